@@ -1,0 +1,104 @@
+// `rmlc build`: a native program, or any of the forms on the way to one.
+#include <unistd.h>
+
+#include "driver/commands.h"
+#include "driver/internal_error.h"
+#include "driver/link_executable.h"
+#include "driver/output_file.h"
+
+namespace rml {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the product goes; lib has a second file beside it.
+fs::path output_path(const BuildRequest& request, const std::string& node) {
+  if (!request.output.empty()) return request.output;
+  const std::string stem = request.file == "-" ? node : fs::path(request.file).stem().string();
+  if (request.emit == "obj") return stem + ".o";
+  if (request.emit == "asm") return stem + ".s";
+  if (request.emit == "llvm") return stem + ".ll";
+  if (request.emit == "bc") return stem + ".bc";
+  if (request.emit == "lib") return node + ".o";
+  if (request.emit == "header") return node + ".h";
+  return stem;
+}
+
+bool same_file(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  return fs::equivalent(a, b, error) && !error;
+}
+
+FileKind file_kind(const std::string& emit) {
+  if (emit == "asm") return FileKind::assembly;
+  if (emit == "llvm") return FileKind::llvm_text;
+  if (emit == "bc") return FileKind::bitcode;
+  return FileKind::object;
+}
+
+std::optional<std::string> machine_code(Compilation& c, CompiledModule& module, FileKind kind) {
+  const CurrentPhase phase("generate");
+  std::string error;
+  std::string bytes = generate(module, kind, error);
+  if (error.empty()) return bytes;
+  c.diagnostics.report(Code::E0903, {}, error);
+  return std::nullopt;
+}
+
+void link_program(Compilation& c, const BuildRequest& request, const std::string& object, const fs::path& output,
+                  const Core& core) {
+  const CurrentPhase phase("link");
+  const fs::path temporary = temporary_beside(output);
+  const fs::path object_file = temporary.string() + ".o";
+  if (!write_file(object_file, object, c.diagnostics)) return;
+  const bool linked = link_executable(object_file, request.libraries, temporary, core, c.diagnostics);
+  unlink(object_file.c_str());
+  if (linked) {
+    move_into_place(temporary, output, c.diagnostics);
+  } else {
+    unlink(temporary.c_str());
+  }
+}
+
+bool can_link(Compilation& c, const BuildRequest& request) {
+  if (request.emit != "exe" || c.options.target.triple.empty()) return true;
+  c.diagnostics.report(Code::E0903, {}, "cannot link a program for '" + c.options.target.triple + "' here")
+      .note("use --emit obj and link it with librmlrt.a built for that target");
+  return false;
+}
+
+}  // namespace
+
+int build(Session& session, const BuildRequest& request) {
+  Compilation& c = session.compilation;
+  const auto lowered = compile(c, request.file);
+  if (!lowered || !can_link(c, request)) return exit_fault;
+  EmitOptions options;
+  options.with_main = request.emit != "lib" && request.emit != "header";
+  options.with_c_interface = !options.with_main;
+  options.with_program = options.with_main;
+  const std::string& node = lowered->core->entry;
+  const fs::path output = output_path(request, node);
+  if (same_file(output, request.file)) {
+    report_unwritable(output, "it is the source; name another file with -o", c.diagnostics);
+    return exit_fault;
+  }
+  options.program_name = node;
+  options.target = c.options.target;
+  if (request.emit == "header")
+    return write_file(output, c_header(lowered->program, options), c.diagnostics) ? exit_success : exit_fault;
+  const auto module = emit_module(c, lowered->program, options);
+  if (!module) return exit_fault;
+  const auto bytes = machine_code(c, *module, file_kind(request.emit));
+  if (!bytes) return exit_fault;
+  if (request.emit == "exe") {
+    link_program(c, request, *bytes, output, *lowered->core);
+    return exit_success;
+  }
+  write_file(output, *bytes, c.diagnostics);
+  if (request.emit == "lib")
+    write_file(fs::path(output).replace_extension(".h"), c_header(lowered->program, options), c.diagnostics);
+  return exit_success;
+}
+
+}  // namespace rml

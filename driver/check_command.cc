@@ -1,0 +1,159 @@
+// `rmlc check`: every analysis on every node of a file.
+//
+// Names, dtypes and clocks are checked node by node. Instances come after: a node is
+// instantiated on its own if no other node of the file uses it (or it is the entry), the
+// rest are seen through their users. A node that is not the entry and whose inputs have no
+// written shape may stand for many shapes; an instance of it with scalars proves nothing
+// about shapes, so what that instance says of shapes and static values is not reported.
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "driver/commands.h"
+
+namespace rml {
+namespace {
+
+bool about_shapes(Code code) {
+  switch (code) {
+    case Code::E0303:
+    case Code::E0304:
+    case Code::E0305:
+    case Code::E0306:
+    case Code::E0310: return true;
+    default: return false;
+  }
+}
+
+bool shapes_open(const ast::Node& node) {
+  return std::ranges::any_of(node.inputs, [](const ast::Parameter& p) { return !p.type || !p.type->has_shape; });
+}
+
+std::string default_entry(const Front& front) {
+  const Program& program = *front.program;
+  std::string only;
+  for (const NodeId n : program.modules[0].nodes) {
+    if (program[n].external()) continue;
+    const std::string& name = program.text(program[n].name);
+    if (name == "main") return name;
+    if (!only.empty()) return "";
+    only = name;
+  }
+  return only;
+}
+
+// Nodes of the main file to instantiate, the entry first.
+std::vector<NodeId> roots(const Front& front, const std::string& entry) {
+  const Program& program = *front.program;
+  std::set<NodeId> used;
+  for (const NodeId n : program.modules[0].nodes) {
+    for (const NodeId callee : front.checked.names.nodes[n.index].callees) used.insert(callee);
+  }
+  std::vector<NodeId> result;
+  for (const NodeId n : program.modules[0].nodes) {
+    if (program[n].external()) continue;
+    const bool is_entry = program.text(program[n].name) == entry;
+    if (is_entry) result.insert(result.begin(), n);
+    if (!is_entry && !used.contains(n)) result.push_back(n);
+  }
+  return result;
+}
+
+bool has_errors(const Front& front, NodeId n) {
+  const Checked& checked = front.checked;
+  return checked.names.nodes[n.index].has_errors || checked.types.nodes[n.index].has_errors ||
+         checked.clocks.nodes[n.index].has_errors;
+}
+
+struct Place {
+  Code code;
+  std::uint32_t file, begin, end;
+  auto operator<=>(const Place&) const = default;
+};
+
+class Instances {
+ public:
+  Instances(Compilation& c, const Front& front, std::string& said) : c_(c), front_(front), said_(said) {}
+
+  void check(NodeId node, bool is_entry) {
+    Diagnostics found;
+    const auto elaborated = elaborate(c_, front_, node, {}, found);
+    if (elaborated) arrange(c_, *elaborated, found);
+    const bool open = !is_entry && shapes_open((*front_.program)[node]);
+    const auto& all = found.all();
+    if (!is_entry && std::ranges::any_of(all, [&](const Diagnostic& d) {
+          return d.code == Code::E0304 || (open && about_shapes(d.code));
+        }))
+      return;
+    report_new(found);
+    if (elaborated) say_assumptions(node, elaborated->productivity);
+  }
+
+ private:
+  // An instance seen from two entries says the same twice.
+  void report_new(const Diagnostics& found) {
+    Diagnostics fresh;
+    for (const Diagnostic& d : found.all()) {
+      const Span s = d.primary.span;
+      if (!seen_.insert({d.code, s.file, s.begin, s.end}).second) continue;
+      Diagnostic& copy = fresh.report(d.code, s, d.message, d.primary.text);
+      copy.secondary = d.secondary;
+      copy.notes = d.notes;
+      copy.fixes = d.fixes;
+    }
+    append(c_.diagnostics, fresh);
+  }
+
+  void say_assumptions(NodeId node, const Productivity& productivity) {
+    for (const std::string& text : productivity.assumptions) {
+      if (!said_texts_.insert(text).second) continue;
+      said_ += "node " + front_.program->text((*front_.program)[node].name) + ": " + text + "\n";
+    }
+  }
+
+  Compilation& c_;
+  const Front& front_;
+  std::string& said_;
+  std::set<Place> seen_;
+  std::set<std::string> said_texts_;
+};
+
+}  // namespace
+
+void check_instances(Compilation& c, const Front& front, std::string& said) {
+  const Program& program = *front.program;
+  std::vector<NodeId> nodes;
+  std::string entry = c.options.node;
+  if (!entry.empty()) {
+    if (const auto found = find_entry(c, front)) nodes.push_back(*found);
+  } else {
+    entry = default_entry(front);
+    nodes = roots(front, entry);
+  }
+  // An instance needs every node below it: after an error in the text none is made.
+  if (c.failed()) return;
+  Instances instances(c, front, said);
+  for (const NodeId n : nodes) instances.check(n, program.text(program[n].name) == entry);
+}
+
+int check_files(Session& session, const CheckRequest& request) {
+  Compilation& c = session.compilation;
+  Diagnostics all;
+  for (const std::string& file : request.files) {
+    c.diagnostics = {};
+    const Front front = check(c, file);
+    std::string said;
+    if (request.signatures) {
+      for (const NodeId n : front.program->modules[0].nodes) {
+        if (!has_errors(front, n)) said += signature(front.checked, n) + "\n";
+      }
+    }
+    check_instances(c, front, said);
+    std::cout << said;
+    append(all, c.diagnostics);
+  }
+  c.diagnostics = std::move(all);
+  return exit_success;
+}
+
+}  // namespace rml

@@ -1,0 +1,98 @@
+// The commands of rmlc (interface.md section 1), one function and one file each.
+//
+// A command works on a Session: the compilation, and how its user wants to be told things.
+// It returns the exit status it would have without errors; diagnostics make it 1.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "driver/pipeline.h"
+
+namespace rml {
+
+inline constexpr int exit_success = 0, exit_fault = 1, exit_usage = 2;
+
+enum class ErrorFormat : std::uint8_t { human, json, sarif };
+
+struct Session {
+  Compilation compilation;
+  ErrorFormat error_format = ErrorFormat::human;
+  bool color = false;
+  bool time_passes = false;
+
+  // Prints what has been reported so far, once; a command that goes on to run a program calls
+  // it before.
+  void print_diagnostics();
+  void print_times() const;
+
+ private:
+  bool printed_ = false;
+};
+
+// Runs the command on a deep stack, prints its diagnostics, and turns exceptions into
+// internal errors. Returns the exit status of the process.
+int run_command(Session& session, const std::function<int(Session&)>& command);
+
+void append(Diagnostics& to, const Diagnostics& from);
+
+enum class Engine : std::uint8_t { compiled, reference };
+
+struct BuildRequest {
+  std::string file, output, emit = "exe";
+  std::vector<std::string> libraries;
+};
+int build(Session&, const BuildRequest&);
+
+struct RunRequest {
+  std::string file;
+  Engine engine = Engine::compiled;
+  std::vector<std::string> libraries;
+  std::vector<std::string> program_arguments;
+  std::int64_t horizon = 0;
+};
+int run(Session&, const RunRequest&);
+
+struct CheckRequest {
+  std::vector<std::string> files;
+  bool signatures = false;
+};
+int check_files(Session&, const CheckRequest&);
+// What `rmlc check` finds after names, types and clocks; what it has to say goes to `said`.
+void check_instances(Compilation&, const Front&, std::string& said);
+
+struct ShowRequest {
+  std::string phase, file, output;
+};
+inline constexpr const char* shown_phases[] = {"ast",   "core", "clocks", "schedule",
+                                               "steps", "llvm", "asm",    "graph"};
+int show(Session&, const ShowRequest&);
+
+struct TraceRequest {
+  std::string file, input;                // input empty: no inputs, `cycles` cycles
+  std::vector<std::string> watches;
+  std::vector<std::string> libraries;
+  std::int64_t cycles = -1;
+  std::uint64_t seed = 0;
+};
+int trace(Session&, const TraceRequest&);
+
+struct TestRequest {
+  std::vector<std::string> paths;
+  bool bless = false;
+  unsigned workers = 0;                   // 0: one per core
+};
+int test(Session&, const TestRequest&);
+
+struct FormatRequest {
+  std::vector<std::string> files;
+  bool check = false;
+};
+int format_files(Session&, const FormatRequest&);
+
+int explain_topic(Session&, const std::string& topic);
+
+}  // namespace rml

@@ -1,0 +1,136 @@
+// The host's side of rmlrt.h in its simplest form: one block of state, one buffer per port,
+// a grow that is a realloc, all taken back at the end.
+#include "driver/drive_program.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace rml {
+namespace {
+
+constexpr std::size_t alignment = 64;
+
+struct Free {
+  void operator()(void* block) const { std::free(block); }
+};
+using Memory = std::unique_ptr<void, Free>;
+
+void* aligned(std::uint64_t bytes) {
+  const std::uint64_t rounded = (std::max<std::uint64_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  return std::aligned_alloc(alignment, rounded);
+}
+
+void* grow(void*, void* old, std::uint64_t old_bytes, std::uint64_t new_bytes) {
+  if (new_bytes == 0) {
+    std::free(old);
+    return nullptr;
+  }
+  void* block = aligned(new_bytes);
+  if (block == nullptr) return nullptr;
+  if (old != nullptr) std::memcpy(block, old, std::min(old_bytes, new_bytes));
+  std::free(old);
+  return block;
+}
+
+Shape shape(const rml_port& port) { return Shape(port.dims, port.dims + port.rank); }
+
+class Run {
+ public:
+  Run(const rml_program& program, const Chronogram& inputs, const DriveOptions& options)
+      : program_(program), inputs_(inputs), cycles_(options.cycles), state_(aligned(program.state_bytes)) {
+    std::memset(state_.get(), 0, program.state_bytes);
+    header().seed = options.seed;
+    header().horizon = options.horizon;
+    header().grow = grow;
+    for (std::uint32_t i = 0; i < program.n_outputs; ++i) {
+      values_.emplace_back(static_cast<DType>(program.outputs[i].dtype), shape(program.outputs[i]));
+      result_.outputs.push_back({program.outputs[i].name, {}});
+    }
+    for (Tensor& value : values_) out_.push_back(value.data());
+    present_.resize(std::max(program.n_inputs, program.n_outputs) + 1);
+  }
+
+  Driven run() {
+    program_.init(state_.get());
+    std::int64_t read = 0;
+    bool stopped = false;
+    for (; read < cycles_ && !stopped; ++read) {
+      stopped = push(read) != RML_OK;
+      pop();
+    }
+    if (stopped) --read;
+    if (!stopped) stopped = program_.finish(state_.get()) != RML_OK;
+    pop();
+    if (stopped) note_fault();
+    program_.destroy(state_.get());
+    for (ChronogramRow& row : result_.outputs) row.cells.resize(static_cast<std::size_t>(read));
+    return std::move(result_);
+  }
+
+ private:
+  rml_header& header() { return *static_cast<rml_header*>(state_.get()); }
+
+  std::int32_t push(std::int64_t cycle) {
+    std::vector<const void*> in;
+    std::vector<Tensor> absent;
+    absent.reserve(inputs_.size());
+    for (std::uint32_t i = 0; i < program_.n_inputs; ++i) {
+      const Cell& cell = inputs_[i].cells[static_cast<std::size_t>(cycle)];
+      present_[i] = cell.presence == Presence::present ? 1 : 0;
+      if (present_[i] == 0)
+        absent.emplace_back(static_cast<DType>(program_.inputs[i].dtype), shape(program_.inputs[i]));
+      in.push_back(present_[i] != 0 ? cell.value.data() : absent.back().data());
+    }
+    return program_.push(state_.get(), in.data(), present_.data());
+  }
+
+  void pop() {
+    while (program_.pop(state_.get(), out_.data(), present_.data()) == 1) {
+      for (std::uint32_t i = 0; i < program_.n_outputs; ++i) {
+        const bool here = program_.outputs[i].always != 0 || present_[i] != 0;
+        result_.outputs[i].cells.push_back(here ? Cell{Presence::present, values_[i]} : Cell{Presence::absent, {}});
+      }
+    }
+  }
+
+  void note_fault() {
+    const rml_header& h = header();
+    result_.stop_cycle = h.fault_cycle;
+    result_.stop = "fault " + std::to_string(h.fault);
+    if (h.fault == RML_FAULT_PRESENCE) {
+      const char* name = program_.inputs[h.value].name;
+      result_.stop = std::string("input '") + name + "' is " + (h.bound == 1 ? "present" : "absent");
+    } else if (h.fault == RML_FAULT_HORIZON) {
+      result_.stop = "segment longer than the horizon, begun in cycle " + std::to_string(h.value);
+    } else if (h.site < program_.n_sites) {
+      const rml_site& site = program_.sites[h.site];
+      result_.stop = std::string(site.message) + " (" + std::to_string(site.line) + ":" + std::to_string(site.column) + ")";
+    }
+  }
+
+  const rml_program& program_;
+  const Chronogram& inputs_;
+  std::int64_t cycles_;
+  Memory state_;
+  std::vector<Tensor> values_;
+  std::vector<void*> out_;
+  std::vector<std::uint8_t> present_;
+  Driven result_;
+};
+
+}  // namespace
+
+std::vector<ChronogramPort> ports(const rml_port* ports, std::uint32_t count) {
+  std::vector<ChronogramPort> result;
+  for (std::uint32_t i = 0; i < count; ++i)
+    result.push_back({ports[i].name, static_cast<DType>(ports[i].dtype), shape(ports[i])});
+  return result;
+}
+
+Driven drive(const rml_program& program, const Chronogram& inputs, const DriveOptions& options) {
+  return Run(program, inputs, options).run();
+}
+
+}  // namespace rml

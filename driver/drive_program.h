@@ -1,0 +1,30 @@
+// Runs a program over a chronogram of inputs, cycle by cycle, as a host would.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/rmlrt.h"
+#include "semantics/chronogram.h"
+
+namespace rml {
+
+struct DriveOptions {
+  std::int64_t cycles = 0;
+  std::uint64_t seed = 0;
+  std::int64_t horizon = 0;
+};
+
+struct Driven {
+  Chronogram outputs;           // one cell per cycle read; rows that never came out are undetermined
+  std::string stop;             // why the run stopped early: the text of the fault, its place; empty: it did not
+  std::int64_t stop_cycle = 0;
+};
+
+std::vector<ChronogramPort> ports(const rml_port* ports, std::uint32_t count);
+
+// `inputs` has a row per input in port order, each of options.cycles cells.
+Driven drive(const rml_program& program, const Chronogram& inputs, const DriveOptions& options);
+
+}  // namespace rml

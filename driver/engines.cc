@@ -1,0 +1,86 @@
+// The compiled engine: emit, ORC. The reference engine: the interpreter behind the same
+// table. Each LoadedProgram owns whatever its table points into.
+#include "driver/engines.h"
+
+#include "driver/external_library.h"
+#include "driver/internal_error.h"
+#include "driver/reference_program.h"
+
+namespace rml {
+namespace {
+
+class CompiledProgram final : public LoadedProgram {
+ public:
+  CompiledProgram(std::unique_ptr<Jit> jit, const rml_program* table) : jit_(std::move(jit)), table_(table) {}
+  const rml_program& table() const override { return *table_; }
+
+ private:
+  std::unique_ptr<Jit> jit_;
+  const rml_program* table_;
+};
+
+class InterpretedProgram final : public LoadedProgram {
+ public:
+  InterpretedProgram(std::shared_ptr<const Core> core, const SourceMap& sources, const std::string& file,
+                     CallExternal call)
+      : core_(std::move(core)), program_(*core_, sources, file, std::move(call)) {}
+  const rml_program& table() const override { return *program_.table(); }
+
+ private:
+  std::shared_ptr<const Core> core_;
+  ReferenceProgram program_;
+};
+
+std::string main_file(const Compilation& c, const Core& core) {
+  for (const Instance& i : core.instances) {
+    if (!i.parent.valid()) return c.sources.path(i.call.file);
+  }
+  return "";
+}
+
+}  // namespace
+
+void report_unlinked(const Core& core, const std::string& error, Diagnostics& diagnostics) {
+  bool named = false;
+  for (const ExternalNode& e : core.externals) named = named || error.find(e.symbol) != std::string::npos;
+  for (const ExternalNode& e : core.externals) {
+    if (named && error.find(e.symbol) == std::string::npos) continue;
+    auto& d = diagnostics.report(Code::E0805, e.span, "external function '" + e.symbol + "' is not linked",
+                                 "not found in the linked files");
+    d.note("give the file that defines it: --link FILE");
+    if (!error.empty()) d.note(error);
+  }
+}
+
+std::unique_ptr<LoadedProgram> load_compiled(Compilation& c, const steps::Program& program,
+                                             const std::vector<std::string>& libraries) {
+  auto module = emit_module(c, program, {});
+  if (!module) return nullptr;
+  const CurrentPhase phase("jit");
+  std::string error;
+  auto jit = Jit::create(std::move(module), libraries, error);
+  const void* table = jit ? jit->symbol(program.core->entry + "_program", error) : nullptr;
+  if (table != nullptr) return std::make_unique<CompiledProgram>(std::move(jit), static_cast<const rml_program*>(table));
+  if (program.core->externals.empty()) throw InternalError(error);
+  report_unlinked(*program.core, error, c.diagnostics);
+  return nullptr;
+}
+
+std::optional<CallExternal> external_caller(const Core& core, const std::vector<std::string>& libraries,
+                                            Diagnostics& diagnostics) {
+  if (core.externals.empty()) return CallExternal{};
+  std::string error;
+  auto call = load_externals(core, libraries, error);
+  if (!call) report_unlinked(core, error, diagnostics);
+  return call;
+}
+
+std::unique_ptr<LoadedProgram> load_reference(Compilation& c, std::shared_ptr<const Core> core,
+                                              const std::vector<std::string>& libraries) {
+  auto call = external_caller(*core, libraries, c.diagnostics);
+  if (!call) return nullptr;
+  const std::string file = main_file(c, *core);
+  return std::make_unique<InterpretedProgram>(std::move(core), c.sources, file, std::move(*call));
+}
+
+}  // namespace rml

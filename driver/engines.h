@@ -1,0 +1,35 @@
+// A program ready to run, whatever runs it: both engines look like an rml_program.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/pipeline.h"
+#include "runtime/rmlrt.h"
+#include "semantics/interpret.h"
+
+namespace rml {
+
+class LoadedProgram {
+ public:
+  virtual ~LoadedProgram() = default;
+  virtual const rml_program& table() const = 0;
+};
+
+// `libraries`: where external nodes come from. Nothing when an error was reported (E0805 for
+// functions that are not there, E0903 for targets LLVM does not know).
+std::unique_ptr<LoadedProgram> load_compiled(Compilation& c, const steps::Program& program,
+                                             const std::vector<std::string>& libraries);
+std::unique_ptr<LoadedProgram> load_reference(Compilation& c, std::shared_ptr<const Core> core,
+                                              const std::vector<std::string>& libraries);
+
+// How the reference engine calls external nodes; empty when there are none. Nothing (E0805)
+// when a function is not in the libraries. What it holds keeps them loaded.
+std::optional<CallExternal> external_caller(const Core& core, const std::vector<std::string>& libraries,
+                                            Diagnostics& diagnostics);
+
+// Reports E0805 for the external nodes that `error` names, or for all if it names none.
+void report_unlinked(const Core& core, const std::string& error, Diagnostics& diagnostics);
+
+}  // namespace rml

@@ -1,0 +1,137 @@
+// Finds external nodes with dlopen and dlsym and calls them through libffi, since their
+// signatures are known only at run time.
+//
+// Everything that a call needs except the pointers (the prepared signature, which arguments
+// go by value) is set up once per node; the values passed are the tensors' own elements, so
+// nothing is copied.
+#include "driver/external_library.h"
+
+#include <dlfcn.h>
+#include <ffi.h>
+
+#include <filesystem>
+#include <memory>
+
+namespace rml {
+
+namespace {
+
+ffi_type* scalar_type(DType dtype) {
+  switch (dtype) {
+    case DType::boolean: return &ffi_type_uint8;
+    case DType::i8: return &ffi_type_sint8;
+    case DType::u8: return &ffi_type_uint8;
+    case DType::i16: return &ffi_type_sint16;
+    case DType::i32: return &ffi_type_sint32;
+    case DType::i64: return &ffi_type_sint64;
+    case DType::f16: return &ffi_type_uint16;
+    case DType::bf16: return &ffi_type_uint16;
+    case DType::f32: return &ffi_type_float;
+    case DType::f64: return &ffi_type_double;
+  }
+  return &ffi_type_pointer;
+}
+
+class Library {
+ public:
+  // A plain file name is looked for in the current directory before the system's.
+  explicit Library(const std::string& path) {
+    const bool here = path.find('/') == std::string::npos && std::filesystem::exists(path);
+    handle_ = dlopen((here ? "./" + path : path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() {
+    if (handle_ != nullptr) dlclose(handle_);
+  }
+  bool open() const { return handle_ != nullptr; }
+  void* find(const std::string& symbol) const { return dlsym(handle_, symbol.c_str()); }
+
+ private:
+  void* handle_ = nullptr;
+};
+
+class Function {
+ public:
+  Function(const ExternalNode& node, void* address) : address_(address) {
+    for (const auto& [dtype, shape] : node.inputs) {
+      by_value_.push_back(shape.empty());
+      types_.push_back(shape.empty() ? scalar_type(dtype) : &ffi_type_pointer);
+    }
+    types_.resize(types_.size() + node.outputs.size(), &ffi_type_pointer);
+  }
+
+  // Must be called once the function is where it stays: the signature points into it.
+  bool prepare() {
+    return ffi_prep_cif(&signature_, FFI_DEFAULT_ABI, static_cast<unsigned>(types_.size()), &ffi_type_void,
+                        types_.data()) == FFI_OK;
+  }
+
+  void call(std::span<const Tensor* const> inputs, std::span<Tensor> outputs) {
+    // libffi takes the address of each argument; of a pointer argument, where the pointer is.
+    std::vector<const void*> pointers(types_.size());
+    std::vector<void*> arguments(types_.size());
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      const bool input = i < inputs.size();
+      pointers[i] = input ? inputs[i]->data() : outputs[i - inputs.size()].data();
+      arguments[i] = input && by_value_[i] ? const_cast<void*>(pointers[i]) : static_cast<void*>(&pointers[i]);
+    }
+    ffi_call(&signature_, reinterpret_cast<void (*)()>(address_), nullptr, arguments.data());
+  }
+
+ private:
+  void* address_;
+  std::vector<bool> by_value_;   // of the inputs
+  std::vector<ffi_type*> types_;
+  ffi_cif signature_{};
+};
+
+struct Externals {
+  std::vector<std::unique_ptr<Library>> libraries;
+  std::vector<std::unique_ptr<Function>> functions;   // by the core's number of the node
+};
+
+void* find(const Externals& externals, const std::string& symbol) {
+  for (const auto& library : externals.libraries) {
+    if (void* const address = library->find(symbol)) return address;
+  }
+  return nullptr;
+}
+
+std::string searched(const std::vector<std::string>& libraries) {
+  if (libraries.empty()) return "no library was given; name one with --link";
+  std::string text = "searched ";
+  for (std::size_t i = 0; i < libraries.size(); ++i) text += (i > 0 ? ", " : "") + libraries[i];
+  return text;
+}
+
+}  // namespace
+
+std::optional<CallExternal> load_externals(const Core& core, const std::vector<std::string>& libraries,
+                                           std::string& error) {
+  auto externals = std::make_shared<Externals>();
+  for (const std::string& path : libraries) {
+    externals->libraries.push_back(std::make_unique<Library>(path));
+    if (externals->libraries.back()->open()) continue;
+    const char* const reason = dlerror();
+    error = "cannot open library " + path + ": " + (reason != nullptr ? reason : "unknown reason");
+    return std::nullopt;
+  }
+  for (const ExternalNode& node : core.externals) {
+    void* const address = find(*externals, node.symbol);
+    if (address == nullptr) {
+      error = "external node '" + node.symbol + "' was not found: " + searched(libraries);
+      return std::nullopt;
+    }
+    externals->functions.push_back(std::make_unique<Function>(node, address));
+    if (!externals->functions.back()->prepare()) {
+      error = "external node '" + node.symbol + "' has a signature that cannot be called";
+      return std::nullopt;
+    }
+  }
+  return [externals](std::uint32_t k, std::span<const Tensor* const> inputs, std::span<Tensor> outputs) {
+    externals->functions[k]->call(inputs, outputs);
+  };
+}
+
+}  // namespace rml

@@ -1,0 +1,78 @@
+// The linker's own messages are kept as a note; an undefined symbol that is an external node
+// is told in the user's words.
+#include "driver/link_executable.h"
+
+#include <sstream>
+
+#include "driver/installation.h"
+#include "driver/output_file.h"
+#include "driver/subprocess.h"
+
+#ifndef RML_LINK_OPTIONS
+#define RML_LINK_OPTIONS ""
+#endif
+
+namespace rml {
+namespace {
+
+std::optional<std::string> c_compiler() {
+  for (const char* name : {"cc", "gcc", "clang", "clang-19"}) {
+    if (auto found = find_on_path(name)) return found;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> link_command(const std::string& compiler, const std::filesystem::path& object,
+                                      const std::vector<std::string>& libraries, const std::filesystem::path& output) {
+  std::vector<std::string> command{compiler, "-o", output.string(), object.string()};
+  command.insert(command.end(), libraries.begin(), libraries.end());
+  command.push_back(runtime_archive().string());
+  for (const char* option : {"-lstdc++", "-lz", "-lm", "-pthread", "-Wl,--gc-sections"}) command.emplace_back(option);
+  if (find_on_path("mold")) {
+    command.emplace_back("-fuse-ld=mold");
+  } else if (find_on_path("ld.lld")) {
+    command.emplace_back("-fuse-ld=lld");
+  }
+  std::istringstream extra(RML_LINK_OPTIONS);
+  for (std::string option; extra >> option;) command.push_back(option);
+  return command;
+}
+
+// Whether an undefined external node explains the failure.
+bool report_missing(const std::string& errors, const Core& core, Diagnostics& diagnostics) {
+  bool reported = false;
+  for (const ExternalNode& external : core.externals) {
+    std::istringstream lines(errors);
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t at = line.find(external.symbol);
+      if (line.find("undefined") == std::string::npos || at == std::string::npos) continue;
+      diagnostics
+          .report(Code::E0805, external.span, "external function '" + external.symbol + "' is not linked",
+                  "no object or library defines it")
+          .note("give the file that defines it: --link FILE");
+      reported = true;
+      break;
+    }
+  }
+  return reported;
+}
+
+}  // namespace
+
+bool link_executable(const std::filesystem::path& object, const std::vector<std::string>& libraries,
+                     const std::filesystem::path& output, const Core& core, Diagnostics& diagnostics) {
+  const auto compiler = c_compiler();
+  if (!compiler) {
+    report_unwritable(output, "no C compiler (cc, gcc or clang) is installed to link it", diagnostics);
+    return false;
+  }
+  const auto done = run_to_end(link_command(*compiler, object, libraries, output));
+  if (done && done->status == 0) return true;
+  if (!done || !report_missing(done->errors, core, diagnostics)) {
+    auto& d = diagnostics.report(Code::E0804, {}, "linking failed");
+    if (done) d.note(*compiler + " says:\n" + done->errors);
+  }
+  return false;
+}
+
+}  // namespace rml

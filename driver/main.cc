@@ -1,0 +1,319 @@
+// rmlc's command line. CLI11 is used here and nowhere else.
+//
+// Every command fills its request and says which function serves it; main runs that
+// function. Usage errors exit 2, help and version 0; what a command returns is the rest of
+// interface.md section 1.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+
+#include "driver/commands.h"
+#include "driver/internal_error.h"
+#include "driver/shell_completion.h"
+
+namespace {
+
+using rml::Session;
+
+struct CommandLine {
+  Session session;
+  rml::BuildRequest build;
+  rml::RunRequest run;
+  rml::CheckRequest check;
+  rml::ShowRequest show;
+  rml::TraceRequest trace;
+  rml::TestRequest test;
+  rml::FormatRequest format;
+  std::string topic, shell;
+  std::string color = "auto", error_format = "human", engine = "compiled", cpu;
+  std::function<int(Session&)> command;  // set by the subcommand that was parsed
+  std::string not_available;             // or the name of what is asked for but does not exist yet
+};
+
+constexpr const char* phases_help = "ast, core, clocks, schedule, steps, llvm, asm or graph";
+
+CLI::Option* list_option(CLI::App* app, const std::string& name, std::vector<std::string>& to, const char* text) {
+  return app->add_option(name, to, text)->allow_extra_args(false);
+}
+
+void add_output_options(CLI::App* app, CommandLine& line) {
+  app->add_option("--color", line.color, "colour of messages: auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app->add_option("--error-format", line.error_format, "messages as human, json or sarif")
+      ->check(CLI::IsMember({"human", "json", "sarif"}));
+  app->add_flag("--time-passes", line.session.time_passes, "time of every phase on stderr")->group("");
+}
+
+void add_front_options(CLI::App* app, CommandLine& line) {
+  rml::CompileOptions& options = line.session.compilation.options;
+  app->add_option("--node", options.node, "the node to start from (default: main, or the only one)")
+      ->type_name("NAME");
+  list_option(app, "-D", options.definitions, "value of a constant")->type_name("NAME=VALUE");
+  app->add_option_function<std::vector<std::string>>(
+         "-I", [&](const std::vector<std::string>& list) { options.import_folders.assign(list.begin(), list.end()); },
+         "folder to search for imports")
+      ->allow_extra_args(false)
+      ->type_name("DIR");
+  add_output_options(app, line);
+}
+
+void add_back_options(CLI::App* app, CommandLine& line) {
+  rml::TargetOptions& target = line.session.compilation.options.target;
+  app->add_option("-O", target.optimization, "optimisation, 0 to 3 (default 2)")
+      ->check(CLI::Range(0, 3))
+      ->type_name("N");
+  app->add_option("--cpu", line.cpu, "processor (default: native for run, generic for build)")->type_name("NAME");
+  app->add_flag("--fast-math", target.fast_math, "allow reassociation and approximations of floats");
+  for (const char* name : {"--chunk", "--parallel"}) {
+    app->add_option_function<std::string>(
+           name, [&line, name](const std::string&) { line.not_available = name; }, "not available yet")
+        ->expected(0, 1)
+        ->group("");
+  }
+}
+
+void add_libraries(CLI::App* app, std::vector<std::string>& libraries) {
+  list_option(app, "--link", libraries, "object, archive or shared library with external nodes")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
+}
+
+CLI::App* subcommand(CLI::App& app, const char* name, const char* text, const char* examples) {
+  CLI::App* sub = app.add_subcommand(name, text);
+  sub->footer(std::string("Examples:\n") + examples);
+  sub->get_formatter()->column_width(34);
+  return sub;
+}
+
+void add_file(CLI::App* app, std::string& file) {
+  app->add_option("FILE", file, "source file, or - for standard input")->required()->type_name("");
+}
+
+template <class Request>
+void serve(CLI::App* sub, CommandLine& line, Request& request, int (*command)(Session&, const Request&)) {
+  sub->callback([&line, &request, command] {
+    line.command = [&request, command](Session& s) { return command(s, request); };
+  });
+}
+
+void add_build(CLI::App& app, CommandLine& line) {
+  CLI::App* sub = subcommand(app, "build", "compile to a native program or library",
+                             "  rmlc build pid.rml                 ./pid, a program\n"
+                             "  rmlc build pid.rml -o loop -O3 --cpu native\n"
+                             "  rmlc build pid.rml --emit lib      main.o and main.h, for C\n"
+                             "  rmlc build pid.rml --emit obj --target aarch64-linux-gnu\n");
+  add_file(sub, line.build.file);
+  sub->add_option("-o", line.build.output, "output file (default: from the name of the source)")->type_name("OUT");
+  sub->add_option("--emit", line.build.emit, "exe, obj, asm, llvm, bc, lib or header (default exe)")
+      ->check(CLI::IsMember({"exe", "obj", "asm", "llvm", "bc", "lib", "header"}));
+  sub->add_option("--target", line.session.compilation.options.target.triple, "target (default: this machine)")
+      ->type_name("TRIPLE");
+  add_front_options(sub, line);
+  add_back_options(sub, line);
+  add_libraries(sub, line.build.libraries);
+  serve(sub, line, line.build, rml::build);
+}
+
+void add_run(CLI::App& app, CommandLine& line) {
+  CLI::App* sub = subcommand(app, "run", "compile in memory and run",
+                             "  rmlc run counter.rml --cycles 10\n"
+                             "  rmlc run pid.rml < measured.csv > control.csv\n"
+                             "  rmlc run pid.rml -D KP=2.5 --input measured.chron --output control.chron\n"
+                             "  rmlc run pid.rml -- --help         options of the program itself\n");
+  add_file(sub, line.run.file);
+  add_front_options(sub, line);
+  add_back_options(sub, line);
+  sub->add_option("--engine", line.engine, "compiled (default) or reference")
+      ->check(CLI::IsMember({"compiled", "reference"}));
+  sub->add_option("--horizon", line.run.horizon, "longest segment allowed, in cycles")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  add_libraries(sub, line.run.libraries);
+  sub->allow_extras();
+  sub->callback([&line, sub] {
+    line.run.program_arguments = sub->remaining();
+    line.run.engine = line.engine == "reference" ? rml::Engine::reference : rml::Engine::compiled;
+    line.command = [&line](Session& s) { return rml::run(s, line.run); };
+  });
+}
+
+void add_check(CLI::App& app, CommandLine& line) {
+  CLI::App* sub = subcommand(app, "check", "all analyses, no output",
+                             "  rmlc check pid.rml\n"
+                             "  rmlc check --signatures layers.rml  types and clocks of every node\n"
+                             "  rmlc check --error-format sarif *.rml 2> report.sarif\n");
+  sub->add_option("FILE", line.check.files, "source files")->required()->type_name("");
+  sub->add_flag("--signatures", line.check.signatures, "print types and clocks of every node");
+  add_front_options(sub, line);
+  serve(sub, line, line.check, rml::check_files);
+}
+
+void add_show(CLI::App& app, CommandLine& line) {
+  CLI::App* sub = subcommand(app, "show", "the program after a phase of the compiler",
+                             "  rmlc show ast pid.rml\n"
+                             "  rmlc show clocks pid.rml --node control\n"
+                             "  rmlc show schedule pid.rml\n"
+                             "  rmlc show graph pid.rml -o pid.svg\n");
+  std::vector<std::string> phases(std::begin(rml::shown_phases), std::end(rml::shown_phases));
+  sub->add_option("PHASE", line.show.phase, phases_help)->required()->check(CLI::IsMember(phases))->type_name("");
+  add_file(sub, line.show.file);
+  sub->add_option("-o", line.show.output, "output file (default: standard output; graph: .dot or .svg)")
+      ->type_name("OUT");
+  sub->add_option("--target", line.session.compilation.options.target.triple, "target (default: this machine)")
+      ->type_name("TRIPLE");
+  add_front_options(sub, line);
+  add_back_options(sub, line);
+  serve(sub, line, line.show, rml::show);
+}
+
+void add_trace(CLI::App& app, CommandLine& line) {
+  CLI::App* sub = subcommand(app, "trace", "chronogram of inputs, outputs and chosen variables",
+                             "  rmlc trace counter.rml --cycles 8\n"
+                             "  rmlc trace pid.rml --node control --input steps.chron --watch integral --watch error\n");
+  add_file(sub, line.trace.file);
+  sub->add_option("--input", line.trace.input, "chronogram of the inputs, or - for standard input")
+      ->type_name("F.chron");
+  list_option(sub, "--watch", line.trace.watches, "a variable to show, as often as needed")->type_name("NAME");
+  sub->add_option("--cycles", line.trace.cycles, "stop after N cycles")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  sub->add_option("--seed", line.trace.seed, "for random functions (default 0)")->type_name("S");
+  sub->add_option_function<std::string>(
+         "--html", [&line](const std::string&) { line.not_available = "trace --html"; }, "not available yet")
+      ->group("");
+  add_front_options(sub, line);
+  add_libraries(sub, line.trace.libraries);
+  serve(sub, line, line.trace, rml::trace);
+}
+
+void add_test(CLI::App& app, CommandLine& line) {
+  CLI::App* sub = subcommand(app, "test", "run language tests",
+                             "  rmlc test tests/language\n"
+                             "  rmlc test tests/language/fby.rml --bless\n");
+  sub->add_option("PATH", line.test.paths, "test files, or folders of them")
+      ->required()
+      ->check(CLI::ExistingPath)
+      ->type_name("");
+  sub->add_flag("--bless", line.test.bless, "write what is computed as what is expected");
+  sub->add_option("--workers", line.test.workers, "tests at a time (default: one per core)")->type_name("N");
+  add_output_options(sub, line);
+  serve(sub, line, line.test, rml::test);
+}
+
+void add_small_commands(CLI::App& app, CommandLine& line) {
+  CLI::App* format = subcommand(app, "fmt", "canonical layout",
+                                "  rmlc fmt pid.rml\n  rmlc fmt --check *.rml\n  rmlc fmt - < pid.rml\n");
+  format->add_option("FILE", line.format.files, "source files, rewritten in place")->required()->type_name("");
+  format->add_flag("--check", line.format.check, "only name the files that are laid out otherwise; exit status 1");
+  add_output_options(format, line);
+  serve(format, line, line.format, rml::format_files);
+
+  CLI::App* explain = subcommand(app, "explain", "what an error means, or what an operator does",
+                                 "  rmlc explain E0301\n  rmlc explain matmul\n");
+  explain->add_option("TOPIC", line.topic, "a code of a message, or an operator")->required()->type_name("");
+  serve(explain, line, line.topic, rml::explain_topic);
+
+  CLI::App* completion =
+      subcommand(app, "completion", "completion for a shell: bash, zsh or fish",
+                 "  source <(rmlc completion bash)\n  rmlc completion fish > ~/.config/fish/completions/rmlc.fish\n");
+  completion->add_option("SHELL", line.shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->type_name("");
+  for (const char* name : {"diff", "gradcheck", "import", "export", "lsp"}) {
+    CLI::App* sub = app.add_subcommand(name, "not available yet");
+    sub->allow_extras();
+    sub->footer("Not available yet; the manual says what it will do.");
+    sub->callback([&line, name] { line.not_available = name; });
+  }
+}
+
+// What the shells complete, read off the commands themselves.
+std::vector<rml::CompletedCommand> completed_commands(const CLI::App& app) {
+  std::vector<rml::CompletedCommand> commands;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    rml::CompletedCommand command{sub->get_name(), sub->get_description(), {}};
+    for (const CLI::Option* option : sub->get_options()) {
+      if (!option->get_group().empty() && !option->get_positional()) command.options.push_back(option->get_name());
+    }
+    commands.push_back(command);
+  }
+  return commands;
+}
+
+int wrong_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const CLI::App* at = &app;
+  for (const CLI::App* sub : app.get_subcommands()) at = sub;
+  const std::string name = at == &app ? "rmlc" : "rmlc " + at->get_name();
+  std::string message = error.what();
+  if (at == &app && argc > 1) {
+    std::vector<std::string> commands;
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+      commands.push_back(sub->get_name());
+    const std::string near = rml::did_you_mean(argv[1], commands);
+    message = std::string("no command '") + argv[1] + "'";
+    if (argv[1][0] == '-') message = std::string("unknown option '") + argv[1] + "'";
+    if (!near.empty()) message += "; did you mean '" + near + "'?";
+  }
+  std::cerr << name << ": " << message << "\nsee " << name << " --help\n";
+  return rml::exit_usage;
+}
+
+bool wants_color(const std::string& choice) {
+  if (choice != "auto") return choice == "always";
+  return isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+}
+
+void settle_options(CommandLine& line, bool running) {
+  Session& s = line.session;
+  s.color = wants_color(line.color);
+  if (line.error_format == "json") s.error_format = rml::ErrorFormat::json;
+  if (line.error_format == "sarif") s.error_format = rml::ErrorFormat::sarif;
+  s.compilation.options.target.cpu = !line.cpu.empty() ? line.cpu : running ? "native" : "generic";
+}
+
+void add_commands(CLI::App& app, CommandLine& line) {
+  app.set_version_flag("--version", "rmlc " RML_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  rmlc run counter.rml --cycles 10\n"
+      "  rmlc build pid.rml && ./pid < measured.csv\n"
+      "  rmlc check pid.rml\n"
+      "Exit status: 0 success, 1 errors in the program or its input, 2 wrong usage, 70 internal error.\n");
+  add_build(app, line);
+  add_run(app, line);
+  add_check(app, line);
+  add_show(app, line);
+  add_trace(app, line);
+  add_test(app, line);
+  add_small_commands(app, line);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  rml::report_crashes();
+  CommandLine line;
+  CLI::App app("rmlc, the compiler of R(ML)2", "rmlc");
+  add_commands(app, line);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    return app.exit(done);
+  } catch (const CLI::ParseError& error) {
+    return wrong_usage(app, error, argc, argv);
+  }
+  if (!line.not_available.empty()) {
+    std::cerr << "rmlc: " << line.not_available << " is not available yet\n";
+    return rml::exit_usage;
+  }
+  if (app.got_subcommand("completion")) {
+    std::cout << rml::shell_completion(line.shell, completed_commands(app));
+    return std::cout.flush() ? rml::exit_success : rml::exit_fault;
+  }
+  settle_options(line, app.got_subcommand("run"));
+  return rml::run_command(line.session, line.command);
+}

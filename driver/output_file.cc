@@ -1,0 +1,96 @@
+// POSIX calls rather than streams: every failure has its errno, and close is checked too (a
+// full disk may show itself only there).
+#include "driver/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace rml {
+namespace {
+
+// 0, or the errno of what failed.
+int write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+// `like`: the file whose permissions the new one takes, if there is one.
+int write_to(const std::filesystem::path& path, std::string_view bytes, int flags, const struct stat* like) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+  if (descriptor < 0) return errno;
+  int error = write_all(descriptor, bytes);
+  if (error == 0 && like != nullptr && fchmod(descriptor, like->st_mode & 07777) != 0) error = errno;
+  const int closed = close(descriptor) == 0 ? 0 : errno;
+  return error != 0 ? error : closed;
+}
+
+}  // namespace
+
+std::filesystem::path temporary_beside(const std::filesystem::path& path) {
+  return path.parent_path() / ("." + path.filename().string() + "." + std::to_string(getpid()) + ".tmp");
+}
+
+void report_unwritable(const std::filesystem::path& path, const std::string& reason, Diagnostics& diagnostics) {
+  diagnostics.report(Code::E0804, {}, "cannot write '" + path.string() + "': " + reason);
+}
+
+bool move_into_place(const std::filesystem::path& temporary, const std::filesystem::path& path,
+                     Diagnostics& diagnostics) {
+  if (rename(temporary.c_str(), path.c_str()) == 0) return true;
+  const int error = errno;
+  unlink(temporary.c_str());
+  report_unwritable(path, std::strerror(error), diagnostics);
+  return false;
+}
+
+bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagnostics& diagnostics) {
+  struct stat status {};
+  const bool exists = stat(path.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode)) {
+    const int error = write_to(path, bytes, 0, nullptr);
+    if (error != 0) report_unwritable(path, std::strerror(error), diagnostics);
+    return error == 0;
+  }
+  const std::filesystem::path temporary = temporary_beside(path);
+  const int error = write_to(temporary, bytes, O_CREAT | O_TRUNC, exists ? &status : nullptr);
+  if (error != 0) {
+    unlink(temporary.c_str());
+    report_unwritable(path, std::strerror(error), diagnostics);
+    return false;
+  }
+  return move_into_place(temporary, path, diagnostics);
+}
+
+std::optional<std::string> read_file(const std::filesystem::path& path, std::string& error) {
+  const int descriptor = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    error = std::strerror(errno);
+    return std::nullopt;
+  }
+  std::string text;
+  char block[1 << 16];
+  for (;;) {
+    const ssize_t got = read(descriptor, block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      error = std::strerror(errno);
+      close(descriptor);
+      return std::nullopt;
+    }
+    if (got == 0) break;
+    text.append(block, static_cast<std::size_t>(got));
+  }
+  close(descriptor);
+  return text;
+}
+
+}  // namespace rml

@@ -1,0 +1,174 @@
+// The whole compiler on one page. `phase` notes which phase is at work, for internal
+// errors, and takes its time; `hold` turns a broken invariant into an InternalError.
+#include "driver/pipeline.h"
+
+#include "driver/constant_definitions.h"
+#include "driver/installation.h"
+#include "driver/internal_error.h"
+#include "driver/output_file.h"
+#include "lowering/build_steps.h"
+#include "lowering/fuse.h"
+#include "lowering/validate_schedule.h"
+#include "semantics/instantiate.h"
+
+namespace rml {
+namespace {
+
+template <class F>
+auto phase(Compilation& c, const char* name, F&& work) {
+  const CurrentPhase current(name);
+  const auto begin = std::chrono::steady_clock::now();
+  auto result = work();
+  c.times.emplace_back(name, std::chrono::steady_clock::now() - begin);
+  return result;
+}
+
+void hold(const std::string& violation) {
+  if (!violation.empty()) throw InternalError(violation);
+}
+
+ParseOptions parse_options(const Compilation& c) { return {c.options.import_folders, stdlib_folder()}; }
+
+Front check_program(Compilation& c, Program parsed) {
+  Front front;
+  front.program = std::make_unique<Program>(std::move(parsed));
+  Program& program = *front.program;
+  Checked& checked = front.checked;
+  checked.program = front.program.get();
+  phase(c, "definitions", [&] { return define_constants(program, c.options.definitions, parse_options(c), c.sources,
+                                                        c.diagnostics); });
+  checked.names = phase(c, "resolve_names", [&] { return resolve_names(program, c.diagnostics); });
+  checked.types = phase(c, "infer_types", [&] { return infer_types(program, checked.names, c.diagnostics); });
+  checked.clocks =
+      phase(c, "infer_clocks", [&] { return infer_clocks(program, checked.names, checked.types, c.diagnostics); });
+  return front;
+}
+
+Program parse_file(Compilation& c, const std::filesystem::path& file) {
+  note_current_file(file.string());
+  return phase(c, "parse", [&] {
+    if (file != "-") return parse_program(file, parse_options(c), c.sources, c.diagnostics);
+    std::string error;
+    const std::optional<std::string> text = read_file(file, error);
+    if (!text) c.diagnostics.report(Code::E0801, {}, "cannot read standard input: " + error);
+    return parse_text("<stdin>", text.value_or(""), parse_options(c), c.sources, c.diagnostics);
+  });
+}
+
+}  // namespace
+
+Front check(Compilation& c, const std::filesystem::path& file) { return check_program(c, parse_file(c, file)); }
+
+Front check_text(Compilation& c, const std::string& name, const std::string& text) {
+  note_current_file(name);
+  return check_program(
+      c, phase(c, "parse", [&] { return parse_text(name, text, parse_options(c), c.sources, c.diagnostics); }));
+}
+
+std::unique_ptr<Program> parse(Compilation& c, const std::filesystem::path& file) {
+  auto program = std::make_unique<Program>(parse_file(c, file));
+  define_constants(*program, c.options.definitions, parse_options(c), c.sources, c.diagnostics);
+  return program;
+}
+
+std::optional<NodeId> find_node(const Front& front, const std::string& name) {
+  const Program& program = *front.program;
+  for (const NodeId node : program.modules[0].nodes) {
+    if (program.text(program[node].name) == name) return node;
+  }
+  return std::nullopt;
+}
+
+std::optional<NodeId> find_entry(Compilation& c, const Front& front) {
+  const Program& program = *front.program;
+  const std::string& path = c.sources.path(program.modules[0].file);
+  const std::string wanted = c.options.node.empty() ? "main" : c.options.node;
+  if (const auto node = find_node(front, wanted)) {
+    if (!program[*node].external()) return node;
+    c.diagnostics.report(Code::E0901, program[*node].name_span, "'" + wanted + "' is external, it cannot be run");
+    return std::nullopt;
+  }
+  std::vector<std::string> names;
+  std::optional<NodeId> only;
+  for (const NodeId node : program.modules[0].nodes) {
+    if (program[node].external()) continue;
+    names.push_back(program.text(program[node].name));
+    only = node;
+  }
+  if (c.options.node.empty() && names.size() == 1) return only;
+  auto& d = c.diagnostics.report(Code::E0901, {}, "no node '" + wanted + "' in " + path);
+  const std::string near = did_you_mean(wanted, names);
+  if (!near.empty()) d.note("did you mean '" + near + "'?");
+  if (names.empty()) d.note("the file has no node");
+  if (c.options.node.empty() && !names.empty()) d.note("choose one with --node: " + [&] {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    return list;
+  }());
+  return std::nullopt;
+}
+
+std::optional<Elaborated> elaborate(Compilation& c, const Front& front, NodeId entry, const ElaborateOptions& options,
+                                    Diagnostics& diagnostics) {
+  const std::size_t errors = diagnostics.error_count();
+  Core core = phase(c, "instantiate", [&] { return instantiate(front.checked, entry, {}, diagnostics); });
+  if (diagnostics.error_count() > errors) return std::nullopt;
+  hold(verify(core));
+  core = phase(c, "simplify", [&] {
+    Core simple = simplify(std::move(core), {options.keep_watches});
+    hold(verify(simple));
+    return simple;
+  });
+  Elaborated result{std::make_shared<const Core>(std::move(core)), {}};
+  if (!options.productivity) return result;
+  result.productivity =
+      phase(c, "check_productivity", [&] { return check_productivity(*result.core, diagnostics); });
+  if (diagnostics.error_count() > errors) return std::nullopt;
+  return result;
+}
+
+std::optional<Arranged> arrange(Compilation& c, const Elaborated& elaborated, Diagnostics& diagnostics) {
+  auto found = phase(c, "schedule", [&] { return schedule(*elaborated.core, diagnostics); });
+  if (!found) return std::nullopt;
+  return phase(c, "validate_schedule", [&]() -> std::optional<Arranged> {
+    hold(validate(*found));
+    return Arranged{std::move(*found)};
+  });
+}
+
+steps::Program lower(Compilation& c, const Arranged& arranged) {
+  auto program = phase(c, "build_steps", [&] { return build_steps(arranged.schedule); });
+  return phase(c, "fuse", [&] {
+    fuse(program);
+    return std::move(program);
+  });
+}
+
+std::unique_ptr<CompiledModule> emit_module(Compilation& c, const steps::Program& program, EmitOptions options) {
+  options.target = c.options.target;
+  options.program_name = program.core->entry;
+  std::string error;
+  auto module = phase(c, "emit", [&] { return emit(program, c.sources, options, error); });
+  if (!error.empty()) {
+    c.diagnostics.report(Code::E0903, {}, error);
+    return nullptr;
+  }
+  return module;
+}
+
+std::optional<Lowered> compile(Compilation& c, const std::filesystem::path& file) {
+  Lowered result;
+  result.front = check(c, file);
+  if (c.failed()) return std::nullopt;
+  const auto entry = find_entry(c, result.front);
+  if (!entry) return std::nullopt;
+  const auto elaborated = elaborate(c, result.front, *entry, {}, c.diagnostics);
+  if (!elaborated) return std::nullopt;
+  const auto arranged = arrange(c, *elaborated, c.diagnostics);
+  if (!arranged) return std::nullopt;
+  result.core = arranged->schedule.core;
+  result.program = lower(c, *arranged);
+  return result;
+}
+
+}  // namespace rml

@@ -1,0 +1,282 @@
+// Builds the rml_program table of a core and runs it on the interpreter.
+//
+// Sites are the values that can fail, then the asserts, then the inputs. Cuts are the
+// conditions that release what waits for a `post`: for `(post s) when not c` it is c; for a
+// post on a sampled clock, that of the next sample. At the end of the input the first cut
+// whose condition did not come true since the first row that is missing is what it waits for.
+#include "driver/reference_program.h"
+
+#include <ffi.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <new>
+#include <unordered_map>
+#include <vector>
+
+namespace rml {
+
+namespace {
+
+// A condition that came true when `value` was equal to `truth`.
+struct CutCondition {
+  ValueId value;
+  bool truth;
+  friend bool operator==(const CutCondition&, const CutCondition&) = default;
+};
+
+// `not c` that must be false is c that must be true.
+CutCondition without_not(const Core& core, CutCondition cut) {
+  while (const auto* apply = std::get_if<core::Apply>(&core[cut.value].rhs)) {
+    if (operators()[apply->op].scalar != ScalarOp::logical_not) break;
+    cut = {apply->operands[0], !cut.truth};
+  }
+  return cut;
+}
+
+std::vector<CutCondition> cut_conditions(const Core& core) {
+  std::vector<CutCondition> cuts;
+  const auto add = [&](CutCondition cut) {
+    if (core.is_const(cut.value)) return;
+    cut = without_not(core, cut);
+    if (std::find(cuts.begin(), cuts.end(), cut) == cuts.end()) cuts.push_back(cut);
+  };
+  std::vector<bool> guarded(core.values.size());
+  for (const Value& value : core.values) {
+    const auto* when = std::get_if<core::When>(&value.rhs);
+    if (when == nullptr || !std::holds_alternative<core::Post>(core[when->operand].rhs)) continue;
+    guarded[when->operand.index] = true;
+    add({when->condition, !when->positive});
+  }
+  for (std::size_t i = 0; i < core.values.size(); ++i) {
+    const Value& value = core.values[i];
+    if (!std::holds_alternative<core::Post>(value.rhs) || guarded[i] || value.clock.index < 2) continue;
+    add({core[value.clock].condition, core[value.clock].positive});
+  }
+  return cuts;
+}
+
+const char* failure_message(const OperatorInfo& row) {
+  if (row.scalar == ScalarOp::div || row.scalar == ScalarOp::mod) return "division by zero";
+  if (row.kernel.empty()) return "index out of bounds";
+  return "the computation has no result";
+}
+
+}  // namespace
+
+// Everything the table points to; strings live in a deque, so that they stay where they are.
+struct ReferenceProgram::Tables {
+  Tables(const Core& core, const SourceMap& sources, std::string source, CallExternal call)
+      : core(core), sources(sources), call(std::move(call)), conditions(cut_conditions(core)) {
+    build_ports(core.inputs, inputs);
+    build_ports(core.outputs, outputs);
+    build_sites();
+    for (const CutCondition& cut : conditions) cuts.push_back({cut_text(cut), site(core[cut.value].span, "")});
+    program.abi = RML_ABI;
+    program.name = keep(core.entry);
+    program.source = keep(std::move(source));
+  }
+
+  const char* keep(std::string text) { return strings.emplace_back(std::move(text)).c_str(); }
+
+  rml_site site(Span span, std::string message) {
+    if (span.file >= sources.size()) span = Span{};
+    const LineColumn place = sources.line_column(span.file, span.begin);
+    return {keep(sources.path(span.file)), place.line, place.column, keep(std::move(message))};
+  }
+
+  void build_ports(const std::vector<Port>& ports, std::vector<rml_port>& table) {
+    for (const Port& port : ports) {
+      const Value& value = core[port.value];
+      const auto& extents = dims.emplace_back(value.shape.begin(), value.shape.end());
+      table.push_back({keep(port.name), keep(clock_string(core, value.clock)), static_cast<std::uint8_t>(value.dtype),
+                       static_cast<std::uint8_t>(value.clock == base_clock ? 1 : 0),
+                       static_cast<std::uint32_t>(extents.size()), extents.data(),
+                       static_cast<std::uint64_t>(element_count(value.shape).value_or(0))});
+    }
+  }
+
+  void build_sites() {
+    for (std::size_t i = 0; i < core.values.size(); ++i) {
+      const auto* apply = std::get_if<core::Apply>(&core.values[i].rhs);
+      if (apply == nullptr || !operators()[apply->op].can_fail) continue;
+      value_sites[static_cast<std::uint32_t>(i)] = static_cast<std::uint32_t>(sites.size());
+      sites.push_back(site(core.values[i].span, failure_message(operators()[apply->op])));
+    }
+    assert_sites = static_cast<std::uint32_t>(sites.size());
+    for (const CoreAssert& check : core.asserts) {
+      const std::string text = check.message.empty() ? "assertion failed: " + describe(core, check.condition) : check.message;
+      sites.push_back(site(check.span, text));
+    }
+    input_sites = static_cast<std::uint32_t>(sites.size());
+    for (const Port& input : core.inputs) {
+      sites.push_back(site(input.span, "input '" + input.name + "' does not keep to its clock, " +
+                                           clock_string(core, core[input.value].clock)));
+    }
+  }
+
+  const char* cut_text(const CutCondition& cut) {
+    const Span span = core[cut.value].span;
+    std::string text = describe(core, cut.value);
+    // Without a name the user's own words are better than the core's, if they are short.
+    if (core[cut.value].name.empty() && span.file != 0 && span.file < sources.size()) {
+      const std::string_view words = sources.text(span);
+      constexpr std::size_t longest = 60;
+      if (!words.empty() && words.size() <= longest && words.find('\n') == std::string_view::npos) text = words;
+    }
+    if (!cut.truth) text = text.find(' ') == std::string::npos ? "not " + text : "not (" + text + ")";
+    return keep(std::move(text));
+  }
+
+  const Core& core;
+  const SourceMap& sources;
+  const CallExternal call;
+  const std::vector<CutCondition> conditions;
+  std::deque<std::string> strings;
+  std::deque<std::vector<std::uint64_t>> dims;
+  std::vector<rml_port> inputs, outputs;
+  std::vector<rml_site> sites;
+  std::unordered_map<std::uint32_t, std::uint32_t> value_sites;   // by ValueId
+  std::uint32_t assert_sites = 0, input_sites = 0;                // the first of each
+  std::vector<rml_cut> cuts;
+  rml_program program{};
+  ffi_cif signature{};
+  ffi_type* argument = &ffi_type_pointer;
+  ffi_closure* closure = nullptr;
+};
+
+// The block that the host allocates; the interpreter lives beside it.
+struct ReferenceProgram::State {
+  rml_header header;
+  const Tables* tables;
+  Interpreter* interpreter;
+
+  static State& of(void* state) { return *static_cast<State*>(state); }
+
+  // The closure's body: `user` is the program that init belongs to.
+  static void init(ffi_cif*, void*, void** arguments, void* user) {
+    State& state = of(*static_cast<void**>(arguments[0]));
+    rml_header& h = state.header;
+    h.pushed = h.popped = h.longest_segment = h.segments = h.buffer_bytes = 0;
+    h.fault = RML_OK;
+    h.site = 0;
+    h.fault_cycle = h.value = h.bound = 0;
+    h.waiting = -1;
+    h.reserved = 0;
+    state.tables = static_cast<const Tables*>(user);
+    state.interpreter = new (std::nothrow) Interpreter(state.tables->core, h.seed, state.tables->call);
+    if (state.interpreter == nullptr) h.fault = RML_FAULT_MEMORY;
+  }
+
+  static std::int32_t push(void* block, const void* const* in, const std::uint8_t* present) {
+    State& state = of(block);
+    if (state.header.fault != RML_OK) return state.header.fault;
+    const Tables& tables = *state.tables;
+    std::vector<Cell> cells;
+    for (std::size_t i = 0; i < tables.inputs.size(); ++i) {
+      const Value& input = tables.core[tables.core.inputs[i].value];
+      Cell& cell = cells.emplace_back();
+      cell.presence = Presence::absent;
+      if (tables.inputs[i].always == 0 && present[i] == 0) continue;
+      cell = {Presence::present, Tensor(input.dtype, input.shape)};
+      if (cell.value.bytes() > 0) std::memcpy(cell.value.data(), in[i], cell.value.bytes());
+    }
+    if (const auto fault = state.interpreter->push(std::move(cells))) state.record(*fault);
+    state.header.pushed = state.interpreter->pushed();
+    return state.header.fault;
+  }
+
+  void record(const RunFault& fault) {
+    header.fault = fault.fault.kind;
+    header.fault_cycle = fault.cycle;
+    header.value = fault.fault.value;
+    header.bound = fault.fault.bound;
+    if (fault.input != UINT32_MAX) {
+      header.site = tables->input_sites + fault.input;
+    } else if (fault.assertion != UINT32_MAX) {
+      header.site = tables->assert_sites + fault.assertion;
+    } else if (const auto site = tables->value_sites.find(fault.value.index); site != tables->value_sites.end()) {
+      header.site = site->second;
+    }
+  }
+
+  static std::int32_t finish(void* block) {
+    State& state = of(block);
+    if (state.header.fault != RML_OK) return state.header.fault;
+    state.interpreter->finish();
+    state.header.waiting = state.first_waiting();
+    return RML_OK;
+  }
+
+  // The host has popped what was complete, so the first missing row is the next one to pop.
+  std::int32_t first_waiting() const {
+    if (interpreter->popped() == interpreter->pushed()) return -1;
+    for (std::size_t i = 0; i < tables->conditions.size(); ++i) {
+      if (!came_true(tables->conditions[i])) return static_cast<std::int32_t>(i);
+    }
+    return -1;
+  }
+
+  bool came_true(const CutCondition& cut) const {
+    for (std::int64_t n = interpreter->popped(); n < interpreter->pushed(); ++n) {
+      const Cell cell = interpreter->at(cut.value, n);
+      if (cell.presence == Presence::present && cell.value.truth() == cut.truth) return true;
+    }
+    return false;
+  }
+
+  static std::int32_t pop(void* block, void* const* out, std::uint8_t* present) {
+    State& state = of(block);
+    const auto row = state.interpreter->pop();
+    if (!row) return 0;
+    for (std::size_t i = 0; i < row->size(); ++i) {
+      const Cell& cell = (*row)[i];
+      present[i] = cell.presence == Presence::present ? 1 : 0;
+      if (present[i] != 0 && cell.value.bytes() > 0) std::memcpy(out[i], cell.value.data(), cell.value.bytes());
+    }
+    state.header.popped = state.interpreter->popped();
+    return 1;
+  }
+
+  static void destroy(void* block) {
+    State& state = of(block);
+    delete state.interpreter;
+    state.interpreter = nullptr;
+  }
+};
+
+ReferenceProgram::ReferenceProgram(const Core& core, const SourceMap& sources, std::string source, CallExternal call)
+    : tables_(std::make_unique<Tables>(core, sources, std::move(source), std::move(call))) {
+  Tables& t = *tables_;
+  rml_program& p = t.program;
+  p.n_inputs = static_cast<std::uint32_t>(t.inputs.size());
+  p.n_outputs = static_cast<std::uint32_t>(t.outputs.size());
+  p.n_sites = static_cast<std::uint32_t>(t.sites.size());
+  p.n_cuts = static_cast<std::uint32_t>(t.cuts.size());
+  p.inputs = t.inputs.data();
+  p.outputs = t.outputs.data();
+  p.sites = t.sites.data();
+  p.cuts = t.cuts.data();
+  p.state_bytes = sizeof(State);
+  p.state_align = alignof(State);
+  p.push = State::push;
+  p.finish = State::finish;
+  p.pop = State::pop;
+  p.destroy = State::destroy;
+  void* code = nullptr;
+  t.closure = static_cast<ffi_closure*>(ffi_closure_alloc(sizeof(ffi_closure), &code));
+  if (t.closure == nullptr || ffi_prep_cif(&t.signature, FFI_DEFAULT_ABI, 1, &ffi_type_void, &t.argument) != FFI_OK ||
+      ffi_prep_closure_loc(t.closure, &t.signature, State::init, &t, code) != FFI_OK) {
+    throw std::bad_alloc();
+  }
+  p.init = reinterpret_cast<void (*)(void*)>(code);
+}
+
+ReferenceProgram::~ReferenceProgram() {
+  if (tables_->closure != nullptr) ffi_closure_free(tables_->closure);
+}
+
+const rml_program* ReferenceProgram::table() const { return &tables_->program; }
+
+}  // namespace rml

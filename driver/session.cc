@@ -1,0 +1,89 @@
+// How a command runs and how it ends.
+//
+// Diagnostics go to stderr, a command's results to stdout. Results that cannot be written
+// (a full disk, a closed pipe) are an error like any other.
+#include <iomanip>
+#include <iostream>
+#include <new>
+#include <sstream>
+
+#include "driver/commands.h"
+#include "driver/internal_error.h"
+#include "frontend/render.h"
+
+namespace rml {
+
+void Session::print_diagnostics() {
+  if (printed_) return;
+  printed_ = true;
+  const Diagnostics& diagnostics = compilation.diagnostics;
+  const SourceMap& sources = compilation.sources;
+  switch (error_format) {
+    case ErrorFormat::human: std::cerr << render_human(diagnostics, sources, color); break;
+    case ErrorFormat::json: std::cerr << render_json(diagnostics, sources); break;
+    case ErrorFormat::sarif: std::cerr << render_sarif(diagnostics, sources); break;
+  }
+  std::cerr.flush();
+}
+
+void Session::print_times() const {
+  std::ostringstream table;
+  table << std::fixed << std::setprecision(3);
+  std::chrono::nanoseconds total{};
+  const auto row = [&](const std::string& name, std::chrono::nanoseconds time) {
+    table << std::setw(10) << std::chrono::duration<double, std::milli>(time).count() << " ms  " << name << '\n';
+  };
+  for (const auto& [name, time] : compilation.times) {
+    row(name, time);
+    total += time;
+  }
+  row("total", total);
+  std::cerr << table.str();
+}
+
+void append(Diagnostics& to, const Diagnostics& from) {
+  for (const Diagnostic& d : from.all()) {
+    Diagnostic& copy = to.report(d.code, d.primary.span, d.message, d.primary.text);
+    copy.secondary = d.secondary;
+    copy.notes = d.notes;
+    copy.fixes = d.fixes;
+  }
+}
+
+namespace {
+
+struct Job {
+  Session& session;
+  const std::function<int(Session&)>& command;
+  int status = exit_internal;
+};
+
+void work(Job& job) {
+  give_thread_a_signal_stack();
+  try {
+    job.status = job.command(job.session);
+  } catch (const std::bad_alloc&) {
+    std::cerr << internal_error_text("out of memory");
+  } catch (const std::exception& e) {
+    std::cerr << internal_error_text(e.what());
+  } catch (...) {
+    std::cerr << internal_error_text("unknown exception");
+  }
+}
+
+}  // namespace
+
+int run_command(Session& session, const std::function<int(Session&)>& command) {
+  Job job{session, command};
+  run_with_deep_stack([](void* argument) { work(*static_cast<Job*>(argument)); }, &job);
+  if (!std::cout.flush()) {
+    session.compilation.diagnostics.report(Code::E0804, {}, "cannot write to standard output");
+    if (job.status == exit_success) job.status = exit_fault;
+  }
+  if (job.status != exit_internal) session.print_diagnostics();
+  if (session.time_passes) session.print_times();
+  if (job.status == exit_success && session.compilation.failed()) return exit_fault;
+  return job.status;
+}
+
+}  // namespace rml

@@ -1,0 +1,112 @@
+// `rmlc show PHASE`: what the program looks like after a phase.
+#include <algorithm>
+#include <iostream>
+
+#include "driver/commands.h"
+#include "driver/draw_graph.h"
+#include "driver/internal_error.h"
+#include "driver/output_file.h"
+#include "driver/print_ast.h"
+#include "driver/subprocess.h"
+
+namespace rml {
+namespace {
+
+std::optional<Elaborated> elaborate_entry(Compilation& c, const std::string& file, bool productivity) {
+  const Front front = check(c, file);
+  if (c.failed()) return std::nullopt;
+  const auto entry = find_entry(c, front);
+  if (!entry) return std::nullopt;
+  return elaborate(c, front, *entry, {.keep_watches = !productivity, .productivity = productivity}, c.diagnostics);
+}
+
+// `name : type :: clock`, inputs and outputs first, then the variables in the order of the text.
+std::string clocks_text(const Core& core) {
+  std::string text;
+  const auto line = [&](const char* kind, const Port& port) {
+    const Value& v = core[port.value];
+    text += std::string(kind) + port.name + " : " + type_string(v.dtype, v.shape) + " :: " +
+            clock_string(core, v.clock) + "\n";
+  };
+  for (const Port& p : core.inputs) line("input  ", p);
+  for (const Port& p : core.outputs) line("output ", p);
+  for (const Port& p : core.watches) {
+    const auto same_name = [&](const Port& q) { return q.name == p.name; };
+    if (std::ranges::any_of(core.inputs, same_name) || std::ranges::any_of(core.outputs, same_name)) continue;
+    line("       ", p);
+  }
+  return text;
+}
+
+// `core` and `clocks` show every variable; the rest what the outputs need.
+std::optional<std::string> core_text(Compilation& c, const ShowRequest& request) {
+  const auto elaborated = elaborate_entry(c, request.file, false);
+  if (!elaborated) return std::nullopt;
+  if (request.phase == "core") return print_core(*elaborated->core);
+  if (request.phase == "clocks") return clocks_text(*elaborated->core);
+  return graph_text(*elaborated->core);
+}
+
+std::optional<std::string> machine_text(Compilation& c, const ShowRequest& request) {
+  const auto lowered = compile(c, request.file);
+  if (!lowered) return std::nullopt;
+  if (request.phase == "steps") return steps::print(lowered->program);
+  const auto module = emit_module(c, lowered->program, {});
+  if (!module) return std::nullopt;
+  const CurrentPhase phase("generate");
+  std::string error;
+  std::string text = generate(*module, request.phase == "llvm" ? FileKind::llvm_text : FileKind::assembly, error);
+  if (error.empty()) return text;
+  c.diagnostics.report(Code::E0903, {}, error);
+  return std::nullopt;
+}
+
+std::optional<std::string> text_of(Compilation& c, const ShowRequest& request) {
+  if (request.phase == "ast") {
+    const auto program = parse(c, request.file);
+    if (c.failed()) return std::nullopt;
+    return print_ast(*program);
+  }
+  if (request.phase == "core" || request.phase == "clocks" || request.phase == "graph") return core_text(c, request);
+  if (request.phase != "schedule") return machine_text(c, request);
+  const auto elaborated = elaborate_entry(c, request.file, true);
+  if (!elaborated) return std::nullopt;
+  const auto arranged = arrange(c, *elaborated, c.diagnostics);
+  if (!arranged) return std::nullopt;
+  return print(arranged->schedule);
+}
+
+// DOT to SVG by Graphviz; nothing (and an error) if that is not possible.
+std::optional<std::string> drawn(Compilation& c, const std::string& dot, const std::string& output) {
+  const auto program = find_on_path("dot");
+  if (!program) {
+    report_unwritable(output, "Graphviz is not installed (its program 'dot' draws SVG); write a .dot file instead",
+                      c.diagnostics);
+    return std::nullopt;
+  }
+  const std::filesystem::path source = temporary_beside(output);
+  if (!write_file(source, dot, c.diagnostics)) return std::nullopt;
+  const auto done = run_to_end({*program, "-Tsvg", source.string()});
+  std::filesystem::remove(source);
+  if (done && done->status == 0) return done->output;
+  report_unwritable(output, "dot failed: " + (done ? done->errors : ""), c.diagnostics);
+  return std::nullopt;
+}
+
+}  // namespace
+
+int show(Session& session, const ShowRequest& request) {
+  Compilation& c = session.compilation;
+  auto text = text_of(c, request);
+  if (!text) return exit_fault;
+  if (request.output.empty()) {
+    std::cout << *text;
+    return exit_success;
+  }
+  if (request.phase == "graph" && std::filesystem::path(request.output).extension() == ".svg")
+    text = drawn(c, *text, request.output);
+  if (text) write_file(request.output, *text, c.diagnostics);
+  return exit_success;
+}
+
+}  // namespace rml

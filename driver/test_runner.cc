@@ -1,0 +1,317 @@
+// A test is checked by the same code that `rmlc check` and `rmlc run` use. The first thing
+// that is wrong ends it.
+#include "driver/test_runner.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "driver/commands.h"
+#include "driver/compare_chronograms.h"
+#include "driver/drive_program.h"
+#include "driver/engines.h"
+#include "driver/installation.h"
+#include "driver/internal_error.h"
+#include "driver/output_file.h"
+#include "driver/subprocess.h"
+#include "driver/test_directives.h"
+#include "frontend/render.h"
+
+namespace rml {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Failed {
+  std::string text;
+};
+
+[[noreturn]] void fail(const std::string& text) { throw Failed{text}; }
+
+std::string name_of(Code code) { return std::string(code_name(code)); }
+
+// Everything a message says, for tests of its text.
+std::string words_of(const Diagnostic& d) {
+  std::string text = d.message + "\n" + d.primary.text;
+  for (const Label& l : d.secondary) text += "\n" + l.text;
+  for (const std::string& n : d.notes) text += "\n" + n;
+  return text;
+}
+
+// ---- messages ----------------------------------------------------------------------------
+
+// Each expectation takes one message; what is left of the errors was not expected.
+void match_messages(const Compilation& c, const LanguageTest& test) {
+  std::vector<const Diagnostic*> left;
+  for (const Diagnostic& d : c.diagnostics.all()) left.push_back(&d);
+  const auto rendered = [&] { return "\n" + render_human(c.diagnostics, c.sources, false); };
+  const auto take = [&](const ExpectedMessage& expected) {
+    const auto found = std::ranges::find_if(left, [&](const Diagnostic* d) {
+      return d->code == expected.code && words_of(*d).find(expected.text) != std::string::npos;
+    });
+    if (found == left.end())
+      fail("no " + name_of(expected.code) + " \"" + expected.text + "\" was reported; what was:" + rendered());
+    left.erase(found);
+  };
+  for (const ExpectedMessage& e : test.rejects) take(e);
+  for (const ExpectedMessage& e : test.warnings) take(e);
+  for (const Diagnostic* d : left) {
+    const bool error = severity(d->code) == Severity::error;
+    if (error || !test.warnings.empty()) fail("unexpected " + name_of(d->code) + ":" + rendered());
+  }
+}
+
+// A single caret says where the range begins, several say the range.
+bool points_at(const Marker& m, const Diagnostic& d, const SourceMap& sources, std::uint32_t file) {
+  const Span s = d.primary.span;
+  if (s.file != file || (m.code && *m.code != d.code)) return false;
+  const LineColumn begin = sources.line_column(s.file, s.begin);
+  const LineColumn end = sources.line_column(s.file, std::max(s.end, s.begin + 1));
+  if (begin.line != m.line || begin.column != m.begin) return false;
+  if (m.end == m.begin + 1) return true;
+  return end.line != begin.line || end.column == m.end;
+}
+
+void match_markers(const Compilation& c, const LanguageTest& test, std::uint32_t file) {
+  for (const Marker& m : test.markers) {
+    const auto& all = c.diagnostics.all();
+    if (std::ranges::any_of(all, [&](const Diagnostic& d) { return points_at(m, d, c.sources, file); })) continue;
+    fail("no message points at line " + std::to_string(m.line) + ", columns " + std::to_string(m.begin) + " to " +
+         std::to_string(m.end - 1) + ":\n" + render_human(c.diagnostics, c.sources, false));
+  }
+}
+
+// The file with every certain mend of the message made.
+std::string mended(const Diagnostic& d, const std::string& text) {
+  std::vector<FixIt> fixes;
+  for (const FixIt& f : d.fixes) {
+    if (f.certain) fixes.push_back(f);
+  }
+  std::ranges::sort(fixes, [](const FixIt& a, const FixIt& b) { return a.span.begin > b.span.begin; });
+  std::string result = text;
+  for (const FixIt& f : fixes) result.replace(f.span.begin, f.span.end - f.span.begin, f.replacement);
+  return result;
+}
+
+// A certain fix-it takes its error away and brings no new one.
+void apply_fixes(const Compilation& c, const LanguageTest& test) {
+  for (const Diagnostic& d : c.diagnostics.all()) {
+    if (severity(d.code) != Severity::error) continue;
+    if (std::ranges::none_of(d.fixes, [](const FixIt& f) { return f.certain; })) continue;
+    const std::string text = mended(d, test.text);
+    Compilation fixed;
+    fixed.options = c.options;
+    std::string said;
+    const Front front = check_text(fixed, test.file.string(), text);
+    check_instances(fixed, front, said);
+    if (fixed.diagnostics.error_count() < c.diagnostics.error_count()) continue;
+    fail("the fix-it of " + name_of(d.code) + " does not mend it:\n" + text +
+         render_human(fixed.diagnostics, fixed.sources, false));
+  }
+}
+
+Code code_of(const std::string& name) {
+  for (const Code code : all_codes()) {
+    if (code_name(code) == name) return code;
+  }
+  fail("rmlc reported an unknown code '" + name + "'");
+}
+
+// Objects with a "code", wherever they stand in the report.
+void collect_codes(const nlohmann::json& json, std::vector<std::pair<Code, std::string>>& found) {
+  if (json.is_object() && json.contains("code") && json["code"].is_string()) {
+    found.emplace_back(code_of(json["code"]), json.dump());
+    return;
+  }
+  if (!json.is_structured()) return;
+  for (const auto& child : json) collect_codes(child, found);
+}
+
+// `command:` tests run rmlc itself and look at its JSON report.
+void run_command_test(const LanguageTest& test) {
+  std::vector<std::string> arguments{own_binary().string()};
+  for (const std::string& word : test.command)
+    arguments.push_back(word == "%" ? test.file.filename().string() : word);
+  arguments.insert(arguments.end(), {"--error-format", "json"});
+  const auto done = run_to_end(arguments, test.file.parent_path().string());
+  if (!done) fail("rmlc cannot be started");
+  if (done->status != (test.rejects.empty() ? exit_success : exit_fault))
+    fail("exit status " + std::to_string(done->status) + ":\n" + done->errors);
+  const auto report = nlohmann::json::parse(done->errors, nullptr, false);
+  if (report.is_discarded()) fail("not JSON:\n" + done->errors);
+  std::vector<std::pair<Code, std::string>> found;
+  collect_codes(report, found);
+  for (const ExpectedMessage& e : test.rejects) {
+    const bool here = std::ranges::any_of(found, [&](const auto& f) {
+      return f.first == e.code && f.second.find(e.text) != std::string::npos;
+    });
+    if (!here) fail("no " + name_of(e.code) + " \"" + e.text + "\":\n" + done->errors);
+  }
+}
+
+void check_test(const LanguageTest& test) {
+  Compilation c;
+  const Front front = check(c, test.file);
+  std::string said;
+  if (test.runs.empty()) check_instances(c, front, said);
+  match_messages(c, test);
+  match_markers(c, test, front.program->modules[0].file);
+  apply_fixes(c, test);
+}
+
+// ---- runs --------------------------------------------------------------------------------
+
+// The C sources of external nodes as one shared library, removed at the end.
+class CompiledSources {
+ public:
+  explicit CompiledSources(const std::vector<fs::path>& sources) {
+    if (sources.empty()) return;
+    library_ = fs::temp_directory_path() / ("rmlc-test-" + std::to_string(getpid()) + ".so");
+    std::vector<std::string> command{"cc", "-shared", "-fPIC", "-O1", "-o", library_.string()};
+    for (const fs::path& s : sources) command.push_back(s.string());
+    const auto done = run_to_end(command);
+    if (!done || done->status != 0) fail("cc cannot compile the linked sources:\n" + (done ? done->errors : ""));
+  }
+  CompiledSources(const CompiledSources&) = delete;
+  CompiledSources& operator=(const CompiledSources&) = delete;
+  ~CompiledSources() {
+    std::error_code ignored;
+    if (!library_.empty()) fs::remove(library_, ignored);
+  }
+  std::vector<std::string> libraries() const {
+    return library_.empty() ? std::vector<std::string>{} : std::vector<std::string>{library_.string()};
+  }
+
+ private:
+  fs::path library_;
+};
+
+struct EngineChoice {
+  Engine engine;
+  int optimization;
+  const char* name;
+};
+constexpr EngineChoice engines[] = {{Engine::reference, 0, "reference engine"},
+                                    {Engine::compiled, 0, "compiled -O0"},
+                                    {Engine::compiled, 2, "compiled -O2"}};
+
+// A run test's program loaded for one engine; fails with the diagnostics if that cannot be.
+std::unique_ptr<LoadedProgram> load(const LanguageTest& test, const TestRun& run, const EngineChoice& choice,
+                                    const std::vector<std::string>& libraries) {
+  Compilation c;
+  c.options.node = run.node;
+  c.options.definitions = run.definitions;
+  c.options.target.optimization = choice.optimization;
+  c.options.target.cpu = "native";
+  std::unique_ptr<LoadedProgram> program;
+  const Front front = check(c, test.file);
+  const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
+  const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
+  if (elaborated && choice.engine == Engine::reference) {
+    program = load_reference(c, elaborated->core, libraries);
+  } else if (elaborated) {
+    const auto arranged = arrange(c, *elaborated, c.diagnostics);
+    if (arranged) program = load_compiled(c, lower(c, *arranged), libraries);
+  }
+  if (!program) fail("does not compile:\n" + render_human(c.diagnostics, c.sources, false));
+  return program;
+}
+
+Chronogram read_rows(const fs::path& file, const std::vector<ChronogramPort>& ports) {
+  std::string error;
+  const auto text = read_file(file, error);
+  auto rows = text ? read_chronogram(*text, ports, error) : std::nullopt;
+  if (!rows) fail(file.string() + ": " + error);
+  return std::move(*rows);
+}
+
+std::int64_t count_cycles(const TestRun& run, const Chronogram& inputs, const Chronogram* expected) {
+  if (run.cycles) return *run.cycles;
+  for (const Chronogram* rows : {&inputs, expected}) {
+    if (rows != nullptr && !rows->empty()) return static_cast<std::int64_t>(rows->front().cells.size());
+  }
+  fail("node '" + run.node + "' has no inputs: say how many cycles with --cycles N");
+}
+
+void match_stop(const TestRun& run, const Driven& driven) {
+  const std::string stopped = "the run stopped in cycle " + std::to_string(driven.stop_cycle) + ": " + driven.stop;
+  if (!run.stop_cycle) {
+    if (!driven.stop.empty()) fail(stopped);
+    return;
+  }
+  if (driven.stop.empty()) fail("the run did not stop");
+  if (driven.stop_cycle != *run.stop_cycle || driven.stop.find(run.stop_text) == std::string::npos) fail(stopped);
+}
+
+// Comment lines of the old expectation survive a blessing.
+std::string leading_comments(const fs::path& file) {
+  std::string error, comments;
+  const std::string text = read_file(file, error).value_or("");
+  for (std::size_t at = 0; text.compare(at, 2, "--") == 0;) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    comments += text.substr(at, end - at);
+    at = end;
+  }
+  return comments;
+}
+
+void bless(const TestRun& run, const Chronogram& outputs, std::string& said) {
+  Diagnostics problems;
+  if (!write_file(run.output, leading_comments(run.output) + print_chronogram(outputs), problems))
+    fail(problems.all().front().message);
+  said += "wrote " + run.output.string() + "\n";
+}
+
+void run_test(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries,
+              bool blessing, std::string& said) {
+  std::optional<Chronogram> expected;
+  for (const EngineChoice& choice : engines) {
+    if (test.reference_only && choice.engine != Engine::reference) continue;
+    try {
+      const auto program = load(test, run, choice, libraries);
+      const rml_program& table = program->table();
+      const auto outputs = ports(table.outputs, table.n_outputs);
+      if (!expected && !blessing) expected = read_rows(run.output, outputs);
+      const Chronogram inputs =
+          table.n_inputs == 0 ? Chronogram{} : read_rows(run.input, ports(table.inputs, table.n_inputs));
+      const std::int64_t cycles = count_cycles(run, inputs, expected ? &*expected : nullptr);
+      const Driven driven = drive(table, inputs, {cycles, run.seed, run.horizon});
+      match_stop(run, driven);
+      if (!expected) {
+        expected = driven.outputs;
+        bless(run, driven.outputs, said);
+      }
+      const std::string different = difference(*expected, driven.outputs, test.tolerance);
+      if (!different.empty()) fail(different);
+    } catch (const Failed& failed) {
+      fail("run " + run.node + ", " + choice.name + ":\n" + failed.text);
+    }
+  }
+}
+
+}  // namespace
+
+TestResult run_language_test(const fs::path& file, bool blessing) {
+  TestResult result;
+  try {
+    std::string error;
+    const auto test = read_language_test(file, error);
+    if (!test) fail(error);
+    if (!test->command.empty()) {
+      run_command_test(*test);
+    } else {
+      check_test(*test);
+      const CompiledSources sources(test->sources_to_link);
+      for (const TestRun& run : test->runs) run_test(*test, run, sources.libraries(), blessing, result.text);
+    }
+    result.passed = true;
+  } catch (const Failed& failed) {
+    result.text = failed.text;
+  } catch (const std::exception& e) {
+    result.text = internal_error_text(e.what());
+  }
+  return result;
+}
+
+}  // namespace rml

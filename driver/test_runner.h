@@ -1,0 +1,18 @@
+// One language test, start to end, in this process.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace rml {
+
+struct TestResult {
+  bool passed = false;
+  std::string text;  // what went wrong, ready to print; when blessed, what was written
+};
+
+// A run is driven through the reference engine and the compiled one at -O0 and -O2; with
+// `bless` their common answer becomes the expectation.
+TestResult run_language_test(const std::filesystem::path& file, bool bless);
+
+}  // namespace rml

@@ -1,0 +1,137 @@
+// `rmlc trace`: a chronogram of inputs, outputs and watched variables, by the reference
+// engine. A run that stops early shows what was known until then, and why it stopped.
+#include <algorithm>
+#include <iostream>
+
+#include "driver/commands.h"
+#include "driver/engines.h"
+#include "driver/internal_error.h"
+#include "driver/output_file.h"
+#include "runtime/rmlrt.h"
+#include "semantics/interpret.h"
+
+namespace rml {
+namespace {
+
+std::vector<ChronogramPort> input_ports(const Core& core) {
+  std::vector<ChronogramPort> result;
+  for (const Port& p : core.inputs) result.push_back({p.name, core[p.value].dtype, core[p.value].shape});
+  return result;
+}
+
+std::optional<Chronogram> read_inputs(Compilation& c, const Core& core, const TraceRequest& request) {
+  if (core.inputs.empty()) return Chronogram{};
+  if (request.input.empty()) {
+    c.diagnostics.report(Code::E0801, {}, "node '" + core.entry + "' has inputs: give their chronogram with --input");
+    return std::nullopt;
+  }
+  std::string error;
+  const auto text = read_file(request.input, error);
+  auto rows = text ? read_chronogram(*text, input_ports(core), error) : std::nullopt;
+  if (!rows) c.diagnostics.report(Code::E0801, {}, "cannot read '" + request.input + "': " + error);
+  for (const ChronogramRow& row : rows.value_or(Chronogram{})) {
+    for (const Cell& cell : row.cells) {
+      if (cell.presence != Presence::undetermined) continue;
+      c.diagnostics.report(Code::E0801, {}, "'" + request.input + "': an input cannot be undetermined ('?')");
+      return std::nullopt;
+    }
+  }
+  return rows;
+}
+
+// The rows to show: inputs, watched variables, outputs.
+std::optional<std::vector<Port>> rows_to_show(Compilation& c, const Core& core, const TraceRequest& request) {
+  std::vector<Port> rows = core.inputs;
+  std::vector<std::string> names;
+  for (const Port& p : core.watches) names.push_back(p.name);
+  for (const std::string& wanted : request.watches) {
+    const auto found = std::ranges::find(core.watches, wanted, &Port::name);
+    if (found == core.watches.end()) {
+      auto& d = c.diagnostics.report(Code::E0201, {}, "no variable '" + wanted + "' to watch in '" + core.entry + "'");
+      const std::string near = did_you_mean(wanted, names);
+      if (!near.empty()) d.note("did you mean '" + near + "'?");
+      return std::nullopt;
+    }
+    rows.push_back(*found);
+  }
+  rows.insert(rows.end(), core.outputs.begin(), core.outputs.end());
+  return rows;
+}
+
+std::string fault_text(const Core& core, const SourceMap& sources, const RunFault& fault) {
+  const std::string cycle = " in cycle " + std::to_string(fault.cycle);
+  if (fault.assertion != UINT32_MAX) {
+    const CoreAssert& a = core.asserts[fault.assertion];
+    return sources.place(a.span) + ": assertion failed" + cycle + (a.message.empty() ? "" : ": " + a.message);
+  }
+  if (fault.input != UINT32_MAX) {
+    const Port& p = core.inputs[fault.input];
+    return sources.place(p.span) + ": input '" + p.name + "' is " + (fault.fault.bound == 1 ? "present" : "absent") +
+           cycle + ", against its clock " + clock_string(core, core[p.value].clock);
+  }
+  const std::string place = sources.place(core[fault.value].span);
+  switch (fault.fault.kind) {
+    case RML_FAULT_DIVISION: return place + ": division by zero" + cycle;
+    case RML_FAULT_INDEX:
+      return place + ": index " + std::to_string(fault.fault.value) + " is not in [0, " +
+             std::to_string(fault.fault.bound) + ")" + cycle;
+    default: return place + ": the run cannot go on" + cycle;
+  }
+}
+
+// The fault that ended it, or an empty text.
+std::string run(Interpreter& interpreter, const Core& core, const SourceMap& sources, const Chronogram& inputs,
+                std::int64_t cycles) {
+  std::string fault;
+  for (std::int64_t n = 0; n < cycles && fault.empty(); ++n) {
+    std::vector<Cell> row;
+    for (const ChronogramRow& r : inputs) row.push_back(r.cells[static_cast<std::size_t>(n)]);
+    if (const auto failed = interpreter.push(std::move(row))) fault = fault_text(core, sources, *failed);
+    while (interpreter.pop()) {
+    }
+  }
+  interpreter.finish();
+  return fault;
+}
+
+}  // namespace
+
+int trace(Session& session, const TraceRequest& request) {
+  Compilation& c = session.compilation;
+  const Front front = check(c, request.file);
+  if (c.failed()) return exit_fault;
+  const auto entry = find_entry(c, front);
+  if (!entry) return exit_fault;
+  const auto elaborated = elaborate(c, front, *entry, {.keep_watches = true}, c.diagnostics);
+  if (!elaborated) return exit_fault;
+  const Core& core = *elaborated->core;
+  const auto inputs = read_inputs(c, core, request);
+  const auto rows = rows_to_show(c, core, request);
+  if (!inputs || !rows) return exit_fault;
+  if (core.inputs.empty() && request.cycles < 0) {
+    std::cerr << "rmlc: node '" << core.entry << "' has no inputs: say how many cycles with --cycles N\n";
+    return exit_usage;
+  }
+  const auto given = inputs->empty() ? std::int64_t{0} : static_cast<std::int64_t>(inputs->front().cells.size());
+  const std::int64_t cycles = core.inputs.empty()  ? request.cycles
+                              : request.cycles < 0 ? given
+                                                   : std::min(given, request.cycles);
+  const auto call = external_caller(core, request.libraries, c.diagnostics);
+  if (!call) return exit_fault;
+  const CurrentPhase phase("interpret");
+  Interpreter interpreter(core, request.seed, *call);
+  std::vector<ValueId> watched;
+  for (const Port& p : *rows) watched.push_back(p.value);
+  interpreter.watch(watched);
+  const std::string fault = run(interpreter, core, c.sources, *inputs, cycles);
+  Chronogram shown;
+  for (const Port& p : *rows) {
+    shown.push_back({p.name, interpreter.history(p.value)});
+    shown.back().cells.resize(static_cast<std::size_t>(std::max<std::int64_t>(interpreter.pushed(), 0)));
+  }
+  std::cout << print_chronogram(shown);
+  if (!fault.empty()) std::cerr << fault << "\n";
+  return fault.empty() ? exit_success : exit_fault;
+}
+
+}  // namespace rml

@@ -1,0 +1,169 @@
+// The abstract syntax of R(ML)2, as written (language.md section 1).
+//
+// One Program holds every file reached by imports. Expressions live in one arena and are
+// named by ExprId, so passes keep their results in vectors indexed by it and deep trees
+// cost no recursion to destroy. Nothing is desugared here: the formatter and the
+// diagnostics see what the user wrote.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "frontend/source.h"
+
+namespace rml {
+
+// A 4-byte index with a type of its own.
+template <class Tag>
+struct Id {
+  std::uint32_t index = UINT32_MAX;
+  constexpr Id() = default;
+  constexpr explicit Id(std::size_t i) : index(static_cast<std::uint32_t>(i)) {}
+  constexpr bool valid() const { return index != UINT32_MAX; }
+  friend constexpr bool operator==(Id, Id) = default;
+  friend constexpr auto operator<=>(Id, Id) = default;
+};
+
+using Symbol = Id<struct SymbolTag>;      // an interned name
+using ExprId = Id<struct ExprTag>;
+using NodeId = Id<struct NodeTag>;
+using ConstId = Id<struct ConstTag>;
+using ModuleId = Id<struct ModuleTag>;
+
+class Interner {
+ public:
+  Symbol intern(const std::string& name);
+  const std::string& text(Symbol s) const { return names_[s.index]; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> index_;
+  std::vector<std::string> names_;
+};
+
+enum class UnaryOp : std::uint8_t { negate, logical_not };
+enum class BinaryOp : std::uint8_t { logical_or, logical_and, eq, ne, lt, le, gt, ge, add, sub, mul, div, mod };
+
+namespace ast {
+
+struct Name { Symbol symbol; };                       // a variable, constant or (as an argument) a dtype
+struct BoolLiteral { bool value; };
+struct IntLiteral { std::uint64_t value; };           // larger ones are rejected by the parser
+struct FloatLiteral { double value; };
+struct Unary { UnaryOp op; ExprId operand; };
+struct Binary { BinaryOp op; ExprId left, right; };
+struct If { ExprId condition, then_branch, else_branch; };
+struct Fby { ExprId init, next; };
+struct Post { ExprId operand; };
+struct When { ExprId operand; bool positive; ExprId condition; };
+struct Merge { ExprId condition, on_true, on_false; };
+struct Array { std::vector<ExprId> elements; };
+struct IndexItem {
+  bool is_range = false;
+  ExprId at;                 // not a range
+  ExprId lower, upper;       // a range; invalid where left out
+  Span span;
+};
+struct Index { ExprId operand; std::vector<IndexItem> items; };
+struct Argument { Symbol name; Span name_span; ExprId value; };  // name invalid: positional
+// `diff f(…)` and `diff[adam(0.1)] f(…)`
+struct Diff { Symbol optimizer; std::vector<ExprId> optimizer_arguments; Span span; };
+struct Call {
+  std::vector<Symbol> callee;         // a.b.c
+  Span callee_span;
+  std::vector<Argument> arguments;
+  std::optional<Diff> diff;
+};
+// What error recovery leaves behind; later passes give it any type and stay silent.
+struct Error {};
+
+using Expr = std::variant<Name, BoolLiteral, IntLiteral, FloatLiteral, Unary, Binary, If, Fby, Post, When, Merge,
+                          Array, Index, Call, Error>;
+
+struct TypeAnnotation {
+  Symbol dtype;
+  Span dtype_span;
+  bool has_shape = false;
+  std::vector<ExprId> shape;
+  Symbol clock;               // invalid: none given
+  bool clock_positive = true;
+  Span clock_span;
+  Span span;
+};
+
+struct Parameter {            // of an interface: input or output
+  Symbol name;
+  Span span;                  // of the name
+  std::optional<TypeAnnotation> type;
+};
+
+struct Target {               // left-hand side; name invalid: `_`
+  Symbol name;
+  Span span;
+  std::optional<TypeAnnotation> type;
+};
+
+struct Equation { std::vector<Target> targets; ExprId value; Span span; };
+struct Assert { ExprId condition; std::optional<std::string> message; Span span; };
+
+struct Node {
+  Symbol name;
+  Span name_span;
+  Span span;                  // the whole item
+  ModuleId module;
+  std::vector<Parameter> inputs, outputs;
+  std::vector<Equation> equations;
+  std::vector<Assert> asserts;
+  bool external() const { return equations.empty() && asserts.empty() && !outputs.empty(); }
+};
+
+struct Const {
+  Symbol name;
+  Span name_span;
+  Span span;
+  ModuleId module;
+  std::optional<TypeAnnotation> type;
+  ExprId value;
+};
+
+struct Import {
+  bool is_path = false;       // import "file.rml";   names enter unqualified
+  std::string target;         // import nn as n;      names are n.dense
+  Symbol alias;               // the qualifier; invalid for a path import
+  Span span, target_span;
+  ModuleId module;            // the module it resolved to; invalid if it failed
+};
+
+struct Module {
+  std::uint32_t file = 0;
+  std::vector<Import> imports;
+  std::vector<NodeId> nodes;  // in order of the text
+  std::vector<ConstId> consts;
+};
+
+}  // namespace ast
+
+struct Program {
+  Interner names;
+  std::vector<ast::Expr> exprs;       // indexed by ExprId
+  std::vector<Span> expr_spans;       // likewise
+  std::vector<ast::Node> nodes;       // indexed by NodeId
+  std::vector<ast::Const> consts;     // indexed by ConstId
+  std::vector<ast::Module> modules;   // modules[0] is the file named on the command line,
+                                      // modules[1] the prelude; both always exist
+
+  const ast::Expr& operator[](ExprId e) const { return exprs[e.index]; }
+  Span span(ExprId e) const { return expr_spans[e.index]; }
+  const ast::Node& operator[](NodeId n) const { return nodes[n.index]; }
+  const std::string& text(Symbol s) const { return names.text(s); }
+  ExprId add(ast::Expr e, Span span) {
+    exprs.push_back(std::move(e));
+    expr_spans.push_back(span);
+    return ExprId{exprs.size() - 1};
+  }
+};
+
+}  // namespace rml

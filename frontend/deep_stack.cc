@@ -1,0 +1,44 @@
+// A thread whose stack holds recursion max_nesting deep.
+//
+// The stack is address space, of which only what is touched becomes memory. Where so much
+// cannot be had (a limit on address space), half of it is tried, and so on.
+#include <pthread.h>
+
+#include "frontend/parse.h"
+
+namespace rml {
+
+namespace {
+
+struct Task {
+  void (*function)(void*);
+  void* argument;
+};
+
+void* run_task(void* task) {
+  const auto* t = static_cast<const Task*>(task);
+  t->function(t->argument);
+  return nullptr;
+}
+
+}  // namespace
+
+void run_with_deep_stack(void (*f)(void*), void* argument) {
+  constexpr std::size_t bytes_per_level = std::size_t{100} << 10;
+  constexpr std::size_t smallest = std::size_t{16} << 20;
+  Task task{f, argument};
+  for (std::size_t size = bytes_per_level * max_nesting; size >= smallest; size /= 2) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_t thread{};
+    const bool started = pthread_attr_setstacksize(&attributes, size & ~std::size_t{0xFFFF}) == 0 &&
+                         pthread_create(&thread, &attributes, run_task, &task) == 0;
+    pthread_attr_destroy(&attributes);
+    if (!started) continue;
+    pthread_join(thread, nullptr);
+    return;
+  }
+  f(argument);
+}
+
+}  // namespace rml

@@ -1,0 +1,76 @@
+// Diagnostics: what the compiler tells its user.
+//
+// A diagnostic has a stable code (one row in diagnostics.def, one page in explain/), a
+// message in the user's words, a primary place, further labelled places, notes and
+// fix-its. Passes append to a Diagnostics collector and never print; rendering (human,
+// JSON, SARIF) is render.h's business.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontend/source.h"
+
+namespace rml {
+
+enum class Severity : std::uint8_t { error, warning };
+
+// One enumerator per row of diagnostics.def, named by its code: Code::E0101.
+enum class Code : std::uint16_t {
+#define RML_DIAGNOSTIC(code, title) code,
+#include "frontend/diagnostics.def"
+#undef RML_DIAGNOSTIC
+};
+
+std::string_view code_name(Code code);   // "E0101"
+std::string_view code_title(Code code);  // the title column of diagnostics.def
+Severity severity(Code code);            // by the first letter of the code
+// All codes in table order.
+const std::vector<Code>& all_codes();
+
+struct Label {
+  Span span;
+  std::string text;
+};
+
+struct FixIt {
+  Span span;                // replaced range; empty = insertion
+  std::string replacement;
+  std::string title;        // "write `k when bp`"
+  bool certain = false;     // certain ones are applied by tests and must compile
+};
+
+struct Diagnostic {
+  Code code;
+  std::string message;
+  Label primary;
+  std::vector<Label> secondary;
+  std::vector<std::string> notes;
+  std::vector<FixIt> fixes;
+
+  Diagnostic& label(Span span, std::string text);      // adds a secondary label
+  Diagnostic& note(std::string text);
+  Diagnostic& fix(Span span, std::string replacement, std::string title, bool certain = false);
+};
+
+class Diagnostics {
+ public:
+  // The reference stays valid until the next call of report.
+  Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
+  bool has_errors() const { return errors_ > 0; }
+  std::size_t error_count() const { return errors_; }
+  const std::vector<Diagnostic>& all() const { return list_; }
+
+ private:
+  std::vector<Diagnostic> list_;
+  std::size_t errors_ = 0;
+};
+
+// Of candidates, the one nearest to name by edit distance, or empty when none is near
+// enough to be what the user meant.
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
+
+}  // namespace rml

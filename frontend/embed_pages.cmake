@@ -1,0 +1,15 @@
+# Writes OUTPUT, a C++ table of the pages PAGES/CODE.md of every code in CODES, in order.
+# A code without a page gets an empty one, which a test rejects.
+file(STRINGS ${CODES} rows REGEX "^RML_DIAGNOSTIC\\(")
+set(out "// The explanation pages of frontend/explain.\n#include \"frontend/explain.h\"\n\nnamespace rml {\n\n")
+string(APPEND out "extern const std::string_view explanation_pages[];\nconst std::string_view explanation_pages[] = {\n")
+foreach(row IN LISTS rows)
+  string(REGEX REPLACE "^RML_DIAGNOSTIC\\(([A-Z0-9]+),.*" "\\1" code "${row}")
+  set(page "")
+  if(EXISTS ${PAGES}/${code}.md)
+    file(READ ${PAGES}/${code}.md page)
+  endif()
+  string(APPEND out "R\"page(${page})page\",\n")
+endforeach()
+string(APPEND out "};\n\n}  // namespace rml\n")
+file(WRITE ${OUTPUT} "${out}")

@@ -1,0 +1,22 @@
+// Looks explanation pages up in the table generated from explain/*.md, which is in the
+// order of diagnostics.def.
+#include "frontend/explain.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace rml {
+
+extern const std::string_view explanation_pages[];
+
+std::string_view explain(Code code) { return explanation_pages[static_cast<std::size_t>(code)]; }
+
+std::optional<Code> code_from_name(std::string_view name) {
+  const auto same = [](char x, char y) { return std::toupper(static_cast<unsigned char>(x)) == y; };
+  for (const Code code : all_codes()) {
+    if (std::ranges::equal(name, code_name(code), same)) return code;
+  }
+  return std::nullopt;
+}
+
+}  // namespace rml

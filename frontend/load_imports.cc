@@ -1,0 +1,228 @@
+// A program from its files: the one named, the prelude, and what they import.
+//
+// Imports are followed depth first, each file loaded once, told apart by its canonical
+// path. A file met again while its own imports are being followed closes a cycle, which is
+// shown link by link.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "frontend/parse.h"
+#include "frontend/parse_module.h"
+
+namespace rml {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t prelude_index = 1;
+
+// The file's text, or nothing and the reason.
+std::optional<std::string> read_file(const fs::path& path, std::string& reason) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    reason = "it is a folder";
+    return std::nullopt;
+  }
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    reason = fs::exists(path, error) ? "permission denied" : "there is no such file";
+    return std::nullopt;
+  }
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (in.bad() || text.size() >= UINT32_MAX) {
+    reason = in.bad() ? "reading failed" : "it is larger than 4 GB";
+    return std::nullopt;
+  }
+  return text;
+}
+
+std::string key_of(const fs::path& path) {
+  std::error_code error;
+  const fs::path canonical = fs::weakly_canonical(path, error);
+  return error ? path.string() : canonical.string();
+}
+
+class Loader {
+ public:
+  Loader(const ParseOptions& options, SourceMap& sources, Diagnostics& diagnostics)
+      : options_(options), sources_(sources), diagnostics_(diagnostics) {}
+
+  Program load_file(const fs::path& path) {
+    std::string reason;
+    std::optional<std::string> text = read_file(path, reason);
+    if (!text) diagnostics_.report(Code::E0801, {}, "cannot read `" + path.string() + "`: " + reason);
+    return load_text(path.string(), text.value_or(""));
+  }
+
+  Program load_text(const std::string& name, std::string text) {
+    const ModuleId main = add_module(name, std::move(text));
+    loaded_[key_of(name)] = main;
+    load_prelude();
+    follow_imports(main);
+    follow_imports(ModuleId{prelude_index});
+    return std::move(program_);
+  }
+
+ private:
+  ModuleId add_module(const fs::path& path, std::string text) {
+    const ModuleId id{program_.modules.size()};
+    folders_.push_back(path.parent_path());
+    following_.push_back(Following::not_yet);
+    program_.modules.emplace_back();
+    const std::uint32_t file = sources_.add(path.string(), std::move(text));
+    program_.modules[id.index] = parse_module(file, id, program_, sources_, diagnostics_).module;
+    return id;
+  }
+
+  void load_prelude() {
+    const fs::path path = options_.stdlib_dir / "prelude.rml";
+    const auto [entry, is_new] = loaded_.try_emplace(key_of(path), ModuleId{prelude_index});
+    std::string reason;
+    std::optional<std::string> text;
+    if (is_new) text = read_file(path, reason);
+    if (text) {
+      add_module(path, std::move(*text));
+      return;
+    }
+    // The prelude itself is being compiled, or there is none: an empty one.
+    if (is_new) {
+      diagnostics_.report(Code::E0802, {}, "the prelude `" + path.string() + "` cannot be read: " + reason)
+          .note("the installation is incomplete, or the standard library's folder was named wrongly");
+    }
+    folders_.emplace_back();
+    following_.push_back(Following::done);
+    program_.modules.emplace_back();
+  }
+
+  void follow_imports(ModuleId importer) {
+    if (following_[importer.index] != Following::not_yet) return;
+    following_[importer.index] = Following::now;
+    for (std::size_t i = 0; i < program_.modules[importer.index].imports.size(); ++i) {
+      const ast::Import import = program_.modules[importer.index].imports[i];
+      path_.push_back({importer, import.span});
+      const ModuleId target = resolve(importer, import);
+      if (target.valid()) follow_imports(target);
+      program_.modules[importer.index].imports[i].module = target;
+      path_.pop_back();
+    }
+    following_[importer.index] = Following::done;
+  }
+
+  // The module an import names, loaded if it was not; invalid, with a report, on failure.
+  ModuleId resolve(ModuleId importer, const ast::Import& import) {
+    const std::string file_name = import.is_path ? import.target : import.target + ".rml";
+    const std::vector<fs::path> folders = search_folders(importer);
+    std::error_code error;
+    const auto found = std::find_if(folders.begin(), folders.end(),
+                                    [&](const fs::path& folder) { return fs::exists(folder / file_name, error); });
+    if (file_name.empty() || found == folders.end()) {
+      report_not_found(import, folders);
+      return {};
+    }
+    const fs::path path = (*found / file_name).lexically_normal();
+    const auto known = loaded_.find(key_of(path));
+    if (known != loaded_.end()) {
+      if (following_[known->second.index] != Following::now) return known->second;
+      report_cycle(known->second, import);
+      return {};
+    }
+    std::string reason;
+    std::optional<std::string> text = read_file(path, reason);
+    if (!text) {
+      diagnostics_.report(Code::E0801, import.target_span, "cannot read `" + path.string() + "`: " + reason);
+      return {};
+    }
+    const ModuleId id = add_module(path, std::move(*text));
+    loaded_[key_of(path)] = id;
+    return id;
+  }
+
+  std::vector<fs::path> search_folders(ModuleId importer) const {
+    std::vector<fs::path> result = {folders_[importer.index]};
+    result.insert(result.end(), options_.import_dirs.begin(), options_.import_dirs.end());
+    result.push_back(options_.stdlib_dir);
+    return result;
+  }
+
+  void report_not_found(const ast::Import& import, const std::vector<fs::path>& folders) {
+    std::vector<std::string> candidates;
+    std::string searched;
+    for (const fs::path& folder : folders) {
+      searched += (searched.empty() ? "`" : ", `") + (folder.empty() ? std::string(".") : folder.string()) + "`";
+      std::error_code error;
+      for (const fs::directory_entry& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
+        if (entry.path().extension() != ".rml") continue;
+        candidates.push_back(import.is_path ? entry.path().filename().string() : entry.path().stem().string());
+      }
+    }
+    std::sort(candidates.begin(), candidates.end());
+    Diagnostic& d =
+        diagnostics_.report(Code::E0802, import.target_span, "there is no file for the import `" + import.target + "`");
+    d.note("searched in " + searched);
+    const std::string near = did_you_mean(import.target, candidates);
+    if (near.empty()) return;
+    d.fix(import.target_span, import.is_path ? "\"" + near + "\"" : near, "did you mean `" + near + "`?");
+  }
+
+  // path_ leads from the main file to import, which names a file on that way.
+  void report_cycle(ModuleId target, const ast::Import& import) {
+    const auto name = [&](ModuleId m) { return "`" + sources_.path(program_.modules[m.index].file) + "`"; };
+    const auto begin =
+        std::find_if(path_.begin(), path_.end(), [&](const Link& link) { return link.importer == target; });
+    if (path_.end() - begin == 1) {
+      diagnostics_.report(Code::E0803, import.span, "the file imports itself");
+      return;
+    }
+    Diagnostic& d = diagnostics_.report(Code::E0803, import.span, "files import each other in a circle",
+                                        "imports " + name(target) + ", where the circle began");
+    for (auto link = begin; link + 1 != path_.end(); ++link) {
+      d.label(link->span, name(link->importer) + " imports " + name((link + 1)->importer));
+    }
+    d.note("move what both files need to a third one, which both import");
+  }
+
+  enum class Following : std::uint8_t { not_yet, now, done };
+  struct Link {
+    ModuleId importer;
+    Span span;
+  };
+
+  const ParseOptions& options_;
+  SourceMap& sources_;
+  Diagnostics& diagnostics_;
+  Program program_;
+  std::map<std::string, ModuleId> loaded_;
+  std::vector<fs::path> folders_;     // of each module's file
+  std::vector<Following> following_;  // of each module's imports
+  std::vector<Link> path_;            // the imports being followed
+};
+
+template <class F>
+void on_deep_stack(F f) {
+  run_with_deep_stack([](void* task) { (*static_cast<F*>(task))(); }, &f);
+}
+
+}  // namespace
+
+Program parse_program(const std::filesystem::path& file, const ParseOptions& options, SourceMap& sources,
+                      Diagnostics& diagnostics) {
+  Program result;
+  on_deep_stack([&] { result = Loader(options, sources, diagnostics).load_file(file); });
+  return result;
+}
+
+Program parse_text(const std::string& name, const std::string& text, const ParseOptions& options, SourceMap& sources,
+                   Diagnostics& diagnostics) {
+  Program result;
+  on_deep_stack([&] { result = Loader(options, sources, diagnostics).load_text(name, text); });
+  return result;
+}
+
+}  // namespace rml

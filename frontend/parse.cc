@@ -1,0 +1,599 @@
+// Parsing one file: tokens to syntax tree (ANTLR, grammar/Rml.g4), syntax tree to AST.
+//
+// The grammar is decided by SLL prediction, so no second pass is needed. Errors: the first
+// of an equation, signature, constant or import is reported, the rest of it is skipped,
+// and parsing goes on with the next; what was complete before the error is kept. Trees are
+// deep on the left (a + b + c …) without limit: the builder walks left spines in a loop
+// and recurses only as deep as check_nesting admitted.
+#include <RmlParser.h>
+#include <antlr4-runtime.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "frontend/parse.h"
+#include "frontend/parse_module.h"
+#include "frontend/syntax_error.h"
+#include "frontend/token_value.h"
+
+namespace rml {
+
+namespace {
+
+using grammar::RmlParser;
+using Context = antlr4::ParserRuleContext;
+
+// ---- errors and recovery ----
+
+class Recovery final : public antlr4::DefaultErrorStrategy {
+ public:
+  Recovery(const std::vector<Token>& tokens, std::uint32_t file, const SourceMap& sources, Diagnostics& diagnostics)
+      : tokens_(tokens), file_(file), sources_(sources), diagnostics_(diagnostics) {}
+
+  // Called once per enclosing rule as the exception climbs; the innermost reports.
+  void reportError(antlr4::Parser* parser, const antlr4::RecognitionException& e) override {
+    if (failed_) return;
+    failed_ = true;
+    SyntaxError error;
+    error.at = e.getOffendingToken()->getTokenIndex();
+    error.statement = statement_of(parser);
+    const antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
+    for (const antlr4::misc::Interval& interval : expected.getIntervals()) {
+      for (ssize_t kind = std::max<ssize_t>(interval.a, 0); kind <= interval.b; ++kind) {
+        error.expected.set(static_cast<std::size_t>(kind));
+      }
+      if (interval.a < 0) error.expected.set(0);
+    }
+    // Prediction leaves an expression for good at a token that cannot continue it.
+    if (ends_in_expression(parser->getContext())) error.expected |= continuations();
+    report_syntax_error(error, tokens_, file_, sources_, diagnostics_);
+  }
+
+  void recover(antlr4::Parser* parser, std::exception_ptr e) override {
+    switch (parser->getContext()->getRuleIndex()) {
+      case RmlParser::RuleSignature:
+        skip_until(parser, [&](std::size_t at) { return tokens_[at].first_on_line && begins_equation(tokens_, at); });
+        break;
+      case RmlParser::RuleEquation:
+      case RmlParser::RuleConstant:
+      case RmlParser::RuleImport_item:
+        skip_statement(parser);
+        break;
+      default:
+        std::rethrow_exception(e);
+    }
+    failed_ = false;
+  }
+
+  antlr4::Token* recoverInline(antlr4::Parser* parser) override { throw antlr4::InputMismatchException(parser); }
+
+  // Before each item and each equation: what can begin neither is reported and skipped.
+  void sync(antlr4::Parser* parser) override {
+    const std::size_t rule = parser->getContext()->getRuleIndex();
+    if (rule != RmlParser::RuleProgram && rule != RmlParser::RuleNode) return;
+    const bool in_node = rule == RmlParser::RuleNode;
+    while (true) {
+      const std::size_t at = index(parser);
+      const TokenKind kind = tokens_[at].kind;
+      if (kind == TokenKind::END || begins_item(kind)) return;
+      if (in_node && (kind == TokenKind::ID || kind == TokenKind::UNDERSCORE || kind == TokenKind::ASSERT)) return;
+      report_misplaced(at, in_node);
+      if (in_node) {
+        skip_statement(parser);
+      } else {
+        skip_until(parser, [](std::size_t) { return false; });
+      }
+    }
+  }
+
+ private:
+  static std::size_t index(antlr4::Parser* parser) { return parser->getCurrentToken()->getTokenIndex(); }
+
+  static bool ends_in_expression(antlr4::tree::ParseTree* tree) {
+    while (tree != nullptr && !tree->children.empty()) {
+      tree = tree->children.back();
+      if (dynamic_cast<RmlParser::ExprContext*>(tree) != nullptr) return true;
+    }
+    return false;
+  }
+
+  static std::size_t statement_of(antlr4::Parser* parser) {
+    const Context* statement = parser->getContext();
+    for (const Context* c = statement; c != nullptr; c = static_cast<const Context*>(c->parent)) {
+      const std::size_t rule = c->getRuleIndex();
+      if (rule <= RmlParser::RuleNode) break;
+      statement = c;
+      if (rule == RmlParser::RuleEquation || rule == RmlParser::RuleSignature) break;
+    }
+    return statement->start->getTokenIndex();
+  }
+
+  void report_misplaced(std::size_t at, bool in_node) {
+    const Token& token = tokens_[at];
+    if (token.reported) return;
+    const Span span{file_, token.begin, token.end};
+    const std::string found = is_keyword(token.kind) ? "the keyword `" + std::string(spelling(token.kind)) + "`"
+                                                     : "`" + std::string(sources_.text(span)).substr(0, 40) + "`";
+    if (token.kind == TokenKind::SEMI) {
+      diagnostics_.report(Code::E0101, span, "this `;` ends nothing").fix(span, "", "leave it out", true);
+    } else if (in_node && is_keyword(token.kind) && tokens_[next_token(tokens_, at)].kind == TokenKind::ASSIGN) {
+      report_keyword_as_name(token.kind, span, diagnostics_);
+    } else if (in_node) {
+      diagnostics_.report(Code::E0101, span, "expected an equation, found " + found);
+    } else {
+      Diagnostic& d = diagnostics_.report(Code::E0101, span, "expected `node`, `const` or `import`, found " + found);
+      if (begins_equation(tokens_, at)) d.note("equations follow the header of a node: `node f(x) -> (y)`");
+    }
+  }
+
+  template <class Stop>
+  void skip_until(antlr4::Parser* parser, Stop stop) {
+    while (true) {
+      const std::size_t at = index(parser);
+      if (tokens_[at].kind == TokenKind::END || begins_item(tokens_[at].kind) || stop(at)) return;
+      parser->consume();
+    }
+  }
+
+  // To the token after the next `;`, or to a line that begins like an equation.
+  void skip_statement(antlr4::Parser* parser) {
+    const std::size_t first = index(parser);
+    const std::size_t begun =
+        parser->getContext()->start == nullptr ? first : parser->getContext()->start->getTokenIndex();
+    bool past_semicolon = false;
+    skip_until(parser, [&](std::size_t at) {
+      if (past_semicolon) return true;
+      past_semicolon = tokens_[at].kind == TokenKind::SEMI;
+      const std::size_t before = previous_token(tokens_, at);
+      const bool after_let =
+          before == begun && sources_.text({file_, tokens_[before].begin, tokens_[before].end}) == "let";
+      return at > begun && (tokens_[at].first_on_line || after_let) && begins_equation(tokens_, at);
+    });
+  }
+
+  const std::vector<Token>& tokens_;
+  std::uint32_t file_;
+  const SourceMap& sources_;
+  Diagnostics& diagnostics_;
+  bool failed_ = false;
+};
+
+// ---- syntax tree to AST ----
+
+// A part was parsed to its end; only then are all its children there.
+bool complete(const Context* c) { return c != nullptr && c->exception == nullptr; }
+
+bool is_comparison(std::size_t op) { return op >= RmlParser::EQ && op <= RmlParser::GT; }
+
+class Builder {
+ public:
+  Builder(std::uint32_t file, ModuleId id, Program& program, std::vector<Token>& tokens, const SourceMap& sources,
+          Diagnostics& diagnostics)
+      : id_(id),
+        file_(file),
+        program_(program),
+        tokens_(tokens),
+        sources_(sources),
+        diagnostics_(diagnostics),
+        first_expr_(program.exprs.size()) {
+    module_.file = file;
+  }
+
+  ast::Module build(RmlParser::ProgramContext* tree) {
+    for (RmlParser::ItemContext* item : tree->item()) {
+      if (auto* import = item->import_item(); complete(import)) add_import(import);
+      if (auto* constant = item->constant()) add_constant(constant);
+      if (auto* node = item->node()) add_node(node);
+    }
+    return std::move(module_);
+  }
+
+ private:
+  // Places and texts.
+  Span span(const antlr4::Token* t) const {
+    const Token& token = tokens_[t->getTokenIndex()];
+    return {file_, token.begin, token.end};
+  }
+  Span span(antlr4::tree::TerminalNode* t) const { return span(t->getSymbol()); }
+  Span span(const Context* c) const {
+    const antlr4::Token* stop = c->stop == nullptr ? c->start : c->stop;
+    return {file_, span(c->start).begin, std::max(span(stop).end, span(c->start).end)};
+  }
+  std::string text(Span s) const { return std::string(sources_.text(s)); }
+  Symbol symbol(Span s) { return program_.names.intern(text(s)); }
+  Symbol symbol(antlr4::tree::TerminalNode* t) { return symbol(span(t)); }
+
+  void set_role(const antlr4::Token* t, TokenRole role) { tokens_[t->getTokenIndex()].role = role; }
+  void set_role(antlr4::tree::TerminalNode* t, TokenRole role) {
+    if (t != nullptr) set_role(t->getSymbol(), role);
+  }
+  template <class C>
+  void attach_paren(C* c) {
+    set_role(c->TIGHT_LPAREN(), TokenRole::attached);
+    set_role(c->LPAREN(), TokenRole::attached);
+  }
+  template <class C>
+  void attach_bracket(C* c) {
+    set_role(c->TIGHT_LBRACKET(), TokenRole::attached);
+    set_role(c->LBRACKET(), TokenRole::attached);
+  }
+
+  // Adds an expression over the given operands, unless the tree would get too deep.
+  ExprId add(ast::Expr e, Span s, const std::vector<ExprId>& operands = {}) {
+    int depth = 0;
+    for (const ExprId o : operands) {
+      if (o.valid()) depth = std::max(depth, depth_[o.index - first_expr_]);
+    }
+    if (++depth > max_nesting) {
+      if (!too_deep_reported_) {
+        diagnostics_.report(Code::E0104, s, "expression nested deeper than " + std::to_string(max_nesting))
+            .note("give parts of the expression names, in equations of their own");
+      }
+      too_deep_reported_ = true;
+      e = ast::Error{};
+      depth = 1;
+    }
+    depth_.push_back(depth);
+    return program_.add(std::move(e), s);
+  }
+
+  ExprId missing(Span s) { return add(ast::Error{}, s); }
+
+  std::vector<ExprId> exprs(const std::vector<RmlParser::ExprContext*>& contexts) {
+    std::vector<ExprId> result;
+    for (RmlParser::ExprContext* c : contexts) result.push_back(expr(c));
+    return result;
+  }
+
+  // The operand a form begins with, or null.
+  static RmlParser::ExprContext* left_operand(RmlParser::ExprContext* e) {
+    if (auto* binary = dynamic_cast<RmlParser::BinaryContext*>(e)) return binary->expr(0);
+    if (auto* when = dynamic_cast<RmlParser::WhenContext*>(e)) return when->expr();
+    if (auto* fby = dynamic_cast<RmlParser::FbyContext*>(e)) return fby->expr(0);
+    return nullptr;
+  }
+
+  ExprId expr(RmlParser::ExprContext* e) {
+    std::vector<RmlParser::ExprContext*> spine;
+    while (RmlParser::ExprContext* left = left_operand(e)) {
+      spine.push_back(e);
+      e = left;
+    }
+    ExprId result = without_left_operand(e);
+    for (; !spine.empty(); spine.pop_back()) result = extend(result, spine.back());
+    return result;
+  }
+
+  ExprId extend(ExprId left, RmlParser::ExprContext* e) {
+    if (auto* binary = dynamic_cast<RmlParser::BinaryContext*>(e)) {
+      check_chain(binary);
+      const ExprId right = expr(binary->expr(1));
+      return add(ast::Binary{binary_op(static_cast<TokenKind>(binary->op->getType())), left, right}, span(e),
+                 {left, right});
+    }
+    if (auto* when = dynamic_cast<RmlParser::WhenContext*>(e)) {
+      const ExprId condition = atom(when->atom());
+      return add(ast::When{left, when->NOT() == nullptr, condition}, span(e), {left, condition});
+    }
+    const ExprId next = expr(static_cast<RmlParser::FbyContext*>(e)->expr(1));
+    return add(ast::Fby{left, next}, span(e), {left, next});
+  }
+
+  // `a < b < c` would compare a truth value.
+  void check_chain(RmlParser::BinaryContext* e) {
+    auto* left = dynamic_cast<RmlParser::BinaryContext*>(e->expr(0));
+    if (left == nullptr || !is_comparison(e->op->getType()) || !is_comparison(left->op->getType())) return;
+    const std::string middle = text(span(left->expr(1)));
+    Diagnostic& d = diagnostics_.report(Code::E0101, span(e->op), "comparisons do not chain", "second comparison");
+    d.label(span(left->op), "first comparison");
+    d.note("write `" + text(span(left)) + " and " + middle + " " + text(span(e->op)) + " " + text(span(e->expr(1))) +
+           "`");
+  }
+
+  ExprId without_left_operand(RmlParser::ExprContext* e) {
+    if (auto* atomic = dynamic_cast<RmlParser::AtomicContext*>(e)) return atom(atomic->atom());
+    if (auto* prefix = dynamic_cast<RmlParser::PrefixContext*>(e)) {
+      if (prefix->op->getType() == RmlParser::MINUS) set_role(prefix->op, TokenRole::prefix);
+      const ExprId operand = expr(prefix->expr());
+      if (prefix->op->getType() == RmlParser::POST) return add(ast::Post{operand}, span(e), {operand});
+      const bool negates = prefix->op->getType() == RmlParser::MINUS;
+      return add(ast::Unary{negates ? UnaryOp::negate : UnaryOp::logical_not, operand}, span(e), {operand});
+    }
+    if (auto* merge = dynamic_cast<RmlParser::MergeContext*>(e)) {
+      const ExprId condition = operand(merge->operand(0));
+      const ExprId on_true = operand(merge->operand(1));
+      const ExprId on_false = operand(merge->operand(2));
+      return add(ast::Merge{condition, on_true, on_false}, span(e), {condition, on_true, on_false});
+    }
+    auto* conditional = static_cast<RmlParser::ConditionalContext*>(e);
+    const ExprId condition = expr(conditional->expr(0));
+    const ExprId then_branch = expr(conditional->expr(1));
+    const ExprId else_branch = expr(conditional->expr(2));
+    return add(ast::If{condition, then_branch, else_branch}, span(e), {condition, then_branch, else_branch});
+  }
+
+  ExprId atom(RmlParser::AtomContext* a) {
+    ExprId base = a->reference() != nullptr ? reference(a->reference()) : plain(a->plain());
+    return indexed(base, a);
+  }
+
+  ExprId operand(RmlParser::OperandContext* o) {
+    ExprId base = o->tight_reference() != nullptr ? reference(o->tight_reference()) : plain(o->plain());
+    return indexed(base, o);
+  }
+
+  // The bracketed index lists after an atom, each ended by its `]`.
+  ExprId indexed(ExprId base, Context* a) {
+    std::vector<ast::IndexItem> items;
+    for (antlr4::tree::ParseTree* child : a->children) {
+      if (auto* item = dynamic_cast<RmlParser::IndexContext*>(child)) items.push_back(index_item(item));
+      auto* terminal = dynamic_cast<antlr4::tree::TerminalNode*>(child);
+      if (terminal == nullptr) continue;
+      const std::size_t kind = terminal->getSymbol()->getType();
+      if (kind == RmlParser::LBRACKET || kind == RmlParser::TIGHT_LBRACKET) set_role(terminal, TokenRole::attached);
+      if (kind != RmlParser::RBRACKET) continue;
+      std::vector<ExprId> operands = {base};
+      for (const ast::IndexItem& item : items) operands.insert(operands.end(), {item.at, item.lower, item.upper});
+      const Span s{file_, program_.span(base).begin, span(terminal).end};
+      base = add(ast::Index{base, std::exchange(items, {})}, s, operands);
+    }
+    return base;
+  }
+
+  ast::IndexItem index_item(RmlParser::IndexContext* c) {
+    ast::IndexItem item;
+    item.span = span(c);
+    item.is_range = c->COLON() != nullptr;
+    if (!item.is_range) {
+      item.at = expr(c->expr(0));
+      return item;
+    }
+    set_role(c->COLON(), TokenRole::inside);
+    const std::size_t colon = c->COLON()->getSymbol()->getTokenIndex();
+    for (RmlParser::ExprContext* bound : c->expr()) {
+      (bound->start->getTokenIndex() < colon ? item.lower : item.upper) = expr(bound);
+    }
+    return item;
+  }
+
+  template <class Reference>
+  ExprId reference(Reference* r) {
+    const std::vector<antlr4::tree::TerminalNode*> names = r->path()->ID();
+    if (r->arguments() == nullptr) {
+      if (names.size() > 1) {
+        diagnostics_.report(Code::E0101, span(r), "a qualified name can only be called", "not an expression by itself")
+            .note("`" + text(span(r)) + "(…)` calls a node of the imported file");
+        return missing(span(r));
+      }
+      return add(ast::Name{symbol(names.front())}, span(r));
+    }
+    ast::Call call;
+    for (antlr4::tree::TerminalNode* name : names) call.callee.push_back(symbol(name));
+    call.callee_span = span(r->path());
+    return finish_call(std::move(call), r->arguments(), r);
+  }
+
+  void attach_call(RmlParser::ReferenceContext* r) { attach_paren(r); }
+  void attach_call(RmlParser::Tight_referenceContext* r) { set_role(r->TIGHT_LPAREN(), TokenRole::attached); }
+  void attach_call(RmlParser::DifferentialContext* r) { attach_paren(r); }
+
+  template <class C>
+  ExprId finish_call(ast::Call call, RmlParser::ArgumentsContext* arguments, C* whole) {
+    attach_call(whole);
+    std::vector<ExprId> operands;
+    if (call.diff) operands = call.diff->optimizer_arguments;
+    for (RmlParser::ArgumentContext* a : arguments->argument()) {
+      ast::Argument argument;
+      if (a->ID() != nullptr) {
+        argument.name = symbol(a->ID());
+        argument.name_span = span(a->ID());
+        set_role(a->ASSIGN(), TokenRole::inside);
+      }
+      argument.value = expr(a->expr());
+      operands.push_back(argument.value);
+      call.arguments.push_back(argument);
+    }
+    return add(std::move(call), span(whole), operands);
+  }
+
+  ExprId plain(RmlParser::PlainContext* p) {
+    if (auto* literal_context = dynamic_cast<RmlParser::LiteralContext*>(p)) return literal(literal_context->value);
+    if (auto* group = dynamic_cast<RmlParser::ParenthesisedContext*>(p)) {
+      // The parentheses are part of the place: what is written behind it applies to all of it.
+      const ExprId inner = expr(group->expr());
+      program_.expr_spans[inner.index] = span(p);
+      return inner;
+    }
+    if (auto* array = dynamic_cast<RmlParser::ArrayContext*>(p)) {
+      std::vector<ExprId> elements = exprs(array->expr());
+      return add(ast::Array{elements}, span(p), elements);
+    }
+    auto* differential = static_cast<RmlParser::DifferentialContext*>(p);
+    ast::Call call;
+    call.callee = {symbol(differential->ID())};
+    call.callee_span = span(differential->ID());
+    call.diff.emplace();
+    call.diff->span = span(differential->DIFF());
+    if (RmlParser::OptimizerContext* optimizer = differential->optimizer()) {
+      attach_paren(optimizer);
+      attach_bracket(optimizer);
+      call.diff->optimizer = symbol(optimizer->ID());
+      call.diff->optimizer_arguments = exprs(optimizer->expr());
+      call.diff->span = join(call.diff->span, span(optimizer));
+    }
+    return finish_call(std::move(call), differential->arguments(), differential);
+  }
+
+  ExprId literal(const antlr4::Token* token) {
+    const Span s = span(token);
+    const bool reported = tokens_[token->getTokenIndex()].reported;
+    switch (token->getType()) {
+      case RmlParser::TRUE:
+        return add(ast::BoolLiteral{true}, s);
+      case RmlParser::FALSE:
+        return add(ast::BoolLiteral{false}, s);
+      case RmlParser::INT:
+        return reported ? missing(s) : add(read_integer(text(s), s, diagnostics_), s);
+      default:
+        return add(read_float(text(s), s, diagnostics_), s);
+    }
+  }
+
+  std::string string_value(antlr4::tree::TerminalNode* t) {
+    const bool closed = !tokens_[t->getSymbol()->getTokenIndex()].reported;
+    return read_string(text(span(t)), closed, span(t), diagnostics_);
+  }
+
+  std::optional<ast::TypeAnnotation> type(RmlParser::TypeContext* t) {
+    if (!complete(t)) return std::nullopt;
+    ast::TypeAnnotation result;
+    result.span = span(t);
+    result.dtype_span = span(t->dtype);
+    result.dtype = symbol(result.dtype_span);
+    attach_bracket(t);
+    result.has_shape = t->RBRACKET() != nullptr;
+    result.shape = exprs(t->expr());
+    if (t->clock != nullptr) {
+      result.clock_span = span(t->clock);
+      result.clock = symbol(result.clock_span);
+      result.clock_positive = t->NOT() == nullptr;
+    }
+    return result;
+  }
+
+  void add_import(RmlParser::Import_itemContext* i) {
+    ast::Import import;
+    import.span = span(i);
+    import.is_path = i->file != nullptr;
+    import.target_span = span(import.is_path ? i->file : i->name);
+    import.target = import.is_path ? string_value(i->STRING()) : text(import.target_span);
+    if (!import.is_path) import.alias = symbol(i->alias != nullptr ? span(i->alias) : import.target_span);
+    module_.imports.push_back(std::move(import));
+  }
+
+  void add_constant(RmlParser::ConstantContext* c) {
+    if (c->ID() == nullptr) return;
+    ast::Const constant;
+    constant.name_span = span(c->ID());
+    constant.name = symbol(constant.name_span);
+    constant.span = span(c);
+    constant.module = id_;
+    constant.type = type(c->type());
+    constant.value = complete(c->expr()) ? expr(c->expr()) : missing(constant.name_span);
+    module_.consts.push_back(ConstId{program_.consts.size()});
+    program_.consts.push_back(std::move(constant));
+  }
+
+  void add_node(RmlParser::NodeContext* n) {
+    RmlParser::SignatureContext* signature = n->signature();
+    if (signature == nullptr || signature->ID() == nullptr) return;
+    ast::Node node;
+    node.name_span = span(signature->ID());
+    node.name = symbol(node.name_span);
+    node.span = span(n);
+    node.module = id_;
+    if (signature->inputs != nullptr) {
+      attach_paren(signature->inputs);
+      node.inputs = parameters(signature->inputs);
+    }
+    if (signature->outputs != nullptr) node.outputs = parameters(signature->outputs);
+    for (RmlParser::EquationContext* equation : n->equation()) add_equation(equation, node);
+    module_.nodes.push_back(NodeId{program_.nodes.size()});
+    program_.nodes.push_back(std::move(node));
+  }
+
+  std::vector<ast::Parameter> parameters(RmlParser::ParametersContext* p) {
+    std::vector<ast::Parameter> result;
+    for (RmlParser::ParameterContext* parameter : p->parameter()) {
+      if (parameter->ID() == nullptr) continue;
+      const Span s = span(parameter->ID());
+      result.push_back({symbol(s), s, type(parameter->type())});
+    }
+    return result;
+  }
+
+  void add_equation(RmlParser::EquationContext* e, ast::Node& node) {
+    if (auto* assertion = dynamic_cast<RmlParser::AssertionContext*>(e)) {
+      if (!complete(assertion->expr())) return;
+      ast::Assert result{expr(assertion->expr()), std::nullopt, span(e)};
+      if (assertion->STRING() != nullptr) result.message = string_value(assertion->STRING());
+      node.asserts.push_back(std::move(result));
+      return;
+    }
+    auto* definition = dynamic_cast<RmlParser::DefinitionContext*>(e);
+    if (definition == nullptr) return;
+    ast::Equation equation;
+    equation.span = span(e);
+    for (RmlParser::TargetContext* target : definition->target()) {
+      if (target->UNDERSCORE() == nullptr && target->ID() == nullptr) continue;
+      const bool named = target->ID() != nullptr;
+      const Span s = span(named ? target->ID() : target->UNDERSCORE());
+      equation.targets.push_back({named ? symbol(s) : Symbol{}, s, type(target->type())});
+    }
+    if (equation.targets.empty()) return;
+    equation.value = complete(definition->expr()) ? expr(definition->expr()) : missing(equation.span);
+    node.equations.push_back(std::move(equation));
+  }
+
+  ModuleId id_;
+  std::uint32_t file_;
+  Program& program_;
+  std::vector<Token>& tokens_;
+  const SourceMap& sources_;
+  Diagnostics& diagnostics_;
+  ast::Module module_;
+  std::size_t first_expr_;
+  std::vector<int> depth_;  // of the expressions of this file
+  bool too_deep_reported_ = false;
+};
+
+void parse_tokens(ParsedModule& result, std::uint32_t file, ModuleId id, Program& program, const SourceMap& sources,
+                  Diagnostics& diagnostics) {
+  std::vector<std::unique_ptr<antlr4::Token>> input;
+  for (const Token& token : result.tokens) {
+    const bool end = token.kind == TokenKind::END;
+    auto fed = std::make_unique<antlr4::CommonToken>(end ? antlr4::Token::EOF : static_cast<std::size_t>(token.kind));
+    if (is_comment(token.kind)) fed->setChannel(antlr4::Token::HIDDEN_CHANNEL);
+    input.push_back(std::move(fed));
+  }
+  antlr4::ListTokenSource source(std::move(input));
+  antlr4::CommonTokenStream stream(&source);
+  RmlParser parser(&stream);
+  parser.removeErrorListeners();
+  parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(antlr4::atn::PredictionMode::SLL);
+  parser.setErrorHandler(std::make_shared<Recovery>(result.tokens, file, sources, diagnostics));
+  result.module = Builder(file, id, program, result.tokens, sources, diagnostics).build(parser.program());
+}
+
+// Scanning and parsing each report in order of the text; together they are sorted. A file
+// that is no program at all is not commented on word by word.
+void append_in_order(const Diagnostics& found, Diagnostics& diagnostics) {
+  constexpr std::size_t most_reported = 100;
+  std::vector<Diagnostic> list = found.all();
+  std::ranges::stable_sort(list, {}, [](const Diagnostic& d) { return d.primary.span.begin; });
+  const std::size_t reported = std::min(list.size(), most_reported);
+  for (std::size_t i = 0; i < reported; ++i) {
+    Diagnostic& d = diagnostics.report(list[i].code, {}, {});
+    d = std::move(list[i]);
+    const std::size_t left = list.size() - reported;
+    if (i + 1 == reported && left > 0) d.note(std::to_string(left) + " more syntax errors in this file are not shown");
+  }
+}
+
+}  // namespace
+
+ParsedModule parse_module(std::uint32_t file, ModuleId id, Program& program, const SourceMap& sources,
+                          Diagnostics& diagnostics) {
+  ParsedModule result;
+  result.module.file = file;
+  Diagnostics found;
+  result.tokens = scan(file, sources, found);
+  if (check_nesting(result.tokens, file, found)) parse_tokens(result, file, id, program, sources, found);
+  append_in_order(found, diagnostics);
+  return result;
+}
+
+}  // namespace rml

@@ -1,0 +1,271 @@
+// Scanning: source text to tokens, with the ANTLR lexer of grammar/Rml.g4.
+//
+// The lexer is fed bytes, so its positions are the byte offsets of Spans; UTF-8 is checked
+// beforehand, and only comments and strings may hold it. Afterwards an opening bracket
+// that touches what precedes it is retyped TIGHT_*, and tokens that no program can hold
+// are reported here, once, with what is to be written instead.
+#include <RmlLexer.h>
+#include <RmlParser.h>
+#include <antlr4-runtime.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "frontend/token.h"
+
+namespace rml {
+
+namespace {
+
+using grammar::RmlLexer;
+
+// TIGHT_* are not the lexer's: they follow its tokens in the parser.
+#define RML_TOKEN(name, spelling) static_assert(static_cast<std::size_t>(TokenKind::name) == grammar::RmlParser::name);
+RML_TOKENS(RML_TOKEN)
+#undef RML_TOKEN
+
+// A source text as a stream of bytes.
+class ByteStream final : public antlr4::CharStream {
+ public:
+  explicit ByteStream(const std::string& text) : text_(text) {}
+  void consume() override { ++position_; }
+  std::size_t LA(ssize_t offset) override {
+    const std::size_t at = position_ + static_cast<std::size_t>(offset < 0 ? offset : offset - 1);
+    return at < text_.size() ? static_cast<unsigned char>(text_[at]) : antlr4::IntStream::EOF;
+  }
+  ssize_t mark() override { return -1; }
+  void release(ssize_t) override {}
+  std::size_t index() override { return position_; }
+  void seek(std::size_t position) override { position_ = std::min(position, text_.size()); }
+  std::size_t size() override { return text_.size(); }
+  std::string getSourceName() const override { return {}; }
+  std::string getText(const antlr4::misc::Interval&) override { return {}; }
+  std::string toString() const override { return {}; }
+
+ private:
+  const std::string& text_;
+  std::size_t position_ = 0;
+};
+
+// Length of the well-formed UTF-8 sequence at the front of text; 0 if there is none.
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
+  const bool surrogate = first == 0xED && byte(1) > 0x9F;
+  const bool beyond = first == 0xF4 && byte(1) > 0x8F;
+  return overlong || surrogate || beyond ? 0 : length;
+}
+
+struct Replacement {
+  std::string_view from, to;
+};
+
+constexpr Replacement foreign_operators[] = {{":=", "="},  {"<>", "!="}, {"=/=", "!="}, {"&&", "and"},
+                                             {"&", "and"}, {"||", "or"}, {"|", "or"},   {"!", "not"}};
+constexpr Replacement typographic[] = {{"→", "->"},  {"−", "-"},    {"–", "-"},     {"—", "-"},   {"≤", "<="},
+                                       {"≥", ">="},  {"≠", "!="},   {"×", "*"},     {"·", "*"},   {"“", "\""},
+                                       {"”", "\""},  {"‘", "\""},   {"’", "\""},    {"∧", "and"}, {"∨", "or"},
+                                       {"¬", "not"}, {"∂", "diff"}, {"\u00A0", " "}};
+
+template <std::size_t n>
+std::string_view find(const Replacement (&table)[n], std::string_view text) {
+  for (const Replacement& row : table) {
+    if (row.from == text) return row.to;
+  }
+  return {};
+}
+
+class Scanner {
+ public:
+  Scanner(std::uint32_t file, const SourceMap& sources, Diagnostics& diagnostics)
+      : file_(file), sources_(sources), text_(sources.text(file)), diagnostics_(diagnostics) {}
+
+  std::vector<Token> run() {
+    check_encoding();
+    ByteStream bytes(text_);
+    RmlLexer lexer(&bytes);
+    lexer.removeErrorListeners();
+    std::uint32_t previous_end = 0;
+    while (true) {
+      const std::unique_ptr<antlr4::Token> read = lexer.nextToken();
+      if (read->getType() == antlr4::Token::EOF) break;
+      Token token{static_cast<TokenKind>(read->getType()),
+                  TokenRole::plain,
+                  false,
+                  false,
+                  static_cast<std::uint32_t>(read->getStartIndex()),
+                  static_cast<std::uint32_t>(read->getStopIndex() + 1)};
+      place(token, previous_end);
+      previous_end = token.end;
+      if (token.kind == TokenKind::OPEN_COMMENT) {
+        report_open_comment(token);
+        cut_off_ = true;
+        break;
+      }
+      tokens_.push_back(token);
+      check(tokens_.back());
+    }
+    const auto size = static_cast<std::uint32_t>(text_.size());
+    Token end{TokenKind::END, TokenRole::plain, true, cut_off_, size, size};
+    tokens_.push_back(end);
+    return std::move(tokens_);
+  }
+
+ private:
+  Span span(const Token& token) const { return {file_, token.begin, token.end}; }
+
+  void place(Token& token, std::uint32_t previous_end) {
+    const std::string_view gap = std::string_view(text_).substr(previous_end, token.begin - previous_end);
+    token.first_on_line = tokens_.empty() || gap.find_first_of("\r\n") != std::string_view::npos;
+    if (!gap.empty() || tokens_.empty()) return;
+    const TokenKind before = tokens_.back().kind;
+    if (token.kind == TokenKind::LPAREN && before == TokenKind::ID) token.kind = TokenKind::TIGHT_LPAREN;
+    const bool indexable = before == TokenKind::ID || before == TokenKind::RBRACKET || before == TokenKind::RPAREN;
+    if (token.kind == TokenKind::LBRACKET && indexable) token.kind = TokenKind::TIGHT_LBRACKET;
+  }
+
+  void check(Token& token) {
+    switch (token.kind) {
+      case TokenKind::FOREIGN:
+        return report_foreign(token);
+      case TokenKind::BAD_FLOAT:
+        return report_bad_float(token);
+      case TokenKind::BAD_NUMBER:
+        return report_bad_number(token);
+      case TokenKind::OPEN_STRING:
+        return report_open_string(token);
+      case TokenKind::INVALID:
+        return report_invalid(token);
+      default:
+        return;
+    }
+  }
+
+  void report_foreign(Token& token) {
+    const std::string_view written = sources_.text(span(token));
+    const std::string meant(find(foreign_operators, written));
+    const bool spaced = meant == "not";
+    diagnostics_
+        .report(Code::E0101, span(token), "`" + std::string(written) + "` is no operator of R(ML)²",
+                "write `" + meant + "`")
+        .fix(span(token), spaced ? "not " : meant, "write `" + meant + "`", meant == "=" || meant == "!=" || spaced);
+    token.reported = true;
+    token.kind = meant == "="     ? TokenKind::ASSIGN
+                 : meant == "!="  ? TokenKind::NE
+                 : meant == "and" ? TokenKind::AND
+                 : meant == "or"  ? TokenKind::OR
+                                  : TokenKind::NOT;
+  }
+
+  void report_bad_float(Token& token) {
+    std::string meant(sources_.text(span(token)));
+    if (meant.front() == '.') {
+      meant.insert(0, "0");
+    } else {
+      meant.insert(meant.find('.') + 1, "0");
+    }
+    diagnostics_
+        .report(Code::E0101, span(token), "a float has a digit on both sides of its point", "write `" + meant + "`")
+        .fix(span(token), meant, "write `" + meant + "`", true);
+    token.reported = true;
+    token.kind = TokenKind::FLOAT;
+  }
+
+  void report_bad_number(Token& token) {
+    diagnostics_.report(Code::E0101, span(token), "this is neither a number nor a name", "names begin with a letter")
+        .note("numbers are written `42`, `1_000`, `0xff`, `1.5`, `1e-3`");
+    token.reported = true;
+    token.kind = TokenKind::INT;
+  }
+
+  void report_open_string(Token& token) {
+    diagnostics_.report(Code::E0105, span(token), "this string is not closed on its line", "the string opens here");
+    token.reported = true;
+    token.kind = TokenKind::STRING;
+  }
+
+  void report_open_comment(const Token& token) {
+    diagnostics_
+        .report(Code::E0105, {file_, token.begin, token.begin + 2}, "this comment is not closed",
+                "the comment opens here")
+        .note("comments nest: every `(*` inside needs a `*)` of its own")
+        .note("`(*` always opens a comment; write `( *` for a parenthesis before `*`");
+  }
+
+  // One report for a run of neighbours; bytes of ill-formed UTF-8 were reported before.
+  void report_invalid(Token& token) {
+    token.reported = true;
+    const std::size_t length = sequence_length(std::string_view(text_).substr(token.begin));
+    const unsigned char first = static_cast<unsigned char>(text_[token.begin]);
+    const bool continues = tokens_.size() > 1 && tokens_[tokens_.size() - 2].end == token.begin &&
+                           tokens_[tokens_.size() - 2].kind == TokenKind::INVALID;
+    const bool continuation_byte = (first & 0xC0) == 0x80;
+    if (length == 0 || (continues && (continuation_byte || first < 0x80)) || ++invalid_reports_ > max_invalid_reports)
+      return;
+    const Span where{file_, token.begin, token.begin + static_cast<std::uint32_t>(length)};
+    const std::string written(sources_.text(where));
+    const bool printable = first >= 0x80 || (first >= 0x20 && first != 0x7F);
+    std::string name = "`" + written + "`";
+    if (!printable) name = "the control character with code " + std::to_string(static_cast<int>(first));
+    Diagnostic& d = diagnostics_.report(Code::E0102, where, name + " has no meaning here");
+    const std::string_view meant = find(typographic, written);
+    if (!meant.empty()) {
+      d.fix(where, std::string(meant), meant == " " ? "write a plain space" : "write `" + std::string(meant) + "`");
+    } else if (first >= 0x80) {
+      d.note("names are of the letters a–z, A–Z, digits and `_`; other characters may stand in comments and strings");
+    }
+  }
+
+  void check_encoding() {
+    int reports = 0;
+    for (std::size_t i = 0; i < text_.size();) {
+      const std::size_t length = sequence_length(std::string_view(text_).substr(i));
+      if (length > 0) {
+        i += length;
+        continue;
+      }
+      const auto at = static_cast<std::uint32_t>(i);
+      if (++reports <= max_invalid_reports) diagnostics_.report(Code::E0102, {file_, at, at + 1}, "this is not UTF-8");
+      while (i < text_.size() && sequence_length(std::string_view(text_).substr(i)) == 0) ++i;
+    }
+  }
+
+  static constexpr int max_invalid_reports = 10;
+
+  std::uint32_t file_;
+  const SourceMap& sources_;
+  const std::string& text_;
+  Diagnostics& diagnostics_;
+  std::vector<Token> tokens_;
+  int invalid_reports_ = 0;
+  bool cut_off_ = false;
+};
+
+}  // namespace
+
+std::string_view spelling(TokenKind kind) {
+  switch (kind) {
+    case TokenKind::END:
+      return "the end of the file";
+#define RML_TOKEN(name, text) \
+  case TokenKind::name:       \
+    return text;
+      RML_TOKENS(RML_TOKEN)
+#undef RML_TOKEN
+  }
+  return {};
+}
+
+std::vector<Token> scan(std::uint32_t file, const SourceMap& sources, Diagnostics& diagnostics) {
+  return Scanner(file, sources, diagnostics).run();
+}
+
+}  // namespace rml

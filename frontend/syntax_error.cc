@@ -1,0 +1,306 @@
+// Wording of syntax errors.
+//
+// The parser knows the offending token and the set of kinds it would have taken. A table
+// of known slips (other languages' spellings, a missing semicolon, `=` for `==`) is tried
+// first; otherwise the set is put into words: "an expression", "an operator", the rest by
+// their spelling.
+#include "frontend/syntax_error.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "frontend/parse.h"
+
+namespace rml {
+
+namespace {
+
+using enum TokenKind;
+
+constexpr TokenKind operators[] = {OR, AND, EQ, NE, LE, GE, LT, GT, PLUS, STAR, SLASH, PERCENT, WHEN, FBY};
+constexpr TokenKind starters[] = {ID, INT, FLOAT, TRUE, FALSE, LPAREN, LBRACKET, NOT, POST, MERGE, IF, DIFF, MINUS};
+
+bool has(const TokenSet& set, TokenKind kind) { return set.test(static_cast<std::size_t>(kind)); }
+void drop(TokenSet& set, TokenKind kind) { set.reset(static_cast<std::size_t>(kind)); }
+
+std::string in_code(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+// "a, b or c"
+std::string enumerate(const std::vector<std::string>& words) {
+  std::string result;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) result += i + 1 == words.size() ? " or " : ", ";
+    result += words[i];
+  }
+  return result;
+}
+
+std::string expected_words(TokenSet set) {
+  std::vector<std::string> words;
+  const bool operand_ended = has(set, STAR);
+  if (has(set, INT)) {
+    words.push_back(has(set, IF) ? "an expression" : "a name, a literal or a parenthesised expression");
+    for (const TokenKind kind : starters) drop(set, kind);
+  }
+  if (operand_ended) {
+    words.push_back("an operator");
+    for (const TokenKind kind : operators) drop(set, kind);
+    for (const TokenKind kind : {MINUS, DOT, LPAREN, LBRACKET, TIGHT_LPAREN, TIGHT_LBRACKET}) drop(set, kind);
+  }
+  if (has(set, LPAREN)) drop(set, TIGHT_LPAREN);
+  if (has(set, LBRACKET)) drop(set, TIGHT_LBRACKET);
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    if (!set.test(i)) continue;
+    const auto kind = static_cast<TokenKind>(i);
+    const bool in_words = kind == END || kind == ID || kind == STRING;
+    words.push_back(in_words ? std::string(spelling(kind)) : in_code(spelling(kind)));
+  }
+  return enumerate(words);
+}
+
+class Reporter {
+ public:
+  Reporter(const SyntaxError& error, const std::vector<Token>& tokens, std::uint32_t file, const SourceMap& sources,
+           Diagnostics& diagnostics)
+      : error_(error),
+        tokens_(tokens),
+        file_(file),
+        sources_(sources),
+        diagnostics_(diagnostics),
+        found_(tokens[error.at]),
+        before_(tokens[previous_token(tokens, error.at)]) {}
+
+  void report() {
+    if (found_.reported || before_.reported) return;
+    if (lustre() || assign_for_equality() || missing_semicolon() || stray_closer() || keyword_as_name()) return;
+    general();
+  }
+
+ private:
+  Span span(const Token& token) const { return {file_, token.begin, token.end}; }
+  std::string_view text(const Token& token) const { return sources_.text(span(token)); }
+  Span after_previous() const { return {file_, before_.end, before_.end}; }
+
+  std::string found_words() const {
+    constexpr std::size_t longest_shown = 40;
+    if (found_.kind == END) return "the end of the file";
+    std::string shown(text(found_));
+    if (shown.size() > longest_shown) return std::string(spelling(found_.kind));
+    return (is_keyword(found_.kind) ? "the keyword " : "") + in_code(shown);
+  }
+
+  Diagnostic& say(Span where, std::string message, std::string label = {}) {
+    return diagnostics_.report(Code::E0101, where, std::move(message), std::move(label));
+  }
+
+  bool lustre() {
+    if (found_.kind == ID && text(found_) == "returns" && has(error_.expected, ARROW)) {
+      say(span(found_), "R(ML)² writes `->` before the outputs", "not `returns`")
+          .fix(span(found_), "->", "write `->`", true);
+      return true;
+    }
+    if (has(error_.expected, ARROW) && found_.kind == COLON) {
+      say(span(found_), "expected `->` and the outputs of the node in parentheses, found `:`");
+      return true;
+    }
+    const bool first = previous_token(tokens_, error_.at) == error_.statement;
+    const std::string_view word = before_.kind == ID ? text(before_) : std::string_view{};
+    if (first && (word == "let" || word == "tel")) {
+      const std::size_t at = previous_token(tokens_, error_.at);
+      const std::uint32_t end = tokens_[at + 1].kind == END ? before_.end : tokens_[at + 1].begin;
+      say(span(before_), "R(ML)² has no " + in_code(word), "leave it out")
+          .fix({file_, before_.begin, end}, "", "leave it out", true)
+          .note("a node's equations follow its header and end at the next item");
+      return true;
+    }
+    if (first && word == "var") {
+      say(span(before_), "R(ML)² has no `var`: variables are not declared", "leave the declaration out")
+          .note("a type may be written where the variable is defined: `x: f32 = …;`");
+      return true;
+    }
+    if (first && (word == "function" || word == "def" || word == "fun")) {
+      say(span(before_), "a node is declared with `node`", "not " + in_code(word))
+          .fix(span(before_), "node", "write `node`");
+      return true;
+    }
+    if (word == "pre" && has(error_.expected, STAR)) {
+      say(span(before_), "R(ML)² has no `pre`").note("Lustre's `a -> pre b` is written `a fby b`");
+      return true;
+    }
+    if (found_.kind == ARROW && has(error_.expected, STAR)) {
+      say(span(found_), "`->` is no operator of R(ML)²").note("Lustre's `a -> pre b` is written `a fby b`");
+      return true;
+    }
+    return false;
+  }
+
+  bool assign_for_equality() {
+    if (found_.kind != ASSIGN || !has(error_.expected, STAR)) return false;
+    say(span(found_), "`=` defines; a comparison is written `==`", "write `==`").fix(span(found_), "==", "write `==`");
+    return true;
+  }
+
+  bool missing_semicolon() {
+    const bool ends = found_.kind == END || begins_item(found_.kind) || found_.first_on_line;
+    if (!ends || !has(error_.expected, SEMI)) return false;
+    say(after_previous(), "expected `;`", "the equation ends here").fix(after_previous(), ";", "insert `;`", true);
+    return true;
+  }
+
+  bool stray_closer() {
+    if (!closes(found_.kind) || open_bracket() != nullptr) return false;
+    say(span(found_), in_code(text(found_)) + " closes nothing", "no bracket is open here");
+    return true;
+  }
+
+  bool keyword_as_name() {
+    if (!is_keyword(found_.kind) || begins_item(found_.kind)) return false;
+    const bool first_parameter = opens(before_.kind) && has(error_.expected, RPAREN);
+    const bool name_wanted = has(error_.expected, ID) || first_parameter;
+    if (!name_wanted || has(error_.expected, INT)) return false;
+    report_keyword_as_name(found_.kind, span(found_), diagnostics_);
+    return true;
+  }
+
+  // The innermost bracket of this statement still open before the offending token.
+  const Token* open_bracket() const {
+    std::vector<const Token*> open;
+    for (std::size_t i = error_.statement; i < error_.at; ++i) {
+      if (opens(tokens_[i].kind)) open.push_back(&tokens_[i]);
+      if (closes(tokens_[i].kind) && !open.empty()) open.pop_back();
+    }
+    return open.empty() ? nullptr : open.back();
+  }
+
+  void general() {
+    const bool at_end = found_.kind == END || (found_.first_on_line && begins_item(found_.kind));
+    const Span where = at_end && before_.end > 0 ? after_previous() : span(found_);
+    Diagnostic& d = say(where, "expected " + expected_words(error_.expected) + ", found " + found_words());
+    const Token* open = open_bracket();
+    const bool wants_close = has(error_.expected, RPAREN) || has(error_.expected, RBRACKET);
+    if (open != nullptr && wants_close && found_.kind != COMMA) d.label(span(*open), "this bracket is open");
+    if (has(error_.expected, ELSE)) d.note("an `if` always has its `else`: `if c then a else b`");
+    if (found_.kind == COMMA && has(error_.expected, SEMI))
+      d.note("an equation has one expression on its right; several variables on the left take the results of one call");
+    const bool operand = has(error_.expected, INT) && !has(error_.expected, IF);
+    if (operand && before_.kind != WHEN && before_.kind != NOT)
+      d.note(
+          "`merge` takes three operands: `merge c y z`; anything longer than a name or a call is put in parentheses");
+    const bool tuple = open != nullptr && open->kind == LPAREN && found_.kind == COMMA;
+    if (tuple && has(error_.expected, STAR)) d.note("a vector is written `[a, b]`; there are no tuples");
+  }
+
+  const SyntaxError& error_;
+  const std::vector<Token>& tokens_;
+  std::uint32_t file_;
+  const SourceMap& sources_;
+  Diagnostics& diagnostics_;
+  const Token& found_;
+  const Token& before_;
+};
+
+bool ends_operand(TokenKind kind) {
+  return closes(kind) || kind == ID || kind == TRUE || kind == FALSE || (kind >= INT && kind <= STRING);
+}
+
+// Counts, at every token, the recursion a parser is in: open brackets, and at each of
+// their levels the prefix operators, conditionals and fbys not yet complete.
+class NestingCount {
+ public:
+  void feed(TokenKind kind) {
+    if (kind == SEMI || begins_item(kind)) {
+      levels_.assign(1, {});
+      total_ = run_ = 0;
+    } else if (opens(kind)) {
+      levels_.push_back({run_ + 1, 0});
+      total_ += run_ + 1;
+      run_ = 0;
+    } else if (closes(kind)) {
+      total_ -= levels_.back().entered + levels_.back().held;
+      levels_.pop_back();
+      if (levels_.empty()) levels_.push_back({});
+      run_ = 0;
+    } else if (kind == COMMA) {
+      total_ -= levels_.back().held;
+      levels_.back().held = run_ = 0;
+    } else if (kind == IF || kind == FBY) {
+      levels_.back().held += run_ + 1;
+      total_ += run_ + 1;
+      run_ = 0;
+    } else if (kind == NOT || kind == POST || (kind == MINUS && !ends_operand(previous_))) {
+      ++run_;
+    } else if (ends_operand(kind)) {
+      run_ = 0;
+    }
+    previous_ = kind;
+  }
+  int depth() const { return total_ + run_; }
+
+ private:
+  struct Level {
+    int entered = 0;  // the bracket and the prefix operators before it
+    int held = 0;     // conditionals and fbys begun since
+  };
+  std::vector<Level> levels_ = {{}};
+  int total_ = 0;  // their sum
+  int run_ = 0;    // prefix operators just before this token
+  TokenKind previous_ = SEMI;
+};
+
+}  // namespace
+
+std::size_t previous_token(const std::vector<Token>& tokens, std::size_t at) {
+  for (std::size_t i = at; i > 0; --i) {
+    if (!is_comment(tokens[i - 1].kind)) return i - 1;
+  }
+  return at;
+}
+
+std::size_t next_token(const std::vector<Token>& tokens, std::size_t at) {
+  do {
+    if (at + 1 >= tokens.size()) return tokens.size() - 1;
+    ++at;
+  } while (is_comment(tokens[at].kind));
+  return at;
+}
+
+TokenSet continuations() {
+  TokenSet result;
+  for (const TokenKind kind : operators) result.set(static_cast<std::size_t>(kind));
+  return result.set(static_cast<std::size_t>(MINUS));
+}
+
+bool begins_equation(const std::vector<Token>& tokens, std::size_t at) {
+  if (tokens[at].kind == ASSERT) return true;
+  if (tokens[at].kind != ID && tokens[at].kind != UNDERSCORE) return false;
+  const TokenKind next = tokens[next_token(tokens, at)].kind;
+  return next == ASSIGN || next == COMMA || next == COLON;
+}
+
+void report_keyword_as_name(TokenKind keyword, Span span, Diagnostics& diagnostics) {
+  diagnostics.report(Code::E0101, span, in_code(spelling(keyword)) + " is a keyword and cannot be a name",
+                     "choose another name");
+}
+
+void report_syntax_error(const SyntaxError& error, const std::vector<Token>& tokens, std::uint32_t file,
+                         const SourceMap& sources, Diagnostics& diagnostics) {
+  Reporter(error, tokens, file, sources, diagnostics).report();
+}
+
+bool check_nesting(const std::vector<Token>& tokens, std::uint32_t file, Diagnostics& diagnostics) {
+  NestingCount count;
+  for (const Token& token : tokens) {
+    if (is_comment(token.kind)) continue;
+    count.feed(token.kind);
+    if (count.depth() <= max_nesting) continue;
+    diagnostics
+        .report(Code::E0104, {file, token.begin, token.end},
+                "expression nested deeper than " + std::to_string(max_nesting), "one level too many")
+        .note("give parts of the expression names, in equations of their own");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace rml

@@ -1,0 +1,69 @@
+// Tokens of a source file, comments included: what the scanner gives the parser and the
+// formatter.
+//
+// Kinds are those of grammar/Rml.g4, in its order (scan.cc asserts it), with the words in
+// which diagnostics speak of them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "frontend/diagnostic.h"
+#include "frontend/source.h"
+
+namespace rml {
+
+#define RML_TOKENS(X)                                                                                                  \
+  X(NODE, "node")                                                                                                      \
+  X(CONST, "const") X(IMPORT, "import") X(AS, "as") X(IF, "if") X(THEN, "then") X(ELSE, "else") X(FBY, "fby")          \
+      X(OR, "or") X(AND, "and") X(NOT, "not") X(WHEN, "when") X(MERGE, "merge") X(POST, "post") X(DIFF, "diff")        \
+          X(ASSERT, "assert") X(TRUE, "true") X(FALSE, "false") X(SEMI, ";") X(COMMA, ",") X(COLON, ":") X(DOT, ".")   \
+              X(ARROW, "->") X(ASSIGN, "=") X(EQ, "==") X(NE, "!=") X(LE, "<=") X(GE, ">=") X(LT, "<") X(GT, ">")      \
+                  X(PLUS, "+") X(MINUS, "-") X(STAR, "*") X(SLASH, "/") X(PERCENT, "%") X(LPAREN, "(") X(RPAREN, ")")  \
+                      X(LBRACKET, "[") X(RBRACKET, "]") X(UNDERSCORE, "_") X(ID, "a name") X(INT, "a number")          \
+                          X(FLOAT, "a number") X(STRING, "a string") X(COMMENT, "a comment")                           \
+                              X(LINE_COMMENT, "a comment") X(BLANK, "a blank") X(OPEN_COMMENT, "a comment")            \
+                                  X(OPEN_STRING, "a string") X(FOREIGN, "a foreign operator") X(BAD_FLOAT, "a number") \
+                                      X(BAD_NUMBER, "a number") X(INVALID, "an invalid character")                     \
+                                          X(TIGHT_LPAREN, "(") X(TIGHT_LBRACKET, "[")
+
+enum class TokenKind : std::uint8_t {
+  END,
+#define RML_TOKEN(name, spelling) name,
+  RML_TOKENS(RML_TOKEN)
+#undef RML_TOKEN
+};
+
+std::string_view spelling(TokenKind kind);
+inline bool is_comment(TokenKind kind) { return kind == TokenKind::COMMENT || kind == TokenKind::LINE_COMMENT; }
+inline bool is_keyword(TokenKind kind) { return kind >= TokenKind::NODE && kind <= TokenKind::FALSE; }
+inline bool opens(TokenKind kind) {
+  return kind == TokenKind::LPAREN || kind == TokenKind::TIGHT_LPAREN || kind == TokenKind::LBRACKET ||
+         kind == TokenKind::TIGHT_LBRACKET;
+}
+inline bool closes(TokenKind kind) { return kind == TokenKind::RPAREN || kind == TokenKind::RBRACKET; }
+// Where a new item begins; no expression contains these.
+inline bool begins_item(TokenKind kind) { return kind >= TokenKind::NODE && kind <= TokenKind::IMPORT; }
+
+// What the parser found a token to be, where its kind does not say: for the formatter.
+enum class TokenRole : std::uint8_t {
+  plain,
+  attached,  // an opening bracket that belongs to what precedes it: call, index, shape
+  prefix,    // a sign
+  inside,    // a colon of a range or the `=` of a named argument: no spaces
+};
+
+struct Token {
+  TokenKind kind = TokenKind::END;
+  TokenRole role = TokenRole::plain;
+  bool first_on_line = false;
+  bool reported = false;  // a diagnostic has already been given for it
+  std::uint32_t begin = 0, end = 0;
+};
+
+// All tokens of a registered file in order, ended by one END. Reports bytes and tokens no
+// program can hold; of slips whose meaning is certain (`&&`, `.5`) the meant token is returned.
+std::vector<Token> scan(std::uint32_t file, const SourceMap& sources, Diagnostics& diagnostics);
+
+}  // namespace rml

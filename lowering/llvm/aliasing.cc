@@ -1,0 +1,100 @@
+// The walk behind Aliasing: positions of uses and writes, then one test per load.
+#include "lowering/llvm/aliasing.h"
+
+#include <algorithm>
+
+#include "lowering/llvm/ir_types.h"
+#include "lowering/llvm/overloaded.h"
+
+namespace rml::codegen {
+
+namespace {
+std::uint64_t place(CellId cell) { return cell.index; }
+std::uint64_t place(ArrayId array) { return (std::uint64_t{1} << 32) | array.index; }
+}  // namespace
+
+void Aliasing::use(Region& region, ValueId v) const {
+  const Value& value = (*program_.core)[v];
+  const bool inlined = v.index < program_.inlined.size() && program_.inlined[v.index];
+  if (inlined) {
+    if (const auto* apply = std::get_if<core::Apply>(&value.rhs)) {
+      for (const ValueId operand : apply->operands) use(region, operand);
+    }
+    return;
+  }
+  region.last_use[v.index] = region.position;
+  const auto defined = region.defined.find(v.index);
+  const bool from_before = defined == region.defined.end() || defined->second < region.loop_begin;
+  if (region.loop_begin != SIZE_MAX && from_before) region.used_from_before_loop.push_back(v);
+}
+
+void Aliasing::compute(Region& region, ValueId v) const {
+  const Value& value = (*program_.core)[v];
+  if (v.index < program_.inlined.size() && program_.inlined[v.index]) return;
+  if (const auto* apply = std::get_if<core::Apply>(&value.rhs)) {
+    for (const ValueId operand : apply->operands) use(region, operand);
+    if (operators()[apply->op].lowering == Lowering::reshape) region.same.emplace_back(apply->operands[0], v);
+  } else if (const auto* call = std::get_if<core::Call>(&value.rhs)) {
+    for (const ValueId operand : call->operands) use(region, operand);
+  }
+  region.defined[v.index] = region.position;
+}
+
+void Aliasing::walk(Region& region, const steps::Block& block) const {
+  for (const steps::Statement& statement : block.statements) {
+    ++region.position;
+    const auto define = [&](ValueId v) { region.defined[v.index] = region.position; };
+    const auto load = [&](const void* s, ValueId v, std::uint64_t from) {
+      define(v);
+      region.loads.push_back({s, v, from, region.position});
+    };
+    const auto write = [&](std::uint64_t to) { region.writes[to].push_back(region.position); };
+    std::visit(Overloaded{
+                   [&](const steps::Compute& s) { compute(region, s.value); },
+                   [&](const steps::Copy& s) {
+                     use(region, s.from);
+                     region.same.emplace_back(s.from, s.to);
+                     define(s.to);
+                   },
+                   [&](const steps::LoadCell& s) { load(&s, s.value, place(s.cell)); },
+                   [&](const steps::StoreCell& s) { use(region, s.value), write(place(s.cell)); },
+                   [&](const steps::MoveCell& s) { write(place(s.to)); },
+                   [&](const steps::LoadArray& s) { load(&s, s.value, place(s.array)); },
+                   [&](const steps::StoreArray& s) { use(region, s.value), write(place(s.array)); },
+                   [&](const steps::Push& s) { use(region, s.value); },
+                   [&](const steps::LoadInput& s) { define(s.value); },
+                   [&](const steps::StoreOutput& s) { use(region, s.value); },
+                   [&](const steps::Expect&) {},
+                   [&](const steps::Assert& s) { use(region, s.condition); },
+                   [&](const steps::Side& s) { use(region, s.condition); },
+                   [&](const steps::Branch& s) {
+                     if (s.test.kind == steps::Test::value) use(region, s.test.condition);
+                     walk(region, *s.then_block);
+                     walk(region, *s.else_block);
+                   },
+               },
+               statement);
+  }
+}
+
+void Aliasing::add(std::initializer_list<const steps::Block*> once, const steps::Block* repeated) {
+  Region region;
+  for (const steps::Block* block : once) walk(region, *block);
+  if (repeated != nullptr) {
+    region.loop_begin = region.position + 1;
+    walk(region, *repeated);
+    for (const ValueId v : region.used_from_before_loop) region.last_use[v.index] = region.position;
+  }
+  for (auto pair = region.same.rbegin(); pair != region.same.rend(); ++pair) {
+    std::size_t& from = region.last_use[pair->first.index];
+    from = std::max(from, region.last_use[pair->second.index]);
+  }
+  for (const Load& load : region.loads) {
+    const std::size_t last = region.last_use[load.value.index];
+    const std::vector<std::size_t>& writes = region.writes[load.place];
+    const bool overwritten = std::any_of(writes.begin(), writes.end(), [&](std::size_t at) { return load.at < at && at < last; });
+    if (overwritten) copies_.insert(load.statement);
+  }
+}
+
+}  // namespace rml::codegen

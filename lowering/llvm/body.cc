@@ -1,0 +1,276 @@
+// The ground of a generated function: faults and their exit, loops, storage, values.
+#include "lowering/llvm/body.h"
+
+#include <llvm/IR/MDBuilder.h>
+
+#include <stdexcept>
+
+#include "runtime/rmlrt.h"
+
+namespace rml::codegen {
+
+Body::Body(Emission& m, llvm::Function* function, const std::string& title, Span span, IrValue s)
+    : module(m), ir(m.context), state(s), function_(function) {
+  auto* entry = llvm::BasicBlock::Create(m.context, "entry", function);
+  exit_ = llvm::BasicBlock::Create(m.context, "exit");
+  auto* begin = llvm::BasicBlock::Create(m.context, "begin", function);
+  subprogram_ = m.debug.begin(*function, title, span);
+  ir.SetInsertPoint(entry);
+  locate({});
+  ir.CreateBr(begin);
+  ir.SetInsertPoint(begin);
+  code_ = variable(m.i32(), "code");
+  if (m.options.target.fast_math) ir.setFastMathFlags(llvm::FastMathFlags::getFast());
+  m.layout.begin_function();
+}
+
+void Body::locate(Span span) { ir.SetCurrentDebugLocation(module.debug.location(subprogram_, span)); }
+
+// ---- control --------------------------------------------------------------------------------
+
+llvm::BasicBlock* Body::new_block(const llvm::Twine& name) { return llvm::BasicBlock::Create(module.context, name, function_); }
+
+void Body::finish(const std::function<void()>& before_return, int result) {
+  auto* value = ir.getInt32(static_cast<std::uint32_t>(result));
+  locate({});
+  if (!can_fault) {
+    delete exit_;
+    if (before_return) before_return();
+    ir.CreateRet(value);
+    return;
+  }
+  ir.CreateStore(value, code_);
+  ir.CreateBr(exit_);
+  exit_->insertInto(function_);
+  ir.SetInsertPoint(exit_);
+  if (before_return) before_return();
+  ir.CreateRet(ir.CreateLoad(module.i32(), code_, "code"));
+}
+
+void Body::leave_with(IrValue code) {
+  can_fault = true;
+  ir.CreateStore(code, code_);
+  ir.CreateBr(exit_);
+}
+
+void Body::check(IrValue bad, int kind, std::uint32_t site, IrValue value, IrValue bound) {
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(bad); known != nullptr && known->isZero()) return;
+  auto* fault = new_block("fault");
+  auto* sound = new_block("sound");
+  llvm::MDBuilder weights(module.context);
+  ir.CreateCondBr(bad, fault, sound, weights.createBranchWeights(1, 1u << 20));
+  ir.SetInsertPoint(fault);
+  const auto wide = [&](IrValue v) -> IrValue { return v == nullptr ? ir.getInt64(0) : ir.CreateSExtOrTrunc(v, module.i64()); };
+  leave_with(ir.CreateCall(module.raise(), {state, ir.getInt32(static_cast<std::uint32_t>(kind)), ir.getInt32(site),
+                                            cycle(), wide(value), wide(bound)}));
+  ir.SetInsertPoint(sound);
+}
+
+void Body::leave_unless_zero(IrValue code) {
+  auto* fault = new_block("fault");
+  auto* sound = new_block("sound");
+  ir.CreateCondBr(ir.CreateICmpNE(code, ir.getInt32(0)), fault, sound, llvm::MDBuilder(module.context).createBranchWeights(1, 1u << 20));
+  ir.SetInsertPoint(fault);
+  leave_with(code);
+  ir.SetInsertPoint(sound);
+}
+
+void Body::fail_memory(IrValue bytes_refused) {
+  check(ir.CreateICmpNE(bytes_refused, ir.getInt64(0)), RML_FAULT_MEMORY, no_site, bytes_refused);
+}
+
+void Body::when(IrValue condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
+  auto* yes = new_block("then");
+  auto* no = otherwise ? new_block("else") : nullptr;
+  auto* join = new_block("join");
+  ir.CreateCondBr(condition, yes, no != nullptr ? no : join);
+  ir.SetInsertPoint(yes);
+  then();
+  ir.CreateBr(join);
+  if (no != nullptr) {
+    ir.SetInsertPoint(no);
+    otherwise();
+    ir.CreateBr(join);
+  }
+  ir.SetInsertPoint(join);
+}
+
+llvm::BasicBlock* Body::open_loop(IrValue extent, llvm::PHINode*& index) {
+  auto* before = ir.GetInsertBlock();
+  auto* header = new_block("loop");
+  ir.CreateBr(header);
+  ir.SetInsertPoint(header);
+  index = ir.CreatePHI(extent->getType(), 2, "i");
+  index->addIncoming(llvm::ConstantInt::get(extent->getType(), 0), before);
+  return header;
+}
+
+void Body::close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValue extent) {
+  IrValue next = ir.CreateAdd(index, llvm::ConstantInt::get(extent->getType(), 1), "next", true, true);
+  index->addIncoming(next, ir.GetInsertBlock());
+  auto* done = new_block("done");
+  ir.CreateCondBr(ir.CreateICmpULT(next, extent), header, done);
+  ir.SetInsertPoint(done);
+}
+
+void Body::loop(std::int64_t extent, const std::function<void(IrValue)>& body) {
+  if (extent <= 0) return;
+  if (extent == 1) return body(constant(0));
+  llvm::PHINode* index = nullptr;
+  auto* header = open_loop(constant(extent), index);
+  body(index);
+  close_loop(header, index, constant(extent));
+}
+
+void Body::loop(IrValue extent, const std::function<void(IrValue)>& body) {
+  when(ir.CreateICmpSGT(extent, llvm::ConstantInt::get(extent->getType(), 0)), [&] {
+    llvm::PHINode* index = nullptr;
+    auto* header = open_loop(extent, index);
+    body(index);
+    close_loop(header, index, extent);
+  });
+}
+
+// ---- storage --------------------------------------------------------------------------------
+
+llvm::AllocaInst* Body::variable(llvm::Type* type, const llvm::Twine& name) {
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  llvm::IRBuilder<> at_entry(&entry, entry.begin());
+  return at_entry.CreateAlloca(type, nullptr, name);
+}
+
+IrValue Body::at(std::uint64_t offset) {
+  const auto distance = static_cast<std::int64_t>(offset) - static_cast<std::int64_t>(module.layout.bias);
+  if (distance == 0) return state;
+  return ir.CreateInBoundsGEP(ir.getInt8Ty(), state, constant(distance));
+}
+
+IrValue Body::load_i64(std::uint64_t offset) { return ir.CreateLoad(module.i64(), at(offset)); }
+void Body::store_i64(IrValue value, std::uint64_t offset) { ir.CreateStore(value, at(offset)); }
+
+namespace {
+void mark(llvm::Instruction* instruction, Access access) {
+  if (access.scope != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, access.scope);
+  if (access.noalias != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_noalias, access.noalias);
+}
+}  // namespace
+
+IrValue Body::load(DType dtype, IrValue address, Access access) {
+  llvm::Type* type = memory_type(module.context, dtype);
+  auto* value = ir.CreateAlignedLoad(type, address, llvm::Align(byte_size(dtype)));
+  mark(value, access);
+  return dtype == DType::boolean ? ir.CreateTrunc(value, ir.getInt1Ty()) : value;
+}
+
+void Body::store(DType dtype, IrValue value, IrValue address, Access access) {
+  if (dtype == DType::boolean) value = ir.CreateZExt(value, ir.getInt8Ty());
+  mark(ir.CreateAlignedStore(value, address, llvm::Align(byte_size(dtype))), access);
+}
+
+IrValue Body::offset(DType dtype, IrValue base, IrValue index) {
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(index); known != nullptr && known->isZero()) return base;
+  return ir.CreateInBoundsGEP(memory_type(module.context, dtype), base, index);
+}
+
+void Body::copy_bytes(IrValue to, IrValue from, DType dtype, const Shape& shape) {
+  if (to == from || elements(shape) == 0) return;
+  if (elements(shape) > small_elements) {
+    const llvm::Align align(byte_size(dtype));
+    ir.CreateMemCpy(to, align, from, align, bytes(dtype, shape));
+    return;
+  }
+  for (std::int64_t i = 0; i < elements(shape); ++i) {
+    llvm::Type* type = memory_type(module.context, dtype);
+    const llvm::Align align(byte_size(dtype));
+    ir.CreateAlignedStore(ir.CreateAlignedLoad(type, offset(dtype, from, constant(i)), align), offset(dtype, to, constant(i)), align);
+  }
+}
+
+IrValue Body::cell_address(CellId cell) {
+  const auto placed = cell_places_.find(cell.index);
+  return placed != cell_places_.end() ? placed->second : at(module.layout.cells[cell.index]);
+}
+
+IrValue Body::array_address(ArrayId array) {
+  const steps::ArrayInfo& info = module.program.arrays[array.index];
+  const auto placed = array_places_.find(array.index);
+  IrValue data = placed != array_places_.end() ? placed->second
+                                               : ir.CreateLoad(module.pointer(), at(module.layout.arrays[array.index]));
+  auto* element = llvm::ArrayType::get(memory_type(module.context, info.dtype), static_cast<std::uint64_t>(elements(info.shape)));
+  return ir.CreateInBoundsGEP(element, data, position);
+}
+
+IrValue Body::scratch(DType dtype, const Shape& shape, const llvm::Twine& name) {
+  const std::uint64_t size = bytes(dtype, shape);
+  if (elements(shape) > stack_elements || stack_used_ + size > stack_bytes) return at(module.layout.scratch(size));
+  stack_used_ += size;
+  auto* type = llvm::ArrayType::get(memory_type(module.context, dtype), static_cast<std::uint64_t>(elements(shape)));
+  auto* buffer = variable(type, name);
+  if (elements(shape) > small_elements) buffer->setAlignment(llvm::Align(64));
+  return buffer;
+}
+
+// ---- values ---------------------------------------------------------------------------------
+
+Body::Slot& Body::slot(ValueId v) {
+  Slot& slot = slots_[v.index];
+  if (slot.storage == nullptr) {
+    slot.pointer = !small(v);
+    auto* element = memory_type(module.context, info(v).dtype);
+    auto* dense = llvm::ArrayType::get(element, static_cast<std::uint64_t>(elements(info(v).shape)));
+    auto* type = info(v).shape.empty() ? element : static_cast<llvm::Type*>(dense);
+    slot.storage = variable(slot.pointer ? module.pointer() : type, info(v).name.empty() ? "v" + llvm::Twine(v.index) : info(v).name);
+  }
+  return slot;
+}
+
+IrValue Body::scalar(ValueId v) { return element(v, constant(0)); }
+
+IrValue Body::element(ValueId v, IrValue index, Access access) {
+  if (const auto* known = std::get_if<core::Const>(&info(v).rhs)) {
+    if (uniform(known->value)) return element_constant(module.context, known->value, 0);
+    if (auto* place = llvm::dyn_cast<llvm::ConstantInt>(index)) {
+      return element_constant(module.context, known->value, place->getSExtValue());
+    }
+  }
+  return load(info(v).dtype, offset(info(v).dtype, address(v), index), access);
+}
+
+IrValue Body::address(ValueId v) {
+  if (const auto* known = std::get_if<core::Const>(&info(v).rhs)) return module.tensor(known->value);
+  Slot& s = slot(v);
+  return s.pointer ? ir.CreateLoad(module.pointer(), s.storage) : static_cast<IrValue>(s.storage);
+}
+
+void Body::define(ValueId v, IrValue scalar) { store(info(v).dtype, scalar, slot(v).storage); }
+
+void Body::define_at(ValueId v, IrValue address) {
+  Slot& s = slot(v);
+  if (s.pointer) {
+    ir.CreateStore(address, s.storage);
+  } else {
+    copy_bytes(s.storage, address, info(v).dtype, info(v).shape);
+  }
+}
+
+void Body::define_copy(ValueId v, IrValue address) { copy_bytes(result(v), address, info(v).dtype, info(v).shape); }
+
+IrValue Body::result(ValueId v) {
+  Slot& s = slot(v);
+  if (!s.pointer) return s.storage;
+  IrValue& home = homes_[v.index];
+  if (home == nullptr) {
+    // In the entry block, so that it is there wherever the value is computed.
+    llvm::IRBuilder<>::InsertPointGuard guard(ir);
+    ir.SetInsertPoint(function_->getEntryBlock().getTerminator());
+    home = scratch(info(v).dtype, info(v).shape, "buffer");
+  }
+  ir.CreateStore(home, s.storage);
+  return home;
+}
+
+void Body::prepare(ValueId v) {
+  if (module.inlined(v)) elementwise(v);
+}
+
+}  // namespace rml::codegen

@@ -1,0 +1,226 @@
+// Statements into instructions: the inside of one generated function.
+//
+// Every value has a slot in the function's entry block: scalars and tensors of at most
+// small_elements elements an array, larger tensors a pointer to wherever their elements
+// are. Slots are allocas, and SROA makes them registers and phis:
+//
+//   if c { %7 := copy %5 } else { %7 := copy %6 }      =>      %7 = phi [%5, then], [%6, else]
+//
+// A larger tensor that is computed lies in its own scratch buffer; one that is loaded or
+// popped is used where it lies, if Aliasing allows. Code on tensors is written once, as a
+// walk over a shape with a body per element: the walk is unrolled for small ones and a loop
+// nest otherwise.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+
+#include "lowering/llvm/aliasing.h"
+#include "lowering/llvm/emission.h"
+
+namespace rml::codegen {
+
+// How a block reaches the caller's data.
+struct PortPlaces {
+  struct Input {
+    IrValue scalar = nullptr;    // by value, or
+    IrValue address = nullptr;   // of its elements; neither: popped from its queue
+    IrValue present = nullptr;   // i1; where the clock is not base
+  };
+  struct Output {
+    IrValue address = nullptr;
+    IrValue flag = nullptr;      // address of the presence flag; where the clock is not base
+  };
+  std::vector<Input> inputs;
+  std::vector<Output> outputs;
+};
+
+// Scopes under which a load or store is known not to overlap with others of its loop.
+struct Access {
+  llvm::MDNode* scope = nullptr;
+  llvm::MDNode* noalias = nullptr;
+};
+
+// An elementwise value over the tensors that are in memory: its operands with the inlined
+// ones replaced by theirs.
+struct Expression {
+  ValueId root;
+  std::vector<ValueId> leaves;
+};
+
+class Body {
+ public:
+  // The function is empty and returns i32, 0 or a fault; debug locations lead to `span`.
+  Body(Emission&, llvm::Function*, const std::string& title, Span span, IrValue state);
+
+  Emission& module;
+  llvm::IRBuilder<> ir;
+  IrValue state;
+  PortPlaces ports;
+  const Aliasing* aliasing = nullptr;
+  std::function<IrValue()> cycle;                // i64, for faults
+  IrValue position = nullptr, length = nullptr;  // segmented units: i64; length is unknown while one grows
+  bool can_fault = false;                        // so far
+
+  void block(const steps::Block&);
+  void locate(Span);
+
+  // ---- control (body.cc)
+  // Returns `result` here, or through the common exit the code of a fault.
+  void finish(const std::function<void()>& before_return = {}, int result = 0);
+  void check(IrValue bad, int kind, std::uint32_t site, IrValue value = nullptr, IrValue bound = nullptr);
+  void leave_with(IrValue code);                 // of a fault raised elsewhere
+  void leave_unless_zero(IrValue code);
+  void fail_memory(IrValue bytes_refused);       // faults unless it is 0
+  void when(IrValue condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+  llvm::BasicBlock* new_block(const llvm::Twine& name);
+  // Calls body(index) for 0 … extent - 1; index_type unless extent is an i64 instruction.
+  void loop(std::int64_t extent, const std::function<void(IrValue)>& body);
+  void loop(IrValue extent, const std::function<void(IrValue)>& body);
+  // One call per element, in row-major order, with its offset in each of the strided views.
+  void walk(const Shape&, const std::vector<Strides>& views, bool unrolled,
+            const std::function<void(const std::vector<IrValue>&)>& body);
+
+  // ---- storage (body.cc)
+  llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);
+  IrValue at(std::uint64_t offset);              // address in the state
+  IrValue load_i64(std::uint64_t offset);
+  void store_i64(IrValue, std::uint64_t offset);
+  IrValue load(DType, IrValue address, Access = {});              // register form
+  void store(DType, IrValue value, IrValue address, Access = {});
+  IrValue offset(DType, IrValue base, IrValue index);             // address of an element
+  void copy_bytes(IrValue to, IrValue from, DType, const Shape&);
+  IrValue cell_address(CellId);
+  IrValue array_address(ArrayId);                // at `position`
+  void place_cell(CellId cell, IrValue address) { cell_places_[cell.index] = address; }
+  void place_array(ArrayId array, IrValue data) { array_places_[array.index] = data; }
+  IrValue scratch(DType, const Shape&, const llvm::Twine& name);  // a buffer of this function's own
+
+  // ---- values (body.cc)
+  const Value& info(ValueId v) const { return module.core[v]; }
+  bool small(ValueId v) const { return elements(info(v).shape) <= small_elements; }
+  IrValue scalar(ValueId);
+  IrValue element(ValueId, IrValue index, Access = {});
+  IrValue address(ValueId);                      // of its elements, to be read
+  void define(ValueId, IrValue scalar);
+  void define_at(ValueId, IrValue address);      // its elements lie there and stay
+  void define_copy(ValueId, IrValue address);
+  IrValue result(ValueId);                       // where to compute its elements
+  void prepare(ValueId);                         // an inlined value is computed here after all
+  IrValue constant(std::int64_t index) { return llvm::ConstantInt::get(module.index_type(), static_cast<std::uint64_t>(index)); }
+
+  // ---- queues (emit_queue.cc)
+  IrValue waiting(QueueId, std::uint32_t reader);                 // i1: an element is there
+  IrValue front(QueueId, std::uint32_t reader);                   // its address
+  void advance(QueueId, std::uint32_t reader);
+  // Makes room, has the element written, counts it.
+  void push(QueueId, const std::function<void(IrValue)>& write);
+  void store_value(ValueId, IrValue address);                     // all elements
+  // i1: every operand that is present has an element waiting.
+  IrValue ready(const std::vector<steps::Operand>&);
+  void pop_operands(const std::vector<steps::Operand>&);
+  // Branches to `absent` unless all conditions hold; goes on in a new block where they do.
+  void require(const std::vector<std::pair<ValueId, bool>>& when, llvm::BasicBlock* absent,
+               const std::function<IrValue(ValueId)>& value_of);
+
+  // ---- operators
+  void compute(ValueId);
+  IrValue scalar_operation(ValueId, const std::vector<IrValue>& operands);  // emit_scalar.cc
+
+ private:
+  struct Slot {
+    llvm::AllocaInst* storage = nullptr;
+    bool pointer = false;
+  };
+  Slot& slot(ValueId);
+  llvm::BasicBlock* open_loop(IrValue extent, llvm::PHINode*& index);
+  void close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValue extent);
+  bool copied(const void* load) const { return aliasing == nullptr || aliasing->must_copy(load); }
+
+  // emit_statements.cc
+  void emit(const steps::Compute&);
+  void emit(const steps::Copy&);
+  void emit(const steps::LoadCell&);
+  void emit(const steps::StoreCell&);
+  void emit(const steps::MoveCell&);
+  void emit(const steps::LoadArray&);
+  void emit(const steps::StoreArray&);
+  void emit(const steps::Push&);
+  void emit(const steps::LoadInput&);
+  void emit(const steps::StoreOutput&);
+  void emit(const steps::Expect&);
+  void emit(const steps::Assert&);
+  void emit(const steps::Side&);
+  void emit(const steps::Branch&);
+
+  // emit_elementwise.cc
+  Expression expression(ValueId root);
+  void gather(Expression&, ValueId);
+  IrValue evaluate(const Expression&, ValueId, const std::vector<IrValue>& offsets, const std::vector<Access>&);
+  std::vector<Strides> leaf_views(const Expression&, const Shape&) const;
+  std::vector<Access> separate(std::size_t count);  // [0] is written; no other overlaps with it
+  void elementwise(ValueId);
+
+  // emit_scalar.cc
+  IrValue arithmetic(ScalarOp, DType, ValueId, IrValue a, IrValue b);
+  IrValue division(bool remainder, DType, ValueId, IrValue a, IrValue b);
+  IrValue comparison(ScalarOp, DType, IrValue a, IrValue b);
+  IrValue function(ScalarOp, DType, IrValue x);
+  IrValue convert(DType to, DType from, IrValue x);
+  IrValue extremum(bool maximum, DType, IrValue a, IrValue b);
+  IrValue integer_power(DType, IrValue a, IrValue b);
+  IrValue library(const char* name, DType, std::initializer_list<IrValue>);
+  IrValue add(DType, IrValue a, IrValue b);
+  IrValue multiply(DType, IrValue a, IrValue b);
+
+  // emit_product.cc
+  struct Product {
+    DType dtype;
+    IrValue c, a, b;      // addresses of dense [m, n], [m, inner], [inner, n]
+    std::int64_t m, inner, n;
+  };
+  void matmul(ValueId, ValueId a, ValueId b);
+  void matmul_unrolled(ValueId, ValueId a, ValueId b, const Product&, const std::vector<IrValue>& offsets);
+  void product(const Product&);
+  void tile(const Product&, IrValue row, IrValue column, std::int64_t rows, std::int64_t columns);
+  void tiles(std::int64_t extent, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body);
+  void outer(ValueId, ValueId a, ValueId b);
+
+  // emit_reduction.cc
+  void reduction(ValueId, ValueId x, Lowering, const std::vector<Strides>& to);
+  void reduce(ValueId, const core::Apply&, Lowering);
+  void sum_to(ValueId, const core::Apply&);
+  void extremum_place(ValueId, const core::Apply&, bool maximum);
+
+  // emit_structure.cc
+  void apply(ValueId, const core::Apply&);
+  void copy_strided(const Shape&, DType, IrValue to, IrValue to_offset, const Strides& to_strides, ValueId from,
+                    IrValue from_offset, const Strides& from_strides);
+  void fill_zero(ValueId, IrValue address);
+  void transpose(ValueId, const core::Apply&);
+  void reshape(ValueId, ValueId x);
+  void concat(ValueId, const core::Apply&);
+  void array(ValueId, const core::Apply&);
+  void slice(ValueId, const core::Apply&);
+  void place_slice(ValueId, const core::Apply&);
+  void index(ValueId, const core::Apply&);
+  void place(ValueId, const core::Apply&);
+  IrValue checked_offset(ValueId, const Shape& whole, const std::vector<ValueId>& operands);
+  void broadcast(ValueId, ValueId x);
+  void iota(ValueId);
+  void one_hot(ValueId, ValueId at);
+
+  // emit_call.cc
+  void random(ValueId, const core::Apply&);
+  void call(ValueId, const core::Call&);
+
+  llvm::Function* function_;
+  llvm::BasicBlock* exit_;
+  llvm::AllocaInst* code_;
+  llvm::DISubprogram* subprogram_;
+  std::uint64_t stack_used_ = 0;
+  std::unordered_map<std::uint32_t, Slot> slots_;
+  std::unordered_map<std::uint32_t, IrValue> homes_, cell_places_, array_places_;
+};
+
+}  // namespace rml::codegen

@@ -1,0 +1,164 @@
+// The C header of the C interface: plain C99, usable from C++.
+//
+// Sizes come from emitting the program once more without optimising it, so they are the
+// emitter's own. Outputs and arrays must not overlap with each other, with inputs, or with
+// the state.
+#include "lowering/llvm/c_interface.h"
+#include "lowering/llvm/compiled_module.h"
+
+namespace rml {
+
+namespace {
+
+using codegen::InterfaceParameter;
+
+const char* c_type(DType dtype) {
+  switch (dtype) {
+    case DType::boolean: return "uint8_t";
+    case DType::i8: return "int8_t";
+    case DType::u8: return "uint8_t";
+    case DType::i16: return "int16_t";
+    case DType::i32: return "int32_t";
+    case DType::i64: return "int64_t";
+    case DType::f16:
+    case DType::bf16: return "uint16_t";
+    case DType::f32: return "float";
+    case DType::f64: return "double";
+  }
+  return "void";
+}
+
+// A port's name as a C identifier that is no keyword.
+std::string identifier(const std::string& name) {
+  static const char* const keywords[] = {"auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+                                         "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
+                                         "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch",
+                                         "typedef", "union", "unsigned", "void", "volatile", "while", "state", "n", "memory",
+                                         "bytes", "class", "new", "delete", "template", "this", "bool", "true", "false",
+                                         "private", "public", "protected", "operator", "namespace", "try", "catch", "throw"};
+  std::string text;
+  for (const char c : name) text += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
+  for (const char* keyword : keywords) {
+    if (text == keyword) return text + "_";
+  }
+  return text;
+}
+
+struct Header {
+  const steps::Program& program;
+  const Core& core = *program.core;
+  std::string name;
+
+  std::string parameter(const InterfaceParameter& p, bool arrays) const;
+  std::string parameters(const std::vector<InterfaceParameter>&, bool arrays) const;
+  std::string shapes() const;
+};
+
+std::string Header::parameter(const InterfaceParameter& p, bool arrays) const {
+  const bool in = p.role == InterfaceParameter::input || p.role == InterfaceParameter::input_present;
+  const Port& port = in ? core.inputs[p.port] : core.outputs[p.port];
+  const std::string pointer = in ? "const " : "";
+  const bool value = p.role == InterfaceParameter::input || p.role == InterfaceParameter::output;
+  const bool by_value = in && !arrays && (!value || core[port.value].shape.empty());
+  const std::string type = value ? c_type(core[port.value].dtype) : "uint8_t";
+  return (by_value ? type + " " : pointer + type + "* ") + identifier(port.name) + (value ? "" : "_present");
+}
+
+std::string Header::parameters(const std::vector<InterfaceParameter>& list, bool arrays) const {
+  std::string text;
+  for (const InterfaceParameter& p : list) text += ", " + parameter(p, arrays);
+  return text;
+}
+
+std::string Header::shapes() const {
+  std::string text;
+  const auto describe = [&](const std::vector<Port>& ports, const char* direction) {
+    for (const Port& port : ports) {
+      text += " *   " + std::string(direction) + " " + port.name + ": " + type_string(core[port.value].dtype, core[port.value].shape) + ", " +
+              clock_string(core, core[port.value].clock) + "\n";
+    }
+  };
+  describe(core.inputs, "in ");
+  describe(core.outputs, "out");
+  return text;
+}
+
+// Size of NODE_state, from a module that is thrown away.
+std::uint64_t state_size(const steps::Program& program, const EmitOptions& options) {
+  std::string error;
+  auto machine = codegen::make_target_machine(options.target, error);
+  if (machine == nullptr) return 0;
+  llvm::LLVMContext context;
+  llvm::Module scratch("size", context);
+  scratch.setDataLayout(machine->createDataLayout());
+  const SourceMap none;
+  codegen::Emission module(program, none, options, scratch, codegen::vector_register_bits(scratch, *machine));
+  std::uint64_t size = 0;
+  if (program.straight) {
+    size = codegen::emit_step_interface(module);
+  } else {
+    codegen::emit_program(module);
+    size = module.layout.state_bytes();
+  }
+  module.debug.finish();
+  return size;
+}
+
+constexpr const char* straight_text =
+    " * NAME_init prepares a state and NAME_reset returns it to the first cycle. NAME_step is one\n"
+    " * cycle; NAME_run is n cycles in one call, faster than n steps: every port is an array over\n"
+    " * cycles (a tensor's elements lie together, row-major).\n";
+constexpr const char* buffered_text =
+    " * Rows can wait for later inputs. NAME_init takes the memory of all buffers, which must\n"
+    " * outlive the state: NAME_BYTES(n) is enough for segments of n cycles. It returns 0, or 6 if\n"
+    " * the memory is too small for any. NAME_push reads one cycle; NAME_pop returns 1 and a row, in\n"
+    " * cycle order, as long as one is complete, else 0. NAME_push returns 6 where a segment is longer\n"
+    " * than the memory allows.\n";
+
+std::string replaced(std::string text, const std::string& name) {
+  for (std::size_t at = 0; (at = text.find("NAME", at)) != std::string::npos; at += name.size()) text.replace(at, 4, name);
+  return text;
+}
+
+}  // namespace
+
+std::string c_header(const steps::Program& program, const EmitOptions& asked) {
+  EmitOptions options = asked;
+  if (options.program_name.empty()) options.program_name = program.core->entry;
+  const Header header{program, *program.core, options.program_name};
+  const bool faults = codegen::can_fault(program);
+  const std::uint64_t words = std::max<std::uint64_t>((state_size(program, options) + 7) / 8, 1);
+  const auto inputs = codegen::input_parameters(*program.core), outputs = codegen::output_parameters(*program.core);
+  std::string text = "/* " + program.core->entry + ", compiled from R(ML)2. The caller owns the state; nothing is allocated.\n *\n" + header.shapes() + " *\n";
+  text += program.straight ? straight_text : buffered_text;
+  text += " * Scalars are passed by value, tensors as pointers to their elements; bool is a byte, 0 or 1.\n";
+  text += " * A NAME_present flag comes with every port that is not present at each cycle. Memory that is\n";
+  text += " * written must not overlap with any other argument.";
+  if (faults || !program.straight) {
+    text += " A result other than 0 is a fault, which stays:\n"
+            " * 1 division by zero, 2 index out of range, 3 assertion, 4 presence against the clock, 5 horizon,\n"
+            " * 6 memory, 7 numeric, 8 side condition.";
+  }
+  text += " */\n#ifndef NAME_H\n#define NAME_H\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  text += "typedef struct NAME_state { uint64_t words[" + std::to_string(words) + "]; } NAME_state;\n\n";
+  if (program.straight) {
+    const std::string result = faults ? "int32_t " : "void ";
+    auto all = inputs;
+    all.insert(all.end(), outputs.begin(), outputs.end());
+    text += "void NAME_init(NAME_state* state);\nvoid NAME_reset(NAME_state* state);\n";
+    if (codegen::draws(program)) text += "/* Between init and the first cycle; 0 if not called. */\nvoid NAME_seed(NAME_state* state, uint64_t seed);\n";
+    text += result + "NAME_step(NAME_state* state" + header.parameters(all, false) + ");\n";
+    text += result + "NAME_run(NAME_state* state, int64_t n" + header.parameters(all, true) + ");\n";
+  } else {
+    const codegen::BufferNeeds needs = codegen::buffer_needs(program);
+    text += "/* n: a power of two. */\n#define NAME_BYTES(n) ((uint64_t)(n) * " + std::to_string(std::max<std::uint64_t>(needs.bytes_per_cycle, 1)) + "u + " +
+            std::to_string(64 * (needs.buffers + 1)) + "u)\n";
+    text += "int32_t NAME_init(NAME_state* state, void* memory, uint64_t bytes);\nvoid NAME_reset(NAME_state* state);\n";
+    text += "int32_t NAME_push(NAME_state* state" + header.parameters(inputs, false) + ");\n";
+    text += "int32_t NAME_pop(NAME_state* state" + header.parameters(outputs, false) + ");\n";
+  }
+  text += "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
+  return replaced(text, options.program_name);
+}
+
+}  // namespace rml

@@ -1,0 +1,218 @@
+// NODE_init, NODE_reset, NODE_step and NODE_run of straight programs.
+//
+// NODE_run is the step in a loop over cycles. Cells that fit registers are copied into
+// locals before the loop and back after it, so no store to the state stands between one
+// cycle's arithmetic and the next one's:
+//
+//   s = state->s;  for (i = 0; i < n; ++i) { y[i] = s + x[i]; s = y[i]; }  state->s = s;
+#include "lowering/llvm/c_interface.h"
+
+#include "lowering/llvm/emit_unit.h"
+
+namespace rml::codegen {
+
+namespace {
+
+std::vector<InterfaceParameter> parameters(const Core& core, const std::vector<Port>& ports, InterfaceParameter::Role present,
+                                           InterfaceParameter::Role value) {
+  std::vector<InterfaceParameter> list;
+  for (std::uint32_t k = 0; k < ports.size(); ++k) {
+    if (core[ports[k].value].clock != base_clock) list.push_back({present, k});
+    list.push_back({value, k});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<InterfaceParameter> input_parameters(const Core& core) {
+  return parameters(core, core.inputs, InterfaceParameter::input_present, InterfaceParameter::input);
+}
+std::vector<InterfaceParameter> output_parameters(const Core& core) {
+  return parameters(core, core.outputs, InterfaceParameter::output_present, InterfaceParameter::output);
+}
+
+namespace {
+
+struct StepInterface {
+  Emission& module;
+  const bool faults = can_fault(module.program);
+  const bool header = faults || draws(module.program);
+  std::vector<InterfaceParameter> list = input_parameters(module.core);
+
+  std::string symbol(const char* what) const { return module.options.program_name + what; }
+  bool by_value(const InterfaceParameter& p) const {
+    return p.role == InterfaceParameter::input_present ||
+           (p.role == InterfaceParameter::input && module.core[module.core.inputs[p.port].value].shape.empty());
+  }
+  DType dtype(const InterfaceParameter& p) const {
+    if (p.role == InterfaceParameter::input) return module.core[module.core.inputs[p.port].value].dtype;
+    if (p.role == InterfaceParameter::output) return module.core[module.core.outputs[p.port].value].dtype;
+    return DType::boolean;
+  }
+  llvm::Function* declare(const char* what, llvm::Type* result, bool exported, bool arrays);
+  void export_as(llvm::Function* inner, const char* what, bool arrays);
+  void emit_init(const char* what, bool keep_seed);
+  void emit_seed();
+  void emit_step();
+  void place_ports(Body&, llvm::Function*, IrValue i);
+  void emit_run();
+};
+
+// (state, [n,] ports…); arrays: every port by pointer.
+llvm::Function* StepInterface::declare(const char* what, llvm::Type* result, bool exported, bool arrays) {
+  std::vector<llvm::Type*> types = {module.pointer()};
+  if (arrays) types.push_back(module.i64());
+  for (const InterfaceParameter& p : list) {
+    types.push_back(!arrays && by_value(p) ? memory_type(module.context, dtype(p)) : module.pointer());
+  }
+  auto* f = module.function(symbol(what), result, types, exported);
+  const unsigned first = arrays ? 2 : 1;
+  f->addParamAttr(0, llvm::Attribute::NoAlias);
+  for (unsigned k = 0; k < list.size(); ++k) {
+    llvm::Type* type = types[k + first];
+    if (type->isPointerTy()) f->addParamAttr(k + first, llvm::Attribute::NoAlias);
+    if (type->isIntegerTy() && type->getIntegerBitWidth() < 32) {
+      f->addParamAttr(k + first, is_signed(dtype(list[k])) ? llvm::Attribute::SExt : llvm::Attribute::ZExt);
+    }
+  }
+  return f;
+}
+
+// The exported function; void where no cycle can fault.
+void StepInterface::export_as(llvm::Function* inner, const char* what, bool arrays) {
+  auto* outer = declare(what, faults ? module.i32() : llvm::Type::getVoidTy(module.context), true, arrays);
+  inner->addFnAttr(llvm::Attribute::AlwaysInline);
+  llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", outer));
+  std::vector<IrValue> arguments;
+  for (llvm::Argument& argument : outer->args()) arguments.push_back(&argument);
+  IrValue code = ir.CreateCall(inner, arguments);
+  if (faults) ir.CreateRet(code);
+  else ir.CreateRetVoid();
+}
+
+void StepInterface::emit_init(const char* what, bool keep_seed) {
+  auto* inner = module.function(symbol(what) + ".body", module.i32(), {module.pointer()}, false);
+  inner->addFnAttr(llvm::Attribute::AlwaysInline);
+  Body body(module, inner, module.core.entry + what, {}, inner->getArg(0));
+  if (header) {
+    IrValue seed_at = module.header_field(body.ir, body.state, field::seed);
+    IrValue seed = keep_seed ? static_cast<IrValue>(body.ir.CreateLoad(module.i64(), seed_at)) : body.ir.getInt64(0);
+    body.ir.CreateMemSet(body.state, body.ir.getInt8(0), module.module.getDataLayout().getTypeAllocSize(module.abi.header), llvm::Align(4));
+    body.ir.CreateStore(seed, seed_at);
+  }
+  emit_initial_values(body);
+  body.finish();
+  auto* outer = module.function(symbol(what), llvm::Type::getVoidTy(module.context), {module.pointer()}, true);
+  llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", outer));
+  ir.CreateCall(inner, {outer->getArg(0)});
+  ir.CreateRetVoid();
+}
+
+void StepInterface::emit_seed() {
+  auto* f = module.function(symbol("_seed"), llvm::Type::getVoidTy(module.context), {module.pointer(), module.i64()}, true);
+  llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));
+  ir.CreateStore(f->getArg(1), module.header_field(ir, f->getArg(0), field::seed));
+  ir.CreateRetVoid();
+}
+
+// i: the cycle's position in the arrays of NODE_run, null in NODE_step.
+void StepInterface::place_ports(Body& body, llvm::Function* f, IrValue i) {
+  auto& ir = body.ir;
+  body.ports.inputs.assign(module.core.inputs.size(), {});
+  body.ports.outputs.assign(module.core.outputs.size(), {});
+  for (unsigned k = 0; k < list.size(); ++k) {
+    const InterfaceParameter& p = list[k];
+    IrValue argument = f->getArg(k + (i != nullptr ? 2 : 1));
+    const bool is_value = p.role == InterfaceParameter::input || p.role == InterfaceParameter::output;
+    if (i != nullptr) {
+      const Port& port = p.role <= InterfaceParameter::input ? module.core.inputs[p.port] : module.core.outputs[p.port];
+      const std::int64_t n = is_value ? elements(module.core[port.value].shape) : 1;
+      auto* row = llvm::ArrayType::get(memory_type(module.context, dtype(p)), static_cast<std::uint64_t>(n));
+      argument = ir.CreateInBoundsGEP(row, argument, i);
+    }
+    const auto truth = [&](IrValue byte) { return ir.CreateICmpNE(byte, ir.getInt8(0)); };
+    switch (p.role) {
+      case InterfaceParameter::input_present:
+        body.ports.inputs[p.port].present = truth(i != nullptr ? ir.CreateLoad(ir.getInt8Ty(), argument) : argument);
+        break;
+      case InterfaceParameter::input:
+        if (i == nullptr && by_value(p)) body.ports.inputs[p.port].scalar = dtype(p) == DType::boolean ? truth(argument) : argument;
+        else body.ports.inputs[p.port].address = argument;
+        break;
+      case InterfaceParameter::output_present: body.ports.outputs[p.port].flag = argument; break;
+      case InterfaceParameter::output: body.ports.outputs[p.port].address = argument; break;
+    }
+  }
+}
+
+void StepInterface::emit_step() {
+  auto* inner = declare("_step.body", module.i32(), false, false);
+  Body body(module, inner, module.core.entry, program_span(module), inner->getArg(0));
+  const auto pushed = [&] { return module.header_field(body.ir, body.state, field::pushed); };
+  body.cycle = [&]() -> IrValue { return body.ir.CreateLoad(module.i64(), pushed()); };
+  if (faults) {
+    body.leave_unless_zero(body.ir.CreateLoad(module.i32(), module.header_field(body.ir, body.state, field::fault)));
+  }
+  place_ports(body, inner, nullptr);
+  emit_straight(body);
+  if (faults) body.ir.CreateStore(body.ir.CreateAdd(body.cycle(), body.ir.getInt64(1)), pushed());
+  body.finish();
+  export_as(inner, "_step", false);
+}
+
+void StepInterface::emit_run() {
+  auto* inner = declare("_run.body", module.i32(), false, true);
+  Body body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
+  auto& ir = body.ir;
+  auto* done = body.variable(module.i64(), "done");
+  ir.CreateStore(ir.getInt64(0), done);
+  std::vector<std::pair<CellId, IrValue>> locals;
+  for (std::size_t k = 0; k < module.program.cells.size(); ++k) {
+    const steps::CellInfo& cell = module.program.cells[k];
+    if (cell.local || elements(cell.shape) > small_elements) continue;
+    IrValue local = body.scratch(cell.dtype, cell.shape, cell.name);
+    body.copy_bytes(local, body.cell_address(CellId(k)), cell.dtype, cell.shape);
+    locals.emplace_back(CellId(k), local);
+  }
+  const auto stored = [&](CellId cell) { return body.at(module.layout.cells[cell.index]); };
+  for (const auto& [cell, local] : locals) body.place_cell(cell, local);
+  const auto pushed = [&] { return module.header_field(ir, body.state, field::pushed); };
+  body.cycle = [&]() -> IrValue {
+    return ir.CreateAdd(ir.CreateLoad(module.i64(), pushed()), ir.CreateLoad(module.i64(), done));
+  };
+  const auto write_back = [&] {
+    for (const auto& [id, local] : locals) {
+      const steps::CellInfo& cell = module.program.cells[id.index];
+      body.copy_bytes(stored(id), local, cell.dtype, cell.shape);
+    }
+    if (faults) ir.CreateStore(body.cycle(), pushed());
+  };
+  if (faults) body.leave_unless_zero(ir.CreateLoad(module.i32(), module.header_field(ir, body.state, field::fault)));
+  body.loop(static_cast<IrValue>(inner->getArg(1)), [&](IrValue i) {
+    place_ports(body, inner, i);
+    emit_straight(body);
+    ir.CreateStore(ir.CreateAdd(i, ir.getInt64(1)), done);
+  });
+  body.finish(write_back);
+  export_as(inner, "_run", true);
+}
+
+}  // namespace
+
+std::uint64_t emit_step_interface(Emission& module) {
+  StepInterface interface{module};
+  for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);
+  if (!interface.header) module.layout.bias = module.layout.header_bytes;
+  interface.emit_init("_init", false);
+  interface.emit_init("_reset", true);
+  if (draws(module.program)) interface.emit_seed();
+  module.layout.begin_unit();
+  interface.emit_step();
+  interface.emit_run();
+  const std::uint64_t size = module.layout.step_bytes();
+  module.layout.bias = 0;
+  return size;
+}
+
+}  // namespace rml::codegen

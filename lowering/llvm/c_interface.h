@@ -1,0 +1,35 @@
+// The C interface of interface.md section 5: one list of parameters, from which both the
+// functions and the header that declares them are made, so that they agree.
+//
+//   node f(x: f32, c: bool, y: f32[3] when c) -> (o: f32[3] when c)
+//   NODE_step(state, float x, uint8_t c, uint8_t y_present, const float* y, uint8_t* o_present, float* o)
+#pragma once
+
+#include "lowering/llvm/emit_program.h"
+
+namespace rml::codegen {
+
+struct InterfaceParameter {
+  enum Role : std::uint8_t { input_present, input, output_present, output } role;
+  std::uint32_t port;
+};
+std::vector<InterfaceParameter> input_parameters(const Core&);
+std::vector<InterfaceParameter> output_parameters(const Core&);
+
+// Whether a cycle can end in a fault, and whether it draws random numbers: on the safe side.
+bool can_fault(const steps::Program&);
+bool draws(const steps::Program&);
+
+// NODE_init, NODE_reset, NODE_step, NODE_run of a straight program. Returns the size of
+// NODE_state, which is without rml_header where no cycle can fault or draw.
+std::uint64_t emit_step_interface(Emission&);
+// NODE_init, NODE_reset, NODE_push, NODE_pop of any other, over the functions of its table.
+void emit_buffered_interface(Emission&, const ProgramFunctions&);
+
+// Bytes of all rings and arrays together per cycle that they hold, and their number.
+struct BufferNeeds {
+  std::uint64_t bytes_per_cycle = 0, buffers = 0;
+};
+BufferNeeds buffer_needs(const steps::Program&);
+
+}  // namespace rml::codegen

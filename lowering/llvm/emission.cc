@@ -1,0 +1,83 @@
+// The parts of a module that belong to no unit: constants and shared functions' declarations.
+#include "lowering/llvm/emission.h"
+
+namespace rml::codegen {
+
+Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOptions& o, llvm::Module& m, unsigned bits)
+    : program(p),
+      core(*p.core),
+      sources(s),
+      options(o),
+      module(m),
+      context(m.getContext()),
+      abi(context),
+      layout(p, m.getDataLayout(), abi.header),
+      debug(m, s, o.target.optimization > 0),
+      vector_bits(bits),
+      index_type_(llvm::Type::getIntNTy(context, m.getDataLayout().getIndexSizeInBits(0))) {
+  for (std::size_t v = 0; v < core.values.size(); ++v) {
+    if (const auto* call = std::get_if<core::Call>(&core.values[v].rhs)) {
+      results_[static_cast<std::uint32_t>(v)].resize(core.externals[call->external].outputs.size());
+    } else if (const auto* result = std::get_if<core::Result>(&core.values[v].rhs)) {
+      auto& all = results_[result->call.index];
+      if (all.size() <= result->output) all.resize(result->output + 1);
+      all[result->output] = ValueId(v);
+    }
+  }
+}
+
+llvm::Function* Emission::function(const llvm::Twine& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters,
+                                   bool exported) {
+  auto* type = llvm::FunctionType::get(result, parameters, false);
+  auto* f = llvm::Function::Create(
+      type, exported ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage, name, module);
+  f->addFnAttr(llvm::Attribute::NoUnwind);
+  return f;
+}
+
+llvm::Constant* Emission::text(const std::string& text) {
+  llvm::Constant*& known = texts_[text];
+  if (known == nullptr) {
+    auto* data = llvm::ConstantDataArray::getString(context, text);
+    auto* global = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "text");
+    global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+    known = global;
+  }
+  return known;
+}
+
+llvm::Constant* Emission::tensor(const Tensor& tensor) {
+  llvm::Constant*& known = tensors_[&tensor];
+  if (known == nullptr) {
+    llvm::Constant* data = memory_constant(context, tensor);
+    auto* global = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "constant");
+    global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+    global->setAlignment(llvm::Align(64));
+    known = global;
+  }
+  return known;
+}
+
+llvm::Constant* Emission::table(const std::string& name, llvm::Type* element, llvm::ArrayRef<llvm::Constant*> rows) {
+  if (rows.empty()) return llvm::ConstantPointerNull::get(pointer());
+  auto* data = llvm::ConstantArray::get(llvm::ArrayType::get(element, rows.size()), rows);
+  return new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, name);
+}
+
+IrValue Emission::header_field(llvm::IRBuilder<>& ir, IrValue state, unsigned field) {
+  return ir.CreateStructGEP(abi.header, state, field);
+}
+
+llvm::Function* Emission::raise() {
+  if (raise_ != nullptr) return raise_;
+  raise_ = function("raise", i32(), {pointer(), i32(), i32(), i64(), i64(), i64()}, false);
+  raise_->addFnAttr(llvm::Attribute::Cold);
+  raise_->addFnAttr(llvm::Attribute::NoInline);
+  llvm::IRBuilder<> ir(llvm::BasicBlock::Create(context, "entry", raise_));
+  const unsigned fields[] = {field::fault, field::site, field::fault_cycle, field::value, field::bound};
+  for (unsigned k = 0; k < 5; ++k) ir.CreateStore(raise_->getArg(k + 1), header_field(ir, raise_->getArg(0), fields[k]));
+  ir.CreateRet(raise_->getArg(1));
+  return raise_;
+}
+
+}  // namespace rml::codegen

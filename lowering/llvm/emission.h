@@ -1,0 +1,69 @@
+// What the emitters of one module share: the program, the module under construction, where
+// things lie in the state, constants, and the few functions that all of it calls.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <map>
+
+#include "lowering/llvm/debug_info.h"
+#include "lowering/llvm/emit.h"
+#include "lowering/llvm/state_layout.h"
+#include "lowering/llvm/ir_types.h"
+
+namespace rml::codegen {
+
+// Program::value_sites and header.site of what has no place in the source.
+inline constexpr std::uint32_t no_site = UINT32_MAX;
+
+class Emission {
+ public:
+  Emission(const steps::Program&, const SourceMap&, const EmitOptions&, llvm::Module&, unsigned vector_bits);
+
+  const steps::Program& program;
+  const Core& core;
+  const SourceMap& sources;
+  const EmitOptions& options;
+  llvm::Module& module;
+  llvm::LLVMContext& context;
+  AbiTypes abi;
+  StateLayout layout;
+  DebugInfo debug;
+  const unsigned vector_bits;     // of a vector register of the target
+
+  bool inlined(ValueId v) const { return v.index < program.inlined.size() && program.inlined[v.index]; }
+  std::uint32_t site(ValueId v) const { return v.index < program.value_sites.size() ? program.value_sites[v.index] : no_site; }
+  bool always_present(ValueId v) const { return core[v].clock == base_clock; }
+  // The values that a call defines: one per output, null ids where a result is not used.
+  const std::vector<ValueId>& results(ValueId call) const { return results_.at(call.index); }
+
+  llvm::PointerType* pointer() const { return llvm::PointerType::get(context, 0); }
+  llvm::IntegerType* i32() const { return llvm::Type::getInt32Ty(context); }
+  llvm::IntegerType* i64() const { return llvm::Type::getInt64Ty(context); }
+  llvm::IntegerType* index_type() const { return index_type_; }
+
+  llvm::Function* function(const llvm::Twine& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters, bool exported);
+  llvm::Constant* text(const std::string&);
+  llvm::Constant* tensor(const Tensor&);                 // in read-only memory
+  llvm::Constant* table(const std::string& name, llvm::Type* element, llvm::ArrayRef<llvm::Constant*>);
+
+  // i32 raise(state, kind, site, cycle, value, bound): fills the header; returns the kind.
+  llvm::Function* raise();
+  // ptr grow(state, old, old_bytes, new_bytes): through the header; null if refused.
+  llvm::Function* grow();
+  // i64 grow_ring(state, ring, element_bytes): doubles a ring; bytes asked for if refused, else 0.
+  llvm::Function* grow_ring();
+  // i64 grow_segment(state, records, capacity, sizes, n): doubles the arrays of a unit; likewise.
+  llvm::Function* grow_segment();
+
+  IrValue header_field(llvm::IRBuilder<>&, IrValue state, unsigned field);
+
+ private:
+  llvm::IntegerType* index_type_;
+  std::map<std::uint32_t, std::vector<ValueId>> results_;
+  std::map<std::string, llvm::Constant*> texts_;
+  std::map<const Tensor*, llvm::Constant*> tensors_;
+  llvm::Function *raise_ = nullptr, *grow_ = nullptr, *grow_ring_ = nullptr, *grow_segment_ = nullptr;
+};
+
+}  // namespace rml::codegen

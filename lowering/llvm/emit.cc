@@ -1,0 +1,74 @@
+// From Steps to an optimised module: the back end on one page.
+#include "lowering/llvm/emit.h"
+
+#include "lowering/llvm/c_interface.h"
+#include "lowering/llvm/compiled_module.h"
+#include "lowering/llvm/emit_program.h"
+
+namespace rml {
+
+CompiledModule::CompiledModule(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CompiledModule::CompiledModule(CompiledModule&&) noexcept = default;
+CompiledModule::~CompiledModule() = default;
+
+namespace {
+
+void emit_parts(codegen::Emission& module, CompiledModule::State& state) {
+  const EmitOptions& options = module.options;
+  const bool table = options.with_program || options.with_main;
+  const bool buffered = options.with_c_interface && !module.program.straight;
+  codegen::ProgramFunctions functions;
+  if (table || buffered) functions = codegen::emit_program(module);
+  if (buffered) codegen::emit_buffered_interface(module, functions);
+  if (table) {
+    codegen::emit_table(module, functions);
+    state.program = options.program_name + "_program";
+  }
+  if (options.with_c_interface && module.program.straight) codegen::emit_step_interface(module);
+  if (options.with_main) codegen::emit_main(module);
+  module.debug.finish();
+}
+
+}  // namespace
+
+std::unique_ptr<CompiledModule> emit(const steps::Program& program, const SourceMap& sources, const EmitOptions& asked,
+                                     std::string& error) {
+  EmitOptions options = asked;
+  if (options.program_name.empty()) options.program_name = program.core->entry;
+  auto state = std::make_unique<CompiledModule::State>();
+  state->target = options.target;
+  state->context = std::make_unique<llvm::LLVMContext>();
+  state->machine = codegen::make_target_machine(options.target, error);
+  if (state->machine == nullptr) return nullptr;
+  state->module = std::make_unique<llvm::Module>(options.program_name, *state->context);
+  state->module->setTargetTriple(state->machine->getTargetTriple().str());
+  state->module->setDataLayout(state->machine->createDataLayout());
+  state->module->setPICLevel(llvm::PICLevel::BigPIC);
+
+  codegen::Emission module(program, sources, options, *state->module,
+                           codegen::vector_register_bits(*state->module, *state->machine));
+  try {
+    emit_parts(module, *state);
+  } catch (const std::exception& broken) {
+    error = std::string("internal error: ") + broken.what();
+    return nullptr;
+  }
+  for (llvm::Function& f : *state->module) {
+    if (f.isDeclaration()) continue;
+    f.addFnAttr("target-cpu", state->machine->getTargetCPU());
+    f.addFnAttr("target-features", state->machine->getTargetFeatureString());
+  }
+
+  std::string broken = codegen::verify_module(*state->module);
+  if (broken.empty()) {
+    codegen::optimize(*state->module, *state->machine, options.target);
+    broken = codegen::verify_module(*state->module);
+  }
+  if (!broken.empty()) {
+    error = "internal error: code generation made invalid LLVM IR: " + broken;
+    return nullptr;
+  }
+  return std::make_unique<CompiledModule>(std::move(state));
+}
+
+}  // namespace rml

@@ -1,0 +1,78 @@
+// Code generation: Steps to LLVM IR, to machine code in memory or in files.
+//
+// lowering/llvm alone includes LLVM; this header shows none of it. A CompiledModule owns
+// one LLVM module (and its context) for one program. It defines
+//
+//   NODE_program           an rml_program table (rmlrt.h) with everything behind it
+//   main                   if asked for: calls rml_main(&NODE_program, argc, argv)
+//   NODE_init/step/…       the C interface of interface.md section 5, if asked for
+//   NODE_run               straight programs: n cycles in one call, loops visible to the optimiser
+//
+// in verified IR with debug info that leads to .rml lines.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontend/source.h"
+#include "lowering/steps.h"
+
+namespace rml {
+
+struct TargetOptions {
+  std::string triple;          // empty: the host's
+  std::string cpu = "generic"; // "native": the host's
+  int optimization = 2;        // 0…3
+  bool fast_math = false;
+};
+
+struct EmitOptions {
+  TargetOptions target;
+  bool with_main = false;
+  bool with_program = true;    // the rml_program table and what it needs
+  bool with_c_interface = false;
+  std::string program_name;    // prefix of the symbols; the node's name
+};
+
+class CompiledModule {
+ public:
+  ~CompiledModule();
+  CompiledModule(CompiledModule&&) noexcept;
+  struct State;
+  explicit CompiledModule(std::unique_ptr<State>);
+  State& state() const { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+// Emits, verifies (an internal error if the verifier complains) and optimises. The error is
+// for targets LLVM does not know; empty on success.
+std::unique_ptr<CompiledModule> emit(const steps::Program&, const SourceMap&, const EmitOptions&, std::string& error);
+
+enum class FileKind : std::uint8_t { object, assembly, llvm_text, bitcode };
+// The module as a file's bytes.
+std::string generate(CompiledModule&, FileKind, std::string& error);
+
+// The C header that goes with the C interface (plain C99).
+std::string c_header(const steps::Program&, const EmitOptions&);
+
+// Compiles in memory (ORC) and returns the address of a symbol, e.g. NODE_program; the code
+// lives as long as the Jit. `libraries`: objects, archives and shared libraries that external
+// nodes come from.
+class Jit {
+ public:
+  static std::unique_ptr<Jit> create(std::unique_ptr<CompiledModule>, const std::vector<std::string>& libraries,
+                                     std::string& error);
+  ~Jit();
+  void* symbol(const std::string& name, std::string& error);
+
+ private:
+  struct State;
+  explicit Jit(std::unique_ptr<State>);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rml

@@ -1,0 +1,79 @@
+// Calls out of generated code: external nodes and the kernels of random operators.
+//
+// An external node is `void NAME(inputs…, outputs…)`: scalars by value (Booleans as
+// uint8_t), tensors as pointers to const, outputs as pointers. Its effects are unknown, so
+// calls keep their order.
+#include "lowering/llvm/body.h"
+#include "runtime/rmlrt.h"
+
+namespace rml::codegen {
+
+namespace {
+// How the C ABI widens an integer narrower than int.
+void widen(llvm::Function* f, unsigned parameter, DType dtype) {
+  if (dtype == DType::i8 || dtype == DType::i16) f->addParamAttr(parameter, llvm::Attribute::SExt);
+  if (dtype == DType::u8 || dtype == DType::boolean) f->addParamAttr(parameter, llvm::Attribute::ZExt);
+}
+}  // namespace
+
+void Body::call(ValueId v, const core::Call& c) {
+  const ExternalNode& node = module.core.externals[c.external];
+  std::vector<llvm::Type*> types;
+  std::vector<IrValue> arguments;
+  for (const ValueId operand : c.operands) {
+    const Value& x = info(operand);
+    prepare(operand);
+    if (x.shape.empty()) {
+      IrValue value = scalar(operand);
+      arguments.push_back(x.dtype == DType::boolean ? ir.CreateZExt(value, ir.getInt8Ty()) : value);
+      types.push_back(memory_type(module.context, x.dtype));
+    } else {
+      arguments.push_back(address(operand));
+      types.push_back(module.pointer());
+    }
+  }
+  const std::vector<ValueId>& results = module.results(v);
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const auto& [dtype, shape] = node.outputs[k];
+    arguments.push_back(results[k].valid() ? result(results[k]) : scratch(dtype, shape, "unused"));
+    types.push_back(module.pointer());
+  }
+  auto* type = llvm::FunctionType::get(ir.getVoidTy(), types, false);
+  auto callee = module.module.getOrInsertFunction(node.symbol, type);
+  if (auto* f = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
+    f->setDoesNotThrow();
+    for (std::size_t k = 0; k < c.operands.size(); ++k) {
+      if (info(c.operands[k]).shape.empty()) widen(f, static_cast<unsigned>(k), info(c.operands[k]).dtype);
+    }
+  }
+  ir.CreateCall(callee, arguments);
+}
+
+void Body::random(ValueId v, const core::Apply& a) {
+  const OperatorInfo& row = operators()[a.op];
+  const Value& x = info(v);
+  double parameters[2] = {0, 0};
+  std::size_t attribute = 0, number = 0;
+  for (const OperatorParameter& p : row.parameters) {
+    if (p.kind == ParameterKind::number && number < 2) parameters[number++] = a.attributes[attribute].number;
+    if (p.kind != ParameterKind::operand) ++attribute;
+  }
+  std::vector<llvm::Constant*> extents;
+  for (const std::int64_t extent : x.shape) extents.push_back(ir.getInt64(static_cast<std::uint64_t>(extent)));
+  auto* real = ir.getDoubleTy();
+  auto* type = llvm::FunctionType::get(module.i32(), {module.pointer(), ir.getInt8Ty(), module.pointer(), module.i32(), real, real,
+                                                      module.i64(), module.i64(), module.i64()}, false);
+  auto callee = module.module.getOrInsertFunction(std::string(row.kernel), type);
+  if (auto* f = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
+    f->setDoesNotThrow();
+    f->setOnlyAccessesArgMemory();
+    widen(f, 1, DType::u8);
+  }
+  IrValue seed = ir.CreateLoad(module.i64(), module.header_field(ir, state, field::seed));
+  IrValue code = ir.CreateCall(callee, {result(v), ir.getInt8(static_cast<std::uint8_t>(x.dtype)), module.table("extents", module.i64(), extents),
+                                        ir.getInt32(static_cast<std::uint32_t>(x.shape.size())), llvm::ConstantFP::get(real, parameters[0]),
+                                        llvm::ConstantFP::get(real, parameters[1]), seed, ir.getInt64(a.key), scalar(a.operands.back())});
+  if (row.can_fail) check(ir.CreateICmpNE(code, ir.getInt32(0)), RML_FAULT_NUMERIC, module.site(v));
+}
+
+}  // namespace rml::codegen

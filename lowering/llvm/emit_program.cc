@@ -1,0 +1,304 @@
+// init, push, finish, pop, destroy: what the host calls, as rmlrt.h says.
+//
+// In a straight program push is the step itself, reading the caller's pointers and leaving
+// outputs in slots of the state, which pop hands out. In any other, push enqueues the
+// inputs and then lets every unit run, in order, as far as its operands reach:
+//
+//   for each unit: while (ready(unit)) { fault = instant(unit); if (fault) return fault; }
+#include "lowering/llvm/emit_program.h"
+
+#include "lowering/llvm/emit_unit.h"
+#include "runtime/rmlrt.h"
+
+namespace rml::codegen {
+
+Span program_span(const Emission& module) {
+  for (const Port& port : module.core.outputs) {
+    if (port.span.file != 0) return port.span;
+  }
+  return {};
+}
+
+namespace {
+
+std::string symbol(const Emission& module, const char* what) { return module.options.program_name + "." + what; }
+
+// Returns at once if the state is faulted.
+void leave_if_faulted(Body& body) {
+  body.leave_unless_zero(body.ir.CreateLoad(body.module.i32(), body.module.header_field(body.ir, body.state, field::fault)));
+}
+
+void count(Body& body, unsigned header_field) {
+  IrValue at = body.module.header_field(body.ir, body.state, header_field);
+  body.ir.CreateStore(body.ir.CreateAdd(body.ir.CreateLoad(body.module.i64(), at), body.ir.getInt64(1)), at);
+}
+
+IrValue caller_pointer(Body& body, IrValue pointers, std::size_t index) {
+  return body.ir.CreateLoad(body.module.pointer(), body.ir.CreateConstInBoundsGEP1_64(body.module.pointer(), pointers, index));
+}
+
+IrValue caller_flag(Body& body, IrValue flags, std::size_t index) {
+  IrValue byte = body.ir.CreateLoad(body.ir.getInt8Ty(), body.ir.CreateConstInBoundsGEP1_64(body.ir.getInt8Ty(), flags, index));
+  return body.ir.CreateICmpNE(byte, body.ir.getInt8(0), "present");
+}
+
+void set_cycle_from_header(Body& body) {
+  body.cycle = [&body]() -> IrValue {
+    return body.ir.CreateLoad(body.module.i64(), body.module.header_field(body.ir, body.state, field::pushed));
+  };
+}
+
+llvm::Function* emit_straight_push(Emission& module) {
+  auto* f = module.function(symbol(module, "push"), module.i32(), {module.pointer(), module.pointer(), module.pointer()}, false);
+  for (unsigned k = 0; k < 3; ++k) f->addParamAttr(k, llvm::Attribute::NoAlias);
+  Body body(module, f, module.core.entry, program_span(module), f->getArg(0));
+  set_cycle_from_header(body);
+  leave_if_faulted(body);
+  for (std::size_t k = 0; k < module.core.inputs.size(); ++k) {
+    PortPlaces::Input input;
+    input.address = caller_pointer(body, f->getArg(1), k);
+    if (!module.always_present(module.core.inputs[k].value)) input.present = caller_flag(body, f->getArg(2), k);
+    body.ports.inputs.push_back(input);
+  }
+  for (std::size_t k = 0; k < module.core.outputs.size(); ++k) {
+    PortPlaces::Output output;
+    output.address = body.at(module.layout.output_values[k]);
+    if (!module.always_present(module.core.outputs[k].value)) output.flag = body.at(module.layout.output_flags[k]);
+    body.ports.outputs.push_back(output);
+  }
+  emit_straight(body);
+  count(body, field::pushed);
+  body.finish();
+  return f;
+}
+
+llvm::Function* emit_straight_pop(Emission& module) {
+  auto* f = module.function(symbol(module, "pop"), module.i32(), {module.pointer(), module.pointer(), module.pointer()}, false);
+  Body body(module, f, module.core.entry + " (pop)", {}, f->getArg(0));
+  auto& ir = body.ir;
+  IrValue pushed = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::pushed));
+  IrValue popped = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::popped));
+  body.when(ir.CreateICmpSGE(popped, pushed), [&] {
+    body.leave_with(ir.getInt32(0));
+    ir.SetInsertPoint(body.new_block("never"));
+  });
+  for (std::size_t k = 0; k < module.core.outputs.size(); ++k) {
+    const ValueId v = module.core.outputs[k].value;
+    const Value& value = module.core[v];
+    IrValue flag_at = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), f->getArg(2), k);
+    const auto copy = [&] {
+      body.copy_bytes(caller_pointer(body, f->getArg(1), k), body.at(module.layout.output_values[k]), value.dtype, value.shape);
+    };
+    if (module.always_present(v)) {
+      ir.CreateStore(ir.getInt8(1), flag_at);
+      copy();
+      continue;
+    }
+    IrValue present = ir.CreateLoad(ir.getInt8Ty(), body.at(module.layout.output_flags[k]));
+    ir.CreateStore(present, flag_at);
+    body.when(ir.CreateICmpNE(present, ir.getInt8(0)), copy);
+  }
+  count(body, field::popped);
+  body.finish({}, 1);
+  return f;
+}
+
+void enqueue(Body& body, std::size_t k, llvm::Function* f) {
+  Emission& module = body.module;
+  const Value& value = module.core[module.core.inputs[k].value];
+  const QueueId values = module.program.input_queues[k];
+  const auto push_value = [&] {
+    IrValue from = caller_pointer(body, f->getArg(1), k);
+    body.push(values, [&](IrValue to) { body.copy_bytes(to, from, value.dtype, value.shape); });
+  };
+  if (module.always_present(module.core.inputs[k].value)) {
+    if (values.valid()) push_value();
+    return;
+  }
+  IrValue present = caller_flag(body, f->getArg(2), k);
+  const QueueId flags = k < module.program.input_flags.size() ? module.program.input_flags[k] : QueueId();
+  if (flags.valid()) body.push(flags, [&](IrValue to) { body.store(DType::boolean, present, to); });
+  if (values.valid()) body.when(present, push_value);
+}
+
+IrValue unit_ready(Body& body, std::uint32_t index) {
+  Emission& module = body.module;
+  const steps::Unit& unit = module.program.units[index];
+  if (unit.clock == never_clock) return body.ir.getFalse();
+  IrValue ready = body.ready(unit.operands);
+  for (const std::uint32_t input : unit.raw_inputs) {
+    ready = body.ir.CreateAnd(ready, body.waiting(module.program.input_flags[input], 0));
+  }
+  if (unit.operands.empty() && unit.raw_inputs.empty()) {
+    IrValue pushed = body.ir.CreateLoad(module.i64(), module.header_field(body.ir, body.state, field::pushed));
+    ready = body.ir.CreateICmpSLE(body.load_i64(module.layout.units[index].cycle), pushed);
+  }
+  return ready;
+}
+
+llvm::Function* emit_push(Emission& module, const std::vector<llvm::Function*>& instants) {
+  auto* f = module.function(symbol(module, "push"), module.i32(), {module.pointer(), module.pointer(), module.pointer()}, false);
+  Body body(module, f, module.core.entry + " (push)", {}, f->getArg(0));
+  set_cycle_from_header(body);
+  leave_if_faulted(body);
+  for (std::size_t k = 0; k < module.core.inputs.size(); ++k) enqueue(body, k, f);
+  for (std::uint32_t u = 0; u < instants.size(); ++u) {
+    auto *test = body.new_block("test"), *run = body.new_block("run"), *next = body.new_block("next");
+    body.ir.CreateBr(test);
+    body.ir.SetInsertPoint(test);
+    body.ir.CreateCondBr(unit_ready(body, u), run, next);
+    body.ir.SetInsertPoint(run);
+    body.leave_unless_zero(body.ir.CreateCall(instants[u], {body.state}));
+    body.ir.CreateBr(test);
+    body.ir.SetInsertPoint(next);
+  }
+  count(body, field::pushed);
+  body.finish();
+  return f;
+}
+
+llvm::Function* emit_pop(Emission& module) {
+  auto* f = module.function(symbol(module, "pop"), module.i32(), {module.pointer(), module.pointer(), module.pointer()}, false);
+  Body body(module, f, module.core.entry + " (pop)", {}, f->getArg(0));
+  auto& ir = body.ir;
+  const steps::Emitter& emitter = module.program.emitter;
+  IrValue pushed = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::pushed));
+  IrValue popped = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::popped));
+  IrValue ready = ir.CreateAnd(body.ready(emitter.operands), ir.CreateICmpSLT(popped, pushed));
+  body.when(ir.CreateNot(ready), [&] {
+    body.leave_with(ir.getInt32(0));
+    ir.SetInsertPoint(body.new_block("never"));
+  });
+  body.pop_operands(emitter.operands);
+  for (const auto& [output, index] : emitter.outputs) {
+    const steps::Operand& operand = emitter.operands[index];
+    IrValue flag_at = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), f->getArg(2), output);
+    auto* next = body.new_block("next");
+    ir.CreateStore(ir.getInt8(0), flag_at);
+    body.require(operand.when, next, [&](ValueId v) { return body.scalar(v); });
+    ir.CreateStore(ir.getInt8(1), flag_at);
+    body.store_value(operand.value, caller_pointer(body, f->getArg(1), output));
+    ir.CreateBr(next);
+    ir.SetInsertPoint(next);
+  }
+  count(body, field::popped);
+  body.finish({}, 1);
+  return f;
+}
+
+llvm::Function* emit_init(Emission& module) {
+  auto* f = module.function(symbol(module, "init"), llvm::Type::getInt32Ty(module.context), {module.pointer()}, false);
+  Body body(module, f, module.core.entry + " (init)", {}, f->getArg(0));
+  const auto* header = module.module.getDataLayout().getStructLayout(module.abi.header);
+  const std::uint64_t from = header->getElementOffset(field::pushed);
+  body.ir.CreateMemSet(body.at(from), body.ir.getInt8(0), module.layout.fixed_bytes - from, llvm::Align(8));
+  emit_initial_values(body);
+  body.finish();
+  auto* outer = module.function(symbol(module, "start"), llvm::Type::getVoidTy(module.context), {module.pointer()}, false);
+  llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", outer));
+  ir.CreateCall(f, {outer->getArg(0)});
+  ir.CreateRetVoid();
+  return outer;
+}
+
+// waiting: the first cut whose segment is not at its end.
+llvm::Function* emit_finish(Emission& module) {
+  auto* f = module.function(symbol(module, "finish"), module.i32(), {module.pointer()}, false);
+  llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));
+  IrValue waiting = ir.getInt32(UINT32_MAX);
+  for (std::size_t u = module.program.units.size(); u-- > 0;) {
+    const steps::Unit& unit = module.program.units[u];
+    if (!unit.segmented) continue;
+    IrValue length = ir.CreateLoad(module.i64(), ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), f->getArg(0), module.layout.units[u].length));
+    waiting = ir.CreateSelect(ir.CreateICmpSGT(length, ir.getInt64(0)), ir.getInt32(unit.cut_index), waiting);
+  }
+  ir.CreateStore(waiting, module.header_field(ir, f->getArg(0), field::waiting));
+  ir.CreateRet(ir.CreateLoad(module.i32(), module.header_field(ir, f->getArg(0), field::fault)));
+  return f;
+}
+
+llvm::Function* emit_destroy(Emission& module) {
+  auto* f = module.function(symbol(module, "destroy"), llvm::Type::getVoidTy(module.context), {module.pointer()}, false);
+  llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));
+  IrValue state = f->getArg(0);
+  const auto at = [&](std::uint64_t offset) { return ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), state, offset); };
+  // Blocks never asked for are given back as null, of 0 bytes; hosts take that as nothing.
+  const auto give_back = [&](std::uint64_t pointer_at, std::uint64_t count_at, std::uint64_t size) {
+    IrValue block = ir.CreateLoad(module.pointer(), at(pointer_at));
+    auto *free = llvm::BasicBlock::Create(module.context, "free", f), *next = llvm::BasicBlock::Create(module.context, "next", f);
+    ir.CreateCondBr(ir.CreateIsNull(block), next, free);
+    ir.SetInsertPoint(free);
+    IrValue bytes = ir.CreateMul(ir.CreateLoad(module.i64(), at(count_at)), ir.getInt64(size));
+    ir.CreateCall(module.grow(), {state, block, bytes, ir.getInt64(0)});
+    ir.CreateStore(llvm::ConstantPointerNull::get(module.pointer()), at(pointer_at));
+    ir.CreateStore(ir.getInt64(0), at(count_at));
+    ir.CreateBr(next);
+    ir.SetInsertPoint(next);
+  };
+  for (std::size_t q = 0; q < module.program.queues.size(); ++q) {
+    const steps::QueueInfo& queue = module.program.queues[q];
+    give_back(module.layout.queues[q].data, module.layout.queues[q].capacity, std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1));
+  }
+  for (std::size_t u = 0; u < module.program.units.size(); ++u) {
+    for (const std::uint32_t a : module.layout.units[u].array_ids) give_back(module.layout.arrays[a], module.layout.arrays[a] + 8, 1);
+    if (!module.layout.units[u].array_ids.empty()) ir.CreateStore(ir.getInt64(0), at(module.layout.units[u].capacity));
+  }
+  ir.CreateRetVoid();
+  return f;
+}
+
+}  // namespace
+
+void emit_straight(Body& body) {
+  const steps::Unit& unit = body.module.program.units[0];
+  Aliasing aliasing(body.module.program);
+  aliasing.add({&unit.instant}, nullptr);
+  body.aliasing = &aliasing;
+  for (const PortPlaces::Output& output : body.ports.outputs) {
+    if (output.flag != nullptr) body.ir.CreateStore(body.ir.getInt8(0), output.flag);
+  }
+  body.block(unit.instant);
+  body.aliasing = nullptr;
+}
+
+void emit_initial_values(Body& body) {
+  Emission& module = body.module;
+  for (std::size_t k = 0; k < module.program.cells.size(); ++k) {
+    const steps::CellInfo& cell = module.program.cells[k];
+    if (!cell.local) set_initial(body, cell, body.cell_address(CellId(k)));
+  }
+  if (module.layout.bias == 0) body.ir.CreateStore(body.ir.getInt32(UINT32_MAX), module.header_field(body.ir, body.state, field::waiting));
+  for (std::size_t q = 0; q < module.program.queues.size(); ++q) {
+    const steps::QueueInfo& queue = module.program.queues[q];
+    body.store_i64(body.ir.getInt64(0), module.layout.queues[q].pushed);
+    for (std::uint32_t reader = 0; reader < queue.readers; ++reader) {
+      const std::uint32_t skip = reader < queue.skips.size() ? queue.skips[reader] : 0;
+      body.store_i64(body.ir.getInt64(skip), module.layout.queues[q].cursors + 8 * std::uint64_t{reader});
+    }
+  }
+  if (module.program.straight) return;
+  for (std::size_t u = 0; u < module.program.units.size(); ++u) {
+    body.store_i64(body.ir.getInt64(0), module.layout.units[u].cycle);
+    if (module.program.units[u].segmented) body.store_i64(body.ir.getInt64(0), module.layout.units[u].length);
+  }
+}
+
+ProgramFunctions emit_program(Emission& module) {
+  ProgramFunctions functions;
+  if (module.program.straight) {
+    module.layout.begin_unit();
+    functions.push = emit_straight_push(module);
+    functions.pop = emit_straight_pop(module);
+  } else {
+    std::vector<llvm::Function*> instants;
+    for (std::uint32_t u = 0; u < module.program.units.size(); ++u) instants.push_back(emit_unit(module, u));
+    functions.push = emit_push(module, instants);
+    functions.pop = emit_pop(module);
+  }
+  functions.init = emit_init(module);
+  functions.finish = emit_finish(module);
+  functions.destroy = emit_destroy(module);
+  return functions;
+}
+
+}  // namespace rml::codegen

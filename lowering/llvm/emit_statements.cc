@@ -1,0 +1,145 @@
+// One function per form of statement (lowering/steps.h says what each means).
+//
+// A store whose value is in registers or in a buffer is a copy; memory is moved at most once
+// per statement. Presence of raw inputs and outputs goes through PortPlaces, so the same
+// block serves the table of rmlrt.h, the C interface and the loop over cycles.
+#include <stdexcept>
+
+#include "lowering/llvm/body.h"
+#include "lowering/llvm/overloaded.h"
+#include "runtime/rmlrt.h"
+
+namespace rml::codegen {
+
+void Body::block(const steps::Block& block) {
+  for (const steps::Statement& statement : block.statements) {
+    std::visit([&](const auto& s) { emit(s); }, statement);
+  }
+}
+
+void Body::emit(const steps::Compute& s) {
+  locate(info(s.value).span);
+  if (!module.inlined(s.value)) compute(s.value);
+}
+
+void Body::emit(const steps::Copy& s) {
+  locate(info(s.to).span);
+  prepare(s.from);
+  if (small(s.to) && module.core.is_const(s.from)) {
+    IrValue to = result(s.to);
+    for (std::int64_t i = 0; i < elements(info(s.to).shape); ++i) {
+      store(info(s.to).dtype, element(s.from, constant(i)), offset(info(s.to).dtype, to, constant(i)));
+    }
+    return;
+  }
+  define_at(s.to, address(s.from));
+}
+
+void Body::emit(const steps::LoadCell& s) {
+  locate(info(s.value).span);
+  IrValue from = cell_address(s.cell);
+  if (copied(&s)) define_copy(s.value, from);
+  else define_at(s.value, from);
+}
+
+void Body::emit(const steps::StoreCell& s) {
+  locate(info(s.value).span);
+  prepare(s.value);
+  store_value(s.value, cell_address(s.cell));
+}
+
+void Body::emit(const steps::MoveCell& s) {
+  const steps::CellInfo& cell = module.program.cells[s.to.index];
+  copy_bytes(cell_address(s.to), cell_address(s.from), cell.dtype, cell.shape);
+}
+
+void Body::emit(const steps::LoadArray& s) {
+  locate(info(s.value).span);
+  IrValue from = array_address(s.array);
+  if (copied(&s)) define_copy(s.value, from);
+  else define_at(s.value, from);
+}
+
+void Body::emit(const steps::StoreArray& s) {
+  locate(info(s.value).span);
+  prepare(s.value);
+  store_value(s.value, array_address(s.array));
+}
+
+void Body::emit(const steps::Push& s) {
+  locate(info(s.value).span);
+  prepare(s.value);
+  push(s.queue, [&](IrValue to) { store_value(s.value, to); });
+}
+
+void Body::emit(const steps::LoadInput& s) {
+  locate(info(s.value).span);
+  const std::uint32_t index = std::get<core::Input>(info(s.value).rhs).index;
+  const PortPlaces::Input& input = ports.inputs[index];
+  if (input.scalar != nullptr) {
+    define(s.value, input.scalar);
+  } else if (input.address != nullptr) {
+    define_at(s.value, input.address);
+  } else {
+    const QueueId queue = module.program.input_queues[index];
+    define_at(s.value, front(queue, 0));
+    advance(queue, 0);
+  }
+}
+
+void Body::emit(const steps::StoreOutput& s) {
+  locate(info(s.value).span);
+  prepare(s.value);
+  const PortPlaces::Output& output = ports.outputs[s.output];
+  store_value(s.value, output.address);
+  if (output.flag != nullptr) ir.CreateStore(ir.getInt8(1), output.flag);
+}
+
+void Body::emit(const steps::Expect& s) {
+  locate(info(module.core.inputs[s.input].value).span);
+  IrValue present = ports.inputs[s.input].present;
+  if (present == nullptr) throw std::logic_error("code generation: the presence of an input that is always present");
+  check(s.present ? ir.CreateNot(present) : present, RML_FAULT_PRESENCE, no_site, ir.getInt64(s.input),
+        ir.getInt64(s.present ? 0 : 1));
+}
+
+void Body::emit(const steps::Assert& s) {
+  locate(info(s.condition).span);
+  check(ir.CreateNot(scalar(s.condition)), RML_FAULT_ASSERT, s.site);
+}
+
+void Body::emit(const steps::Side& s) {
+  locate(info(s.condition).span);
+  IrValue holds = scalar(s.condition);
+  check(s.positive ? ir.CreateNot(holds) : holds, RML_FAULT_SIDE, s.site);
+}
+
+void Body::emit(const steps::Branch& s) {
+  IrValue condition = nullptr;
+  switch (s.test.kind) {
+    case steps::Test::value:
+      locate(info(s.test.condition).span);
+      condition = scalar(s.test.condition);
+      break;
+    case steps::Test::first:
+      if (position == nullptr) throw std::logic_error("code generation: a first instant outside of segments");
+      condition = ir.CreateICmpEQ(position, ir.getInt64(0), "first");
+      break;
+    case steps::Test::last:
+      if (length == nullptr) throw std::logic_error("code generation: the last instant of a segment that still grows");
+      condition = ir.CreateICmpEQ(position, ir.CreateSub(length, ir.getInt64(1)), "last");
+      break;
+  }
+  const steps::Block* yes = s.then_block.get();
+  const steps::Block* no = s.else_block.get();
+  if (!s.test.positive) std::swap(yes, no);
+  if (yes->statements.empty() && no->statements.empty()) return;
+  if (yes->statements.empty()) {
+    condition = ir.CreateNot(condition);
+    std::swap(yes, no);
+  }
+  if (no->statements.empty()) when(condition, [&] { block(*yes); });
+  else when(condition, [&] { block(*yes); }, [&] { block(*no); });
+}
+
+}  // namespace rml::codegen

@@ -1,0 +1,201 @@
+// Units: the function of one instant, and of a segment's later passes.
+//
+//   instant:  pop operands; block; [segmented: count it; if the cut holds: segment]
+//   segment:  for each pass { local cells := initial; prologue; for i … { body } }; commit
+//
+// Arrays are grown before the instant that would overflow them, all of a unit's together,
+// so within a segment function their addresses are fixed and loaded once.
+#include "lowering/llvm/emit_unit.h"
+
+#include <set>
+
+#include "lowering/llvm/overloaded.h"
+#include "runtime/rmlrt.h"
+
+namespace rml::codegen {
+
+namespace {
+
+struct UnitEmitter {
+  Emission& module;
+  std::uint32_t index;
+  const steps::Unit& unit = module.program.units[index];
+  const UnitLayout& layout = module.layout.units[index];
+  Aliasing aliasing{module.program};
+
+  Span span() const {
+    for (const steps::Statement& s : unit.instant.statements) {
+      if (const auto* compute = std::get_if<steps::Compute>(&s)) return module.core[compute->value].span;
+    }
+    return {};
+  }
+  bool on_base() const { return unit.clock == base_clock; }
+  IrValue cycles(Body& body) const {
+    if (on_base()) return body.load_i64(layout.cycle);
+    return body.ir.CreateLoad(module.i64(), module.header_field(body.ir, body.state, field::pushed));
+  }
+
+  void take_flags(Body& body) const;
+  void begin_instant(Body& body) const;
+  void end_segment(Body& body, llvm::Function* segment) const;
+  void place_local_cells(Body& body, const steps::Pass& pass) const;
+  llvm::Function* emit_instant(llvm::Function* segment);
+  llvm::Function* emit_segment();
+};
+
+// Presence flags of the inputs that this unit takes from the caller.
+void UnitEmitter::take_flags(Body& body) const {
+  body.ports.inputs.resize(module.core.inputs.size());
+  for (const std::uint32_t input : unit.raw_inputs) {
+    const QueueId flags = module.program.input_flags[input];
+    body.ports.inputs[input].present = body.load(DType::boolean, body.front(flags, 0));
+    body.advance(flags, 0);
+  }
+}
+
+void UnitEmitter::begin_instant(Body& body) const {
+  auto& ir = body.ir;
+  body.position = body.load_i64(layout.length);
+  body.when(ir.CreateICmpEQ(body.position, ir.getInt64(0)), [&] { body.store_i64(cycles(body), layout.start); });
+  IrValue horizon = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::horizon), "horizon");
+  IrValue beyond = ir.CreateAnd(ir.CreateICmpNE(horizon, ir.getInt64(0)), ir.CreateICmpSGE(body.position, horizon));
+  body.check(beyond, RML_FAULT_HORIZON, no_site, body.load_i64(layout.start), horizon);
+  if (layout.array_ids.empty()) return;
+  body.when(ir.CreateICmpSGE(body.position, body.load_i64(layout.capacity)), [&] {
+    std::vector<llvm::Constant*> sizes;
+    for (const std::uint32_t a : layout.array_ids) {
+      const steps::ArrayInfo& array = module.program.arrays[a];
+      sizes.push_back(ir.getInt64(std::max<std::uint64_t>(bytes(array.dtype, array.shape), 1)));
+    }
+    body.fail_memory(ir.CreateCall(module.grow_segment(), {body.state, body.at(layout.arrays), body.at(layout.capacity),
+                                                           module.table("sizes", module.i64(), sizes), ir.getInt64(sizes.size())}));
+  });
+}
+
+// Where the cut holds: the other passes, and a new segment.
+void UnitEmitter::end_segment(Body& body, llvm::Function* segment) const {
+  auto& ir = body.ir;
+  IrValue length = ir.CreateAdd(body.position, ir.getInt64(1));
+  body.store_i64(length, layout.length);
+  auto* goes_on = body.new_block("goes_on");
+  std::vector<std::pair<ValueId, bool>> cut = unit.cut_when;
+  cut.emplace_back(unit.cut, unit.cut_positive);
+  body.require(cut, goes_on, [&](ValueId v) { return body.scalar(v); });
+  body.leave_unless_zero(ir.CreateCall(segment, {body.state}));
+  const auto field_at = [&](unsigned f) { return module.header_field(ir, body.state, f); };
+  IrValue longest = ir.CreateLoad(module.i64(), field_at(field::longest_segment));
+  ir.CreateStore(ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, longest, length), field_at(field::longest_segment));
+  IrValue segments = ir.CreateLoad(module.i64(), field_at(field::segments));
+  ir.CreateStore(ir.CreateAdd(segments, ir.getInt64(1)), field_at(field::segments));
+  body.store_i64(ir.getInt64(0), layout.length);
+  ir.CreateBr(goes_on);
+  ir.SetInsertPoint(goes_on);
+}
+
+llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
+  aliasing.add({&unit.instant}, nullptr);
+  auto* f = module.function(module.options.program_name + "." + unit.name, module.i32(), {module.pointer()}, false);
+  Body body(module, f, unit.name, span(), f->getArg(0));
+  body.aliasing = &aliasing;
+  body.cycle = [&] { return cycles(body); };
+  if (unit.segmented) begin_instant(body);
+  take_flags(body);
+  body.pop_operands(unit.operands);
+  body.block(unit.instant);
+  if (unit.segmented) end_segment(body, segment);
+  body.store_i64(body.ir.CreateAdd(body.load_i64(layout.cycle), body.ir.getInt64(1)), layout.cycle);
+  body.finish();
+  return f;
+}
+
+void for_each_cell(const steps::Block& block, const std::function<void(CellId)>& f) {
+  for (const steps::Statement& statement : block.statements) {
+    std::visit(Overloaded{
+                   [&](const steps::LoadCell& s) { f(s.cell); },
+                   [&](const steps::StoreCell& s) { f(s.cell); },
+                   [&](const steps::MoveCell& s) { f(s.to), f(s.from); },
+                   [&](const steps::Branch& s) { for_each_cell(*s.then_block, f), for_each_cell(*s.else_block, f); },
+                   [](const steps::Compute&) {}, [](const steps::Copy&) {}, [](const steps::LoadArray&) {},
+                   [](const steps::StoreArray&) {}, [](const steps::Push&) {}, [](const steps::LoadInput&) {},
+                   [](const steps::StoreOutput&) {}, [](const steps::Expect&) {}, [](const steps::Assert&) {},
+                   [](const steps::Side&) {},
+               },
+               statement);
+  }
+}
+
+// Cells that live only in this pass: in registers where they are small.
+void UnitEmitter::place_local_cells(Body& body, const steps::Pass& pass) const {
+  std::set<CellId> local;
+  const auto note = [&](CellId cell) {
+    if (module.program.cells[cell.index].local) local.insert(cell);
+  };
+  for_each_cell(pass.prologue, note);
+  for_each_cell(pass.body, note);
+  for (const CellId id : local) {
+    const steps::CellInfo& cell = module.program.cells[id.index];
+    IrValue place = body.scratch(cell.dtype, cell.shape, cell.name);
+    body.place_cell(id, place);
+    set_initial(body, cell, place);
+  }
+}
+
+llvm::Function* UnitEmitter::emit_segment() {
+  auto* f = module.function(module.options.program_name + "." + unit.name + ".segment", module.i32(), {module.pointer()}, false);
+  Body body(module, f, unit.name + " (segment)", span(), f->getArg(0));
+  auto& ir = body.ir;
+  body.aliasing = &aliasing;
+  IrValue length = body.load_i64(layout.length);
+  body.length = length;
+  body.cycle = [&]() -> IrValue {
+    IrValue end = cycles(body);
+    return on_base() ? ir.CreateAdd(ir.CreateSub(ir.CreateAdd(end, ir.getInt64(1)), length), body.position) : end;
+  };
+  for (const std::uint32_t a : layout.array_ids) {
+    body.place_array(ArrayId(a), ir.CreateLoad(module.pointer(), body.at(module.layout.arrays[a]), "array"));
+  }
+  IrValue last = ir.CreateSub(length, ir.getInt64(1), "last");
+  for (const steps::Pass& pass : unit.passes) {
+    aliasing.add({&pass.prologue}, &pass.body);
+    place_local_cells(body, pass);
+    body.position = pass.backward ? last : ir.getInt64(0);
+    body.block(pass.prologue);
+    if (pass.body.statements.empty()) continue;
+    body.loop(length, [&](IrValue i) {
+      body.position = pass.backward ? ir.CreateSub(last, i, "i", true, true) : i;
+      body.block(pass.body);
+    });
+  }
+  aliasing.add({&unit.commit}, nullptr);
+  body.position = last;
+  body.block(unit.commit);
+  body.finish();
+  return f;
+}
+
+}  // namespace
+
+void set_initial(Body& body, const steps::CellInfo& cell, IrValue place) {
+  auto& ir = body.ir;
+  const llvm::Align align(byte_size(cell.dtype));
+  Tensor zeros;
+  const bool given = cell.initial.elements() == elements(cell.shape) && cell.initial.bytes() > 0 && cell.initial.dtype() == cell.dtype;
+  const Tensor& initial = given ? cell.initial : (zeros = Tensor(cell.dtype, cell.shape));
+  if (elements(cell.shape) > small_elements) {
+    if (all_zero(initial)) ir.CreateMemSet(place, ir.getInt8(0), initial.bytes(), align);
+    else ir.CreateMemCpy(place, align, body.module.tensor(initial), align, initial.bytes());
+    return;
+  }
+  for (std::int64_t i = 0; i < initial.elements(); ++i) {
+    body.store(cell.dtype, element_constant(body.module.context, initial, i), body.offset(cell.dtype, place, body.constant(i)));
+  }
+}
+
+llvm::Function* emit_unit(Emission& module, std::uint32_t index) {
+  module.layout.begin_unit();
+  UnitEmitter emitter{module, index};
+  llvm::Function* segment = emitter.unit.segmented ? emitter.emit_segment() : nullptr;
+  return emitter.emit_instant(segment);
+}
+
+}  // namespace rml::codegen

@@ -1,0 +1,14 @@
+// The functions of a unit of a program that is not straight.
+#pragma once
+
+#include "lowering/llvm/body.h"
+
+namespace rml::codegen {
+
+// i32 instant(state): consumes one instant, which must be ready; 0 or a fault.
+llvm::Function* emit_unit(Emission&, std::uint32_t unit);
+
+// Stores a cell's initial value at `place`.
+void set_initial(Body&, const steps::CellInfo&, IrValue place);
+
+}  // namespace rml::codegen

@@ -1,0 +1,79 @@
+// Which programs can fault or draw: a scan of all statements and of the operators they compute.
+#include "lowering/llvm/c_interface.h"
+#include "lowering/llvm/overloaded.h"
+
+namespace rml::codegen {
+
+namespace {
+
+struct Scan {
+  const steps::Program& program;
+  const Core& core;
+  bool fault = false, draw = false;
+
+  void compute(ValueId v);
+  void block(const steps::Block&);
+};
+
+// No element of a constant integer divisor is 0.
+bool sound_divisor(const Core& core, ValueId divisor) {
+  if (is_float(core[divisor].dtype)) return true;
+  const auto* known = std::get_if<core::Const>(&core[divisor].rhs);
+  if (known == nullptr) return false;
+  for (const std::int64_t element : known->value.integers()) {
+    if (element == 0) return false;
+  }
+  return true;
+}
+
+void Scan::compute(ValueId v) {
+  const auto* apply = std::get_if<core::Apply>(&core[v].rhs);
+  if (apply == nullptr) return;
+  const OperatorInfo& row = operators()[apply->op];
+  const bool division = row.scalar == ScalarOp::div || row.scalar == ScalarOp::mod;
+  fault |= division ? !sound_divisor(core, apply->operands[1]) : row.can_fail;
+  draw |= row.lowering == Lowering::random;
+  for (const ValueId operand : apply->operands) {
+    if (operand.index < program.inlined.size() && program.inlined[operand.index]) compute(operand);
+  }
+}
+
+void Scan::block(const steps::Block& block) {
+  for (const steps::Statement& statement : block.statements) {
+    std::visit(Overloaded{
+                   [&](const steps::Compute& s) { compute(s.value); },
+                   [&](const steps::Expect&) { fault = true; },
+                   [&](const steps::Assert&) { fault = true; },
+                   [&](const steps::Side&) { fault = true; },
+                   [&](const steps::Branch& s) { this->block(*s.then_block), this->block(*s.else_block); },
+                   [](const steps::Copy&) {}, [](const steps::LoadCell&) {}, [](const steps::StoreCell&) {},
+                   [](const steps::MoveCell&) {}, [](const steps::LoadArray&) {}, [](const steps::StoreArray&) {},
+                   [](const steps::Push&) {}, [](const steps::LoadInput&) {}, [](const steps::StoreOutput&) {},
+               },
+               statement);
+  }
+}
+
+Scan scanned(const steps::Program& program) {
+  Scan scan{program, *program.core};
+  for (const steps::Unit& unit : program.units) scan.block(unit.instant);
+  return scan;
+}
+
+}  // namespace
+
+bool can_fault(const steps::Program& program) { return scanned(program).fault; }
+bool draws(const steps::Program& program) { return scanned(program).draw; }
+
+BufferNeeds buffer_needs(const steps::Program& program) {
+  BufferNeeds needs;
+  const auto add = [&](DType dtype, const Shape& shape) {
+    needs.bytes_per_cycle += std::max<std::uint64_t>(bytes(dtype, shape), 1);
+    ++needs.buffers;
+  };
+  for (const steps::QueueInfo& queue : program.queues) add(queue.dtype, queue.shape);
+  for (const steps::ArrayInfo& array : program.arrays) add(array.dtype, array.shape);
+  return needs;
+}
+
+}  // namespace rml::codegen

@@ -1,0 +1,136 @@
+// Dtypes, constants and the structs of rmlrt.h in LLVM's terms; see the header.
+#include "lowering/llvm/ir_types.h"
+
+#include <stdexcept>
+
+namespace rml::codegen {
+
+llvm::Type* register_type(llvm::LLVMContext& context, DType dtype) {
+  switch (dtype) {
+    case DType::boolean: return llvm::Type::getInt1Ty(context);
+    case DType::i8:
+    case DType::u8: return llvm::Type::getInt8Ty(context);
+    case DType::i16: return llvm::Type::getInt16Ty(context);
+    case DType::i32: return llvm::Type::getInt32Ty(context);
+    case DType::i64: return llvm::Type::getInt64Ty(context);
+    case DType::f16: return llvm::Type::getHalfTy(context);
+    case DType::bf16: return llvm::Type::getBFloatTy(context);
+    case DType::f32: return llvm::Type::getFloatTy(context);
+    case DType::f64: return llvm::Type::getDoubleTy(context);
+  }
+  throw std::logic_error("code generation: a dtype that does not exist");
+}
+
+llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype) {
+  return dtype == DType::boolean ? llvm::Type::getInt8Ty(context) : register_type(context, dtype);
+}
+
+bool is_signed(DType dtype) { return is_integer(dtype) && dtype != DType::u8; }
+
+namespace {
+std::uint64_t element_bits(const Tensor& tensor, std::int64_t index) {
+  const std::size_t size = byte_size(tensor.dtype());
+  std::uint64_t bits = 0;
+  const auto* at = static_cast<const unsigned char*>(tensor.data()) + static_cast<std::size_t>(index) * size;
+  for (std::size_t k = 0; k < size; ++k) bits |= std::uint64_t{at[k]} << (8 * k);
+  return bits;
+}
+}  // namespace
+
+llvm::Constant* element_constant(llvm::LLVMContext& context, const Tensor& tensor, std::int64_t index) {
+  llvm::Type* type = register_type(context, tensor.dtype());
+  const std::uint64_t bits = element_bits(tensor, index);
+  if (!type->isFloatingPointTy()) return llvm::ConstantInt::get(type, tensor.dtype() == DType::boolean ? bits & 1 : bits);
+  return llvm::ConstantFP::get(context, llvm::APFloat(type->getFltSemantics(), llvm::APInt(type->getPrimitiveSizeInBits(), bits)));
+}
+
+llvm::Constant* memory_constant(llvm::LLVMContext& context, const Tensor& tensor) {
+  llvm::Type* element = memory_type(context, tensor.dtype());
+  auto* type = llvm::ArrayType::get(element, static_cast<std::uint64_t>(tensor.elements()));
+  if (all_zero(tensor)) return llvm::ConstantAggregateZero::get(type);
+  const std::size_t width = byte_size(tensor.dtype());
+  if (element->isHalfTy() || element->isBFloatTy()) {
+    std::vector<llvm::Constant*> values;
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) values.push_back(element_constant(context, tensor, i));
+    return llvm::ConstantArray::get(type, values);
+  }
+  const auto gather = [&]<class T>(T) {
+    std::vector<T> values;
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) values.push_back(static_cast<T>(element_bits(tensor, i)));
+    return element->isFloatingPointTy() ? llvm::ConstantDataArray::getFP(element, values)
+                                        : llvm::ConstantDataArray::get(context, values);
+  };
+  if (width == 8) return gather(std::uint64_t{});
+  if (width == 4) return gather(std::uint32_t{});
+  std::vector<std::uint8_t> small;
+  std::vector<std::uint16_t> wide;
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+    small.push_back(static_cast<std::uint8_t>(element_bits(tensor, i)));
+    wide.push_back(static_cast<std::uint16_t>(element_bits(tensor, i)));
+  }
+  return width == 2 ? llvm::ConstantDataArray::get(context, wide) : llvm::ConstantDataArray::get(context, small);
+}
+
+bool all_zero(const Tensor& tensor) {
+  const auto* at = static_cast<const unsigned char*>(tensor.data());
+  for (std::size_t k = 0; k < tensor.bytes(); ++k) {
+    if (at[k] != 0) return false;
+  }
+  return true;
+}
+
+bool uniform(const Tensor& tensor) {
+  const std::size_t size = byte_size(tensor.dtype());
+  const auto* at = static_cast<const unsigned char*>(tensor.data());
+  for (std::int64_t i = 1; i < tensor.elements(); ++i) {
+    if (std::memcmp(at, at + static_cast<std::size_t>(i) * size, size) != 0) return false;
+  }
+  return tensor.elements() > 0;
+}
+
+std::int64_t elements(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  return count;
+}
+
+std::uint64_t bytes(DType dtype, const Shape& shape) {
+  return static_cast<std::uint64_t>(elements(shape)) * byte_size(dtype);
+}
+
+Strides dense_strides(const Shape& shape) {
+  Strides strides(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = stride;
+    stride *= shape[axis];
+  }
+  return strides;
+}
+
+Strides broadcast_strides(const Shape& from, const Shape& to) {
+  const Strides dense = dense_strides(from);
+  Strides strides(to.size(), 0);
+  for (std::size_t k = 1; k <= from.size() && k <= to.size(); ++k) {
+    const std::size_t axis = from.size() - k;
+    strides[to.size() - k] = from[axis] == 1 ? 0 : dense[axis];
+  }
+  return strides;
+}
+
+AbiTypes::AbiTypes(llvm::LLVMContext& c) {
+  auto* pointer = llvm::PointerType::get(c, 0);
+  auto* i8 = llvm::Type::getInt8Ty(c);
+  auto* i32 = llvm::Type::getInt32Ty(c);
+  auto* i64 = llvm::Type::getInt64Ty(c);
+  header = llvm::StructType::create(c, {i64, i64, pointer, pointer, i64, i64, i64, i64, i64, i32, i32, i64, i64, i64, i32, i32},
+                                    "rml_header");
+  port = llvm::StructType::create(c, {pointer, pointer, i8, i8, i32, pointer, i64}, "rml_port");
+  site = llvm::StructType::create(c, {pointer, i32, i32, pointer}, "rml_site");
+  cut = llvm::StructType::create(c, {pointer, site}, "rml_cut");
+  program = llvm::StructType::create(c, {i32, pointer, pointer, i32, i32, i32, i32, pointer, pointer, pointer, pointer,
+                                         i64, i64, pointer, pointer, pointer, pointer, pointer},
+                                     "rml_program");
+}
+
+}  // namespace rml::codegen

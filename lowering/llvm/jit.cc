@@ -1,0 +1,91 @@
+// Compilation in memory: ORC's LLJIT, eagerly, with the process and the given libraries as
+// places where undefined symbols (libm, the runtime's kernels, external nodes) are found.
+#include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/ExecutionEngine/Orc/ThreadSafeModule.h>
+#include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+#include "lowering/llvm/compiled_module.h"
+
+namespace rml {
+
+struct Jit::State {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+};
+
+Jit::Jit(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Jit::~Jit() = default;
+
+namespace {
+
+bool ends_with(const std::string& name, std::string_view suffix) {
+  return name.size() >= suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+llvm::Error add_library(llvm::orc::LLJIT& jit, const std::string& path) {
+  llvm::orc::JITDylib& main = jit.getMainJITDylib();
+  if (ends_with(path, ".a")) {
+    auto archive = llvm::orc::StaticLibraryDefinitionGenerator::Load(jit.getObjLinkingLayer(), path.c_str());
+    if (!archive) return archive.takeError();
+    main.addGenerator(std::move(*archive));
+    return llvm::Error::success();
+  }
+  if (ends_with(path, ".o")) {
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    if (!buffer) return llvm::createStringError(buffer.getError(), "%s: %s", path.c_str(), buffer.getError().message().c_str());
+    return jit.addObjectFile(std::move(*buffer));
+  }
+  auto shared = llvm::orc::DynamicLibrarySearchGenerator::Load(path.c_str(), jit.getDataLayout().getGlobalPrefix());
+  if (!shared) return shared.takeError();
+  main.addGenerator(std::move(*shared));
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State& compiled, const std::vector<std::string>& libraries) {
+  llvm::TargetMachine& machine = *compiled.machine;
+  llvm::orc::JITTargetMachineBuilder builder(machine.getTargetTriple());
+  builder.setCPU(machine.getTargetCPU().str());
+  builder.addFeatures(llvm::SubtargetFeatures(machine.getTargetFeatureString()).getFeatures());
+  builder.setOptions(machine.Options);
+  builder.setCodeGenOptLevel(machine.getOptLevel());
+  builder.setRelocationModel(llvm::Reloc::PIC_);
+  auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
+  if (!jit) return jit.takeError();
+  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
+  if (!process) return process.takeError();
+  (*jit)->getMainJITDylib().addGenerator(std::move(*process));
+  for (const std::string& path : libraries) {
+    if (auto failed = add_library(**jit, path)) return failed;
+  }
+  const std::string program = compiled.program;
+  if (auto failed = (*jit)->addIRModule({std::move(compiled.module), std::move(compiled.context)})) return failed;
+  if (program.empty()) return jit;
+  auto address = (*jit)->lookup(program);
+  if (!address) return address.takeError();
+  return jit;
+}
+
+}  // namespace
+
+std::unique_ptr<Jit> Jit::create(std::unique_ptr<CompiledModule> module, const std::vector<std::string>& libraries, std::string& error) {
+  auto jit = make_jit(module->state(), libraries);
+  if (!jit) {
+    error = llvm::toString(jit.takeError());
+    return nullptr;
+  }
+  auto state = std::make_unique<State>();
+  state->jit = std::move(*jit);
+  return std::unique_ptr<Jit>(new Jit(std::move(state)));
+}
+
+void* Jit::symbol(const std::string& name, std::string& error) {
+  auto address = state_->jit->lookup(name);
+  if (!address) {
+    error = llvm::toString(address.takeError());
+    return nullptr;
+  }
+  return address->toPtr<void*>();
+}
+
+}  // namespace rml

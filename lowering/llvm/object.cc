@@ -1,0 +1,41 @@
+// A module as a file: object or assembly through the target's code generator, text, bitcode.
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "lowering/llvm/compiled_module.h"
+
+namespace rml {
+
+namespace {
+// Code generation changes the module it is given, so it gets a copy.
+std::string machine_code(CompiledModule::State& state, llvm::CodeGenFileType kind, std::string& error) {
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*state.module);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  if (state.machine->addPassesToEmitFile(passes, out, nullptr, kind)) {
+    error = "target '" + state.machine->getTargetTriple().str() + "' cannot write such a file";
+    return {};
+  }
+  passes.run(*copy);
+  return {bytes.data(), bytes.size()};
+}
+}  // namespace
+
+std::string generate(CompiledModule& module, FileKind kind, std::string& error) {
+  CompiledModule::State& state = module.state();
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  switch (kind) {
+    case FileKind::object: return machine_code(state, llvm::CodeGenFileType::ObjectFile, error);
+    case FileKind::assembly: return machine_code(state, llvm::CodeGenFileType::AssemblyFile, error);
+    case FileKind::llvm_text: out << *state.module; return text;
+    case FileKind::bitcode: llvm::WriteBitcodeToFile(*state.module, out); return text;
+  }
+  return {};
+}
+
+}  // namespace rml

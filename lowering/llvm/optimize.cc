@@ -1,0 +1,47 @@
+// LLVM's own pipelines, with what is known to hurt step functions turned off.
+//
+// The SLP vectoriser turns delay lines and small parallel chains into vector loads of
+// scalars that have just been stored, which costs up to a factor of two; loops over tensors
+// are vectorised from level 2 on.
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "lowering/llvm/compiled_module.h"
+
+namespace rml::codegen {
+
+std::string verify_module(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  bool broken_debug_info = false;
+  const bool broken = llvm::verifyModule(module, &out, &broken_debug_info);
+  if (!broken && !broken_debug_info) return {};
+  return text.empty() ? "the module is broken" : text;
+}
+
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const TargetOptions& options) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = options.optimization >= 2;
+  tuning.LoopInterleaving = options.optimization >= 2;
+  tuning.SLPVectorization = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  static const llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+                                                   llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  const auto level = levels[options.optimization < 0 ? 0 : options.optimization > 3 ? 3 : options.optimization];
+  llvm::ModulePassManager passes = options.optimization <= 0 ? builder.buildO0DefaultPipeline(level)
+                                                             : builder.buildPerModuleDefaultPipeline(level);
+  passes.run(module, modules);
+}
+
+}  // namespace rml::codegen

@@ -1,0 +1,92 @@
+// Offsets in the state: a bump allocator over the storage that a program declares.
+#include "lowering/llvm/state_layout.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "lowering/llvm/ir_types.h"
+
+namespace rml::codegen {
+
+std::uint64_t StateLayout::place(std::uint64_t bytes, std::uint64_t align) {
+  end_ = (end_ + align - 1) / align * align;
+  const std::uint64_t at = end_;
+  end_ += bytes;
+  return at;
+}
+
+std::uint64_t StateLayout::scratch(std::uint64_t bytes) {
+  const std::uint64_t at = (top_ + 63) / 64 * 64;
+  top_ = at + bytes;
+  end_ = std::max(end_, top_);
+  return at;
+}
+
+StateLayout::StateLayout(const steps::Program& program, const llvm::DataLayout& target, llvm::StructType* header) {
+  header_bytes = (target.getStructLayout(header)->getSizeInBytes() + 63) / 64 * 64;
+  end_ = header_bytes;
+  place_cells(program);
+  cells_end_ = end_;
+  place_outputs(program);
+  place_queues(program);
+  place_units(program);
+  fixed_bytes = end_;
+}
+
+void StateLayout::place_cells(const steps::Program& program) {
+  cells.resize(program.cells.size());
+  std::vector<std::size_t> order(cells.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto large = [&](std::size_t k) { return elements(program.cells[k].shape) > small_elements; };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (large(a) != large(b)) return large(b);
+    return byte_size(program.cells[a].dtype) > byte_size(program.cells[b].dtype);
+  });
+  for (const std::size_t k : order) {
+    const steps::CellInfo& cell = program.cells[k];
+    if (!cell.local) cells[k] = place(bytes(cell.dtype, cell.shape), large(k) ? 64 : byte_size(cell.dtype));
+  }
+}
+
+void StateLayout::place_outputs(const steps::Program& program) {
+  if (!program.straight) return;
+  for (const Port& port : program.core->outputs) {
+    const Value& value = (*program.core)[port.value];
+    const bool large = elements(value.shape) > small_elements;
+    output_values.push_back(place(bytes(value.dtype, value.shape), large ? 64 : byte_size(value.dtype)));
+  }
+  for (std::size_t k = 0; k < program.core->outputs.size(); ++k) output_flags.push_back(place(1, 1));
+}
+
+void StateLayout::place_queues(const steps::Program& program) {
+  for (const steps::QueueInfo& queue : program.queues) {
+    QueueLayout at{};
+    at.data = place(8, 8);
+    at.capacity = place(8, 8);
+    at.pushed = place(8, 8);
+    at.cursors = place(8 * std::uint64_t{queue.readers}, 8);
+    queues.push_back(at);
+  }
+}
+
+void StateLayout::place_units(const steps::Program& program) {
+  arrays.resize(program.arrays.size());
+  for (std::size_t u = 0; u < program.units.size(); ++u) {
+    UnitLayout at{};
+    if (!program.straight) at.cycle = place(8, 8);
+    if (program.units[u].segmented) {
+      at.length = place(8, 8);
+      at.capacity = place(8, 8);
+      at.start = place(8, 8);
+      at.arrays = place(0, 16);
+      for (std::size_t a = 0; a < arrays.size(); ++a) {
+        if (program.arrays[a].unit != u) continue;
+        arrays[a] = place(record_bytes, 16);
+        at.array_ids.push_back(static_cast<std::uint32_t>(a));
+      }
+    }
+    units.push_back(at);
+  }
+}
+
+}  // namespace rml::codegen

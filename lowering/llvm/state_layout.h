@@ -1,0 +1,71 @@
+// Where everything lies in the state of a compiled program.
+//
+//   rml_header | cells | output slots | queues | units | arrays | scratch
+//
+// Small cells come first and lie dense, largest elements first, so that a step function
+// touches few cache lines; tensors of more than small_elements elements are aligned to 64
+// bytes. A unit's scratch begins where that of the units before it ends; its functions
+// share it, since none runs inside another while values of both are live. In a bare state
+// (the C interface of a straight program that needs no header) the cells come first:
+// offsets are the same, less `bias`.
+#pragma once
+
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/DerivedTypes.h>
+
+#include "lowering/steps.h"
+
+namespace rml::codegen {
+
+// Tensors of at most so many elements live in registers: code on them is unrolled.
+inline constexpr std::int64_t small_elements = 16;
+// … and of at most so many, on the stack, while there is room.
+inline constexpr std::int64_t stack_elements = 64;
+inline constexpr std::uint64_t stack_bytes = 16 * 1024;
+
+// A ring: data, capacity (a power of two, in elements), elements pushed so far, and for
+// each reader the number of elements it is done with.
+struct QueueLayout {
+  std::uint64_t data, capacity, pushed, cursors;
+};
+struct UnitLayout {
+  std::uint64_t cycle;      // instants so far; of units on base: the current cycle
+  std::uint64_t length;     // of the current segment
+  std::uint64_t capacity;   // of every array of the unit, in elements
+  std::uint64_t start;      // cycle at which the segment began
+  std::uint64_t arrays;     // records {data, bytes}, one per array of the unit, in order
+  std::vector<std::uint32_t> array_ids;
+};
+
+struct StateLayout {
+  StateLayout(const steps::Program&, const llvm::DataLayout&, llvm::StructType* header);
+
+  std::uint64_t header_bytes = 0;
+  std::uint64_t bias = 0;   // taken off every offset: header_bytes in a bare state, else 0
+  std::vector<std::uint64_t> cells;
+  std::vector<std::uint64_t> output_values, output_flags;   // straight programs
+  std::vector<QueueLayout> queues;
+  std::vector<UnitLayout> units;
+  std::vector<std::uint64_t> arrays;                        // the record of each array
+  static constexpr std::uint64_t record_bytes = 16;         // of {data, bytes}
+  std::uint64_t fixed_bytes = 0;                            // all of the above: what init sets
+
+  // Scratch of the unit whose functions are being emitted.
+  void begin_unit() { unit_base_ = end_; }
+  void begin_function() { top_ = unit_base_; }
+  std::uint64_t scratch(std::uint64_t bytes);
+  std::uint64_t state_bytes() const { return (end_ + 7) / 8 * 8 - bias; }
+  // Of NODE_state: outputs are the caller's, so without scratch the cells are all.
+  std::uint64_t step_bytes() const { return end_ == fixed_bytes ? cells_end_ - bias : state_bytes(); }
+  static constexpr std::uint64_t state_align = 64;
+
+ private:
+  std::uint64_t place(std::uint64_t bytes, std::uint64_t align);
+  void place_cells(const steps::Program&);
+  void place_outputs(const steps::Program&);
+  void place_queues(const steps::Program&);
+  void place_units(const steps::Program&);
+  std::uint64_t cells_end_ = 0, end_ = 0, unit_base_ = 0, top_ = 0;
+};
+
+}  // namespace rml::codegen

@@ -1,0 +1,301 @@
+// Components of the pruned and retimed core become units.
+//
+// Each acyclic or forward component gets a signature: the set of things its values wait for
+// (segmented components, and per clock the number of posts passed). Components of one
+// signature advance in step and form one unit. Signatures only grow along dependences, so
+// units form an acyclic graph. Within a unit values are ordered operands first, keeping
+// together what is on one clock, so that each condition is tested once.
+#include "lowering/schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "lowering/retime.h"
+#include "semantics/cycle_report.h"
+#include "semantics/offsets.h"
+
+namespace rml {
+
+namespace {
+
+// Constant outputs and posts of constants need a stream of their own: `c fby c`; an assert
+// on something that no unit computes, an equation of its own: `c and c`.
+Core give_constants_streams(Core core) {
+  for (Value& v : core.values)
+    if (const auto* p = std::get_if<core::Post>(&v.rhs); p != nullptr && core.is_const(p->operand))
+      v.rhs = core[p->operand].rhs;
+  for (Port& o : core.outputs) {
+    if (!core.is_const(o.value)) continue;
+    Value v = core[o.value];
+    v.clock = base_clock;
+    v.rhs = core::Fby{o.value, o.value};
+    o.value = ValueId{core.values.size()};
+    core.values.push_back(std::move(v));
+  }
+  for (CoreAssert& a : core.asserts) {
+    const auto& rhs = core[a.condition].rhs;
+    if (std::holds_alternative<core::Apply>(rhs) || std::holds_alternative<core::Merge>(rhs) ||
+        std::holds_alternative<core::When>(rhs))
+      continue;
+    Value v = core[a.condition];
+    if (core.is_const(a.condition)) v.clock = base_clock;
+    v.rhs = core::Apply{operators().require("logical_and"), {a.condition, a.condition}, {}, 0};
+    a.condition = ValueId{core.values.size()};
+    core.values.push_back(std::move(v));
+  }
+  return core;
+}
+
+class Scheduler {
+ public:
+  Scheduler(std::shared_ptr<const Core> core, Diagnostics& diagnostics)
+      : core_(*core), graph_(core_), components_(find_components(graph_)), diagnostics_(diagnostics) {
+    out_.core = std::move(core);
+  }
+
+  std::optional<Schedule> run() {
+    out_.unit_of.assign(core_.values.size(), Schedule::nowhere);
+    for (std::size_t i = 0; i < core_.values.size(); ++i) out_.sources.push_back({ValueId{i}, 0});
+    signature_.resize(core_.values.size());
+    for (std::uint32_t c = 0; c < components_.list.size(); ++c)
+      if (!place(c)) return std::nullopt;
+    sort_units();
+    for (ScheduledUnit& u : out_.units) finish(u);
+    out_.straight = is_straight();
+    return std::move(out_);
+  }
+
+ private:
+  // What a value waits for: (source, lag) pairs, sorted. A source is a clock (its posts) or,
+  // beyond all clocks, one of the two ends of a segmented component.
+  using Signature = std::map<std::uint32_t, std::uint32_t>;
+
+  static void join(Signature& into, const Signature& from) {
+    for (const auto& [source, lag] : from) into[source] = std::max(into[source], lag);
+  }
+
+  Signature waits_for(const Component& c) const {
+    Signature s;
+    for (ValueId v : c.values)
+      for (const Dependence& e : graph_.of(v)) join(s, signature_[e.on.index]);
+    return s;
+  }
+
+  bool place(std::uint32_t index) {
+    const Component& c = components_.list[index];
+    const ValueId v = c.values[0];
+    if (!c.cyclic && out_.is_base_input(v)) return true;
+    Signature s = waits_for(c);
+    if (const auto* p = std::get_if<core::Post>(&core_[v].rhs); p != nullptr && !c.cyclic) {
+      out_.sources[v.index] = out_.sources[p->operand.index];
+      ++out_.sources[v.index].skip;
+      ++s[core_[v].clock.index];
+      signature_[v.index] = std::move(s);
+      return true;
+    }
+    if (!c.cyclic || !has_post(core_, c)) return place_forward(c, s);
+    return place_segmented(index, s);
+  }
+
+  bool place_forward(const Component& c, const Signature& s) {
+    const auto [at, fresh] = forward_units_.try_emplace(s, out_.units.size());
+    if (fresh) out_.units.emplace_back();
+    for (ValueId v : c.values) {
+      out_.unit_of[v.index] = static_cast<std::uint32_t>(at->second);
+      out_.units[at->second].values.push_back(v);
+      signature_[v.index] = s;
+    }
+    return true;
+  }
+
+  bool place_segmented(std::uint32_t index, Signature s) {
+    const Component& c = components_.list[index];
+    SegmentResult r = plan_segments(graph_, components_, index);
+    if (!r.plan) {
+      const ValueId v = c.values[0];
+      auto& d = diagnostics_.report(Code::E0701, core_[v].span, "no static schedule for `" + describe(core_, v) + "`");
+      explain_cycle(graph_, find_cycle(graph_, c.values, v, false), d);
+      d.note("the program may still be productive: `--engine reference` runs it");
+      return false;
+    }
+    const auto unit = static_cast<std::uint32_t>(out_.units.size());
+    const auto ends = static_cast<std::uint32_t>(core_.clocks.size()) + 2 * unit;
+    std::set<ValueId> early, late;
+    for (std::size_t p = 0; p < r.plan->passes.size(); ++p)
+      for (const PassItem& i : r.plan->passes[p].items) (p == 0 ? early : late).insert(i.value);
+    for (ValueId v : c.values) {
+      out_.unit_of[v.index] = unit;
+      Signature own = s;
+      own[late.contains(v) || !early.contains(v) ? ends + 1 : ends] = 1;
+      signature_[v.index] = std::move(own);
+    }
+    ScheduledUnit u;
+    u.segmented = true;
+    u.clock = c.clock;
+    u.values = c.values;
+    u.plan = std::move(*r.plan);
+    out_.units.push_back(std::move(u));
+    return true;
+  }
+
+  void sort_units() {
+    std::vector<std::vector<std::uint32_t>> needs(out_.units.size());
+    for (std::size_t i = 0; i < core_.values.size(); ++i) {
+      const std::uint32_t u = out_.unit_of[i];
+      if (u == Schedule::nowhere) continue;
+      for (const Dependence& e : graph_.of(ValueId{i})) {
+        const std::uint32_t w = out_.unit_of[out_.sources[e.on.index].value.index];
+        if (w != Schedule::nowhere && w != u) needs[u].push_back(w);
+      }
+    }
+    std::uint32_t found = 0;
+    const auto order = strong_components(
+        out_.units.size(), [&](std::uint32_t u, auto&& f) { for (std::uint32_t w : needs[u]) f(w); }, found);
+    std::vector<ScheduledUnit> sorted(out_.units.size());
+    for (std::size_t u = 0; u < sorted.size(); ++u) sorted[order[u]] = std::move(out_.units[u]);
+    out_.units = std::move(sorted);
+    for (std::uint32_t& u : out_.unit_of)
+      if (u != Schedule::nowhere) u = order[u];
+  }
+
+  bool member(ValueId v, const ScheduledUnit& u) const {
+    return out_.unit_of[v.index] != Schedule::nowhere && &out_.units[out_.unit_of[v.index]] == &u;
+  }
+
+  void finish(ScheduledUnit& u) {
+    std::set<ValueId> reads;
+    auto read = [&](ValueId v) {
+      if (!core_.is_const(v) && !member(v, u)) reads.insert(v);
+    };
+    bool first = true;
+    auto extend = [&](ClockId c) {
+      u.clock = first ? c : common_clock(core_, u.clock, c);
+      first = false;
+    };
+    for (ValueId v : u.values) {
+      for_each_operand(core_[v].rhs, read);
+      extend(core_[v].clock);
+    }
+    for (const Literal& side : u.plan.sides) read(side.condition);
+    if (u.segmented) read(u.plan.cut.condition);
+    for (ValueId v : reads) extend(core_[v].clock);
+    // A unit below base must be driven by something that arrives at each of its instants.
+    auto driven = [&] { return std::ranges::any_of(reads, [&](ValueId v) { return core_[v].clock == u.clock; }); };
+    while (u.clock != base_clock && !driven()) {
+      read(core_[u.clock].condition);
+      u.clock = core_[u.clock].parent;
+    }
+    std::vector<ValueId> on_clocks = u.values;
+    on_clocks.insert(on_clocks.end(), reads.begin(), reads.end());
+    for (ValueId v : on_clocks)
+      for (ClockId c = core_[v].clock; c != u.clock && core_[c].parent.valid(); c = core_[c].parent)
+        read(core_[c].condition);
+    u.operands.assign(reads.begin(), reads.end());
+    std::ranges::stable_sort(u.operands, {}, [&](ValueId v) { return depth(core_[v].clock); });
+    if (!u.segmented) order_values(u);
+  }
+
+  int depth(ClockId c) const {
+    int d = 0;
+    for (; core_[c].parent.valid(); c = core_[c].parent) ++d;
+    return d;
+  }
+
+  // Kahn's algorithm; of the values that are ready, those on the clock just used go first.
+  void order_values(ScheduledUnit& u) {
+    std::map<ValueId, std::uint32_t> missing;
+    std::map<ValueId, std::vector<ValueId>> users;
+    for (ValueId v : u.values) {
+      std::uint32_t n = 0;
+      for (const Dependence& e : graph_.of(v))
+        if (e.weight == 0 && member(e.on, u)) {
+          ++n;
+          users[e.on].push_back(v);
+        }
+      missing[v] = n;
+    }
+    std::map<ClockId, std::set<ValueId>> ready;
+    for (ValueId v : u.values)
+      if (missing[v] == 0) ready[core_[v].clock].insert(v);
+    std::vector<ValueId> order;
+    ClockId now = u.clock;
+    while (!ready.empty()) {
+      auto at = ready.find(now);
+      if (at == ready.end()) at = ready.begin();
+      now = at->first;
+      const ValueId v = *at->second.begin();
+      at->second.erase(at->second.begin());
+      if (at->second.empty()) ready.erase(at);
+      order.push_back(v);
+      for (ValueId w : users[v])
+        if (--missing[w] == 0) ready[core_[w].clock].insert(w);
+    }
+    u.values = std::move(order);
+  }
+
+  bool is_straight() const {
+    if (out_.units.size() > 1) return false;
+    for (const ScheduledUnit& u : out_.units) {
+      if (u.segmented || u.clock != base_clock) return false;
+      if (!std::ranges::all_of(u.operands, [&](ValueId v) { return out_.is_base_input(v); })) return false;
+    }
+    return std::ranges::all_of(core_.outputs, [&](const Port& o) { return out_.sources[o.value.index].skip == 0; });
+  }
+
+  const Core& core_;
+  DependenceGraph graph_;
+  Components components_;
+  Diagnostics& diagnostics_;
+  Schedule out_;
+  std::vector<Signature> signature_;                 // by ValueId
+  std::map<Signature, std::size_t> forward_units_;
+};
+
+// Values that need each other within an instant under conditions that exclude each other
+// have no single order.
+bool orderable(const DependenceGraph& graph, const Components& components, Diagnostics& diagnostics) {
+  const Core& core = graph.core();
+  for (const Component& c : components.list) {
+    if (!c.cyclic || has_post(core, c)) continue;
+    auto index = [&](ValueId v) {
+      const auto at = std::lower_bound(c.values.begin(), c.values.end(), v);
+      return at != c.values.end() && *at == v ? static_cast<std::uint32_t>(at - c.values.begin()) : UINT32_MAX;
+    };
+    std::uint32_t found = 0;
+    const auto comp = strong_components(
+        c.values.size(),
+        [&](std::uint32_t i, auto&& f) {
+          for (const Dependence& e : graph.of(c.values[i]))
+            if (const std::uint32_t j = index(e.on); e.weight == 0 && j != UINT32_MAX) f(j);
+        },
+        found);
+    if (found == c.values.size()) continue;
+    std::vector<std::uint32_t> size(found);
+    for (std::size_t i = 0; i < c.values.size(); ++i)
+      if (++size[comp[i]] == 2) {
+        const ValueId v = c.values[i];
+        auto& d = diagnostics.report(Code::E0701, core[v].span,
+                                     "`" + describe(core, v) + "` and other values need each other within a cycle, "
+                                     "under conditions that exclude each other");
+        explain_cycle(graph, find_cycle(graph, c.values, v, true), d);
+        d.note("there is no one order to compute them in; `--engine reference` runs the program");
+        return false;
+      }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Schedule> schedule(const Core& input, Diagnostics& diagnostics) {
+  Core core = give_constants_streams(prune_undemanded(input));
+  {
+    const DependenceGraph graph(core);
+    if (!orderable(graph, find_components(graph), diagnostics)) return std::nullopt;
+  }
+  core = prune_undemanded(retime(std::move(core)));
+  return Scheduler(std::make_shared<const Core>(std::move(core)), diagnostics).run();
+}
+
+}  // namespace rml

@@ -1,0 +1,57 @@
+// The static schedule: which unit computes what, in which order (scheduling.md section 3).
+//
+// A schedule is data; validate_schedule checks it against the core without knowing how it was
+// found, and build_steps turns it into statements. Values are grouped into units that
+// advance together:
+//   forward   acyclic values and forward recurrences that wait for the same things
+//   segmented one component with a cut, computed in passes (semantics/segment.h)
+// An acyclic `post` is computed nowhere: who reads it reads its operand's stream without the
+// first element. Units come in topological order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/diagnostic.h"
+#include "semantics/segment.h"
+
+namespace rml {
+
+// Where a value comes from: `value` without its first `skip` elements.
+struct StreamSource {
+  ValueId value;
+  std::uint32_t skip = 0;
+};
+
+struct ScheduledUnit {
+  bool segmented = false;
+  ClockId clock;                   // its instants
+  std::vector<ValueId> values;     // forward: in order of computation
+  SegmentPlan plan;                // segmented
+  std::vector<ValueId> operands;   // read from other units and inputs, conditions before what they sample
+};
+
+struct Schedule {
+  static constexpr std::uint32_t nowhere = UINT32_MAX;
+  std::shared_ptr<const Core> core;     // pruned and retimed; the ids here are its
+  std::vector<ScheduledUnit> units;
+  std::vector<std::uint32_t> unit_of;   // by ValueId; nowhere: constants, base inputs, posts read as streams
+  std::vector<StreamSource> sources;    // by ValueId: itself, or what an acyclic post reads
+  // One forward unit (or none) at every cycle that reads only the inputs of that cycle.
+  bool straight = false;
+
+  // Base inputs are handed in at every cycle and belong to no unit.
+  bool is_base_input(ValueId v) const {
+    return std::holds_alternative<core::Input>((*core)[v].rhs) && (*core)[v].clock == base_clock;
+  }
+};
+
+// Nothing (and E0701) where the program is productive but has no static schedule.
+std::optional<Schedule> schedule(const Core&, Diagnostics&);
+
+std::string print(const Schedule&);
+
+}  // namespace rml

@@ -1,0 +1,64 @@
+// Paths of tests, and blocks that share branches between neighbours.
+#include "lowering/step_writer.h"
+
+#include <algorithm>
+
+namespace rml {
+
+namespace {
+
+bool same_test(const steps::Test& a, const steps::Test& b) {
+  return a.kind == b.kind && (a.kind != steps::Test::value || a.condition == b.condition);
+}
+
+}  // namespace
+
+void StepWriter::write(const TestPath& path, steps::Statement s) {
+  steps::Block* at = &block_;
+  for (const steps::Test& t : path) {
+    auto* last = at->statements.empty() ? nullptr : std::get_if<steps::Branch>(&at->statements.back());
+    if (last == nullptr || !same_test(last->test, t)) {
+      steps::Test test = t;
+      test.positive = true;
+      at->statements.emplace_back(
+          steps::Branch{test, std::make_unique<steps::Block>(), std::make_unique<steps::Block>()});
+      last = &std::get<steps::Branch>(at->statements.back());
+    }
+    at = t.positive ? last->then_block.get() : last->else_block.get();
+  }
+  at->statements.push_back(std::move(s));
+}
+
+TestPath clock_path(const Core& core, ClockId unit, ClockId value) {
+  TestPath path;
+  for (ClockId c = value; c != unit && core[c].parent.valid(); c = core[c].parent)
+    path.push_back({steps::Test::value, core[c].condition, core[c].positive});
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+std::vector<TestPath> class_paths(std::uint8_t classes) {
+  using steps::Test;
+  auto first = [](bool p) { return Test{Test::first, {}, p}; };
+  auto last = [](bool p) { return Test{Test::last, {}, p}; };
+  if (classes == any_instant) return {{}};
+  if (classes == (last_instant | single_instant)) return {{last(true)}};
+  if (classes == (first_instant | interior_instant)) return {{last(false)}};
+  std::vector<TestPath> paths;
+  auto side = [&](bool leads, std::uint8_t open, std::uint8_t closed) {
+    const bool o = (classes & open) != 0;
+    const bool c = (classes & closed) != 0;
+    if (o && c) paths.push_back({first(leads)});
+    else if (o || c) paths.push_back({first(leads), last(c)});
+  };
+  side(true, first_instant, single_instant);
+  side(false, interior_instant, last_instant);
+  return paths;
+}
+
+TestPath operator+(TestPath a, const TestPath& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+}  // namespace rml

@@ -1,0 +1,75 @@
+// Writing the statements of one block, one value after another.
+//
+// A statement is written under a path of tests: the conditions of its value's clock, then
+// where in a segment the instant lies. Consecutive statements under one test share its
+// branch, so a run of values on one clock costs one test:
+//
+//     y = when c x     (path: c)          if c { y := x; z := add y 1 } else {}
+//     z = y + 1        (path: c)      ⟹
+#pragma once
+
+#include <vector>
+
+#include "lowering/schedule.h"
+#include "lowering/steps.h"
+
+namespace rml {
+
+using TestPath = std::vector<steps::Test>;   // outermost first; Test::positive says which side
+
+class StepWriter {
+ public:
+  explicit StepWriter(steps::Block& block) : block_(block) {}
+  void write(const TestPath&, steps::Statement);
+
+ private:
+  steps::Block& block_;
+};
+
+// The tests between a unit's clock and a value's.
+TestPath clock_path(const Core&, ClockId unit, ClockId value);
+// Paths that together cover exactly a set of classes of instants; none for the empty set.
+std::vector<TestPath> class_paths(std::uint8_t classes);
+TestPath operator+(TestPath, const TestPath&);
+
+// What all units of a program share while it is built.
+class ProgramBuilder {
+ public:
+  explicit ProgramBuilder(const Schedule& schedule);
+  steps::Program build();
+
+  const Schedule& schedule() const { return schedule_; }
+  const Core& core() const { return *schedule_.core; }
+  steps::Program& program() { return program_; }
+
+  CellId cell(ValueId like, Tensor initial, bool local);
+  ArrayId array(ValueId like, std::uint32_t unit);
+  steps::Operand operand(ValueId v, ClockId reader_clock);
+
+  // Writes `value` under `path` (all but fby and post, which need storage); then what hangs
+  // on it: asserts.
+  void compute(StepWriter&, const TestPath& clock, const TestPath& where, ValueId value);
+  // Outputs (straight) or queues that take the value.
+  void hand_out(StepWriter&, const TestPath&, ValueId value);
+  bool handed_out(ValueId value) const;
+  std::uint32_t site(Span, std::string message);
+
+ private:
+  void storage();
+  void sites();
+  void inputs();
+  void forward_unit(std::uint32_t index);
+  void emitter();
+  void read_input(StepWriter&, const TestPath& clock, ValueId value);
+
+  const Schedule& schedule_;
+  steps::Program program_;
+  std::vector<QueueId> queue_of_;                        // by ValueId
+  std::vector<std::vector<std::uint32_t>> outputs_of_;   // by ValueId (straight)
+  std::vector<std::vector<std::uint32_t>> asserts_of_;   // by ValueId: sites
+};
+
+// lowering/build_segment.cc
+void build_segmented_unit(ProgramBuilder&, std::uint32_t unit);
+
+}  // namespace rml

@@ -1,0 +1,184 @@
+// Steps: the imperative form of a scheduled program, from which code is emitted.
+//
+// A program is a list of units in topological order. A unit consumes one instant of its
+// clock at a time; between units, values travel through queues, one element per instant of
+// the value's clock. There are two kinds:
+//
+//   forward    one block of statements per instant
+//   segmented  one block per instant as its operands arrive (the leading forward pass),
+//              which stores into segment arrays what later passes need; at the instant
+//              where the cut holds, the other passes run as loops over the segment, forward
+//              or backward, and the segment starts anew
+//
+// A program whose only unit is forward and runs at every cycle is straight: its inputs are
+// read and its outputs written in place, without queues.
+//
+// Inside a block every ValueId names the value at the current instant: a scalar is a
+// register, a tensor a scratch buffer. A value is defined once on every path that uses it;
+// values defined inside a branch are used only inside it, except through Copy into a value
+// used after it. Reading a place and computing are separate statements, so what a block
+// does to the state is in plain sight:
+//
+//   %4 := cell[0]                          o = 0 fby u     (Load)
+//   %6 := add %4 %5                        u = o + 1       (Compute)
+//   cell[0] := %6                                          (Store, at the end of the block)
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "semantics/core.h"
+
+namespace rml {
+
+using CellId = Id<struct CellTag>;     // one element that lives from instant to instant
+using ArrayId = Id<struct ArrayTag>;   // one element per instant of the current segment of its unit
+using QueueId = Id<struct QueueTag>;
+
+
+namespace steps {
+
+struct CellInfo {
+  DType dtype{};
+  Shape shape;
+  Tensor initial;          // empty (0 elements, rank 0, zero bytes): all zeros
+  bool local = false;      // lives only while one pass runs (a loop-carried register), starts as `initial`
+  std::string name;
+};
+
+struct ArrayInfo {
+  DType dtype{};
+  Shape shape;
+  std::uint32_t unit = 0;
+};
+
+// A ring that grows when full; every reader has its own cursor and sees every element.
+struct QueueInfo {
+  DType dtype{};
+  Shape shape;
+  std::uint32_t readers = 0;
+  std::vector<std::uint32_t> skips;   // by reader: elements it leaves out at the beginning (post)
+  std::string name;
+};
+
+struct Block;
+
+struct Compute { ValueId value; };                   // Const, Apply, Call (all results), by its rhs
+struct Copy { ValueId to, from; };                   // when, merge branches; same dtype and shape
+struct LoadCell { ValueId value; CellId cell; };
+struct StoreCell { CellId cell; ValueId value; };
+struct MoveCell { CellId to, from; };
+struct LoadArray { ValueId value; ArrayId array; };  // at the current position
+struct StoreArray { ArrayId array; ValueId value; };
+struct Push { QueueId queue; ValueId value; };
+struct LoadInput { ValueId value; };                 // an Input: from the caller (straight), or popped
+                                                     // from its raw input queue (see Unit::raw_inputs)
+struct StoreOutput { std::uint32_t output; ValueId value; };   // straight programs only
+// Input `input` must be present (or absent) here: RML_FAULT_PRESENCE otherwise.
+struct Expect { std::uint32_t input; bool present; };
+struct Assert { ValueId condition; std::uint32_t site; };      // RML_FAULT_ASSERT
+struct Side { ValueId condition; bool positive; std::uint32_t site; };  // RML_FAULT_SIDE
+
+// In the leading block of a segmented unit: where the cut is computed. Sets the unit's `last`
+// flag (false at the beginning of every instant) to condition == positive. Not executed at
+// instants where the cut is absent: these are not last.
+struct MarkLast { ValueId condition; bool positive; };
+
+// What a branch tests: a Boolean value of this instant, or where the instant lies in its segment.
+// In the leading block `last` is tested only after MarkLast.
+struct Test {
+  enum Kind : std::uint8_t { value, first, last } kind = value;
+  ValueId condition;
+  bool positive = true;
+};
+struct Branch {
+  Test test;
+  std::unique_ptr<Block> then_block, else_block;     // never null; may be empty
+};
+
+using Statement = std::variant<Compute, Copy, LoadCell, StoreCell, MoveCell, LoadArray, StoreArray, Push, LoadInput,
+                               StoreOutput, Expect, Assert, Side, MarkLast, Branch>;
+struct Block {
+  std::vector<Statement> statements;
+};
+
+// A value that a unit reads from a queue at every one of its instants where the value's
+// clock is present. Operands are ordered so that the conditions of a clock come before the
+// values on it; all conditions between the unit's clock and an operand's clock are operands
+// of the unit themselves. A unit may run an instant when every operand that is present has
+// an element waiting, and, if its clock is base, when it has run fewer instants than cycles
+// were pushed (a unit on base may have no operand at all); before the block runs, all
+// operands have been popped and defined. The same holds for the emitter and its rows.
+struct Operand {
+  ValueId value;
+  QueueId queue;
+  std::uint32_t reader = 0;
+  std::vector<std::pair<ValueId, bool>> when;   // present iff all of these hold (outermost first)
+};
+
+struct Pass {
+  bool backward = false;
+  Block prologue;            // once, before the loop: sets local cells
+  Block body;                // per instant; may test first and last
+};
+
+struct Unit {
+  std::string name;
+  ClockId clock;
+  std::vector<Operand> operands;
+  // Inputs on a sub-clock that this unit takes from the caller: each has a queue of presence
+  // flags (one per cycle) and one of values; the flag is popped with the operands, the value
+  // by LoadInput. Expect compares the flag. Empty in straight programs.
+  std::vector<std::uint32_t> raw_inputs;
+  Block instant;
+  // Segmented units only.
+  bool segmented = false;
+  // After `instant` of the last instant of a segment (its flag was set by MarkLast), the passes
+  // run over the whole segment.
+  std::vector<Pass> passes;  // after the leading one, in order
+  Block commit;              // after the passes, with the position at the last instant
+  std::uint32_t cut_index = 0;  // in Program::cuts
+};
+
+// What pop hands out: outputs read from queues, on base; the same rules as Unit::operands.
+struct Emitter {
+  std::vector<Operand> operands;                    // conditions and outputs
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> outputs;  // (output, index into operands)
+};
+
+struct Site {
+  Span span;
+  std::string message;
+};
+
+struct CutInfo {
+  std::string condition;
+  Span span;
+};
+
+struct Program {
+  std::shared_ptr<const Core> core;
+  bool straight = false;
+  std::vector<CellInfo> cells;
+  std::vector<ArrayInfo> arrays;
+  std::vector<QueueInfo> queues;
+  // By input: the queue it is pushed to (always-present inputs), or flags and values (sub-clocks).
+  // Invalid where nobody reads it, and in straight programs.
+  std::vector<QueueId> input_queues;
+  std::vector<QueueId> input_flags;
+  std::vector<Unit> units;
+  Emitter emitter;                                  // not in straight programs
+  std::vector<Site> sites;                          // of asserts, side conditions, and operators that can fail
+  std::vector<std::uint32_t> value_sites;           // by ValueId: its site, UINT32_MAX if it cannot fail
+  std::vector<CutInfo> cuts;
+  std::vector<bool> inlined;                        // by ValueId: computed inside the loop of its only user
+};
+
+// Text form (`rmlc show schedule`): units, statements, storage with bytes.
+std::string print(const Program&);
+
+}  // namespace steps
+}  // namespace rml

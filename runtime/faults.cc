@@ -1,0 +1,79 @@
+// See faults.h. Indices that a broken table may get wrong (sites, inputs, cuts) are checked, as
+// a message about a fault must not be a second one.
+#include "runtime/faults.h"
+
+namespace rml::rt {
+namespace {
+
+std::string site_text(const rml_site& site) {
+  return std::string(site.file ? site.file : "?") + ":" + std::to_string(site.line) + ":" + std::to_string(site.column);
+}
+
+std::string presence_text(const rml_program& program, const rml_header& header, const RowSource* source) {
+  const std::string cycle = "cycle " + std::to_string(header.fault_cycle) + ": ";
+  if (header.value < 0 || header.value >= program.n_inputs) return cycle + "an input is present against its clock";
+  const auto input = static_cast<std::uint32_t>(header.value);
+  const rml_port& port = program.inputs[input];
+  const std::string where = source ? source->place(input) + ": " : "";
+  const std::string name = std::string("'") + port.name + "'";
+  if (header.bound == 1) {
+    return where + cycle + "column " + name + " has a value, but its clock (" + port.clock +
+           ") says that it is absent at this cycle";
+  }
+  return where + cycle + "column " + name + " is empty, but its clock (" + port.clock +
+         ") says that it is present at this cycle";
+}
+
+// What the compiler's text for the site does not say.
+std::string detail(const rml_header& header) {
+  switch (header.fault) {
+    case RML_FAULT_INDEX:
+      return ": " + std::to_string(header.value) + " is not in [0, " + std::to_string(header.bound) + ")";
+    case RML_FAULT_HORIZON:
+      return ": the segment that began at cycle " + std::to_string(header.value) + " is longer than --horizon " +
+             std::to_string(header.horizon);
+    case RML_FAULT_MEMORY: return ": " + std::to_string(header.value) + " bytes more were asked for";
+    default: return "";
+  }
+}
+
+const char* general_text(std::int32_t fault) {
+  switch (fault) {
+    case RML_FAULT_DIVISION: return "division by zero";
+    case RML_FAULT_INDEX: return "index out of bounds";
+    case RML_FAULT_ASSERT: return "assertion failed";
+    case RML_FAULT_HORIZON: return "segment too long";
+    case RML_FAULT_MEMORY: return "out of memory";
+    case RML_FAULT_NUMERIC: return "a numerical operation failed";
+    case RML_FAULT_SIDE: return "an assumption of the schedule does not hold";
+    default: return "the program stopped";
+  }
+}
+
+}  // namespace
+
+std::string fault_text(const rml_program& program, const rml_header& header, const RowSource* source) {
+  if (header.fault == RML_FAULT_PRESENCE) return presence_text(program, header, source);
+  std::string where = std::string(program.source) + ": ";
+  std::string message;
+  if (header.site < program.n_sites) {
+    const rml_site& site = program.sites[header.site];
+    where = site_text(site) + ": ";
+    if (site.message) message = site.message;
+  }
+  if (message.empty()) message = general_text(header.fault);
+  return where + "cycle " + std::to_string(header.fault_cycle) + ": " + message + detail(header);
+}
+
+std::string undetermined_text(const rml_program& program, const rml_header& header) {
+  const std::int64_t rows = header.pushed - header.popped;
+  std::string text = std::to_string(rows) + (rows == 1 ? " row is" : " rows are") + " undetermined, from cycle " +
+                     std::to_string(header.popped) + " on: ";
+  if (header.waiting >= 0 && static_cast<std::uint32_t>(header.waiting) < program.n_cuts) {
+    const rml_cut& cut = program.cuts[header.waiting];
+    return text + "the condition '" + cut.condition + "' (" + site_text(cut.site) + ") never came true";
+  }
+  return text + "the input ended before what they need";
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,20 @@
+// How the runtime words what a program reports in its header.
+//
+// A fault becomes one message "file:line:column: cycle N: what"; a fault of the input names the
+// input's place instead of the program's. Pure functions of the program table and the header.
+#pragma once
+
+#include <string>
+
+#include "runtime/rmlrt.h"
+#include "runtime/stream_io/row_source.h"
+
+namespace rml::rt {
+
+// header.fault is not RML_OK. source is where the inputs come from, null if there are none.
+std::string fault_text(const rml_program& program, const rml_header& header, const RowSource* source);
+
+// Why rows were not emitted; header.pushed > header.popped after finish.
+std::string undetermined_text(const rml_program& program, const rml_header& header);
+
+}  // namespace rml::rt

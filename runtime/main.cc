@@ -1,0 +1,59 @@
+// rml_main: the edge of the runtime (rmlrt.h).
+//
+// Nothing is thrown past it. A Failure is the user's: its message, prefixed by the command only
+// where it names no place itself, and its status. Anything else is our mistake: status 70.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "runtime/failure.h"
+#include "runtime/options.h"
+#include "runtime/run.h"
+#include "runtime/signals.h"
+
+namespace rml::rt {
+namespace {
+
+int print(const std::string& text) {
+  const bool written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  if (!written) std::perror("cannot write standard output");
+  return written ? exit_ok : exit_fault;
+}
+
+int internal_error(const rml_program* program, const char* what) {
+  std::fprintf(stderr, "internal error in the runtime, running %s: %s\n",
+               program && program->source ? program->source : "a program", what);
+  return exit_internal;
+}
+
+int run_or_print(const rml_program& program, int argc, char** argv) {
+  const Options options = parse_options(program, argc, argv);
+  if (!options.print_only.empty()) return print(options.print_only);
+  return run_program(program, options);
+}
+
+}  // namespace
+}  // namespace rml::rt
+
+extern "C" int rml_main(const rml_program* program, int argc, char** argv) {
+  using namespace rml::rt;
+  if (!program || program->abi != RML_ABI) return internal_error(program, "the program was made for another ABI");
+  try {
+    const SignalScope signals;
+    return run_or_print(*program, argc, argv);
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "%s\n", failure.what());
+    return failure.status();
+  } catch (const Interrupted&) {
+    return 128 + interrupt_signal();
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "%s: out of memory\n", program->source);
+    return exit_fault;
+  } catch (const std::exception& error) {
+    return internal_error(program, error.what());
+  } catch (...) {
+    return internal_error(program, "unknown exception");
+  }
+}

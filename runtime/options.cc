@@ -1,0 +1,152 @@
+// See options.h. CLI11 splits and converts; the wording of mistakes in names is ours. Options
+// of the interface that do not exist yet are known, so that they are refused by name.
+#include "runtime/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/row.h"
+#include "runtime/stream_io/spelling.h"
+
+#ifndef RML_VERSION
+#define RML_VERSION "unknown"
+#endif
+
+namespace rml::rt {
+namespace {
+
+constexpr const char* unavailable[] = {"--load", "--save", "--save-every", "--load-params",
+                                       "--log",  "--plot", "--threads",    "--profile"};
+
+std::string list_ports(const char* title, const rml_port* ports, std::uint32_t count) {
+  if (count == 0) return std::string(title) + ": none\n";
+  std::size_t names = 0;
+  std::size_t types = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    names = std::max(names, std::strlen(ports[i].name));
+    types = std::max(types, type_text(ports[i]).size());
+  }
+  std::string text = std::string(title) + ":\n";
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::string name(ports[i].name);
+    std::string type = type_text(ports[i]);
+    name.resize(names, ' ');
+    type.resize(types, ' ');
+    text += "  " + name + "  " + type + "  " + ports[i].clock + "\n";
+  }
+  return text;
+}
+
+std::string description(const rml_program& program) {
+  return "Runs node '" + std::string(program.name) + "' of " + program.source + ".\n\n" +
+         list_ports("Inputs (name, type, clock)", program.inputs, program.n_inputs) + "\n" +
+         list_ports("Outputs", program.outputs, program.n_outputs);
+}
+
+std::string examples(const rml_program& program, const std::string& command) {
+  std::string text = "Examples:\n";
+  if (program.n_inputs == 0) {
+    text += "  " + command + " --cycles 100\n";
+    text += "  " + command + " --cycles 100 --output rows.csv --stats\n";
+    return text;
+  }
+  text += "  " + command + " < rows.csv > results.csv\n";
+  text += "  " + command + " --input rows.csv --output results.npz --stats\n";
+  // A .npy holds only streams that are present at every cycle.
+  text += "  " + command + " --input " + program.inputs[0].name + (program.inputs[0].always ? "=values.npy" : "=values.csv");
+  text += program.n_inputs > 1 ? " --input others.csv.gz\n" : "\n";
+  text += "  " + command + " --input trace.chron --format chron\n";
+  return text;
+}
+
+std::string version_text(const rml_program& program) {
+  return std::string(program.name) + " (" + program.source + "), rmlc runtime " RML_VERSION ", ABI " +
+         std::to_string(program.abi) + "\n";
+}
+
+std::uint32_t monitored_output(const rml_program& program, const std::string& name) {
+  std::vector<std::string> scalars;
+  for (std::uint32_t i = 0; i < program.n_outputs; ++i) {
+    if (program.outputs[i].rank == 0) scalars.emplace_back(program.outputs[i].name);
+    if (name != program.outputs[i].name) continue;
+    if (program.outputs[i].rank == 0) return i;
+    throw Failure("--monitor " + name + ": '" + name + "' is " + type_text(program.outputs[i]) +
+                      "; only scalar outputs can be shown",
+                  exit_usage);
+  }
+  throw Failure("--monitor " + name + ": no output '" + name + "'" + did_you_mean(name, scalars), exit_usage);
+}
+
+When when(const std::string& text) {
+  if (text == "always") return When::always;
+  return text == "never" ? When::never : When::automatic;
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// CLI11's own message lists all unexpected arguments; ours names the first and a guess.
+Failure wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string see = "\nsee --help";
+  if (!dynamic_cast<const CLI::ExtrasError*>(&error)) return Failure(error.what() + see, exit_usage);
+  const std::string unexpected = app.remaining().empty() ? "" : app.remaining().front();
+  if (unexpected.rfind("-", 0) != 0) return Failure("unexpected argument '" + unexpected + "'" + see, exit_usage);
+  const std::string name = unexpected.substr(0, unexpected.find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) known.push_back(option->get_name());
+  return Failure("unknown option '" + name + "'" + did_you_mean(name, known) + see, exit_usage);
+}
+
+}  // namespace
+
+Options parse_options(const rml_program& program, int argc, const char* const* argv) {
+  Options options;
+  std::string progress = "auto";
+  std::vector<std::string> monitor;
+  bool help = false;
+  bool version = false;
+  const std::string command = argc > 0 ? base_name(argv[0]) : program.name;
+  CLI::App app(description(program), command);
+  app.set_help_flag();
+  const auto files = [&](const char* name, std::vector<std::string>& to, const char* text) {
+    return app.add_option(name, to, text)->allow_extra_args(false)->type_name("[NAME=]FILE");
+  };
+  files("--input", options.inputs, "rows for all inputs, or the stream of one; - is stdin");
+  files("--output", options.outputs, "the same for outputs; - is stdout");
+  app.add_option("--format", options.format, "of stdin and stdout; files go by suffix")
+      ->check(CLI::IsMember({"csv", "jsonl", "chron", "npy"}));
+  app.add_option("--cycles", options.cycles, "stop after N cycles")->check(CLI::NonNegativeNumber)->type_name("N");
+  app.add_option("--seed", options.seed, "for random functions (default 0)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("S");
+  app.add_option("--horizon", options.horizon, "longest segment allowed, in cycles (default: bounded by memory)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  app.add_option("--progress", progress, "progress on stderr")->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--monitor", monitor, "show this scalar output with the progress")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  app.add_flag("--stats", options.stats, "time, memory and segment figures on stderr");
+  app.add_flag("--quiet", options.quiet, "no progress and no notes");
+  app.add_flag("--version", version, "print the version");
+  app.add_flag("--help,-h", help, "print this text");
+  for (const char* name : unavailable) app.add_option(name)->group("");
+  app.get_formatter()->column_width(36);
+  app.footer(examples(program, command));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    throw wrong_usage(app, error);
+  }
+  if (help) options.print_only = app.help();
+  if (version) options.print_only = version_text(program);
+  for (const char* name : unavailable) {
+    if (app.count(name) > 0) throw Failure(std::string(name) + " is not available yet", exit_usage);
+  }
+  options.progress = when(progress);
+  for (const std::string& name : monitor) options.monitored.push_back(monitored_output(program, name));
+  return options;
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,36 @@
+// The command line of a compiled program (interface.md §2).
+//
+// parse_options checks what can be checked without opening a file; a wrong command line is a
+// Failure with status 2. The help text lists the node's inputs and outputs with their types
+// and clocks, so it needs the program.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/rmlrt.h"
+
+namespace rml::rt {
+
+enum class When { automatic, always, never };
+
+struct Options {
+  std::vector<std::string> inputs;   // as given: F or NAME=F
+  std::vector<std::string> outputs;
+  std::string format;                // empty: not given
+  std::optional<std::int64_t> cycles;
+  std::uint64_t seed = 0;
+  std::int64_t horizon = 0;
+  When progress = When::automatic;
+  std::vector<std::uint32_t> monitored;  // outputs
+  bool stats = false;
+  bool quiet = false;
+  // Not empty: print this and stop (--help, --version).
+  std::string print_only;
+};
+
+Options parse_options(const rml_program& program, int argc, const char* const* argv);
+
+}  // namespace rml::rt

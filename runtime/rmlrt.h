@@ -1,0 +1,110 @@
+/* The C ABI between a compiled R(ML)2 program and the runtime that feeds it.
+ *
+ * A program is described by one rml_program. The host owns the state: it allocates
+ * state_bytes (aligned to state_align), fills the host fields of its rml_header, calls
+ * init, and then for every cycle push and as many pop as there are rows; at the end of
+ * the input finish, then pop again. Rows come out in cycle order. The reference engine
+ * is driven through the same table. Plain C99, no allocation behind the host's back.
+ */
+#ifndef RMLRT_H
+#define RMLRT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RML_ABI 1u
+
+/* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
+enum { RML_BOOL, RML_I8, RML_U8, RML_I16, RML_I32, RML_I64, RML_F16, RML_BF16, RML_F32, RML_F64 };
+
+typedef struct rml_port {
+  const char* name;
+  const char* clock;     /* for people: "base", "base on c", "base on not c" */
+  uint8_t dtype;
+  uint8_t always;        /* 1: present at every cycle; its presence flag is not looked at */
+  uint32_t rank;         /* 0: scalar */
+  const uint64_t* dims;
+  uint64_t elements;     /* product of dims */
+} rml_port;
+
+/* A place in the source where a run can stop. */
+typedef struct rml_site {
+  const char* file;
+  uint32_t line, column;
+  const char* message;   /* "division by zero", the text of an assert, …; for RML_FAULT_INDEX
+                            the runtime adds value and bound */
+} rml_site;
+
+enum {
+  RML_OK = 0,
+  RML_FAULT_DIVISION = 1,  /* integer division or remainder by zero */
+  RML_FAULT_INDEX = 2,     /* value is not in [0, bound) */
+  RML_FAULT_ASSERT = 3,
+  RML_FAULT_PRESENCE = 4,  /* input `value` (its index) present where its clock says absent, or the reverse;
+                              bound = 1: it was present */
+  RML_FAULT_HORIZON = 5,   /* a segment longer than horizon; value = cycle where it began */
+  RML_FAULT_MEMORY = 6,    /* grow failed; value = bytes asked for */
+  RML_FAULT_NUMERIC = 7,   /* a kernel could not go on (a singular matrix, …) */
+  RML_FAULT_SIDE = 8       /* a side condition that the schedule assumes does not hold */
+};
+
+/* Every state begins with this. */
+typedef struct rml_header {
+  /* set by the host before init */
+  uint64_t seed;
+  int64_t horizon;         /* longest segment allowed, in cycles; 0: bounded by memory only */
+  /* Moves old (may be null) to a block of new_bytes, aligned to 64; null: refused. A null
+   * function means fixed capacity: whatever init was given must do. */
+  void* (*grow)(void* context, void* old, uint64_t old_bytes, uint64_t new_bytes);
+  void* context;
+  /* kept by the program */
+  int64_t pushed;          /* cycles read */
+  int64_t popped;          /* rows handed out */
+  int64_t longest_segment;
+  int64_t segments;
+  int64_t buffer_bytes;    /* held by rings and segments now */
+  int32_t fault;           /* RML_FAULT_…, 0: none; a faulted state only pops what was complete */
+  uint32_t site;
+  int64_t fault_cycle;
+  int64_t value, bound;
+  int32_t waiting;         /* after finish: index of the first cut still waited for, -1: none */
+  int32_t reserved;
+} rml_header;
+
+/* A condition that ends segments: what undetermined rows wait for. */
+typedef struct rml_cut {
+  const char* condition;   /* "batch_end", as in the source */
+  rml_site site;
+} rml_cut;
+
+typedef struct rml_program {
+  uint32_t abi;
+  const char* name;        /* of the node */
+  const char* source;      /* file */
+  uint32_t n_inputs, n_outputs, n_sites, n_cuts;
+  const rml_port* inputs;
+  const rml_port* outputs;
+  const rml_site* sites;
+  const rml_cut* cuts;
+  uint64_t state_bytes, state_align;
+  void (*init)(void* state);
+  /* One cycle. in[i] points to the elements of input i, row-major; present[i] says whether it
+   * is there (ignored where always). Returns the fault. A faulted cycle is not counted. */
+  int32_t (*push)(void* state, const void* const* in, const uint8_t* present);
+  int32_t (*finish)(void* state);
+  /* 1: a row was written to out[i] and present[i]; 0: none is ready. */
+  int32_t (*pop)(void* state, void* const* out, uint8_t* present);
+  /* Returns every block to grow(context, block, bytes, 0). */
+  void (*destroy)(void* state);
+} rml_program;
+
+/* Runs a program with the options of interface.md section 2; returns the exit status. */
+int rml_main(const rml_program* program, int argc, char** argv);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

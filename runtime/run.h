@@ -1,0 +1,15 @@
+// The cycle loop: read a row, push it, pop and write the rows that are complete.
+//
+// Rows that were complete before the input, the program or an interruption stopped the run are
+// written and flushed whatever stopped it. See interface.md §2 and rmlrt.h.
+#pragma once
+
+#include "runtime/options.h"
+#include "runtime/rmlrt.h"
+
+namespace rml::rt {
+
+// Returns the exit status (0, or 128 + signal). Throws Failure.
+int run_program(const rml_program& program, const Options& options);
+
+}  // namespace rml::rt

@@ -1,0 +1,42 @@
+// See signals.h. The flag below is the only mutable global of the runtime: a signal handler
+// has nowhere else to write to. A signal that was ignored on entry (nohup) stays ignored.
+#include "runtime/signals.h"
+
+namespace rml::rt {
+namespace {
+
+volatile std::sig_atomic_t pending_signal = 0;
+
+extern "C" void note_signal(int signal) { pending_signal = signal; }
+
+void install(int signal, struct sigaction* old) {
+  sigaction(signal, nullptr, old);
+  if (old->sa_handler == SIG_IGN) return;
+  struct sigaction action {};
+  action.sa_handler = note_signal;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+int interrupt_signal() { return pending_signal; }
+
+SignalScope::SignalScope() {
+  pending_signal = 0;
+  install(SIGINT, &old_int_);
+  install(SIGTERM, &old_term_);
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  sigemptyset(&ignore.sa_mask);
+  sigaction(SIGPIPE, &ignore, &old_pipe_);
+}
+
+SignalScope::~SignalScope() {
+  sigaction(SIGINT, &old_int_, nullptr);
+  sigaction(SIGTERM, &old_term_, nullptr);
+  sigaction(SIGPIPE, &old_pipe_, nullptr);
+}
+
+}  // namespace rml::rt

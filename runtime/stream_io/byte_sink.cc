@@ -1,0 +1,165 @@
+// See byte_sink.h. Standard output is not closed, as it may be the host's; a duplicate of it
+// is, which reports the same late errors.
+#include "runtime/stream_io/byte_sink.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "runtime/failure.h"
+
+namespace rml::rt {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{256} << 10;
+
+}  // namespace
+
+struct ByteSink::Deflater {
+  z_stream stream{};
+  std::unique_ptr<char[]> out = std::make_unique<char[]>(buffer_bytes);
+
+  Deflater() {
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  ~Deflater() { deflateEnd(&stream); }
+  Deflater(const Deflater&) = delete;
+  Deflater& operator=(const Deflater&) = delete;
+};
+
+ByteSink::ByteSink(std::string name) : name_(std::move(name)), buffer_(new char[buffer_bytes]) {
+  next_ = buffer_.get();
+  limit_ = next_ + buffer_bytes;
+}
+
+ByteSink::ByteSink(ByteSink&& other) noexcept
+    : name_(std::move(other.name_)),
+      fd_(std::exchange(other.fd_, -1)),
+      owns_fd_(std::exchange(other.owns_fd_, false)),
+      patchable_(other.patchable_),
+      failed_(other.failed_),
+      origin_(other.origin_),
+      deflater_(std::move(other.deflater_)),
+      buffer_(std::move(other.buffer_)),
+      next_(other.next_),
+      limit_(other.limit_) {}
+
+ByteSink::~ByteSink() {
+  if (owns_fd_) ::close(fd_);
+}
+
+ByteSink ByteSink::open(const std::string& path, bool gzip) {
+  ByteSink sink(path == "-" ? "standard output" : "'" + path + "'");
+  if (path == "-") {
+    sink.fd_ = STDOUT_FILENO;
+  } else {
+    sink.fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (sink.fd_ < 0) sink.fail(std::strerror(errno));
+    sink.owns_fd_ = true;
+  }
+  if (gzip) sink.deflater_ = std::make_unique<Deflater>();
+  struct stat status {};
+  const int flags = fcntl(sink.fd_, F_GETFL);
+  const off_t origin = lseek(sink.fd_, 0, SEEK_CUR);
+  // With O_APPEND a positioned write goes to the end of the file.
+  if (!gzip && fstat(sink.fd_, &status) == 0 && S_ISREG(status.st_mode) && flags >= 0 && !(flags & O_APPEND) &&
+      origin >= 0) {
+    sink.patchable_ = true;
+    sink.origin_ = static_cast<std::uint64_t>(origin);
+  }
+  return sink;
+}
+
+void ByteSink::fail(const char* reason) {
+  failed_ = true;
+  throw Failure("cannot write " + name_ + ": " + reason);
+}
+
+void ByteSink::write_out(const char* bytes, std::size_t count) {
+  while (count > 0) {
+    const ssize_t written = ::write(fd_, bytes, count);
+    if (written >= 0) {
+      bytes += written;
+      count -= static_cast<std::size_t>(written);
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      pollfd wanted{fd_, POLLOUT, 0};
+      ::poll(&wanted, 1, -1);
+    } else if (errno != EINTR) {
+      fail(std::strerror(errno));
+    }
+  }
+}
+
+void ByteSink::deflate_out(const char* bytes, std::size_t count, bool finish) {
+  z_stream& z = deflater_->stream;
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes));
+  z.avail_in = static_cast<uInt>(count);
+  int result = Z_OK;
+  do {
+    z.next_out = reinterpret_cast<Bytef*>(deflater_->out.get());
+    z.avail_out = static_cast<uInt>(buffer_bytes);
+    result = deflate(&z, finish ? Z_FINISH : Z_NO_FLUSH);
+    if (result == Z_STREAM_ERROR) fail("compression failed");
+    write_out(deflater_->out.get(), buffer_bytes - z.avail_out);
+  } while (finish ? result != Z_STREAM_END : z.avail_out == 0);
+}
+
+void ByteSink::write_buffer() {
+  const std::size_t count = static_cast<std::size_t>(next_ - buffer_.get());
+  next_ = buffer_.get();
+  if (failed_ || count == 0) return;
+  if (deflater_) {
+    deflate_out(buffer_.get(), count, false);
+  } else {
+    write_out(buffer_.get(), count);
+  }
+}
+
+void ByteSink::append(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (next_ == limit_) write_buffer();
+    const std::size_t count = std::min(bytes.size(), static_cast<std::size_t>(limit_ - next_));
+    std::memcpy(next_, bytes.data(), count);
+    next_ += count;
+    bytes.remove_prefix(count);
+  }
+}
+
+void ByteSink::flush() { write_buffer(); }
+
+void ByteSink::patch(std::uint64_t offset, std::string_view bytes) {
+  flush();
+  while (!bytes.empty() && !failed_) {
+    const ssize_t written = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(origin_ + offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(std::strerror(errno));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+}
+
+void ByteSink::close() {
+  if (fd_ < 0) return;
+  write_buffer();
+  if (deflater_ && !failed_) deflate_out("", 0, true);
+  const int fd = owns_fd_ ? fd_ : ::dup(fd_);
+  fd_ = -1;
+  owns_fd_ = false;
+  if (failed_) {
+    ::close(fd);
+  } else if (fd < 0 || (::close(fd) != 0 && errno != EINTR)) {
+    fail(std::strerror(errno));
+  }
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,60 @@
+// Bytes out: a file or standard output, deflated on the way where asked.
+//
+// One buffer, written when full, at flush and at close. Every failure to write (full disk,
+// closed pipe, a late error of close) is a Failure that names the file; after one, the sink
+// writes nothing more. A plain regular file can be patched at its beginning at the end (the
+// row count of an .npy).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace rml::rt {
+
+class ByteSink {
+ public:
+  // path "-" is standard output. Creates or truncates the file. Throws Failure.
+  static ByteSink open(const std::string& path, bool gzip);
+  ByteSink(ByteSink&&) noexcept;
+  ByteSink& operator=(ByteSink&&) = delete;
+  ~ByteSink();
+
+  // Room for count bytes (at most 64 KiB); what is written there counts after commit(its end).
+  char* room(std::size_t count) {
+    if (static_cast<std::size_t>(limit_ - next_) < count) write_buffer();
+    return next_;
+  }
+  void commit(char* end) { next_ = end; }
+  void append(std::string_view bytes);
+  // Hands everything to the system; compressed output keeps what its compressor still holds.
+  void flush();
+  void close();
+
+  bool patchable() const { return patchable_; }
+  // Overwrites bytes already appended, at an offset from the first one.
+  void patch(std::uint64_t offset, std::string_view bytes);
+  const std::string& name() const { return name_; }
+
+ private:
+  struct Deflater;
+  explicit ByteSink(std::string name);
+  void write_buffer();
+  void write_out(const char* bytes, std::size_t count);
+  void deflate_out(const char* bytes, std::size_t count, bool finish);
+  [[noreturn]] void fail(const char* reason);
+
+  std::string name_;
+  int fd_ = -1;
+  bool owns_fd_ = false;
+  bool patchable_ = false;
+  bool failed_ = false;
+  std::uint64_t origin_ = 0;  // file offset of the first byte
+  std::unique_ptr<Deflater> deflater_;
+  std::unique_ptr<char[]> buffer_;
+  char* next_ = nullptr;
+  char* limit_ = nullptr;
+};
+
+}  // namespace rml::rt

@@ -1,0 +1,212 @@
+// See byte_source.h. Reads go through poll with a short timeout, so that a signal that comes
+// between looking at the flag and sleeping is noticed at most 200 ms later. Gzip members may
+// follow each other; what follows the last one is ignored, as gzip does.
+#include "runtime/stream_io/byte_source.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/failure.h"
+#include "runtime/memory.h"
+#include "runtime/signals.h"
+
+namespace rml::rt {
+namespace {
+
+constexpr std::size_t chunk = std::size_t{256} << 10;
+}  // namespace
+
+struct ByteSource::Inflater {
+  z_stream stream{};
+  Coding coding;
+  std::unique_ptr<char[]> raw = std::make_unique<char[]>(chunk);
+  bool member_open = true;  // inside a gzip member or the deflate stream
+  bool raw_ended = false;
+
+  explicit Inflater(Coding c) : coding(c) {
+    if (inflateInit2(&stream, coding == Coding::gzip ? 15 + 16 : -15) != Z_OK) throw std::bad_alloc();
+  }
+  ~Inflater() { inflateEnd(&stream); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+};
+
+ByteSource::ByteSource(std::string name) : name_(std::move(name)) {}
+
+ByteSource::ByteSource(ByteSource&& other) noexcept { *this = std::move(other); }
+
+ByteSource& ByteSource::operator=(ByteSource&& other) noexcept {
+  name_ = std::move(other.name_);
+  std::swap(fd_, other.fd_);
+  std::swap(owns_fd_, other.owns_fd_);
+  rest_ = other.rest_;
+  before_blocking_ = std::move(other.before_blocking_);
+  inflater_ = std::move(other.inflater_);
+  buffer_ = std::move(other.buffer_);
+  capacity_ = other.capacity_;
+  begin_ = other.begin_;
+  end_ = other.end_;
+  raw_read_ = other.raw_read_;
+  raw_size_ = other.raw_size_;
+  most_unread_ = other.most_unread_;
+  return *this;
+}
+
+ByteSource::~ByteSource() {
+  if (owns_fd_) ::close(fd_);
+}
+
+ByteSource ByteSource::open(const std::string& path, Coding coding, std::function<void()> before_blocking) {
+  ByteSource source(path == "-" ? "<stdin>" : path);
+  if (path == "-") {
+    source.fd_ = STDIN_FILENO;
+  } else {
+    source.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (source.fd_ < 0) throw Failure("cannot open '" + path + "': " + std::strerror(errno));
+    source.owns_fd_ = true;
+  }
+  struct stat status {};
+  if (fstat(source.fd_, &status) == 0) {
+    if (S_ISDIR(status.st_mode)) throw Failure("cannot read '" + source.name_ + "': it is a directory");
+    if (S_ISREG(status.st_mode)) source.raw_size_ = static_cast<std::uint64_t>(status.st_size);
+  }
+  source.before_blocking_ = std::move(before_blocking);
+  source.start(coding);
+  return source;
+}
+
+ByteSource ByteSource::memory(std::string name, std::string_view bytes, Coding coding) {
+  ByteSource source(std::move(name));
+  source.raw_size_ = bytes.size();
+  if (coding == Coding::plain) {
+    source.begin_ = bytes.data();
+    source.end_ = bytes.data() + bytes.size();
+    source.raw_read_ = bytes.size();
+  } else {
+    source.rest_ = bytes;
+  }
+  source.start(coding);
+  return source;
+}
+
+void ByteSource::start(Coding coding) {
+  if (coding != Coding::plain) inflater_ = std::make_unique<Inflater>(coding);
+}
+
+double ByteSource::fraction() const {
+  if (raw_size_ == 0) return -1;
+  const std::uint64_t unread = inflater_ ? 0 : size();
+  return std::min(1.0, static_cast<double>(raw_read_ - unread) / static_cast<double>(raw_size_));
+}
+
+std::size_t ByteSource::read_raw(char* to, std::size_t room) {
+  if (fd_ < 0) {
+    const std::size_t count = std::min(room, rest_.size());
+    std::memcpy(to, rest_.data(), count);
+    rest_.remove_prefix(count);
+    raw_read_ += count;
+    return count;
+  }
+  pollfd wanted{fd_, POLLIN, 0};
+  bool waited = false;
+  while (true) {
+    const int ready = ::poll(&wanted, 1, waited ? 200 : 0);
+    if (ready > 0) {
+      const ssize_t count = ::read(fd_, to, room);
+      if (count >= 0) {
+        raw_read_ += static_cast<std::uint64_t>(count);
+        return static_cast<std::size_t>(count);
+      }
+      if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
+        throw Failure("cannot read '" + name_ + "': " + std::strerror(errno));
+      }
+    }
+    if (interrupt_signal() != 0) throw Interrupted{};
+    if (!waited && before_blocking_) before_blocking_();
+    waited = true;
+  }
+}
+
+std::size_t ByteSource::inflate_some(char* to, std::size_t room) {
+  Inflater& inflater = *inflater_;
+  z_stream& z = inflater.stream;
+  z.next_out = reinterpret_cast<Bytef*>(to);
+  z.avail_out = static_cast<uInt>(std::min<std::size_t>(room, chunk));
+  const uInt asked = z.avail_out;
+  while (z.avail_out == asked) {
+    if (z.avail_in == 0 && !inflater.raw_ended) {
+      z.next_in = reinterpret_cast<Bytef*>(inflater.raw.get());
+      z.avail_in = static_cast<uInt>(read_raw(inflater.raw.get(), chunk));
+      inflater.raw_ended = z.avail_in == 0;
+    }
+    if (!inflater.member_open) {
+      if (z.avail_in == 0 || inflater.coding == Coding::deflate || *z.next_in != 0x1f) return 0;
+      inflateReset(&z);
+      inflater.member_open = true;
+    }
+    if (z.avail_in == 0) {
+      if (z.total_in == 0 && inflater.coding == Coding::gzip && raw_read_ == 0) return 0;
+      throw Failure(name_ + ": truncated: the compressed data ends too early");
+    }
+    const int result = inflate(&z, Z_NO_FLUSH);
+    if (result == Z_STREAM_END) {
+      inflater.member_open = false;
+    } else if (result == Z_MEM_ERROR) {
+      throw std::bad_alloc();
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+      throw Failure(name_ + ": damaged compressed data (" + (z.msg ? z.msg : "unknown error") + ")");
+    }
+  }
+  return asked - z.avail_out;
+}
+
+void ByteSource::make_room() {
+  const std::size_t unread = size();
+  if (unread > most_unread_) {
+    throw Failure(name_ + ": more than " + std::to_string(most_unread_ >> 20) + " MiB that would have to be held at once");
+  }
+  if (unread + chunk > capacity_) {
+    const std::size_t capacity = std::max(2 * chunk, 2 * unread + chunk);
+    std::unique_ptr<char[]> larger(new char[capacity]);
+    if (unread > 0) std::memcpy(larger.get(), begin_, unread);
+    buffer_ = std::move(larger);
+    capacity_ = capacity;
+  } else if (unread > 0) {
+    std::memmove(buffer_.get(), begin_, unread);
+  }
+  begin_ = buffer_.get();
+  end_ = begin_ + unread;
+}
+
+bool ByteSource::more() {
+  if (fd_ < 0 && !inflater_) return false;
+  const std::size_t used = buffer_ ? static_cast<std::size_t>(end_ - buffer_.get()) : capacity_;
+  if (capacity_ - used < chunk) make_room();
+  char* to = buffer_.get() + (end_ - buffer_.get());
+  const std::size_t room = static_cast<std::size_t>(buffer_.get() + capacity_ - to);
+  const std::size_t count = inflater_ ? inflate_some(to, room) : read_raw(to, room);
+  end_ += count;
+  return count > 0;
+}
+
+bool ByteSource::at_least(std::size_t count) {
+  while (size() < count) {
+    if (!more()) return false;
+  }
+  return true;
+}
+
+std::string_view ByteSource::whole() {
+  most_unread_ = default_memory_ceiling();
+  while (more()) continue;
+  return {begin_, size()};
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,128 @@
+// Chronograms out (language.md §7), columns aligned to the right:
+//
+//   bp | F F T T F T
+//   o  | 8 8 8 5 4 4
+//
+// The width of a cycle's column is known only when all streams have it, and the lines are
+// stream by stream, so the text of every cell is held until close. Tensors as chron_reader.cc
+// describes them; a rank beyond 2 adds brackets.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "runtime/stream_io/scalar_text.h"
+#include "runtime/stream_io/wanted_ports.h"
+#include "runtime/stream_io/writers.h"
+
+namespace rml::rt {
+namespace {
+
+struct Line {
+  std::uint32_t port = 0;
+  std::string text;               // all cells, end to end
+  std::vector<std::uint64_t> ends;  // of each cell in text
+};
+
+class ChronWriter final : public RowSink {
+ public:
+  ChronWriter(ByteSink bytes, const Row& row, const Ports& wanted) : bytes_(std::move(bytes)), row_(row) {
+    for (const std::uint32_t i : wanted) lines_.push_back({i, {}, {}});
+  }
+
+  void write() override {
+    for (Line& line : lines_) {
+      const rml_port& port = row_.port(line.port);
+      if (row_.is_present(line.port)) {
+        const char* value = static_cast<const char*>(row_.data(line.port));
+        if (port.rank == 0) {
+          add_scalar(port, value, line.text);
+        } else {
+          line.text += '[';
+          add_axis(port, 0, value, line.text);
+          line.text += ']';
+        }
+      } else {
+        line.text += '.';
+      }
+      line.ends.push_back(line.text.size());
+    }
+  }
+
+  void undetermined(std::int64_t rows) override {
+    for (Line& line : lines_) {
+      for (std::int64_t k = 0; k < rows; ++k) {
+        line.text += '?';
+        line.ends.push_back(line.text.size());
+      }
+    }
+  }
+
+  // Nothing can be written before the end.
+  void flush() override {}
+
+  void close() override {
+    if (std::exchange(closed_, true)) return;
+    std::size_t name_width = 0;
+    std::vector<std::uint64_t> widths;
+    for (const Line& line : lines_) {
+      name_width = std::max(name_width, characters(row_.port(line.port).name));
+      widths.resize(line.ends.size());
+      std::uint64_t begin = 0;
+      for (std::size_t k = 0; k < widths.size(); ++k) {
+        widths[k] = std::max(widths[k], line.ends[k] - std::exchange(begin, line.ends[k]));
+      }
+    }
+    for (const Line& line : lines_) write_line(line, name_width, widths);
+    bytes_.close();
+  }
+
+ private:
+  static void add_scalar(const rml_port& port, const char* value, std::string& text) {
+    char buffer[longest_scalar];
+    text.append(buffer, format_scalar(port.dtype, value, buffer, BoolText::letter));
+  }
+
+  static void add_axis(const rml_port& port, std::uint32_t axis, const char*& value, std::string& text) {
+    const bool last = axis + 1 == port.rank;
+    const bool row_axis = axis + 2 == port.rank;
+    for (std::uint64_t k = 0; k < port.dims[axis]; ++k) {
+      if (k > 0) text += row_axis ? ';' : ',';
+      if (last) {
+        add_scalar(port, value, text);
+        value += dtype_bytes(port.dtype);
+      } else if (row_axis) {
+        add_axis(port, axis + 1, value, text);
+      } else {
+        text += '[';
+        add_axis(port, axis + 1, value, text);
+        text += ']';
+      }
+    }
+  }
+
+  void write_line(const Line& line, std::size_t name_width, const std::vector<std::uint64_t>& widths) {
+    const std::string name = row_.port(line.port).name;
+    bytes_.append(name + std::string(name_width - characters(name), ' ') + " |");
+    std::uint64_t begin = 0;
+    for (std::size_t k = 0; k < widths.size(); ++k) {
+      const std::uint64_t length = line.ends[k] - begin;
+      bytes_.append(std::string(1 + widths[k] - length, ' '));
+      bytes_.append(std::string_view(line.text).substr(begin, length));
+      begin = line.ends[k];
+    }
+    bytes_.append("\n");
+  }
+
+  ByteSink bytes_;
+  const Row& row_;
+  std::vector<Line> lines_;
+  bool closed_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSink> write_chron(ByteSink bytes, const Row& row, const Ports& wanted) {
+  return std::make_unique<ChronWriter>(std::move(bytes), row, wanted);
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,246 @@
+// CSV rows (interface.md §2; RFC 4180).
+//
+// The header names columns: `x` for a scalar, `x[0]`, `x[1,2]` for elements (a comma inside
+// brackets separates no columns there, quoted or not). It becomes a plan, one Column per field
+// of a record, so that reading a row is one walk over its bytes that parses each number in
+// place; only records with quotes, blanks or mistakes take the general path. A port is absent
+// if all its fields are empty. A blank line is a row only where the file has a single column,
+// for an input that may be absent; elsewhere blank lines may only end the file.
+#include <string>
+#include <utility>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/csv_records.h"
+#include "runtime/stream_io/readers.h"
+#include "runtime/stream_io/scalar_text.h"
+#include "runtime/stream_io/spelling.h"
+#include "runtime/stream_io/wanted_ports.h"
+
+namespace rml::rt {
+namespace {
+
+struct Column {
+  void* to = nullptr;  // null: a column of no interest
+  std::uint32_t port = 0;
+  std::uint8_t dtype = RML_BOOL;
+};
+
+class CsvReader final : public RowSource {
+ public:
+  CsvReader(ByteSource bytes, Row& row, const Ports& wanted) : records_(std::move(bytes)), row_(row), wanted_(wanted) {
+    filled_.assign(row.size(), 0);
+    read_header();
+  }
+
+  bool read() override;
+  std::string place(std::uint32_t port) const override;
+  double fraction() const override { return records_.bytes().fraction(); }
+  const std::string& name() const override { return records_.bytes().name(); }
+
+ private:
+  void read_header();
+  void plan_columns();
+  [[noreturn]] void missing(const rml_port& port, std::uint64_t element,
+                            const std::vector<std::string>& unknown) const;
+  bool next_row();
+  void parse_record();
+  void parse_field(std::size_t column, std::string_view raw);
+  void settle_presence();
+  // The raw field of a column in the current record; null data if the record is too short.
+  std::string_view field(std::size_t column) const;
+  std::string cycle_text() const { return ": cycle " + std::to_string(cycle_) + ": "; }
+
+  CsvRecords records_;
+  Row& row_;
+  Ports wanted_;
+  std::vector<std::string> names_;  // of the columns, in file order
+  std::vector<Column> columns_;
+  std::vector<std::uint64_t> filled_;  // by port: fields that were not empty
+  bool blank_is_row_ = false;
+  std::int64_t cycle_ = -1;
+  std::string scratch_;
+};
+
+// In a header a comma inside brackets belongs to the name, and blanks mean nothing.
+std::vector<std::string> split_header(std::string_view record) {
+  std::vector<std::string> names;
+  std::string scratch;
+  const char* at = record.data();
+  const char* const end = at + record.size();
+  while (at) {
+    const char* const begin = at;
+    std::string_view raw = take_field(at, end);
+    if (trimmed(raw).substr(0, 1) != "\"") {
+      while (at && raw.find('[') != raw.npos && raw.find(']') == raw.npos) {
+        take_field(at, end);
+        const char* const stop = at ? at - 1 : end;
+        raw = {begin, static_cast<std::size_t>(stop - begin)};
+      }
+    }
+    std::string name;
+    for (const char c : field_text(raw, scratch)) {
+      if (c != ' ' && c != '\t') name += c;
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+bool looks_like_a_number(const std::string& text) {
+  double value = 0;
+  if (text.find_first_of("0123456789") > 1) return false;  // "nan" is a name here
+  return parse_whole_scalar(RML_F64, text, &value) == Parsed::ok;
+}
+
+void CsvReader::read_header() {
+  if (!records_.next()) throw Failure(name() + ": empty; expected a header of column names");
+  names_ = split_header(records_.record());
+  std::size_t numbers = 0;
+  for (const std::string& column : names_) numbers += looks_like_a_number(column) ? 1 : 0;
+  if (numbers == names_.size()) {
+    throw Failure(name() + ":1: expected a header of column names, found numbers");
+  }
+  plan_columns();
+}
+
+void CsvReader::plan_columns() {
+  const auto elements = elements_by_name(row_, wanted_);
+  std::vector<std::vector<bool>> seen(row_.size());
+  for (const std::uint32_t i : wanted_) seen[i].resize(row_.port(i).elements);
+  std::vector<std::string> unknown;
+  columns_.resize(names_.size());
+  for (std::size_t c = 0; c < names_.size(); ++c) {
+    const auto it = elements.find(names_[c]);
+    if (it == elements.end()) {
+      unknown.push_back(names_[c]);
+      continue;
+    }
+    const auto [port, index] = it->second;
+    if (seen[port][index]) throw Failure(name() + ":1: column '" + names_[c] + "' appears twice");
+    seen[port][index] = true;
+    columns_[c] = {row_.element(port, index), port, row_.port(port).dtype};
+  }
+  for (const std::uint32_t i : wanted_) {
+    for (std::uint64_t k = 0; k < seen[i].size(); ++k) {
+      if (!seen[i][k]) missing(row_.port(i), k, unknown);
+    }
+  }
+  blank_is_row_ = columns_.size() == 1 && columns_[0].to && !row_.port(columns_[0].port).always;
+}
+
+void CsvReader::missing(const rml_port& port, std::uint64_t element, const std::vector<std::string>& unknown) const {
+  const std::string wanted = element_name(port, element);
+  const std::string text = name() + ":1: no column '" + wanted + "' for input " + expected_columns(port);
+  for (const std::string& other : unknown) {
+    if (port.rank > 0 && other == port.name) {
+      throw Failure(text + "; there is a column '" + other + "', but the input is no scalar");
+    }
+    if (port.rank == 0 && other.rfind(std::string(port.name) + "[", 0) == 0) {
+      throw Failure(text + "; there is a column '" + other + "', but the input is a scalar");
+    }
+  }
+  throw Failure(text + did_you_mean(wanted, unknown));
+}
+
+// Blank lines: see the head of this file.
+bool CsvReader::next_row() {
+  if (!records_.next()) return false;
+  if (blank_is_row_ || !trimmed(records_.record()).empty()) return true;
+  const std::int64_t blank = records_.line();
+  while (records_.next()) {
+    if (trimmed(records_.record()).empty()) continue;
+    throw Failure(name() + ":" + std::to_string(blank) + cycle_text() + "blank line");
+  }
+  return false;
+}
+
+bool CsvReader::read() {
+  ++cycle_;
+  if (!next_row()) return false;
+  for (const std::uint32_t i : wanted_) filled_[i] = 0;
+  parse_record();
+  settle_presence();
+  return true;
+}
+
+void CsvReader::parse_record() {
+  const std::string_view record = records_.record();
+  const char* at = record.data();
+  const char* const end = at + record.size();
+  const std::size_t count = columns_.size();
+  for (std::size_t c = 0; c < count; ++c) {
+    if (!at) {
+      throw Failure(name() + ":" + std::to_string(records_.line()) + cycle_text() + "the row has " + std::to_string(c) +
+                    (c == 1 ? " field" : " fields") + ", the header " + std::to_string(count));
+    }
+    const Column& column = columns_[c];
+    const char* stop = at;
+    if (column.to && at < end && parse_scalar(column.dtype, stop, end, column.to) == Parsed::ok &&
+        (stop == end || *stop == ',')) {
+      ++filled_[column.port];
+      at = stop == end ? nullptr : stop + 1;
+      continue;
+    }
+    const std::string_view raw = take_field(at, end);
+    if (column.to) parse_field(c, raw);
+  }
+  if (at) {
+    std::size_t fields = count;
+    while (at) {
+      take_field(at, end);
+      ++fields;
+    }
+    throw Failure(name() + ":" + std::to_string(records_.line()) + cycle_text() + "the row has " +
+                  std::to_string(fields) + " fields, the header " + std::to_string(count));
+  }
+}
+
+void CsvReader::parse_field(std::size_t c, std::string_view raw) {
+  const std::string_view text = field_text(raw, scratch_);
+  if (text.empty()) return;
+  const Column& column = columns_[c];
+  const Parsed result = parse_whole_scalar(column.dtype, text, column.to);
+  if (result != Parsed::ok) {
+    throw Failure(records_.place(raw.data()) + cycle_text() + "column '" + names_[c] +
+                  "': " + parse_complaint(column.dtype, result, text));
+  }
+  ++filled_[column.port];
+}
+
+void CsvReader::settle_presence() {
+  for (const std::uint32_t i : wanted_) {
+    const rml_port& port = row_.port(i);
+    row_.set_present(i, filled_[i] == port.elements && (port.elements > 0 || port.always));
+    if (filled_[i] == port.elements) continue;
+    if (filled_[i] == 0 && !port.always) continue;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (!columns_[c].to || columns_[c].port != i || !field_text(field(c), scratch_).empty()) continue;
+      const std::string column = records_.place(field(c).data()) + cycle_text() + "column '" + names_[c] + "'";
+      if (filled_[i] > 0) throw Failure(column + " is empty, but other elements of '" + port.name + "' are not");
+      throw Failure(column + " is empty, but '" + port.name + "' is present at every cycle (clock " + port.clock + ")");
+    }
+  }
+}
+
+std::string_view CsvReader::field(std::size_t column) const {
+  const std::string_view record = records_.record();
+  const char* at = record.data();
+  std::string_view raw = take_field(at, record.data() + record.size());
+  for (std::size_t c = 0; c < column && at; ++c) raw = take_field(at, record.data() + record.size());
+  return raw;
+}
+
+std::string CsvReader::place(std::uint32_t port) const {
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (columns_[c].to && columns_[c].port == port) return records_.place(field(c).data());
+  }
+  return name() + ":" + std::to_string(records_.line());
+}
+
+}  // namespace
+
+std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted) {
+  return std::make_unique<CsvReader>(std::move(bytes), row, wanted);
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,124 @@
+// See csv_records.h. The common record has no quotes: memchr finds its end. One that has a
+// quote is scanned again by a small automaton, whose state survives fetching more bytes, so a
+// long quoted field is not scanned from its beginning each time.
+#include "runtime/stream_io/csv_records.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/wanted_ports.h"
+
+namespace rml::rt {
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+}  // namespace
+
+std::string_view take_field(const char*& at, const char* end) {
+  const char* const begin = at;
+  const char* p = at;
+  while (p < end && is_blank(*p)) ++p;
+  if (p < end && *p == '"') {
+    ++p;
+    while (p < end) {
+      if (*p++ != '"') continue;
+      if (p == end || *p != '"') break;
+      ++p;
+    }
+  }
+  const void* comma = p < end ? std::memchr(p, ',', static_cast<std::size_t>(end - p)) : nullptr;
+  const char* const stop = comma ? static_cast<const char*>(comma) : end;
+  at = comma ? stop + 1 : nullptr;
+  return {begin, static_cast<std::size_t>(stop - begin)};
+}
+
+std::string_view field_text(std::string_view raw, std::string& scratch) {
+  std::string_view text = trimmed(raw);
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
+  text = text.substr(1, text.size() - 2);
+  if (text.find('"') == text.npos) return trimmed(text);
+  scratch.clear();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    scratch += text[i];
+    if (text[i] == '"' && i + 1 < text.size() && text[i + 1] == '"') ++i;
+  }
+  return trimmed(scratch);
+}
+
+// The length of the record that begins the unread bytes, without its line end.
+std::size_t CsvRecords::find_quoted_end() {
+  enum { field_start, plain, quoted, quote_in_quoted } state = field_start;
+  std::size_t i = 0;
+  while (true) {
+    if (i == bytes_.size() && !bytes_.more()) {
+      if (state != quoted) return i;
+      throw Failure(bytes_.name() + ":" + std::to_string(line_) + ": a quoted field is not closed");
+    }
+    const char c = bytes_.begin()[i];
+    if (state == quoted) {
+      if (c == '"') state = quote_in_quoted;
+      if (c == '\n') ++lines_in_record_;
+    } else if (c == '\n') {
+      return i;
+    } else if (c == '"' && (state == field_start || state == quote_in_quoted)) {
+      state = quoted;
+    } else if (c == ',') {
+      state = field_start;
+    } else if (!(state == field_start && is_blank(c))) {
+      state = plain;
+    }
+    ++i;
+  }
+}
+
+bool CsvRecords::next() {
+  bytes_.consume(length_);
+  line_ += first_ ? 1 : lines_in_record_;
+  lines_in_record_ = 1;
+  length_ = 0;
+  if (first_) {
+    first_ = false;
+    // One byte first: a header of two must not wait for a third.
+    const bool marked = bytes_.at_least(1) && *bytes_.begin() == '\xef' && bytes_.at_least(3) &&
+                        std::memcmp(bytes_.begin(), "\xef\xbb\xbf", 3) == 0;
+    if (marked) bytes_.consume(3);
+  }
+  std::size_t scanned = 0;
+  std::size_t end = 0;
+  while (true) {
+    const std::size_t size = bytes_.size();
+    const void* found = size > scanned ? std::memchr(bytes_.begin() + scanned, '\n', size - scanned) : nullptr;
+    if (found) {
+      end = static_cast<std::size_t>(static_cast<const char*>(found) - bytes_.begin());
+      break;
+    }
+    scanned = size;
+    if (!bytes_.more()) {
+      if (size == 0) return false;
+      end = size;
+      break;
+    }
+  }
+  if (std::memchr(bytes_.begin(), '"', end)) end = find_quoted_end();
+  length_ = std::min(end + 1, bytes_.size());
+  if (end > 0 && bytes_.begin()[end - 1] == '\r') --end;
+  record_ = {bytes_.begin(), end};
+  return true;
+}
+
+std::string CsvRecords::place(const char* at) const {
+  std::int64_t line = line_;
+  const char* line_begin = record_.data();
+  for (const char* p = line_begin; p < at; ++p) {
+    if (*p == '\n') {
+      ++line;
+      line_begin = p + 1;
+    }
+  }
+  const std::size_t column = characters({line_begin, static_cast<std::size_t>(at - line_begin)}) + 1;
+  return bytes_.name() + ":" + std::to_string(line) + ":" + std::to_string(column);
+}
+
+}  // namespace rml::rt

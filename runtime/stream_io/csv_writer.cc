@@ -1,0 +1,68 @@
+// CSV rows out (interface.md §2; RFC 4180 with LF line ends).
+//
+// The header is written at once. Names with a comma (`x[1,2]`) are quoted. An absent value is
+// empty fields; where the file has one column only, `""`, as a blank line may be skipped by
+// other readers. The row is formatted straight into the sink's buffer.
+#include <string>
+#include <utility>
+
+#include "runtime/stream_io/scalar_text.h"
+#include "runtime/stream_io/writers.h"
+
+namespace rml::rt {
+namespace {
+
+class CsvWriter final : public RowSink {
+ public:
+  CsvWriter(ByteSink bytes, const Row& row, const Ports& wanted) : bytes_(std::move(bytes)), row_(row), wanted_(wanted) {
+    bool first = true;
+    for (const std::uint32_t i : wanted_) {
+      const rml_port& port = row_.port(i);
+      columns_ += port.elements;
+      for (std::uint64_t k = 0; k < port.elements; ++k) {
+        const std::string name = element_name(port, k);
+        if (!std::exchange(first, false)) bytes_.append(",");
+        bytes_.append(name.find(',') == name.npos ? name : "\"" + name + "\"");
+      }
+    }
+    bytes_.append("\n");
+  }
+
+  void write() override {
+    bool first = true;
+    for (const std::uint32_t i : wanted_) {
+      const rml_port& port = row_.port(i);
+      const std::uint64_t size = dtype_bytes(port.dtype);
+      const char* value = static_cast<const char*>(row_.data(i));
+      const bool present = row_.is_present(i);
+      for (std::uint64_t k = 0; k < port.elements; ++k, value += size) {
+        char* to = bytes_.room(longest_scalar + 2);
+        if (!std::exchange(first, false)) *to++ = ',';
+        if (present) to = format_scalar(port.dtype, value, to, BoolText::word);
+        bytes_.commit(to);
+      }
+      if (!present && columns_ == 1 && port.elements == 1) bytes_.append("\"\"");
+    }
+    char* to = bytes_.room(1);
+    *to++ = '\n';
+    bytes_.commit(to);
+  }
+
+  void undetermined(std::int64_t) override {}
+  void flush() override { bytes_.flush(); }
+  void close() override { bytes_.close(); }
+
+ private:
+  ByteSink bytes_;
+  const Row& row_;
+  Ports wanted_;
+  std::uint64_t columns_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted) {
+  return std::make_unique<CsvWriter>(std::move(bytes), row, wanted);
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,250 @@
+// See endpoints.h. `a=b.csv` is read as input a from b.csv if there is an input a; a file that
+// really has that name can be given as ./a=b.csv.
+#include "runtime/stream_io/endpoints.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <optional>
+#include <utility>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/spelling.h"
+
+namespace rml::rt {
+namespace {
+
+const char* option_name(Direction direction) { return direction == Direction::in ? "--input" : "--output"; }
+const char* port_word(Direction direction) { return direction == Direction::in ? "input" : "output"; }
+
+bool has_suffix(const std::string& text, std::string_view suffix) {
+  return text.size() > suffix.size() && text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+std::optional<Format> format_named(const std::string& name) {
+  if (name == "csv") return Format::csv;
+  if (name == "jsonl") return Format::jsonl;
+  if (name == "chron") return Format::chron;
+  if (name == "npy") return Format::npy;
+  if (name == "npz") return Format::npz;
+  return std::nullopt;
+}
+
+bool is_device_or_pipe(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+void choose_format(Endpoint& endpoint, const std::string& stdio_format, const char* option) {
+  const Format stdio = format_named(stdio_format).value_or(Format::csv);
+  endpoint.format = stdio;
+  if (endpoint.path == "-") return;
+  std::string path = endpoint.path;
+  endpoint.gzip = has_suffix(path, ".gz");
+  if (endpoint.gzip) path.resize(path.size() - 3);
+  const std::size_t dot = path.rfind('.');
+  const bool has_dot = dot != path.npos && path.find('/', dot) == path.npos;
+  if (const auto format = has_dot ? format_named(path.substr(dot + 1)) : std::nullopt) {
+    endpoint.format = *format;
+  } else if (stdio_format.empty() && !is_device_or_pipe(endpoint.path)) {
+    throw Failure(std::string(option) + " " + endpoint.path +
+                      ": the suffix does not tell the format; use .csv, .jsonl, .chron, .npy or .npz (each also with "
+                      ".gz), or --format",
+                  exit_usage);
+  }
+}
+
+std::optional<std::uint32_t> port_named(const Row& row, std::string_view name) {
+  for (std::uint32_t i = 0; i < row.size(); ++i) {
+    if (name == row.port(i).name) return i;
+  }
+  return std::nullopt;
+}
+
+bool is_identifier(std::string_view text) {
+  for (const char c : text) {
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')) return false;
+  }
+  return !text.empty();
+}
+
+std::string port_names(const Row& row, const Ports& ports) {
+  std::string text;
+  for (const std::uint32_t i : ports) text += (text.empty() ? "'" : ", '") + std::string(row.port(i).name) + "'";
+  return text;
+}
+
+// Checks what a format cannot hold.
+void check_ports(Direction direction, const Endpoint& endpoint, const Row& row) {
+  const std::string what = std::string(option_name(direction)) + " " + endpoint.path + ": ";
+  const bool arrays = endpoint.format == Format::npy || endpoint.format == Format::npz;
+  if (endpoint.format == Format::npy && endpoint.ports.size() != 1) {
+    throw Failure(what + "a .npy holds one stream, not " + std::to_string(endpoint.ports.size()) + " (" +
+                      port_names(row, endpoint.ports) + "); name one each (" + row.port(endpoint.ports[0]).name +
+                      "=FILE.npy) or use .npz",
+                  exit_usage);
+  }
+  for (const std::uint32_t i : endpoint.ports) {
+    const rml_port& port = row.port(i);
+    const std::string stream = "'" + std::string(port.name) + "'";
+    if (arrays && port.dtype == RML_BF16) {
+      throw Failure(what + stream + " is bf16, which NumPy files do not have; use .csv", exit_usage);
+    }
+    if (port.always || !arrays) continue;
+    const std::string absent = stream + " is absent at some cycles (clock " + port.clock + ")";
+    if (direction == Direction::in) {
+      throw Failure(what + absent + ", which a NumPy file cannot say; use .csv, .jsonl or .chron", exit_usage);
+    }
+    if (endpoint.format == Format::npy) {
+      throw Failure(what + absent + ", which a .npy cannot say; use .npz or .csv", exit_usage);
+    }
+  }
+}
+
+struct Assignment {
+  std::vector<Endpoint> endpoints;
+  std::vector<bool> named;
+  std::optional<std::size_t> rest;  // the endpoint of all other ports
+};
+
+void assign(Direction direction, const std::string& argument, const Row& row, Assignment& assignment) {
+  const std::string option = std::string(option_name(direction)) + " " + argument;
+  const std::size_t equals = argument.find('=');
+  const std::string name = equals == argument.npos ? "" : argument.substr(0, equals);
+  const auto port = equals == argument.npos ? std::nullopt : port_named(row, name);
+  Endpoint endpoint;
+  if (port) {
+    if (assignment.named[*port]) {
+      throw Failure(option + ": " + port_word(direction) + " '" + name + "' was given before", exit_usage);
+    }
+    assignment.named[*port] = true;
+    endpoint.path = argument.substr(equals + 1);
+    endpoint.ports = {*port};
+  } else if (is_identifier(name)) {
+    std::vector<std::string> known;
+    for (std::uint32_t i = 0; i < row.size(); ++i) known.emplace_back(row.port(i).name);
+    throw Failure(option + ": the node has no " + port_word(direction) + " '" + name + "'" + did_you_mean(name, known),
+                  exit_usage);
+  } else {
+    if (assignment.rest) {
+      throw Failure(option + ": a file for all " + port_word(direction) + "s was given before ('" +
+                        assignment.endpoints[*assignment.rest].path + "'); name the " + port_word(direction) +
+                        ": NAME=" + argument,
+                    exit_usage);
+    }
+    assignment.rest = assignment.endpoints.size();
+    endpoint.path = argument;
+  }
+  if (endpoint.path.empty()) throw Failure(option + ": no file name", exit_usage);
+  assignment.endpoints.push_back(std::move(endpoint));
+}
+
+struct FileId {
+  dev_t device;
+  ino_t inode;
+  bool operator==(const FileId&) const = default;
+};
+
+// Only regular files can be destroyed by writing to them.
+std::optional<FileId> file_id(const Endpoint& endpoint, int stdio) {
+  struct stat status {};
+  const int result = endpoint.path == "-" ? fstat(stdio, &status) : ::stat(endpoint.path.c_str(), &status);
+  if (result != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return FileId{status.st_dev, status.st_ino};
+}
+
+std::unique_ptr<RowSource> open_source(const Endpoint& input, Row& row, const std::function<void()>& before_blocking) {
+  const auto coding = input.gzip ? ByteSource::Coding::gzip : ByteSource::Coding::plain;
+  ByteSource bytes = ByteSource::open(input.path, coding, before_blocking);
+  switch (input.format) {
+    case Format::csv: return read_csv(std::move(bytes), row, input.ports);
+    case Format::jsonl: return read_jsonl(std::move(bytes), row, input.ports);
+    case Format::chron: return read_chron(std::move(bytes), row, input.ports);
+    case Format::npy: return read_npy(std::move(bytes), row, input.ports[0]);
+    case Format::npz: return read_npz(std::move(bytes), row, input.ports);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
+                                     const std::string& stdio_format, const Row& row) {
+  const std::string word = port_word(direction);
+  if (row.size() == 0) {
+    if (arguments.empty()) return {};
+    throw Failure(std::string(option_name(direction)) + " " + arguments[0] + ": the node has no " + word + "s",
+                  exit_usage);
+  }
+  Assignment assignment;
+  assignment.named.assign(row.size(), false);
+  for (const std::string& argument : arguments) assign(direction, argument, row, assignment);
+  if (arguments.empty()) assign(direction, "-", row, assignment);
+  Ports others;
+  for (std::uint32_t i = 0; i < row.size(); ++i) {
+    if (!assignment.named[i]) others.push_back(i);
+  }
+  std::vector<Endpoint>& endpoints = assignment.endpoints;
+  if (assignment.rest && others.empty()) {
+    throw Failure(std::string(option_name(direction)) + " " + endpoints[*assignment.rest].path + ": every " + word +
+                      " is given by name already",
+                  exit_usage);
+  }
+  if (assignment.rest) {
+    endpoints[*assignment.rest].ports = others;
+  } else if (direction == Direction::in && !others.empty()) {
+    throw Failure("no file for " + std::string(others.size() == 1 ? "input " : "inputs ") + port_names(row, others) +
+                      ": add --input NAME=FILE, or --input FILE (or -) for all the rest",
+                  exit_usage);
+  }
+  std::size_t stdio_uses = 0;
+  for (Endpoint& endpoint : endpoints) {
+    stdio_uses += endpoint.path == "-" ? 1 : 0;
+    choose_format(endpoint, stdio_format, option_name(direction));
+    check_ports(direction, endpoint, row);
+  }
+  if (stdio_uses > 1) throw Failure(std::string(option_name(direction)) + ": '-' can be given once only", exit_usage);
+  return std::move(endpoints);
+}
+
+void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs) {
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    const auto output = file_id(outputs[o], STDOUT_FILENO);
+    for (std::size_t other = 0; other < o; ++other) {
+      if (outputs[other].path == outputs[o].path || (output && output == file_id(outputs[other], STDOUT_FILENO))) {
+        throw Failure("two outputs go to the same file '" + outputs[o].path + "'", exit_usage);
+      }
+    }
+    for (const Endpoint& input : inputs) {
+      if (output && output == file_id(input, STDIN_FILENO)) {
+        throw Failure("output '" + outputs[o].path + "' is the same file as input '" + input.path + "'", exit_usage);
+      }
+    }
+  }
+}
+
+std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row,
+                                        const std::function<void()>& before_blocking) {
+  if (inputs.empty()) return nullptr;
+  std::vector<std::unique_ptr<RowSource>> sources;
+  std::vector<Ports> ports;
+  for (const Endpoint& input : inputs) {
+    sources.push_back(open_source(input, row, before_blocking));
+    ports.push_back(input.ports);
+  }
+  return equal_length(std::move(sources), std::move(ports));
+}
+
+std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row) {
+  ByteSink bytes = ByteSink::open(output.path, output.gzip);
+  switch (output.format) {
+    case Format::csv: return write_csv(std::move(bytes), row, output.ports);
+    case Format::jsonl: return write_jsonl(std::move(bytes), row, output.ports);
+    case Format::chron: return write_chron(std::move(bytes), row, output.ports);
+    case Format::npy: return write_npy(std::move(bytes), row, output.ports[0]);
+    case Format::npz: return write_npz(std::move(bytes), row, output.ports);
+  }
+  return nullptr;
+}
+
+}  // namespace rml::rt

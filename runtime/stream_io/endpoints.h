@@ -1,0 +1,43 @@
+// From --input and --output to sources and sinks.
+//
+// An argument is NAME=FILE for one port or FILE for all ports not named by another. A file's
+// format goes by its suffix (.csv .jsonl .chron .npy .npz, each also .gz); stdin, stdout, and
+// devices and pipes without a suffix use --format, CSV if that is not given. A file may serve
+// once, and never as input and output at the same time: the output would destroy the input.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/stream_io/readers.h"
+#include "runtime/stream_io/writers.h"
+
+namespace rml::rt {
+
+enum class Format { csv, jsonl, chron, npy, npz };
+
+struct Endpoint {
+  std::string path;  // "-": stdin or stdout
+  Format format = Format::csv;
+  bool gzip = false;
+  Ports ports;
+};
+
+enum class Direction { in, out };
+
+// Who reads or writes what. Throws Failure with status 2 for a wrong argument; stdin or stdout
+// serves all ports if there is no argument. Nothing is opened.
+std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
+                                     const std::string& stdio_format, const Row& row);
+
+// Throws Failure if an output would overwrite an input or another output.
+void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs);
+
+// Null if there are no endpoints.
+std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row,
+                                        const std::function<void()>& before_blocking);
+std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row);
+
+}  // namespace rml::rt

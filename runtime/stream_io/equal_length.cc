@@ -1,0 +1,66 @@
+// Several sources read in step, as one.
+//
+// The streams of a program have a common length: an input file that ends before another is a
+// mistake, found at the first cycle that one has and the other lacks.
+#include <string>
+#include <utility>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/readers.h"
+
+namespace rml::rt {
+namespace {
+
+class EqualLength final : public RowSource {
+ public:
+  EqualLength(std::vector<std::unique_ptr<RowSource>> sources, std::vector<Ports> ports)
+      : sources_(std::move(sources)), ports_(std::move(ports)) {}
+
+  bool read() override {
+    const RowSource* ended = nullptr;
+    const RowSource* going_on = nullptr;
+    for (const auto& source : sources_) (source->read() ? going_on : ended) = source.get();
+    if (ended && going_on) {
+      throw Failure(ended->name() + " ends after " + std::to_string(cycles_) + (cycles_ == 1 ? " row" : " rows") +
+                    ", but " + going_on->name() + " goes on at cycle " + std::to_string(cycles_) +
+                    ": input files must be equally long");
+    }
+    if (going_on) ++cycles_;
+    return going_on != nullptr;
+  }
+
+  std::string place(std::uint32_t port) const override { return source_of(port).place(port); }
+
+  double fraction() const override {
+    double known = -1;
+    for (const auto& source : sources_) {
+      if (source->fraction() > known) known = source->fraction();
+    }
+    return known;
+  }
+
+  const std::string& name() const override { return sources_.front()->name(); }
+
+ private:
+  const RowSource& source_of(std::uint32_t port) const {
+    for (std::size_t s = 0; s < sources_.size(); ++s) {
+      for (const std::uint32_t i : ports_[s]) {
+        if (i == port) return *sources_[s];
+      }
+    }
+    return *sources_.front();
+  }
+
+  std::vector<std::unique_ptr<RowSource>> sources_;
+  std::vector<Ports> ports_;
+  std::int64_t cycles_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSource> equal_length(std::vector<std::unique_ptr<RowSource>> sources, std::vector<Ports> ports) {
+  if (sources.size() == 1) return std::move(sources.front());
+  return std::make_unique<EqualLength>(std::move(sources), std::move(ports));
+}
+
+}  // namespace rml::rt

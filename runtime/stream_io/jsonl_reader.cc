@@ -1,0 +1,254 @@
+// JSON lines in: one object per cycle (blank lines are skipped).
+//
+// A key names an input; tensors are arrays nested as the shape says; null or no key is absent;
+// other keys are ignored whatever they hold. Floats may also be the strings "NaN", "Infinity"
+// and "-Infinity". nlohmann's SAX parser drives a small automaton that stores values where they
+// belong; float text is converted by us, as the parser's own conversion to double would round
+// f32 twice.
+#include <charconv>
+#include <clocale>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/readers.h"
+#include "runtime/stream_io/scalar_text.h"
+#include "runtime/stream_io/spelling.h"
+#include "runtime/stream_io/wanted_ports.h"
+
+namespace rml::rt {
+namespace {
+
+// The state of one object: which input's value is being read, and how deep in its arrays.
+// Every handler returns false after an error, whose text is in `error`.
+class ObjectHandler {
+ public:
+  ObjectHandler(Row& row, const Ports& wanted) : row_(row), seen_(row.size(), false) {
+    for (const std::uint32_t i : wanted) ports_[row.port(i).name] = i;
+    // The parser writes the locale's decimal point into the text of a number.
+    decimal_point_ = *std::localeconv()->decimal_point;
+  }
+
+  void begin() {
+    seen_.assign(seen_.size(), false);
+    unknown_.clear();
+    error_.clear();
+    error_at_ = 0;
+    depth_ = 0;
+    port_ = nullptr;
+  }
+  bool seen(std::uint32_t port) const { return seen_[port]; }
+  const std::vector<std::string>& unknown() const { return unknown_; }
+  const std::string& error() const { return error_; }
+  std::size_t error_at() const { return error_at_; }  // bytes into the line; 0: unknown
+
+  bool null() {
+    if (!inside("null")) return false;
+    if (!port_) return true;
+    if (depth_ > 1) return fail("null inside a tensor");
+    seen_[index_] = false;
+    port_ = nullptr;
+    return true;
+  }
+  bool boolean(bool value) {
+    if (!inside("a Boolean")) return false;
+    if (!port_) return true;
+    if (port_->dtype != RML_BOOL) return fail(std::string(value ? "true" : "false") + " is not " + type_name());
+    return scalar(value ? "true" : "false");
+  }
+  bool number_integer(std::int64_t value) {
+    char text[24];
+    return number({text, std::to_chars(text, text + sizeof text, value).ptr});
+  }
+  bool number_unsigned(std::uint64_t value) {
+    char text[24];
+    return number({text, std::to_chars(text, text + sizeof text, value).ptr});
+  }
+  bool number_float(double, const std::string& text) {
+    if (decimal_point_ == '.') return number(text);
+    std::string plain = text;
+    for (char& c : plain) c = c == decimal_point_ ? '.' : c;
+    return number(plain);
+  }
+  bool string(const std::string& text) {
+    if (!inside("a string")) return false;
+    if (!port_) return true;
+    const bool special = text == "NaN" || text == "Infinity" || text == "-Infinity";
+    if (is_float(port_->dtype) && special) return scalar(text);
+    return fail("a string is not " + type_name());
+  }
+  bool binary(const nlohmann::json::binary_t&) { return fail("binary value"); }
+
+  bool start_object(std::size_t) {
+    if (depth_ == 0) {
+      depth_ = 1;
+      return true;
+    }
+    if (port_) return fail("an object is not " + type_name());
+    ++depth_;
+    return inside("an object");
+  }
+  bool key(const std::string& name) {
+    if (depth_ != 1) return true;
+    const auto it = ports_.find(name);
+    if (it == ports_.end()) {
+      port_ = nullptr;
+      if (unknown_.size() < 100) unknown_.push_back(name);
+      return true;
+    }
+    index_ = it->second;
+    port_ = &row_.port(index_);
+    if (seen_[index_]) return fail("key '" + name + "' appears twice");
+    seen_[index_] = true;
+    to_ = static_cast<char*>(row_.data(index_));
+    counts_.assign(port_->rank, 0);
+    return true;
+  }
+  bool end_object() {
+    --depth_;
+    return true;
+  }
+  bool start_array(std::size_t) {
+    if (!inside("an array")) return false;
+    ++depth_;
+    if (!port_) return true;
+    const std::size_t axis = depth_ - 2;
+    if (axis >= port_->rank) return fail("too many brackets for " + type_name());
+    if (axis > 0 && !count(axis - 1)) return false;
+    counts_[axis] = 0;
+    return true;
+  }
+  bool end_array() {
+    --depth_;
+    if (!port_) return true;
+    const std::size_t axis = depth_ - 1;
+    if (counts_[axis] != port_->dims[axis]) {
+      return fail("an array of " + std::to_string(counts_[axis]) + " where " + type_name() + " has " +
+                  std::to_string(port_->dims[axis]));
+    }
+    if (axis == 0) port_ = nullptr;
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& problem) {
+    const std::string text = problem.what();
+    const std::size_t detail = text.find(": ");
+    error_ = "not valid JSON: " + (detail == text.npos ? text : text.substr(detail + 2));
+    error_at_ = position;
+    return false;
+  }
+
+ private:
+  bool fail(const std::string& text) {
+    error_ = (port_ ? "'" + std::string(port_->name) + "': " : "") + text;
+    return false;
+  }
+  std::string type_name() const { return type_text(*port_); }
+  bool inside(const char* what) {
+    return depth_ > 0 || fail(std::string("expected an object of named values, found ") + what);
+  }
+  bool count(std::size_t axis) {
+    if (counts_[axis]++ < port_->dims[axis]) return true;
+    return fail("an array of more than " + std::to_string(port_->dims[axis]) + " where " + type_name() + " is wanted");
+  }
+  bool number(std::string_view text) {
+    if (!inside("a number")) return false;
+    if (!port_) return true;
+    if (port_->dtype == RML_BOOL) return fail("a number is not " + type_name());
+    return scalar(text);
+  }
+  bool scalar(std::string_view text) {
+    if (depth_ - 1 != port_->rank) return fail("too few brackets for " + type_name());
+    if (port_->rank > 0 && !count(port_->rank - 1)) return false;
+    const Parsed result = parse_whole_scalar(port_->dtype, text, to_);
+    if (result != Parsed::ok) return fail(parse_complaint(port_->dtype, result, text));
+    to_ += dtype_bytes(port_->dtype);
+    if (port_->rank == 0) port_ = nullptr;
+    return true;
+  }
+
+  Row& row_;
+  std::unordered_map<std::string, std::uint32_t> ports_;
+  std::vector<bool> seen_;
+  std::vector<std::string> unknown_;
+  std::string error_;
+  std::size_t error_at_ = 0;
+  std::size_t depth_ = 0;            // open brackets of either kind
+  const rml_port* port_ = nullptr;   // whose value comes; null: nobody's
+  std::uint32_t index_ = 0;
+  char* to_ = nullptr;
+  std::vector<std::uint64_t> counts_;  // items so far, by axis
+  char decimal_point_ = '.';
+};
+
+class JsonlReader final : public RowSource {
+ public:
+  JsonlReader(ByteSource bytes, Row& row, const Ports& wanted)
+      : bytes_(std::move(bytes)), row_(row), wanted_(wanted), handler_(row, wanted) {}
+
+  bool read() override {
+    ++cycle_;
+    do {
+      if (!next_line()) return false;
+    } while (trimmed(line_).empty());
+    handler_.begin();
+    if (!nlohmann::json::sax_parse(line_.data(), line_.data() + line_.size(), &handler_)) {
+      const std::size_t at = handler_.error_at();
+      const std::string column = at > 0 ? ":" + std::to_string(characters(line_.substr(0, at))) : "";
+      throw Failure(name() + ":" + std::to_string(number_) + column + cycle_text() + handler_.error());
+    }
+    for (const std::uint32_t i : wanted_) {
+      const rml_port& port = row_.port(i);
+      row_.set_present(i, handler_.seen(i));
+      if (handler_.seen(i) || !port.always) continue;
+      throw Failure(place(i) + cycle_text() + "no value for '" + port.name + "', which is present at every cycle (clock " +
+                    port.clock + ")" + did_you_mean(port.name, handler_.unknown()));
+    }
+    return true;
+  }
+  std::string place(std::uint32_t) const override { return name() + ":" + std::to_string(number_); }
+  double fraction() const override { return bytes_.fraction(); }
+  const std::string& name() const override { return bytes_.name(); }
+
+ private:
+  bool next_line() {
+    bytes_.consume(length_);
+    length_ = 0;
+    std::size_t scanned = 0;
+    while (true) {
+      const std::size_t size = bytes_.size();
+      const void* found = size > scanned ? std::memchr(bytes_.begin() + scanned, '\n', size - scanned) : nullptr;
+      if (!found && bytes_.more()) {
+        scanned = size;
+        continue;
+      }
+      if (!found && size == 0) return false;
+      const std::size_t end = found ? static_cast<std::size_t>(static_cast<const char*>(found) - bytes_.begin()) : size;
+      length_ = found ? end + 1 : end;
+      line_ = {bytes_.begin(), end};
+      if (!line_.empty() && line_.back() == '\r') line_.remove_suffix(1);
+      if (++number_ == 1 && line_.substr(0, 3) == "\xef\xbb\xbf") line_.remove_prefix(3);
+      return true;
+    }
+  }
+  std::string cycle_text() const { return ": cycle " + std::to_string(cycle_) + ": "; }
+
+  ByteSource bytes_;
+  Row& row_;
+  Ports wanted_;
+  ObjectHandler handler_;
+  std::string_view line_;
+  std::size_t length_ = 0;  // with the line end
+  std::int64_t number_ = 0;
+  std::int64_t cycle_ = -1;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted) {
+  return std::make_unique<JsonlReader>(std::move(bytes), row, wanted);
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,84 @@
+// JSON lines out: one object per cycle, keys in port order.
+//
+// Tensors are nested arrays, an absent value is null. JSON has no NaN or infinities: they are
+// the strings "NaN", "Infinity" and "-Infinity", which the reader takes back.
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "runtime/stream_io/scalar_text.h"
+#include "runtime/stream_io/writers.h"
+
+namespace rml::rt {
+namespace {
+
+class JsonlWriter final : public RowSink {
+ public:
+  JsonlWriter(ByteSink bytes, const Row& row, const Ports& wanted)
+      : bytes_(std::move(bytes)), row_(row), wanted_(wanted) {
+    for (const std::uint32_t i : wanted_) {
+      keys_.push_back((keys_.empty() ? "{\"" : ",\"") + std::string(row_.port(i).name) + "\":");
+    }
+  }
+
+  void write() override {
+    for (std::size_t w = 0; w < wanted_.size(); ++w) {
+      const rml_port& port = row_.port(wanted_[w]);
+      bytes_.append(keys_[w]);
+      const char* value = static_cast<const char*>(row_.data(wanted_[w]));
+      if (!row_.is_present(wanted_[w])) {
+        bytes_.append("null");
+      } else {
+        add_axis(port, 0, value);
+      }
+    }
+    bytes_.append("}\n");
+  }
+
+  void undetermined(std::int64_t) override {}
+  void flush() override { bytes_.flush(); }
+  void close() override { bytes_.close(); }
+
+ private:
+  void add_axis(const rml_port& port, std::uint32_t axis, const char*& value) {
+    if (axis == port.rank) {
+      add_scalar(port, value);
+      value += dtype_bytes(port.dtype);
+      return;
+    }
+    bytes_.append("[");
+    for (std::uint64_t k = 0; k < port.dims[axis]; ++k) {
+      if (k > 0) bytes_.append(",");
+      add_axis(port, axis + 1, value);
+    }
+    bytes_.append("]");
+  }
+
+  void add_scalar(const rml_port& port, const char* value) {
+    char* const begin = bytes_.room(longest_scalar);
+    char* const end = format_scalar(port.dtype, value, begin, BoolText::word);
+    if (is_float(port.dtype)) {
+      if (*begin == 'n') return bytes_.append("\"NaN\"");
+      if (*begin == 'i') return bytes_.append("\"Infinity\"");
+      if (*begin == '-' && begin[1] == 'i') return bytes_.append("\"-Infinity\"");
+    }
+    bytes_.commit(end);
+    // Readers take -0 for the integer, which has no sign.
+    if (is_float(port.dtype) && std::string_view(begin, static_cast<std::size_t>(end - begin)) == "-0") {
+      bytes_.append(".0");
+    }
+  }
+
+  ByteSink bytes_;
+  const Row& row_;
+  Ports wanted_;
+  std::vector<std::string> keys_;  // with what stands before and behind them
+};
+
+}  // namespace
+
+std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted) {
+  return std::make_unique<JsonlWriter>(std::move(bytes), row, wanted);
+}
+
+}  // namespace rml::rt

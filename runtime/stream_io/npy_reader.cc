@@ -1,0 +1,139 @@
+// NumPy arrays in: .npy (one stream) and .npz (a zip of .npy, one per stream).
+//
+// The leading axis is time, the others are the port's shape. Rows are read one by one, so an
+// array larger than memory is no problem. Big-endian arrays are converted; arrays in Fortran
+// order have time as the fastest axis and would have to be held whole: they are refused, with
+// the remedy. Every row is present.
+#include <string>
+#include <utility>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/npy_array.h"
+#include "runtime/stream_io/readers.h"
+#include "runtime/stream_io/spelling.h"
+#include "runtime/stream_io/zip.h"
+
+namespace rml::rt {
+namespace {
+
+std::string shape_text(const std::vector<std::uint64_t>& shape) {
+  std::string text = "(";
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) text += (axis > 0 ? ", " : "") + std::to_string(shape[axis]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+class NpyReader final : public RowSource {
+ public:
+  NpyReader(ByteSource bytes, Row& row, std::uint32_t port)
+      : bytes_(std::move(bytes)), row_(row), port_(port), header_(read_npy_header(bytes_)) {
+    check_type();
+    check_shape();
+  }
+
+  bool read() override {
+    if (cycle_ == rows_) return false;
+    const std::uint64_t bytes = row_bytes_;
+    if (!bytes_.at_least(bytes)) {
+      throw Failure(name() + ": truncated at cycle " + std::to_string(cycle_) + ": " + std::to_string(rows_) +
+                    " rows of " + std::to_string(bytes) + " bytes promised (" + std::to_string(rows_ * bytes) +
+                    " bytes), " + std::to_string(cycle_ * bytes + bytes_.size()) + " bytes there");
+    }
+    const rml_port& port = row_.port(port_);
+    convert_elements(header_, bytes_.begin(), port.dtype, row_.data(port_), port.elements);
+    bytes_.consume(bytes);
+    row_.set_present(port_, true);
+    ++cycle_;
+    return true;
+  }
+  std::string place(std::uint32_t) const override { return name(); }
+  double fraction() const override {
+    return rows_ == 0 ? 1 : static_cast<double>(cycle_) / static_cast<double>(rows_);
+  }
+  const std::string& name() const override { return bytes_.name(); }
+
+ private:
+  void check_type() const {
+    const rml_port& port = row_.port(port_);
+    if (converts_safely(header_, port.dtype)) return;
+    throw Failure(name() + ": elements are " + npy_type_name(header_) + ", but input '" + port.name + "' is " +
+                  std::string(dtype_name(port.dtype)) + ", which does not hold every " + npy_type_name(header_) +
+                  "; convert the array first (astype)");
+  }
+
+  void check_shape() {
+    const rml_port& port = row_.port(port_);
+    bool same = header_.shape.size() == port.rank + std::size_t{1};
+    for (std::uint32_t axis = 0; same && axis < port.rank; ++axis) same = header_.shape[axis + 1] == port.dims[axis];
+    if (!same) {
+      std::string wanted = "(cycles";
+      for (std::uint32_t axis = 0; axis < port.rank; ++axis) wanted += ", " + std::to_string(port.dims[axis]);
+      throw Failure(name() + ": the array's shape is " + shape_text(header_.shape) + ", but input '" + port.name +
+                    "' (" + type_text(port) + ") needs " + wanted + (port.rank == 0 ? ",)" : ")"));
+    }
+    if (header_.fortran_order && port.rank > 0) {
+      throw Failure(name() + ": the array is in Fortran order, which cannot be read cycle by cycle; store "
+                             "numpy.ascontiguousarray of it");
+    }
+    rows_ = header_.shape[0];
+    std::uint64_t total = 0;
+    if (__builtin_mul_overflow(port.elements, header_.bytes, &row_bytes_) ||
+        __builtin_mul_overflow(row_bytes_, rows_, &total)) {
+      throw Failure(name() + ": the array's shape " + shape_text(header_.shape) + " is impossibly large");
+    }
+  }
+
+  ByteSource bytes_;
+  Row& row_;
+  std::uint32_t port_;
+  NpyHeader header_;
+  std::uint64_t rows_ = 0;
+  std::uint64_t row_bytes_ = 0;
+  std::uint64_t cycle_ = 0;
+};
+
+// Keeps the archive's bytes while its entries are read.
+class NpzReader final : public RowSource {
+ public:
+  NpzReader(ByteSource bytes, Row& row, const Ports& wanted) : bytes_(std::move(bytes)) {
+    const std::vector<ZipEntry> entries = list_zip(name(), bytes_.whole());
+    std::vector<std::unique_ptr<RowSource>> sources;
+    std::vector<Ports> ports;
+    for (const std::uint32_t i : wanted) {
+      sources.push_back(read_npy(open_zip_entry(name(), find(entries, row.port(i))), row, i));
+      ports.push_back({i});
+    }
+    entries_ = equal_length(std::move(sources), std::move(ports));
+  }
+
+  bool read() override { return entries_->read(); }
+  std::string place(std::uint32_t port) const override { return entries_->place(port); }
+  double fraction() const override { return entries_->fraction(); }
+  const std::string& name() const override { return bytes_.name(); }
+
+ private:
+  const ZipEntry& find(const std::vector<ZipEntry>& entries, const rml_port& port) const {
+    const std::string wanted = std::string(port.name) + ".npy";
+    std::vector<std::string> others;
+    for (const ZipEntry& entry : entries) {
+      if (entry.name == wanted) return entry;
+      others.push_back(entry.name.substr(0, entry.name.rfind(".npy")));
+    }
+    throw Failure(name() + ": no array '" + port.name + "' for input '" + port.name + "' (" + type_text(port) + ")" +
+                  did_you_mean(port.name, others));
+  }
+
+  ByteSource bytes_;
+  std::unique_ptr<RowSource> entries_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSource> read_npy(ByteSource bytes, Row& row, std::uint32_t port) {
+  return std::make_unique<NpyReader>(std::move(bytes), row, port);
+}
+
+std::unique_ptr<RowSource> read_npz(ByteSource bytes, Row& row, const Ports& wanted) {
+  return std::make_unique<NpzReader>(std::move(bytes), row, wanted);
+}
+
+}  // namespace rml::rt

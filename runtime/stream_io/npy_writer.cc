@@ -1,0 +1,119 @@
+// NumPy arrays out: .npy (one stream) and .npz (a zip of .npy, one per stream).
+//
+// The row count stands in the header, before the rows. Into a plain file rows are written as
+// they come and the header again at close (a killed run leaves a file of 0 rows); into a pipe
+// or a compressor, and for .npz, the rows are held until close. A stream that may be absent
+// becomes two arrays in an .npz: NAME, its present values, and NAME.present, a flag per cycle.
+#include <string>
+#include <utility>
+
+#include "runtime/stream_io/npy_array.h"
+#include "runtime/stream_io/writers.h"
+#include "runtime/stream_io/zip.h"
+
+namespace rml::rt {
+namespace {
+
+std::string header_for(const rml_port& port, std::uint64_t rows) {
+  return npy_header_text(npy_descr(port.dtype), rows, port.dims, port.rank);
+}
+
+std::string_view value_bytes(const Row& row, std::uint32_t port) {
+  return {static_cast<const char*>(row.data(port)), row.port(port).elements * dtype_bytes(row.port(port).dtype)};
+}
+
+class NpyWriter final : public RowSink {
+ public:
+  NpyWriter(ByteSink bytes, const Row& row, std::uint32_t port)
+      : bytes_(std::move(bytes)), row_(row), port_(port), streams_(bytes_.patchable()) {
+    if (streams_) bytes_.append(header_for(row_.port(port_), 0));
+  }
+
+  void write() override {
+    ++rows_;
+    if (streams_) {
+      bytes_.append(value_bytes(row_, port_));
+    } else {
+      held_.append(value_bytes(row_, port_));
+    }
+  }
+  void undetermined(std::int64_t) override {}
+  void flush() override { bytes_.flush(); }
+  void close() override {
+    if (std::exchange(closed_, true)) return;
+    const std::string header = header_for(row_.port(port_), rows_);
+    if (streams_) {
+      bytes_.patch(0, header);
+    } else {
+      bytes_.append(header);
+      bytes_.append(held_);
+    }
+    bytes_.close();
+  }
+
+ private:
+  ByteSink bytes_;
+  const Row& row_;
+  std::uint32_t port_;
+  bool streams_;
+  bool closed_ = false;
+  std::uint64_t rows_ = 0;
+  std::string held_;
+};
+
+struct HeldStream {
+  std::uint32_t port = 0;
+  std::uint64_t values = 0;
+  std::string bytes;
+  std::string present;  // a byte per cycle; unused where always present
+};
+
+class NpzWriter final : public RowSink {
+ public:
+  NpzWriter(ByteSink bytes, const Row& row, const Ports& wanted) : bytes_(std::move(bytes)), row_(row) {
+    for (const std::uint32_t i : wanted) streams_.push_back({i, 0, {}, {}});
+  }
+
+  void write() override {
+    for (HeldStream& stream : streams_) {
+      const bool present = row_.is_present(stream.port);
+      if (!row_.port(stream.port).always) stream.present += present ? '\x01' : '\x00';
+      if (!present) continue;
+      stream.bytes.append(value_bytes(row_, stream.port));
+      ++stream.values;
+    }
+  }
+  void undetermined(std::int64_t) override {}
+  void flush() override {}
+  void close() override {
+    if (std::exchange(closed_, true)) return;
+    ZipWriter zip(bytes_);
+    for (HeldStream& stream : streams_) {
+      const rml_port& port = row_.port(stream.port);
+      zip.add(std::string(port.name) + ".npy", header_for(port, stream.values) + std::exchange(stream.bytes, {}));
+      if (port.always) continue;
+      zip.add(std::string(port.name) + ".present.npy",
+              npy_header_text(npy_descr(RML_BOOL), stream.present.size(), nullptr, 0) + stream.present);
+    }
+    zip.finish();
+    bytes_.close();
+  }
+
+ private:
+  ByteSink bytes_;
+  const Row& row_;
+  std::vector<HeldStream> streams_;
+  bool closed_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t port) {
+  return std::make_unique<NpyWriter>(std::move(bytes), row, port);
+}
+
+std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted) {
+  return std::make_unique<NpzWriter>(std::move(bytes), row, wanted);
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,31 @@
+// The readers, one function per format.
+//
+// Each reads the ports `wanted` of the row, throws a Failure if the beginning of the input
+// already shows that it cannot (a missing column, a wrong type), and keeps a reference to the
+// row. equal_length reads several sources in step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/stream_io/byte_source.h"
+#include "runtime/stream_io/row.h"
+#include "runtime/stream_io/row_source.h"
+
+namespace rml::rt {
+
+using Ports = std::vector<std::uint32_t>;
+
+std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted);
+std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted);
+std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted);
+// One array: one port.
+std::unique_ptr<RowSource> read_npy(ByteSource bytes, Row& row, std::uint32_t port);
+std::unique_ptr<RowSource> read_npz(ByteSource bytes, Row& row, const Ports& wanted);
+
+// All sources at once; they must be equally long, else a Failure names two that differ.
+std::unique_ptr<RowSource> equal_length(std::vector<std::unique_ptr<RowSource>> sources,
+                                        std::vector<Ports> ports);
+
+}  // namespace rml::rt

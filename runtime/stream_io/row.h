@@ -1,0 +1,57 @@
+// One cycle's values: the memory that readers fill and push reads, or pop fills and writers
+// read.
+//
+// Every port has a block of its elements, row-major, aligned to 64 bytes, at an address that
+// never changes, so a reader or a program may keep the pointers. The presence flags lie
+// side by side in port order. A Row never grows after construction.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/rmlrt.h"
+
+namespace rml::rt {
+
+std::string_view dtype_name(std::uint8_t dtype);
+std::uint64_t dtype_bytes(std::uint8_t dtype);
+inline bool is_float(std::uint8_t dtype) { return dtype >= RML_F16; }
+
+// "f32", "i32[3,4]".
+std::string type_text(const rml_port& port);
+// The name of one element as CSV heads it: "x" for a scalar, "x[0]", "x[1,2]".
+std::string element_name(const rml_port& port, std::uint64_t element);
+
+class Row {
+ public:
+  Row(const rml_port* ports, std::uint32_t count);
+
+  std::uint32_t size() const { return count_; }
+  const rml_port& port(std::uint32_t i) const { return ports_[i]; }
+  void* data(std::uint32_t i) const { return pointers_[i]; }
+  void* element(std::uint32_t i, std::uint64_t k) const {
+    return static_cast<char*>(pointers_[i]) + k * dtype_bytes(ports_[i].dtype);
+  }
+  bool is_present(std::uint32_t i) const { return present_[i] != 0; }
+  void set_present(std::uint32_t i, bool value) { present_[i] = value ? 1 : 0; }
+
+  void* const* pointers() const { return pointers_.data(); }
+  const void* const* const_pointers() const { return const_pointers_.data(); }
+  std::uint8_t* present() { return present_.data(); }
+
+ private:
+  struct Free {
+    void operator()(void* block) const;
+  };
+  const rml_port* ports_;
+  std::uint32_t count_;
+  std::unique_ptr<void, Free> block_;
+  std::vector<void*> pointers_;
+  std::vector<const void*> const_pointers_;
+  std::vector<std::uint8_t> present_;
+};
+
+}  // namespace rml::rt

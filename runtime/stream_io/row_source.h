@@ -1,0 +1,26 @@
+// Where rows come from: the interface of every reader.
+//
+// A source is made for some of the ports of one Row and fills exactly those, values and
+// presence flags, once per read. It reports what is wrong with its input as a Failure that
+// names file, line, column and cycle; whether a value may be present at a cycle is the
+// program's to say (its clock), so a source can be asked where its last values stood.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace rml::rt {
+
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  // The next cycle's values into the row; false at the end of the input.
+  virtual bool read() = 0;
+  // Where the port's value of the last read stood: "in.csv:4:7", as far as the format knows.
+  virtual std::string place(std::uint32_t port) const = 0;
+  // The share of the input already read, in [0, 1]; negative where its size is unknown.
+  virtual double fraction() const = 0;
+  virtual const std::string& name() const = 0;
+};
+
+}  // namespace rml::rt

@@ -1,0 +1,27 @@
+// The writers, one function per format.
+//
+// Each writes the ports `wanted` of the row and keeps a reference to it. Streaming formats
+// (csv, jsonl, npy into a file) hold at most one buffer; chron and npz hold the run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/stream_io/byte_sink.h"
+#include "runtime/stream_io/row.h"
+#include "runtime/stream_io/row_sink.h"
+
+namespace rml::rt {
+
+using Ports = std::vector<std::uint32_t>;
+
+std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted);
+std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted);
+std::unique_ptr<RowSink> write_chron(ByteSink bytes, const Row& row, const Ports& wanted);
+// One array: one port, which must be present at every cycle.
+std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t port);
+// For a port that may be absent: its present values, and the flags as NAME.present.
+std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted);
+
+}  // namespace rml::rt

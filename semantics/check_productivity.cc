@@ -1,0 +1,193 @@
+// Component by component: no cycle within an instant, then offsets, else segments.
+//
+// A cycle whose total delay is 0 is an error unless its guards exclude each other; this is
+// decided by splitting cases on the conditions that guard the cycle. A component that looks
+// ahead without bound needs a cut that recurs: constant conditions were folded before, those
+// without inputs are run to their lasso, those with inputs become assumptions.
+#include "semantics/productivity.h"
+
+#include <algorithm>
+#include <set>
+
+#include "semantics/cycle_report.h"
+#include "semantics/offsets.h"
+#include "semantics/segment.h"
+#include "semantics/simulate.h"
+
+namespace rml {
+
+namespace {
+
+constexpr int max_split = 12;
+
+class Check {
+ public:
+  Check(const Core& core, Diagnostics& diagnostics) : core_(core), graph_(core), diagnostics_(diagnostics) {}
+
+  Productivity run() {
+    const Components components = find_components(graph_);
+    for (std::uint32_t c = 0; c < components.list.size(); ++c)
+      if (components.list[c].cyclic) component(components, c);
+    return std::move(result_);
+  }
+
+ private:
+  void component(const Components& components, std::uint32_t c) {
+    const Component& comp = components.list[c];
+    const std::vector<ValueId> cycle = instantaneous_cycle(comp.values);
+    if (!cycle.empty()) {
+      report_instantaneous(cycle, true);
+      return;
+    }
+    if (!has_post(core_, comp)) return;
+    const Offsets offsets = find_offsets(graph_, components, c);
+    if (offsets.kind == Offsets::found) return;
+    const SegmentResult segments = plan_segments(graph_, components, c);
+    if (segments.plan) check_cut(*segments.plan);
+    else if (offsets.kind == Offsets::zero_cycle) report_instantaneous(offsets.cycle, false);
+    else report_unproductive(comp, segments.failure);
+  }
+
+  // Values on a cycle of weight 0 whose guards can hold together; empty if there is none.
+  std::vector<ValueId> instantaneous_cycle(const std::vector<ValueId>& members) {
+    return cycle_under(members, {}, 0);
+  }
+
+  std::vector<ValueId> cycle_under(const std::vector<ValueId>& members, const Guard& given, int depth) {
+    auto index = [&](ValueId v) {
+      const auto at = std::lower_bound(members.begin(), members.end(), v);
+      return at != members.end() && *at == v ? static_cast<std::uint32_t>(at - members.begin()) : UINT32_MAX;
+    };
+    auto allowed = [&](ValueId v, const Dependence& e) {
+      Guard g = graph_.guard_of(v, e);
+      for (const Literal& l : given.literals) graph_.add(g, l);
+      return e.weight == 0 && !g.never;
+    };
+    std::uint32_t found = 0;
+    const auto comp = strong_components(
+        members.size(),
+        [&](std::uint32_t i, auto&& f) {
+          for (const Dependence& e : graph_.of(members[i]))
+            if (const std::uint32_t j = index(e.on); j != UINT32_MAX && allowed(members[i], e)) f(j);
+        },
+        found);
+    std::vector<std::vector<ValueId>> groups(found);
+    for (std::size_t i = 0; i < members.size(); ++i) groups[comp[i]].push_back(members[i]);
+    for (auto& g : groups) {
+      const bool self = g.size() == 1 && std::ranges::any_of(graph_.of(g[0]), [&](const Dependence& e) {
+                          return e.on == g[0] && allowed(g[0], e);
+                        });
+      if (g.size() < 2 && !self) continue;
+      const Literal split = self ? Literal{} : undecided(g, given);
+      if (!split.condition.valid() || depth == max_split) return g;
+      for (bool truth : {true, false}) {
+        Guard more = given;
+        graph_.add(more, {split.condition, truth});
+        if (more.never) continue;
+        auto inner = cycle_under(g, more, depth + 1);
+        if (!inner.empty()) return inner;
+      }
+    }
+    return {};
+  }
+
+  // A condition that guards an edge among the values and is not decided yet.
+  Literal undecided(const std::vector<ValueId>& members, const Guard& given) const {
+    for (ValueId v : members)
+      for (const Dependence& e : graph_.of(v)) {
+        if (e.weight != 0 || !std::binary_search(members.begin(), members.end(), e.on)) continue;
+        for (const Literal& l : graph_.guard_of(v, e).literals)
+          if (!given.contains(l) && !given.contains({l.condition, !l.positive})) return l;
+      }
+    return {};
+  }
+
+  ValueId named_one(const std::vector<ValueId>& values) const {
+    for (ValueId v : values)
+      if (!core_[v].name.empty()) return v;
+    return values[0];
+  }
+
+  void report_instantaneous(const std::vector<ValueId>& cycle, bool same_cycle_only) {
+    std::vector<ValueId> members = cycle;
+    std::ranges::sort(members);
+    const ValueId v = named_one(members);
+    auto& d = diagnostics_.report(Code::E0501, core_[v].span,
+                                  "`" + describe(core_, v) + "` needs its own value of the same cycle",
+                                  "defined by itself");
+    explain_cycle(graph_, find_cycle(graph_, members, v, same_cycle_only), d);
+    explain_instance(core_, v, d);
+    if (same_cycle_only) d.note("break the cycle with a delay: `init fby …` takes the value of the previous cycle");
+  }
+
+  void report_unproductive(const Component& comp, const SegmentFailure& failure) {
+    ValueId post = failure.post;
+    for (ValueId v : comp.values)
+      if (!post.valid() && std::holds_alternative<core::Post>(core_[v].rhs)) post = v;
+    if (failure.kind == SegmentFailure::no_cut) {
+      auto& d = diagnostics_.report(Code::E0502, core_[post].span,
+                                    "`" + describe(core_, post) + "` depends on the infinite future",
+                                    "nothing ever stops this dependence on the next cycle");
+      explain_cycle(graph_, find_cycle(graph_, comp.values, post, false), d);
+      explain_instance(core_, post, d);
+      d.note("stop it where a condition holds: `post_end(end, init, e)`, `backfill(e, c)`, or "
+             "`if c then … else post …` with a c that comes true again and again");
+      return;
+    }
+    const std::string cut = describe(core_, failure.cut.condition);
+    if (failure.kind == SegmentFailure::cut_waits) {
+      auto& d = diagnostics_.report(Code::E0504, core_[failure.cut.condition].span,
+                                    "`" + cut + "` should end the dependence on later cycles, but is known only after it",
+                                    "this condition waits for what it should cut");
+      explain_cycle(graph_, find_cycle(graph_, comp.values, failure.cut.condition, false), d);
+      d.note("let the condition depend on inputs and earlier values only");
+      return;
+    }
+    auto& d = diagnostics_.report(Code::E0701, core_[post].span,
+                                  "no static schedule: within a segment ended by `" + cut +
+                                      "` some values depend both on earlier and on later cycles of each other",
+                                  "part of the knot");
+    explain_cycle(graph_, find_cycle(graph_, comp.values, post, false), d);
+    explain_instance(core_, post, d);
+    d.note("the program may still be productive: `--engine reference` runs it");
+  }
+
+  void check_cut(const SegmentPlan& plan) {
+    const std::string cut = (plan.cut.positive ? "" : "not ") + describe(core_, plan.cut.condition);
+    const Recurrence r = find_recurrence(core_, plan.cut);
+    if (r.kind == Recurrence::stops) {
+      auto& d = diagnostics_.report(
+          Code::E0503, core_[plan.cut.condition].span,
+          r.since == 0 ? "`" + cut + "` never comes true" : "`" + cut + "` does not come true again after cycle " +
+                                                               std::to_string(r.since - 1),
+          "this condition ends every dependence on later cycles here");
+      d.note("it depends on no input, so this is how it always goes; values that wait for it stay undetermined");
+      return;
+    }
+    std::string text = r.kind == Recurrence::recurs
+                           ? "productive: `" + cut + "` comes true at least every " + std::to_string(r.period) + " cycles"
+                           : "productive if `" + cut + "` keeps coming true";
+    add(std::move(text));
+    for (const Literal& s : plan.sides)
+      add("assumes `" + cut + "` only where `" + (s.positive ? "" : "not ") + describe(core_, s.condition) + "`");
+  }
+
+  void add(std::string text) {
+    if (std::ranges::find(result_.assumptions, text) == result_.assumptions.end())
+      result_.assumptions.push_back(std::move(text));
+  }
+
+  const Core& core_;
+  DependenceGraph graph_;
+  Diagnostics& diagnostics_;
+  Productivity result_;
+};
+
+}  // namespace
+
+Productivity check_productivity(const Core& core, Diagnostics& diagnostics) {
+  const Core pruned = prune_undemanded(core);
+  return Check(pruned, diagnostics).run();
+}
+
+}  // namespace rml

@@ -1,0 +1,80 @@
+// Breadth-first search for a short cycle, then one line per hop. Values without a name of
+// their own are passed over, so that the user reads the equations that were written.
+#include "semantics/cycle_report.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+namespace rml {
+
+std::vector<Hop> find_cycle(const DependenceGraph& graph, const std::vector<ValueId>& members, ValueId start,
+                            bool instantaneous) {
+  std::map<ValueId, Hop> reached;
+  std::deque<ValueId> work{start};
+  while (!work.empty()) {
+    const ValueId v = work.front();
+    work.pop_front();
+    for (const Dependence& e : graph.of(v)) {
+      if (instantaneous && e.weight != 0) continue;
+      if (!std::binary_search(members.begin(), members.end(), e.on) || graph.guard_of(v, e).never) continue;
+      if (!reached.try_emplace(e.on, Hop{v, e.on, e.weight}).second) continue;
+      if (e.on != start) {
+        work.push_back(e.on);
+        continue;
+      }
+      std::vector<Hop> path;
+      for (ValueId at = start;;) {
+        path.push_back(reached.at(at));
+        at = path.back().from;
+        if (at == start) break;
+      }
+      std::reverse(path.begin(), path.end());
+      return path;
+    }
+  }
+  return {};
+}
+
+void explain_cycle(const DependenceGraph& graph, const std::vector<Hop>& path, Diagnostic& d) {
+  if (path.empty()) return;
+  const Core& core = graph.core();
+  auto named = [&](ValueId v) { return !core[v].name.empty(); };
+  // Begin at a named value, if there is one.
+  std::size_t begin = 0;
+  while (begin < path.size() && !named(path[begin].from)) ++begin;
+  if (begin == path.size()) begin = 0;
+  ValueId from = path[begin].from;
+  int weight = 0;
+  bool moved = false;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const Hop& h = path[(begin + i) % path.size()];
+    weight += h.weight;
+    moved |= h.weight != 0;
+    if (!named(h.to) && i + 1 < path.size()) continue;
+    std::string when = "the same cycle";
+    if (weight != 0) {
+      const int n = weight < 0 ? -weight : weight;
+      when = weight < 0 ? "the previous cycle" : "the next cycle";
+      if (n > 1) when = std::to_string(n) + (weight < 0 ? " cycles before" : " cycles later");
+    } else if (moved) {
+      when = "the same cycle (the previous and the next cancel out)";
+    }
+    d.label(core[from].span, "`" + describe(core, from) + "` needs `" + describe(core, h.to) + "` at " + when);
+    d.note("`" + describe(core, from) + "` needs `" + describe(core, h.to) + "` at " + when);
+    from = h.to;
+    weight = 0;
+    moved = false;
+  }
+}
+
+void explain_instance(const Core& core, ValueId v, Diagnostic& d) {
+  InstanceId i = core[v].instance;
+  while (i.valid() && core.instances[i.index].parent.valid()) {
+    const Instance& instance = core.instances[i.index];
+    d.label(instance.call, "in the instance `" + instance.path + "`, called here");
+    i = instance.parent;
+  }
+}
+
+}  // namespace rml

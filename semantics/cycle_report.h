@@ -1,0 +1,29 @@
+// Cycles of dependences, told hop by hop for diagnostics.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/diagnostic.h"
+#include "semantics/components.h"
+
+namespace rml {
+
+struct Hop {
+  ValueId from, to;
+  int weight = 0;       // 0 same, -1 previous, +1 next cycle
+};
+
+// A shortest cycle through `start` among `members`, using edges of weight 0 only if
+// `instantaneous`; empty when there is none.
+std::vector<Hop> find_cycle(const DependenceGraph&, const std::vector<ValueId>& members, ValueId start,
+                            bool instantaneous);
+
+// One note per hop between values that the user named (or that move in time), e.g.
+// "`o` needs `u` at the next cycle".
+void explain_cycle(const DependenceGraph&, const std::vector<Hop>&, Diagnostic&);
+
+// Labels the chain of instantiations that leads to a value.
+void explain_instance(const Core&, ValueId, Diagnostic&);
+
+}  // namespace rml

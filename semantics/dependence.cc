@@ -1,0 +1,310 @@
+// Dependence edges, demand guards, and the removal of what is never needed.
+//
+// Demand guards are a greatest fixed point found from below: every value starts as `never`
+// needed; from the roots (outputs, asserts, operators that can fail) guards flow along the
+// edges and a value's guard is the intersection over its uses. Guards translate across
+// fby and post edges where the literal has a counterpart one instant earlier or later:
+// through post, `post b` becomes b and b becomes `fby true b`; through fby the reverse.
+#include "semantics/dependence.h"
+
+#include <algorithm>
+
+namespace rml {
+
+namespace {
+
+const core::Apply* apply_of(const Core& c, ValueId v) { return std::get_if<core::Apply>(&c[v].rhs); }
+
+bool constant_truth(const Core& c, ValueId v, bool& truth) {
+  const auto* k = std::get_if<core::Const>(&c[v].rhs);
+  if (k == nullptr || k->value.dtype() != DType::boolean || k->value.elements() != 1) return false;
+  truth = k->value.truth();
+  return true;
+}
+
+bool is_root_operator(const Core& c, ValueId v) {
+  const auto* a = apply_of(c, v);
+  return a != nullptr && operators()[a->op].can_fail && c[v].clock != never_clock;
+}
+
+}  // namespace
+
+bool Guard::contains(Literal l) const { return std::binary_search(literals.begin(), literals.end(), l); }
+
+ClockId common_clock(const Core& c, ClockId a, ClockId b) {
+  if (a == never_clock) return b;
+  if (b == never_clock) return a;
+  std::vector<ClockId> path;
+  for (ClockId x = a; x.valid(); x = c[x].parent) path.push_back(x);
+  for (ClockId y = b; y.valid(); y = c[y].parent)
+    if (std::find(path.begin(), path.end(), y) != path.end()) return y;
+  return base_clock;
+}
+
+bool within(const Core& c, ClockId clock, ClockId ancestor) {
+  for (ClockId x = clock; x.valid(); x = c[x].parent)
+    if (x == ancestor) return true;
+  return false;
+}
+
+DependenceGraph::DependenceGraph(const Core& core)
+    : core_(core), edges_(core.values.size()), demand_(core.values.size()), delayed_(core.values.size()) {
+  for (auto& g : demand_) g.never = true;
+  for (std::size_t i = 0; i < core.values.size(); ++i)
+    if (const auto* f = std::get_if<core::Fby>(&core.values[i].rhs); f != nullptr && core.is_const(f->init))
+      delayed_[f->next.index].push_back(ValueId{i});
+  build_edges();
+  find_demand();
+}
+
+bool DependenceGraph::is_start(ValueId v) const {
+  const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
+  bool init = false;
+  bool next = true;
+  return f != nullptr && constant_truth(core_, f->init, init) && init && constant_truth(core_, f->next, next) && !next;
+}
+
+std::vector<Literal> DependenceGraph::presence(ClockId clock) const {
+  std::vector<Literal> path;
+  for (ClockId c = clock; c.valid() && core_[c].parent.valid(); c = core_[c].parent)
+    path.push_back({core_[c].condition, core_[c].positive});
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+Literal DependenceGraph::strip(Literal l) const {
+  static const OperatorId logical_not = operators().require("logical_not");
+  for (;;) {
+    const auto& rhs = core_[l.condition].rhs;
+    if (const auto* a = std::get_if<core::Apply>(&rhs); a != nullptr && a->op == logical_not) {
+      l = {a->operands[0], !l.positive};
+    } else if (const auto* w = std::get_if<core::When>(&rhs)) {
+      l.condition = w->operand;
+    } else {
+      return l;
+    }
+  }
+}
+
+void DependenceGraph::add(Guard& g, Literal l) const {
+  static const OperatorId op_and = operators().require("logical_and");
+  static const OperatorId op_or = operators().require("logical_or");
+  if (g.never) return;
+  l = strip(l);
+  bool truth = false;
+  if (constant_truth(core_, l.condition, truth)) {
+    g.never = truth != l.positive;
+    return;
+  }
+  auto at = std::lower_bound(g.literals.begin(), g.literals.end(), l);
+  if (at != g.literals.end() && *at == l) return;
+  if (g.contains({l.condition, !l.positive})) {
+    g.never = true;
+    return;
+  }
+  g.literals.insert(at, l);
+  const auto& rhs = core_[l.condition].rhs;
+  if (const auto* a = std::get_if<core::Apply>(&rhs); a != nullptr && a->op == (l.positive ? op_and : op_or)) {
+    for (ValueId o : a->operands) add(g, {o, l.positive});
+  } else if (const auto* m = std::get_if<core::Merge>(&rhs)) {
+    if (constant_truth(core_, m->on_false, truth) && truth != l.positive) {
+      add(g, {m->condition, true});
+      add(g, {m->on_true, l.positive});
+    } else if (constant_truth(core_, m->on_true, truth) && truth != l.positive) {
+      add(g, {m->condition, false});
+      add(g, {m->on_false, l.positive});
+    }
+  }
+  if (g.never) return;
+  // At the first instant `fby b x` is b.
+  for (const Literal& s : g.literals) {
+    if (!s.positive || !is_start(s.condition)) continue;
+    for (const Literal& f : g.literals) {
+      const auto* fby = std::get_if<core::Fby>(&core_[f.condition].rhs);
+      if (fby != nullptr && core_[f.condition].clock == core_[s.condition].clock &&
+          constant_truth(core_, fby->init, truth) && truth != f.positive) {
+        g.never = true;
+        return;
+      }
+    }
+  }
+}
+
+void DependenceGraph::build_edges() {
+  for (std::size_t i = 0; i < core_.values.size(); ++i) {
+    const Value& v = core_.values[i];
+    auto& out = edges_[i];
+    if (std::holds_alternative<core::Const>(v.rhs)) continue;
+    if (v.clock.valid() && core_[v.clock].parent.valid()) out.push_back({.on = core_[v.clock].condition});
+    if (const auto* m = std::get_if<core::Merge>(&v.rhs)) {
+      out.push_back({.on = m->condition});
+      out.push_back({.on = m->on_true, .guarded = true, .guard = {m->condition, true}});
+      out.push_back({.on = m->on_false, .guarded = true, .guard = {m->condition, false}});
+    } else if (const auto* f = std::get_if<core::Fby>(&v.rhs)) {
+      out.push_back({.on = f->init, .at_start = true});
+      out.push_back({.on = f->next, .weight = -1});
+    } else if (const auto* p = std::get_if<core::Post>(&v.rhs)) {
+      out.push_back({.on = p->operand, .weight = 1});
+    } else {
+      for_each_operand(v.rhs, [&](ValueId o) { out.push_back({.on = o}); });
+    }
+    std::erase_if(out, [&](const Dependence& d) { return core_.is_const(d.on); });
+  }
+}
+
+Guard DependenceGraph::guard_of(ValueId v, const Dependence& e) const {
+  Guard g = demand_[v.index];
+  if (e.guarded) add(g, e.guard);
+  if (e.at_start && !core_.is_const(e.on))
+    for (const Literal& l : presence(core_[e.on].clock)) add(g, l);
+  return g;
+}
+
+// The literals that hold one instant of `clock` later (weight 1) or earlier (-1).
+Guard DependenceGraph::translate(const Guard& g, ClockId clock, int weight) const {
+  Guard out;
+  for (const Literal& l : g.literals) {
+    if (core_[l.condition].clock != clock) continue;
+    const auto& rhs = core_[l.condition].rhs;
+    if (weight > 0) {
+      if (const auto* p = std::get_if<core::Post>(&rhs)) add(out, {p->operand, l.positive});
+      for (ValueId f : delayed_[l.condition.index])
+        if (core_[f].clock == clock) add(out, {f, l.positive});
+    } else if (const auto* f = std::get_if<core::Fby>(&rhs); f != nullptr && core_.is_const(f->init)) {
+      if (l.positive && is_start(l.condition)) out.never = true;   // at the first instant nothing earlier is needed
+      if (!core_.is_const(f->next)) add(out, {f->next, l.positive});
+    }
+  }
+  return out;
+}
+
+void DependenceGraph::meet(ValueId v, Guard g, std::vector<ValueId>& changed) {
+  for (const Literal& l : presence(core_[v].clock)) add(g, l);
+  if (g.never) return;
+  Guard& d = demand_[v.index];
+  if (d.never) {
+    d = std::move(g);
+  } else {
+    std::vector<Literal> both;
+    std::set_intersection(d.literals.begin(), d.literals.end(), g.literals.begin(), g.literals.end(),
+                          std::back_inserter(both));
+    if (both.size() == d.literals.size()) return;
+    d.literals = std::move(both);
+  }
+  changed.push_back(v);
+}
+
+void DependenceGraph::demand_edge(ValueId v, const Dependence& e, std::vector<ValueId>& changed) {
+  Guard g = guard_of(v, e);
+  if (g.never) return;
+  if (e.weight != 0) {
+    g = translate(g, core_[v].clock, e.weight);
+  } else if (core_[v].clock.valid() && core_[core_[v].clock].parent.valid() &&
+             core_[core_[v].clock].condition == e.on) {
+    // The condition of v's own clock is needed whether or not it holds.
+    Guard own;
+    add(own, {e.on, core_[core_[v].clock].positive});
+    std::erase_if(g.literals, [&](const Literal& l) { return own.contains(l); });
+  }
+  if (!g.never) meet(e.on, std::move(g), changed);
+}
+
+void DependenceGraph::find_demand() {
+  std::vector<ValueId> work;
+  for (const Port& o : core_.outputs)
+    if (core_[o.value].clock != never_clock) meet(o.value, {}, work);
+  for (const CoreAssert& a : core_.asserts) meet(a.condition, {}, work);
+  for (std::size_t i = 0; i < core_.values.size(); ++i)
+    if (is_root_operator(core_, ValueId{i})) meet(ValueId{i}, {}, work);
+  while (!work.empty()) {
+    const ValueId v = work.back();
+    work.pop_back();
+    for (const Dependence& e : edges_[v.index]) demand_edge(v, e, work);
+  }
+}
+
+Core remove_unreachable(Core core) {
+  std::vector<bool> seen(core.values.size());
+  std::vector<ValueId> work;
+  auto reach = [&](ValueId v) {
+    if (!seen[v.index]) {
+      seen[v.index] = true;
+      work.push_back(v);
+    }
+  };
+  for (const Port& o : core.outputs) reach(o.value);
+  for (const CoreAssert& a : core.asserts) reach(a.condition);
+  for (std::size_t i = 0; i < core.values.size(); ++i)
+    if (is_root_operator(core, ValueId{i})) reach(ValueId{i});
+  while (!work.empty()) {
+    const ValueId v = work.back();
+    work.pop_back();
+    for_each_operand(core[v].rhs, reach);
+    for (ClockId c = core[v].clock; c.valid() && core[c].parent.valid(); c = core[c].parent) reach(core[c].condition);
+    if (const auto* in = std::get_if<core::Input>(&core[v].rhs)) reach(core.inputs[in->index].value);
+  }
+  // Inputs stay, used or not: they are the interface; so do the conditions of their clocks.
+  for (const Port& p : core.inputs) reach(p.value);
+  while (!work.empty()) {
+    const ValueId v = work.back();
+    work.pop_back();
+    for_each_operand(core[v].rhs, reach);
+    for (ClockId c = core[v].clock; c.valid() && core[c].parent.valid(); c = core[c].parent) reach(core[c].condition);
+  }
+  std::vector<ValueId> to(core.values.size());
+  std::vector<Value> kept;
+  for (std::size_t i = 0; i < core.values.size(); ++i)
+    if (seen[i]) {
+      to[i] = ValueId{kept.size()};
+      kept.push_back(std::move(core.values[i]));
+    }
+  for (Value& v : kept) for_each_operand(v.rhs, [&](ValueId& o) { o = to[o.index]; });
+  core.values = std::move(kept);
+  for (Clock& c : core.clocks)
+    if (c.parent.valid()) c.condition = to[c.condition.index];
+  for (auto* ports : {&core.inputs, &core.outputs})
+    for (Port& p : *ports) p.value = to[p.value.index];
+  for (CoreAssert& a : core.asserts) a.condition = to[a.condition.index];
+  for (auto& p : core.parameters) p.value = to[p.value.index];
+  std::erase_if(core.parameters, [](const Parameter& p) { return !p.value.valid(); });
+  for (auto& p : core.watches) p.value = to[p.value.index];
+  std::erase_if(core.watches, [](const Port& p) { return !p.value.valid(); });
+  return core;
+}
+
+Core prune_undemanded(Core core) {
+  std::vector<std::pair<ValueId, int>> dead;   // merge branch 0/1, fby init 2
+  {
+    const DependenceGraph graph(core);
+    for (std::size_t i = 0; i < core.values.size(); ++i) {
+      const ValueId v{i};
+      if (graph.demand(v).never) continue;
+      const auto& rhs = core[v].rhs;
+      int branch = 0;
+      for (const Dependence& e : graph.of(v)) {
+        if (!e.guarded && !e.at_start) continue;
+        if (!graph.guard_of(v, e).never) continue;
+        if (std::holds_alternative<core::Merge>(rhs)) branch = e.guard.positive ? 0 : 1;
+        else branch = 2;
+        dead.emplace_back(v, branch);
+      }
+    }
+  }
+  for (auto [v, branch] : dead) {
+    const ValueId zero{core.values.size()};
+    core.values.push_back(Value{.rhs = core::Const{Tensor(core[v].dtype, core[v].shape)},
+                                .dtype = core[v].dtype,
+                                .shape = core[v].shape,
+                                .clock = core[v].clock,
+                                .span = core[v].span,
+                                .instance = core[v].instance,
+                                .name = {}});
+    auto& rhs = core[v].rhs;
+    if (branch == 2) std::get<core::Fby>(rhs).init = zero;
+    else if (branch == 0) std::get<core::Merge>(rhs).on_true = zero;
+    else std::get<core::Merge>(rhs).on_false = zero;
+  }
+  return remove_unreachable(std::move(core));
+}
+
+}  // namespace rml

@@ -1,0 +1,140 @@
+// What clock errors say (part of infer_clocks).
+//
+// Both clocks are told in the user's words, "at every cycle" or "only when `c`". Where one
+// stream is present at more cycles than the other, the mend is to sample it: the fix-it
+// writes `x when c` for the conditions between the two clocks.
+// Example: `di = k * do`, k at every cycle, do only when bp: at `k`, "`k` is present at every
+// cycle, `do` only when `bp`", fix `k when bp`.
+#include <algorithm>
+
+#include "semantics/infer_clocks_checker.h"
+#include "semantics/signature_text.h"
+
+namespace rml {
+
+Diagnostic& ClockChecker::report(Code code, Span span, std::string message, std::string label) {
+  failed_ = true;
+  return diagnostics_.report(code, span, std::move(message), std::move(label));
+}
+
+ClockChecker::Use ClockChecker::use(ExprId e, SolverClock clock, Place place) {
+  return {e, clock, "`" + short_text(program_, e) + "`", place, -1};
+}
+
+// "`c`", "not `c`", "`a < b`"
+std::string ClockChecker::condition_text(Condition c) {
+  const ConditionClasses::Class& as = conditions_[c.id];
+  std::string text = c.id == 0 ? "true" : as.unnamed ? "the result bound to `_`" : "";
+  if (as.variable >= 0)
+    text = "`" + program_.text(names_.nodes[node_.index].variables[static_cast<std::size_t>(as.variable)].name) + "`";
+  else if (as.expr.valid())
+    text = "`" + short_text(program_, as.expr) + "`";
+  return (c.positive == as.positive ? "" : "not ") + text;
+}
+
+// "at every cycle", "only when `a` and not `b`", "never"
+std::string ClockChecker::presence(SolverClock t) {
+  if (solver_.is_never(t)) return "never";
+  std::vector<std::string> conditions;
+  for (t = solver_.find(t); solver_[t].kind == ClockSolver::Kind::on; t = solver_.find(solver_[t].parent)) {
+    if (conditions.size() == 5) {
+      conditions.push_back("…");
+      break;
+    }
+    conditions.push_back(condition_text(solver_[t].condition));
+  }
+  if (conditions.empty()) return "at every cycle";
+  std::string text = "only when ";
+  for (std::size_t i = conditions.size(); i-- > 0;) text += conditions[i] + (i > 0 ? " and " : "");
+  return text;
+}
+
+// The conditions that sample `from` down to `to`, outermost first; false if to is not below from.
+bool ClockChecker::sampling(SolverClock from, SolverClock to, std::vector<Condition>& conditions) {
+  from = solver_.find(from);
+  conditions.clear();
+  for (to = solver_.find(to); to != from; to = solver_.find(solver_[to].parent)) {
+    if (solver_[to].kind != ClockSolver::Kind::on || conditions.size() > 16) return false;
+    conditions.push_back(solver_[to].condition);
+  }
+  std::reverse(conditions.begin(), conditions.end());
+  return true;
+}
+
+bool ClockChecker::suggest_sampling(Diagnostic& d, const Use& slow, const Use& fast) {
+  std::vector<Condition> conditions;
+  if (!fast.expr.valid() || !sampling(fast.clock, slow.clock, conditions) || conditions.empty()) return false;
+  std::string text = sampled_text(program_, fast.expr);
+  bool certain = fast.place != Place::argument;
+  for (Condition c : conditions) {
+    const ConditionClasses::Class& as = conditions_[c.id];
+    if (as.unnamed) return false;
+    text += c.positive == as.positive ? " when " : " when not ";
+    text += as.variable >= 0
+                ? program_.text(names_.nodes[node_.index].variables[static_cast<std::size_t>(as.variable)].name)
+                : atom_text(program_, as.expr);
+    certain = certain && as.variable >= 0;
+  }
+  if (text.size() > 200) return false;
+  std::string replacement = fast.place == Place::tight_operand ? "(" + text + ")" : text;
+  d.fix(program_.span(fast.expr), replacement, "write `" + text + "`", certain);
+  return true;
+}
+
+// Says where a variable's clock was decided, unless that is where the error is.
+void ClockChecker::explain(Diagnostic& d, const Use& use) {
+  std::int32_t defined = use.variable;
+  if (use.expr.valid())
+    if (const auto* v = std::get_if<VariableRef>(&names_.references[use.expr.index]))
+      defined = static_cast<std::int32_t>(v->variable);
+  auto index = static_cast<std::size_t>(defined);
+  if (defined < 0 || index >= variables_.size()) return;
+  const Variable& variable = names_.nodes[node_.index].variables[index];
+  ExprId site = solver_[variables_[index]].site;
+  Span span = site.valid() ? program_.span(site) : variable.span;
+  if (span == d.primary.span) return;
+  for (const Label& l : d.secondary)
+    if (l.span == span) return;
+  std::string name = "`" + program_.text(variable.name) + "`";
+  if (site.valid()) d.label(span, name + " gets its clock here");
+  else d.label(span, name + " is " + (variable.kind == Variable::input ? "an input" : "defined here"));
+}
+
+void ClockChecker::mismatch(const Use& found, const Use& wanted, ClockSolver::Outcome outcome) {
+  // The primary place is the operand to be sampled, where there is one.
+  std::vector<Condition> between;
+  bool swap = wanted.expr.valid() && sampling(wanted.clock, found.clock, between);
+  const Use& first = swap ? wanted : found;
+  const Use& second = swap ? found : wanted;
+  Span span = program_.span(first.expr);
+  std::string where = second.expr.valid() ? "present " : "needed ";
+  std::string message = first.name + (solver_.is_never(first.clock) ? " is never present" : " is present " + presence(first.clock)) +
+                        ", " + second.name + " " + presence(second.clock);
+  bool never = outcome == ClockSolver::Outcome::never;
+  Diagnostic& d = report(never ? Code::E0404 : Code::E0401, span, message,
+                         solver_.is_never(first.clock) ? "never present" : "present " + presence(first.clock));
+  if (second.expr.valid()) d.label(program_.span(second.expr), where + presence(second.clock));
+  explain(d, first);
+  explain(d, second);
+  if (never) {
+    d.note("a condition that is the constant false never holds");
+    return;
+  }
+  if (!suggest_sampling(d, second, first))
+    d.note("only streams present at the same cycles can be combined: `when` samples, `merge` joins");
+}
+
+void ClockChecker::mismatch_declared(std::uint32_t variable, const ast::TypeAnnotation& type, ExprId value,
+                                     SolverClock found) {
+  const Variable& v = names_.nodes[node_.index].variables[variable];
+  std::string name = "`" + program_.text(v.name) + "`";
+  Diagnostic& d = report(Code::E0403, type.clock_span,
+                         name + " is declared present " + presence(variables_[variable]) + ", its equation is present " +
+                             presence(found),
+                         "declared here");
+  d.label(program_.span(value), "present " + presence(found));
+  Use wanted{{}, variables_[variable], name, Place::operand, -1};
+  suggest_sampling(d, wanted, use(value, found, Place::operand));
+}
+
+}  // namespace rml

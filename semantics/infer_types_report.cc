@@ -1,0 +1,99 @@
+// What dtype errors say (part of infer_types).
+//
+// A message names both types in the user's words; its primary place is the expression that
+// does not fit, and a label says what made each side the type it is (an annotation, a
+// literal, a use). Where an integer meets a float a cast is offered.
+// Example: `o = n + x`, n: i32, x: f32: "the operands of `+` differ in type: `n` is i32,
+// `x` is f32", at `x`, with labels at both annotations and the fix `cast(f32, n)`.
+#include "semantics/infer_types_checker.h"
+#include "semantics/signature_text.h"
+
+namespace rml {
+
+std::string set_text(DTypeSet set, bool plural) {
+  if (decided(set)) return std::string(name(only(set)));
+  if ((set & dtypes::boolean) == 0) {
+    if ((set & dtypes::integer) == 0) return plural ? "floats" : "a float";
+    if ((set & dtypes::floating) == 0) return plural ? "integers" : "an integer";
+    return plural ? "numbers" : "a number";
+  }
+  return plural ? "values" : "any type";
+}
+
+Diagnostic& TypeChecker::report(Code code, Span span, std::string message, std::string label) {
+  failed_ = true;
+  return diagnostics_.report(code, span, std::move(message), std::move(label));
+}
+
+std::string TypeChecker::describe(TypeId t) { return set_text(solver_.set(t), false); }
+
+// Says what narrowed t, unless that place is the one shown already.
+void TypeChecker::explain(Diagnostic& d, TypeId t, const std::string& subject, Span shown) {
+  Reason reason = solver_.reason(t);
+  if (reason.span == shown) return;
+  for (const Label& l : d.secondary)
+    if (l.span == reason.span) return;
+  const char* because = nullptr;
+  switch (reason.why) {
+    case Why::unknown: return;
+    case Why::annotation: because = "this annotation"; break;
+    case Why::literal: because = "this literal"; break;
+    case Why::use: because = "this use"; break;
+    case Why::condition: because = "this condition"; break;
+    case Why::call: because = "this call"; break;
+    case Why::constant: because = "this constant"; break;
+  }
+  d.label(reason.span, subject + " is " + describe(t) + " because of " + because);
+}
+
+void TypeChecker::mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other,
+                           const std::string& wanted_name) {
+  Span span = program_.span(at);
+  Diagnostic& d = report(Code::E0301, span, message, "this is " + describe(found));
+  if (other.valid()) d.label(program_.span(other), "this is " + describe(wanted));
+  explain(d, found, "`" + short_text(program_, at) + "`", span);
+  explain(d, wanted, other.valid() ? "`" + short_text(program_, other) + "`" : wanted_name, span);
+  suggest_cast(d, at, found, other, wanted);
+}
+
+void TypeChecker::not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
+  Span span = program_.span(at);
+  Diagnostic& d = report(Code::E0302, span,
+                         who + " needs " + set_text(allowed, true) + ", found " +
+                             describe(found),
+                         "this is " + describe(found));
+  explain(d, found, "`" + short_text(program_, at) + "`", span);
+  // A static value cannot be cast into place; a whole literal can be rewritten.
+  if (!stream && !std::holds_alternative<ast::FloatLiteral>(program_[at])) return;
+  suggest_cast(d, at, found, {}, solver_.fresh(allowed), stream);
+}
+
+// Casting is offered for the integer when it meets a float; where only the float can be
+// changed, for that.
+void TypeChecker::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b, TypeId type_b, bool stream) {
+  DTypeSet sa = solver_.set(type_a), sb = solver_.set(type_b);
+  auto within = [](DTypeSet set, DTypeSet kind) { return set != 0 && (set & ~kind) == 0; };
+  bool a_float = within(sa, dtypes::floating), b_float = within(sb, dtypes::floating);
+  bool a_integer = within(sa, dtypes::integer), b_integer = within(sb, dtypes::integer);
+  if (!(a_float && b_integer) && !(a_integer && b_float)) return;
+  const auto* literal = std::get_if<ast::FloatLiteral>(&program_[a]);
+  if (literal && literal->value >= 0 && literal->value < 1e15 &&
+      literal->value == static_cast<double>(static_cast<std::uint64_t>(literal->value))) {
+    std::string whole = std::to_string(static_cast<std::uint64_t>(literal->value));
+    d.fix(program_.span(a), whole, "write `" + whole + "`");
+    return;
+  }
+  if (!stream) return;
+  bool change_a = a_integer || !b.valid();
+  ExprId changed = change_a ? a : b;
+  DType to = solver_.fallback(change_a ? type_b : type_a);
+  std::string text = expression_text(program_, changed);
+  if (text.size() > 200) {
+    d.note("convert with `cast(" + std::string(name(to)) + ", …)`");
+    return;
+  }
+  std::string replacement = "cast(" + std::string(name(to)) + ", " + text + ")";
+  d.fix(program_.span(changed), replacement, "write `" + replacement + "`");
+}
+
+}  // namespace rml

@@ -1,0 +1,38 @@
+// Instantiation and normalisation: Checked nodes to Core.
+//
+// instantiate inlines every node from the entry point on, solves shapes and static values
+// by propagation to a fixed point, and yields core equations. simplify then folds
+// constants, shares common subexpressions, removes dead equations, and moves pure
+// pointwise work below the samplings that are all that use it. Both keep the invariants
+// of core.h (verify).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "semantics/checked.h"
+#include "semantics/core.h"
+
+namespace rml {
+
+// -D NAME=VALUE: overrides of `const` items, VALUE an R(ML)2 expression already parsed into
+// the program's arena.
+struct ConstOverride {
+  ConstId constant;
+  ExprId value;
+};
+
+struct InstantiateOptions {
+  std::vector<ConstOverride> overrides;
+};
+
+// The core of `entry`; meaningless (but printable) when errors were reported. An entry input
+// without a written shape is a scalar, without a decided dtype what its scheme's default says.
+Core instantiate(const Checked&, NodeId entry, const InstantiateOptions&, Diagnostics&);
+
+struct SimplifyOptions {
+  bool keep_watches = false;   // keep what only `watches` need alive (rmlc trace)
+};
+Core simplify(Core, const SimplifyOptions&);
+
+}  // namespace rml

@@ -1,0 +1,394 @@
+// Emission of core from a solved draft (see instantiate_emit.h).
+//
+// Static values become constants; samplings by a constant and branches never taken vanish,
+// and with them their clocks; operands of fby and merge are broadcast to the result; an
+// init that is no constant is sampled by the start of its clock:
+//
+//   x fby y    when start x, start = fby true false, both on the clock of x fby y
+#include "semantics/instantiate_emit.h"
+
+#include "semantics/instantiate_aliases.h"
+#include "semantics/simplify_passes.h"
+
+namespace rml::draft {
+
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+Attribute integers_attribute(std::vector<std::int64_t> integers) {
+  Attribute a;
+  a.given = true;
+  a.integers = std::move(integers);
+  return a;
+}
+
+class Emitter {
+ public:
+  Emitter(const Draft& draft, const States& states, const Program& program, Diagnostics& diagnostics)
+      : draft_(draft), states_(states), rules_(draft, states), program_(program), diagnostics_(diagnostics),
+        table_(core_) {}
+
+  Core run();
+
+ private:
+  struct Condition {
+    DraftId value;
+    bool positive = true;
+    bool constant = false;   // then `positive` is whether it holds
+  };
+  struct Place {             // where a value made here belongs
+    ClockId clock;
+    Span span;
+    InstanceId instance;
+  };
+
+  const State& state(DraftId d) const { return states_[d.index]; }
+  DraftId stands_for(DraftId d) const;
+  bool is_emitted(DraftId d) const {
+    return end_[d.index] == d && state(d).constant == nullptr && !std::holds_alternative<Alias>(draft_[d].rhs);
+  }
+  Condition condition(DraftId d, bool positive) const;
+  ClockId clock(DraftClockId c);
+  ValueId constant(const Tensor& tensor, ClockId clock = base_clock);
+  ValueId operand(DraftId d);
+  ValueId operand(DraftId d, const Shape& shape, ClockId clock);
+  std::vector<ValueId> operands(const std::vector<DraftId>& list);
+  ValueId add(core::Rhs rhs, DType dtype, Shape shape, const Place& place);
+  ValueId broadcast_to(ValueId v, const Shape& shape, const Place& place);
+  ValueId start(ClockId clock);
+  ValueId cycle(ClockId clock);
+  ValueId port(const NamedValue& named);
+  void emit_value(DraftId d);
+  core::Rhs apply(const Apply& a, ClockId clock);
+  core::Rhs merge(DraftId d, const Merge& m, ClockId clock);
+  core::Rhs fby(DraftId d, const Fby& f, ClockId clock);
+  core::Rhs index(DraftId d, const Index& i, ClockId clock);
+  core::Rhs when(const When& w);
+  void emit_interface();
+  void emit_externals();
+
+  const Draft& draft_;
+  const States& states_;
+  ShapeRules rules_;
+  const Program& program_;
+  Diagnostics& diagnostics_;
+  Core core_;
+  ClockTable table_;
+  std::vector<DraftId> end_;
+  std::vector<ValueId> emitted_;
+  std::vector<ClockId> clocks_;
+  std::unordered_map<std::string, ValueId> constants_;
+  std::unordered_map<std::uint32_t, ValueId> starts_, cycles_;   // by ClockId
+};
+
+// What a value is equal to once static values are known: another value, or nothing.
+DraftId Emitter::stands_for(DraftId d) const {
+  if (state(d).constant != nullptr) return {};
+  const auto same_shape = [&](DraftId of) { return state(of).shape == state(d).shape ? of : DraftId{}; };
+  const auto truth = [&](DraftId c) { return state(c).constant->truth(); };
+  const Rhs& rhs = draft_[d].rhs;
+  if (const auto* declared = std::get_if<Declared>(&rhs)) return same_shape(declared->operand);
+  if (const auto* w = std::get_if<When>(&rhs))
+    if (state(w->condition).constant != nullptr && truth(w->condition) == w->positive) return w->operand;
+  if (const auto* m = std::get_if<Merge>(&rhs))
+    if (state(m->condition).constant != nullptr) return same_shape(truth(m->condition) ? m->on_true : m->on_false);
+  return {};
+}
+
+Core Emitter::run() {
+  end_ = follow(draft_.values.size(), [&](DraftId d) { return stands_for(d); },
+                [&](const std::vector<DraftId>& cycle) { report_alias_cycle(draft_, program_, cycle, diagnostics_); });
+  if (diagnostics_.has_errors()) return std::move(core_);
+  emitted_.resize(draft_.values.size());
+  clocks_.resize(draft_.clocks.size());
+  clocks_[base.index] = base_clock;
+  clocks_[never.index] = never_clock;
+  core_.instances = draft_.instances;
+  for (std::uint32_t v = 0; v < draft_.values.size(); ++v) {
+    if (!is_emitted(DraftId{v})) continue;
+    emitted_[v] = ValueId{core_.values.size()};
+    core_.values.push_back({{}, draft_.values[v].dtype, states_[v].shape, {}, {}, {}, {}});
+  }
+  emit_externals();
+  for (std::uint32_t v = 0; v < draft_.values.size(); ++v)
+    if (is_emitted(DraftId{v})) emit_value(DraftId{v});
+  emit_interface();
+  renumber(core_, std::vector<bool>(core_.values.size(), true));
+  return std::move(core_);
+}
+
+// The condition without its negations.
+Emitter::Condition Emitter::condition(DraftId d, bool positive) const {
+  const OperatorId logical_not = operators().require("logical_not");
+  for (;;) {
+    d = end_[d.index];
+    if (state(d).constant != nullptr) return {d, state(d).constant->truth() == positive, true};
+    const auto* a = std::get_if<Apply>(&draft_[d].rhs);
+    if (a == nullptr || a->op != logical_not) return {d, positive, false};
+    d = a->operands[0];
+    positive = !positive;
+  }
+}
+
+ClockId Emitter::clock(DraftClockId c) {
+  std::vector<DraftClockId> chain;
+  for (; !clocks_[c.index].valid(); c = draft_.clocks[c.index].parent) chain.push_back(c);
+  ClockId result = clocks_[c.index];
+  while (!chain.empty()) {
+    const DraftClock& at = draft_.clocks[chain.back().index];
+    const Condition sampled = condition(at.condition, at.positive);
+    if (result == never_clock || (sampled.constant && !sampled.positive)) {
+      result = never_clock;
+    } else if (!sampled.constant) {
+      result = table_.on(result, emitted_[sampled.value.index], sampled.positive);
+    }
+    clocks_[chain.back().index] = result;
+    chain.pop_back();
+  }
+  return result;
+}
+
+ValueId Emitter::add(core::Rhs rhs, DType dtype, Shape shape, const Place& place) {
+  core_.values.push_back({std::move(rhs), dtype, std::move(shape), place.clock, place.span, place.instance, {}});
+  return ValueId{core_.values.size() - 1};
+}
+
+// One value per constant, and for ports one per constant and clock.
+ValueId Emitter::constant(const Tensor& tensor, ClockId clock) {
+  const auto [known, is_new] =
+      constants_.try_emplace(constant_key(tensor) + std::to_string(clock.index), core_.values.size());
+  if (is_new) add(core::Const{tensor}, tensor.dtype(), tensor.shape(), {clock, {}, {}});
+  return known->second;
+}
+
+ValueId Emitter::operand(DraftId d) {
+  d = end_[d.index];
+  return state(d).constant != nullptr ? constant(*state(d).constant) : emitted_[d.index];
+}
+
+// The operand at the shape of the result, on the given clock.
+ValueId Emitter::operand(DraftId d, const Shape& shape, ClockId clock) {
+  d = end_[d.index];
+  if (state(d).shape == shape) return operand(d);
+  const auto elements = element_count(shape);
+  if (state(d).constant != nullptr && elements && *elements <= max_static_elements)
+    return constant(broadcast_tensor(*state(d).constant, shape));
+  return broadcast_to(operand(d), shape, {clock, draft_[d].span, draft_[d].instance});
+}
+
+std::vector<ValueId> Emitter::operands(const std::vector<DraftId>& list) {
+  std::vector<ValueId> ids;
+  for (const DraftId d : list) ids.push_back(operand(d));
+  return ids;
+}
+
+ValueId Emitter::broadcast_to(ValueId v, const Shape& shape, const Place& place) {
+  const OperatorId op = operators().require("broadcast_to");
+  return add(core::Apply{op, {v}, {integers_attribute(shape)}, 0}, core_[v].dtype, shape, place);
+}
+
+ValueId Emitter::start(ClockId clock) {
+  const auto [known, is_new] = starts_.try_emplace(clock.index);
+  if (is_new) {
+    const ValueId yes = constant(Tensor::boolean(true)), no = constant(Tensor::boolean(false));
+    known->second = add(core::Fby{yes, no}, DType::boolean, {}, {clock, {}, {}});
+  }
+  return known->second;
+}
+
+// The number of the cycle, sampled to a clock: what random draws hang on.
+ValueId Emitter::cycle(ClockId clock) {
+  if (clock == never_clock) return constant(Tensor::scalar(DType::i64, std::int64_t{0}));
+  if (const auto known = cycles_.find(clock.index); known != cycles_.end()) return known->second;
+  ValueId made;
+  if (clock == base_clock) {
+    const ValueId zero = constant(Tensor::scalar(DType::i64, std::int64_t{0}));
+    const ValueId one = constant(Tensor::scalar(DType::i64, std::int64_t{1}));
+    made = add(core::Fby{zero, {}}, DType::i64, {}, {base_clock, {}, {}});
+    const ValueId next = add(core::Apply{operators().require("add"), {made, one}, {}, 0}, DType::i64, {}, {base_clock, {}, {}});
+    std::get<core::Fby>(core_[made].rhs).next = next;
+  } else {
+    const Clock c = core_[clock];
+    const ValueId sampled = cycle(c.parent);
+    made = add(core::When{sampled, c.condition, c.positive}, DType::i64, {}, {clock, {}, {}});
+  }
+  cycles_[clock.index] = made;
+  return made;
+}
+
+void Emitter::emit_value(DraftId d) {
+  const draft::Value& from = draft_[d];
+  const ValueId id = emitted_[d.index];
+  const ClockId ck = clock(from.clock);
+  const auto* input = std::get_if<Input>(&from.rhs);
+  const auto nothing = [](const auto&) { return core::Rhs(core::Const{}); };
+  core::Rhs rhs;
+  if (ck == never_clock && input == nullptr) {
+    rhs = core::Const{Tensor(from.dtype, state(d).shape)};
+  } else {
+    rhs = std::visit(
+        Overloaded{
+            [&](const Alias& x) { return nothing(x); },
+            [&](const Const& x) { return nothing(x); },   // constants are not emitted here
+            [&](const Input& x) { return core::Rhs(core::Input{x.index}); },
+            [&](const Apply& x) { return apply(x, ck); },
+            [&](const Index& x) { return index(d, x, ck); },
+            [&](const Declared& x) {
+              return core::Rhs(core::Apply{operators().require("broadcast_to"), {operand(x.operand)}, {integers_attribute(state(d).shape)}, 0});
+            },
+            [&](const Call& x) { return core::Rhs(core::Call{x.external, operands(x.operands)}); },
+            [&](const Result& x) { return core::Rhs(core::Result{operand(x.call), x.output}); },
+            [&](const When& x) { return when(x); },
+            [&](const Merge& x) { return merge(d, x, ck); },
+            [&](const Fby& x) { return fby(d, x, ck); },
+            [&](const Post& x) { return core::Rhs(core::Post{operand(x.operand)}); },
+        },
+        from.rhs);
+  }
+  core_[id] = {std::move(rhs), from.dtype, state(d).shape, ck, from.span, from.instance, from.name};
+}
+
+core::Rhs Emitter::apply(const Apply& a, ClockId ck) {
+  core::Apply made{a.op, operands(a.operands), std::get<std::vector<Attribute>>(rules_.attributes(a)), 0};
+  if (operators()[a.op].random) {
+    made.operands.push_back(cycle(ck));
+    made.key = a.key;
+  }
+  return made;
+}
+
+core::Rhs Emitter::when(const When& w) {
+  const Condition sampled = condition(w.condition, w.positive);
+  return core::When{operand(w.operand), operand(sampled.value), sampled.positive};
+}
+
+core::Rhs Emitter::merge(DraftId d, const Merge& m, ClockId ck) {
+  const Condition c = condition(m.condition, true);
+  const Shape& shape = state(d).shape;
+  if (c.constant) {   // the branch is smaller than the result, else d would stand for it
+    const ValueId branch = operand(c.positive ? m.on_true : m.on_false);
+    return core::Apply{operators().require("broadcast_to"), {branch}, {integers_attribute(shape)}, 0};
+  }
+  const ValueId value = operand(c.value);
+  const auto branch = [&](DraftId b, bool truth) {
+    return operand(b, shape, table_.on(ck, value, truth));
+  };
+  const ValueId on_true = branch(m.on_true, c.positive), on_false = branch(m.on_false, !c.positive);
+  return c.positive ? core::Merge{value, on_true, on_false} : core::Merge{value, on_false, on_true};
+}
+
+core::Rhs Emitter::fby(DraftId d, const Fby& f, ClockId ck) {
+  const Shape& shape = state(d).shape;
+  ValueId init = operand(f.init, shape, ck);
+  const ValueId next = operand(f.next, shape, ck);
+  if (!core_.is_const(init) || !state(end_[f.init.index]).constant) {
+    const ValueId first = start(ck);
+    init = add(core::When{init, first, true}, draft_[d].dtype, shape, {table_.on(ck, first, true), draft_[f.init].span, draft_[f.init].instance});
+  }
+  return core::Fby{init, next};
+}
+
+// Ranges and static indices first, by slice and reshape; then the indices that change,
+// which `index` takes on the leading axes.
+core::Rhs Emitter::index(DraftId d, const Index& i, ClockId ck) {
+  const auto axes = std::get<std::vector<IndexAxis>>(rules_.index_axes(d));
+  const Place place{ck, draft_[d].span, draft_[d].instance};
+  const DType dtype = draft_[d].dtype;
+  Shape whole = state(end_[i.operand.index]).shape;
+  std::vector<std::int64_t> starts, stops, moved, kept;
+  Shape sliced, dropped;
+  std::vector<ValueId> dynamic;
+  DType index_dtype = DType::i64;
+  for (const IndexAxis& axis : axes) {
+    const bool all = axis.kind == IndexAxis::dynamic;
+    starts.push_back(all ? 0 : axis.begin);
+    stops.push_back(all ? whole[starts.size() - 1] : axis.begin + axis.count);
+    sliced.push_back(stops.back() - starts.back());
+    if (axis.kind == IndexAxis::fixed) continue;
+    (all ? moved : kept).push_back(static_cast<std::int64_t>(dropped.size()));
+    dropped.push_back(sliced.back());
+    if (!all) continue;
+    dynamic.push_back(operand(axis.at));
+    index_dtype = core_[dynamic.back()].dtype;
+  }
+  ValueId at = operand(i.operand);
+  core::Apply step{0, {at}, {}, 0};
+  Shape shape = whole;
+  bool pending = false;   // `step`, of the shape `shape`, is not a value yet
+  const auto next = [&](const char* name, std::vector<ValueId> operands, std::vector<Attribute> attributes, Shape result) {
+    if (pending) at = add(step, dtype, shape, place);
+    operands.insert(operands.begin(), at);
+    step = {operators().require(name), std::move(operands), std::move(attributes), 0};
+    shape = std::move(result);
+    pending = true;
+  };
+  if (sliced != whole) next("slice", {}, {integers_attribute(starts), integers_attribute(stops), {}}, sliced);
+  if (dropped != sliced) next("reshape", {}, {integers_attribute(dropped)}, dropped);
+  if (!dynamic.empty() && !kept.empty() && kept.front() < moved.back()) {
+    std::vector<std::int64_t> order = moved;
+    order.insert(order.end(), kept.begin(), kept.end());
+    Shape permuted;
+    for (const std::int64_t axis : order) permuted.push_back(dropped[static_cast<std::size_t>(axis)]);
+    Attribute inverse = integers_attribute({0});
+    inverse.scalar = true;
+    next("transpose", {}, {integers_attribute(order), inverse}, permuted);
+  }
+  if (!dynamic.empty()) {
+    for (ValueId& v : dynamic) {
+      if (core_[v].dtype == index_dtype) continue;
+      Attribute to;
+      to.given = true;
+      to.dtype = index_dtype;
+      v = add(core::Apply{operators().require("cast"), {v}, {to}, 0}, index_dtype, {}, place);
+    }
+    next("index", dynamic, {}, state(d).shape);
+  }
+  if (!pending) next("reshape", {}, {integers_attribute(whole)}, whole);
+  return step;
+}
+
+void Emitter::emit_externals() {
+  for (const External& external : draft_.externals) {
+    ExternalNode node{external.symbol, {}, {}, external.span};
+    const auto types = [&](const std::vector<DType>& dtypes, const std::vector<std::vector<DraftId>>& shapes, auto& out) {
+      for (std::size_t k = 0; k < dtypes.size(); ++k)
+        out.emplace_back(dtypes[k], std::get<Shape>(rules_.extents(shapes[k], {})));
+    };
+    types(external.inputs, external.input_shapes, node.inputs);
+    types(external.outputs, external.output_shapes, node.outputs);
+    core_.externals.push_back(std::move(node));
+  }
+}
+
+ValueId Emitter::port(const NamedValue& named) {
+  const DraftId d = end_[named.value.index];
+  return state(d).constant != nullptr ? constant(*state(d).constant, clock(named.clock)) : emitted_[d.index];
+}
+
+void Emitter::emit_interface() {
+  const auto ports = [&](const std::vector<NamedValue>& from, std::vector<Port>& to) {
+    for (const NamedValue& named : from) to.push_back({named.name, port(named), named.span});
+  };
+  ports(draft_.inputs, core_.inputs);
+  ports(draft_.outputs, core_.outputs);
+  ports(draft_.watches, core_.watches);
+  for (const NamedValue& named : draft_.parameters) core_.parameters.push_back({named.name, port(named)});
+  for (const Assertion& assertion : draft_.asserts) {
+    const ValueId condition = port({"", assertion.condition, assertion.clock, assertion.span});
+    const bool holds = core_.is_const(condition) && std::get<core::Const>(core_[condition].rhs).value.truth();
+    if (holds || core_[condition].clock == never_clock) continue;
+    core_.asserts.push_back({condition, assertion.message, assertion.span});
+  }
+}
+
+}  // namespace
+
+Core emit(const Draft& draft, const States& states, const Program& program, Diagnostics& diagnostics) {
+  return Emitter(draft, states, program, diagnostics).run();
+}
+
+}  // namespace rml::draft

@@ -1,0 +1,58 @@
+// The reference engine: an independent, demand-driven evaluator of core (language.md
+// section 4). It shares the front end with the compiler and nothing after the core, and is
+// the oracle the compiled code is held to.
+//
+// Cells (value, cycle) are computed on demand and kept until no later cycle can need them;
+// a value that depends on a cycle not read yet is undetermined and is asked again later.
+// Roots of demand: the outputs, the asserts, and operators that can fail, at each cycle of
+// their clock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "semantics/chronogram.h"
+#include "semantics/core.h"
+
+namespace rml {
+
+struct RunFault {
+  Fault fault;           // kind as in rmlrt.h
+  ValueId value;         // what failed, or
+  std::uint32_t assertion = UINT32_MAX;   // which assert, or
+  std::uint32_t input = UINT32_MAX;       // which input was present or absent against its clock
+  std::int64_t cycle = 0;
+};
+
+// Calls the external node `k`: reads inputs, fills outputs (already typed and shaped).
+using CallExternal = std::function<void(std::uint32_t k, std::span<const Tensor* const> inputs, std::span<Tensor> outputs)>;
+
+class Interpreter {
+ public:
+  Interpreter(const Core& core, std::uint64_t seed, CallExternal call = {});
+  ~Interpreter();
+
+  // One cycle; cells[i] is input i, present or absent. Nothing, or the fault that ends the run.
+  std::optional<RunFault> push(std::vector<Cell> cells);
+  // No more input will come.
+  void finish();
+  // The next row of outputs in cycle order, when all its columns are determined.
+  std::optional<std::vector<Cell>> pop();
+  // The cells of any value so far, cycle by cycle (rmlc trace); only of values in `watched`.
+  void watch(std::vector<ValueId> values);
+  std::vector<Cell> history(ValueId) const;
+  // One cell of any value; undetermined where it is not known, was never demanded, or has been dropped.
+  Cell at(ValueId, std::int64_t cycle) const;
+  std::int64_t pushed() const;
+  std::int64_t popped() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rml

@@ -1,0 +1,82 @@
+// Longest paths by Bellman-Ford with a queue; a value relaxed more often than there are
+// values lies on, or hangs on, a positive cycle. Through a fby on a sub-clock the previous
+// instant may be any number of cycles back, so it counts as weight 0.
+#include "semantics/offsets.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+namespace rml {
+
+bool has_post(const Core& core, const Component& c) {
+  return std::ranges::any_of(c.values, [&](ValueId v) { return std::holds_alternative<core::Post>(core[v].rhs); });
+}
+
+Offsets find_offsets(const DependenceGraph& graph, const Components& components, std::uint32_t component) {
+  const Core& core = graph.core();
+  const Component& c = components.list[component];
+  Offsets out;
+  out.by_member.assign(c.values.size(), 0);
+  if (!c.cyclic || !has_post(core, c)) return out;
+
+  std::map<ValueId, std::uint32_t> position;
+  for (std::size_t i = 0; i < c.values.size(); ++i) position[c.values[i]] = static_cast<std::uint32_t>(i);
+  struct User { std::uint32_t by; int weight; };
+  std::vector<std::vector<User>> users(c.values.size());
+  for (std::uint32_t m = 0; m < c.values.size(); ++m) {
+    const ValueId v = c.values[m];
+    for (const Dependence& e : graph.of(v)) {
+      const auto at = position.find(e.on);
+      if (at == position.end() || graph.guard_of(v, e).never) continue;
+      const bool sub = core[v].clock != c.clock;
+      if (e.weight > 0 && sub) {
+        out.kind = Offsets::sub_clock;
+        return out;
+      }
+      users[at->second].push_back({m, e.weight < 0 && sub ? 0 : e.weight});
+    }
+  }
+  std::deque<std::uint32_t> work;
+  std::vector<std::uint32_t> relaxed(c.values.size());
+  std::vector<bool> queued(c.values.size(), true);
+  for (std::uint32_t m = 0; m < c.values.size(); ++m) work.push_back(m);
+  while (!work.empty()) {
+    const std::uint32_t u = work.front();
+    work.pop_front();
+    queued[u] = false;
+    for (const User& e : users[u]) {
+      const int r = out.by_member[u] + e.weight;
+      if (r <= out.by_member[e.by]) continue;
+      out.by_member[e.by] = r;
+      if (++relaxed[e.by] > c.values.size()) {
+        out.kind = Offsets::positive_cycle;
+        return out;
+      }
+      if (!queued[e.by]) {
+        queued[e.by] = true;
+        work.push_back(e.by);
+      }
+    }
+  }
+  // Edges without slack that close a cycle: the values on it need each other at one step.
+  std::uint32_t found = 0;
+  const auto tight = strong_components(
+      c.values.size(),
+      [&](std::uint32_t u, auto&& f) {
+        for (const User& e : users[u])
+          if (out.by_member[e.by] == out.by_member[u] + e.weight) f(e.by);
+      },
+      found);
+  std::vector<std::vector<ValueId>> groups(found);
+  for (std::uint32_t m = 0; m < c.values.size(); ++m) groups[tight[m]].push_back(c.values[m]);
+  for (auto& g : groups)
+    if (g.size() > 1) {
+      out.kind = Offsets::zero_cycle;
+      out.cycle = std::move(g);
+      return out;
+    }
+  return out;
+}
+
+}  // namespace rml

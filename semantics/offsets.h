@@ -1,0 +1,30 @@
+// Retiming a component that looks ahead a bounded number of instants (scheduling.md 3.2).
+//
+// With offsets r(v) ≥ 0 the value v is computed for instant t - r(v) at step t. An edge
+// v -> u of weight d is met when r(v) ≥ r(u) + d: what v needs is then already there. Such
+// offsets exist iff no cycle has positive weight; the least ones are longest paths.
+#pragma once
+
+#include <vector>
+
+#include "semantics/components.h"
+
+namespace rml {
+
+struct Offsets {
+  enum Kind : std::uint8_t {
+    found,          // `by_member` holds them
+    positive_cycle, // depends on ever later instants: needs a cut
+    zero_cycle,     // a value would need itself at the same instant
+    sub_clock,      // a post on a sub-clock: its next instant may be arbitrarily late
+  } kind = found;
+  std::vector<int> by_member;           // in the order of Component::values
+  std::vector<ValueId> cycle;           // zero_cycle: values on it
+};
+
+// Least offsets of a component; all zero where it has no post.
+Offsets find_offsets(const DependenceGraph&, const Components&, std::uint32_t component);
+
+bool has_post(const Core&, const Component&);
+
+}  // namespace rml

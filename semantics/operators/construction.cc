@@ -1,0 +1,167 @@
+// Tensors made from shapes and scalars, and shapes made from tensors.
+//
+// shape, size, zeros, ones, zeros_like and ones_like depend on static facts alone and are
+// folded to constants; their operands are not evaluated. The dtype of zeros, ones, one_hot
+// and size is what the context asks for, else f32 (size: i32).
+#include <limits>
+
+#include "semantics/operators/kernels.h"
+#include "semantics/operators/rules.h"
+
+namespace rml {
+
+namespace {
+
+using Operands = std::span<const Tensor* const>;
+using dtypes::element, dtypes::integer, dtypes::number;
+
+void fill(Tensor& result, std::int64_t value) {
+  kernels::dispatch<element>(
+      result.dtype(), [&]<class T>(T) { std::fill_n(result.as<T>(), result.elements(), static_cast<T>(value)); });
+}
+
+Fault evaluate_zeros(const Application&, const EvaluationContext&, Operands, Tensor& result) {
+  fill(result, 0);
+  return {};
+}
+
+Fault evaluate_ones(const Application&, const EvaluationContext&, Operands, Tensor& result) {
+  fill(result, 1);
+  return {};
+}
+
+ShapeResult full_shape(const Application& app) {
+  if (!app.operand_shapes[0].empty()) {
+    return "full takes a scalar, not " + to_string(app.operand_shapes[0]) + ": write broadcast_to(x, shape)";
+  }
+  return shape_attribute(app);
+}
+
+Fault evaluate_full(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
+  kernels::copy_strided(result.shape(), result, 0, kernels::dense_strides(result.shape()), *in[0], 0, {});
+  return {};
+}
+
+// The one integer of an attribute such as iota's n.
+ShapeResult extent_attribute(const Attribute& attribute, std::string_view what) {
+  if (attribute.integers.size() != 1)
+    return std::string(what) + " is one integer, not " + to_string(attribute.integers);
+  const std::int64_t extent = attribute.integers[0];
+  if (extent < 0) return std::string(what) + " " + std::to_string(extent) + " is negative";
+  if (extent > std::numeric_limits<std::int32_t>::max())
+    return std::string(what) + " " + std::to_string(extent) + " does not fit i32";
+  return Shape{extent};
+}
+
+ShapeResult iota_shape(const Application& app) { return extent_attribute(app.attributes[0], "length"); }
+
+Fault evaluate_iota(const Application&, const EvaluationContext&, Operands, Tensor& result) {
+  for (std::int64_t i = 0; i < result.elements(); ++i) result.as<std::int32_t>()[i] = static_cast<std::int32_t>(i);
+  return {};
+}
+
+ShapeResult one_hot_shape(const Application& app) {
+  const ShapeResult depth = extent_attribute(app.attributes[0], "depth");
+  if (std::holds_alternative<std::string>(depth)) return depth;
+  Shape shape = app.operand_shapes[0];
+  shape.push_back(std::get<Shape>(depth)[0]);
+  return checked_shape(std::move(shape));
+}
+
+Fault evaluate_one_hot(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
+  const std::int64_t depth = result.shape().back();
+  fill(result, 0);
+  kernels::dispatch<integer>(in[0]->dtype(), [&]<class I>(I) {
+    const I* index = in[0]->as<I>();
+    kernels::dispatch<number>(result.dtype(), [&]<class T>(T) {
+      for (std::int64_t k = 0; k < in[0]->elements(); ++k) {
+        const auto at = static_cast<std::int64_t>(index[k]);
+        if (at >= 0 && at < depth) result.as<T>()[k * depth + at] = T(1);
+      }
+    });
+  });
+  return {};
+}
+
+ShapeResult shape_shape(const Application& app) {
+  for (const std::int64_t extent : app.operand_shapes[0]) {
+    if (extent > std::numeric_limits<std::int32_t>::max())
+      return "extent " + std::to_string(extent) + " does not fit i32";
+  }
+  return Shape{static_cast<std::int64_t>(app.operand_shapes[0].size())};
+}
+
+Fault evaluate_shape(const Application& app, const EvaluationContext&, Operands, Tensor& result) {
+  for (std::size_t k = 0; k < app.operand_shapes[0].size(); ++k) {
+    result.as<std::int32_t>()[k] = static_cast<std::int32_t>(app.operand_shapes[0][k]);
+  }
+  return {};
+}
+
+std::int64_t counted(const Application& app) {
+  const Shape& x = app.operand_shapes[0];
+  const auto axes = *reduced_axes(app.attributes[0], x.size());
+  std::int64_t count = 1;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    if (axes[k]) count *= x[k];
+  }
+  return count;
+}
+
+ShapeResult size_shape(const Application& app) {
+  const std::size_t rank = app.operand_shapes[0].size();
+  if (!reduced_axes(app.attributes[0], rank)) return axes_error(app.attributes[0], rank);
+  const unsigned bytes = static_cast<unsigned>(byte_size(app.result_dtype));
+  if (is_integer(app.result_dtype) && bytes < 8) {
+    const bool is_unsigned = app.result_dtype == DType::u8;
+    const std::int64_t largest = (std::int64_t{1} << (8 * bytes - (is_unsigned ? 0 : 1))) - 1;
+    if (counted(app) > largest) {
+      return "size " + std::to_string(counted(app)) + " does not fit " + std::string(name(app.result_dtype));
+    }
+  }
+  return Shape{};
+}
+
+Fault evaluate_size(const Application& app, const EvaluationContext&, Operands, Tensor& result) {
+  fill(result, counted(app));
+  return {};
+}
+
+constexpr std::string_view constant = "none: a constant";
+constexpr DTypeSlot free_number = {0, number, DType::f32};
+
+}  // namespace
+
+std::vector<OperatorInfo> construction_operators() {
+  return {
+      row("zeros", {integers("shape")}, free_number, shape_attribute, evaluate_zeros, Lowering::folded, {},
+          {"ConstantOfShape", "Zeros of the shape, of the dtype the context asks for, else f32.",
+           "zeros([2]) -- [0,0]"}),
+      row("ones", {integers("shape")}, free_number, shape_attribute, evaluate_ones, Lowering::folded, {},
+          {"ConstantOfShape", "Ones of the shape, of the dtype the context asks for, else f32.", "ones([2]) -- [1,1]"}),
+      row("full", {integers("shape"), operand("value", element)}, same(element), full_shape, evaluate_full,
+          Lowering::broadcast, {"sum(dy)"},
+          {"Expand", "The scalar value in every element of the shape.", "full([2, 2], 7) -- [7,7;7,7]"}),
+      row("zeros_like", {operand("x", element)}, same(element), same_shape, evaluate_zeros, Lowering::folded,
+          {constant},
+          {"ConstantOfShape", "Zeros (false) of the shape and dtype of x.", "zeros_like([1.5, 2.5]) -- [0,0]"}),
+      row("ones_like", {operand("x", element)}, same(element), same_shape, evaluate_ones, Lowering::folded, {constant},
+          {"ConstantOfShape", "Ones (true) of the shape and dtype of x.", "ones_like([1.5, 2.5]) -- [1,1]"}),
+      row("iota", {integers("n")}, exactly(DType::i32), iota_shape, evaluate_iota, Lowering::iota, {},
+          {"Range", "The i32 vector 0, 1, …, n - 1.", "iota(3) -- [0,1,2]"}),
+      row("one_hot", {operand("i", integer, 1), integers("depth")}, free_number, one_hot_shape, evaluate_one_hot,
+          Lowering::one_hot, {"none: integer operand"},
+          {"OneHot",
+           "A new last axis of extent depth that is 1 at i and 0 elsewhere; all 0 where i is outside [0, depth).",
+           "one_hot([1, 3], 3) -- [0,1,0;0,0,0]"}),
+      row("shape", {operand("x", element)}, exactly(DType::i32), shape_shape, evaluate_shape, Lowering::folded,
+          {"none: only its shape is read"},
+          {"Shape", "The shape of x, a constant i32 vector.", "shape([[1, 2, 3]]) -- [1,3]"}),
+      row("size", {operand("x", element, 1), integers("axis", "all")}, {0, number, DType::i32}, size_shape,
+          evaluate_size, Lowering::folded, {"none: only its shape is read"},
+          {"Size", "The number of elements of x along the given axes, or of all; a constant.",
+           "size([[1, 2, 3]], 1) -- 3"}),
+  };
+}
+
+}  // namespace rml

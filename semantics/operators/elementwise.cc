@@ -1,0 +1,264 @@
+// Elementwise operators: arithmetic, comparison, logic, functions, conversion, choice.
+//
+// Operands broadcast as in NumPy and share one dtype variable, except where a row says
+// otherwise. A row names the scalar operation (scalar.h); interpreter and generated code
+// apply that to each element. In the gradients of minimum and maximum a tie gives each
+// operand half. Operators that are constant between jumps have no gradient.
+#include "runtime/rmlrt.h"
+#include "semantics/operators/kernels.h"
+#include "semantics/operators/rules.h"
+#include "semantics/operators/scalar.h"
+
+namespace rml {
+
+namespace {
+
+using Operands = std::span<const Tensor* const>;
+
+template <DTypeSet Allowed, class F>
+Fault unary(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
+  kernels::dispatch<Allowed>(in[0]->dtype(), [&]<class T>(T) { kernels::map<T, T>(result, *in[0], F{}); });
+  return {};
+}
+
+template <DTypeSet Allowed, class F>
+Fault binary(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
+  kernels::dispatch<Allowed>(in[0]->dtype(), [&]<class T>(T) { kernels::map<T, T>(result, *in[0], *in[1], F{}); });
+  return {};
+}
+
+template <DTypeSet Allowed, class F>
+Fault comparison(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
+  kernels::dispatch<Allowed>(in[0]->dtype(), [&]<class T>(T) { kernels::map<bool, T>(result, *in[0], *in[1], F{}); });
+  return {};
+}
+
+// Every element of b is used when there is a result at all, so a zero anywhere is a fault.
+template <class F>
+Fault division(const Application& app, const EvaluationContext& context, Operands in, Tensor& result) {
+  bool zero = false;
+  if (result.elements() > 0) {
+    kernels::dispatch<dtypes::number>(in[1]->dtype(), [&]<class T>(T) {
+      if constexpr (std::is_integral_v<T>) {
+        const T* b = in[1]->as<T>();
+        for (std::int64_t i = 0, n = in[1]->elements(); i < n; ++i) zero |= b[i] == T(0);
+      }
+    });
+  }
+  if (zero) return {RML_FAULT_DIVISION, 0, 0};
+  return binary<dtypes::number, F>(app, context, in, result);
+}
+
+Fault evaluate_cast(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
+  const Shape& shape = result.shape();
+  kernels::dispatch<dtypes::element>(in[0]->dtype(), [&]<class From>(From) {
+    kernels::dispatch<dtypes::element>(result.dtype(), [&]<class To>(To) {
+      const From* x = in[0]->as<From>();
+      To* out = result.as<To>();
+      kernels::walk<1>(shape, {kernels::broadcast_strides(in[0]->shape(), shape)}, [&](const kernels::Row<1>& row) {
+        for (std::int64_t i = 0; i < row.count; ++i) {
+          out[row.first + i] = scalar::convert<To>(x[row.offset[0] + i * row.stride[0]]);
+        }
+      });
+    });
+  });
+  return {};
+}
+
+Fault evaluate_select(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
+  const Shape& shape = result.shape();
+  const std::array<kernels::Strides, 3> strides = {kernels::broadcast_strides(in[0]->shape(), shape),
+                                                   kernels::broadcast_strides(in[1]->shape(), shape),
+                                                   kernels::broadcast_strides(in[2]->shape(), shape)};
+  kernels::dispatch<dtypes::element>(result.dtype(), [&]<class T>(T) {
+    const bool* c = in[0]->as<bool>();
+    const T *a = in[1]->as<T>(), *b = in[2]->as<T>();
+    T* out = result.as<T>();
+    kernels::walk<3>(shape, strides, [&](const kernels::Row<3>& row) {
+      for (std::int64_t i = 0; i < row.count; ++i) {
+        out[row.first + i] = c[row.offset[0] + i * row.stride[0]] ? a[row.offset[1] + i * row.stride[1]]
+                                                                  : b[row.offset[2] + i * row.stride[2]];
+      }
+    });
+  });
+  return {};
+}
+
+OperatorInfo pointwise(std::string_view name, ScalarOp scalar, std::vector<OperatorParameter> parameters,
+                       DTypeSlot result, Evaluate evaluate, std::vector<std::string_view> vjp, RowText text) {
+  OperatorInfo info = row(name, std::move(parameters), result, broadcast_operands, evaluate, Lowering::elementwise,
+                          std::move(vjp), text);
+  info.scalar = scalar;
+  return info;
+}
+
+constexpr std::string_view jumps = "none: constant between jumps";
+constexpr std::string_view boolean_result = "none: Boolean result";
+constexpr std::string_view boolean_operand = "none: Boolean operand";
+
+// One row each for (x) -> y and (a, b) -> y over one dtype variable.
+template <DTypeSet Allowed, class F>
+OperatorInfo function(std::string_view name, ScalarOp scalar, std::string_view vjp, RowText text) {
+  return pointwise(name, scalar, {operand("x", Allowed)}, same(Allowed), unary<Allowed, F>, {vjp}, text);
+}
+
+template <DTypeSet Allowed, class F>
+OperatorInfo arithmetic(std::string_view name, ScalarOp scalar, std::string_view of_a, std::string_view of_b,
+                        RowText text) {
+  return pointwise(name, scalar, {operand("a", Allowed), operand("b", Allowed)}, same(Allowed), binary<Allowed, F>,
+                   {of_a, of_b}, text);
+}
+
+template <DTypeSet Allowed, class F>
+OperatorInfo compare(std::string_view name, ScalarOp scalar, RowText text) {
+  return pointwise(name, scalar, {operand("a", Allowed), operand("b", Allowed)}, exactly(DType::boolean),
+                   comparison<Allowed, F>, {boolean_result, boolean_result}, text);
+}
+
+using dtypes::element, dtypes::number, dtypes::real;
+
+std::vector<OperatorInfo> arithmetic_rows() {
+  std::vector<OperatorInfo> rows = {
+      arithmetic<number, scalar::Add>("add", ScalarOp::add, "dy", "dy",
+                                      {"Add", "a + b, elementwise. Integers wrap.", "add([1, 2], 3) -- [4,5]"}),
+      arithmetic<number, scalar::Sub>("sub", ScalarOp::sub, "dy", "-dy",
+                                      {"Sub", "a - b, elementwise. Integers wrap.", "sub([1, 2], 3) -- [-2,-1]"}),
+      arithmetic<number, scalar::Mul>("mul", ScalarOp::mul, "dy * b", "dy * a",
+                                      {"Mul", "a * b, elementwise. Integers wrap.", "mul([1.5, 2.0], 2.0) -- [3,4]"}),
+      arithmetic<number, scalar::Div>("div", ScalarOp::div, "dy / b", "-dy * y / b",
+                                      {"Div",
+                                       "a / b, elementwise. Integers truncate toward zero, the smallest integer / -1 "
+                                       "wraps, and a zero divisor stops the run.",
+                                       "div(-7, 2) -- -3"}),
+      arithmetic<number, scalar::Mod>("mod", ScalarOp::mod, "dy", "-dy * ((a - y) / b)",
+                                      {"Mod",
+                                       "a % b, the remainder of the truncating division, with the sign of a (fmod for "
+                                       "floats). An integer zero divisor stops the run.",
+                                       "mod(-7, 2) -- -1"}),
+      function<number, scalar::Negate>("negate", ScalarOp::negate, "-dy",
+                                       {"Neg", "-x, elementwise. Integers wrap.", "negate([1, -2]) -- [-1,2]"}),
+      arithmetic<number, scalar::Minimum>(
+          "minimum", ScalarOp::minimum, "select(a < b, dy, select(a == b, dy * 0.5, zeros_like(dy)))",
+          "select(b < a, dy, select(a == b, dy * 0.5, zeros_like(dy)))",
+          {"Min", "The smaller of a and b, elementwise; NaN if either is NaN, a where they are equal.",
+           "minimum([1, 5], 3) -- [1,3]"}),
+      arithmetic<number, scalar::Maximum>(
+          "maximum", ScalarOp::maximum, "select(a > b, dy, select(a == b, dy * 0.5, zeros_like(dy)))",
+          "select(b > a, dy, select(a == b, dy * 0.5, zeros_like(dy)))",
+          {"Max", "The larger of a and b, elementwise; NaN if either is NaN, a where they are equal.",
+           "maximum([1, 5], 3) -- [3,5]"}),
+      arithmetic<number, scalar::Pow>(
+          "pow", ScalarOp::pow, "dy * b * pow(a, select(b == 0.0, ones_like(b), b - 1.0))",
+          "select(a > 0.0, dy * y * log(select(a > 0.0, a, ones_like(a))), zeros_like(dy))",
+          {"Pow",
+           "a to the power b, elementwise. Integers wrap, and a negative exponent gives 0 unless a is 1 or -1. The "
+           "gradient with respect to b is zero where a <= 0.",
+           "pow([2, 3], 3) -- [8,27]"}),
+  };
+  for (OperatorInfo& info : rows) {
+    if (info.name == "div") info.evaluate = division<scalar::Div>;
+    if (info.name == "mod") info.evaluate = division<scalar::Mod>;
+    info.can_fail = info.name == "div" || info.name == "mod";
+    // minimum and maximum are not: of -0 and 0, and of two NaNs, they take the first.
+    info.commutative = info.name == "add" || info.name == "mul";
+  }
+  return rows;
+}
+
+std::vector<OperatorInfo> comparison_rows() {
+  std::vector<OperatorInfo> rows = {
+      compare<element, scalar::Eq>(
+          "eq", ScalarOp::eq,
+          {"Equal", "a == b, elementwise, also of Booleans; false with NaN.", "eq([1, 2], 2) -- [F,T]"}),
+      compare<element, scalar::Ne>(
+          "ne", ScalarOp::ne, {"", "a != b, elementwise, also of Booleans; true with NaN.", "ne([1, 2], 2) -- [T,F]"}),
+      compare<number, scalar::Lt>("lt", ScalarOp::lt,
+                                  {"Less", "a < b, elementwise; false with NaN.", "lt([1, 2], 2) -- [T,F]"}),
+      compare<number, scalar::Le>("le", ScalarOp::le,
+                                  {"LessOrEqual", "a <= b, elementwise; false with NaN.", "le([2, 3], 2) -- [T,F]"}),
+      compare<number, scalar::Gt>("gt", ScalarOp::gt,
+                                  {"Greater", "a > b, elementwise; false with NaN.", "gt([2, 3], 2) -- [F,T]"}),
+      compare<number, scalar::Ge>("ge", ScalarOp::ge,
+                                  {"GreaterOrEqual", "a >= b, elementwise; false with NaN.", "ge([1, 2], 2) -- [F,T]"}),
+      compare<dtypes::boolean, scalar::And>(
+          "logical_and", ScalarOp::logical_and,
+          {"And", "a and b, elementwise; both are evaluated.", "logical_and([true, false], true) -- [T,F]"}),
+      compare<dtypes::boolean, scalar::Or>(
+          "logical_or", ScalarOp::logical_or,
+          {"Or", "a or b, elementwise; both are evaluated.", "logical_or([true, false], false) -- [T,F]"}),
+      function<dtypes::boolean, scalar::Not>("logical_not", ScalarOp::logical_not, boolean_result,
+                                             {"Not", "not x, elementwise.", "logical_not([true, false]) -- [F,T]"}),
+  };
+  for (OperatorInfo& info : rows) {
+    info.commutative =
+        info.name == "eq" || info.name == "ne" || info.name == "logical_and" || info.name == "logical_or";
+  }
+  return rows;
+}
+
+std::vector<OperatorInfo> function_rows() {
+  return {
+      function<number, scalar::Abs>(
+          "abs", ScalarOp::abs, "dy * sign(x)",
+          {"Abs", "The absolute value; the smallest integer wraps to itself.", "abs([-2, 3]) -- [2,3]"}),
+      function<number, scalar::Sign>("sign", ScalarOp::sign, jumps,
+                                     {"Sign", "-1, 0 or 1; NaN for NaN.", "sign([-2.5, 0.0, 3.0]) -- [-1,0,1]"}),
+      function<real, scalar::Floor>(
+          "floor", ScalarOp::floor, jumps,
+          {"Floor", "The largest integer not above x, as a float.", "floor([1.5, -1.5]) -- [1,-2]"}),
+      function<real, scalar::Ceil>(
+          "ceil", ScalarOp::ceil, jumps,
+          {"Ceil", "The smallest integer not below x, as a float.", "ceil([1.5, -1.5]) -- [2,-1]"}),
+      function<real, scalar::Round>("round", ScalarOp::round, jumps,
+                                    {"Round", "The nearest integer, as a float; halves go to the even one.",
+                                     "round([0.5, 1.5, 2.5]) -- [0,2,2]"}),
+      function<real, scalar::Exp>("exp", ScalarOp::exp, "dy * y", {"Exp", "e to the power x.", "exp(0.0) -- 1"}),
+      function<real, scalar::Log>("log", ScalarOp::log, "dy / x",
+                                  {"Log", "The natural logarithm; NaN below 0, -inf at 0.", "log(1.0) -- 0"}),
+      function<real, scalar::Sqrt>(
+          "sqrt", ScalarOp::sqrt, "dy * 0.5 / y",
+          {"Sqrt", "The square root; NaN below 0. The gradient at 0 is infinite.", "sqrt([4.0, 2.25]) -- [2,1.5]"}),
+      function<real, scalar::Sin>("sin", ScalarOp::sin, "dy * cos(x)",
+                                  {"Sin", "The sine; x in radians.", "sin(0.0) -- 0"}),
+      function<real, scalar::Cos>("cos", ScalarOp::cos, "-dy * sin(x)",
+                                  {"Cos", "The cosine; x in radians.", "cos(0.0) -- 1"}),
+      function<real, scalar::Tanh>("tanh", ScalarOp::tanh, "dy * (1.0 - y * y)",
+                                   {"Tanh", "The hyperbolic tangent.", "tanh([0.0, 100.0]) -- [0,1]"}),
+      function<real, scalar::Sigmoid>("sigmoid", ScalarOp::sigmoid, "dy * y * (1.0 - y)",
+                                      {"Sigmoid", "1 / (1 + exp(-x)).", "sigmoid([0.0, 100.0]) -- [0.5,1]"}),
+      function<number, scalar::Relu>(
+          "relu", ScalarOp::relu, "select(x > 0.0, dy, zeros_like(dy))",
+          {"Relu", "x where x > 0, else 0; NaN for NaN. The gradient at 0 is 0.", "relu([-1.5, 2.5]) -- [0,2.5]"}),
+  };
+}
+
+}  // namespace
+
+std::vector<OperatorInfo> elementwise_operators() {
+  std::vector<OperatorInfo> rows = arithmetic_rows();
+  for (OperatorInfo& info : comparison_rows()) rows.push_back(std::move(info));
+  for (OperatorInfo& info : function_rows()) rows.push_back(std::move(info));
+  rows.push_back(pointwise(
+      "cast", ScalarOp::cast, {{"dtype", ParameterKind::dtype, {}, false, {}}, operand("x", element)}, same(element, 1),
+      evaluate_cast, {"cast_like(dy, x)"},
+      {"Cast",
+       "x converted to the dtype. Floats to integers truncate toward zero and saturate at the range, NaN gives 0; "
+       "integers to narrower ones keep the low bits; numbers to bool: x != 0; bool to numbers: 0 or 1.",
+       "cast(i32, [2.7, -2.7]) -- [2,-2]"}));
+  rows.push_back(pointwise("cast_like", ScalarOp::cast, {operand("x", element), operand("like", element, 1)},
+                           same(element, 1), evaluate_cast,
+                           {"cast_like(dy, x)", "none: only its dtype and shape are read"},
+                           {"CastLike", "x converted to the dtype of `like`, broadcast against its shape.",
+                            "cast_like([1, 2], 0.5) -- [1,2]"}));
+  rows.push_back(pointwise("select", ScalarOp::select,
+                           {operand("c", dtypes::boolean, 1), operand("a", element), operand("b", element)},
+                           same(element), evaluate_select,
+                           {boolean_operand, "select(c, dy, zeros_like(dy))", "select(c, zeros_like(dy), dy)"},
+                           {"Where", "a where c holds, else b, elementwise; both are evaluated (`if` evaluates one).",
+                            "select([true, false], [1, 2], 0) -- [1,0]"}));
+  rows.back().aliases = {"where"};
+  rows.back().parameters[0].dtype = exactly(DType::boolean);
+  return rows;
+}
+
+}  // namespace rml

@@ -1,0 +1,130 @@
+// What the attributes of shape-changing operators mean once the shapes are known.
+//
+// Axes may be negative and then count from the end. These functions are the one reading of
+// axis lists, permutations and slice bounds; shape rules, kernels and code generation share
+// it. Errors are in the user's words.
+#include <algorithm>
+#include <limits>
+
+#include "semantics/operators/rules.h"
+
+namespace rml {
+
+std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank) {
+  const auto extent = static_cast<std::int64_t>(rank);
+  if (axis < -extent || axis >= extent) return std::nullopt;
+  return static_cast<std::size_t>(axis < 0 ? axis + extent : axis);
+}
+
+std::vector<std::size_t> transposed_axes(const Application& app) {
+  const std::size_t rank = app.operand_shapes[0].size();
+  const Attribute& axes = app.attributes[0];
+  std::vector<std::size_t> order(rank);
+  for (std::size_t k = 0; k < rank; ++k) order[k] = axes.given ? k : rank - 1 - k;
+  if (!axes.given) return order;
+  const std::size_t kept = rank - axes.integers.size();  // fewer axes: the leading ones stay
+  for (std::size_t k = kept; k < rank; ++k) order[k] = *normalized_axis(axes.integers[k - kept], rank);
+  if (app.attributes[1].integers[0] == 0) return order;
+  std::vector<std::size_t> inverse(rank);
+  for (std::size_t k = 0; k < rank; ++k) inverse[order[k]] = k;
+  return inverse;
+}
+
+std::optional<std::vector<bool>> reduced_axes(const Attribute& axis, std::size_t rank) {
+  if (!axis.given) return std::vector<bool>(rank, true);
+  std::vector<bool> reduced(rank, false);
+  for (const std::int64_t a : axis.integers) {
+    const auto k = normalized_axis(a, rank);
+    if (!k || reduced[*k]) return std::nullopt;
+    reduced[*k] = true;
+  }
+  return reduced;
+}
+
+std::variant<std::vector<SliceRange>, std::string> slice_ranges(const Shape& whole, std::span<const Attribute> bounds) {
+  constexpr std::int64_t open = std::numeric_limits<std::int64_t>::max();
+  const auto at = [&](std::size_t which, std::size_t axis, std::int64_t otherwise) {
+    const Attribute& bound = bounds[which];
+    return bound.given && axis < bound.integers.size() ? bound.integers[axis] : otherwise;
+  };
+  for (const Attribute& bound : bounds) {
+    if (bound.given && bound.integers.size() > whole.size()) {
+      return std::to_string(bound.integers.size()) + " slice bounds for a tensor of rank " +
+             std::to_string(whole.size());
+    }
+  }
+  std::vector<SliceRange> ranges(whole.size());
+  for (std::size_t axis = 0; axis < whole.size(); ++axis) {
+    const std::int64_t extent = whole[axis];
+    const std::int64_t step = at(2, axis, 1);
+    std::int64_t start = at(0, axis, 0), stop = at(1, axis, open);
+    if (step < 1) return "slice step " + std::to_string(step) + " is not positive";
+    const std::string written = std::to_string(start) + ":" + (stop == open ? "" : std::to_string(stop));
+    if (stop == open) stop = extent;
+    if (start < 0) start += extent;
+    if (stop < 0) stop += extent;
+    if (start < 0 || stop < 0 || start > extent || stop > extent) {
+      return "slice " + written + " is out of range for extent " + std::to_string(extent) + " (axis " +
+             std::to_string(axis) + ")";
+    }
+    if (start > stop) return "slice " + written + " ends before it begins";
+    ranges[axis] = {start, (stop - start + step - 1) / step, step};
+  }
+  return ranges;
+}
+
+ShapeResult checked_shape(std::vector<std::int64_t> extents) {
+  for (const std::int64_t extent : extents) {
+    if (extent < 0) return "shape " + to_string(extents) + " has a negative extent";
+  }
+  if (extents.size() > max_rank) {
+    return "shape " + to_string(extents) + " has more than " + std::to_string(max_rank) + " axes";
+  }
+  if (!element_count(extents)) {
+    return "shape " + to_string(extents) + " has more than " + std::to_string(max_elements) + " elements";
+  }
+  return extents;
+}
+
+ShapeResult broadcast_operands(const Application& app) {
+  Shape shape;
+  for (const Shape& operand : app.operand_shapes) {
+    auto both = broadcast(shape, operand);
+    if (!both) return "shapes " + to_string(shape) + " and " + to_string(operand) + " do not broadcast";
+    shape = std::move(*both);
+  }
+  return checked_shape(std::move(shape));
+}
+
+ShapeResult shape_attribute(const Application& app) { return checked_shape(app.attributes[0].integers); }
+
+ShapeResult same_shape(const Application& app) { return app.operand_shapes[0]; }
+
+std::string axis_error(std::int64_t axis, std::size_t rank) {
+  return "axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank);
+}
+
+std::string axes_error(const Attribute& axis, std::size_t rank) {
+  for (const std::int64_t a : axis.integers) {
+    if (!normalized_axis(a, rank)) return axis_error(a, rank);
+  }
+  return "an axis appears twice in " + to_string(axis.integers);
+}
+
+OperatorInfo row(std::string_view name, std::vector<OperatorParameter> parameters, DTypeSlot result, ShapeRule shape,
+                 Evaluate evaluate, Lowering lowering, std::vector<std::string_view> vjp, RowText text) {
+  OperatorInfo info{};
+  info.name = name;
+  info.parameters = std::move(parameters);
+  info.result = result;
+  info.shape = shape;
+  info.evaluate = evaluate;
+  info.lowering = lowering;
+  info.vjp = std::move(vjp);
+  info.onnx = text.onnx;
+  info.doc = text.doc;
+  info.example = text.example;
+  return info;
+}
+
+}  // namespace rml

@@ -1,0 +1,242 @@
+// The operator table: the one place that knows an operator.
+//
+// A row says how an operator is written, which dtypes and shapes it takes and yields, how
+// it is evaluated (the reference semantics, also used for constant folding), how it is
+// lowered, how it is differentiated, its ONNX counterpart, and a line of documentation.
+// The type checker, instantiation, the interpreter, the code generator, `rmlc explain`
+// and the reference page all read these rows; adding an elementwise operator is one row
+// and one test. Rows live in semantics/operators/*.cc, one file per family.
+//
+// In the source an operator is called like a node, `matmul(a, b)`, or through the syntax
+// that stands for it: `a + b` is `add(a, b)`, `x[1:3]` is `slice`. Its parameters come in
+// two kinds: operands are streams that share one clock; attributes are static, must fold
+// to constants after instantiation, and take part in no clock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "semantics/type.h"
+
+namespace rml {
+
+// The dtype of a parameter or result: a variable of the row (0, 1, …) restricted to a set,
+// or, with variable < 0, the one dtype in the set. A variable that only the result mentions
+// (zeros, uniform, one_hot) is solved by the context, and is `fallback` when nothing decides.
+struct DTypeSlot {
+  int variable = 0;
+  DTypeSet allowed = dtypes::any;
+  DType fallback = DType::f32;
+};
+
+// What rows allow: f16 and bf16 have a name and a size, but no operator takes them yet.
+namespace dtypes {
+inline constexpr DTypeSet half = bit(DType::f16) | bit(DType::bf16);
+inline constexpr DTypeSet real = floating & ~half;  // f32, f64
+inline constexpr DTypeSet number = integer | real;
+inline constexpr DTypeSet element = boolean | number;  // all that operators take
+}  // namespace dtypes
+
+enum class ParameterKind : std::uint8_t {
+  operand,
+  integers,  // an integer or a vector of integers: shapes, axes, strides
+  number,    // any numeric scalar, converted to f64
+  dtype,     // a dtype's name: cast(f32, x); it is the dtype of the result
+};
+
+struct OperatorParameter {
+  std::string_view name;
+  ParameterKind kind = ParameterKind::operand;
+  DTypeSlot dtype{};      // operands only
+  bool variadic = false;  // the last operand: one or more of it (concat, array)
+  // Attributes: used when the argument is left out; "" makes it required. In the syntax of
+  // attribute values: "0", "[]", "all" (every axis), "f32".
+  std::string_view default_value{};
+};
+
+// An attribute's value once it is known.
+struct Attribute {
+  bool given = false;   // false: left out, and its default is "all"
+  bool scalar = false;  // integers: written as a scalar, not as a vector
+  std::vector<std::int64_t> integers;
+  double number = 0;
+  DType dtype = DType::f32;
+  friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+
+// What rules and kernels see of one application. operand_shapes has one entry per operand
+// (variadic ones expanded); attributes has one per attribute parameter, in row order.
+struct Application {
+  std::span<const DType> operand_dtypes;
+  std::span<const Shape> operand_shapes;
+  std::span<const Attribute> attributes;
+  DType result_dtype{};
+};
+
+// A result shape, or an error in the user's words ("inner dimensions differ: [3, 4] and [5]").
+using ShapeResult = std::variant<Shape, std::string>;
+using ShapeRule = ShapeResult (*)(const Application&);
+
+// Why an evaluation could not go on; the values are those of rmlrt.h's RML_FAULT_….
+struct Fault {
+  int kind = 0;
+  std::int64_t value = 0, bound = 0;
+};
+
+// What a pure operator may additionally depend on: random ones read the seed and are told
+// the key of their instance; the cycle arrives as an ordinary operand.
+struct EvaluationContext {
+  std::uint64_t seed = 0;
+  std::uint64_t key = 0;
+};
+
+// Computes result (already of the right dtype and shape) from the operands; for the
+// elementwise family operands are not yet broadcast and the kernel does it.
+using Evaluate = Fault (*)(const Application&, const EvaluationContext&, std::span<const Tensor* const> operands,
+                           Tensor& result);
+
+// How code is generated. `elementwise` rows name the scalar operation that is applied to
+// each element after broadcasting; the other forms have a loop generator each in lowering.
+enum class ScalarOp : std::uint8_t {
+  none,
+  add,
+  sub,
+  mul,
+  div,
+  mod,
+  negate,
+  abs,
+  sign,
+  minimum,
+  maximum,
+  floor,
+  ceil,
+  round,
+  exp,
+  log,
+  sqrt,
+  pow,
+  sin,
+  cos,
+  tanh,
+  sigmoid,
+  relu,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  logical_and,
+  logical_or,
+  logical_not,
+  select,
+  cast,
+  identity,
+};
+enum class Lowering : std::uint8_t {
+  elementwise,
+  matmul,
+  outer,
+  dot,
+  transpose,
+  reshape,
+  concat,
+  array,
+  slice,
+  index,
+  broadcast,
+  reduce_sum,
+  reduce_mean,
+  reduce_min,
+  reduce_max,
+  argmax,
+  argmin,
+  fill,
+  iota,
+  one_hot,
+  random,       // runtime kernel; which one: OperatorInfo::kernel; its number attributes in order
+                // are the kernel's a and b, 0 where the row has none
+  folded,       // never reaches code generation: shape, zeros with constant shape, …
+  sum_to,       // sums the axes along which the result's shape broadcasts to the operand's
+  place,        // zeros with operand 0 at the index given by the other operands
+  place_slice,  // zeros with operand 0 at the places that slice would read
+};
+
+struct OperatorInfo {
+  std::string_view name;
+  std::vector<std::string_view> aliases;      // other accepted spellings
+  std::vector<OperatorParameter> parameters;  // operands first or attributes first, as called
+  DTypeSlot result;
+  ShapeRule shape;
+  Evaluate evaluate;
+  Lowering lowering;
+  ScalarOp scalar = ScalarOp::none;
+  std::string_view kernel{};  // C symbol of a runtime kernel, if any
+  bool can_fail = false;      // division, indexing, …: an effect, kept alive
+  bool random = false;        // takes the hidden operand `cycle` (i64) last
+  bool commutative = false;
+  // One entry per operand: the adjoint of that operand as an R(ML)2 expression over the
+  // parameter names, `y` (the result) and `dy` (its adjoint), before un-broadcasting;
+  // or "linear" rules written the same way; or "none: because …".
+  // In it `k=a`, a an attribute, is left out where the user left a out. For a variadic operand x,
+  // `x` is the one differentiated, `x...` all of them, and `part` its position, a literal.
+  std::vector<std::string_view> vjp;
+  std::string_view onnx{};   // "Add", "ReduceSum", …; empty: no counterpart
+  std::string_view doc;      // one line: meaning, shapes, errors
+  std::string_view example;  // an expression with its value: "add(1, 2) -- 3"
+};
+
+using OperatorId = std::uint16_t;
+
+class OperatorTable {
+ public:
+  OperatorTable();  // all rows
+  const OperatorInfo& operator[](OperatorId id) const { return rows_[id]; }
+  std::size_t size() const { return rows_.size(); }
+  std::optional<OperatorId> find(std::string_view name) const;  // by name or alias
+  OperatorId require(std::string_view name) const;              // must exist
+  std::vector<std::string> names() const;
+
+ private:
+  std::vector<OperatorInfo> rows_;
+  std::vector<std::pair<std::string_view, OperatorId>> index_;  // sorted
+};
+
+// The table; immutable after its first use.
+const OperatorTable& operators();
+
+// What attributes mean once shapes are known, for rules, kernels and code generation alike.
+// The arguments have passed the operator's shape rule.
+
+// axis in [0, rank), or nothing; negative ones count from the end.
+std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank);
+// transpose: axis k of the result is axis result[k] of the operand.
+std::vector<std::size_t> transposed_axes(const Application&);
+// Reductions: which axes of the operand are reduced; nothing if the attribute is wrong.
+std::optional<std::vector<bool>> reduced_axes(const Attribute& axis, std::size_t rank);
+// slice and place_slice: along each axis of `whole` the elements start, start + step, …
+struct SliceRange {
+  std::int64_t start = 0, count = 0, step = 1;
+};
+// `bounds` are the attributes starts, stops, steps. A stop of INT64_MAX is the extent.
+std::variant<std::vector<SliceRange>, std::string> slice_ranges(const Shape& whole, std::span<const Attribute> bounds);
+
+// The reference page of all operators, as Markdown, from the table.
+std::string operator_reference();
+
+// One function per family, each returning its rows (semantics/operators/<family>.cc).
+std::vector<OperatorInfo> elementwise_operators();
+std::vector<OperatorInfo> linear_algebra_operators();
+std::vector<OperatorInfo> structural_operators();  // shape changes, concat, array, slice, index, …
+std::vector<OperatorInfo> reduction_operators();
+std::vector<OperatorInfo> construction_operators();  // zeros, ones, full, iota, one_hot, shape
+std::vector<OperatorInfo> random_operators();
+
+}  // namespace rml

@@ -1,0 +1,85 @@
+// Random operators: tensors drawn anew at every cycle where they are present.
+//
+// A draw is a function of the run's seed, the key of the operator's instance and the cycle,
+// its hidden last operand; two instances, or two cycles, are independent. The kernels
+// (runtime/kernels/random.h) are those that compiled programs call. Nothing differentiable
+// goes in: the parameters are static.
+#include "runtime/kernels/random.h"
+
+#include "runtime/rmlrt.h"
+#include "semantics/operators/rules.h"
+
+namespace rml {
+
+namespace {
+
+using Kernel = decltype(&rml_random_uniform);
+using dtypes::real;
+
+template <Kernel kernel>
+Fault evaluate_random(const Application& app, const EvaluationContext& context, std::span<const Tensor* const> operands,
+                      Tensor& result) {
+  double parameters[2] = {0, 0};
+  for (std::size_t k = 1; k < app.attributes.size(); ++k) parameters[k - 1] = app.attributes[k].number;
+  const std::vector<std::uint64_t> dims(result.shape().begin(), result.shape().end());
+  std::int64_t cycle = 0;
+  std::memcpy(&cycle, operands.back()->data(), sizeof cycle);
+  const std::uint8_t dtype = result.dtype() == DType::f32 ? RML_F32 : RML_F64;
+  return {kernel(result.data(), dtype, dims.data(), static_cast<std::uint32_t>(dims.size()), parameters[0],
+                 parameters[1], context.seed, context.key, cycle),
+          0, 0};
+}
+
+template <Kernel kernel>
+OperatorInfo random_row(std::string_view name, std::string_view symbol, std::vector<OperatorParameter> more,
+                        RowText text) {
+  std::vector<OperatorParameter> parameters = {integers("shape")};
+  parameters.insert(parameters.end(), more.begin(), more.end());
+  OperatorInfo info = row(name, std::move(parameters), {0, real, DType::f32}, shape_attribute, evaluate_random<kernel>,
+                          Lowering::random, {}, text);
+  info.kernel = symbol;
+  info.random = true;
+  return info;
+}
+
+}  // namespace
+
+// The examples show shapes, since values depend on the seed.
+std::vector<OperatorInfo> random_operators() {
+  std::vector<OperatorInfo> rows = {
+      random_row<rml_random_uniform>("uniform", "rml_random_uniform",
+                                     {number_attribute("low", "0"), number_attribute("high", "1")},
+                                     {"RandomUniform", "Uniform in [low, high), f32 unless the context asks for f64.",
+                                      "shape(uniform([2, 3])) -- [2,3]"}),
+      random_row<rml_random_normal>(
+          "normal", "rml_random_normal", {number_attribute("mean", "0"), number_attribute("std", "1")},
+          {"RandomNormal", "Normal with the mean and standard deviation.", "shape(normal([2, 3], std=0.1)) -- [2,3]"}),
+      random_row<rml_random_glorot_uniform>(
+          "glorot_uniform", "rml_random_glorot_uniform", {},
+          {"",
+           "Uniform in ± sqrt(6 / (fan_in + fan_out)); fan_out is the first extent, fan_in the product of the others "
+           "(a vector of n: both n).",
+           "shape(glorot_uniform([2, 3])) -- [2,3]"}),
+      random_row<rml_random_glorot_normal>(
+          "glorot_normal", "rml_random_glorot_normal", {},
+          {"", "Normal with deviation sqrt(2 / (fan_in + fan_out)), fans as in glorot_uniform.",
+           "shape(glorot_normal([2, 3])) -- [2,3]"}),
+      random_row<rml_random_he_uniform>(
+          "he_uniform", "rml_random_he_uniform", {},
+          {"", "Uniform in ± sqrt(6 / fan_in), fan_in as in glorot_uniform.", "shape(he_uniform([2, 3])) -- [2,3]"}),
+      random_row<rml_random_he_normal>("he_normal", "rml_random_he_normal", {},
+                                       {"", "Normal with deviation sqrt(2 / fan_in), fan_in as in glorot_uniform.",
+                                        "shape(he_normal([2, 3])) -- [2,3]"}),
+      random_row<rml_random_orthogonal>(
+          "orthogonal", "rml_random_orthogonal", {},
+          {"",
+           "Seen as [first extent, rest]: a random matrix with orthonormal rows, or columns if those are fewer (the Q "
+           "of a normal matrix, R's diagonal positive); a vector has norm 1.",
+           "shape(orthogonal([2, 3])) -- [2,3]"}),
+  };
+  // Degenerate draws have probability zero, but the kernel can tell: RML_FAULT_NUMERIC.
+  rows.back().can_fail = true;
+  return rows;
+}
+
+}  // namespace rml

@@ -1,0 +1,226 @@
+// Reductions over axes, and their inverse of broadcasting, sum_to.
+//
+// Elements that are reduced into one are combined one after the other in row-major order,
+// beginning with the first, in the operand's dtype; an empty sum is 0 and an empty mean NaN,
+// while min, max, argmax and argmin of nothing are errors of shape. min and max combine by
+// minimum and maximum, so a NaN wins; argmax and argmin take the first extremum, or the
+// first NaN, and count elements in row-major order over all axes if no axis is given. In the
+// gradients of min and max, elements that tie share equally.
+#include <limits>
+
+#include "semantics/operators/kernels.h"
+#include "semantics/operators/rules.h"
+#include "semantics/operators/scalar.h"
+
+namespace rml {
+
+namespace {
+
+using Operands = std::span<const Tensor* const>;
+using dtypes::number, dtypes::real;
+
+// Attributes of every reduction: axis, keepdims.
+bool keeps(const Application& app) { return app.attributes[1].integers[0] != 0; }
+
+ShapeResult reduced_shape(const Application& app) {
+  const Shape& x = app.operand_shapes[0];
+  const auto reduced = reduced_axes(app.attributes[0], x.size());
+  if (!reduced) return axes_error(app.attributes[0], x.size());
+  Shape shape;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    if (!(*reduced)[k])
+      shape.push_back(x[k]);
+    else if (keeps(app))
+      shape.push_back(1);
+  }
+  return shape;
+}
+
+ShapeResult nonempty_reduced_shape(const Application& app) {
+  ShapeResult shape = reduced_shape(app);
+  if (std::holds_alternative<std::string>(shape)) return shape;
+  if (*element_count(app.operand_shapes[0]) == 0 && *element_count(std::get<Shape>(shape)) > 0) {
+    return "no extremum of no elements: the operand has shape " + to_string(app.operand_shapes[0]);
+  }
+  return shape;
+}
+
+ShapeResult extremum_place_shape(const Application& app) {
+  const Attribute& axis = app.attributes[0];
+  if (axis.given && axis.integers.size() != 1) return "one axis, or all, is searched: not " + to_string(axis.integers);
+  if (*element_count(app.operand_shapes[0]) > std::numeric_limits<std::int32_t>::max()) {
+    return "a position among " + to_string(app.operand_shapes[0]) + " elements does not fit i32";
+  }
+  return nonempty_reduced_shape(app);
+}
+
+// Strides of the result alongside the operand: 0 along reduced axes.
+kernels::Strides result_strides(const Shape& x, const std::vector<bool>& reduced) {
+  kernels::Strides strides{};
+  std::int64_t stride = 1;
+  for (std::size_t k = x.size(); k-- > 0;) {
+    if (reduced[k]) continue;
+    strides[k] = stride;
+    stride *= x[k];
+  }
+  return strides;
+}
+
+// result[o] = combine(result[o], x[i]) over all i in order, where the first x[i] is taken as
+// it is; results that no element reaches stay as they are.
+template <class T, class Combine>
+void fold_into(T* result, std::int64_t results, const T* x, const Shape& shape, const kernels::Strides& to,
+               Combine combine) {
+  std::vector<bool> begun(static_cast<std::size_t>(results), false);
+  kernels::walk<1>(shape, {to}, [&](const kernels::Row<1>& row) {
+    const T* in = x + row.first;
+    const std::int64_t step = row.stride[0];
+    T* out = result + row.offset[0];
+    if (step == 0) {
+      T folded = begun[static_cast<std::size_t>(row.offset[0])] ? combine(*out, in[0]) : in[0];
+      for (std::int64_t i = 1; i < row.count; ++i) folded = combine(folded, in[i]);
+      *out = folded;
+      begun[static_cast<std::size_t>(row.offset[0])] = true;
+      return;
+    }
+    for (std::int64_t i = 0; i < row.count; ++i) {
+      const auto o = static_cast<std::size_t>(row.offset[0] + i * step);
+      out[i * step] = begun[o] ? combine(out[i * step], in[i]) : in[i];
+      begun[o] = true;
+    }
+  });
+}
+
+template <class Combine>
+Fault evaluate_fold(const Application& app, const EvaluationContext&, Operands in, Tensor& result) {
+  const Shape& shape = in[0]->shape();
+  const kernels::Strides to = result_strides(shape, *reduced_axes(app.attributes[0], shape.size()));
+  if (result.bytes() > 0) std::memset(result.data(), 0, result.bytes());
+  kernels::dispatch<number>(result.dtype(), [&]<class T>(T) {
+    fold_into(result.as<T>(), result.elements(), in[0]->as<T>(), shape, to, Combine{});
+  });
+  return {};
+}
+
+Fault evaluate_mean(const Application& app, const EvaluationContext& context, Operands in, Tensor& result) {
+  evaluate_fold<scalar::Add>(app, context, in, result);
+  std::int64_t count = 1;
+  const auto reduced = *reduced_axes(app.attributes[0], in[0]->shape().size());
+  for (std::size_t k = 0; k < reduced.size(); ++k) {
+    if (reduced[k]) count *= in[0]->shape()[k];
+  }
+  kernels::dispatch<real>(result.dtype(), [&]<class T>(T) {
+    for (std::int64_t i = 0; i < result.elements(); ++i) result.as<T>()[i] /= static_cast<T>(count);
+  });
+  return {};
+}
+
+struct Above {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a > b;
+  }
+};
+struct Below {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a < b;
+  }
+};
+
+template <class Better>
+Fault evaluate_extremum_place(const Application& app, const EvaluationContext&, Operands in, Tensor& result) {
+  const Shape& shape = in[0]->shape();
+  const Attribute& axis = app.attributes[0];
+  if (result.elements() == 0) return {};
+  // Seen as [before, searched, after].
+  std::int64_t searched = in[0]->elements(), after = 1;
+  if (axis.given) {
+    const std::size_t k = *normalized_axis(axis.integers[0], shape.size());
+    searched = shape[k];
+    for (std::size_t j = k + 1; j < shape.size(); ++j) after *= shape[j];
+  }
+  kernels::dispatch<number>(in[0]->dtype(), [&]<class T>(T) {
+    for (std::int64_t o = 0; o < result.elements(); ++o) {
+      const T* x = in[0]->as<T>() + (o / after) * searched * after + o % after;
+      std::int64_t best = 0;
+      for (std::int64_t i = 1; i < searched && x[best * after] == x[best * after]; ++i) {
+        const T candidate = x[i * after];
+        if (Better{}(candidate, x[best * after]) || candidate != candidate) best = i;
+      }
+      result.as<std::int32_t>()[o] = static_cast<std::int32_t>(best);
+    }
+  });
+  return {};
+}
+
+ShapeResult sum_to_shape(const Application& app) {
+  ShapeResult target = shape_attribute(app);
+  if (std::holds_alternative<std::string>(target)) return target;
+  const Shape &x = app.operand_shapes[0], &shape = std::get<Shape>(target);
+  if (broadcast(shape, x) != x) return "cannot sum " + to_string(x) + " to " + to_string(shape);
+  return target;
+}
+
+Fault evaluate_sum_to(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
+  const Shape& shape = in[0]->shape();
+  if (result.bytes() > 0) std::memset(result.data(), 0, result.bytes());
+  kernels::dispatch<number>(result.dtype(), [&]<class T>(T) {
+    fold_into(result.as<T>(), result.elements(), in[0]->as<T>(), shape,
+              kernels::broadcast_strides(result.shape(), shape), scalar::Add{});
+  });
+  return {};
+}
+
+OperatorInfo reduction(std::string_view name, DTypeSet allowed, DTypeSlot result, ShapeRule shape, Evaluate evaluate,
+                       Lowering lowering, std::string_view vjp, RowText text) {
+  return row(name, {operand("x", allowed), integers("axis", "all"), integers("keepdims", "0")}, result, shape, evaluate,
+             lowering, {vjp}, text);
+}
+
+constexpr std::string_view position = "none: integer result";
+
+}  // namespace
+
+std::vector<OperatorInfo> reduction_operators() {
+  return {
+      reduction("sum", number, same(number), reduced_shape, evaluate_fold<scalar::Add>, Lowering::reduce_sum,
+                "broadcast_to(reshape(shape(sum(x, axis=axis, keepdims=1)), dy), shape(x))",
+                {"ReduceSum", "The sum over the given axes, or over all; keepdims=1 keeps them with extent 1.",
+                 "sum([[1, 2], [3, 4]], axis=0) -- [4,6]"}),
+      reduction("mean", real, same(real), reduced_shape, evaluate_mean, Lowering::reduce_mean,
+                "broadcast_to(reshape(shape(sum(x, axis=axis, keepdims=1)), dy / size(x, axis=axis)), shape(x))",
+                {"ReduceMean", "The mean over the given axes, or over all; NaN of no elements.",
+                 "mean([[1.0, 2.0], [3.0, 4.0]], axis=1) -- [1.5,3.5]"}),
+      reduction("min", number, same(number), nonempty_reduced_shape, evaluate_fold<scalar::Minimum>,
+                Lowering::reduce_min,
+                "select(x == min(x, axis=axis, keepdims=1), reshape(shape(min(x, axis=axis, keepdims=1)), dy) / "
+                "sum(select(x == min(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, keepdims=1), "
+                "zeros_like(x))",
+                {"ReduceMin", "The smallest element over the given axes, or over all; NaN if one is NaN.",
+                 "min([3, 1, 2]) -- 1"}),
+      reduction("max", number, same(number), nonempty_reduced_shape, evaluate_fold<scalar::Maximum>,
+                Lowering::reduce_max,
+                "select(x == max(x, axis=axis, keepdims=1), reshape(shape(max(x, axis=axis, keepdims=1)), dy) / "
+                "sum(select(x == max(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, keepdims=1), "
+                "zeros_like(x))",
+                {"ReduceMax", "The largest element over the given axes, or over all; NaN if one is NaN.",
+                 "max([[1, 4], [3, 2]], axis=1) -- [4,3]"}),
+      reduction(
+          "argmax", number, exactly(DType::i32), extremum_place_shape, evaluate_extremum_place<Above>, Lowering::argmax,
+          position,
+          {"ArgMax", "Where the first maximum along an axis is, or among all elements; the first NaN if there is one.",
+           "argmax([1, 5, 5]) -- 1"}),
+      reduction(
+          "argmin", number, exactly(DType::i32), extremum_place_shape, evaluate_extremum_place<Below>, Lowering::argmin,
+          position,
+          {"ArgMin", "Where the first minimum along an axis is, or among all elements; the first NaN if there is one.",
+           "argmin([[2, 1], [0, 3]], axis=1) -- [1,0]"}),
+      row("sum_to", {operand("x", number), integers("shape")}, same(number), sum_to_shape, evaluate_sum_to,
+          Lowering::sum_to, {"broadcast_to(dy, shape(x))"},
+          {"", "x summed over the axes along which the shape broadcasts to that of x: the adjoint of broadcasting.",
+           "sum_to([[1, 2], [3, 4]], [2]) -- [4,6]"}),
+  };
+}
+
+}  // namespace rml

@@ -1,0 +1,144 @@
+// The reference page of all operators, written from the table.
+//
+// One section per operator, in the order of the table: its signature with dtypes, what it
+// means, an example with its value, its gradients, and the ONNX operator it stands for.
+// Dtype variables are written T, U, …; "number" and the like name the sets they range over.
+#include <algorithm>
+
+#include "semantics/operators/operator.h"
+
+namespace rml {
+
+namespace {
+
+std::string set_text(DTypeSet set) {
+  if (set == dtypes::element) return "any";
+  if (set == dtypes::number) return "number";
+  if (set == dtypes::integer) return "integer";
+  if (set == dtypes::real) return "float";
+  std::string text;
+  for (int d = 0; d < dtype_count; ++d) {
+    if ((set & bit(static_cast<DType>(d))) == 0) continue;
+    if (!text.empty()) text += " or ";
+    text += name(static_cast<DType>(d));
+  }
+  return text;
+}
+
+std::string slot_text(const DTypeSlot& slot) {
+  if (slot.variable < 0) return set_text(slot.allowed);
+  return std::string(1, "TUVW"[slot.variable & 3]);
+}
+
+std::string_view kind_text(ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::operand:
+      return "";
+    case ParameterKind::integers:
+      return "static integers";
+    case ParameterKind::number:
+      return "static number";
+    case ParameterKind::dtype:
+      return "dtype";
+  }
+  return "";
+}
+
+std::string signature(const OperatorInfo& info) {
+  std::string text = std::string(info.name) + "(";
+  bool first = true;
+  for (const OperatorParameter& parameter : info.parameters) {
+    if (!first) text += ", ";
+    first = false;
+    text += parameter.name;
+    if (parameter.variadic) text += "…";
+    if (parameter.kind == ParameterKind::operand) {
+      text += ": " + slot_text(parameter.dtype);
+    } else if (!parameter.default_value.empty()) {
+      text += " = " + std::string(parameter.default_value);
+    }
+  }
+  return text + ") -> " + slot_text(info.result);
+}
+
+// "T number, U integer; `shape`: static integers": what the signature's names stand for.
+std::string where_text(const OperatorInfo& info) {
+  std::string text;
+  std::vector<int> told;
+  const auto tell = [&](const DTypeSlot& slot) {
+    if (slot.variable < 0) return;
+    for (const int variable : told) {
+      if (variable == slot.variable) return;
+    }
+    told.push_back(slot.variable);
+    text += (text.empty() ? "" : ", ") + slot_text(slot) + " " + set_text(slot.allowed);
+  };
+  bool has_dtype = false;
+  for (const OperatorParameter& parameter : info.parameters) {
+    if (parameter.kind == ParameterKind::operand) tell(parameter.dtype);
+    has_dtype = has_dtype || parameter.kind == ParameterKind::dtype;
+  }
+  const bool free_result = !has_dtype && info.result.variable >= 0 &&
+                           std::find(told.begin(), told.end(), info.result.variable) == told.end();
+  tell(info.result);
+  if (has_dtype) text += ", the dtype given";
+  if (free_result) text += ", " + std::string(name(info.result.fallback)) + " if nothing decides";
+  for (const OperatorParameter& parameter : info.parameters) {
+    if (parameter.kind == ParameterKind::operand) continue;
+    text += (text.empty() ? "" : "; ") + ("`" + std::string(parameter.name) + "`: ") +
+            std::string(kind_text(parameter.kind));
+  }
+  return text;
+}
+
+std::string gradient_text(const OperatorInfo& info) {
+  std::string text;
+  std::size_t k = 0;
+  for (const OperatorParameter& parameter : info.parameters) {
+    if (parameter.kind != ParameterKind::operand) continue;
+    const std::string_view rule = info.vjp[k++];
+    text += text.empty() ? "" : "; ";
+    if (rule.substr(0, 5) == "none:") {
+      text += std::string(parameter.name) + " " + std::string(rule);
+    } else {
+      text += "`d" + std::string(parameter.name) + " = " + std::string(rule) + "`";
+    }
+  }
+  return text;
+}
+
+std::string section(const OperatorInfo& info) {
+  std::string text = "### " + std::string(info.name) + "\n\n`" + signature(info) + "`";
+  if (const std::string where = where_text(info); !where.empty()) text += " — " + where;
+  text += "\n\n" + std::string(info.doc) + "\n\n";
+  if (!info.aliases.empty()) {
+    text += "- also written:";
+    for (const std::string_view alias : info.aliases) text += " `" + std::string(alias) + "`";
+    text += "\n";
+  }
+  text += "- example: `" + std::string(info.example) + "`\n";
+  if (const std::string gradient = gradient_text(info); !gradient.empty()) text += "- gradient: " + gradient + "\n";
+  if (!info.onnx.empty()) text += "- ONNX: " + std::string(info.onnx) + "\n";
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string operator_reference() {
+  std::string text =
+      "# Operators\n\n"
+      "Written from the operator table. In a signature T, U, … are dtypes (number: any integer or float; float: f32 "
+      "or\n"
+      "f64), `x…` is one or more operands, and parameters with `=` may be left out (`all`: every axis). Operands share "
+      "one\n"
+      "clock; the other parameters are static. In an example, what follows `--` is the value. In a gradient, `y` is "
+      "the\n"
+      "result and `dy` its adjoint; where operands broadcast, the adjoint is then summed to the operand's shape. For "
+      "a\n"
+      "variadic `x`, `x...` stands for all operands and `part` for the position of the one in question.\n\n";
+  const OperatorTable& table = operators();
+  for (std::size_t id = 0; id < table.size(); ++id) text += section(table[static_cast<OperatorId>(id)]);
+  return text;
+}
+
+}  // namespace rml

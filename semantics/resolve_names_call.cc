@@ -1,0 +1,309 @@
+// Calls: which callee, and which argument for which parameter (part of resolve_names).
+//
+// A callee is a node of the module's scope, else an operator by name or alias, else `param`
+// or `stop_gradient`. Arguments come by position or by name; an operator's attributes with a
+// default may be left out, and a variadic operand takes all positional arguments left.
+// Example: `concat(a, b, axis=1)` against parameters (x…, axis) is ordered as [a, b, 1].
+#include <algorithm>
+
+#include "semantics/resolve_names_resolver.h"
+
+namespace rml {
+
+namespace {
+
+std::string count(std::size_t n, const char* noun) {
+  return (n == 0 ? std::string("no") : std::to_string(n)) + " " + noun + (n == 1 ? "" : "s");
+}
+
+template <class... F>
+struct Cases : F... {
+  using F::operator()...;
+};
+template <class... F>
+Cases(F...) -> Cases<F...>;
+
+}  // namespace
+
+std::vector<CalleeParameter> NameResolver::parameters(const Reference& callee) const {
+  std::vector<CalleeParameter> list;
+  if (const auto* node = std::get_if<NodeRef>(&callee)) {
+    for (const ast::Parameter& p : program_.nodes[node->node.index].inputs) list.push_back({text(p.name)});
+  } else if (const auto* op = std::get_if<OperatorRef>(&callee)) {
+    for (const OperatorParameter& p : operators()[op->op].parameters)
+      list.push_back({std::string(p.name), p.kind == ParameterKind::operand || p.default_value.empty(), p.variadic,
+                      p.kind == ParameterKind::dtype});
+  } else {
+    list.push_back({"value"});
+  }
+  return list;
+}
+
+// The callee's interface, as messages show it: `f(x, y) -> (o)`, `concat(x…, axis=0)`.
+std::string NameResolver::callee_text(const Reference& callee, const ast::Call& call) const {
+  std::string out = text(call.callee.back()) + "(";
+  const char* separator = "";
+  for (const CalleeParameter& p : parameters(callee)) {
+    out += separator + p.name + (p.variadic ? "…" : "");
+    separator = ", ";
+    if (p.required) continue;
+    const auto& row = operators()[std::get<OperatorRef>(callee).op];
+    for (const OperatorParameter& q : row.parameters)
+      if (q.name == p.name) out += "=" + std::string(q.default_value);
+  }
+  out += ")";
+  const auto* node = std::get_if<NodeRef>(&callee);
+  if (!node) return out;
+  out += " -> (";
+  separator = "";
+  for (const ast::Parameter& p : program_.nodes[node->node.index].outputs) {
+    out += separator + text(p.name);
+    separator = ", ";
+  }
+  return out + ")";
+}
+
+// ---- which callee ----------------------------------------------------------------------
+
+void NameResolver::unknown_callee(const std::string& name, Span span) {
+  std::vector<std::string> candidates;
+  if (suggestions_left_ > 0) {
+    --suggestions_left_;
+    candidates = operators().names();
+    candidates.insert(candidates.end(), {"param", "stop_gradient"});
+    for (auto [symbol, node] : scopes_[walk_.module.index].nodes) candidates.push_back(text(Symbol{symbol}));
+    std::sort(candidates.begin(), candidates.end());
+  }
+  std::string meant = did_you_mean(name, candidates);
+  Diagnostic& d = report(Code::E0201, span, "unknown node or operator `" + name + "`", "nothing of this name");
+  if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(span, meant, "write `" + meant + "`");
+}
+
+Reference NameResolver::unqualified_callee(Symbol name, Span span) {
+  NodeId node;
+  if (item_named(name, node)) return NodeRef{node};
+  const std::string& word = text(name);
+  if (auto op = operators().find(word)) return OperatorRef{*op};
+  if (word == "param") return ParamRef{};
+  if (word == "stop_gradient") return StopGradientRef{};
+  if (walk_.variables.contains(name.index)) {
+    const ResolvedNode& in = result_.nodes[walk_.node.index];
+    report(Code::E0207, span, "`" + word + "` is a variable, not a node", "cannot be called")
+        .label(in.variables[walk_.variables.at(name.index)].span, "the variable is defined here");
+    return {};
+  }
+  if (word.starts_with("diff_")) {
+    const auto& nodes = scopes_[walk_.module.index].nodes;
+    for (auto [symbol, candidate] : nodes) {
+      if (text(Symbol{symbol}) != std::string_view(word).substr(5)) continue;
+      report(Code::E0601, span, "differentiation is not available yet",
+             "means `diff " + word.substr(5) + "`, since no node `" + word + "` is written")
+          .label(program_.nodes[candidate.index].name_span, "this node would be differentiated");
+      return {};
+    }
+  }
+  unknown_callee(word, span);
+  return {};
+}
+
+Reference NameResolver::qualified_callee(const ast::Call& call) {
+  const ModuleScope& scope = scopes_[walk_.module.index];
+  const std::string& qualifier = text(call.callee[0]);
+  auto module = scope.qualifiers.find(call.callee[0].index);
+  if (module == scope.qualifiers.end() || call.callee.size() > 2) {
+    std::vector<std::string> candidates;
+    for (auto [symbol, m] : scope.qualifiers) candidates.push_back(text(Symbol{symbol}));
+    std::sort(candidates.begin(), candidates.end());
+    std::string meant = did_you_mean(qualifier, candidates);
+    Diagnostic& d = report(Code::E0201, call.callee_span, "no module is imported as `" + qualifier + "`",
+                           "not an imported module");
+    if (!meant.empty()) d.note("did you mean `" + meant + "`?");
+    else d.note("write `import " + qualifier + ";` at the top of the file");
+    return {};
+  }
+  const ast::Module& target = program_.modules[module->second.index];
+  std::vector<std::string> candidates;
+  for (NodeId n : target.nodes) {
+    if (program_.nodes[n.index].name == call.callee[1]) return NodeRef{n};
+    candidates.push_back(text(program_.nodes[n.index].name));
+  }
+  std::string meant = did_you_mean(text(call.callee[1]), candidates);
+  Diagnostic& d = report(Code::E0201, call.callee_span,
+                         "module `" + qualifier + "` has no node `" + text(call.callee[1]) + "`", "not found there");
+  if (!meant.empty()) d.note("did you mean `" + qualifier + "." + meant + "`?");
+  return {};
+}
+
+Reference NameResolver::callee(const ast::Call& call) {
+  if (call.diff) {
+    report(Code::E0601, call.diff->span, "differentiation is not available yet", "`diff` is not available yet");
+    return {};
+  }
+  if (call.callee.empty()) {
+    if (walk_.node.valid()) result_.nodes[walk_.node.index].has_errors = true;
+    if (walk_.constant.valid()) result_.const_errors[walk_.constant.index] = true;
+    return {};
+  }
+  return call.callee.size() == 1 ? unqualified_callee(call.callee[0], call.callee_span) : qualified_callee(call);
+}
+
+// ---- the call --------------------------------------------------------------------------
+
+// `targets` values are wanted of the call: the left-hand side's count, or 1 inside an
+// expression.
+void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
+  Reference to = callee(call);
+  if (walk_.constant.valid() && std::holds_alternative<NodeRef>(to)) {
+    report(Code::E0304, call.callee_span, "a constant cannot call a node", "not a compile-time constant");
+    to = {};
+  }
+  result_.references[e.index] = to;
+  std::visit(Cases{
+                 [&](std::monostate) {
+                   for (const ast::Argument& a : call.arguments) expr(a.value);
+                 },
+                 [&](VariableRef) {}, [&](ConstRef) {}, [&](DTypeRef) {},
+                 [&](NodeRef node) {
+                   if (seen_callee_[node.node.index] != walk_.node.index) {
+                     seen_callee_[node.node.index] = walk_.node.index;
+                     result_.nodes[walk_.node.index].callees.push_back(node.node);
+                     calls_[walk_.node.index].push_back({node.node, call.callee_span});
+                   }
+                   check_results(call, to, targets);
+                   match_arguments(e, call, to);
+                 },
+                 [&](OperatorRef op) {
+                   if (operators()[op.op].random) not_in_constant(e, "a random operator");
+                   check_results(call, to, targets);
+                   match_arguments(e, call, to);
+                 },
+                 [&](ParamRef) {
+                   not_in_constant(e, "`param`");
+                   check_results(call, to, targets);
+                   match_arguments(e, call, to);
+                 },
+                 [&](StopGradientRef) {
+                   check_results(call, to, targets);
+                   match_arguments(e, call, to);
+                 },
+             },
+             to);
+}
+
+void NameResolver::check_results(const ast::Call& call, const Reference& callee, std::size_t targets) {
+  const auto* node = std::get_if<NodeRef>(&callee);
+  std::size_t results = node ? program_.nodes[node->node.index].outputs.size() : 1;
+  if (results == targets) return;
+  const std::string& name = text(call.callee.back());
+  if (targets == 1 && results > 1) {
+    report(Code::E0207, call.callee_span, "`" + name + "` has " + count(results, "result") + ", but one value is needed",
+           "`" + callee_text(callee, call) + "`")
+        .note("name the results in an equation of their own; `_` stands for one that is not needed");
+    return;
+  }
+  report(Code::E0204, call.callee_span,
+         count(targets, "variable") + " on the left, but `" + name + "` has " + count(results, "result"),
+         "`" + callee_text(callee, call) + "`");
+}
+
+bool NameResolver::place_named(const ast::Argument& argument, const std::vector<CalleeParameter>& parameters,
+                               std::vector<OrderedArguments>& places, const std::string& signature) {
+  const std::string& name = text(argument.name);
+  auto at = std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.name == name; });
+  if (at == parameters.end()) {
+    std::vector<std::string> candidates;
+    for (const CalleeParameter& p : parameters) candidates.push_back(p.name);
+    std::string meant = did_you_mean(name, candidates);
+    Diagnostic& d = report(Code::E0205, argument.name_span, "no parameter is called `" + name + "`",
+                           "in `" + signature + "`");
+    if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(argument.name_span, meant, "write `" + meant + "`");
+    return false;
+  }
+  OrderedArguments& place = places[static_cast<std::size_t>(at - parameters.begin())];
+  if (!place.empty()) {
+    report(Code::E0205, argument.name_span, "`" + name + "` is given twice", "again here")
+        .label(program_.span(place[0]), "first given here");
+    return false;
+  }
+  place.push_back(argument.value);
+  return true;
+}
+
+void NameResolver::match_arguments(ExprId e, const ast::Call& call, const Reference& callee) {
+  std::vector<CalleeParameter> list = parameters(callee);
+  std::vector<OrderedArguments> places(list.size());
+  bool good = true;
+  std::size_t next = 0, extra = 0;
+  Span first_extra;
+  for (const ast::Argument& a : call.arguments) {
+    if (!a.value.valid()) continue;
+    if (a.name.valid()) {
+      good &= place_named(a, list, places, callee_text(callee, call));
+    } else if (next >= list.size()) {
+      if (extra++ == 0) first_extra = program_.span(a.value);
+    } else if (!list[next].variadic && !places[next].empty()) {
+      report(Code::E0205, program_.span(a.value), "`" + list[next].name + "` is given twice", "again here")
+          .label(program_.span(places[next][0]), "first given here");
+      good = false;
+      ++next;
+    } else {
+      places[next].push_back(a.value);
+      if (!list[next].variadic) ++next;
+    }
+  }
+  std::string missing;
+  for (std::size_t p = 0; p < list.size(); ++p)
+    if (list[p].required && places[p].empty()) missing += (missing.empty() ? "`" : ", `") + list[p].name + "`";
+  const std::string& name = text(call.callee.back());
+  if (extra > 0)
+    report(Code::E0204, first_extra,
+           "`" + name + "` takes " + count(list.size(), "argument") + ", not " + std::to_string(call.arguments.size()),
+           "too many for `" + callee_text(callee, call) + "`");
+  else if (good && !missing.empty())
+    report(Code::E0204, call.callee_span, "`" + name + "` is not given " + missing,
+           "`" + callee_text(callee, call) + "`");
+  OrderedArguments& ordered = result_.arguments[e.index];
+  for (std::size_t p = 0; p < list.size(); ++p) {
+    if (places[p].empty()) ordered.push_back(ExprId{});
+    else ordered.insert(ordered.end(), places[p].begin(), places[p].end());
+  }
+  resolve_arguments(call, callee, ordered);
+}
+
+void NameResolver::resolve_arguments(const ast::Call& call, const Reference& callee, const OrderedArguments& ordered) {
+  std::vector<CalleeParameter> list = parameters(callee);
+  std::unordered_set<std::uint32_t> dtype_positions;
+  std::size_t extra = ordered.size() - list.size();  // of a variadic operand
+  for (std::size_t p = 0, k = 0; p < list.size(); ++p) {
+    if (list[p].dtype && ordered[k].valid()) dtype_positions.insert(ordered[k].index);
+    k += list[p].variadic ? 1 + extra : 1;
+  }
+  for (const ast::Argument& a : call.arguments) {
+    if (!a.value.valid()) continue;
+    if (dtype_positions.contains(a.value.index)) dtype_argument(a.value);
+    else expr(a.value);
+  }
+}
+
+void NameResolver::dtype_argument(ExprId e) {
+  const auto* name = std::get_if<ast::Name>(&program_[e]);
+  if (!name) {
+    report(Code::E0309, program_.span(e), "a type's name is needed here", "not a type, such as `f32`");
+    return;
+  }
+  const std::string& word = text(name->symbol);
+  auto dtype = dtype_named(word);
+  if (!dtype) {
+    std::vector<std::string> candidates = {"int", "float"};
+    for (int d = 0; d < dtype_count; ++d) candidates.emplace_back(rml::name(static_cast<DType>(d)));
+    std::string meant = did_you_mean(word, candidates);
+    Diagnostic& d = report(Code::E0309, program_.span(e), "unknown type `" + word + "`", "not a type");
+    if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(program_.span(e), meant, "write `" + meant + "`");
+    return;
+  }
+  if (*dtype == DType::f16 || *dtype == DType::bf16)
+    report(Code::E0311, program_.span(e), "type `" + word + "` is not available yet", "use `f32`");
+  result_.references[e.index] = DTypeRef{*dtype};
+}
+
+}  // namespace rml

@@ -1,0 +1,422 @@
+// Finding a cut, and the passes of a segment under it.
+//
+// Candidates are the complements of the conditions that guard a component's posts. For each
+// the class graph is built and tried; a post that neither the cut nor a class's facts stop
+// at a segment's end suggests a side condition ("`batch_end` only where `end`"). Among
+// several accepted plans the one with fewest side conditions wins, then the one whose own
+// posts are the last to be computed: its segments contain those of the others.
+#include "semantics/segment.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace rml {
+
+namespace {
+
+constexpr std::array<std::uint8_t, 4> classes{first_instant, interior_instant, last_instant, single_instant};
+
+struct ClassEdge {
+  std::uint32_t to;
+  int weight;
+};
+
+// One attempt: a component, a cut and its side conditions.
+class ClassGraph {
+ public:
+  ClassGraph(const DependenceGraph& graph, const Components& components, std::uint32_t component, Literal cut,
+             std::vector<Literal> sides)
+      : graph_(graph),
+        members_(components.list[component].values),
+        cut_(cut),
+        sides_(std::move(sides)),
+        facts_(graph, components.list[component].clock, cut, sides_) {
+    for (std::size_t i = 0; i < members_.size(); ++i) position_[members_[i]] = static_cast<std::uint32_t>(i);
+    build();
+  }
+
+  // Posts that go on past the end of a segment.
+  const std::vector<ValueId>& uncut() const { return uncut_; }
+  const ClassFacts& facts() const { return facts_; }
+  std::optional<SegmentPlan> plan(SegmentFailure&);
+  // How many posts that only side conditions stop are needed by posts the cut stops.
+  int posts_below() const;
+
+ private:
+  static std::uint32_t slot(std::uint32_t member, std::size_t c) { return member * 4 + static_cast<std::uint32_t>(c); }
+  void build();
+  void add_edge(std::uint32_t from, const Dependence& e, std::size_t c);
+  bool directions();
+  bool absorb(bool backward, std::uint32_t pass);
+  bool fits(std::uint32_t comp, bool backward, std::uint32_t pass) const;
+  void settle_late();
+  bool cut_leads() const;
+  std::optional<SegmentPlan> assemble(const std::vector<bool>& backward);
+  std::vector<PassItem> order_items(std::uint32_t pass) const;
+
+  const DependenceGraph& graph_;
+  const std::vector<ValueId>& members_;
+  Literal cut_;
+  std::vector<Literal> sides_;
+  ClassFacts facts_;
+  std::map<ValueId, std::uint32_t> position_;
+  std::vector<bool> alive_;                       // by slot
+  std::vector<std::vector<ClassEdge>> edges_;     // by slot
+  std::vector<std::uint32_t> comp_;               // by slot
+  std::uint32_t comps_ = 0;
+  std::vector<std::vector<std::uint32_t>> comp_slots_;
+  enum Direction : std::uint8_t { none, forward, backward_only };
+  std::vector<Direction> direction_;              // by component of the class graph
+  std::vector<std::uint32_t> pass_;               // by slot; UINT32_MAX: not yet
+  std::vector<ValueId> uncut_;
+};
+
+void ClassGraph::build() {
+  const std::size_t n = members_.size() * 4;
+  alive_.assign(n, false);
+  edges_.assign(n, {});
+  pass_.assign(n, UINT32_MAX);
+  for (std::uint32_t m = 0; m < members_.size(); ++m)
+    for (std::size_t c = 0; c < 4; ++c) alive_[slot(m, c)] = facts_.possible(graph_.demand(members_[m]), classes[c]);
+  for (std::uint32_t m = 0; m < members_.size(); ++m)
+    for (const Dependence& e : graph_.of(members_[m])) {
+      if (!position_.contains(e.on)) continue;
+      const Guard guard = graph_.guard_of(members_[m], e);
+      for (std::size_t c = 0; c < 4; ++c)
+        if (alive_[slot(m, c)] && facts_.possible(guard, classes[c])) add_edge(m, e, c);
+    }
+}
+
+void ClassGraph::add_edge(std::uint32_t from, const Dependence& e, std::size_t c) {
+  const std::uint32_t to = position_.at(e.on);
+  const std::uint8_t k = classes[c];
+  auto link = [&](std::size_t target) {
+    if (alive_[slot(to, target)]) edges_[slot(from, c)].push_back({slot(to, target), e.weight});
+  };
+  if (e.weight == 0) {
+    link(c);
+  } else if (e.weight < 0) {
+    if (k == interior_instant || k == last_instant) {
+      link(0);
+      link(1);
+    }
+  } else if (k == first_instant || k == interior_instant) {
+    link(1);
+    link(2);
+  } else if (uncut_.empty() || uncut_.back() != members_[from]) {
+    uncut_.push_back(members_[from]);
+  }
+}
+
+// Each component of the class graph must run one way: with dependences on earlier instants
+// only, or on later ones only, and none within the instant closing a cycle.
+bool ClassGraph::directions() {
+  comp_ = strong_components(
+      edges_.size(), [&](std::uint32_t v, auto&& f) { for (const ClassEdge& e : edges_[v]) f(e.to); }, comps_);
+  direction_.assign(comps_, none);
+  comp_slots_.assign(comps_, {});
+  for (std::uint32_t s = 0; s < edges_.size(); ++s)
+    if (alive_[s]) comp_slots_[comp_[s]].push_back(s);
+  auto require = [&](std::uint32_t comp, Direction d) {
+    if (direction_[comp] != none && direction_[comp] != d) return false;
+    direction_[comp] = d;
+    return true;
+  };
+  for (std::uint32_t s = 0; s < edges_.size(); ++s) {
+    if (!alive_[s]) continue;
+    const auto& rhs = graph_.core()[members_[s / 4]].rhs;
+    if (std::holds_alternative<core::Fby>(rhs) && !require(comp_[s], forward)) return false;
+    for (const ClassEdge& e : edges_[s]) {
+      if (e.weight > 0 && !require(comp_[s], backward_only)) return false;
+      if (e.weight != 0 && comp_[e.to] == comp_[s] && !require(comp_[s], e.weight < 0 ? forward : backward_only))
+        return false;
+    }
+  }
+  std::uint32_t found = 0;
+  const auto instant = strong_components(
+      edges_.size(),
+      [&](std::uint32_t v, auto&& f) { for (const ClassEdge& e : edges_[v]) if (e.weight == 0) f(e.to); }, found);
+  std::vector<std::uint32_t> size(found);
+  for (std::uint32_t s = 0; s < edges_.size(); ++s) {
+    if (++size[instant[s]] > 1) return false;
+    for (const ClassEdge& e : edges_[s])
+      if (e.weight == 0 && e.to == s) return false;
+  }
+  return true;
+}
+
+bool ClassGraph::fits(std::uint32_t comp, bool backward, std::uint32_t pass) const {
+  if (direction_[comp] == (backward ? forward : backward_only)) return false;
+  for (std::uint32_t s : comp_slots_[comp])
+    for (const ClassEdge& e : edges_[s]) {
+      if (comp_[e.to] == comp) continue;
+      const std::uint32_t p = pass_[e.to];
+      if (p == UINT32_MAX || (p == pass && e.weight != 0 && (e.weight > 0) != backward)) return false;
+    }
+  return true;
+}
+
+// Puts every component that can run in this pass into it; components come operands first, so
+// one sweep is enough.
+bool ClassGraph::absorb(bool backward, std::uint32_t pass) {
+  bool any = false;
+  for (std::uint32_t c = 0; c < comps_; ++c) {
+    if (comp_slots_[c].empty() || pass_[comp_slots_[c][0]] != UINT32_MAX || !fits(c, backward, pass)) continue;
+    for (std::uint32_t s : comp_slots_[c]) pass_[s] = pass;
+    any = true;
+  }
+  return any;
+}
+
+// A value computed in two passes needs a segment array; where its early classes are used by
+// nothing before its last pass, they wait for it.
+void ClassGraph::settle_late() {
+  std::vector<std::vector<std::pair<std::uint32_t, int>>> users(edges_.size());
+  for (std::uint32_t s = 0; s < edges_.size(); ++s)
+    for (const ClassEdge& e : edges_[s]) users[e.to].emplace_back(s, e.weight);
+  for (std::uint32_t m = static_cast<std::uint32_t>(members_.size()); m-- > 0;) {
+    std::uint32_t latest = 0;
+    for (std::size_t c = 0; c < 4; ++c)
+      if (alive_[slot(m, c)]) latest = std::max(latest, pass_[slot(m, c)]);
+    const bool backward = latest % 2 == 1;
+    for (std::size_t c = 0; c < 4; ++c) {
+      const std::uint32_t s = slot(m, c);
+      if (!alive_[s] || pass_[s] == latest || comp_slots_[comp_[s]].size() != 1) continue;
+      if (direction_[comp_[s]] == (backward ? forward : backward_only)) continue;
+      const bool free = std::ranges::all_of(users[s], [&](const auto& u) {
+        return pass_[u.first] > latest ||
+               (pass_[u.first] == latest && (u.second == 0 || (u.second > 0) == backward));
+      });
+      if (free) pass_[s] = latest;
+    }
+  }
+}
+
+bool ClassGraph::cut_leads() const {
+  auto leads = [&](ValueId v) {
+    const auto at = position_.find(v);
+    if (at == position_.end()) return true;
+    for (std::size_t c = 0; c < 4; ++c)
+      if (alive_[slot(at->second, c)] && pass_[slot(at->second, c)] != 0) return false;
+    return true;
+  };
+  if (!leads(cut_.condition)) return false;
+  for (const Literal& l : graph_.presence(graph_.core()[cut_.condition].clock))
+    if (!leads(l.condition)) return false;
+  return true;
+}
+
+std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
+  const auto count = static_cast<std::uint32_t>(members_.size());
+  std::vector<std::uint8_t> mask(count);
+  for (std::uint32_t m = 0; m < count; ++m)
+    for (std::size_t c = 0; c < 4; ++c)
+      if (alive_[slot(m, c)] && pass_[slot(m, c)] == pass) mask[m] |= classes[c];
+  const auto at = position_.find(cut_.condition);
+  // In the leading pass, whether an instant is the last of its segment is known only once
+  // the cut is; values that are not computed alike at both come after it.
+  auto uneven = [&](std::uint32_t m) {
+    return ((mask[m] & first_instant) != 0) != ((mask[m] & single_instant) != 0) ||
+           ((mask[m] & interior_instant) != 0) != ((mask[m] & last_instant) != 0);
+  };
+  auto successors = [&](std::uint32_t m, auto&& f) {
+    if (mask[m] == 0) return;
+    for (std::size_t c = 0; c < 4; ++c)
+      if ((mask[m] & classes[c]) != 0)
+        for (const ClassEdge& e : edges_[slot(m, c)])
+          if (e.weight == 0 && pass_[e.to] == pass) f(e.to / 4);
+    if (pass == 0 && at != position_.end() && uneven(m) && m != at->second) f(at->second);
+  };
+  std::uint32_t found = 0;
+  const std::vector<std::uint32_t> group = strong_components(count, successors, found);
+  std::vector<std::vector<std::uint32_t>> members(found);
+  for (std::uint32_t m = 0; m < count; ++m)
+    if (mask[m] != 0) members[group[m]].push_back(m);
+  std::vector<PassItem> items;
+  for (const auto& g : members) {
+    if (g.size() == 1) {
+      items.push_back({members_[g[0]], mask[g[0]]});
+      continue;
+    }
+    if (pass == 0 && at != position_.end()) return {};   // the cut waits for what comes after it
+    // Different orders in different classes: one item per class.
+    for (std::size_t c = 0; c < 4; ++c) {
+      std::uint32_t inner = 0;
+      const auto order = strong_components(
+          count,
+          [&](std::uint32_t m, auto&& f) {
+            if ((mask[m] & classes[c]) == 0 || group[m] != group[g[0]]) return;
+            for (const ClassEdge& e : edges_[slot(m, c)])
+              if (e.weight == 0 && pass_[e.to] == pass) f(e.to / 4);
+          },
+          inner);
+      std::vector<std::uint32_t> sorted = g;
+      std::ranges::sort(sorted, {}, [&](std::uint32_t m) { return order[m]; });
+      for (std::uint32_t m : sorted)
+        if ((mask[m] & classes[c]) != 0) items.push_back({members_[m], classes[c]});
+    }
+  }
+  return items;
+}
+
+std::optional<SegmentPlan> ClassGraph::assemble(const std::vector<bool>& backward) {
+  SegmentPlan plan{cut_, sides_, {}};
+  for (std::uint32_t p = 0; p < backward.size(); ++p) {
+    PassPlan pass{backward[p], order_items(p)};
+    const bool expected = std::ranges::any_of(pass_, [&](std::uint32_t q) { return q == p; });
+    if (expected && pass.items.empty()) return std::nullopt;
+    if (p == 0 || expected) plan.passes.push_back(std::move(pass));
+  }
+  return plan;
+}
+
+std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
+  failure = {SegmentFailure::both_ways, {}, cut_};
+  if (!directions()) return std::nullopt;
+  std::vector<bool> backward;
+  absorb(false, 0);
+  backward.push_back(false);
+  for (;;) {
+    const bool done = std::ranges::all_of(comp_slots_, [&](const auto& slots) {
+      return slots.empty() || pass_[slots[0]] != UINT32_MAX;
+    });
+    if (done) break;
+    // Passes alternate; an empty one keeps the parity.
+    const bool way = backward.size() % 2 == 1;
+    const bool one = absorb(way, static_cast<std::uint32_t>(backward.size()));
+    backward.push_back(way);
+    if (!one) {
+      const bool other = absorb(!way, static_cast<std::uint32_t>(backward.size()));
+      backward.push_back(!way);
+      if (!other) return std::nullopt;
+    }
+  }
+  failure.kind = SegmentFailure::cut_waits;
+  if (!cut_leads()) return std::nullopt;
+  settle_late();
+  if (!cut_leads()) return std::nullopt;
+  return assemble(backward);
+}
+
+int ClassGraph::posts_below() const {
+  const ClassFacts own(graph_, common_clock(graph_.core(), graph_.core()[cut_.condition].clock,
+                                            graph_.core()[members_[0]].clock), cut_, {});
+  // Posts stopped by the cut alone, and the others.
+  std::vector<std::uint32_t> mine, others;
+  for (std::uint32_t m = 0; m < members_.size(); ++m) {
+    if (!std::holds_alternative<core::Post>(graph_.core()[members_[m]].rhs)) continue;
+    (own.possible(graph_.demand(members_[m]), last_instant) ? others : mine).push_back(m);
+  }
+  int count = 0;
+  for (std::uint32_t start : mine) {
+    std::vector<bool> seen(edges_.size());
+    std::vector<std::uint32_t> work{slot(start, 1)};
+    while (!work.empty()) {
+      const std::uint32_t s = work.back();
+      work.pop_back();
+      if (seen[s]) continue;
+      seen[s] = true;
+      for (const ClassEdge& e : edges_[s]) work.push_back(e.to);
+    }
+    for (std::uint32_t o : others) count += seen[slot(o, 1)] ? 1 : 0;
+  }
+  return count;
+}
+
+// A condition as some value on the component's clock or below it.
+std::vector<Literal> realisations(const DependenceGraph& graph, ClockId clock, Literal stripped,
+                                  const std::map<ValueId, std::vector<ValueId>>& forms) {
+  const Core& core = graph.core();
+  std::vector<Literal> out;
+  const auto at = forms.find(stripped.condition);
+  if (at == forms.end()) return out;
+  for (ValueId v : at->second) {
+    if (!within(core, core[v].clock, clock)) continue;
+    const bool same = graph.strip({v, true}).positive;
+    const Literal l{v, stripped.positive == same};
+    if (core[v].clock == clock) out.insert(out.begin(), l);
+    else out.push_back(l);
+  }
+  if (out.size() > 1) out.resize(1);
+  return out;
+}
+
+class CutSearch {
+ public:
+  CutSearch(const DependenceGraph& graph, const Components& components, std::uint32_t component)
+      : graph_(graph), components_(components), component_(component) {
+    const Core& core = graph.core();
+    for (std::size_t i = 0; i < core.values.size(); ++i)
+      if (const Value& v = core.values[i]; v.dtype == DType::boolean && v.shape.empty() && !core.is_const(ValueId{i}))
+        forms_[graph.strip({ValueId{i}, true}).condition].push_back(ValueId{i});
+  }
+
+  SegmentResult run() {
+    const Component& comp = components_.list[component_];
+    std::vector<Literal> candidates;
+    for (ValueId v : comp.values) {
+      if (!std::holds_alternative<core::Post>(graph_.core()[v].rhs)) continue;
+      if (!failure_.post.valid()) failure_.post = v;
+      for (Literal l : complements(v))
+        if (std::ranges::find(candidates, l) == candidates.end()) candidates.push_back(l);
+    }
+    for (Literal cut : candidates) attempt(cut, {});
+    if (!best_) return {std::nullopt, failure_};
+    return {std::move(best_), {}};
+  }
+
+ private:
+  // What would stop this post: the complement of each literal it is demanded under.
+  std::vector<Literal> complements(ValueId post) const {
+    std::vector<Literal> out;
+    for (Literal l : graph_.demand(post).literals)
+      for (Literal r : realisations(graph_, components_.list[component_].clock, {l.condition, !l.positive}, forms_))
+        out.push_back(r);
+    return out;
+  }
+
+  void attempt(Literal cut, std::vector<Literal> sides) {
+    if (best_ && sides.size() > best_->sides.size()) return;
+    ClassGraph g(graph_, components_, component_, cut, sides);
+    if (!g.uncut().empty()) {
+      if (failure_.kind == SegmentFailure::no_cut) failure_.post = g.uncut()[0];
+      if (sides.size() >= 2) return;
+      for (Literal side : complements(g.uncut()[0])) {
+        if (graph_.strip(side).condition == graph_.strip(cut).condition) continue;
+        auto more = sides;
+        more.push_back(side);
+        attempt(cut, std::move(more));
+      }
+      return;
+    }
+    SegmentFailure failure;
+    auto plan = g.plan(failure);
+    if (!plan) {
+      if (failure_.kind == SegmentFailure::no_cut || failure.kind == SegmentFailure::cut_waits) failure_ = failure;
+      return;
+    }
+    const int score = sides.empty() ? 0 : g.posts_below();
+    if (!best_ || sides.size() < best_->sides.size() ||
+        (sides.size() == best_->sides.size() && score > best_score_)) {
+      best_ = std::move(plan);
+      best_score_ = score;
+    }
+  }
+
+  const DependenceGraph& graph_;
+  const Components& components_;
+  std::uint32_t component_;
+  std::map<ValueId, std::vector<ValueId>> forms_;
+  std::optional<SegmentPlan> best_;
+  int best_score_ = 0;
+  SegmentFailure failure_;
+};
+
+}  // namespace
+
+SegmentResult plan_segments(const DependenceGraph& graph, const Components& components, std::uint32_t component) {
+  return CutSearch(graph, components, component).run();
+}
+
+}  // namespace rml

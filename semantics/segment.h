@@ -1,0 +1,83 @@
+// Segments: how a component that depends on its own future is computed
+// (scheduling.md section 3.3).
+//
+// Time, on the component's clock, is divided by a cut: a condition that, where it holds,
+// stops every dependence on the next instant. A segment ends where the cut holds. Inside a
+// segment an instant is first, interior or last (or single, when it is both); each pair
+// (value, class of instant) is a vertex of the class graph, in which the conditions that
+// are known in a class have removed edges. If every strongly connected component of that
+// graph runs one way in time, its topological order is a sequence of passes over the
+// segment, forward and backward.
+//
+//   backfill: o = merge bp (i when bp) ((post o) when not bp), cut bp:
+//     pass 0  forward   i when bp                       (as inputs arrive)
+//     pass 1  backward  o
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "semantics/components.h"
+#include "semantics/dependence.h"
+
+namespace rml {
+
+// Classes of instants in a segment, as a bit set.
+enum : std::uint8_t { first_instant = 1, interior_instant = 2, last_instant = 4, single_instant = 8, any_instant = 15 };
+
+struct PassItem {
+  ValueId value;
+  std::uint8_t classes = any_instant;   // the instants at which this pass computes it
+};
+
+struct PassPlan {
+  bool backward = false;
+  std::vector<PassItem> items;          // in the order of computation within an instant
+};
+
+struct SegmentPlan {
+  Literal cut;                          // a value on the component's clock or below it
+  std::vector<Literal> sides;           // must hold wherever the cut does
+  std::vector<PassPlan> passes;         // [0] is the leading forward pass
+};
+
+struct SegmentFailure {
+  enum Kind : std::uint8_t {
+    no_cut,        // nothing stops this dependence on the next instant
+    cut_waits,     // a cut exists but is itself only known later
+    both_ways,     // cuts exist, but some values depend both ways within a segment
+  } kind = no_cut;
+  ValueId post;    // the post concerned (no_cut), or
+  Literal cut;     // the cut concerned
+};
+
+struct SegmentResult {
+  std::optional<SegmentPlan> plan;
+  SegmentFailure failure;               // when there is no plan
+};
+
+SegmentResult plan_segments(const DependenceGraph&, const Components&, std::uint32_t component);
+
+// Truth of a Boolean value in a class of instants, given a cut: 1, 0, or -1 for unknown.
+class ClassFacts {
+ public:
+  ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, std::vector<Literal> sides);
+  int truth(ValueId condition, std::uint8_t instant_class) const;
+  // False if some literal is known to be false there.
+  bool possible(const Guard&, std::uint8_t instant_class) const;
+
+ private:
+  int joined(ValueId condition, std::uint8_t a, std::uint8_t b) const;
+  int find_truth(ValueId condition, std::uint8_t instant_class) const;
+
+  const DependenceGraph& graph_;
+  ClockId clock_;
+  Literal cut_;                  // stripped
+  std::vector<Literal> sides_;   // stripped
+  mutable std::unordered_map<std::uint64_t, int> known_;   // -1 while being found: recurrences stay unknown
+};
+
+}  // namespace rml

@@ -1,0 +1,106 @@
+// Simplification of core: fewer values, and work only where it is needed.
+//
+// Sinking runs before sharing: `if c then a / n else 0` must not divide unless c holds, and
+// a division shared between two such branches could no longer follow either. Values that
+// can fail are therefore shared only once nothing sinks any more. An operator that can
+// fail and was needed to begin with stays, whatever becomes of its result.
+//
+//   %3 = div %1 %2          %5 = when %0 %1    %6 = when %0 %2
+//   %4 = when %0 %3         %4 = div %5 %6     (on c)
+#include <cassert>
+
+#include "semantics/instantiate.h"
+#include "semantics/simplify_passes.h"
+
+namespace rml {
+
+namespace {
+
+// Nested samplings sink one level per round; what remains after that is merely not moved.
+constexpr int max_rounds = 16;
+
+std::vector<ValueId> root_values(const Core& core, bool keep_watches) {
+  std::vector<ValueId> roots;
+  for (const Port& port : core.inputs) roots.push_back(port.value);
+  for (const Port& port : core.outputs) roots.push_back(port.value);
+  for (const CoreAssert& check : core.asserts) roots.push_back(check.condition);
+  if (keep_watches)
+    for (const Port& port : core.watches) roots.push_back(port.value);
+  return roots;
+}
+
+std::vector<bool> initial_effects(const Core& core, const std::vector<ValueId>& roots) {
+  std::vector<bool> effects = needed(core, roots);
+  for (std::size_t v = 0; v < core.values.size(); ++v) {
+    const auto* apply = std::get_if<core::Apply>(&core.values[v].rhs);
+    effects[v] = effects[v] && apply != nullptr && operators()[apply->op].can_fail;
+  }
+  return effects;
+}
+
+class Simplification {
+ public:
+  Simplification(Core& core, const SimplifyOptions& options)
+      : core_(core), options_(options), effects_(initial_effects(core, root_values(core, options.keep_watches))) {}
+
+  void run() {
+    remove_dead();
+    for (const bool share_effects : {false, true}) {
+      for (int round = 0; round < max_rounds; ++round) {
+        const bool sunk = sink(core_, effects_, root_values(core_, options_.keep_watches));
+        if (sunk) remove_dead();
+        const bool shared = fold_and_share(core_, effects_, share_effects);
+        if (shared) remove_dead();
+        if (!sunk && !shared) break;
+      }
+    }
+    split_posts(core_);
+    effects_.resize(core_.values.size(), false);
+    remove_dead();
+  }
+
+ private:
+  void remove_dead() {
+    std::vector<ValueId> roots = root_values(core_, options_.keep_watches);
+    effects_.resize(core_.values.size(), false);
+    for (std::size_t v = 0; v < effects_.size(); ++v)
+      if (effects_[v]) roots.push_back(ValueId{v});
+    renumber(core_, needed(core_, roots), &effects_);
+    assert(verify(core_).empty());
+  }
+
+  Core& core_;
+  const SimplifyOptions& options_;
+  std::vector<bool> effects_;
+};
+
+}  // namespace
+
+// A guard belongs to one use of a post, so users of one post get one each.
+void split_posts(Core& core) {
+  std::vector<bool> taken(core.values.size(), false);
+  for (const ValueId root : root_values(core, true)) taken[root.index] = true;
+  for (const Clock& clock : core.clocks)
+    if (clock.condition.valid()) taken[clock.condition.index] = true;
+  const std::size_t count = core.values.size();
+  for (std::size_t v = 0; v < count; ++v) {
+    core::Rhs rhs = core.values[v].rhs;
+    for_each_operand(rhs, [&](ValueId& operand) {
+      if (!std::holds_alternative<core::Post>(core[operand].rhs)) return;
+      if (taken[operand.index]) {
+        core.values.push_back(Value(core[operand]));
+        operand = ValueId{core.values.size() - 1};
+      } else {
+        taken[operand.index] = true;
+      }
+    });
+    core.values[v].rhs = std::move(rhs);
+  }
+}
+
+Core simplify(Core core, const SimplifyOptions& options) {
+  Simplification(core, options).run();
+  return core;
+}
+
+}  // namespace rml

@@ -1,0 +1,68 @@
+// The passes of simplify, each from core to core, and what they share.
+//
+// Every pass keeps the invariants of core.h; simplify (simplify.cc) says in which order
+// they run and how often.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "semantics/core.h"
+
+namespace rml {
+
+// Folds constants, applies exact identities and shares equal values (simplify_share.cc).
+// `effects`, by value, marks what must stay for its failure; it follows the values. Such
+// values are shared only if share_effects: before that each may still sink below its own
+// sampling. Returns whether anything changed.
+bool fold_and_share(Core& core, std::vector<bool>& effects, bool share_effects);
+
+// One step of it: what a value with canonical operands is equal to, if anything
+// (simplify_fold.cc). Nothing: it stays. A value id: it is that value. A constant: it is
+// that, wherever it is present.
+struct Folded {
+  ValueId value;
+  std::optional<Tensor> constant;
+};
+Folded fold(const Core& core, ValueId v);
+
+// Moves pure pointwise work below the samplings that are all that use it
+// (simplify_sink.cc). Returns whether anything changed.
+bool sink(Core& core, std::vector<bool>& effects, const std::vector<ValueId>& roots);
+
+// Gives each user of a `post` a post of its own (simplify.cc).
+void split_posts(Core& core);
+
+// Marks what the given values need: operands, conditions and clocks included.
+std::vector<bool> needed(const Core& core, const std::vector<ValueId>& roots);
+
+// Keeps the marked values only, numbered so that operands come before their users (but for
+// what fby and post fetch from other cycles), with the clocks they need. Ports, watches and
+// parameters of dropped values go; `effects` follows.
+void renumber(Core& core, const std::vector<bool>& keep, std::vector<bool>* effects = nullptr);
+
+// Interned clocks of a core: one id for each (parent, condition, polarity).
+class ClockTable {
+ public:
+  explicit ClockTable(Core& core);
+  ClockId on(ClockId parent, ValueId condition, bool positive);
+
+ private:
+  struct Key {
+    std::uint32_t parent, condition;
+    bool positive;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& k) const {
+      return (std::uint64_t{k.parent} << 32 | k.condition) * 0x9e3779b97f4a7c15u + k.positive;
+    }
+  };
+  Core& core_;
+  std::unordered_map<Key, ClockId, Hash> table_;
+};
+
+// The tensor, its dtype and its shape as a key.
+std::string constant_key(const Tensor& tensor);
+
+}  // namespace rml

@@ -1,0 +1,235 @@
+// Folding and sharing, one walk over all values (part of simplify).
+//
+// Values are met operands first; each is rewritten to canonical operands and a canonical
+// clock, folded, and looked up among those met before by the bytes of its right-hand side.
+// What closes a cycle through fby is rewritten at the end; folding it takes another walk.
+//
+//   %3 = add %1 %2    %4 = add %1 %2    %5 = mul %3 %4      %5 = mul %3 %3
+#include "semantics/simplify_passes.h"
+
+namespace rml {
+
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+class Sharing {
+ public:
+  Sharing(Core& core, std::vector<bool>& effects, bool share_effects)
+      : core_(core), effects_(effects), share_effects_(share_effects), old_clocks_(core.clocks),
+        logical_not_(operators().require("logical_not")) {
+    core_.clocks.assign(2, Clock{});
+    table_.emplace(core_);
+    canon_.resize(core.values.size());
+    clock_canon_.resize(old_clocks_.size());
+    clock_canon_[base_clock.index] = base_clock;
+    clock_canon_[never_clock.index] = never_clock;
+  }
+
+  bool run() {
+    // After renumbering operands come first, so the order of the table is the walk.
+    const std::size_t count = core_.values.size();
+    effects_.resize(count, false);
+    for (std::size_t v = 0; v < count; ++v) visit(ValueId{v});
+    finish(count);
+    return changed_;
+  }
+
+ private:
+  ValueId canonical(ValueId v) const {
+    const ValueId c = v.index < canon_.size() ? canon_[v.index] : v;
+    return c.valid() ? c : v;
+  }
+
+  ClockId clock(ClockId c) {
+    std::vector<ClockId> chain;
+    for (; !clock_canon_[c.index].valid(); c = old_clocks_[c.index].parent) chain.push_back(c);
+    ClockId result = clock_canon_[c.index];
+    for (; !chain.empty(); chain.pop_back()) {
+      Clock at = old_clocks_[chain.back().index];
+      normalize(at.condition, at.positive);
+      if (const auto* known = std::get_if<core::Const>(&core_[at.condition].rhs)) {
+        changed_ = true;
+        if (known->value.truth() != at.positive) result = never_clock;
+      } else if (result != never_clock) {
+        result = table_->on(result, at.condition, at.positive);
+      }
+      clock_canon_[chain.back().index] = result;
+    }
+    return result;
+  }
+
+  // The canonical condition without negations.
+  void normalize(ValueId& condition, bool& positive) {
+    condition = canonical(condition);
+    for (;;) {
+      const auto* apply = std::get_if<core::Apply>(&core_[condition].rhs);
+      if (apply == nullptr || apply->op != logical_not_) return;
+      condition = canonical(apply->operands[0]);
+      positive = !positive;
+      changed_ = true;
+    }
+  }
+
+  void rewrite(core::Rhs& rhs) {
+    for_each_operand(rhs, [&](ValueId& operand) { operand = canonical(operand); });
+    if (auto* when = std::get_if<core::When>(&rhs)) normalize(when->condition, when->positive);
+    if (auto* merge = std::get_if<core::Merge>(&rhs)) {
+      bool positive = true;
+      normalize(merge->condition, positive);
+      if (!positive) std::swap(merge->on_true, merge->on_false);
+    }
+  }
+
+  void visit(ValueId v) {
+    const ClockId ck = clock(core_[v].clock);
+    core_[v].clock = ck;
+    rewrite(core_[v].rhs);
+    const bool is_const = core_.is_const(v);
+    if (ck == never_clock && !is_const && !std::holds_alternative<core::Input>(core_[v].rhs)) {
+      core_[v].rhs = core::Const{Tensor(core_[v].dtype, core_[v].shape)};
+      effects_[v.index] = false;
+      changed_ = true;
+    }
+    if (core_.is_const(v)) {
+      const Tensor& value = std::get<core::Const>(core_[v].rhs).value;
+      if (ck == base_clock) constants_.try_emplace(constant_key(value) + "@0", v);
+      canon_[v.index] = constant(std::get<core::Const>(core_[v].rhs).value, base_clock, v);
+      return;
+    }
+    Folded folded = fold(core_, v);
+    if (folded.constant) {
+      changed_ = true;
+      canon_[v.index] = constant(*folded.constant, base_clock, v);
+      effects_[v.index] = false;
+    } else if (folded.value.valid()) {
+      changed_ = true;
+      canon_[v.index] = canonical(folded.value);
+      effects_[v.index] = false;
+    } else {
+      share(v);
+    }
+  }
+
+  // The constant on a clock (base: for operands). `like` gives the span of a new one.
+  ValueId constant(const Tensor& tensor, ClockId ck, ValueId like) {
+    const std::string key = constant_key(tensor) + "@" + std::to_string(ck.index);
+    if (const auto met = constants_.find(key); met != constants_.end()) return met->second;
+    const ValueId made{core_.values.size()};
+    const Value from = core_[like];
+    core_.values.push_back({core::Const{tensor}, tensor.dtype(), tensor.shape(), ck, from.span, from.instance, {}});
+    constants_[key] = made;
+    return made;
+  }
+
+  void share(ValueId v) {
+    canon_[v.index] = v;
+    const std::string key = key_of(core_[v]);
+    if (key.empty() || (effects_[v.index] && !share_effects_)) return;
+    const auto [known, is_new] = shared_.try_emplace(key, v);
+    if (is_new) return;
+    changed_ = true;
+    canon_[v.index] = known->second;
+    if (effects_[v.index]) effects_[known->second.index] = true;
+    effects_[v.index] = false;
+    Value& kept = core_[known->second];
+    if (kept.name.empty()) kept.name = core_[v].name;
+  }
+
+  static void append(std::string& key, std::uint64_t n) { key.append(reinterpret_cast<const char*>(&n), sizeof n); }
+
+  static void append(std::string& key, const Attribute& a) {
+    append(key, std::uint64_t{a.given} | std::uint64_t{a.scalar} << 1 | std::uint64_t{static_cast<std::uint8_t>(a.dtype)} << 8);
+    append(key, a.integers.size());
+    for (const std::int64_t i : a.integers) append(key, static_cast<std::uint64_t>(i));
+    std::uint64_t bits;
+    std::memcpy(&bits, &a.number, sizeof bits);
+    append(key, bits);
+  }
+
+  // Everything two equal values agree in; empty: identity matters.
+  static std::string key_of(const Value& value) {
+    std::string key;
+    append(key, value.rhs.index());
+    append(key, value.clock.index);
+    append(key, static_cast<std::uint64_t>(value.dtype));
+    append(key, value.shape.size());
+    for (const std::int64_t extent : value.shape) append(key, static_cast<std::uint64_t>(extent));
+    const bool keyed = std::visit(Overloaded{
+                                      [](const core::Const&) { return false; },
+                                      [](const core::Input&) { return false; },
+                                      [&](const core::Apply& a) {
+                                        append(key, a.op);
+                                        append(key, a.key);
+                                        for (const Attribute& x : a.attributes) append(key, x);
+                                        return true;
+                                      },
+                                      [](const core::Call&) { return false; },
+                                      [&](const core::Result& r) {
+                                        append(key, r.output);
+                                        return true;
+                                      },
+                                      [&](const core::When& w) {
+                                        append(key, w.positive);
+                                        return true;
+                                      },
+                                      [](const core::Merge&) { return true; },
+                                      [](const core::Fby&) { return true; },
+                                      [](const core::Post&) { return true; },
+                                  },
+                                  value.rhs);
+    if (!keyed) return {};
+    core::Rhs rhs = value.rhs;
+    auto* apply = std::get_if<core::Apply>(&rhs);
+    if (apply != nullptr && operators()[apply->op].commutative && apply->operands.size() == 2 &&
+        apply->operands[1] < apply->operands[0])
+      std::swap(apply->operands[0], apply->operands[1]);
+    for_each_operand(rhs, [&](ValueId operand) { append(key, operand.index); });
+    return key;
+  }
+
+  // What was met before its operands, and what lies outside the equations.
+  void finish(std::size_t count) {
+    for (std::size_t v = 0; v < count; ++v)
+      for_each_operand(core_.values[v].rhs, [&](ValueId& operand) { operand = canonical(operand); });
+    for (Clock& c : core_.clocks)
+      if (c.condition.valid()) c.condition = canonical(c.condition);
+    const auto port = [&](ValueId& v) {
+      const ClockId ck = core_[v].clock;
+      const ValueId to = canonical(v);
+      const auto* known = std::get_if<core::Const>(&core_[to].rhs);
+      v = known != nullptr && ck != base_clock ? constant(Tensor(known->value), ck, v) : to;
+    };
+    for (Port& p : core_.outputs) port(p.value);
+    for (Port& p : core_.watches) port(p.value);
+    for (Parameter& p : core_.parameters) port(p.value);
+    for (CoreAssert& check : core_.asserts) port(check.condition);
+    std::erase_if(core_.asserts, [&](const CoreAssert& check) {
+      const auto* known = std::get_if<core::Const>(&core_[check.condition].rhs);
+      return known != nullptr && (known->value.truth() || core_[check.condition].clock == never_clock);
+    });
+    effects_.resize(core_.values.size(), false);
+  }
+
+  Core& core_;
+  std::vector<bool>& effects_;
+  const bool share_effects_;
+  const std::vector<Clock> old_clocks_;
+  const OperatorId logical_not_;
+  std::optional<ClockTable> table_;
+  std::vector<ValueId> canon_;         // by value, as far as the walk got
+  std::vector<ClockId> clock_canon_;   // by old clock
+  std::unordered_map<std::string, ValueId> shared_, constants_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+bool fold_and_share(Core& core, std::vector<bool>& effects, bool share_effects) {
+  return Sharing(core, effects, share_effects).run();
+}
+
+}  // namespace rml

@@ -1,0 +1,205 @@
+// The checking sweep after solve_shapes: what is wrong at the fixed point, told once.
+//
+// First every rule is asked again, now for its complaint. What such a value feeds is
+// unknown because of it and stays silent; a value unknown for no such reason is E0306. A
+// mistake in a node that is instantiated many times is reported for the first instance.
+#include <set>
+#include <tuple>
+
+#include "semantics/solve_shapes.h"
+
+namespace rml::draft {
+
+namespace {
+
+class ShapeCheck {
+ public:
+  ShapeCheck(const Draft& draft, const Program& program, const States& states, Diagnostics& diagnostics)
+      : draft_(draft), program_(program), states_(states), rules_(draft, states), diagnostics_(diagnostics),
+        poisoned_(draft.values.size(), false), users_(draft.values.size()) {}
+
+  void run() {
+    for (std::uint32_t v = 0; v < states_.size(); ++v) check(DraftId{v});
+    for (const Assertion& a : draft_.asserts) check_condition(a.condition, a.condition, "`assert`");
+    bool unknown = false;
+    for (const State& s : states_) unknown = unknown || !s.known;
+    if (unknown) report_unknown();
+  }
+
+ private:
+  const State& state(DraftId d) const { return states_[d.index]; }
+  std::string type(DraftId d) const { return type_string(draft_[d].dtype, state(d).shape); }
+
+  void check(DraftId d) {
+    const Rhs& rhs = draft_[d].rhs;
+    if (std::holds_alternative<Alias>(rhs)) return;
+    if (const auto* fby = std::get_if<Fby>(&rhs)) return check_join(d, "the two sides of `fby`", fby->init, fby->next);
+    if (const auto* merge = std::get_if<Merge>(&rhs)) return check_merge(d, *merge);
+    if (const auto* when = std::get_if<When>(&rhs)) check_condition(d, when->condition, "`when`");
+    if (const auto* call = std::get_if<Call>(&rhs)) check_call(d, *call);
+    const Outcome<Shape> found = rules_.shape(d);
+    if (const auto* problem = std::get_if<Problem>(&found)) return report(d, *problem);
+    if (const auto* not_constant = std::get_if<NotConstant>(&found)) return report_not_constant(d, *not_constant);
+    const auto* shape = std::get_if<Shape>(&found);
+    if (shape != nullptr && *shape != state(d).shape)
+      return report(d, {Code::E0305, draft_[d].span, "the shape of this value grows without end", {}, {}, {}});
+    if (const auto* declared = std::get_if<Declared>(&rhs)) check_declared(d, *declared);
+  }
+
+  void check_merge(DraftId d, const Merge& merge) {
+    if (!check_condition(d, merge.condition, merge.from_if ? "`if`" : "`merge`")) return;
+    check_join(d, merge.from_if ? "the branches of `if`" : "the branches of `merge`", merge.on_true, merge.on_false);
+  }
+
+  bool check_condition(DraftId d, DraftId condition, const std::string& of) {
+    if (!state(condition).known || state(condition).shape.empty()) return true;
+    Problem p{Code::E0303, draft_[condition].span, "the condition of " + of + " must be a scalar, not " + type(condition), {}, {}, {}};
+    if (of == "`assert`") p.notes.push_back("write `all(…)` to assert it of every element");
+    else p.notes.push_back("to choose element by element, write `select(condition, a, b)`");
+    report(d, p);
+    return false;
+  }
+
+  void check_join(DraftId d, const std::string& what, DraftId a, DraftId b) {
+    if (!state(d).known || !state(a).known || !state(b).known) return;
+    const auto fits = [&](DraftId x) { return broadcast(state(x).shape, state(d).shape) == state(d).shape; };
+    if (fits(a) && fits(b)) return;
+    Problem p{Code::E0303, draft_[d].span, what + " have shapes that do not match: " + to_string(state(a).shape) + " and " + to_string(state(b).shape), {}, {}, {}};
+    p.secondary = {{draft_[a].span, "this is " + type(a)}, {draft_[b].span, "this is " + type(b)}};
+    report(d, p);
+  }
+
+  void check_declared(DraftId d, const Declared& declared) {
+    const DraftId x = declared.operand;
+    if (!state(x).known || !state(d).known || broadcast(state(x).shape, state(d).shape) == state(d).shape) return;
+    const std::string variable = name_of(d);
+    Problem p{Code::E0303, draft_[x].span, "this is " + type(x) + ", but is declared " + type(d), {}, {{declared.type, "declared here"}}, {}};
+    if (!variable.empty()) p.message = "`" + variable + "` is declared " + type(d) + ", but this is " + type(x);
+    report(d, p);
+  }
+
+  void check_call(DraftId d, const Call& call) {
+    const External& external = draft_.externals[call.external];
+    for (std::size_t k = 0; k < call.operands.size(); ++k) {
+      const Outcome<Shape> declared = rules_.extents(external.input_shapes[k], "the shape of an external node's input");
+      if (const auto* problem = std::get_if<Problem>(&declared)) return report(d, *problem);
+      if (const auto* not_constant = std::get_if<NotConstant>(&declared)) return report_not_constant(d, *not_constant);
+      const auto* shape = std::get_if<Shape>(&declared);
+      const DraftId x = call.operands[k];
+      if (shape == nullptr || !state(x).known || *shape == state(x).shape) continue;
+      report(d, {Code::E0303, draft_[x].span,
+                 "`" + external.symbol + "` takes `" + external.input_names[k] + "` as " +
+                     type_string(external.inputs[k], *shape) + ", not " + type(x),
+                 {}, {{external.span, "declared here"}}, {}});
+    }
+  }
+
+  // The variable whose declared type a value carries, or nothing (constant items).
+  std::string name_of(DraftId d) const {
+    const ast::Node& node = program_[draft_.instances[draft_[d].instance.index].node];
+    const auto at = [&](const auto& p) { return p.name.valid() && p.span == draft_[d].span; };
+    for (const auto* list : {&node.inputs, &node.outputs})
+      for (const ast::Parameter& p : *list)
+        if (at(p)) return program_.text(p.name);
+    for (const ast::Equation& equation : node.equations)
+      for (const ast::Target& t : equation.targets)
+        if (at(t)) return program_.text(t.name);
+    return {};
+  }
+
+  void report_not_constant(DraftId d, const NotConstant& n) {
+    Problem p{Code::E0304, draft_[n.value].span, n.what + " must be known at compile time", {}, {}, {}};
+    explain(n.value, p);
+    report(d, p);
+  }
+
+  // Follows what is not constant to where that comes from.
+  void explain(DraftId d, Problem& p) const {
+    for (int hops = 0; hops < 1000; ++hops) {
+      const Rhs& rhs = draft_[d].rhs;
+      const std::string& name = draft_[d].name;
+      if (std::holds_alternative<Input>(rhs)) {
+        p.notes.push_back("`" + name + "` is an input of the program; give it a value");
+        p.secondary.push_back({draft_[d].span, "an input"});
+        return;
+      }
+      if (std::holds_alternative<Fby>(rhs) || std::holds_alternative<Post>(rhs)) {
+        p.notes.push_back((name.empty() ? "it" : "`" + name + "`") + " changes from cycle to cycle");
+        p.secondary.push_back({draft_[d].span, "its value depends on the cycle"});
+        return;
+      }
+      DraftId cause;
+      for_each_mention(rhs, [&](DraftId m) {
+        if (!cause.valid() && state(m).constant == nullptr) cause = m;
+      });
+      if (!cause.valid()) {
+        const bool calls = std::holds_alternative<Result>(rhs) || std::holds_alternative<Call>(rhs);
+        const auto* apply = std::get_if<Apply>(&rhs);
+        if (calls) p.notes.push_back("the result of an external node is known only at run time");
+        else if (apply != nullptr && operators()[apply->op].random) p.notes.push_back("a random value is known only at run time");
+        else p.notes.push_back("it cannot be evaluated at compile time");
+        p.secondary.push_back({draft_[d].span, "comes from here"});
+        return;
+      }
+      d = cause;
+    }
+  }
+
+  void report(DraftId d, const Problem& p) {
+    poison(d);
+    if (!told_.insert({p.code, p.span.file, p.span.begin, p.span.end}).second) return;
+    Diagnostic& diagnostic = diagnostics_.report(p.code, p.span, p.message, p.label);
+    for (const Label& l : p.secondary)
+      if (!(l.span == p.span) && l.span.end > 0) diagnostic.label(l.span, l.text);
+    for (const std::string& note : p.notes) diagnostic.note(note);
+    add_instance_chain(diagnostic, draft_, program_, draft_[d].instance);
+  }
+
+  // Marks d and all that is computed from it.
+  void poison(DraftId d) {
+    if (!has_users_) {
+      has_users_ = true;
+      for (std::uint32_t v = 0; v < states_.size(); ++v)
+        for_each_mention(draft_.values[v].rhs, [&](DraftId m) { users_[m.index].push_back(DraftId{v}); });
+    }
+    std::vector<DraftId> stack = {d};
+    while (!stack.empty()) {
+      const DraftId at = stack.back();
+      stack.pop_back();
+      if (poisoned_[at.index]) continue;
+      poisoned_[at.index] = true;
+      for (const DraftId user : users_[at.index]) stack.push_back(user);
+    }
+  }
+
+  void report_unknown() {
+    for (int pass = 0; pass < 2; ++pass) {   // named values first
+      for (std::uint32_t v = 0; v < states_.size(); ++v) {
+        const Value& value = draft_.values[v];
+        if (states_[v].known || poisoned_[v] || std::holds_alternative<Alias>(value.rhs)) continue;
+        if (pass == 0 && value.name.empty()) continue;
+        const std::string what = value.name.empty() ? "this value" : "`" + value.name + "`";
+        report(DraftId{v}, {Code::E0306, value.span, "the shape of " + what + " cannot be determined", {}, {},
+                            {"its shape depends on itself alone: declare it, as in `x: f32[3] = …`"}});
+      }
+    }
+  }
+
+  const Draft& draft_;
+  const Program& program_;
+  const States& states_;
+  ShapeRules rules_;
+  Diagnostics& diagnostics_;
+  std::vector<bool> poisoned_;
+  std::vector<std::vector<DraftId>> users_;
+  bool has_users_ = false;
+  std::set<std::tuple<Code, std::uint32_t, std::uint32_t, std::uint32_t>> told_;
+};
+
+}  // namespace
+
+void check_shapes(const Draft& draft, const Program& program, const States& states, Diagnostics& diagnostics) {
+  ShapeCheck(draft, program, states, diagnostics).run();
+}
+
+}  // namespace rml::draft

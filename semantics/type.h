@@ -1,0 +1,88 @@
+// Element types, shapes and constant tensors.
+//
+// A stream carries tensors of one dtype and one static shape (rank 0: scalar). Tensor is
+// the value domain of constants, of constant folding and of the reference engine: dense,
+// row-major, owning. Booleans are one byte, 0 or 1.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rml {
+
+// In the order of rmlrt.h.
+enum class DType : std::uint8_t { boolean, i8, u8, i16, i32, i64, f16, bf16, f32, f64 };
+inline constexpr int dtype_count = 10;
+
+std::size_t byte_size(DType);
+std::string_view name(DType);                       // "bool", "i8", …
+std::optional<DType> dtype_named(std::string_view);  // also "int" and "float"
+bool is_float(DType);
+bool is_integer(DType);
+
+// A set of dtypes, as a bit mask: what a type variable may still become.
+using DTypeSet = std::uint16_t;
+constexpr DTypeSet bit(DType d) { return static_cast<DTypeSet>(1u << static_cast<unsigned>(d)); }
+namespace dtypes {
+inline constexpr DTypeSet boolean = bit(DType::boolean);
+inline constexpr DTypeSet integer = bit(DType::i8) | bit(DType::u8) | bit(DType::i16) | bit(DType::i32) | bit(DType::i64);
+inline constexpr DTypeSet floating = bit(DType::f16) | bit(DType::bf16) | bit(DType::f32) | bit(DType::f64);
+inline constexpr DTypeSet numeric = integer | floating;
+inline constexpr DTypeSet any = boolean | numeric;
+}  // namespace dtypes
+
+using Shape = std::vector<std::int64_t>;  // every extent ≥ 0
+
+inline constexpr std::size_t max_rank = 8;
+// Product of the extents; nothing when it exceeds max_elements.
+inline constexpr std::int64_t max_elements = std::int64_t{1} << 32;
+std::optional<std::int64_t> element_count(const Shape&);
+std::string to_string(const Shape&);                        // "[4, 3]", "[]" for scalars
+std::string type_string(DType, const Shape&);               // "f32[4, 3]", "f32"
+std::optional<Shape> broadcast(const Shape&, const Shape&);  // NumPy's rule; nothing: no match
+
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(DType dtype, Shape shape);  // zeros
+  template <class T>
+  static Tensor scalar(DType dtype, T value) {
+    Tensor t(dtype, {});
+    std::memcpy(t.data(), &value, sizeof value);
+    return t;
+  }
+  static Tensor boolean(bool value) { return scalar<std::uint8_t>(DType::boolean, value ? 1 : 0); }
+
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  std::int64_t elements() const { return elements_; }
+  std::size_t bytes() const { return bytes_.size(); }
+  void* data() { return bytes_.data(); }
+  const void* data() const { return bytes_.data(); }
+  template <class T>
+  T* as() { return reinterpret_cast<T*>(bytes_.data()); }
+  template <class T>
+  const T* as() const { return reinterpret_cast<const T*>(bytes_.data()); }
+  // Bit equality of type, shape and elements (so -0.0 differs from 0.0 and NaN equals itself).
+  friend bool operator==(const Tensor&, const Tensor&) = default;
+
+  // Elements as integers, for attributes such as shapes and axes; integers and Booleans only.
+  std::vector<std::int64_t> integers() const;
+  bool truth() const { return bytes_[0] != std::byte{0}; }  // of a Boolean scalar
+
+ private:
+  DType dtype_ = DType::boolean;
+  Shape shape_;
+  std::int64_t elements_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+// As a chronogram prints it: 1, -2.5, T, [1,2;3,4]; shortest round-trip digits.
+std::string to_string(const Tensor&);
+
+}  // namespace rml

@@ -1,0 +1,341 @@
+// The invariants of core.h, checked.
+//
+// First that every id is in range (so that the rest may follow them), then per value what
+// its primitive asks of the dtypes, shapes and clocks of its operands, operators by the
+// slots and the shape rule of their row. The first violation is reported as text.
+// Instantaneous cycles are not looked for here: they are user errors with a pass of their own.
+#include <algorithm>
+
+#include "semantics/core.h"
+
+namespace rml {
+
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+class Verifier {
+ public:
+  explicit Verifier(const Core& core) : core_(core) {}
+
+  std::string run() {
+    check_ids();
+    if (!ok()) return error_;
+    for (std::size_t i = 2; i < core_.clocks.size() && ok(); ++i) check_clock(ClockId{i});
+    for (std::size_t i = 0; i < core_.values.size() && ok(); ++i) check_value(ValueId{i});
+    check_interface();
+    return error_;
+  }
+
+ private:
+  bool ok() const { return error_.empty(); }
+  void fail(const std::string& message) {
+    if (ok()) error_ = message;
+  }
+  void require(bool holds, ValueId v, const std::string& message) {
+    if (!holds) fail("%" + std::to_string(v.index) + " (" + describe(core_, v) + "): " + message);
+  }
+
+  // ---- ids ----
+
+  bool exists(ValueId v) const { return v.index < core_.values.size(); }
+  bool exists(ClockId c) const { return c.index < core_.clocks.size(); }
+
+  void check_ids() {
+    if (core_.clocks.size() < 2) return fail("the clocks base and never are missing");
+    for (std::size_t i = 2; i < core_.clocks.size(); ++i) {
+      const Clock& clock = core_.clocks[i];
+      const std::string name = "clock c" + std::to_string(i);
+      if (!exists(clock.parent) || clock.parent == never_clock) fail(name + ": its parent is not a clock to sample");
+      if (!exists(clock.condition)) fail(name + ": its condition is out of range");
+    }
+    if (ok()) check_clock_chains();
+    for (std::size_t i = 0; i < core_.values.size(); ++i) check_value_ids(ValueId{i});
+    for (const auto* ports : {&core_.inputs, &core_.outputs, &core_.watches}) {
+      for (const Port& port : *ports) {
+        if (!exists(port.value)) fail("port " + port.name + ": its value is out of range");
+      }
+    }
+    for (const CoreAssert& check : core_.asserts) {
+      if (!exists(check.condition)) fail("assert: its condition is out of range");
+    }
+    for (const Parameter& parameter : core_.parameters) {
+      if (!exists(parameter.value)) fail("parameter " + parameter.path + ": its value is out of range");
+    }
+    for (std::size_t i = 0; i < core_.instances.size(); ++i) {
+      const InstanceId parent = core_.instances[i].parent;
+      if (parent.valid() && parent.index >= i) fail("instance " + std::to_string(i) + ": its parent comes later");
+    }
+  }
+
+  void check_clock_chains() {
+    for (std::size_t i = 2; i < core_.clocks.size(); ++i) {
+      ClockId clock{i};
+      std::size_t depth = 0;
+      while (clock.index >= 2 && depth++ <= core_.clocks.size()) clock = core_[clock].parent;
+      if (clock.index >= 2) fail("clock c" + std::to_string(i) + ": it is its own ancestor");
+    }
+  }
+
+  void check_value_ids(ValueId v) {
+    const Value& value = core_[v];
+    const std::string name = "%" + std::to_string(v.index);
+    if (!exists(value.clock)) fail(name + ": its clock is out of range");
+    if (value.instance.valid() && value.instance.index >= core_.instances.size()) {
+      fail(name + ": its instance is out of range");
+    }
+    for_each_operand(value.rhs, [&](const ValueId& operand) {
+      if (!exists(operand)) fail(name + ": an operand is out of range");
+    });
+    if (const auto* apply = std::get_if<core::Apply>(&value.rhs); apply != nullptr && apply->op >= operators().size()) {
+      fail(name + ": its operator is out of range");
+    }
+    if (const auto* call = std::get_if<core::Call>(&value.rhs);
+        call != nullptr && call->external >= core_.externals.size()) {
+      fail(name + ": its external node is out of range");
+    }
+  }
+
+  // ---- clocks ----
+
+  bool same_clock(ClockId a, ClockId b) const {
+    while (a != b) {
+      if (a.index < 2 || b.index < 2) return false;
+      if (core_[a].condition != core_[b].condition || core_[a].positive != core_[b].positive) return false;
+      a = core_[a].parent;
+      b = core_[b].parent;
+    }
+    return true;
+  }
+  bool has_clock(ValueId v, ClockId clock) const { return core_.is_const(v) || same_clock(core_[v].clock, clock); }
+  bool is_sampling(ClockId clock, ClockId parent, ValueId condition, bool positive) const {
+    if (clock.index < 2) return false;
+    const Clock& c = core_[clock];
+    return c.condition == condition && c.positive == positive && same_clock(c.parent, parent);
+  }
+  bool is_boolean(ValueId v) const { return core_[v].dtype == DType::boolean && core_[v].shape.empty(); }
+  bool is_boolean_const(ValueId v, bool truth) const {
+    const auto* c = std::get_if<core::Const>(&core_[v].rhs);
+    return c != nullptr && is_boolean(v) && c->value.truth() == truth;
+  }
+  // `fby true false`
+  bool is_start(ValueId v) const {
+    const auto* fby = std::get_if<core::Fby>(&core_[v].rhs);
+    return fby != nullptr && is_boolean_const(fby->init, true) && is_boolean_const(fby->next, false);
+  }
+
+  void check_clock(ClockId c) {
+    const Clock& clock = core_[c];
+    const std::string name = "clock c" + std::to_string(c.index);
+    if (!is_boolean(clock.condition)) fail(name + ": its condition is not a Boolean scalar");
+    if (!has_clock(clock.condition, clock.parent)) fail(name + ": its condition is not on its parent clock");
+  }
+
+  void require_clock(ValueId v, ValueId operand, ClockId clock) {
+    require(has_clock(operand, clock), v,
+            "operand %" + std::to_string(operand.index) + " is on clock " + clock_string(core_, core_[operand].clock) +
+                ", not on " + clock_string(core_, clock));
+  }
+  void require_type(ValueId v, ValueId operand, DType dtype, const Shape& shape) {
+    require(core_[operand].dtype == dtype && core_[operand].shape == shape, v,
+            "operand %" + std::to_string(operand.index) + " has type " +
+                type_string(core_[operand].dtype, core_[operand].shape) + ", not " + type_string(dtype, shape));
+  }
+  void require_condition(ValueId v, ValueId condition) {
+    require(is_boolean(condition), v, "its condition %" + std::to_string(condition.index) + " is not a Boolean scalar");
+  }
+
+  // ---- values ----
+
+  void check_value(ValueId v) {
+    const Value& value = core_[v];
+    require(element_count(value.shape).has_value() && value.shape.size() <= max_rank, v, "its shape is out of bounds");
+    for_each_operand(value.rhs, [&](const ValueId& operand) {
+      require(core_.is_const(operand) || core_[operand].clock != never_clock, v,
+              "operand %" + std::to_string(operand.index) + " is never present");
+    });
+    std::visit(Overloaded{
+                   [&](const core::Const& rhs) { check(v, value, rhs); },
+                   [&](const core::Input& rhs) { check(v, rhs); },
+                   [&](const core::Apply& rhs) { check(v, value, rhs); },
+                   [&](const core::Call& rhs) { check(v, value, rhs); },
+                   [&](const core::Result& rhs) { check(v, value, rhs); },
+                   [&](const core::When& rhs) { check(v, value, rhs); },
+                   [&](const core::Merge& rhs) { check(v, value, rhs); },
+                   [&](const core::Fby& rhs) { check(v, value, rhs); },
+                   [&](const core::Post& rhs) { check(v, value, rhs); },
+               },
+               value.rhs);
+  }
+
+  void check(ValueId v, const Value& value, const core::Const& rhs) {
+    require(rhs.value.dtype() == value.dtype && rhs.value.shape() == value.shape, v,
+            "its constant has type " + type_string(rhs.value.dtype(), rhs.value.shape()));
+  }
+
+  void check(ValueId v, const core::Input& rhs) {
+    require(rhs.index < core_.inputs.size() && core_.inputs[rhs.index].value == v, v,
+            "the list of inputs does not have it at " + std::to_string(rhs.index));
+  }
+
+  void check(ValueId v, const Value& value, const core::Apply& rhs) {
+    for (const ValueId operand : rhs.operands) require_clock(v, operand, value.clock);
+    const OperatorInfo& row = operators()[rhs.op];
+    const auto slots = operand_slots(row, rhs.operands.size());
+    require(slots.has_value(), v, std::string(row.name) + " does not take " + std::to_string(rhs.operands.size()) + " operands");
+    const auto is_attribute = [](const OperatorParameter& p) { return p.kind != ParameterKind::operand; };
+    const auto attributes = std::count_if(row.parameters.begin(), row.parameters.end(), is_attribute);
+    require(rhs.attributes.size() == static_cast<std::size_t>(attributes), v,
+            std::string(row.name) + " takes " + std::to_string(attributes) + " attributes");
+    if (!ok()) return;
+    check_slots(v, value, rhs, *slots, row);
+    if (ok()) check_shape(v, value, rhs, row);
+  }
+
+  // The slot of each operand; nothing if the row does not take so many.
+  static std::optional<std::vector<DTypeSlot>> operand_slots(const OperatorInfo& row, std::size_t count) {
+    std::vector<DTypeSlot> slots;
+    bool variadic = false;
+    const std::size_t hidden = row.random ? 1 : 0;
+    for (const OperatorParameter& parameter : row.parameters) {
+      if (parameter.kind != ParameterKind::operand) continue;
+      slots.push_back(parameter.dtype);
+      variadic = variadic || parameter.variadic;
+    }
+    if (variadic) {
+      while (slots.size() + hidden < count) slots.push_back(slots.back());
+    }
+    if (row.random) slots.push_back({-1, bit(DType::i64)});
+    if (slots.size() != count) return std::nullopt;
+    return slots;
+  }
+
+  void check_slots(ValueId v, const Value& value, const core::Apply& rhs, const std::vector<DTypeSlot>& slots,
+                   const OperatorInfo& row) {
+    std::vector<std::optional<DType>> bound;
+    const auto fits = [&](const DTypeSlot& slot, DType dtype) {
+      if ((slot.allowed & bit(dtype)) == 0) return false;
+      if (slot.variable < 0) return true;
+      const auto variable = static_cast<std::size_t>(slot.variable);
+      if (bound.size() <= variable) bound.resize(variable + 1);
+      if (!bound[variable]) bound[variable] = dtype;
+      return *bound[variable] == dtype;
+    };
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const DType dtype = core_[rhs.operands[i]].dtype;
+      require(fits(slots[i], dtype), v,
+              "operand " + std::to_string(i) + " of " + std::string(row.name) + " cannot be " + std::string(name(dtype)));
+    }
+    require(fits(row.result, value.dtype), v,
+            "the result of " + std::string(row.name) + " cannot be " + std::string(name(value.dtype)));
+  }
+
+  void check_shape(ValueId v, const Value& value, const core::Apply& rhs, const OperatorInfo& row) {
+    std::vector<DType> dtypes;
+    std::vector<Shape> shapes;
+    for (const ValueId operand : rhs.operands) {
+      dtypes.push_back(core_[operand].dtype);
+      shapes.push_back(core_[operand].shape);
+    }
+    const ShapeResult result = row.shape({dtypes, shapes, rhs.attributes, value.dtype});
+    if (const auto* message = std::get_if<std::string>(&result)) return require(false, v, *message);
+    require(std::get<Shape>(result) == value.shape, v,
+            "its shape is " + to_string(value.shape) + " but " + std::string(row.name) + " yields " +
+                to_string(std::get<Shape>(result)));
+  }
+
+  void check(ValueId v, const Value& value, const core::Call& rhs) {
+    const ExternalNode& external = core_.externals[rhs.external];
+    require(rhs.operands.size() == external.inputs.size(), v,
+            external.symbol + " takes " + std::to_string(external.inputs.size()) + " operands");
+    for (std::size_t i = 0; i < rhs.operands.size() && ok(); ++i) {
+      require_type(v, rhs.operands[i], external.inputs[i].first, external.inputs[i].second);
+      require_clock(v, rhs.operands[i], value.clock);
+    }
+  }
+
+  void check(ValueId v, const Value& value, const core::Result& rhs) {
+    const auto* call = std::get_if<core::Call>(&core_[rhs.call].rhs);
+    require(call != nullptr, v, "it is a result of what is no call");
+    if (!ok()) return;
+    const auto& outputs = core_.externals[call->external].outputs;
+    require(rhs.output < outputs.size(), v, "the call has no such output");
+    if (!ok()) return;
+    require(outputs[rhs.output] == std::pair(value.dtype, value.shape), v, "its type is not that of the call's output");
+    require_clock(v, rhs.call, value.clock);
+  }
+
+  void check(ValueId v, const Value& value, const core::When& rhs) {
+    require_condition(v, rhs.condition);
+    require_type(v, rhs.operand, value.dtype, value.shape);
+    if (core_.is_const(rhs.condition)) {
+      const bool always = is_boolean_const(rhs.condition, rhs.positive);
+      return require(always ? has_clock(rhs.operand, value.clock) : value.clock == never_clock, v,
+                     "its clock is not that of a sampling by a constant");
+    }
+    const ClockId parent = core_[rhs.condition].clock;
+    require_clock(v, rhs.operand, parent);
+    require(is_sampling(value.clock, parent, rhs.condition, rhs.positive), v,
+            "its clock " + clock_string(core_, value.clock) + " is not that of its operands, sampled");
+  }
+
+  void check(ValueId v, const Value& value, const core::Merge& rhs) {
+    require_condition(v, rhs.condition);
+    require_clock(v, rhs.condition, value.clock);
+    for (const bool branch : {true, false}) {
+      const ValueId operand = branch ? rhs.on_true : rhs.on_false;
+      require_type(v, operand, value.dtype, value.shape);
+      if (core_.is_const(operand)) continue;
+      if (core_.is_const(rhs.condition)) {
+        if (is_boolean_const(rhs.condition, branch)) require_clock(v, operand, value.clock);
+        continue;
+      }
+      require(is_sampling(core_[operand].clock, value.clock, rhs.condition, branch), v,
+              "operand %" + std::to_string(operand.index) + " is on clock " + clock_string(core_, core_[operand].clock) +
+                  ", not on that of the condition, sampled");
+    }
+  }
+
+  void check(ValueId v, const Value& value, const core::Fby& rhs) {
+    require_type(v, rhs.init, value.dtype, value.shape);
+    require_type(v, rhs.next, value.dtype, value.shape);
+    require_clock(v, rhs.next, value.clock);
+    if (core_.is_const(rhs.init)) return;
+    const ClockId clock = core_[rhs.init].clock;
+    const bool sampled = clock.index >= 2 && core_[clock].positive && is_start(core_[clock].condition) &&
+                         same_clock(core_[clock].parent, value.clock);
+    require(sampled, v, "its first operand is neither a constant nor sampled by the start of its clock");
+  }
+
+  void check(ValueId v, const Value& value, const core::Post& rhs) {
+    require_type(v, rhs.operand, value.dtype, value.shape);
+    require_clock(v, rhs.operand, value.clock);
+  }
+
+  // ---- ports ----
+
+  void check_interface() {
+    for (std::size_t i = 0; i < core_.inputs.size() && ok(); ++i) {
+      const auto* input = std::get_if<core::Input>(&core_[core_.inputs[i].value].rhs);
+      if (input == nullptr || input->index != i) fail("input " + core_.inputs[i].name + ": its value is not this input");
+    }
+    for (const CoreAssert& check : core_.asserts) {
+      if (!is_boolean(check.condition)) fail("assert \"" + check.message + "\": not a Boolean scalar");
+      if (!core_.is_const(check.condition) && core_[check.condition].clock == never_clock) {
+        fail("assert \"" + check.message + "\": never present");
+      }
+    }
+  }
+
+  const Core& core_;
+  std::string error_;
+};
+
+}  // namespace
+
+std::string verify(const Core& core) { return Verifier(core).run(); }
+
+}  // namespace rml

@@ -1,0 +1,28 @@
+// Fuzzes the chronogram and the JSON lines reader: any bytes are rows or a Failure.
+//
+// Both take the same row: a Boolean, a stream that may be absent, and a tensor of rank 3, whose
+// brackets are the most intricate part of either grammar.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/readers.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rml::rt;
+  static constexpr std::uint64_t dims[] = {2, 1, 2};
+  static constexpr rml_port ports[] = {{"c", "base", RML_BOOL, 1, 0, nullptr, 1},
+                                       {"x", "base on c", RML_F64, 0, 0, nullptr, 1},
+                                       {"t", "base", RML_U8, 1, 3, dims, 4}};
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  for (const auto read : {read_chron, read_jsonl}) {
+    try {
+      Row row(ports, 3);
+      const auto source = read(ByteSource::memory("fuzz", bytes), row, {0, 1, 2});
+      while (source->read()) source->place(1);
+    } catch (const Failure&) {
+    }
+  }
+  return 0;
+}

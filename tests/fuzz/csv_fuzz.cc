@@ -1,0 +1,37 @@
+// Fuzzes the CSV reader: any bytes are rows or a Failure, and nothing else.
+//
+// The row mixes what the reader distinguishes: scalars and tensors, every kind of number, a
+// stream that may be absent. Places are asked for after every row, as faults do.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/readers.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace rml::rt;
+  static constexpr std::uint64_t dims[] = {2, 2};
+  static constexpr rml_port ports[] = {{"x", "base", RML_F32, 1, 0, nullptr, 1},
+                                       {"b", "base", RML_BOOL, 1, 0, nullptr, 1},
+                                       {"m", "base on b", RML_I16, 0, 2, dims, 4}};
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  // With the header given, all of the input is rows; without, it is a header too.
+  static constexpr std::string_view header = "x,b,m[0,0],m[0,1],m[1,0],m[1,1]\n";
+  for (const bool with_header : {true, false}) {
+    try {
+      Row row(ports, 3);
+      const std::string text = with_header ? std::string(header) + std::string(bytes) : std::string(bytes);
+      const auto source = read_csv(ByteSource::memory("fuzz.csv", text), row, {0, 1, 2});
+      while (source->read()) source->place(2);
+    } catch (const Failure&) {
+    }
+  }
+  try {
+    Row row(ports + 2, 1);
+    const auto source = read_csv(ByteSource::memory("fuzz.csv", bytes), row, {0});
+    while (source->read()) source->place(0);
+  } catch (const Failure&) {
+  }
+  return 0;
+}

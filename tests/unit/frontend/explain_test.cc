@@ -1,0 +1,64 @@
+// Every code has its page, and every example of a page is at least well-formed.
+#include "frontend/explain.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/frontend/parsed.h"
+
+namespace rml::test {
+namespace {
+
+struct Example {
+  std::string text;
+  bool right = false;
+};
+
+// The R(ML)2 blocks of a page; `right` from the line that begins with "Right" on.
+std::vector<Example> examples(std::string_view page) {
+  static constexpr std::string_view fence = "\n```rml\n";
+  std::vector<Example> result;
+  const std::size_t right = page.find("\nRight");
+  for (std::size_t at = page.find(fence); at != std::string_view::npos; at = page.find(fence, at + 1)) {
+    const std::size_t begin = at + fence.size();
+    result.push_back({std::string(page.substr(begin, page.find("\n```\n", begin) + 1 - begin)), at > right});
+  }
+  return result;
+}
+
+TEST(Explain, every_code_has_a_page_with_a_mistake_and_its_mend) {
+  for (const Code code : all_codes()) {
+    const std::string_view page = explain(code);
+    const std::string title = "# " + std::string(code_name(code)) + ": " + std::string(code_title(code)) + "\n";
+    EXPECT_TRUE(page.starts_with(title)) << code_name(code);
+    EXPECT_NE(page.find("\nWrong"), std::string_view::npos) << code_name(code);
+    EXPECT_NE(page.find("\nRight"), std::string_view::npos) << code_name(code);
+  }
+}
+
+TEST(Explain, examples_parse_but_for_those_of_syntax_errors) {
+  for (const Code code : all_codes()) {
+    for (const Example& example : examples(explain(code))) {
+      const Parsed p(example.text);
+      std::string own;  // the first report with this page's code
+      for (const Diagnostic& d : p.diagnostics.all()) {
+        const bool import = d.code == Code::E0802;  // examples stand alone
+        if (d.code == code) own = d.message;
+        EXPECT_TRUE(import || (d.code == code && !example.right)) << code_name(code) << ": " << d.message;
+      }
+      const bool syntax = code_name(code).starts_with("E01") && code != Code::E0104;
+      if (syntax && !example.right) {
+        EXPECT_NE(own, "") << code_name(code);
+      }
+    }
+  }
+}
+
+TEST(Explain, codes_are_found_by_name) {
+  EXPECT_EQ(code_from_name("E0401"), Code::E0401);
+  EXPECT_EQ(code_from_name("w0201"), Code::W0201);
+  EXPECT_EQ(code_from_name("E9999"), std::nullopt);
+  EXPECT_EQ(code_from_name(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace rml::test

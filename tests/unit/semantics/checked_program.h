@@ -1,0 +1,50 @@
+// A program in memory put through the three analyses, for their tests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/diagnostic.h"
+#include "frontend/parse.h"
+#include "semantics/checked.h"
+
+namespace rml {
+
+struct CheckedProgram {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  Program program;
+  Checked checked;
+
+  explicit CheckedProgram(const std::string& text) {
+    ParseOptions options;
+    options.stdlib_dir = RML_TESTS "/../stdlib";
+    program = parse_text("test.rml", text, options, sources, diagnostics);
+    checked.program = &program;
+    checked.names = resolve_names(program, diagnostics);
+    checked.types = infer_types(program, checked.names, diagnostics);
+    checked.clocks = infer_clocks(program, checked.names, checked.types, diagnostics);
+  }
+  CheckedProgram(const CheckedProgram&) = delete;
+  CheckedProgram& operator=(const CheckedProgram&) = delete;
+
+  // "E0201 E0401": the codes reported, in order.
+  std::string codes() const {
+    std::string out;
+    for (const Diagnostic& d : diagnostics.all()) out += (out.empty() ? "" : " ") + std::string(code_name(d.code));
+    return out;
+  }
+  // The source text under the first diagnostic.
+  std::string place() const {
+    return diagnostics.all().empty() ? "" : std::string(sources.text(diagnostics.all()[0].primary.span));
+  }
+  const Diagnostic& first() const { return diagnostics.all().at(0); }
+  NodeId node(const std::string& name) const {
+    for (NodeId n : program.modules[0].nodes)
+      if (program.text(program.nodes[n.index].name) == name) return n;
+    return NodeId{};
+  }
+  std::string signature_of(const std::string& name) const { return signature(checked, node(name)); }
+};
+
+}  // namespace rml
