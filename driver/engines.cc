@@ -23,11 +23,12 @@ class InterpretedProgram final : public LoadedProgram {
  public:
   InterpretedProgram(std::shared_ptr<const Core> core, const SourceMap& sources, const std::string& file,
                      CallExternal call)
-      : core_(std::move(core)), program_(*core_, sources, file, std::move(call)) {}
+      : core_(std::move(core)), sources_(sources), program_(*core_, sources_, file, std::move(call)) {}
   const rml_program& table() const override { return *program_.table(); }
 
  private:
   std::shared_ptr<const Core> core_;
+  SourceMap sources_;
   ReferenceProgram program_;
 };
 

@@ -18,16 +18,26 @@ namespace {
 
 ffi_type* scalar_type(DType dtype) {
   switch (dtype) {
-    case DType::boolean: return &ffi_type_uint8;
-    case DType::i8: return &ffi_type_sint8;
-    case DType::u8: return &ffi_type_uint8;
-    case DType::i16: return &ffi_type_sint16;
-    case DType::i32: return &ffi_type_sint32;
-    case DType::i64: return &ffi_type_sint64;
-    case DType::f16: return &ffi_type_uint16;
-    case DType::bf16: return &ffi_type_uint16;
-    case DType::f32: return &ffi_type_float;
-    case DType::f64: return &ffi_type_double;
+    case DType::boolean:
+      return &ffi_type_uint8;
+    case DType::i8:
+      return &ffi_type_sint8;
+    case DType::u8:
+      return &ffi_type_uint8;
+    case DType::i16:
+      return &ffi_type_sint16;
+    case DType::i32:
+      return &ffi_type_sint32;
+    case DType::i64:
+      return &ffi_type_sint64;
+    case DType::f16:
+      return &ffi_type_uint16;
+    case DType::bf16:
+      return &ffi_type_uint16;
+    case DType::f32:
+      return &ffi_type_float;
+    case DType::f64:
+      return &ffi_type_double;
   }
   return &ffi_type_pointer;
 }
@@ -81,14 +91,14 @@ class Function {
 
  private:
   void* address_;
-  std::vector<bool> by_value_;   // of the inputs
+  std::vector<bool> by_value_;  // of the inputs
   std::vector<ffi_type*> types_;
   ffi_cif signature_{};
 };
 
 struct Externals {
   std::vector<std::unique_ptr<Library>> libraries;
-  std::vector<std::unique_ptr<Function>> functions;   // by the core's number of the node
+  std::vector<std::unique_ptr<Function>> functions;  // by the core's number of the node
 };
 
 void* find(const Externals& externals, const std::string& symbol) {

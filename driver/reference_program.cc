@@ -106,7 +106,8 @@ struct ReferenceProgram::Tables {
     }
     assert_sites = static_cast<std::uint32_t>(sites.size());
     for (const CoreAssert& check : core.asserts) {
-      const std::string text = check.message.empty() ? "assertion failed: " + describe(core, check.condition) : check.message;
+      const std::string text =
+          check.message.empty() ? "assertion failed: " + describe(core, check.condition) : check.message;
       sites.push_back(site(check.span, text));
     }
     input_sites = static_cast<std::uint32_t>(sites.size());
@@ -137,8 +138,8 @@ struct ReferenceProgram::Tables {
   std::deque<std::vector<std::uint64_t>> dims;
   std::vector<rml_port> inputs, outputs;
   std::vector<rml_site> sites;
-  std::unordered_map<std::uint32_t, std::uint32_t> value_sites;   // by ValueId
-  std::uint32_t assert_sites = 0, input_sites = 0;                // the first of each
+  std::unordered_map<std::uint32_t, std::uint32_t> value_sites;  // by ValueId
+  std::uint32_t assert_sites = 0, input_sites = 0;               // the first of each
   std::vector<rml_cut> cuts;
   rml_program program{};
   ffi_cif signature{};

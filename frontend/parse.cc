@@ -572,15 +572,14 @@ void parse_tokens(ParsedModule& result, std::uint32_t file, ModuleId id, Program
 // that is no program at all is not commented on word by word.
 void append_in_order(const Diagnostics& found, Diagnostics& diagnostics) {
   constexpr std::size_t most_reported = 100;
-  std::vector<Diagnostic> list = found.all();
-  std::ranges::stable_sort(list, {}, [](const Diagnostic& d) { return d.primary.span.begin; });
+  std::vector<const Diagnostic*> list;
+  for (const Diagnostic& d : found.all()) list.push_back(&d);
+  std::ranges::sort(list, {}, [](const Diagnostic* d) { return std::pair(d->primary.span.begin, d); });
   const std::size_t reported = std::min(list.size(), most_reported);
-  for (std::size_t i = 0; i < reported; ++i) {
-    Diagnostic& d = diagnostics.report(list[i].code, {}, {});
-    d = std::move(list[i]);
-    const std::size_t left = list.size() - reported;
-    if (i + 1 == reported && left > 0) d.note(std::to_string(left) + " more syntax errors in this file are not shown");
-  }
+  for (std::size_t i = 0; i < reported; ++i) diagnostics.report(list[i]->code, {}, {}) = *list[i];
+  if (reported == list.size()) return;
+  diagnostics.report(Code::E0101, list[reported]->primary.span, "too many syntax errors in this file")
+      .note(std::to_string(list.size() - reported) + " more are not shown");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "frontend/render.h"
@@ -159,7 +160,9 @@ class Renderer {
       const bool shown = at >= line_begin + skipped && at <= line_begin + skipped + piece.size();
       if (shown) marks.push_back(mark(*label, primary, cells, line_begin + skipped));
     }
-    std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.begin < b.begin; });
+    std::sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
+      return std::tie(a.begin, a.end, a.text) < std::tie(b.begin, b.end, b.text);
+    });
     const auto [begin, end] = window(cells, marks);
     const std::string lead = begin > 0 || skipped > 0 ? "…" : "";
     const bool cut = end < cells.cells.size() || skipped + piece.size() < whole.size();

@@ -32,21 +32,31 @@ std::string detail(const rml_header& header) {
     case RML_FAULT_HORIZON:
       return ": the segment that began at cycle " + std::to_string(header.value) + " is longer than --horizon " +
              std::to_string(header.horizon);
-    case RML_FAULT_MEMORY: return ": " + std::to_string(header.value) + " bytes more were asked for";
-    default: return "";
+    case RML_FAULT_MEMORY:
+      return ": " + std::to_string(header.value) + " bytes more were asked for";
+    default:
+      return "";
   }
 }
 
 const char* general_text(std::int32_t fault) {
   switch (fault) {
-    case RML_FAULT_DIVISION: return "division by zero";
-    case RML_FAULT_INDEX: return "index out of bounds";
-    case RML_FAULT_ASSERT: return "assertion failed";
-    case RML_FAULT_HORIZON: return "segment too long";
-    case RML_FAULT_MEMORY: return "out of memory";
-    case RML_FAULT_NUMERIC: return "a numerical operation failed";
-    case RML_FAULT_SIDE: return "an assumption of the schedule does not hold";
-    default: return "the program stopped";
+    case RML_FAULT_DIVISION:
+      return "division by zero";
+    case RML_FAULT_INDEX:
+      return "index out of bounds";
+    case RML_FAULT_ASSERT:
+      return "assertion failed";
+    case RML_FAULT_HORIZON:
+      return "segment too long";
+    case RML_FAULT_MEMORY:
+      return "out of memory";
+    case RML_FAULT_NUMERIC:
+      return "a numerical operation failed";
+    case RML_FAULT_SIDE:
+      return "an assumption of the schedule does not hold";
+    default:
+      return "the program stopped";
   }
 }
 

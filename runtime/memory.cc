@@ -40,8 +40,8 @@ std::uint64_t available_memory() {
 }
 
 std::uint64_t group_limit() {
-  std::uint64_t limit = std::min(number_in("/sys/fs/cgroup/memory.max"),
-                                 number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+  std::uint64_t limit =
+      std::min(number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
   File file(std::fopen("/proc/self/cgroup", "re"), std::fclose);
   char line[4096];
   while (file && std::fgets(line, sizeof line, file.get())) {

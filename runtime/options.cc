@@ -55,7 +55,8 @@ std::string examples(const rml_program& program, const std::string& command) {
   text += "  " + command + " < rows.csv > results.csv\n";
   text += "  " + command + " --input rows.csv --output results.npz --stats\n";
   // A .npy holds only streams that are present at every cycle.
-  text += "  " + command + " --input " + program.inputs[0].name + (program.inputs[0].always ? "=values.npy" : "=values.csv");
+  text += "  " + command + " --input " + program.inputs[0].name +
+          (program.inputs[0].always ? "=values.npy" : "=values.csv");
   text += program.n_inputs > 1 ? " --input others.csv.gz\n" : "\n";
   text += "  " + command + " --input trace.chron --format chron\n";
   return text;

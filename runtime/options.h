@@ -17,9 +17,9 @@ namespace rml::rt {
 enum class When { automatic, always, never };
 
 struct Options {
-  std::vector<std::string> inputs;   // as given: F or NAME=F
+  std::vector<std::string> inputs;  // as given: F or NAME=F
   std::vector<std::string> outputs;
-  std::string format;                // empty: not given
+  std::string format;  // empty: not given
   std::optional<std::int64_t> cycles;
   std::uint64_t seed = 0;
   std::int64_t horizon = 0;

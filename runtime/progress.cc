@@ -28,16 +28,15 @@ std::string bar_text(double fraction) {
   const int full = static_cast<int>(fraction * width);
   char percent[8];
   std::snprintf(percent, sizeof percent, " %3d%%", static_cast<int>(fraction * 100));
-  return "[" + std::string(static_cast<std::size_t>(full), '#') + std::string(static_cast<std::size_t>(width - full), '.') +
-         "]" + percent;
+  return "[" + std::string(static_cast<std::size_t>(full), '#') +
+         std::string(static_cast<std::size_t>(width - full), '.') + "]" + percent;
 }
 
 }  // namespace
 
 Progress::Progress(const Options& options, const Row& outputs)
     : terminal_(isatty(STDERR_FILENO) == 1), start_(Clock::now()), outputs_(outputs), monitored_(options.monitored) {
-  enabled_ = !options.quiet &&
-             (options.progress == When::always || (options.progress == When::automatic && terminal_));
+  enabled_ = !options.quiet && (options.progress == When::always || (options.progress == When::automatic && terminal_));
   next_ = start_ + std::chrono::milliseconds(terminal_ ? 200 : 2000);
 }
 

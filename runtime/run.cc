@@ -30,7 +30,8 @@ class State {
  public:
   State(const rml_program& program, const Options& options) : program_(program), memory_(default_memory_ceiling()) {
     const std::uint64_t align = std::max<std::uint64_t>(program.state_align, 64);
-    const std::uint64_t bytes = (std::max<std::uint64_t>(program.state_bytes, sizeof(rml_header)) + align - 1) / align * align;
+    const std::uint64_t bytes =
+        (std::max<std::uint64_t>(program.state_bytes, sizeof(rml_header)) + align - 1) / align * align;
     block_ = bytes <= memory_.ceiling() ? std::aligned_alloc(align, bytes) : nullptr;
     if (!block_) {
       throw Failure(std::string(program.source) + ": the state of '" + program.name + "' needs " +
@@ -199,13 +200,17 @@ double Run::fraction() const {
 void Run::print_stats(double seconds) const {
   const rml_header& header = state_->header();
   std::fprintf(stderr,
-               "cycles           %" PRId64 "\n"
-               "rows             %" PRId64 "\n"
+               "cycles           %" PRId64
+               "\n"
+               "rows             %" PRId64
+               "\n"
                "time             %.3f s\n"
                "speed            %.0f cycles/s\n"
                "peak memory      %.1f MiB\n"
-               "segments         %" PRId64 "\n"
-               "longest segment  %" PRId64 " cycles\n"
+               "segments         %" PRId64
+               "\n"
+               "longest segment  %" PRId64
+               " cycles\n"
                "buffers          %" PRId64 " bytes at most\n",
                header.pushed, header.popped, seconds, seconds > 0 ? static_cast<double>(header.pushed) / seconds : 0.0,
                static_cast<double>(peak_resident_bytes()) / (1024.0 * 1024.0), header.segments, header.longest_segment,

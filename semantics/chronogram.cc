@@ -15,9 +15,12 @@ namespace {
 
 std::string cell_text(const Cell& cell) {
   switch (cell.presence) {
-    case Presence::present: return to_string(cell.value);
-    case Presence::absent: return ".";
-    case Presence::undetermined: return "?";
+    case Presence::present:
+      return to_string(cell.value);
+    case Presence::absent:
+      return ".";
+    case Presence::undetermined:
+      return "?";
   }
   return "?";
 }
@@ -67,7 +70,8 @@ class Reader {
     if (bar == std::string_view::npos) return fail_at(begin, "expected 'NAME | CELLS'");
     std::string_view name = line.substr(begin, bar - begin);
     name = name.substr(0, name.find_last_not_of(blanks) + 1);
-    const auto port = std::find_if(ports_.begin(), ports_.end(), [&](const ChronogramPort& p) { return p.name == name; });
+    const auto port =
+        std::find_if(ports_.begin(), ports_.end(), [&](const ChronogramPort& p) { return p.name == name; });
     if (port == ports_.end()) return fail_at(begin, "no stream is called '" + std::string(name) + "' here" + known());
     const auto index = static_cast<std::size_t>(port - ports_.begin());
     if (seen_[index]) return fail_at(begin, "a second row for '" + port->name + "'");
@@ -85,7 +89,8 @@ class Reader {
       } else if (text != "?") {
         auto value = read_tensor(port.dtype, port.shape, text);
         if (!value) {
-          return fail_at(at, "'" + std::string(text) + "' is not a value of type " + type_string(port.dtype, port.shape));
+          return fail_at(at,
+                         "'" + std::string(text) + "' is not a value of type " + type_string(port.dtype, port.shape));
         }
         cell = {Presence::present, std::move(*value)};
       }

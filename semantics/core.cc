@@ -84,15 +84,18 @@ std::string constant_text(const Tensor& tensor) {
 std::string attribute_text(const Attribute& attribute, ParameterKind kind) {
   if (!attribute.given) return "all";
   switch (kind) {
-    case ParameterKind::operand: return "?";
+    case ParameterKind::operand:
+      return "?";
     case ParameterKind::integers: {
       if (attribute.scalar && attribute.integers.size() == 1) return std::to_string(attribute.integers[0]);
       std::string text = "[";
       for (const std::int64_t i : attribute.integers) text += (text.size() > 1 ? ", " : "") + std::to_string(i);
       return text + "]";
     }
-    case ParameterKind::number: return number_text(attribute.number);
-    case ParameterKind::dtype: return std::string(name(attribute.dtype));
+    case ParameterKind::number:
+      return number_text(attribute.number);
+    case ParameterKind::dtype:
+      return std::string(name(attribute.dtype));
   }
   return "?";
 }
@@ -205,10 +208,10 @@ std::string tail_text(const Core& core) {
 std::string_view infix(const OperatorInfo& row) {
   if (row.lowering != Lowering::elementwise) return {};
   constexpr std::pair<ScalarOp, std::string_view> symbols[] = {
-      {ScalarOp::add, "+"},  {ScalarOp::sub, "-"},          {ScalarOp::mul, "*"},        {ScalarOp::div, "/"},
-      {ScalarOp::mod, "%"},  {ScalarOp::eq, "=="},          {ScalarOp::ne, "!="},        {ScalarOp::lt, "<"},
-      {ScalarOp::le, "<="},  {ScalarOp::gt, ">"},           {ScalarOp::ge, ">="},
-      {ScalarOp::logical_and, "and"}, {ScalarOp::logical_or, "or"},
+      {ScalarOp::add, "+"},         {ScalarOp::sub, "-"}, {ScalarOp::mul, "*"}, {ScalarOp::div, "/"},
+      {ScalarOp::mod, "%"},         {ScalarOp::eq, "=="}, {ScalarOp::ne, "!="}, {ScalarOp::lt, "<"},
+      {ScalarOp::le, "<="},         {ScalarOp::gt, ">"},  {ScalarOp::ge, ">="}, {ScalarOp::logical_and, "and"},
+      {ScalarOp::logical_or, "or"},
   };
   for (const auto& [op, symbol] : symbols) {
     if (op == row.scalar) return symbol;
@@ -216,7 +219,7 @@ std::string_view infix(const OperatorInfo& row) {
   return {};
 }
 
-constexpr int max_depth = 2;   // of the expressions that describe prints
+constexpr int max_depth = 2;  // of the expressions that describe prints
 std::string expression(const Core& core, ValueId v, int depth);
 
 // Whether the text is one name, literal or call: nothing follows its outermost parenthesis.
@@ -249,7 +252,8 @@ std::string apply_text(const Core& core, const core::Apply& apply, int depth) {
     return "not " + atom(core, apply.operands[0], depth);
   }
   if (const auto symbol = infix(row); !symbol.empty() && apply.operands.size() == 2) {
-    return atom(core, apply.operands[0], depth) + " " + std::string(symbol) + " " + atom(core, apply.operands[1], depth);
+    return atom(core, apply.operands[0], depth) + " " + std::string(symbol) + " " +
+           atom(core, apply.operands[1], depth);
   }
   return call_text(core, std::string(row.name), apply.operands, depth);
 }
@@ -260,24 +264,30 @@ std::string expression(const Core& core, ValueId v, int depth) {
   if (!value.name.empty()) return value.name;
   if (depth >= max_depth) return "…";
   const auto sub = [&](ValueId operand) { return atom(core, operand, depth); };
-  return std::visit(
-      Overloaded{
-          [](const core::Const& c) {
-            return c.value.elements() <= 4 ? to_string(c.value) : type_string(c.value.dtype(), c.value.shape());
-          },
-          [&](const core::Input& i) { return i.index < core.inputs.size() ? core.inputs[i.index].name : std::string("?"); },
-          [&](const core::Apply& a) { return apply_text(core, a, depth); },
-          [&](const core::Call& c) {
-            const bool known = c.external < core.externals.size();
-            return call_text(core, known ? core.externals[c.external].symbol : "?", c.operands, depth);
-          },
-          [&](const core::Result& r) { return expression(core, r.call, depth + 1); },
-          [&](const core::When& w) { return sub(w.operand) + (w.positive ? " when " : " when not ") + sub(w.condition); },
-          [&](const core::Merge& m) { return "merge " + sub(m.condition) + " " + sub(m.on_true) + " " + sub(m.on_false); },
-          [&](const core::Fby& f) { return sub(f.init) + " fby " + sub(f.next); },
-          [&](const core::Post& p) { return "post " + sub(p.operand); },
-      },
-      value.rhs);
+  return std::visit(Overloaded{
+                        [](const core::Const& c) {
+                          return c.value.elements() <= 4 ? to_string(c.value)
+                                                         : type_string(c.value.dtype(), c.value.shape());
+                        },
+                        [&](const core::Input& i) {
+                          return i.index < core.inputs.size() ? core.inputs[i.index].name : std::string("?");
+                        },
+                        [&](const core::Apply& a) { return apply_text(core, a, depth); },
+                        [&](const core::Call& c) {
+                          const bool known = c.external < core.externals.size();
+                          return call_text(core, known ? core.externals[c.external].symbol : "?", c.operands, depth);
+                        },
+                        [&](const core::Result& r) { return expression(core, r.call, depth + 1); },
+                        [&](const core::When& w) {
+                          return sub(w.operand) + (w.positive ? " when " : " when not ") + sub(w.condition);
+                        },
+                        [&](const core::Merge& m) {
+                          return "merge " + sub(m.condition) + " " + sub(m.on_true) + " " + sub(m.on_false);
+                        },
+                        [&](const core::Fby& f) { return sub(f.init) + " fby " + sub(f.next); },
+                        [&](const core::Post& p) { return "post " + sub(p.operand); },
+                    },
+                    value.rhs);
 }
 
 }  // namespace
@@ -286,7 +296,8 @@ std::string describe(const Core& core, ValueId v) { return expression(core, v, 0
 
 std::string clock_string(const Core& core, ClockId clock) {
   std::string text;
-  for (std::size_t depth = 0; clock.valid() && clock.index < core.clocks.size() && depth < core.clocks.size(); ++depth) {
+  for (std::size_t depth = 0; clock.valid() && clock.index < core.clocks.size() && depth < core.clocks.size();
+       ++depth) {
     if (clock == base_clock) return "base" + text;
     if (clock == never_clock) return "never" + text;
     const Clock& c = core[clock];

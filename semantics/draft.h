@@ -62,7 +62,7 @@ struct Index { DraftId operand; std::vector<Item> items; };
 struct Declared { DraftId operand; std::vector<DraftId> shape; Span type; };
 struct Call { std::uint32_t external; std::vector<DraftId> operands; };
 struct Result { DraftId call; std::uint32_t output; };
-struct When { DraftId operand, condition; bool positive; };
+struct When { DraftId operand, condition; bool positive; bool from_if = false; };
 struct Merge { DraftId condition, on_true, on_false; bool from_if; };
 struct Fby { DraftId init, next; };
 struct Post { DraftId operand; };

@@ -28,10 +28,10 @@ namespace {
 int rank(const Program& program, const Resolved& names, ExprId e) {
   if (!e.valid()) return 2;
   const ast::Expr& x = program[e];
-  if (std::holds_alternative<NodeRef>(names.references[e.index]) || std::holds_alternative<ast::Merge>(x)) return 0;
-  if (std::holds_alternative<ast::Name>(x) || std::holds_alternative<ast::When>(x) ||
-      std::holds_alternative<ast::Post>(x))
-    return 1;
+  if (std::holds_alternative<NodeRef>(names.references[e.index]) || std::holds_alternative<ast::Merge>(x) ||
+      std::holds_alternative<ast::When>(x))
+    return 0;
+  if (std::holds_alternative<ast::Name>(x) || std::holds_alternative<ast::Post>(x)) return 1;
   return 2;
 }
 
@@ -203,7 +203,7 @@ SolverClock ClockChecker::form(ExprId e, const ast::When& when) {
   if (static_depth_ > 0 || !when.operand.valid() || !when.condition.valid()) return x;
   auto outcome = solver_.unify(x, c, e);
   if (outcome != ClockSolver::Outcome::equal) {
-    mismatch(use(when.operand, x, Place::operand), use(when.condition, c, Place::tight_operand), outcome);
+    mismatch(use(when.operand, x, Place::operand), use(when.condition, c, Place::condition), outcome);
     return solver_.fresh();
   }
   Condition condition = conditions_.of(when.condition);

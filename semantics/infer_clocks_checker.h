@@ -25,7 +25,7 @@ class ClockChecker {
  private:
   // How an expression stands in its context: decides where a fix-it needs parentheses and
   // whether it is certain.
-  enum class Place : std::uint8_t { operand, tight_operand, argument };
+  enum class Place : std::uint8_t { operand, tight_operand, argument, condition };
   struct Use {
     ExprId expr;
     SolverClock clock;

@@ -241,7 +241,7 @@ DraftId Elaborator::array(ExprId e, const ast::Array& a) {
 
 DraftId Elaborator::sample(ExprId of, bool positive, DraftId condition, DraftClockId sampled) {
   const DraftId operand = value(of);
-  return add(When{operand, condition, positive}, draft_[operand].dtype, sampled, program().span(of));
+  return add(When{operand, condition, positive, true}, draft_[operand].dtype, sampled, program().span(of));
 }
 
 DraftId Elaborator::conditional(ExprId e, const ast::If& i) {

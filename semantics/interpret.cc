@@ -65,8 +65,7 @@ std::vector<bool> reachable(const Core& core, std::vector<ValueId> roots) {
 }  // namespace
 
 struct Interpreter::State {
-  State(const Core& core, std::uint64_t seed, CallExternal call)
-      : core(core), evaluator(core, seed, std::move(call)) {
+  State(const Core& core, std::uint64_t seed, CallExternal call) : core(core), evaluator(core, seed, std::move(call)) {
     find_roots();
   }
 
@@ -143,10 +142,10 @@ struct Interpreter::State {
 
   const Core& core;
   Evaluator evaluator;
-  std::vector<Evaluator::Subject> roots;   // demanded in every cycle, in this order
+  std::vector<Evaluator::Subject> roots;  // demanded in every cycle, in this order
   std::vector<ValueId> watched;
-  std::vector<std::vector<Seen>> past;     // of each watched value, the cycles without frame
-  std::deque<std::vector<Cell>> rows;      // complete, not popped yet
+  std::vector<std::vector<Seen>> past;  // of each watched value, the cycles without frame
+  std::deque<std::vector<Cell>> rows;   // complete, not popped yet
   std::int64_t collected = 0;
   std::int64_t popped = 0;
   bool finished = false;
@@ -210,9 +209,7 @@ Cell Interpreter::at(ValueId v, std::int64_t cycle) const {
   return look(state_->core, state_->evaluator, v, cycle).cell();
 }
 
-std::int64_t Interpreter::pushed() const {
-  return state_->evaluator.cycles() - (state_->evaluator.fault() ? 1 : 0);
-}
+std::int64_t Interpreter::pushed() const { return state_->evaluator.cycles() - (state_->evaluator.fault() ? 1 : 0); }
 
 std::int64_t Interpreter::popped() const { return state_->popped; }
 

@@ -33,10 +33,10 @@ struct Place {
 };
 
 struct State {
-  SharedTensor value;         // of values, when present; a call's points to its first output
-  Place waiters;              // head of the list of cells blocked by this one
-  Place next_waiter;          // when blocked: the next cell blocked by the same
-  std::uint32_t walked = 0;   // cycles already seen to be absent, looking for an instant
+  SharedTensor value;        // of values, when present; a call's points to its first output
+  Place waiters;             // head of the list of cells blocked by this one
+  Place next_waiter;         // when blocked: the next cell blocked by the same
+  std::uint32_t walked = 0;  // cycles already seen to be absent, looking for an instant
   Status status = Status::unknown;
   bool determined() const { return status == Status::present || status == Status::absent; }
 };
@@ -78,8 +78,8 @@ class Evaluator {
  private:
   struct Frame {
     std::vector<State> states;
-    std::vector<SharedTensor> inputs;   // null: absent
-    std::size_t pending = 0;            // blocked cells
+    std::vector<SharedTensor> inputs;  // null: absent
+    std::size_t pending = 0;           // blocked cells
   };
   // What an Apply passes to its row in every cycle.
   struct Application {
@@ -118,19 +118,19 @@ class Evaluator {
   const std::uint64_t seed_;
   const CallExternal call_;
   const Subject clocks_begin_, checks_begin_, asserts_begin_, subjects_;
-  std::vector<Application> applications_;   // by ValueId
-  std::vector<const State*> fixed_;         // by Subject: the same in every cycle (constants, base, never)
+  std::vector<Application> applications_;  // by ValueId
+  std::vector<const State*> fixed_;        // by Subject: the same in every cycle (constants, base, never)
   std::deque<State> fixed_states_;
   std::vector<ValueId> kept_;
-  std::vector<SharedTensor> remembered_;    // by ValueId: a fby's `next` at the last instant before first_
+  std::vector<SharedTensor> remembered_;  // by ValueId: a fby's `next` at the last instant before first_
 
   std::deque<Frame> frames_;
   std::vector<Frame> spare_;
   std::int64_t first_ = 0;
   std::int64_t cycles_ = 0;
-  Place next_cycle_;                        // head of the cells that wait for cycle cycles_
+  Place next_cycle_;  // head of the cells that wait for cycle cycles_
   std::vector<Place> stack_;
-  Place wanted_;                            // what the cell just stepped waits for; invalid: for nothing to come
+  Place wanted_;  // what the cell just stepped waits for; invalid: for nothing to come
   std::vector<SharedTensor> operand_values_;
   std::vector<const Tensor*> operand_pointers_;
   std::optional<RunFault> fault_;

@@ -89,7 +89,9 @@ class Line {
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
   }
-  std::string found() const { return at_end() ? ", found the end of the line" : ", found '" + text_.substr(at_, 12) + "'"; }
+  std::string found() const {
+    return at_end() ? ", found the end of the line" : ", found '" + text_.substr(at_, 12) + "'";
+  }
   std::string token(std::size_t end, const char* what) {
     if (end == at_) {
       fail(std::string("expected ") + what + found());
@@ -172,7 +174,8 @@ Tensor read_bytes(Line& line, DType dtype, const Shape& shape) {
   }
   for (std::size_t i = 0; i < tensor.bytes(); ++i) {
     const char* const at = text.data() + 2 * i;
-    if (std::from_chars(at, at + 2, tensor.as<std::uint8_t>()[i], 16).ptr != at + 2) line.fail("not a hexadecimal digit");
+    if (std::from_chars(at, at + 2, tensor.as<std::uint8_t>()[i], 16).ptr != at + 2)
+      line.fail("not a hexadecimal digit");
   }
   return tensor;
 }
@@ -198,7 +201,8 @@ Attribute read_attribute(Line& line, ParameterKind kind) {
   if (line.take("all")) return attribute;
   attribute.given = true;
   switch (kind) {
-    case ParameterKind::operand: break;
+    case ParameterKind::operand:
+      break;
     case ParameterKind::integers:
       if (!line.take("[")) {
         attribute.scalar = true;

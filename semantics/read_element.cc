@@ -73,16 +73,26 @@ std::size_t axes_begun(const Shape& shape, std::int64_t i) {
 
 bool read_element(DType dtype, std::string_view text, void* element) {
   switch (dtype) {
-    case DType::boolean: return store_boolean(text, element);
-    case DType::i8: return store<std::int8_t>(text, element);
-    case DType::u8: return store<std::uint8_t>(text, element);
-    case DType::i16: return store<std::int16_t>(text, element);
-    case DType::i32: return store<std::int32_t>(text, element);
-    case DType::i64: return store<std::int64_t>(text, element);
-    case DType::f16: return store_narrow(text, 10, 15, element);
-    case DType::bf16: return store_narrow(text, 7, 127, element);
-    case DType::f32: return store<float>(text, element);
-    case DType::f64: return store<double>(text, element);
+    case DType::boolean:
+      return store_boolean(text, element);
+    case DType::i8:
+      return store<std::int8_t>(text, element);
+    case DType::u8:
+      return store<std::uint8_t>(text, element);
+    case DType::i16:
+      return store<std::int16_t>(text, element);
+    case DType::i32:
+      return store<std::int32_t>(text, element);
+    case DType::i64:
+      return store<std::int64_t>(text, element);
+    case DType::f16:
+      return store_narrow(text, 10, 15, element);
+    case DType::bf16:
+      return store_narrow(text, 7, 127, element);
+    case DType::f32:
+      return store<float>(text, element);
+    case DType::f64:
+      return store<double>(text, element);
   }
   return false;
 }

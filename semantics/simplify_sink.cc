@@ -24,6 +24,7 @@ class Sinking {
       : core_(core), effects_(effects), clocks_(core) {
     effects_.resize(core.values.size(), false);
     users_.resize(core.values.size());
+    uses_.resize(core.values.size(), 0);
     pinned_.resize(core.values.size(), false);
     gone_.resize(core.values.size(), false);
     queued_.resize(core.values.size(), false);
@@ -50,7 +51,10 @@ class Sinking {
 
  private:
   void note_uses(ValueId v) {
-    for_each_operand(core_[v].rhs, [&](ValueId operand) { users_[operand.index].push_back(v); });
+    for_each_operand(core_[v].rhs, [&](ValueId operand) {
+      users_[operand.index].push_back(v);
+      ++uses_[operand.index];
+    });
     if (const auto* when = std::get_if<core::When>(&core_[v].rhs)) {
       pinned_[when->condition.index] = true;
       samplings_.try_emplace(key(when->operand, when->condition, when->positive), v);
@@ -85,11 +89,17 @@ class Sinking {
   // The one sampling that all users are, if they are.
   bool only_sampling(ValueId v, Sampling& found) {
     std::vector<ValueId>& users = users_[v.index];
-    std::erase_if(users, [&](ValueId u) { return gone_[u.index]; });
-    if (users.empty() || pinned_[v.index]) return false;
-    for (const ValueId u : users) {
+    if (pinned_[v.index] || uses_[v.index] == 0) return false;
+    const auto samples = [&](ValueId u) {
       const auto* when = std::get_if<core::When>(&core_[u].rhs);
-      if (when == nullptr || when->operand != v) return false;
+      return when != nullptr && when->operand == v ? when : nullptr;
+    };
+    while (!users.empty() && gone_[users.back().index]) users.pop_back();
+    if (users.empty() || samples(users.back()) == nullptr) return false;   // the common case, at once
+    std::erase_if(users, [&](ValueId u) { return gone_[u.index]; });
+    for (const ValueId u : users) {
+      const core::When* when = samples(u);
+      if (when == nullptr) return false;
       if (found.condition.valid() && (found.condition != when->condition || found.positive != when->positive)) return false;
       found = {when->condition, when->positive};
     }
@@ -104,16 +114,17 @@ class Sinking {
     changed_ = true;
     const std::vector<ValueId> users = users_[v.index];
     const ValueId first = users[0];
+    core::Rhs sunk;
     if (is_merge) {
-      core_[first].rhs = sampled_merge(std::get<core::Merge>(core_[v].rhs), by, core_[first].clock);
+      sunk = sampled_merge(std::get<core::Merge>(core_[v].rhs), by, core_[first].clock);
     } else {
       core::Apply apply = std::get<core::Apply>(core_[v].rhs);
       for (ValueId& operand : apply.operands) operand = sampled(operand, by, core_[first].clock);
-      core_[first].rhs = std::move(apply);
+      sunk = std::move(apply);
     }
     core_[first].span = core_[v].span;
     if (core_[first].name.empty()) core_[first].name = core_[v].name;
-    for (const ValueId user : users) become(user, core_[first].rhs);
+    for (const ValueId user : users) become(user, sunk);
     if (effects_[v.index]) effects_[first.index] = true;
     moved_[v.index] = first;
     drop(v);
@@ -123,6 +134,7 @@ class Sinking {
 
   // A sampling of v turns into the sampled operator itself.
   void become(ValueId user, const core::Rhs& rhs) {
+    for_each_operand(core_[user].rhs, [&](ValueId operand) { --uses_[operand.index]; });
     core_[user].rhs = rhs;
     note_uses(user);
     fails_[user.index] = true;   // at worst
@@ -144,16 +156,14 @@ class Sinking {
       gone_[at.index] = true;
       effects_[at.index] = false;
       for_each_operand(core_[at].rhs, [&](ValueId operand) {
+        --uses_[operand.index];
         if (const auto* when = std::get_if<core::When>(&core_[operand].rhs); when != nullptr && unused(operand)) stack.push_back(operand);
         else push(operand);
       });
     }
   }
 
-  bool unused(ValueId v) {
-    std::erase_if(users_[v.index], [&](ValueId u) { return gone_[u.index]; });
-    return users_[v.index].empty() && !pinned_[v.index];
-  }
+  bool unused(ValueId v) const { return uses_[v.index] == 0 && !pinned_[v.index]; }
 
   // x sampled: the `when` there is, or a new one on the clock.
   ValueId sampled(ValueId x, Sampling by, ClockId clock) {
@@ -174,6 +184,7 @@ class Sinking {
     core_.values.push_back(std::move(value));
     const ValueId made{core_.values.size() - 1};
     users_.emplace_back();
+    uses_.push_back(0);
     for (auto* flags : {&pinned_, &gone_, &queued_, &effects_}) flags->push_back(false);
     fails_.push_back(false);
     moved_.emplace_back();
@@ -213,7 +224,8 @@ class Sinking {
   Core& core_;
   std::vector<bool>& effects_;
   ClockTable clocks_;
-  std::vector<std::vector<ValueId>> users_;
+  std::vector<std::vector<ValueId>> users_;   // with some that are gone
+  std::vector<std::uint32_t> uses_;           // by values that are not
   std::vector<bool> pinned_, gone_, queued_, fails_;
   std::vector<ValueId> moved_;   // the sampled operator that took a value's place
   std::vector<ValueId> queue_;

@@ -54,6 +54,8 @@ class ShapeRules {
   Outcome<std::vector<IndexAxis>> index_axes(DraftId d) const;
   Outcome<Shape> extents(const std::vector<DraftId>& list, const std::string& what) const;
   Outcome<std::vector<Attribute>> attributes(const Apply& apply) const;
+  // "`w` is f32[3, 4]"
+  std::string label_of(DraftId d) const;
 
  private:
   const State& state(DraftId d) const { return states_[d.index]; }

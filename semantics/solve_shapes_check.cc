@@ -35,7 +35,7 @@ class ShapeCheck {
     if (std::holds_alternative<Alias>(rhs)) return;
     if (const auto* fby = std::get_if<Fby>(&rhs)) return check_join(d, "the two sides of `fby`", fby->init, fby->next);
     if (const auto* merge = std::get_if<Merge>(&rhs)) return check_merge(d, *merge);
-    if (const auto* when = std::get_if<When>(&rhs)) check_condition(d, when->condition, "`when`");
+    if (const auto* when = std::get_if<When>(&rhs)) check_condition(d, when->condition, when->from_if ? "`if`" : "`when`");
     if (const auto* call = std::get_if<Call>(&rhs)) check_call(d, *call);
     const Outcome<Shape> found = rules_.shape(d);
     if (const auto* problem = std::get_if<Problem>(&found)) return report(d, *problem);
@@ -65,7 +65,7 @@ class ShapeCheck {
     const auto fits = [&](DraftId x) { return broadcast(state(x).shape, state(d).shape) == state(d).shape; };
     if (fits(a) && fits(b)) return;
     Problem p{Code::E0303, draft_[d].span, what + " have shapes that do not match: " + to_string(state(a).shape) + " and " + to_string(state(b).shape), {}, {}, {}};
-    p.secondary = {{draft_[a].span, "this is " + type(a)}, {draft_[b].span, "this is " + type(b)}};
+    p.secondary = {{draft_[a].span, rules_.label_of(a)}, {draft_[b].span, rules_.label_of(b)}};
     report(d, p);
   }
 
@@ -73,8 +73,9 @@ class ShapeCheck {
     const DraftId x = declared.operand;
     if (!state(x).known || !state(d).known || broadcast(state(x).shape, state(d).shape) == state(d).shape) return;
     const std::string variable = name_of(d);
-    Problem p{Code::E0303, draft_[x].span, "this is " + type(x) + ", but is declared " + type(d), {}, {{declared.type, "declared here"}}, {}};
-    if (!variable.empty()) p.message = "`" + variable + "` is declared " + type(d) + ", but this is " + type(x);
+    Problem p{Code::E0303, draft_[d].span, {}, {}, {{declared.type, "declared here"}}, {}};
+    p.message = (variable.empty() ? "this" : "`" + variable + "`") + " is declared " + type(d) + ", but its value is " + type(x);
+    p.secondary.push_back({draft_[x].span, rules_.label_of(x)});
     report(d, p);
   }
 

@@ -57,6 +57,17 @@ std::optional<double> number(const Tensor& t) {
   return std::nullopt;
 }
 
+// The operator as its syntax writes it, before a message: "`+`: ".
+std::string written(const OperatorInfo& row) {
+  constexpr std::pair<std::string_view, std::string_view> symbols[] = {
+      {"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"}, {"mod", "%"}, {"eq", "=="}, {"ne", "!="}, {"lt", "<"},
+      {"le", "<="}, {"gt", ">"}, {"ge", ">="}, {"logical_and", "and"}, {"logical_or", "or"}, {"array", ""}};
+  std::string_view name = row.name;
+  for (const auto& [operation, symbol] : symbols)
+    if (operation == row.name) name = symbol;
+  return name.empty() ? std::string() : "`" + std::string(name) + "`: ";
+}
+
 Problem problem(Code code, Span span, std::string message) { return {code, span, std::move(message), {}, {}, {}}; }
 
 }  // namespace
@@ -163,10 +174,15 @@ Outcome<Shape> ShapeRules::apply_shape(DraftId d, const Apply& apply) const {
     return problem(Code::E0305, draft_[d].span, to_string(*shape) + " is too large for a shape");
   }
   Problem wrong = problem(apply.operands.empty() ? Code::E0305 : Code::E0303, draft_[d].span,
-                          "`" + std::string(row.name) + "`: " + std::get<std::string>(result));
+                          written(row) + std::get<std::string>(result));
   for (std::size_t k = 0; k < apply.operands.size() && apply.operands.size() <= 4; ++k)
-    wrong.secondary.push_back({draft_[apply.operands[k]].span, "this is " + type_string(dtypes[k], shapes[k])});
+    wrong.secondary.push_back({draft_[apply.operands[k]].span, label_of(apply.operands[k])});
   return wrong;
+}
+
+std::string ShapeRules::label_of(DraftId d) const {
+  const Value& value = draft_[d];
+  return (value.name.empty() ? "this" : "`" + value.name + "`") + " is " + type_string(value.dtype, state(d).shape);
 }
 
 // A static bound of a range.

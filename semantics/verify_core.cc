@@ -185,7 +185,8 @@ class Verifier {
     for (const ValueId operand : rhs.operands) require_clock(v, operand, value.clock);
     const OperatorInfo& row = operators()[rhs.op];
     const auto slots = operand_slots(row, rhs.operands.size());
-    require(slots.has_value(), v, std::string(row.name) + " does not take " + std::to_string(rhs.operands.size()) + " operands");
+    require(slots.has_value(), v,
+            std::string(row.name) + " does not take " + std::to_string(rhs.operands.size()) + " operands");
     const auto is_attribute = [](const OperatorParameter& p) { return p.kind != ParameterKind::operand; };
     const auto attributes = std::count_if(row.parameters.begin(), row.parameters.end(), is_attribute);
     require(rhs.attributes.size() == static_cast<std::size_t>(attributes), v,
@@ -226,8 +227,9 @@ class Verifier {
     };
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const DType dtype = core_[rhs.operands[i]].dtype;
-      require(fits(slots[i], dtype), v,
-              "operand " + std::to_string(i) + " of " + std::string(row.name) + " cannot be " + std::string(name(dtype)));
+      require(
+          fits(slots[i], dtype), v,
+          "operand " + std::to_string(i) + " of " + std::string(row.name) + " cannot be " + std::string(name(dtype)));
     }
     require(fits(row.result, value.dtype), v,
             "the result of " + std::string(row.name) + " cannot be " + std::string(name(value.dtype)));
@@ -294,8 +296,8 @@ class Verifier {
         continue;
       }
       require(is_sampling(core_[operand].clock, value.clock, rhs.condition, branch), v,
-              "operand %" + std::to_string(operand.index) + " is on clock " + clock_string(core_, core_[operand].clock) +
-                  ", not on that of the condition, sampled");
+              "operand %" + std::to_string(operand.index) + " is on clock " +
+                  clock_string(core_, core_[operand].clock) + ", not on that of the condition, sampled");
     }
   }
 
@@ -320,7 +322,8 @@ class Verifier {
   void check_interface() {
     for (std::size_t i = 0; i < core_.inputs.size() && ok(); ++i) {
       const auto* input = std::get_if<core::Input>(&core_[core_.inputs[i].value].rhs);
-      if (input == nullptr || input->index != i) fail("input " + core_.inputs[i].name + ": its value is not this input");
+      if (input == nullptr || input->index != i)
+        fail("input " + core_.inputs[i].name + ": its value is not this input");
     }
     for (const CoreAssert& check : core_.asserts) {
       if (!is_boolean(check.condition)) fail("assert \"" + check.message + "\": not a Boolean scalar");

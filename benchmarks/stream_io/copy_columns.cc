@@ -39,8 +39,8 @@ const rml_port inputs[columns] = {port("a"), port("b"), port("c"), port("d"),
                                   port("e"), port("f"), port("g"), port("h")};
 const rml_port outputs[columns] = {port("p"), port("q"), port("r"), port("s"),
                                    port("t"), port("u"), port("v"), port("w")};
-const rml_program program = {RML_ABI, "copy",  "copy.rml",     columns,        columns, 0,    0,      inputs, outputs,
-                             nullptr, nullptr, sizeof(State),  alignof(State), init,    push, finish, pop,    init};
+const rml_program program = {RML_ABI, "copy",  "copy.rml",    columns,        columns, 0,    0,      inputs, outputs,
+                             nullptr, nullptr, sizeof(State), alignof(State), init,    push, finish, pop,    init};
 
 }  // namespace
 

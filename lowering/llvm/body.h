@@ -59,7 +59,8 @@ class Body {
   PortPlaces ports;
   const Aliasing* aliasing = nullptr;
   std::function<IrValue()> cycle;                // i64, for faults
-  IrValue position = nullptr, length = nullptr;  // segmented units: i64; length is unknown while one grows
+  IrValue position = nullptr, length = nullptr;  // segmented units: i64; length is unknown while one grows,
+  llvm::AllocaInst* last_flag = nullptr;         // and MarkLast says where it ends
   bool can_fault = false;                        // so far
 
   void block(const steps::Block&);
@@ -151,6 +152,7 @@ class Body {
   void emit(const steps::Expect&);
   void emit(const steps::Assert&);
   void emit(const steps::Side&);
+  void emit(const steps::MarkLast&);
   void emit(const steps::Branch&);
 
   // emit_elementwise.cc

@@ -7,6 +7,8 @@
 //   for each unit: while (ready(unit)) { fault = instant(unit); if (fault) return fault; }
 #include "lowering/llvm/emit_program.h"
 
+#include <algorithm>
+
 #include "lowering/llvm/emit_unit.h"
 #include "runtime/rmlrt.h"
 
@@ -129,9 +131,12 @@ IrValue unit_ready(Body& body, std::uint32_t index) {
   for (const std::uint32_t input : unit.raw_inputs) {
     ready = body.ir.CreateAnd(ready, body.waiting(module.program.input_flags[input], 0));
   }
-  if (unit.operands.empty() && unit.raw_inputs.empty()) {
+  // An operand present at every instant arrives at most once per cycle; without one, cycles count.
+  const bool paced = !unit.raw_inputs.empty() ||
+                     std::any_of(unit.operands.begin(), unit.operands.end(), [](const auto& operand) { return operand.when.empty(); });
+  if (!paced && unit.clock == base_clock) {
     IrValue pushed = body.ir.CreateLoad(module.i64(), module.header_field(body.ir, body.state, field::pushed));
-    ready = body.ir.CreateICmpSLE(body.load_i64(module.layout.units[index].cycle), pushed);
+    ready = body.ir.CreateAnd(ready, body.ir.CreateICmpSLE(body.load_i64(module.layout.units[index].cycle), pushed));
   }
   return ready;
 }

@@ -114,6 +114,12 @@ void Body::emit(const steps::Side& s) {
   check(s.positive ? ir.CreateNot(holds) : holds, RML_FAULT_SIDE, s.site);
 }
 
+void Body::emit(const steps::MarkLast& s) {
+  locate(info(s.condition).span);
+  IrValue holds = scalar(s.condition);
+  ir.CreateStore(s.positive ? holds : ir.CreateNot(holds), last_flag);
+}
+
 void Body::emit(const steps::Branch& s) {
   IrValue condition = nullptr;
   switch (s.test.kind) {
@@ -126,8 +132,9 @@ void Body::emit(const steps::Branch& s) {
       condition = ir.CreateICmpEQ(position, ir.getInt64(0), "first");
       break;
     case steps::Test::last:
-      if (length == nullptr) throw std::logic_error("code generation: the last instant of a segment that still grows");
-      condition = ir.CreateICmpEQ(position, ir.CreateSub(length, ir.getInt64(1)), "last");
+      if (length == nullptr && last_flag == nullptr) throw std::logic_error("code generation: a last instant outside of segments");
+      condition = last_flag != nullptr ? static_cast<IrValue>(ir.CreateLoad(ir.getInt1Ty(), last_flag, "last"))
+                                       : ir.CreateICmpEQ(position, ir.CreateSub(length, ir.getInt64(1)), "last");
       break;
   }
   const steps::Block* yes = s.then_block.get();

@@ -1,6 +1,6 @@
 // Units: the function of one instant, and of a segment's later passes.
 //
-//   instant:  pop operands; block; [segmented: count it; if the cut holds: segment]
+//   instant:  pop operands; block; [segmented: count it; if it was marked last: segment]
 //   segment:  for each pass { local cells := initial; prologue; for i … { body } }; commit
 //
 // Arrays are grown before the instant that would overflow them, all of a unit's together,
@@ -56,6 +56,8 @@ void UnitEmitter::take_flags(Body& body) const {
 void UnitEmitter::begin_instant(Body& body) const {
   auto& ir = body.ir;
   body.position = body.load_i64(layout.length);
+  body.last_flag = body.variable(ir.getInt1Ty(), "last");
+  ir.CreateStore(ir.getFalse(), body.last_flag);
   body.when(ir.CreateICmpEQ(body.position, ir.getInt64(0)), [&] { body.store_i64(cycles(body), layout.start); });
   IrValue horizon = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::horizon), "horizon");
   IrValue beyond = ir.CreateAnd(ir.CreateICmpNE(horizon, ir.getInt64(0)), ir.CreateICmpSGE(body.position, horizon));
@@ -72,15 +74,14 @@ void UnitEmitter::begin_instant(Body& body) const {
   });
 }
 
-// Where the cut holds: the other passes, and a new segment.
+// After the last instant: the other passes, and a new segment.
 void UnitEmitter::end_segment(Body& body, llvm::Function* segment) const {
   auto& ir = body.ir;
   IrValue length = ir.CreateAdd(body.position, ir.getInt64(1));
   body.store_i64(length, layout.length);
-  auto* goes_on = body.new_block("goes_on");
-  std::vector<std::pair<ValueId, bool>> cut = unit.cut_when;
-  cut.emplace_back(unit.cut, unit.cut_positive);
-  body.require(cut, goes_on, [&](ValueId v) { return body.scalar(v); });
+  auto *ends = body.new_block("ends"), *goes_on = body.new_block("goes_on");
+  ir.CreateCondBr(ir.CreateLoad(ir.getInt1Ty(), body.last_flag, "last"), ends, goes_on);
+  ir.SetInsertPoint(ends);
   body.leave_unless_zero(ir.CreateCall(segment, {body.state}));
   const auto field_at = [&](unsigned f) { return module.header_field(ir, body.state, f); };
   IrValue longest = ir.CreateLoad(module.i64(), field_at(field::longest_segment));
@@ -118,7 +119,7 @@ void for_each_cell(const steps::Block& block, const std::function<void(CellId)>&
                    [](const steps::Compute&) {}, [](const steps::Copy&) {}, [](const steps::LoadArray&) {},
                    [](const steps::StoreArray&) {}, [](const steps::Push&) {}, [](const steps::LoadInput&) {},
                    [](const steps::StoreOutput&) {}, [](const steps::Expect&) {}, [](const steps::Assert&) {},
-                   [](const steps::Side&) {},
+                   [](const steps::Side&) {}, [](const steps::MarkLast&) {},
                },
                statement);
   }

@@ -49,6 +49,7 @@ void Scan::block(const steps::Block& block) {
                    [](const steps::Copy&) {}, [](const steps::LoadCell&) {}, [](const steps::StoreCell&) {},
                    [](const steps::MoveCell&) {}, [](const steps::LoadArray&) {}, [](const steps::StoreArray&) {},
                    [](const steps::Push&) {}, [](const steps::LoadInput&) {}, [](const steps::StoreOutput&) {},
+                   [](const steps::MarkLast&) {},
                },
                statement);
   }

@@ -38,9 +38,10 @@ void StateLayout::place_cells(const steps::Program& program) {
   std::vector<std::size_t> order(cells.size());
   std::iota(order.begin(), order.end(), 0);
   const auto large = [&](std::size_t k) { return elements(program.cells[k].shape) > small_elements; };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     if (large(a) != large(b)) return large(b);
-    return byte_size(program.cells[a].dtype) > byte_size(program.cells[b].dtype);
+    const std::size_t size_a = byte_size(program.cells[a].dtype), size_b = byte_size(program.cells[b].dtype);
+    return size_a != size_b ? size_a > size_b : a < b;
   });
   for (const std::size_t k : order) {
     const steps::CellInfo& cell = program.cells[k];

@@ -4,6 +4,7 @@
 // Floating-point operations are fused only under fast_math, so that results are the same on
 // every target.
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>

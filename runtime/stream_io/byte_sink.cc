@@ -68,7 +68,7 @@ ByteSink ByteSink::open(const std::string& path, bool gzip) {
     sink.owns_fd_ = true;
   }
   if (gzip) sink.deflater_ = std::make_unique<Deflater>();
-  struct stat status {};
+  struct stat status{};
   const int flags = fcntl(sink.fd_, F_GETFL);
   const off_t origin = lseek(sink.fd_, 0, SEEK_CUR);
   // With O_APPEND a positioned write goes to the end of the file.

@@ -72,7 +72,7 @@ ByteSource ByteSource::open(const std::string& path, Coding coding, std::functio
     if (source.fd_ < 0) throw Failure("cannot open '" + path + "': " + std::strerror(errno));
     source.owns_fd_ = true;
   }
-  struct stat status {};
+  struct stat status{};
   if (fstat(source.fd_, &status) == 0) {
     if (S_ISDIR(status.st_mode)) throw Failure("cannot read '" + source.name_ + "': it is a directory");
     if (S_ISREG(status.st_mode)) source.raw_size_ = static_cast<std::uint64_t>(status.st_size);
@@ -170,7 +170,8 @@ std::size_t ByteSource::inflate_some(char* to, std::size_t room) {
 void ByteSource::make_room() {
   const std::size_t unread = size();
   if (unread > most_unread_) {
-    throw Failure(name_ + ": more than " + std::to_string(most_unread_ >> 20) + " MiB that would have to be held at once");
+    throw Failure(name_ + ": more than " + std::to_string(most_unread_ >> 20) +
+                  " MiB that would have to be held at once");
   }
   if (unread + chunk > capacity_) {
     const std::size_t capacity = std::max(2 * chunk, 2 * unread + chunk);

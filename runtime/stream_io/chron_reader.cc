@@ -133,8 +133,8 @@ void ChronReader::split_lines() {
     for (const Stream& stream : streams_) found = found || stream.port == i;
     const rml_port& port = row_.port(i);
     if (!found) {
-      throw Failure(name() + ": no line '" + port.name + " | …' for input '" + port.name + "' (" + type_text(port) + ")" +
-                    did_you_mean(port.name, unknown_));
+      throw Failure(name() + ": no line '" + port.name + " | …' for input '" + port.name + "' (" + type_text(port) +
+                    ")" + did_you_mean(port.name, unknown_));
     }
   }
 }

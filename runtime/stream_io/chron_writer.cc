@@ -19,7 +19,7 @@ namespace {
 
 struct Line {
   std::uint32_t port = 0;
-  std::string text;               // all cells, end to end
+  std::string text;                 // all cells, end to end
   std::vector<std::uint64_t> ends;  // of each cell in text
 };
 

@@ -40,8 +40,7 @@ class CsvReader final : public RowSource {
  private:
   void read_header();
   void plan_columns();
-  [[noreturn]] void missing(const rml_port& port, std::uint64_t element,
-                            const std::vector<std::string>& unknown) const;
+  [[noreturn]] void missing(const rml_port& port, std::uint64_t element, const std::vector<std::string>& unknown) const;
   bool next_row();
   void parse_record();
   void parse_field(std::size_t column, std::string_view raw);

@@ -14,7 +14,8 @@ namespace {
 
 class CsvWriter final : public RowSink {
  public:
-  CsvWriter(ByteSink bytes, const Row& row, const Ports& wanted) : bytes_(std::move(bytes)), row_(row), wanted_(wanted) {
+  CsvWriter(ByteSink bytes, const Row& row, const Ports& wanted)
+      : bytes_(std::move(bytes)), row_(row), wanted_(wanted) {
     bool first = true;
     for (const std::uint32_t i : wanted_) {
       const rml_port& port = row_.port(i);

@@ -31,7 +31,7 @@ std::optional<Format> format_named(const std::string& name) {
 }
 
 bool is_device_or_pipe(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
@@ -147,7 +147,7 @@ struct FileId {
 
 // Only regular files can be destroyed by writing to them.
 std::optional<FileId> file_id(const Endpoint& endpoint, int stdio) {
-  struct stat status {};
+  struct stat status{};
   const int result = endpoint.path == "-" ? fstat(stdio, &status) : ::stat(endpoint.path.c_str(), &status);
   if (result != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   return FileId{status.st_dev, status.st_ino};
@@ -157,11 +157,16 @@ std::unique_ptr<RowSource> open_source(const Endpoint& input, Row& row, const st
   const auto coding = input.gzip ? ByteSource::Coding::gzip : ByteSource::Coding::plain;
   ByteSource bytes = ByteSource::open(input.path, coding, before_blocking);
   switch (input.format) {
-    case Format::csv: return read_csv(std::move(bytes), row, input.ports);
-    case Format::jsonl: return read_jsonl(std::move(bytes), row, input.ports);
-    case Format::chron: return read_chron(std::move(bytes), row, input.ports);
-    case Format::npy: return read_npy(std::move(bytes), row, input.ports[0]);
-    case Format::npz: return read_npz(std::move(bytes), row, input.ports);
+    case Format::csv:
+      return read_csv(std::move(bytes), row, input.ports);
+    case Format::jsonl:
+      return read_jsonl(std::move(bytes), row, input.ports);
+    case Format::chron:
+      return read_chron(std::move(bytes), row, input.ports);
+    case Format::npy:
+      return read_npy(std::move(bytes), row, input.ports[0]);
+    case Format::npz:
+      return read_npz(std::move(bytes), row, input.ports);
   }
   return nullptr;
 }
@@ -238,11 +243,16 @@ std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row
 std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row) {
   ByteSink bytes = ByteSink::open(output.path, output.gzip);
   switch (output.format) {
-    case Format::csv: return write_csv(std::move(bytes), row, output.ports);
-    case Format::jsonl: return write_jsonl(std::move(bytes), row, output.ports);
-    case Format::chron: return write_chron(std::move(bytes), row, output.ports);
-    case Format::npy: return write_npy(std::move(bytes), row, output.ports[0]);
-    case Format::npz: return write_npz(std::move(bytes), row, output.ports);
+    case Format::csv:
+      return write_csv(std::move(bytes), row, output.ports);
+    case Format::jsonl:
+      return write_jsonl(std::move(bytes), row, output.ports);
+    case Format::chron:
+      return write_chron(std::move(bytes), row, output.ports);
+    case Format::npy:
+      return write_npy(std::move(bytes), row, output.ports[0]);
+    case Format::npz:
+      return write_npz(std::move(bytes), row, output.ports);
   }
   return nullptr;
 }

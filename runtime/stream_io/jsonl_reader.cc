@@ -175,8 +175,8 @@ class ObjectHandler {
   std::vector<std::string> unknown_;
   std::string error_;
   std::size_t error_at_ = 0;
-  std::size_t depth_ = 0;            // open brackets of either kind
-  const rml_port* port_ = nullptr;   // whose value comes; null: nobody's
+  std::size_t depth_ = 0;           // open brackets of either kind
+  const rml_port* port_ = nullptr;  // whose value comes; null: nobody's
   std::uint32_t index_ = 0;
   char* to_ = nullptr;
   std::vector<std::uint64_t> counts_;  // items so far, by axis
@@ -203,8 +203,9 @@ class JsonlReader final : public RowSource {
       const rml_port& port = row_.port(i);
       row_.set_present(i, handler_.seen(i));
       if (handler_.seen(i) || !port.always) continue;
-      throw Failure(place(i) + cycle_text() + "no value for '" + port.name + "', which is present at every cycle (clock " +
-                    port.clock + ")" + did_you_mean(port.name, handler_.unknown()));
+      throw Failure(place(i) + cycle_text() + "no value for '" + port.name +
+                    "', which is present at every cycle (clock " + port.clock + ")" +
+                    did_you_mean(port.name, handler_.unknown()));
     }
     return true;
   }

@@ -113,7 +113,9 @@ void read_descr(const std::string& file, NpyHeader& header) {
   if (descr.find('O') != descr.npos) {
     throw Failure(file + ": an array of Python objects ('" + descr + "'), which is never read; store " + known);
   }
-  const auto unsupported = [&] { return Failure(file + ": element type '" + descr + "' is not supported; use " + known); };
+  const auto unsupported = [&] {
+    return Failure(file + ": element type '" + descr + "' is not supported; use " + known);
+  };
   if (descr.size() != 3 || !std::strchr("<>|=", descr[0]) || !std::strchr("biuf", descr[1])) throw unsupported();
   header.kind = descr[1];
   header.bytes = static_cast<std::uint64_t>(descr[2] - '0');
@@ -124,10 +126,14 @@ void read_descr(const std::string& file, NpyHeader& header) {
 
 int mantissa_bits(std::uint8_t dtype) {
   switch (dtype) {
-    case RML_BF16: return 8;
-    case RML_F16: return 11;
-    case RML_F32: return 24;
-    default: return 53;
+    case RML_BF16:
+      return 8;
+    case RML_F16:
+      return 11;
+    case RML_F32:
+      return 24;
+    default:
+      return 53;
   }
 }
 
@@ -141,10 +147,14 @@ T load(const char* from) {
 std::int64_t load_integer(const NpyHeader& header, const char* from) {
   const bool is_signed = header.kind == 'i';
   switch (header.bytes) {
-    case 1: return is_signed ? load<std::int8_t>(from) : load<std::uint8_t>(from);
-    case 2: return is_signed ? load<std::int16_t>(from) : load<std::uint16_t>(from);
-    case 4: return is_signed ? std::int64_t{load<std::int32_t>(from)} : std::int64_t{load<std::uint32_t>(from)};
-    default: return load<std::int64_t>(from);
+    case 1:
+      return is_signed ? load<std::int8_t>(from) : load<std::uint8_t>(from);
+    case 2:
+      return is_signed ? load<std::int16_t>(from) : load<std::uint16_t>(from);
+    case 4:
+      return is_signed ? std::int64_t{load<std::int32_t>(from)} : std::int64_t{load<std::uint32_t>(from)};
+    default:
+      return load<std::int64_t>(from);
   }
 }
 
@@ -163,16 +173,26 @@ void store(From value, char* to) {
 template <class From>
 void store_as(std::uint8_t dtype, From value, char* to) {
   switch (dtype) {
-    case RML_BOOL: return store<std::uint8_t>(value != 0 ? 1 : 0, to);
-    case RML_I8: return store<std::int8_t>(value, to);
-    case RML_U8: return store<std::uint8_t>(value, to);
-    case RML_I16: return store<std::int16_t>(value, to);
-    case RML_I32: return store<std::int32_t>(value, to);
-    case RML_I64: return store<std::int64_t>(value, to);
-    case RML_F16: return store<std::uint16_t>(f16_from_float(static_cast<float>(value)), to);
-    case RML_BF16: return store<std::uint16_t>(bf16_from_float(static_cast<float>(value)), to);
-    case RML_F32: return store<float>(value, to);
-    default: return store<double>(value, to);
+    case RML_BOOL:
+      return store<std::uint8_t>(value != 0 ? 1 : 0, to);
+    case RML_I8:
+      return store<std::int8_t>(value, to);
+    case RML_U8:
+      return store<std::uint8_t>(value, to);
+    case RML_I16:
+      return store<std::int16_t>(value, to);
+    case RML_I32:
+      return store<std::int32_t>(value, to);
+    case RML_I64:
+      return store<std::int64_t>(value, to);
+    case RML_F16:
+      return store<std::uint16_t>(f16_from_float(static_cast<float>(value)), to);
+    case RML_BF16:
+      return store<std::uint16_t>(bf16_from_float(static_cast<float>(value)), to);
+    case RML_F32:
+      return store<float>(value, to);
+    default:
+      return store<double>(value, to);
   }
 }
 
@@ -195,7 +215,8 @@ NpyHeader read_npy_header(ByteSource& bytes) {
   for (std::size_t k = length_bytes; k-- > 0;) {
     length = length << 8 | static_cast<unsigned char>(bytes.begin()[prefix + k]);
   }
-  if (length > longest_header) throw Failure(file + ": a .npy header of " + std::to_string(length) + " bytes is refused");
+  if (length > longest_header)
+    throw Failure(file + ": a .npy header of " + std::to_string(length) + " bytes is refused");
   if (!bytes.at_least(prefix + length_bytes + length)) throw truncated();
   const std::string text(bytes.begin() + prefix + length_bytes, length);
   bytes.consume(prefix + length_bytes + length);
@@ -250,16 +271,26 @@ void convert_elements(const NpyHeader& header, const char* from, std::uint8_t dt
 
 std::string_view npy_descr(std::uint8_t dtype) {
   switch (dtype) {
-    case RML_BOOL: return "|b1";
-    case RML_I8: return "|i1";
-    case RML_U8: return "|u1";
-    case RML_I16: return "<i2";
-    case RML_I32: return "<i4";
-    case RML_I64: return "<i8";
-    case RML_F16: return "<f2";
-    case RML_F32: return "<f4";
-    case RML_F64: return "<f8";
-    default: return "";
+    case RML_BOOL:
+      return "|b1";
+    case RML_I8:
+      return "|i1";
+    case RML_U8:
+      return "|u1";
+    case RML_I16:
+      return "<i2";
+    case RML_I32:
+      return "<i4";
+    case RML_I64:
+      return "<i8";
+    case RML_F16:
+      return "<f2";
+    case RML_F32:
+      return "<f4";
+    case RML_F64:
+      return "<f8";
+    default:
+      return "";
   }
 }
 

@@ -17,8 +17,8 @@
 namespace rml::rt {
 
 struct NpyHeader {
-  std::string descr;  // as in the file: "<f4"
-  char kind = 0;      // b, i, u, f
+  std::string descr;        // as in the file: "<f4"
+  char kind = 0;            // b, i, u, f
   std::uint64_t bytes = 0;  // of one element
   bool big_endian = false;
   bool fortran_order = false;

@@ -46,9 +46,7 @@ class NpyReader final : public RowSource {
     return true;
   }
   std::string place(std::uint32_t) const override { return name(); }
-  double fraction() const override {
-    return rows_ == 0 ? 1 : static_cast<double>(cycle_) / static_cast<double>(rows_);
-  }
+  double fraction() const override { return rows_ == 0 ? 1 : static_cast<double>(cycle_) / static_cast<double>(rows_); }
   const std::string& name() const override { return bytes_.name(); }
 
  private:
@@ -71,8 +69,9 @@ class NpyReader final : public RowSource {
                     "' (" + type_text(port) + ") needs " + wanted + (port.rank == 0 ? ",)" : ")"));
     }
     if (header_.fortran_order && port.rank > 0) {
-      throw Failure(name() + ": the array is in Fortran order, which cannot be read cycle by cycle; store "
-                             "numpy.ascontiguousarray of it");
+      throw Failure(name() +
+                    ": the array is in Fortran order, which cannot be read cycle by cycle; store "
+                    "numpy.ascontiguousarray of it");
     }
     rows_ = header_.shape[0];
     std::uint64_t total = 0;

@@ -25,7 +25,6 @@ std::unique_ptr<RowSource> read_npy(ByteSource bytes, Row& row, std::uint32_t po
 std::unique_ptr<RowSource> read_npz(ByteSource bytes, Row& row, const Ports& wanted);
 
 // All sources at once; they must be equally long, else a Failure names two that differ.
-std::unique_ptr<RowSource> equal_length(std::vector<std::unique_ptr<RowSource>> sources,
-                                        std::vector<Ports> ports);
+std::unique_ptr<RowSource> equal_length(std::vector<std::unique_ptr<RowSource>> sources, std::vector<Ports> ports);
 
 }  // namespace rml::rt

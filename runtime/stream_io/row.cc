@@ -24,17 +24,28 @@ std::uint64_t block_bytes(const rml_port& port) {
 
 std::string_view dtype_name(std::uint8_t dtype) {
   switch (dtype) {
-    case RML_BOOL: return "bool";
-    case RML_I8: return "i8";
-    case RML_U8: return "u8";
-    case RML_I16: return "i16";
-    case RML_I32: return "i32";
-    case RML_I64: return "i64";
-    case RML_F16: return "f16";
-    case RML_BF16: return "bf16";
-    case RML_F32: return "f32";
-    case RML_F64: return "f64";
-    default: return "?";
+    case RML_BOOL:
+      return "bool";
+    case RML_I8:
+      return "i8";
+    case RML_U8:
+      return "u8";
+    case RML_I16:
+      return "i16";
+    case RML_I32:
+      return "i32";
+    case RML_I64:
+      return "i64";
+    case RML_F16:
+      return "f16";
+    case RML_BF16:
+      return "bf16";
+    case RML_F32:
+      return "f32";
+    case RML_F64:
+      return "f64";
+    default:
+      return "?";
   }
 }
 
@@ -42,13 +53,17 @@ std::uint64_t dtype_bytes(std::uint8_t dtype) {
   switch (dtype) {
     case RML_BOOL:
     case RML_I8:
-    case RML_U8: return 1;
+    case RML_U8:
+      return 1;
     case RML_I16:
     case RML_F16:
-    case RML_BF16: return 2;
+    case RML_BF16:
+      return 2;
     case RML_I32:
-    case RML_F32: return 4;
-    default: return 8;
+    case RML_F32:
+      return 4;
+    default:
+      return 8;
   }
 }
 

@@ -19,9 +19,8 @@
 namespace rml::rt {
 namespace {
 
-constexpr std::array<double, 23> power_of_ten = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                                 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+constexpr std::array<double, 23> power_of_ten = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; }
 
@@ -236,17 +235,27 @@ char* format_half(std::uint8_t dtype, std::uint16_t bits, char* to) {
 
 Parsed parse_scalar(std::uint8_t dtype, const char*& at, const char* end, void* to) {
   switch (dtype) {
-    case RML_BOOL: return parse_into<std::uint8_t, parse_bool>(at, end, to);
-    case RML_I8: return parse_into<std::int8_t, parse_integer<std::int8_t>>(at, end, to);
-    case RML_U8: return parse_into<std::uint8_t, parse_integer<std::uint8_t>>(at, end, to);
-    case RML_I16: return parse_into<std::int16_t, parse_integer<std::int16_t>>(at, end, to);
-    case RML_I32: return parse_into<std::int32_t, parse_integer<std::int32_t>>(at, end, to);
-    case RML_I64: return parse_into<std::int64_t, parse_integer<std::int64_t>>(at, end, to);
+    case RML_BOOL:
+      return parse_into<std::uint8_t, parse_bool>(at, end, to);
+    case RML_I8:
+      return parse_into<std::int8_t, parse_integer<std::int8_t>>(at, end, to);
+    case RML_U8:
+      return parse_into<std::uint8_t, parse_integer<std::uint8_t>>(at, end, to);
+    case RML_I16:
+      return parse_into<std::int16_t, parse_integer<std::int16_t>>(at, end, to);
+    case RML_I32:
+      return parse_into<std::int32_t, parse_integer<std::int32_t>>(at, end, to);
+    case RML_I64:
+      return parse_into<std::int64_t, parse_integer<std::int64_t>>(at, end, to);
     case RML_F16:
-    case RML_BF16: return parse_half(dtype, at, end, to);
-    case RML_F32: return parse_into<float, parse_float<float>>(at, end, to);
-    case RML_F64: return parse_into<double, parse_float<double>>(at, end, to);
-    default: return Parsed::malformed;
+    case RML_BF16:
+      return parse_half(dtype, at, end, to);
+    case RML_F32:
+      return parse_into<float, parse_float<float>>(at, end, to);
+    case RML_F64:
+      return parse_into<double, parse_float<double>>(at, end, to);
+    default:
+      return Parsed::malformed;
   }
 }
 
@@ -264,15 +273,23 @@ char* format_scalar(std::uint8_t dtype, const void* value, char* to, BoolText bo
       if (bools == BoolText::letter) return format_text(is_true ? "T" : "F", to);
       return format_text(is_true ? "true" : "false", to);
     }
-    case RML_I8: return format_integer<std::int8_t>(value, to);
-    case RML_U8: return format_integer<std::uint8_t>(value, to);
-    case RML_I16: return format_integer<std::int16_t>(value, to);
-    case RML_I32: return format_integer<std::int32_t>(value, to);
-    case RML_I64: return format_integer<std::int64_t>(value, to);
+    case RML_I8:
+      return format_integer<std::int8_t>(value, to);
+    case RML_U8:
+      return format_integer<std::uint8_t>(value, to);
+    case RML_I16:
+      return format_integer<std::int16_t>(value, to);
+    case RML_I32:
+      return format_integer<std::int32_t>(value, to);
+    case RML_I64:
+      return format_integer<std::int64_t>(value, to);
     case RML_F16:
-    case RML_BF16: return format_half(dtype, load<std::uint16_t>(value), to);
-    case RML_F32: return format_float(load<float>(value), to);
-    default: return format_float(load<double>(value), to);
+    case RML_BF16:
+      return format_half(dtype, load<std::uint16_t>(value), to);
+    case RML_F32:
+      return format_float(load<float>(value), to);
+    default:
+      return format_float(load<double>(value), to);
   }
 }
 
@@ -282,12 +299,18 @@ std::string parse_complaint(std::uint8_t dtype, Parsed result, std::string_view 
   const std::string name(dtype_name(dtype));
   if (result == Parsed::out_of_range) {
     switch (dtype) {
-      case RML_I8: return quoted + " does not fit in an i8 (-128 to 127)";
-      case RML_U8: return quoted + " does not fit in a u8 (0 to 255)";
-      case RML_I16: return quoted + " does not fit in an i16 (-32768 to 32767)";
-      case RML_I32: return quoted + " does not fit in an i32 (-2147483648 to 2147483647)";
-      case RML_I64: return quoted + " does not fit in an i64 (-9223372036854775808 to 9223372036854775807)";
-      default: return quoted + " is too large for " + name;
+      case RML_I8:
+        return quoted + " does not fit in an i8 (-128 to 127)";
+      case RML_U8:
+        return quoted + " does not fit in a u8 (0 to 255)";
+      case RML_I16:
+        return quoted + " does not fit in an i16 (-32768 to 32767)";
+      case RML_I32:
+        return quoted + " does not fit in an i32 (-2147483648 to 2147483647)";
+      case RML_I64:
+        return quoted + " does not fit in an i64 (-9223372036854775808 to 9223372036854775807)";
+      default:
+        return quoted + " is too large for " + name;
     }
   }
   if (dtype == RML_BOOL) return quoted + " is not a bool (true or false, T or F, 1 or 0)";

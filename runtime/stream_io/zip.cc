@@ -112,7 +112,8 @@ std::vector<ZipEntry> list_zip(const std::string& archive, std::string_view byte
   std::uint64_t at = directory;
   for (std::uint64_t k = 0; k < count; ++k) {
     if (at > end || end - at < directory_bytes || number(bytes, at, 4) != directory_signature) {
-      throw damaged(archive, "directory record " + std::to_string(k + 1) + " of " + std::to_string(count) + " is not there");
+      throw damaged(archive,
+                    "directory record " + std::to_string(k + 1) + " of " + std::to_string(count) + " is not there");
     }
     const std::size_t name_bytes = number(bytes, at + 28, 2);
     const std::uint64_t length = directory_bytes + name_bytes + number(bytes, at + 30, 2) + number(bytes, at + 32, 2);

@@ -1,7 +1,8 @@
-// Hostile and enormous texts: an answer within seconds, never a crash.
+// Hostile and enormous texts: an answer within seconds, never a crash. Limits are generous,
+// for sanitizers slow everything down.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <random>
 
 #include "frontend/format.h"
@@ -17,15 +18,18 @@ std::string repeated(const std::string& text, std::size_t times) {
   return result;
 }
 
+// Of processor time: the machine may be busy with other things.
+double seconds_since(std::clock_t begin) { return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC; }
+
 // The first message, "" if there is none; everything is rendered and formatted as well.
 std::string first_message(const std::string& text) {
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   Parsed p(text);
   const std::string human = render_human(p.diagnostics, p.sources, true);
   EXPECT_EQ(human.empty(), p.messages().empty());
   const std::optional<std::string> formatted = format(1, p.sources, p.diagnostics);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  EXPECT_LT(took.count(), 60);
+  const double took = seconds_since(begin);
+  EXPECT_LT(took, 60);
   return p.messages().empty() ? "" : p.messages().front();
 }
 
@@ -70,13 +74,13 @@ TEST(Robustness, many_equations) {
   for (int i = 1; i <= 100000; ++i) {
     text += "  x" + std::to_string(i) + " = x" + std::to_string(i - 1) + " + 1;\n";
   }
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   const Parsed p(text + "  o = x100000;\n");
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const double took = seconds_since(begin);
   EXPECT_FALSE(p.diagnostics.has_errors());
   EXPECT_EQ(p.node().equations.size(), 100001u);
-  RecordProperty("milliseconds", static_cast<int>(took.count() * 1000));
-  EXPECT_LT(took.count(), 30);
+  RecordProperty("milliseconds", static_cast<int>(took * 1000));
+  EXPECT_LT(took, 30);
 }
 
 TEST(Robustness, junk) {

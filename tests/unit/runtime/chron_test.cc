@@ -57,7 +57,8 @@ TEST(ChronErrors, values) {
             "<stdin>:1:7: cycle 1: 'c' is absent, but it is present at every cycle (clock base)\n");
   EXPECT_EQ(refused(sampled, "c | T T\nx | 1 abc\n"), "<stdin>:2:7: cycle 1: 'x': 'abc' is not an f32\n");
   EXPECT_EQ(refused({{"n", RML_I32}}, "n | 1.5\n"), "<stdin>:1:5: cycle 0: 'n': '1.5' is not an i32\n");
-  EXPECT_EQ(refused({{"n", RML_U8}}, "n | 300\n"), "<stdin>:1:5: cycle 0: 'n': '300' does not fit in a u8 (0 to 255)\n");
+  EXPECT_EQ(refused({{"n", RML_U8}}, "n | 300\n"),
+            "<stdin>:1:5: cycle 0: 'n': '300' does not fit in a u8 (0 to 255)\n");
   const std::vector<PortSpec> matrix = {{"m", RML_I32, {2, 2}}};
   EXPECT_EQ(refused(matrix, "m | [1,2;3,x]\n"), "<stdin>:1:12: cycle 0: 'm': 'x' is not an i32\n");
   EXPECT_EQ(refused(matrix, "m | [1,2,3,4]\n"), "<stdin>:1:9: cycle 0: 'm': not a value of type i32[2,2]\n");
@@ -69,7 +70,8 @@ TEST(ChronErrors, lines) {
   EXPECT_EQ(refused(sampled, "c | T\nX | 1\n"), "<stdin>: no line 'x | …' for input 'x' (f32); did you mean 'X'?\n");
   EXPECT_EQ(refused(sampled, "c | T\nc | F\nx | 1\n"), "<stdin>:2: stream 'c' appears twice, first in line 1\n");
   EXPECT_EQ(refused(sampled, "hello\n"), "<stdin>:1: expected 'name | values'\n");
-  EXPECT_EQ(refused(sampled, "c | T T T\nx | 1 2\n"), "<stdin>:2:8: cycle 2: stream 'x' has 2 values, but 'c' has more\n");
+  EXPECT_EQ(refused(sampled, "c | T T T\nx | 1 2\n"),
+            "<stdin>:2:8: cycle 2: stream 'x' has 2 values, but 'c' has more\n");
 }
 
 TEST(ChronErrors, presence_against_the_clock) {
@@ -79,8 +81,7 @@ TEST(ChronErrors, presence_against_the_clock) {
 }
 
 TEST(Chron, undetermined_rows) {
-  const Outcome outcome =
-      run(segment_max_program(), {"--format", "chron"}, "end | F F T F F\nx   | 1 12 3 4 5\n");
+  const Outcome outcome = run(segment_max_program(), {"--format", "chron"}, "end | F F T F F\nx   | 1 12 3 4 5\n");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.out, "m | 12 12 12 ? ?\n");
   EXPECT_EQ(outcome.err,

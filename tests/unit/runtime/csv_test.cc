@@ -78,8 +78,7 @@ TEST(Csv, special_floats) {
 }
 
 TEST(Csv, integers_of_every_width) {
-  const std::vector<PortSpec> ports = {
-      {"a", RML_I8}, {"b", RML_U8}, {"c", RML_I16}, {"d", RML_I32}, {"e", RML_I64}};
+  const std::vector<PortSpec> ports = {{"a", RML_I8}, {"b", RML_U8}, {"c", RML_I16}, {"d", RML_I32}, {"e", RML_I64}};
   const std::string rows =
       "a,b,c,d,e\n-128,0,-32768,-2147483648,-9223372036854775808\n127,255,32767,2147483647,9223372036854775807\n";
   EXPECT_EQ(copied(ports, rows), rows);
@@ -91,7 +90,8 @@ TEST(Csv, integers_of_every_width) {
 
 TEST(Csv, half_precision) {
   const std::vector<PortSpec> ports = {{"h", RML_F16}, {"b", RML_BF16}};
-  EXPECT_EQ(copied(ports, "h,b\n0.1,0.1\n65504,1e38\n6e-8,3\n-0,nan\n"), "h,b\n0.1,0.1\n65504,1e+38\n6e-08,3\n-0,nan\n");
+  EXPECT_EQ(copied(ports, "h,b\n0.1,0.1\n65504,1e38\n6e-8,3\n-0,nan\n"),
+            "h,b\n0.1,0.1\n65504,1e+38\n6e-08,3\n-0,nan\n");
   EXPECT_EQ(refused(ports, "h,b\n65536,0\n", "h,b\n"),
             "in.csv:2:1: cycle 0: column 'h': '65536' is too large for f16\n");
 }
@@ -127,8 +127,7 @@ TEST(CsvErrors, header) {
 }
 
 TEST(CsvErrors, wrong_type) {
-  EXPECT_EQ(refused(two, "x,n\n1,2\n1,abc\n", "x,n\n1,2\n"),
-            "in.csv:3:3: cycle 1: column 'n': 'abc' is not an i32\n");
+  EXPECT_EQ(refused(two, "x,n\n1,2\n1,abc\n", "x,n\n1,2\n"), "in.csv:3:3: cycle 1: column 'n': 'abc' is not an i32\n");
   EXPECT_EQ(refused(two, "x,n\n1,2.5\n", "x,n\n"), "in.csv:2:3: cycle 0: column 'n': '2.5' is not an i32\n");
   EXPECT_EQ(refused(two, "x,n\n1 2,2\n", "x,n\n"), "in.csv:2:1: cycle 0: column 'x': '1 2' is not an f32\n");
   EXPECT_EQ(refused(two, "x,n\n1e40,2\n", "x,n\n"), "in.csv:2:1: cycle 0: column 'x': '1e40' is too large for f32\n");

@@ -35,7 +35,8 @@ TEST(Jsonl, tensors_nest) {
 }
 
 TEST(Jsonl, what_json_cannot_say_is_a_string) {
-  const std::string lines = "{\"x\":\"NaN\"}\n{\"x\":\"Infinity\"}\n{\"x\":\"-Infinity\"}\n{\"x\":-0.0}\n{\"x\":1e-45}\n";
+  const std::string lines =
+      "{\"x\":\"NaN\"}\n{\"x\":\"Infinity\"}\n{\"x\":\"-Infinity\"}\n{\"x\":-0.0}\n{\"x\":1e-45}\n";
   EXPECT_EQ(copied({{"x"}}, lines), lines);
 }
 
@@ -51,7 +52,8 @@ TEST(Jsonl, other_keys_are_ignored) {
 TEST(JsonlErrors, values) {
   EXPECT_EQ(refused({{"x"}}, "{\"x\":1}\n{\"x\":\"1\"}\n"), "<stdin>:2: cycle 1: 'x': a string is not f32\n");
   EXPECT_EQ(refused({{"n", RML_I32}}, "{\"n\":1.5}\n"), "<stdin>:1: cycle 0: 'n': '1.5' is not an i32\n");
-  EXPECT_EQ(refused({{"n", RML_U8}}, "{\"n\":256}\n"), "<stdin>:1: cycle 0: 'n': '256' does not fit in a u8 (0 to 255)\n");
+  EXPECT_EQ(refused({{"n", RML_U8}}, "{\"n\":256}\n"),
+            "<stdin>:1: cycle 0: 'n': '256' does not fit in a u8 (0 to 255)\n");
   EXPECT_EQ(refused({{"b", RML_BOOL}}, "{\"b\":1}\n"), "<stdin>:1: cycle 0: 'b': a number is not bool\n");
   EXPECT_EQ(refused({{"x"}}, "{\"x\":true}\n"), "<stdin>:1: cycle 0: 'x': true is not f32\n");
   EXPECT_EQ(refused({{"x"}}, "{\"x\":{}}\n"), "<stdin>:1: cycle 0: 'x': an object is not f32\n");
@@ -69,8 +71,9 @@ TEST(JsonlErrors, shapes) {
 }
 
 TEST(JsonlErrors, lines) {
-  EXPECT_EQ(refused({{"xs"}}, "{\"Xs\":1}\n"),
-            "<stdin>:1: cycle 0: no value for 'xs', which is present at every cycle (clock base); did you mean 'Xs'?\n");
+  EXPECT_EQ(
+      refused({{"xs"}}, "{\"Xs\":1}\n"),
+      "<stdin>:1: cycle 0: no value for 'xs', which is present at every cycle (clock base); did you mean 'Xs'?\n");
   EXPECT_EQ(refused({{"x"}}, "[1]\n"), "<stdin>:1: cycle 0: expected an object of named values, found an array\n");
   EXPECT_EQ(refused({{"x"}}, "{\"x\":1,\"x\":2}\n"), "<stdin>:1: cycle 0: 'x': key 'x' appears twice\n");
   const std::string broken = refused({{"x"}}, "{\"x\":1}\n{\"x\":}\n");

@@ -31,9 +31,10 @@ std::string answer(const PortSpec& port, const std::string& file) {
 TEST(Npy, reads_what_numpy_writes) {
   NEEDS_NUMPY();
   const Folder folder;
-  python("np.save('" + folder.path("x.npy") + "', np.arange(6, dtype=np.float32).reshape(2,3) / 4)\n" +
-         "np.savez('" + folder.path("a.npz") + "', v=np.arange(6, dtype=np.int64).reshape(3,2), b=np.array([True,False,True]))\n" +
-         "np.savez_compressed('" + folder.path("c.npz") + "', v=np.arange(6, dtype=np.int64).reshape(3,2), b=np.array([True,False,True]))\n");
+  python("np.save('" + folder.path("x.npy") + "', np.arange(6, dtype=np.float32).reshape(2,3) / 4)\n" + "np.savez('" +
+         folder.path("a.npz") + "', v=np.arange(6, dtype=np.int64).reshape(3,2), b=np.array([True,False,True]))\n" +
+         "np.savez_compressed('" + folder.path("c.npz") +
+         "', v=np.arange(6, dtype=np.int64).reshape(3,2), b=np.array([True,False,True]))\n");
   const CopyProgram vector({{"x", RML_F32, {3}}});
   EXPECT_EQ(run(vector.table(), {"--input", folder.path("x.npy")}).out, "x[0],x[1],x[2]\n0,0.25,0.5\n0.75,1,1.25\n");
   const CopyProgram both({{"v", RML_I64, {2}}, {"b", RML_BOOL}});
@@ -55,8 +56,8 @@ TEST(Npy, numpy_reads_what_we_write) {
                    "print(z['c'].tolist(), z['h'].tolist(), z['h'].dtype)\n"),
             "['c', 'h', 'x', 'x.present']\n[[1.5, 2.0], [3.0, 4.0]] float32 [True, False, True]\n"
             "[True, False, True] [0.5, 1.0, 2.0] float16\n");
-  outcome = run(copy.table(), {"--input", in, "--output", "h=" + folder.path("h.npy"), "--output",
-                               "c=" + folder.path("c.npy.gz")});
+  outcome = run(copy.table(),
+                {"--input", in, "--output", "h=" + folder.path("h.npy"), "--output", "c=" + folder.path("c.npy.gz")});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(python("import gzip\nprint(np.load('" + folder.path("h.npy") + "').tolist())\n" +
                    "print(np.load(gzip.open('" + folder.path("c.npy.gz") + "')).tolist())\n"),
@@ -66,18 +67,27 @@ TEST(Npy, numpy_reads_what_we_write) {
 TEST(Npy, every_safe_conversion_agrees_with_numpy) {
   NEEDS_NUMPY();
   const Folder folder;
-  python("for t in 'b1 i1 u1 i2 u2 i4 u4 i8 f2 f4 f8 >i2 >u4 >i8 >f2 >f4 >f8'.split():\n"
-         "  np.save('" + folder.path("") + "' + t.replace('>','big_') + '.npy', np.array([0, 1, 1], dtype=t))\n");
-  const std::vector<std::pair<std::string, std::string>> safe = {
-      {"b1", "bool i8 u8 i16 i32 i64 f16 f32 f64"}, {"i1", "i8 i16 i32 i64 f16 f32 f64"},
-      {"u1", "u8 i16 i32 i64 f16 f32 f64"},         {"i2", "i16 i32 i64 f32 f64"},
-      {"big_i2", "i16 i32 i64 f32 f64"},            {"u2", "i32 i64 f32 f64"},
-      {"i4", "i32 i64 f64"},                        {"u4", "i64 f64"},
-      {"big_u4", "i64 f64"},                        {"i8", "i64"},
-      {"big_i8", "i64"},                            {"f2", "f16 f32 f64"},
-      {"big_f2", "f16 f32 f64"},                    {"f4", "f32 f64"},
-      {"big_f4", "f32 f64"},                        {"f8", "f64"},
-      {"big_f8", "f64"}};
+  python(
+      "for t in 'b1 i1 u1 i2 u2 i4 u4 i8 f2 f4 f8 >i2 >u4 >i8 >f2 >f4 >f8'.split():\n"
+      "  np.save('" +
+      folder.path("") + "' + t.replace('>','big_') + '.npy', np.array([0, 1, 1], dtype=t))\n");
+  const std::vector<std::pair<std::string, std::string>> safe = {{"b1", "bool i8 u8 i16 i32 i64 f16 f32 f64"},
+                                                                 {"i1", "i8 i16 i32 i64 f16 f32 f64"},
+                                                                 {"u1", "u8 i16 i32 i64 f16 f32 f64"},
+                                                                 {"i2", "i16 i32 i64 f32 f64"},
+                                                                 {"big_i2", "i16 i32 i64 f32 f64"},
+                                                                 {"u2", "i32 i64 f32 f64"},
+                                                                 {"i4", "i32 i64 f64"},
+                                                                 {"u4", "i64 f64"},
+                                                                 {"big_u4", "i64 f64"},
+                                                                 {"i8", "i64"},
+                                                                 {"big_i8", "i64"},
+                                                                 {"f2", "f16 f32 f64"},
+                                                                 {"big_f2", "f16 f32 f64"},
+                                                                 {"f4", "f32 f64"},
+                                                                 {"big_f4", "f32 f64"},
+                                                                 {"f8", "f64"},
+                                                                 {"big_f8", "f64"}};
   for (const auto& [file, targets] : safe) {
     for (std::uint8_t dtype = RML_BOOL; dtype <= RML_F64; ++dtype) {
       if (dtype == RML_BF16) continue;
@@ -107,9 +117,9 @@ TEST(Npy, numpy_versions_two_and_three) {
 TEST(Npy, refuses_objects_fortran_order_and_records_of_numpy) {
   NEEDS_NUMPY();
   const Folder folder;
-  python("np.save('" + folder.path("o.npy") + "', np.array([{}, 1], dtype=object))\n" +
-         "np.save('" + folder.path("f.npy") + "', np.asfortranarray(np.zeros((3,2), np.float32)))\n" +
-         "np.save('" + folder.path("r.npy") + "', np.zeros(3, dtype=[('a','f4'),('b','f4')]))\n");
+  python("np.save('" + folder.path("o.npy") + "', np.array([{}, 1], dtype=object))\n" + "np.save('" +
+         folder.path("f.npy") + "', np.asfortranarray(np.zeros((3,2), np.float32)))\n" + "np.save('" +
+         folder.path("r.npy") + "', np.zeros(3, dtype=[('a','f4'),('b','f4')]))\n");
   const CopyProgram copy({{"x", RML_F32, {2}}});
   EXPECT_NE(run(copy.table(), {"--input", folder.path("o.npy")}).err.find("Python objects ('|O'), which is never read"),
             std::string::npos);
@@ -136,8 +146,7 @@ TEST(NpyErrors, truncated) {
 
 TEST(NpyErrors, impossible_sizes) {
   std::string file = npy("<f4", 0xffffffffffffffffull, {}, "");
-  EXPECT_EQ(answer({"x", RML_F32}, file),
-            "a.npy: the array's shape (18446744073709551615,) is impossibly large\n");
+  EXPECT_EQ(answer({"x", RML_F32}, file), "a.npy: the array's shape (18446744073709551615,) is impossibly large\n");
   file = npy("<f4", 0x0fffffffffffffffull, {}, "abcd");
   EXPECT_EQ(answer({"x", RML_F32}, file),
             "a.npy: truncated at cycle 1: 1152921504606846975 rows of 4 bytes promised (4611686018427387900 bytes), 4 "
@@ -176,8 +185,9 @@ TEST(NpyErrors, streams_that_may_be_absent) {
             "--input x.npy: 'x' is absent at some cycles (clock base on c), which a NumPy file cannot say; use .csv, "
             ".jsonl or .chron\n");
   outcome = run(copy.table(), {"--output", "x=x.npy"});
-  EXPECT_EQ(outcome.err,
-            "--output x.npy: 'x' is absent at some cycles (clock base on c), which a .npy cannot say; use .npz or .csv\n");
+  EXPECT_EQ(
+      outcome.err,
+      "--output x.npy: 'x' is absent at some cycles (clock base on c), which a .npy cannot say; use .npz or .csv\n");
   outcome = run(copy.table(), {"--output", "all.npy"});
   EXPECT_EQ(outcome.err,
             "--output all.npy: a .npy holds one stream, not 2 ('c', 'x'); name one each (c=FILE.npy) or use .npz\n");

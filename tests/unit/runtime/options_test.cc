@@ -61,7 +61,8 @@ TEST(Options, inputs_by_name) {
             "--input c.csv: every input is given by name already\n");
   EXPECT_EQ(misused({"--input", "first=-", "--input", "second=-"}), "--input: '-' can be given once only\n");
   EXPECT_EQ(misused({"--input", "first="}), "--input first=: no file name\n");
-  EXPECT_NE(misused({"--input", "a.txt"}).find("--input a.txt: the suffix does not tell the format"), std::string::npos);
+  EXPECT_NE(misused({"--input", "a.txt"}).find("--input a.txt: the suffix does not tell the format"),
+            std::string::npos);
 }
 
 TEST(Options, a_node_without_inputs_needs_cycles) {
@@ -77,7 +78,8 @@ TEST(Options, a_node_without_inputs_needs_cycles) {
 TEST(Options, monitor) {
   EXPECT_EQ(run(sums_program(), {"--monitor", "sun"}).err, "--monitor sun: no output 'sun'; did you mean 'sum'?\n");
   const CopyProgram copy({{"v", RML_F32, {2}}});
-  EXPECT_EQ(run(copy.table(), {"--monitor", "v"}).err, "--monitor v: 'v' is f32[2]; only scalar outputs can be shown\n");
+  EXPECT_EQ(run(copy.table(), {"--monitor", "v"}).err,
+            "--monitor v: 'v' is f32[2]; only scalar outputs can be shown\n");
 }
 
 }  // namespace

@@ -28,8 +28,7 @@ TEST(Output, outputs_not_asked_for_are_not_written) {
 
 TEST(Output, full_disk) {
   for (const char* format : {"csv", "jsonl", "chron", "npy"}) {
-    const Outcome outcome =
-        run(count_program(), {"--cycles", "3", "--format", format, "--output", "/dev/full"});
+    const Outcome outcome = run(count_program(), {"--cycles", "3", "--format", format, "--output", "/dev/full"});
     EXPECT_EQ(outcome.status, 1) << format;
     EXPECT_EQ(outcome.err, "cannot write '/dev/full': No space left on device\n") << format;
   }

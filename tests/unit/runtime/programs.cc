@@ -99,7 +99,8 @@ std::int32_t copy_pop(void* state, void* const* out, std::uint8_t* present) {
 CopyProgram::CopyProgram(std::vector<PortSpec> specs) : specs_(std::move(specs)) {
   table_ = rt::test::table<rml_header>("copy", "copy.rml");
   for (const PortSpec& spec : specs_) {
-    clocks_.push_back(spec.sampled_by < 0 ? "base" : "base on " + specs_[static_cast<std::size_t>(spec.sampled_by)].name);
+    clocks_.push_back(spec.sampled_by < 0 ? "base"
+                                          : "base on " + specs_[static_cast<std::size_t>(spec.sampled_by)].name);
   }
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const PortSpec& spec = specs_[i];
@@ -341,9 +342,12 @@ const rml_program& segment_max_program() {
 
 const rml_program& failing_program(std::int32_t fault) {
   switch (fault) {
-    case RML_FAULT_DIVISION: return failing<RML_FAULT_DIVISION>("division by zero");
-    case RML_FAULT_INDEX: return failing<RML_FAULT_INDEX>("index out of bounds");
-    default: return failing<RML_FAULT_ASSERT>("assertion failed: x is small");
+    case RML_FAULT_DIVISION:
+      return failing<RML_FAULT_DIVISION>("division by zero");
+    case RML_FAULT_INDEX:
+      return failing<RML_FAULT_INDEX>("index out of bounds");
+    default:
+      return failing<RML_FAULT_ASSERT>("assertion failed: x is small");
   }
 }
 

@@ -65,7 +65,8 @@ TEST(Run, input_files_must_be_equally_long) {
   const Outcome outcome = run(segment_max_program(), {"--input", "end=" + end, "--input", x});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.out, "m\n1\n2\n");
-  EXPECT_EQ(outcome.err, x + " ends after 2 rows, but " + end + " goes on at cycle 2: input files must be equally long\n");
+  EXPECT_EQ(outcome.err,
+            x + " ends after 2 rows, but " + end + " goes on at cycle 2: input files must be equally long\n");
 }
 
 TEST(Run, presence_faults_name_the_right_file) {
@@ -81,8 +82,9 @@ TEST(Run, presence_faults_name_the_right_file) {
 TEST(Run, stats) {
   const Outcome outcome = run(segment_max_program(), {"--stats"}, "end,x\nF,1\nT,2\nT,3\n");
   EXPECT_EQ(outcome.status, 0);
-  for (const char* text : {"cycles           3\n", "rows             3\n", "cycles/s\n", "MiB\n", "segments         2\n",
-                           "longest segment  2 cycles\n", "buffers          16 bytes at most\n"}) {
+  for (const char* text :
+       {"cycles           3\n", "rows             3\n", "cycles/s\n", "MiB\n", "segments         2\n",
+        "longest segment  2 cycles\n", "buffers          16 bytes at most\n"}) {
     EXPECT_NE(outcome.err.find(text), std::string::npos) << text << "\n" << outcome.err;
   }
 }
@@ -97,7 +99,8 @@ TEST(Run, progress) {
 }
 
 TEST(Run, missing_input) {
-  EXPECT_EQ(run(sums_program(), {"--input", "nosuch.csv"}).err, "cannot open 'nosuch.csv': No such file or directory\n");
+  EXPECT_EQ(run(sums_program(), {"--input", "nosuch.csv"}).err,
+            "cannot open 'nosuch.csv': No such file or directory\n");
   EXPECT_EQ(run(sums_program(), {"--input", "/", "--format", "csv"}).err, "cannot read '/': it is a directory\n");
 }
 

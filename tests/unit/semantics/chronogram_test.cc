@@ -50,9 +50,13 @@ TEST(Chronogram, ErrorsNameThePlace) {
 
 TEST(Chronogram, EveryDtypeReadsBack) {
   const std::pair<DType, const char*> cases[] = {
-      {DType::i8, "-128 127"},  {DType::u8, "0 255"},        {DType::i16, "-32768 32767"},
-      {DType::i64, "-9223372036854775808 9223372036854775807"}, {DType::f64, "0.1 nan inf -inf -0"},
-      {DType::f32, "16777216 0.1 3.4028235e+38"},            {DType::f16, "0.1 65504 6e-08 inf"},
+      {DType::i8, "-128 127"},
+      {DType::u8, "0 255"},
+      {DType::i16, "-32768 32767"},
+      {DType::i64, "-9223372036854775808 9223372036854775807"},
+      {DType::f64, "0.1 nan inf -inf -0"},
+      {DType::f32, "16777216 0.1 3.4028235e+38"},
+      {DType::f16, "0.1 65504 6e-08 inf"},
       {DType::bf16, "0.1 -3 1e-40"},
   };
   for (const auto& [dtype, cells] : cases) {

@@ -137,8 +137,9 @@ TEST(Interpret, MergeNeedsOnlyTheChosenBranch) {
 }
 
 TEST(Interpret, WhatNeedsItselfIsUndeterminedForEver) {
-  EXPECT_EQ(run("%0: i32 = input 0\n%1: i32 = add %0 %2\n%2: i32 = negate %1\ninput x = %0\noutput y = %1\n", "x | 1 2\n"),
-            "y | ? ?\n");
+  EXPECT_EQ(
+      run("%0: i32 = input 0\n%1: i32 = add %0 %2\n%2: i32 = negate %1\ninput x = %0\noutput y = %1\n", "x | 1 2\n"),
+      "y | ? ?\n");
   // x = post (0 fby x)
   EXPECT_EQ(run("%0: i32 = input 0\n%1: i32 = const 0\n%2: i32 = fby %1 %3\n%3: i32 = post %2\n"
                 "input u = %0\noutput x = %3\n",
@@ -148,10 +149,11 @@ TEST(Interpret, WhatNeedsItselfIsUndeterminedForEver) {
 
 TEST(Interpret, FbyNeedsInitOnlyAtTheFirstInstant) {
   // x = post-free init that would be undetermined later on: init = when start (post u).
-  EXPECT_EQ(run("clock c2 = base on %3\n%0: i32 = input 0\n%1: bool = const T\n%2: bool = const F\n%3: bool = fby %1 %2\n"
-                "%4: i32 = post %0\n%5: i32 on c2 = when %3 %4\n%6: i32 = fby %5 %0\ninput u = %0\noutput o = %6\n",
-                "u | 1 2 3\n"),
-            "o | 2 1 2\n");
+  EXPECT_EQ(
+      run("clock c2 = base on %3\n%0: i32 = input 0\n%1: bool = const T\n%2: bool = const F\n%3: bool = fby %1 %2\n"
+          "%4: i32 = post %0\n%5: i32 on c2 = when %3 %4\n%6: i32 = fby %5 %0\ninput u = %0\noutput o = %6\n",
+          "u | 1 2 3\n"),
+      "o | 2 1 2\n");
 }
 
 TEST(Interpret, ClocksThatWaitForTheFuture) {
@@ -166,13 +168,14 @@ TEST(Interpret, ClocksThatWaitForTheFuture) {
 
 TEST(Interpret, NestedBackfill) {
   // o = backfill (backfill x b) a
-  EXPECT_EQ(run("clock c2 = base on %0\nclock c3 = base on not %0\nclock c4 = base on %1\nclock c5 = base on not %1\n"
-                "%0: bool = input 0\n%1: bool = input 1\n%2: i32 = input 2\n"
-                "%3: i32 on c2 = when %0 %2\n%4: i32 = post %6\n%5: i32 on c3 = when not %0 %4\n%6: i32 = merge %0 %3 %5\n"
-                "%7: i32 on c4 = when %1 %6\n%8: i32 = post %10\n%9: i32 on c5 = when not %1 %8\n%10: i32 = merge %1 %7 %9\n"
-                "input b = %0\ninput a = %1\ninput x = %2\noutput o = %10\n",
-                "b | F F T F T F T\na | F T F F T F F\nx | 1 2 3 4 5 6 7\n"),
-            "o | 3 3 5 5 5 ? ?\n");
+  EXPECT_EQ(
+      run("clock c2 = base on %0\nclock c3 = base on not %0\nclock c4 = base on %1\nclock c5 = base on not %1\n"
+          "%0: bool = input 0\n%1: bool = input 1\n%2: i32 = input 2\n"
+          "%3: i32 on c2 = when %0 %2\n%4: i32 = post %6\n%5: i32 on c3 = when not %0 %4\n%6: i32 = merge %0 %3 %5\n"
+          "%7: i32 on c4 = when %1 %6\n%8: i32 = post %10\n%9: i32 on c5 = when not %1 %8\n%10: i32 = merge %1 %7 %9\n"
+          "input b = %0\ninput a = %1\ninput x = %2\noutput o = %10\n",
+          "b | F F T F T F T\na | F T F F T F F\nx | 1 2 3 4 5 6 7\n"),
+      "o | 3 3 5 5 5 ? ?\n");
 }
 
 // The sum of each segment, back over it, then into a parameter held over the next one:
@@ -250,8 +253,8 @@ TEST(Interpret, AssertsAndWhichFaultIsFirst) {
 }
 
 TEST(Interpret, IndexOutOfBounds) {
-  const Core core = core_of(
-      "%0: i32[3] = const [5,6,7]\n%1: i32 = input 0\n%2: i32 = index %0 %1\ninput i = %1\noutput o = %2\n");
+  const Core core =
+      core_of("%0: i32[3] = const [5,6,7]\n%1: i32 = input 0\n%2: i32 = index %0 %1\ninput i = %1\noutput o = %2\n");
   const Chronogram inputs = inputs_of(core, "i | 2 3\n");
   Interpreter interpreter(core, 0);
   EXPECT_FALSE(interpreter.push(column(inputs, 0)));
@@ -313,9 +316,10 @@ TEST(Interpret, ExternalNodesAreCalledOnceAtEachInstant) {
 
 TEST(Interpret, RandomDrawsDependOnSeedKeyAndCycle) {
   const auto draws = [](std::uint64_t seed, const char* key) {
-    const Core core = core_of(std::string("%0: i64 = const 0\n%1: i64 = fby %0 %3\n%2: i64 = const 1\n%3: i64 = add %1 %2\n"
-                                          "%4: f64 = uniform %1 {shape=[], low=0, high=1, key=") +
-                              key + "}\noutput u = %4\n");
+    const Core core =
+        core_of(std::string("%0: i64 = const 0\n%1: i64 = fby %0 %3\n%2: i64 = const 1\n%3: i64 = add %1 %2\n"
+                            "%4: f64 = uniform %1 {shape=[], low=0, high=1, key=") +
+                key + "}\noutput u = %4\n");
     Interpreter interpreter(core, seed);
     interpreter.push({});
     interpreter.push({});
@@ -341,6 +345,18 @@ TEST(Interpret, HistoryOfWatchedValues) {
 
 // ---- memory and depth ----
 
+// Sanitizers keep freed memory and are slow: there only that the runs end well is tested.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+constexpr bool sanitized = __has_feature(address_sanitizer);
+#else
+constexpr bool sanitized = false;
+#endif
+constexpr std::int64_t scale = sanitized ? 20 : 1;
+constexpr std::int64_t long_run = 200'000 / scale;
+constexpr std::int64_t allowed_kib = sanitized ? INT64_MAX : 4096;
+
 std::int64_t resident_kib() {
   std::ifstream in("/proc/self/status");
   std::string word;
@@ -360,8 +376,8 @@ std::int64_t growth_over(Interpreter& interpreter, std::int64_t cycles, std::int
   for (std::int64_t n = 0; n < cycles; ++n) {
     if (n == cycles / 20) before = resident_kib();
     const bool end = n % segment == segment - 1;
-    EXPECT_FALSE(interpreter.push({{Presence::present, Tensor::boolean(end)},
-                                   {Presence::present, Tensor::scalar<std::int32_t>(DType::i32, 1)}}));
+    EXPECT_FALSE(interpreter.push(
+        {{Presence::present, Tensor::boolean(end)}, {Presence::present, Tensor::scalar<std::int32_t>(DType::i32, 1)}}));
     while (interpreter.pop()) {
     }
   }
@@ -373,20 +389,21 @@ TEST(InterpretMemory, TwoMillionCyclesOfACounter) {
   Interpreter interpreter(core, 0);
   std::int64_t before = 0;
   std::int32_t last = 0;
-  for (int n = 0; n < 2'000'000; ++n) {
-    if (n == 100'000) before = resident_kib();
+  const std::int64_t cycles = 2'000'000 / scale;
+  for (std::int64_t n = 0; n < cycles; ++n) {
+    if (n == cycles / 20) before = resident_kib();
     interpreter.push({});
     while (const auto row = interpreter.pop()) last = *row->front().value.as<std::int32_t>();
   }
-  EXPECT_EQ(last, 1'999'999);
-  EXPECT_LT(resident_kib() - before, 4096);
+  EXPECT_EQ(last, cycles - 1);
+  EXPECT_LT(resident_kib() - before, allowed_kib);
 }
 
 TEST(InterpretMemory, SegmentsThatEnd) {
   const Core core = core_of(training);
   Interpreter interpreter(core, 0);
-  EXPECT_LT(growth_over(interpreter, 200'000, 100), 4096);
-  EXPECT_EQ(interpreter.popped(), 200'000);
+  EXPECT_LT(growth_over(interpreter, long_run, 100), allowed_kib);
+  EXPECT_EQ(interpreter.popped(), long_run);
 }
 
 TEST(InterpretMemory, StateThatIsRarelyRead) {
@@ -395,25 +412,26 @@ TEST(InterpretMemory, StateThatIsRarelyRead) {
       "clock c2 = base on %0\n%0: bool = input 0\n%1: i32 = input 1\n%2: i32 = const 0\n%3: i32 = fby %2 %4\n"
       "%4: i32 = add %3 %1\n%5: i32 on c2 = when %0 %4\ninput end = %0\ninput x = %1\noutput o = %5\n");
   Interpreter interpreter(core, 0);
-  EXPECT_LT(growth_over(interpreter, 200'000, 200'000), 4096);
-  EXPECT_EQ(interpreter.popped(), 200'000);
+  EXPECT_LT(growth_over(interpreter, long_run, long_run), allowed_kib);
+  EXPECT_EQ(interpreter.popped(), long_run);
 }
 
 TEST(InterpretMemory, ASegmentAsLongAsTheRun) {
   // 200,000 cells wait for each other and are resolved without recursion, in linear time.
   const Core core = golden("backfill");
   Interpreter interpreter(core, 0);
-  growth_over(interpreter, 200'000, 200'000);
-  EXPECT_EQ(interpreter.popped(), 200'000);
+  growth_over(interpreter, long_run, long_run);
+  EXPECT_EQ(interpreter.popped(), long_run);
 }
 
 TEST(InterpretMemory, PostOnAClockThatIsRare) {
   const Core core = core_of(
-      "clock c2 = base on %0\n%0: bool = input 0\n%1: i32 = input 1\n%2: i32 on c2 = when %0 %1\n%3: i32 on c2 = post %2\n"
+      "clock c2 = base on %0\n%0: bool = input 0\n%1: i32 = input 1\n%2: i32 on c2 = when %0 %1\n%3: i32 on c2 = post "
+      "%2\n"
       "input c = %0\ninput x = %1\noutput y = %3\n");
   Interpreter interpreter(core, 0);
-  growth_over(interpreter, 200'000, 50'000);
-  EXPECT_EQ(interpreter.popped(), 199'999);
+  growth_over(interpreter, long_run, long_run / 4);
+  EXPECT_EQ(interpreter.popped(), long_run - 1);
 }
 
 }  // namespace

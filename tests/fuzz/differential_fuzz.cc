@@ -1,0 +1,226 @@
+// Differential fuzzing: every generated program must mean the same to the reference engine
+// and to compiled code at -O0 and -O2.
+//
+//   differential_fuzz [--from SEED] [--count N] [--jobs N] [--print SEED]
+//
+// Each worker process takes every jobs-th seed and reports one letter per program through a
+// pipe; a worker that dies names the seed it was at. Programs the checker rejects
+// (a random `post` can make a true causality cycle) and programs without a static schedule
+// are counted; anything else that is not agreement is a failure and fails the run. Rows the
+// reference determines and compiled code does not are allowed only in the unfinished tail of
+// a run (the last segment, or the lookahead of a post).
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "driver/drive_program.h"
+#include "driver/engines.h"
+#include "driver/pipeline.h"
+#include "frontend/render.h"
+#include "fuzz/generate_program.h"
+#include "lowering/validate_schedule.h"
+
+namespace rml::fuzz {
+
+namespace {
+
+enum Outcome : char { agrees = '.', rejected = 'r', refused = 's', differs = 'D', failed = 'F' };
+
+struct Report {
+  Outcome outcome = agrees;
+  std::string text;
+};
+
+bool same_cell(const Cell& a, const Cell& b) {
+  if (a.presence != b.presence) return false;
+  if (a.presence != Presence::present || a.value == b.value) return true;
+  if (a.value.dtype() != b.value.dtype() || a.value.shape() != b.value.shape()) return false;
+  for (std::int64_t i = 0; i < a.value.elements(); ++i) {
+    if (a.value.dtype() == DType::f64) {
+      const double x = a.value.as<double>()[i], y = b.value.as<double>()[i];
+      if (!(x == y || (std::isnan(x) && std::isnan(y)))) return false;
+    } else if (a.value.dtype() == DType::f32) {
+      const float x = a.value.as<float>()[i], y = b.value.as<float>()[i];
+      if (!(x == y || (std::isnan(x) && std::isnan(y)))) return false;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool row_known(const Chronogram& rows, std::size_t cycle) {
+  for (const ChronogramRow& r : rows)
+    if (r.cells[cycle].presence == Presence::undetermined) return false;
+  return true;
+}
+
+// The cycles from which on nothing need come out: behind the last end, less the lookahead.
+std::size_t settled(const GeneratedProgram& g) {
+  std::size_t cycles = 0;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(g.cycles); ++k)
+    if (g.inputs[0].cells[k].value.truth()) cycles = k + 1;
+  return cycles > 6 ? cycles - 6 : 0;
+}
+
+std::string compare(const GeneratedProgram& g, const Driven& want, const Driven& got) {
+  if (want.stop != got.stop || want.stop_cycle != got.stop_cycle)
+    return "stops `" + want.stop + "` at " + std::to_string(want.stop_cycle) + " against `" + got.stop + "` at " +
+           std::to_string(got.stop_cycle);
+  if (!want.stop.empty()) return "";
+  for (std::size_t k = 0; k < static_cast<std::size_t>(g.cycles); ++k) {
+    const bool a = row_known(want.outputs, k), b = row_known(got.outputs, k);
+    if (b && !a) return "row " + std::to_string(k) + " is known to compiled code only";
+    if (a && !b && k < settled(g)) return "row " + std::to_string(k) + " is missing";
+    if (!a || !b) continue;
+    for (std::size_t o = 0; o < want.outputs.size(); ++o)
+      if (!same_cell(want.outputs[o].cells[k], got.outputs[o].cells[k]))
+        return want.outputs[o].name + " differs at cycle " + std::to_string(k) + ": " +
+               to_string(want.outputs[o].cells[k].value) + " against " + to_string(got.outputs[o].cells[k].value);
+  }
+  return "";
+}
+
+Report check(std::uint64_t seed) {
+  const GeneratedProgram g = generate_program(seed);
+  Compilation c;
+  c.options.target.cpu = "native";
+  const Front front = check_text(c, "generated.rml", g.source);
+  auto errors = [&](Outcome o) { return Report{o, render_human(c.diagnostics, c.sources, false)}; };
+  if (c.failed()) return errors(failed);   // ill-typed or ill-clocked: the generator promises it is not
+  const auto entry = find_entry(c, front);
+  if (!entry) return errors(failed);
+  const auto elaborated = elaborate(c, front, *entry, {}, c.diagnostics);
+  if (!elaborated || c.failed()) {
+    bool productivity = true;
+    for (const Diagnostic& d : c.diagnostics.all())
+      if (severity(d.code) == Severity::error)
+        productivity &= code_name(d.code).substr(0, 3) == "E05" || d.code == Code::E0701;
+    return errors(productivity ? rejected : failed);
+  }
+  const DriveOptions options{.cycles = g.cycles, .seed = seed, .horizon = 0};
+  const auto reference = load_reference(c, elaborated->core, {});
+  if (!reference) return errors(failed);
+  const Driven want = drive(reference->table(), g.inputs, options);
+  const auto arranged = arrange(c, *elaborated, c.diagnostics);
+  if (!arranged) return errors(refused);
+  if (const std::string complaint = validate(arranged->schedule); !complaint.empty())
+    return {failed, "validator: " + complaint};
+  for (int level : {0, 2}) {
+    c.options.target.optimization = level;
+    const steps::Program program = lower(c, *arranged);
+    const auto compiled = load_compiled(c, program, {});
+    if (!compiled) return errors(failed);
+    const std::string difference = compare(g, want, drive(compiled->table(), g.inputs, options));
+    if (!difference.empty()) return {differs, "-O" + std::to_string(level) + ": " + difference};
+  }
+  return {};
+}
+
+Report check_safely(std::uint64_t seed) {
+  try {
+    return check(seed);
+  } catch (const std::exception& e) {
+    return {failed, e.what()};
+  }
+}
+
+
+// Runs first, first + step, … and writes a letter for each; what went wrong goes to stderr.
+void work(std::uint64_t first, std::uint64_t step, std::uint64_t count, int to) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    alarm(60);
+    const std::uint64_t seed = first + i * step;
+    const Report r = check_safely(seed);
+    if (r.outcome == differs || r.outcome == failed)
+      std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(seed), r.text.c_str());
+    if (write(to, &r.outcome, 1) != 1) _exit(2);
+  }
+  _exit(0);
+}
+
+std::map<char, std::uint64_t> run(std::uint64_t from, std::uint64_t count, std::uint64_t jobs) {
+  std::map<char, std::uint64_t> totals;
+  struct Task { std::uint64_t first, count; };
+  std::vector<Task> tasks;
+  for (std::uint64_t j = 0; j < jobs; ++j) tasks.push_back({from + j, (count + jobs - 1 - j) / jobs});
+  std::vector<std::pair<pid_t, int>> running(jobs);
+  auto start = [&](std::uint64_t j) {
+    int ends[2];
+    if (pipe(ends) != 0) std::abort();
+    std::fflush(nullptr);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      close(ends[0]);
+      work(tasks[j].first, jobs, tasks[j].count, ends[1]);
+    }
+    close(ends[1]);
+    running[j] = {pid, ends[0]};
+  };
+  for (std::uint64_t j = 0; j < jobs; ++j) start(j);
+  for (std::uint64_t j = 0; j < jobs; ++j) {
+    while (tasks[j].count > 0) {
+      char letter = 0;
+      if (read(running[j].second, &letter, 1) == 1) {
+        ++totals[letter];
+        tasks[j].first += jobs;
+        --tasks[j].count;
+        continue;
+      }
+      // The worker died, or was stopped by its alarm, at the program it was about to report.
+      int status = 0;
+      waitpid(running[j].first, &status, 0);
+      close(running[j].second);
+      std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(tasks[j].first),
+                   WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "no end after 60 s" : "crash");
+      ++totals['C'];
+      tasks[j].first += jobs;
+      if (--tasks[j].count > 0) start(j);
+      else running[j].first = 0;
+    }
+    if (running[j].first != 0) waitpid(running[j].first, nullptr, 0);
+  }
+  return totals;
+}
+
+}  // namespace
+
+}  // namespace rml::fuzz
+
+int main(int argc, char** argv) {
+  using namespace rml::fuzz;
+  std::uint64_t from = 1, count = 200, jobs = 2;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::uint64_t n = std::strtoull(argv[i + 1], nullptr, 10);
+    if (std::strcmp(argv[i], "--from") == 0) from = n;
+    else if (std::strcmp(argv[i], "--count") == 0) count = n;
+    else if (std::strcmp(argv[i], "--jobs") == 0) jobs = n;
+    else if (std::strcmp(argv[i], "--print") == 0) {
+      const GeneratedProgram g = generate_program(n);
+      std::printf("%s(*\n%s*)\n", g.source.c_str(), rml::print_chronogram(g.inputs).c_str());
+      return 0;
+    } else {
+      std::fprintf(stderr, "unknown option %s\n", argv[i]);
+      return 2;
+    }
+  }
+  auto totals = run(from, count, jobs == 0 ? 1 : jobs);
+  const std::uint64_t bad = totals[differs] + totals[failed] + totals['C'];
+  std::printf("seeds %llu to %llu: %llu agree, %llu rejected, %llu without a static schedule\n",
+              static_cast<unsigned long long>(from), static_cast<unsigned long long>(from + count - 1),
+              static_cast<unsigned long long>(totals[agrees]), static_cast<unsigned long long>(totals[rejected]),
+              static_cast<unsigned long long>(totals[refused]));
+  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(count - bad),
+              static_cast<unsigned long long>(bad));
+  return bad == 0 ? 0 : 1;
+}

@@ -1,0 +1,343 @@
+// A pool of variables grows equation by equation; each new one is an expression over the
+// pool, of a chosen dtype, shape and clock. Clocks come from Boolean variables of the pool.
+// Recurrences are written in forms that are causal: a variable may occur in its own equation
+// under `fby`, or under `post` where the segment's end cuts it; knots of both (a state that
+// runs forward, its adjoint backward, a parameter moved at segment ends) are templates with
+// random expressions inside. `end` is an input that is often true, and true at the last cycle.
+#include "fuzz/generate_program.h"
+
+#include <map>
+#include <random>
+
+namespace rml::fuzz {
+
+namespace {
+
+struct GenType {
+  DType dtype;
+  Shape shape;
+  friend bool operator==(const GenType&, const GenType&) = default;
+};
+
+struct GenClock {
+  int parent;            // -1: base
+  std::string condition;
+  bool positive;
+};
+
+struct Variable {
+  std::string name;
+  GenType type;
+  int clock;             // index into clocks_
+};
+
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed) : random_(seed) { clocks_.push_back({-1, "", true}); }
+
+  GeneratedProgram run() {
+    GeneratedProgram out;
+    out.cycles = 1 + pick(24);
+    inputs(out);
+    const int equations = 2 + pick(12);
+    for (int i = 0; i < equations; ++i) equation();
+    outputs();
+    out.source = "node main(" + join(input_text_) + ") -> (" + join(output_text_) + ")\n" + body_;
+    return out;
+  }
+
+ private:
+  int pick(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
+  bool chance(int percent) { return pick(100) < percent; }
+  static std::string join(const std::vector<std::string>& parts) {
+    std::string s;
+    for (const auto& p : parts) s += (s.empty() ? "" : ", ") + p;
+    return s;
+  }
+
+  GenType random_type() {
+    static const std::vector<DType> dtypes{DType::i32, DType::i32, DType::f64, DType::f64, DType::f32, DType::boolean,
+                                           DType::i64, DType::i8};
+    const DType d = dtypes[static_cast<std::size_t>(pick(static_cast<int>(dtypes.size())))];
+    static const std::vector<Shape> shapes{{}, {}, {}, {2}, {3}, {2, 3}};
+    return {d, d == DType::boolean ? Shape{} : shapes[static_cast<std::size_t>(pick(6))]};
+  }
+  static std::string type_text(const GenType& t) {
+    std::string s(name(t.dtype));
+    if (t.shape.empty()) return s;
+    s += "[";
+    for (std::size_t i = 0; i < t.shape.size(); ++i) s += (i == 0 ? "" : ", ") + std::to_string(t.shape[i]);
+    return s + "]";
+  }
+
+  std::string fresh(const std::string& prefix) { return prefix + std::to_string(next_++); }
+
+  // ---- inputs ----
+
+  Tensor random_value(const GenType& t) {
+    Tensor v(t.dtype, t.shape);
+    for (std::int64_t i = 0; i < v.elements(); ++i) {
+      const int n = chance(10) ? pick(2000) - 1000 : pick(9) - 4;
+      switch (t.dtype) {
+        case DType::boolean: v.as<std::uint8_t>()[i] = chance(45) ? 1 : 0; break;
+        case DType::i8: v.as<std::int8_t>()[i] = static_cast<std::int8_t>(n); break;
+        case DType::i32: v.as<std::int32_t>()[i] = n; break;
+        case DType::i64: v.as<std::int64_t>()[i] = n; break;
+        case DType::f32: v.as<float>()[i] = static_cast<float>(n) * 0.25F; break;
+        default: v.as<double>()[i] = n * 0.25; break;
+      }
+    }
+    return v;
+  }
+
+  void inputs(GeneratedProgram& out) {
+    auto add = [&](const std::string& n, const GenType& t, const std::string& when, auto&& present) {
+      input_text_.push_back(n + ": " + type_text(t) + when);
+      ChronogramRow row{n, {}};
+      for (std::int64_t c = 0; c < out.cycles; ++c)
+        row.cells.push_back(present(c) ? Cell{Presence::present, random_value(t)} : Cell{Presence::absent, {}});
+      out.inputs.push_back(std::move(row));
+    };
+    auto always = [](std::int64_t) { return true; };
+    const GenType boolean{DType::boolean, {}};
+    add("end", boolean, "", always);
+    if (!chance(10)) out.inputs.back().cells.back().value = Tensor::boolean(true);
+    pool_.push_back({"end", boolean, 0});
+    add("c", boolean, "", always);
+    pool_.push_back({"c", boolean, 0});
+    const int more = 1 + pick(3);
+    for (int i = 0; i < more; ++i) {
+      const std::string n = "x" + std::to_string(i);
+      const GenType t = random_type();
+      add(n, t, "", always);
+      pool_.push_back({n, t, 0});
+    }
+    if (chance(30)) {
+      const GenType t = random_type();
+      const Chronogram& rows = out.inputs;
+      add("s", t, " when c", [&](std::int64_t k) { return rows[1].cells[static_cast<std::size_t>(k)].value.truth(); });
+      pool_.push_back({"s", t, clock(0, "c", true)});
+    }
+  }
+
+  int clock(int parent, const std::string& condition, bool positive) {
+    for (std::size_t i = 0; i < clocks_.size(); ++i)
+      if (clocks_[i].parent == parent && clocks_[i].condition == condition && clocks_[i].positive == positive)
+        return static_cast<int>(i);
+    clocks_.push_back({parent, condition, positive});
+    return static_cast<int>(clocks_.size() - 1);
+  }
+  int depth(int c) const { return c == 0 ? 0 : 1 + depth(clocks_[static_cast<std::size_t>(c)].parent); }
+
+  // ---- expressions ----
+
+  std::string literal(const GenType& t) {
+    if (t.dtype == DType::boolean) return chance(50) ? "true" : "false";
+    const int n = pick(7);
+    std::string scalar = is_float(t.dtype) ? std::to_string(n) + (chance(50) ? ".5" : ".0") : std::to_string(n);
+    scalar = "cast(" + std::string(name(t.dtype)) + ", " + scalar + ")";
+    if (t.shape.empty()) return scalar;
+    std::string dims;
+    for (std::int64_t d : t.shape) dims += (dims.empty() ? "" : ", ") + std::to_string(d);
+    return "full([" + dims + "], " + scalar + ")";
+  }
+
+  static std::string one(const GenType& t) { return "cast(" + std::string(name(t.dtype)) + ", 1)"; }
+
+  std::string variable(const GenType& t, int c) {
+    std::vector<const Variable*> fit;
+    for (const Variable& v : pool_)
+      if (v.type == t && v.clock == c) fit.push_back(&v);
+    if (fit.empty()) return "";
+    return fit[static_cast<std::size_t>(pick(static_cast<int>(fit.size())))]->name;
+  }
+
+  // A Boolean variable on clock c that is no clock condition of c itself.
+  std::string condition(int c) { return variable({DType::boolean, {}}, c); }
+
+  std::string leaf(const GenType& t, int c) {
+    if (chance(80))
+      if (std::string v = variable(t, c); !v.empty()) return v;
+    if (c != 0 && chance(60)) {
+      const GenClock& k = clocks_[static_cast<std::size_t>(c)];
+      return "((" + leaf(t, k.parent) + ") when " + (k.positive ? "" : "not ") + k.condition + ")";
+    }
+    return literal(t);
+  }
+
+  std::string expression(const GenType& t, int c, int fuel) {
+    if (fuel <= 0) return leaf(t, c);
+    const int kind = pick(100);
+    if (kind < 20) return leaf(t, c);
+    if (kind < 50) return operation(t, c, fuel);
+    if (kind < 60) {
+      const std::string k = condition(c);
+      if (k.empty()) return leaf(t, c);
+      return "(if " + k + " then " + expression(t, c, fuel - 1) + " else " + expression(t, c, fuel - 1) + ")";
+    }
+    if (kind < 70) {
+      const std::string k = condition(c);
+      if (k.empty() || depth(c) >= 3) return leaf(t, c);
+      return "(merge " + k + " (" + expression(t, clock(c, k, true), fuel - 1) + ") (" +
+             expression(t, clock(c, k, false), fuel - 1) + "))";
+    }
+    if (kind < 78 && c != 0) {
+      const GenClock k = clocks_[static_cast<std::size_t>(c)];
+      return "((" + expression(t, k.parent, fuel - 1) + ") when " + (k.positive ? "" : "not ") + k.condition + ")";
+    }
+    if (kind < 88) return "(" + leaf(t, c) + " fby " + expression(t, c, fuel - 1) + ")";
+    const std::string e = c == 0 ? "end" : "";
+    if (e.empty()) return leaf(t, c);
+    if (kind < 91) return "fby_end(" + e + ", " + leaf(t, c) + ", " + expression(t, c, fuel - 1) + ")";
+    if (kind < 94) return "post_end(" + e + ", " + leaf(t, c) + ", " + expression(t, c, fuel - 1) + ")";
+    if (kind < 97) return "backfill(" + expression(t, c, fuel - 1) + ", " + e + ")";
+    return "(post " + leaf(t, c) + ")";
+  }
+
+  std::string operation(const GenType& t, int c, int fuel) {
+    auto sub = [&](const GenType& u) { return expression(u, c, fuel - 1); };
+    if (t.dtype == DType::boolean) {
+      switch (pick(4)) {
+        case 0: return "(not " + sub(t) + ")";
+        case 1: return "(" + sub(t) + " and " + sub(t) + ")";
+        case 2: return "(" + sub(t) + " or " + sub(t) + ")";
+        default: {
+          const GenType u{chance(50) ? DType::i32 : DType::f64, {}};
+          static const std::vector<std::string> ops{"<", "<=", ">", ">=", "==", "!="};
+          return "(" + sub(u) + " " + ops[static_cast<std::size_t>(pick(6))] + " " + sub(u) + ")";
+        }
+      }
+    }
+    const GenType scalar{t.dtype, {}};
+    switch (pick(9)) {
+      case 0: return "(" + sub(t) + " + " + sub(t) + ")";
+      case 1: return "(" + sub(t) + " - " + sub(t) + ")";
+      case 2: return "(" + sub(t) + " * " + sub(chance(50) ? t : scalar) + ")";
+      case 3: return "maximum(" + sub(t) + ", " + sub(t) + ")";
+      case 4: return "(-" + sub(t) + ")";
+      case 5:
+        if (is_float(t.dtype)) return "tanh(" + sub(t) + ")";
+        return "(" + sub(t) + (chance(50) ? " / " : " % ") + "(maximum(" + sub(t) + ", " + literal(t) + ") + " +
+               one(t) + "))";
+      case 6:
+        if (t.shape.empty()) return "sum(" + sub({t.dtype, {3}}) + ")";
+        if (t.shape.size() == 1 && t.shape[0] == 3) return "matmul(" + sub({t.dtype, {2}}) + ", " + sub({t.dtype, {2, 3}}) + ")";
+        if (t.shape.size() == 1) return "[" + sub(scalar) + ", " + sub(scalar) + "]";
+        return "outer(" + sub({t.dtype, {2}}) + ", " + sub({t.dtype, {3}}) + ")";
+      case 7: {
+        const GenType other{t.dtype == DType::f64 ? DType::i32 : DType::f64, t.shape};
+        return "cast(" + std::string(name(t.dtype)) + ", " + sub(other) + ")";
+      }
+      default:
+        if (t.shape.empty()) return "(" + sub({t.dtype, {2, 3}}) + "[" + std::to_string(pick(2)) + ", 1])";
+        return "select(" + sub({DType::boolean, {}}) + ", " + sub(t) + ", " + sub(t) + ")";
+    }
+  }
+
+  // ---- equations ----
+
+  void define(const std::string& n, const GenType& t, int c, const std::string& text) {
+    body_ += "  " + n + ": " + type_text(t) + " = " + text + ";\n";
+    pool_.push_back({n, t, c});
+  }
+
+  int random_clock() {
+    if (chance(55)) return 0;
+    const int c = pick(static_cast<int>(clocks_.size()));
+    if (depth(c) >= 3) return c;
+    const std::string k = condition(c);
+    return k.empty() || chance(30) ? c : clock(c, k, chance(60));
+  }
+
+  void equation() {
+    const GenType t = random_type();
+    const int c = random_clock();
+    const int kind = pick(100);
+    if (kind < 45) {
+      define(fresh("v"), t, c, expression(t, c, 3));
+    } else if (kind < 62) {
+      // A forward recurrence: the state occurs in its own next value.
+      const std::string n = fresh("r");
+      const std::string init = leaf(t, c);
+      pool_.push_back({n, t, c});
+      const std::string next = n + " + " + expression(t, c, 2);
+      pool_.pop_back();
+      define(n, t, c, t.dtype == DType::boolean ? init + " fby not " + n : init + " fby (" + next + ")");
+    } else if (kind < 72) {
+      sampled_condition();
+    } else if (kind < 84) {
+      backward();
+    } else {
+      knot();
+    }
+  }
+
+  void sampled_condition() {
+    const int c = random_clock();
+    define(fresh("b"), {DType::boolean, {}}, c, expression({DType::boolean, {}}, c, 2));
+  }
+
+  void backward() {
+    GenType t = random_type();
+    if (t.dtype == DType::boolean) t.dtype = DType::i32;
+    const std::string n = fresh("g");
+    const std::string own = expression(t, 0, 2);
+    const std::string last = leaf(t, 0);
+    if (chance(50)) define(n, t, 0, "post_end(end, " + last + ", " + n + " + " + own + ")");
+    else define(n, t, 0, own + " + (if end then " + last + " else post " + n + ")");
+  }
+
+  // A state forward within segments, what flows back to it, and a parameter that the sum of
+  // it moves at the first cycle of each segment.
+  void knot() {
+    const GenType t{DType::f64, chance(50) ? Shape{} : Shape{2}};
+    const std::string h = fresh("h"), p = fresh("p"), d = fresh("d"), q = fresh("q");
+    const std::string x = leaf(t, 0), y = leaf(t, 0), z = leaf(t, 0);
+    const std::string moved = fresh("m");
+    define(h, t, 0, "tanh(" + q + " * fby_end(end, " + x + ", " + h + ") + " + y + ")");
+    define(d, t, 0, "(" + h + " - " + z + ") + " + q + " * post_end(end, " + literal(t) + ", " + d + ")");
+    define(q, t, 0, "fby_end(end, " + p + ", " + q + ")");
+    const std::string s = fresh("s");
+    define(s, t, 0, d + " * " + h + " + post_end(end, " + literal(t) + ", " + s + ")");
+    define(moved, t, 0, p + " - (if true fby end then cast(f64, 0.01) * " + s + " else " + literal(t) + ")");
+    define(p, t, 0, literal(t) + " fby " + moved);
+  }
+
+  void outputs() {
+    std::vector<Variable> chosen;
+    for (const Variable& v : pool_)
+      if (v.name[0] != 'x' && v.name != "end" && v.name != "c" && v.name != "s" && chance(45)) chosen.push_back(v);
+    if (chosen.empty()) chosen.push_back({"v_last", {DType::i32, {}}, 0});
+    int k = 0;
+    for (const Variable& v : chosen) {
+      // An output's clock must be an interface matter: bring it to base.
+      std::string e = v.name == "v_last" ? "0 fby 1" : v.name;
+      for (int c = v.clock; c != 0; c = clocks_[static_cast<std::size_t>(c)].parent) {
+        const GenClock& g = clocks_[static_cast<std::size_t>(c)];
+        const std::string other = literal(v.type);
+        e = "(merge " + g.condition + " (" + (g.positive ? e : other) + ") (" + (g.positive ? other : e) + "))";
+      }
+      const std::string n = "o" + std::to_string(k++);
+      output_text_.push_back(n);
+      body_ += "  " + n + " = " + e + ";\n";
+      if (k == 8) break;
+    }
+    if (chance(25)) {
+      output_text_.emplace_back("w");
+      body_ += "  w = (" + leaf({DType::i32, {}}, 0) + ") when c;\n";
+    }
+  }
+
+  std::mt19937_64 random_;
+  std::vector<Variable> pool_;
+  std::vector<GenClock> clocks_;
+  std::vector<std::string> input_text_, output_text_;
+  std::string body_;
+  int next_ = 0;
+};
+
+}  // namespace
+
+GeneratedProgram generate_program(std::uint64_t seed) { return Generator(seed).run(); }
+
+}  // namespace rml::fuzz

@@ -1,0 +1,158 @@
+// Simplification, from core text: tests/golden/simplify/NAME.core in, NAME.expected out.
+// RML_BLESS=1 rewrites the expectations.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "checked_program.h"
+#include "semantics/instantiate.h"
+
+namespace rml {
+namespace {
+
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+Core read(const std::string& text) {
+  std::string error;
+  std::optional<Core> core = read_core(text, error);
+  EXPECT_EQ(error, "");
+  EXPECT_TRUE(core.has_value());
+  return core.value_or(Core{});
+}
+
+Core simplified(const std::string& source) {
+  CheckedProgram p(source);
+  Core core = instantiate(p.checked, p.node("f"), {}, p.diagnostics);
+  EXPECT_FALSE(p.diagnostics.has_errors());
+  EXPECT_EQ(verify(core), "");
+  core = simplify(std::move(core), {});
+  EXPECT_EQ(verify(core), "");
+  return core;
+}
+
+int count(const Core& core, const char* op) {
+  int n = 0;
+  for (const Value& v : core.values)
+    if (const auto* a = std::get_if<core::Apply>(&v.rhs)) n += operators()[a->op].name == op;
+  return n;
+}
+template <class Rhs>
+int count(const Core& core) {
+  int n = 0;
+  for (const Value& v : core.values) n += std::holds_alternative<Rhs>(v.rhs);
+  return n;
+}
+const Value* only(const Core& core, const char* op) {
+  const Value* found = nullptr;
+  for (const Value& v : core.values)
+    if (const auto* a = std::get_if<core::Apply>(&v.rhs); a && operators()[a->op].name == op) found = &v;
+  return found;
+}
+
+TEST(Simplify, Golden) {
+  for (const auto& entry : std::filesystem::directory_iterator(RML_TESTS "/golden/simplify")) {
+    if (entry.path().extension() != ".core") continue;
+    SCOPED_TRACE(entry.path().string());
+    Core core = read(read_text(entry.path()));
+    EXPECT_EQ(verify(core), "");
+    core = simplify(std::move(core), {});
+    EXPECT_EQ(verify(core), "");
+    const std::string text = print_core(core);
+    std::filesystem::path expected = entry.path();
+    expected.replace_extension(".expected");
+    if (std::getenv("RML_BLESS") != nullptr) std::ofstream(expected) << text;
+    EXPECT_EQ(text, read_text(expected));
+    EXPECT_EQ(print_core(simplify(std::move(core), {})), text) << "not idempotent";
+  }
+}
+
+TEST(Simplify, DivisionSinksIntoItsBranch) {
+  const Core core = simplified("node f(a: i32, n: i32) -> (o) o = if n != 0 then a / n else 0;");
+  ASSERT_NE(only(core, "div"), nullptr);
+  EXPECT_EQ(clock_string(core, only(core, "div")->clock), "base on (n != 0)");
+}
+
+TEST(Simplify, DivisionSinksThroughNestedBranches) {
+  const Core core = simplified(
+      "node f(a: i32, n: i32, c: bool) -> (o) o = if c then (if n != 0 then a / n else 0) else 1;");
+  ASSERT_NE(only(core, "div"), nullptr);
+  EXPECT_EQ(core[core[only(core, "div")->clock].parent].condition, core.inputs[2].value);
+}
+
+TEST(Simplify, EqualDivisionsSinkEachIntoItsBranch) {
+  const Core core = simplified(
+      "node f(a: i32, b: i32, c: bool, d: bool) -> (x, y) x = if c then a / b else 0; y = if d then a / b else 1;");
+  EXPECT_EQ(count(core, "div"), 2);
+  for (const Value& v : core.values) {
+    const auto* a = std::get_if<core::Apply>(&v.rhs);
+    EXPECT_FALSE(a != nullptr && operators()[a->op].can_fail && v.clock == base_clock);
+  }
+}
+
+TEST(Simplify, FailureStaysWhenItsResultIsNotNeeded) {
+  const Core core = simplified("node f(a: i32, b: i32) -> (o) q = a / b; o = q * 0 + (if true then 1 else q);");
+  EXPECT_EQ(count(core, "div"), 1);
+}
+
+TEST(Simplify, EqualOperatorsAreShared) {
+  const Core core = simplified("node f(a: f32, b: f32) -> (o) o = (a + b) * (b + a);");
+  EXPECT_EQ(count(core, "add"), 1);
+}
+
+TEST(Simplify, DrawsAreNotShared) {
+  const Core core = simplified("node f() -> (o: f32[2]) o = uniform([2]) + uniform([2]);");
+  EXPECT_EQ(count(core, "uniform"), 2);
+}
+
+TEST(Simplify, ZeroIsNotAddedAway) {
+  const Core core = simplified("node f(a: f32, n: i32) -> (x, y) x = a + 0.0; y = n * 1 + 0;");
+  EXPECT_EQ(count(core, "add"), 1);
+  EXPECT_EQ(count(core, "mul"), 0);
+}
+
+TEST(Simplify, EachUseOfPostHasItsOwn) {
+  const Core core = simplified(
+      "node f(a: f32, c: bool) -> (x, y) x = (post a) when c; y = (post a) when not c;");
+  EXPECT_EQ(count<core::Post>(core), 2);
+}
+
+TEST(Simplify, SamplingOfAMergeIsItsBranch) {
+  const Core core = simplified("node f(c: bool, x: f32, y: f32) -> (o) m = merge c (x when c) (y when not c); o = m when c;");
+  EXPECT_EQ(count<core::Merge>(core), 0);
+}
+
+TEST(Simplify, InitIsComputedAtTheStart) {
+  const Core core = simplified("node f(x: f32) -> (o) o = (x * 2.0 + 1.0) fby o;");
+  ASSERT_NE(only(core, "mul"), nullptr);
+  EXPECT_NE(only(core, "mul")->clock, base_clock);
+}
+
+TEST(Simplify, HeldConstantIsAConstant) {
+  const Core core = simplified("node f(x: f32) -> (o) k = 2.0 fby k; o = x * k;");
+  EXPECT_EQ(count<core::Fby>(core), 0);
+}
+
+TEST(Simplify, NeverPresentValuesVanish) {
+  const Core core = simplified("const debug = false;\nnode f(x: i32) -> (o) o = if debug then x / 0 else x;");
+  EXPECT_EQ(count(core, "div"), 0);
+  EXPECT_EQ(core.outputs[0].value, core.inputs[0].value);
+}
+
+TEST(Simplify, LongChainsAreLinear) {
+  std::string text = "node f(x0: i32, c: bool) -> (o)\n";
+  constexpr int length = 20000;
+  for (int k = 1; k <= length; ++k) text += "x" + std::to_string(k) + " = x" + std::to_string(k - 1) + " * 3;\n";
+  const Core core = simplified(text + "o = if c then x" + std::to_string(length) + " else 0;");
+  for (const Value& v : core.values) EXPECT_FALSE(std::holds_alternative<core::Apply>(v.rhs) && v.clock == base_clock);
+}
+
+}  // namespace
+}  // namespace rml
