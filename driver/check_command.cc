@@ -20,8 +20,10 @@ bool about_shapes(Code code) {
     case Code::E0304:
     case Code::E0305:
     case Code::E0306:
-    case Code::E0310: return true;
-    default: return false;
+    case Code::E0310:
+      return true;
+    default:
+      return false;
   }
 }
 

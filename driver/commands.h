@@ -67,12 +67,11 @@ void check_instances(Compilation&, const Front&, std::string& said);
 struct ShowRequest {
   std::string phase, file, output;
 };
-inline constexpr const char* shown_phases[] = {"ast",   "core", "clocks", "schedule",
-                                               "steps", "llvm", "asm",    "graph"};
+inline constexpr const char* shown_phases[] = {"ast", "core", "clocks", "schedule", "steps", "llvm", "asm", "graph"};
 int show(Session&, const ShowRequest&);
 
 struct TraceRequest {
-  std::string file, input;                // input empty: no inputs, `cycles` cycles
+  std::string file, input;  // input empty: no inputs, `cycles` cycles
   std::vector<std::string> watches;
   std::vector<std::string> libraries;
   std::int64_t cycles = -1;
@@ -83,7 +82,7 @@ int trace(Session&, const TraceRequest&);
 struct TestRequest {
   std::vector<std::string> paths;
   bool bless = false;
-  unsigned workers = 0;                   // 0: one per core
+  unsigned workers = 0;  // 0: one per core
 };
 int test(Session&, const TestRequest&);
 

@@ -133,8 +133,7 @@ bool report_bad(const std::string& definition, const std::string& why, Diagnosti
 bool define(Program& program, const std::string& definition, const ParseOptions& options, SourceMap& sources,
             Diagnostics& diagnostics) {
   const std::size_t equals = definition.find('=');
-  if (equals == std::string::npos)
-    return report_bad(definition, "a definition has the form NAME=VALUE", diagnostics);
+  if (equals == std::string::npos) return report_bad(definition, "a definition has the form NAME=VALUE", diagnostics);
   const std::string name = definition.substr(0, equals);
   if (!is_name(name)) return report_bad(definition, "'" + name + "' is not a name", diagnostics);
   const auto target = find_const(program, name);
@@ -147,7 +146,8 @@ bool define(Program& program, const std::string& definition, const ParseOptions&
     return report_bad(definition, "no constant '" + name + "'", diagnostics, note);
   }
   Diagnostics own;
-  const Program parsed = parse_text("-D", "const value = " + definition.substr(equals + 1) + ";", options, sources, own);
+  const Program parsed =
+      parse_text("-D", "const value = " + definition.substr(equals + 1) + ";", options, sources, own);
   const auto& consts = parsed.modules[0].consts;
   if (own.has_errors() || consts.size() != 1 || !parsed.modules[0].nodes.empty()) {
     const std::string why = own.all().empty() ? "" : ": " + own.all().front().message;

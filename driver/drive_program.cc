@@ -106,7 +106,8 @@ class Run {
       result_.stop = "segment longer than the horizon, begun in cycle " + std::to_string(h.value);
     } else if (h.site < program_.n_sites) {
       const rml_site& site = program_.sites[h.site];
-      result_.stop = std::string(site.message) + " (" + std::to_string(site.line) + ":" + std::to_string(site.column) + ")";
+      result_.stop =
+          std::string(site.message) + " (" + std::to_string(site.line) + ":" + std::to_string(site.column) + ")";
     }
   }
 

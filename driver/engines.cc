@@ -61,7 +61,8 @@ std::unique_ptr<LoadedProgram> load_compiled(Compilation& c, const steps::Progra
   std::string error;
   auto jit = Jit::create(std::move(module), libraries, error);
   const void* table = jit ? jit->symbol(program.core->entry + "_program", error) : nullptr;
-  if (table != nullptr) return std::make_unique<CompiledProgram>(std::move(jit), static_cast<const rml_program*>(table));
+  if (table != nullptr)
+    return std::make_unique<CompiledProgram>(std::move(jit), static_cast<const rml_program*>(table));
   if (program.core->externals.empty()) throw InternalError(error);
   report_unlinked(*program.core, error, c.diagnostics);
   return nullptr;

@@ -25,11 +25,16 @@ void say(const char* text) {
 
 const char* cause(int signal) {
   switch (signal) {
-    case SIGSEGV: return "invalid memory access, or the stack is full";
-    case SIGBUS: return "invalid memory access";
-    case SIGFPE: return "arithmetic fault";
-    case SIGILL: return "illegal instruction";
-    default: return "aborted";
+    case SIGSEGV:
+      return "invalid memory access, or the stack is full";
+    case SIGBUS:
+      return "invalid memory access";
+    case SIGFPE:
+      return "arithmetic fault";
+    case SIGILL:
+      return "illegal instruction";
+    default:
+      return "aborted";
   }
 }
 
@@ -72,7 +77,7 @@ void give_thread_a_signal_stack() {
 
 void report_crashes() {
   give_thread_a_signal_stack();
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = crashed;
   action.sa_flags = SA_ONSTACK | SA_RESETHAND;
   sigemptyset(&action.sa_mask);

@@ -48,8 +48,7 @@ void add_output_options(CLI::App* app, CommandLine& line) {
 
 void add_front_options(CLI::App* app, CommandLine& line) {
   rml::CompileOptions& options = line.session.compilation.options;
-  app->add_option("--node", options.node, "the node to start from (default: main, or the only one)")
-      ->type_name("NAME");
+  app->add_option("--node", options.node, "the node to start from (default: main, or the only one)")->type_name("NAME");
   list_option(app, "-D", options.definitions, "value of a constant")->type_name("NAME=VALUE");
   app->add_option_function<std::vector<std::string>>(
          "-I", [&](const std::vector<std::string>& list) { options.import_folders.assign(list.begin(), list.end()); },
@@ -93,9 +92,8 @@ void add_file(CLI::App* app, std::string& file) {
 
 template <class Request>
 void serve(CLI::App* sub, CommandLine& line, Request& request, int (*command)(Session&, const Request&)) {
-  sub->callback([&line, &request, command] {
-    line.command = [&request, command](Session& s) { return command(s, request); };
-  });
+  sub->callback(
+      [&line, &request, command] { line.command = [&request, command](Session& s) { return command(s, request); }; });
 }
 
 void add_build(CLI::App& app, CommandLine& line) {
@@ -169,16 +167,15 @@ void add_show(CLI::App& app, CommandLine& line) {
 }
 
 void add_trace(CLI::App& app, CommandLine& line) {
-  CLI::App* sub = subcommand(app, "trace", "chronogram of inputs, outputs and chosen variables",
-                             "  rmlc trace counter.rml --cycles 8\n"
-                             "  rmlc trace pid.rml --node control --input steps.chron --watch integral --watch error\n");
+  CLI::App* sub =
+      subcommand(app, "trace", "chronogram of inputs, outputs and chosen variables",
+                 "  rmlc trace counter.rml --cycles 8\n"
+                 "  rmlc trace pid.rml --node control --input steps.chron --watch integral --watch error\n");
   add_file(sub, line.trace.file);
   sub->add_option("--input", line.trace.input, "chronogram of the inputs, or - for standard input")
       ->type_name("F.chron");
   list_option(sub, "--watch", line.trace.watches, "a variable to show, as often as needed")->type_name("NAME");
-  sub->add_option("--cycles", line.trace.cycles, "stop after N cycles")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
+  sub->add_option("--cycles", line.trace.cycles, "stop after N cycles")->check(CLI::NonNegativeNumber)->type_name("N");
   sub->add_option("--seed", line.trace.seed, "for random functions (default 0)")->type_name("S");
   sub->add_option_function<std::string>(
          "--html", [&line](const std::string&) { line.not_available = "trace --html"; }, "not available yet")

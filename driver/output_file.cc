@@ -53,7 +53,7 @@ bool move_into_place(const std::filesystem::path& temporary, const std::filesyst
 }
 
 bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagnostics& diagnostics) {
-  struct stat status {};
+  struct stat status{};
   const bool exists = stat(path.c_str(), &status) == 0;
   if (exists && !S_ISREG(status.st_mode)) {
     const int error = write_to(path, bytes, 0, nullptr);

@@ -35,8 +35,8 @@ Front check_program(Compilation& c, Program parsed) {
   Program& program = *front.program;
   Checked& checked = front.checked;
   checked.program = front.program.get();
-  phase(c, "definitions", [&] { return define_constants(program, c.options.definitions, parse_options(c), c.sources,
-                                                        c.diagnostics); });
+  phase(c, "definitions",
+        [&] { return define_constants(program, c.options.definitions, parse_options(c), c.sources, c.diagnostics); });
   checked.names = phase(c, "resolve_names", [&] { return resolve_names(program, c.diagnostics); });
   checked.types = phase(c, "infer_types", [&] { return infer_types(program, checked.names, c.diagnostics); });
   checked.clocks =
@@ -100,11 +100,12 @@ std::optional<NodeId> find_entry(Compilation& c, const Front& front) {
   const std::string near = did_you_mean(wanted, names);
   if (!near.empty()) d.note("did you mean '" + near + "'?");
   if (names.empty()) d.note("the file has no node");
-  if (c.options.node.empty() && !names.empty()) d.note("choose one with --node: " + [&] {
-    std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-    return list;
-  }());
+  if (c.options.node.empty() && !names.empty())
+    d.note("choose one with --node: " + [&] {
+      std::string list;
+      for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+      return list;
+    }());
   return std::nullopt;
 }
 
@@ -121,8 +122,7 @@ std::optional<Elaborated> elaborate(Compilation& c, const Front& front, NodeId e
   });
   Elaborated result{std::make_shared<const Core>(std::move(core)), {}};
   if (!options.productivity) return result;
-  result.productivity =
-      phase(c, "check_productivity", [&] { return check_productivity(*result.core, diagnostics); });
+  result.productivity = phase(c, "check_productivity", [&] { return check_productivity(*result.core, diagnostics); });
   if (diagnostics.error_count() > errors) return std::nullopt;
   return result;
 }

@@ -76,7 +76,7 @@ std::optional<NodeId> find_entry(Compilation& c, const Front& front);
 std::optional<NodeId> find_node(const Front& front, const std::string& name);
 
 struct ElaborateOptions {
-  bool keep_watches = false;      // keep what only `watches` need (rmlc trace)
+  bool keep_watches = false;  // keep what only `watches` need (rmlc trace)
   bool productivity = true;
 };
 // Reports into `diagnostics`, which may be another collector than the Compilation's.

@@ -11,19 +11,32 @@ const char* text(UnaryOp op) { return op == UnaryOp::negate ? "-" : "not"; }
 
 const char* text(BinaryOp op) {
   switch (op) {
-    case BinaryOp::logical_or: return "or";
-    case BinaryOp::logical_and: return "and";
-    case BinaryOp::eq: return "==";
-    case BinaryOp::ne: return "!=";
-    case BinaryOp::lt: return "<";
-    case BinaryOp::le: return "<=";
-    case BinaryOp::gt: return ">";
-    case BinaryOp::ge: return ">=";
-    case BinaryOp::add: return "+";
-    case BinaryOp::sub: return "-";
-    case BinaryOp::mul: return "*";
-    case BinaryOp::div: return "/";
-    case BinaryOp::mod: return "%";
+    case BinaryOp::logical_or:
+      return "or";
+    case BinaryOp::logical_and:
+      return "and";
+    case BinaryOp::eq:
+      return "==";
+    case BinaryOp::ne:
+      return "!=";
+    case BinaryOp::lt:
+      return "<";
+    case BinaryOp::le:
+      return "<=";
+    case BinaryOp::gt:
+      return ">";
+    case BinaryOp::ge:
+      return ">=";
+    case BinaryOp::add:
+      return "+";
+    case BinaryOp::sub:
+      return "-";
+    case BinaryOp::mul:
+      return "*";
+    case BinaryOp::div:
+      return "/";
+    case BinaryOp::mod:
+      return "%";
   }
   return "?";
 }
@@ -113,7 +126,8 @@ class Printer {
   void annotation(const std::optional<ast::TypeAnnotation>& type) {
     if (!type) return;
     std::string text = "type " + program_.text(type->dtype);
-    if (type->clock.valid()) text += std::string(type->clock_positive ? " when " : " when not ") + program_.text(type->clock);
+    if (type->clock.valid())
+      text += std::string(type->clock_positive ? " when " : " when not ") + program_.text(type->clock);
     form(text, type->shape);
   }
 
@@ -136,8 +150,7 @@ class Printer {
       expr(e.value);
       --depth_;
     }
-    for (const ast::Assert& a : n.asserts)
-      form(a.message ? "assert \"" + *a.message + "\"" : "assert", {a.condition});
+    for (const ast::Assert& a : n.asserts) form(a.message ? "assert \"" + *a.message + "\"" : "assert", {a.condition});
     --depth_;
   }
 

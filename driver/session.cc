@@ -19,9 +19,15 @@ void Session::print_diagnostics() {
   const Diagnostics& diagnostics = compilation.diagnostics;
   const SourceMap& sources = compilation.sources;
   switch (error_format) {
-    case ErrorFormat::human: std::cerr << render_human(diagnostics, sources, color); break;
-    case ErrorFormat::json: std::cerr << render_json(diagnostics, sources); break;
-    case ErrorFormat::sarif: std::cerr << render_sarif(diagnostics, sources); break;
+    case ErrorFormat::human:
+      std::cerr << render_human(diagnostics, sources, color);
+      break;
+    case ErrorFormat::json:
+      std::cerr << render_json(diagnostics, sources);
+      break;
+    case ErrorFormat::sarif:
+      std::cerr << render_sarif(diagnostics, sources);
+      break;
   }
   std::cerr.flush();
 }

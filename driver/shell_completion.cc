@@ -23,14 +23,18 @@ std::string bash(const std::vector<CompletedCommand>& commands) {
       "_rmlc() {\n"
       "  local word=\"${COMP_WORDS[COMP_CWORD]}\" options=\"\"\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-      "    COMPREPLY=($(compgen -W \"" + command_names(commands) + " --help --version\" -- \"$word\"))\n"
+      "    COMPREPLY=($(compgen -W \"" +
+      command_names(commands) +
+      " --help --version\" -- \"$word\"))\n"
       "    return\n"
       "  fi\n"
       "  case \"${COMP_WORDS[1]}\" in\n";
   for (const CompletedCommand& c : commands) text += "    " + c.name + ") options=\"" + joined(c.options) + "\" ;;\n";
   text +=
       "  esac\n"
-      "  if [ \"${COMP_WORDS[1]}\" = show ] && [ \"$COMP_CWORD\" -eq 2 ]; then options=\"" + std::string(phases) + "\"; fi\n"
+      "  if [ \"${COMP_WORDS[1]}\" = show ] && [ \"$COMP_CWORD\" -eq 2 ]; then options=\"" +
+      std::string(phases) +
+      "\"; fi\n"
       "  case \"$word\" in\n"
       "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
       "    *) COMPREPLY=($(compgen -W \"$options\" -- \"$word\") $(compgen -f -- \"$word\")) ;;\n"
@@ -45,14 +49,18 @@ std::string zsh(const std::vector<CompletedCommand>& commands) {
       "#compdef rmlc\n"
       "_rmlc() {\n"
       "  if (( CURRENT == 2 )); then\n"
-      "    compadd -- " + command_names(commands) + " --help --version\n"
+      "    compadd -- " +
+      command_names(commands) +
+      " --help --version\n"
       "    return\n"
       "  fi\n"
       "  case \"${words[2]}\" in\n";
   for (const CompletedCommand& c : commands) text += "    " + c.name + ") compadd -- " + joined(c.options) + " ;;\n";
   text +=
       "  esac\n"
-      "  if [[ \"${words[2]}\" == show ]] && (( CURRENT == 3 )); then compadd -- " + std::string(phases) + "; fi\n"
+      "  if [[ \"${words[2]}\" == show ]] && (( CURRENT == 3 )); then compadd -- " +
+      std::string(phases) +
+      "; fi\n"
       "  _files\n"
       "}\n"
       "compdef _rmlc rmlc\n";

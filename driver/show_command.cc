@@ -25,8 +25,8 @@ std::string clocks_text(const Core& core) {
   std::string text;
   const auto line = [&](const char* kind, const Port& port) {
     const Value& v = core[port.value];
-    text += std::string(kind) + port.name + " : " + type_string(v.dtype, v.shape) + " :: " +
-            clock_string(core, v.clock) + "\n";
+    text += std::string(kind) + port.name + " : " + type_string(v.dtype, v.shape) +
+            " :: " + clock_string(core, v.clock) + "\n";
   };
   for (const Port& p : core.inputs) line("input  ", p);
   for (const Port& p : core.outputs) line("output ", p);

@@ -8,9 +8,9 @@
 namespace rml {
 
 struct Finished {
-  int status = 0;       // exit status; 128 + signal if one killed it
-  std::string errors;   // what it wrote to stderr
-  std::string output;   // and to stdout
+  int status = 0;      // exit status; 128 + signal if one killed it
+  std::string errors;  // what it wrote to stderr
+  std::string output;  // and to stdout
 };
 
 // The program's place on PATH.

@@ -11,7 +11,7 @@
 namespace rml {
 namespace {
 
-const std::vector<std::string> words{"run",   "input",   "output",    "stops", "reject", "warn",
+const std::vector<std::string> words{"run",    "input",   "output",    "stops", "reject",        "warn",
                                      "accept", "command", "tolerance", "link",  "reference only"};
 
 std::string trimmed(const std::string& text) {

@@ -26,19 +26,19 @@ struct TestRun {
   std::optional<std::int64_t> cycles;
   std::uint64_t seed = 0;
   std::int64_t horizon = 0;
-  std::filesystem::path input, output;   // resolved
+  std::filesystem::path input, output;  // resolved
   std::optional<std::int64_t> stop_cycle;
   std::string stop_text;
 };
 
 struct ExpectedMessage {
   Code code;
-  std::string text;        // contained in the message, a label or a note
+  std::string text;  // contained in the message, a label or a note
 };
 
 struct Marker {
-  std::uint32_t line = 0;                // of the source line it points into, from 1
-  std::uint32_t begin = 0, end = 0;      // columns, from 1, end exclusive
+  std::uint32_t line = 0;            // of the source line it points into, from 1
+  std::uint32_t begin = 0, end = 0;  // columns, from 1, end exclusive
   std::optional<Code> code;
 };
 
@@ -52,7 +52,7 @@ struct LanguageTest {
   bool reference_only = false;
   double tolerance = 1e-6;
   std::vector<std::filesystem::path> sources_to_link;
-  std::vector<std::string> command;      // empty: check the file
+  std::vector<std::string> command;  // empty: check the file
 };
 
 // Nothing and why not, with a line number, if the directives make no sense.

@@ -131,8 +131,7 @@ void collect_codes(const nlohmann::json& json, std::vector<std::pair<Code, std::
 // `command:` tests run rmlc itself and look at its JSON report.
 void run_command_test(const LanguageTest& test) {
   std::vector<std::string> arguments{own_binary().string()};
-  for (const std::string& word : test.command)
-    arguments.push_back(word == "%" ? test.file.filename().string() : word);
+  for (const std::string& word : test.command) arguments.push_back(word == "%" ? test.file.filename().string() : word);
   arguments.insert(arguments.end(), {"--error-format", "json"});
   const auto done = run_to_end(arguments, test.file.parent_path().string());
   if (!done) fail("rmlc cannot be started");
@@ -143,9 +142,8 @@ void run_command_test(const LanguageTest& test) {
   std::vector<std::pair<Code, std::string>> found;
   collect_codes(report, found);
   for (const ExpectedMessage& e : test.rejects) {
-    const bool here = std::ranges::any_of(found, [&](const auto& f) {
-      return f.first == e.code && f.second.find(e.text) != std::string::npos;
-    });
+    const bool here = std::ranges::any_of(
+        found, [&](const auto& f) { return f.first == e.code && f.second.find(e.text) != std::string::npos; });
     if (!here) fail("no " + name_of(e.code) + " \"" + e.text + "\":\n" + done->errors);
   }
 }
@@ -263,8 +261,8 @@ void bless(const TestRun& run, const Chronogram& outputs, std::string& said) {
   said += "wrote " + run.output.string() + "\n";
 }
 
-void run_test(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries,
-              bool blessing, std::string& said) {
+void run_test(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries, bool blessing,
+              std::string& said) {
   std::optional<Chronogram> expected;
   for (const EngineChoice& choice : engines) {
     if (test.reference_only && choice.engine != Engine::reference) continue;

@@ -71,11 +71,13 @@ std::string fault_text(const Core& core, const SourceMap& sources, const RunFaul
   }
   const std::string place = sources.place(core[fault.value].span);
   switch (fault.fault.kind) {
-    case RML_FAULT_DIVISION: return place + ": division by zero" + cycle;
+    case RML_FAULT_DIVISION:
+      return place + ": division by zero" + cycle;
     case RML_FAULT_INDEX:
       return place + ": index " + std::to_string(fault.fault.value) + " is not in [0, " +
              std::to_string(fault.fault.bound) + ")" + cycle;
-    default: return place + ": the run cannot go on" + cycle;
+    default:
+      return place + ": the run cannot go on" + cycle;
   }
 }
 

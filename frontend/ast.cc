@@ -1,4 +1,6 @@
-// Interned names: each distinct text once, named by a 4-byte Symbol.
+// Interned names: each distinct text is kept once and named by a 4-byte Symbol.
+//
+// Symbols are given in the order of first meeting, so a program's are reproducible.
 #include "frontend/ast.h"
 
 namespace rml {

@@ -1,5 +1,7 @@
-// Looks explanation pages up in the table generated from explain/*.md, which is in the
-// order of diagnostics.def.
+// Explanation pages by code, codes by name.
+//
+// The table of pages is generated from explain/*.md (embed_pages.cmake) in the order of
+// diagnostics.def, which is also that of the enumerators.
 #include "frontend/explain.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// One file's text to one module of a Program; imports are recorded, not followed.
+// One file's text to one module of a Program.
+//
+// Imports are recorded, not followed: that is load_imports.cc's part.
 #pragma once
 
 #include <vector>

@@ -185,7 +185,9 @@ class Renderer {
     at = std::min(at, line.size());
     std::size_t begin = at - std::min(at, reach);
     while (begin > 0 && begin < line.size() && (static_cast<unsigned char>(line[begin]) & 0xC0) == 0x80) ++begin;
-    return line.substr(begin, at + reach - begin);
+    std::size_t end = std::min(at + reach, line.size());
+    while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) ++end;
+    return line.substr(begin, end - begin);
   }
 
   // The cells of a long line that are shown: around the primary mark, or the first.
@@ -220,7 +222,8 @@ class Renderer {
     }
     for (const Mark* owner : owners)
       line += owner == nullptr ? " " : painted(*owner, owner->primary ? "^" : "-", is_error);
-    const bool beside = marks.size() == 1 || marks[marks.size() - 2].end <= marks.back().begin;
+    const bool beside =
+        std::all_of(marks.begin(), marks.end() - 1, [&](const Mark& m) { return m.end <= marks.back().begin; });
     if (beside && !marks.back().text.empty()) line += " " + painted(marks.back(), marks.back().text, is_error);
     row(margin(), line);
     for (std::size_t i = marks.size() - (beside ? 1 : 0); i-- > 0;) {

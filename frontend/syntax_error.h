@@ -1,5 +1,8 @@
 // Syntax errors in the user's words: what was expected, what stands there instead, and,
 // where the slip is a known one, what R(ML)2 writes.
+//
+// Works on tokens and sets of token kinds alone; the parser that finds the errors is not
+// seen here.
 #pragma once
 
 #include <bitset>

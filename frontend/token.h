@@ -14,19 +14,21 @@
 
 namespace rml {
 
-#define RML_TOKENS(X)                                                                                                  \
-  X(NODE, "node")                                                                                                      \
-  X(CONST, "const") X(IMPORT, "import") X(AS, "as") X(IF, "if") X(THEN, "then") X(ELSE, "else") X(FBY, "fby")          \
-      X(OR, "or") X(AND, "and") X(NOT, "not") X(WHEN, "when") X(MERGE, "merge") X(POST, "post") X(DIFF, "diff")        \
-          X(ASSERT, "assert") X(TRUE, "true") X(FALSE, "false") X(SEMI, ";") X(COMMA, ",") X(COLON, ":") X(DOT, ".")   \
-              X(ARROW, "->") X(ASSIGN, "=") X(EQ, "==") X(NE, "!=") X(LE, "<=") X(GE, ">=") X(LT, "<") X(GT, ">")      \
-                  X(PLUS, "+") X(MINUS, "-") X(STAR, "*") X(SLASH, "/") X(PERCENT, "%") X(LPAREN, "(") X(RPAREN, ")")  \
-                      X(LBRACKET, "[") X(RBRACKET, "]") X(UNDERSCORE, "_") X(ID, "a name") X(INT, "a number")          \
-                          X(FLOAT, "a number") X(STRING, "a string") X(COMMENT, "a comment")                           \
-                              X(LINE_COMMENT, "a comment") X(BLANK, "a blank") X(OPEN_COMMENT, "a comment")            \
-                                  X(OPEN_STRING, "a string") X(FOREIGN, "a foreign operator") X(BAD_FLOAT, "a number") \
-                                      X(BAD_NUMBER, "a number") X(INVALID, "an invalid character")                     \
-                                          X(TIGHT_LPAREN, "(") X(TIGHT_LBRACKET, "[")
+// clang-format off
+#define RML_TOKENS(X)                                                                              \
+  X(NODE, "node") X(CONST, "const") X(IMPORT, "import") X(AS, "as") X(IF, "if") X(THEN, "then")    \
+  X(ELSE, "else") X(FBY, "fby") X(OR, "or") X(AND, "and") X(NOT, "not") X(WHEN, "when")            \
+  X(MERGE, "merge") X(POST, "post") X(DIFF, "diff") X(ASSERT, "assert") X(TRUE, "true")            \
+  X(FALSE, "false") X(SEMI, ";") X(COMMA, ",") X(COLON, ":") X(DOT, ".") X(ARROW, "->")            \
+  X(ASSIGN, "=") X(EQ, "==") X(NE, "!=") X(LE, "<=") X(GE, ">=") X(LT, "<") X(GT, ">")             \
+  X(PLUS, "+") X(MINUS, "-") X(STAR, "*") X(SLASH, "/") X(PERCENT, "%") X(LPAREN, "(")             \
+  X(RPAREN, ")") X(LBRACKET, "[") X(RBRACKET, "]") X(UNDERSCORE, "_") X(ID, "a name")              \
+  X(INT, "a number") X(FLOAT, "a number") X(STRING, "a string") X(COMMENT, "a comment")            \
+  X(LINE_COMMENT, "a comment") X(BLANK, "a blank") X(OPEN_COMMENT, "a comment")                    \
+  X(OPEN_STRING, "a string") X(FOREIGN, "a foreign operator") X(BAD_FLOAT, "a number")             \
+  X(BAD_NUMBER, "a number") X(INVALID, "an invalid character")                                     \
+  X(TIGHT_LPAREN, "(") X(TIGHT_LBRACKET, "[")
+// clang-format on
 
 enum class TokenKind : std::uint8_t {
   END,

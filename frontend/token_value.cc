@@ -1,5 +1,7 @@
-// What tokens stand for. Integers are unsigned 64-bit (a sign is an operator), floats are
-// the nearest double; `_` between digits is skipped.
+// What tokens stand for: operators, numbers, strings.
+//
+// Integers are unsigned 64-bit (a sign is an operator), floats are the nearest double; `_`
+// between digits is skipped. Whether a value fits the type it is used at is asked later.
 #include "frontend/token_value.h"
 
 #include <charconv>

@@ -1,4 +1,6 @@
 // What tokens stand for: operators, and the values of literals from their text.
+//
+// No ANTLR here: parse.cc finds the tokens, this says what they mean.
 #pragma once
 
 #include <string>

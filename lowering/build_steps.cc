@@ -173,7 +173,10 @@ void ProgramBuilder::forward_unit(std::uint32_t index) {
     else at_end.emplace_back(next, cell);
   };
   std::map<std::uint32_t, ValueId> fby_of_cell;
-  for (ValueId v : from.operands) defined[v.index] = true;
+  for (ValueId v : from.operands) {
+    defined[v.index] = true;
+    if (schedule_.straight) out.write({}, steps::LoadInput{v});
+  }
   for (ValueId v : from.values) {
     const auto* f = std::get_if<core::Fby>(&core()[v].rhs);
     if (f == nullptr) {
@@ -226,8 +229,9 @@ steps::Program ProgramBuilder::build() {
     const bool mentioned = schedule_.unit_of[v.index] != Schedule::nowhere ||
                            (!schedule_.units.empty() && std::ranges::find(schedule_.units[0].operands, v) !=
                                                             schedule_.units[0].operands.end());
-    if (!mentioned && core()[v].clock != never_clock)
-      out.write({}, steps::StoreOutput{static_cast<std::uint32_t>(o), v});
+    if (mentioned || core()[v].clock == never_clock) continue;
+    if (!core().is_const(v)) out.write({}, steps::LoadInput{v});
+    out.write({}, steps::StoreOutput{static_cast<std::uint32_t>(o), v});
   }
   return std::move(program_);
 }

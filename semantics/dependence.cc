@@ -260,8 +260,29 @@ Core remove_unreachable(Core core) {
     }
   for (Value& v : kept) for_each_operand(v.rhs, [&](ValueId& o) { o = to[o.index]; });
   core.values = std::move(kept);
-  for (Clock& c : core.clocks)
-    if (c.parent.valid()) c.condition = to[c.condition.index];
+  // Clocks of what is left, parents before their samplings.
+  std::vector<ClockId> clock_to(core.clocks.size());
+  std::vector<bool> ticking(core.clocks.size());
+  for (const Value& v : core.values)
+    for (ClockId c = v.clock; c.valid() && !ticking[c.index]; c = core[c].parent) ticking[c.index] = true;
+  std::vector<Clock> clocks;
+  auto keep_clock = [&](auto&& self, ClockId c) -> ClockId {
+    if (clock_to[c.index].valid()) return clock_to[c.index];
+    Clock k = core[c];
+    if (k.parent.valid()) {
+      k.parent = self(self, k.parent);
+      k.condition = to[k.condition.index];
+    }
+    clocks.push_back(k);
+    return clock_to[c.index] = ClockId{clocks.size() - 1};
+  };
+  keep_clock(keep_clock, base_clock);
+  keep_clock(keep_clock, never_clock);
+  for (std::size_t c = 0; c < core.clocks.size(); ++c)
+    if (ticking[c]) keep_clock(keep_clock, ClockId{c});
+  for (Value& v : core.values)
+    if (v.clock.valid()) v.clock = clock_to[v.clock.index];
+  core.clocks = std::move(clocks);
   for (auto* ports : {&core.inputs, &core.outputs})
     for (Port& p : *ports) p.value = to[p.value.index];
   for (CoreAssert& a : core.asserts) a.condition = to[a.condition.index];

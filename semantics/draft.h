@@ -37,35 +37,66 @@ struct DraftClock {
 
 // An attribute argument: a static expression, or a value known from the start.
 struct StaticArgument {
-  DraftId value;        // invalid: `known` holds already
+  DraftId value;  // invalid: `known` holds already
   Attribute known;
   ParameterKind kind = ParameterKind::integers;
 };
 
-struct Item {           // of x[i, a:b]; invalid bounds are left out
+struct Item {  // of x[i, a:b]; invalid bounds are left out
   bool is_range = false;
   DraftId at, lower, upper;
   Span span;
 };
 
-struct Alias { DraftId target; };
-struct Const { std::shared_ptr<const Tensor> value; };
-struct Input { std::uint32_t index; std::vector<DraftId> shape; };
+struct Alias {
+  DraftId target;
+};
+struct Const {
+  std::shared_ptr<const Tensor> value;
+};
+struct Input {
+  std::uint32_t index;
+  std::vector<DraftId> shape;
+};
 struct Apply {
   OperatorId op;
   std::vector<DraftId> operands;
   std::vector<StaticArgument> attributes;
   std::uint64_t key = 0;
 };
-struct Index { DraftId operand; std::vector<Item> items; };
+struct Index {
+  DraftId operand;
+  std::vector<Item> items;
+};
 // A variable whose type is written with a shape.
-struct Declared { DraftId operand; std::vector<DraftId> shape; Span type; };
-struct Call { std::uint32_t external; std::vector<DraftId> operands; };
-struct Result { DraftId call; std::uint32_t output; };
-struct When { DraftId operand, condition; bool positive; bool from_if = false; };
-struct Merge { DraftId condition, on_true, on_false; bool from_if; };
-struct Fby { DraftId init, next; };
-struct Post { DraftId operand; };
+struct Declared {
+  DraftId operand;
+  std::vector<DraftId> shape;
+  Span type;
+};
+struct Call {
+  std::uint32_t external;
+  std::vector<DraftId> operands;
+};
+struct Result {
+  DraftId call;
+  std::uint32_t output;
+};
+struct When {
+  DraftId operand, condition;
+  bool positive;
+  bool from_if = false;
+};
+struct Merge {
+  DraftId condition, on_true, on_false;
+  bool from_if;
+};
+struct Fby {
+  DraftId init, next;
+};
+struct Post {
+  DraftId operand;
+};
 using Rhs = std::variant<Alias, Const, Input, Apply, Index, Declared, Call, Result, When, Merge, Fby, Post>;
 
 struct Value {
@@ -92,7 +123,12 @@ struct NamedValue {
   Span span;
 };
 
-struct Assertion { DraftId condition; DraftClockId clock; std::string message; Span span; };
+struct Assertion {
+  DraftId condition;
+  DraftClockId clock;
+  std::string message;
+  Span span;
+};
 
 struct Draft {
   std::vector<Value> values;
@@ -108,11 +144,11 @@ struct Draft {
 
 // What the solver knows of a value.
 struct State {
-  bool known = false;                        // the shape is
+  bool known = false;  // the shape is
   Shape shape;
-  std::shared_ptr<const Tensor> constant;    // static values
+  std::shared_ptr<const Tensor> constant;  // static values
 };
-using States = std::vector<State>;           // by DraftId
+using States = std::vector<State>;  // by DraftId
 
 // Calls f(DraftId&) for every draft a right-hand side mentions, static arguments and
 // conditions included, bounds and attributes that were left out not.

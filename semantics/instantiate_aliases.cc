@@ -50,8 +50,9 @@ void report_alias_cycle(const Draft& draft, const Program& program, const std::v
   const auto name = [&](DraftId d) {
     return draft[d].name.empty() ? std::string("this value") : "`" + draft[d].name + "`";
   };
-  Diagnostic& d = diagnostics.report(Code::E0501, draft[named[0]].span, name(named[0]) + " is defined by itself",
-                                     named.size() == 1 ? "same cycle" : name(named[0]) + " is " + name(named[1]) + ", same cycle");
+  Diagnostic& d =
+      diagnostics.report(Code::E0501, draft[named[0]].span, name(named[0]) + " is defined by itself",
+                         named.size() == 1 ? "same cycle" : name(named[0]) + " is " + name(named[1]) + ", same cycle");
   for (std::size_t k = 1; k < named.size(); ++k)
     d.label(draft[named[k]].span, name(named[k]) + " is " + name(named[(k + 1) % named.size()]) + ", same cycle");
   d.note("put a `fby` on the way: then it depends on its previous value");
@@ -60,9 +61,7 @@ void report_alias_cycle(const Draft& draft, const Program& program, const std::v
 
 namespace {
 
-void make_constant(Value& value) {
-  value.rhs = Const{std::make_shared<const Tensor>(value.dtype, Shape{})};
-}
+void make_constant(Value& value) { value.rhs = Const{std::make_shared<const Tensor>(value.dtype, Shape{})}; }
 
 void break_cycles(Draft& draft, const Program& program, Diagnostics& diagnostics) {
   std::vector<DraftId> broken;

@@ -25,19 +25,19 @@ class Elaborator {
   struct Scope {
     InstanceId instance;
     NodeId node;
-    std::vector<DType> dtypes;                // by dtype variable of the node's scheme
-    std::vector<DraftClockId> clocks;         // by clock variable
-    std::vector<DraftId> variables;           // by variable index: aliases
-    std::vector<DraftId> arguments;           // by input, of callees
-    DraftClockId constant_clock = base;       // of every expression, without a node
-    std::unordered_map<std::uint32_t, DraftId> values;        // by ExprId, as met
-    std::unordered_map<std::uint32_t, DraftClockId> terms;    // by ClockTermId, as met
-    std::unordered_set<std::string> segments;                 // path segments in use
+    std::vector<DType> dtypes;                              // by dtype variable of the node's scheme
+    std::vector<DraftClockId> clocks;                       // by clock variable
+    std::vector<DraftId> variables;                         // by variable index: aliases
+    std::vector<DraftId> arguments;                         // by input, of callees
+    DraftClockId constant_clock = base;                     // of every expression, without a node
+    std::unordered_map<std::uint32_t, DraftId> values;      // by ExprId, as met
+    std::unordered_map<std::uint32_t, DraftClockId> terms;  // by ClockTermId, as met
+    std::unordered_set<std::string> segments;               // path segments in use
     std::unordered_map<std::string, std::uint32_t> segment_counts;
     std::unordered_set<std::string> parameter_paths;
-    bool untyped = false;                     // an override: every expression has this dtype
+    bool untyped = false;  // an override: every expression has this dtype
     DType untyped_dtype = DType::f32;
-    std::string target;                       // of the equation at hand
+    std::string target;  // of the equation at hand
     std::uint64_t random_calls = 0;
   };
 
@@ -89,12 +89,12 @@ class Elaborator {
 
   const Checked& checked_;
   Diagnostics& diagnostics_;
-  std::unordered_map<std::uint32_t, ExprId> overrides_;                  // by ConstId
+  std::unordered_map<std::uint32_t, ExprId> overrides_;  // by ConstId
   Draft draft_;
   std::vector<Scope> pending_;
   Scope scope_;
-  std::unordered_map<std::uint64_t, DraftId> constants_;                 // by ConstId, dtype and clock
-  std::unordered_map<std::uint32_t, std::uint32_t> externals_;           // by NodeId
+  std::unordered_map<std::uint64_t, DraftId> constants_;        // by ConstId, dtype and clock
+  std::unordered_map<std::uint32_t, std::uint32_t> externals_;  // by NodeId
   struct ClockKey {
     std::uint32_t parent, condition;
     bool positive;

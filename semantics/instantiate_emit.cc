@@ -29,7 +29,11 @@ Attribute integers_attribute(std::vector<std::int64_t> integers) {
 class Emitter {
  public:
   Emitter(const Draft& draft, const States& states, const Program& program, Diagnostics& diagnostics)
-      : draft_(draft), states_(states), rules_(draft, states), program_(program), diagnostics_(diagnostics),
+      : draft_(draft),
+        states_(states),
+        rules_(draft, states),
+        program_(program),
+        diagnostics_(diagnostics),
         table_(core_) {}
 
   Core run();
@@ -38,9 +42,9 @@ class Emitter {
   struct Condition {
     DraftId value;
     bool positive = true;
-    bool constant = false;   // then `positive` is whether it holds
+    bool constant = false;  // then `positive` is whether it holds
   };
-  struct Place {             // where a value made here belongs
+  struct Place {  // where a value made here belongs
     ClockId clock;
     Span span;
     InstanceId instance;
@@ -82,7 +86,7 @@ class Emitter {
   std::vector<ValueId> emitted_;
   std::vector<ClockId> clocks_;
   std::unordered_map<std::string, ValueId> constants_;
-  std::unordered_map<std::uint32_t, ValueId> starts_, cycles_;   // by ClockId
+  std::unordered_map<std::uint32_t, ValueId> starts_, cycles_;  // by ClockId
 };
 
 // What a value is equal to once static values are known: another value, or nothing.
@@ -100,8 +104,9 @@ DraftId Emitter::stands_for(DraftId d) const {
 }
 
 Core Emitter::run() {
-  end_ = follow(draft_.values.size(), [&](DraftId d) { return stands_for(d); },
-                [&](const std::vector<DraftId>& cycle) { report_alias_cycle(draft_, program_, cycle, diagnostics_); });
+  end_ = follow(
+      draft_.values.size(), [&](DraftId d) { return stands_for(d); },
+      [&](const std::vector<DraftId>& cycle) { report_alias_cycle(draft_, program_, cycle, diagnostics_); });
   if (diagnostics_.has_errors()) return std::move(core_);
   emitted_.resize(draft_.values.size());
   clocks_.resize(draft_.clocks.size());
@@ -209,7 +214,8 @@ ValueId Emitter::cycle(ClockId clock) {
     const ValueId zero = constant(Tensor::scalar(DType::i64, std::int64_t{0}));
     const ValueId one = constant(Tensor::scalar(DType::i64, std::int64_t{1}));
     made = add(core::Fby{zero, {}}, DType::i64, {}, {base_clock, {}, {}});
-    const ValueId next = add(core::Apply{operators().require("add"), {made, one}, {}, 0}, DType::i64, {}, {base_clock, {}, {}});
+    const ValueId next =
+        add(core::Apply{operators().require("add"), {made, one}, {}, 0}, DType::i64, {}, {base_clock, {}, {}});
     std::get<core::Fby>(core_[made].rhs).next = next;
   } else {
     const Clock c = core_[clock];
@@ -233,12 +239,13 @@ void Emitter::emit_value(DraftId d) {
     rhs = std::visit(
         Overloaded{
             [&](const Alias& x) { return nothing(x); },
-            [&](const Const& x) { return nothing(x); },   // constants are not emitted here
+            [&](const Const& x) { return nothing(x); },  // constants are not emitted here
             [&](const Input& x) { return core::Rhs(core::Input{x.index}); },
             [&](const Apply& x) { return apply(x, ck); },
             [&](const Index& x) { return index(d, x, ck); },
             [&](const Declared& x) {
-              return core::Rhs(core::Apply{operators().require("broadcast_to"), {operand(x.operand)}, {integers_attribute(state(d).shape)}, 0});
+              return core::Rhs(core::Apply{
+                  operators().require("broadcast_to"), {operand(x.operand)}, {integers_attribute(state(d).shape)}, 0});
             },
             [&](const Call& x) { return core::Rhs(core::Call{x.external, operands(x.operands)}); },
             [&](const Result& x) { return core::Rhs(core::Result{operand(x.call), x.output}); },
@@ -269,14 +276,12 @@ core::Rhs Emitter::when(const When& w) {
 core::Rhs Emitter::merge(DraftId d, const Merge& m, ClockId ck) {
   const Condition c = condition(m.condition, true);
   const Shape& shape = state(d).shape;
-  if (c.constant) {   // the branch is smaller than the result, else d would stand for it
+  if (c.constant) {  // the branch is smaller than the result, else d would stand for it
     const ValueId branch = operand(c.positive ? m.on_true : m.on_false);
     return core::Apply{operators().require("broadcast_to"), {branch}, {integers_attribute(shape)}, 0};
   }
   const ValueId value = operand(c.value);
-  const auto branch = [&](DraftId b, bool truth) {
-    return operand(b, shape, table_.on(ck, value, truth));
-  };
+  const auto branch = [&](DraftId b, bool truth) { return operand(b, shape, table_.on(ck, value, truth)); };
   const ValueId on_true = branch(m.on_true, c.positive), on_false = branch(m.on_false, !c.positive);
   return c.positive ? core::Merge{value, on_true, on_false} : core::Merge{value, on_false, on_true};
 }
@@ -287,7 +292,8 @@ core::Rhs Emitter::fby(DraftId d, const Fby& f, ClockId ck) {
   const ValueId next = operand(f.next, shape, ck);
   if (!core_.is_const(init) || !state(end_[f.init.index]).constant) {
     const ValueId first = start(ck);
-    init = add(core::When{init, first, true}, draft_[d].dtype, shape, {table_.on(ck, first, true), draft_[f.init].span, draft_[f.init].instance});
+    init = add(core::When{init, first, true}, draft_[d].dtype, shape,
+               {table_.on(ck, first, true), draft_[f.init].span, draft_[f.init].instance});
   }
   return core::Fby{init, next};
 }
@@ -318,8 +324,9 @@ core::Rhs Emitter::index(DraftId d, const Index& i, ClockId ck) {
   ValueId at = operand(i.operand);
   core::Apply step{0, {at}, {}, 0};
   Shape shape = whole;
-  bool pending = false;   // `step`, of the shape `shape`, is not a value yet
-  const auto next = [&](const char* name, std::vector<ValueId> operands, std::vector<Attribute> attributes, Shape result) {
+  bool pending = false;  // `step`, of the shape `shape`, is not a value yet
+  const auto next = [&](const char* name, std::vector<ValueId> operands, std::vector<Attribute> attributes,
+                        Shape result) {
     if (pending) at = add(step, dtype, shape, place);
     operands.insert(operands.begin(), at);
     step = {operators().require(name), std::move(operands), std::move(attributes), 0};
@@ -354,7 +361,8 @@ core::Rhs Emitter::index(DraftId d, const Index& i, ClockId ck) {
 void Emitter::emit_externals() {
   for (const External& external : draft_.externals) {
     ExternalNode node{external.symbol, {}, {}, external.span};
-    const auto types = [&](const std::vector<DType>& dtypes, const std::vector<std::vector<DraftId>>& shapes, auto& out) {
+    const auto types = [&](const std::vector<DType>& dtypes, const std::vector<std::vector<DraftId>>& shapes,
+                           auto& out) {
       for (std::size_t k = 0; k < dtypes.size(); ++k)
         out.emplace_back(dtypes[k], std::get<Shape>(rules_.extents(shapes[k], {})));
     };

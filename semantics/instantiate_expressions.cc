@@ -104,37 +104,36 @@ std::vector<DraftId> Elaborator::values(ExprId e, std::size_t count) {
 
 DraftId Elaborator::build(ExprId e) {
   const auto at = [&](Rhs rhs) { return add(std::move(rhs), dtype_of(e), clock_of(e), program().span(e)); };
-  return std::visit(
-      Overloaded{
-          [&](const ast::Name&) { return reference(e); },
-          [&](const ast::BoolLiteral& l) { return boolean(e, l.value); },
-          [&](const ast::IntLiteral& l) { return integer(e, l.value, false); },
-          [&](const ast::FloatLiteral& l) { return floating(e, l.value); },
-          [&](const ast::Unary& u) { return unary(e, u); },
-          [&](const ast::Binary& b) { return binary(e, b); },
-          [&](const ast::If& i) { return conditional(e, i); },
-          [&](const ast::Fby& f) {
-            const DraftId init = value(f.init);
-            return at(Fby{init, value(f.next)});
-          },
-          [&](const ast::Post& p) { return at(Post{value(p.operand)}); },
-          [&](const ast::When& w) {
-            const DraftId operand = value(w.operand);
-            return at(When{operand, value(w.condition), w.positive});
-          },
-          [&](const ast::Merge& m) {
-            const DraftId condition = value(m.condition), on_true = value(m.on_true);
-            return at(Merge{condition, on_true, value(m.on_false), false});
-          },
-          [&](const ast::Array& a) { return array(e, a); },
-          [&](const ast::Index& i) { return subscript(e, i); },
-          [&](const ast::Call& c) {
-            const std::vector<DraftId> results = call(e, c);
-            return results.empty() ? missing(e) : results[0];
-          },
-          [&](const ast::Error&) { return missing(e); },
-      },
-      program()[e]);
+  return std::visit(Overloaded{
+                        [&](const ast::Name&) { return reference(e); },
+                        [&](const ast::BoolLiteral& l) { return boolean(e, l.value); },
+                        [&](const ast::IntLiteral& l) { return integer(e, l.value, false); },
+                        [&](const ast::FloatLiteral& l) { return floating(e, l.value); },
+                        [&](const ast::Unary& u) { return unary(e, u); },
+                        [&](const ast::Binary& b) { return binary(e, b); },
+                        [&](const ast::If& i) { return conditional(e, i); },
+                        [&](const ast::Fby& f) {
+                          const DraftId init = value(f.init);
+                          return at(Fby{init, value(f.next)});
+                        },
+                        [&](const ast::Post& p) { return at(Post{value(p.operand)}); },
+                        [&](const ast::When& w) {
+                          const DraftId operand = value(w.operand);
+                          return at(When{operand, value(w.condition), w.positive});
+                        },
+                        [&](const ast::Merge& m) {
+                          const DraftId condition = value(m.condition), on_true = value(m.on_true);
+                          return at(Merge{condition, on_true, value(m.on_false), false});
+                        },
+                        [&](const ast::Array& a) { return array(e, a); },
+                        [&](const ast::Index& i) { return subscript(e, i); },
+                        [&](const ast::Call& c) {
+                          const std::vector<DraftId> results = call(e, c);
+                          return results.empty() ? missing(e) : results[0];
+                        },
+                        [&](const ast::Error&) { return missing(e); },
+                    },
+                    program()[e]);
 }
 
 DraftId Elaborator::reference(ExprId e) {
@@ -154,7 +153,8 @@ DraftId Elaborator::reference(ExprId e) {
 
 // A constant has one draft per dtype and clock it is used at.
 DraftId Elaborator::constant_item(ConstId id, DraftClockId clock, DType dtype) {
-  const std::uint64_t key = std::uint64_t{id.index} << 40 | std::uint64_t{static_cast<std::uint8_t>(dtype)} << 32 | clock.index;
+  const std::uint64_t key =
+      std::uint64_t{id.index} << 40 | std::uint64_t{static_cast<std::uint8_t>(dtype)} << 32 | clock.index;
   if (const auto met = constants_.find(key); met != constants_.end()) return met->second;
   const ast::Const& item = program().consts[id.index];
   Scope inner;
@@ -179,7 +179,8 @@ DraftId Elaborator::constant_item(ConstId id, DraftClockId clock, DType dtype) {
 
 DraftId Elaborator::boolean(ExprId e, bool v) {
   if (scope_.untyped && scope_.untyped_dtype != DType::boolean)
-    report(Code::E0902, program().span(e), "a Boolean for a constant of type " + std::string(rml::name(scope_.untyped_dtype)));
+    report(Code::E0902, program().span(e),
+           "a Boolean for a constant of type " + std::string(rml::name(scope_.untyped_dtype)));
   return add(Const{shared(Tensor::boolean(v))}, DType::boolean, clock_of(e), program().span(e));
 }
 
@@ -198,11 +199,12 @@ DraftId Elaborator::integer(ExprId e, std::uint64_t magnitude, bool negative) {
     const std::string written = (negative ? "-" : "") + std::to_string(magnitude);
     const std::string type(rml::name(dtype));
     report(Code::E0307, program().span(e), "`" + written + "` does not fit " + type,
-           type + " holds " + (range.below_zero > 0 ? "-" + std::to_string(range.below_zero) : std::string("0")) + " to " +
-               std::to_string(range.above_zero));
+           type + " holds " + (range.below_zero > 0 ? "-" + std::to_string(range.below_zero) : std::string("0")) +
+               " to " + std::to_string(range.above_zero));
   }
   const std::uint64_t bits = negative ? std::uint64_t{0} - magnitude : magnitude;
-  return add(Const{shared(integer_scalar(dtype, static_cast<std::int64_t>(bits)))}, dtype, clock_of(e), program().span(e));
+  return add(Const{shared(integer_scalar(dtype, static_cast<std::int64_t>(bits)))}, dtype, clock_of(e),
+             program().span(e));
 }
 
 DraftId Elaborator::floating(ExprId e, double v) {
@@ -307,8 +309,7 @@ DraftId Elaborator::static_value(ExprId e) {
 
 std::vector<DraftId> Elaborator::call(ExprId e, const ast::Call& c) {
   if (c.diff) {
-    if (!diagnostics_.has_errors())
-      report(Code::E0601, c.diff->span, "differentiation is not available yet");
+    if (!diagnostics_.has_errors()) report(Code::E0601, c.diff->span, "differentiation is not available yet");
     return {missing(e)};
   }
   if (e.index >= checked_.names.references.size()) return {missing(e)};

@@ -235,6 +235,7 @@ std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
     if (mask[m] != 0) members[group[m]].push_back(m);
   std::vector<PassItem> items;
   for (const auto& g : members) {
+    if (g.empty()) continue;
     if (g.size() == 1) {
       items.push_back({members_[g[0]], mask[g[0]]});
       continue;

@@ -32,7 +32,7 @@ bool fetches_other_cycle(const core::Rhs& rhs, ValueId operand) {
 std::vector<ValueId> ordered(const Core& core, const std::vector<bool>& keep) {
   std::vector<ValueId> order;
   std::vector<bool> met(core.values.size(), false);
-  std::vector<std::pair<ValueId, bool>> stack;   // true: all it needs is placed
+  std::vector<std::pair<ValueId, bool>> stack;  // true: all it needs is placed
   for (std::size_t first = 0; first < core.values.size(); ++first) {
     if (!keep[first]) continue;
     stack.emplace_back(ValueId{first}, false);
@@ -122,7 +122,8 @@ ClockTable::ClockTable(Core& core) : core_(core) {
 }
 
 ClockId ClockTable::on(ClockId parent, ValueId condition, bool positive) {
-  const auto [known, is_new] = table_.try_emplace(Key{parent.index, condition.index, positive}, ClockId{core_.clocks.size()});
+  const auto [known, is_new] =
+      table_.try_emplace(Key{parent.index, condition.index, positive}, ClockId{core_.clocks.size()});
   if (is_new) core_.clocks.push_back({parent, condition, positive});
   return known->second;
 }

@@ -76,13 +76,20 @@ ValueId neutral_operand(const Core& core, const core::Apply& apply) {
   if (apply.operands.size() != 2) return {};
   const ValueId a = apply.operands[0], b = apply.operands[1];
   switch (operators()[apply.op].scalar) {
-    case ScalarOp::add: return is_integer_all(core, b, 0) ? a : is_integer_all(core, a, 0) ? b : ValueId{};
-    case ScalarOp::mul: return is_integer_all(core, b, 1) ? a : is_integer_all(core, a, 1) ? b : ValueId{};
-    case ScalarOp::sub: return is_integer_all(core, b, 0) ? a : ValueId{};
-    case ScalarOp::div: return is_integer_all(core, b, 1) ? a : ValueId{};
-    case ScalarOp::logical_and: return is_boolean_all(core, b, true) ? a : is_boolean_all(core, a, true) ? b : ValueId{};
-    case ScalarOp::logical_or: return is_boolean_all(core, b, false) ? a : is_boolean_all(core, a, false) ? b : ValueId{};
-    default: return {};
+    case ScalarOp::add:
+      return is_integer_all(core, b, 0) ? a : is_integer_all(core, a, 0) ? b : ValueId{};
+    case ScalarOp::mul:
+      return is_integer_all(core, b, 1) ? a : is_integer_all(core, a, 1) ? b : ValueId{};
+    case ScalarOp::sub:
+      return is_integer_all(core, b, 0) ? a : ValueId{};
+    case ScalarOp::div:
+      return is_integer_all(core, b, 1) ? a : ValueId{};
+    case ScalarOp::logical_and:
+      return is_boolean_all(core, b, true) ? a : is_boolean_all(core, a, true) ? b : ValueId{};
+    case ScalarOp::logical_or:
+      return is_boolean_all(core, b, false) ? a : is_boolean_all(core, a, false) ? b : ValueId{};
+    default:
+      return {};
   }
 }
 
@@ -114,7 +121,8 @@ Folded fold_when(const Core& core, const core::When& when) {
   if (is_truth(core, when.condition, when.positive)) return is_value(core, when.operand);
   if (core.is_const(when.operand)) return is_value(core, when.operand);
   if (when.operand == when.condition) return {{}, Tensor::boolean(when.positive)};
-  if (const auto* merge = std::get_if<core::Merge>(&core[when.operand].rhs); merge && merge->condition == when.condition)
+  if (const auto* merge = std::get_if<core::Merge>(&core[when.operand].rhs);
+      merge && merge->condition == when.condition)
     return is_value(core, when.positive ? merge->on_true : merge->on_false);
   if (const auto* apply = std::get_if<core::Apply>(&core[when.operand].rhs);
       apply && operators()[apply->op].scalar == ScalarOp::logical_not && apply->operands[0] == when.condition)

@@ -19,7 +19,10 @@ struct Overloaded : F... {
 class Sharing {
  public:
   Sharing(Core& core, std::vector<bool>& effects, bool share_effects)
-      : core_(core), effects_(effects), share_effects_(share_effects), old_clocks_(core.clocks),
+      : core_(core),
+        effects_(effects),
+        share_effects_(share_effects),
+        old_clocks_(core.clocks),
         logical_not_(operators().require("logical_not")) {
     core_.clocks.assign(2, Clock{});
     table_.emplace(core_);
@@ -142,7 +145,8 @@ class Sharing {
   static void append(std::string& key, std::uint64_t n) { key.append(reinterpret_cast<const char*>(&n), sizeof n); }
 
   static void append(std::string& key, const Attribute& a) {
-    append(key, std::uint64_t{a.given} | std::uint64_t{a.scalar} << 1 | std::uint64_t{static_cast<std::uint8_t>(a.dtype)} << 8);
+    append(key, std::uint64_t{a.given} | std::uint64_t{a.scalar} << 1 |
+                    std::uint64_t{static_cast<std::uint8_t>(a.dtype)} << 8);
     append(key, a.integers.size());
     for (const std::int64_t i : a.integers) append(key, static_cast<std::uint64_t>(i));
     std::uint64_t bits;
@@ -220,8 +224,8 @@ class Sharing {
   const std::vector<Clock> old_clocks_;
   const OperatorId logical_not_;
   std::optional<ClockTable> table_;
-  std::vector<ValueId> canon_;         // by value, as far as the walk got
-  std::vector<ClockId> clock_canon_;   // by old clock
+  std::vector<ValueId> canon_;        // by value, as far as the walk got
+  std::vector<ClockId> clock_canon_;  // by old clock
   std::unordered_map<std::string, ValueId> shared_, constants_;
   bool changed_ = false;
 };

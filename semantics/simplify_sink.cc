@@ -38,7 +38,7 @@ class Sinking {
 
   bool run() {
     for (std::size_t v = 0; v < core_.values.size(); ++v) push(ValueId{v});
-    while (!queue_.empty()) {   // last in, first out: users before operands
+    while (!queue_.empty()) {  // last in, first out: users before operands
       const ValueId v = queue_.back();
       queue_.pop_back();
       queued_[v.index] = false;
@@ -81,7 +81,8 @@ class Sinking {
 
   void push(ValueId v) {
     if (queued_[v.index] || gone_[v.index]) return;
-    if (!std::holds_alternative<core::Apply>(core_[v].rhs) && !std::holds_alternative<core::Merge>(core_[v].rhs)) return;
+    if (!std::holds_alternative<core::Apply>(core_[v].rhs) && !std::holds_alternative<core::Merge>(core_[v].rhs))
+      return;
     queued_[v.index] = true;
     queue_.push_back(v);
   }
@@ -95,12 +96,13 @@ class Sinking {
       return when != nullptr && when->operand == v ? when : nullptr;
     };
     while (!users.empty() && gone_[users.back().index]) users.pop_back();
-    if (users.empty() || samples(users.back()) == nullptr) return false;   // the common case, at once
+    if (users.empty() || samples(users.back()) == nullptr) return false;  // the common case, at once
     std::erase_if(users, [&](ValueId u) { return gone_[u.index]; });
     for (const ValueId u : users) {
       const core::When* when = samples(u);
       if (when == nullptr) return false;
-      if (found.condition.valid() && (found.condition != when->condition || found.positive != when->positive)) return false;
+      if (found.condition.valid() && (found.condition != when->condition || found.positive != when->positive))
+        return false;
       found = {when->condition, when->positive};
     }
     return !core_.is_const(found.condition);
@@ -137,7 +139,7 @@ class Sinking {
     for_each_operand(core_[user].rhs, [&](ValueId operand) { --uses_[operand.index]; });
     core_[user].rhs = rhs;
     note_uses(user);
-    fails_[user.index] = true;   // at worst
+    fails_[user.index] = true;  // at worst
   }
 
   // What a sampling samples may sink next, down through nested ones.
@@ -157,8 +159,10 @@ class Sinking {
       effects_[at.index] = false;
       for_each_operand(core_[at].rhs, [&](ValueId operand) {
         --uses_[operand.index];
-        if (const auto* when = std::get_if<core::When>(&core_[operand].rhs); when != nullptr && unused(operand)) stack.push_back(operand);
-        else push(operand);
+        if (const auto* when = std::get_if<core::When>(&core_[operand].rhs); when != nullptr && unused(operand))
+          stack.push_back(operand);
+        else
+          push(operand);
       });
     }
   }
@@ -168,14 +172,16 @@ class Sinking {
   // x sampled: the `when` there is, or a new one on the clock.
   ValueId sampled(ValueId x, Sampling by, ClockId clock) {
     if (core_.is_const(x)) return x;
-    if (x == by.condition) return add({core::Const{Tensor::boolean(by.positive)}, DType::boolean, {}, base_clock, {}, {}, {}});
+    if (x == by.condition)
+      return add({core::Const{Tensor::boolean(by.positive)}, DType::boolean, {}, base_clock, {}, {}, {}});
     const std::string at = key(x, by.condition, by.positive);
     const auto known = samplings_.find(at);
     if (known != samplings_.end() && !gone_[known->second.index] &&
         std::holds_alternative<core::When>(core_[known->second].rhs))
       return known->second;
     const Value& from = core_[x];
-    const ValueId made = add({core::When{x, by.condition, by.positive}, from.dtype, from.shape, clock, from.span, from.instance, {}});
+    const ValueId made =
+        add({core::When{x, by.condition, by.positive}, from.dtype, from.shape, clock, from.span, from.instance, {}});
     samplings_[at] = made;
     return made;
   }
@@ -198,7 +204,8 @@ class Sinking {
     if (merge.condition == by.condition || core_.is_const(merge.condition)) return false;
     const auto movable = [&](ValueId branch, bool truth) {
       const auto* when = std::get_if<core::When>(&core_[branch].rhs);
-      return core_.is_const(branch) || (when != nullptr && when->condition == merge.condition && when->positive == truth);
+      return core_.is_const(branch) ||
+             (when != nullptr && when->condition == merge.condition && when->positive == truth);
     };
     return movable(merge.on_true, true) && movable(merge.on_false, false);
   }
@@ -224,10 +231,10 @@ class Sinking {
   Core& core_;
   std::vector<bool>& effects_;
   ClockTable clocks_;
-  std::vector<std::vector<ValueId>> users_;   // with some that are gone
-  std::vector<std::uint32_t> uses_;           // by values that are not
+  std::vector<std::vector<ValueId>> users_;  // with some that are gone
+  std::vector<std::uint32_t> uses_;          // by values that are not
   std::vector<bool> pinned_, gone_, queued_, fails_;
-  std::vector<ValueId> moved_;   // the sampled operator that took a value's place
+  std::vector<ValueId> moved_;  // the sampled operator that took a value's place
   std::vector<ValueId> queue_;
   std::unordered_map<std::string, ValueId> samplings_;
   bool changed_ = false;

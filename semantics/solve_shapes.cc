@@ -24,7 +24,10 @@ bool is_join(const Rhs& rhs) { return std::holds_alternative<Fby>(rhs) || std::h
 class Propagation {
  public:
   explicit Propagation(const Draft& draft)
-      : draft_(draft), states_(draft.values.size()), rules_(draft, states_), changes_(draft.values.size(), 0),
+      : draft_(draft),
+        states_(draft.values.size()),
+        rules_(draft, states_),
+        changes_(draft.values.size(), 0),
         queued_(draft.values.size(), false) {
     collect_users();
   }

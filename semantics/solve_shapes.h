@@ -30,7 +30,7 @@ struct Problem {
 // A mention that is no compile-time constant.
 struct NotConstant {
   DraftId value;
-  std::string what;   // "`shape` of `zeros`"
+  std::string what;  // "`shape` of `zeros`"
 };
 // Nothing: an operand is not known yet.
 template <class T>
@@ -39,8 +39,8 @@ using Outcome = std::variant<std::monostate, T, Problem, NotConstant>;
 // One axis of x[i, a:b, …] once the shape of x and the bounds are known.
 struct IndexAxis {
   enum Kind : std::uint8_t { range, fixed, dynamic } kind = range;
-  std::int64_t begin = 0, count = 0;   // fixed: begin
-  DraftId at;                          // dynamic
+  std::int64_t begin = 0, count = 0;  // fixed: begin
+  DraftId at;                         // dynamic
 };
 
 // The rules by which states follow from states; reads the states, changes nothing.

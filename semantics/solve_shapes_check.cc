@@ -15,8 +15,13 @@ namespace {
 class ShapeCheck {
  public:
   ShapeCheck(const Draft& draft, const Program& program, const States& states, Diagnostics& diagnostics)
-      : draft_(draft), program_(program), states_(states), rules_(draft, states), diagnostics_(diagnostics),
-        poisoned_(draft.values.size(), false), users_(draft.values.size()) {}
+      : draft_(draft),
+        program_(program),
+        states_(states),
+        rules_(draft, states),
+        diagnostics_(diagnostics),
+        poisoned_(draft.values.size(), false),
+        users_(draft.values.size()) {}
 
   void run() {
     for (std::uint32_t v = 0; v < states_.size(); ++v) check(DraftId{v});
@@ -35,7 +40,8 @@ class ShapeCheck {
     if (std::holds_alternative<Alias>(rhs)) return;
     if (const auto* fby = std::get_if<Fby>(&rhs)) return check_join(d, "the two sides of `fby`", fby->init, fby->next);
     if (const auto* merge = std::get_if<Merge>(&rhs)) return check_merge(d, *merge);
-    if (const auto* when = std::get_if<When>(&rhs)) check_condition(d, when->condition, when->from_if ? "`if`" : "`when`");
+    if (const auto* when = std::get_if<When>(&rhs))
+      check_condition(d, when->condition, when->from_if ? "`if`" : "`when`");
     if (const auto* call = std::get_if<Call>(&rhs)) check_call(d, *call);
     const Outcome<Shape> found = rules_.shape(d);
     if (const auto* problem = std::get_if<Problem>(&found)) return report(d, *problem);
@@ -53,9 +59,16 @@ class ShapeCheck {
 
   bool check_condition(DraftId d, DraftId condition, const std::string& of) {
     if (!state(condition).known || state(condition).shape.empty()) return true;
-    Problem p{Code::E0303, draft_[condition].span, "the condition of " + of + " must be a scalar, not " + type(condition), {}, {}, {}};
-    if (of == "`assert`") p.notes.push_back("write `all(…)` to assert it of every element");
-    else p.notes.push_back("to choose element by element, write `select(condition, a, b)`");
+    Problem p{Code::E0303,
+              draft_[condition].span,
+              "the condition of " + of + " must be a scalar, not " + type(condition),
+              {},
+              {},
+              {}};
+    if (of == "`assert`")
+      p.notes.push_back("write `all(…)` to assert it of every element");
+    else
+      p.notes.push_back("to choose element by element, write `select(condition, a, b)`");
     report(d, p);
     return false;
   }
@@ -64,7 +77,13 @@ class ShapeCheck {
     if (!state(d).known || !state(a).known || !state(b).known) return;
     const auto fits = [&](DraftId x) { return broadcast(state(x).shape, state(d).shape) == state(d).shape; };
     if (fits(a) && fits(b)) return;
-    Problem p{Code::E0303, draft_[d].span, what + " have shapes that do not match: " + to_string(state(a).shape) + " and " + to_string(state(b).shape), {}, {}, {}};
+    Problem p{
+        Code::E0303,
+        draft_[d].span,
+        what + " have shapes that do not match: " + to_string(state(a).shape) + " and " + to_string(state(b).shape),
+        {},
+        {},
+        {}};
     p.secondary = {{draft_[a].span, rules_.label_of(a)}, {draft_[b].span, rules_.label_of(b)}};
     report(d, p);
   }
@@ -74,7 +93,8 @@ class ShapeCheck {
     if (!state(x).known || !state(d).known || broadcast(state(x).shape, state(d).shape) == state(d).shape) return;
     const std::string variable = name_of(d);
     Problem p{Code::E0303, draft_[d].span, {}, {}, {{declared.type, "declared here"}}, {}};
-    p.message = (variable.empty() ? "this" : "`" + variable + "`") + " is declared " + type(d) + ", but its value is " + type(x);
+    p.message = (variable.empty() ? "this" : "`" + variable + "`") + " is declared " + type(d) + ", but its value is " +
+                type(x);
     p.secondary.push_back({draft_[x].span, rules_.label_of(x)});
     report(d, p);
   }
@@ -88,10 +108,13 @@ class ShapeCheck {
       const auto* shape = std::get_if<Shape>(&declared);
       const DraftId x = call.operands[k];
       if (shape == nullptr || !state(x).known || *shape == state(x).shape) continue;
-      report(d, {Code::E0303, draft_[x].span,
+      report(d, {Code::E0303,
+                 draft_[x].span,
                  "`" + external.symbol + "` takes `" + external.input_names[k] + "` as " +
                      type_string(external.inputs[k], *shape) + ", not " + type(x),
-                 {}, {{external.span, "declared here"}}, {}});
+                 {},
+                 {{external.span, "declared here"}},
+                 {}});
     }
   }
 
@@ -136,9 +159,12 @@ class ShapeCheck {
       if (!cause.valid()) {
         const bool calls = std::holds_alternative<Result>(rhs) || std::holds_alternative<Call>(rhs);
         const auto* apply = std::get_if<Apply>(&rhs);
-        if (calls) p.notes.push_back("the result of an external node is known only at run time");
-        else if (apply != nullptr && operators()[apply->op].random) p.notes.push_back("a random value is known only at run time");
-        else p.notes.push_back("it cannot be evaluated at compile time");
+        if (calls)
+          p.notes.push_back("the result of an external node is known only at run time");
+        else if (apply != nullptr && operators()[apply->op].random)
+          p.notes.push_back("a random value is known only at run time");
+        else
+          p.notes.push_back("it cannot be evaluated at compile time");
         p.secondary.push_back({draft_[d].span, "comes from here"});
         return;
       }
@@ -174,13 +200,17 @@ class ShapeCheck {
   }
 
   void report_unknown() {
-    for (int pass = 0; pass < 2; ++pass) {   // named values first
+    for (int pass = 0; pass < 2; ++pass) {  // named values first
       for (std::uint32_t v = 0; v < states_.size(); ++v) {
         const Value& value = draft_.values[v];
         if (states_[v].known || poisoned_[v] || std::holds_alternative<Alias>(value.rhs)) continue;
         if (pass == 0 && value.name.empty()) continue;
         const std::string what = value.name.empty() ? "this value" : "`" + value.name + "`";
-        report(DraftId{v}, {Code::E0306, value.span, "the shape of " + what + " cannot be determined", {}, {},
+        report(DraftId{v}, {Code::E0306,
+                            value.span,
+                            "the shape of " + what + " cannot be determined",
+                            {},
+                            {},
                             {"its shape depends on itself alone: declare it, as in `x: f32[3] = …`"}});
       }
     }

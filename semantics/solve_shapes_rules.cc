@@ -60,8 +60,9 @@ std::optional<double> number(const Tensor& t) {
 // The operator as its syntax writes it, before a message: "`+`: ".
 std::string written(const OperatorInfo& row) {
   constexpr std::pair<std::string_view, std::string_view> symbols[] = {
-      {"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"}, {"mod", "%"}, {"eq", "=="}, {"ne", "!="}, {"lt", "<"},
-      {"le", "<="}, {"gt", ">"}, {"ge", ">="}, {"logical_and", "and"}, {"logical_or", "or"}, {"array", ""}};
+      {"add", "+"}, {"sub", "-"},           {"mul", "*"},         {"div", "/"}, {"mod", "%"},
+      {"eq", "=="}, {"ne", "!="},           {"lt", "<"},          {"le", "<="}, {"gt", ">"},
+      {"ge", ">="}, {"logical_and", "and"}, {"logical_or", "or"}, {"array", ""}};
   std::string_view name = row.name;
   for (const auto& [operation, symbol] : symbols)
     if (operation == row.name) name = symbol;
@@ -83,28 +84,26 @@ Tensor broadcast_tensor(const Tensor& tensor, const Shape& shape) {
 }
 
 Outcome<Shape> ShapeRules::shape(DraftId d) const {
-  const auto same_as = [&](DraftId of) {
-    return state(of).known ? Outcome<Shape>(state(of).shape) : Outcome<Shape>();
-  };
-  return std::visit(
-      Overloaded{
-          [](const Alias&) { return Outcome<Shape>(); },
-          [](const Const& c) { return Outcome<Shape>(c.value->shape()); },
-          [&](const Input& i) { return extents(i.shape, "the shape of an input"); },
-          [&](const Apply& a) { return apply_shape(d, a); },
-          [&](const Index&) { return index_shape(d); },
-          [&](const Declared& t) { return extents(t.shape, "a declared shape"); },
-          [](const Call&) { return Outcome<Shape>(Shape{}); },
-          [&](const Result& r) {
-            const auto& call = std::get<Call>(draft_[r.call].rhs);
-            return extents(draft_.externals[call.external].output_shapes[r.output], "the shape of an external node's output");
-          },
-          [&](const When& w) { return same_as(w.operand); },
-          [](const Merge&) { return Outcome<Shape>(); },
-          [](const Fby&) { return Outcome<Shape>(); },
-          [&](const Post& p) { return same_as(p.operand); },
-      },
-      draft_[d].rhs);
+  const auto same_as = [&](DraftId of) { return state(of).known ? Outcome<Shape>(state(of).shape) : Outcome<Shape>(); };
+  return std::visit(Overloaded{
+                        [](const Alias&) { return Outcome<Shape>(); },
+                        [](const Const& c) { return Outcome<Shape>(c.value->shape()); },
+                        [&](const Input& i) { return extents(i.shape, "the shape of an input"); },
+                        [&](const Apply& a) { return apply_shape(d, a); },
+                        [&](const Index&) { return index_shape(d); },
+                        [&](const Declared& t) { return extents(t.shape, "a declared shape"); },
+                        [](const Call&) { return Outcome<Shape>(Shape{}); },
+                        [&](const Result& r) {
+                          const auto& call = std::get<Call>(draft_[r.call].rhs);
+                          return extents(draft_.externals[call.external].output_shapes[r.output],
+                                         "the shape of an external node's output");
+                        },
+                        [&](const When& w) { return same_as(w.operand); },
+                        [](const Merge&) { return Outcome<Shape>(); },
+                        [](const Fby&) { return Outcome<Shape>(); },
+                        [&](const Post& p) { return same_as(p.operand); },
+                    },
+                    draft_[d].rhs);
 }
 
 Outcome<Shape> ShapeRules::extents(const std::vector<DraftId>& list, const std::string& what) const {
@@ -114,7 +113,8 @@ Outcome<Shape> ShapeRules::extents(const std::vector<DraftId>& list, const std::
     if (!extent.known) return {};
     if (extent.constant == nullptr) return NotConstant{d, what};
     if (!extent.shape.empty() || !is_integer(extent.constant->dtype()))
-      return problem(Code::E0305, draft_[d].span, "an extent is one integer, not " + type_string(draft_[d].dtype, extent.shape));
+      return problem(Code::E0305, draft_[d].span,
+                     "an extent is one integer, not " + type_string(draft_[d].dtype, extent.shape));
     shape.push_back(extent.constant->integers()[0]);
     if (shape.back() < 0)
       return problem(Code::E0305, draft_[d].span, "extent " + std::to_string(shape.back()) + " is negative");
@@ -141,11 +141,13 @@ Outcome<std::vector<Attribute>> ShapeRules::attributes(const Apply& apply) const
       a.given = true;
       if (parameter.kind == ParameterKind::number) {
         const auto v = number(*s.constant);
-        if (!v) return problem(Code::E0305, span, what + " is one number, not " + type_string(s.constant->dtype(), s.shape));
+        if (!v)
+          return problem(Code::E0305, span, what + " is one number, not " + type_string(s.constant->dtype(), s.shape));
         a.number = *v;
       } else {
         if (s.shape.size() > 1 || !is_integer(s.constant->dtype()))
-          return problem(Code::E0305, span, what + " is an integer or a vector of them, not " + type_string(s.constant->dtype(), s.shape));
+          return problem(Code::E0305, span,
+                         what + " is an integer or a vector of them, not " + type_string(s.constant->dtype(), s.shape));
         a.scalar = s.shape.empty();
         a.integers = s.constant->integers();
       }
@@ -192,7 +194,8 @@ Outcome<std::int64_t> ShapeRules::bound(DraftId d, std::int64_t otherwise, const
   if (!s.known) return {};
   if (s.constant == nullptr) return NotConstant{d, what};
   if (!s.shape.empty() || !is_integer(s.constant->dtype()))
-    return problem(Code::E0303, draft_[d].span, std::string(what) + " is one integer, not " + type_string(draft_[d].dtype, s.shape));
+    return problem(Code::E0303, draft_[d].span,
+                   std::string(what) + " is one integer, not " + type_string(draft_[d].dtype, s.shape));
   return s.constant->integers()[0];
 }
 
@@ -203,7 +206,9 @@ Outcome<IndexAxis> ShapeRules::index_axis(const Item& item, std::int64_t extent)
   if (!item.is_range) {
     const State& at = state(item.at);
     if (!at.known) return {};
-    if (!at.shape.empty()) return problem(Code::E0303, item.span, "an index is one integer, not " + type_string(draft_[item.at].dtype, at.shape));
+    if (!at.shape.empty())
+      return problem(Code::E0303, item.span,
+                     "an index is one integer, not " + type_string(draft_[item.at].dtype, at.shape));
     if (at.constant == nullptr) return IndexAxis{IndexAxis::dynamic, 0, 1, item.at};
     const std::int64_t written = at.constant->integers()[0];
     const std::int64_t index = written < 0 ? written + extent : written;
@@ -269,26 +274,25 @@ std::shared_ptr<const Tensor> ShapeRules::constant(DraftId d) const {
     if (!small(shape) || broadcast(c->shape(), shape) != shape) return nullptr;
     return std::make_shared<const Tensor>(broadcast_tensor(*c, shape));
   };
-  return std::visit(
-      Overloaded{
-          [](const Alias&) { return Constant(); },
-          [](const Const& c) { return c.value; },
-          [](const Input&) { return Constant(); },
-          [&](const Apply& a) { return evaluate(d, a); },
-          [&](const Index& i) { return evaluate_index(d, i); },
-          [&](const Declared& t) { return reshaped(state(t.operand).constant); },
-          [](const Call&) { return Constant(); },
-          [](const Result&) { return Constant(); },
-          [&](const When& w) { return state(w.operand).constant; },
-          [&](const Merge& m) {
-            const Constant& condition = state(m.condition).constant;
-            if (condition == nullptr || !condition->shape().empty()) return Constant();
-            return reshaped(state(condition->truth() ? m.on_true : m.on_false).constant);
-          },
-          [](const Fby&) { return Constant(); },
-          [](const Post&) { return Constant(); },
-      },
-      draft_[d].rhs);
+  return std::visit(Overloaded{
+                        [](const Alias&) { return Constant(); },
+                        [](const Const& c) { return c.value; },
+                        [](const Input&) { return Constant(); },
+                        [&](const Apply& a) { return evaluate(d, a); },
+                        [&](const Index& i) { return evaluate_index(d, i); },
+                        [&](const Declared& t) { return reshaped(state(t.operand).constant); },
+                        [](const Call&) { return Constant(); },
+                        [](const Result&) { return Constant(); },
+                        [&](const When& w) { return state(w.operand).constant; },
+                        [&](const Merge& m) {
+                          const Constant& condition = state(m.condition).constant;
+                          if (condition == nullptr || !condition->shape().empty()) return Constant();
+                          return reshaped(state(condition->truth() ? m.on_true : m.on_false).constant);
+                        },
+                        [](const Fby&) { return Constant(); },
+                        [](const Post&) { return Constant(); },
+                    },
+                    draft_[d].rhs);
 }
 
 std::shared_ptr<const Tensor> ShapeRules::evaluate(DraftId d, const Apply& apply) const {

@@ -93,7 +93,8 @@ void Aliasing::add(std::initializer_list<const steps::Block*> once, const steps:
   for (const Load& load : region.loads) {
     const std::size_t last = region.last_use[load.value.index];
     const std::vector<std::size_t>& writes = region.writes[load.place];
-    const bool overwritten = std::any_of(writes.begin(), writes.end(), [&](std::size_t at) { return load.at < at && at < last; });
+    const bool overwritten =
+        std::any_of(writes.begin(), writes.end(), [&](std::size_t at) { return load.at < at && at < last; });
     if (overwritten) copies_.insert(load.statement);
   }
 }

@@ -28,7 +28,9 @@ void Body::locate(Span span) { ir.SetCurrentDebugLocation(module.debug.location(
 
 // ---- control --------------------------------------------------------------------------------
 
-llvm::BasicBlock* Body::new_block(const llvm::Twine& name) { return llvm::BasicBlock::Create(module.context, name, function_); }
+llvm::BasicBlock* Body::new_block(const llvm::Twine& name) {
+  return llvm::BasicBlock::Create(module.context, name, function_);
+}
 
 void Body::finish(const std::function<void()>& before_return, int result) {
   auto* value = ir.getInt32(static_cast<std::uint32_t>(result));
@@ -60,7 +62,9 @@ void Body::check(IrValue bad, int kind, std::uint32_t site, IrValue value, IrVal
   llvm::MDBuilder weights(module.context);
   ir.CreateCondBr(bad, fault, sound, weights.createBranchWeights(1, 1u << 20));
   ir.SetInsertPoint(fault);
-  const auto wide = [&](IrValue v) -> IrValue { return v == nullptr ? ir.getInt64(0) : ir.CreateSExtOrTrunc(v, module.i64()); };
+  const auto wide = [&](IrValue v) -> IrValue {
+    return v == nullptr ? ir.getInt64(0) : ir.CreateSExtOrTrunc(v, module.i64());
+  };
   leave_with(ir.CreateCall(module.raise(), {state, ir.getInt32(static_cast<std::uint32_t>(kind)), ir.getInt32(site),
                                             cycle(), wide(value), wide(bound)}));
   ir.SetInsertPoint(sound);
@@ -69,7 +73,8 @@ void Body::check(IrValue bad, int kind, std::uint32_t site, IrValue value, IrVal
 void Body::leave_unless_zero(IrValue code) {
   auto* fault = new_block("fault");
   auto* sound = new_block("sound");
-  ir.CreateCondBr(ir.CreateICmpNE(code, ir.getInt32(0)), fault, sound, llvm::MDBuilder(module.context).createBranchWeights(1, 1u << 20));
+  ir.CreateCondBr(ir.CreateICmpNE(code, ir.getInt32(0)), fault, sound,
+                  llvm::MDBuilder(module.context).createBranchWeights(1, 1u << 20));
   ir.SetInsertPoint(fault);
   leave_with(code);
   ir.SetInsertPoint(sound);
@@ -182,7 +187,8 @@ void Body::copy_bytes(IrValue to, IrValue from, DType dtype, const Shape& shape)
   for (std::int64_t i = 0; i < elements(shape); ++i) {
     llvm::Type* type = memory_type(module.context, dtype);
     const llvm::Align align(byte_size(dtype));
-    ir.CreateAlignedStore(ir.CreateAlignedLoad(type, offset(dtype, from, constant(i)), align), offset(dtype, to, constant(i)), align);
+    ir.CreateAlignedStore(ir.CreateAlignedLoad(type, offset(dtype, from, constant(i)), align),
+                          offset(dtype, to, constant(i)), align);
   }
 }
 
@@ -196,7 +202,8 @@ IrValue Body::array_address(ArrayId array) {
   const auto placed = array_places_.find(array.index);
   IrValue data = placed != array_places_.end() ? placed->second
                                                : ir.CreateLoad(module.pointer(), at(module.layout.arrays[array.index]));
-  auto* element = llvm::ArrayType::get(memory_type(module.context, info.dtype), static_cast<std::uint64_t>(elements(info.shape)));
+  auto* element =
+      llvm::ArrayType::get(memory_type(module.context, info.dtype), static_cast<std::uint64_t>(elements(info.shape)));
   return ir.CreateInBoundsGEP(element, data, position);
 }
 
@@ -219,7 +226,8 @@ Body::Slot& Body::slot(ValueId v) {
     auto* element = memory_type(module.context, info(v).dtype);
     auto* dense = llvm::ArrayType::get(element, static_cast<std::uint64_t>(elements(info(v).shape)));
     auto* type = info(v).shape.empty() ? element : static_cast<llvm::Type*>(dense);
-    slot.storage = variable(slot.pointer ? module.pointer() : type, info(v).name.empty() ? "v" + llvm::Twine(v.index) : info(v).name);
+    slot.storage = variable(slot.pointer ? module.pointer() : type,
+                            info(v).name.empty() ? "v" + llvm::Twine(v.index) : info(v).name);
   }
   return slot;
 }

@@ -23,13 +23,13 @@ namespace rml::codegen {
 // How a block reaches the caller's data.
 struct PortPlaces {
   struct Input {
-    IrValue scalar = nullptr;    // by value, or
-    IrValue address = nullptr;   // of its elements; neither: popped from its queue
-    IrValue present = nullptr;   // i1; where the clock is not base
+    IrValue scalar = nullptr;   // by value, or
+    IrValue address = nullptr;  // of its elements; neither: popped from its queue
+    IrValue present = nullptr;  // i1; where the clock is not base
   };
   struct Output {
     IrValue address = nullptr;
-    IrValue flag = nullptr;      // address of the presence flag; where the clock is not base
+    IrValue flag = nullptr;  // address of the presence flag; where the clock is not base
   };
   std::vector<Input> inputs;
   std::vector<Output> outputs;
@@ -70,9 +70,9 @@ class Body {
   // Returns `result` here, or through the common exit the code of a fault.
   void finish(const std::function<void()>& before_return = {}, int result = 0);
   void check(IrValue bad, int kind, std::uint32_t site, IrValue value = nullptr, IrValue bound = nullptr);
-  void leave_with(IrValue code);                 // of a fault raised elsewhere
+  void leave_with(IrValue code);  // of a fault raised elsewhere
   void leave_unless_zero(IrValue code);
-  void fail_memory(IrValue bytes_refused);       // faults unless it is 0
+  void fail_memory(IrValue bytes_refused);  // faults unless it is 0
   void when(IrValue condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
   llvm::BasicBlock* new_block(const llvm::Twine& name);
   // Calls body(index) for 0 … extent - 1; index_type unless extent is an i64 instruction.
@@ -84,15 +84,15 @@ class Body {
 
   // ---- storage (body.cc)
   llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);
-  IrValue at(std::uint64_t offset);              // address in the state
+  IrValue at(std::uint64_t offset);  // address in the state
   IrValue load_i64(std::uint64_t offset);
   void store_i64(IrValue, std::uint64_t offset);
-  IrValue load(DType, IrValue address, Access = {});              // register form
+  IrValue load(DType, IrValue address, Access = {});  // register form
   void store(DType, IrValue value, IrValue address, Access = {});
-  IrValue offset(DType, IrValue base, IrValue index);             // address of an element
+  IrValue offset(DType, IrValue base, IrValue index);  // address of an element
   void copy_bytes(IrValue to, IrValue from, DType, const Shape&);
   IrValue cell_address(CellId);
-  IrValue array_address(ArrayId);                // at `position`
+  IrValue array_address(ArrayId);  // at `position`
   void place_cell(CellId cell, IrValue address) { cell_places_[cell.index] = address; }
   void place_array(ArrayId array, IrValue data) { array_places_[array.index] = data; }
   IrValue scratch(DType, const Shape&, const llvm::Twine& name);  // a buffer of this function's own
@@ -102,21 +102,23 @@ class Body {
   bool small(ValueId v) const { return elements(info(v).shape) <= small_elements; }
   IrValue scalar(ValueId);
   IrValue element(ValueId, IrValue index, Access = {});
-  IrValue address(ValueId);                      // of its elements, to be read
+  IrValue address(ValueId);  // of its elements, to be read
   void define(ValueId, IrValue scalar);
-  void define_at(ValueId, IrValue address);      // its elements lie there and stay
+  void define_at(ValueId, IrValue address);  // its elements lie there and stay
   void define_copy(ValueId, IrValue address);
-  IrValue result(ValueId);                       // where to compute its elements
-  void prepare(ValueId);                         // an inlined value is computed here after all
-  IrValue constant(std::int64_t index) { return llvm::ConstantInt::get(module.index_type(), static_cast<std::uint64_t>(index)); }
+  IrValue result(ValueId);  // where to compute its elements
+  void prepare(ValueId);    // an inlined value is computed here after all
+  IrValue constant(std::int64_t index) {
+    return llvm::ConstantInt::get(module.index_type(), static_cast<std::uint64_t>(index));
+  }
 
   // ---- queues (emit_queue.cc)
-  IrValue waiting(QueueId, std::uint32_t reader);                 // i1: an element is there
-  IrValue front(QueueId, std::uint32_t reader);                   // its address
+  IrValue waiting(QueueId, std::uint32_t reader);  // i1: an element is there
+  IrValue front(QueueId, std::uint32_t reader);    // its address
   void advance(QueueId, std::uint32_t reader);
   // Makes room, has the element written, counts it.
   void push(QueueId, const std::function<void(IrValue)>& write);
-  void store_value(ValueId, IrValue address);                     // all elements
+  void store_value(ValueId, IrValue address);  // all elements
   // i1: every operand that is present has an element waiting.
   IrValue ready(const std::vector<steps::Operand>&);
   void pop_operands(const std::vector<steps::Operand>&);
@@ -178,7 +180,7 @@ class Body {
   // emit_product.cc
   struct Product {
     DType dtype;
-    IrValue c, a, b;      // addresses of dense [m, n], [m, inner], [inner, n]
+    IrValue c, a, b;  // addresses of dense [m, n], [m, inner], [inner, n]
     std::int64_t m, inner, n;
   };
   void matmul(ValueId, ValueId a, ValueId b);

@@ -12,11 +12,13 @@ namespace rml::codegen {
 namespace {
 
 IrValue aligned(llvm::IRBuilder<>& ir, IrValue address) {
-  return ir.CreateAnd(ir.CreateAdd(address, llvm::ConstantInt::get(address->getType(), 63)), llvm::ConstantInt::getSigned(address->getType(), -64));
+  return ir.CreateAnd(ir.CreateAdd(address, llvm::ConstantInt::get(address->getType(), 63)),
+                      llvm::ConstantInt::getSigned(address->getType(), -64));
 }
 
 // Every buffer: where its address, and its capacity or bytes, are kept.
-void for_each_buffer(Emission& module, const std::function<void(std::uint64_t data_at, std::uint64_t size, bool ring)>& f) {
+void for_each_buffer(Emission& module,
+                     const std::function<void(std::uint64_t data_at, std::uint64_t size, bool ring)>& f) {
   for (std::size_t q = 0; q < module.program.queues.size(); ++q) {
     const steps::QueueInfo& queue = module.program.queues[q];
     f(module.layout.queues[q].data, std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1), true);
@@ -29,15 +31,19 @@ void for_each_buffer(Emission& module, const std::function<void(std::uint64_t da
 
 // int NODE_init(state, memory, bytes)
 void emit_init(Emission& module, const ProgramFunctions& functions) {
-  auto* f = module.function(module.options.program_name + "_init", module.i32(), {module.pointer(), module.pointer(), module.i64()}, true);
+  auto* f = module.function(module.options.program_name + "_init", module.i32(),
+                            {module.pointer(), module.pointer(), module.i64()}, true);
   Body body(module, f, module.core.entry + "_init", {}, f->getArg(0));
   auto& ir = body.ir;
   const BufferNeeds needs = buffer_needs(module.program);
   auto* per_cycle = ir.getInt64(needs.bytes_per_cycle);
   auto* rounding = ir.getInt64(64 * (needs.buffers + 1));
   body.locate({});
-  const auto fits = [&](IrValue n) { return ir.CreateICmpULE(ir.CreateAdd(ir.CreateMul(n, per_cycle), rounding), f->getArg(2)); };
-  ir.CreateMemSet(body.state, ir.getInt8(0), module.module.getDataLayout().getTypeAllocSize(module.abi.header), llvm::Align(4));
+  const auto fits = [&](IrValue n) {
+    return ir.CreateICmpULE(ir.CreateAdd(ir.CreateMul(n, per_cycle), rounding), f->getArg(2));
+  };
+  ir.CreateMemSet(body.state, ir.getInt8(0), module.module.getDataLayout().getTypeAllocSize(module.abi.header),
+                  llvm::Align(4));
   ir.CreateCall(functions.init, {body.state});
   body.when(ir.CreateNot(fits(ir.getInt64(1))), [&] {
     body.leave_with(ir.getInt32(RML_FAULT_MEMORY));
@@ -76,11 +82,13 @@ void emit_reset(Emission& module) {
   IrValue held_at = module.header_field(body.ir, body.state, field::buffer_bytes);
   IrValue held = body.ir.CreateLoad(module.i64(), held_at);
   const std::uint64_t from = header->getElementOffset(field::pushed);
-  body.ir.CreateMemSet(body.at(from), body.ir.getInt8(0), header->getSizeInBytes().getFixedValue() - from, llvm::Align(4));
+  body.ir.CreateMemSet(body.at(from), body.ir.getInt8(0), header->getSizeInBytes().getFixedValue() - from,
+                       llvm::Align(4));
   body.ir.CreateStore(held, held_at);
   emit_initial_values(body);
   body.finish();
-  auto* f = module.function(module.options.program_name + "_reset", llvm::Type::getVoidTy(module.context), {module.pointer()}, true);
+  auto* f = module.function(module.options.program_name + "_reset", llvm::Type::getVoidTy(module.context),
+                            {module.pointer()}, true);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));
   ir.CreateCall(inner, {f->getArg(0)});
   ir.CreateRetVoid();
@@ -104,7 +112,8 @@ struct Call {
     auto* f = module.function(module.options.program_name + what, module.i32(), types, true);
     for (unsigned k = 0; k < list.size(); ++k) {
       if (!types[k + 1]->isIntegerTy() || types[k + 1]->getIntegerBitWidth() >= 32) continue;
-      const bool sign = list[k].role == InterfaceParameter::input && is_signed(module.core[ports[list[k].port].value].dtype);
+      const bool sign =
+          list[k].role == InterfaceParameter::input && is_signed(module.core[ports[list[k].port].value].dtype);
       f->addParamAttr(k + 1, sign ? llvm::Attribute::SExt : llvm::Attribute::ZExt);
     }
     return f;
@@ -132,7 +141,8 @@ struct Call {
     IrValue code = ir.CreateCall(table_function, {f->getArg(0), addresses, flags});
     for (unsigned k = 0; k < list.size(); ++k) {
       if (list[k].role != InterfaceParameter::output_present) continue;
-      IrValue present = ir.CreateAnd(ir.CreateLoad(ir.getInt8Ty(), flag(list[k].port)), ir.CreateIntCast(code, ir.getInt8Ty(), false));
+      IrValue present = ir.CreateAnd(ir.CreateLoad(ir.getInt8Ty(), flag(list[k].port)),
+                                     ir.CreateIntCast(code, ir.getInt8Ty(), false));
       ir.CreateStore(present, f->getArg(k + 1));
     }
     ir.CreateRet(code);

@@ -14,30 +14,41 @@ using codegen::InterfaceParameter;
 
 const char* c_type(DType dtype) {
   switch (dtype) {
-    case DType::boolean: return "uint8_t";
-    case DType::i8: return "int8_t";
-    case DType::u8: return "uint8_t";
-    case DType::i16: return "int16_t";
-    case DType::i32: return "int32_t";
-    case DType::i64: return "int64_t";
+    case DType::boolean:
+      return "uint8_t";
+    case DType::i8:
+      return "int8_t";
+    case DType::u8:
+      return "uint8_t";
+    case DType::i16:
+      return "int16_t";
+    case DType::i32:
+      return "int32_t";
+    case DType::i64:
+      return "int64_t";
     case DType::f16:
-    case DType::bf16: return "uint16_t";
-    case DType::f32: return "float";
-    case DType::f64: return "double";
+    case DType::bf16:
+      return "uint16_t";
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
   }
   return "void";
 }
 
 // A port's name as a C identifier that is no keyword.
 std::string identifier(const std::string& name) {
-  static const char* const keywords[] = {"auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
-                                         "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
-                                         "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch",
-                                         "typedef", "union", "unsigned", "void", "volatile", "while", "state", "n", "memory",
-                                         "bytes", "class", "new", "delete", "template", "this", "bool", "true", "false",
-                                         "private", "public", "protected", "operator", "namespace", "try", "catch", "throw"};
+  static const char* const keywords[] = {
+      "auto",   "break",    "case",     "char",      "const",    "continue",  "default", "do",     "double",
+      "else",   "enum",     "extern",   "float",     "for",      "goto",      "if",      "inline", "int",
+      "long",   "register", "restrict", "return",    "short",    "signed",    "sizeof",  "static", "struct",
+      "switch", "typedef",  "union",    "unsigned",  "void",     "volatile",  "while",   "state",  "n",
+      "memory", "bytes",    "class",    "new",       "delete",   "template",  "this",    "bool",   "true",
+      "false",  "private",  "public",   "protected", "operator", "namespace", "try",     "catch",  "throw"};
   std::string text;
-  for (const char c : name) text += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
+  for (const char c : name)
+    text += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
   for (const char* keyword : keywords) {
     if (text == keyword) return text + "_";
   }
@@ -74,7 +85,8 @@ std::string Header::shapes() const {
   std::string text;
   const auto describe = [&](const std::vector<Port>& ports, const char* direction) {
     for (const Port& port : ports) {
-      text += " *   " + std::string(direction) + " " + port.name + ": " + type_string(core[port.value].dtype, core[port.value].shape) + ", " +
+      text += " *   " + std::string(direction) + " " + port.name + ": " +
+              type_string(core[port.value].dtype, core[port.value].shape) + ", " +
               clock_string(core, core[port.value].clock) + "\n";
     }
   };
@@ -116,7 +128,8 @@ constexpr const char* buffered_text =
     " * than the memory allows.\n";
 
 std::string replaced(std::string text, const std::string& name) {
-  for (std::size_t at = 0; (at = text.find("NAME", at)) != std::string::npos; at += name.size()) text.replace(at, 4, name);
+  for (std::size_t at = 0; (at = text.find("NAME", at)) != std::string::npos; at += name.size())
+    text.replace(at, 4, name);
   return text;
 }
 
@@ -129,31 +142,40 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
   const bool faults = codegen::can_fault(program);
   const std::uint64_t words = std::max<std::uint64_t>((state_size(program, options) + 7) / 8, 1);
   const auto inputs = codegen::input_parameters(*program.core), outputs = codegen::output_parameters(*program.core);
-  std::string text = "/* " + program.core->entry + ", compiled from R(ML)2. The caller owns the state; nothing is allocated.\n *\n" + header.shapes() + " *\n";
+  std::string text = "/* " + program.core->entry +
+                     ", compiled from R(ML)2. The caller owns the state; nothing is allocated.\n *\n" +
+                     header.shapes() + " *\n";
   text += program.straight ? straight_text : buffered_text;
   text += " * Scalars are passed by value, tensors as pointers to their elements; bool is a byte, 0 or 1.\n";
-  text += " * A NAME_present flag comes with every port that is not present at each cycle. Memory that is\n";
+  text += " * A flag PORT_present comes with every port that is not present at each cycle. Memory that is\n";
   text += " * written must not overlap with any other argument.";
   if (faults || !program.straight) {
-    text += " A result other than 0 is a fault, which stays:\n"
-            " * 1 division by zero, 2 index out of range, 3 assertion, 4 presence against the clock, 5 horizon,\n"
-            " * 6 memory, 7 numeric, 8 side condition.";
+    text +=
+        " A result other than 0 is a fault, which stays:\n"
+        " * 1 division by zero, 2 index out of range, 3 assertion, 4 presence against the clock, 5 horizon,\n"
+        " * 6 memory, 7 numeric, 8 side condition.";
   }
-  text += " */\n#ifndef NAME_H\n#define NAME_H\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  text +=
+      " */\n#ifndef NAME_H\n#define NAME_H\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   text += "typedef struct NAME_state { uint64_t words[" + std::to_string(words) + "]; } NAME_state;\n\n";
   if (program.straight) {
     const std::string result = faults ? "int32_t " : "void ";
     auto all = inputs;
     all.insert(all.end(), outputs.begin(), outputs.end());
     text += "void NAME_init(NAME_state* state);\nvoid NAME_reset(NAME_state* state);\n";
-    if (codegen::draws(program)) text += "/* Between init and the first cycle; 0 if not called. */\nvoid NAME_seed(NAME_state* state, uint64_t seed);\n";
+    if (codegen::draws(program))
+      text +=
+          "/* Between init and the first cycle; 0 if not called. */\nvoid NAME_seed(NAME_state* state, uint64_t "
+          "seed);\n";
     text += result + "NAME_step(NAME_state* state" + header.parameters(all, false) + ");\n";
     text += result + "NAME_run(NAME_state* state, int64_t n" + header.parameters(all, true) + ");\n";
   } else {
     const codegen::BufferNeeds needs = codegen::buffer_needs(program);
-    text += "/* n: a power of two. */\n#define NAME_BYTES(n) ((uint64_t)(n) * " + std::to_string(std::max<std::uint64_t>(needs.bytes_per_cycle, 1)) + "u + " +
+    text += "/* n: a power of two. */\n#define NAME_BYTES(n) ((uint64_t)(n) * " +
+            std::to_string(std::max<std::uint64_t>(needs.bytes_per_cycle, 1)) + "u + " +
             std::to_string(64 * (needs.buffers + 1)) + "u)\n";
-    text += "int32_t NAME_init(NAME_state* state, void* memory, uint64_t bytes);\nvoid NAME_reset(NAME_state* state);\n";
+    text +=
+        "int32_t NAME_init(NAME_state* state, void* memory, uint64_t bytes);\nvoid NAME_reset(NAME_state* state);\n";
     text += "int32_t NAME_push(NAME_state* state" + header.parameters(inputs, false) + ");\n";
     text += "int32_t NAME_pop(NAME_state* state" + header.parameters(outputs, false) + ");\n";
   }

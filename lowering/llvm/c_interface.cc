@@ -13,8 +13,8 @@ namespace rml::codegen {
 
 namespace {
 
-std::vector<InterfaceParameter> parameters(const Core& core, const std::vector<Port>& ports, InterfaceParameter::Role present,
-                                           InterfaceParameter::Role value) {
+std::vector<InterfaceParameter> parameters(const Core& core, const std::vector<Port>& ports,
+                                           InterfaceParameter::Role present, InterfaceParameter::Role value) {
   std::vector<InterfaceParameter> list;
   for (std::uint32_t k = 0; k < ports.size(); ++k) {
     if (core[ports[k].value].clock != base_clock) list.push_back({present, k});
@@ -87,8 +87,10 @@ void StepInterface::export_as(llvm::Function* inner, const char* what, bool arra
   std::vector<IrValue> arguments;
   for (llvm::Argument& argument : outer->args()) arguments.push_back(&argument);
   IrValue code = ir.CreateCall(inner, arguments);
-  if (faults) ir.CreateRet(code);
-  else ir.CreateRetVoid();
+  if (faults)
+    ir.CreateRet(code);
+  else
+    ir.CreateRetVoid();
 }
 
 void StepInterface::emit_init(const char* what, bool keep_seed) {
@@ -98,7 +100,8 @@ void StepInterface::emit_init(const char* what, bool keep_seed) {
   if (header) {
     IrValue seed_at = module.header_field(body.ir, body.state, field::seed);
     IrValue seed = keep_seed ? static_cast<IrValue>(body.ir.CreateLoad(module.i64(), seed_at)) : body.ir.getInt64(0);
-    body.ir.CreateMemSet(body.state, body.ir.getInt8(0), module.module.getDataLayout().getTypeAllocSize(module.abi.header), llvm::Align(4));
+    body.ir.CreateMemSet(body.state, body.ir.getInt8(0),
+                         module.module.getDataLayout().getTypeAllocSize(module.abi.header), llvm::Align(4));
     body.ir.CreateStore(seed, seed_at);
   }
   emit_initial_values(body);
@@ -110,7 +113,8 @@ void StepInterface::emit_init(const char* what, bool keep_seed) {
 }
 
 void StepInterface::emit_seed() {
-  auto* f = module.function(symbol("_seed"), llvm::Type::getVoidTy(module.context), {module.pointer(), module.i64()}, true);
+  auto* f =
+      module.function(symbol("_seed"), llvm::Type::getVoidTy(module.context), {module.pointer(), module.i64()}, true);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));
   ir.CreateStore(f->getArg(1), module.header_field(ir, f->getArg(0), field::seed));
   ir.CreateRetVoid();
@@ -137,11 +141,17 @@ void StepInterface::place_ports(Body& body, llvm::Function* f, IrValue i) {
         body.ports.inputs[p.port].present = truth(i != nullptr ? ir.CreateLoad(ir.getInt8Ty(), argument) : argument);
         break;
       case InterfaceParameter::input:
-        if (i == nullptr && by_value(p)) body.ports.inputs[p.port].scalar = dtype(p) == DType::boolean ? truth(argument) : argument;
-        else body.ports.inputs[p.port].address = argument;
+        if (i == nullptr && by_value(p))
+          body.ports.inputs[p.port].scalar = dtype(p) == DType::boolean ? truth(argument) : argument;
+        else
+          body.ports.inputs[p.port].address = argument;
         break;
-      case InterfaceParameter::output_present: body.ports.outputs[p.port].flag = argument; break;
-      case InterfaceParameter::output: body.ports.outputs[p.port].address = argument; break;
+      case InterfaceParameter::output_present:
+        body.ports.outputs[p.port].flag = argument;
+        break;
+      case InterfaceParameter::output:
+        body.ports.outputs[p.port].address = argument;
+        break;
     }
   }
 }
@@ -207,7 +217,7 @@ std::uint64_t emit_step_interface(Emission& module) {
   interface.emit_init("_init", false);
   interface.emit_init("_reset", true);
   if (draws(module.program)) interface.emit_seed();
-  module.layout.begin_unit();
+  module.layout.begin_same_unit();
   interface.emit_step();
   interface.emit_run();
   const std::uint64_t size = module.layout.step_bytes();

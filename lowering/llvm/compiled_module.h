@@ -14,7 +14,7 @@ struct CompiledModule::State {
   std::unique_ptr<llvm::TargetMachine> machine;
   std::unique_ptr<llvm::Module> module;
   TargetOptions target;
-  std::string program;   // symbol of the table, if there is one
+  std::string program;  // symbol of the table, if there is one
 };
 
 namespace codegen {

@@ -10,7 +10,8 @@ DebugInfo::DebugInfo(llvm::Module& module, const SourceMap& sources, bool optimi
     : sources_(sources), builder_(module), optimized_(optimized) {
   module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   module.addModuleFlag(llvm::Module::Warning, "Dwarf Version", 4);
-  unit_ = builder_.createCompileUnit(llvm::dwarf::DW_LANG_C99, file(sources.size() > 1 ? 1 : 0), "rmlc", optimized, "", 0);
+  unit_ =
+      builder_.createCompileUnit(llvm::dwarf::DW_LANG_C99, file(sources.size() > 1 ? 1 : 0), "rmlc", optimized, "", 0);
 }
 
 llvm::DIFile* DebugInfo::file(std::uint32_t index) {
@@ -23,14 +24,15 @@ llvm::DIFile* DebugInfo::file(std::uint32_t index) {
 }
 
 llvm::DISubprogram* DebugInfo::begin(llvm::Function& function, const std::string& name, Span span) {
-  const unsigned line = span.file < sources_.size() && span.file > 0 ? sources_.line_column(span.file, span.begin).line : 0;
+  const unsigned line =
+      span.file < sources_.size() && span.file > 0 ? sources_.line_column(span.file, span.begin).line : 0;
   auto* type = builder_.createSubroutineType(builder_.getOrCreateTypeArray({}));
   auto flags = llvm::DISubprogram::SPFlagDefinition;
   if (function.hasLocalLinkage()) flags |= llvm::DISubprogram::SPFlagLocalToUnit;
   if (optimized_) flags |= llvm::DISubprogram::SPFlagOptimized;
   llvm::DIFile* where = file(span.file);
-  auto* subprogram = builder_.createFunction(where, name, function.getName(), where, line, type, line,
-                                             llvm::DINode::FlagZero, flags);
+  auto* subprogram =
+      builder_.createFunction(where, name, function.getName(), where, line, type, line, llvm::DINode::FlagZero, flags);
   function.setSubprogram(subprogram);
   scopes_[{subprogram, span.file}] = subprogram;
   return subprogram;

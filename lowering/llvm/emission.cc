@@ -39,7 +39,8 @@ llvm::Constant* Emission::text(const std::string& text) {
   llvm::Constant*& known = texts_[text];
   if (known == nullptr) {
     auto* data = llvm::ConstantDataArray::getString(context, text);
-    auto* global = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "text");
+    auto* global =
+        new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "text");
     global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
     known = global;
   }
@@ -50,7 +51,8 @@ llvm::Constant* Emission::tensor(const Tensor& tensor) {
   llvm::Constant*& known = tensors_[&tensor];
   if (known == nullptr) {
     llvm::Constant* data = memory_constant(context, tensor);
-    auto* global = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "constant");
+    auto* global =
+        new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "constant");
     global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
     global->setAlignment(llvm::Align(64));
     known = global;
@@ -75,7 +77,8 @@ llvm::Function* Emission::raise() {
   raise_->addFnAttr(llvm::Attribute::NoInline);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(context, "entry", raise_));
   const unsigned fields[] = {field::fault, field::site, field::fault_cycle, field::value, field::bound};
-  for (unsigned k = 0; k < 5; ++k) ir.CreateStore(raise_->getArg(k + 1), header_field(ir, raise_->getArg(0), fields[k]));
+  for (unsigned k = 0; k < 5; ++k)
+    ir.CreateStore(raise_->getArg(k + 1), header_field(ir, raise_->getArg(0), fields[k]));
   ir.CreateRet(raise_->getArg(1));
   return raise_;
 }

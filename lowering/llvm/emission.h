@@ -8,8 +8,8 @@
 
 #include "lowering/llvm/debug_info.h"
 #include "lowering/llvm/emit.h"
-#include "lowering/llvm/state_layout.h"
 #include "lowering/llvm/ir_types.h"
+#include "lowering/llvm/state_layout.h"
 
 namespace rml::codegen {
 
@@ -29,10 +29,12 @@ class Emission {
   AbiTypes abi;
   StateLayout layout;
   DebugInfo debug;
-  const unsigned vector_bits;     // of a vector register of the target
+  const unsigned vector_bits;  // of a vector register of the target
 
   bool inlined(ValueId v) const { return v.index < program.inlined.size() && program.inlined[v.index]; }
-  std::uint32_t site(ValueId v) const { return v.index < program.value_sites.size() ? program.value_sites[v.index] : no_site; }
+  std::uint32_t site(ValueId v) const {
+    return v.index < program.value_sites.size() ? program.value_sites[v.index] : no_site;
+  }
   bool always_present(ValueId v) const { return core[v].clock == base_clock; }
   // The values that a call defines: one per output, null ids where a result is not used.
   const std::vector<ValueId>& results(ValueId call) const { return results_.at(call.index); }
@@ -42,9 +44,10 @@ class Emission {
   llvm::IntegerType* i64() const { return llvm::Type::getInt64Ty(context); }
   llvm::IntegerType* index_type() const { return index_type_; }
 
-  llvm::Function* function(const llvm::Twine& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters, bool exported);
+  llvm::Function* function(const llvm::Twine& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters,
+                           bool exported);
   llvm::Constant* text(const std::string&);
-  llvm::Constant* tensor(const Tensor&);                 // in read-only memory
+  llvm::Constant* tensor(const Tensor&);  // in read-only memory
   llvm::Constant* table(const std::string& name, llvm::Type* element, llvm::ArrayRef<llvm::Constant*>);
 
   // i32 raise(state, kind, site, cycle, value, bound): fills the header; returns the kind.

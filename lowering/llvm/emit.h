@@ -22,18 +22,18 @@
 namespace rml {
 
 struct TargetOptions {
-  std::string triple;          // empty: the host's
-  std::string cpu = "generic"; // "native": the host's
-  int optimization = 2;        // 0…3
+  std::string triple;           // empty: the host's
+  std::string cpu = "generic";  // "native": the host's
+  int optimization = 2;         // 0…3
   bool fast_math = false;
 };
 
 struct EmitOptions {
   TargetOptions target;
   bool with_main = false;
-  bool with_program = true;    // the rml_program table and what it needs
+  bool with_program = true;  // the rml_program table and what it needs
   bool with_c_interface = false;
-  std::string program_name;    // prefix of the symbols; the node's name
+  std::string program_name;  // prefix of the symbols; the node's name
 };
 
 class CompiledModule {

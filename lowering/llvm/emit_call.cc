@@ -61,8 +61,10 @@ void Body::random(ValueId v, const core::Apply& a) {
   std::vector<llvm::Constant*> extents;
   for (const std::int64_t extent : x.shape) extents.push_back(ir.getInt64(static_cast<std::uint64_t>(extent)));
   auto* real = ir.getDoubleTy();
-  auto* type = llvm::FunctionType::get(module.i32(), {module.pointer(), ir.getInt8Ty(), module.pointer(), module.i32(), real, real,
-                                                      module.i64(), module.i64(), module.i64()}, false);
+  auto* type = llvm::FunctionType::get(module.i32(),
+                                       {module.pointer(), ir.getInt8Ty(), module.pointer(), module.i32(), real, real,
+                                        module.i64(), module.i64(), module.i64()},
+                                       false);
   auto callee = module.module.getOrInsertFunction(std::string(row.kernel), type);
   if (auto* f = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
     f->setDoesNotThrow();
@@ -70,9 +72,11 @@ void Body::random(ValueId v, const core::Apply& a) {
     widen(f, 1, DType::u8);
   }
   IrValue seed = ir.CreateLoad(module.i64(), module.header_field(ir, state, field::seed));
-  IrValue code = ir.CreateCall(callee, {result(v), ir.getInt8(static_cast<std::uint8_t>(x.dtype)), module.table("extents", module.i64(), extents),
-                                        ir.getInt32(static_cast<std::uint32_t>(x.shape.size())), llvm::ConstantFP::get(real, parameters[0]),
-                                        llvm::ConstantFP::get(real, parameters[1]), seed, ir.getInt64(a.key), scalar(a.operands.back())});
+  IrValue code = ir.CreateCall(
+      callee,
+      {result(v), ir.getInt8(static_cast<std::uint8_t>(x.dtype)), module.table("extents", module.i64(), extents),
+       ir.getInt32(static_cast<std::uint32_t>(x.shape.size())), llvm::ConstantFP::get(real, parameters[0]),
+       llvm::ConstantFP::get(real, parameters[1]), seed, ir.getInt64(a.key), scalar(a.operands.back())});
   if (row.can_fail) check(ir.CreateICmpNE(code, ir.getInt32(0)), RML_FAULT_NUMERIC, module.site(v));
 }
 

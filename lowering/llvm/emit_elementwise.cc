@@ -54,14 +54,16 @@ std::vector<Access> Body::separate(std::size_t count) {
 }
 
 // offsets and access: [0] the result, then one per leaf.
-IrValue Body::evaluate(const Expression& e, ValueId v, const std::vector<IrValue>& offsets, const std::vector<Access>& access) {
+IrValue Body::evaluate(const Expression& e, ValueId v, const std::vector<IrValue>& offsets,
+                       const std::vector<Access>& access) {
   const auto leaf = std::find(e.leaves.begin(), e.leaves.end(), v);
   if (leaf != e.leaves.end()) {
     const auto k = static_cast<std::size_t>(leaf - e.leaves.begin()) + 1;
     return element(v, offsets[k], info(v).shape.empty() ? Access{} : access[k]);
   }
   std::vector<IrValue> operands;
-  for (const ValueId operand : std::get<core::Apply>(info(v).rhs).operands) operands.push_back(evaluate(e, operand, offsets, access));
+  for (const ValueId operand : std::get<core::Apply>(info(v).rhs).operands)
+    operands.push_back(evaluate(e, operand, offsets, access));
   return scalar_operation(v, operands);
 }
 
@@ -100,14 +102,19 @@ void Body::walk(const Shape& shape, const std::vector<Strides>& views, bool unro
     if (shape[axis] == 1) continue;
     bool even = !extents.empty();
     for (std::size_t k = 0; k < views.size() && even; ++k) even = merged[k].back() == views[k][axis] * shape[axis];
-    if (even) extents.back() *= shape[axis];
-    else extents.push_back(shape[axis]);
+    if (even)
+      extents.back() *= shape[axis];
+    else
+      extents.push_back(shape[axis]);
     for (std::size_t k = 0; k < views.size(); ++k) {
-      if (even) merged[k].back() = views[k][axis];
-      else merged[k].push_back(views[k][axis]);
+      if (even)
+        merged[k].back() = views[k][axis];
+      else
+        merged[k].push_back(views[k][axis]);
     }
   }
-  std::function<void(std::size_t, const std::vector<IrValue>&)> nest = [&](std::size_t depth, const std::vector<IrValue>& offsets) {
+  std::function<void(std::size_t, const std::vector<IrValue>&)> nest = [&](std::size_t depth,
+                                                                           const std::vector<IrValue>& offsets) {
     if (depth == extents.size()) return body(offsets);
     const auto inside = [&](IrValue i) {
       std::vector<IrValue> inner = offsets;

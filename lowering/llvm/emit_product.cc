@@ -24,7 +24,8 @@ void Body::matmul(ValueId v, ValueId a, ValueId b) {
   Product p{info(v).dtype, result(v), nullptr, nullptr, x[x.size() - 2], x.back(), y.back()};
   const Shape batch_a(x.begin(), x.end() - 2), batch_b(y.begin(), y.end() - 2);
   const Shape batch = *rml::broadcast(batch_a, batch_b);
-  std::vector<Strides> views = {dense_strides(batch), broadcast_strides(batch_a, batch), broadcast_strides(batch_b, batch)};
+  std::vector<Strides> views = {dense_strides(batch), broadcast_strides(batch_a, batch),
+                                broadcast_strides(batch_b, batch)};
   const std::int64_t sizes[] = {p.m * p.n, p.m * p.inner, p.inner * p.n};
   for (std::size_t k = 0; k < 3; ++k) {
     for (std::int64_t& stride : views[k]) stride *= sizes[k];
@@ -48,7 +49,8 @@ void Body::matmul_unrolled(ValueId, ValueId a, ValueId b, const Product& p, cons
     for (std::int64_t j = 0; j < p.n; ++j) {
       IrValue sum = llvm::Constant::getNullValue(register_type(module.context, p.dtype));
       for (std::int64_t k = 0; k < p.inner; ++k) {
-        IrValue term = multiply(p.dtype, element(a, place(at[1], i * p.inner + k)), element(b, place(at[2], k * p.n + j)));
+        IrValue term =
+            multiply(p.dtype, element(a, place(at[1], i * p.inner + k)), element(b, place(at[2], k * p.n + j)));
         sum = k == 0 ? term : add(p.dtype, sum, term);
       }
       store(p.dtype, sum, offset(p.dtype, p.c, place(at[0], i * p.n + j)));
@@ -63,7 +65,8 @@ void Body::tiles(std::int64_t extent, std::int64_t size, const std::function<voi
 }
 
 void Body::product(const Product& p) {
-  const std::int64_t lanes = std::max<std::int64_t>(module.vector_bits / 8 / static_cast<std::int64_t>(byte_size(p.dtype)), 2);
+  const std::int64_t lanes =
+      std::max<std::int64_t>(module.vector_bits / 8 / static_cast<std::int64_t>(byte_size(p.dtype)), 2);
   const std::int64_t rows = p.n == 1 ? 8 : module.vector_bits == 0 ? 2 : 4;
   const std::int64_t columns = p.n == 1 ? 1 : p.m == 1 ? 4 * lanes : 2 * lanes;
   tiles(p.m, std::min(rows, p.m), [&](IrValue i, std::int64_t height) {
@@ -73,7 +76,8 @@ void Body::product(const Product& p) {
 
 void Body::tile(const Product& p, IrValue row, IrValue column, std::int64_t rows, std::int64_t columns) {
   llvm::Type* scalar_type = register_type(module.context, p.dtype);
-  llvm::Type* type = columns == 1 ? scalar_type : llvm::FixedVectorType::get(scalar_type, static_cast<unsigned>(columns));
+  llvm::Type* type =
+      columns == 1 ? scalar_type : llvm::FixedVectorType::get(scalar_type, static_cast<unsigned>(columns));
   const llvm::Align align(byte_size(p.dtype));
   std::vector<llvm::AllocaInst*> sums;
   for (std::int64_t r = 0; r < rows; ++r) sums.push_back(variable(type, "sum"));
@@ -97,7 +101,8 @@ void Body::tile(const Product& p, IrValue row, IrValue column, std::int64_t rows
     loop(p.inner - 1, [&](IrValue k) { terms(ir.CreateAdd(k, constant(1), "", true, true), false); });
   }
   for (std::int64_t r = 0; r < rows; ++r) {
-    IrValue c_at = ir.CreateAdd(ir.CreateMul(ir.CreateAdd(row, constant(r)), constant(p.n), "", true, true), column, "", true, true);
+    IrValue c_at = ir.CreateAdd(ir.CreateMul(ir.CreateAdd(row, constant(r)), constant(p.n), "", true, true), column, "",
+                                true, true);
     ir.CreateAlignedStore(ir.CreateLoad(type, sums[static_cast<std::size_t>(r)]), offset(p.dtype, p.c, c_at), align);
   }
 }

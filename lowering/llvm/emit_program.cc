@@ -27,7 +27,8 @@ std::string symbol(const Emission& module, const char* what) { return module.opt
 
 // Returns at once if the state is faulted.
 void leave_if_faulted(Body& body) {
-  body.leave_unless_zero(body.ir.CreateLoad(body.module.i32(), body.module.header_field(body.ir, body.state, field::fault)));
+  body.leave_unless_zero(
+      body.ir.CreateLoad(body.module.i32(), body.module.header_field(body.ir, body.state, field::fault)));
 }
 
 void count(Body& body, unsigned header_field) {
@@ -36,11 +37,13 @@ void count(Body& body, unsigned header_field) {
 }
 
 IrValue caller_pointer(Body& body, IrValue pointers, std::size_t index) {
-  return body.ir.CreateLoad(body.module.pointer(), body.ir.CreateConstInBoundsGEP1_64(body.module.pointer(), pointers, index));
+  return body.ir.CreateLoad(body.module.pointer(),
+                            body.ir.CreateConstInBoundsGEP1_64(body.module.pointer(), pointers, index));
 }
 
 IrValue caller_flag(Body& body, IrValue flags, std::size_t index) {
-  IrValue byte = body.ir.CreateLoad(body.ir.getInt8Ty(), body.ir.CreateConstInBoundsGEP1_64(body.ir.getInt8Ty(), flags, index));
+  IrValue byte =
+      body.ir.CreateLoad(body.ir.getInt8Ty(), body.ir.CreateConstInBoundsGEP1_64(body.ir.getInt8Ty(), flags, index));
   return body.ir.CreateICmpNE(byte, body.ir.getInt8(0), "present");
 }
 
@@ -51,7 +54,8 @@ void set_cycle_from_header(Body& body) {
 }
 
 llvm::Function* emit_straight_push(Emission& module) {
-  auto* f = module.function(symbol(module, "push"), module.i32(), {module.pointer(), module.pointer(), module.pointer()}, false);
+  auto* f = module.function(symbol(module, "push"), module.i32(),
+                            {module.pointer(), module.pointer(), module.pointer()}, false);
   for (unsigned k = 0; k < 3; ++k) f->addParamAttr(k, llvm::Attribute::NoAlias);
   Body body(module, f, module.core.entry, program_span(module), f->getArg(0));
   set_cycle_from_header(body);
@@ -75,7 +79,8 @@ llvm::Function* emit_straight_push(Emission& module) {
 }
 
 llvm::Function* emit_straight_pop(Emission& module) {
-  auto* f = module.function(symbol(module, "pop"), module.i32(), {module.pointer(), module.pointer(), module.pointer()}, false);
+  auto* f = module.function(symbol(module, "pop"), module.i32(), {module.pointer(), module.pointer(), module.pointer()},
+                            false);
   Body body(module, f, module.core.entry + " (pop)", {}, f->getArg(0));
   auto& ir = body.ir;
   IrValue pushed = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::pushed));
@@ -89,7 +94,8 @@ llvm::Function* emit_straight_pop(Emission& module) {
     const Value& value = module.core[v];
     IrValue flag_at = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), f->getArg(2), k);
     const auto copy = [&] {
-      body.copy_bytes(caller_pointer(body, f->getArg(1), k), body.at(module.layout.output_values[k]), value.dtype, value.shape);
+      body.copy_bytes(caller_pointer(body, f->getArg(1), k), body.at(module.layout.output_values[k]), value.dtype,
+                      value.shape);
     };
     if (module.always_present(v)) {
       ir.CreateStore(ir.getInt8(1), flag_at);
@@ -132,8 +138,8 @@ IrValue unit_ready(Body& body, std::uint32_t index) {
     ready = body.ir.CreateAnd(ready, body.waiting(module.program.input_flags[input], 0));
   }
   // An operand present at every instant arrives at most once per cycle; without one, cycles count.
-  const bool paced = !unit.raw_inputs.empty() ||
-                     std::any_of(unit.operands.begin(), unit.operands.end(), [](const auto& operand) { return operand.when.empty(); });
+  const bool paced = !unit.raw_inputs.empty() || std::any_of(unit.operands.begin(), unit.operands.end(),
+                                                             [](const auto& operand) { return operand.when.empty(); });
   if (!paced && unit.clock == base_clock) {
     IrValue pushed = body.ir.CreateLoad(module.i64(), module.header_field(body.ir, body.state, field::pushed));
     ready = body.ir.CreateAnd(ready, body.ir.CreateICmpSLE(body.load_i64(module.layout.units[index].cycle), pushed));
@@ -142,7 +148,8 @@ IrValue unit_ready(Body& body, std::uint32_t index) {
 }
 
 llvm::Function* emit_push(Emission& module, const std::vector<llvm::Function*>& instants) {
-  auto* f = module.function(symbol(module, "push"), module.i32(), {module.pointer(), module.pointer(), module.pointer()}, false);
+  auto* f = module.function(symbol(module, "push"), module.i32(),
+                            {module.pointer(), module.pointer(), module.pointer()}, false);
   Body body(module, f, module.core.entry + " (push)", {}, f->getArg(0));
   set_cycle_from_header(body);
   leave_if_faulted(body);
@@ -163,7 +170,8 @@ llvm::Function* emit_push(Emission& module, const std::vector<llvm::Function*>& 
 }
 
 llvm::Function* emit_pop(Emission& module) {
-  auto* f = module.function(symbol(module, "pop"), module.i32(), {module.pointer(), module.pointer(), module.pointer()}, false);
+  auto* f = module.function(symbol(module, "pop"), module.i32(), {module.pointer(), module.pointer(), module.pointer()},
+                            false);
   Body body(module, f, module.core.entry + " (pop)", {}, f->getArg(0));
   auto& ir = body.ir;
   const steps::Emitter& emitter = module.program.emitter;
@@ -199,7 +207,8 @@ llvm::Function* emit_init(Emission& module) {
   body.ir.CreateMemSet(body.at(from), body.ir.getInt8(0), module.layout.fixed_bytes - from, llvm::Align(8));
   emit_initial_values(body);
   body.finish();
-  auto* outer = module.function(symbol(module, "start"), llvm::Type::getVoidTy(module.context), {module.pointer()}, false);
+  auto* outer =
+      module.function(symbol(module, "start"), llvm::Type::getVoidTy(module.context), {module.pointer()}, false);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", outer));
   ir.CreateCall(f, {outer->getArg(0)});
   ir.CreateRetVoid();
@@ -214,7 +223,8 @@ llvm::Function* emit_finish(Emission& module) {
   for (std::size_t u = module.program.units.size(); u-- > 0;) {
     const steps::Unit& unit = module.program.units[u];
     if (!unit.segmented) continue;
-    IrValue length = ir.CreateLoad(module.i64(), ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), f->getArg(0), module.layout.units[u].length));
+    IrValue length = ir.CreateLoad(
+        module.i64(), ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), f->getArg(0), module.layout.units[u].length));
     waiting = ir.CreateSelect(ir.CreateICmpSGT(length, ir.getInt64(0)), ir.getInt32(unit.cut_index), waiting);
   }
   ir.CreateStore(waiting, module.header_field(ir, f->getArg(0), field::waiting));
@@ -223,14 +233,16 @@ llvm::Function* emit_finish(Emission& module) {
 }
 
 llvm::Function* emit_destroy(Emission& module) {
-  auto* f = module.function(symbol(module, "destroy"), llvm::Type::getVoidTy(module.context), {module.pointer()}, false);
+  auto* f =
+      module.function(symbol(module, "destroy"), llvm::Type::getVoidTy(module.context), {module.pointer()}, false);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));
   IrValue state = f->getArg(0);
   const auto at = [&](std::uint64_t offset) { return ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), state, offset); };
   // Blocks never asked for are given back as null, of 0 bytes; hosts take that as nothing.
   const auto give_back = [&](std::uint64_t pointer_at, std::uint64_t count_at, std::uint64_t size) {
     IrValue block = ir.CreateLoad(module.pointer(), at(pointer_at));
-    auto *free = llvm::BasicBlock::Create(module.context, "free", f), *next = llvm::BasicBlock::Create(module.context, "next", f);
+    auto *free = llvm::BasicBlock::Create(module.context, "free", f),
+         *next = llvm::BasicBlock::Create(module.context, "next", f);
     ir.CreateCondBr(ir.CreateIsNull(block), next, free);
     ir.SetInsertPoint(free);
     IrValue bytes = ir.CreateMul(ir.CreateLoad(module.i64(), at(count_at)), ir.getInt64(size));
@@ -242,10 +254,12 @@ llvm::Function* emit_destroy(Emission& module) {
   };
   for (std::size_t q = 0; q < module.program.queues.size(); ++q) {
     const steps::QueueInfo& queue = module.program.queues[q];
-    give_back(module.layout.queues[q].data, module.layout.queues[q].capacity, std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1));
+    give_back(module.layout.queues[q].data, module.layout.queues[q].capacity,
+              std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1));
   }
   for (std::size_t u = 0; u < module.program.units.size(); ++u) {
-    for (const std::uint32_t a : module.layout.units[u].array_ids) give_back(module.layout.arrays[a], module.layout.arrays[a] + 8, 1);
+    for (const std::uint32_t a : module.layout.units[u].array_ids)
+      give_back(module.layout.arrays[a], module.layout.arrays[a] + 8, 1);
     if (!module.layout.units[u].array_ids.empty()) ir.CreateStore(ir.getInt64(0), at(module.layout.units[u].capacity));
   }
   ir.CreateRetVoid();
@@ -272,7 +286,8 @@ void emit_initial_values(Body& body) {
     const steps::CellInfo& cell = module.program.cells[k];
     if (!cell.local) set_initial(body, cell, body.cell_address(CellId(k)));
   }
-  if (module.layout.bias == 0) body.ir.CreateStore(body.ir.getInt32(UINT32_MAX), module.header_field(body.ir, body.state, field::waiting));
+  if (module.layout.bias == 0)
+    body.ir.CreateStore(body.ir.getInt32(UINT32_MAX), module.header_field(body.ir, body.state, field::waiting));
   for (std::size_t q = 0; q < module.program.queues.size(); ++q) {
     const steps::QueueInfo& queue = module.program.queues[q];
     body.store_i64(body.ir.getInt64(0), module.layout.queues[q].pushed);

@@ -16,7 +16,9 @@
 namespace rml::codegen {
 
 namespace {
-std::uint64_t element_bytes(const steps::QueueInfo& queue) { return std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1); }
+std::uint64_t element_bytes(const steps::QueueInfo& queue) {
+  return std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1);
+}
 }  // namespace
 
 IrValue Body::waiting(QueueId queue, std::uint32_t reader) {
@@ -45,29 +47,34 @@ void Body::push(QueueId queue, const std::function<void(IrValue)>& write) {
   IrValue pushed = load_i64(ring.pushed);
   IrValue slowest = load_i64(ring.cursors);
   for (std::uint32_t reader = 1; reader < info.readers; ++reader) {
-    slowest = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, slowest, load_i64(ring.cursors + 8 * std::uint64_t{reader}));
+    slowest =
+        ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, slowest, load_i64(ring.cursors + 8 * std::uint64_t{reader}));
   }
   const auto put = [&] {
     IrValue capacity = load_i64(ring.capacity);
     when(ir.CreateICmpSGE(ir.CreateSub(pushed, slowest), capacity, "full"), [&] {
       std::uint64_t first = 4;
       while (first * element_bytes(info) < 64) first *= 2;
-      fail_memory(ir.CreateCall(module.grow_ring(), {state, at(ring.data), ir.getInt64(element_bytes(info)), ir.getInt64(first)}));
+      fail_memory(ir.CreateCall(module.grow_ring(),
+                                {state, at(ring.data), ir.getInt64(element_bytes(info)), ir.getInt64(first)}));
     });
     IrValue place = ir.CreateAnd(pushed, ir.CreateSub(load_i64(ring.capacity), ir.getInt64(1)));
     auto* element = llvm::ArrayType::get(ir.getInt8Ty(), element_bytes(info));
     write(ir.CreateInBoundsGEP(element, ir.CreateLoad(module.pointer(), at(ring.data)), place, "back"));
   };
   const bool skipping = std::any_of(info.skips.begin(), info.skips.end(), [](std::uint32_t n) { return n > 0; });
-  if (skipping) when(ir.CreateICmpSGE(pushed, slowest), put);
-  else put();
+  if (skipping)
+    when(ir.CreateICmpSGE(pushed, slowest), put);
+  else
+    put();
   store_i64(ir.CreateAdd(pushed, ir.getInt64(1)), ring.pushed);
 }
 
 void Body::store_value(ValueId v, IrValue to) {
   const Value& value = info(v);
   if (!small(v)) return copy_bytes(to, address(v), value.dtype, value.shape);
-  for (std::int64_t i = 0; i < elements(value.shape); ++i) store(value.dtype, element(v, constant(i)), offset(value.dtype, to, constant(i)));
+  for (std::int64_t i = 0; i < elements(value.shape); ++i)
+    store(value.dtype, element(v, constant(i)), offset(value.dtype, to, constant(i)));
 }
 
 void Body::require(const std::vector<std::pair<ValueId, bool>>& conditions, llvm::BasicBlock* absent,
@@ -85,7 +92,8 @@ IrValue Body::ready(const std::vector<steps::Operand>& operands) {
   llvm::IRBuilder<> at_done(done);
   auto* result = at_done.CreatePHI(ir.getInt1Ty(), static_cast<unsigned>(operands.size() + 1), "is_ready");
   const auto peek = [&](ValueId condition) -> IrValue {
-    const auto operand = std::find_if(operands.begin(), operands.end(), [&](const auto& o) { return o.value == condition; });
+    const auto operand =
+        std::find_if(operands.begin(), operands.end(), [&](const auto& o) { return o.value == condition; });
     return operand == operands.end() ? scalar(condition) : load(DType::boolean, front(operand->queue, operand->reader));
   };
   for (const steps::Operand& operand : operands) {
@@ -119,14 +127,17 @@ llvm::Function* Emission::grow() {
   if (grow_ != nullptr) return grow_;
   grow_ = function("grow", pointer(), {pointer(), pointer(), i64(), i64()}, false);
   IrValue state = grow_->getArg(0), old = grow_->getArg(1), old_bytes = grow_->getArg(2), new_bytes = grow_->getArg(3);
-  auto *entry = llvm::BasicBlock::Create(context, "entry", grow_), *ask = llvm::BasicBlock::Create(context, "ask", grow_);
-  auto *count = llvm::BasicBlock::Create(context, "count", grow_), *refused = llvm::BasicBlock::Create(context, "refused", grow_);
+  auto *entry = llvm::BasicBlock::Create(context, "entry", grow_),
+       *ask = llvm::BasicBlock::Create(context, "ask", grow_);
+  auto *count = llvm::BasicBlock::Create(context, "count", grow_),
+       *refused = llvm::BasicBlock::Create(context, "refused", grow_);
   llvm::IRBuilder<> ir(entry);
   IrValue host = ir.CreateLoad(pointer(), header_field(ir, state, field::grow));
   ir.CreateCondBr(ir.CreateIsNull(host), refused, ask);
   ir.SetInsertPoint(ask);
   auto* type = llvm::FunctionType::get(pointer(), {pointer(), pointer(), i64(), i64()}, false);
-  IrValue moved = ir.CreateCall(type, host, {ir.CreateLoad(pointer(), header_field(ir, state, field::context)), old, old_bytes, new_bytes});
+  IrValue moved = ir.CreateCall(
+      type, host, {ir.CreateLoad(pointer(), header_field(ir, state, field::context)), old, old_bytes, new_bytes});
   ir.CreateCondBr(ir.CreateAnd(ir.CreateIsNull(moved), ir.CreateICmpNE(new_bytes, ir.getInt64(0))), refused, count);
   ir.SetInsertPoint(count);
   IrValue held = header_field(ir, state, field::buffer_bytes);
@@ -142,8 +153,10 @@ llvm::Function* Emission::grow_ring() {
   grow_ring_ = function("grow_ring", i64(), {pointer(), pointer(), i64(), i64()}, false);
   grow_ring_->addFnAttr(llvm::Attribute::Cold);
   grow_ring_->addFnAttr(llvm::Attribute::NoInline);
-  IrValue state = grow_ring_->getArg(0), ring = grow_ring_->getArg(1), size = grow_ring_->getArg(2), first = grow_ring_->getArg(3);
-  auto *entry = llvm::BasicBlock::Create(context, "entry", grow_ring_), *refused = llvm::BasicBlock::Create(context, "refused", grow_ring_);
+  IrValue state = grow_ring_->getArg(0), ring = grow_ring_->getArg(1), size = grow_ring_->getArg(2),
+          first = grow_ring_->getArg(3);
+  auto *entry = llvm::BasicBlock::Create(context, "entry", grow_ring_),
+       *refused = llvm::BasicBlock::Create(context, "refused", grow_ring_);
   auto* moved = llvm::BasicBlock::Create(context, "moved", grow_ring_);
   llvm::IRBuilder<> ir(entry);
   IrValue capacity_at = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), ring, 8);
@@ -153,7 +166,8 @@ llvm::Function* Emission::grow_ring() {
   IrValue block = ir.CreateCall(grow(), {state, ir.CreateLoad(pointer(), ring), old_bytes, new_bytes});
   ir.CreateCondBr(ir.CreateIsNull(block), refused, moved);
   ir.SetInsertPoint(moved);
-  ir.CreateMemCpy(ir.CreateInBoundsGEP(ir.getInt8Ty(), block, old_bytes), llvm::Align(1), block, llvm::Align(1), old_bytes);
+  ir.CreateMemCpy(ir.CreateInBoundsGEP(ir.getInt8Ty(), block, old_bytes), llvm::Align(1), block, llvm::Align(1),
+                  old_bytes);
   ir.CreateStore(block, ring);
   ir.CreateStore(doubled, capacity_at);
   ir.CreateRet(ir.getInt64(0));
@@ -170,10 +184,12 @@ llvm::Function* Emission::grow_segment() {
   IrValue state = grow_segment_->getArg(0), records = grow_segment_->getArg(1), capacity_at = grow_segment_->getArg(2);
   IrValue sizes = grow_segment_->getArg(3), count = grow_segment_->getArg(4);
   const auto block = [&](const char* name) { return llvm::BasicBlock::Create(context, name, grow_segment_); };
-  auto *entry = block("entry"), *loop = block("loop"), *one = block("one"), *moved = block("moved"), *refused = block("refused"), *done = block("done");
+  auto *entry = block("entry"), *loop = block("loop"), *one = block("one"), *moved = block("moved"),
+       *refused = block("refused"), *done = block("done");
   llvm::IRBuilder<> ir(entry);
   IrValue capacity = ir.CreateLoad(i64(), capacity_at);
-  IrValue doubled = ir.CreateSelect(ir.CreateICmpEQ(capacity, ir.getInt64(0)), ir.getInt64(16), ir.CreateShl(capacity, 1));
+  IrValue doubled =
+      ir.CreateSelect(ir.CreateICmpEQ(capacity, ir.getInt64(0)), ir.getInt64(16), ir.CreateShl(capacity, 1));
   ir.CreateBr(loop);
   ir.SetInsertPoint(loop);
   auto* k = ir.CreatePHI(i64(), 2);
@@ -183,7 +199,8 @@ llvm::Function* Emission::grow_segment() {
   IrValue new_bytes = ir.CreateMul(doubled, ir.CreateLoad(i64(), ir.CreateInBoundsGEP(i64(), sizes, k)));
   IrValue record = ir.CreateInBoundsGEP(llvm::ArrayType::get(ir.getInt8Ty(), StateLayout::record_bytes), records, k);
   IrValue bytes_at = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), record, 8);
-  IrValue data = ir.CreateCall(grow(), {state, ir.CreateLoad(pointer(), record), ir.CreateLoad(i64(), bytes_at), new_bytes});
+  IrValue data =
+      ir.CreateCall(grow(), {state, ir.CreateLoad(pointer(), record), ir.CreateLoad(i64(), bytes_at), new_bytes});
   ir.CreateCondBr(ir.CreateIsNull(data), refused, moved);
   ir.SetInsertPoint(moved);
   ir.CreateStore(data, record);

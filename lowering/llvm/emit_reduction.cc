@@ -19,8 +19,9 @@ llvm::Constant* neutral(Lowering lowering, DType dtype, llvm::Type* type) {
   }
   if (is_float(dtype)) return llvm::ConstantFP::getInfinity(type, smallest);
   const unsigned bits = type->getIntegerBitWidth();
-  const llvm::APInt edge = is_signed(dtype) ? (smallest ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getSignedMaxValue(bits))
-                                            : (smallest ? llvm::APInt::getZero(bits) : llvm::APInt::getMaxValue(bits));
+  const llvm::APInt edge =
+      is_signed(dtype) ? (smallest ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getSignedMaxValue(bits))
+                       : (smallest ? llvm::APInt::getZero(bits) : llvm::APInt::getMaxValue(bits));
   return llvm::ConstantInt::get(type->getContext(), edge);
 }
 }  // namespace
@@ -59,7 +60,8 @@ void Body::reduction(ValueId v, ValueId x, Lowering lowering, const std::vector<
       store(dtype, f(place), place);
     });
   };
-  each_result([&](IrValue) { return count == 0 ? llvm::Constant::getNullValue(type) : neutral(lowering, dtype, type); });
+  each_result(
+      [&](IrValue) { return count == 0 ? llvm::Constant::getNullValue(type) : neutral(lowering, dtype, type); });
   std::vector<Strides> views = leaf_views(e, shape);
   views.insert(views.begin(), to[0]);
   walk(shape, views, unrolled, [&](const std::vector<IrValue>& at) {
@@ -67,7 +69,8 @@ void Body::reduction(ValueId v, ValueId x, Lowering lowering, const std::vector<
     IrValue element = evaluate(e, x, at, access);
     IrValue so_far = load(dtype, place, access[0]);
     const bool extreme = lowering == Lowering::reduce_min || lowering == Lowering::reduce_max;
-    IrValue both = extreme ? extremum(lowering == Lowering::reduce_max, dtype, so_far, element) : add(dtype, so_far, element);
+    IrValue both =
+        extreme ? extremum(lowering == Lowering::reduce_max, dtype, so_far, element) : add(dtype, so_far, element);
     store(dtype, both, place, access[0]);
   });
   if (lowering != Lowering::reduce_mean) return;
@@ -100,19 +103,20 @@ void Body::extremum_place(ValueId v, const core::Apply& apply, bool maximum) {
     wins = ir.CreateOr(wins, ir.CreateFCmpUNO(candidate, candidate));
     return ir.CreateAnd(wins, ir.CreateFCmpORD(so_far, so_far));
   };
-  walk({before, after}, {{after, 1}, {searched * after, 1}}, elements(shape) <= small_elements, [&](const std::vector<IrValue>& at) {
-    ir.CreateStore(ir.getInt32(0), best);
-    ir.CreateStore(element(x, at[1]), extreme);
-    walk({searched - 1}, {{1}, {after}}, elements(shape) <= small_elements, [&](const std::vector<IrValue>& i) {
-      IrValue candidate = element(x, ir.CreateAdd(at[1], ir.CreateAdd(i[1], constant(after))));
-      IrValue so_far = ir.CreateLoad(type, extreme);
-      IrValue wins = better(candidate, so_far);
-      IrValue here = ir.CreateIntCast(ir.CreateAdd(i[0], constant(1)), module.i32(), false);
-      ir.CreateStore(ir.CreateSelect(wins, here, ir.CreateLoad(module.i32(), best)), best);
-      ir.CreateStore(ir.CreateSelect(wins, candidate, so_far), extreme);
-    });
-    store(DType::i32, ir.CreateLoad(module.i32(), best), offset(DType::i32, to, at[0]));
-  });
+  walk({before, after}, {{after, 1}, {searched * after, 1}}, elements(shape) <= small_elements,
+       [&](const std::vector<IrValue>& at) {
+         ir.CreateStore(ir.getInt32(0), best);
+         ir.CreateStore(element(x, at[1]), extreme);
+         walk({searched - 1}, {{1}, {after}}, elements(shape) <= small_elements, [&](const std::vector<IrValue>& i) {
+           IrValue candidate = element(x, ir.CreateAdd(at[1], ir.CreateAdd(i[1], constant(after))));
+           IrValue so_far = ir.CreateLoad(type, extreme);
+           IrValue wins = better(candidate, so_far);
+           IrValue here = ir.CreateIntCast(ir.CreateAdd(i[0], constant(1)), module.i32(), false);
+           ir.CreateStore(ir.CreateSelect(wins, here, ir.CreateLoad(module.i32(), best)), best);
+           ir.CreateStore(ir.CreateSelect(wins, candidate, so_far), extreme);
+         });
+         store(DType::i32, ir.CreateLoad(module.i32(), best), offset(DType::i32, to, at[0]));
+       });
 }
 
 }  // namespace rml::codegen

@@ -23,19 +23,27 @@ IrValue Body::scalar_operation(ValueId v, const std::vector<IrValue>& x) {
     case ScalarOp::mod:
     case ScalarOp::minimum:
     case ScalarOp::maximum:
-    case ScalarOp::pow: return arithmetic(op, dtype, v, x[0], x[1]);
+    case ScalarOp::pow:
+      return arithmetic(op, dtype, v, x[0], x[1]);
     case ScalarOp::eq:
     case ScalarOp::ne:
     case ScalarOp::lt:
     case ScalarOp::le:
     case ScalarOp::gt:
-    case ScalarOp::ge: return comparison(op, dtype, x[0], x[1]);
-    case ScalarOp::logical_and: return ir.CreateAnd(x[0], x[1]);
-    case ScalarOp::logical_or: return ir.CreateOr(x[0], x[1]);
-    case ScalarOp::logical_not: return ir.CreateNot(x[0]);
-    case ScalarOp::select: return ir.CreateSelect(x[0], x[1], x[2]);
-    case ScalarOp::cast: return convert(info(v).dtype, dtype, x[0]);
-    case ScalarOp::identity: return x[0];
+    case ScalarOp::ge:
+      return comparison(op, dtype, x[0], x[1]);
+    case ScalarOp::logical_and:
+      return ir.CreateAnd(x[0], x[1]);
+    case ScalarOp::logical_or:
+      return ir.CreateOr(x[0], x[1]);
+    case ScalarOp::logical_not:
+      return ir.CreateNot(x[0]);
+    case ScalarOp::select:
+      return ir.CreateSelect(x[0], x[1], x[2]);
+    case ScalarOp::cast:
+      return convert(info(v).dtype, dtype, x[0]);
+    case ScalarOp::identity:
+      return x[0];
     case ScalarOp::negate:
     case ScalarOp::abs:
     case ScalarOp::sign:
@@ -49,14 +57,20 @@ IrValue Body::scalar_operation(ValueId v, const std::vector<IrValue>& x) {
     case ScalarOp::cos:
     case ScalarOp::tanh:
     case ScalarOp::sigmoid:
-    case ScalarOp::relu: return function(op, dtype, x[0]);
-    case ScalarOp::none: break;
+    case ScalarOp::relu:
+      return function(op, dtype, x[0]);
+    case ScalarOp::none:
+      break;
   }
   throw std::logic_error("code generation: an elementwise row without a scalar operation");
 }
 
-IrValue Body::add(DType dtype, IrValue a, IrValue b) { return is_float(dtype) ? ir.CreateFAdd(a, b) : ir.CreateAdd(a, b); }
-IrValue Body::multiply(DType dtype, IrValue a, IrValue b) { return is_float(dtype) ? ir.CreateFMul(a, b) : ir.CreateMul(a, b); }
+IrValue Body::add(DType dtype, IrValue a, IrValue b) {
+  return is_float(dtype) ? ir.CreateFAdd(a, b) : ir.CreateAdd(a, b);
+}
+IrValue Body::multiply(DType dtype, IrValue a, IrValue b) {
+  return is_float(dtype) ? ir.CreateFMul(a, b) : ir.CreateMul(a, b);
+}
 
 IrValue Body::arithmetic(ScalarOp op, DType dtype, ValueId v, IrValue a, IrValue b) {
   const bool real = is_float(dtype);
@@ -115,8 +129,9 @@ IrValue Body::function(ScalarOp op, DType dtype, IrValue x) {
     return is_signed(dtype) ? ir.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, ir.getFalse()) : x;
   }
   if (op == ScalarOp::sign) {
-    if (!real) return ir.CreateSelect(comparison(ScalarOp::gt, dtype, x, zero), one,
-                                      is_signed(dtype) ? ir.CreateAShr(x, type->getIntegerBitWidth() - 1) : zero);
+    if (!real)
+      return ir.CreateSelect(comparison(ScalarOp::gt, dtype, x, zero), one,
+                             is_signed(dtype) ? ir.CreateAShr(x, type->getIntegerBitWidth() - 1) : zero);
     IrValue below = ir.CreateSelect(ir.CreateFCmpOLT(x, zero), llvm::ConstantFP::get(type, -1), zero);
     IrValue sign = ir.CreateSelect(ir.CreateFCmpOGT(x, zero), one, below);
     return ir.CreateSelect(ir.CreateFCmpUNO(x, x), x, sign);
@@ -161,7 +176,8 @@ IrValue Body::convert(DType to, DType from, IrValue x) {
   }
   if (is_float(from)) {
     if (is_float(to)) return ir.CreateFPCast(x, type);
-    return ir.CreateIntrinsic(is_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat, {type, x->getType()}, {x});
+    return ir.CreateIntrinsic(is_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+                              {type, x->getType()}, {x});
   }
   if (is_float(to)) return from_signed ? ir.CreateSIToFP(x, type) : ir.CreateUIToFP(x, type);
   return ir.CreateIntCast(x, type, from_signed);

@@ -38,8 +38,10 @@ void Body::emit(const steps::Copy& s) {
 void Body::emit(const steps::LoadCell& s) {
   locate(info(s.value).span);
   IrValue from = cell_address(s.cell);
-  if (copied(&s)) define_copy(s.value, from);
-  else define_at(s.value, from);
+  if (copied(&s))
+    define_copy(s.value, from);
+  else
+    define_at(s.value, from);
 }
 
 void Body::emit(const steps::StoreCell& s) {
@@ -56,8 +58,10 @@ void Body::emit(const steps::MoveCell& s) {
 void Body::emit(const steps::LoadArray& s) {
   locate(info(s.value).span);
   IrValue from = array_address(s.array);
-  if (copied(&s)) define_copy(s.value, from);
-  else define_at(s.value, from);
+  if (copied(&s))
+    define_copy(s.value, from);
+  else
+    define_at(s.value, from);
 }
 
 void Body::emit(const steps::StoreArray& s) {
@@ -132,7 +136,8 @@ void Body::emit(const steps::Branch& s) {
       condition = ir.CreateICmpEQ(position, ir.getInt64(0), "first");
       break;
     case steps::Test::last:
-      if (length == nullptr && last_flag == nullptr) throw std::logic_error("code generation: a last instant outside of segments");
+      if (length == nullptr && last_flag == nullptr)
+        throw std::logic_error("code generation: a last instant outside of segments");
       condition = last_flag != nullptr ? static_cast<IrValue>(ir.CreateLoad(ir.getInt1Ty(), last_flag, "last"))
                                        : ir.CreateICmpEQ(position, ir.CreateSub(length, ir.getInt64(1)), "last");
       break;
@@ -145,8 +150,10 @@ void Body::emit(const steps::Branch& s) {
     condition = ir.CreateNot(condition);
     std::swap(yes, no);
   }
-  if (no->statements.empty()) when(condition, [&] { block(*yes); });
-  else when(condition, [&] { block(*yes); }, [&] { block(*no); });
+  if (no->statements.empty())
+    when(condition, [&] { block(*yes); });
+  else
+    when(condition, [&] { block(*yes); }, [&] { block(*no); });
 }
 
 }  // namespace rml::codegen

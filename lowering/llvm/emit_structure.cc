@@ -22,37 +22,57 @@ void Body::compute(ValueId v) {
 void Body::apply(ValueId v, const core::Apply& a) {
   const OperatorInfo& row = operators()[a.op];
   switch (row.lowering) {
-    case Lowering::elementwise: return elementwise(v);
+    case Lowering::elementwise:
+      return elementwise(v);
     case Lowering::matmul:
-    case Lowering::dot: return matmul(v, a.operands[0], a.operands[1]);
-    case Lowering::outer: return outer(v, a.operands[0], a.operands[1]);
-    case Lowering::transpose: return transpose(v, a);
-    case Lowering::reshape: return reshape(v, a.operands[0]);
-    case Lowering::concat: return concat(v, a);
-    case Lowering::array: return array(v, a);
-    case Lowering::slice: return slice(v, a);
-    case Lowering::index: return index(v, a);
+    case Lowering::dot:
+      return matmul(v, a.operands[0], a.operands[1]);
+    case Lowering::outer:
+      return outer(v, a.operands[0], a.operands[1]);
+    case Lowering::transpose:
+      return transpose(v, a);
+    case Lowering::reshape:
+      return reshape(v, a.operands[0]);
+    case Lowering::concat:
+      return concat(v, a);
+    case Lowering::array:
+      return array(v, a);
+    case Lowering::slice:
+      return slice(v, a);
+    case Lowering::index:
+      return index(v, a);
     case Lowering::broadcast:
-    case Lowering::fill: return broadcast(v, a.operands[0]);
+    case Lowering::fill:
+      return broadcast(v, a.operands[0]);
     case Lowering::reduce_sum:
     case Lowering::reduce_mean:
     case Lowering::reduce_min:
-    case Lowering::reduce_max: return reduce(v, a, row.lowering);
-    case Lowering::argmax: return extremum_place(v, a, true);
-    case Lowering::argmin: return extremum_place(v, a, false);
-    case Lowering::iota: return iota(v);
-    case Lowering::one_hot: return one_hot(v, a.operands[0]);
-    case Lowering::random: return random(v, a);
-    case Lowering::sum_to: return sum_to(v, a);
-    case Lowering::place: return place(v, a);
-    case Lowering::place_slice: return place_slice(v, a);
-    case Lowering::folded: break;
+    case Lowering::reduce_max:
+      return reduce(v, a, row.lowering);
+    case Lowering::argmax:
+      return extremum_place(v, a, true);
+    case Lowering::argmin:
+      return extremum_place(v, a, false);
+    case Lowering::iota:
+      return iota(v);
+    case Lowering::one_hot:
+      return one_hot(v, a.operands[0]);
+    case Lowering::random:
+      return random(v, a);
+    case Lowering::sum_to:
+      return sum_to(v, a);
+    case Lowering::place:
+      return place(v, a);
+    case Lowering::place_slice:
+      return place_slice(v, a);
+    case Lowering::folded:
+      break;
   }
   throw std::logic_error("code generation: " + std::string(row.name) + " should have been folded");
 }
 
-void Body::copy_strided(const Shape& shape, DType dtype, IrValue to, IrValue to_offset, const Strides& to_strides, ValueId from,
-                        IrValue from_offset, const Strides& from_strides) {
+void Body::copy_strided(const Shape& shape, DType dtype, IrValue to, IrValue to_offset, const Strides& to_strides,
+                        ValueId from, IrValue from_offset, const Strides& from_strides) {
   const bool unrolled = elements(shape) <= small_elements;
   const std::vector<Access> access = unrolled ? std::vector<Access>(2) : separate(2);
   walk(shape, {to_strides, from_strides}, unrolled, [&](const std::vector<IrValue>& at) {
@@ -124,7 +144,8 @@ void Body::array(ValueId v, const core::Apply& a) {
   std::int64_t begin = 0;
   for (const ValueId x : a.operands) {
     const Shape& shape = info(x).shape;
-    copy_strided(shape, info(v).dtype, base, constant(begin), dense_strides(shape), x, constant(0), dense_strides(shape));
+    copy_strided(shape, info(v).dtype, base, constant(begin), dense_strides(shape), x, constant(0),
+                 dense_strides(shape));
     begin += elements(shape);
   }
 }
@@ -170,7 +191,9 @@ IrValue Body::checked_offset(ValueId v, const Shape& whole, const std::vector<Va
     IrValue at = ir.CreateIntCast(scalar(operands[k]), module.i64(), is_signed(dtype));
     auto* extent = ir.getInt64(static_cast<std::uint64_t>(whole[k - 1]));
     check(ir.CreateICmpUGE(at, extent), RML_FAULT_INDEX, module.site(v), at, extent);
-    offset = ir.CreateAdd(offset, ir.CreateMul(at, ir.getInt64(static_cast<std::uint64_t>(strides[k - 1])), "", true, true), "", true, true);
+    offset =
+        ir.CreateAdd(offset, ir.CreateMul(at, ir.getInt64(static_cast<std::uint64_t>(strides[k - 1])), "", true, true),
+                     "", true, true);
   }
   return ir.CreateIntCast(offset, module.index_type(), true);
 }
@@ -212,13 +235,16 @@ void Body::one_hot(ValueId v, ValueId at) {
   const DType dtype = info(v).dtype;
   const std::int64_t depth = info(v).shape.back(), count = elements(info(at).shape);
   llvm::Type* type = register_type(module.context, dtype);
-  auto* one = is_float(dtype) ? static_cast<llvm::Constant*>(llvm::ConstantFP::get(type, 1)) : llvm::ConstantInt::get(type, 1);
+  auto* one =
+      is_float(dtype) ? static_cast<llvm::Constant*>(llvm::ConstantFP::get(type, 1)) : llvm::ConstantInt::get(type, 1);
   IrValue to = result(v);
   const std::vector<Access> access = small(v) ? std::vector<Access>(2) : separate(2);
   walk({count, depth}, {{depth, 1}, {1, 0}, {0, 1}}, small(v), [&](const std::vector<IrValue>& i) {
-    IrValue hot = ir.CreateIntCast(element(at, i[1], info(at).shape.empty() ? Access{} : access[1]), module.i64(), is_signed(info(at).dtype));
+    IrValue hot = ir.CreateIntCast(element(at, i[1], info(at).shape.empty() ? Access{} : access[1]), module.i64(),
+                                   is_signed(info(at).dtype));
     IrValue here = ir.CreateIntCast(i[2], module.i64(), false);
-    store(dtype, ir.CreateSelect(ir.CreateICmpEQ(hot, here), one, llvm::Constant::getNullValue(type)), offset(dtype, to, i[0]), access[0]);
+    store(dtype, ir.CreateSelect(ir.CreateICmpEQ(hot, here), one, llvm::Constant::getNullValue(type)),
+          offset(dtype, to, i[0]), access[0]);
   });
 }
 

@@ -69,8 +69,9 @@ void UnitEmitter::begin_instant(Body& body) const {
       const steps::ArrayInfo& array = module.program.arrays[a];
       sizes.push_back(ir.getInt64(std::max<std::uint64_t>(bytes(array.dtype, array.shape), 1)));
     }
-    body.fail_memory(ir.CreateCall(module.grow_segment(), {body.state, body.at(layout.arrays), body.at(layout.capacity),
-                                                           module.table("sizes", module.i64(), sizes), ir.getInt64(sizes.size())}));
+    body.fail_memory(
+        ir.CreateCall(module.grow_segment(), {body.state, body.at(layout.arrays), body.at(layout.capacity),
+                                              module.table("sizes", module.i64(), sizes), ir.getInt64(sizes.size())}));
   });
 }
 
@@ -116,10 +117,17 @@ void for_each_cell(const steps::Block& block, const std::function<void(CellId)>&
                    [&](const steps::StoreCell& s) { f(s.cell); },
                    [&](const steps::MoveCell& s) { f(s.to), f(s.from); },
                    [&](const steps::Branch& s) { for_each_cell(*s.then_block, f), for_each_cell(*s.else_block, f); },
-                   [](const steps::Compute&) {}, [](const steps::Copy&) {}, [](const steps::LoadArray&) {},
-                   [](const steps::StoreArray&) {}, [](const steps::Push&) {}, [](const steps::LoadInput&) {},
-                   [](const steps::StoreOutput&) {}, [](const steps::Expect&) {}, [](const steps::Assert&) {},
-                   [](const steps::Side&) {}, [](const steps::MarkLast&) {},
+                   [](const steps::Compute&) {},
+                   [](const steps::Copy&) {},
+                   [](const steps::LoadArray&) {},
+                   [](const steps::StoreArray&) {},
+                   [](const steps::Push&) {},
+                   [](const steps::LoadInput&) {},
+                   [](const steps::StoreOutput&) {},
+                   [](const steps::Expect&) {},
+                   [](const steps::Assert&) {},
+                   [](const steps::Side&) {},
+                   [](const steps::MarkLast&) {},
                },
                statement);
   }
@@ -142,7 +150,8 @@ void UnitEmitter::place_local_cells(Body& body, const steps::Pass& pass) const {
 }
 
 llvm::Function* UnitEmitter::emit_segment() {
-  auto* f = module.function(module.options.program_name + "." + unit.name + ".segment", module.i32(), {module.pointer()}, false);
+  auto* f = module.function(module.options.program_name + "." + unit.name + ".segment", module.i32(),
+                            {module.pointer()}, false);
   Body body(module, f, unit.name + " (segment)", span(), f->getArg(0));
   auto& ir = body.ir;
   body.aliasing = &aliasing;
@@ -180,15 +189,19 @@ void set_initial(Body& body, const steps::CellInfo& cell, IrValue place) {
   auto& ir = body.ir;
   const llvm::Align align(byte_size(cell.dtype));
   Tensor zeros;
-  const bool given = cell.initial.elements() == elements(cell.shape) && cell.initial.bytes() > 0 && cell.initial.dtype() == cell.dtype;
+  const bool given =
+      cell.initial.elements() == elements(cell.shape) && cell.initial.bytes() > 0 && cell.initial.dtype() == cell.dtype;
   const Tensor& initial = given ? cell.initial : (zeros = Tensor(cell.dtype, cell.shape));
   if (elements(cell.shape) > small_elements) {
-    if (all_zero(initial)) ir.CreateMemSet(place, ir.getInt8(0), initial.bytes(), align);
-    else ir.CreateMemCpy(place, align, body.module.tensor(initial), align, initial.bytes());
+    if (all_zero(initial))
+      ir.CreateMemSet(place, ir.getInt8(0), initial.bytes(), align);
+    else
+      ir.CreateMemCpy(place, align, body.module.tensor(initial), align, initial.bytes());
     return;
   }
   for (std::int64_t i = 0; i < initial.elements(); ++i) {
-    body.store(cell.dtype, element_constant(body.module.context, initial, i), body.offset(cell.dtype, place, body.constant(i)));
+    body.store(cell.dtype, element_constant(body.module.context, initial, i),
+               body.offset(cell.dtype, place, body.constant(i)));
   }
 }
 

@@ -7,16 +7,25 @@ namespace rml::codegen {
 
 llvm::Type* register_type(llvm::LLVMContext& context, DType dtype) {
   switch (dtype) {
-    case DType::boolean: return llvm::Type::getInt1Ty(context);
+    case DType::boolean:
+      return llvm::Type::getInt1Ty(context);
     case DType::i8:
-    case DType::u8: return llvm::Type::getInt8Ty(context);
-    case DType::i16: return llvm::Type::getInt16Ty(context);
-    case DType::i32: return llvm::Type::getInt32Ty(context);
-    case DType::i64: return llvm::Type::getInt64Ty(context);
-    case DType::f16: return llvm::Type::getHalfTy(context);
-    case DType::bf16: return llvm::Type::getBFloatTy(context);
-    case DType::f32: return llvm::Type::getFloatTy(context);
-    case DType::f64: return llvm::Type::getDoubleTy(context);
+    case DType::u8:
+      return llvm::Type::getInt8Ty(context);
+    case DType::i16:
+      return llvm::Type::getInt16Ty(context);
+    case DType::i32:
+      return llvm::Type::getInt32Ty(context);
+    case DType::i64:
+      return llvm::Type::getInt64Ty(context);
+    case DType::f16:
+      return llvm::Type::getHalfTy(context);
+    case DType::bf16:
+      return llvm::Type::getBFloatTy(context);
+    case DType::f32:
+      return llvm::Type::getFloatTy(context);
+    case DType::f64:
+      return llvm::Type::getDoubleTy(context);
   }
   throw std::logic_error("code generation: a dtype that does not exist");
 }
@@ -40,8 +49,10 @@ std::uint64_t element_bits(const Tensor& tensor, std::int64_t index) {
 llvm::Constant* element_constant(llvm::LLVMContext& context, const Tensor& tensor, std::int64_t index) {
   llvm::Type* type = register_type(context, tensor.dtype());
   const std::uint64_t bits = element_bits(tensor, index);
-  if (!type->isFloatingPointTy()) return llvm::ConstantInt::get(type, tensor.dtype() == DType::boolean ? bits & 1 : bits);
-  return llvm::ConstantFP::get(context, llvm::APFloat(type->getFltSemantics(), llvm::APInt(type->getPrimitiveSizeInBits(), bits)));
+  if (!type->isFloatingPointTy())
+    return llvm::ConstantInt::get(type, tensor.dtype() == DType::boolean ? bits & 1 : bits);
+  return llvm::ConstantFP::get(
+      context, llvm::APFloat(type->getFltSemantics(), llvm::APInt(type->getPrimitiveSizeInBits(), bits)));
 }
 
 llvm::Constant* memory_constant(llvm::LLVMContext& context, const Tensor& tensor) {
@@ -123,13 +134,14 @@ AbiTypes::AbiTypes(llvm::LLVMContext& c) {
   auto* i8 = llvm::Type::getInt8Ty(c);
   auto* i32 = llvm::Type::getInt32Ty(c);
   auto* i64 = llvm::Type::getInt64Ty(c);
-  header = llvm::StructType::create(c, {i64, i64, pointer, pointer, i64, i64, i64, i64, i64, i32, i32, i64, i64, i64, i32, i32},
-                                    "rml_header");
+  header = llvm::StructType::create(
+      c, {i64, i64, pointer, pointer, i64, i64, i64, i64, i64, i32, i32, i64, i64, i64, i32, i32}, "rml_header");
   port = llvm::StructType::create(c, {pointer, pointer, i8, i8, i32, pointer, i64}, "rml_port");
   site = llvm::StructType::create(c, {pointer, i32, i32, pointer}, "rml_site");
   cut = llvm::StructType::create(c, {pointer, site}, "rml_cut");
-  program = llvm::StructType::create(c, {i32, pointer, pointer, i32, i32, i32, i32, pointer, pointer, pointer, pointer,
-                                         i64, i64, pointer, pointer, pointer, pointer, pointer},
+  program = llvm::StructType::create(c,
+                                     {i32, pointer, pointer, i32, i32, i32, i32, pointer, pointer, pointer, pointer,
+                                      i64, i64, pointer, pointer, pointer, pointer, pointer},
                                      "rml_program");
 }
 

@@ -24,7 +24,7 @@ llvm::Constant* element_constant(llvm::LLVMContext&, const Tensor&, std::int64_t
 // All elements as they lie in memory: an array of memory_type.
 llvm::Constant* memory_constant(llvm::LLVMContext&, const Tensor&);
 bool all_zero(const Tensor&);
-bool uniform(const Tensor&);   // all elements have the same bits; at least one
+bool uniform(const Tensor&);  // all elements have the same bits; at least one
 
 std::int64_t elements(const Shape&);
 std::uint64_t bytes(DType, const Shape&);
@@ -35,8 +35,22 @@ Strides broadcast_strides(const Shape& from, const Shape& to);
 // Fields of rml_header, by position.
 namespace field {
 enum Header : unsigned {
-  seed, horizon, grow, context, pushed, popped, longest_segment, segments, buffer_bytes, fault, site, fault_cycle,
-  value, bound, waiting, reserved,
+  seed,
+  horizon,
+  grow,
+  context,
+  pushed,
+  popped,
+  longest_segment,
+  segments,
+  buffer_bytes,
+  fault,
+  site,
+  fault_cycle,
+  value,
+  bound,
+  waiting,
+  reserved,
 };
 }  // namespace field
 

@@ -33,7 +33,8 @@ llvm::Error add_library(llvm::orc::LLJIT& jit, const std::string& path) {
   }
   if (ends_with(path, ".o")) {
     auto buffer = llvm::MemoryBuffer::getFile(path);
-    if (!buffer) return llvm::createStringError(buffer.getError(), "%s: %s", path.c_str(), buffer.getError().message().c_str());
+    if (!buffer)
+      return llvm::createStringError(buffer.getError(), "%s: %s", path.c_str(), buffer.getError().message().c_str());
     return jit.addObjectFile(std::move(*buffer));
   }
   auto shared = llvm::orc::DynamicLibrarySearchGenerator::Load(path.c_str(), jit.getDataLayout().getGlobalPrefix());
@@ -42,7 +43,8 @@ llvm::Error add_library(llvm::orc::LLJIT& jit, const std::string& path) {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State& compiled, const std::vector<std::string>& libraries) {
+llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State& compiled,
+                                                           const std::vector<std::string>& libraries) {
   llvm::TargetMachine& machine = *compiled.machine;
   llvm::orc::JITTargetMachineBuilder builder(machine.getTargetTriple());
   builder.setCPU(machine.getTargetCPU().str());
@@ -52,7 +54,8 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State
   builder.setRelocationModel(llvm::Reloc::PIC_);
   auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
   if (!jit) return jit.takeError();
-  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
+  auto process =
+      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
   if (!process) return process.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*process));
   for (const std::string& path : libraries) {
@@ -68,7 +71,8 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State
 
 }  // namespace
 
-std::unique_ptr<Jit> Jit::create(std::unique_ptr<CompiledModule> module, const std::vector<std::string>& libraries, std::string& error) {
+std::unique_ptr<Jit> Jit::create(std::unique_ptr<CompiledModule> module, const std::vector<std::string>& libraries,
+                                 std::string& error) {
   auto jit = make_jit(module->state(), libraries);
   if (!jit) {
     error = llvm::toString(jit.takeError());

@@ -30,10 +30,16 @@ std::string generate(CompiledModule& module, FileKind kind, std::string& error) 
   std::string text;
   llvm::raw_string_ostream out(text);
   switch (kind) {
-    case FileKind::object: return machine_code(state, llvm::CodeGenFileType::ObjectFile, error);
-    case FileKind::assembly: return machine_code(state, llvm::CodeGenFileType::AssemblyFile, error);
-    case FileKind::llvm_text: out << *state.module; return text;
-    case FileKind::bitcode: llvm::WriteBitcodeToFile(*state.module, out); return text;
+    case FileKind::object:
+      return machine_code(state, llvm::CodeGenFileType::ObjectFile, error);
+    case FileKind::assembly:
+      return machine_code(state, llvm::CodeGenFileType::AssemblyFile, error);
+    case FileKind::llvm_text:
+      out << *state.module;
+      return text;
+    case FileKind::bitcode:
+      llvm::WriteBitcodeToFile(*state.module, out);
+      return text;
   }
   return {};
 }

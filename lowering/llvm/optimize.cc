@@ -39,8 +39,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const TargetOp
   static const llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
                                                    llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
   const auto level = levels[options.optimization < 0 ? 0 : options.optimization > 3 ? 3 : options.optimization];
-  llvm::ModulePassManager passes = options.optimization <= 0 ? builder.buildO0DefaultPipeline(level)
-                                                             : builder.buildPerModuleDefaultPipeline(level);
+  llvm::ModulePassManager passes =
+      options.optimization <= 0 ? builder.buildO0DefaultPipeline(level) : builder.buildPerModuleDefaultPipeline(level);
   passes.run(module, modules);
 }
 

@@ -29,11 +29,11 @@ struct QueueLayout {
   std::uint64_t data, capacity, pushed, cursors;
 };
 struct UnitLayout {
-  std::uint64_t cycle;      // instants so far; of units on base: the current cycle
-  std::uint64_t length;     // of the current segment
-  std::uint64_t capacity;   // of every array of the unit, in elements
-  std::uint64_t start;      // cycle at which the segment began
-  std::uint64_t arrays;     // records {data, bytes}, one per array of the unit, in order
+  std::uint64_t cycle;     // instants so far; of units on base: the current cycle
+  std::uint64_t length;    // of the current segment
+  std::uint64_t capacity;  // of every array of the unit, in elements
+  std::uint64_t start;     // cycle at which the segment began
+  std::uint64_t arrays;    // records {data, bytes}, one per array of the unit, in order
   std::vector<std::uint32_t> array_ids;
 };
 
@@ -41,17 +41,18 @@ struct StateLayout {
   StateLayout(const steps::Program&, const llvm::DataLayout&, llvm::StructType* header);
 
   std::uint64_t header_bytes = 0;
-  std::uint64_t bias = 0;   // taken off every offset: header_bytes in a bare state, else 0
+  std::uint64_t bias = 0;  // taken off every offset: header_bytes in a bare state, else 0
   std::vector<std::uint64_t> cells;
-  std::vector<std::uint64_t> output_values, output_flags;   // straight programs
+  std::vector<std::uint64_t> output_values, output_flags;  // straight programs
   std::vector<QueueLayout> queues;
   std::vector<UnitLayout> units;
-  std::vector<std::uint64_t> arrays;                        // the record of each array
-  static constexpr std::uint64_t record_bytes = 16;         // of {data, bytes}
-  std::uint64_t fixed_bytes = 0;                            // all of the above: what init sets
+  std::vector<std::uint64_t> arrays;                 // the record of each array
+  static constexpr std::uint64_t record_bytes = 16;  // of {data, bytes}
+  std::uint64_t fixed_bytes = 0;                     // all of the above: what init sets
 
   // Scratch of the unit whose functions are being emitted.
   void begin_unit() { unit_base_ = end_; }
+  void begin_same_unit() { unit_base_ = fixed_bytes; }  // again the first one's, for another entry to it
   void begin_function() { top_ = unit_base_; }
   std::uint64_t scratch(std::uint64_t bytes);
   std::uint64_t state_bytes() const { return (end_ + 7) / 8 * 8 - bias; }

@@ -32,9 +32,10 @@ void initialize_targets() {
   });
 }
 
-// What a plain name of a RISC-V or ARM Linux target means to its C compilers.
+// What a plain RISC-V or ARM Linux triple means to its C compilers.
 std::string default_features(const llvm::Triple& triple) {
   if (triple.isRISCV() && triple.isOSLinux()) return "+m,+a,+f,+d,+c";
+  if (triple.isARM() && triple.getEnvironment() == llvm::Triple::GNUEABIHF) return "+vfp3d16";
   return "";
 }
 
@@ -56,8 +57,10 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
     for (const auto& feature : llvm::sys::getHostCPUFeatures()) host.AddFeature(feature.first(), feature.second);
     features = host.getString();
   } else if (cpu == "generic") {
-    if (triple.isRISCV()) cpu = triple.isArch64Bit() ? "generic-rv64" : "generic-rv32";
-    else if (triple.getArch() == llvm::Triple::x86_64) cpu = "x86-64";
+    if (triple.isRISCV())
+      cpu = triple.isArch64Bit() ? "generic-rv64" : "generic-rv32";
+    else if (triple.getArch() == llvm::Triple::x86_64)
+      cpu = "x86-64";
   }
   std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple.str(), "", ""));
   if (known == nullptr || !known->isCPUStringValid(cpu)) {
@@ -66,7 +69,8 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
   }
   llvm::TargetOptions target_options;
   target_options.AllowFPOpFusion = options.fast_math ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
-  if (triple.isRISCV() && triple.isOSLinux()) target_options.MCOptions.ABIName = triple.isArch64Bit() ? "lp64d" : "ilp32d";
+  if (triple.isRISCV() && triple.isOSLinux())
+    target_options.MCOptions.ABIName = triple.isArch64Bit() ? "lp64d" : "ilp32d";
   static constexpr llvm::CodeGenOptLevel levels[] = {llvm::CodeGenOptLevel::None, llvm::CodeGenOptLevel::Less,
                                                      llvm::CodeGenOptLevel::Default, llvm::CodeGenOptLevel::Aggressive};
   const auto level = levels[options.optimization < 0 ? 0 : options.optimization > 3 ? 3 : options.optimization];
@@ -77,7 +81,8 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
 unsigned vector_register_bits(llvm::Module& module, llvm::TargetMachine& machine) {
   auto* probe = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), false),
                                        llvm::GlobalValue::InternalLinkage, "probe", module);
-  const auto bits = machine.getTargetTransformInfo(*probe).getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector);
+  const auto bits =
+      machine.getTargetTransformInfo(*probe).getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector);
   probe->eraseFromParent();
   return static_cast<unsigned>(bits.getFixedValue());
 }

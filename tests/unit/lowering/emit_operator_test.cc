@@ -20,16 +20,20 @@ template <class T>
 std::vector<T> interesting() {
   using L = std::numeric_limits<T>;
   if constexpr (std::is_floating_point_v<T>) {
-    return {T(0), T(-0.0), T(1), T(-1), T(0.5), T(-2.5), T(3.7), T(1e10), T(-3e18), T(300), L::infinity(), -L::infinity(), L::quiet_NaN(), L::max(), L::denorm_min(), T(-7.25), T(2.5)};
+    return {T(0),     T(-0.0), T(1),          T(-1),          T(0.5),         T(-2.5),  T(3.7),          T(1e10),
+            T(-3e18), T(300),  L::infinity(), -L::infinity(), L::quiet_NaN(), L::max(), L::denorm_min(), T(-7.25),
+            T(2.5)};
   } else {
     if constexpr (std::is_unsigned_v<T>) return {T(1), T(2), T(3), T(200), T(255), T(16), T(17)};
-    return {T(1), T(2), T(3), T(7), T(100), L::max(), L::min(), T(L::min() + 1), T(-1), T(-2), T(-5), T(5), T(64), T(11), T(12), T(13), T(-100)};
+    return {T(1),  T(2),  T(3), T(7),  T(100), L::max(), L::min(), T(L::min() + 1), T(-1),
+            T(-2), T(-5), T(5), T(64), T(11),  T(12),    T(13),    T(-100)};
   }
 }
 
 // op over all pairs of interesting elements, as one tensor operation.
 template <class T>
-void expect_evaluated(const std::string& op, DType dtype, DType result, std::size_t arity, int level, std::vector<Attribute> attributes = {}) {
+void expect_evaluated(const std::string& op, DType dtype, DType result, std::size_t arity, int level,
+                      std::vector<Attribute> attributes = {}) {
   const std::vector<T> elements = interesting<T>();
   const std::size_t n = elements.size() * elements.size();
   std::vector<Tensor> in;
@@ -68,17 +72,20 @@ void expect_evaluated(const std::string& op, DType dtype, DType result, std::siz
 
 template <class T>
 void expect_numbers(DType dtype, int level) {
-  for (const char* op : {"add", "sub", "mul", "div", "mod", "minimum", "maximum", "pow"}) expect_evaluated<T>(op, dtype, dtype, 2, level);
+  for (const char* op : {"add", "sub", "mul", "div", "mod", "minimum", "maximum", "pow"})
+    expect_evaluated<T>(op, dtype, dtype, 2, level);
   for (const char* op : {"eq", "ne", "lt", "le", "gt", "ge"}) expect_evaluated<T>(op, dtype, DType::boolean, 2, level);
   for (const char* op : {"negate", "abs", "sign", "relu"}) expect_evaluated<T>(op, dtype, dtype, 1, level);
-  for (const DType to : {DType::boolean, DType::i8, DType::u8, DType::i16, DType::i32, DType::i64, DType::f32, DType::f64}) {
+  for (const DType to :
+       {DType::boolean, DType::i8, DType::u8, DType::i16, DType::i32, DType::i64, DType::f32, DType::f64}) {
     Attribute attribute;
     attribute.given = true;
     attribute.dtype = to;
     expect_evaluated<T>("cast", dtype, to, 1, level, {attribute});
   }
   if constexpr (std::is_floating_point_v<T>) {
-    for (const char* op : {"floor", "ceil", "round", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid"}) expect_evaluated<T>(op, dtype, dtype, 1, level);
+    for (const char* op : {"floor", "ceil", "round", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid"})
+      expect_evaluated<T>(op, dtype, dtype, 1, level);
   }
 }
 
@@ -91,10 +98,14 @@ TEST_P(EmitOperators, Doubles) { expect_numbers<double>(DType::f64, GetParam());
 
 TEST_P(EmitOperators, ExternalNodes) {
   ProgramBuilder b;
-  b.core->externals.push_back({"rml_test_scale", {{DType::f32, {}}, {DType::boolean, {}}, {DType::f32, {20}}}, {{DType::f32, {20}}, {DType::i32, {}}}, {}});
+  b.core->externals.push_back({"rml_test_scale",
+                               {{DType::f32, {}}, {DType::boolean, {}}, {DType::f32, {20}}},
+                               {{DType::f32, {20}}, {DType::i32, {}}},
+                               {}});
   const ValueId x = b.input("x", DType::f32, {20}), factor = b.real(3), negate = b.constant(Tensor::boolean(true));
   const ValueId call = b.value(core::Call{0, {factor, negate, x}}, DType::f32);
-  const ValueId y = b.value(core::Result{call, 0}, DType::f32, {20}), count = b.value(core::Result{call, 1}, DType::i32);
+  const ValueId y = b.value(core::Result{call, 0}, DType::f32, {20}),
+                count = b.value(core::Result{call, 1}, DType::i32);
   b.output("y", y);
   b.output("count", count);
   add_all(b.block(), steps::LoadInput{x}, steps::Compute{call}, steps::StoreOutput{0, y}, steps::StoreOutput{1, count});
@@ -131,7 +142,7 @@ TEST_P(EmitOperators, RandomDraws) {
     std::uint8_t present[1];
     ASSERT_EQ(m.table->pop(m.state, rows, present), 1);
     const Tensor at = Tensor::scalar(DType::i64, c);
-    const Tensor* operands[] = {&at};
+    const std::vector<const Tensor*> operands = {&at};
     const std::vector<Attribute> attributes = {integers({30}), low, high};
     const Application app{{}, {}, attributes, DType::f32};
     ASSERT_EQ(operators()[operators().require("uniform")].evaluate(app, {7, 99}, operands, expected).kind, 0);

@@ -147,7 +147,8 @@ TEST_P(EmitSegments, InputsAndOutputsOnASubClock) {
   const ValueId two = b.integer(2);
   const ValueId y = b.apply("mul", {x, two}, DType::i32, {}, {}, on_c);
   b.output("y", y);
-  const QueueId cs = b.queue(DType::boolean, {}, 2), flags = b.queue(DType::boolean), xs = b.queue(DType::i32), ys = b.queue(DType::i32);
+  const QueueId cs = b.queue(DType::boolean, {}, 2), flags = b.queue(DType::boolean), xs = b.queue(DType::i32),
+                ys = b.queue(DType::i32);
   b.program.input_queues = {cs, xs};
   b.program.input_flags = {QueueId(), flags};
   steps::Unit& unit = b.program.units[0];

@@ -37,7 +37,8 @@ TEST_P(EmitStep, StepAndRun) {
   const ValueId next = b.apply("add", {s, x}, DType::i32);
   b.output("int", s);
   const CellId cell = b.cell(Tensor::scalar(DType::i32, std::int32_t{10}));
-  add_all(b.block(), steps::LoadInput{x}, steps::LoadCell{s, cell}, steps::Compute{next}, steps::StoreOutput{0, s}, steps::StoreCell{cell, next});
+  add_all(b.block(), steps::LoadInput{x}, steps::LoadCell{s, cell}, steps::Compute{next}, steps::StoreOutput{0, s},
+          steps::StoreCell{cell, next});
   const std::string header = c_header(b.finish(), options(2));
   EXPECT_NE(header.find("typedef struct f_state { uint64_t words[1]; } f_state;"), std::string::npos) << header;
   EXPECT_NE(header.find("void f_step(f_state* state, int32_t x, int32_t* int_);"), std::string::npos);
@@ -68,6 +69,35 @@ TEST_P(EmitStep, StepAndRun) {
   EXPECT_EQ(state[1], 0xabcdefu);
 }
 
+// Scratch of large tensors lies within the state that the header declares.
+TEST_P(EmitStep, SizeOfTheState) {
+  ProgramBuilder b;
+  const ValueId x = b.input("x", DType::f32, {300});
+  const ValueId two = b.real(2);
+  const ValueId doubled = b.apply("mul", {x, two}, DType::f32, {300});
+  const ValueId y = b.apply("sum", {doubled}, DType::f32, {}, {all(), integers({0})});
+  b.output("y", y);
+  add_all(b.block(), steps::LoadInput{x}, steps::Compute{doubled}, steps::Compute{y}, steps::StoreOutput{0, y});
+  EmitOptions o = options(GetParam());
+  o.with_c_interface = true;
+  const std::string header = c_header(b.finish(), o);
+  const std::size_t words = std::stoul(header.substr(header.find("words[") + 6));
+  EXPECT_GE(words, 150u);
+  std::string error;
+  auto jit = Jit::create(emit(b.finish(), sources(), o, error), {}, error);
+  ASSERT_NE(jit, nullptr) << error;
+  std::vector<std::uint64_t> state(words + 1000, 0xabcdef);
+  symbol<void(void*)>(*jit, "f_init")(state.data());
+  const std::vector<float> in(300, 1);
+  float out = 0;
+  symbol<void(void*, const float*, float*)>(*jit, "f_step")(state.data(), in.data(), &out);
+  EXPECT_EQ(out, 600);
+  symbol<void(void*, std::int64_t, const float*, float*)>(*jit, "f_run")(state.data(), 1, in.data(), &out);
+  EXPECT_EQ(out, 600);
+  EXPECT_EQ(std::vector<std::uint64_t>(state.begin() + static_cast<std::ptrdiff_t>(words), state.end()),
+            std::vector<std::uint64_t>(1000, 0xabcdef));
+}
+
 // o = x / d on c, d an input on c: presence flags, a fault, a tensor state.
 TEST_P(EmitStep, PresenceFaultsAndTensors) {
   ProgramBuilder b;
@@ -81,19 +111,23 @@ TEST_P(EmitStep, PresenceFaultsAndTensors) {
   b.output("o", o);
   const CellId cell = b.cell(tensor<std::int32_t>(DType::i32, {3}, {10, 20, 30}));
   steps::Branch br = branch(c);
-  add_all(*br.then_block, steps::Expect{1, true}, steps::LoadInput{d}, steps::LoadCell{w, cell}, steps::Compute{o}, steps::Compute{next},
-          steps::StoreOutput{0, o}, steps::StoreCell{cell, next});
+  add_all(*br.then_block, steps::Expect{1, true}, steps::LoadInput{d}, steps::LoadCell{w, cell}, steps::Compute{o},
+          steps::Compute{next}, steps::StoreOutput{0, o}, steps::StoreCell{cell, next});
   add_all(*br.else_block, steps::Expect{1, false});
   add_all(b.block(), steps::LoadInput{c}, std::move(br));
   const std::string header = c_header(b.finish(), options(2));
-  EXPECT_NE(header.find("int32_t f_step(f_state* state, uint8_t c, uint8_t d_present, int32_t d, uint8_t* o_present, int32_t* o);"),
-            std::string::npos) << header;
+  EXPECT_NE(
+      header.find(
+          "int32_t f_step(f_state* state, uint8_t c, uint8_t d_present, int32_t d, uint8_t* o_present, int32_t* o);"),
+      std::string::npos)
+      << header;
   auto jit = compiled(b, GetParam());
   ASSERT_NE(jit, nullptr);
   auto* init = symbol<void(void*)>(*jit, "f_init");
-  auto* step = symbol<std::int32_t(void*, std::uint8_t, std::uint8_t, std::int32_t, std::uint8_t*, std::int32_t*)>(*jit, "f_step");
-  auto* run = symbol<std::int32_t(void*, std::int64_t, const std::uint8_t*, const std::uint8_t*, const std::int32_t*, std::uint8_t*,
-                                  std::int32_t*)>(*jit, "f_run");
+  auto* step = symbol<std::int32_t(void*, std::uint8_t, std::uint8_t, std::int32_t, std::uint8_t*, std::int32_t*)>(
+      *jit, "f_step");
+  auto* run = symbol<std::int32_t(void*, std::int64_t, const std::uint8_t*, const std::uint8_t*, const std::int32_t*,
+                                  std::uint8_t*, std::int32_t*)>(*jit, "f_run");
   std::vector<std::uint64_t> state(100);
   init(state.data());
   std::uint8_t present = 9;

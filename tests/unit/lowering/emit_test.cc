@@ -19,7 +19,8 @@ void counter(ProgramBuilder& b) {
   const ValueId u = b.apply("add", {o, x}, DType::i32);
   b.output("o", o);
   const CellId cell = b.cell(Tensor::scalar(DType::i32, std::int32_t{5}));
-  add_all(b.block(), steps::LoadInput{x}, steps::LoadCell{o, cell}, steps::Compute{u}, steps::StoreOutput{0, o}, steps::StoreCell{cell, u});
+  add_all(b.block(), steps::LoadInput{x}, steps::LoadCell{o, cell}, steps::Compute{u}, steps::StoreOutput{0, o},
+          steps::StoreCell{cell, u});
 }
 
 TEST_P(Emit, Counter) {
@@ -55,7 +56,8 @@ TEST_P(Emit, HoldOnAClock) {
   b.output("o", o);
   const CellId cell = b.cell(Tensor::scalar(DType::f32, 0.5f));
   steps::Branch br = branch(c);
-  add_all(*br.then_block, steps::Expect{1, true}, steps::LoadInput{x}, steps::Copy{h, x}, steps::Copy{o, h}, steps::StoreOutput{1, o});
+  add_all(*br.then_block, steps::Expect{1, true}, steps::LoadInput{x}, steps::Copy{h, x}, steps::Copy{o, h},
+          steps::StoreOutput{1, o});
   add_all(*br.else_block, steps::Expect{1, false}, steps::LoadCell{previous, cell}, steps::Copy{h, previous});
   add_all(b.block(), steps::LoadInput{c}, std::move(br), steps::StoreOutput{0, h}, steps::StoreCell{cell, h});
   const Machine m(b.finish(), options(GetParam()));
@@ -116,7 +118,8 @@ TEST_P(Emit, DivisionWrapsAndFaults) {
   const ValueId both = b.apply("add", {q, r}, DType::i32);
   b.output("o", both);
   b.program.value_sites[q.index] = b.site("division by zero");
-  add_all(b.block(), steps::LoadInput{x}, steps::LoadInput{y}, steps::Compute{q}, steps::Compute{r}, steps::Compute{both}, steps::StoreOutput{0, both});
+  add_all(b.block(), steps::LoadInput{x}, steps::LoadInput{y}, steps::Compute{q}, steps::Compute{r},
+          steps::Compute{both}, steps::StoreOutput{0, both});
   const Machine m(b.finish(), options(GetParam()));
   ASSERT_EQ(m.error, "");
   const auto cycle = [&](std::int32_t p, std::int32_t d) { return m.push({&p, &d}); };
@@ -166,12 +169,16 @@ void unary_program(ProgramBuilder& b, ValueId x, ValueId y) {
 }
 
 TEST_P(Emit, MatrixProducts) {
-  struct Case { Shape a, b, c; };
-  const Case cases[] = {{{4, 4}, {4, 4}, {4, 4}},     {{7, 19}, {19, 37}, {7, 37}}, {{33, 40}, {40}, {33}}, {{40}, {40, 21}, {21}},
-                        {{2, 5, 3}, {3, 4}, {2, 5, 4}}, {{17}, {17}, {}},           {{3, 1}, {1, 50}, {3, 50}}};
+  struct Case {
+    Shape a, b, c;
+  };
+  const Case cases[] = {{{4, 4}, {4, 4}, {4, 4}},  {{7, 19}, {19, 37}, {7, 37}},   {{33, 40}, {40}, {33}},
+                        {{40}, {40, 21}, {21}},    {{2, 5, 3}, {3, 4}, {2, 5, 4}}, {{17}, {17}, {}},
+                        {{3, 1}, {1, 50}, {3, 50}}};
   for (const Case& c : cases) {
     ProgramBuilder b;
-    const std::vector<float> left = ramp(static_cast<std::size_t>(*element_count(c.a))), right = ramp(static_cast<std::size_t>(*element_count(c.b)), 0.71f);
+    const std::vector<float> left = ramp(static_cast<std::size_t>(*element_count(c.a))),
+                             right = ramp(static_cast<std::size_t>(*element_count(c.b)), 0.71f);
     const ValueId x = b.input("x", DType::f32, c.a);
     const ValueId w = b.constant(tensor<float>(DType::f32, c.b, right));
     const ValueId y = b.apply("matmul", {x, w}, DType::f32, c.c);
@@ -183,7 +190,11 @@ TEST_P(Emit, MatrixProducts) {
 }
 
 TEST_P(Emit, StructureAndReductions) {
-  struct Case { std::string op; Shape x, y; std::vector<Attribute> attributes; };
+  struct Case {
+    std::string op;
+    Shape x, y;
+    std::vector<Attribute> attributes;
+  };
   const Attribute no = integers({0}), yes = integers({1});
   const std::vector<Case> cases = {
       {"transpose", {3, 40}, {40, 3}, {all(), no}},
@@ -232,7 +243,8 @@ TEST_P(Emit, FusedReduction) {
   const ValueId y = b.apply("sum", {product}, DType::f32, {6}, {integers({1}), integers({0})});
   for (const ValueId v : {xs, sum, product}) b.program.inlined[v.index] = true;
   b.output("y", y);
-  add_all(b.block(), steps::LoadInput{x}, steps::Compute{xs}, steps::Compute{sum}, steps::Compute{product}, steps::Compute{y}, steps::StoreOutput{0, y});
+  add_all(b.block(), steps::LoadInput{x}, steps::Compute{xs}, steps::Compute{sum}, steps::Compute{product},
+          steps::Compute{y}, steps::StoreOutput{0, y});
   std::vector<float> expected(rows);
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) {
@@ -269,8 +281,8 @@ TEST_P(Emit, SwappedTensors) {
 }
 
 TEST(EmitFiles, ObjectsForOtherTargets) {
-  for (const char* triple : {"x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "riscv64-unknown-linux-gnu", "riscv32-unknown-elf",
-                             "armv7-unknown-linux-gnueabihf", "thumbv7em-none-eabi"}) {
+  for (const char* triple : {"x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "riscv64-unknown-linux-gnu",
+                             "riscv32-unknown-elf", "armv7-unknown-linux-gnueabihf", "thumbv7em-none-eabi"}) {
     ProgramBuilder b;
     counter(b);
     EmitOptions o;

@@ -50,7 +50,8 @@ struct ProgramBuilder {
   ValueId integer(std::int32_t x) { return constant(Tensor::scalar(DType::i32, x)); }
   ValueId real(float x) { return constant(Tensor::scalar(DType::f32, x)); }
   ValueId input(const std::string& name, DType dtype, Shape shape = {}, ClockId clock = base_clock) {
-    const ValueId v = value(core::Input{static_cast<std::uint32_t>(core->inputs.size())}, dtype, std::move(shape), clock);
+    const ValueId v =
+        value(core::Input{static_cast<std::uint32_t>(core->inputs.size())}, dtype, std::move(shape), clock);
     core->inputs.push_back({name, v, {}});
     program.input_queues.emplace_back();
     program.input_flags.emplace_back();
@@ -89,7 +90,9 @@ struct ProgramBuilder {
 
 inline void add(steps::Block& block, steps::Statement s) { block.statements.push_back(std::move(s)); }
 template <class... S>
-void add_all(steps::Block& block, S... s) { (add(block, std::move(s)), ...); }
+void add_all(steps::Block& block, S... s) {
+  (add(block, std::move(s)), ...);
+}
 
 inline steps::Branch branch(ValueId condition) {
   steps::Branch b;

@@ -112,7 +112,8 @@ TEST(Instantiate, ShapeOfAValueIsStatic) {
 
 TEST(Instantiate, StaticArgumentsReachThroughInstances) {
   const Instantiated p(
-      "const size = 2 * 3;\nnode g(units, x) -> (y) y = zeros([units]) + x;\nnode h(units, x) -> (y) y = g(units + 1, x);\n"
+      "const size = 2 * 3;\nnode g(units, x) -> (y) y = zeros([units]) + x;\nnode h(units, x) -> (y) y = g(units + 1, "
+      "x);\n"
       "node f(x: f32) -> (o) o = h(size, x);");
   EXPECT_EQ(errors(p), "");
   EXPECT_EQ(p.output().shape, (Shape{7}));
@@ -185,7 +186,8 @@ TEST(Instantiate, RandomDrawsHaveKeysAndCycles) {
 }
 
 TEST(Instantiate, ExternalNodesAreCalls) {
-  const Instantiated p("node ext(a: f32[2], b: i32) -> (x: f32[2], y: bool)\nnode f(v: f32[2]) -> (o) o, _ = ext(v, 3);");
+  const Instantiated p(
+      "node ext(a: f32[2], b: i32) -> (x: f32[2], y: bool)\nnode f(v: f32[2]) -> (o) o, _ = ext(v, 3);");
   EXPECT_EQ(errors(p), "");
   ASSERT_EQ(p.core.externals.size(), 1u);
   EXPECT_EQ(p.core.externals[0].symbol, "ext");
@@ -204,7 +206,8 @@ class InstantiateErrors : public testing::TestWithParam<Mistake> {};
 TEST_P(InstantiateErrors, AreReported) {
   const Instantiated p(GetParam().text);
   EXPECT_EQ(errors(p), GetParam().codes);
-  EXPECT_TRUE(p.mentions(GetParam().words)) << GetParam().words << " not in " << (p.diagnostics.all().empty() ? "" : p.diagnostics.all().back().message);
+  EXPECT_TRUE(p.mentions(GetParam().words))
+      << GetParam().words << " not in " << (p.diagnostics.all().empty() ? "" : p.diagnostics.all().back().message);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -212,13 +215,18 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Mistake{"alias_of_itself", "node f() -> (o: i32) x = x; o = x;", "E0501", "defined by itself"},
         Mistake{"alias_cycle", "node f() -> (o: i32) x = y; y = x; o = x;", "E0501", "`y` is `x`"},
-        Mistake{"input_in_a_shape", "node g(n, x) -> (y) y = zeros([n]) + x;\nnode f(u: i32, x: f32) -> (y) y = g(u, x);",
-                "E0304", "`u` is an input of the program"},
-        Mistake{"chain", "node g(a, b) -> (c) c = a + b;\nnode h(a, b) -> (c) c = g(a, b);\nnode f(a: f32[3], b: f32[4]) -> (c) c = h(a, b);",
+        Mistake{"input_in_a_shape",
+                "node g(n, x) -> (y) y = zeros([n]) + x;\nnode f(u: i32, x: f32) -> (y) y = g(u, x);", "E0304",
+                "`u` is an input of the program"},
+        Mistake{"chain",
+                "node g(a, b) -> (c) c = a + b;\nnode h(a, b) -> (c) c = g(a, b);\nnode f(a: f32[3], b: f32[4]) -> (c) "
+                "c = h(a, b);",
                 "E0303", "in the instance `h.g` of `g`, called here"},
-        Mistake{"once_per_place", "node g(a, b) -> (c) c = a + b;\nnode f(a: f32[3], b: f32[4]) -> (c, d) c = g(a, b); d = g(a, b);",
+        Mistake{"once_per_place",
+                "node g(a, b) -> (c) c = a + b;\nnode f(a: f32[3], b: f32[4]) -> (c, d) c = g(a, b); d = g(a, b);",
                 "E0303", "[3] and [4]"},
-        Mistake{"counter_in_a_shape", "node f() -> (y) n = 0 fby n + 1; y = ones([n]);", "E0304", "changes from cycle to cycle"},
+        Mistake{"counter_in_a_shape", "node f() -> (y) n = 0 fby n + 1; y = ones([n]);", "E0304",
+                "changes from cycle to cycle"},
         Mistake{"negative_extent", "node f() -> (y) y = zeros([2 - 3]);", "E0305", "negative"},
         Mistake{"unending_growth", "node f() -> (x) x = zeros([1]) fby concat(x, x);", "E0303", "`fby`"},
         Mistake{"undetermined", "node f() -> (z: f32) z = post matmul(z, z);", "E0306", "`z`"},
@@ -229,10 +237,13 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"literal", "node f() -> (y: i8) y = 300;", "E0307", "`300` does not fit i8"},
         Mistake{"negative_literal", "node f() -> (y: i8) y = -129;", "E0307", "`-129`"},
         Mistake{"unsigned_literal", "node f() -> (y: u8) y = -1;", "E0307", "`-1`"},
-        Mistake{"tensor_condition", "node f(c: bool[3], x: f32[3]) -> (y) y = if c then x else 0.0;", "E0303", "select"},
+        Mistake{"tensor_condition", "node f(c: bool[3], x: f32[3]) -> (y) y = if c then x else 0.0;", "E0303",
+                "select"},
         Mistake{"declared", "node f(a: f32[3]) -> (y) z: f32[4] = a; y = z;", "E0303", "`z` is declared f32[4]"},
-        Mistake{"external_shape", "node ext(a: f32[2]) -> (x: f32)\nnode f(v: f32[3]) -> (o) o = ext(v);", "E0303", "`a` is declared f32[2]"},
-        Mistake{"external_scalar", "node ext(a: f32) -> (x: f32)\nnode f(v: f32[3]) -> (o) o = ext(v);", "E0303", "`ext` takes `a` as f32"},
+        Mistake{"external_shape", "node ext(a: f32[2]) -> (x: f32)\nnode f(v: f32[3]) -> (o) o = ext(v);", "E0303",
+                "`a` is declared f32[2]"},
+        Mistake{"external_scalar", "node ext(a: f32) -> (x: f32)\nnode f(v: f32[3]) -> (o) o = ext(v);", "E0303",
+                "`ext` takes `a` as f32"},
         Mistake{"tensor_assert", "node f(a: bool[2]) -> (y) y = a; assert a;", "E0303", "all("}),
     [](const auto& info) { return std::string(info.param.name); });
 

@@ -81,8 +81,8 @@ TEST(Simplify, DivisionSinksIntoItsBranch) {
 }
 
 TEST(Simplify, DivisionSinksThroughNestedBranches) {
-  const Core core = simplified(
-      "node f(a: i32, n: i32, c: bool) -> (o) o = if c then (if n != 0 then a / n else 0) else 1;");
+  const Core core =
+      simplified("node f(a: i32, n: i32, c: bool) -> (o) o = if c then (if n != 0 then a / n else 0) else 1;");
   ASSERT_NE(only(core, "div"), nullptr);
   EXPECT_EQ(core[core[only(core, "div")->clock].parent].condition, core.inputs[2].value);
 }
@@ -119,13 +119,13 @@ TEST(Simplify, ZeroIsNotAddedAway) {
 }
 
 TEST(Simplify, EachUseOfPostHasItsOwn) {
-  const Core core = simplified(
-      "node f(a: f32, c: bool) -> (x, y) x = (post a) when c; y = (post a) when not c;");
+  const Core core = simplified("node f(a: f32, c: bool) -> (x, y) x = (post a) when c; y = (post a) when not c;");
   EXPECT_EQ(count<core::Post>(core), 2);
 }
 
 TEST(Simplify, SamplingOfAMergeIsItsBranch) {
-  const Core core = simplified("node f(c: bool, x: f32, y: f32) -> (o) m = merge c (x when c) (y when not c); o = m when c;");
+  const Core core =
+      simplified("node f(c: bool, x: f32, y: f32) -> (o) m = merge c (x when c) (y when not c); o = m when c;");
   EXPECT_EQ(count<core::Merge>(core), 0);
 }
 

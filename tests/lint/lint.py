@@ -1,0 +1,166 @@
+"""Rules of the code base that no compiler checks.
+
+Run by ctest: lint.py REPOSITORY RULE. Each rule is a function that yields what breaks it.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+FOLDERS = ["frontend", "semantics", "lowering", "driver", "runtime"]
+# What each folder may include of ours.
+MAY_SEE = {
+    "frontend": {"frontend"},
+    "semantics": {"frontend", "semantics"},
+    "lowering": {"frontend", "semantics", "lowering"},
+    "runtime": {"runtime"},
+    "driver": {"frontend", "semantics", "lowering", "driver", "runtime"},
+}
+# Plain C headers that say what compiled programs and the runtime agree on.
+C_INTERFACES = r"runtime/rmlrt\.h|runtime/kernels/[a-z_]+\.h"
+LONGEST_FILE = 600
+FORBIDDEN = ["TO" + "DO", "FIX" + "ME", r"\bXX" + r"X\b", r"\bfor " + "now", r"\bha" + r"ck"]
+
+
+def tracked():
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
+    if listed.returncode == 0:
+        names = listed.stdout.split("\n")
+    else:  # an exported tree: everything but build folders
+        names = [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if "build" not in p.relative_to(ROOT).parts[:1]]
+    return [ROOT / n for n in names if n and (ROOT / n).is_file()]
+
+
+def relative(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def text(path):
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def sources():
+    return [p for p in tracked() if p.suffix in (".cc", ".h", ".c") and relative(p).split("/")[0] in FOLDERS]
+
+
+def includes(path):
+    for number, line in enumerate(text(path).split("\n"), 1):
+        found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if found:
+            yield number, found.group(2)
+
+
+def rule_includes():
+    """Includes point one way: driver, lowering, semantics, frontend; the runtime knows none of them.
+
+    Everyone may see the C headers that compiled programs and the runtime share.
+    """
+    for path in sources():
+        folder = relative(path).split("/")[0]
+        for number, target in includes(path):
+            first = target.split("/")[0]
+            if re.fullmatch(C_INTERFACES, target) and folder != "frontend":
+                continue
+            if first in FOLDERS and "/" in target and first not in MAY_SEE[folder]:
+                yield f"{relative(path)}:{number}: {folder} includes {target}"
+
+
+def rule_third_parties():
+    """ANTLR, LLVM and CLI11 are each included in one place."""
+    places = {
+        "ANTLR": (r"antlr4-runtime|RmlLexer|RmlParser", r"frontend/(parse|build_ast|scan)[a-z_]*\.(cc|h)"),
+        "LLVM": (r"^llvm(-c)?/", r"lowering/llvm/.*"),
+        "CLI11": (r"^CLI/", r"driver/main\.cc|runtime/options\.cc"),
+    }
+    for path in sources():
+        for number, target in includes(path):
+            for name, (pattern, allowed) in places.items():
+                if re.search(pattern, target) and not re.fullmatch(allowed, relative(path)):
+                    yield f"{relative(path)}:{number}: {name} is included here ({target})"
+
+
+def codes():
+    return re.findall(r"RML_DIAGNOSTIC\(([EW]\d{4}),", text(ROOT / "frontend/diagnostics.def"))
+
+
+def rule_diagnostics():
+    """Every code has a page and a test, and is reported somewhere."""
+    tests = "\n".join(text(p) for p in tracked() if relative(p).startswith("tests/") and p.suffix == ".rml")
+    reported = "\n".join(text(p) for p in sources())
+    for code in codes():
+        page = ROOT / f"frontend/explain/{code}.md"
+        if not page.is_file():
+            yield f"frontend/explain/{code}.md: missing"
+        elif f"# {code}" not in text(page).split("\n")[0]:
+            yield f"frontend/explain/{code}.md: does not begin with '# {code}'"
+        if not re.search(rf"^\s*--\s*(reject|warn):\s*{code}\b", tests, re.M):
+            yield f"{code}: no test rejects or warns with it"
+        if f"Code::{code}" not in reported:
+            yield f"{code}: nothing reports it"
+
+
+def rule_length():
+    """No source file is longer than a few screens."""
+    for path in sources():
+        lines = text(path).count("\n")
+        if lines > LONGEST_FILE:
+            yield f"{relative(path)}: {lines} lines, more than {LONGEST_FILE}"
+
+
+def rule_opening():
+    """Every source file opens with a comment of its own."""
+    for path in sources():
+        if not re.match(r"(//|/\*)", text(path)):
+            yield f"{relative(path)}: does not open with a comment"
+
+
+def rule_words():
+    """Words that put work off, or excuse it, are not in the sources."""
+    pattern = re.compile("|".join(FORBIDDEN), re.I)
+    # Templates of mkstemp and the like.
+    template = re.compile(r"[Xx]{6,}")
+    for path in tracked():
+        if path.suffix not in (".cc", ".h", ".c", ".md", ".rml", ".py", ".txt", ".cmake", ".g4", ".def", ".sh", ""):
+            continue
+        if path.name == "LICENSE":
+            continue
+        for number, line in enumerate(text(path).split("\n"), 1):
+            found = pattern.search(template.sub("", line))
+            if found:
+                yield f"{relative(path)}:{number}: '{found.group(0)}'"
+
+
+def rule_readme():
+    """The table of passes names files that exist and phases that `rmlc show` has."""
+    readme = text(ROOT / "README.md")
+    shown = set(re.search(r"shown_phases\[\] = \{([^}]*)\}", text(ROOT / "driver/commands.h"), re.S).group(1)
+                .replace('"', " ").replace(",", " ").split())
+    rows = [line for line in readme.split("\n") if line.startswith("| `")]
+    if len(rows) < 8:
+        yield "README.md: the table of passes is missing"
+    for row in rows:
+        cells = [c.strip() for c in row.strip("|").split("|")]
+        if len(cells) != 5:
+            yield f"README.md: {len(cells)} cells instead of 5: {row}"
+            continue
+        show, file = cells[3].strip("`"), cells[4].strip("`")
+        if show not in shown and show != "–":
+            yield f"README.md: `rmlc show {show}` does not exist"
+        if not (ROOT / file).is_file():
+            yield f"README.md: no file {file}"
+
+
+def main():
+    rule = globals()["rule_" + sys.argv[2]]
+    problems = list(rule())
+    for problem in problems:
+        print(problem)
+    if problems:
+        sys.exit(f"{len(problems)} problems: {rule.__doc__}")
+
+
+main()

@@ -1,0 +1,96 @@
+"""What the pages say is true: their R(ML)2 blocks compile, their commands run.
+
+Run by ctest: pages.py RMLC REPOSITORY PAGE. In a page,
+
+    ```rml              is a program (`-- file: NAME` on its first line saves it under that
+                        name for the commands below); a block that shows a mistake is fenced
+                        ```rml wrong and must be rejected
+    ```sh               are commands, each line run in an empty folder that holds the saved
+                        files, and must succeed; `rmlc` is the one under test. A line that begins
+                        with `# ` is a remark; blocks fenced ```sh not-run are not run
+    ```chron, ```csv    are files for the commands (first line `-- file: NAME`, kept out of csv)
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+RMLC, ROOT, PAGE = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+
+
+def blocks(page):
+    """Yields (line, fence, text) of every fenced block."""
+    fence, start, body = None, 0, []
+    for number, line in enumerate(page.read_text(encoding="utf-8").split("\n"), 1):
+        if fence is None and line.startswith("```"):
+            fence, start, body = line[3:].strip(), number, []
+        elif fence is not None and line.startswith("```"):
+            yield start, fence, "\n".join(body) + "\n"
+            fence = None
+        elif fence is not None:
+            body.append(line)
+
+
+def saved_name(body):
+    found = re.match(r"-- file: (\S+)\n", body)
+    return found.group(1) if found else None
+
+
+def run(command, folder):
+    environment = dict(os.environ, PATH=os.path.dirname(RMLC) + ":" + os.environ["PATH"])
+    return subprocess.run(
+        ["bash", "-c", "set -o pipefail; " + command], cwd=folder, env=environment, capture_output=True, text=True,
+        timeout=300, stdin=subprocess.DEVNULL,
+    )
+
+
+def check_program(body, folder, expect_failure):
+    name = saved_name(body) or "block.rml"
+    (folder / name).write_text(body, encoding="utf-8")
+    done = run(f"rmlc check {name}", folder)
+    if (done.returncode == 1) != expect_failure or done.returncode not in (0, 1):
+        return f"rmlc check: exit status {done.returncode}\n{body}{done.stderr}"
+    return None
+
+
+def check_commands(body, folder):
+    for line in body.split("\n"):
+        if not line.strip() or line.startswith("#"):
+            continue
+        done = run(line, folder)
+        if done.returncode != 0:
+            return f"{line}: exit status {done.returncode}\n{done.stdout}{done.stderr}"
+    return None
+
+
+def save(body, folder, kind):
+    name = saved_name(body)
+    if name:
+        content = body if kind == "chron" else body.split("\n", 1)[1]
+        (folder / name).write_text(content, encoding="utf-8")
+
+
+def main():
+    problems = []
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        (folder / "examples").symlink_to(ROOT / "examples")
+        for line, fence, body in blocks(PAGE):
+            problem = None
+            if fence in ("rml", "rml wrong"):
+                problem = check_program(body, folder, fence == "rml wrong")
+            elif fence == "sh":
+                problem = check_commands(body, folder)
+            elif fence in ("chron", "csv"):
+                save(body, folder, fence)
+            if problem:
+                problems.append(f"{PAGE}:{line}: {problem}")
+    for problem in problems:
+        print(problem)
+    sys.exit(1 if problems else 0)
+
+
+main()
