@@ -28,7 +28,8 @@ Core give_constants_streams(Core core) {
   for (Port& o : core.outputs) {
     if (!core.is_const(o.value)) continue;
     Value v = core[o.value];
-    v.clock = base_clock;
+    if (v.clock == never_clock) continue;
+    if (!v.clock.valid()) v.clock = base_clock;
     v.rhs = core::Fby{o.value, o.value};
     o.value = ValueId{core.values.size()};
     core.values.push_back(std::move(v));
@@ -39,7 +40,7 @@ Core give_constants_streams(Core core) {
         std::holds_alternative<core::When>(rhs))
       continue;
     Value v = core[a.condition];
-    if (core.is_const(a.condition)) v.clock = base_clock;
+    if (!v.clock.valid()) v.clock = base_clock;
     v.rhs = core::Apply{operators().require("logical_and"), {a.condition, a.condition}, {}, 0};
     a.condition = ValueId{core.values.size()};
     core.values.push_back(std::move(v));

@@ -85,8 +85,12 @@ void split_posts(Core& core) {
   const std::size_t count = core.values.size();
   for (std::size_t v = 0; v < count; ++v) {
     core::Rhs rhs = core.values[v].rhs;
+    // A condition stays what it is: clocks name it.
+    const ValueId* condition = nullptr;
+    if (const auto* when = std::get_if<core::When>(&rhs)) condition = &when->condition;
+    if (const auto* merge = std::get_if<core::Merge>(&rhs)) condition = &merge->condition;
     for_each_operand(rhs, [&](ValueId& operand) {
-      if (!std::holds_alternative<core::Post>(core[operand].rhs)) return;
+      if (&operand == condition || !std::holds_alternative<core::Post>(core[operand].rhs)) return;
       if (taken[operand.index]) {
         core.values.push_back(Value(core[operand]));
         operand = ValueId{core.values.size() - 1};

@@ -168,7 +168,9 @@ Folded fold(const Core& core, ValueId v) {
                         [&](const core::When& w) { return fold_when(core, w); },
                         [&](const core::Merge& m) { return fold_merge(core, m); },
                         [&](const core::Fby& f) { return fold_fby(core, v, f); },
-                        [](const core::Post&) { return nothing(); },
+                        [&](const core::Post& p) {
+                          return core.is_const(p.operand) ? is_value(core, p.operand) : nothing();
+                        },
                     },
                     core[v].rhs);
 }

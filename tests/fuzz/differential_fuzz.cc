@@ -59,6 +59,8 @@ bool same_cell(const Cell& a, const Cell& b) {
   return true;
 }
 
+std::string text(const Cell& c) { return c.presence == Presence::present ? to_string(c.value) : "absent"; }
+
 bool row_known(const Chronogram& rows, std::size_t cycle) {
   for (const ChronogramRow& r : rows)
     if (r.cells[cycle].presence == Presence::undetermined) return false;
@@ -86,7 +88,7 @@ std::string compare(const GeneratedProgram& g, const Driven& want, const Driven&
     for (std::size_t o = 0; o < want.outputs.size(); ++o)
       if (!same_cell(want.outputs[o].cells[k], got.outputs[o].cells[k]))
         return want.outputs[o].name + " differs at cycle " + std::to_string(k) + ": " +
-               to_string(want.outputs[o].cells[k].value) + " against " + to_string(got.outputs[o].cells[k].value);
+               text(want.outputs[o].cells[k]) + " against " + text(got.outputs[o].cells[k]);
   }
   return "";
 }

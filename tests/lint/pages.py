@@ -8,6 +8,7 @@ Run by ctest: pages.py RMLC REPOSITORY PAGE. In a page,
     ```sh               are commands, each line run in an empty folder that holds the saved
                         files, and must succeed; `rmlc` is the one under test. A line that begins
                         with `# ` is a remark; blocks fenced ```sh not-run are not run
+    ```output           is what the last command printed
     ```chron, ```csv    are files for the commands (first line `-- file: NAME`, kept out of csv)
 """
 
@@ -57,13 +58,16 @@ def check_program(body, folder, expect_failure):
 
 
 def check_commands(body, folder):
+    """What is wrong, and what the last command printed."""
+    printed = ""
     for line in body.split("\n"):
         if not line.strip() or line.startswith("#"):
             continue
         done = run(line, folder)
+        printed = done.stdout
         if done.returncode != 0:
-            return f"{line}: exit status {done.returncode}\n{done.stdout}{done.stderr}"
-    return None
+            return f"{line}: exit status {done.returncode}\n{done.stdout}{done.stderr}", printed
+    return None, printed
 
 
 def save(body, folder, kind):
@@ -74,7 +78,7 @@ def save(body, folder, kind):
 
 
 def main():
-    problems = []
+    problems, printed = [], ""
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         (folder / "examples").symlink_to(ROOT / "examples")
@@ -83,7 +87,9 @@ def main():
             if fence in ("rml", "rml wrong"):
                 problem = check_program(body, folder, fence == "rml wrong")
             elif fence == "sh":
-                problem = check_commands(body, folder)
+                problem, printed = check_commands(body, folder)
+            elif fence == "output":
+                problem = None if body == printed else f"the last command prints\n{printed}"
             elif fence in ("chron", "csv"):
                 save(body, folder, fence)
             if problem:
