@@ -194,9 +194,9 @@ void DependenceGraph::meet(ValueId v, Guard g, std::vector<ValueId>& changed) {
   changed.push_back(v);
 }
 
-void DependenceGraph::demand_edge(ValueId v, const Dependence& e, std::vector<ValueId>& changed) {
+Guard DependenceGraph::demand_across(ValueId v, const Dependence& e) const {
   Guard g = guard_of(v, e);
-  if (g.never) return;
+  if (g.never) return g;
   if (e.weight != 0) {
     g = translate(g, core_[v].clock, e.weight);
   } else if (core_[v].clock.valid() && core_[core_[v].clock].parent.valid() &&
@@ -206,6 +206,12 @@ void DependenceGraph::demand_edge(ValueId v, const Dependence& e, std::vector<Va
     add(own, {e.on, core_[core_[v].clock].positive});
     std::erase_if(g.literals, [&](const Literal& l) { return own.contains(l); });
   }
+  for (const Literal& l : presence(core_[e.on].clock)) add(g, l);
+  return g;
+}
+
+void DependenceGraph::demand_edge(ValueId v, const Dependence& e, std::vector<ValueId>& changed) {
+  Guard g = demand_across(v, e);
   if (!g.never) meet(e.on, std::move(g), changed);
 }
 
@@ -293,37 +299,50 @@ Core remove_unreachable(Core core) {
   return core;
 }
 
-Core prune_undemanded(Core core) {
-  std::vector<std::pair<ValueId, int>> dead;   // merge branch 0/1, fby init 2
-  {
-    const DependenceGraph graph(core);
-    for (std::size_t i = 0; i < core.values.size(); ++i) {
-      const ValueId v{i};
-      if (graph.demand(v).never) continue;
-      const auto& rhs = core[v].rhs;
-      int branch = 0;
-      for (const Dependence& e : graph.of(v)) {
-        if (!e.guarded && !e.at_start) continue;
-        if (!graph.guard_of(v, e).never) continue;
-        if (std::holds_alternative<core::Merge>(rhs)) branch = e.guard.positive ? 0 : 1;
-        else branch = 2;
-        dead.emplace_back(v, branch);
-      }
+namespace {
+
+// What of a value can never be needed.
+struct DeadOperand {
+  ValueId value;
+  enum Part : std::uint8_t { on_true, on_false, init, next, all } part;
+};
+
+std::vector<DeadOperand> find_dead_operands(const Core& core) {
+  std::vector<DeadOperand> dead;
+  const DependenceGraph graph(core);
+  for (std::size_t i = 0; i < core.values.size(); ++i) {
+    const ValueId v{i};
+    if (graph.demand(v).never) continue;
+    for (const Dependence& e : graph.of(v)) {
+      const bool fby = std::holds_alternative<core::Fby>(core[v].rhs);
+      if (!e.guarded && !fby && e.weight <= 0) continue;
+      if (fby && !e.at_start && e.weight == 0) continue;   // the condition of its clock
+      if (!graph.demand_across(v, e).never) continue;
+      if (e.guarded) dead.push_back({v, e.guard.positive ? DeadOperand::on_true : DeadOperand::on_false});
+      else if (fby) dead.push_back({v, e.at_start ? DeadOperand::init : DeadOperand::next});
+      else dead.push_back({v, DeadOperand::all});
     }
   }
-  for (auto [v, branch] : dead) {
+  return dead;
+}
+
+}  // namespace
+
+Core prune_undemanded(Core core) {
+  for (const auto& [v, part] : find_dead_operands(core)) {
     const ValueId zero{core.values.size()};
-    core.values.push_back(Value{.rhs = core::Const{Tensor(core[v].dtype, core[v].shape)},
-                                .dtype = core[v].dtype,
-                                .shape = core[v].shape,
-                                .clock = core[v].clock,
-                                .span = core[v].span,
-                                .instance = core[v].instance,
-                                .name = {}});
+    Value none = core[v];
+    none.rhs = core::Const{Tensor(none.dtype, none.shape)};
+    none.name.clear();
+    core.values.push_back(std::move(none));
     auto& rhs = core[v].rhs;
-    if (branch == 2) std::get<core::Fby>(rhs).init = zero;
-    else if (branch == 0) std::get<core::Merge>(rhs).on_true = zero;
-    else std::get<core::Merge>(rhs).on_false = zero;
+    switch (part) {
+      case DeadOperand::on_true: std::get<core::Merge>(rhs).on_true = zero; break;
+      case DeadOperand::on_false: std::get<core::Merge>(rhs).on_false = zero; break;
+      case DeadOperand::init: std::get<core::Fby>(rhs).init = zero; break;
+      case DeadOperand::next: std::get<core::Fby>(rhs).next = zero; break;
+      case DeadOperand::all: rhs = core[zero].rhs; break;
+    }
   }
   return remove_unreachable(std::move(core));
 }

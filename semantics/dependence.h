@@ -54,6 +54,9 @@ class DependenceGraph {
   // demand(v) and the guard of the edge.
   Guard guard_of(ValueId v, const Dependence& edge) const;
 
+  // What is known of e.on where v needs it; `never`: the edge is never followed.
+  Guard demand_across(ValueId v, const Dependence& e) const;
+
   // The literal without the negations and samplings around its condition.
   Literal strip(Literal) const;
   // Adds a literal and what follows from it within the instant.

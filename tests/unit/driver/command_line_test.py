@@ -1,0 +1,170 @@
+"""rmlc as a user meets it: commands, exit statuses, files that are whole or absent."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+RMLC = sys.argv.pop(1)
+COUNTER = "node main() -> (n: i32)\n  n = 0 fby n + 1;\n"
+COMMANDS = ["build", "run", "check", "show", "trace", "test", "fmt", "explain", "completion"]
+LATER = ["diff", "gradcheck", "import", "export", "lsp"]
+
+
+def rmlc(*arguments, **options):
+    return subprocess.run([RMLC, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.place.name)
+        self.file = self.folder / "counter.rml"
+        self.file.write_text(COUNTER)
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def test_help_has_examples(self):
+        self.assertEqual(rmlc("--help").returncode, 0)
+        for command in COMMANDS:
+            done = rmlc(command, "--help")
+            self.assertEqual(done.returncode, 0, command)
+            self.assertIn("Examples:", done.stdout, command)
+
+    def test_version(self):
+        done = rmlc("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^rmlc \d+\.\d+\.\d+\n$")
+
+    def test_wrong_usage(self):
+        for arguments in ([], ["biuld", "x.rml"], ["--nonsense"], ["build"], ["build", self.file, "--emit", "pdf"],
+                          ["build", self.file, "-O9"], ["show", "tokens", self.file], ["explain", "E9999"],
+                          ["run", self.file, "--engine", "steam"], ["trace", self.file]):
+            done = rmlc(*arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertNotEqual(done.stderr, "", arguments)
+
+    def test_guesses(self):
+        self.assertIn("did you mean 'build'", rmlc("biuld", "x.rml").stderr)
+        self.assertIn("did you mean 'matmul'", rmlc("explain", "matmull").stderr)
+
+    def test_not_available_yet(self):
+        for command in LATER:
+            done = rmlc(command, self.file)
+            self.assertEqual(done.returncode, 2, command)
+            self.assertIn("not available yet", done.stderr)
+        self.assertEqual(rmlc("trace", self.file, "--html", "t.html").returncode, 2)
+        self.assertEqual(rmlc("build", self.file, "--chunk", "8").returncode, 2)
+
+    def test_check_is_silent(self):
+        done = rmlc("check", self.file)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_several_files(self):
+        bad = self.folder / "bad.rml"
+        bad.write_text("node main() -> (n: i32)\n  n = m;\n")
+        done = rmlc("check", self.file, bad)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("E0201", done.stderr)
+
+    def test_machine_formats(self):
+        bad = self.folder / "bad.rml"
+        bad.write_text("node main() -> (n: i32)\n  n = m;\n")
+        report = json.loads(rmlc("check", bad, "--error-format", "json").stderr)
+        self.assertEqual(report["diagnostics"][0]["code"], "E0201")
+        sarif = json.loads(rmlc("check", bad, "--error-format", "sarif").stderr)
+        self.assertEqual(sarif["version"], "2.1.0")
+
+    def test_standard_input(self):
+        done = rmlc("run", "-", "--cycles", "3", input=COUNTER)
+        self.assertEqual(done.stdout, "n\n0\n1\n2\n")
+        self.assertIn("E0201", rmlc("check", "-", input="node main() -> (n) n = m;").stderr)
+
+    def test_engines_agree(self):
+        for engine in ("compiled", "reference"):
+            done = rmlc("run", self.file, "--engine", engine, "--cycles", "3")
+            self.assertEqual((done.returncode, done.stdout), (0, "n\n0\n1\n2\n"))
+
+    def test_program_options(self):
+        self.assertEqual(rmlc("run", self.file, "--cycles", "x").returncode, 2)
+        self.assertIn("--cycles", rmlc("run", self.file, "--", "--help").stdout)
+
+    def test_every_product(self):
+        for emit, name in (("exe", "counter"), ("obj", "counter.o"), ("asm", "counter.s"), ("llvm", "counter.ll"),
+                           ("bc", "counter.bc"), ("lib", "main.h"), ("header", "main.h")):
+            done = rmlc("build", self.file, "--emit", emit, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), emit)
+            self.assertTrue((self.folder / name).is_file(), name)
+        done = subprocess.run([self.folder / "counter", "--cycles", "2"], capture_output=True, text=True)
+        self.assertEqual(done.stdout, "n\n0\n1\n")
+        leftovers = [p.name for p in self.folder.iterdir() if p.name.startswith(".")]
+        self.assertEqual(leftovers, [])
+
+    def test_never_over_the_source(self):
+        bare = self.folder / "counter"
+        bare.write_text(COUNTER)
+        self.assertEqual(rmlc("build", bare, cwd=self.folder).returncode, 1)
+        self.assertEqual(bare.read_text(), COUNTER)
+
+    def test_output_that_cannot_be_written(self):
+        done = rmlc("build", self.file, "--emit", "llvm", "-o", self.folder / "no" / "x.ll")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("E0804", done.stderr)
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([RMLC, "show", "core", self.file], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("E0804", done.stderr)
+
+    def test_show(self):
+        for phase in ("ast", "core", "clocks", "schedule", "steps", "llvm", "asm", "graph"):
+            done = rmlc("show", phase, self.file)
+            self.assertEqual(done.returncode, 0, phase)
+            self.assertNotEqual(done.stdout, "", phase)
+
+    def test_format(self):
+        messy = self.folder / "messy.rml"
+        messy.write_text("node main()->(n:i32)\nn=0 fby n+1; -- kept\n")
+        self.assertEqual(rmlc("fmt", "--check", messy).returncode, 1)
+        self.assertEqual(rmlc("fmt", messy).returncode, 0)
+        self.assertIn("-- kept", messy.read_text())
+        self.assertEqual(rmlc("fmt", "--check", messy).returncode, 0)
+
+    def test_completion(self):
+        for shell in ("bash", "zsh", "fish"):
+            done = rmlc("completion", shell)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("--emit" if shell != "fish" else "emit", done.stdout)
+        script = rmlc("completion", "bash").stdout
+        self.assertEqual(subprocess.run(["bash", "-n"], input=script, text=True).returncode, 0)
+
+    def test_test_command(self):
+        good = self.folder / "good.rml"
+        good.write_text("-- run: main --cycles 3\n" + COUNTER)
+        (self.folder / "good.out.chron").write_text("-- a remark\nn | 0 1 2\n")
+        self.assertEqual(rmlc("test", good).stdout, "1 passed, 0 failed\n")
+        (self.folder / "good.out.chron").write_text("-- a remark\nn | 0 1 5\n")
+        done = rmlc("test", good)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("^ cycle 2", done.stdout)
+        self.assertTrue(done.stdout.endswith("0 passed, 1 failed\n"))
+        self.assertEqual(rmlc("test", good, "--bless").returncode, 0)
+        self.assertEqual((self.folder / "good.out.chron").read_text(), "-- a remark\nn | 0 1 2\n")
+
+    def test_a_crash_is_told(self):
+        environment = dict(os.environ, ASAN_OPTIONS="handle_segv=0:allow_user_segv_handler=1")
+        process = subprocess.Popen([RMLC, "check", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=environment)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGSEGV)
+        _, errors = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 70)
+        self.assertIn("rmlc: internal error in parse (-):", errors)
+
+
+unittest.main(verbosity=0)

@@ -1,0 +1,27 @@
+"""`cmake --install` gives a tree that works wherever it is put."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+CMAKE, BUILD = sys.argv[1:3]
+SOURCE = "node main(end: bool, x: i32) -> (o: i32)\n  o = backfill(x, end);\n"
+
+
+def run(*command, **options):
+    return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True, **options).stdout
+
+
+with tempfile.TemporaryDirectory() as place:
+    folder = pathlib.Path(place)
+    run(CMAKE, "--install", BUILD, "--prefix", folder / "first")
+    (folder / "first").rename(folder / "moved")
+    (folder / "p.rml").write_text(SOURCE)
+    rmlc = folder / "moved" / "bin" / "rmlc"
+    rows = "end,x\nF,1\nT,2\n"
+    expected = "o\n2\n2\n"
+    assert run(rmlc, "run", "p.rml", cwd=folder, input=rows) == expected
+    run(rmlc, "build", "p.rml", cwd=folder)
+    assert run("./p", cwd=folder, input=rows) == expected
+    assert (folder / "moved" / "lib" / "rmlc" / "include" / "rmlrt.h").is_file()
