@@ -15,6 +15,7 @@ constexpr std::size_t cycles_before = 6, cycles_after = 8;
 bool near(double a, double b, double tolerance) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   if (a == b) return true;
+  if (std::isinf(a) || std::isinf(b)) return false;
   return std::abs(a - b) <= tolerance * std::max({std::abs(a), std::abs(b), smallest_magnitude});
 }
 

@@ -274,6 +274,7 @@ void run_test(const LanguageTest& test, const TestRun& run, const std::vector<st
       const Chronogram inputs =
           table.n_inputs == 0 ? Chronogram{} : read_rows(run.input, ports(table.inputs, table.n_inputs));
       const std::int64_t cycles = count_cycles(run, inputs, expected ? &*expected : nullptr);
+      const CurrentPhase phase("run");
       const Driven driven = drive(table, inputs, {cycles, run.seed, run.horizon});
       match_stop(run, driven);
       if (!expected) {

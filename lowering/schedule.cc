@@ -120,6 +120,8 @@ class Scheduler {
       d.note("the program may still be productive: `--engine reference` runs it");
       return false;
     }
+    join(s, signature_[r.plan->cut.condition.index]);
+    for (const Literal& side : r.plan->sides) join(s, signature_[side.condition.index]);
     const auto unit = static_cast<std::uint32_t>(out_.units.size());
     const auto ends = static_cast<std::uint32_t>(core_.clocks.size()) + 2 * unit;
     std::set<ValueId> early, late;
@@ -147,6 +149,16 @@ class Scheduler {
       if (u == Schedule::nowhere) continue;
       for (const Dependence& e : graph_.of(ValueId{i})) {
         const std::uint32_t w = out_.unit_of[out_.sources[e.on.index].value.index];
+        if (w != Schedule::nowhere && w != u) needs[u].push_back(w);
+      }
+    }
+    for (std::uint32_t u = 0; u < out_.units.size(); ++u) {
+      const SegmentPlan& plan = out_.units[u].plan;
+      if (!out_.units[u].segmented) continue;
+      std::vector<Literal> conditions = plan.sides;
+      conditions.push_back(plan.cut);
+      for (const Literal& l : conditions) {
+        const std::uint32_t w = out_.unit_of[out_.sources[l.condition.index].value.index];
         if (w != Schedule::nowhere && w != u) needs[u].push_back(w);
       }
     }

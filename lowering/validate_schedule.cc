@@ -87,6 +87,8 @@ class Validator {
         if (known.contains(e.on) || graph_.guard_of(v, e).never) continue;
         if (e.weight != 0 && members.contains(e.on)) continue;
         if (s_.straight && s_.is_base_input(e.on)) continue;
+        // A unit on a sub-clock runs only where its condition held.
+        if (core_[v].clock == unit.clock && unit.clock != base_clock && core_[unit.clock].condition == e.on) continue;
         return fail(name(v) + " is computed before " + name(e.on));
       }
       known.insert(v);

@@ -325,22 +325,21 @@ int ClassGraph::posts_below() const {
   return count;
 }
 
-// A condition as some value on the component's clock or below it.
+// A condition as some value on the component's clock or below it: itself, or a sampling.
 std::vector<Literal> realisations(const DependenceGraph& graph, ClockId clock, Literal stripped,
                                   const std::map<ValueId, std::vector<ValueId>>& forms) {
   const Core& core = graph.core();
-  std::vector<Literal> out;
+  if (core[stripped.condition].clock == clock) return {stripped};
   const auto at = forms.find(stripped.condition);
-  if (at == forms.end()) return out;
+  if (at == forms.end()) return {};
+  std::optional<Literal> best;
   for (ValueId v : at->second) {
-    if (!within(core, core[v].clock, clock)) continue;
-    const bool same = graph.strip({v, true}).positive;
-    const Literal l{v, stripped.positive == same};
-    if (core[v].clock == clock) out.insert(out.begin(), l);
-    else out.push_back(l);
+    if (!within(core, core[v].clock, clock) || graph.demand(v).never) continue;
+    if (best && core[best->condition].clock == clock) break;
+    if (best && core[v].clock != clock) continue;
+    best = Literal{v, stripped.positive == graph.strip({v, true}).positive};
   }
-  if (out.size() > 1) out.resize(1);
-  return out;
+  return best ? std::vector<Literal>{*best} : std::vector<Literal>{};
 }
 
 class CutSearch {

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Draws what co2.rml computed: plot.py INPUT.csv OUTPUT.csv PICTURE.svg
+
+Four panels: the whole record, the surroundings of its longest gap, all years on their common
+scale, and the errors of the forecasts year by year."""
+import csv
+import datetime
+import sys
+from xml.sax.saxutils import escape
+
+WIDTH, HEIGHT = 1000, 900
+INK, FAINT, GRID, GAP = "#222222", "#6b6b6b", "#e6e6e6", "#f6e7d3"
+MEASURED, LINEAR, NAIVE, SEASONAL = "#1f5a8c", "#d9480f", "#555555", "#3a8f5c"
+OLD, NEW = (198, 214, 229), (16, 60, 104)  # colours of the first and the last year
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+
+
+def read(weeks_file, values_file):
+    """One dictionary a week: strings and numbers by column, None where absent; `t` in years."""
+    rows = []
+    with open(weeks_file, newline="") as weeks, open(values_file, newline="") as values:
+        for week, value in zip(csv.DictReader(weeks), csv.DictReader(values)):
+            row = {name: float(v) if v else None for name, v in value.items()}
+            date = datetime.date.fromisoformat(week["date"])
+            row["year"], row["day"] = date.year, date.timetuple().tm_yday
+            row["t"] = date.year + (row["day"] - 1) / 365.25
+            row["ppm"] = float(week["ppm"]) if week["ppm"] else None
+            rows.append(row)
+    return rows
+
+
+def runs(rows, belongs):
+    """Maximal runs of consecutive rows that belong, as (first, last) positions."""
+    start = None
+    for k in range(len(rows) + 1):
+        inside = k < len(rows) and belongs(rows[k])
+        if inside and start is None:
+            start = k
+        elif not inside and start is not None:
+            yield start, k - 1
+            start = None
+
+
+def steps(low, high, about):
+    """Round numbers between two bounds, roughly `about` of them."""
+    size = next(s for s in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100) if (high - low) / s <= about)
+    first = int(-(-low // size))
+    return [round(k * size, 6) for k in range(first, int(high // size) + 1)]
+
+
+class Panel:
+    """A rectangle with axes; draws in the units of the data."""
+
+    def __init__(self, out, box, x_range, y_range, name, about):
+        self.out, self.box, self.x_range, self.y_range = out, box, x_range, y_range
+        self.name, self.about = name, about
+
+    def x(self, value):
+        left, _, width, _ = self.box
+        return left + width * (value - self.x_range[0]) / (self.x_range[1] - self.x_range[0])
+
+    def y(self, value):
+        _, top, _, height = self.box
+        return top + height * (self.y_range[1] - value) / (self.y_range[1] - self.y_range[0])
+
+    def text(self, x, y, words, size=12, anchor="start", colour=INK, more=""):
+        self.out.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{colour}" {more}>'
+            f"{escape(words)}</text>"
+        )
+
+    def line(self, points, colour, width, more=""):
+        path = "M" + "L".join(f"{self.x(a):.1f} {self.y(b):.1f}" for a, b in points)
+        self.out.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}" {more}/>')
+
+    def band(self, x0, x1, colour):
+        _, top, _, height = self.box
+        self.out.append(
+            f'<rect x="{self.x(x0):.1f}" y="{top}" width="{self.x(x1) - self.x(x0):.1f}" height="{height}" fill="{colour}"/>'
+        )
+
+    def gaps(self, rows):
+        for first, last in runs(rows, lambda row: row["ppm"] is None):
+            self.band(rows[first]["t"] - 3.5 / 365.25, rows[last]["t"] + 3.5 / 365.25, GAP)
+
+    def axes(self, x_ticks, y_ticks, unit):
+        """Heading, unit, grid, and (position, label) ticks below."""
+        left, top, width, height = self.box
+        self.text(left, top - 31, self.name, 15, more='font-weight="600"')
+        self.text(left, top - 12, self.about, 12, colour=FAINT)
+        for value in y_ticks:
+            y = self.y(value)
+            self.out.append(f'<path d="M{left} {y:.1f}h{width}" stroke="{GRID}"/>')
+            self.text(left - 8, y + 4, f"{value:g}".replace("-", "\u2212"), anchor="end")
+        for value, label in x_ticks:
+            x = self.x(value)
+            self.out.append(f'<path d="M{x:.1f} {top + height}v5" stroke="{INK}"/>')
+            self.text(x, top + height + 19, label, anchor="middle")
+        self.out.append(f'<path d="M{left} {top + height}h{width}" stroke="{INK}"/>')
+        middle = top + height / 2
+        self.text(left - 44, middle, unit, 12, "middle", FAINT, f'transform="rotate(-90 {left - 44} {middle:.1f})"')
+
+    def legend(self, entries, y=None):
+        """Right-aligned above the panel: (label, colour, kind), kind a line, dashes, dot or band."""
+        left, top, width, _ = self.box
+        x, y = left + width, y or top - 16
+        for label, colour, kind in reversed(entries):
+            x -= 6.3 * len(label)
+            self.text(x, y + 4, label)
+            x -= 26
+            if kind == "band":
+                self.out.append(f'<rect x="{x:.1f}" y="{y - 6}" width="20" height="12" fill="{colour}"/>')
+            elif kind == "dot":
+                self.out.append(f'<circle cx="{x + 13:.1f}" cy="{y}" r="2.6" fill="{colour}"/>')
+            else:
+                dashes = 'stroke-dasharray="5 3"' if kind == "dashes" else ""
+                self.out.append(f'<path d="M{x:.1f} {y}h20" stroke="{colour}" stroke-width="2" {dashes}/>')
+            x -= 14
+
+
+def year_ticks(first, last):
+    size = 1 if last - first < 12 else 5
+    return [(year, str(year)) for year in range(first, last + 2) if year % size == 0]
+
+
+def rounded(values, size):
+    """Bounds of the values, out to multiples of `size`."""
+    return min(values) // size * size, -(-max(values) // size) * size
+
+
+def draw_record(out, rows):
+    first, last = rows[0]["year"], rows[-1]["year"]
+    low, high = rounded([row["ppm"] for row in rows if row["ppm"] is not None], 5)
+    panel = Panel(out, (70, 132, 900, 190), (first, last + 1), (low, high), "The record",
+                  "Weekly means; a week without a measurement is an absent value.")
+    panel.gaps(rows)
+    panel.axes(year_ticks(first, last), steps(low, high, 6), "CO\u2082, ppm")
+    for a, b in runs(rows, lambda row: row["ppm"] is None):
+        around = rows[max(a - 1, 0) : b + 2]
+        panel.line([(r["t"], r["linear_ppm"] if r["ppm"] is None else r["ppm"]) for r in around], LINEAR, 1.3)
+    for a, b in runs(rows, lambda row: row["ppm"] is not None):
+        panel.line([(r["t"], r["ppm"]) for r in rows[a : b + 1]], MEASURED, 1.3)
+    for year in range(first, last + 1):
+        weeks = [r for r in rows if r["year"] == year]
+        panel.line([(weeks[0]["t"], weeks[0]["mean"]), (weeks[-1]["t"], weeks[-1]["mean"])], INK, 1.2)
+    panel.legend([("measured", MEASURED, "line"), ("mean of the year", INK, "line"),
+                  ("gap", GAP, "band"), ("forecast in a gap", LINEAR, "line")])
+
+
+def draw_gap(out, rows):
+    gaps = list(runs(rows, lambda row: row["ppm"] is None))
+    first, last = max(gaps, key=lambda g: g[1] - g[0], default=(len(rows) // 2,) * 2)
+    shown = rows[max(0, first - 60) : last + 34]
+    low, high = rounded([r["ppm"] for r in shown if r["ppm"] is not None], 2)
+    start, stop = shown[0]["t"], shown[-1]["t"]
+    panel = Panel(out, (70, 418, 415, 190), (start, stop), (low, high), "Around the longest gap",
+                  "Every week is forecast, from what is known the week before.")
+    panel.gaps(shown)
+    ticks = [(year + month / 12, f"{MONTHS[month]} {year}") for year in range(int(start), int(stop) + 1)
+             for month in (0, 6) if start < year + month / 12 < stop]
+    panel.axes(ticks, steps(low, high, 6), "CO\u2082, ppm")
+    panel.line([(r["t"], r["naive_ppm"]) for r in shown], NAIVE, 1, 'stroke-dasharray="4 3"')
+    panel.line([(r["t"], r["linear_ppm"]) for r in shown], LINEAR, 1.8)
+    for r in shown:
+        if r["ppm"] is not None:
+            out.append(f'<circle cx="{panel.x(r["t"]):.1f}" cy="{panel.y(r["ppm"]):.1f}" r="2.1" fill="{MEASURED}"/>')
+    y = 418 + 190 - 14
+    panel.legend([("measured", MEASURED, "dot"), ("predictor", LINEAR, "line"), ("last value", NAIVE, "dashes")], y)
+
+
+def colour_of(year, first, last):
+    share = (year - first) / max(1, last - first)
+    return "rgb({},{},{})".format(*(round(a + share * (b - a)) for a, b in zip(OLD, NEW)))
+
+
+def draw_years(out, rows):
+    first, last = rows[0]["year"], rows[-1]["year"]
+    low, high = rounded([r["normalised"] for r in rows if r["normalised"] is not None], 1)
+    panel = Panel(out, (565, 418, 405, 190), (1, 366), (low, high), "The years on a common scale",
+                  "Each by its own mean and variance, known once the year is over.")
+    starts = [datetime.date(2001, month, 1).timetuple().tm_yday for month in range(1, 13, 2)]
+    panel.axes([(day, MONTHS[2 * k]) for k, day in enumerate(starts)], steps(low, high, 6), "standard deviations")
+    for a, b in runs(rows, lambda row: row["normalised"] is not None):
+        for year in range(rows[a]["year"], rows[b]["year"] + 1):
+            weeks = [r for r in rows[a : b + 1] if r["year"] == year]
+            panel.line([(r["day"], r["normalised"]) for r in weeks], colour_of(year, first, last), 1, 'stroke-opacity="0.8"')
+    x, y, width = 850, 432, 70
+    out.append(f'<defs><linearGradient id="years"><stop offset="0" stop-color="{colour_of(first, first, last)}"/>'
+               f'<stop offset="1" stop-color="{colour_of(last, first, last)}"/></linearGradient></defs>'
+               f'<rect x="{x}" y="{y}" width="{width}" height="8" fill="url(#years)"/>')
+    panel.text(x - 6, y + 8, str(first), anchor="end")
+    panel.text(x + width + 6, y + 8, str(last))
+
+
+def draw_errors(out, rows):
+    first, last = rows[0]["year"], rows[-1]["year"]
+    names = [("seasonal", SEASONAL, "same week last year", 1.3), ("naive", NAIVE, "last value", 1.8), ("linear", LINEAR, "predictor", 2.2)]
+    by_year = [next(r for r in rows if r["year"] == year) for year in range(first, last + 1)]
+    high = rounded([row[name + "_year"] for row in by_year for name, *_ in names], 0.2)[1]
+    panel = Panel(out, (70, 704, 900, 125), (first, last + 1), (0, high), "Forecast error, year by year",
+                  "Root mean square over the weeks measured.")
+    panel.axes(year_ticks(first, last), steps(0, high, 5), "error, ppm")
+    for name, colour, _, width in names:
+        points = [(r["year"] + 0.5, r[name + "_year"]) for r in by_year]
+        panel.line(points, colour, width, 'stroke-dasharray="5 3"' if name == "seasonal" else 'stroke-linejoin="round"')
+        if name != "seasonal":
+            for x, y in points:
+                out.append(f'<circle cx="{panel.x(x):.1f}" cy="{panel.y(y):.1f}" r="{width + 0.6}" fill="{colour}"/>')
+    panel.legend([(label, colour, "dashes" if name == "seasonal" else "line") for name, colour, label, _ in reversed(names)])
+
+
+def main():
+    weeks_file, values_file, picture = sys.argv[1:]
+    rows = read(weeks_file, values_file)
+    final = next(r for r in reversed(rows) if r["linear_late"] is not None)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        'font-family="Helvetica, Arial, \'Liberation Sans\', \'DejaVu Sans\', sans-serif">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+        f'<text x="26" y="38" font-size="22" font-weight="700" fill="{INK}">Carbon dioxide above Mauna Loa, one week ahead</text>',
+        f'<text x="26" y="62" font-size="14" fill="{FAINT}">A linear predictor that learns online misses by '
+        f'<tspan fill="{LINEAR}" font-weight="600">{final["linear_late"]:.3f} ppm</tspan> (root mean square after two years); '
+        f'the last value misses by <tspan fill="{INK}" font-weight="600">{final["naive_late"]:.3f} ppm</tspan>.</text>',
+    ]
+    draw_record(out, rows)
+    draw_gap(out, rows)
+    draw_years(out, rows)
+    draw_errors(out, rows)
+    out.append(f'<text x="26" y="884" font-size="11" fill="{FAINT}">Data: C. D. Keeling and T. P. Whorf, Scripps Institution of '
+               'Oceanography, by way of statsmodels (public domain). Computed by co2.rml.</text></svg>')
+    with open(picture, "w", encoding="utf-8") as file:
+        file.write("\n".join(out) + "\n")
+
+
+main()
