@@ -89,7 +89,9 @@ int build(Session& session, const BuildRequest& request) {
     return write_file(output, c_header(lowered->program, options), c.diagnostics) ? exit_success : exit_fault;
   const auto module = emit_module(c, lowered->program, options);
   if (!module) return exit_fault;
-  const auto bytes = machine_code(c, *module, file_kind(request.emit));
+  // A library named NAME.bc is bitcode, for linkers that optimise across objects.
+  const bool bitcode = request.emit == "lib" && output.extension() == ".bc";
+  const auto bytes = machine_code(c, *module, file_kind(bitcode ? "bc" : request.emit));
   if (!bytes) return exit_fault;
   if (request.emit == "exe") {
     link_program(c, request, *bytes, output, *lowered->core);

@@ -153,6 +153,7 @@ class SegmentBuilder {
       out.write(path(c.next), steps::StoreCell{c.cell, c.next});
     }
     if (p > 0) return;
+    check_only_at_cut(out);
     for (const auto& [v, m] : memory_) {
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
       if (core_.is_const(next)) out.write(path(v), steps::StoreCell{m.cell, next});
@@ -174,6 +175,15 @@ class SegmentBuilder {
       if (arrays_.contains(v)) out.write(path(v), steps::StoreArray{arrays_.at(v), v});
     }
     for (ValueId v : from_.operands) mark_cut(out, v);
+  }
+
+  // What may hold only where the cut does, at the other instants.
+  void check_only_at_cut(StepWriter& out) {
+    for (const Literal& o : from_.plan.only_at_cut) {
+      const std::uint32_t site = program_.site(core_[o.condition].span, assumption(o, from_.plan.cut));
+      out.write(path(o.condition) + TestPath{{steps::Test::last, {}, false}},
+                steps::Side{o.condition, !o.positive, site});
+    }
   }
 
   void mark_cut(StepWriter& out, ValueId v) {
@@ -248,7 +258,7 @@ class SegmentBuilder {
     available_.clear();
     for (const Literal& s : from_.plan.sides) {
       ensure(out, s.condition, closing_ + 1);
-      const std::uint32_t site = program_.site(core_[s.condition].span, side_message(s));
+      const std::uint32_t site = program_.site(core_[s.condition].span, assumption(from_.plan.cut, s));
       out.write(path(s.condition), steps::Side{s.condition, s.positive, site});
     }
     for (const auto& [v, m] : memory_) {
@@ -259,10 +269,9 @@ class SegmentBuilder {
     }
   }
 
-  std::string side_message(const Literal& s) const {
-    const Literal& cut = from_.plan.cut;
-    return std::string("`") + (cut.positive ? "" : "not ") + describe(core_, cut.condition) + "` holds where `" +
-           (s.positive ? "" : "not ") + describe(core_, s.condition) + "` does not, which this program assumes never happens";
+  std::string named(const Literal& l) const { return (l.positive ? "`" : "`not ") + describe(core_, l.condition) + "`"; }
+  std::string assumption(const Literal& what, const Literal& where) const {
+    return named(what) + " holds where " + named(where) + " does not, which the schedule of this program assumes never happens";
   }
 
   std::uint32_t cut_info() {

@@ -152,6 +152,8 @@ std::string print(const Schedule& s) {
     out << "  cut " << (unit.plan.cut.positive ? "" : "not ") << describe(core, unit.plan.cut.condition) << "\n";
     for (const Literal& l : unit.plan.sides)
       out << "  assumes " << (l.positive ? "" : "not ") << describe(core, l.condition) << "\n";
+    for (const Literal& l : unit.plan.only_at_cut)
+      out << "  assumes " << (l.positive ? "" : "not ") << describe(core, l.condition) << " only there\n";
     for (const PassPlan& p : unit.plan.passes) {
       out << (p.backward ? "  backward pass\n" : "  forward pass\n");
       for (const PassItem& i : p.items) out << "    " << named(core, i.value) << class_names(i.classes) << "\n";

@@ -121,7 +121,8 @@ class Scheduler {
       return false;
     }
     join(s, signature_[r.plan->cut.condition.index]);
-    for (const Literal& side : r.plan->sides) join(s, signature_[side.condition.index]);
+    for (const auto* list : {&r.plan->sides, &r.plan->only_at_cut})
+      for (const Literal& l : *list) join(s, signature_[l.condition.index]);
     const auto unit = static_cast<std::uint32_t>(out_.units.size());
     const auto ends = static_cast<std::uint32_t>(core_.clocks.size()) + 2 * unit;
     std::set<ValueId> early, late;
@@ -157,6 +158,7 @@ class Scheduler {
       if (!out_.units[u].segmented) continue;
       std::vector<Literal> conditions = plan.sides;
       conditions.push_back(plan.cut);
+      conditions.insert(conditions.end(), plan.only_at_cut.begin(), plan.only_at_cut.end());
       for (const Literal& l : conditions) {
         const std::uint32_t w = out_.unit_of[out_.sources[l.condition.index].value.index];
         if (w != Schedule::nowhere && w != u) needs[u].push_back(w);
@@ -190,7 +192,8 @@ class Scheduler {
       for_each_operand(core_[v].rhs, read);
       extend(core_[v].clock);
     }
-    for (const Literal& side : u.plan.sides) read(side.condition);
+    for (const auto* list : {&u.plan.sides, &u.plan.only_at_cut})
+      for (const Literal& l : *list) read(l.condition);
     if (u.segmented) read(u.plan.cut.condition);
     for (ValueId v : reads) extend(core_[v].clock);
     // A unit below base must be driven by something that arrives at each of its instants.

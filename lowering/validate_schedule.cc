@@ -102,7 +102,7 @@ class Validator {
 
   void check_segmented(std::uint32_t u) {
     const ScheduledUnit& unit = s_.units[u];
-    const ClassFacts facts(graph_, unit.clock, unit.plan.cut, unit.plan.sides);
+    const ClassFacts facts(graph_, unit.clock, unit.plan.cut, unit.plan.sides, unit.plan.only_at_cut);
     for (int length = 1; length <= 4 && error_.empty(); ++length) check_segment(unit, facts, length);
   }
 

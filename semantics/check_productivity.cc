@@ -170,6 +170,8 @@ class Check {
     add(std::move(text));
     for (const Literal& s : plan.sides)
       add("assumes `" + cut + "` only where `" + (s.positive ? "" : "not ") + describe(core_, s.condition) + "`");
+    for (const Literal& o : plan.only_at_cut)
+      add("assumes `" + std::string(o.positive ? "" : "not ") + describe(core_, o.condition) + "` only where `" + cut + "`");
   }
 
   void add(std::string text) {

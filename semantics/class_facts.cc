@@ -1,7 +1,7 @@
 // What is known of a condition at the first, interior, last or single instant of a segment.
 //
 // At last and single instants the cut and its side conditions hold; at first and interior
-// ones the cut does not. One instant before a first or single instant the cut held, or there
+// ones the cut does not, nor what holds only where the cut does. One instant before a first or single instant the cut held, or there
 // was none; one instant before an interior or last one it did not hold. Everything else
 // follows through not, and, or, when, merge, fby and post.
 #include "semantics/segment.h"
@@ -14,9 +14,11 @@ int negated(int t) { return t < 0 ? t : 1 - t; }
 
 }  // namespace
 
-ClassFacts::ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, std::vector<Literal> sides)
+ClassFacts::ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, std::vector<Literal> sides,
+                       std::vector<Literal> only_at_cut)
     : graph_(graph), clock_(clock), cut_(graph.strip(cut)) {
   for (Literal s : sides) sides_.push_back(graph.strip(s));
+  for (Literal o : only_at_cut) only_.push_back(graph.strip(o));
 }
 
 int ClassFacts::joined(ValueId v, std::uint8_t a, std::uint8_t b) const {
@@ -44,6 +46,8 @@ int ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
   if (l.condition == cut_.condition) t = ends == cut_.positive ? 1 : 0;
   for (const Literal& s : sides_)
     if (ends && s.condition == l.condition) t = s.positive ? 1 : 0;
+  for (const Literal& o : only_)
+    if (!ends && o.condition == l.condition) t = o.positive ? 0 : 1;
   const auto& rhs = core[l.condition].rhs;
   if (t >= 0) {
   } else if (const auto* k = std::get_if<core::Const>(&rhs)) {

@@ -2,9 +2,11 @@
 //
 // Candidates are the complements of the conditions that guard a component's posts. For each
 // the class graph is built and tried; a post that neither the cut nor a class's facts stop
-// at a segment's end suggests a side condition ("`batch_end` only where `end`"). Among
-// several accepted plans the one with fewest side conditions wins, then the one whose own
-// posts are the last to be computed: its segments contain those of the others.
+// at a segment's end suggests a side condition (the cut only where it holds). Where some
+// values depend both ways, it is tried to assume that a condition on the way holds only
+// where the cut does ("`batch_end` only where `end`"). Among several accepted plans the one
+// with fewest assumptions wins, then the one whose own posts are the last to be computed:
+// its segments contain those of the others.
 #include "semantics/segment.h"
 
 #include <algorithm>
@@ -26,12 +28,13 @@ struct ClassEdge {
 class ClassGraph {
  public:
   ClassGraph(const DependenceGraph& graph, const Components& components, std::uint32_t component, Literal cut,
-             std::vector<Literal> sides)
+             std::vector<Literal> sides, std::vector<Literal> only)
       : graph_(graph),
         members_(components.list[component].values),
         cut_(cut),
         sides_(std::move(sides)),
-        facts_(graph, components.list[component].clock, cut, sides_) {
+        only_(std::move(only)),
+        facts_(graph, components.list[component].clock, cut, sides_, only_) {
     for (std::size_t i = 0; i < members_.size(); ++i) position_[members_[i]] = static_cast<std::uint32_t>(i);
     build();
   }
@@ -40,6 +43,8 @@ class ClassGraph {
   const std::vector<ValueId>& uncut() const { return uncut_; }
   const ClassFacts& facts() const { return facts_; }
   std::optional<SegmentPlan> plan(SegmentFailure&);
+  // Undecided conditions of branches between values that depend both ways.
+  std::vector<Literal> undecided() const;
   // How many posts that only side conditions stop are needed by posts the cut stops.
   int posts_below() const;
 
@@ -52,13 +57,14 @@ class ClassGraph {
   bool fits(std::uint32_t comp, bool backward, std::uint32_t pass) const;
   void settle_late();
   bool cut_leads() const;
+  bool cut_waits() const;
   std::optional<SegmentPlan> assemble(const std::vector<bool>& backward);
   std::vector<PassItem> order_items(std::uint32_t pass) const;
 
   const DependenceGraph& graph_;
   const std::vector<ValueId>& members_;
   Literal cut_;
-  std::vector<Literal> sides_;
+  std::vector<Literal> sides_, only_;
   ClassFacts facts_;
   std::map<ValueId, std::uint32_t> position_;
   std::vector<bool> alive_;                       // by slot
@@ -202,6 +208,8 @@ bool ClassGraph::cut_leads() const {
     return true;
   };
   if (!leads(cut_.condition)) return false;
+  for (const Literal& o : only_)
+    if (!leads(o.condition)) return false;
   for (const Literal& l : graph_.presence(graph_.core()[cut_.condition].clock))
     if (!leads(l.condition)) return false;
   return true;
@@ -262,7 +270,7 @@ std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
 }
 
 std::optional<SegmentPlan> ClassGraph::assemble(const std::vector<bool>& backward) {
-  SegmentPlan plan{cut_, sides_, {}};
+  SegmentPlan plan{cut_, sides_, only_, {}};
   for (std::uint32_t p = 0; p < backward.size(); ++p) {
     PassPlan pass{backward[p], order_items(p)};
     const bool expected = std::ranges::any_of(pass_, [&](std::uint32_t q) { return q == p; });
@@ -274,7 +282,10 @@ std::optional<SegmentPlan> ClassGraph::assemble(const std::vector<bool>& backwar
 
 std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
   failure = {SegmentFailure::both_ways, {}, cut_};
-  if (!directions()) return std::nullopt;
+  if (!directions()) {
+    if (cut_waits()) failure.kind = SegmentFailure::cut_waits;
+    return std::nullopt;
+  }
   std::vector<bool> backward;
   absorb(false, 0);
   backward.push_back(false);
@@ -300,9 +311,34 @@ std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
   return assemble(backward);
 }
 
+// True if the cut needs a value that it should cut.
+bool ClassGraph::cut_waits() const {
+  const auto at = position_.find(cut_.condition);
+  if (at == position_.end()) return false;
+  for (std::uint32_t s = 0; s < edges_.size(); ++s) {
+    if (!alive_[s] || !std::holds_alternative<core::Post>(graph_.core()[members_[s / 4]].rhs)) continue;
+    for (std::size_t c = 0; c < 4; ++c)
+      if (alive_[slot(at->second, c)] && comp_[slot(at->second, c)] == comp_[s]) return true;
+  }
+  return false;
+}
+
+std::vector<Literal> ClassGraph::undecided() const {
+  std::vector<Literal> out;
+  for (std::uint32_t m = 0; m < members_.size(); ++m)
+    for (const Dependence& e : graph_.of(members_[m])) {
+      const auto to = position_.find(e.on);
+      if (!e.guarded || to == position_.end()) continue;
+      if (comp_[slot(m, 1)] != comp_[slot(to->second, 1)] || facts_.truth(e.guard.condition, interior_instant) >= 0)
+        continue;
+      if (std::ranges::find(out, e.guard) == out.end()) out.push_back(e.guard);
+    }
+  return out;
+}
+
 int ClassGraph::posts_below() const {
   const ClassFacts own(graph_, common_clock(graph_.core(), graph_.core()[cut_.condition].clock,
-                                            graph_.core()[members_[0]].clock), cut_, {});
+                                            graph_.core()[members_[0]].clock), cut_, {}, {});
   // Posts stopped by the cut alone, and the others.
   std::vector<std::uint32_t> mine, others;
   for (std::uint32_t m = 0; m < members_.size(); ++m) {
@@ -361,7 +397,7 @@ class CutSearch {
       for (Literal l : complements(v))
         if (std::ranges::find(candidates, l) == candidates.end()) candidates.push_back(l);
     }
-    for (Literal cut : candidates) attempt(cut, {});
+    for (Literal cut : candidates) attempt(cut, {}, {});
     if (!best_) return {std::nullopt, failure_};
     return {std::move(best_), {}};
   }
@@ -376,40 +412,52 @@ class CutSearch {
     return out;
   }
 
-  void attempt(Literal cut, std::vector<Literal> sides) {
-    if (best_ && sides.size() > best_->sides.size()) return;
-    ClassGraph g(graph_, components_, component_, cut, sides);
+  void attempt(Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only) {
+    const std::size_t assumptions = sides.size() + only.size();
+    if (best_ && assumptions > best_assumptions_) return;
+    ClassGraph g(graph_, components_, component_, cut, sides, only);
     if (!g.uncut().empty()) {
       if (failure_.kind == SegmentFailure::no_cut) failure_.post = g.uncut()[0];
-      if (sides.size() >= 2) return;
-      for (Literal side : complements(g.uncut()[0])) {
-        if (graph_.strip(side).condition == graph_.strip(cut).condition) continue;
-        auto more = sides;
-        more.push_back(side);
-        attempt(cut, std::move(more));
-      }
+      if (assumptions < max_assumptions) add_side(cut, sides, only, g.uncut()[0]);
       return;
     }
     SegmentFailure failure;
     auto plan = g.plan(failure);
     if (!plan) {
       if (failure_.kind == SegmentFailure::no_cut || failure.kind == SegmentFailure::cut_waits) failure_ = failure;
+      if (failure.kind != SegmentFailure::both_ways || assumptions >= max_assumptions) return;
+      for (Literal l : g.undecided()) {
+        auto more = only;
+        more.push_back(l);
+        attempt(cut, sides, more);
+      }
       return;
     }
     const int score = sides.empty() ? 0 : g.posts_below();
-    if (!best_ || sides.size() < best_->sides.size() ||
-        (sides.size() == best_->sides.size() && score > best_score_)) {
+    if (!best_ || assumptions < best_assumptions_ || (assumptions == best_assumptions_ && score > best_score_)) {
       best_ = std::move(plan);
       best_score_ = score;
+      best_assumptions_ = assumptions;
     }
   }
 
+  void add_side(Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only, ValueId post) {
+    for (Literal side : complements(post)) {
+      if (graph_.strip(side).condition == graph_.strip(cut).condition) continue;
+      auto more = sides;
+      more.push_back(side);
+      attempt(cut, more, only);
+    }
+  }
+
+  static constexpr std::size_t max_assumptions = 2;
   const DependenceGraph& graph_;
   const Components& components_;
   std::uint32_t component_;
   std::map<ValueId, std::vector<ValueId>> forms_;
   std::optional<SegmentPlan> best_;
   int best_score_ = 0;
+  std::size_t best_assumptions_ = 0;
   SegmentFailure failure_;
 };
 

@@ -41,6 +41,7 @@ struct PassPlan {
 struct SegmentPlan {
   Literal cut;                          // a value on the component's clock or below it
   std::vector<Literal> sides;           // must hold wherever the cut does
+  std::vector<Literal> only_at_cut;     // must hold nowhere but where the cut does
   std::vector<PassPlan> passes;         // [0] is the leading forward pass
 };
 
@@ -64,7 +65,8 @@ SegmentResult plan_segments(const DependenceGraph&, const Components&, std::uint
 // Truth of a Boolean value in a class of instants, given a cut: 1, 0, or -1 for unknown.
 class ClassFacts {
  public:
-  ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, std::vector<Literal> sides);
+  ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, std::vector<Literal> sides,
+             std::vector<Literal> only_at_cut);
   int truth(ValueId condition, std::uint8_t instant_class) const;
   // False if some literal is known to be false there.
   bool possible(const Guard&, std::uint8_t instant_class) const;
@@ -77,6 +79,7 @@ class ClassFacts {
   ClockId clock_;
   Literal cut_;                  // stripped
   std::vector<Literal> sides_;   // stripped
+  std::vector<Literal> only_;    // stripped
   mutable std::unordered_map<std::uint64_t, int> known_;   // -1 while being found: recurrences stay unknown
 };
 

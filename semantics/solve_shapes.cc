@@ -11,7 +11,10 @@
 // concat(x, x)`), so no value changes more than max_changes times.
 #include "semantics/solve_shapes.h"
 
+#include <algorithm>
 #include <deque>
+
+#include "semantics/components.h"
 
 namespace rml::draft {
 
@@ -34,6 +37,14 @@ class Propagation {
 
   States run() {
     for (std::uint32_t v = 0; v < states_.size(); ++v) enqueue(DraftId{v});
+    do {
+      propagate();
+    } while (begin_cycles());
+    return std::move(states_);
+  }
+
+ private:
+  void propagate() {
     while (!queue_.empty() || !waiting_.empty()) {
       if (!queue_.empty()) {
         const DraftId d = queue_.front();
@@ -46,10 +57,44 @@ class Propagation {
         visit(d, true);
       }
     }
-    return std::move(states_);
   }
 
- private:
+  // Cycles without a join, such as `o = post u; u = o + 1`, begin as what the known operands
+  // broadcast to, a scalar if there are none. False if there was no such cycle.
+  bool begin_cycles() {
+    std::uint32_t found = 0;
+    const auto component = strong_components(
+        states_.size(),
+        [&](std::uint32_t v, auto&& f) {
+          if (states_[v].known) return;
+          for (std::uint32_t k = first_user_[v]; k < first_user_[v + 1]; ++k)
+            if (!states_[users_[k].index].known) f(users_[k].index);
+        },
+        found);
+    std::vector<std::uint32_t> size(found);
+    for (std::uint32_t v = 0; v < states_.size(); ++v) ++size[component[v]];
+    bool any = false;
+    for (std::uint32_t v = 0; v < states_.size(); ++v) {
+      const Rhs& rhs = draft_.values[v].rhs;
+      const bool self = std::any_of(users_.begin() + first_user_[v], users_.begin() + first_user_[v + 1],
+                                    [&](DraftId user) { return user.index == v; });
+      if (states_[v].known || (size[component[v]] < 2 && !self)) continue;
+      const auto* apply = std::get_if<Apply>(&rhs);
+      const bool pointwise = apply != nullptr && operators()[apply->op].lowering == Lowering::elementwise;
+      if (!pointwise && !std::holds_alternative<Post>(rhs)) continue;
+      size[component[v]] = 0;   // one value per cycle
+      Shape shape;
+      for_each_mention(rhs, [&](DraftId d) {
+        if (!states_[d.index].known) return;
+        if (auto both = broadcast(shape, states_[d.index].shape)) shape = std::move(*both);
+      });
+      states_[v] = State{true, std::move(shape), nullptr};
+      for (std::uint32_t k = first_user_[v]; k < first_user_[v + 1]; ++k) enqueue(users_[k]);
+      any = true;
+    }
+    return any;
+  }
+
   template <class F>
   void for_each_edge(F&& f) const {
     for (std::uint32_t v = 0; v < states_.size(); ++v) {

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Draws what co2.rml computed: plot.py INPUT.csv OUTPUT.csv PICTURE.svg
+"""Draws what co2.rml computed: plot.py TABLE.csv PICTURE.svg
 
-Four panels: the whole record, the surroundings of its longest gap, all years on their common
-scale, and the errors of the forecasts year by year."""
+The table has the columns of the program's input, then those of its output. Four panels: the
+whole record, the surroundings of its longest gap, all years on their common scale, and the
+errors of the forecasts year by year."""
 import csv
 import datetime
 import sys
@@ -15,16 +16,15 @@ OLD, NEW = (198, 214, 229), (16, 60, 104)  # colours of the first and the last y
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 
-def read(weeks_file, values_file):
-    """One dictionary a week: strings and numbers by column, None where absent; `t` in years."""
+def read(table):
+    """One dictionary a week: numbers by column, None where absent; `t` is the date in years."""
     rows = []
-    with open(weeks_file, newline="") as weeks, open(values_file, newline="") as values:
-        for week, value in zip(csv.DictReader(weeks), csv.DictReader(values)):
-            row = {name: float(v) if v else None for name, v in value.items()}
-            date = datetime.date.fromisoformat(week["date"])
-            row["year"], row["day"] = date.year, date.timetuple().tm_yday
+    with open(table, newline="") as file:
+        for line in csv.DictReader(file):
+            date, measured = datetime.date.fromisoformat(line.pop("date")), line.pop("measured")
+            row = {name: float(v) if v else None for name, v in line.items()}
+            row.update(year=date.year, day=date.timetuple().tm_yday, measured=measured == "true")
             row["t"] = date.year + (row["day"] - 1) / 365.25
-            row["ppm"] = float(week["ppm"]) if week["ppm"] else None
             rows.append(row)
     return rows
 
@@ -80,7 +80,7 @@ class Panel:
         )
 
     def gaps(self, rows):
-        for first, last in runs(rows, lambda row: row["ppm"] is None):
+        for first, last in runs(rows, lambda row: not row["measured"]):
             self.band(rows[first]["t"] - 3.5 / 365.25, rows[last]["t"] + 3.5 / 365.25, GAP)
 
     def axes(self, x_ticks, y_ticks, unit):
@@ -100,12 +100,13 @@ class Panel:
         middle = top + height / 2
         self.text(left - 44, middle, unit, 12, "middle", FAINT, f'transform="rotate(-90 {left - 44} {middle:.1f})"')
 
-    def legend(self, entries, y=None):
-        """Right-aligned above the panel: (label, colour, kind), kind a line, dashes, dot or band."""
+    def legend(self, entries):
+        """Right of the heading, or in the place of the remark below it if there is none:
+        (label, colour, kind), kind a line, dashes, dot or band."""
         left, top, width, _ = self.box
-        x, y = left + width, y or top - 16
+        x, y = left + width, top - (36 if self.about else 16)
         for label, colour, kind in reversed(entries):
-            x -= 6.3 * len(label)
+            x -= 4 + 6.7 * len(label)
             self.text(x, y + 4, label)
             x -= 26
             if kind == "band":
@@ -130,15 +131,15 @@ def rounded(values, size):
 
 def draw_record(out, rows):
     first, last = rows[0]["year"], rows[-1]["year"]
-    low, high = rounded([row["ppm"] for row in rows if row["ppm"] is not None], 5)
+    low, high = rounded([row["ppm"] for row in rows if row["measured"]], 5)
     panel = Panel(out, (70, 132, 900, 190), (first, last + 1), (low, high), "The record",
                   "Weekly means; a week without a measurement is an absent value.")
     panel.gaps(rows)
     panel.axes(year_ticks(first, last), steps(low, high, 6), "CO\u2082, ppm")
-    for a, b in runs(rows, lambda row: row["ppm"] is None):
+    for a, b in runs(rows, lambda row: not row["measured"]):
         around = rows[max(a - 1, 0) : b + 2]
-        panel.line([(r["t"], r["linear_ppm"] if r["ppm"] is None else r["ppm"]) for r in around], LINEAR, 1.3)
-    for a, b in runs(rows, lambda row: row["ppm"] is not None):
+        panel.line([(r["t"], r["ppm"] if r["measured"] else r["linear_ppm"]) for r in around], LINEAR, 1.3)
+    for a, b in runs(rows, lambda row: row["measured"]):
         panel.line([(r["t"], r["ppm"]) for r in rows[a : b + 1]], MEASURED, 1.3)
     for year in range(first, last + 1):
         weeks = [r for r in rows if r["year"] == year]
@@ -148,13 +149,12 @@ def draw_record(out, rows):
 
 
 def draw_gap(out, rows):
-    gaps = list(runs(rows, lambda row: row["ppm"] is None))
+    gaps = list(runs(rows, lambda row: not row["measured"]))
     first, last = max(gaps, key=lambda g: g[1] - g[0], default=(len(rows) // 2,) * 2)
     shown = rows[max(0, first - 60) : last + 34]
-    low, high = rounded([r["ppm"] for r in shown if r["ppm"] is not None], 2)
+    low, high = rounded([r["ppm"] for r in shown if r["measured"]], 2)
     start, stop = shown[0]["t"], shown[-1]["t"]
-    panel = Panel(out, (70, 418, 415, 190), (start, stop), (low, high), "Around the longest gap",
-                  "Every week is forecast, from what is known the week before.")
+    panel = Panel(out, (70, 418, 415, 190), (start, stop), (low, high), "Around the longest gap", "")
     panel.gaps(shown)
     ticks = [(year + month / 12, f"{MONTHS[month]} {year}") for year in range(int(start), int(stop) + 1)
              for month in (0, 6) if start < year + month / 12 < stop]
@@ -162,10 +162,9 @@ def draw_gap(out, rows):
     panel.line([(r["t"], r["naive_ppm"]) for r in shown], NAIVE, 1, 'stroke-dasharray="4 3"')
     panel.line([(r["t"], r["linear_ppm"]) for r in shown], LINEAR, 1.8)
     for r in shown:
-        if r["ppm"] is not None:
+        if r["measured"]:
             out.append(f'<circle cx="{panel.x(r["t"]):.1f}" cy="{panel.y(r["ppm"]):.1f}" r="2.1" fill="{MEASURED}"/>')
-    y = 418 + 190 - 14
-    panel.legend([("measured", MEASURED, "dot"), ("predictor", LINEAR, "line"), ("last value", NAIVE, "dashes")], y)
+    panel.legend([("measured", MEASURED, "dot"), ("forecast", LINEAR, "line"), ("last value", NAIVE, "dashes")])
 
 
 def colour_of(year, first, last):
@@ -175,12 +174,12 @@ def colour_of(year, first, last):
 
 def draw_years(out, rows):
     first, last = rows[0]["year"], rows[-1]["year"]
-    low, high = rounded([r["normalised"] for r in rows if r["normalised"] is not None], 1)
+    low, high = rounded([r["normalised"] for r in rows if r["measured"]], 0.5)
     panel = Panel(out, (565, 418, 405, 190), (1, 366), (low, high), "The years on a common scale",
                   "Each by its own mean and variance, known once the year is over.")
     starts = [datetime.date(2001, month, 1).timetuple().tm_yday for month in range(1, 13, 2)]
     panel.axes([(day, MONTHS[2 * k]) for k, day in enumerate(starts)], steps(low, high, 6), "standard deviations")
-    for a, b in runs(rows, lambda row: row["normalised"] is not None):
+    for a, b in runs(rows, lambda row: row["measured"]):
         for year in range(rows[a]["year"], rows[b]["year"] + 1):
             weeks = [r for r in rows[a : b + 1] if r["year"] == year]
             panel.line([(r["day"], r["normalised"]) for r in weeks], colour_of(year, first, last), 1, 'stroke-opacity="0.8"')
@@ -210,8 +209,8 @@ def draw_errors(out, rows):
 
 
 def main():
-    weeks_file, values_file, picture = sys.argv[1:]
-    rows = read(weeks_file, values_file)
+    table, picture = sys.argv[1:]
+    rows = read(table)
     final = next(r for r in reversed(rows) if r["linear_late"] is not None)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
