@@ -64,6 +64,15 @@ class SegmentBuilder {
     ValueId next;
   };
 
+  // The instants at which v is known once pass p has run.
+  std::uint8_t classes_until(ValueId v, std::size_t p) const {
+    if (!here(v)) return any_instant;
+    std::uint8_t classes = 0;
+    for (const Place& place : places_.at(v))
+      if (place.pass <= p) classes |= place.classes;
+    return classes;
+  }
+
   TestPath path(ValueId v) const { return clock_path(core_, from_.clock, core_[v].clock); }
   bool here(ValueId v) const { return places_.contains(v); }
   bool only_in(ValueId v, std::size_t pass) const {
@@ -150,7 +159,8 @@ class SegmentBuilder {
     for (const PassItem& i : from_.plan.passes[p].items) write_item(out, before, i, p);
     for (const Carried& c : carried_) {
       ensure(out, c.next, p);
-      out.write(path(c.next), steps::StoreCell{c.cell, c.next});
+      for (const TestPath& where : class_paths(classes_until(c.next, p)))
+        out.write(path(c.next) + where, steps::StoreCell{c.cell, c.next});
     }
     if (p > 0) return;
     check_only_at_cut(out);
@@ -248,7 +258,8 @@ class SegmentBuilder {
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
       if (m.in_leading || core_[next].clock == from_.clock) continue;
       ensure(out, next, closing_);
-      out.write(path(next), steps::StoreCell{m.cell, next});
+      for (const TestPath& where : class_paths(classes_until(next, closing_)))
+        out.write(path(next) + where, steps::StoreCell{m.cell, next});
     }
   }
 

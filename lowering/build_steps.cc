@@ -56,11 +56,11 @@ steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock) {
   if (!q.valid()) {
     q = QueueId{program_.queues.size()};
     const Value& s = core()[source.value];
-    program_.queues.push_back({s.dtype, s.shape, 0, {}, s.name});
+    program_.queues.push_back({s.dtype, s.shape, 0, {}, false, s.name});
   }
   steps::QueueInfo& queue = program_.queues[q.index];
   queue.skips.push_back(source.skip);
-  steps::Operand o{v, q, queue.readers++, {}};
+  steps::Operand o{v, q, queue.readers++, {}, {}};
   for (const steps::Test& t : clock_path(core(), reader_clock, core()[v].clock))
     o.when.emplace_back(t.condition, t.positive);
   return o;
@@ -76,7 +76,11 @@ void ProgramBuilder::storage() {
     to.segmented = from.segmented;
     to.name = core().entry + "_unit" + std::to_string(u);
     if (schedule_.straight) continue;
-    for (ValueId v : from.operands) to.operands.push_back(operand(v, from.clock));
+    for (std::size_t k = 0; k < from.operands.size(); ++k) {
+      to.operands.push_back(operand(from.operands[k], from.clock));
+      for (const Literal& l : from.needed[k]) to.operands.back().needed.emplace_back(l.condition, l.positive);
+      if (!from.needed[k].empty()) program_.queues[to.operands.back().queue.index].overtaken = true;
+    }
   }
   if (schedule_.straight) {
     for (std::size_t o = 0; o < core().outputs.size(); ++o)
@@ -115,9 +119,9 @@ void ProgramBuilder::inputs() {
     const std::uint32_t u = schedule_.unit_of[v.index];
     if (u == Schedule::nowhere) continue;
     program_.input_queues[i] = QueueId{program_.queues.size()};
-    program_.queues.push_back({core()[v].dtype, core()[v].shape, 1, {0}, core().inputs[i].name});
+    program_.queues.push_back({core()[v].dtype, core()[v].shape, 1, {0}, false, core().inputs[i].name});
     program_.input_flags[i] = QueueId{program_.queues.size()};
-    program_.queues.push_back({DType::boolean, {}, 1, {0}, core().inputs[i].name + " present"});
+    program_.queues.push_back({DType::boolean, {}, 1, {0}, false, core().inputs[i].name + " present"});
     program_.units[u].raw_inputs.push_back(static_cast<std::uint32_t>(i));
   }
 }

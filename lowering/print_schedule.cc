@@ -56,6 +56,7 @@ class StepPrinter {
     for (const steps::Operand& o : list) {
       out_ << "  " << named(core_, o.value) << " := queue " << o.queue.index;
       for (const auto& [c, positive] : o.when) out_ << (positive ? " if " : " if not ") << id(c);
+      for (const auto& [c, positive] : o.needed) out_ << (positive ? ", needed if " : ", needed if not ") << id(c);
       out_ << "\n";
     }
   }

@@ -126,6 +126,13 @@ class Retiming {
     if (s == own) return member == offset_.end() ? u : late_.at(u);
     const auto key = std::pair{u, s};
     if (const auto at = delayed_.find(key); at != delayed_.end()) return at->second;
+    if (const auto* p = std::get_if<core::Post>(&core_[u].rhs);
+        p != nullptr && member == offset_.end() && core_[u].clock == clock_) {
+      // What looks ahead outside is there one step earlier.
+      const ValueId operand = p->operand;
+      const ValueId full = fill(operand, at_offset(operand, s - 1), s - 1);
+      return delayed_[key] = add(core::When{full, active(s), true}, core_[u], clock_at(clock_, s));
+    }
     if (starts_.contains(u)) {
       // The first instant of the late clock.
       const ClockId clock = clock_at(clock_of(u), s);

@@ -8,6 +8,7 @@
 #include "lowering/schedule.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -18,6 +19,40 @@
 namespace rml {
 
 namespace {
+
+// `c fby post y` is y, but for c at the first instant: no lookahead is needed.
+Core undo_delays(Core core) {
+  std::map<ClockId, ValueId> starts;
+  auto add = [&](core::Rhs rhs, DType dtype, Shape shape, ClockId clock, const Value& like) {
+    Value v = like;
+    v.rhs = std::move(rhs);
+    v.dtype = dtype;
+    v.shape = std::move(shape);
+    v.clock = clock;
+    v.name.clear();
+    core.values.push_back(std::move(v));
+    return ValueId{core.values.size() - 1};
+  };
+  const std::size_t count = core.values.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto* f = std::get_if<core::Fby>(&core.values[i].rhs);
+    if (f == nullptr || !core.is_const(f->init)) continue;
+    const auto* p = std::get_if<core::Post>(&core[f->next].rhs);
+    if (p == nullptr) continue;
+    const Value like = core.values[i];
+    const ValueId init = f->init, later = p->operand;
+    if (!starts.contains(like.clock)) {
+      const ValueId yes = add(core::Const{Tensor::boolean(true)}, DType::boolean, {}, like.clock, like);
+      const ValueId no = add(core::Const{Tensor::boolean(false)}, DType::boolean, {}, like.clock, like);
+      starts[like.clock] = add(core::Fby{yes, no}, DType::boolean, {}, like.clock, like);
+    }
+    const ValueId start = starts[like.clock];
+    core.clocks.push_back({like.clock, start, false});
+    const ValueId sampled = add(core::When{later, start, false}, like.dtype, like.shape, ClockId{core.clocks.size() - 1}, like);
+    core.values[i].rhs = core::Merge{start, init, sampled};
+  }
+  return core;
+}
 
 // Constant outputs and posts of constants need a stream of their own: `c fby c`; an assert
 // on something that no unit computes, an equation of its own: `c and c`.
@@ -207,9 +242,29 @@ class Scheduler {
     for (ValueId v : on_clocks)
       for (ClockId c = core_[v].clock; c != u.clock && core_[c].parent.valid(); c = core_[c].parent)
         read(core_[c].condition);
+    const std::vector<ValueId> waited(reads.begin(), reads.end());
+    for (ValueId v : waited)
+      for (const Literal& l : guards(v, u)) reads.insert(l.condition);
     u.operands.assign(reads.begin(), reads.end());
-    std::ranges::stable_sort(u.operands, {}, [&](ValueId v) { return depth(core_[v].clock); });
+    std::ranges::stable_sort(u.operands, {}, [&](ValueId v) { return std::pair(depth(core_[v].clock), guards(v, u).size()); });
+    for (ValueId v : u.operands) u.needed.push_back(guards(v, u));
     if (!u.segmented) order_values(u);
+  }
+
+  // The conditions under which a unit looks at an operand that may come late. Only inputs and
+  // what earlier units compute may decide, and they must not have to wait themselves.
+  std::vector<Literal> guards(ValueId v, const ScheduledUnit& u) const {
+    std::vector<Literal> out;
+    if (signature_[v.index].empty()) return out;
+    const std::vector<Literal> present = graph_.presence(core_[v].clock);
+    for (const Literal& l : graph_.demand(v).literals) {
+      if (core_[l.condition].clock != core_[v].clock || !signature_[l.condition.index].empty()) continue;
+      if (std::ranges::find(present, l) != present.end()) continue;
+      const std::uint32_t unit = out_.unit_of[l.condition.index];
+      const bool earlier = unit != Schedule::nowhere && unit < static_cast<std::uint32_t>(&u - out_.units.data());
+      if (earlier || out_.is_base_input(l.condition)) out.push_back(l);
+    }
+    return out;
   }
 
   int depth(ClockId c) const {
@@ -218,36 +273,94 @@ class Scheduler {
     return d;
   }
 
-  // Kahn's algorithm; of the values that are ready, those on the clock just used go first.
+  // Kahn's algorithm; of the values that are ready, those on the clock just used go first, then
+  // those on clocks below it, then below its parent, …: a clock is entered when nothing above
+  // it is left to do, and left when nothing on it or below it is, so its condition is seldom
+  // tested twice. Of complementary clocks the second follows on the first, and a merge of the
+  // two is computed like a value on the second.
   void order_values(ScheduledUnit& u) {
-    std::map<ValueId, std::uint32_t> missing;
-    std::map<ValueId, std::vector<ValueId>> users;
-    for (ValueId v : u.values) {
-      std::uint32_t n = 0;
-      for (const Dependence& e : graph_.of(v))
+    if (rank_.empty()) rank_clocks();
+    local_.resize(core_.values.size());
+    const std::size_t n = u.values.size();
+    for (std::size_t i = 0; i < n; ++i) local_[u.values[i].index] = static_cast<std::uint32_t>(i);
+    std::vector<std::uint32_t> missing(n);
+    std::vector<std::vector<std::uint32_t>> users(n);
+    for (std::uint32_t i = 0; i < n; ++i)
+      for (const Dependence& e : graph_.of(u.values[i]))
         if (e.weight == 0 && member(e.on, u)) {
-          ++n;
-          users[e.on].push_back(v);
+          ++missing[i];
+          users[local_[e.on.index]].push_back(i);
         }
-      missing[v] = n;
-    }
-    std::map<ClockId, std::set<ValueId>> ready;
-    for (ValueId v : u.values)
-      if (missing[v] == 0) ready[core_[v].clock].insert(v);
+    std::map<std::uint32_t, std::set<std::uint32_t>> ready;  // by rank of the clock
+    auto release = [&](std::uint32_t i) { ready[rank_[place_of(u.values[i]).index]].insert(i); };
+    for (std::uint32_t i = 0; i < n; ++i)
+      if (missing[i] == 0) release(i);
     std::vector<ValueId> order;
     ClockId now = u.clock;
     while (!ready.empty()) {
-      auto at = ready.find(now);
-      if (at == ready.end()) at = ready.begin();
-      now = at->first;
-      const ValueId v = *at->second.begin();
+      const auto at = nearest(ready, now);
+      const std::uint32_t i = *at->second.begin();
+      now = place_of(u.values[i]);
       at->second.erase(at->second.begin());
       if (at->second.empty()) ready.erase(at);
-      order.push_back(v);
-      for (ValueId w : users[v])
-        if (--missing[w] == 0) ready[core_[w].clock].insert(w);
+      order.push_back(u.values[i]);
+      for (std::uint32_t w : users[i])
+        if (--missing[w] == 0) release(w);
     }
     u.values = std::move(order);
+  }
+
+  ClockId place_of(ValueId v) const {
+    const auto* m = std::get_if<core::Merge>(&core_[v].rhs);
+    if (m == nullptr) return core_[v].clock;
+    const auto at = sampled_.find({core_[v].clock, m->condition});
+    return at == sampled_.end() ? core_[v].clock : at->second;
+  }
+
+  // Of what is ready, the next below the nearest clock around `now` that has any.
+  template <class Ready>
+  typename Ready::iterator nearest(Ready& ready, ClockId now) const {
+    const std::uint32_t from = rank_[now.index];
+    for (ClockId around = now; around.valid(); around = core_[around].parent) {
+      auto at = ready.lower_bound(from);
+      if (at != ready.end() && at->first < rank_end_[around.index]) return at;
+      at = ready.lower_bound(rank_[around.index]);
+      if (at != ready.end() && at->first < rank_end_[around.index]) return at;
+    }
+    return ready.begin();
+  }
+
+  // Numbers the clocks so that those below one are rank_ … rank_end_ of it, and complementary
+  // ones are neighbours.
+  void rank_clocks() {
+    const std::size_t n = core_.clocks.size();
+    std::vector<std::vector<std::uint32_t>> below(n);
+    std::vector<std::uint32_t> roots;
+    for (std::uint32_t c = 0; c < n; ++c) {
+      const ClockId parent = core_.clocks[c].parent;
+      (parent.valid() ? below[parent.index] : roots).push_back(c);
+    }
+    rank_.resize(n);
+    rank_end_.resize(n);
+    std::uint32_t next = 0;
+    std::vector<std::pair<std::uint32_t, bool>> stack;  // a clock, and whether what is below it is done
+    auto visit = [&](std::vector<std::uint32_t>& clocks) {
+      std::ranges::stable_sort(clocks, std::greater{}, [&](std::uint32_t c) { return core_.clocks[c].condition; });
+      for (std::uint32_t c : clocks) stack.emplace_back(c, false);
+    };
+    visit(roots);
+    while (!stack.empty()) {
+      auto [c, done] = stack.back();
+      if (done) {
+        rank_end_[c] = next;
+        stack.pop_back();
+        continue;
+      }
+      stack.back().second = true;
+      rank_[c] = next++;
+      sampled_[{core_.clocks[c].parent, core_.clocks[c].condition}] = ClockId{c};
+      visit(below[c]);
+    }
   }
 
   bool is_straight() const {
@@ -265,6 +378,9 @@ class Scheduler {
   Diagnostics& diagnostics_;
   Schedule out_;
   std::vector<Signature> signature_;                 // by ValueId
+  std::vector<std::uint32_t> rank_, rank_end_;       // by ClockId
+  std::map<std::pair<ClockId, ValueId>, ClockId> sampled_;  // a clock and a condition: the last ranked of the two
+  std::vector<std::uint32_t> local_;                 // by ValueId: place in the unit being ordered
   std::map<Signature, std::size_t> forward_units_;
 };
 
@@ -305,7 +421,7 @@ bool orderable(const DependenceGraph& graph, const Components& components, Diagn
 }  // namespace
 
 std::optional<Schedule> schedule(const Core& input, Diagnostics& diagnostics) {
-  Core core = give_constants_streams(prune_undemanded(input));
+  Core core = give_constants_streams(undo_delays(prune_undemanded(input)));
   {
     const DependenceGraph graph(core);
     if (!orderable(graph, find_components(graph), diagnostics)) return std::nullopt;

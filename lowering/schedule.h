@@ -32,6 +32,9 @@ struct ScheduledUnit {
   std::vector<ValueId> values;     // forward: in order of computation
   SegmentPlan plan;                // segmented
   std::vector<ValueId> operands;   // read from other units and inputs, conditions before what they sample
+  // By operand: conditions, operands themselves, without which the unit does not look at it; it
+  // need not wait for it where they fail.
+  std::vector<std::vector<Literal>> needed;
 };
 
 struct Schedule {

@@ -11,13 +11,28 @@ bool same_test(const steps::Test& a, const steps::Test& b) {
   return a.kind == b.kind && (a.kind != steps::Test::value || a.condition == b.condition);
 }
 
+// The branch that a statement under `test` may join. A copy may go before stores of what
+// earlier statements computed.
+steps::Branch* open_branch(steps::Block& block, const steps::Test& test, bool before_stores) {
+  constexpr std::size_t farthest = 8;
+  std::size_t at = block.statements.size();
+  for (std::size_t passed = 0; at > 0 && before_stores && passed < farthest; ++passed, --at) {
+    const steps::Statement& s = block.statements[at - 1];
+    if (!std::holds_alternative<steps::StoreCell>(s) && !std::holds_alternative<steps::StoreOutput>(s)) break;
+  }
+  if (at == 0) return nullptr;
+  auto* branch = std::get_if<steps::Branch>(&block.statements[at - 1]);
+  return branch != nullptr && same_test(branch->test, test) ? branch : nullptr;
+}
+
 }  // namespace
 
 void StepWriter::write(const TestPath& path, steps::Statement s) {
   steps::Block* at = &block_;
+  const bool copy = std::holds_alternative<steps::Copy>(s);
   for (const steps::Test& t : path) {
-    auto* last = at->statements.empty() ? nullptr : std::get_if<steps::Branch>(&at->statements.back());
-    if (last == nullptr || !same_test(last->test, t)) {
+    steps::Branch* last = open_branch(*at, t, copy);
+    if (last == nullptr) {
       steps::Test test = t;
       test.positive = true;
       at->statements.emplace_back(

@@ -61,6 +61,7 @@ struct QueueInfo {
   Shape shape;
   std::uint32_t readers = 0;
   std::vector<std::uint32_t> skips;   // by reader: elements it leaves out at the beginning (post)
+  bool overtaken = false;             // some reader may pass elements that are not there yet
   std::string name;
 };
 
@@ -117,6 +118,9 @@ struct Operand {
   QueueId queue;
   std::uint32_t reader = 0;
   std::vector<std::pair<ValueId, bool>> when;   // present iff all of these hold (outermost first)
+  // The unit looks at the element only where all of these hold as well (operands before this
+  // one, on its clock); elsewhere the element need not be there yet and the value is zero.
+  std::vector<std::pair<ValueId, bool>> needed;
 };
 
 struct Pass {

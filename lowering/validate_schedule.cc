@@ -58,7 +58,11 @@ class Validator {
   void check_operands(std::uint32_t u) {
     const ScheduledUnit& unit = s_.units[u];
     std::set<ValueId> seen;
-    for (ValueId v : unit.operands) {
+    for (std::size_t k = 0; k < unit.operands.size(); ++k) {
+      const ValueId v = unit.operands[k];
+      for (const Literal& l : unit.needed[k])
+        if (!seen.contains(l.condition) || core_[l.condition].clock != core_[v].clock || !graph_.demand(v).contains(l))
+          return fail(name(v) + " is not waited for where it is needed");
       const StreamSource source = s_.sources[v.index];
       ValueId at = v;
       for (std::uint32_t k = 0; k < source.skip; ++k) {

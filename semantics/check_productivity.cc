@@ -45,7 +45,18 @@ class Check {
     const SegmentResult segments = plan_segments(graph_, components, c);
     if (segments.plan) check_cut(*segments.plan);
     else if (offsets.kind == Offsets::zero_cycle) report_instantaneous(offsets.cycle, false);
+    else if (segments.failure.kind == SegmentFailure::both_ways || lookahead_is_bounded(components, c)) unscheduled(comp);
     else report_unproductive(comp, segments.failure);
+  }
+
+  // Every dependence on ever later instants has a condition that stops it; that the passes of
+  // a segment do not exist is the scheduler's to report.
+  bool lookahead_is_bounded(const Components& components, std::uint32_t c) const {
+    return find_offsets_without_guarded_posts(graph_, components, c).kind == Offsets::found;
+  }
+  void unscheduled(const Component& comp) {
+    add("`" + describe(core_, named_one(comp.values)) + "` and what depends on it have no static schedule: "
+        "only the reference engine runs this program");
   }
 
   // Values on a cycle of weight 0 whose guards can hold together; empty if there is none.
@@ -135,21 +146,11 @@ class Check {
       return;
     }
     const std::string cut = describe(core_, failure.cut.condition);
-    if (failure.kind == SegmentFailure::cut_waits) {
-      auto& d = diagnostics_.report(Code::E0504, core_[failure.cut.condition].span,
+    auto& d = diagnostics_.report(Code::E0504, core_[failure.cut.condition].span,
                                     "`" + cut + "` should end the dependence on later cycles, but is known only after it",
                                     "this condition waits for what it should cut");
       explain_cycle(graph_, find_cycle(graph_, comp.values, failure.cut.condition, false), d);
-      d.note("let the condition depend on inputs and earlier values only");
-      return;
-    }
-    auto& d = diagnostics_.report(Code::E0701, core_[post].span,
-                                  "no static schedule: within a segment ended by `" + cut +
-                                      "` some values depend both on earlier and on later cycles of each other",
-                                  "part of the knot");
-    explain_cycle(graph_, find_cycle(graph_, comp.values, post, false), d);
-    explain_instance(core_, post, d);
-    d.note("the program may still be productive: `--engine reference` runs it");
+    d.note("let the condition depend on inputs and earlier values only");
   }
 
   void check_cut(const SegmentPlan& plan) {

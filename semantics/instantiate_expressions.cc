@@ -328,13 +328,16 @@ std::vector<DraftId> Elaborator::call(ExprId e, const ast::Call& c) {
                     checked_.names.references[e.index]);
 }
 
-// param(e) is e, known by the instance path and the variable of its equation.
+// param(e) is e as it was at the first cycle, known by the instance path and the variable of
+// its equation: a random initialiser is drawn once.
 DraftId Elaborator::parameter(ExprId e, DraftId v) {
   std::string path = qualified(scope_.target.empty() ? "param" : scope_.target);
   std::string unique = path;
   for (int k = 2; !scope_.parameter_paths.insert(unique).second; ++k) unique = path + std::to_string(k);
-  draft_.parameters.push_back({unique, v, clock_of(e), program().span(e)});
-  return v;
+  const DraftId held = add(Fby{v, v}, dtype_of(e), clock_of(e), program().span(e));
+  std::get<Fby>(draft_[held].rhs).next = held;
+  draft_.parameters.push_back({unique, held, clock_of(e), program().span(e)});
+  return held;
 }
 
 // What stands for an expression that was found wrong before.

@@ -13,7 +13,16 @@ bool has_post(const Core& core, const Component& c) {
   return std::ranges::any_of(c.values, [&](ValueId v) { return std::holds_alternative<core::Post>(core[v].rhs); });
 }
 
-Offsets find_offsets(const DependenceGraph& graph, const Components& components, std::uint32_t component) {
+namespace {
+
+// A post that is needed only where something other than its clock's conditions holds.
+bool guarded(const DependenceGraph& graph, ValueId post) {
+  Guard present;
+  for (const Literal& l : graph.presence(graph.core()[post].clock)) graph.add(present, l);
+  return graph.demand(post).literals.size() > present.literals.size();
+}
+
+Offsets find(const DependenceGraph& graph, const Components& components, std::uint32_t component, bool with_guarded) {
   const Core& core = graph.core();
   const Component& c = components.list[component];
   Offsets out;
@@ -29,6 +38,7 @@ Offsets find_offsets(const DependenceGraph& graph, const Components& components,
     for (const Dependence& e : graph.of(v)) {
       const auto at = position.find(e.on);
       if (at == position.end() || graph.guard_of(v, e).never) continue;
+      if (e.weight > 0 && !with_guarded && guarded(graph, v)) continue;
       const bool sub = core[v].clock != c.clock;
       if (e.weight > 0 && sub) {
         out.kind = Offsets::sub_clock;
@@ -77,6 +87,17 @@ Offsets find_offsets(const DependenceGraph& graph, const Components& components,
       return out;
     }
   return out;
+}
+
+}  // namespace
+
+Offsets find_offsets(const DependenceGraph& graph, const Components& components, std::uint32_t component) {
+  return find(graph, components, component, true);
+}
+
+Offsets find_offsets_without_guarded_posts(const DependenceGraph& graph, const Components& components,
+                                           std::uint32_t component) {
+  return find(graph, components, component, false);
 }
 
 }  // namespace rml

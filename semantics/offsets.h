@@ -24,6 +24,8 @@ struct Offsets {
 
 // Least offsets of a component; all zero where it has no post.
 Offsets find_offsets(const DependenceGraph&, const Components&, std::uint32_t component);
+// The same as if the posts that a condition stops were not there.
+Offsets find_offsets_without_guarded_posts(const DependenceGraph&, const Components&, std::uint32_t component);
 
 bool has_post(const Core&, const Component&);
 

@@ -228,9 +228,15 @@ Body::Slot& Body::slot(ValueId v) {
     auto* type = info(v).shape.empty() ? element : static_cast<llvm::Type*>(dense);
     slot.storage = variable(slot.pointer ? module.pointer() : type,
                             info(v).name.empty() ? "v" + llvm::Twine(v.index) : info(v).name);
+    // In a segment a value may be moved on at instants that neither compute nor need it.
+    if (slot.pointer && (position != nullptr || last_flag != nullptr)) {
+      llvm::IRBuilder<>(slot.storage->getNextNode()).CreateStore(zeros(v), slot.storage);
+    }
   }
   return slot;
 }
+
+IrValue Body::zeros(ValueId v) { return module.tensor(Tensor(info(v).dtype, info(v).shape)); }
 
 IrValue Body::scalar(ValueId v) { return element(v, constant(0)); }
 

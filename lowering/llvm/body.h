@@ -103,6 +103,7 @@ class Body {
   IrValue scalar(ValueId);
   IrValue element(ValueId, IrValue index, Access = {});
   IrValue address(ValueId);  // of its elements, to be read
+  IrValue zeros(ValueId);    // address of as many zeros as it has elements
   void define(ValueId, IrValue scalar);
   void define_at(ValueId, IrValue address);  // its elements lie there and stay
   void define_copy(ValueId, IrValue address);

@@ -62,7 +62,8 @@ void Body::push(QueueId queue, const std::function<void(IrValue)>& write) {
     auto* element = llvm::ArrayType::get(ir.getInt8Ty(), element_bytes(info));
     write(ir.CreateInBoundsGEP(element, ir.CreateLoad(module.pointer(), at(ring.data)), place, "back"));
   };
-  const bool skipping = std::any_of(info.skips.begin(), info.skips.end(), [](std::uint32_t n) { return n > 0; });
+  const bool skipping =
+      info.overtaken || std::any_of(info.skips.begin(), info.skips.end(), [](std::uint32_t n) { return n > 0; });
   if (skipping)
     when(ir.CreateICmpSGE(pushed, slowest), put);
   else
@@ -99,6 +100,7 @@ IrValue Body::ready(const std::vector<steps::Operand>& operands) {
   for (const steps::Operand& operand : operands) {
     auto* next = new_block("operand");
     require(operand.when, next, peek);
+    require(operand.needed, next, peek);
     IrValue there = waiting(operand.queue, operand.reader);
     result->addIncoming(ir.getFalse(), ir.GetInsertBlock());
     ir.CreateCondBr(there, next, done);
@@ -114,7 +116,18 @@ void Body::pop_operands(const std::vector<steps::Operand>& operands) {
   for (const steps::Operand& operand : operands) {
     auto* next = new_block("operand");
     require(operand.when, next, [&](ValueId condition) { return scalar(condition); });
-    define_at(operand.value, front(operand.queue, operand.reader));
+    if (operand.needed.empty()) {
+      define_at(operand.value, front(operand.queue, operand.reader));
+    } else {
+      auto *unneeded = new_block("unneeded"), *popped = new_block("popped");
+      require(operand.needed, unneeded, [&](ValueId condition) { return scalar(condition); });
+      define_at(operand.value, front(operand.queue, operand.reader));
+      ir.CreateBr(popped);
+      ir.SetInsertPoint(unneeded);
+      define_at(operand.value, zeros(operand.value));
+      ir.CreateBr(popped);
+      ir.SetInsertPoint(popped);
+    }
     advance(operand.queue, operand.reader);
     ir.CreateBr(next);
     ir.SetInsertPoint(next);
