@@ -133,6 +133,12 @@ class Retiming {
       const ValueId full = fill(operand, at_offset(operand, s - 1), s - 1);
       return delayed_[key] = add(core::When{full, active(s), true}, core_[u], clock_at(clock_, s));
     }
+    if (member == offset_.end() && sampled_ahead(u)) {
+      // Sampled by a condition that looks ahead: sampled anew from late operands.
+      core::Rhs rhs = core_[u].rhs;
+      for_each_operand(rhs, [&](ValueId& o) { o = at_offset(o, s); });
+      return delayed_[key] = add(std::move(rhs), core_[u], clock_at(clock_of(u), s));
+    }
     if (starts_.contains(u)) {
       // The first instant of the late clock.
       const ClockId clock = clock_at(clock_of(u), s);
@@ -143,6 +149,15 @@ class Retiming {
     const ValueId before = fill(u, at_offset(u, s - 1), s - 1);
     const ValueId delay = add(core::Fby{zero(u, clock_), before}, core_[u], clock_);
     return delayed_[key] = sample(u, delay, s);
+  }
+
+  // A sampling, or an operator on samplings, on a clock whose condition looks ahead.
+  bool sampled_ahead(ValueId u) const {
+    const auto* a = std::get_if<core::Apply>(&core_[u].rhs);
+    if (a != nullptr ? operators()[a->op].can_fail : !std::holds_alternative<core::When>(core_[u].rhs)) return false;
+    return std::ranges::any_of(path(core_[u].clock), [&](ClockId c) {
+      return std::holds_alternative<core::Post>(core_[core_[c].condition].rhs) && !offset_.contains(core_[c].condition);
+    });
   }
 
   // x, which is u at offset s, on the full clock K, zero where absent.

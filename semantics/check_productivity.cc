@@ -45,14 +45,16 @@ class Check {
     const SegmentResult segments = plan_segments(graph_, components, c);
     if (segments.plan) check_cut(*segments.plan);
     else if (offsets.kind == Offsets::zero_cycle) report_instantaneous(offsets.cycle, false);
-    else if (segments.failure.kind == SegmentFailure::both_ways || lookahead_is_bounded(components, c)) unscheduled(comp);
+    else if (unscheduled_only(components, c, segments.failure)) unscheduled(comp);
     else report_unproductive(comp, segments.failure);
   }
 
   // Every dependence on ever later instants has a condition that stops it; that the passes of
   // a segment do not exist is the scheduler's to report.
-  bool lookahead_is_bounded(const Components& components, std::uint32_t c) const {
-    return find_offsets_without_guarded_posts(graph_, components, c).kind == Offsets::found;
+  bool unscheduled_only(const Components& components, std::uint32_t c, const SegmentFailure& failure) const {
+    if (failure.kind == SegmentFailure::no_cut)
+      return find_offsets_without_guarded_posts(graph_, components, c).kind == Offsets::found;
+    return failure.kind == SegmentFailure::both_ways;
   }
   void unscheduled(const Component& comp) {
     add("`" + describe(core_, named_one(comp.values)) + "` and what depends on it have no static schedule: "

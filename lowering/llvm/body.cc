@@ -236,7 +236,15 @@ Body::Slot& Body::slot(ValueId v) {
   return slot;
 }
 
-IrValue Body::zeros(ValueId v) { return module.tensor(Tensor(info(v).dtype, info(v).shape)); }
+IrValue Body::zeros(ValueId v) {
+  auto* element = memory_type(module.context, info(v).dtype);
+  auto* type = llvm::ArrayType::get(element, static_cast<std::uint64_t>(elements(info(v).shape)));
+  auto* global = new llvm::GlobalVariable(module.module, type, true, llvm::GlobalValue::PrivateLinkage,
+                                          llvm::ConstantAggregateZero::get(type), "zeros");
+  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  global->setAlignment(llvm::Align(64));
+  return global;
+}
 
 IrValue Body::scalar(ValueId v) { return element(v, constant(0)); }
 

@@ -54,6 +54,8 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State
   builder.setRelocationModel(llvm::Reloc::PIC_);
   auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
   if (!jit) return jit.takeError();
+  // What is missing comes back from lookup; it is not printed as well.
+  (*jit)->getExecutionSession().setErrorReporter([](llvm::Error e) { llvm::consumeError(std::move(e)); });
   auto process =
       llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
   if (!process) return process.takeError();
