@@ -28,7 +28,7 @@ struct Id {
   friend constexpr auto operator<=>(Id, Id) = default;
 };
 
-using Symbol = Id<struct SymbolTag>;      // an interned name
+using Symbol = Id<struct SymbolTag>;  // an interned name
 using ExprId = Id<struct ExprTag>;
 using NodeId = Id<struct NodeTag>;
 using ConstId = Id<struct ConstTag>;
@@ -49,30 +49,69 @@ enum class BinaryOp : std::uint8_t { logical_or, logical_and, eq, ne, lt, le, gt
 
 namespace ast {
 
-struct Name { Symbol symbol; };                       // a variable, constant or (as an argument) a dtype
-struct BoolLiteral { bool value; };
-struct IntLiteral { std::uint64_t value; };           // larger ones are rejected by the parser
-struct FloatLiteral { double value; };
-struct Unary { UnaryOp op; ExprId operand; };
-struct Binary { BinaryOp op; ExprId left, right; };
-struct If { ExprId condition, then_branch, else_branch; };
-struct Fby { ExprId init, next; };
-struct Post { ExprId operand; };
-struct When { ExprId operand; bool positive; ExprId condition; };
-struct Merge { ExprId condition, on_true, on_false; };
-struct Array { std::vector<ExprId> elements; };
+struct Name {
+  Symbol symbol;
+};  // a variable, constant or (as an argument) a dtype
+struct BoolLiteral {
+  bool value;
+};
+struct IntLiteral {
+  std::uint64_t value;
+};  // larger ones are rejected by the parser
+struct FloatLiteral {
+  double value;
+};
+struct Unary {
+  UnaryOp op;
+  ExprId operand;
+};
+struct Binary {
+  BinaryOp op;
+  ExprId left, right;
+};
+struct If {
+  ExprId condition, then_branch, else_branch;
+};
+struct Fby {
+  ExprId init, next;
+};
+struct Post {
+  ExprId operand;
+};
+struct When {
+  ExprId operand;
+  bool positive;
+  ExprId condition;
+};
+struct Merge {
+  ExprId condition, on_true, on_false;
+};
+struct Array {
+  std::vector<ExprId> elements;
+};
 struct IndexItem {
   bool is_range = false;
-  ExprId at;                 // not a range
-  ExprId lower, upper;       // a range; invalid where left out
+  ExprId at;            // not a range
+  ExprId lower, upper;  // a range; invalid where left out
   Span span;
 };
-struct Index { ExprId operand; std::vector<IndexItem> items; };
-struct Argument { Symbol name; Span name_span; ExprId value; };  // name invalid: positional
+struct Index {
+  ExprId operand;
+  std::vector<IndexItem> items;
+};
+struct Argument {
+  Symbol name;
+  Span name_span;
+  ExprId value;
+};  // name invalid: positional
 // `diff f(…)` and `diff[adam(0.1)] f(…)`
-struct Diff { Symbol optimizer; std::vector<ExprId> optimizer_arguments; Span span; };
+struct Diff {
+  Symbol optimizer;
+  std::vector<ExprId> optimizer_arguments;
+  Span span;
+};
 struct Call {
-  std::vector<Symbol> callee;         // a.b.c
+  std::vector<Symbol> callee;  // a.b.c
   Span callee_span;
   std::vector<Argument> arguments;
   std::optional<Diff> diff;
@@ -80,39 +119,47 @@ struct Call {
 // What error recovery leaves behind; later passes give it any type and stay silent.
 struct Error {};
 
-using Expr = std::variant<Name, BoolLiteral, IntLiteral, FloatLiteral, Unary, Binary, If, Fby, Post, When, Merge,
-                          Array, Index, Call, Error>;
+using Expr = std::variant<Name, BoolLiteral, IntLiteral, FloatLiteral, Unary, Binary, If, Fby, Post, When, Merge, Array,
+                          Index, Call, Error>;
 
 struct TypeAnnotation {
   Symbol dtype;
   Span dtype_span;
   bool has_shape = false;
   std::vector<ExprId> shape;
-  Symbol clock;               // invalid: none given
+  Symbol clock;  // invalid: none given
   bool clock_positive = true;
   Span clock_span;
   Span span;
 };
 
-struct Parameter {            // of an interface: input or output
+struct Parameter {  // of an interface: input or output
   Symbol name;
-  Span span;                  // of the name
+  Span span;  // of the name
   std::optional<TypeAnnotation> type;
 };
 
-struct Target {               // left-hand side; name invalid: `_`
+struct Target {  // left-hand side; name invalid: `_`
   Symbol name;
   Span span;
   std::optional<TypeAnnotation> type;
 };
 
-struct Equation { std::vector<Target> targets; ExprId value; Span span; };
-struct Assert { ExprId condition; std::optional<std::string> message; Span span; };
+struct Equation {
+  std::vector<Target> targets;
+  ExprId value;
+  Span span;
+};
+struct Assert {
+  ExprId condition;
+  std::optional<std::string> message;
+  Span span;
+};
 
 struct Node {
   Symbol name;
   Span name_span;
-  Span span;                  // the whole item
+  Span span;  // the whole item
   ModuleId module;
   std::vector<Parameter> inputs, outputs;
   std::vector<Equation> equations;
@@ -130,11 +177,11 @@ struct Const {
 };
 
 struct Import {
-  bool is_path = false;       // import "file.rml";   names enter unqualified
-  std::string target;         // import nn as n;      names are n.dense
-  Symbol alias;               // the qualifier; invalid for a path import
+  bool is_path = false;  // import "file.rml";   names enter unqualified
+  std::string target;    // import nn as n;      names are n.dense
+  Symbol alias;          // the qualifier; invalid for a path import
   Span span, target_span;
-  ModuleId module;            // the module it resolved to; invalid if it failed
+  ModuleId module;  // the module it resolved to; invalid if it failed
 };
 
 struct Module {
@@ -148,12 +195,12 @@ struct Module {
 
 struct Program {
   Interner names;
-  std::vector<ast::Expr> exprs;       // indexed by ExprId
-  std::vector<Span> expr_spans;       // likewise
-  std::vector<ast::Node> nodes;       // indexed by NodeId
-  std::vector<ast::Const> consts;     // indexed by ConstId
-  std::vector<ast::Module> modules;   // modules[0] is the file named on the command line,
-                                      // modules[1] the prelude; both always exist
+  std::vector<ast::Expr> exprs;      // indexed by ExprId
+  std::vector<Span> expr_spans;      // likewise
+  std::vector<ast::Node> nodes;      // indexed by NodeId
+  std::vector<ast::Const> consts;    // indexed by ConstId
+  std::vector<ast::Module> modules;  // modules[0] is the file named on the command line,
+                                     // modules[1] the prelude; both always exist
 
   const ast::Expr& operator[](ExprId e) const { return exprs[e.index]; }
   Span span(ExprId e) const { return expr_spans[e.index]; }

@@ -37,10 +37,10 @@ struct Label {
 };
 
 struct FixIt {
-  Span span;                // replaced range; empty = insertion
+  Span span;  // replaced range; empty = insertion
   std::string replacement;
-  std::string title;        // "write `k when bp`"
-  bool certain = false;     // certain ones are applied by tests and must compile
+  std::string title;     // "write `k when bp`"
+  bool certain = false;  // certain ones are applied by tests and must compile
 };
 
 struct Diagnostic {
@@ -51,7 +51,7 @@ struct Diagnostic {
   std::vector<std::string> notes;
   std::vector<FixIt> fixes;
 
-  Diagnostic& label(Span span, std::string text);      // adds a secondary label
+  Diagnostic& label(Span span, std::string text);  // adds a secondary label
   Diagnostic& note(std::string text);
   Diagnostic& fix(Span span, std::string replacement, std::string title, bool certain = false);
 };

@@ -20,7 +20,9 @@ struct Span {
 };
 
 // From the beginning of a to the end of b; both lie in one file.
-inline Span join(Span a, Span b) { return {a.file, a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end}; }
+inline Span join(Span a, Span b) {
+  return {a.file, a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
+}
 
 struct LineColumn {
   std::uint32_t line = 1;

@@ -54,12 +54,12 @@ class SegmentBuilder {
     std::size_t pass;
     std::uint8_t classes;
   };
-  struct Memory {              // of a fby
-    CellId cell;               // its value for the next instant to come
-    CellId begin;              // its value at the start of the segment, if a later pass replays it
-    bool in_leading = false;   // the next value is computed entirely in the leading pass
+  struct Memory {             // of a fby
+    CellId cell;              // its value for the next instant to come
+    CellId begin;             // its value at the start of the segment, if a later pass replays it
+    bool in_leading = false;  // the next value is computed entirely in the leading pass
   };
-  struct Carried {             // a register of the pass being written
+  struct Carried {  // a register of the pass being written
     CellId cell;
     ValueId next;
   };
@@ -166,7 +166,8 @@ class SegmentBuilder {
     check_only_at_cut(out);
     for (const auto& [v, m] : memory_) {
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
-      if (core_.is_const(next)) out.write(path(v), steps::StoreCell{m.cell, next});
+      if (core_.is_const(next))
+        out.write(path(v), steps::StoreCell{m.cell, next});
       else
         for (const Place& place : places_.at(next))
           if (place.pass == 0)
@@ -205,9 +206,12 @@ class SegmentBuilder {
     ensure_operands(out, v, p);
     const TestPath clock = path(v);
     for (const TestPath& where : class_paths(item.classes)) {
-      if (std::holds_alternative<core::Fby>(core_[v].rhs)) write_fby(out, v, clock + where, p);
-      else if (std::holds_alternative<core::Post>(core_[v].rhs)) out.write(clock + where, steps::LoadCell{v, carry(v, p)});
-      else program_.compute(out, clock, where, v);
+      if (std::holds_alternative<core::Fby>(core_[v].rhs))
+        write_fby(out, v, clock + where, p);
+      else if (std::holds_alternative<core::Post>(core_[v].rhs))
+        out.write(clock + where, steps::LoadCell{v, carry(v, p)});
+      else
+        program_.compute(out, clock, where, v);
       if (arrays_.contains(v)) out.write(clock + where, steps::StoreArray{arrays_.at(v), v});
     }
     if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs); f != nullptr && p > 0)
@@ -280,9 +284,12 @@ class SegmentBuilder {
     }
   }
 
-  std::string named(const Literal& l) const { return (l.positive ? "`" : "`not ") + describe(core_, l.condition) + "`"; }
+  std::string named(const Literal& l) const {
+    return (l.positive ? "`" : "`not ") + describe(core_, l.condition) + "`";
+  }
   std::string assumption(const Literal& what, const Literal& where) const {
-    return named(what) + " holds where " + named(where) + " does not, which the schedule of this program assumes never happens";
+    return named(what) + " holds where " + named(where) +
+           " does not, which the schedule of this program assumes never happens";
   }
 
   std::uint32_t cut_info() {
@@ -296,14 +303,14 @@ class SegmentBuilder {
   const Core& core_;
   std::uint32_t unit_;
   const ScheduledUnit& from_;
-  std::size_t closing_;                              // number of the pass after all others
-  std::map<ValueId, std::vector<Place>> places_;     // where members and operands are computed
+  std::size_t closing_;                           // number of the pass after all others
+  std::map<ValueId, std::vector<Place>> places_;  // where members and operands are computed
   std::map<ValueId, std::set<std::size_t>> touches_;
   std::map<ValueId, ArrayId> arrays_;
   std::map<ValueId, Memory> memory_;
   std::map<std::pair<ValueId, std::size_t>, CellId> registers_;
-  std::set<ValueId> available_;                      // in the pass being written
-  std::vector<Carried> carried_;                     // likewise
+  std::set<ValueId> available_;   // in the pass being written
+  std::vector<Carried> carried_;  // likewise
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "lowering/step_writer.h"
 
@@ -151,6 +152,10 @@ void ProgramBuilder::compute(StepWriter& out, const TestPath& clock, const TestP
   } else if (!std::holds_alternative<core::Result>(rhs)) {
     out.write(path, steps::Compute{v});
   }
+  check(out, path, v);
+}
+
+void ProgramBuilder::check(StepWriter& out, const TestPath& path, ValueId v) {
   for (std::uint32_t s : asserts_of_[v.index]) out.write(path, steps::Assert{v, s});
 }
 
@@ -163,53 +168,126 @@ void ProgramBuilder::hand_out(StepWriter& out, const TestPath& path, ValueId v) 
   if (queue_of_[v.index].valid() && !schedule_.is_base_input(v)) out.write(path, steps::Push{queue_of_[v.index], v});
 }
 
-void ProgramBuilder::forward_unit(std::uint32_t index) {
-  const ScheduledUnit& from = schedule_.units[index];
-  steps::Unit& to = program_.units[index];
-  StepWriter out(to.instant);
-  // The stores that wait: for the next value, or (tensors) for the end of the block.
-  std::map<ValueId, std::vector<std::pair<ValueId, CellId>>> waiting;   // by next value
-  std::vector<std::pair<ValueId, CellId>> at_end;                       // (next, cell)
-  std::vector<bool> defined(core().values.size());
-  auto path = [&](ValueId v) { return clock_path(core(), from.clock, core()[v].clock); };
-  auto store = [&](ValueId fby, ValueId next, CellId cell) {
-    if (core()[next].shape.empty()) out.write(path(fby), steps::StoreCell{cell, next});
-    else at_end.emplace_back(next, cell);
-  };
-  std::map<std::uint32_t, ValueId> fby_of_cell;
-  for (ValueId v : from.operands) {
-    defined[v.index] = true;
-    if (schedule_.straight) out.write({}, steps::LoadInput{v});
-  }
-  for (ValueId v : from.values) {
-    const auto* f = std::get_if<core::Fby>(&core()[v].rhs);
-    if (f == nullptr) {
-      compute(out, path(v), {}, v);
-    } else {
-      const bool constant = core().is_const(f->init);
-      const CellId c = cell(v, constant ? std::get<core::Const>(core()[f->init].rhs).value : Tensor(), false);
-      fby_of_cell[c.index] = v;
-      if (constant) {
-        out.write(path(v), steps::LoadCell{v, c});
-      } else {
-        const TestPath start = path(f->init);
-        TestPath later = start;
-        later.back().positive = !later.back().positive;
-        out.write(start, steps::Copy{v, f->init});
-        out.write(later, steps::LoadCell{v, c});
-      }
-      for (std::uint32_t s : asserts_of_[v.index]) out.write(path(v), steps::Assert{v, s});
-      if (core().is_const(f->next) || defined[f->next.index] || f->next == v) store(v, f->next, c);
-      else waiting[f->next].emplace_back(v, c);
+namespace {
+
+// The blocks of one forward unit, value after value.
+class ForwardUnit {
+ public:
+  ForwardUnit(ProgramBuilder& builder, const ScheduledUnit& from, steps::Unit& to)
+      : builder_(builder), core_(builder.core()), from_(from), out_(to.instant), defined_(core_.values.size()) {}
+
+  void build() {
+    const bool straight = builder_.schedule().straight;
+    find_lazy();
+    for (ValueId v : from_.operands) {
+      defined_[v.index] = true;
+      if (straight) out_.write({}, steps::LoadInput{v});
     }
-    defined[v.index] = true;
-    hand_out(out, path(v), v);
-    if (const auto at = waiting.find(v); at != waiting.end())
-      for (const auto& [fby, c] : at->second) store(fby, v, c);
+    for (ValueId v : from_.values) add(v);
+    for (const auto& [fby, next, c] : at_end_) out_.write(path(fby), steps::StoreCell{c, next});
+    if (straight)
+      for (ValueId v : from_.operands) builder_.hand_out(out_, {}, v);
   }
-  for (const auto& [next, c] : at_end) out.write(path(fby_of_cell.at(c.index)), steps::StoreCell{c, next});
-  if (schedule_.straight)
-    for (ValueId v : from.operands) hand_out(out, {}, v);
+
+ private:
+  struct Store {
+    ValueId fby, next;
+    CellId cell;
+  };
+
+  TestPath path(ValueId v) const { return path(core_[v].clock); }
+  TestPath path(ClockId c) const { return clock_path(core_, from_.clock, c); }
+
+  void add(ValueId v) {
+    if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs)) {
+      add_fby(v, *f);
+    } else {
+      for_each_operand(core_[v].rhs, [&](ValueId o) { need(o); });
+      builder_.compute(out_, path(v), {}, v);
+    }
+    defined_[v.index] = true;
+    builder_.hand_out(out_, path(v), v);
+    if (const auto at = waiting_.find(v); at != waiting_.end())
+      for (const Store& s : at->second) store(s);
+  }
+
+  void add_fby(ValueId v, const core::Fby& f) {
+    const bool constant = core_.is_const(f.init);
+    const CellId c = builder_.cell(v, constant ? std::get<core::Const>(core_[f.init].rhs).value : Tensor(), false);
+    if (constant) {
+      if (lazy_.contains(v))
+        pending_[v] = c;
+      else
+        out_.write(path(v), steps::LoadCell{v, c});
+    } else {
+      need(f.init);
+      const TestPath start = path(f.init);
+      TestPath later = start;
+      later.back().positive = !later.back().positive;
+      out_.write(start, steps::Copy{v, f.init});
+      out_.write(later, steps::LoadCell{v, c});
+    }
+    builder_.check(out_, path(v), v);
+    const bool known = core_.is_const(f.next) || defined_[f.next.index] || f.next == v;
+    if (known)
+      store({v, f.next, c});
+    else
+      waiting_[f.next].push_back({v, f.next, c});
+  }
+
+  // Scalars at once; tensors at the end of the block, so that what was loaded can be read in place.
+  void store(const Store& s) {
+    need(s.fby);
+    need(s.next);
+    if (core_[s.next].shape.empty())
+      out_.write(path(s.fby), steps::StoreCell{s.cell, s.next});
+    else
+      at_end_.push_back(s);
+  }
+
+  // Cells of scalars are loaded where they are first used, and only on the clock of their uses:
+  // a register is held for a short time, and a value that is sampled is not loaded elsewhere.
+  void find_lazy() {
+    std::set<ValueId> eager;
+    for (const Clock& c : core_.clocks) eager.insert(c.condition);
+    for (ValueId v : from_.values)
+      if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs); f != nullptr && core_.is_const(f->init))
+        if (core_[v].shape.empty() && !builder_.handed_out(v) && !builder_.checked(v) && !eager.contains(v))
+          lazy_.emplace(v, ClockId{});
+    for (ValueId user : from_.values) {
+      const bool samples = std::holds_alternative<core::When>(core_[user].rhs);
+      for_each_operand(core_[user].rhs, [&](ValueId o) {
+        const auto at = lazy_.find(o);
+        if (at == lazy_.end()) return;
+        const ClockId use = samples ? core_[user].clock : core_[o].clock;
+        at->second = at->second.valid() ? common_clock(core_, at->second, use) : use;
+      });
+    }
+  }
+
+  void need(ValueId v) {
+    const auto at = pending_.find(v);
+    if (at == pending_.end()) return;
+    const ClockId use = lazy_.at(v);
+    if (use.valid()) out_.write(path(use), steps::LoadCell{v, at->second});
+    pending_.erase(at);
+  }
+
+  ProgramBuilder& builder_;
+  const Core& core_;
+  const ScheduledUnit& from_;
+  StepWriter out_;
+  std::vector<bool> defined_;
+  std::map<ValueId, std::vector<Store>> waiting_;  // for the next value, by it
+  std::vector<Store> at_end_;
+  std::map<ValueId, ClockId> lazy_;    // the clock of all uses; invalid: none
+  std::map<ValueId, CellId> pending_;  // not loaded yet
+};
+
+}  // namespace
+
+void ProgramBuilder::forward_unit(std::uint32_t index) {
+  ForwardUnit(*this, schedule_.units[index], program_.units[index]).build();
 }
 
 steps::Program ProgramBuilder::build() {
@@ -217,8 +295,10 @@ steps::Program ProgramBuilder::build() {
   storage();
   inputs();
   for (std::uint32_t u = 0; u < schedule_.units.size(); ++u) {
-    if (schedule_.units[u].segmented) build_segmented_unit(*this, u);
-    else forward_unit(u);
+    if (schedule_.units[u].segmented)
+      build_segmented_unit(*this, u);
+    else
+      forward_unit(u);
   }
   if (!schedule_.straight) return std::move(program_);
   // Outputs that are inputs, or constants, and that no unit mentions.
@@ -231,8 +311,8 @@ steps::Program ProgramBuilder::build() {
   for (std::size_t o = 0; o < core().outputs.size(); ++o) {
     const ValueId v = core().outputs[o].value;
     const bool mentioned = schedule_.unit_of[v.index] != Schedule::nowhere ||
-                           (!schedule_.units.empty() && std::ranges::find(schedule_.units[0].operands, v) !=
-                                                            schedule_.units[0].operands.end());
+                           (!schedule_.units.empty() &&
+                            std::ranges::find(schedule_.units[0].operands, v) != schedule_.units[0].operands.end());
     if (mentioned || core()[v].clock == never_clock) continue;
     if (!core().is_const(v)) out.write({}, steps::LoadInput{v});
     out.write({}, steps::StoreOutput{static_cast<std::uint32_t>(o), v});

@@ -65,7 +65,8 @@ class Fusion {
   }
 
   static bool reduces(Lowering l) {
-    return l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_min || l == Lowering::reduce_max;
+    return l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_min ||
+           l == Lowering::reduce_max;
   }
 
   // The values this block computes by elementwise loops, until their user comes by.

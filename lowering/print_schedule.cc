@@ -63,7 +63,8 @@ class StepPrinter {
 
   void unit(std::size_t index) {
     const steps::Unit& u = p_.units[index];
-    out_ << (u.segmented ? "segmented unit " : "forward unit ") << index << ": clock " << clock_string(core_, u.clock) << "\n";
+    out_ << (u.segmented ? "segmented unit " : "forward unit ") << index << ": clock " << clock_string(core_, u.clock)
+         << "\n";
     operands(u.operands);
     block(u.instant, 1);
     for (const steps::Pass& pass : u.passes) {
@@ -98,12 +99,24 @@ class StepPrinter {
     return c != nullptr && c->value.elements() <= 4 ? to_string(c->value) : id(v);
   }
   void statement(const steps::Copy& s, int d) { line(d) << named(core_, s.to) << " := " << operand(s.from) << "\n"; }
-  void statement(const steps::LoadCell& s, int d) { line(d) << named(core_, s.value) << " := cell " << s.cell.index << "\n"; }
-  void statement(const steps::StoreCell& s, int d) { line(d) << "cell " << s.cell.index << " := " << operand(s.value) << "\n"; }
-  void statement(const steps::MoveCell& s, int d) { line(d) << "cell " << s.to.index << " := cell " << s.from.index << "\n"; }
-  void statement(const steps::LoadArray& s, int d) { line(d) << named(core_, s.value) << " := array " << s.array.index << "\n"; }
-  void statement(const steps::StoreArray& s, int d) { line(d) << "array " << s.array.index << " := " << operand(s.value) << "\n"; }
-  void statement(const steps::Push& s, int d) { line(d) << "push queue " << s.queue.index << " " << operand(s.value) << "\n"; }
+  void statement(const steps::LoadCell& s, int d) {
+    line(d) << named(core_, s.value) << " := cell " << s.cell.index << "\n";
+  }
+  void statement(const steps::StoreCell& s, int d) {
+    line(d) << "cell " << s.cell.index << " := " << operand(s.value) << "\n";
+  }
+  void statement(const steps::MoveCell& s, int d) {
+    line(d) << "cell " << s.to.index << " := cell " << s.from.index << "\n";
+  }
+  void statement(const steps::LoadArray& s, int d) {
+    line(d) << named(core_, s.value) << " := array " << s.array.index << "\n";
+  }
+  void statement(const steps::StoreArray& s, int d) {
+    line(d) << "array " << s.array.index << " := " << operand(s.value) << "\n";
+  }
+  void statement(const steps::Push& s, int d) {
+    line(d) << "push queue " << s.queue.index << " " << operand(s.value) << "\n";
+  }
   void statement(const steps::LoadInput& s, int d) { line(d) << named(core_, s.value) << " := input\n"; }
   void statement(const steps::StoreOutput& s, int d) {
     line(d) << "output " << core_.outputs[s.output].name << " := " << operand(s.value) << "\n";
@@ -112,8 +125,12 @@ class StepPrinter {
     line(d) << "expect " << core_.inputs[s.input].name << (s.present ? " present\n" : " absent\n");
   }
   void statement(const steps::Assert& s, int d) { line(d) << "assert " << id(s.condition) << "\n"; }
-  void statement(const steps::Side& s, int d) { line(d) << "assume " << (s.positive ? "" : "not ") << id(s.condition) << "\n"; }
-  void statement(const steps::MarkLast& s, int d) { line(d) << "last := " << (s.positive ? "" : "not ") << id(s.condition) << "\n"; }
+  void statement(const steps::Side& s, int d) {
+    line(d) << "assume " << (s.positive ? "" : "not ") << id(s.condition) << "\n";
+  }
+  void statement(const steps::MarkLast& s, int d) {
+    line(d) << "last := " << (s.positive ? "" : "not ") << id(s.condition) << "\n";
+  }
   void statement(const steps::Branch& s, int d) {
     auto test = [&]() -> std::string {
       if (s.test.kind == steps::Test::first) return "first";
@@ -140,7 +157,8 @@ std::string print(const Schedule& s) {
   out << (s.straight ? "straight\n" : "");
   for (std::size_t u = 0; u < s.units.size(); ++u) {
     const ScheduledUnit& unit = s.units[u];
-    out << (unit.segmented ? "segmented unit " : "forward unit ") << u << ": clock " << clock_string(core, unit.clock) << "\n";
+    out << (unit.segmented ? "segmented unit " : "forward unit ") << u << ": clock " << clock_string(core, unit.clock)
+        << "\n";
     for (ValueId v : unit.operands) {
       out << "  reads " << named(core, v);
       if (s.sources[v.index].skip > 0) out << " = " << id(s.sources[v.index].value) << " +" << s.sources[v.index].skip;

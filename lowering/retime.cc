@@ -230,13 +230,17 @@ class Retiming {
     const std::vector<ClockId> p = path(original_clock_.at(v));
     for (int i = 0; i < r; ++i) {
       const bool last = i + 1 == r && p.empty();
-      if (last) core_[v].rhs = core::Post{x};
-      else x = add(core::Post{x}, core_[v], clock_);
+      if (last)
+        core_[v].rhs = core::Post{x};
+      else
+        x = add(core::Post{x}, core_[v], clock_);
     }
     for (std::size_t i = 0; i < p.size(); ++i) {
       const Clock step = core_[p[i]];
-      if (i + 1 == p.size()) core_[v].rhs = core::When{x, step.condition, step.positive};
-      else x = add(core::When{x, step.condition, step.positive}, core_[v], p[i]);
+      if (i + 1 == p.size())
+        core_[v].rhs = core::When{x, step.condition, step.positive};
+      else
+        x = add(core::When{x, step.condition, step.positive}, core_[v], p[i]);
     }
     core_[late_.at(v)].name.clear();
   }

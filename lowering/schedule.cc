@@ -48,7 +48,8 @@ Core undo_delays(Core core) {
     }
     const ValueId start = starts[like.clock];
     core.clocks.push_back({like.clock, start, false});
-    const ValueId sampled = add(core::When{later, start, false}, like.dtype, like.shape, ClockId{core.clocks.size() - 1}, like);
+    const ValueId sampled =
+        add(core::When{later, start, false}, like.dtype, like.shape, ClockId{core.clocks.size() - 1}, like);
     core.values[i].rhs = core::Merge{start, init, sampled};
   }
   return core;
@@ -201,7 +202,11 @@ class Scheduler {
     }
     std::uint32_t found = 0;
     const auto order = strong_components(
-        out_.units.size(), [&](std::uint32_t u, auto&& f) { for (std::uint32_t w : needs[u]) f(w); }, found);
+        out_.units.size(),
+        [&](std::uint32_t u, auto&& f) {
+          for (std::uint32_t w : needs[u]) f(w);
+        },
+        found);
     std::vector<ScheduledUnit> sorted(out_.units.size());
     for (std::size_t u = 0; u < sorted.size(); ++u) sorted[order[u]] = std::move(out_.units[u]);
     out_.units = std::move(sorted);
@@ -246,7 +251,8 @@ class Scheduler {
     for (ValueId v : waited)
       for (const Literal& l : guards(v, u)) reads.insert(l.condition);
     u.operands.assign(reads.begin(), reads.end());
-    std::ranges::stable_sort(u.operands, {}, [&](ValueId v) { return std::pair(depth(core_[v].clock), guards(v, u).size()); });
+    std::ranges::stable_sort(u.operands, {},
+                             [&](ValueId v) { return std::pair(depth(core_[v].clock), guards(v, u).size()); });
     for (ValueId v : u.operands) u.needed.push_back(guards(v, u));
     if (!u.segmented) order_values(u);
   }
@@ -377,10 +383,10 @@ class Scheduler {
   Components components_;
   Diagnostics& diagnostics_;
   Schedule out_;
-  std::vector<Signature> signature_;                 // by ValueId
-  std::vector<std::uint32_t> rank_, rank_end_;       // by ClockId
+  std::vector<Signature> signature_;                        // by ValueId
+  std::vector<std::uint32_t> rank_, rank_end_;              // by ClockId
   std::map<std::pair<ClockId, ValueId>, ClockId> sampled_;  // a clock and a condition: the last ranked of the two
-  std::vector<std::uint32_t> local_;                 // by ValueId: place in the unit being ordered
+  std::vector<std::uint32_t> local_;                        // by ValueId: place in the unit being ordered
   std::map<Signature, std::size_t> forward_units_;
 };
 
@@ -408,8 +414,9 @@ bool orderable(const DependenceGraph& graph, const Components& components, Diagn
       if (++size[comp[i]] == 2) {
         const ValueId v = c.values[i];
         auto& d = diagnostics.report(Code::E0701, core[v].span,
-                                     "`" + describe(core, v) + "` and other values need each other within a cycle, "
-                                     "under conditions that exclude each other");
+                                     "`" + describe(core, v) +
+                                         "` and other values need each other within a cycle, "
+                                         "under conditions that exclude each other");
         explain_cycle(graph, find_cycle(graph, c.values, v, true), d);
         d.note("there is no one order to compute them in; `--engine reference` runs the program");
         return false;

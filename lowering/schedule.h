@@ -28,10 +28,10 @@ struct StreamSource {
 
 struct ScheduledUnit {
   bool segmented = false;
-  ClockId clock;                   // its instants
-  std::vector<ValueId> values;     // forward: in order of computation
-  SegmentPlan plan;                // segmented
-  std::vector<ValueId> operands;   // read from other units and inputs, conditions before what they sample
+  ClockId clock;                  // its instants
+  std::vector<ValueId> values;    // forward: in order of computation
+  SegmentPlan plan;               // segmented
+  std::vector<ValueId> operands;  // read from other units and inputs, conditions before what they sample
   // By operand: conditions, operands themselves, without which the unit does not look at it; it
   // need not wait for it where they fail.
   std::vector<std::vector<Literal>> needed;
@@ -39,10 +39,10 @@ struct ScheduledUnit {
 
 struct Schedule {
   static constexpr std::uint32_t nowhere = UINT32_MAX;
-  std::shared_ptr<const Core> core;     // pruned and retimed; the ids here are its
+  std::shared_ptr<const Core> core;  // pruned and retimed; the ids here are its
   std::vector<ScheduledUnit> units;
-  std::vector<std::uint32_t> unit_of;   // by ValueId; nowhere: constants, base inputs, posts read as streams
-  std::vector<StreamSource> sources;    // by ValueId: itself, or what an acyclic post reads
+  std::vector<std::uint32_t> unit_of;  // by ValueId; nowhere: constants, base inputs, posts read as streams
+  std::vector<StreamSource> sources;   // by ValueId: itself, or what an acyclic post reads
   // One forward unit (or none) at every cycle that reads only the inputs of that cycle.
   bool straight = false;
 

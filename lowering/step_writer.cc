@@ -63,8 +63,10 @@ std::vector<TestPath> class_paths(std::uint8_t classes) {
   auto side = [&](bool leads, std::uint8_t open, std::uint8_t closed) {
     const bool o = (classes & open) != 0;
     const bool c = (classes & closed) != 0;
-    if (o && c) paths.push_back({first(leads)});
-    else if (o || c) paths.push_back({first(leads), last(c)});
+    if (o && c)
+      paths.push_back({first(leads)});
+    else if (o || c)
+      paths.push_back({first(leads), last(c)});
   };
   side(true, first_instant, single_instant);
   side(false, interior_instant, last_instant);

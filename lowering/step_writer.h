@@ -15,7 +15,7 @@
 
 namespace rml {
 
-using TestPath = std::vector<steps::Test>;   // outermost first; Test::positive says which side
+using TestPath = std::vector<steps::Test>;  // outermost first; Test::positive says which side
 
 class StepWriter {
  public:
@@ -52,6 +52,9 @@ class ProgramBuilder {
   // Outputs (straight) or queues that take the value.
   void hand_out(StepWriter&, const TestPath&, ValueId value);
   bool handed_out(ValueId value) const;
+  // Its asserts.
+  void check(StepWriter&, const TestPath&, ValueId value);
+  bool checked(ValueId value) const { return !asserts_of_[value.index].empty(); }
   std::uint32_t site(Span, std::string message);
 
  private:
@@ -64,9 +67,9 @@ class ProgramBuilder {
 
   const Schedule& schedule_;
   steps::Program program_;
-  std::vector<QueueId> queue_of_;                        // by ValueId
-  std::vector<std::vector<std::uint32_t>> outputs_of_;   // by ValueId (straight)
-  std::vector<std::vector<std::uint32_t>> asserts_of_;   // by ValueId: sites
+  std::vector<QueueId> queue_of_;                       // by ValueId
+  std::vector<std::vector<std::uint32_t>> outputs_of_;  // by ValueId (straight)
+  std::vector<std::vector<std::uint32_t>> asserts_of_;  // by ValueId: sites
 };
 
 // lowering/build_segment.cc

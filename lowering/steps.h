@@ -34,18 +34,17 @@
 
 namespace rml {
 
-using CellId = Id<struct CellTag>;     // one element that lives from instant to instant
-using ArrayId = Id<struct ArrayTag>;   // one element per instant of the current segment of its unit
+using CellId = Id<struct CellTag>;    // one element that lives from instant to instant
+using ArrayId = Id<struct ArrayTag>;  // one element per instant of the current segment of its unit
 using QueueId = Id<struct QueueTag>;
-
 
 namespace steps {
 
 struct CellInfo {
   DType dtype{};
   Shape shape;
-  Tensor initial;          // empty (0 elements, rank 0, zero bytes): all zeros
-  bool local = false;      // lives only while one pass runs (a loop-carried register), starts as `initial`
+  Tensor initial;      // empty (0 elements, rank 0, zero bytes): all zeros
+  bool local = false;  // lives only while one pass runs (a loop-carried register), starts as `initial`
   std::string name;
 };
 
@@ -60,33 +59,72 @@ struct QueueInfo {
   DType dtype{};
   Shape shape;
   std::uint32_t readers = 0;
-  std::vector<std::uint32_t> skips;   // by reader: elements it leaves out at the beginning (post)
-  bool overtaken = false;             // some reader may pass elements that are not there yet
+  std::vector<std::uint32_t> skips;  // by reader: elements it leaves out at the beginning (post)
+  bool overtaken = false;            // some reader may pass elements that are not there yet
   std::string name;
 };
 
 struct Block;
 
-struct Compute { ValueId value; };                   // Const, Apply, Call (all results), by its rhs
-struct Copy { ValueId to, from; };                   // when, merge branches; same dtype and shape
-struct LoadCell { ValueId value; CellId cell; };
-struct StoreCell { CellId cell; ValueId value; };
-struct MoveCell { CellId to, from; };
-struct LoadArray { ValueId value; ArrayId array; };  // at the current position
-struct StoreArray { ArrayId array; ValueId value; };
-struct Push { QueueId queue; ValueId value; };
-struct LoadInput { ValueId value; };                 // an Input: from the caller (straight), or popped
-                                                     // from its raw input queue (see Unit::raw_inputs)
-struct StoreOutput { std::uint32_t output; ValueId value; };   // straight programs only
+struct Compute {
+  ValueId value;
+};  // Const, Apply, Call (all results), by its rhs
+struct Copy {
+  ValueId to, from;
+};  // when, merge branches; same dtype and shape
+struct LoadCell {
+  ValueId value;
+  CellId cell;
+};
+struct StoreCell {
+  CellId cell;
+  ValueId value;
+};
+struct MoveCell {
+  CellId to, from;
+};
+struct LoadArray {
+  ValueId value;
+  ArrayId array;
+};  // at the current position
+struct StoreArray {
+  ArrayId array;
+  ValueId value;
+};
+struct Push {
+  QueueId queue;
+  ValueId value;
+};
+struct LoadInput {
+  ValueId value;
+};  // an Input: from the caller (straight), or popped
+    // from its raw input queue (see Unit::raw_inputs)
+struct StoreOutput {
+  std::uint32_t output;
+  ValueId value;
+};  // straight programs only
 // Input `input` must be present (or absent) here: RML_FAULT_PRESENCE otherwise.
-struct Expect { std::uint32_t input; bool present; };
-struct Assert { ValueId condition; std::uint32_t site; };      // RML_FAULT_ASSERT
-struct Side { ValueId condition; bool positive; std::uint32_t site; };  // RML_FAULT_SIDE
+struct Expect {
+  std::uint32_t input;
+  bool present;
+};
+struct Assert {
+  ValueId condition;
+  std::uint32_t site;
+};  // RML_FAULT_ASSERT
+struct Side {
+  ValueId condition;
+  bool positive;
+  std::uint32_t site;
+};  // RML_FAULT_SIDE
 
 // In the leading block of a segmented unit: where the cut is computed. Sets the unit's `last`
 // flag (false at the beginning of every instant) to condition == positive. Not executed at
 // instants where the cut is absent: these are not last.
-struct MarkLast { ValueId condition; bool positive; };
+struct MarkLast {
+  ValueId condition;
+  bool positive;
+};
 
 // What a branch tests: a Boolean value of this instant, or where the instant lies in its segment.
 // In the leading block `last` is tested only after MarkLast.
@@ -97,7 +135,7 @@ struct Test {
 };
 struct Branch {
   Test test;
-  std::unique_ptr<Block> then_block, else_block;     // never null; may be empty
+  std::unique_ptr<Block> then_block, else_block;  // never null; may be empty
 };
 
 using Statement = std::variant<Compute, Copy, LoadCell, StoreCell, MoveCell, LoadArray, StoreArray, Push, LoadInput,
@@ -117,7 +155,7 @@ struct Operand {
   ValueId value;
   QueueId queue;
   std::uint32_t reader = 0;
-  std::vector<std::pair<ValueId, bool>> when;   // present iff all of these hold (outermost first)
+  std::vector<std::pair<ValueId, bool>> when;  // present iff all of these hold (outermost first)
   // The unit looks at the element only where all of these hold as well (operands before this
   // one, on its clock); elsewhere the element need not be there yet and the value is zero.
   std::vector<std::pair<ValueId, bool>> needed;
@@ -125,8 +163,8 @@ struct Operand {
 
 struct Pass {
   bool backward = false;
-  Block prologue;            // once, before the loop: sets local cells
-  Block body;                // per instant; may test first and last
+  Block prologue;  // once, before the loop: sets local cells
+  Block body;      // per instant; may test first and last
 };
 
 struct Unit {
@@ -142,14 +180,14 @@ struct Unit {
   bool segmented = false;
   // After `instant` of the last instant of a segment (its flag was set by MarkLast), the passes
   // run over the whole segment.
-  std::vector<Pass> passes;  // after the leading one, in order
-  Block commit;              // after the passes, with the position at the last instant
+  std::vector<Pass> passes;     // after the leading one, in order
+  Block commit;                 // after the passes, with the position at the last instant
   std::uint32_t cut_index = 0;  // in Program::cuts
 };
 
 // What pop hands out: outputs read from queues, on base; the same rules as Unit::operands.
 struct Emitter {
-  std::vector<Operand> operands;                    // conditions and outputs
+  std::vector<Operand> operands;                                 // conditions and outputs
   std::vector<std::pair<std::uint32_t, std::uint32_t>> outputs;  // (output, index into operands)
 };
 
@@ -174,11 +212,11 @@ struct Program {
   std::vector<QueueId> input_queues;
   std::vector<QueueId> input_flags;
   std::vector<Unit> units;
-  Emitter emitter;                                  // not in straight programs
-  std::vector<Site> sites;                          // of asserts, side conditions, and operators that can fail
-  std::vector<std::uint32_t> value_sites;           // by ValueId: its site, UINT32_MAX if it cannot fail
+  Emitter emitter;                         // not in straight programs
+  std::vector<Site> sites;                 // of asserts, side conditions, and operators that can fail
+  std::vector<std::uint32_t> value_sites;  // by ValueId: its site, UINT32_MAX if it cannot fail
   std::vector<CutInfo> cuts;
-  std::vector<bool> inlined;                        // by ValueId: computed inside the loop of its only user
+  std::vector<bool> inlined;  // by ValueId: computed inside the loop of its only user
 };
 
 // Text form (`rmlc show schedule`): units, statements, storage with bytes.

@@ -24,8 +24,10 @@ class Validator {
     check_coverage();
     for (std::uint32_t u = 0; u < s_.units.size() && error_.empty(); ++u) {
       check_operands(u);
-      if (s_.units[u].segmented) check_segmented(u);
-      else check_forward(u);
+      if (s_.units[u].segmented)
+        check_segmented(u);
+      else
+        check_forward(u);
     }
     return error_;
   }
@@ -116,7 +118,7 @@ class Validator {
     auto need = [&](ValueId v, const Dependence& e, int t) {
       if (!members.contains(e.on) || !facts.possible(graph_.guard_of(v, e), class_of(t, length))) return;
       const int at = t + e.weight;
-      if (at < 0) return;   // an earlier segment, complete
+      if (at < 0) return;  // an earlier segment, complete
       if (at >= length) return fail(name(v) + " needs " + name(e.on) + " beyond the end of its segment");
       if (facts.possible(graph_.demand(e.on), class_of(at, length)) && !done.contains({e.on, at}))
         fail(name(v) + " is computed before " + name(e.on) + " in a segment of " + std::to_string(length));

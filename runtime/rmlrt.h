@@ -22,68 +22,68 @@ enum { RML_BOOL, RML_I8, RML_U8, RML_I16, RML_I32, RML_I64, RML_F16, RML_BF16, R
 
 typedef struct rml_port {
   const char* name;
-  const char* clock;     /* for people: "base", "base on c", "base on not c" */
+  const char* clock; /* for people: "base", "base on c", "base on not c" */
   uint8_t dtype;
-  uint8_t always;        /* 1: present at every cycle; its presence flag is not looked at */
-  uint32_t rank;         /* 0: scalar */
+  uint8_t always; /* 1: present at every cycle; its presence flag is not looked at */
+  uint32_t rank;  /* 0: scalar */
   const uint64_t* dims;
-  uint64_t elements;     /* product of dims */
+  uint64_t elements; /* product of dims */
 } rml_port;
 
 /* A place in the source where a run can stop. */
 typedef struct rml_site {
   const char* file;
   uint32_t line, column;
-  const char* message;   /* "division by zero", the text of an assert, …; for RML_FAULT_INDEX
-                            the runtime adds value and bound */
+  const char* message; /* "division by zero", the text of an assert, …; for RML_FAULT_INDEX
+                          the runtime adds value and bound */
 } rml_site;
 
 enum {
   RML_OK = 0,
-  RML_FAULT_DIVISION = 1,  /* integer division or remainder by zero */
-  RML_FAULT_INDEX = 2,     /* value is not in [0, bound) */
+  RML_FAULT_DIVISION = 1, /* integer division or remainder by zero */
+  RML_FAULT_INDEX = 2,    /* value is not in [0, bound) */
   RML_FAULT_ASSERT = 3,
-  RML_FAULT_PRESENCE = 4,  /* input `value` (its index) present where its clock says absent, or the reverse;
-                              bound = 1: it was present */
-  RML_FAULT_HORIZON = 5,   /* a segment longer than horizon; value = cycle where it began */
-  RML_FAULT_MEMORY = 6,    /* grow failed; value = bytes asked for */
-  RML_FAULT_NUMERIC = 7,   /* a kernel could not go on (a singular matrix, …) */
-  RML_FAULT_SIDE = 8       /* a side condition that the schedule assumes does not hold */
+  RML_FAULT_PRESENCE = 4, /* input `value` (its index) present where its clock says absent, or the reverse;
+                             bound = 1: it was present */
+  RML_FAULT_HORIZON = 5,  /* a segment longer than horizon; value = cycle where it began */
+  RML_FAULT_MEMORY = 6,   /* grow failed; value = bytes asked for */
+  RML_FAULT_NUMERIC = 7,  /* a kernel could not go on (a singular matrix, …) */
+  RML_FAULT_SIDE = 8      /* a side condition that the schedule assumes does not hold */
 };
 
 /* Every state begins with this. */
 typedef struct rml_header {
   /* set by the host before init */
   uint64_t seed;
-  int64_t horizon;         /* longest segment allowed, in cycles; 0: bounded by memory only */
+  int64_t horizon; /* longest segment allowed, in cycles; 0: bounded by memory only */
   /* Moves old (may be null) to a block of new_bytes, aligned to 64; null: refused. A null
    * function means fixed capacity: whatever init was given must do. */
   void* (*grow)(void* context, void* old, uint64_t old_bytes, uint64_t new_bytes);
   void* context;
   /* kept by the program */
-  int64_t pushed;          /* cycles read */
-  int64_t popped;          /* rows handed out */
+  int64_t pushed; /* cycles read */
+  int64_t popped; /* rows handed out */
   int64_t longest_segment;
   int64_t segments;
-  int64_t buffer_bytes;    /* held by rings and segments now */
-  int32_t fault;           /* RML_FAULT_…, 0: none; a faulted state only pops what was complete */
+  int64_t buffer_bytes; /* held by rings and segments now */
+  int32_t fault;        /* RML_FAULT_…, 0: none; a faulted state only pops what was complete */
   uint32_t site;
   int64_t fault_cycle;
   int64_t value, bound;
-  int32_t waiting;         /* after finish: index of the first cut still waited for, -1: none */
+  int32_t waiting; /* after finish: index of the first cut still waited for, -1: none */
   int32_t reserved;
 } rml_header;
 
 /* A condition that ends segments: what undetermined rows wait for. */
 typedef struct rml_cut {
-  const char* condition;   /* "batch_end", as in the source */
+  const char* condition; /* "batch_end", as in the source */
   rml_site site;
 } rml_cut;
 
 typedef struct rml_program {
   uint32_t abi;
-  const char* name;        /* of the node */
-  const char* source;      /* file */
+  const char* name;   /* of the node */
+  const char* source; /* file */
   uint32_t n_inputs, n_outputs, n_sites, n_cuts;
   const rml_port* inputs;
   const rml_port* outputs;

@@ -43,10 +43,14 @@ class Check {
     const Offsets offsets = find_offsets(graph_, components, c);
     if (offsets.kind == Offsets::found) return;
     const SegmentResult segments = plan_segments(graph_, components, c);
-    if (segments.plan) check_cut(*segments.plan);
-    else if (offsets.kind == Offsets::zero_cycle) report_instantaneous(offsets.cycle, false);
-    else if (unscheduled_only(components, c, segments.failure)) unscheduled(comp);
-    else report_unproductive(comp, segments.failure);
+    if (segments.plan)
+      check_cut(*segments.plan);
+    else if (offsets.kind == Offsets::zero_cycle)
+      report_instantaneous(offsets.cycle, false);
+    else if (unscheduled_only(components, c, segments.failure))
+      unscheduled(comp);
+    else
+      report_unproductive(comp, segments.failure);
   }
 
   // Every dependence on ever later instants has a condition that stops it; that the passes of
@@ -57,14 +61,13 @@ class Check {
     return failure.kind == SegmentFailure::both_ways;
   }
   void unscheduled(const Component& comp) {
-    add("`" + describe(core_, named_one(comp.values)) + "` and what depends on it have no static schedule: "
+    add("`" + describe(core_, named_one(comp.values)) +
+        "` and what depends on it have no static schedule: "
         "only the reference engine runs this program");
   }
 
   // Values on a cycle of weight 0 whose guards can hold together; empty if there is none.
-  std::vector<ValueId> instantaneous_cycle(const std::vector<ValueId>& members) {
-    return cycle_under(members, {}, 0);
-  }
+  std::vector<ValueId> instantaneous_cycle(const std::vector<ValueId>& members) { return cycle_under(members, {}, 0); }
 
   std::vector<ValueId> cycle_under(const std::vector<ValueId>& members, const Guard& given, int depth) {
     auto index = [&](ValueId v) {
@@ -125,9 +128,9 @@ class Check {
     std::vector<ValueId> members = cycle;
     std::ranges::sort(members);
     const ValueId v = named_one(members);
-    auto& d = diagnostics_.report(Code::E0501, core_[v].span,
-                                  "`" + describe(core_, v) + "` needs its own value of the same cycle",
-                                  "defined by itself");
+    auto& d =
+        diagnostics_.report(Code::E0501, core_[v].span,
+                            "`" + describe(core_, v) + "` needs its own value of the same cycle", "defined by itself");
     explain_cycle(graph_, find_cycle(graph_, members, v, same_cycle_only), d);
     explain_instance(core_, v, d);
     if (same_cycle_only) d.note("break the cycle with a delay: `init fby …` takes the value of the previous cycle");
@@ -143,15 +146,16 @@ class Check {
                                     "nothing ever stops this dependence on the next cycle");
       explain_cycle(graph_, find_cycle(graph_, comp.values, post, false), d);
       explain_instance(core_, post, d);
-      d.note("stop it where a condition holds: `post_end(end, init, e)`, `backfill(e, c)`, or "
-             "`if c then … else post …` with a c that comes true again and again");
+      d.note(
+          "stop it where a condition holds: `post_end(end, init, e)`, `backfill(e, c)`, or "
+          "`if c then … else post …` with a c that comes true again and again");
       return;
     }
     const std::string cut = describe(core_, failure.cut.condition);
     auto& d = diagnostics_.report(Code::E0504, core_[failure.cut.condition].span,
-                                    "`" + cut + "` should end the dependence on later cycles, but is known only after it",
-                                    "this condition waits for what it should cut");
-      explain_cycle(graph_, find_cycle(graph_, comp.values, failure.cut.condition, false), d);
+                                  "`" + cut + "` should end the dependence on later cycles, but is known only after it",
+                                  "this condition waits for what it should cut");
+    explain_cycle(graph_, find_cycle(graph_, comp.values, failure.cut.condition, false), d);
     d.note("let the condition depend on inputs and earlier values only");
   }
 
@@ -161,20 +165,21 @@ class Check {
     if (r.kind == Recurrence::stops) {
       auto& d = diagnostics_.report(
           Code::E0503, core_[plan.cut.condition].span,
-          r.since == 0 ? "`" + cut + "` never comes true" : "`" + cut + "` does not come true again after cycle " +
-                                                               std::to_string(r.since - 1),
+          r.since == 0 ? "`" + cut + "` never comes true"
+                       : "`" + cut + "` does not come true again after cycle " + std::to_string(r.since - 1),
           "this condition ends every dependence on later cycles here");
       d.note("it depends on no input, so this is how it always goes; values that wait for it stay undetermined");
       return;
     }
-    std::string text = r.kind == Recurrence::recurs
-                           ? "productive: `" + cut + "` comes true at least every " + std::to_string(r.period) + " cycles"
-                           : "productive if `" + cut + "` keeps coming true";
+    std::string text = r.kind == Recurrence::recurs ? "productive: `" + cut + "` comes true at least every " +
+                                                          std::to_string(r.period) + " cycles"
+                                                    : "productive if `" + cut + "` keeps coming true";
     add(std::move(text));
     for (const Literal& s : plan.sides)
       add("assumes `" + cut + "` only where `" + (s.positive ? "" : "not ") + describe(core_, s.condition) + "`");
     for (const Literal& o : plan.only_at_cut)
-      add("assumes `" + std::string(o.positive ? "" : "not ") + describe(core_, o.condition) + "` only where `" + cut + "`");
+      add("assumes `" + std::string(o.positive ? "" : "not ") + describe(core_, o.condition) + "` only where `" + cut +
+          "`");
   }
 
   void add(std::string text) {

@@ -29,21 +29,31 @@ struct Variable {
   Symbol name;
   Span span;
   enum Kind : std::uint8_t { input, output, local } kind = local;
-  std::uint32_t equation = UINT32_MAX;     // which equation defines it, and which of its targets
+  std::uint32_t equation = UINT32_MAX;  // which equation defines it, and which of its targets
   std::uint32_t target = 0;
   const ast::TypeAnnotation* type = nullptr;  // of the interface or of the target
 };
 
 // What a Name or the callee of a Call refers to.
-struct VariableRef { std::uint32_t variable; };   // index into ResolvedNode::variables
-struct ConstRef { ConstId constant; };
-struct DTypeRef { DType dtype; };                 // only as a `dtype` attribute
-struct NodeRef { NodeId node; };
-struct OperatorRef { OperatorId op; };
-struct ParamRef {};                               // param(e)
-struct StopGradientRef {};                        // stop_gradient(e)
-using Reference = std::variant<std::monostate, VariableRef, ConstRef, DTypeRef, NodeRef, OperatorRef, ParamRef,
-                               StopGradientRef>;
+struct VariableRef {
+  std::uint32_t variable;
+};  // index into ResolvedNode::variables
+struct ConstRef {
+  ConstId constant;
+};
+struct DTypeRef {
+  DType dtype;
+};  // only as a `dtype` attribute
+struct NodeRef {
+  NodeId node;
+};
+struct OperatorRef {
+  OperatorId op;
+};
+struct ParamRef {};         // param(e)
+struct StopGradientRef {};  // stop_gradient(e)
+using Reference =
+    std::variant<std::monostate, VariableRef, ConstRef, DTypeRef, NodeRef, OperatorRef, ParamRef, StopGradientRef>;
 
 // Arguments of a call in the order of the callee's parameters; invalid where left out
 // (an attribute with a default). A variadic operand is expanded where it stands, so parameter
@@ -52,68 +62,68 @@ using OrderedArguments = std::vector<ExprId>;
 
 struct ResolvedNode {
   std::vector<Variable> variables;
-  std::vector<NodeId> callees;     // without repetition
-  bool has_errors = false;         // later passes pass over this node
+  std::vector<NodeId> callees;  // without repetition
+  bool has_errors = false;      // later passes pass over this node
 };
 
 struct Resolved {
-  std::vector<Reference> references;         // by ExprId: Names and Calls; also the operators behind
-                                             // Unary, Binary, Array and Index syntax
-  std::vector<OrderedArguments> arguments;   // by ExprId: Calls
-  std::vector<ResolvedNode> nodes;           // by NodeId
-  std::vector<NodeId> order;                 // callees before callers
-  std::vector<ConstId> const_order;          // constants used before those that use them
-  std::vector<bool> const_errors;            // by ConstId: later passes pass over these
+  std::vector<Reference> references;        // by ExprId: Names and Calls; also the operators behind
+                                            // Unary, Binary, Array and Index syntax
+  std::vector<OrderedArguments> arguments;  // by ExprId: Calls
+  std::vector<ResolvedNode> nodes;          // by NodeId
+  std::vector<NodeId> order;                // callees before callers
+  std::vector<ConstId> const_order;         // constants used before those that use them
+  std::vector<bool> const_errors;           // by ConstId: later passes pass over these
 };
 
 // ---- dtypes ----------------------------------------------------------------------------
 
 // A dtype, or a variable of the node's scheme.
 struct TypeTerm {
-  std::int32_t variable = -1;                // ≥ 0: scheme variable
-  DType dtype = DType::f32;                  // when variable < 0
+  std::int32_t variable = -1;  // ≥ 0: scheme variable
+  DType dtype = DType::f32;    // when variable < 0
 };
 
 struct TypeScheme {
-  std::vector<DTypeSet> variables;           // what each variable may become
-  std::vector<DType> defaults;               // what it becomes when nothing decides
+  std::vector<DTypeSet> variables;  // what each variable may become
+  std::vector<DType> defaults;      // what it becomes when nothing decides
 };
 
 struct TypedNode {
   TypeScheme scheme;
-  std::vector<TypeTerm> variable_types;      // by variable index
+  std::vector<TypeTerm> variable_types;  // by variable index
   bool has_errors = false;
 };
 
 // A constant is generalised over its own dtype: in the terms of its value, scheme variable 0
 // is the dtype of the use at hand (that of the Name that refers to it).
 struct TypedConst {
-  TypeScheme scheme;                         // no variable (the type is decided) or one
+  TypeScheme scheme;  // no variable (the type is decided) or one
   TypeTerm type;
 };
 
 struct Typed {
-  std::vector<TypeTerm> expr_types;                    // by ExprId; multi-result calls: see instantiations
-  std::vector<std::vector<TypeTerm>> instantiations;   // by ExprId of a node call: terms for the callee's variables
-  std::vector<TypedNode> nodes;                        // by NodeId
-  std::vector<TypedConst> consts;                      // by ConstId
+  std::vector<TypeTerm> expr_types;                   // by ExprId; multi-result calls: see instantiations
+  std::vector<std::vector<TypeTerm>> instantiations;  // by ExprId of a node call: terms for the callee's variables
+  std::vector<TypedNode> nodes;                       // by NodeId
+  std::vector<TypedConst> consts;                     // by ConstId
 };
 
 // ---- clocks ----------------------------------------------------------------------------
 
 // What a clock samples by: a variable of the node, or the value of a condition expression.
 struct ConditionTerm {
-  std::int32_t variable = -1;                // ≥ 0: variable index of the node
-  ExprId expr;                               // otherwise this expression's value
+  std::int32_t variable = -1;  // ≥ 0: variable index of the node
+  ExprId expr;                 // otherwise this expression's value
 };
 
 using ClockTermId = Id<struct ClockTermTag>;
 struct ClockTerm {
   enum Kind : std::uint8_t { variable, on, never } kind = variable;
-  std::uint32_t index = 0;                   // variable: of the node's clock scheme
-  ClockTermId parent;                        // on
-  ConditionTerm condition;                   // on
-  bool positive = true;                      // on
+  std::uint32_t index = 0;  // variable: of the node's clock scheme
+  ClockTermId parent;       // on
+  ConditionTerm condition;  // on
+  bool positive = true;     // on
 };
 
 struct ClockedNode {

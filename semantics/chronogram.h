@@ -18,7 +18,7 @@ enum class Presence : std::uint8_t { present, absent, undetermined };
 
 struct Cell {
   Presence presence = Presence::undetermined;
-  Tensor value;       // when present
+  Tensor value;  // when present
 };
 
 struct ChronogramRow {

@@ -1,9 +1,9 @@
 // What is known of a condition at the first, interior, last or single instant of a segment.
 //
 // At last and single instants the cut and its side conditions hold; at first and interior
-// ones the cut does not, nor what holds only where the cut does. One instant before a first or single instant the cut held, or there
-// was none; one instant before an interior or last one it did not hold. Everything else
-// follows through not, and, or, when, merge, fby and post.
+// ones the cut does not, nor what holds only where the cut does. One instant before a first or single instant the cut
+// held, or there was none; one instant before an interior or last one it did not hold. Everything else follows through
+// not, and, or, when, merge, fby and post.
 #include "semantics/segment.h"
 
 namespace rml {
@@ -63,7 +63,7 @@ int ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
     const int z = truth(m->on_false, c);
     t = w == 1 ? y : w == 0 ? z : y == z ? y : -1;
   } else if (core[l.condition].clock != clock_) {
-    t = -1;   // fby and post count other instants
+    t = -1;  // fby and post count other instants
   } else if (const auto* f = std::get_if<core::Fby>(&rhs)) {
     const bool leads = c == first_instant || c == single_instant;
     if (graph_.is_start(l.condition)) {
@@ -75,8 +75,7 @@ int ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
       t = at_start == joined(f->next, last_instant, single_instant) ? at_start : -1;
     }
   } else if (const auto* p = std::get_if<core::Post>(&rhs)) {
-    t = ends ? joined(p->operand, first_instant, single_instant)
-             : joined(p->operand, interior_instant, last_instant);
+    t = ends ? joined(p->operand, first_instant, single_instant) : joined(p->operand, interior_instant, last_instant);
   }
   return l.positive ? t : negated(t);
 }

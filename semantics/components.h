@@ -12,15 +12,15 @@
 namespace rml {
 
 struct Component {
-  std::vector<ValueId> values;    // in order of their ids
-  ClockId clock;                  // the nearest clock that all are on
+  std::vector<ValueId> values;  // in order of their ids
+  ClockId clock;                // the nearest clock that all are on
   bool cyclic = false;
 };
 
 struct Components {
-  static constexpr std::uint32_t none = UINT32_MAX;   // constants, and what nothing needs
-  std::vector<Component> list;                        // topological
-  std::vector<std::uint32_t> of;                      // by ValueId
+  static constexpr std::uint32_t none = UINT32_MAX;  // constants, and what nothing needs
+  std::vector<Component> list;                       // topological
+  std::vector<std::uint32_t> of;                     // by ValueId
 };
 
 Components find_components(const DependenceGraph&);
@@ -49,8 +49,10 @@ std::vector<std::uint32_t> strong_components(std::size_t count, Successors&& suc
       if (!pending[v].empty()) {
         const std::uint32_t w = pending[v].back();
         pending[v].pop_back();
-        if (order[w] == unseen) enter(w);
-        else if (component[w] == unseen && order[w] < low[v]) low[v] = order[w];
+        if (order[w] == unseen)
+          enter(w);
+        else if (component[w] == unseen && order[w] < low[v])
+          low[v] = order[w];
         continue;
       }
       path.pop_back();

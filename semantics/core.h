@@ -36,28 +36,48 @@ using ClockId = Id<struct ClockTag>;
 using InstanceId = Id<struct InstanceTag>;
 
 struct Clock {
-  ClockId parent;           // invalid for base and never
+  ClockId parent;  // invalid for base and never
   ValueId condition;
   bool positive = true;
 };
-inline constexpr ClockId base_clock{0};    // every cycle
-inline constexpr ClockId never_clock{1};   // no cycle
+inline constexpr ClockId base_clock{0};   // every cycle
+inline constexpr ClockId never_clock{1};  // no cycle
 
 namespace core {
-struct Const { Tensor value; };
-struct Input { std::uint32_t index; };
+struct Const {
+  Tensor value;
+};
+struct Input {
+  std::uint32_t index;
+};
 struct Apply {
   OperatorId op;
   std::vector<ValueId> operands;
   std::vector<Attribute> attributes;
-  std::uint64_t key = 0;    // random operators: hash of the instance path
+  std::uint64_t key = 0;  // random operators: hash of the instance path
 };
-struct Call { std::uint32_t external; std::vector<ValueId> operands; };
-struct Result { ValueId call; std::uint32_t output; };
-struct When { ValueId operand; ValueId condition; bool positive; };
-struct Merge { ValueId condition, on_true, on_false; };
-struct Fby { ValueId init, next; };
-struct Post { ValueId operand; };
+struct Call {
+  std::uint32_t external;
+  std::vector<ValueId> operands;
+};
+struct Result {
+  ValueId call;
+  std::uint32_t output;
+};
+struct When {
+  ValueId operand;
+  ValueId condition;
+  bool positive;
+};
+struct Merge {
+  ValueId condition, on_true, on_false;
+};
+struct Fby {
+  ValueId init, next;
+};
+struct Post {
+  ValueId operand;
+};
 using Rhs = std::variant<Const, Input, Apply, Call, Result, When, Merge, Fby, Post>;
 }  // namespace core
 
@@ -67,16 +87,16 @@ struct Value {
   Shape shape;
   ClockId clock;
   Span span;
-  InstanceId instance;      // where it was instantiated
-  std::string name;         // the user's variable, where there is one: "lstm.cell.h"
+  InstanceId instance;  // where it was instantiated
+  std::string name;     // the user's variable, where there is one: "lstm.cell.h"
 };
 
 // One instantiation of a node; instances form the tree whose root is the entry node.
 struct Instance {
-  InstanceId parent;        // invalid for the entry
+  InstanceId parent;  // invalid for the entry
   NodeId node;
-  Span call;                // the call in the parent
-  std::string path;         // "lstm.cell", "" for the entry
+  Span call;         // the call in the parent
+  std::string path;  // "lstm.cell", "" for the entry
 };
 
 struct Port {
@@ -92,27 +112,27 @@ struct CoreAssert {
 };
 
 struct ExternalNode {
-  std::string symbol;       // C name
+  std::string symbol;  // C name
   std::vector<std::pair<DType, Shape>> inputs, outputs;
   Span span;
 };
 
-struct Parameter {          // a `param`: trained under diff, stored by name
+struct Parameter {  // a `param`: trained under diff, stored by name
   std::string path;
   ValueId value;
 };
 
 struct Core {
-  std::string entry;        // the node's name
+  std::string entry;  // the node's name
   std::vector<Value> values;
-  std::vector<Clock> clocks;          // [0] base, [1] never
+  std::vector<Clock> clocks;  // [0] base, [1] never
   std::vector<Instance> instances;
   std::vector<ExternalNode> externals;
-  std::vector<Port> inputs;           // value: the Input
+  std::vector<Port> inputs;  // value: the Input
   std::vector<Port> outputs;
   std::vector<CoreAssert> asserts;
   std::vector<Parameter> parameters;
-  std::vector<Port> watches;          // every named variable of the source that survived
+  std::vector<Port> watches;  // every named variable of the source that survived
 
   const Value& operator[](ValueId v) const { return values[v.index]; }
   Value& operator[](ValueId v) { return values[v.index]; }

@@ -11,7 +11,7 @@ namespace rml {
 
 struct Hop {
   ValueId from, to;
-  int weight = 0;       // 0 same, -1 previous, +1 next cycle
+  int weight = 0;  // 0 same, -1 previous, +1 next cycle
 };
 
 // A shortest cycle through `start` among `members`, using edges of weight 0 only if

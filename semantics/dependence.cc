@@ -171,7 +171,7 @@ Guard DependenceGraph::translate(const Guard& g, ClockId clock, int weight) cons
       for (ValueId f : delayed_[l.condition.index])
         if (core_[f].clock == clock) add(out, {f, l.positive});
     } else if (const auto* f = std::get_if<core::Fby>(&rhs); f != nullptr && core_.is_const(f->init)) {
-      if (l.positive && is_start(l.condition)) out.never = true;   // at the first instant nothing earlier is needed
+      if (l.positive && is_start(l.condition)) out.never = true;  // at the first instant nothing earlier is needed
       if (!core_.is_const(f->next)) add(out, {f->next, l.positive});
     }
   }
@@ -316,11 +316,14 @@ std::vector<DeadOperand> find_dead_operands(const Core& core) {
     for (const Dependence& e : graph.of(v)) {
       const bool fby = std::holds_alternative<core::Fby>(core[v].rhs);
       if (!e.guarded && !fby && e.weight <= 0) continue;
-      if (fby && !e.at_start && e.weight == 0) continue;   // the condition of its clock
+      if (fby && !e.at_start && e.weight == 0) continue;  // the condition of its clock
       if (!graph.demand_across(v, e).never) continue;
-      if (e.guarded) dead.push_back({v, e.guard.positive ? DeadOperand::on_true : DeadOperand::on_false});
-      else if (fby) dead.push_back({v, e.at_start ? DeadOperand::init : DeadOperand::next});
-      else dead.push_back({v, DeadOperand::all});
+      if (e.guarded)
+        dead.push_back({v, e.guard.positive ? DeadOperand::on_true : DeadOperand::on_false});
+      else if (fby)
+        dead.push_back({v, e.at_start ? DeadOperand::init : DeadOperand::next});
+      else
+        dead.push_back({v, DeadOperand::all});
     }
   }
   return dead;
@@ -337,11 +340,21 @@ Core prune_undemanded(Core core) {
     core.values.push_back(std::move(none));
     auto& rhs = core[v].rhs;
     switch (part) {
-      case DeadOperand::on_true: std::get<core::Merge>(rhs).on_true = zero; break;
-      case DeadOperand::on_false: std::get<core::Merge>(rhs).on_false = zero; break;
-      case DeadOperand::init: std::get<core::Fby>(rhs).init = zero; break;
-      case DeadOperand::next: std::get<core::Fby>(rhs).next = zero; break;
-      case DeadOperand::all: rhs = core[zero].rhs; break;
+      case DeadOperand::on_true:
+        std::get<core::Merge>(rhs).on_true = zero;
+        break;
+      case DeadOperand::on_false:
+        std::get<core::Merge>(rhs).on_false = zero;
+        break;
+      case DeadOperand::init:
+        std::get<core::Fby>(rhs).init = zero;
+        break;
+      case DeadOperand::next:
+        std::get<core::Fby>(rhs).next = zero;
+        break;
+      case DeadOperand::all:
+        rhs = core[zero].rhs;
+        break;
     }
   }
   return remove_unreachable(std::move(core));

@@ -28,7 +28,7 @@ struct Literal {
 // A conjunction of literals, closed under what they imply; `never` when it is false.
 struct Guard {
   bool never = false;
-  std::vector<Literal> literals;   // sorted
+  std::vector<Literal> literals;  // sorted
   bool contains(Literal l) const;
   friend bool operator==(const Guard&, const Guard&) = default;
 };
@@ -36,9 +36,9 @@ struct Guard {
 struct Dependence {
   ValueId on;
   int weight = 0;
-  bool guarded = false;            // followed only where `guard` holds
+  bool guarded = false;  // followed only where `guard` holds
   Literal guard{};
-  bool at_start = false;           // a fby's init: followed only at the first instant
+  bool at_start = false;  // a fby's init: followed only at the first instant
 };
 
 class DependenceGraph {
@@ -74,7 +74,7 @@ class DependenceGraph {
   const Core& core_;
   std::vector<std::vector<Dependence>> edges_;
   std::vector<Guard> demand_;
-  std::vector<std::vector<ValueId>> delayed_;   // by value x: the `fby const x`
+  std::vector<std::vector<ValueId>> delayed_;  // by value x: the `fby const x`
 };
 
 // Replaces branches and initial values that nothing can ever need by zeros, and removes the

@@ -60,9 +60,11 @@ void ClockChecker::check_node(NodeId n) {
       declare(*resolved.variables[v].type, variables_[v], program_.text(resolved.variables[v].name));
   if (node.external()) check_external(node, resolved);
   std::vector<std::vector<std::uint32_t>> targets(node.equations.size());
-  for (std::size_t q = 0; q < node.equations.size(); ++q) targets[q].assign(node.equations[q].targets.size(), UINT32_MAX);
+  for (std::size_t q = 0; q < node.equations.size(); ++q)
+    targets[q].assign(node.equations[q].targets.size(), UINT32_MAX);
   for (std::uint32_t v = 0; v < resolved.variables.size(); ++v)
-    if (resolved.variables[v].equation != UINT32_MAX) targets[resolved.variables[v].equation][resolved.variables[v].target] = v;
+    if (resolved.variables[v].equation != UINT32_MAX)
+      targets[resolved.variables[v].equation][resolved.variables[v].target] = v;
   for (int pass = 0; pass < 3; ++pass)
     for (std::size_t q = 0; q < node.equations.size(); ++q)
       if (rank(program_, names_, node.equations[q].value) == pass) equation(node.equations[q], targets[q]);
@@ -89,7 +91,7 @@ void ClockChecker::declare(const ast::TypeAnnotation& type, SolverClock clock, c
     for (std::uint32_t v = 0; v < resolved.variables.size(); ++v) by_name_.emplace(resolved.variables[v].name.index, v);
   }
   auto at = by_name_.find(type.clock.index);
-  if (at == by_name_.end()) return;   // a constant: the same program for either value
+  if (at == by_name_.end()) return;  // a constant: the same program for either value
   Condition c = conditions_.of_variable(at->second);
   if (!type.clock_positive) c.positive = !c.positive;
   if (solver_.unify(clock, solver_.on(variables_[at->second], c), {}) == ClockSolver::Outcome::equal) return;
@@ -129,7 +131,10 @@ void ClockChecker::define(std::uint32_t variable, const ast::Target& target, Exp
     mismatch_declared(variable, *type, value, clock);
     return;
   }
-  Use wanted{{}, variables_[variable], "`" + program_.text(target.name) + "`", Place::operand,
+  Use wanted{{},
+             variables_[variable],
+             "`" + program_.text(target.name) + "`",
+             Place::operand,
              static_cast<std::int32_t>(variable)};
   mismatch(use(value, clock, Place::operand), wanted, outcome);
 }
@@ -232,9 +237,7 @@ SolverClock ClockChecker::form(ExprId e, const ast::Merge& merge) {
   return c;
 }
 
-SolverClock ClockChecker::form(ExprId e, const ast::Array& array) {
-  return joint(e, array.elements, Place::operand);
-}
+SolverClock ClockChecker::form(ExprId e, const ast::Array& array) { return joint(e, array.elements, Place::operand); }
 
 // Plain indexes are streams like the indexed value; the bounds of ranges are static.
 SolverClock ClockChecker::form(ExprId e, const ast::Index& index) {

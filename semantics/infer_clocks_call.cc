@@ -29,8 +29,10 @@ SolverClock ClockChecker::operator_call(ExprId e, OperatorId op) {
   std::size_t extra = arguments.size() > row.parameters.size() ? arguments.size() - row.parameters.size() : 0;
   for (const OperatorParameter& p : row.parameters) {
     for (std::size_t end = k + 1 + (p.variadic ? extra : 0); k < end && k < arguments.size(); ++k) {
-      if (p.kind == ParameterKind::operand) operands.push_back(arguments[k]);
-      else static_expr(arguments[k]);
+      if (p.kind == ParameterKind::operand)
+        operands.push_back(arguments[k]);
+      else
+        static_expr(arguments[k]);
     }
   }
   return joint(e, operands, Place::operand);
@@ -46,9 +48,12 @@ SolverClock ClockChecker::translate(NodeId callee, ClockTermId term, const std::
     term = clocked.terms[term.index].parent;
   }
   SolverClock t;
-  if (!term.valid()) t = solver_.fresh();
-  else if (clocked.terms[term.index].kind == ClockTerm::never) t = solver_.never();
-  else t = variables[clocked.terms[term.index].index];
+  if (!term.valid())
+    t = solver_.fresh();
+  else if (clocked.terms[term.index].kind == ClockTerm::never)
+    t = solver_.never();
+  else
+    t = variables[clocked.terms[term.index].index];
   for (std::size_t i = chain.size(); i-- > 0;) {
     if (chain[i]->condition.variable < 0) return solver_.fresh();  // an error told already
     Condition c = conditions[static_cast<std::size_t>(chain[i]->condition.variable)];
@@ -103,9 +108,12 @@ std::vector<SolverClock> ClockChecker::node_call(ExprId e, NodeId callee, const 
   std::vector<Condition> conditions;
   for (ExprId a : arguments) conditions.push_back(conditions_.of(a));
   for (std::size_t j = 0; j < outputs; ++j) {
-    if (!targets) conditions.push_back(conditions_.of(e));
-    else if (j < targets->size() && (*targets)[j] != UINT32_MAX) conditions.push_back(conditions_.of_variable((*targets)[j]));
-    else conditions.push_back(conditions_.unnamed());
+    if (!targets)
+      conditions.push_back(conditions_.of(e));
+    else if (j < targets->size() && (*targets)[j] != UINT32_MAX)
+      conditions.push_back(conditions_.of_variable((*targets)[j]));
+    else
+      conditions.push_back(conditions_.unnamed());
   }
   if (targets) check_unnamed(e, callee, *targets);
   for (std::size_t i = 0; i < inputs; ++i) {

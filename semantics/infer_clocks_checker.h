@@ -29,9 +29,9 @@ class ClockChecker {
   struct Use {
     ExprId expr;
     SolverClock clock;
-    std::string name;     // "`k`"
+    std::string name;  // "`k`"
     Place place = Place::operand;
-    std::int32_t variable = -1;   // the one defined, where there is no expression
+    std::int32_t variable = -1;  // the one defined, where there is no expression
   };
 
   // infer_clocks.cc
@@ -96,13 +96,13 @@ class ClockChecker {
   ConditionClasses conditions_;
   NodeId node_;
   bool failed_ = false;
-  int static_depth_ = 0;                     // inside an attribute: nothing is unified
-  std::vector<SolverClock> variables_;       // by variable index
-  std::unordered_map<std::uint32_t, std::uint32_t> by_name_;   // Symbol to variable, made when first needed
+  int static_depth_ = 0;                                      // inside an attribute: nothing is unified
+  std::vector<SolverClock> variables_;                        // by variable index
+  std::unordered_map<std::uint32_t, std::uint32_t> by_name_;  // Symbol to variable, made when first needed
   std::vector<std::pair<ExprId, SolverClock>> visited_;
   std::vector<std::pair<ExprId, std::vector<SolverClock>>> instantiated_;
-  std::vector<ClockTermId> exported_;        // by SolverClock, of the node being settled
-  std::uint32_t main_variable_ = 0;          // of its scheme
+  std::vector<ClockTermId> exported_;  // by SolverClock, of the node being settled
+  std::uint32_t main_variable_ = 0;    // of its scheme
 };
 
 }  // namespace rml

@@ -14,7 +14,17 @@ namespace rml {
 namespace {
 
 enum Tag : std::uint64_t {
-  tag_variable, tag_const, tag_bool, tag_int, tag_float, tag_operator, tag_if, tag_index, tag_range, tag_opaque, tag_dtype,
+  tag_variable,
+  tag_const,
+  tag_bool,
+  tag_int,
+  tag_float,
+  tag_operator,
+  tag_if,
+  tag_index,
+  tag_range,
+  tag_opaque,
+  tag_dtype,
 };
 
 OperatorId not_operator() {
@@ -54,7 +64,7 @@ Condition ConditionClasses::unnamed() { return {add({-1, {}, true, true}), true}
 // Looks through `not`, constants and names, but not through equations.
 ConditionClasses::Peeled ConditionClasses::peel(ExprId e) const {
   Peeled p{e};
-  Peeled outside;   // the name of a constant, in case its value is no literal
+  Peeled outside;  // the name of a constant, in case its value is no literal
   // Constants cannot be cyclic in a checked program; the bound is for those in error.
   for (std::size_t steps = 0; p.expr.valid() && steps < program_.exprs.size(); ++steps) {
     const ast::Expr& x = program_[p.expr];
@@ -88,7 +98,10 @@ ConditionClasses::Peeled ConditionClasses::peel(ExprId e) const {
 }
 
 Condition ConditionClasses::of_variable(std::uint32_t variable) {
-  struct Step { std::uint32_t variable; bool positive; };   // sign relative to where the walk began
+  struct Step {
+    std::uint32_t variable;
+    bool positive;
+  };  // sign relative to where the walk began
   std::vector<Step> path;
   const ResolvedNode& resolved = names_.nodes[node_.index];
   const auto& equations = program_.nodes[node_.index].equations;
@@ -194,10 +207,14 @@ std::vector<std::uint64_t> ConditionClasses::structure_key(ExprId e) {
     }
   } else if (op && !operators()[op->op].random) {
     key = {tag_operator, op->op};
-    if (const auto* unary = std::get_if<ast::Unary>(&x)) operands({unary->operand});
-    else if (const auto* binary = std::get_if<ast::Binary>(&x)) operands({binary->left, binary->right});
-    else if (const auto* array = std::get_if<ast::Array>(&x)) operands(array->elements);
-    else operands(names_.arguments[e.index]);
+    if (const auto* unary = std::get_if<ast::Unary>(&x))
+      operands({unary->operand});
+    else if (const auto* binary = std::get_if<ast::Binary>(&x))
+      operands({binary->left, binary->right});
+    else if (const auto* array = std::get_if<ast::Array>(&x))
+      operands(array->elements);
+    else
+      operands(names_.arguments[e.index]);
   }
   return key;
 }

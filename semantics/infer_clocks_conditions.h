@@ -29,9 +29,9 @@ class ConditionClasses {
   Condition unnamed();
 
   struct Class {
-    std::int32_t variable = -1;   // the representative, or
+    std::int32_t variable = -1;  // the representative, or
     ExprId expr;
-    bool positive = true;         // false: the class is the representative's negation
+    bool positive = true;  // false: the class is the representative's negation
     bool unnamed = false;
   };
   const Class& operator[](std::uint32_t id) const { return classes_[id]; }
@@ -41,8 +41,8 @@ class ConditionClasses {
   struct Peeled {
     ExprId expr;
     bool positive = true;
-    std::int32_t variable = -1;   // it is this variable
-    bool literal = false;         // or true
+    std::int32_t variable = -1;  // it is this variable
+    bool literal = false;        // or true
   };
   Peeled peel(ExprId e) const;
   std::uint32_t add(Class c);

@@ -63,7 +63,9 @@ bool ClockChecker::sampling(SolverClock from, SolverClock to, std::vector<Condit
 
 bool ClockChecker::suggest_sampling(Diagnostic& d, const Use& slow, const Use& fast) {
   std::vector<Condition> conditions;
-  if (!fast.expr.valid() || fast.place == Place::condition || !sampling(fast.clock, slow.clock, conditions) || conditions.empty()) return false;
+  if (!fast.expr.valid() || fast.place == Place::condition || !sampling(fast.clock, slow.clock, conditions) ||
+      conditions.empty())
+    return false;
   std::string text = sampled_text(program_, fast.expr);
   bool certain = fast.place != Place::argument;
   for (Condition c : conditions) {
@@ -96,8 +98,10 @@ void ClockChecker::explain(Diagnostic& d, const Use& use) {
   for (const Label& l : d.secondary)
     if (l.span == span) return;
   std::string name = "`" + program_.text(variable.name) + "`";
-  if (site.valid()) d.label(span, name + " gets its clock here");
-  else d.label(span, name + " is " + (variable.kind == Variable::input ? "an input" : "defined here"));
+  if (site.valid())
+    d.label(span, name + " gets its clock here");
+  else
+    d.label(span, name + " is " + (variable.kind == Variable::input ? "an input" : "defined here"));
 }
 
 void ClockChecker::mismatch(const Use& found, const Use& wanted, ClockSolver::Outcome outcome) {
@@ -108,7 +112,8 @@ void ClockChecker::mismatch(const Use& found, const Use& wanted, ClockSolver::Ou
   const Use& second = swap ? found : wanted;
   Span span = program_.span(first.expr);
   std::string where = second.expr.valid() ? "present " : "needed ";
-  std::string message = first.name + (solver_.is_never(first.clock) ? " is never present" : " is present " + presence(first.clock)) +
+  std::string message = first.name +
+                        (solver_.is_never(first.clock) ? " is never present" : " is present " + presence(first.clock)) +
                         ", " + second.name + " " + presence(second.clock);
   bool never = outcome == ClockSolver::Outcome::never;
   Diagnostic& d = report(never ? Code::E0404 : Code::E0401, span, message,
@@ -128,10 +133,10 @@ void ClockChecker::mismatch_declared(std::uint32_t variable, const ast::TypeAnno
                                      SolverClock found) {
   const Variable& v = names_.nodes[node_.index].variables[variable];
   std::string name = "`" + program_.text(v.name) + "`";
-  Diagnostic& d = report(Code::E0403, type.clock_span,
-                         name + " is declared present " + presence(variables_[variable]) + ", its equation is present " +
-                             presence(found),
-                         "declared here");
+  Diagnostic& d = report(
+      Code::E0403, type.clock_span,
+      name + " is declared present " + presence(variables_[variable]) + ", its equation is present " + presence(found),
+      "declared here");
   d.label(program_.span(value), "present " + presence(found));
   Use wanted{{}, variables_[variable], name, Place::operand, -1};
   suggest_sampling(d, wanted, use(value, found, Place::operand));

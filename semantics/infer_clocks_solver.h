@@ -33,11 +33,11 @@ class ClockSolver {
   enum class Outcome : std::uint8_t { equal, different, never, cyclic };
   struct Term {
     Kind kind = Kind::variable;
-    SolverClock link;        // itself, or the term it was found equal to
-    SolverClock jump;        // towards the root: itself at the root
-    SolverClock parent;      // of on
-    Condition condition;     // of on
-    ExprId site;             // of a variable that was linked: where that happened
+    SolverClock link;     // itself, or the term it was found equal to
+    SolverClock jump;     // towards the root: itself at the root
+    SolverClock parent;   // of on
+    Condition condition;  // of on
+    ExprId site;          // of a variable that was linked: where that happened
   };
 
   void clear() {

@@ -123,7 +123,8 @@ void TypeChecker::equation(const ResolvedNode& node, const ast::Equation& equati
       if (!written) continue;
       TypeId wanted = declared(*written);
       if (!solver_.unify(types[t], wanted))
-        mismatch(equation.value, types[t], wanted, "this is declared " + describe(wanted) + ", but is " + describe(types[t]));
+        mismatch(equation.value, types[t], wanted,
+                 "this is declared " + describe(wanted) + ", but is " + describe(types[t]));
       continue;
     }
     if (written && node.variables[targets[t]].type != &*written) {
@@ -284,7 +285,8 @@ TypeId TypeChecker::form(ExprId, const ast::Array& array) {
   for (ExprId e : array.elements) {
     TypeId t = expr(e);
     if (good && !solver_.unify(common, t)) {
-      mismatch(e, t, common, "the elements of an array differ in type: " + describe(common) + " and " + describe(t), first);
+      mismatch(e, t, common, "the elements of an array differ in type: " + describe(common) + " and " + describe(t),
+               first);
       good = false;
     }
     if (!first.valid()) first = e;

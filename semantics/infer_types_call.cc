@@ -19,8 +19,10 @@ class RowVariables {
     if (slot.variable < 0) return solver.fresh(slot.allowed);
     auto v = static_cast<std::size_t>(slot.variable);
     if (v >= types_.size()) types_.resize(v + 1);
-    if (!types_[v].valid()) types_[v] = solver.fresh(slot.allowed);
-    else solver.restrict(types_[v], slot.allowed, {});
+    if (!types_[v].valid())
+      types_[v] = solver.fresh(slot.allowed);
+    else
+      solver.restrict(types_[v], slot.allowed, {});
     return types_[v];
   }
 

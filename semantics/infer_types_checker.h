@@ -25,8 +25,7 @@ class TypeChecker {
   void check_const(ConstId c);
   void check_node(NodeId n);
   void declare_variables(const ResolvedNode& node);
-  void equation(const ResolvedNode& node, const ast::Equation& equation,
-                const std::vector<std::uint32_t>& targets);
+  void equation(const ResolvedNode& node, const ast::Equation& equation, const std::vector<std::uint32_t>& targets);
   void define(const ResolvedNode& node, std::uint32_t variable, ExprId value, TypeId type);
   TypeId declared(const ast::TypeAnnotation& type);
   void generalise(NodeId n);
@@ -76,14 +75,14 @@ class TypeChecker {
   Diagnostics& diagnostics_;
   Typed result_;
   TypeSolver solver_;
-  NodeId node_;                              // being checked; or
+  NodeId node_;  // being checked; or
   ConstId const_;
-  bool failed_ = false;                      // an error in it
-  std::vector<TypeId> variables_;            // of the node, by variable index
+  bool failed_ = false;            // an error in it
+  std::vector<TypeId> variables_;  // of the node, by variable index
   std::vector<std::pair<ExprId, TypeId>> visited_;
   std::vector<std::pair<ExprId, std::vector<TypeId>>> instantiated_;
-  std::vector<std::int32_t> scheme_index_;   // by TypeId of a class: its scheme variable, or -1
-  std::vector<TypeId> scheme_roots_;         // where scheme_index_ is not -1
+  std::vector<std::int32_t> scheme_index_;  // by TypeId of a class: its scheme variable, or -1
+  std::vector<TypeId> scheme_roots_;        // where scheme_index_ is not -1
 };
 
 // "numbers", "floats", "bool", "i32 or i64": a set in the user's words.

@@ -35,13 +35,26 @@ void TypeChecker::explain(Diagnostic& d, TypeId t, const std::string& subject, S
     if (l.span == reason.span) return;
   const char* because = nullptr;
   switch (reason.why) {
-    case Why::unknown: return;
-    case Why::annotation: because = "this annotation"; break;
-    case Why::literal: because = "this literal"; break;
-    case Why::use: because = "this use"; break;
-    case Why::condition: because = "this condition"; break;
-    case Why::call: because = "this call"; break;
-    case Why::constant: because = "this constant"; break;
+    case Why::unknown:
+      return;
+    case Why::annotation:
+      because = "this annotation";
+      break;
+    case Why::literal:
+      because = "this literal";
+      break;
+    case Why::use:
+      because = "this use";
+      break;
+    case Why::condition:
+      because = "this condition";
+      break;
+    case Why::call:
+      because = "this call";
+      break;
+    case Why::constant:
+      because = "this constant";
+      break;
   }
   d.label(reason.span, subject + " is " + describe(t) + " because of " + because);
 }
@@ -58,9 +71,7 @@ void TypeChecker::mismatch(ExprId at, TypeId found, TypeId wanted, const std::st
 
 void TypeChecker::not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
   Span span = program_.span(at);
-  Diagnostic& d = report(Code::E0302, span,
-                         who + " needs " + set_text(allowed, true) + ", found " +
-                             describe(found),
+  Diagnostic& d = report(Code::E0302, span, who + " needs " + set_text(allowed, true) + ", found " + describe(found),
                          "this is " + describe(found));
   explain(d, found, "`" + short_text(program_, at) + "`", span);
   // A static value cannot be cast into place; a whole literal can be rewritten.

@@ -31,7 +31,7 @@ struct InstantiateOptions {
 Core instantiate(const Checked&, NodeId entry, const InstantiateOptions&, Diagnostics&);
 
 struct SimplifyOptions {
-  bool keep_watches = false;   // keep what only `watches` need alive (rmlc trace)
+  bool keep_watches = false;  // keep what only `watches` need alive (rmlc trace)
 };
 Core simplify(Core, const SimplifyOptions&);
 

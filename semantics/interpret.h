@@ -21,15 +21,16 @@
 namespace rml {
 
 struct RunFault {
-  Fault fault;           // kind as in rmlrt.h
-  ValueId value;         // what failed, or
-  std::uint32_t assertion = UINT32_MAX;   // which assert, or
-  std::uint32_t input = UINT32_MAX;       // which input was present or absent against its clock
+  Fault fault;                           // kind as in rmlrt.h
+  ValueId value;                         // what failed, or
+  std::uint32_t assertion = UINT32_MAX;  // which assert, or
+  std::uint32_t input = UINT32_MAX;      // which input was present or absent against its clock
   std::int64_t cycle = 0;
 };
 
 // Calls the external node `k`: reads inputs, fills outputs (already typed and shaped).
-using CallExternal = std::function<void(std::uint32_t k, std::span<const Tensor* const> inputs, std::span<Tensor> outputs)>;
+using CallExternal =
+    std::function<void(std::uint32_t k, std::span<const Tensor* const> inputs, std::span<Tensor> outputs)>;
 
 class Interpreter {
  public:

@@ -22,6 +22,16 @@ bool guarded(const DependenceGraph& graph, ValueId post) {
   return graph.demand(post).literals.size() > present.literals.size();
 }
 
+// How many instants of `clock` a value from outside the component looks ahead: what uses it
+// should run as many steps late, so that nothing waits.
+int lookahead(const Core& core, ValueId v, ClockId clock) {
+  if (const auto* p = std::get_if<core::Post>(&core[v].rhs); p != nullptr && core[v].clock == clock)
+    return 1 + lookahead(core, p->operand, clock);
+  if (const auto* w = std::get_if<core::When>(&core[v].rhs))
+    return std::max(lookahead(core, w->operand, clock), lookahead(core, w->condition, clock));
+  return 0;
+}
+
 Offsets find(const DependenceGraph& graph, const Components& components, std::uint32_t component, bool with_guarded) {
   const Core& core = graph.core();
   const Component& c = components.list[component];
@@ -31,12 +41,17 @@ Offsets find(const DependenceGraph& graph, const Components& components, std::ui
 
   std::map<ValueId, std::uint32_t> position;
   for (std::size_t i = 0; i < c.values.size(); ++i) position[c.values[i]] = static_cast<std::uint32_t>(i);
-  struct User { std::uint32_t by; int weight; };
+  struct User {
+    std::uint32_t by;
+    int weight;
+  };
   std::vector<std::vector<User>> users(c.values.size());
   for (std::uint32_t m = 0; m < c.values.size(); ++m) {
     const ValueId v = c.values[m];
     for (const Dependence& e : graph.of(v)) {
       const auto at = position.find(e.on);
+      if (at == position.end() && e.weight == 0)
+        out.by_member[m] = std::max(out.by_member[m], lookahead(core, e.on, c.clock));
       if (at == position.end() || graph.guard_of(v, e).never) continue;
       if (e.weight > 0 && !with_guarded && guarded(graph, v)) continue;
       const bool sub = core[v].clock != c.clock;

@@ -13,13 +13,13 @@ namespace rml {
 
 struct Offsets {
   enum Kind : std::uint8_t {
-    found,          // `by_member` holds them
-    positive_cycle, // depends on ever later instants: needs a cut
-    zero_cycle,     // a value would need itself at the same instant
-    sub_clock,      // a post on a sub-clock: its next instant may be arbitrarily late
+    found,           // `by_member` holds them
+    positive_cycle,  // depends on ever later instants: needs a cut
+    zero_cycle,      // a value would need itself at the same instant
+    sub_clock,       // a post on a sub-clock: its next instant may be arbitrarily late
   } kind = found;
-  std::vector<int> by_member;           // in the order of Component::values
-  std::vector<ValueId> cycle;           // zero_cycle: values on it
+  std::vector<int> by_member;  // in the order of Component::values
+  std::vector<ValueId> cycle;  // zero_cycle: values on it
 };
 
 // Least offsets of a component; all zero where it has no post.

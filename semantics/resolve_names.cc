@@ -18,27 +18,42 @@ namespace {
 
 std::string_view operator_name(UnaryOp op) {
   switch (op) {
-    case UnaryOp::negate: return "negate";
-    case UnaryOp::logical_not: return "logical_not";
+    case UnaryOp::negate:
+      return "negate";
+    case UnaryOp::logical_not:
+      return "logical_not";
   }
   return "negate";
 }
 
 std::string_view operator_name(BinaryOp op) {
   switch (op) {
-    case BinaryOp::logical_or: return "logical_or";
-    case BinaryOp::logical_and: return "logical_and";
-    case BinaryOp::eq: return "eq";
-    case BinaryOp::ne: return "ne";
-    case BinaryOp::lt: return "lt";
-    case BinaryOp::le: return "le";
-    case BinaryOp::gt: return "gt";
-    case BinaryOp::ge: return "ge";
-    case BinaryOp::add: return "add";
-    case BinaryOp::sub: return "sub";
-    case BinaryOp::mul: return "mul";
-    case BinaryOp::div: return "div";
-    case BinaryOp::mod: return "mod";
+    case BinaryOp::logical_or:
+      return "logical_or";
+    case BinaryOp::logical_and:
+      return "logical_and";
+    case BinaryOp::eq:
+      return "eq";
+    case BinaryOp::ne:
+      return "ne";
+    case BinaryOp::lt:
+      return "lt";
+    case BinaryOp::le:
+      return "le";
+    case BinaryOp::gt:
+      return "gt";
+    case BinaryOp::ge:
+      return "ge";
+    case BinaryOp::add:
+      return "add";
+    case BinaryOp::sub:
+      return "sub";
+    case BinaryOp::mul:
+      return "mul";
+    case BinaryOp::div:
+      return "div";
+    case BinaryOp::mod:
+      return "mod";
   }
   return "add";
 }
@@ -100,8 +115,8 @@ void NameResolver::resolve_node(NodeId n) {
   walk_ = Walk{};
   walk_.node = n;
   walk_.module = node.module;
-  walk_.broken = std::any_of(syntax_errors_.begin(), syntax_errors_.end(),
-                             [&](Span error) { return inside(error, node.span); });
+  walk_.broken =
+      std::any_of(syntax_errors_.begin(), syntax_errors_.end(), [&](Span error) { return inside(error, node.span); });
   if (walk_.broken) out.has_errors = true;
   declare_interface(node, out);
   declare_targets(node, out);
@@ -177,8 +192,8 @@ void NameResolver::check_declared(const ast::Node& node, ResolvedNode& out) {
 void NameResolver::check_external(const ast::Node& node) {
   auto check = [&](const ast::Parameter& p, const char* role) {
     if (p.type && p.type->dtype.valid()) return;
-    report(Code::E0308, p.span, std::string(role) + " `" + text(p.name) + "` of external node `" + text(node.name) +
-                                    "` has no type",
+    report(Code::E0308, p.span,
+           std::string(role) + " `" + text(p.name) + "` of external node `" + text(node.name) + "` has no type",
            "write its type, as in `" + text(p.name) + ": f32`")
         .note("`" + text(node.name) + "` has no equations, so it is linked from C, which needs every type");
   };
@@ -236,7 +251,8 @@ void NameResolver::expr(ExprId e) {
 
 void NameResolver::not_in_constant(ExprId e, const char* what) {
   if (walk_.constant.valid())
-    report(Code::E0304, program_.span(e), std::string("a constant cannot contain ") + what, "changes from cycle to cycle");
+    report(Code::E0304, program_.span(e), std::string("a constant cannot contain ") + what,
+           "changes from cycle to cycle");
 }
 
 void NameResolver::form(ExprId e, const ast::Name& name) {

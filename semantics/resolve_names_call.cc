@@ -115,10 +115,12 @@ Reference NameResolver::qualified_callee(const ast::Call& call) {
     for (auto [symbol, m] : scope.qualifiers) candidates.push_back(text(Symbol{symbol}));
     std::sort(candidates.begin(), candidates.end());
     std::string meant = did_you_mean(qualifier, candidates);
-    Diagnostic& d = report(Code::E0201, call.callee_span, "no module is imported as `" + qualifier + "`",
-                           "not an imported module");
-    if (!meant.empty()) d.note("did you mean `" + meant + "`?");
-    else d.note("write `import " + qualifier + ";` at the top of the file");
+    Diagnostic& d =
+        report(Code::E0201, call.callee_span, "no module is imported as `" + qualifier + "`", "not an imported module");
+    if (!meant.empty())
+      d.note("did you mean `" + meant + "`?");
+    else
+      d.note("write `import " + qualifier + ";` at the top of the file");
     return {};
   }
   const ast::Module& target = program_.modules[module->second.index];
@@ -162,7 +164,9 @@ void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
                  [&](std::monostate) {
                    for (const ast::Argument& a : call.arguments) expr(a.value);
                  },
-                 [&](VariableRef) {}, [&](ConstRef) {}, [&](DTypeRef) {},
+                 [&](VariableRef) {},
+                 [&](ConstRef) {},
+                 [&](DTypeRef) {},
                  [&](NodeRef node) {
                    if (seen_callee_[node.node.index] != walk_.node.index) {
                      seen_callee_[node.node.index] = walk_.node.index;
@@ -196,7 +200,8 @@ void NameResolver::check_results(const ast::Call& call, const Reference& callee,
   if (results == targets) return;
   const std::string& name = text(call.callee.back());
   if (targets == 1 && results > 1) {
-    report(Code::E0207, call.callee_span, "`" + name + "` has " + count(results, "result") + ", but one value is needed",
+    report(Code::E0207, call.callee_span,
+           "`" + name + "` has " + count(results, "result") + ", but one value is needed",
            "`" + callee_text(callee, call) + "`")
         .note("name the results in an equation of their own; `_` stands for one that is not needed");
     return;
@@ -214,8 +219,8 @@ bool NameResolver::place_named(const ast::Argument& argument, const std::vector<
     std::vector<std::string> candidates;
     for (const CalleeParameter& p : parameters) candidates.push_back(p.name);
     std::string meant = did_you_mean(name, candidates);
-    Diagnostic& d = report(Code::E0205, argument.name_span, "no parameter is called `" + name + "`",
-                           "in `" + signature + "`");
+    Diagnostic& d =
+        report(Code::E0205, argument.name_span, "no parameter is called `" + name + "`", "in `" + signature + "`");
     if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(argument.name_span, meant, "write `" + meant + "`");
     return false;
   }
@@ -264,8 +269,10 @@ void NameResolver::match_arguments(ExprId e, const ast::Call& call, const Refere
            "`" + callee_text(callee, call) + "`");
   OrderedArguments& ordered = result_.arguments[e.index];
   for (std::size_t p = 0; p < list.size(); ++p) {
-    if (places[p].empty()) ordered.push_back(ExprId{});
-    else ordered.insert(ordered.end(), places[p].begin(), places[p].end());
+    if (places[p].empty())
+      ordered.push_back(ExprId{});
+    else
+      ordered.insert(ordered.end(), places[p].begin(), places[p].end());
   }
   resolve_arguments(call, callee, ordered);
 }
@@ -280,8 +287,10 @@ void NameResolver::resolve_arguments(const ast::Call& call, const Reference& cal
   }
   for (const ast::Argument& a : call.arguments) {
     if (!a.value.valid()) continue;
-    if (dtype_positions.contains(a.value.index)) dtype_argument(a.value);
-    else expr(a.value);
+    if (dtype_positions.contains(a.value.index))
+      dtype_argument(a.value);
+    else
+      expr(a.value);
   }
 }
 

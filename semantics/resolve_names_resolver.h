@@ -17,9 +17,9 @@
 namespace rml {
 
 struct ModuleScope {
-  std::unordered_map<std::uint32_t, NodeId> nodes;          // by Symbol
+  std::unordered_map<std::uint32_t, NodeId> nodes;  // by Symbol
   std::unordered_map<std::uint32_t, ConstId> consts;
-  std::unordered_map<std::uint32_t, ModuleId> qualifiers;   // import … as m
+  std::unordered_map<std::uint32_t, ModuleId> qualifiers;  // import … as m
 };
 
 // One parameter of a callee, as argument matching sees it.
@@ -47,8 +47,8 @@ class NameResolver {
     ModuleId module;
     std::unordered_map<std::uint32_t, std::uint32_t> variables;  // Symbol to variable index
     std::vector<bool> used;
-    std::unordered_set<std::uint32_t> reported;                  // unknown names already told
-    bool broken = false;                                         // has syntax errors: stay silent on absences
+    std::unordered_set<std::uint32_t> reported;  // unknown names already told
+    bool broken = false;                         // has syntax errors: stay silent on absences
   };
 
   // resolve_names.cc
@@ -113,11 +113,11 @@ class NameResolver {
   Diagnostics& diagnostics_;
   Resolved result_;
   std::vector<ModuleScope> scopes_;
-  std::vector<std::vector<CallSite>> calls_;     // by NodeId, parallel to ResolvedNode::callees
-  std::vector<std::vector<ConstId>> uses_;       // by ConstId: constants its value names
-  std::vector<std::uint32_t> seen_callee_;       // by NodeId: last caller that noted it
+  std::vector<std::vector<CallSite>> calls_;  // by NodeId, parallel to ResolvedNode::callees
+  std::vector<std::vector<ConstId>> uses_;    // by ConstId: constants its value names
+  std::vector<std::uint32_t> seen_callee_;    // by NodeId: last caller that noted it
   std::vector<Span> syntax_errors_;
-  int suggestions_left_ = 50;                    // did-you-mean searches everything in scope
+  int suggestions_left_ = 50;  // did-you-mean searches everything in scope
   Walk walk_;
 };
 

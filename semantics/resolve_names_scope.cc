@@ -27,8 +27,7 @@ void NameResolver::build_scopes() {
       if (!import.module.valid()) continue;
       if (import.is_path) {
         import_items(ModuleId{m}, import);
-      } else if (import.alias.valid() &&
-                 !scopes_[m].qualifiers.emplace(import.alias.index, import.module).second) {
+      } else if (import.alias.valid() && !scopes_[m].qualifiers.emplace(import.alias.index, import.module).second) {
         report(Code::E0202, import.span, "two modules are imported as `" + text(import.alias) + "`", "again here");
       }
     }
@@ -126,7 +125,10 @@ void NameResolver::report_recursion(const std::vector<NodeId>& chain, const std:
 
 void NameResolver::order_nodes() {
   std::vector<Mark> marks(program_.nodes.size(), Mark::unseen);
-  struct Frame { NodeId node; std::size_t next = 0; };
+  struct Frame {
+    NodeId node;
+    std::size_t next = 0;
+  };
   std::vector<Frame> stack;
   for (std::size_t root = 0; root < program_.nodes.size(); ++root) {
     if (marks[root] != Mark::unseen) continue;
@@ -160,7 +162,10 @@ void NameResolver::order_nodes() {
 
 void NameResolver::order_consts() {
   std::vector<Mark> marks(program_.consts.size(), Mark::unseen);
-  struct Frame { ConstId constant; std::size_t next = 0; };
+  struct Frame {
+    ConstId constant;
+    std::size_t next = 0;
+  };
   std::vector<Frame> stack;
   for (std::size_t root = 0; root < program_.consts.size(); ++root) {
     if (marks[root] != Mark::unseen) continue;

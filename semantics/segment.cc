@@ -67,14 +67,14 @@ class ClassGraph {
   std::vector<Literal> sides_, only_;
   ClassFacts facts_;
   std::map<ValueId, std::uint32_t> position_;
-  std::vector<bool> alive_;                       // by slot
-  std::vector<std::vector<ClassEdge>> edges_;     // by slot
-  std::vector<std::uint32_t> comp_;               // by slot
+  std::vector<bool> alive_;                    // by slot
+  std::vector<std::vector<ClassEdge>> edges_;  // by slot
+  std::vector<std::uint32_t> comp_;            // by slot
   std::uint32_t comps_ = 0;
   std::vector<std::vector<std::uint32_t>> comp_slots_;
   enum Direction : std::uint8_t { none, forward, backward_only };
-  std::vector<Direction> direction_;              // by component of the class graph
-  std::vector<std::uint32_t> pass_;               // by slot; UINT32_MAX: not yet
+  std::vector<Direction> direction_;  // by component of the class graph
+  std::vector<std::uint32_t> pass_;   // by slot; UINT32_MAX: not yet
   std::vector<ValueId> uncut_;
 };
 
@@ -119,7 +119,11 @@ void ClassGraph::add_edge(std::uint32_t from, const Dependence& e, std::size_t c
 // only, or on later ones only, and none within the instant closing a cycle.
 bool ClassGraph::directions() {
   comp_ = strong_components(
-      edges_.size(), [&](std::uint32_t v, auto&& f) { for (const ClassEdge& e : edges_[v]) f(e.to); }, comps_);
+      edges_.size(),
+      [&](std::uint32_t v, auto&& f) {
+        for (const ClassEdge& e : edges_[v]) f(e.to);
+      },
+      comps_);
   direction_.assign(comps_, none);
   comp_slots_.assign(comps_, {});
   for (std::uint32_t s = 0; s < edges_.size(); ++s)
@@ -142,7 +146,11 @@ bool ClassGraph::directions() {
   std::uint32_t found = 0;
   const auto instant = strong_components(
       edges_.size(),
-      [&](std::uint32_t v, auto&& f) { for (const ClassEdge& e : edges_[v]) if (e.weight == 0) f(e.to); }, found);
+      [&](std::uint32_t v, auto&& f) {
+        for (const ClassEdge& e : edges_[v])
+          if (e.weight == 0) f(e.to);
+      },
+      found);
   std::vector<std::uint32_t> size(found);
   for (std::uint32_t s = 0; s < edges_.size(); ++s) {
     if (++size[instant[s]] > 1) return false;
@@ -191,8 +199,7 @@ void ClassGraph::settle_late() {
       if (!alive_[s] || pass_[s] == latest || comp_slots_[comp_[s]].size() != 1) continue;
       if (direction_[comp_[s]] == (backward ? forward : backward_only)) continue;
       const bool free = std::ranges::all_of(users[s], [&](const auto& u) {
-        return pass_[u.first] > latest ||
-               (pass_[u.first] == latest && (u.second == 0 || (u.second > 0) == backward));
+        return pass_[u.first] > latest || (pass_[u.first] == latest && (u.second == 0 || (u.second > 0) == backward));
       });
       if (free) pass_[s] = latest;
     }
@@ -248,7 +255,7 @@ std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
       items.push_back({members_[g[0]], mask[g[0]]});
       continue;
     }
-    if (pass == 0 && at != position_.end()) return {};   // the cut waits for what comes after it
+    if (pass == 0 && at != position_.end()) return {};  // the cut waits for what comes after it
     // Different orders in different classes: one item per class.
     for (std::size_t c = 0; c < 4; ++c) {
       std::uint32_t inner = 0;
@@ -290,9 +297,8 @@ std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
   absorb(false, 0);
   backward.push_back(false);
   for (;;) {
-    const bool done = std::ranges::all_of(comp_slots_, [&](const auto& slots) {
-      return slots.empty() || pass_[slots[0]] != UINT32_MAX;
-    });
+    const bool done = std::ranges::all_of(
+        comp_slots_, [&](const auto& slots) { return slots.empty() || pass_[slots[0]] != UINT32_MAX; });
     if (done) break;
     // Passes alternate; an empty one keeps the parity.
     const bool way = backward.size() % 2 == 1;
@@ -324,11 +330,22 @@ bool ClassGraph::cut_waits() const {
 }
 
 std::vector<Literal> ClassGraph::undecided() const {
+  // Branches on the way to the cut itself say when it holds; nothing may be assumed of them.
+  std::vector<bool> decides(members_.size());
+  std::vector<ValueId> work{cut_.condition};
+  while (!work.empty()) {
+    const auto at = position_.find(work.back());
+    work.pop_back();
+    if (at == position_.end() || decides[at->second]) continue;
+    decides[at->second] = true;
+    for (const Dependence& e : graph_.of(at->first))
+      if (e.weight == 0) work.push_back(e.on);
+  }
   std::vector<Literal> out;
   for (std::uint32_t m = 0; m < members_.size(); ++m)
     for (const Dependence& e : graph_.of(members_[m])) {
       const auto to = position_.find(e.on);
-      if (!e.guarded || to == position_.end()) continue;
+      if (!e.guarded || to == position_.end() || decides[m]) continue;
       if (comp_[slot(m, 1)] != comp_[slot(to->second, 1)] || facts_.truth(e.guard.condition, interior_instant) >= 0)
         continue;
       if (std::ranges::find(out, e.guard) == out.end()) out.push_back(e.guard);
@@ -337,8 +354,9 @@ std::vector<Literal> ClassGraph::undecided() const {
 }
 
 int ClassGraph::posts_below() const {
-  const ClassFacts own(graph_, common_clock(graph_.core(), graph_.core()[cut_.condition].clock,
-                                            graph_.core()[members_[0]].clock), cut_, {}, {});
+  const ClassFacts own(
+      graph_, common_clock(graph_.core(), graph_.core()[cut_.condition].clock, graph_.core()[members_[0]].clock), cut_,
+      {}, {});
   // Posts stopped by the cut alone, and the others.
   std::vector<std::uint32_t> mine, others;
   for (std::uint32_t m = 0; m < members_.size(); ++m) {

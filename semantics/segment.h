@@ -30,34 +30,34 @@ enum : std::uint8_t { first_instant = 1, interior_instant = 2, last_instant = 4,
 
 struct PassItem {
   ValueId value;
-  std::uint8_t classes = any_instant;   // the instants at which this pass computes it
+  std::uint8_t classes = any_instant;  // the instants at which this pass computes it
 };
 
 struct PassPlan {
   bool backward = false;
-  std::vector<PassItem> items;          // in the order of computation within an instant
+  std::vector<PassItem> items;  // in the order of computation within an instant
 };
 
 struct SegmentPlan {
-  Literal cut;                          // a value on the component's clock or below it
-  std::vector<Literal> sides;           // must hold wherever the cut does
-  std::vector<Literal> only_at_cut;     // must hold nowhere but where the cut does
-  std::vector<PassPlan> passes;         // [0] is the leading forward pass
+  Literal cut;                       // a value on the component's clock or below it
+  std::vector<Literal> sides;        // must hold wherever the cut does
+  std::vector<Literal> only_at_cut;  // must hold nowhere but where the cut does
+  std::vector<PassPlan> passes;      // [0] is the leading forward pass
 };
 
 struct SegmentFailure {
   enum Kind : std::uint8_t {
-    no_cut,        // nothing stops this dependence on the next instant
-    cut_waits,     // a cut exists but is itself only known later
-    both_ways,     // cuts exist, but some values depend both ways within a segment
+    no_cut,     // nothing stops this dependence on the next instant
+    cut_waits,  // a cut exists but is itself only known later
+    both_ways,  // cuts exist, but some values depend both ways within a segment
   } kind = no_cut;
-  ValueId post;    // the post concerned (no_cut), or
-  Literal cut;     // the cut concerned
+  ValueId post;  // the post concerned (no_cut), or
+  Literal cut;   // the cut concerned
 };
 
 struct SegmentResult {
   std::optional<SegmentPlan> plan;
-  SegmentFailure failure;               // when there is no plan
+  SegmentFailure failure;  // when there is no plan
 };
 
 SegmentResult plan_segments(const DependenceGraph&, const Components&, std::uint32_t component);
@@ -77,10 +77,10 @@ class ClassFacts {
 
   const DependenceGraph& graph_;
   ClockId clock_;
-  Literal cut_;                  // stripped
-  std::vector<Literal> sides_;   // stripped
-  std::vector<Literal> only_;    // stripped
-  mutable std::unordered_map<std::uint64_t, int> known_;   // -1 while being found: recurrences stay unknown
+  Literal cut_;                                           // stripped
+  std::vector<Literal> sides_;                            // stripped
+  std::vector<Literal> only_;                             // stripped
+  mutable std::unordered_map<std::uint64_t, int> known_;  // -1 while being found: recurrences stay unknown
 };
 
 }  // namespace rml

@@ -45,7 +45,8 @@ std::string clock_text(const Checked& checked, NodeId n, ClockTermId t) {
     std::string condition =
         on.condition.variable >= 0
             ? checked.program->text(resolved.variables[static_cast<std::size_t>(on.condition.variable)].name)
-            : on.condition.expr.valid() ? atom_text(*checked.program, on.condition.expr) : "?";
+        : on.condition.expr.valid() ? atom_text(*checked.program, on.condition.expr)
+                                    : "?";
     text = (on.positive ? " when " : " when not ") + condition + text;
     t = on.parent;
   }
@@ -68,7 +69,8 @@ std::string parameter_text(const Checked& checked, NodeId n, std::size_t v, cons
       text += (i > 0 ? ", " : "") + expression_text(*checked.program, p.type->shape[i]);
     text += "]";
   }
-  if (!clocked.has_errors && v < clocked.variable_clocks.size()) text += clock_text(checked, n, clocked.variable_clocks[v]);
+  if (!clocked.has_errors && v < clocked.variable_clocks.size())
+    text += clock_text(checked, n, clocked.variable_clocks[v]);
   return text;
 }
 

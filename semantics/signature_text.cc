@@ -19,19 +19,24 @@ constexpr int any_strength = 0, fby_strength = 2, or_strength = 3, and_strength 
 
 int strength(BinaryOp op) {
   switch (op) {
-    case BinaryOp::logical_or: return or_strength;
-    case BinaryOp::logical_and: return and_strength;
+    case BinaryOp::logical_or:
+      return or_strength;
+    case BinaryOp::logical_and:
+      return and_strength;
     case BinaryOp::eq:
     case BinaryOp::ne:
     case BinaryOp::lt:
     case BinaryOp::le:
     case BinaryOp::gt:
-    case BinaryOp::ge: return compare_strength;
+    case BinaryOp::ge:
+      return compare_strength;
     case BinaryOp::add:
-    case BinaryOp::sub: return add_strength;
+    case BinaryOp::sub:
+      return add_strength;
     case BinaryOp::mul:
     case BinaryOp::div:
-    case BinaryOp::mod: return mul_strength;
+    case BinaryOp::mod:
+      return mul_strength;
   }
   return any_strength;
 }
@@ -171,27 +176,42 @@ std::string print(const Program& program, ExprId e, std::size_t limit, int wante
 
 std::string_view symbol_text(UnaryOp op) {
   switch (op) {
-    case UnaryOp::negate: return "-";
-    case UnaryOp::logical_not: return "not";
+    case UnaryOp::negate:
+      return "-";
+    case UnaryOp::logical_not:
+      return "not";
   }
   return "";
 }
 
 std::string_view symbol_text(BinaryOp op) {
   switch (op) {
-    case BinaryOp::logical_or: return "or";
-    case BinaryOp::logical_and: return "and";
-    case BinaryOp::eq: return "==";
-    case BinaryOp::ne: return "!=";
-    case BinaryOp::lt: return "<";
-    case BinaryOp::le: return "<=";
-    case BinaryOp::gt: return ">";
-    case BinaryOp::ge: return ">=";
-    case BinaryOp::add: return "+";
-    case BinaryOp::sub: return "-";
-    case BinaryOp::mul: return "*";
-    case BinaryOp::div: return "/";
-    case BinaryOp::mod: return "%";
+    case BinaryOp::logical_or:
+      return "or";
+    case BinaryOp::logical_and:
+      return "and";
+    case BinaryOp::eq:
+      return "==";
+    case BinaryOp::ne:
+      return "!=";
+    case BinaryOp::lt:
+      return "<";
+    case BinaryOp::le:
+      return "<=";
+    case BinaryOp::gt:
+      return ">";
+    case BinaryOp::ge:
+      return ">=";
+    case BinaryOp::add:
+      return "+";
+    case BinaryOp::sub:
+      return "-";
+    case BinaryOp::mul:
+      return "*";
+    case BinaryOp::div:
+      return "/";
+    case BinaryOp::mod:
+      return "%";
   }
   return "";
 }

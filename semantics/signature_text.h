@@ -19,8 +19,8 @@ std::string short_text(const Program& program, ExprId e, std::size_t limit = 40)
 std::string atom_text(const Program& program, ExprId e);
 // The same in parentheses where it could not stand before `when`.
 std::string sampled_text(const Program& program, ExprId e);
-std::string_view symbol_text(UnaryOp op);    // "-", "not"
-std::string_view symbol_text(BinaryOp op);   // "+", "and"
+std::string_view symbol_text(UnaryOp op);   // "-", "not"
+std::string_view symbol_text(BinaryOp op);  // "+", "and"
 // "f32[4, n] when not c"
 std::string annotation_text(const Program& program, const ast::TypeAnnotation& type);
 

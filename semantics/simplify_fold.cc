@@ -159,20 +159,19 @@ Folded fold_fby(const Core& core, ValueId v, const core::Fby& fby) {
 }  // namespace
 
 Folded fold(const Core& core, ValueId v) {
-  return std::visit(Overloaded{
-                        [](const core::Const&) { return nothing(); },
-                        [](const core::Input&) { return nothing(); },
-                        [&](const core::Apply& a) { return fold_apply(core, v, a); },
-                        [](const core::Call&) { return nothing(); },
-                        [](const core::Result&) { return nothing(); },
-                        [&](const core::When& w) { return fold_when(core, w); },
-                        [&](const core::Merge& m) { return fold_merge(core, m); },
-                        [&](const core::Fby& f) { return fold_fby(core, v, f); },
-                        [&](const core::Post& p) {
-                          return core.is_const(p.operand) ? is_value(core, p.operand) : nothing();
-                        },
-                    },
-                    core[v].rhs);
+  return std::visit(
+      Overloaded{
+          [](const core::Const&) { return nothing(); },
+          [](const core::Input&) { return nothing(); },
+          [&](const core::Apply& a) { return fold_apply(core, v, a); },
+          [](const core::Call&) { return nothing(); },
+          [](const core::Result&) { return nothing(); },
+          [&](const core::When& w) { return fold_when(core, w); },
+          [&](const core::Merge& m) { return fold_merge(core, m); },
+          [&](const core::Fby& f) { return fold_fby(core, v, f); },
+          [&](const core::Post& p) { return core.is_const(p.operand) ? is_value(core, p.operand) : nothing(); },
+      },
+      core[v].rhs);
 }
 
 }  // namespace rml

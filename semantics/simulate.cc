@@ -133,8 +133,10 @@ class Walk {
     now_.clear();
     for (ValueId v : slice_) {
       std::optional<Tensor> cell;
-      if (core_.is_const(v)) cell = std::get<core::Const>(core_[v].rhs).value;
-      else if (present(core_[v].clock) && !evaluate(v, cell)) return false;
+      if (core_.is_const(v))
+        cell = std::get<core::Const>(core_[v].rhs).value;
+      else if (present(core_[v].clock) && !evaluate(v, cell))
+        return false;
       now_[v] = std::move(cell);
     }
     for (const auto& [v, next] : fbys_)

@@ -13,11 +13,11 @@ namespace rml {
 
 struct Recurrence {
   enum Kind : std::uint8_t {
-    unknown,     // depends on inputs, random draws or the future, or the lasso is too long
-    recurs,      // true at least once in every `period` instants
-    stops,       // not true any more from instant `since` on
+    unknown,  // depends on inputs, random draws or the future, or the lasso is too long
+    recurs,   // true at least once in every `period` instants
+    stops,    // not true any more from instant `since` on
   } kind = unknown;
-  bool inputs = false;             // unknown because inputs take part
+  bool inputs = false;  // unknown because inputs take part
   std::int64_t period = 0;
   std::int64_t since = 0;
 };

@@ -82,7 +82,7 @@ class Propagation {
       const auto* apply = std::get_if<Apply>(&rhs);
       const bool pointwise = apply != nullptr && operators()[apply->op].lowering == Lowering::elementwise;
       if (!pointwise && !std::holds_alternative<Post>(rhs)) continue;
-      size[component[v]] = 0;   // one value per cycle
+      size[component[v]] = 0;  // one value per cycle
       Shape shape;
       for_each_mention(rhs, [&](DraftId d) {
         if (!states_[d.index].known) return;

@@ -20,7 +20,7 @@ enum class DType : std::uint8_t { boolean, i8, u8, i16, i32, i64, f16, bf16, f32
 inline constexpr int dtype_count = 10;
 
 std::size_t byte_size(DType);
-std::string_view name(DType);                       // "bool", "i8", …
+std::string_view name(DType);                        // "bool", "i8", …
 std::optional<DType> dtype_named(std::string_view);  // also "int" and "float"
 bool is_float(DType);
 bool is_integer(DType);
@@ -30,7 +30,8 @@ using DTypeSet = std::uint16_t;
 constexpr DTypeSet bit(DType d) { return static_cast<DTypeSet>(1u << static_cast<unsigned>(d)); }
 namespace dtypes {
 inline constexpr DTypeSet boolean = bit(DType::boolean);
-inline constexpr DTypeSet integer = bit(DType::i8) | bit(DType::u8) | bit(DType::i16) | bit(DType::i32) | bit(DType::i64);
+inline constexpr DTypeSet integer =
+    bit(DType::i8) | bit(DType::u8) | bit(DType::i16) | bit(DType::i32) | bit(DType::i64);
 inline constexpr DTypeSet floating = bit(DType::f16) | bit(DType::bf16) | bit(DType::f32) | bit(DType::f64);
 inline constexpr DTypeSet numeric = integer | floating;
 inline constexpr DTypeSet any = boolean | numeric;
@@ -42,8 +43,8 @@ inline constexpr std::size_t max_rank = 8;
 // Product of the extents; nothing when it exceeds max_elements.
 inline constexpr std::int64_t max_elements = std::int64_t{1} << 32;
 std::optional<std::int64_t> element_count(const Shape&);
-std::string to_string(const Shape&);                        // "[4, 3]", "[]" for scalars
-std::string type_string(DType, const Shape&);               // "f32[4, 3]", "f32"
+std::string to_string(const Shape&);                         // "[4, 3]", "[]" for scalars
+std::string type_string(DType, const Shape&);                // "f32[4, 3]", "f32"
 std::optional<Shape> broadcast(const Shape&, const Shape&);  // NumPy's rule; nothing: no match
 
 class Tensor {
@@ -65,9 +66,13 @@ class Tensor {
   void* data() { return bytes_.data(); }
   const void* data() const { return bytes_.data(); }
   template <class T>
-  T* as() { return reinterpret_cast<T*>(bytes_.data()); }
+  T* as() {
+    return reinterpret_cast<T*>(bytes_.data());
+  }
   template <class T>
-  const T* as() const { return reinterpret_cast<const T*>(bytes_.data()); }
+  const T* as() const {
+    return reinterpret_cast<const T*>(bytes_.data());
+  }
   // Bit equality of type, shape and elements (so -0.0 differs from 0.0 and NaN equals itself).
   friend bool operator==(const Tensor&, const Tensor&) = default;
 

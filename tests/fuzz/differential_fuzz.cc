@@ -87,8 +87,8 @@ std::string compare(const GeneratedProgram& g, const Driven& want, const Driven&
     if (!a || !b) continue;
     for (std::size_t o = 0; o < want.outputs.size(); ++o)
       if (!same_cell(want.outputs[o].cells[k], got.outputs[o].cells[k]))
-        return want.outputs[o].name + " differs at cycle " + std::to_string(k) + ": " +
-               text(want.outputs[o].cells[k]) + " against " + text(got.outputs[o].cells[k]);
+        return want.outputs[o].name + " differs at cycle " + std::to_string(k) + ": " + text(want.outputs[o].cells[k]) +
+               " against " + text(got.outputs[o].cells[k]);
   }
   return "";
 }
@@ -99,7 +99,7 @@ Report check(std::uint64_t seed) {
   c.options.target.cpu = "native";
   const Front front = check_text(c, "generated.rml", g.source);
   auto errors = [&](Outcome o) { return Report{o, render_human(c.diagnostics, c.sources, false)}; };
-  if (c.failed()) return errors(failed);   // ill-typed or ill-clocked: the generator promises it is not
+  if (c.failed()) return errors(failed);  // ill-typed or ill-clocked: the generator promises it is not
   const auto entry = find_entry(c, front);
   if (!entry) return errors(failed);
   const auto elaborated = elaborate(c, front, *entry, {}, c.diagnostics);
@@ -137,7 +137,6 @@ Report check_safely(std::uint64_t seed) {
   }
 }
 
-
 // Runs first, first + step, … and writes a letter for each; what went wrong goes to stderr.
 void work(std::uint64_t first, std::uint64_t step, std::uint64_t count, int to) {
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -153,7 +152,9 @@ void work(std::uint64_t first, std::uint64_t step, std::uint64_t count, int to) 
 
 std::map<char, std::uint64_t> run(std::uint64_t from, std::uint64_t count, std::uint64_t jobs) {
   std::map<char, std::uint64_t> totals;
-  struct Task { std::uint64_t first, count; };
+  struct Task {
+    std::uint64_t first, count;
+  };
   std::vector<Task> tasks;
   for (std::uint64_t j = 0; j < jobs; ++j) tasks.push_back({from + j, (count + jobs - 1 - j) / jobs});
   std::vector<std::pair<pid_t, int>> running(jobs);
@@ -187,8 +188,10 @@ std::map<char, std::uint64_t> run(std::uint64_t from, std::uint64_t count, std::
                    WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "no end after 60 s" : "crash");
       ++totals['C'];
       tasks[j].first += jobs;
-      if (--tasks[j].count > 0) start(j);
-      else running[j].first = 0;
+      if (--tasks[j].count > 0)
+        start(j);
+      else
+        running[j].first = 0;
     }
     if (running[j].first != 0) waitpid(running[j].first, nullptr, 0);
   }
@@ -204,9 +207,12 @@ int main(int argc, char** argv) {
   std::uint64_t from = 1, count = 200, jobs = 2;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::uint64_t n = std::strtoull(argv[i + 1], nullptr, 10);
-    if (std::strcmp(argv[i], "--from") == 0) from = n;
-    else if (std::strcmp(argv[i], "--count") == 0) count = n;
-    else if (std::strcmp(argv[i], "--jobs") == 0) jobs = n;
+    if (std::strcmp(argv[i], "--from") == 0)
+      from = n;
+    else if (std::strcmp(argv[i], "--count") == 0)
+      count = n;
+    else if (std::strcmp(argv[i], "--jobs") == 0)
+      jobs = n;
     else if (std::strcmp(argv[i], "--print") == 0) {
       const GeneratedProgram g = generate_program(n);
       std::printf("%s(*\n%s*)\n", g.source.c_str(), rml::print_chronogram(g.inputs).c_str());

@@ -20,7 +20,7 @@ struct GenType {
 };
 
 struct GenClock {
-  int parent;            // -1: base
+  int parent;  // -1: base
   std::string condition;
   bool positive;
 };
@@ -28,7 +28,7 @@ struct GenClock {
 struct Variable {
   std::string name;
   GenType type;
-  int clock;             // index into clocks_
+  int clock;  // index into clocks_
 };
 
 class Generator {
@@ -56,8 +56,8 @@ class Generator {
   }
 
   GenType random_type() {
-    static const std::vector<DType> dtypes{DType::i32, DType::i32, DType::f64, DType::f64, DType::f32, DType::boolean,
-                                           DType::i64, DType::i8};
+    static const std::vector<DType> dtypes{DType::i32, DType::i32,     DType::f64, DType::f64,
+                                           DType::f32, DType::boolean, DType::i64, DType::i8};
     const DType d = dtypes[static_cast<std::size_t>(pick(static_cast<int>(dtypes.size())))];
     static const std::vector<Shape> shapes{{}, {}, {}, {2}, {3}, {2, 3}};
     return {d, d == DType::boolean ? Shape{} : shapes[static_cast<std::size_t>(pick(6))]};
@@ -79,12 +79,24 @@ class Generator {
     for (std::int64_t i = 0; i < v.elements(); ++i) {
       const int n = chance(10) ? pick(2000) - 1000 : pick(9) - 4;
       switch (t.dtype) {
-        case DType::boolean: v.as<std::uint8_t>()[i] = chance(45) ? 1 : 0; break;
-        case DType::i8: v.as<std::int8_t>()[i] = static_cast<std::int8_t>(n); break;
-        case DType::i32: v.as<std::int32_t>()[i] = n; break;
-        case DType::i64: v.as<std::int64_t>()[i] = n; break;
-        case DType::f32: v.as<float>()[i] = static_cast<float>(n) * 0.25F; break;
-        default: v.as<double>()[i] = n * 0.25; break;
+        case DType::boolean:
+          v.as<std::uint8_t>()[i] = chance(45) ? 1 : 0;
+          break;
+        case DType::i8:
+          v.as<std::int8_t>()[i] = static_cast<std::int8_t>(n);
+          break;
+        case DType::i32:
+          v.as<std::int32_t>()[i] = n;
+          break;
+        case DType::i64:
+          v.as<std::int64_t>()[i] = n;
+          break;
+        case DType::f32:
+          v.as<float>()[i] = static_cast<float>(n) * 0.25F;
+          break;
+        default:
+          v.as<double>()[i] = n * 0.25;
+          break;
       }
     }
     return v;
@@ -198,9 +210,12 @@ class Generator {
     auto sub = [&](const GenType& u) { return expression(u, c, fuel - 1); };
     if (t.dtype == DType::boolean) {
       switch (pick(4)) {
-        case 0: return "(not " + sub(t) + ")";
-        case 1: return "(" + sub(t) + " and " + sub(t) + ")";
-        case 2: return "(" + sub(t) + " or " + sub(t) + ")";
+        case 0:
+          return "(not " + sub(t) + ")";
+        case 1:
+          return "(" + sub(t) + " and " + sub(t) + ")";
+        case 2:
+          return "(" + sub(t) + " or " + sub(t) + ")";
         default: {
           const GenType u{chance(50) ? DType::i32 : DType::f64, {}};
           static const std::vector<std::string> ops{"<", "<=", ">", ">=", "==", "!="};
@@ -210,18 +225,24 @@ class Generator {
     }
     const GenType scalar{t.dtype, {}};
     switch (pick(9)) {
-      case 0: return "(" + sub(t) + " + " + sub(t) + ")";
-      case 1: return "(" + sub(t) + " - " + sub(t) + ")";
-      case 2: return "(" + sub(t) + " * " + sub(chance(50) ? t : scalar) + ")";
-      case 3: return "maximum(" + sub(t) + ", " + sub(t) + ")";
-      case 4: return "(-" + sub(t) + ")";
+      case 0:
+        return "(" + sub(t) + " + " + sub(t) + ")";
+      case 1:
+        return "(" + sub(t) + " - " + sub(t) + ")";
+      case 2:
+        return "(" + sub(t) + " * " + sub(chance(50) ? t : scalar) + ")";
+      case 3:
+        return "maximum(" + sub(t) + ", " + sub(t) + ")";
+      case 4:
+        return "(-" + sub(t) + ")";
       case 5:
         if (is_float(t.dtype)) return "tanh(" + sub(t) + ")";
         return "(" + sub(t) + (chance(50) ? " / " : " % ") + "(maximum(" + sub(t) + ", " + literal(t) + ") + " +
                one(t) + "))";
       case 6:
         if (t.shape.empty()) return "sum(" + sub({t.dtype, {3}}) + ")";
-        if (t.shape.size() == 1 && t.shape[0] == 3) return "matmul(" + sub({t.dtype, {2}}) + ", " + sub({t.dtype, {2, 3}}) + ")";
+        if (t.shape.size() == 1 && t.shape[0] == 3)
+          return "matmul(" + sub({t.dtype, {2}}) + ", " + sub({t.dtype, {2, 3}}) + ")";
         if (t.shape.size() == 1) return "[" + sub(scalar) + ", " + sub(scalar) + "]";
         return "outer(" + sub({t.dtype, {2}}) + ", " + sub({t.dtype, {3}}) + ")";
       case 7: {
@@ -283,8 +304,10 @@ class Generator {
     const std::string n = fresh("g");
     const std::string own = expression(t, 0, 2);
     const std::string last = leaf(t, 0);
-    if (chance(50)) define(n, t, 0, "post_end(end, " + last + ", " + n + " + " + own + ")");
-    else define(n, t, 0, own + " + (if end then " + last + " else post " + n + ")");
+    if (chance(50))
+      define(n, t, 0, "post_end(end, " + last + ", " + n + " + " + own + ")");
+    else
+      define(n, t, 0, own + " + (if end then " + last + " else post " + n + ")");
   }
 
   // A state forward within segments, what flows back to it, and a parameter that the sum of

@@ -11,8 +11,8 @@
 namespace rml::fuzz {
 
 struct GeneratedProgram {
-  std::string source;          // node main
-  Chronogram inputs;           // a row per input, in order
+  std::string source;  // node main
+  Chronogram inputs;   // a row per input, in order
   std::int64_t cycles = 0;
 };
 

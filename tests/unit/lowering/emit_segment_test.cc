@@ -11,7 +11,7 @@ class EmitSegments : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Levels, EmitSegments, ::testing::Values(0, 1, 2, 3));
 
 void emit_from(ProgramBuilder& b, QueueId queue, ValueId v, std::uint32_t reader = 0) {
-  b.program.emitter.operands.push_back({v, queue, reader, {}});
+  b.program.emitter.operands.push_back({v, queue, reader, {}, {}});
   b.program.emitter.outputs.emplace_back(0, 0);
 }
 
@@ -30,7 +30,7 @@ struct Backfill {
     const ArrayId x_array = b.array(DType::i32, shape, 0), y_array = b.array(DType::i32, shape, 0);
     const CellId carry = b.cell(Tensor(DType::i32, shape), true);
     steps::Unit& unit = b.program.units[0];
-    unit.operands = {{x, xs, 0, {}}, {last, ends, 0, {}}};
+    unit.operands = {{x, xs, 0, {}, {}}, {last, ends, 0, {}, {}}};
     unit.segmented = true;
     add_all(unit.instant, steps::MarkLast{last, true}, steps::StoreArray{x_array, x});
     steps::Branch at_last = branch_at(steps::Test::last);
@@ -125,7 +125,7 @@ TEST_P(EmitSegments, ReadersWithLookahead) {
   b.output("z", z);
   const QueueId xs = b.queue(DType::i32, {}, 2, {0, 1}), zs = b.queue(DType::i32);
   b.program.input_queues = {xs};
-  b.program.units[0].operands = {{x, xs, 0, {}}, {y, xs, 1, {}}};
+  b.program.units[0].operands = {{x, xs, 0, {}, {}}, {y, xs, 1, {}, {}}};
   add_all(b.block(), steps::Compute{z}, steps::Push{zs, z});
   emit_from(b, zs, z);
   const Machine m(b.finish(), options(GetParam()));
@@ -152,13 +152,13 @@ TEST_P(EmitSegments, InputsAndOutputsOnASubClock) {
   b.program.input_queues = {cs, xs};
   b.program.input_flags = {QueueId(), flags};
   steps::Unit& unit = b.program.units[0];
-  unit.operands = {{c, cs, 0, {}}};
+  unit.operands = {{c, cs, 0, {}, {}}};
   unit.raw_inputs = {1};
   steps::Branch br = branch(c);
   add_all(*br.then_block, steps::Expect{1, true}, steps::LoadInput{x}, steps::Compute{y}, steps::Push{ys, y});
   add_all(*br.else_block, steps::Expect{1, false});
   add(unit.instant, std::move(br));
-  b.program.emitter.operands = {{c, cs, 1, {}}, {y, ys, 0, {{c, true}}}};
+  b.program.emitter.operands = {{c, cs, 1, {}, {}}, {y, ys, 0, {{c, true}}, {}}};
   b.program.emitter.outputs = {{0, 1}};
   const Machine m(b.finish(), options(GetParam()));
   ASSERT_EQ(m.error, "");

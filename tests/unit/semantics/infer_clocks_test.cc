@@ -8,7 +8,7 @@ namespace {
 
 struct Inferred {
   const char* text;
-  const char* signature;   // of node f
+  const char* signature;  // of node f
 };
 
 class InferClocks : public testing::TestWithParam<Inferred> {};
@@ -39,18 +39,19 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Conditions, InferClocks,
-    testing::Values(
-        Inferred{"node f(x, c) -> (o) d = c; e = d; o = (x when c) + (x when e);",
-                 "node f(x: 'a, c: bool) -> (o: 'a when c) where 'a: number"},
-        Inferred{"node f(x, c) -> (o) d = not c; o = merge d (x when not c) (x when c);",
-                 "node f(x: 'a, c: bool) -> (o: 'a)"},
-        Inferred{"node f(x, c) -> (o) o = merge (not c) (x when not c) (x when c);", "node f(x: 'a, c: bool) -> (o: 'a)"},
-        Inferred{"node f(x, y) -> (o) o = merge (x > y) (x when (x > y)) (y when not (x > y));",
-                 "node f(x: 'a, y: 'a) -> (o: 'a) where 'a: number"},
-        Inferred{"node f(x) -> (o) o = x + (x when true);", "node f(x: 'a) -> (o: 'a) where 'a: number"},
-        Inferred{"node f(x) -> (o) t = not false; o = merge t x 0.0;", "node f(x: 'a) -> (o: 'a) where 'a: float"},
-        Inferred{"node f(x) -> (b, y) c = x > 0; b = not c; y = x when c;",
-                 "node f(x: 'a) -> (b: bool, y: 'a when not b) where 'a: number"}));
+    testing::Values(Inferred{"node f(x, c) -> (o) d = c; e = d; o = (x when c) + (x when e);",
+                             "node f(x: 'a, c: bool) -> (o: 'a when c) where 'a: number"},
+                    Inferred{"node f(x, c) -> (o) d = not c; o = merge d (x when not c) (x when c);",
+                             "node f(x: 'a, c: bool) -> (o: 'a)"},
+                    Inferred{"node f(x, c) -> (o) o = merge (not c) (x when not c) (x when c);",
+                             "node f(x: 'a, c: bool) -> (o: 'a)"},
+                    Inferred{"node f(x, y) -> (o) o = merge (x > y) (x when (x > y)) (y when not (x > y));",
+                             "node f(x: 'a, y: 'a) -> (o: 'a) where 'a: number"},
+                    Inferred{"node f(x) -> (o) o = x + (x when true);", "node f(x: 'a) -> (o: 'a) where 'a: number"},
+                    Inferred{"node f(x) -> (o) t = not false; o = merge t x 0.0;",
+                             "node f(x: 'a) -> (o: 'a) where 'a: float"},
+                    Inferred{"node f(x) -> (b, y) c = x > 0; b = not c; y = x when c;",
+                             "node f(x: 'a) -> (b: bool, y: 'a when not b) where 'a: number"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Calls, InferClocks,
@@ -63,7 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "node f(u: 'a) -> (z: 'a) where 'a: float"},
         Inferred{"node g(x) -> (c, y) c = x > 0; y = x when c;\nnode f(u) -> (z) d, v = g(u); z = merge d v 0;",
                  "node f(u: 'a) -> (z: 'a) where 'a: number"},
-        Inferred{"node g(n, x) -> (o) o = x + ones([n]);\nnode f(x, c) -> (o) o = merge c g(3, x when c) g(4, x when not c);",
+        Inferred{"node g(n, x) -> (o) o = x + ones([n]);\nnode f(x, c) -> (o) o = merge c g(3, x when c) g(4, x when "
+                 "not c);",
                  "node f(x: 'a, c: bool) -> (o: 'a) where 'a: number"}));
 
 // Figure 3 of the paper, mended as language.md section 6 says.
@@ -138,7 +140,8 @@ TEST(InferClocks, SamplingIsOffered) {
 }
 
 TEST(InferClocks, CallersOfWrongNodesStaySilent) {
-  EXPECT_EQ(CheckedProgram("node g(x, c) -> (o) o = x + (x when c);\nnode f(x) -> (o) o = g(x, x > 0) + x;").codes(), "E0401");
+  EXPECT_EQ(CheckedProgram("node g(x, c) -> (o) o = x + (x when c);\nnode f(x) -> (o) o = g(x, x > 0) + x;").codes(),
+            "E0401");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 
 struct Inferred {
   const char* text;
-  const char* signature;   // of node f
+  const char* signature;  // of node f
 };
 
 class InferTypes : public testing::TestWithParam<Inferred> {};
@@ -29,8 +29,7 @@ INSTANTIATE_TEST_SUITE_P(
         Inferred{"node f(x, y) -> (o) o = x < y;", "node f(x: 'a, y: 'a) -> (o: bool) where 'a: number"},
         Inferred{"node f(x, y) -> (o, p) o = x; p = y;", "node f(x: 'a, y: 'b at 'k2) -> (o: 'a, p: 'b at 'k2)"},
         Inferred{"node f(c, x, y) -> (o) o = if c then x else y;", "node f(c: bool, x: 'a, y: 'a) -> (o: 'a)"},
-        Inferred{"node f(c, x) -> (o) o = merge c (x when c) 0;",
-                 "node f(c: bool, x: 'a) -> (o: 'a) where 'a: number"},
+        Inferred{"node f(c, x) -> (o) o = merge c (x when c) 0;", "node f(c: bool, x: 'a) -> (o: 'a) where 'a: number"},
         Inferred{"node f(x) -> (o) o = cast(f64, x);", "node f(x: 'a) -> (o: f64)"},
         Inferred{"node f(x) -> (o) o = param(0.0) * x;", "node f(x: 'a) -> (o: 'a) where 'a: float"},
         Inferred{"node f(n, x) -> (o) o = x + ones([n, 2]);",
@@ -82,25 +81,24 @@ TEST_P(InferTypesRejects, WithCodeAndPlace) {
   EXPECT_EQ(p.place(), GetParam().place) << GetParam().text;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, InferTypesRejects,
-    testing::Values(
-        Rejected{"node f(n: i32, x: f32) -> (o) o = n + x;", "E0301", "x"},
-        Rejected{"node f(n: i32) -> (o) o = n + 1.0;", "E0301", "1.0"},
-        Rejected{"node f(n: i32) -> (o: f32) o = n * 2;", "E0301", "n * 2"},
-        Rejected{"node f(x: f32) -> (o) o = if x then 1 else 2;", "E0301", "x"},
-        Rejected{"node f(x: f32) -> (o) o = 1 when x;", "E0301", "x"},
-        Rejected{"node f(x: f32, n: i64) -> (o) o = x fby n;", "E0301", "n"},
-        Rejected{"node f(x: f32) -> (o) o = [x, true];", "E0301", "true"},
-        Rejected{"node f(x: f32) -> (o) o = g(x);\nnode g(n: i32) -> (o) o = n;", "E0301", "x"},
-        Rejected{"node f(x: f32) -> (o) o = x; assert x;", "E0301", "x"},
-        Rejected{"node f(b: bool) -> (o) o = b + 1;", "E0302", "b"},
-        Rejected{"node f(n: i32) -> (o) o = sqrt(n);", "E0302", "n"},
-        Rejected{"node f(n) -> (o) o = not (n + 1);", "E0302", "(n + 1)"},
-        Rejected{"node f(x: f32) -> (o) o = x + zeros([2.5]);", "E0302", "[2.5]"},
-        Rejected{"node f(x) -> (o) o = x[0.5];", "E0302", "0.5"},
-        Rejected{"node f(x: flot) -> (o) o = x;", "E0309", "flot"},
-        Rejected{"node f(x: bf16) -> (o) o = x;", "E0311", "bf16"}));
+INSTANTIATE_TEST_SUITE_P(All, InferTypesRejects,
+                         testing::Values(Rejected{"node f(n: i32, x: f32) -> (o) o = n + x;", "E0301", "x"},
+                                         Rejected{"node f(n: i32) -> (o) o = n + 1.0;", "E0301", "1.0"},
+                                         Rejected{"node f(n: i32) -> (o: f32) o = n * 2;", "E0301", "n * 2"},
+                                         Rejected{"node f(x: f32) -> (o) o = if x then 1 else 2;", "E0301", "x"},
+                                         Rejected{"node f(x: f32) -> (o) o = 1 when x;", "E0301", "x"},
+                                         Rejected{"node f(x: f32, n: i64) -> (o) o = x fby n;", "E0301", "n"},
+                                         Rejected{"node f(x: f32) -> (o) o = [x, true];", "E0301", "true"},
+                                         Rejected{"node f(x: f32) -> (o) o = g(x);\nnode g(n: i32) -> (o) o = n;",
+                                                  "E0301", "x"},
+                                         Rejected{"node f(x: f32) -> (o) o = x; assert x;", "E0301", "x"},
+                                         Rejected{"node f(b: bool) -> (o) o = b + 1;", "E0302", "b"},
+                                         Rejected{"node f(n: i32) -> (o) o = sqrt(n);", "E0302", "n"},
+                                         Rejected{"node f(n) -> (o) o = not (n + 1);", "E0302", "(n + 1)"},
+                                         Rejected{"node f(x: f32) -> (o) o = x + zeros([2.5]);", "E0302", "[2.5]"},
+                                         Rejected{"node f(x) -> (o) o = x[0.5];", "E0302", "0.5"},
+                                         Rejected{"node f(x: flot) -> (o) o = x;", "E0309", "flot"},
+                                         Rejected{"node f(x: bf16) -> (o) o = x;", "E0311", "bf16"}));
 
 TEST(InferTypes, OneMistakeOneError) {
   CheckedProgram p("node f(n: i32, x: f32) -> (o: f32) y = n + x; z = y * 2; o = z + x;");

@@ -102,35 +102,35 @@ TEST_P(ResolveNamesRejects, WithCodeAndPlace) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, ResolveNamesRejects,
-    testing::Values(
-        Rejected{"node f(x) -> (o) o = xs + xs;", "E0201", "xs"},
-        Rejected{"node f(x) -> (o) o = matmull(x, x);", "E0201", "matmull"},
-        Rejected{"node f(x) -> (o) o = m.dense(x);", "E0201", "m.dense"},
-        Rejected{"node f(x) -> (o) o = x; o = x + 1;", "E0202", "o"},
-        Rejected{"node f(x) -> (o) x = 1; o = x;", "E0202", "x"},
-        Rejected{"node f(x, x) -> (o) o = x;", "E0202", "x"},
-        Rejected{"node f(x) -> (o) o = x;\nnode f(x) -> (p) p = x;", "E0202", "f"},
-        Rejected{"node f(x) -> (o, p) o = x;", "E0203", "p"},
-        Rejected{"node f(x) -> (o) o = f2(x);\nnode f2(x, y) -> (o) o = x + y;", "E0204", "f2"},
-        Rejected{"node f(x) -> (o) o = exp(x, x);", "E0204", "x"},
-        Rejected{"node f(x) -> (o) o, p = x;", "E0204", "x"},
-        Rejected{"node f(x) -> (o, p) o, p = exp(x);", "E0204", "exp"},
-        Rejected{"node f(x) -> (o) o = g(x, z=1);\nnode g(x, y) -> (o) o = x + y;", "E0205", "z"},
-        Rejected{"node f(x) -> (o) o = g(x, x=1);\nnode g(x, y) -> (o) o = x + y;", "E0205", "x"},
-        Rejected{"node f(x) -> (o) o = g(x);\nnode g(x) -> (o) o = f(x);", "E0206", "g"},
-        Rejected{"node f(x) -> (o) o = f(x);", "E0206", "f"},
-        Rejected{"node f(x) -> (o) o = x + g;\nnode g(x) -> (o) o = x;", "E0207", "g"},
-        Rejected{"node f(x) -> (o) o = x(1);", "E0207", "x"},
-        Rejected{"node f(x) -> (o) o = g(x) + 1;\nnode g(x) -> (o, p) o = x; p = x;", "E0207", "g"},
-        Rejected{"const a = b;\nconst b = a;\nnode f(x) -> (o) o = x + a;", "E0208", "a"},
-        Rejected{"node f(x) -> (o) o = diff_g(x);\nnode g(x) -> (o) o = x;", "E0601", "diff_g"},
-        Rejected{"const a = 1 fby 2;", "E0304", "1 fby 2"},
-        Rejected{"node f(x) -> (o: f32)", "E0308", "x"},
-        Rejected{"node f(x) -> (o) o = cast(flaot, x);", "E0309", "flaot"},
-        Rejected{"node f(x) -> (o) o = x; y = x;", "W0201", "y"}));
+    testing::Values(Rejected{"node f(x) -> (o) o = xs + xs;", "E0201", "xs"},
+                    Rejected{"node f(x) -> (o) o = matmull(x, x);", "E0201", "matmull"},
+                    Rejected{"node f(x) -> (o) o = m.dense(x);", "E0201", "m.dense"},
+                    Rejected{"node f(x) -> (o) o = x; o = x + 1;", "E0202", "o"},
+                    Rejected{"node f(x) -> (o) x = 1; o = x;", "E0202", "x"},
+                    Rejected{"node f(x, x) -> (o) o = x;", "E0202", "x"},
+                    Rejected{"node f(x) -> (o) o = x;\nnode f(x) -> (p) p = x;", "E0202", "f"},
+                    Rejected{"node f(x) -> (o, p) o = x;", "E0203", "p"},
+                    Rejected{"node f(x) -> (o) o = f2(x);\nnode f2(x, y) -> (o) o = x + y;", "E0204", "f2"},
+                    Rejected{"node f(x) -> (o) o = exp(x, x);", "E0204", "x"},
+                    Rejected{"node f(x) -> (o) o, p = x;", "E0204", "x"},
+                    Rejected{"node f(x) -> (o, p) o, p = exp(x);", "E0204", "exp"},
+                    Rejected{"node f(x) -> (o) o = g(x, z=1);\nnode g(x, y) -> (o) o = x + y;", "E0205", "z"},
+                    Rejected{"node f(x) -> (o) o = g(x, x=1);\nnode g(x, y) -> (o) o = x + y;", "E0205", "x"},
+                    Rejected{"node f(x) -> (o) o = g(x);\nnode g(x) -> (o) o = f(x);", "E0206", "g"},
+                    Rejected{"node f(x) -> (o) o = f(x);", "E0206", "f"},
+                    Rejected{"node f(x) -> (o) o = x + g;\nnode g(x) -> (o) o = x;", "E0207", "g"},
+                    Rejected{"node f(x) -> (o) o = x(1);", "E0207", "x"},
+                    Rejected{"node f(x) -> (o) o = g(x) + 1;\nnode g(x) -> (o, p) o = x; p = x;", "E0207", "g"},
+                    Rejected{"const a = b;\nconst b = a;\nnode f(x) -> (o) o = x + a;", "E0208", "a"},
+                    Rejected{"node f(x) -> (o) o = diff_g(x);\nnode g(x) -> (o) o = x;", "E0601", "diff_g"},
+                    Rejected{"const a = 1 fby 2;", "E0304", "1 fby 2"}, Rejected{"node f(x) -> (o: f32)", "E0308", "x"},
+                    Rejected{"node f(x) -> (o) o = cast(flaot, x);", "E0309", "flaot"},
+                    Rejected{"node f(x) -> (o) o = x; y = x;", "W0201", "y"}));
 
 TEST(ResolveNames, WrittenDiffNodeIsOrdinary) {
-  EXPECT_EQ(CheckedProgram("node g(x) -> (o) o = x;\nnode diff_g(x) -> (o) o = x;\nnode f(x) -> (o) o = diff_g(x);").codes(), "");
+  EXPECT_EQ(
+      CheckedProgram("node g(x) -> (o) o = x;\nnode diff_g(x) -> (o) o = x;\nnode f(x) -> (o) o = diff_g(x);").codes(),
+      "");
 }
 
 TEST(ResolveNames, DidYouMean) {
