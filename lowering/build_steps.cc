@@ -268,7 +268,10 @@ class ForwardUnit {
   void need(ValueId v) {
     const auto at = pending_.find(v);
     if (at == pending_.end()) return;
-    const ClockId use = lazy_.at(v);
+    ClockId use = lazy_.at(v);
+    // A condition that is not known yet cannot be asked.
+    for (ClockId c = use; c.valid() && c != from_.clock && core_[c].parent.valid(); c = core_[c].parent)
+      if (!defined_[core_[c].condition.index]) use = core_[c].parent;
     if (use.valid()) out_.write(path(use), steps::LoadCell{v, at->second});
     pending_.erase(at);
   }

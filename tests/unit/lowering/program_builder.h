@@ -75,7 +75,7 @@ struct ProgramBuilder {
     return ArrayId(program.arrays.size() - 1);
   }
   QueueId queue(DType dtype, Shape shape = {}, std::uint32_t readers = 1, std::vector<std::uint32_t> skips = {}) {
-    program.queues.push_back({dtype, std::move(shape), readers, std::move(skips), "queue"});
+    program.queues.push_back({dtype, std::move(shape), readers, std::move(skips), false, "queue"});
     return QueueId(program.queues.size() - 1);
   }
   std::uint32_t site(const std::string& message) {
