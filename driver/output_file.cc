@@ -45,6 +45,16 @@ void report_unwritable(const std::filesystem::path& path, const std::string& rea
 
 bool move_into_place(const std::filesystem::path& temporary, const std::filesystem::path& path,
                      Diagnostics& diagnostics) {
+  // A device or pipe is written to, never replaced.
+  struct stat status{};
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    std::string error;
+    const std::optional<std::string> bytes = read_file(temporary, error);
+    unlink(temporary.c_str());
+    if (bytes) return write_file(path, *bytes, diagnostics);
+    report_unwritable(path, error, diagnostics);
+    return false;
+  }
   if (rename(temporary.c_str(), path.c_str()) == 0) return true;
   const int error = errno;
   unlink(temporary.c_str());

@@ -167,6 +167,14 @@ IrValue Body::load(DType dtype, IrValue address, Access access) {
   return dtype == DType::boolean ? ir.CreateTrunc(value, ir.getInt1Ty()) : value;
 }
 
+// What the program itself has stored is 0 or 1.
+IrValue Body::load_truth(IrValue address) {
+  auto* value = ir.CreateLoad(ir.getInt8Ty(), address);
+  value->setMetadata(llvm::LLVMContext::MD_range,
+                     llvm::MDBuilder(module.context).createRange(llvm::APInt(8, 0), llvm::APInt(8, 2)));
+  return ir.CreateTrunc(value, ir.getInt1Ty());
+}
+
 void Body::store(DType dtype, IrValue value, IrValue address, Access access) {
   if (dtype == DType::boolean) value = ir.CreateZExt(value, ir.getInt8Ty());
   mark(ir.CreateAlignedStore(value, address, llvm::Align(byte_size(dtype))), access);
@@ -270,6 +278,8 @@ void Body::define_at(ValueId v, IrValue address) {
   Slot& s = slot(v);
   if (s.pointer) {
     ir.CreateStore(address, s.storage);
+  } else if (info(v).dtype == DType::boolean && info(v).shape.empty()) {
+    define(v, load(DType::boolean, address));  // copies of bytes would hide that it is 0 or 1
   } else {
     copy_bytes(s.storage, address, info(v).dtype, info(v).shape);
   }

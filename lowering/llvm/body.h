@@ -88,6 +88,7 @@ class Body {
   IrValue load_i64(std::uint64_t offset);
   void store_i64(IrValue, std::uint64_t offset);
   IrValue load(DType, IrValue address, Access = {});  // register form
+  IrValue load_truth(IrValue address);                // of a Boolean cell
   void store(DType, IrValue value, IrValue address, Access = {});
   IrValue offset(DType, IrValue base, IrValue index);  // address of an element
   void copy_bytes(IrValue to, IrValue from, DType, const Shape&);

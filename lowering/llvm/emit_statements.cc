@@ -38,7 +38,9 @@ void Body::emit(const steps::Copy& s) {
 void Body::emit(const steps::LoadCell& s) {
   locate(info(s.value).span);
   IrValue from = cell_address(s.cell);
-  if (copied(&s))
+  if (info(s.value).dtype == DType::boolean && info(s.value).shape.empty())
+    define(s.value, load_truth(from));
+  else if (copied(&s))
     define_copy(s.value, from);
   else
     define_at(s.value, from);
