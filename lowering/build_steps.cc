@@ -184,7 +184,7 @@ class ForwardUnit {
       if (straight) out_.write({}, steps::LoadInput{v});
     }
     for (ValueId v : from_.values) add(v);
-    for (const auto& [fby, next, c] : at_end_) out_.write(path(fby), steps::StoreCell{c, next});
+    for (const Store& s : at_end_) write_store(s);
     if (straight)
       for (ValueId v : from_.operands) builder_.hand_out(out_, {}, v);
   }
@@ -240,9 +240,33 @@ class ForwardUnit {
     need(s.fby);
     need(s.next);
     if (core_[s.next].shape.empty())
-      out_.write(path(s.fby), steps::StoreCell{s.cell, s.next});
+      write_store(s);
     else
       at_end_.push_back(s);
+  }
+
+  // Where a merge gives back what is in the cell nothing is stored.
+  void write_store(const Store& s) {
+    TestPath where = path(s.fby);
+    ValueId next = s.next;
+    for (;;) {
+      const auto* m = std::get_if<core::Merge>(&core_[next].rhs);
+      if (m == nullptr || (!kept(m->on_true, s.fby) && !kept(m->on_false, s.fby))) break;
+      const bool positive = !kept(m->on_true, s.fby);
+      where.push_back({steps::Test::value, m->condition, positive});
+      next = positive ? m->on_true : m->on_false;
+    }
+    out_.write(where, steps::StoreCell{s.cell, next});
+  }
+
+  // The fby itself, sampled.
+  bool kept(ValueId v, ValueId fby) const {
+    while (v != fby) {
+      const auto* w = std::get_if<core::When>(&core_[v].rhs);
+      if (w == nullptr) return false;
+      v = w->operand;
+    }
+    return true;
   }
 
   // Cells of scalars are loaded where they are first used, and only on the clock of their uses:

@@ -51,7 +51,9 @@ class Simplification {
         if (sunk) remove_dead();
         const bool shared = fold_and_share(core_, effects_, share_effects);
         if (shared) remove_dead();
-        if (!sunk && !shared) break;
+        const bool held = share_holds(core_);
+        if (held) remove_dead();
+        if (!sunk && !shared && !held) break;
       }
     }
     split_posts(core_);

@@ -30,6 +30,10 @@ Folded fold(const Core& core, ValueId v);
 // (simplify_sink.cc). Returns whether anything changed.
 bool sink(Core& core, std::vector<bool>& effects, const std::vector<ValueId>& roots);
 
+// Lets a delay on a sub-clock read the cell that holds its value on the clock above
+// (simplify_hold.cc). Returns whether anything changed.
+bool share_holds(Core& core);
+
 // Gives each user of a `post` a post of its own (simplify.cc).
 void split_posts(Core& core);
 

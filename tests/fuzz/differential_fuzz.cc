@@ -75,7 +75,17 @@ std::size_t settled(const GeneratedProgram& g) {
   return cycles > 6 ? cycles - 6 : 0;
 }
 
+// The program has no value at some cycle for these inputs, and its schedule says so. (Where too few
+// cycles are settled to see that, the schedule is believed.)
+bool assumption_broken(const GeneratedProgram& g, const Driven& want, const Driven& got) {
+  if (got.stop.find("assumes never happens") == std::string::npos) return false;
+  for (std::size_t k = 0; k < settled(g); ++k)
+    if (!row_known(want.outputs, k)) return true;
+  return settled(g) == 0;
+}
+
 std::string compare(const GeneratedProgram& g, const Driven& want, const Driven& got) {
+  if (want.stop.empty() && assumption_broken(g, want, got)) return "";
   if (want.stop != got.stop || want.stop_cycle != got.stop_cycle)
     return "stops `" + want.stop + "` at " + std::to_string(want.stop_cycle) + " against `" + got.stop + "` at " +
            std::to_string(got.stop_cycle);
