@@ -70,6 +70,11 @@ struct ShowRequest {
 inline constexpr const char* shown_phases[] = {"ast", "core", "clocks", "schedule", "steps", "llvm", "asm", "graph"};
 int show(Session&, const ShowRequest&);
 
+struct DiffRequest {
+  std::string file, output;  // output empty: standard output
+};
+int show_derivative(Session&, const DiffRequest&);
+
 struct TraceRequest {
   std::string file, input;  // input empty: no inputs, `cycles` cycles
   std::vector<std::string> watches;

@@ -23,6 +23,7 @@ struct CommandLine {
   rml::RunRequest run;
   rml::CheckRequest check;
   rml::ShowRequest show;
+  rml::DiffRequest diff;
   rml::TraceRequest trace;
   rml::TestRequest test;
   rml::FormatRequest format;
@@ -166,6 +167,16 @@ void add_show(CLI::App& app, CommandLine& line) {
   serve(sub, line, line.show, rml::show);
 }
 
+void add_diff(CLI::App& app, CommandLine& line) {
+  CLI::App* sub = subcommand(app, "diff", "the gradient of a node, as source",
+                             "  rmlc diff model.rml --node dense\n"
+                             "  rmlc diff model.rml --node dense -o diff_dense.rml\n");
+  add_file(sub, line.diff.file);
+  sub->add_option("-o", line.diff.output, "output file (default: standard output)")->type_name("OUT");
+  add_front_options(sub, line);
+  serve(sub, line, line.diff, rml::show_derivative);
+}
+
 void add_trace(CLI::App& app, CommandLine& line) {
   CLI::App* sub =
       subcommand(app, "trace", "chronogram of inputs, outputs and chosen variables",
@@ -219,7 +230,7 @@ void add_small_commands(CLI::App& app, CommandLine& line) {
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->type_name("");
-  for (const char* name : {"diff", "gradcheck", "import", "export", "lsp"}) {
+  for (const char* name : {"gradcheck", "import", "export", "lsp"}) {
     CLI::App* sub = app.add_subcommand(name, "not available yet");
     sub->allow_extras();
     sub->footer("Not available yet; the manual says what it will do.");
@@ -284,6 +295,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
   add_run(app, line);
   add_check(app, line);
   add_show(app, line);
+  add_diff(app, line);
   add_trace(app, line);
   add_test(app, line);
   add_small_commands(app, line);

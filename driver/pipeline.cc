@@ -9,6 +9,7 @@
 #include "lowering/build_steps.h"
 #include "lowering/fuse.h"
 #include "lowering/validate_schedule.h"
+#include "semantics/differentiate.h"
 #include "semantics/instantiate.h"
 
 namespace rml {
@@ -37,7 +38,17 @@ Front check_program(Compilation& c, Program parsed) {
   checked.program = front.program.get();
   phase(c, "definitions",
         [&] { return define_constants(program, c.options.definitions, parse_options(c), c.sources, c.diagnostics); });
-  checked.names = phase(c, "resolve_names", [&] { return resolve_names(program, c.diagnostics); });
+  checked.names = phase(c, "resolve_names", [&] {
+    Diagnostics found;
+    Resolved names = resolve_names(program, found);
+    if (!names.diff_calls.empty()) {
+      found = {};
+      differentiate(program, c.diagnostics);
+      names = resolve_names(program, found);
+    }
+    c.diagnostics.append(found);
+    return names;
+  });
   checked.types = phase(c, "infer_types", [&] { return infer_types(program, checked.names, c.diagnostics); });
   checked.clocks =
       phase(c, "infer_clocks", [&] { return infer_clocks(program, checked.names, checked.types, c.diagnostics); });

@@ -115,6 +115,9 @@ struct Call {
   Span callee_span;
   std::vector<Argument> arguments;
   std::optional<Diff> diff;
+  // Of calls that differentiation wrote: the very node, or the operator whatever the scope's nodes are.
+  NodeId target;
+  bool builtin = false;
 };
 // What error recovery leaves behind; later passes give it any type and stay silent.
 struct Error {};
@@ -164,6 +167,7 @@ struct Node {
   std::vector<Parameter> inputs, outputs;
   std::vector<Equation> equations;
   std::vector<Assert> asserts;
+  NodeId derived_from;  // valid: made by differentiation of that node, and in no scope
   bool external() const { return equations.empty() && asserts.empty() && !outputs.empty(); }
 };
 

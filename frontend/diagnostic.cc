@@ -79,6 +79,11 @@ Diagnostic& Diagnostic::fix(Span span, std::string replacement, std::string titl
   return *this;
 }
 
+void Diagnostics::append(const Diagnostics& others) {
+  list_.insert(list_.end(), others.list_.begin(), others.list_.end());
+  errors_ += others.errors_;
+}
+
 Diagnostic& Diagnostics::report(Code code, Span span, std::string message, std::string label) {
   if (severity(code) == Severity::error) ++errors_;
   list_.push_back({code, std::move(message), {span, std::move(label)}, {}, {}, {}});

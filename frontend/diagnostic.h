@@ -60,6 +60,7 @@ class Diagnostics {
  public:
   // The reference stays valid until the next call of report.
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
+  void append(const Diagnostics& others);
   bool has_errors() const { return errors_ > 0; }
   std::size_t error_count() const { return errors_; }
   const std::vector<Diagnostic>& all() const { return list_; }

@@ -66,6 +66,14 @@ struct ResolvedNode {
   bool has_errors = false;      // later passes pass over this node
 };
 
+// A call `diff f(…)`, or `diff_f(…)` where only f is written. Differentiation replaces it by a call
+// of the node it makes; until then the node that holds it has errors, silently.
+struct DiffCall {
+  ExprId call;
+  NodeId in, of;
+  NodeId optimizer;  // of `diff[optimizer(…)] f`
+};
+
 struct Resolved {
   std::vector<Reference> references;        // by ExprId: Names and Calls; also the operators behind
                                             // Unary, Binary, Array and Index syntax
@@ -74,6 +82,7 @@ struct Resolved {
   std::vector<NodeId> order;                // callees before callers
   std::vector<ConstId> const_order;         // constants used before those that use them
   std::vector<bool> const_errors;           // by ConstId: later passes pass over these
+  std::vector<DiffCall> diff_calls;
 };
 
 // ---- dtypes ----------------------------------------------------------------------------

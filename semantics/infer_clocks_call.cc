@@ -16,9 +16,26 @@ std::vector<SolverClock> ClockChecker::call(ExprId e, const std::vector<std::uin
   const Reference& to = names_.references[e.index];
   if (const auto* node = std::get_if<NodeRef>(&to)) return node_call(e, node->node, targets);
   if (const auto* op = std::get_if<OperatorRef>(&to)) return {operator_call(e, op->op)};
+  if (std::holds_alternative<ParamRef>(to)) return {param_call(e)};
   SolverClock result;
-  for (ExprId a : names_.arguments[e.index]) result = expr(a);  // param, stop_gradient: one argument
+  for (ExprId a : names_.arguments[e.index]) result = expr(a);  // stop_gradient: one argument
   return {result.valid() ? result : solver_.fresh()};
+}
+
+// param(init) has the clock of init; param(init, act, step) takes its step where act holds.
+SolverClock ClockChecker::param_call(ExprId e) {
+  const OrderedArguments& arguments = names_.arguments[e.index];
+  if (arguments.empty()) return solver_.fresh();
+  if (arguments.size() < 3 || !arguments[1].valid() || !arguments[2].valid()) return expr(arguments[0]);
+  const SolverClock result = joint(e, {arguments[0], arguments[1]}, Place::operand);
+  const SolverClock found = expr(arguments[2]);
+  if (static_depth_ > 0) return result;
+  const SolverClock wanted = solver_.on(result, conditions_.of(arguments[1]));
+  const auto outcome = solver_.unify(found, wanted, e);
+  if (outcome != ClockSolver::Outcome::equal)
+    mismatch(use(arguments[2], found, Place::argument), {{}, wanted, "the step of `param`", Place::operand, -1},
+             outcome);
+  return result;
 }
 
 SolverClock ClockChecker::operator_call(ExprId e, OperatorId op) {

@@ -62,6 +62,7 @@ class ClockChecker {
   // infer_clocks_call.cc
   std::vector<SolverClock> call(ExprId e, const std::vector<std::uint32_t>* targets);
   std::vector<SolverClock> node_call(ExprId e, NodeId callee, const std::vector<std::uint32_t>* targets);
+  SolverClock param_call(ExprId e);
   SolverClock operator_call(ExprId e, OperatorId op);
   SolverClock translate(NodeId callee, ClockTermId term, const std::vector<SolverClock>& variables,
                         const std::vector<Condition>& conditions);

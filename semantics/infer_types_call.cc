@@ -51,8 +51,14 @@ std::vector<TypeId> TypeChecker::call(ExprId e) {
   const Reference& to = names_.references[e.index];
   if (const auto* node = std::get_if<NodeRef>(&to)) return node_call(e, node->node);
   if (const auto* op = std::get_if<OperatorRef>(&to)) return {operator_call(e, op->op)};
+  const OrderedArguments& arguments = names_.arguments[e.index];
+  if (std::holds_alternative<ParamRef>(to) && arguments.size() == 3 && arguments[1].valid()) {
+    condition(arguments[1], "the activity of `param`");
+    return {same(arguments[0], arguments[2], "a parameter and its step")};
+  }
   TypeId result = solver_.fresh();
-  for (ExprId a : names_.arguments[e.index]) result = expr(a);  // param, stop_gradient: one argument
+  for (ExprId a : arguments)
+    if (a.valid()) result = expr(a);
   return {result};
 }
 

@@ -191,7 +191,9 @@ void Elaborator::elaborate_external() {
 }
 
 std::vector<DraftId> Elaborator::instantiate_node(ExprId e, const ast::Call& call, NodeId node) {
-  const std::string segment = fresh_segment(program().text(program()[node].name));
+  // The instance of `diff f` is named like that of f: parameters keep their names.
+  const NodeId origin = program()[node].derived_from.valid() ? program()[node].derived_from : node;
+  const std::string segment = fresh_segment(program().text(program()[origin].name));
   const InstanceId instance{draft_.instances.size()};
   draft_.instances.push_back({scope_.instance, node, call.callee_span, qualified(segment)});
   std::vector<DraftId> arguments;

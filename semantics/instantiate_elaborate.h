@@ -80,7 +80,8 @@ class Elaborator {
   DraftId static_value(ExprId e);
   StaticArgument attribute(const OperatorParameter& parameter, ExprId argument);
   std::vector<DraftId> call(ExprId e, const ast::Call& c);
-  DraftId parameter(ExprId e, DraftId v);
+  DraftId parameter(ExprId e, DraftId v, const OrderedArguments& arguments);
+  DraftId moved(ExprId e, DraftId held, const OrderedArguments& arguments);
   DraftId missing(ExprId e);
 
   const Program& program() const { return *checked_.program; }

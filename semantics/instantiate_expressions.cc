@@ -308,10 +308,6 @@ DraftId Elaborator::static_value(ExprId e) {
 }
 
 std::vector<DraftId> Elaborator::call(ExprId e, const ast::Call& c) {
-  if (c.diff) {
-    if (!diagnostics_.has_errors()) report(Code::E0601, c.diff->span, "differentiation is not available yet");
-    return {missing(e)};
-  }
   if (e.index >= checked_.names.references.size()) return {missing(e)};
   const OrderedArguments& arguments = checked_.names.arguments[e.index];
   const auto first = [&] { return arguments.empty() ? missing(e) : value(arguments[0]); };
@@ -322,22 +318,37 @@ std::vector<DraftId> Elaborator::call(ExprId e, const ast::Call& c) {
                         [&](DTypeRef) { return std::vector{missing(e)}; },
                         [&](NodeRef r) { return instantiate_node(e, c, r.node); },
                         [&](OperatorRef r) { return std::vector{operation(e, r.op, arguments)}; },
-                        [&](ParamRef) { return std::vector{parameter(e, first())}; },
+                        [&](ParamRef) { return std::vector{parameter(e, first(), arguments)}; },
                         [&](StopGradientRef) { return std::vector{first()}; },
                     },
                     checked_.names.references[e.index]);
 }
 
 // param(e) is e as it was at the first cycle, known by the instance path and the variable of
-// its equation: a random initialiser is drawn once.
-DraftId Elaborator::parameter(ExprId e, DraftId v) {
+// its equation: a random initialiser is drawn once. param(e, act, step) begins so, and is
+// moved by step where act holds:
+//
+//   p = fby e %1    %1 = add p %2    %2 = merge act step 0
+DraftId Elaborator::parameter(ExprId e, DraftId v, const OrderedArguments& arguments) {
   std::string path = qualified(scope_.target.empty() ? "param" : scope_.target);
   std::string unique = path;
   for (int k = 2; !scope_.parameter_paths.insert(unique).second; ++k) unique = path + std::to_string(k);
   const DraftId held = add(Fby{v, v}, dtype_of(e), clock_of(e), program().span(e));
-  std::get<Fby>(draft_[held].rhs).next = held;
+  std::get<Fby>(draft_[held].rhs).next =
+      arguments.size() == 3 && arguments[1].valid() ? moved(e, held, arguments) : held;
   draft_.parameters.push_back({unique, held, clock_of(e), program().span(e)});
   return held;
+}
+
+DraftId Elaborator::moved(ExprId e, DraftId held, const OrderedArguments& arguments) {
+  const DType dtype = dtype_of(e);
+  const DraftClockId ck = clock_of(e);
+  const Span span = program().span(arguments[2]);
+  const DraftId act = value(arguments[1]);
+  const DraftId step = value(arguments[2]);
+  const DraftId zero = add(Const{shared(Tensor(dtype, {}))}, dtype, on(ck, act, false), span);
+  const DraftId padded = add(Merge{act, step, zero, false}, dtype, ck, span);
+  return add(Apply{operators().require("add"), {held, padded}, {}, 0}, dtype, ck, span);
 }
 
 // What stands for an expression that was found wrong before.

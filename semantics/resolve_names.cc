@@ -128,7 +128,7 @@ void NameResolver::resolve_node(NodeId n) {
   if (walk_.broken) return;
   check_declared(node, out);
   if (node.external()) check_external(node);
-  if (!out.has_errors) warn_unused(node, out);
+  if (!out.has_errors && !node.derived_from.valid()) warn_unused(node, out);
 }
 
 void NameResolver::declare_interface(const ast::Node& node, ResolvedNode& out) {

@@ -35,6 +35,10 @@ std::vector<CalleeParameter> NameResolver::parameters(const Reference& callee) c
                       p.kind == ParameterKind::dtype});
   } else {
     list.push_back({"value"});
+    if (std::holds_alternative<ParamRef>(callee)) {
+      list.push_back({"act", false});
+      list.push_back({"step", false});
+    }
   }
   return list;
 }
@@ -46,7 +50,7 @@ std::string NameResolver::callee_text(const Reference& callee, const ast::Call& 
   for (const CalleeParameter& p : parameters(callee)) {
     out += separator + p.name + (p.variadic ? "…" : "");
     separator = ", ";
-    if (p.required) continue;
+    if (p.required || !std::holds_alternative<OperatorRef>(callee)) continue;
     const auto& row = operators()[std::get<OperatorRef>(callee).op];
     for (const OperatorParameter& q : row.parameters)
       if (q.name == p.name) out += "=" + std::string(q.default_value);
@@ -92,16 +96,6 @@ Reference NameResolver::unqualified_callee(Symbol name, Span span) {
         .label(in.variables[walk_.variables.at(name.index)].span, "the variable is defined here");
     return {};
   }
-  if (word.starts_with("diff_")) {
-    const auto& nodes = scopes_[walk_.module.index].nodes;
-    for (auto [symbol, candidate] : nodes) {
-      if (text(Symbol{symbol}) != std::string_view(word).substr(5)) continue;
-      report(Code::E0601, span, "differentiation is not available yet",
-             "means `diff " + word.substr(5) + "`, since no node `" + word + "` is written")
-          .label(program_.nodes[candidate.index].name_span, "this node would be differentiated");
-      return {};
-    }
-  }
   unknown_callee(word, span);
   return {};
 }
@@ -136,10 +130,65 @@ Reference NameResolver::qualified_callee(const ast::Call& call) {
   return {};
 }
 
-Reference NameResolver::callee(const ast::Call& call) {
+// The node that a call differentiates: `diff f(…)`, or `diff_f(…)` where no such node is written.
+NodeId NameResolver::differentiated(const ast::Call& call) {
   if (call.diff) {
-    report(Code::E0601, call.diff->span, "differentiation is not available yet", "`diff` is not available yet");
+    const Reference to = call.callee.empty()       ? Reference{}
+                         : call.callee.size() == 1 ? unqualified_callee(call.callee[0], call.callee_span)
+                                                   : qualified_callee(call);
+    if (const auto* node = std::get_if<NodeRef>(&to)) return node->node;
+    if (!std::holds_alternative<std::monostate>(to))
+      report(Code::E0604, call.callee_span, "`" + text(call.callee.back()) + "` is not a node",
+             "only nodes are differentiated")
+          .note("write a node that uses it, and differentiate that");
     return {};
+  }
+  if (call.callee.empty() || call.callee.size() > 2 || call.target.valid()) return {};
+  const std::string& word = text(call.callee.back());
+  if (!word.starts_with("diff_")) return {};
+  const std::string_view of = std::string_view(word).substr(5);
+  const ModuleScope& scope = scopes_[walk_.module.index];
+  NodeId written, found;
+  const auto look = [&](NodeId n) {
+    if (program_.nodes[n.index].name == call.callee.back()) written = n;
+    if (text(program_.nodes[n.index].name) == of) found = n;
+  };
+  if (call.callee.size() == 1) {
+    for (auto [symbol, n] : scope.nodes) look(n);
+  } else if (const auto m = scope.qualifiers.find(call.callee[0].index); m != scope.qualifiers.end()) {
+    for (NodeId n : program_.modules[m->second.index].nodes) look(n);
+  }
+  return written.valid() ? NodeId{} : found;
+}
+
+void NameResolver::diff_call(ExprId e, const ast::Call& call, NodeId of) {
+  DiffCall found{e, walk_.node, of, {}};
+  for (const ast::Argument& a : call.arguments) expr(a.value);
+  if (walk_.node.valid()) result_.nodes[walk_.node.index].has_errors = true;
+  if (walk_.constant.valid()) {
+    report(Code::E0304, call.callee_span, "a constant cannot call a node", "not a compile-time constant");
+    return;
+  }
+  if (call.diff && call.diff->optimizer.valid()) {
+    for (ExprId a : call.diff->optimizer_arguments) expr(a);
+    if (!item_named(call.diff->optimizer, found.optimizer)) {
+      unknown_callee(text(call.diff->optimizer), call.diff->span);
+      return;
+    }
+  }
+  if (of.valid()) {
+    calls_[walk_.node.index].push_back({of, call.callee_span});
+    result_.diff_calls.push_back(found);
+  }
+}
+
+Reference NameResolver::callee(const ast::Call& call) {
+  if (call.target.valid()) return NodeRef{call.target};
+  if (call.builtin) {
+    const std::string& word = text(call.callee[0]);
+    if (auto op = operators().find(word)) return OperatorRef{*op};
+    if (word == "param") return ParamRef{};
+    return StopGradientRef{};
   }
   if (call.callee.empty()) {
     if (walk_.node.valid()) result_.nodes[walk_.node.index].has_errors = true;
@@ -154,6 +203,10 @@ Reference NameResolver::callee(const ast::Call& call) {
 // `targets` values are wanted of the call: the left-hand side's count, or 1 inside an
 // expression.
 void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
+  if (const NodeId of = differentiated(call); of.valid() || call.diff) {
+    diff_call(e, call, of);
+    return;
+  }
   Reference to = callee(call);
   if (walk_.constant.valid() && std::holds_alternative<NodeRef>(to)) {
     report(Code::E0304, call.callee_span, "a constant cannot call a node", "not a compile-time constant");
@@ -266,6 +319,9 @@ void NameResolver::match_arguments(ExprId e, const ast::Call& call, const Refere
            "too many for `" + callee_text(callee, call) + "`");
   else if (good && !missing.empty())
     report(Code::E0204, call.callee_span, "`" + name + "` is not given " + missing,
+           "`" + callee_text(callee, call) + "`");
+  if (std::holds_alternative<ParamRef>(callee) && places[1].empty() != places[2].empty())
+    report(Code::E0204, call.callee_span, "`param` takes `act` and `step` together or neither",
            "`" + callee_text(callee, call) + "`");
   OrderedArguments& ordered = result_.arguments[e.index];
   for (std::size_t p = 0; p < list.size(); ++p) {

@@ -95,6 +95,8 @@ class NameResolver {
   // resolve_names_call.cc
   void call(ExprId e, const ast::Call& call, std::size_t results);
   Reference callee(const ast::Call& call);
+  NodeId differentiated(const ast::Call& call);
+  void diff_call(ExprId e, const ast::Call& call, NodeId of);
   Reference unqualified_callee(Symbol name, Span span);
   Reference qualified_callee(const ast::Call& call);
   void unknown_callee(const std::string& name, Span span);

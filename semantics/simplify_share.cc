@@ -103,6 +103,10 @@ class Sharing {
       canon_[v.index] = constant(std::get<core::Const>(core_[v].rhs).value, base_clock, v);
       return;
     }
+    if (const auto* merge = std::get_if<core::Merge>(&core_[v].rhs); merge != nullptr && negates(*merge)) {
+      core_[v].rhs = core::Apply{logical_not_, {merge->condition}, {}, 0};
+      changed_ = true;
+    }
     Folded folded = fold(core_, v);
     if (folded.constant) {
       changed_ = true;
@@ -115,6 +119,15 @@ class Sharing {
     } else {
       share(v);
     }
+  }
+
+  // merge c F T
+  bool negates(const core::Merge& merge) const {
+    const auto is = [&](ValueId v, bool truth) {
+      const auto* c = std::get_if<core::Const>(&core_[v].rhs);
+      return c != nullptr && c->value == Tensor::boolean(truth);
+    };
+    return is(merge.on_true, false) && is(merge.on_false, true);
   }
 
   // The constant on a clock (base: for operands). `like` gives the span of a new one.

@@ -132,7 +132,7 @@ TEST_F(Import, the_prelude_itself_may_be_compiled) {
   program_ = parse_program(fs::path(RML_STDLIB_DIR) / "prelude.rml", options_, sources_, diagnostics_);
   EXPECT_EQ(codes(), Codes{});
   ASSERT_EQ(program_.modules.size(), 2u);
-  EXPECT_EQ(program_.modules[0].nodes.size(), 4u);
+  EXPECT_EQ(program_.modules[0].nodes.size(), 6u);
   EXPECT_TRUE(program_.modules[1].nodes.empty());
 }
 

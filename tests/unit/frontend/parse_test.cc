@@ -132,7 +132,8 @@ TEST(Parse, the_prelude_is_the_second_module) {
   ASSERT_EQ(p.program.modules.size(), 2u);
   std::vector<std::string> names;
   for (const NodeId n : p.program.modules[1].nodes) names.push_back(p.program.text(p.program[n].name));
-  EXPECT_EQ(names, (std::vector<std::string>{"fby_end", "post_end", "backfill", "param_end"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"fby_end", "post_end", "backfill", "param_end", "diff_fby_end",
+                                             "diff_post_end"}));
 }
 
 }  // namespace

@@ -122,10 +122,20 @@ INSTANTIATE_TEST_SUITE_P(
                     Rejected{"node f(x) -> (o) o = x(1);", "E0207", "x"},
                     Rejected{"node f(x) -> (o) o = g(x) + 1;\nnode g(x) -> (o, p) o = x; p = x;", "E0207", "g"},
                     Rejected{"const a = b;\nconst b = a;\nnode f(x) -> (o) o = x + a;", "E0208", "a"},
-                    Rejected{"node f(x) -> (o) o = diff_g(x);\nnode g(x) -> (o) o = x;", "E0601", "diff_g"},
+                    Rejected{"node f(x) -> (o) o = diff tanh(x);", "E0604", "tanh"},
                     Rejected{"const a = 1 fby 2;", "E0304", "1 fby 2"}, Rejected{"node f(x) -> (o: f32)", "E0308", "x"},
                     Rejected{"node f(x) -> (o) o = cast(flaot, x);", "E0309", "flaot"},
                     Rejected{"node f(x) -> (o) o = x; y = x;", "W0201", "y"}));
+
+TEST(ResolveNames, UnwrittenDiffNodeIsDifferentiation) {
+  for (const std::string callee : {"diff_g(x)", "diff g(x)"}) {
+    CheckedProgram p("node f(x) -> (o) o = " + callee + ";\nnode g(x) -> (o) o = x;");
+    EXPECT_EQ(p.codes(), "");
+    ASSERT_EQ(p.checked.names.diff_calls.size(), 1u);
+    EXPECT_EQ(p.checked.names.diff_calls[0].of, p.node("g"));
+    EXPECT_TRUE(p.checked.names.nodes[p.node("f").index].has_errors);
+  }
+}
 
 TEST(ResolveNames, WrittenDiffNodeIsOrdinary) {
   EXPECT_EQ(

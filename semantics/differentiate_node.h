@@ -1,0 +1,86 @@
+// Differentiation of one node (see differentiate.h), and what the nodes share while it goes on.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "semantics/checked.h"
+#include "semantics/differentiate_syntax.h"
+
+namespace rml {
+
+// What is to be differentiated: a node, where its dtype variables stand for floats, which of its
+// outputs have adjoints, and with what its parameters move.
+struct DerivativeKey {
+  NodeId node;
+  std::vector<bool> float_variables;  // by variable of its dtype scheme
+  std::vector<bool> outputs;
+  NodeId optimizer;  // invalid: adjoints are added as they are
+  std::size_t rates = 0;
+  friend auto operator<=>(const DerivativeKey&, const DerivativeKey&) = default;
+};
+
+// The node that does it. Its inputs: those of the original, `bp`, an adjoint for each output in
+// `adjoints`, the optimizer's arguments. Its outputs: those of the original, then `extras`.
+struct Derivative {
+  struct Extra {
+    enum Kind : std::uint8_t { activity, gradient, other } kind = other;
+    std::uint32_t input = 0;
+  };
+  NodeId node;
+  std::vector<std::uint32_t> adjoints;
+  std::vector<Extra> extras;  // an input's activity, if it has one, stands before its gradient
+  bool failed = false;        // an error was reported
+  bool written = false;       // by the user
+};
+
+class Differentiation {
+ public:
+  Differentiation(Program& program, Diagnostics& diagnostics) : program_(program), diagnostics_(diagnostics) {}
+
+  // One round: expands what can be expanded now. Whether anything changed.
+  bool round();
+
+  const Derivative& derive(const DerivativeKey& key);
+  // The key with which a call of `node` outside every derived node asks for it.
+  DerivativeKey outermost(NodeId node) const;
+
+  Program& program() { return program_; }
+  const Checked& checked() const { return checked_; }
+  Diagnostics& diagnostics() { return diagnostics_; }
+  // Whether a node, or one it calls, has a `param`.
+  bool has_parameters(NodeId node);
+  // Checks the program as it is; the tables are those of checked().
+  void check();
+  // In the order in which they were made, callees first.
+  const std::vector<NodeId>& made() const { return made_; }
+
+ private:
+  bool sound(NodeId node) const;
+  void expand(const DiffCall& call);
+  void fail(const DiffCall& call);
+  bool find_written(const DerivativeKey& key, Derivative& out);
+
+  Program& program_;
+  Diagnostics& diagnostics_;
+  Checked checked_;
+  std::map<DerivativeKey, Derivative> derivatives_;
+  std::map<NodeId, bool> parameters_;
+  std::map<NodeId, std::uint32_t> variants_;
+  std::vector<NodeId> made_;
+};
+
+// Whether a dtype term of `node` is, or may be, a float; `floats` says it of its scheme's variables.
+bool is_float(const TypedNode& node, TypeTerm term, const std::vector<bool>& floats);
+std::vector<bool> possible_floats(const TypeScheme& scheme);
+
+// Makes the derived node, under `name`; `out` gets its interface.
+ast::Node derive_node(Differentiation& owner, const DerivativeKey& key, const std::string& name, Derivative& out);
+
+}  // namespace rml

@@ -1,0 +1,42 @@
+// Writing syntax, and walking it: what differentiation needs of both.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "frontend/ast.h"
+
+namespace rml {
+
+// Makes expressions in a program; all have the span of what they are derived from.
+class SyntaxWriter {
+ public:
+  explicit SyntaxWriter(Program& program) : program_(program) {}
+  Span span;
+
+  Symbol symbol(const std::string& name) { return program_.names.intern(name); }
+  ExprId add(ast::Expr e) { return program_.add(std::move(e), span); }
+  ExprId name(Symbol s) { return add(ast::Name{s}); }
+  ExprId boolean(bool v) { return add(ast::BoolLiteral{v}); }
+  ExprId integer(std::uint64_t v) { return add(ast::IntLiteral{v}); }
+  ExprId zero() { return add(ast::FloatLiteral{0.0}); }
+  ExprId when(ExprId x, Symbol c, bool positive = true) { return add(ast::When{x, positive, name(c)}); }
+  ExprId merge(Symbol c, ExprId x, ExprId y) { return add(ast::Merge{name(c), x, y}); }
+  ExprId choose(Symbol c, ExprId x, ExprId y) { return add(ast::If{name(c), x, y}); }
+  ExprId binary(BinaryOp op, ExprId a, ExprId b) { return add(ast::Binary{op, a, b}); }
+  // A call of an operator, `param` or `stop_gradient`, whatever nodes of that name are in scope.
+  ExprId call(const std::string& op, const std::vector<ExprId>& arguments);
+  ExprId copy(ExprId e);  // the whole tree, anew
+  ast::Target target(Symbol s) const { return {s, span, std::nullopt}; }
+
+ private:
+  Program& program_;
+};
+
+// The expressions directly inside e.
+void for_each_child(const ast::Expr& e, const std::function<void(ExprId)>& f);
+// A copy whose direct parts are f of the original ones.
+ast::Expr map_children(const ast::Expr& e, const std::function<ExprId(ExprId)>& f);
+
+}  // namespace rml
