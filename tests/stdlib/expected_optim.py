@@ -159,7 +159,7 @@ def descents():
         for n in range(count + 1):
             cost, g = function(p)
             best = min(best, cost)
-            shown = n % 50 == 0
+            shown = n % 50 == 0 and n <= 400
             rows["shown"].append(shown)
             rows["p"].append(p if shown else ABSENT)
             p = p + optimiser.delta(rate, g, p)
