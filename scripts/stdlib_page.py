@@ -71,7 +71,8 @@ def is_example(lines):
 
 def with_imports(module, lines):
     names = [p.stem for p in MODULES if p.stem != "prelude" and re.search(rf"\b{p.stem}\.\w+\(", "\n".join(lines))]
-    return "".join(f"import {name};\n" for name in names) + "\n".join(lines) + "\n"
+    imports = "".join(f"import {name};\n" for name in names)
+    return imports + ("\n" if imports else "") + "\n".join(lines) + "\n"
 
 
 def examples(path):
@@ -110,7 +111,7 @@ def page(rmlc):
         "Written by `scripts/stdlib_page.py` from the comments in `stdlib/`; the examples are run by the tests.\n"
         "Under a program stand its inputs and outputs, one column per cycle. In a signature, `'a` is any type\n"
         "(of those named after `where`); shapes are told in the text. A stream without `when` is present wherever\n"
-        "its node is called, one marked `at 'k1` wherever you like: it is static.\n"
+        "its node is called; `at 'k1` marks what need not be, static arguments for instance.\n"
     )
     for path in MODULES:
         shown = signatures(rmlc, path)

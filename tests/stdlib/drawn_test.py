@@ -118,13 +118,13 @@ def check_dense():
     assert found["dense.kernel"] != found["dense_end.kernel"], "two layers draw the same"
 
 
-def check_mixture():
+def check_mixture(node, arguments):
     found = trace(
         "node main(end: bool, x: f64[2]) -> (y: f64[3], chosen: i32, gates: f64[2])\n"
-        "  y, chosen, gates = nn.mixture(2, 3, x);\n",
-        ["mixture.router", "mixture.kernel", "mixture.bias"],
+        f"  y, chosen, gates = nn.{node}({arguments});\n",
+        [node + ".router", node + ".kernel", node + ".bias"],
     )
-    router, kernel, bias = (weights(found, "mixture." + name) for name in ("router", "kernel", "bias"))
+    router, kernel, bias = (weights(found, f"{node}.{name}") for name in ("router", "kernel", "bias"))
     check_uniform(router, math.sqrt(6 / 4))
     for expert in kernel:
         check_uniform(expert, math.sqrt(6 / 5))
@@ -165,8 +165,9 @@ def check_recurrent(kind, step, gates):
 
 
 check_dense()
-check_mixture()
+check_mixture("mixture", "2, 3, x")
+check_mixture("mixture_end", "2, 3, end, x")
 check_recurrent("rnn", rnn, 1)
 check_recurrent("gru", gru, 3)
 check_recurrent("lstm", lstm, 4)
-print("5 passed, 0 failed")
+print("6 passed, 0 failed")
