@@ -76,7 +76,7 @@ class Transplant {
       a.value = expr(a.value);
     }
     if (f.diff) {
-      f.diff->optimizer = symbol(f.diff->optimizer);
+      for (Symbol& s : f.diff->optimizer) s = symbol(s);
       exprs(f.diff->optimizer_arguments);
     }
     return f;

@@ -95,8 +95,11 @@ class Printer {
     for (const Symbol s : e.callee) name += (name.empty() ? "" : ".") + program_.text(s);
     line((e.diff ? "call diff " : "call ") + name);
     ++depth_;
-    if (e.diff && e.diff->optimizer.valid())
-      form("optimizer " + program_.text(e.diff->optimizer), e.diff->optimizer_arguments);
+    if (e.diff && !e.diff->optimizer.empty()) {
+      std::string optimizer;
+      for (const Symbol s : e.diff->optimizer) optimizer += (optimizer.empty() ? "" : ".") + program_.text(s);
+      form("optimizer " + optimizer, e.diff->optimizer_arguments);
+    }
     for (const ast::Argument& a : e.arguments) {
       if (a.name.valid()) {
         form("argument " + program_.text(a.name), {a.value});

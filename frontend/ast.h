@@ -106,7 +106,7 @@ struct Argument {
 };  // name invalid: positional
 // `diff f(…)` and `diff[adam(0.1)] f(…)`
 struct Diff {
-  Symbol optimizer;
+  std::vector<Symbol> optimizer;  // a.b.c; empty: none
   std::vector<ExprId> optimizer_arguments;
   Span span;
 };

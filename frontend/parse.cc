@@ -413,14 +413,14 @@ class Builder {
     }
     auto* differential = static_cast<RmlParser::DifferentialContext*>(p);
     ast::Call call;
-    call.callee = {symbol(differential->ID())};
-    call.callee_span = span(differential->ID());
+    for (antlr4::tree::TerminalNode* name : differential->path()->ID()) call.callee.push_back(symbol(name));
+    call.callee_span = span(differential->path());
     call.diff.emplace();
     call.diff->span = span(differential->DIFF());
     if (RmlParser::OptimizerContext* optimizer = differential->optimizer()) {
       attach_paren(optimizer);
       attach_bracket(optimizer);
-      call.diff->optimizer = symbol(optimizer->ID());
+      for (antlr4::tree::TerminalNode* name : optimizer->path()->ID()) call.diff->optimizer.push_back(symbol(name));
       call.diff->optimizer_arguments = exprs(optimizer->expr());
       call.diff->span = join(call.diff->span, span(optimizer));
     }

@@ -196,8 +196,8 @@ class Printer {
   void form(const ast::Call& x, Level) {
     if (x.diff) {
       out_ += "diff";
-      if (x.diff->optimizer.valid()) {
-        out_ += "[" + name(x.diff->optimizer);
+      if (!x.diff->optimizer.empty()) {
+        out_ += "[" + name(x.diff->optimizer.back());
         list("(", x.diff->optimizer_arguments, ")]");
       }
       out_ += " ";

@@ -91,11 +91,11 @@ plain
   : value=( INT | FLOAT | TRUE | FALSE )                                # literal
   | LPAREN expr RPAREN                                                  # parenthesised
   | LBRACKET ( expr ( COMMA expr )* )? RBRACKET                         # array
-  | DIFF optimizer? ID ( TIGHT_LPAREN | LPAREN ) arguments RPAREN       # differential
+  | DIFF optimizer? path ( TIGHT_LPAREN | LPAREN ) arguments RPAREN     # differential
   ;
 
 optimizer
-  : ( LBRACKET | TIGHT_LBRACKET ) ID ( TIGHT_LPAREN | LPAREN ) ( expr ( COMMA expr )* )? RPAREN RBRACKET ;
+  : ( LBRACKET | TIGHT_LBRACKET ) path ( TIGHT_LPAREN | LPAREN ) ( expr ( COMMA expr )* )? RPAREN RBRACKET ;
 
 arguments : ( argument ( COMMA argument )* )? ;
 

@@ -107,9 +107,12 @@ bool Differentiation::find_written(const DerivativeKey& key, Derivative& out) {
     const std::string& output = program_.text(node.outputs[k].name);
     for (std::uint32_t i = 0; i < of.inputs.size(); ++i) {
       const std::string& input = program_.text(of.inputs[i].name);
-      if (output == "d" + input) extra = {Derivative::Extra::gradient, i};
-      if (output == "bp_" + input || output == "bp" + input) extra = {Derivative::Extra::activity, i};
+      if (output == "d" + input) extra = {Derivative::Extra::gradient, i, Derivative::no_input};
+      if (output == "bp_" + input || output == "bp" + input)
+        extra = {Derivative::Extra::activity, i, Derivative::no_input};
     }
+    for (const Derivative::Extra& before : out.extras)
+      if (before.kind == Derivative::Extra::activity && before.input == extra.input) extra.active_with = extra.input;
     out.extras.push_back(extra);
   }
   return true;
@@ -186,7 +189,7 @@ void Differentiation::expand(const DiffCall& at) {
   DerivativeKey key = outermost(at.of);
   auto call = std::get<ast::Call>(program_[at.call]);
   const std::string of = program_.text(program_[at.of].name);
-  if (call.diff && call.diff->optimizer.valid()) {
+  if (call.diff && !call.diff->optimizer.empty()) {
     key.optimizer = at.optimizer;
     key.rates = call.diff->optimizer_arguments.size();
     const ast::Node& optimizer = program_[at.optimizer];
@@ -271,10 +274,14 @@ void Differentiation::expand(const DiffCall& at) {
   for (std::size_t k = 0; k < differentiable.size(); ++k)
     gradients[differentiable[k]] = node.equations[*q].targets[original.outputs.size() + k];
   std::map<std::uint32_t, Symbol> activities;
-  for (const Derivative::Extra& extra : derived.extras) {
-    const auto to = gradients.find(extra.input);
-    const bool used = extra.kind != Derivative::Extra::other && to != gradients.end() && to->second.name.valid();
-    if (!used) {
+  const auto takes = [&](std::uint32_t input) {
+    const auto to = gradients.find(input);
+    return to != gradients.end() && to->second.name.valid();
+  };
+  std::set<std::uint32_t> padded_inputs;
+  for (std::size_t k = 0; k < derived.extras.size(); ++k) {
+    const Derivative::Extra& extra = derived.extras[k];
+    if (!derived.needed(k, takes)) {
       left.push_back(write.target({}));
     } else if (extra.kind == Derivative::Extra::activity) {
       activities[extra.input] = fresh("bp_" + program_.text(original.inputs[extra.input].name));
@@ -283,16 +290,17 @@ void Differentiation::expand(const DiffCall& at) {
       const Symbol sampled = fresh("d" + program_.text(original.inputs[extra.input].name));
       left.push_back(write.target(sampled));
       const ExprId value = write.name(sampled);
-      const auto own = activities.find(extra.input);
+      const auto own = activities.find(extra.active_with);
       const ExprId padded = own != activities.end() ? write.merge(own->second, value, write.zero())
                             : constant ? write.add(ast::Merge{write.add(program_[bp]), value, write.zero()})
                                        : write.merge(activity, value, write.zero());
-      equation({to->second}, padded);
-      gradients.erase(to);
+      equation({gradients[extra.input]}, padded);
+      padded_inputs.insert(extra.input);
     }
   }
   for (const auto& [input, target] : gradients)
-    if (target.name.valid()) equation({target}, write.call("zeros_like", {write.copy(call.arguments[input].value)}));
+    if (target.name.valid() && !padded_inputs.contains(input))
+      equation({target}, write.call("zeros_like", {write.copy(call.arguments[input].value)}));
   program_.exprs[at.call.index] = call;
   node.equations[*q].targets = std::move(left);
   node.equations.insert(node.equations.end(), added.begin(), added.end());

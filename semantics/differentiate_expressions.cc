@@ -227,7 +227,7 @@ void NodeDerivation::nested_parameter(ExprId e, const Flow& flow) {
     call.callee_span = write_.span;
     call.target = key_.optimizer;
     for (const Symbol rate : rates_) call.arguments.push_back({{}, write_.span, on(write_.name(rate), conditions)});
-    for (const ExprId a : {write_.name(flow.act), write_.name(adjoint), write_.name(p)})
+    for (const ExprId a : {write_.name(flow.act), write_.name(adjoint), write_.when(write_.name(p), flow.act)})
       call.arguments.push_back({{}, write_.span, a});
     equation(step, write_.add(std::move(call)));
   }
@@ -327,8 +327,12 @@ void NodeDerivation::node_call(ExprId e, const std::vector<Adjoint>& adjoints) {
   const OrderedArguments arguments = checked_.names.arguments[e.index];
   std::map<std::uint32_t, Symbol> gradients, activities;
   std::vector<ast::Target> extras;
-  for (const Derivative::Extra& extra : derived_g.extras) {
-    const bool used = extra.kind != Derivative::Extra::other && flows_to(arguments[extra.input]);
+  const auto takes = [&](std::uint32_t input) { return flows_to(arguments[input]); };
+  std::map<std::uint32_t, std::uint32_t> active_with;
+  for (std::size_t k = 0; k < derived_g.extras.size(); ++k) {
+    const Derivative::Extra& extra = derived_g.extras[k];
+    const bool used = derived_g.needed(k, takes);
+    active_with[extra.input] = extra.active_with;
     const std::string input = used ? text(program_[g].inputs[extra.input].name) : "";
     if (used && extra.kind == Derivative::Extra::activity)
       extras.push_back(write_.target(activities[extra.input] = fresh("bp_" + input)));
@@ -356,7 +360,7 @@ void NodeDerivation::node_call(ExprId e, const std::vector<Adjoint>& adjoints) {
     return ast::Equation{targets, program_.add(std::move(call), span), span};
   };
   for (const auto& [input, gradient] : gradients) {
-    const auto own = activities.find(input);
+    const auto own = activities.find(active_with[input]);
     const Symbol act =
         own != activities.end() ? own->second : act_on(bp, callee_chain(e, g, clocked.variable_clocks[input], targets));
     push(arguments[input], {act, write_.name(gradient), shape_of(arguments[input])});

@@ -439,19 +439,25 @@ void NodeDerivation::delay(const ast::Fby& x, Flow flow) {
 // ---- the result ----
 
 void NodeDerivation::gradients() {
+  std::map<Symbol, std::uint32_t> given;  // activities that are outputs, and whose
   for (std::uint32_t i = 0; i < node_.inputs.size(); ++i) {
     if (!useful_[i] || !adjoints_[i].given()) continue;
     const Adjoint& a = adjoints_[i];
     write_.span = node_.inputs[i].span;
     const bool plain = a.act == bp_ && chain(clocked_.variable_clocks[i]).empty();
-    if (!plain) {
+    const auto known = given.find(a.act);
+    Derivative::Extra gradient{Derivative::Extra::gradient, i, Derivative::no_input};
+    if (!plain && known != given.end()) {
+      gradient.active_with = known->second;
+    } else if (!plain) {
+      given[a.act] = gradient.active_with = i;
       const Symbol act = output(a.act, "bp_" + variable_text(i));
       result_.outputs.push_back({act, write_.span, std::nullopt});
-      out_.extras.push_back({Derivative::Extra::activity, i});
+      out_.extras.push_back({Derivative::Extra::activity, i, Derivative::no_input});
     }
     const Symbol d = output(a.value, "d" + variable_text(i));
     result_.outputs.push_back({d, write_.span, std::nullopt});
-    out_.extras.push_back({Derivative::Extra::gradient, i});
+    out_.extras.push_back(gradient);
   }
 }
 

@@ -1,6 +1,7 @@
 // Differentiation of one node (see differentiate.h), and what the nodes share while it goes on.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -32,12 +33,23 @@ struct Derivative {
   struct Extra {
     enum Kind : std::uint8_t { activity, gradient, other } kind = other;
     std::uint32_t input = 0;
+    std::uint32_t active_with = no_input;  // of a gradient: the input whose activity is its own
   };
+  static constexpr std::uint32_t no_input = UINT32_MAX;  // `bp`
   NodeId node;
   std::vector<std::uint32_t> adjoints;
-  std::vector<Extra> extras;  // an input's activity, if it has one, stands before its gradient
+  std::vector<Extra> extras;  // an activity stands before the gradients that it belongs to
   bool failed = false;        // an error was reported
   bool written = false;       // by the user
+
+  // Whether anyone needs extra k, given who takes the gradient of an input.
+  template <class F>
+  bool needed(std::size_t k, F&& takes) const {
+    if (extras[k].kind == Extra::gradient) return takes(extras[k].input);
+    return extras[k].kind == Extra::activity && std::ranges::any_of(extras, [&](const Extra& e) {
+             return e.kind == Extra::gradient && e.active_with == extras[k].input && takes(e.input);
+           });
+  }
 };
 
 class Differentiation {

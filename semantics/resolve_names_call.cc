@@ -169,12 +169,20 @@ void NameResolver::diff_call(ExprId e, const ast::Call& call, NodeId of) {
     report(Code::E0304, call.callee_span, "a constant cannot call a node", "not a compile-time constant");
     return;
   }
-  if (call.diff && call.diff->optimizer.valid()) {
+  if (call.diff && !call.diff->optimizer.empty()) {
     for (ExprId a : call.diff->optimizer_arguments) expr(a);
-    if (!item_named(call.diff->optimizer, found.optimizer)) {
-      unknown_callee(text(call.diff->optimizer), call.diff->span);
+    ast::Call optimizer;
+    optimizer.callee = call.diff->optimizer;
+    optimizer.callee_span = call.diff->span;
+    const Reference to = callee(optimizer);
+    const auto* node = std::get_if<NodeRef>(&to);
+    if (node == nullptr) {
+      if (!std::holds_alternative<std::monostate>(to))
+        report(Code::E0604, call.diff->span, "`" + text(optimizer.callee.back()) + "` is not a node",
+               "an optimizer is a node");
       return;
     }
+    found.optimizer = node->node;
   }
   if (of.valid()) {
     calls_[walk_.node.index].push_back({of, call.callee_span});

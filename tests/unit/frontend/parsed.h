@@ -72,9 +72,9 @@ struct Parsed {
     std::string result = "(";
     if (c.diff) {
       result += "diff";
-      if (c.diff->optimizer.valid()) {
-        result += "[" + list(program.text(c.diff->optimizer), c.diff->optimizer_arguments) + "]";
-      }
+      std::string optimizer;
+      for (Symbol s : c.diff->optimizer) optimizer += (optimizer.empty() ? "" : ".") + program.text(s);
+      if (!optimizer.empty()) result += "[" + list(optimizer, c.diff->optimizer_arguments) + "]";
       result += " ";
     }
     for (std::size_t i = 0; i < c.callee.size(); ++i) result += (i > 0 ? "." : "") + program.text(c.callee[i]);
