@@ -64,6 +64,7 @@ class Check {
     add("`" + describe(core_, named_one(comp.values)) +
         "` and what depends on it have no static schedule: "
         "only the reference engine runs this program");
+    if (const std::string hint = parameter_hint(core_, comp.values); !hint.empty()) add(hint);
   }
 
   // Values on a cycle of weight 0 whose guards can hold together; empty if there is none.
@@ -140,6 +141,15 @@ class Check {
     ValueId post = failure.post;
     for (ValueId v : comp.values)
       if (!post.valid() && std::holds_alternative<core::Post>(core_[v].rhs)) post = v;
+    if (failure.kind == SegmentFailure::no_cut && core_.instances[core_[post].instance.index].derived) {
+      auto& d = diagnostics_.report(Code::E0502, core_[post].span,
+                                    "the gradient of this recurrence depends on the infinite future",
+                                    "flows back from every later cycle: the state never starts anew");
+      explain_cycle(graph_, find_cycle(graph_, comp.values, post, false), d);
+      explain_instance(core_, post, d);
+      d.note("let the state start anew where a segment ends: `fby_end(end, init, e)` instead of `init fby e`");
+      return;
+    }
     if (failure.kind == SegmentFailure::no_cut) {
       auto& d = diagnostics_.report(Code::E0502, core_[post].span,
                                     "`" + describe(core_, post) + "` depends on the infinite future",

@@ -95,8 +95,9 @@ struct Value {
 struct Instance {
   InstanceId parent;  // invalid for the entry
   NodeId node;
-  Span call;         // the call in the parent
-  std::string path;  // "lstm.cell", "" for the entry
+  Span call;             // the call in the parent
+  std::string path;      // "lstm.cell", "" for the entry
+  bool derived = false;  // of a node that `diff` made
 };
 
 struct Port {

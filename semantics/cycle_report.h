@@ -26,4 +26,7 @@ void explain_cycle(const DependenceGraph&, const std::vector<Hop>&, Diagnostic&)
 // Labels the chain of instantiations that leads to a value.
 void explain_instance(const Core&, ValueId, Diagnostic&);
 
+// Of a component that has no schedule: the hint to hold a parameter over a segment, if it moves one.
+std::string parameter_hint(const Core& core, const std::vector<ValueId>& component);
+
 }  // namespace rml

@@ -211,6 +211,10 @@ Guard DependenceGraph::demand_across(ValueId v, const Dependence& e) const {
 }
 
 void DependenceGraph::demand_edge(ValueId v, const Dependence& e, std::vector<ValueId>& changed) {
+  // What a fby remembers depends on where its clock ticked at every earlier instant.
+  if (std::holds_alternative<core::Fby>(core_[v].rhs) && core_[v].clock.valid() &&
+      core_[core_[v].clock].parent.valid() && core_[core_[v].clock].condition == e.on)
+    meet(e.on, {}, changed);
   Guard g = demand_across(v, e);
   if (!g.never) meet(e.on, std::move(g), changed);
 }

@@ -14,6 +14,7 @@
 // What the adjoint needs of the forward pass gets a name there. Shapes are not known yet, so an
 // adjoint is summed to its variable's shape unless both are plainly the same (ShapeOf).
 #include <algorithm>
+#include <utility>
 
 #include "semantics/differentiate_derivation.h"
 
@@ -345,6 +346,7 @@ void NodeDerivation::differentiate_equation(std::size_t q) {
 // Adds the flow to the adjoints of the variables in e.
 void NodeDerivation::push(ExprId e, Flow flow) {
   if (!flows_to(e)) return;
+  const Span outer = std::exchange(write_.span, program_.span(e));
   const ast::Expr original = program_[e];  // the program's expressions move while new ones are added
   std::visit(Cases{
                  [&](const ast::Name&) { leaf(e, std::move(flow), {}); },
@@ -381,6 +383,7 @@ void NodeDerivation::push(ExprId e, Flow flow) {
                  [&](const auto&) { application(e, std::move(flow)); },
              },
              original);
+  write_.span = outer;
 }
 
 void NodeDerivation::branch(ExprId e, Symbol act, ExprId padded_adjoint, const ShapeOf& shape) {

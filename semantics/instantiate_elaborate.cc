@@ -25,7 +25,7 @@ Draft Elaborator::run(NodeId entry) {
 void Elaborator::elaborate_entry(NodeId entry) {
   const TypeScheme& scheme = checked_.types.nodes[entry.index].scheme;
   const std::size_t clock_variables = checked_.clocks.nodes[entry.index].variable_count;
-  draft_.instances.push_back({{}, entry, program()[entry].name_span, ""});
+  draft_.instances.push_back({{}, entry, program()[entry].name_span, "", program()[entry].derived_from.valid()});
   scope_ = make_scope(InstanceId{0}, entry, scheme.defaults, std::vector<DraftClockId>(clock_variables, base));
   const ResolvedNode& node = names();
   for (std::uint32_t v = 0; v < node.variables.size(); ++v) {
@@ -195,7 +195,7 @@ std::vector<DraftId> Elaborator::instantiate_node(ExprId e, const ast::Call& cal
   const NodeId origin = program()[node].derived_from.valid() ? program()[node].derived_from : node;
   const std::string segment = fresh_segment(program().text(program()[origin].name));
   const InstanceId instance{draft_.instances.size()};
-  draft_.instances.push_back({scope_.instance, node, call.callee_span, qualified(segment)});
+  draft_.instances.push_back({scope_.instance, node, call.callee_span, qualified(segment), origin != node});
   std::vector<DraftId> arguments;
   for (ExprId argument : checked_.names.arguments[e.index])
     arguments.push_back(argument.valid() ? value(argument) : missing(e));
