@@ -152,7 +152,7 @@ class Scheduler {
     if (!r.plan) {
       const ValueId v = c.values[0];
       auto& d = diagnostics_.report(Code::E0701, core_[v].span, "no static schedule for `" + describe(core_, v) + "`");
-      explain_cycle(graph_, find_cycle(graph_, c.values, v, false), d);
+      explain_cycle(graph_, find_cycle(graph_, c.values, v, every_edge), d);
       const std::string hint = parameter_hint(core_, c.values);
       d.note(hint.empty() ? "the program may still be productive: `--engine reference` runs it" : hint);
       return false;
@@ -418,7 +418,7 @@ bool orderable(const DependenceGraph& graph, const Components& components, Diagn
                                      "`" + describe(core, v) +
                                          "` and other values need each other within a cycle, "
                                          "under conditions that exclude each other");
-        explain_cycle(graph, find_cycle(graph, c.values, v, true), d);
+        explain_cycle(graph, find_cycle(graph, c.values, v, within_the_cycle), d);
         d.note("there is no one order to compute them in; `--engine reference` runs the program");
         return false;
       }

@@ -36,7 +36,8 @@ class Check {
     const Component& comp = components.list[c];
     const std::vector<ValueId> cycle = instantaneous_cycle(comp.values);
     if (!cycle.empty()) {
-      report_instantaneous(cycle, true);
+      report_instantaneous(cycle, within_the_cycle)
+          .note("break the cycle with a delay: `init fby …` takes the value of the previous cycle");
       return;
     }
     if (!has_post(core_, comp)) return;
@@ -46,7 +47,7 @@ class Check {
     if (segments.plan)
       check_cut(*segments.plan);
     else if (offsets.kind == Offsets::zero_cycle)
-      report_instantaneous(offsets.cycle, false);
+      report_instantaneous(offsets.cycle, without_slack(comp, offsets));
     else if (unscheduled_only(components, c, segments.failure))
       unscheduled(comp);
     else
@@ -125,16 +126,27 @@ class Check {
     return values[0];
   }
 
-  void report_instantaneous(const std::vector<ValueId>& cycle, bool same_cycle_only) {
+  // The edges whose operand is computed at the very step of its user: a cycle of them has weight 0.
+  Follows without_slack(const Component& comp, const Offsets& offsets) const {
+    return [&](ValueId user, const Dependence& e) {
+      const auto offset = [&](ValueId v) {
+        const auto at = std::ranges::lower_bound(comp.values, v) - comp.values.begin();
+        return offsets.by_member[static_cast<std::size_t>(at)];
+      };
+      return !stays_delay(core_, comp, user, e) && offset(user) == offset(e.on) + e.weight;
+    };
+  }
+
+  Diagnostic& report_instantaneous(const std::vector<ValueId>& cycle, const Follows& follows) {
     std::vector<ValueId> members = cycle;
     std::ranges::sort(members);
     const ValueId v = named_one(members);
     auto& d =
         diagnostics_.report(Code::E0501, core_[v].span,
                             "`" + describe(core_, v) + "` needs its own value of the same cycle", "defined by itself");
-    explain_cycle(graph_, find_cycle(graph_, members, v, same_cycle_only), d);
+    explain_cycle(graph_, find_cycle(graph_, members, v, follows), d);
     explain_instance(core_, v, d);
-    if (same_cycle_only) d.note("break the cycle with a delay: `init fby …` takes the value of the previous cycle");
+    return d;
   }
 
   void report_unproductive(const Component& comp, const SegmentFailure& failure) {
@@ -154,7 +166,7 @@ class Check {
       auto& d = diagnostics_.report(Code::E0502, core_[post].span,
                                     "`" + describe(core_, post) + "` depends on the infinite future",
                                     "nothing ever stops this dependence on the next cycle");
-      explain_cycle(graph_, find_cycle(graph_, comp.values, post, false), d);
+      explain_cycle(graph_, find_cycle(graph_, comp.values, post, every_edge), d);
       explain_instance(core_, post, d);
       d.note(
           "stop it where a condition holds: `post_end(end, init, e)`, `backfill(e, c)`, or "
@@ -165,7 +177,7 @@ class Check {
     auto& d = diagnostics_.report(Code::E0504, core_[failure.cut.condition].span,
                                   "`" + cut + "` should end the dependence on later cycles, but is known only after it",
                                   "this condition waits for what it should cut");
-    explain_cycle(graph_, find_cycle(graph_, comp.values, failure.cut.condition, false), d);
+    explain_cycle(graph_, find_cycle(graph_, comp.values, failure.cut.condition, every_edge), d);
     d.note("let the condition depend on inputs and earlier values only");
   }
 

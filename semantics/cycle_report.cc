@@ -9,15 +9,15 @@
 namespace rml {
 
 std::vector<Hop> find_cycle(const DependenceGraph& graph, const std::vector<ValueId>& members, ValueId start,
-                            bool instantaneous) {
+                            const Follows& follows) {
   std::map<ValueId, Hop> reached;
   std::deque<ValueId> work{start};
   while (!work.empty()) {
     const ValueId v = work.front();
     work.pop_front();
     for (const Dependence& e : graph.of(v)) {
-      if (instantaneous && e.weight != 0) continue;
-      if (!std::binary_search(members.begin(), members.end(), e.on) || graph.guard_of(v, e).never) continue;
+      if (!std::binary_search(members.begin(), members.end(), e.on)) continue;
+      if (!follows(v, e) || graph.guard_of(v, e).never) continue;
       if (!reached.try_emplace(e.on, Hop{v, e.on, e.weight}).second) continue;
       if (e.on != start) {
         work.push_back(e.on);

@@ -1,6 +1,7 @@
 // Cycles of dependences, told hop by hop for diagnostics.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,13 @@ struct Hop {
   int weight = 0;  // 0 same, -1 previous, +1 next cycle
 };
 
-// A shortest cycle through `start` among `members`, using edges of weight 0 only if
-// `instantaneous`; empty when there is none.
-std::vector<Hop> find_cycle(const DependenceGraph&, const std::vector<ValueId>& members, ValueId start,
-                            bool instantaneous);
+// Which edges a cycle may use.
+using Follows = std::function<bool(ValueId from, const Dependence&)>;
+inline const Follows every_edge = [](ValueId, const Dependence&) { return true; };
+inline const Follows within_the_cycle = [](ValueId, const Dependence& e) { return e.weight == 0; };
+
+// A shortest cycle through `start` among `members`; empty when there is none.
+std::vector<Hop> find_cycle(const DependenceGraph&, const std::vector<ValueId>& members, ValueId start, const Follows&);
 
 // One note per hop between values that the user named (or that move in time), e.g.
 // "`o` needs `u` at the next cycle".

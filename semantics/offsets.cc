@@ -1,6 +1,5 @@
 // Longest paths by Bellman-Ford with a queue; a value relaxed more often than there are
-// values lies on, or hangs on, a positive cycle. Through a fby on a sub-clock the previous
-// instant may be any number of cycles back, so it counts as weight 0.
+// values lies on, or hangs on, a positive cycle.
 #include "semantics/offsets.h"
 
 #include <algorithm>
@@ -11,6 +10,10 @@ namespace rml {
 
 bool has_post(const Core& core, const Component& c) {
   return std::ranges::any_of(c.values, [&](ValueId v) { return std::holds_alternative<core::Post>(core[v].rhs); });
+}
+
+bool stays_delay(const Core& core, const Component& c, ValueId user, const Dependence& e) {
+  return e.weight < 0 && core[user].clock != c.clock;
 }
 
 namespace {
@@ -44,6 +47,7 @@ Offsets find(const DependenceGraph& graph, const Components& components, std::ui
   struct User {
     std::uint32_t by;
     int weight;
+    bool delayed;
   };
   std::vector<std::vector<User>> users(c.values.size());
   for (std::uint32_t m = 0; m < c.values.size(); ++m) {
@@ -54,12 +58,12 @@ Offsets find(const DependenceGraph& graph, const Components& components, std::ui
         out.by_member[m] = std::max(out.by_member[m], lookahead(core, e.on, c.clock));
       if (at == position.end() || graph.guard_of(v, e).never) continue;
       if (e.weight > 0 && !with_guarded && guarded(graph, v)) continue;
-      const bool sub = core[v].clock != c.clock;
-      if (e.weight > 0 && sub) {
+      if (e.weight > 0 && core[v].clock != c.clock) {
         out.kind = Offsets::sub_clock;
         return out;
       }
-      users[at->second].push_back({m, e.weight < 0 && sub ? 0 : e.weight});
+      const bool stays = stays_delay(core, c, v, e);
+      users[at->second].push_back({m, stays ? 0 : e.weight, stays});
     }
   }
   std::deque<std::uint32_t> work;
@@ -90,7 +94,7 @@ Offsets find(const DependenceGraph& graph, const Components& components, std::ui
       c.values.size(),
       [&](std::uint32_t u, auto&& f) {
         for (const User& e : users[u])
-          if (out.by_member[e.by] == out.by_member[u] + e.weight) f(e.by);
+          if (!e.delayed && out.by_member[e.by] == out.by_member[u] + e.weight) f(e.by);
       },
       found);
   std::vector<std::vector<ValueId>> groups(found);

@@ -22,6 +22,10 @@ struct Offsets {
   std::vector<ValueId> cycle;  // zero_cycle: values on it
 };
 
+// A fby on a sub-clock keeps the value of its previous instant, which may be any number of steps
+// back: retiming gives it weight 0 and leaves it a delay.
+bool stays_delay(const Core&, const Component&, ValueId user, const Dependence&);
+
 // Least offsets of a component; all zero where it has no post.
 Offsets find_offsets(const DependenceGraph&, const Components&, std::uint32_t component);
 // The same as if the posts that a condition stops were not there.

@@ -59,16 +59,6 @@ bool store_boolean(std::string_view text, void* element) {
   return true;
 }
 
-// What separates element i - 1 from element i.
-std::size_t axes_begun(const Shape& shape, std::int64_t i) {
-  std::size_t wrapped = 0;
-  for (std::int64_t block = shape.back(); wrapped + 1 < shape.size() && i % block == 0;) {
-    ++wrapped;
-    block *= shape[shape.size() - 1 - wrapped];
-  }
-  return wrapped;
-}
-
 }  // namespace
 
 bool read_element(DType dtype, std::string_view text, void* element) {
@@ -104,16 +94,17 @@ std::optional<Tensor> read_tensor(DType dtype, const Shape& shape, std::string_v
     if (!read_element(dtype, text, bytes)) return std::nullopt;
     return tensor;
   }
-  if (text.size() < 2 || text.front() != '[' || text.back() != ']') return std::nullopt;
-  text = text.substr(1, text.size() - 2);
+  const std::size_t pairs = tensor.elements() == 0 ? 1 : bracket_pairs(shape);
+  const std::string opening(pairs, '['), closing(pairs, ']');
+  if (text.size() < 2 * pairs || !text.starts_with(opening) || !text.ends_with(closing)) return std::nullopt;
+  text = text.substr(pairs, text.size() - 2 * pairs);
   for (std::int64_t i = 0; i < tensor.elements(); ++i) {
     if (i > 0) {
-      const std::size_t wrapped = axes_begun(shape, i);
-      const std::string separator = wrapped == 0 ? "," : std::string(wrapped, ';');
-      if (!text.starts_with(separator)) return std::nullopt;
-      text.remove_prefix(separator.size());
+      const std::string between = separator(shape, i);
+      if (!text.starts_with(between)) return std::nullopt;
+      text.remove_prefix(between.size());
     }
-    const std::size_t length = std::min(text.find_first_of(",;"), text.size());
+    const std::size_t length = std::min(text.find_first_of(",;]"), text.size());
     if (!read_element(dtype, text.substr(0, length), bytes + static_cast<std::size_t>(i) * byte_size(dtype))) {
       return std::nullopt;
     }

@@ -1,8 +1,8 @@
 // The inverse of to_string(Tensor): elements and tensors from text.
 //
 // Accepts what type.cc prints: T/F, decimal integers within the dtype's range, decimal
-// floats, nan, inf, -inf; tensors as [1,2;3,4] without spaces, where n semicolons say that
-// n axes begin anew.
+// floats, nan, inf, -inf; tensors as [1,2;3,4] without spaces, with a pair of brackets for
+// every axis before the last two.
 #pragma once
 
 #include <optional>

@@ -86,11 +86,19 @@ Resolved NameResolver::run() {
   return std::move(result_);
 }
 
+void NameResolver::has_error() {
+  if (walk_.node.valid()) result_.nodes[walk_.node.index].has_errors = true;
+  if (walk_.constant.valid()) result_.const_errors[walk_.constant.index] = true;
+}
+
+bool NameResolver::lost_with_import(Symbol qualifier) const {
+  return std::ranges::any_of(program_.modules[walk_.module.index].imports, [&](const ast::Import& import) {
+    return !import.module.valid() && (import.is_path ? !qualifier.valid() : import.alias == qualifier);
+  });
+}
+
 Diagnostic& NameResolver::report(Code code, Span span, std::string message, std::string label) {
-  if (severity(code) == Severity::error) {
-    if (walk_.node.valid()) result_.nodes[walk_.node.index].has_errors = true;
-    if (walk_.constant.valid()) result_.const_errors[walk_.constant.index] = true;
-  }
+  if (severity(code) == Severity::error) has_error();
   return diagnostics_.report(code, span, std::move(message), std::move(label));
 }
 
@@ -115,8 +123,9 @@ void NameResolver::resolve_node(NodeId n) {
   walk_ = Walk{};
   walk_.node = n;
   walk_.module = node.module;
+  const Span text = node.external() ? to_next_item(node) : node.span;
   walk_.broken =
-      std::any_of(syntax_errors_.begin(), syntax_errors_.end(), [&](Span error) { return inside(error, node.span); });
+      std::any_of(syntax_errors_.begin(), syntax_errors_.end(), [&](Span error) { return inside(error, text); });
   if (walk_.broken) out.has_errors = true;
   declare_interface(node, out);
   declare_targets(node, out);
@@ -129,6 +138,19 @@ void NameResolver::resolve_node(NodeId n) {
   check_declared(node, out);
   if (node.external()) check_external(node);
   if (!out.has_errors && !node.derived_from.valid()) warn_unused(node, out);
+}
+
+// A node may have no equations because the text where they stood could not be read.
+Span NameResolver::to_next_item(const ast::Node& node) const {
+  Span text = node.span;
+  text.end = UINT32_MAX;
+  auto end_at = [&](Span item) {
+    if (item.begin > node.span.begin) text.end = std::min(text.end, item.begin - 1);
+  };
+  const ast::Module& module = program_.modules[node.module.index];
+  for (NodeId n : module.nodes) end_at(program_.nodes[n.index].span);
+  for (ConstId c : module.consts) end_at(program_.consts[c.index].span);
+  return text;
 }
 
 void NameResolver::declare_interface(const ast::Node& node, ResolvedNode& out) {
@@ -320,10 +342,7 @@ void NameResolver::form(ExprId e, const ast::Index& index) {
 
 void NameResolver::form(ExprId e, const ast::Call& c) { call(e, c, 1); }
 
-void NameResolver::form(ExprId, const ast::Error&) {
-  if (walk_.node.valid()) result_.nodes[walk_.node.index].has_errors = true;
-  if (walk_.constant.valid()) result_.const_errors[walk_.constant.index] = true;
-}
+void NameResolver::form(ExprId, const ast::Error&) { has_error(); }
 
 // ---- values ----------------------------------------------------------------------------
 
@@ -342,9 +361,8 @@ bool NameResolver::lookup_value(Symbol name, ExprId e) {
 }
 
 void NameResolver::unknown_value(Symbol name, Span span) {
-  if (walk_.node.valid()) result_.nodes[walk_.node.index].has_errors = true;
-  if (walk_.constant.valid()) result_.const_errors[walk_.constant.index] = true;
-  if (walk_.broken || !walk_.reported.insert(name.index).second) return;
+  has_error();
+  if (walk_.broken || lost_with_import({}) || !walk_.reported.insert(name.index).second) return;
   const std::string& word = text(name);
   NodeId node;
   if (item_named(name, node)) {

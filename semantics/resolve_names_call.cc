@@ -70,6 +70,7 @@ std::string NameResolver::callee_text(const Reference& callee, const ast::Call& 
 // ---- which callee ----------------------------------------------------------------------
 
 void NameResolver::unknown_callee(const std::string& name, Span span) {
+  if (lost_with_import({})) return has_error();
   std::vector<std::string> candidates;
   if (suggestions_left_ > 0) {
     --suggestions_left_;
@@ -104,6 +105,10 @@ Reference NameResolver::qualified_callee(const ast::Call& call) {
   const ModuleScope& scope = scopes_[walk_.module.index];
   const std::string& qualifier = text(call.callee[0]);
   auto module = scope.qualifiers.find(call.callee[0].index);
+  if (module == scope.qualifiers.end() && lost_with_import(call.callee[0])) {
+    has_error();
+    return {};
+  }
   if (module == scope.qualifiers.end() || call.callee.size() > 2) {
     std::vector<std::string> candidates;
     for (auto [symbol, m] : scope.qualifiers) candidates.push_back(text(Symbol{symbol}));
@@ -199,8 +204,7 @@ Reference NameResolver::callee(const ast::Call& call) {
     return StopGradientRef{};
   }
   if (call.callee.empty()) {
-    if (walk_.node.valid()) result_.nodes[walk_.node.index].has_errors = true;
-    if (walk_.constant.valid()) result_.const_errors[walk_.constant.index] = true;
+    has_error();
     return {};
   }
   return call.callee.size() == 1 ? unqualified_callee(call.callee[0], call.callee_span) : qualified_callee(call);

@@ -53,8 +53,12 @@ class NameResolver {
 
   // resolve_names.cc
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
+  void has_error();
+  // A name behind this qualifier (none: unqualified) may be in a file whose import failed.
+  bool lost_with_import(Symbol qualifier) const;
   void resolve_node(NodeId n);
   void resolve_const(ConstId c);
+  Span to_next_item(const ast::Node&) const;
   void declare_interface(const ast::Node& node, ResolvedNode& out);
   void declare_targets(const ast::Node& node, ResolvedNode& out);
   void check_declared(const ast::Node& node, ResolvedNode& out);

@@ -75,8 +75,8 @@ class Sinking {
     }
   }
 
-  static std::string key(ValueId operand, ValueId condition, bool positive) {
-    return std::to_string(operand.index) + (positive ? "+" : "-") + std::to_string(condition.index);
+  static std::uint64_t key(ValueId operand, ValueId condition, bool positive) {
+    return std::uint64_t{operand.index} << 33 | std::uint64_t{condition.index} << 1 | (positive ? 1 : 0);
   }
 
   void push(ValueId v) {
@@ -174,7 +174,7 @@ class Sinking {
     if (core_.is_const(x)) return x;
     if (x == by.condition)
       return add({core::Const{Tensor::boolean(by.positive)}, DType::boolean, {}, base_clock, {}, {}, {}});
-    const std::string at = key(x, by.condition, by.positive);
+    const std::uint64_t at = key(x, by.condition, by.positive);
     const auto known = samplings_.find(at);
     if (known != samplings_.end() && !gone_[known->second.index] &&
         std::holds_alternative<core::When>(core_[known->second].rhs))
@@ -236,7 +236,7 @@ class Sinking {
   std::vector<bool> pinned_, gone_, queued_, fails_;
   std::vector<ValueId> moved_;  // the sampled operator that took a value's place
   std::vector<ValueId> queue_;
-  std::unordered_map<std::string, ValueId> samplings_;
+  std::unordered_map<std::uint64_t, ValueId> samplings_;
   bool changed_ = false;
 };
 

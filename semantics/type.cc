@@ -2,8 +2,8 @@
 //
 // Floats print as the shortest text that reads back to the same bits, as std::to_chars and
 // with it the runtime's writers have it: 3.0 is 3, and 100000.0 is 1e+05. Rows of a matrix
-// are separated by `;`, and every further axis adds one more: a [2, 2, 2] tensor is
-// [1,2;3,4;;5,6;7,8].
+// are separated by `;`, and every further axis is one more pair of brackets around a list:
+// a [2, 2, 2] tensor is [[1,2;3,4],[5,6;7,8]]. A tensor without elements is [].
 // f16 and bf16 can be printed though no operator takes them yet.
 #include "semantics/type.h"
 
@@ -183,23 +183,28 @@ std::vector<std::int64_t> Tensor::integers() const {
   return values;
 }
 
+std::size_t bracket_pairs(const Shape& shape) { return shape.size() > 2 ? shape.size() - 1 : 1; }
+
+std::string separator(const Shape& shape, std::int64_t i) {
+  std::size_t begun = 0;  // how many trailing axes begin anew at element i
+  for (std::int64_t block = shape.back(); begun + 1 < shape.size() && i % block == 0;) {
+    ++begun;
+    block *= shape[shape.size() - 1 - begun];
+  }
+  if (begun == 0) return ",";
+  return begun == 1 ? ";" : std::string(begun - 1, ']') + "," + std::string(begun - 1, '[');
+}
+
 std::string to_string(const Tensor& tensor) {
   const Shape& shape = tensor.shape();
   if (shape.empty()) return element_text(tensor, 0);
-  std::string text = "[";
+  if (tensor.elements() == 0) return "[]";
+  std::string text(bracket_pairs(shape), '[');
   for (std::int64_t i = 0; i < tensor.elements(); ++i) {
-    if (i > 0) {
-      // How many trailing axes begin anew at element i.
-      std::size_t wrapped = 0;
-      for (std::int64_t block = shape.back(); wrapped + 1 < shape.size() && i % block == 0;) {
-        ++wrapped;
-        block *= shape[shape.size() - 1 - wrapped];
-      }
-      text += wrapped == 0 ? "," : std::string(wrapped, ';');
-    }
+    if (i > 0) text += separator(shape, i);
     text += element_text(tensor, i);
   }
-  return text + "]";
+  return text.append(bracket_pairs(shape), ']');
 }
 
 }  // namespace rml

@@ -87,7 +87,12 @@ class Tensor {
   std::vector<std::byte> bytes_;
 };
 
-// As a chronogram prints it: 1, -2.5, T, [1,2;3,4]; shortest round-trip digits.
+// As a chronogram prints it: 1, -2.5, T, [1,2;3,4], [[1,2],[3,4]] for the shape [2, 1, 2], [] if
+// it has no element; shortest round-trip digits.
 std::string to_string(const Tensor&);
+// The punctuation of that text: pairs of brackets around all, and what stands before element
+// i > 0 of a tensor of rank > 0.
+std::size_t bracket_pairs(const Shape&);
+std::string separator(const Shape&, std::int64_t i);
 
 }  // namespace rml

@@ -5,6 +5,7 @@
 // slots and the shape rule of their row. The first violation is reported as text.
 // Instantaneous cycles are not looked for here: they are user errors with a pass of their own.
 #include <algorithm>
+#include <type_traits>
 
 #include "semantics/core.h"
 
@@ -35,8 +36,17 @@ class Verifier {
   void fail(const std::string& message) {
     if (ok()) error_ = message;
   }
-  void require(bool holds, ValueId v, const std::string& message) {
-    if (!holds) fail("%" + std::to_string(v.index) + " (" + describe(core_, v) + "): " + message);
+  // The message, text or a function that makes it, is looked at only where it is needed: a
+  // clock's name is as long as the clock is deep.
+  template <class Message>
+  void require(bool holds, ValueId v, const Message& message) {
+    if (holds || !ok()) return;
+    std::string text;
+    if constexpr (std::is_invocable_v<Message>)
+      text = message();
+    else
+      text = message;
+    error_ = "%" + std::to_string(v.index) + " (" + describe(core_, v) + "): " + text;
   }
 
   // ---- ids ----
@@ -135,17 +145,20 @@ class Verifier {
   }
 
   void require_clock(ValueId v, ValueId operand, ClockId clock) {
-    require(has_clock(operand, clock), v,
-            "operand %" + std::to_string(operand.index) + " is on clock " + clock_string(core_, core_[operand].clock) +
-                ", not on " + clock_string(core_, clock));
+    require(has_clock(operand, clock), v, [&] {
+      return "operand %" + std::to_string(operand.index) + " is on clock " + clock_string(core_, core_[operand].clock) +
+             ", not on " + clock_string(core_, clock);
+    });
   }
   void require_type(ValueId v, ValueId operand, DType dtype, const Shape& shape) {
-    require(core_[operand].dtype == dtype && core_[operand].shape == shape, v,
-            "operand %" + std::to_string(operand.index) + " has type " +
-                type_string(core_[operand].dtype, core_[operand].shape) + ", not " + type_string(dtype, shape));
+    require(core_[operand].dtype == dtype && core_[operand].shape == shape, v, [&] {
+      return "operand %" + std::to_string(operand.index) + " has type " +
+             type_string(core_[operand].dtype, core_[operand].shape) + ", not " + type_string(dtype, shape);
+    });
   }
   void require_condition(ValueId v, ValueId condition) {
-    require(is_boolean(condition), v, "its condition %" + std::to_string(condition.index) + " is not a Boolean scalar");
+    require(is_boolean(condition), v,
+            [&] { return "its condition %" + std::to_string(condition.index) + " is not a Boolean scalar"; });
   }
 
   // ---- values ----
@@ -155,7 +168,7 @@ class Verifier {
     require(element_count(value.shape).has_value() && value.shape.size() <= max_rank, v, "its shape is out of bounds");
     for_each_operand(value.rhs, [&](const ValueId& operand) {
       require(core_.is_const(operand) || core_[operand].clock != never_clock, v,
-              "operand %" + std::to_string(operand.index) + " is never present");
+              [&] { return "operand %" + std::to_string(operand.index) + " is never present"; });
     });
     std::visit(Overloaded{
                    [&](const core::Const& rhs) { check(v, value, rhs); },
@@ -173,24 +186,25 @@ class Verifier {
 
   void check(ValueId v, const Value& value, const core::Const& rhs) {
     require(rhs.value.dtype() == value.dtype && rhs.value.shape() == value.shape, v,
-            "its constant has type " + type_string(rhs.value.dtype(), rhs.value.shape()));
+            [&] { return "its constant has type " + type_string(rhs.value.dtype(), rhs.value.shape()); });
   }
 
   void check(ValueId v, const core::Input& rhs) {
     require(rhs.index < core_.inputs.size() && core_.inputs[rhs.index].value == v, v,
-            "the list of inputs does not have it at " + std::to_string(rhs.index));
+            [&] { return "the list of inputs does not have it at " + std::to_string(rhs.index); });
   }
 
   void check(ValueId v, const Value& value, const core::Apply& rhs) {
     for (const ValueId operand : rhs.operands) require_clock(v, operand, value.clock);
     const OperatorInfo& row = operators()[rhs.op];
     const auto slots = operand_slots(row, rhs.operands.size());
-    require(slots.has_value(), v,
-            std::string(row.name) + " does not take " + std::to_string(rhs.operands.size()) + " operands");
+    require(slots.has_value(), v, [&] {
+      return std::string(row.name) + " does not take " + std::to_string(rhs.operands.size()) + " operands";
+    });
     const auto is_attribute = [](const OperatorParameter& p) { return p.kind != ParameterKind::operand; };
     const auto attributes = std::count_if(row.parameters.begin(), row.parameters.end(), is_attribute);
     require(rhs.attributes.size() == static_cast<std::size_t>(attributes), v,
-            std::string(row.name) + " takes " + std::to_string(attributes) + " attributes");
+            [&] { return std::string(row.name) + " takes " + std::to_string(attributes) + " attributes"; });
     if (!ok()) return;
     check_slots(v, value, rhs, *slots, row);
     if (ok()) check_shape(v, value, rhs, row);
@@ -227,12 +241,13 @@ class Verifier {
     };
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const DType dtype = core_[rhs.operands[i]].dtype;
-      require(
-          fits(slots[i], dtype), v,
-          "operand " + std::to_string(i) + " of " + std::string(row.name) + " cannot be " + std::string(name(dtype)));
+      require(fits(slots[i], dtype), v, [&] {
+        return "operand " + std::to_string(i) + " of " + std::string(row.name) + " cannot be " +
+               std::string(name(dtype));
+      });
     }
     require(fits(row.result, value.dtype), v,
-            "the result of " + std::string(row.name) + " cannot be " + std::string(name(value.dtype)));
+            [&] { return "the result of " + std::string(row.name) + " cannot be " + std::string(name(value.dtype)); });
   }
 
   void check_shape(ValueId v, const Value& value, const core::Apply& rhs, const OperatorInfo& row) {
@@ -244,15 +259,16 @@ class Verifier {
     }
     const ShapeResult result = row.shape({dtypes, shapes, rhs.attributes, value.dtype});
     if (const auto* message = std::get_if<std::string>(&result)) return require(false, v, *message);
-    require(std::get<Shape>(result) == value.shape, v,
-            "its shape is " + to_string(value.shape) + " but " + std::string(row.name) + " yields " +
-                to_string(std::get<Shape>(result)));
+    require(std::get<Shape>(result) == value.shape, v, [&] {
+      return "its shape is " + to_string(value.shape) + " but " + std::string(row.name) + " yields " +
+             to_string(std::get<Shape>(result));
+    });
   }
 
   void check(ValueId v, const Value& value, const core::Call& rhs) {
     const ExternalNode& external = core_.externals[rhs.external];
     require(rhs.operands.size() == external.inputs.size(), v,
-            external.symbol + " takes " + std::to_string(external.inputs.size()) + " operands");
+            [&] { return external.symbol + " takes " + std::to_string(external.inputs.size()) + " operands"; });
     for (std::size_t i = 0; i < rhs.operands.size() && ok(); ++i) {
       require_type(v, rhs.operands[i], external.inputs[i].first, external.inputs[i].second);
       require_clock(v, rhs.operands[i], value.clock);
@@ -281,7 +297,7 @@ class Verifier {
     const ClockId parent = core_[rhs.condition].clock;
     require_clock(v, rhs.operand, parent);
     require(is_sampling(value.clock, parent, rhs.condition, rhs.positive), v,
-            "its clock " + clock_string(core_, value.clock) + " is not that of its operands, sampled");
+            [&] { return "its clock " + clock_string(core_, value.clock) + " is not that of its operands, sampled"; });
   }
 
   void check(ValueId v, const Value& value, const core::Merge& rhs) {
@@ -295,9 +311,10 @@ class Verifier {
         if (is_boolean_const(rhs.condition, branch)) require_clock(v, operand, value.clock);
         continue;
       }
-      require(is_sampling(core_[operand].clock, value.clock, rhs.condition, branch), v,
-              "operand %" + std::to_string(operand.index) + " is on clock " +
-                  clock_string(core_, core_[operand].clock) + ", not on that of the condition, sampled");
+      require(is_sampling(core_[operand].clock, value.clock, rhs.condition, branch), v, [&] {
+        return "operand %" + std::to_string(operand.index) + " is on clock " +
+               clock_string(core_, core_[operand].clock) + ", not on that of the condition, sampled";
+      });
     }
   }
 

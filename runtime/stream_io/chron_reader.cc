@@ -2,6 +2,7 @@
 //
 // `.` is absent, Booleans T/F, tensors without blanks: rank 1 `[1,2,3]`, rank 2 `[1,2;3,4]`,
 // and every further axis one more pair of brackets around a list: `[[1;2],[3;4]]` is 2×2×1.
+// A tensor without elements is `[]`.
 // Empty lines and lines that begin with -- or # are skipped; lines of other names are ignored.
 // The whole text is held, and each stream keeps a cursor into its line. `?` (undetermined)
 // has no value to give to a program and is an error.
@@ -37,7 +38,7 @@ class TensorText {
 
   bool parse() {
     if (port_.rank == 0) return scalar() && at_ == end_;
-    if (!take('[') || !axis(0) || !take(']')) return false;
+    if (!take('[') || (port_.elements > 0 && !axis(0)) || !take(']')) return false;
     return at_ == end_;
   }
   const char* at() const { return at_; }

@@ -5,7 +5,7 @@
 //
 // The width of a cycle's column is known only when all streams have it, and the lines are
 // stream by stream, so the text of every cell is held until close. Tensors as chron_reader.cc
-// describes them; a rank beyond 2 adds brackets.
+// describes them.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -38,7 +38,7 @@ class ChronWriter final : public RowSink {
           add_scalar(port, value, line.text);
         } else {
           line.text += '[';
-          add_axis(port, 0, value, line.text);
+          if (port.elements > 0) add_axis(port, 0, value, line.text);
           line.text += ']';
         }
       } else {

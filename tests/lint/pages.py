@@ -12,46 +12,19 @@ Run by ctest: pages.py RMLC REPOSITORY PAGE. In a page,
     ```chron, ```csv    are files for the commands (first line `-- file: NAME`, kept out of csv)
 """
 
-import os
 import pathlib
-import re
-import subprocess
 import sys
 import tempfile
 
+from blocks import blocks, run, saved_name
+
 RMLC, ROOT, PAGE = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-
-
-def blocks(page):
-    """Yields (line, fence, text) of every fenced block."""
-    fence, start, body = None, 0, []
-    for number, line in enumerate(page.read_text(encoding="utf-8").split("\n"), 1):
-        if fence is None and line.startswith("```"):
-            fence, start, body = line[3:].strip(), number, []
-        elif fence is not None and line.startswith("```"):
-            yield start, fence, "\n".join(body) + "\n"
-            fence = None
-        elif fence is not None:
-            body.append(line)
-
-
-def saved_name(body):
-    found = re.match(r"-- file: (\S+)\n", body)
-    return found.group(1) if found else None
-
-
-def run(command, folder):
-    environment = dict(os.environ, PATH=os.path.dirname(RMLC) + ":" + os.environ["PATH"])
-    return subprocess.run(
-        ["bash", "-c", "set -o pipefail; " + command], cwd=folder, env=environment, capture_output=True, text=True,
-        timeout=300, stdin=subprocess.DEVNULL,
-    )
 
 
 def check_program(body, folder, expect_failure):
     name = saved_name(body) or "block.rml"
     (folder / name).write_text(body, encoding="utf-8")
-    done = run(f"rmlc check {name}", folder)
+    done = run(RMLC, f"rmlc check {name}", folder)
     if (done.returncode == 1) != expect_failure or done.returncode not in (0, 1):
         return f"rmlc check: exit status {done.returncode}\n{body}{done.stderr}"
     return None
@@ -63,7 +36,7 @@ def check_commands(body, folder):
     for line in body.split("\n"):
         if not line.strip() or line.startswith("#"):
             continue
-        done = run(line, folder)
+        done = run(RMLC, line, folder)
         printed = done.stdout
         if done.returncode != 0:
             return f"{line}: exit status {done.returncode}\n{done.stdout}{done.stderr}", printed
@@ -82,7 +55,7 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         (folder / "examples").symlink_to(ROOT / "examples")
-        for line, fence, body in blocks(PAGE):
+        for line, fence, body in blocks(PAGE.read_text(encoding="utf-8")):
             problem = None
             if fence in ("rml", "rml wrong"):
                 problem = check_program(body, folder, fence == "rml wrong")

@@ -50,6 +50,36 @@ TEST(Chron, tensors) {
             "q | [[[1;2],[3;4]]] [[[5;6],[7;-8]]]\n");
 }
 
+// Both texts are those of the compiler's chronograms (type_test.cc).
+TEST(Chron, tensors_of_every_rank_read_back) {
+  const std::vector<PortSpec> ports = {{"a", RML_I32},
+                                       {"b", RML_I32, {3}},
+                                       {"c", RML_I32, {2, 2}},
+                                       {"d", RML_I32, {2, 2, 2}},
+                                       {"e", RML_I8, {1, 2, 2, 1}},
+                                       {"f", RML_I8, {2, 1, 1, 2, 1}},
+                                       {"g", RML_F64, {2, 0}},
+                                       {"h", RML_F64, {2, 0, 2}}};
+  const std::string text =
+      "a |                     1\n"
+      "b |               [1,2,3]\n"
+      "c |             [1,2;3,4]\n"
+      "d | [[1,2;3,4],[5,6;7,8]]\n"
+      "e |       [[[1;2],[3;4]]]\n"
+      "f | [[[[1;2]]],[[[3;4]]]]\n"
+      "g |                    []\n"
+      "h |                    []\n";
+  EXPECT_EQ(copied(ports, text), text);
+}
+
+TEST(ChronErrors, brackets) {
+  const std::vector<PortSpec> ports = {{"m", RML_I32, {2, 1, 2}}};
+  for (const std::string text :
+       {"[1,2;;3,4]", "[[1,2];[3,4]]", "[[1,2,3,4]]", "[[1,2],[3,4]", "[[1,2],[3,4],]", "[]"}) {
+    EXPECT_NE(refused(ports, "m | " + text + "\n").find("cycle 0: 'm': "), std::string::npos) << text;
+  }
+}
+
 TEST(ChronErrors, values) {
   EXPECT_EQ(refused(sampled, "c | T T\nx | 1 ?\n"),
             "<stdin>:2:7: cycle 1: 'x' is undetermined (?), which an input cannot be\n");

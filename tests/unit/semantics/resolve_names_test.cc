@@ -24,6 +24,11 @@ TEST(ResolveNames, VariablesAreInputsOutputsLocals) {
   EXPECT_EQ(variables[2].equation, 1u);
 }
 
+TEST(ResolveNames, EquationsThatCouldNotBeReadMakeNoExternalNode) {
+  EXPECT_EQ(CheckedProgram("node f(a) -> (o)\n  (* open\n  o = a;\n").codes(), "E0105");
+  EXPECT_EQ(CheckedProgram("node f(a) -> (o)\nnode g(x) -> (o)\n  (* open\n  o = x;\n").codes(), "E0105 E0308 E0308");
+}
+
 TEST(ResolveNames, VariablesHideConstants) {
   CheckedProgram p("const k = 1;\nnode f(k) -> (o) o = k;\nnode g(x) -> (o) o = x + k;");
   EXPECT_EQ(p.codes(), "");

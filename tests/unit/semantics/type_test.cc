@@ -7,6 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "semantics/read_element.h"
+
 namespace rml {
 
 namespace {
@@ -113,16 +115,43 @@ Tensor counting(Shape shape) {
   return t;
 }
 
-TEST(Tensor, axes_print_as_separators) {
+TEST(Tensor, axes_print_as_separators_and_brackets) {
   EXPECT_EQ(to_string(counting({})), "1");
   EXPECT_EQ(to_string(counting({1})), "[1]");
   EXPECT_EQ(to_string(counting({3})), "[1,2,3]");
   EXPECT_EQ(to_string(counting({2, 2})), "[1,2;3,4]");
   EXPECT_EQ(to_string(counting({3, 1})), "[1;2;3]");
-  EXPECT_EQ(to_string(counting({2, 2, 2})), "[1,2;3,4;;5,6;7,8]");
-  EXPECT_EQ(to_string(counting({2, 1, 1, 1})), "[1;;;2]");
-  EXPECT_EQ(to_string(counting({0, 3})), "[]");
+  EXPECT_EQ(to_string(counting({2, 2, 2})), "[[1,2;3,4],[5,6;7,8]]");
+  EXPECT_EQ(to_string(counting({1, 2, 2, 1})), "[[[1;2],[3;4]]]");
+  EXPECT_EQ(to_string(counting({2, 1, 1, 2, 1})), "[[[[1;2]]],[[[3;4]]]]");
+  for (const Shape& shape : {Shape{0, 3}, Shape{2, 0}, Shape{2, 0, 2}}) EXPECT_EQ(to_string(counting(shape)), "[]");
   EXPECT_EQ(to_string(Tensor(DType::boolean, {2})), "[F,F]");
+}
+
+TEST(Tensor, text_of_every_rank_reads_back) {
+  const Shape shapes[] = {
+      {},        {3},       {1},          {0},          {2, 3},          {3, 1},          {2, 0},         {2, 3, 2},
+      {1, 1, 2}, {2, 0, 3}, {2, 2, 1, 3}, {1, 2, 2, 1}, {2, 3, 1, 2, 2}, {1, 1, 1, 1, 1}, {2, 2, 0, 1, 2}};
+  for (const Shape& shape : shapes) {
+    const Tensor tensor = counting(shape);
+    EXPECT_EQ(read_tensor(DType::i32, shape, to_string(tensor)), tensor) << to_string(tensor);
+  }
+}
+
+TEST(Tensor, text_of_another_shape_is_refused) {
+  const auto reads = [](Shape shape, std::string_view text) {
+    return read_tensor(DType::i32, shape, text).has_value();
+  };
+  EXPECT_TRUE(reads({2, 2, 1}, "[[1;2],[3;4]]"));
+  for (const char* text :
+       {"[1;2;;3;4]", "[[1,2],[3,4]]", "[[1;2];[3;4]]", "[[1;2],[3;4]", "[1;2],[3;4]]", "[[1;2,3;4]]", "[[1;2],[3;4],]",
+        "[[1;2],[3;]]", "[[1;2],[3;4]]]", "[[1;2]]", "[[]]", "[]", "[", ""}) {
+    EXPECT_FALSE(reads({2, 2, 1}, text)) << text;
+  }
+  EXPECT_FALSE(reads({2, 0}, "[;]"));
+  EXPECT_FALSE(reads({2, 0, 2}, "[[],[]]"));
+  EXPECT_FALSE(reads({0}, "[1]"));
+  EXPECT_FALSE(reads({0}, "]["));
 }
 
 }  // namespace

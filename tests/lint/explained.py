@@ -1,0 +1,61 @@
+"""The examples of a page of `rmlc explain` give its code, and the mended ones do not.
+
+Run by ctest: explained.py RMLC PAGE. A page has a part that begins with "Wrong" and one that
+begins with "Right". In each,
+
+    ```rml, ```c        is a file (`-- file: NAME` on its first line names it); those of the
+                        wrong part stay for the right one
+    ```sh               are commands, one a line; without any, the last program is checked
+                        by `rmlc check`
+
+Of the wrong part the last command must report the page's code and no other; the right part must
+pass without a word.
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+from blocks import blocks, run, saved_name
+
+RMLC, PAGE = sys.argv[1], pathlib.Path(sys.argv[2])
+CODE = PAGE.stem
+
+
+def long_chain(program):
+    """What the page of E0104 shows, as long as it says."""
+    return program.replace("a + a + a + a", " + ".join(["a"] * 10_001))
+
+
+def perform(part, folder):
+    """The last command of the part, its exit status and what it says."""
+    commands = []
+    for _, fence, body in blocks(part):
+        if fence == "sh":
+            commands += [line for line in body.split("\n") if line]
+        elif fence in ("rml", "c"):
+            name = saved_name(body) or "example.rml"
+            (folder / name).write_text(long_chain(body) if CODE == "E0104" else body, encoding="utf-8")
+            checked = f"rmlc check {name}"
+    for command in commands or [checked]:
+        done = run(RMLC, command, folder)
+    return command, done.returncode, done.stderr
+
+
+def problems(text):
+    wrong, right = re.split(r"\n(?=Right)", text)
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        command, status, said = perform(wrong[wrong.index("\nWrong"):], folder)
+        codes = re.findall(r"\b(?:error|warning)\[(\w+)\]", said)
+        if set(codes) != {CODE} or status != (1 if CODE.startswith("E") else 0):
+            yield f"wrong: {command}: exit status {status}, codes {codes}\n{said}"
+        command, status, said = perform(right, folder)
+        if status != 0 or said:
+            yield f"right: {command}: exit status {status}\n{said}"
+
+
+found = [f"{PAGE}: {problem}" for problem in problems(PAGE.read_text(encoding="utf-8"))]
+print("\n".join(found))
+sys.exit(1 if found else 0)
