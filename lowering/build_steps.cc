@@ -245,8 +245,15 @@ class ForwardUnit {
       at_end_.push_back(s);
   }
 
-  // Where a merge gives back what is in the cell nothing is stored.
+  // Where what comes next is what is in the cell, nothing is stored; but at the first instant an
+  // initial value that is computed is not in the cell.
   void write_store(const Store& s) {
+    const ValueId init = std::get<core::Fby>(core_[s.fby].rhs).init;
+    const auto* choice = std::get_if<core::Merge>(&core_[s.next].rhs);
+    const bool held = kept(s.next, s.fby);
+    const bool sometimes = choice != nullptr && (kept(choice->on_true, s.fby) || kept(choice->on_false, s.fby));
+    if ((held || sometimes) && !core_.is_const(init)) out_.write(path(init), steps::StoreCell{s.cell, s.fby});
+    if (held) return;
     TestPath where = path(s.fby);
     ValueId next = s.next;
     for (;;) {
