@@ -8,6 +8,7 @@
 #include "semantics/dependence.h"
 
 #include <algorithm>
+#include <set>
 
 namespace rml {
 
@@ -309,6 +310,8 @@ struct DeadOperand {
 
 std::vector<DeadOperand> find_dead_operands(const Core& core) {
   std::vector<DeadOperand> dead;
+  std::set<ValueId> parameters;
+  for (const Parameter& p : core.parameters) parameters.insert(p.value);
   const DependenceGraph graph(core);
   for (std::size_t i = 0; i < core.values.size(); ++i) {
     const ValueId v{i};
@@ -317,6 +320,7 @@ std::vector<DeadOperand> find_dead_operands(const Core& core) {
       const bool fby = std::holds_alternative<core::Fby>(core[v].rhs);
       if (!e.guarded && !fby && e.weight <= 0) continue;
       if (fby && !e.at_start && e.weight == 0) continue;  // the condition of its clock
+      if (e.on == v && parameters.contains(v)) continue;  // it is saved, whoever needs it
       if (!graph.demand_across(v, e).never) continue;
       if (e.guarded)
         dead.push_back({v, e.guard.positive ? DeadOperand::on_true : DeadOperand::on_false});
@@ -351,6 +355,7 @@ Core prune_undemanded(Core core) {
         break;
       case DeadOperand::next:
         std::get<core::Fby>(rhs).next = zero;
+        std::erase_if(core.parameters, [&](const Parameter& p) { return p.value == v; });
         break;
       case DeadOperand::all:
         rhs = core[zero].rhs;
