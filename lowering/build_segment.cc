@@ -235,6 +235,9 @@ class SegmentBuilder {
     }
     steps::Test start = path(f.init).back();
     out.write(where + TestPath{start}, steps::Copy{v, f.init});
+    // A parameter is kept from its first instant on, not from the end of its first segment.
+    const bool parameter = std::ranges::any_of(core_.parameters, [&](const Parameter& x) { return x.value == v; });
+    if (p == 0 && parameter) out.write(where + TestPath{start}, steps::StoreCell{cell, v});
     start.positive = !start.positive;
     out.write(where + TestPath{start}, steps::LoadCell{v, cell});
   }

@@ -106,8 +106,9 @@ typedef struct rml_parameter {
   uint32_t rank;
   const uint64_t* dims;
   uint64_t elements;
-  uint64_t slot;   /* offset in the state of a pointer to elements that take the place of the program's own;
-                      null: none; the program sets it to null when it has looked. UINT64_MAX: it never looks */
+  uint64_t slot;   /* offset in the state of a pointer: to itself until the value has been looked at, then null; the
+                      host may let it point to elements that take the place of the program's own. UINT64_MAX: the
+                      program never looks */
   uint32_t memory; /* index in memories of the cell that holds the parameter; UINT32_MAX: none */
 } rml_parameter;
 

@@ -355,7 +355,8 @@ Core prune_undemanded(Core core) {
         break;
       case DeadOperand::next:
         std::get<core::Fby>(rhs).next = zero;
-        std::erase_if(core.parameters, [&](const Parameter& p) { return p.value == v; });
+        for (Parameter& p : core.parameters)  // only its beginning matters: nothing of it is kept
+          if (p.value == v) p.value = std::get<core::Fby>(rhs).init;
         break;
       case DeadOperand::all:
         rhs = core[zero].rhs;

@@ -83,7 +83,7 @@ void Body::random(ValueId v, const core::Apply& a) {
   if (row.can_fail) check(ir.CreateICmpNE(code, ir.getInt32(0)), RML_FAULT_NUMERIC, module.site(v));
 }
 
-// The elements behind the slot, which is emptied: its one instant is this one.
+// The elements behind the slot, unless it points to itself; it is emptied, as its one instant is this one.
 void Body::parameter(ValueId v, ValueId init) {
   prepare(init);
   const std::vector<steps::ParameterInfo>& all = module.program.parameters;
@@ -93,7 +93,8 @@ void Body::parameter(ValueId v, ValueId init) {
   IrValue slot = at(module.layout.slots[static_cast<std::size_t>(row - all.begin())]);
   IrValue given = ir.CreateLoad(module.pointer(), slot, "given");
   ir.CreateStore(llvm::ConstantPointerNull::get(module.pointer()), slot);
-  define_at(v, ir.CreateSelect(ir.CreateIsNull(given), own, given));
+  IrValue nothing = ir.CreateOr(ir.CreateICmpEQ(given, slot), ir.CreateIsNull(given));
+  define_at(v, ir.CreateSelect(nothing, own, given));
 }
 
 }  // namespace rml::codegen
