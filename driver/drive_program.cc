@@ -1,11 +1,13 @@
 // The host's side of rmlrt.h in its simplest form: one block of state, one buffer per port,
-// a grow that is a realloc, all taken back at the end.
+// a grow that is a realloc, all taken back at the end. Restarts go through the bytes of a checkpoint.
 #include "driver/drive_program.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+
+#include "runtime/checkpoint/checkpoint.h"
 
 namespace rml {
 namespace {
@@ -29,6 +31,7 @@ void* grow(void*, void* old, std::uint64_t old_bytes, std::uint64_t new_bytes) {
   }
   void* block = aligned(new_bytes);
   if (block == nullptr) return nullptr;
+  std::memset(block, 0, new_bytes);
   if (old != nullptr) std::memcpy(block, old, std::min(old_bytes, new_bytes));
   std::free(old);
   return block;
@@ -39,11 +42,7 @@ Shape shape(const rml_port& port) { return Shape(port.dims, port.dims + port.ran
 class Run {
  public:
   Run(const rml_program& program, const Chronogram& inputs, const DriveOptions& options)
-      : program_(program), inputs_(inputs), cycles_(options.cycles), state_(aligned(program.state_bytes)) {
-    std::memset(state_.get(), 0, program.state_bytes);
-    header().seed = options.seed;
-    header().horizon = options.horizon;
-    header().grow = grow;
+      : program_(program), inputs_(inputs), options_(options), state_(aligned(program.state_bytes)) {
     for (std::uint32_t i = 0; i < program.n_outputs; ++i) {
       values_.emplace_back(static_cast<DType>(program.outputs[i].dtype), shape(program.outputs[i]));
       result_.outputs.push_back({program.outputs[i].name, {}});
@@ -53,12 +52,13 @@ class Run {
   }
 
   Driven run() {
-    program_.init(state_.get());
+    init();
     std::int64_t read = 0;
     bool stopped = false;
-    for (; read < cycles_ && !stopped; ++read) {
+    for (; read < options_.cycles && !stopped; ++read) {
       stopped = push(read) != RML_OK;
       pop();
+      if (options_.restarts && !stopped) restart();
     }
     if (stopped) --read;
     if (!stopped) stopped = program_.finish(state_.get()) != RML_OK;
@@ -71,6 +71,23 @@ class Run {
 
  private:
   rml_header& header() { return *static_cast<rml_header*>(state_.get()); }
+
+  void init() {
+    std::memset(state_.get(), 0, program_.state_bytes);
+    header().seed = options_.seed;
+    header().horizon = options_.horizon;
+    header().grow = grow;
+    program_.init(state_.get());
+  }
+
+  void restart() {
+    std::string bytes;
+    const rt::CheckpointOut saved(program_, state_.get(), {});
+    for (const std::string_view piece : saved.pieces()) bytes += piece;
+    program_.destroy(state_.get());
+    init();
+    rt::CheckpointIn("checkpoint", std::move(bytes)).restore(program_, state_.get(), given_);
+  }
 
   std::int32_t push(std::int64_t cycle) {
     std::vector<const void*> in;
@@ -113,7 +130,8 @@ class Run {
 
   const rml_program& program_;
   const Chronogram& inputs_;
-  std::int64_t cycles_;
+  const DriveOptions& options_;
+  rt::GivenParameters given_;
   Memory state_;
   std::vector<Tensor> values_;
   std::vector<void*> out_;

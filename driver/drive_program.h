@@ -14,6 +14,7 @@ struct DriveOptions {
   std::int64_t cycles = 0;
   std::uint64_t seed = 0;
   std::int64_t horizon = 0;
+  bool restarts = false;  // after every cycle the state is saved, destroyed, and loaded into a new one
 };
 
 struct Driven {

@@ -4,6 +4,7 @@
 // conditions that release what waits for a `post`: for `(post s) when not c` it is c; for a
 // post on a sampled clock, that of the next sample. At the end of the input the first cut
 // whose condition did not come true since the first row that is missing is what it waits for.
+// Parameters can be given; the state, thunks and all, cannot be saved.
 #include "driver/reference_program.h"
 
 #include <ffi.h>
@@ -13,6 +14,7 @@
 #include <deque>
 #include <new>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace rml {
@@ -71,6 +73,7 @@ struct ReferenceProgram::Tables {
       : core(core), sources(sources), call(std::move(call)), conditions(cut_conditions(core)) {
     build_ports(core.inputs, inputs);
     build_ports(core.outputs, outputs);
+    build_parameters();
     build_sites();
     for (const CutCondition& cut : conditions) cuts.push_back({cut_text(cut), site(core[cut.value].span, "")});
     program.abi = RML_ABI;
@@ -96,6 +99,9 @@ struct ReferenceProgram::Tables {
                        static_cast<std::uint64_t>(element_count(value.shape).value_or(0))});
     }
   }
+
+  // Slots lie behind the State.
+  void build_parameters();
 
   void build_sites() {
     for (std::size_t i = 0; i < core.values.size(); ++i) {
@@ -141,6 +147,7 @@ struct ReferenceProgram::Tables {
   std::unordered_map<std::uint32_t, std::uint32_t> value_sites;  // by ValueId
   std::uint32_t assert_sites = 0, input_sites = 0;               // the first of each
   std::vector<rml_cut> cuts;
+  std::vector<rml_parameter> parameters;
   rml_program program{};
   ffi_cif signature{};
   ffi_type* argument = &ffi_type_pointer;
@@ -166,6 +173,7 @@ struct ReferenceProgram::State {
     h.waiting = -1;
     h.reserved = 0;
     state.tables = static_cast<const Tables*>(user);
+    for (std::size_t p = 0; p < state.tables->parameters.size(); ++p) state.slot(p) = &state.slot(p);
     state.interpreter = new (std::nothrow) Interpreter(state.tables->core, h.seed, state.tables->call);
     if (state.interpreter == nullptr) h.fault = RML_FAULT_MEMORY;
   }
@@ -174,6 +182,7 @@ struct ReferenceProgram::State {
     State& state = of(block);
     if (state.header.fault != RML_OK) return state.header.fault;
     const Tables& tables = *state.tables;
+    state.take_given();
     std::vector<Cell> cells;
     for (std::size_t i = 0; i < tables.inputs.size(); ++i) {
       const Value& input = tables.core[tables.core.inputs[i].value];
@@ -186,6 +195,20 @@ struct ReferenceProgram::State {
     if (const auto fault = state.interpreter->push(std::move(cells))) state.record(*fault);
     state.header.pushed = state.interpreter->pushed();
     return state.header.fault;
+  }
+
+  void*& slot(std::size_t parameter) { return reinterpret_cast<void**>(this + 1)[parameter]; }
+
+  // What the host has given before the first cycle.
+  void take_given() {
+    for (std::size_t p = 0; p < tables->parameters.size(); ++p) {
+      const rml_parameter& row = tables->parameters[p];
+      void* given = std::exchange(slot(p), nullptr);
+      if (given == nullptr || given == &slot(p)) continue;
+      Tensor value(static_cast<DType>(row.dtype), Shape(row.dims, row.dims + row.rank));
+      if (value.bytes() > 0) std::memcpy(value.data(), given, value.bytes());
+      interpreter->give(path_key(row.path), std::move(value));
+    }
   }
 
   void record(const RunFault& fault) {
@@ -247,6 +270,17 @@ struct ReferenceProgram::State {
   }
 };
 
+void ReferenceProgram::Tables::build_parameters() {
+  for (const Parameter& p : core.parameters) {
+    const Value& value = core[p.value];
+    const auto& extents = dims.emplace_back(value.shape.begin(), value.shape.end());
+    parameters.push_back({keep(p.path), static_cast<std::uint8_t>(value.dtype),
+                          static_cast<std::uint32_t>(extents.size()), extents.data(),
+                          static_cast<std::uint64_t>(element_count(value.shape).value_or(0)),
+                          sizeof(State) + sizeof(void*) * parameters.size(), UINT32_MAX});
+  }
+}
+
 ReferenceProgram::ReferenceProgram(const Core& core, const SourceMap& sources, std::string source, CallExternal call)
     : tables_(std::make_unique<Tables>(core, sources, std::move(source), std::move(call))) {
   Tables& t = *tables_;
@@ -259,7 +293,9 @@ ReferenceProgram::ReferenceProgram(const Core& core, const SourceMap& sources, s
   p.outputs = t.outputs.data();
   p.sites = t.sites.data();
   p.cuts = t.cuts.data();
-  p.state_bytes = sizeof(State);
+  p.n_parameters = static_cast<std::uint32_t>(t.parameters.size());
+  p.parameters = t.parameters.data();
+  p.state_bytes = sizeof(State) + sizeof(void*) * t.parameters.size();
   p.state_align = alignof(State);
   p.push = State::push;
   p.finish = State::finish;

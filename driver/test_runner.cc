@@ -242,6 +242,14 @@ void match_stop(const TestRun& run, const Driven& driven) {
   if (driven.stop_cycle != *run.stop_cycle || driven.stop.find(run.stop_text) == std::string::npos) fail(stopped);
 }
 
+// A run that is saved and loaded after every cycle is the same to the last bit.
+void match_restarted(const Driven& driven, const Driven& restarted) {
+  if (restarted.stop != driven.stop || restarted.stop_cycle != driven.stop_cycle)
+    fail("saved and loaded after every cycle, the run stops otherwise: " + restarted.stop);
+  if (print_chronogram(restarted.outputs) == print_chronogram(driven.outputs)) return;
+  fail("saved and loaded after every cycle, the rows differ:\n" + difference(driven.outputs, restarted.outputs, 0));
+}
+
 // Comment lines of the old expectation survive a blessing.
 std::string leading_comments(const fs::path& file) {
   std::string error, comments;
@@ -275,8 +283,13 @@ void run_test(const LanguageTest& test, const TestRun& run, const std::vector<st
           table.n_inputs == 0 ? Chronogram{} : read_rows(run.input, ports(table.inputs, table.n_inputs));
       const std::int64_t cycles = count_cycles(run, inputs, expected ? &*expected : nullptr);
       const CurrentPhase phase("run");
-      const Driven driven = drive(table, inputs, {cycles, run.seed, run.horizon});
+      DriveOptions options{cycles, run.seed, run.horizon, false};
+      const Driven driven = drive(table, inputs, options);
       match_stop(run, driven);
+      if (table.savable != 0) {
+        options.restarts = true;
+        match_restarted(driven, drive(table, inputs, options));
+      }
       if (!expected) {
         expected = driven.outputs;
         bless(run, driven.outputs, said);

@@ -124,9 +124,9 @@ class SegmentBuilder {
     Memory m;
     m.in_leading = core_.is_const(f.next) || only_in(f.next, 0);
     const bool constant = core_.is_const(f.init);
-    m.cell = program_.cell(v, constant ? std::get<core::Const>(core_[f.init].rhs).value : Tensor(), false);
+    m.cell = program_.cell(v, constant ? std::get<core::Const>(core_[f.init].rhs).value : Tensor());
     if (!only_in(v, 0)) {
-      m.begin = program_.cell(v, {}, false);
+      m.begin = program_.copy_of(v, false);
     }
     if (!m.in_leading) touch(f.next, core_[f.next].clock == from_.clock ? closing_ + 1 : closing_);
     memory_[v] = m;
@@ -235,6 +235,9 @@ class SegmentBuilder {
     }
     steps::Test start = path(f.init).back();
     out.write(where + TestPath{start}, steps::Copy{v, f.init});
+    // A parameter is kept from its first instant on, not from the end of its first segment.
+    const bool parameter = std::ranges::any_of(core_.parameters, [&](const Parameter& x) { return x.value == v; });
+    if (p == 0 && parameter) out.write(where + TestPath{start}, steps::StoreCell{cell, v});
     start.positive = !start.positive;
     out.write(where + TestPath{start}, steps::LoadCell{v, cell});
   }
@@ -243,7 +246,7 @@ class SegmentBuilder {
   CellId carry(ValueId v, std::size_t p) {
     const auto key = std::pair{v, p};
     if (const auto at = registers_.find(key); at != registers_.end()) return at->second;
-    const CellId cell = program_.cell(v, {}, true);
+    const CellId cell = program_.copy_of(v, true);
     const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
     carried_.push_back({cell, f != nullptr ? f->next : std::get<core::Post>(core_[v].rhs).operand});
     return registers_[key] = cell;

@@ -25,14 +25,21 @@ ProgramBuilder::ProgramBuilder(const Schedule& schedule) : schedule_(schedule) {
   program_.value_sites.assign(n, UINT32_MAX);
 }
 
-CellId ProgramBuilder::cell(ValueId like, Tensor initial, bool local) {
-  const Value& v = core()[like];
-  program_.cells.push_back({v.dtype, v.shape, std::move(initial), local, v.name});
+CellId ProgramBuilder::cell(ValueId fby, Tensor initial) {
+  const Value& v = core()[fby];
+  program_.cells.push_back({v.dtype, v.shape, std::move(initial), false, memory_name(core(), fby)});
+  return cell_of_[fby] = CellId{program_.cells.size() - 1};
+}
+
+CellId ProgramBuilder::copy_of(ValueId v, bool local) {
+  const Value& like = core()[v];
+  const std::string name = local ? like.name : memory_name(core(), v) + " at the segment's start";
+  program_.cells.push_back({like.dtype, like.shape, Tensor(), local, name});
   return CellId{program_.cells.size() - 1};
 }
 
 ArrayId ProgramBuilder::array(ValueId like, std::uint32_t unit) {
-  program_.arrays.push_back({core()[like].dtype, core()[like].shape, unit});
+  program_.arrays.push_back({core()[like].dtype, core()[like].shape, unit, "segment " + core()[like].name});
   return ArrayId{program_.arrays.size() - 1};
 }
 
@@ -57,7 +64,7 @@ steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock) {
   if (!q.valid()) {
     q = QueueId{program_.queues.size()};
     const Value& s = core()[source.value];
-    program_.queues.push_back({s.dtype, s.shape, 0, {}, false, s.name});
+    program_.queues.push_back({s.dtype, s.shape, 0, {}, false, "queue " + s.name});
   }
   steps::QueueInfo& queue = program_.queues[q.index];
   queue.skips.push_back(source.skip);
@@ -120,9 +127,9 @@ void ProgramBuilder::inputs() {
     const std::uint32_t u = schedule_.unit_of[v.index];
     if (u == Schedule::nowhere) continue;
     program_.input_queues[i] = QueueId{program_.queues.size()};
-    program_.queues.push_back({core()[v].dtype, core()[v].shape, 1, {0}, false, core().inputs[i].name});
+    program_.queues.push_back({core()[v].dtype, core()[v].shape, 1, {0}, false, "queue " + core().inputs[i].name});
     program_.input_flags[i] = QueueId{program_.queues.size()};
-    program_.queues.push_back({DType::boolean, {}, 1, {0}, false, core().inputs[i].name + " present"});
+    program_.queues.push_back({DType::boolean, {}, 1, {0}, false, "presence " + core().inputs[i].name});
     program_.units[u].raw_inputs.push_back(static_cast<std::uint32_t>(i));
   }
 }
@@ -213,7 +220,7 @@ class ForwardUnit {
 
   void add_fby(ValueId v, const core::Fby& f) {
     const bool constant = core_.is_const(f.init);
-    const CellId c = builder_.cell(v, constant ? std::get<core::Const>(core_[f.init].rhs).value : Tensor(), false);
+    const CellId c = builder_.cell(v, constant ? std::get<core::Const>(core_[f.init].rhs).value : Tensor());
     if (constant) {
       if (lazy_.contains(v))
         pending_[v] = c;
@@ -245,8 +252,15 @@ class ForwardUnit {
       at_end_.push_back(s);
   }
 
-  // Where a merge gives back what is in the cell nothing is stored.
+  // Where what comes next is what is in the cell, nothing is stored; but at the first instant an
+  // initial value that is computed is not in the cell.
   void write_store(const Store& s) {
+    const ValueId init = std::get<core::Fby>(core_[s.fby].rhs).init;
+    const auto* choice = std::get_if<core::Merge>(&core_[s.next].rhs);
+    const bool held = kept(s.next, s.fby);
+    const bool sometimes = choice != nullptr && (kept(choice->on_true, s.fby) || kept(choice->on_false, s.fby));
+    if ((held || sometimes) && !core_.is_const(init)) out_.write(path(init), steps::StoreCell{s.cell, s.fby});
+    if (held) return;
     TestPath where = path(s.fby);
     ValueId next = s.next;
     for (;;) {
@@ -317,6 +331,22 @@ void ProgramBuilder::forward_unit(std::uint32_t index) {
   ForwardUnit(*this, schedule_.units[index], program_.units[index]).build();
 }
 
+// Every `param` operator that is left, with the cell of its parameter.
+void ProgramBuilder::parameters() {
+  for (const Parameter& p : core().parameters) {
+    const Value& v = core()[p.value];
+    const auto kept = cell_of_.find(p.value);
+    const CellId cell = kept == cell_of_.end() ? CellId{} : kept->second;
+    const std::size_t before = program_.parameters.size();
+    for (std::size_t i = 0; i < core().values.size(); ++i) {
+      const auto* a = std::get_if<core::Apply>(&core().values[i].rhs);
+      if (a == nullptr || operators()[a->op].lowering != Lowering::parameter || a->key != path_key(p.path)) continue;
+      program_.parameters.push_back({p.path, v.dtype, v.shape, ValueId{i}, cell});
+    }
+    if (program_.parameters.size() == before) program_.parameters.push_back({p.path, v.dtype, v.shape, {}, cell});
+  }
+}
+
 steps::Program ProgramBuilder::build() {
   sites();
   storage();
@@ -327,6 +357,8 @@ steps::Program ProgramBuilder::build() {
     else
       forward_unit(u);
   }
+  parameters();
+  make_names_unique(program_);
   if (!schedule_.straight) return std::move(program_);
   // Outputs that are inputs, or constants, and that no unit mentions.
   if (program_.units.empty()) {

@@ -45,6 +45,8 @@ class Retiming {
     }
     for (ValueId v : members_)
       if (offset_[v] > 0) recover(v);
+    for (Parameter& p : core_.parameters)
+      if (offset_.contains(p.value)) p.value = memory_of(p.value);
   }
 
  private:
@@ -148,6 +150,7 @@ class Retiming {
     }
     const ValueId before = fill(u, at_offset(u, s - 1), s - 1);
     const ValueId delay = add(core::Fby{zero(u, clock_), before}, core_[u], clock_);
+    memories_[key] = delay;
     return delayed_[key] = sample(u, delay, s);
   }
 
@@ -202,6 +205,14 @@ class Retiming {
     return rhs;
   }
 
+  // Where a parameter is kept from step to step: itself, late, or its delay where it needs no memory.
+  ValueId memory_of(ValueId parameter) const {
+    const ValueId late = late_.at(parameter);
+    if (std::holds_alternative<core::Fby>(core_[late].rhs)) return late;
+    const auto delay = memories_.find({parameter, offset_.at(parameter) + 1});
+    return delay == memories_.end() ? late : delay->second;
+  }
+
   core::Rhs define_fby(const core::Fby& f, ValueId v, int r) {
     const auto next = offset_.find(f.next);
     const int own = next == offset_.end() ? 0 : next->second;
@@ -254,7 +265,7 @@ class Retiming {
   std::map<ValueId, ClockId> original_clock_;
   std::map<ValueId, ValueId> late_;
   std::map<int, ValueId> active_;
-  std::map<std::pair<ValueId, int>, ValueId> delayed_;
+  std::map<std::pair<ValueId, int>, ValueId> delayed_, memories_;  // the delay by one step behind the former
 };
 
 }  // namespace

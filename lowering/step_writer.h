@@ -8,6 +8,7 @@
 //     z = y + 1        (path: c)      ⟹
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "lowering/schedule.h"
@@ -42,7 +43,10 @@ class ProgramBuilder {
   const Core& core() const { return *schedule_.core; }
   steps::Program& program() { return program_; }
 
-  CellId cell(ValueId like, Tensor initial, bool local);
+  // The memory of a fby.
+  CellId cell(ValueId fby, Tensor initial);
+  // Another of the same type: as it was at the start of a segment, or a register of a pass.
+  CellId copy_of(ValueId v, bool local);
   ArrayId array(ValueId like, std::uint32_t unit);
   steps::Operand operand(ValueId v, ClockId reader_clock);
 
@@ -63,14 +67,20 @@ class ProgramBuilder {
   void inputs();
   void forward_unit(std::uint32_t index);
   void emitter();
+  void parameters();
   void read_input(StepWriter&, const TestPath& clock, ValueId value);
 
   const Schedule& schedule_;
   steps::Program program_;
   std::vector<QueueId> queue_of_;                       // by ValueId
+  std::map<ValueId, CellId> cell_of_;                   // of fbys
   std::vector<std::vector<std::uint32_t>> outputs_of_;  // by ValueId (straight)
   std::vector<std::vector<std::uint32_t>> asserts_of_;  // by ValueId: sites
 };
+
+// lowering/name_memories.cc: what a fby's memory is called, and names that differ for all that is kept.
+std::string memory_name(const Core&, ValueId fby);
+void make_names_unique(steps::Program&);
 
 // lowering/build_segment.cc
 void build_segmented_unit(ProgramBuilder&, std::uint32_t unit);

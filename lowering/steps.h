@@ -45,13 +45,14 @@ struct CellInfo {
   Shape shape;
   Tensor initial;      // empty (0 elements, rank 0, zero bytes): all zeros
   bool local = false;  // lives only while one pass runs (a loop-carried register), starts as `initial`
-  std::string name;
+  std::string name;    // unique among all that is not local, here and below
 };
 
 struct ArrayInfo {
   DType dtype{};
   Shape shape;
   std::uint32_t unit = 0;
+  std::string name;
 };
 
 // A ring that grows when full; every reader has its own cursor and sees every element.
@@ -201,6 +202,15 @@ struct CutInfo {
   Span span;
 };
 
+// A use of a parameter's initial value. A parameter may have several, or none that is ever looked at.
+struct ParameterInfo {
+  std::string path;
+  DType dtype{};
+  Shape shape;
+  ValueId site;  // the `param` operator, computed once in a run; invalid: none
+  CellId cell;   // where the parameter is kept; invalid: nowhere
+};
+
 struct Program {
   std::shared_ptr<const Core> core;
   bool straight = false;
@@ -216,6 +226,7 @@ struct Program {
   std::vector<Site> sites;                 // of asserts, side conditions, and operators that can fail
   std::vector<std::uint32_t> value_sites;  // by ValueId: its site, UINT32_MAX if it cannot fail
   std::vector<CutInfo> cuts;
+  std::vector<ParameterInfo> parameters;
   std::vector<bool> inlined;  // by ValueId: computed inside the loop of its only user
 };
 

@@ -78,6 +78,9 @@ void* Memory::grow(void* context, void* old, std::uint64_t old_bytes, std::uint6
   if (!block) return nullptr;
   memory.used_ += new_bytes;
   memory.peak_ = std::max(memory.peak_, memory.used_);
+  // What was never stored may still be saved with its neighbours.
+  const std::uint64_t kept = old ? std::min(old_bytes, new_bytes) : 0;
+  std::memset(static_cast<char*>(block) + kept, 0, new_bytes - kept);
   if (old) {
     std::memcpy(block, old, std::min(old_bytes, new_bytes));
     std::free(old);

@@ -17,8 +17,7 @@
 namespace rml::rt {
 namespace {
 
-constexpr const char* unavailable[] = {"--load", "--save", "--save-every", "--load-params",
-                                       "--log",  "--plot", "--threads",    "--profile"};
+constexpr const char* unavailable[] = {"--log", "--plot", "--threads", "--profile"};
 
 std::string list_ports(const char* title, const rml_port* ports, std::uint32_t count) {
   if (count == 0) return std::string(title) + ": none\n";
@@ -124,6 +123,18 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   app.add_option("--horizon", options.horizon, "longest segment allowed, in cycles (default: bounded by memory)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
+  const auto state = [&](const char* name, std::string& to, const char* text) {
+    return app.add_option(name, to, text)->type_name("FILE");
+  };
+  state("--save", options.save, "save the state when the run ends");
+  app.add_option("--save-every", options.save_every, "… and after every N cycles")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  CLI::Option* load = state("--load", options.load, "begin with a saved state; the streams go on from its cycle");
+  state("--resume", options.resume, "go on with the run that saved to FILE, if any, and save to it")
+      ->excludes(load)
+      ->excludes("--save");
+  state("--load-params", options.load_params, "begin with these parameters (safetensors)")->excludes(load);
   app.add_option("--progress", progress, "progress on stderr")->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_option("--monitor", monitor, "show this scalar output with the progress")
       ->allow_extra_args(false)
@@ -145,6 +156,8 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   for (const char* name : unavailable) {
     if (app.count(name) > 0) throw Failure(std::string(name) + " is not available yet", exit_usage);
   }
+  if (options.save_every > 0 && options.save.empty() && options.resume.empty())
+    throw Failure("--save-every: give the file to save to, --save FILE or --resume FILE", exit_usage);
   options.progress = when(progress);
   for (const std::string& name : monitor) options.monitored.push_back(monitored_output(program, name));
   return options;

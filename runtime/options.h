@@ -21,8 +21,10 @@ struct Options {
   std::vector<std::string> outputs;
   std::string format;  // empty: not given
   std::optional<std::int64_t> cycles;
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed;
   std::int64_t horizon = 0;
+  std::string save, load, resume, load_params;  // files; empty: not given
+  std::int64_t save_every = 0;                  // cycles; 0: at the end only
   When progress = When::automatic;
   std::vector<std::uint32_t> monitored;  // outputs
   bool stats = false;

@@ -53,7 +53,7 @@ void Progress::draw(std::int64_t cycles, double fraction) {
   if (fraction >= 0) line += bar_text(std::fmin(fraction, 1.0)) + "  ";
   char text[64];
   std::snprintf(text, sizeof text, "%lld cycles  %.0f cycles/s", static_cast<long long>(cycles),
-                seconds > 0 ? static_cast<double>(cycles) / seconds : 0.0);
+                seconds > 0 ? static_cast<double>(cycles - before_) / seconds : 0.0);
   line += text;
   if (fraction > 0 && fraction < 1) line += "  ETA " + duration_text(seconds / fraction * (1 - fraction));
   for (const std::uint32_t i : monitored_) {

@@ -18,6 +18,8 @@ class Progress {
  public:
   Progress(const Options& options, const Row& outputs);
   bool enabled() const { return enabled_; }
+  // Cycles that were there before this run.
+  void begin(std::int64_t cycles) { before_ = cycles; }
   // After each cycle; fraction of the work done, negative if unknown.
   void tick(std::int64_t cycles, double fraction) {
     if (enabled_) draw_when_due(cycles, fraction);
@@ -32,6 +34,7 @@ class Progress {
   bool enabled_ = false;
   bool terminal_ = false;
   bool drawn_ = false;
+  std::int64_t before_ = 0;
   Clock::time_point start_;
   Clock::time_point next_;
   const Row& outputs_;

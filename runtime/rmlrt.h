@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 1u
+#define RML_ABI 2u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum { RML_BOOL, RML_I8, RML_U8, RML_I16, RML_I32, RML_I64, RML_F16, RML_BF16, RML_F32, RML_F64 };
@@ -80,6 +80,38 @@ typedef struct rml_cut {
   rml_site site;
 } rml_cut;
 
+/* A part of the state that lives from cycle to cycle; what lies at offset in the state goes by kind. */
+enum {
+  RML_CELL,  /* the elements */
+  RML_QUEUE, /* {void* data; uint64_t capacity; int64_t pushed, cursors[count];}: a ring, capacity 0 or a
+                power of two; element n lies at n modulo the capacity; in use: min(cursors) … pushed - 1 */
+  RML_UNIT,  /* {int64_t cycle;} and, where count is 1, {int64_t length, capacity, start;} of the segment */
+  RML_ARRAY  /* {void* data; uint64_t bytes;}: an element per instant of the segment of unit `count` */
+};
+typedef struct rml_memory {
+  const char* name; /* unique in the program; of a parameter its path */
+  uint8_t kind;
+  uint8_t dtype;
+  uint32_t rank; /* of one element of a queue or array */
+  const uint64_t* dims;
+  uint64_t elements;
+  uint64_t offset;
+  uint32_t count; /* queues: readers; units: 1 if segmented; arrays: index of the unit in memories */
+} rml_memory;
+
+/* Where the first value of a parameter is looked at, once in a run. Rows of one path are adjacent. */
+typedef struct rml_parameter {
+  const char* path;
+  uint8_t dtype;
+  uint32_t rank;
+  const uint64_t* dims;
+  uint64_t elements;
+  uint64_t slot;   /* offset in the state of a pointer: to itself until the value has been looked at, then null; the
+                      host may let it point to elements that take the place of the program's own. UINT64_MAX: the
+                      program never looks */
+  uint32_t memory; /* index in memories of the cell that holds the parameter; UINT32_MAX: none */
+} rml_parameter;
+
 typedef struct rml_program {
   uint32_t abi;
   const char* name;   /* of the node */
@@ -89,6 +121,10 @@ typedef struct rml_program {
   const rml_port* outputs;
   const rml_site* sites;
   const rml_cut* cuts;
+  uint32_t savable; /* 1: memories are all that a state holds once every complete row has been popped */
+  uint32_t n_memories, n_parameters;
+  const rml_memory* memories;
+  const rml_parameter* parameters;
   uint64_t state_bytes, state_align;
   void (*init)(void* state);
   /* One cycle. in[i] points to the elements of input i, row-major; present[i] says whether it

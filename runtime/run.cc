@@ -1,5 +1,5 @@
-// See run.h. Order matters: the inputs are opened (and their headers checked) before the
-// outputs are created, so that a wrong input does not truncate an old output. At the end of the
+// See run.h. Order matters: the inputs are opened (and their headers checked) and a saved state is
+// read before the outputs are created or cut, so that nothing wrong destroys an old output. At the end of the
 // input or after a signal, finish settles what no later cycle can change; after a fault or a
 // bad row nothing is settled, only what was complete is written.
 #include "runtime/run.h"
@@ -8,14 +8,15 @@
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <new>
 #include <optional>
+#include <utility>
 
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/checkpoint/load_parameters.h"
+#include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
 #include "runtime/faults.h"
-#include "runtime/memory.h"
+#include "runtime/program_state.h"
 #include "runtime/progress.h"
 #include "runtime/signals.h"
 #include "runtime/stream_io/endpoints.h"
@@ -25,44 +26,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The program's state: allocated, initialised and in the end destroyed.
-class State {
- public:
-  State(const rml_program& program, const Options& options) : program_(program), memory_(default_memory_ceiling()) {
-    const std::uint64_t align = std::max<std::uint64_t>(program.state_align, 64);
-    const std::uint64_t bytes =
-        (std::max<std::uint64_t>(program.state_bytes, sizeof(rml_header)) + align - 1) / align * align;
-    block_ = bytes <= memory_.ceiling() ? std::aligned_alloc(align, bytes) : nullptr;
-    if (!block_) {
-      throw Failure(std::string(program.source) + ": the state of '" + program.name + "' needs " +
-                    std::to_string(bytes) + " bytes, more than the " + std::to_string(memory_.ceiling()) +
-                    " that this run may use");
-    }
-    std::memset(block_, 0, bytes);
-    header().seed = options.seed;
-    header().horizon = options.horizon;
-    header().grow = Memory::grow;
-    header().context = &memory_;
-    header().waiting = -1;
-    program.init(block_);
-  }
-  ~State() {
-    program_.destroy(block_);
-    std::free(block_);
-  }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-
-  void* block() const { return block_; }
-  rml_header& header() const { return *static_cast<rml_header*>(block_); }
-  const Memory& memory() const { return memory_; }
-
- private:
-  const rml_program& program_;
-  Memory memory_;
-  void* block_ = nullptr;
-};
-
 class Run {
  public:
   Run(const rml_program& program, const Options& options)
@@ -70,21 +33,29 @@ class Run {
         options_(options),
         in_(program.inputs, program.n_inputs),
         out_(program.outputs, program.n_outputs),
+        save_to_(options.resume.empty() ? options.save : options.resume),
         progress_(options, out_) {
     const auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_);
-    const auto outputs = plan_endpoints(Direction::out, options.outputs, options.format, out_);
+    outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, out_);
     if (inputs.empty() && !options.cycles) {
       throw Failure(std::string("node '") + program.name + "' has no inputs that could end the run: give --cycles N",
                     exit_usage);
     }
-    refuse_overlap(inputs, outputs);
+    refuse_overlap(inputs, outputs_);
+    check_saving(inputs);
     source_ = open_sources(inputs, in_, [this] { flush(); });
-    for (const Endpoint& output : outputs) sinks_.push_back(open_sink(output, out_));
   }
 
   int execute();
 
  private:
+  void check_saving(const std::vector<Endpoint>& inputs) const;
+  // The state, as it begins or as it was saved; the input up to its cycle; the outputs up to its rows.
+  void begin();
+  void skip_rows();
+  Settled settled(const Endpoint& output) const;
+  void settle();
+  void save();
   // False at the end of the input, at --cycles and after a signal.
   bool cycle();
   void drain();
@@ -102,10 +73,15 @@ class Run {
   const Options& options_;
   Row in_;
   Row out_;
+  const std::string save_to_;
   Progress progress_;
+  std::vector<Endpoint> outputs_;
   std::unique_ptr<RowSource> source_;
   std::vector<std::unique_ptr<RowSink>> sinks_;
-  std::optional<State> state_;
+  std::optional<ProgramState> state_;
+  GivenParameters given_;
+  RunRecord record_;
+  std::int64_t cycles_before_ = 0;  // this process
   std::int64_t undetermined_ = 0;
   std::int64_t peak_buffer_bytes_ = 0;
 };
@@ -113,15 +89,16 @@ class Run {
 int Run::execute() {
   const Clock::time_point start = Clock::now();
   try {
-    state_.emplace(program_, options_);
-    if (state_->header().fault != RML_OK) throw Failure(fault_text(program_, state_->header(), nullptr));
+    begin();
     try {
       while (cycle()) progress_.tick(state_->header().pushed, fraction());
     } catch (const Interrupted&) {
       // The row that was being waited for does not exist: the run ends as after a whole cycle.
     }
     finish();
+    settle();
     close();
+    if (!save_to_.empty()) save();
   } catch (const Failure& failure) {
     const std::string also = salvage();
     if (options_.stats && state_) print_stats(std::chrono::duration<double>(Clock::now() - start).count());
@@ -140,15 +117,111 @@ int Run::execute() {
   return signal == 0 ? static_cast<int>(exit_ok) : 128 + signal;
 }
 
+void Run::check_saving(const std::vector<Endpoint>& inputs) const {
+  const std::pair<const char*, const std::string&> files[] = {
+      {"--save", options_.save}, {"--resume", options_.resume}, {"--load", options_.load}};
+  for (const auto& [option, path] : files) {
+    if (path.empty()) continue;
+    require_savable(program_, option);
+    refuse_special_file(option, path);
+    refuse_endpoint(option, path, inputs);
+    refuse_endpoint(option, path, outputs_);
+  }
+  if (!options_.resume.empty()) require_continuable(outputs_);
+}
+
+void Run::begin() {
+  const bool resumed = !options_.resume.empty() && file_exists(options_.resume);
+  const std::string& path = resumed ? options_.resume : options_.load;
+  std::optional<CheckpointIn> saved;
+  if (!path.empty()) saved.emplace(path, read_whole_file(path));
+  if (saved && options_.seed && *options_.seed != saved->seed()) {
+    throw Failure("--seed " + std::to_string(*options_.seed) + ": '" + path + "' was saved by a run with seed " +
+                  std::to_string(saved->seed()));
+  }
+  state_.emplace(program_, saved ? saved->seed() : options_.seed.value_or(0), options_.horizon);
+  const rml_header& header = state_->header();
+  if (header.fault != RML_OK) throw Failure(fault_text(program_, header, nullptr));
+  if (saved)
+    saved->restore(program_, state_->block(), given_);
+  else if (!options_.load_params.empty())
+    load_parameters(program_, state_->block(), options_.load_params, given_);
+  cycles_before_ = header.pushed;
+  progress_.begin(header.pushed);
+  if (resumed) {
+    record_ = saved->run();
+    skip_rows();
+  } else {
+    record_.first_cycle = header.pushed;
+    record_.first_row = header.popped;
+  }
+  std::vector<std::optional<Settled>> before(outputs_.size());
+  for (std::size_t k = 0; k < outputs_.size() && resumed; ++k) before[k] = settled(outputs_[k]);
+  if (resumed && record_.outputs.size() > outputs_.size())
+    throw Failure("'" + options_.resume + "' was saved by a run with " + std::to_string(record_.outputs.size()) +
+                  " outputs; give them all");
+  for (std::size_t k = 0; k < outputs_.size(); ++k) sinks_.push_back(open_sink(outputs_[k], out_, before[k]));
+}
+
+// The rows that the saved state has read already must be there, and the same.
+void Run::skip_rows() {
+  const std::int64_t rows = state_->header().pushed - record_.first_cycle;
+  std::uint32_t checksum = 0;
+  for (std::int64_t row = 0; row < rows && source_; ++row) {
+    if (!source_->read()) {
+      throw Failure(source_->name() + " ends after " + std::to_string(row) + " rows, but '" + options_.resume +
+                    "' was saved after " + std::to_string(rows));
+    }
+    checksum = in_.checksum(checksum);
+  }
+  if (checksum != record_.input_checksum) {
+    throw Failure("the first " + std::to_string(rows) + " rows of " + source_->name() + " are not those that '" +
+                  options_.resume + "' was saved after; to go on with other rows, use --load");
+  }
+}
+
+Settled Run::settled(const Endpoint& output) const {
+  std::vector<std::string> ports;
+  for (const std::uint32_t i : output.ports) ports.emplace_back(program_.outputs[i].name);
+  for (const OutputRecord& known : record_.outputs) {
+    if (known.path != recorded_path(output.path) || known.ports != ports) continue;
+    return {known.bytes, static_cast<std::uint64_t>(state_->header().popped - record_.first_row)};
+  }
+  throw Failure("'" + output.path + "' was not an output of the run that saved '" + options_.resume + "'");
+}
+
+void Run::settle() {
+  if (save_to_.empty()) return;
+  record_.outputs.clear();
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    const auto bytes = sinks_[k]->settle();
+    if (!bytes) continue;
+    OutputRecord& output = record_.outputs.emplace_back();
+    output.path = recorded_path(outputs_[k].path);
+    for (const std::uint32_t i : outputs_[k].ports) output.ports.emplace_back(program_.outputs[i].name);
+    output.bytes = *bytes;
+  }
+}
+
+// Outputs are settled first: what the state has handed out is never lost.
+void Run::save() { write_whole_file(save_to_, CheckpointOut(program_, state_->block(), record_).pieces()); }
+
 bool Run::cycle() {
   rml_header& header = state_->header();
-  if (options_.cycles && header.pushed >= *options_.cycles) return false;
+  if (options_.cycles && header.pushed - record_.first_cycle >= *options_.cycles) return false;
   if (interrupt_signal() != 0) return false;
   if (source_ && !source_->read()) return false;
   const std::int32_t fault = program_.push(state_->block(), in_.const_pointers(), in_.present());
   if (fault != RML_OK) throw Failure(fault_text(program_, header, source_.get()));
   peak_buffer_bytes_ = std::max(peak_buffer_bytes_, header.buffer_bytes);
   drain();
+  if (!save_to_.empty()) {
+    if (source_) record_.input_checksum = in_.checksum(record_.input_checksum);
+    if (options_.save_every > 0 && (header.pushed - record_.first_cycle) % options_.save_every == 0) {
+      settle();
+      save();
+    }
+  }
   return true;
 }
 
@@ -193,7 +266,8 @@ double Run::fraction() const {
   if (!progress_.enabled()) return -1;
   const double of_input = source_ ? source_->fraction() : -1;
   if (!options_.cycles || *options_.cycles == 0) return of_input;
-  const double of_cycles = static_cast<double>(state_->header().pushed) / static_cast<double>(*options_.cycles);
+  const double of_cycles =
+      static_cast<double>(state_->header().pushed - record_.first_cycle) / static_cast<double>(*options_.cycles);
   return std::max(of_input, of_cycles);
 }
 
@@ -212,7 +286,8 @@ void Run::print_stats(double seconds) const {
                "longest segment  %" PRId64
                " cycles\n"
                "buffers          %" PRId64 " bytes at most\n",
-               header.pushed, header.popped, seconds, seconds > 0 ? static_cast<double>(header.pushed) / seconds : 0.0,
+               header.pushed, header.popped, seconds,
+               seconds > 0 ? static_cast<double>(header.pushed - cycles_before_) / seconds : 0.0,
                static_cast<double>(peak_resident_bytes()) / (1024.0 * 1024.0), header.segments, header.longest_segment,
                std::max(peak_buffer_bytes_, header.buffer_bytes));
 }

@@ -157,7 +157,7 @@ class Check {
       auto& d = diagnostics_.report(Code::E0502, core_[post].span,
                                     "the gradient of this recurrence depends on the infinite future",
                                     "flows back from every later cycle: the state never starts anew");
-      explain_cycle(graph_, find_cycle(graph_, comp.values, post, false), d);
+      explain_cycle(graph_, find_cycle(graph_, comp.values, post, every_edge), d);
       explain_instance(core_, post, d);
       d.note("let the state start anew where a segment ends: `fby_end(end, init, e)` instead of `init fby e`");
       return;

@@ -292,6 +292,13 @@ std::string expression(const Core& core, ValueId v, int depth) {
 
 }  // namespace
 
+// 64-bit FNV-1a.
+std::uint64_t path_key(const std::string& path) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : path) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
 std::string describe(const Core& core, ValueId v) { return expression(core, v, 0); }
 
 std::string clock_string(const Core& core, ClockId clock) {

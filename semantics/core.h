@@ -54,7 +54,7 @@ struct Apply {
   OperatorId op;
   std::vector<ValueId> operands;
   std::vector<Attribute> attributes;
-  std::uint64_t key = 0;  // random operators: hash of the instance path
+  std::uint64_t key = 0;  // random operators and param: path_key
 };
 struct Call {
   std::uint32_t external;
@@ -118,7 +118,9 @@ struct ExternalNode {
   Span span;
 };
 
-struct Parameter {  // a `param`: trained under diff, stored by name
+// A `param`: trained under diff, stored by name. It is `param(init) fby …`: the operator of that name
+// yields what was loaded under the key of the path, where something was.
+struct Parameter {
   std::string path;
   ValueId value;
 };
@@ -140,6 +142,9 @@ struct Core {
   const Clock& operator[](ClockId c) const { return clocks[c.index]; }
   bool is_const(ValueId v) const { return std::holds_alternative<core::Const>(values[v.index].rhs); }
 };
+
+// What Apply::key holds for the thing that has this path.
+std::uint64_t path_key(const std::string& path);
 
 // Calls f(ValueId&) for every operand of a right-hand side, conditions included.
 template <class Rhs, class F>

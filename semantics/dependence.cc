@@ -8,6 +8,7 @@
 #include "semantics/dependence.h"
 
 #include <algorithm>
+#include <set>
 
 namespace rml {
 
@@ -313,6 +314,8 @@ struct DeadOperand {
 
 std::vector<DeadOperand> find_dead_operands(const Core& core) {
   std::vector<DeadOperand> dead;
+  std::set<ValueId> parameters;
+  for (const Parameter& p : core.parameters) parameters.insert(p.value);
   const DependenceGraph graph(core);
   for (std::size_t i = 0; i < core.values.size(); ++i) {
     const ValueId v{i};
@@ -321,6 +324,7 @@ std::vector<DeadOperand> find_dead_operands(const Core& core) {
       const bool fby = std::holds_alternative<core::Fby>(core[v].rhs);
       if (!e.guarded && !fby && e.weight <= 0) continue;
       if (fby && !e.at_start && e.weight == 0) continue;  // the condition of its clock
+      if (e.on == v && parameters.contains(v)) continue;  // it is saved, whoever needs it
       if (!graph.demand_across(v, e).never) continue;
       if (e.guarded)
         dead.push_back({v, e.guard.positive ? DeadOperand::on_true : DeadOperand::on_false});
@@ -355,6 +359,8 @@ Core prune_undemanded(Core core) {
         break;
       case DeadOperand::next:
         std::get<core::Fby>(rhs).next = zero;
+        for (Parameter& p : core.parameters)  // only its beginning matters: nothing of it is kept
+          if (p.value == v) p.value = std::get<core::Fby>(rhs).init;
         break;
       case DeadOperand::all:
         rhs = core[zero].rhs;

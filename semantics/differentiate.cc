@@ -93,7 +93,12 @@ bool Differentiation::find_written(const DerivativeKey& key, Derivative& out) {
     const TypedNode& typed = checked_.types.nodes[key.node.index];
     if (is_float(typed, typed.variable_types[of.inputs.size() + j], key.float_variables)) out.adjoints.push_back(j);
   }
-  const std::size_t inputs = of.inputs.size() + 1 + out.adjoints.size();
+  std::size_t inputs = of.inputs.size() + 1;
+  for (const std::uint32_t j : out.adjoints) {
+    const std::string activity = "bp_" + program_.text(of.outputs[j].name);
+    out.sampled_activity.push_back(inputs < node.inputs.size() && program_.text(node.inputs[inputs].name) == activity);
+    inputs += out.sampled_activity.back() ? 2 : 1;
+  }
   if (node.inputs.size() != inputs) {
     complain("has " + std::to_string(node.inputs.size()) + " inputs, not " + std::to_string(inputs));
     return true;
@@ -121,6 +126,7 @@ bool Differentiation::find_written(const DerivativeKey& key, Derivative& out) {
 const Derivative& Differentiation::derive(const DerivativeKey& key) {
   if (const auto known = derivatives_.find(key); known != derivatives_.end()) return known->second;
   Derivative& out = derivatives_[key];
+  out.of = key.node;
   if (find_written(key, out)) return out;
   const ast::Node& of = program_[key.node];
   if (of.external()) {
@@ -164,26 +170,43 @@ std::optional<std::size_t> equation_of(const ast::Node& node, ExprId e) {
   return std::nullopt;
 }
 
-class FreshNames {
- public:
-  FreshNames(Program& program, const ast::Node& node) : program_(program) {
-    for (const auto* list : {&node.inputs, &node.outputs})
-      for (const ast::Parameter& p : *list) taken_.insert(p.name);
-    for (const ast::Equation& q : node.equations)
-      for (const ast::Target& t : q.targets) taken_.insert(t.name);
-  }
-  Symbol operator()(const std::string& base) {
-    Symbol s = program_.names.intern(base);
-    for (int k = 2; !taken_.insert(s).second; ++k) s = program_.names.intern(base + std::to_string(k));
-    return s;
-  }
-
- private:
-  Program& program_;
-  std::set<Symbol> taken_;
-};
-
 }  // namespace
+
+// Before the adjoint of an output on a sub-clock stands `bp` sampled to that clock, by the caller's names.
+void Differentiation::sample_activities(ast::Call& call, const Derivative& derived, const ast::Node& original,
+                                        ast::Equation* equation, FreshNames& fresh, std::vector<ast::Equation>& added) {
+  SyntaxWriter write(program_);
+  write.span = call.callee_span;
+  const std::size_t inputs = original.inputs.size();
+  const ClockedNode& clocked = checked_.clocks.nodes[derived.of.index];
+  const auto condition = [&](std::size_t v) {
+    if (v >= inputs) {
+      if (equation == nullptr) return Symbol{};
+      Symbol& name = equation->targets[v - inputs].name;
+      return name = name.valid() ? name : fresh(program_.text(original.outputs[v - inputs].name));
+    }
+    ExprId& argument = call.arguments[v].value;
+    if (const auto* name = std::get_if<ast::Name>(&program_[argument])) return name->symbol;
+    const Symbol made = fresh(program_.text(original.inputs[v].name));
+    added.push_back({{write.target(made)}, argument, write.span});
+    argument = write.name(made);
+    return made;
+  };
+  std::size_t at = inputs + 1;
+  for (std::size_t k = 0; k < derived.adjoints.size(); ++k, ++at) {
+    if (!derived.sampled_activity[k]) continue;
+    ExprId sampled = write.copy(call.arguments[inputs].value);
+    std::vector<const ClockTerm*> chain;
+    for (ClockTermId t = clocked.variable_clocks[inputs + derived.adjoints[k]];
+         t.valid() && clocked.terms[t.index].kind == ClockTerm::on; t = clocked.terms[t.index].parent)
+      chain.push_back(&clocked.terms[t.index]);
+    for (std::size_t i = chain.size(); i-- > 0;)
+      sampled =
+          write.when(sampled, condition(static_cast<std::size_t>(chain[i]->condition.variable)), chain[i]->positive);
+    call.arguments.insert(call.arguments.begin() + static_cast<std::ptrdiff_t>(at), {{}, write.span, sampled});
+    ++at;
+  }
+}
 
 void Differentiation::expand(const DiffCall& at) {
   DerivativeKey key = outermost(at.of);
@@ -262,6 +285,7 @@ void Differentiation::expand(const DiffCall& at) {
     equation({write.target(activity)}, bp);
     bp = write.name(activity);
   }
+  sample_activities(call, derived, original, q ? &node.equations[*q] : nullptr, fresh, added);
   if (!q) {  // inside an expression: no gradients
     program_.exprs[at.call.index] = call;
     node.equations.insert(node.equations.end(), added.begin(), added.end());

@@ -312,8 +312,10 @@ void NodeDerivation::node_call(ExprId e, const std::vector<Adjoint>& adjoints) {
   const std::string callee = text(program_[g].name);
   const Symbol bp = acts.size() == 1 ? acts[0] : act_any(acts, "bp_" + callee);
   std::vector<Symbol> outputs;
-  for (const std::uint32_t j : derived_g.adjoints) {
+  for (std::size_t k = 0; k < derived_g.adjoints.size(); ++k) {
+    const std::uint32_t j = derived_g.adjoints[k];
     const Symbol act = act_on(bp, callee_chain(e, g, clocked.variable_clocks[inputs + j], targets));
+    if (derived_g.sampled_activity[k]) outputs.push_back(act);
     if (adjoints[j].given() && adjoints[j].act == act) {
       outputs.push_back(adjoints[j].value);
       continue;

@@ -178,10 +178,25 @@ void NodeDerivation::interface(const std::string& name) {
     if (!key_.outputs[j]) continue;
     out_.adjoints.push_back(j);
     const auto v = static_cast<std::uint32_t>(node_.inputs.size()) + j;
+    equation_ = resolved_.variables[v].equation;
+    const std::vector<Sampling> conditions = chain(clocked_.variable_clocks[v]);
+    Symbol act = bp_;
+    bool own = false;
+    if (!conditions.empty()) {
+      const Symbol inner = act_on(bp_, {conditions.begin(), conditions.end() - 1});
+      const Sampling& last = conditions.back();
+      const std::string key = "when " + id(inner) + (last.positive ? " " : " not ") + id(last.condition);
+      own = !activities_.contains(key);
+      if (own) {
+        activities_[key] = fresh("bp_" + variable_text(v));
+        sampled_from_.emplace(activities_[key], Sampling{inner, last.condition, last.positive});
+        result_.inputs.push_back({activities_[key], write_.span, std::nullopt});
+      }
+      act = activities_[key];
+    }
+    out_.sampled_activity.push_back(own);
     const Symbol adjoint = fresh("d" + variable_text(v));
     result_.inputs.push_back({adjoint, write_.span, std::nullopt});
-    equation_ = resolved_.variables[v].equation;
-    const Symbol act = act_on(bp_, chain(clocked_.variable_clocks[v]));
     contributions_[v].push_back({act, write_.name(adjoint), {}, true, {}, {}});
   }
   for (std::size_t k = 0; k < key_.rates; ++k) {

@@ -27,8 +27,9 @@ struct DerivativeKey {
   friend auto operator<=>(const DerivativeKey&, const DerivativeKey&) = default;
 };
 
-// The node that does it. Its inputs: those of the original, `bp`, an adjoint for each output in
-// `adjoints`, the optimizer's arguments. Its outputs: those of the original, then `extras`.
+// The node that does it. Its inputs: those of the original, `bp`, for each output in `adjoints` its
+// adjoint (after `bp` sampled to its clock where that is not the root), the optimizer's
+// arguments. Its outputs: those of the original, then `extras`.
 struct Derivative {
   struct Extra {
     enum Kind : std::uint8_t { activity, gradient, other } kind = other;
@@ -36,11 +37,12 @@ struct Derivative {
     std::uint32_t active_with = no_input;  // of a gradient: the input whose activity is its own
   };
   static constexpr std::uint32_t no_input = UINT32_MAX;  // `bp`
-  NodeId node;
+  NodeId of, node;
   std::vector<std::uint32_t> adjoints;
-  std::vector<Extra> extras;  // an activity stands before the gradients that it belongs to
-  bool failed = false;        // an error was reported
-  bool written = false;       // by the user
+  std::vector<bool> sampled_activity;  // by adjoint: an activity input stands before it
+  std::vector<Extra> extras;           // an activity stands before the gradients that it belongs to
+  bool failed = false;                 // an error was reported
+  bool written = false;                // by the user
 
   // Whether anyone needs extra k, given who takes the gradient of an input.
   template <class F>
@@ -50,6 +52,26 @@ struct Derivative {
              return e.kind == Extra::gradient && e.active_with == extras[k].input && takes(e.input);
            });
   }
+};
+
+// Names that a node does not have yet.
+class FreshNames {
+ public:
+  FreshNames(Program& program, const ast::Node& node) : program_(program) {
+    for (const auto* list : {&node.inputs, &node.outputs})
+      for (const ast::Parameter& p : *list) taken_.insert(p.name);
+    for (const ast::Equation& q : node.equations)
+      for (const ast::Target& t : q.targets) taken_.insert(t.name);
+  }
+  Symbol operator()(const std::string& base) {
+    Symbol s = program_.names.intern(base);
+    for (int k = 2; !taken_.insert(s).second; ++k) s = program_.names.intern(base + std::to_string(k));
+    return s;
+  }
+
+ private:
+  Program& program_;
+  std::set<Symbol> taken_;
 };
 
 class Differentiation {
@@ -77,6 +99,8 @@ class Differentiation {
   bool sound(NodeId node) const;
   void expand(const DiffCall& call);
   void fail(const DiffCall& call);
+  void sample_activities(ast::Call& call, const Derivative& derived, const ast::Node& original, ast::Equation* equation,
+                         FreshNames& fresh, std::vector<ast::Equation>& added);
   bool find_written(const DerivativeKey& key, Derivative& out);
 
   Program& program_;

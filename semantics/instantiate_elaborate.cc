@@ -191,9 +191,11 @@ void Elaborator::elaborate_external() {
 }
 
 std::vector<DraftId> Elaborator::instantiate_node(ExprId e, const ast::Call& call, NodeId node) {
-  // The instance of `diff f` is named like that of f: parameters keep their names.
+  // The instance of `diff f`, made or written, is named like that of f: parameters keep their names.
   const NodeId origin = program()[node].derived_from.valid() ? program()[node].derived_from : node;
-  const std::string segment = fresh_segment(program().text(program()[origin].name));
+  std::string name = program().text(program()[origin].name);
+  if (name.starts_with("diff_")) name.erase(0, 5);
+  const std::string segment = fresh_segment(name);
   const InstanceId instance{draft_.instances.size()};
   draft_.instances.push_back({scope_.instance, node, call.callee_span, qualified(segment), origin != node});
   std::vector<DraftId> arguments;

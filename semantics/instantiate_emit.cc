@@ -72,6 +72,7 @@ class Emitter {
   core::Rhs fby(DraftId d, const Fby& f, ClockId clock);
   core::Rhs index(DraftId d, const Index& i, ClockId clock);
   core::Rhs when(const When& w);
+  void open_to_loading(const Parameter& parameter);
   void emit_interface();
   void emit_externals();
 
@@ -377,6 +378,18 @@ ValueId Emitter::port(const NamedValue& named) {
   return state(d).constant != nullptr ? constant(*state(d).constant, clock(named.clock)) : emitted_[d.index];
 }
 
+// p = init fby …  =>  p = param(init) fby …: what is loaded under the parameter's path takes init's place.
+void Emitter::open_to_loading(const Parameter& parameter) {
+  const core::Rhs rhs = core_[parameter.value].rhs;
+  const auto* f = std::get_if<core::Fby>(&rhs);
+  if (f == nullptr) return;
+  const rml::Value held = core_[parameter.value];
+  const Place place{table_.on(held.clock, start(held.clock), true), held.span, held.instance};
+  const ValueId init = add(core::Apply{operators().require("param"), {f->init}, {}, path_key(parameter.path)},
+                           held.dtype, held.shape, place);
+  core_[parameter.value].rhs = core::Fby{init, f->next};
+}
+
 void Emitter::emit_interface() {
   const auto ports = [&](const std::vector<NamedValue>& from, std::vector<Port>& to) {
     for (const NamedValue& named : from) to.push_back({named.name, port(named), named.span});
@@ -384,7 +397,10 @@ void Emitter::emit_interface() {
   ports(draft_.inputs, core_.inputs);
   ports(draft_.outputs, core_.outputs);
   ports(draft_.watches, core_.watches);
-  for (const NamedValue& named : draft_.parameters) core_.parameters.push_back({named.name, port(named)});
+  for (const NamedValue& named : draft_.parameters) {
+    core_.parameters.push_back({named.name, port(named)});
+    open_to_loading(core_.parameters.back());
+  }
   for (const Assertion& assertion : draft_.asserts) {
     const ValueId condition = port({"", assertion.condition, assertion.clock, assertion.span});
     const bool holds = core_.is_const(condition) && std::get<core::Const>(core_[condition].rhs).value.truth();

@@ -22,13 +22,6 @@ struct Overloaded : F... {
   using F::operator()...;
 };
 
-// 64-bit FNV-1a.
-std::uint64_t fnv1a(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
-
 const char* operator_name(BinaryOp op) {
   constexpr std::array<const char*, 13> names = {"logical_or", "logical_and", "eq",  "ne",  "lt",  "le", "gt",
                                                  "ge",         "add",         "sub", "mul", "div", "mod"};
@@ -280,7 +273,7 @@ DraftId Elaborator::operation(ExprId e, OperatorId op, const std::vector<ExprId>
   }
   if (row.random) {
     const std::string path = scope_.instance.valid() ? draft_.instances[scope_.instance.index].path : "";
-    apply.key = fnv1a(path + "/" + std::to_string(scope_.random_calls++));
+    apply.key = path_key(path + "/" + std::to_string(scope_.random_calls++));
   }
   return add(std::move(apply), dtype_of(e), clock_of(e), program().span(e));
 }

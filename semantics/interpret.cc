@@ -156,6 +156,8 @@ Interpreter::Interpreter(const Core& core, std::uint64_t seed, CallExternal call
 
 Interpreter::~Interpreter() = default;
 
+void Interpreter::give(std::uint64_t key, Tensor value) { state_->evaluator.give(key, std::move(value)); }
+
 std::optional<RunFault> Interpreter::push(std::vector<Cell> cells) {
   State& s = *state_;
   if (s.evaluator.fault() || s.finished) return s.evaluator.fault();

@@ -37,6 +37,8 @@ class Interpreter {
   Interpreter(const Core& core, std::uint64_t seed, CallExternal call = {});
   ~Interpreter();
 
+  // The param of this path_key takes this value instead of its operand's; before the first cycle.
+  void give(std::uint64_t key, Tensor value);
   // One cycle; cells[i] is input i, present or absent. Nothing, or the fault that ends the run.
   std::optional<RunFault> push(std::vector<Cell> cells);
   // No more input will come.

@@ -295,6 +295,8 @@ bool Evaluator::operands(const std::vector<ValueId>& values, std::int64_t cycle)
 
 SharedTensor Evaluator::apply(ValueId v, const core::Apply& rhs, std::int64_t cycle) {
   if (!operands(rhs.operands, cycle)) return nullptr;
+  if (operators()[rhs.op].lowering == Lowering::parameter)
+    if (const auto given = given_.find(rhs.key); given != given_.end()) return given->second;
   const Value& value = core_[v];
   const Application& application = applications_[v.index];
   auto result = std::make_shared<Tensor>(value.dtype, value.shape);

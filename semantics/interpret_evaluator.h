@@ -15,6 +15,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "semantics/interpret.h"
@@ -54,6 +55,8 @@ class Evaluator {
 
   // The fby whose memory is kept across frames; their `next` must be demanded in every cycle.
   void keep(std::vector<ValueId> fbys) { kept_ = std::move(fbys); }
+
+  void give(std::uint64_t key, Tensor value) { given_[key] = std::make_shared<const Tensor>(std::move(value)); }
 
   // Opens a cycle and resumes what waited for it.
   void open_cycle(std::vector<Cell> inputs);
@@ -118,8 +121,9 @@ class Evaluator {
   const std::uint64_t seed_;
   const CallExternal call_;
   const Subject clocks_begin_, checks_begin_, asserts_begin_, subjects_;
-  std::vector<Application> applications_;  // by ValueId
-  std::vector<const State*> fixed_;        // by Subject: the same in every cycle (constants, base, never)
+  std::unordered_map<std::uint64_t, SharedTensor> given_;  // to params, by key
+  std::vector<Application> applications_;                  // by ValueId
+  std::vector<const State*> fixed_;  // by Subject: the same in every cycle (constants, base, never)
   std::deque<State> fixed_states_;
   std::vector<ValueId> kept_;
   std::vector<SharedTensor> remembered_;  // by ValueId: a fby's `next` at the last instant before first_

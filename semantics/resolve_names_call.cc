@@ -75,7 +75,7 @@ void NameResolver::unknown_callee(const std::string& name, Span span) {
   if (suggestions_left_ > 0) {
     --suggestions_left_;
     candidates = operators().names();
-    candidates.insert(candidates.end(), {"param", "stop_gradient"});
+    candidates.emplace_back("stop_gradient");
     for (auto [symbol, node] : scopes_[walk_.module.index].nodes) candidates.push_back(text(Symbol{symbol}));
     std::sort(candidates.begin(), candidates.end());
   }
@@ -88,8 +88,8 @@ Reference NameResolver::unqualified_callee(Symbol name, Span span) {
   NodeId node;
   if (item_named(name, node)) return NodeRef{node};
   const std::string& word = text(name);
-  if (auto op = operators().find(word)) return OperatorRef{*op};
   if (word == "param") return ParamRef{};
+  if (auto op = operators().find(word)) return OperatorRef{*op};
   if (word == "stop_gradient") return StopGradientRef{};
   if (walk_.variables.contains(name.index)) {
     const ResolvedNode& in = result_.nodes[walk_.node.index];

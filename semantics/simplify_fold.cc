@@ -53,7 +53,7 @@ Folded is_value(const Core& core, ValueId v) {
 std::optional<Tensor> evaluate(const Core& core, const Value& value, const core::Apply& apply) {
   const OperatorInfo& row = operators()[apply.op];
   const auto count = element_count(value.shape);
-  if (row.random || !count || *count > max_folded_elements) return std::nullopt;
+  if (row.random || row.lowering == Lowering::parameter || !count || *count > max_folded_elements) return std::nullopt;
   std::vector<DType> dtypes;
   std::vector<Shape> shapes;
   std::vector<const Tensor*> operands;

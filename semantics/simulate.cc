@@ -36,7 +36,9 @@ class Walk {
       slice_.push_back(v);
       const auto& rhs = core_[v].rhs;
       if (std::holds_alternative<core::Input>(rhs)) inputs = true;
-      if (const auto* a = std::get_if<core::Apply>(&rhs); a != nullptr && operators()[a->op].random) inputs = true;
+      if (const auto* a = std::get_if<core::Apply>(&rhs);
+          a != nullptr && (operators()[a->op].random || operators()[a->op].lowering == Lowering::parameter))
+        inputs = true;
       if (std::holds_alternative<core::Call>(rhs) || std::holds_alternative<core::Post>(rhs)) return false;
       if (core_[v].shape.size() > 1 || (core_[v].shape.size() == 1 && core_[v].shape[0] > 64)) return false;
       for_each_operand(rhs, [&](ValueId o) { work.push_back(o); });

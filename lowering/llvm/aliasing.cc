@@ -33,7 +33,9 @@ void Aliasing::compute(Region& region, ValueId v) const {
   if (v.index < program_.inlined.size() && program_.inlined[v.index]) return;
   if (const auto* apply = std::get_if<core::Apply>(&value.rhs)) {
     for (const ValueId operand : apply->operands) use(region, operand);
-    if (operators()[apply->op].lowering == Lowering::reshape) region.same.emplace_back(apply->operands[0], v);
+    const Lowering lowering = operators()[apply->op].lowering;
+    if (lowering == Lowering::reshape || lowering == Lowering::parameter)
+      region.same.emplace_back(apply->operands[0], v);
   } else if (const auto* call = std::get_if<core::Call>(&value.rhs)) {
     for (const ValueId operand : call->operands) use(region, operand);
   }

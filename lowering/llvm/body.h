@@ -216,8 +216,9 @@ class Body {
   void iota(ValueId);
   void one_hot(ValueId, ValueId at);
 
-  // emit_call.cc
+  // emit_call.cc: what is not in the equations
   void random(ValueId, const core::Apply&);
+  void parameter(ValueId, ValueId init);
   void call(ValueId, const core::Call&);
 
   llvm::Function* function_;

@@ -7,6 +7,8 @@
 //   s = state->s;  for (i = 0; i < n; ++i) { y[i] = s + x[i]; s = y[i]; }  state->s = s;
 #include "lowering/llvm/c_interface.h"
 
+#include <utility>
+
 #include "lowering/llvm/emit_unit.h"
 
 namespace rml::codegen {
@@ -214,6 +216,7 @@ std::uint64_t emit_step_interface(Emission& module) {
   StepInterface interface{module};
   for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);
   if (!interface.header) module.layout.bias = module.layout.header_bytes;
+  const std::vector<std::uint64_t> slots = std::exchange(module.layout.slots, {});  // they lie behind NODE_state
   interface.emit_init("_init", false);
   interface.emit_init("_reset", true);
   if (draws(module.program)) interface.emit_seed();
@@ -222,6 +225,7 @@ std::uint64_t emit_step_interface(Emission& module) {
   interface.emit_run();
   const std::uint64_t size = module.layout.step_bytes();
   module.layout.bias = 0;
+  module.layout.slots = slots;
   return size;
 }
 

@@ -11,7 +11,7 @@ Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOption
       module(m),
       context(m.getContext()),
       abi(context),
-      layout(p, m.getDataLayout(), abi.header),
+      layout(p, m.getDataLayout(), abi.header, o.with_program || o.with_main),
       debug(m, s, o.target.optimization > 0),
       vector_bits(bits),
       index_type_(llvm::Type::getIntNTy(context, m.getDataLayout().getIndexSizeInBits(0))) {

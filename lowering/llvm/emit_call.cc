@@ -1,8 +1,11 @@
-// Calls out of generated code: external nodes and the kernels of random operators.
+// What comes from outside the equations: external nodes, the kernels of random operators, and
+// parameters that the host has given.
 //
 // An external node is `void NAME(inputs…, outputs…)`: scalars by value (Booleans as
 // uint8_t), tensors as pointers to const, outputs as pointers. Its effects are unknown, so
 // calls keep their order.
+#include <algorithm>
+
 #include "lowering/llvm/body.h"
 #include "runtime/rmlrt.h"
 
@@ -78,6 +81,20 @@ void Body::random(ValueId v, const core::Apply& a) {
        ir.getInt32(static_cast<std::uint32_t>(x.shape.size())), llvm::ConstantFP::get(real, parameters[0]),
        llvm::ConstantFP::get(real, parameters[1]), seed, ir.getInt64(a.key), scalar(a.operands.back())});
   if (row.can_fail) check(ir.CreateICmpNE(code, ir.getInt32(0)), RML_FAULT_NUMERIC, module.site(v));
+}
+
+// The elements behind the slot, unless it points to itself; it is emptied, as its one instant is this one.
+void Body::parameter(ValueId v, ValueId init) {
+  prepare(init);
+  const std::vector<steps::ParameterInfo>& all = module.program.parameters;
+  const auto row = std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.site == v; });
+  IrValue own = address(init);
+  if (module.layout.slots.empty() || row == all.end()) return define_at(v, own);
+  IrValue slot = at(module.layout.slots[static_cast<std::size_t>(row - all.begin())]);
+  IrValue given = ir.CreateLoad(module.pointer(), slot, "given");
+  ir.CreateStore(llvm::ConstantPointerNull::get(module.pointer()), slot);
+  IrValue nothing = ir.CreateOr(ir.CreateICmpEQ(given, slot), ir.CreateIsNull(given));
+  define_at(v, ir.CreateSelect(nothing, own, given));
 }
 
 }  // namespace rml::codegen

@@ -296,6 +296,7 @@ void emit_initial_values(Body& body) {
       body.store_i64(body.ir.getInt64(skip), module.layout.queues[q].cursors + 8 * std::uint64_t{reader});
     }
   }
+  for (const std::uint64_t slot : module.layout.slots) body.ir.CreateStore(body.at(slot), body.at(slot));
   if (module.program.straight) return;
   for (std::size_t u = 0; u < module.program.units.size(); ++u) {
     body.store_i64(body.ir.getInt64(0), module.layout.units[u].cycle);

@@ -1,4 +1,4 @@
-// The rml_program table: constants that describe ports, sites and cuts to the host.
+// The rml_program table: constants that describe ports, sites, cuts and the state to the host.
 #include "lowering/llvm/emit_program.h"
 #include "runtime/rmlrt.h"
 
@@ -8,17 +8,20 @@ namespace {
 
 llvm::Constant* integer(llvm::Type* type, std::uint64_t value) { return llvm::ConstantInt::get(type, value); }
 
+llvm::Constant* dims(Emission& module, const Shape& shape) {
+  std::vector<llvm::Constant*> extents;
+  for (const std::int64_t extent : shape) extents.push_back(integer(module.i64(), static_cast<std::uint64_t>(extent)));
+  return module.table("dims", module.i64(), extents);
+}
+
 llvm::Constant* port_row(Emission& module, const Port& port) {
   const Value& value = module.core[port.value];
   auto* i8 = llvm::Type::getInt8Ty(module.context);
-  std::vector<llvm::Constant*> dims;
-  for (const std::int64_t extent : value.shape)
-    dims.push_back(integer(module.i64(), static_cast<std::uint64_t>(extent)));
   return llvm::ConstantStruct::get(
       module.abi.port,
       {module.text(port.name), module.text(clock_string(module.core, value.clock)),
        integer(i8, static_cast<std::uint8_t>(value.dtype)), integer(i8, module.always_present(port.value) ? 1 : 0),
-       integer(module.i32(), value.shape.size()), module.table("dims", module.i64(), dims),
+       integer(module.i32(), value.shape.size()), dims(module, value.shape),
        integer(module.i64(), static_cast<std::uint64_t>(elements(value.shape)))});
 }
 
@@ -26,6 +29,66 @@ llvm::Constant* ports(Emission& module, const std::string& name, const std::vect
   std::vector<llvm::Constant*> rows;
   for (const Port& port : ports) rows.push_back(port_row(module, port));
   return module.table(name, module.abi.port, rows);
+}
+
+// What a state holds, in the order cells, queues, units, arrays.
+class MemoryTable {
+ public:
+  explicit MemoryTable(Emission& module) : module_(module) {}
+
+  // The row of each cell, for parameters.
+  std::vector<std::uint32_t> row_of_cell;
+
+  std::vector<llvm::Constant*> rows() {
+    const steps::Program& program = module_.program;
+    row_of_cell.assign(program.cells.size(), UINT32_MAX);
+    for (std::size_t k = 0; k < program.cells.size(); ++k) {
+      const steps::CellInfo& cell = program.cells[k];
+      if (cell.local) continue;
+      row_of_cell[k] = static_cast<std::uint32_t>(rows_.size());
+      add(cell.name, RML_CELL, cell.dtype, cell.shape, module_.layout.cells[k], 0);
+    }
+    for (std::size_t q = 0; q < program.queues.size(); ++q) {
+      const steps::QueueInfo& queue = program.queues[q];
+      add(queue.name, RML_QUEUE, queue.dtype, queue.shape, module_.layout.queues[q].data, queue.readers);
+    }
+    std::vector<std::size_t> row_of_unit;
+    for (std::size_t u = 0; u < program.units.size() && !program.straight; ++u) {
+      row_of_unit.push_back(rows_.size());
+      add("unit " + std::to_string(u), RML_UNIT, DType::i64, {}, module_.layout.units[u].cycle,
+          program.units[u].segmented ? 1 : 0);
+    }
+    for (std::size_t a = 0; a < program.arrays.size(); ++a) {
+      const steps::ArrayInfo& array = program.arrays[a];
+      add(array.name, RML_ARRAY, array.dtype, array.shape, module_.layout.arrays[a], row_of_unit[array.unit]);
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  void add(const std::string& name, int kind, DType dtype, const Shape& shape, std::uint64_t offset,
+           std::uint64_t count) {
+    auto* i8 = llvm::Type::getInt8Ty(module_.context);
+    rows_.push_back(llvm::ConstantStruct::get(
+        module_.abi.memory, {module_.text(name), integer(i8, static_cast<std::uint64_t>(kind)),
+                             integer(i8, static_cast<std::uint64_t>(dtype)), integer(module_.i32(), shape.size()),
+                             dims(module_, shape), integer(module_.i64(), static_cast<std::uint64_t>(elements(shape))),
+                             integer(module_.i64(), offset), integer(module_.i32(), count)}));
+  }
+
+  Emission& module_;
+  std::vector<llvm::Constant*> rows_;
+};
+
+llvm::Constant* parameter_row(Emission& module, std::size_t index, const MemoryTable& memories) {
+  const steps::ParameterInfo& p = module.program.parameters[index];
+  return llvm::ConstantStruct::get(
+      module.abi.parameter,
+      {module.text(p.path), integer(llvm::Type::getInt8Ty(module.context), static_cast<std::uint64_t>(p.dtype)),
+       integer(module.i32(), p.shape.size()), dims(module, p.shape),
+       integer(module.i64(), static_cast<std::uint64_t>(elements(p.shape))),
+       integer(module.i64(), p.site.valid() ? module.layout.slots[index] : UINT64_MAX),
+       integer(module.i32(), p.cell.valid() ? memories.row_of_cell[p.cell.index] : UINT32_MAX)});
 }
 
 llvm::Constant* site_row(Emission& module, Span span, const std::string& message) {
@@ -46,17 +109,36 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
     cuts.push_back(llvm::ConstantStruct::get(module.abi.cut,
                                              {module.text(cut.condition), site_row(module, cut.span, cut.condition)}));
   }
+  MemoryTable table(module);
+  const std::vector<llvm::Constant*> memories = table.rows();
+  std::vector<llvm::Constant*> parameters;
+  for (std::size_t p = 0; p < program.parameters.size(); ++p) parameters.push_back(parameter_row(module, p, table));
   const Span span = program_span(module);
   const std::string source = span.file > 0 && span.file < module.sources.size() ? module.sources.path(span.file) : "";
-  auto* row = llvm::ConstantStruct::get(
-      module.abi.program,
-      {integer(module.i32(), RML_ABI), module.text(module.core.entry), module.text(source),
-       integer(module.i32(), module.core.inputs.size()), integer(module.i32(), module.core.outputs.size()),
-       integer(module.i32(), sites.size()), integer(module.i32(), cuts.size()),
-       ports(module, "inputs", module.core.inputs), ports(module, "outputs", module.core.outputs),
-       module.table("sites", module.abi.site, sites), module.table("cuts", module.abi.cut, cuts),
-       integer(module.i64(), module.layout.state_bytes()), integer(module.i64(), StateLayout::state_align),
-       functions.init, functions.push, functions.finish, functions.pop, functions.destroy});
+  auto* row =
+      llvm::ConstantStruct::get(module.abi.program, {integer(module.i32(), RML_ABI),
+                                                     module.text(module.core.entry),
+                                                     module.text(source),
+                                                     integer(module.i32(), module.core.inputs.size()),
+                                                     integer(module.i32(), module.core.outputs.size()),
+                                                     integer(module.i32(), sites.size()),
+                                                     integer(module.i32(), cuts.size()),
+                                                     ports(module, "inputs", module.core.inputs),
+                                                     ports(module, "outputs", module.core.outputs),
+                                                     module.table("sites", module.abi.site, sites),
+                                                     module.table("cuts", module.abi.cut, cuts),
+                                                     integer(module.i32(), 1),
+                                                     integer(module.i32(), memories.size()),
+                                                     integer(module.i32(), parameters.size()),
+                                                     module.table("memories", module.abi.memory, memories),
+                                                     module.table("parameters", module.abi.parameter, parameters),
+                                                     integer(module.i64(), module.layout.state_bytes()),
+                                                     integer(module.i64(), StateLayout::state_align),
+                                                     functions.init,
+                                                     functions.push,
+                                                     functions.finish,
+                                                     functions.pop,
+                                                     functions.destroy});
   new llvm::GlobalVariable(module.module, module.abi.program, true, llvm::GlobalValue::ExternalLinkage, row,
                            module.options.program_name + "_program");
 }

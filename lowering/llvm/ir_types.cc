@@ -139,10 +139,12 @@ AbiTypes::AbiTypes(llvm::LLVMContext& c) {
   port = llvm::StructType::create(c, {pointer, pointer, i8, i8, i32, pointer, i64}, "rml_port");
   site = llvm::StructType::create(c, {pointer, i32, i32, pointer}, "rml_site");
   cut = llvm::StructType::create(c, {pointer, site}, "rml_cut");
-  program = llvm::StructType::create(c,
-                                     {i32, pointer, pointer, i32, i32, i32, i32, pointer, pointer, pointer, pointer,
-                                      i64, i64, pointer, pointer, pointer, pointer, pointer},
-                                     "rml_program");
+  memory = llvm::StructType::create(c, {pointer, i8, i8, i32, pointer, i64, i64, i32}, "rml_memory");
+  parameter = llvm::StructType::create(c, {pointer, i8, i32, pointer, i64, i64, i32}, "rml_parameter");
+  program = llvm::StructType::create(
+      c, {i32, pointer, pointer, i32,     i32, i32, i32,     pointer, pointer, pointer, pointer, i32,
+          i32, i32,     pointer, pointer, i64, i64, pointer, pointer, pointer, pointer, pointer},
+      "rml_program");
 }
 
 }  // namespace rml::codegen

@@ -22,12 +22,14 @@ std::uint64_t StateLayout::scratch(std::uint64_t bytes) {
   return at;
 }
 
-StateLayout::StateLayout(const steps::Program& program, const llvm::DataLayout& target, llvm::StructType* header) {
+StateLayout::StateLayout(const steps::Program& program, const llvm::DataLayout& target, llvm::StructType* header,
+                         bool loadable) {
   header_bytes = (target.getStructLayout(header)->getSizeInBytes() + 63) / 64 * 64;
   end_ = header_bytes;
   place_cells(program);
   cells_end_ = end_;
   place_outputs(program);
+  for (std::size_t p = 0; loadable && p < program.parameters.size(); ++p) slots.push_back(place(8, 8));
   place_queues(program);
   place_units(program);
   fixed_bytes = end_;

@@ -26,6 +26,7 @@ constexpr std::size_t buffer_bytes = std::size_t{256} << 10;
 struct ByteSink::Deflater {
   z_stream stream{};
   std::unique_ptr<char[]> out = std::make_unique<char[]>(buffer_bytes);
+  bool member_open = true;  // a file has one at least
 
   Deflater() {
     if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
@@ -67,17 +68,40 @@ ByteSink ByteSink::open(const std::string& path, bool gzip) {
     if (sink.fd_ < 0) sink.fail(std::strerror(errno));
     sink.owns_fd_ = true;
   }
-  if (gzip) sink.deflater_ = std::make_unique<Deflater>();
-  struct stat status{};
-  const int flags = fcntl(sink.fd_, F_GETFL);
-  const off_t origin = lseek(sink.fd_, 0, SEEK_CUR);
-  // With O_APPEND a positioned write goes to the end of the file.
-  if (!gzip && fstat(sink.fd_, &status) == 0 && S_ISREG(status.st_mode) && flags >= 0 && !(flags & O_APPEND) &&
-      origin >= 0) {
-    sink.patchable_ = true;
-    sink.origin_ = static_cast<std::uint64_t>(origin);
-  }
+  sink.start(gzip);
   return sink;
+}
+
+ByteSink ByteSink::open_again(const std::string& path, bool gzip, std::uint64_t settled) {
+  ByteSink sink("'" + path + "'");
+  sink.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (sink.fd_ < 0) sink.fail(std::strerror(errno));
+  sink.owns_fd_ = true;
+  sink.start(gzip);
+  struct stat status{};
+  if (fstat(sink.fd_, &status) != 0) sink.fail(std::strerror(errno));
+  if (static_cast<std::uint64_t>(status.st_size) < settled) {
+    throw Failure("cannot go on with " + sink.name_ + ": it has " + std::to_string(status.st_size) + " bytes, but " +
+                  std::to_string(settled) + " had been written when the state was saved");
+  }
+  if (ftruncate(sink.fd_, static_cast<off_t>(settled)) != 0 ||
+      lseek(sink.fd_, static_cast<off_t>(settled), SEEK_SET) < 0)
+    sink.fail(std::strerror(errno));
+  if (sink.deflater_) sink.deflater_->member_open = false;
+  return sink;
+}
+
+void ByteSink::start(bool gzip) {
+  if (gzip) deflater_ = std::make_unique<Deflater>();
+  struct stat status{};
+  const int flags = fcntl(fd_, F_GETFL);
+  const off_t origin = lseek(fd_, 0, SEEK_CUR);
+  // With O_APPEND a positioned write goes to the end of the file.
+  if (!gzip && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && flags >= 0 && !(flags & O_APPEND) &&
+      origin >= 0) {
+    patchable_ = true;
+    origin_ = static_cast<std::uint64_t>(origin);
+  }
 }
 
 void ByteSink::fail(const char* reason) {
@@ -102,6 +126,7 @@ void ByteSink::write_out(const char* bytes, std::size_t count) {
 
 void ByteSink::deflate_out(const char* bytes, std::size_t count, bool finish) {
   z_stream& z = deflater_->stream;
+  deflater_->member_open = true;
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes));
   z.avail_in = static_cast<uInt>(count);
   int result = Z_OK;
@@ -137,6 +162,25 @@ void ByteSink::append(std::string_view bytes) {
 
 void ByteSink::flush() { write_buffer(); }
 
+// What follows begins a member of its own, which gunzip joins to the others.
+void ByteSink::end_member() {
+  if (!deflater_ || !deflater_->member_open) return;
+  deflate_out("", 0, true);
+  deflateReset(&deflater_->stream);
+  deflater_->member_open = false;
+}
+
+std::optional<std::uint64_t> ByteSink::settle() {
+  write_buffer();
+  end_member();
+  struct stat status{};
+  if (!owns_fd_ || failed_ || fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (fdatasync(fd_) != 0) fail(std::strerror(errno));
+  const off_t length = lseek(fd_, 0, SEEK_CUR);
+  if (length < 0) fail(std::strerror(errno));
+  return static_cast<std::uint64_t>(length);
+}
+
 void ByteSink::patch(std::uint64_t offset, std::string_view bytes) {
   flush();
   while (!bytes.empty() && !failed_) {
@@ -151,7 +195,7 @@ void ByteSink::patch(std::uint64_t offset, std::string_view bytes) {
 void ByteSink::close() {
   if (fd_ < 0) return;
   write_buffer();
-  if (deflater_ && !failed_) deflate_out("", 0, true);
+  if (!failed_) end_member();
   const int fd = owns_fd_ ? fd_ : ::dup(fd_);
   fd_ = -1;
   owns_fd_ = false;

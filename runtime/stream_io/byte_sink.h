@@ -2,12 +2,13 @@
 //
 // One buffer, written when full, at flush and at close. Every failure to write (full disk,
 // closed pipe, a late error of close) is a Failure that names the file; after one, the sink
-// writes nothing more. A plain regular file can be patched at its beginning at the end (the
-// row count of an .npy).
+// writes nothing more. A plain regular file can be patched at its beginning (the row count of an
+// .npy). What was settled is on the disk, and a later sink can go on from there.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,8 @@ class ByteSink {
  public:
   // path "-" is standard output. Creates or truncates the file. Throws Failure.
   static ByteSink open(const std::string& path, bool gzip);
+  // Cuts an existing file to the length that settle gave, and goes on behind it.
+  static ByteSink open_again(const std::string& path, bool gzip, std::uint64_t settled);
   ByteSink(ByteSink&&) noexcept;
   ByteSink& operator=(ByteSink&&) = delete;
   ~ByteSink();
@@ -31,6 +34,8 @@ class ByteSink {
   // Hands everything to the system; compressed output keeps what its compressor still holds.
   void flush();
   void close();
+  // Everything appended is on the disk; the length of the file. Nothing if it is no regular file of our own.
+  std::optional<std::uint64_t> settle();
 
   bool patchable() const { return patchable_; }
   // Overwrites bytes already appended, at an offset from the first one.
@@ -40,9 +45,11 @@ class ByteSink {
  private:
   struct Deflater;
   explicit ByteSink(std::string name);
+  void start(bool gzip);
   void write_buffer();
   void write_out(const char* bytes, std::size_t count);
   void deflate_out(const char* bytes, std::size_t count, bool finish);
+  void end_member();
   [[noreturn]] void fail(const char* reason);
 
   std::string name_;

@@ -59,6 +59,7 @@ class ChronWriter final : public RowSink {
 
   // Nothing can be written before the end.
   void flush() override {}
+  std::optional<std::uint64_t> settle() override { return std::nullopt; }
 
   void close() override {
     if (std::exchange(closed_, true)) return;

@@ -1,8 +1,8 @@
 // CSV rows out (interface.md §2; RFC 4180 with LF line ends).
 //
-// The header is written at once. Names with a comma (`x[1,2]`) are quoted. An absent value is
-// empty fields; where the file has one column only, `""`, as a blank line may be skipped by
-// other readers. The row is formatted straight into the sink's buffer.
+// The header is written at once, unless the file is gone on with. Names with a comma (`x[1,2]`) are quoted. An absent
+// value is empty fields; where the file has one column only, `""`, as a blank line may be skipped by other readers. The
+// row is formatted straight into the sink's buffer.
 #include <string>
 #include <utility>
 
@@ -14,12 +14,16 @@ namespace {
 
 class CsvWriter final : public RowSink {
  public:
-  CsvWriter(ByteSink bytes, const Row& row, const Ports& wanted)
+  CsvWriter(ByteSink bytes, const Row& row, const Ports& wanted, bool again)
       : bytes_(std::move(bytes)), row_(row), wanted_(wanted) {
+    for (const std::uint32_t i : wanted_) columns_ += row_.port(i).elements;
+    if (!again) write_header();
+  }
+
+  void write_header() {
     bool first = true;
     for (const std::uint32_t i : wanted_) {
       const rml_port& port = row_.port(i);
-      columns_ += port.elements;
       for (std::uint64_t k = 0; k < port.elements; ++k) {
         const std::string name = element_name(port, k);
         if (!std::exchange(first, false)) bytes_.append(",");
@@ -51,6 +55,7 @@ class CsvWriter final : public RowSink {
 
   void undetermined(std::int64_t) override {}
   void flush() override { bytes_.flush(); }
+  std::optional<std::uint64_t> settle() override { return bytes_.settle(); }
   void close() override { bytes_.close(); }
 
  private:
@@ -62,8 +67,8 @@ class CsvWriter final : public RowSink {
 
 }  // namespace
 
-std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted) {
-  return std::make_unique<CsvWriter>(std::move(bytes), row, wanted);
+std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, bool again) {
+  return std::make_unique<CsvWriter>(std::move(bytes), row, wanted, again);
 }
 
 }  // namespace rml::rt

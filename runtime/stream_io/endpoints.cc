@@ -240,21 +240,52 @@ std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row
   return equal_length(std::move(sources), std::move(ports));
 }
 
-std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row) {
-  ByteSink bytes = ByteSink::open(output.path, output.gzip);
+std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const std::optional<Settled>& before) {
+  ByteSink bytes =
+      before ? ByteSink::open_again(output.path, output.gzip, before->bytes) : ByteSink::open(output.path, output.gzip);
   switch (output.format) {
     case Format::csv:
-      return write_csv(std::move(bytes), row, output.ports);
+      return write_csv(std::move(bytes), row, output.ports, before.has_value());
     case Format::jsonl:
       return write_jsonl(std::move(bytes), row, output.ports);
     case Format::chron:
       return write_chron(std::move(bytes), row, output.ports);
     case Format::npy:
-      return write_npy(std::move(bytes), row, output.ports[0]);
+      return write_npy(std::move(bytes), row, output.ports[0], before);
     case Format::npz:
       return write_npz(std::move(bytes), row, output.ports);
   }
   return nullptr;
+}
+
+void require_continuable(const std::vector<Endpoint>& outputs) {
+  for (const Endpoint& output : outputs) {
+    struct stat status{};
+    const bool exists = ::stat(output.path.c_str(), &status) == 0;
+    if (output.path == "-" || (exists && !S_ISREG(status.st_mode))) {
+      throw Failure("--resume: rows in " + (output.path == "-" ? "standard output" : "'" + output.path + "'") +
+                        " cannot be taken back after a crash: give a file, --output FILE",
+                    exit_usage);
+    }
+    const bool rows_at_end = output.format == Format::chron || output.format == Format::npz;
+    if (rows_at_end || (output.format == Format::npy && output.gzip)) {
+      throw Failure("--resume: '" + output.path +
+                        "' is of a format that is written when the run ends, so it cannot be gone on with; use .csv, "
+                        ".jsonl or .npy",
+                    exit_usage);
+    }
+  }
+}
+
+void refuse_endpoint(const std::string& option, const std::string& path, const std::vector<Endpoint>& endpoints) {
+  struct stat status{};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  for (const Endpoint& endpoint : endpoints) {
+    const auto other = file_id(endpoint, -1);
+    const bool same = exists && other && *other == FileId{status.st_dev, status.st_ino};
+    if (same || endpoint.path == path)
+      throw Failure(option + " " + path + ": the file is an input or output of this run", exit_usage);
+  }
 }
 
 }  // namespace rml::rt

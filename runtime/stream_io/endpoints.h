@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,11 @@ void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpo
 // Null if there are no endpoints.
 std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row,
                                         const std::function<void()>& before_blocking);
-std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row);
+// before: what a run had settled of the file that now goes on with it.
+std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const std::optional<Settled>& before = {});
+// Throws Failure for an output that a later run could not go on with.
+void require_continuable(const std::vector<Endpoint>& outputs);
+// … if the file is an input or output, and for what it is written.
+void refuse_endpoint(const std::string& option, const std::string& path, const std::vector<Endpoint>& endpoints);
 
 }  // namespace rml::rt

@@ -37,6 +37,7 @@ class JsonlWriter final : public RowSink {
 
   void undetermined(std::int64_t) override {}
   void flush() override { bytes_.flush(); }
+  std::optional<std::uint64_t> settle() override { return bytes_.settle(); }
   void close() override { bytes_.close(); }
 
  private:

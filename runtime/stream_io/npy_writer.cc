@@ -1,7 +1,7 @@
 // NumPy arrays out: .npy (one stream) and .npz (a zip of .npy, one per stream).
 //
 // The row count stands in the header, before the rows. Into a plain file rows are written as
-// they come and the header again at close (a killed run leaves a file of 0 rows); into a pipe
+// they come and the header again at close (a killed run leaves a file of the rows last settled); into a pipe
 // or a compressor, and for .npz, the rows are held until close. A stream that may be absent
 // becomes two arrays in an .npz: NAME, its present values, and NAME.present, a flag per cycle.
 #include <string>
@@ -24,9 +24,10 @@ std::string_view value_bytes(const Row& row, std::uint32_t port) {
 
 class NpyWriter final : public RowSink {
  public:
-  NpyWriter(ByteSink bytes, const Row& row, std::uint32_t port)
+  NpyWriter(ByteSink bytes, const Row& row, std::uint32_t port, const std::optional<Settled>& before)
       : bytes_(std::move(bytes)), row_(row), port_(port), streams_(bytes_.patchable()) {
-    if (streams_) bytes_.append(header_for(row_.port(port_), 0));
+    if (before) rows_ = before->rows;
+    if (streams_ && !before) bytes_.append(header_for(row_.port(port_), 0));
   }
 
   void write() override {
@@ -39,6 +40,11 @@ class NpyWriter final : public RowSink {
   }
   void undetermined(std::int64_t) override {}
   void flush() override { bytes_.flush(); }
+  std::optional<std::uint64_t> settle() override {
+    if (!streams_) return std::nullopt;
+    bytes_.patch(0, header_for(row_.port(port_), rows_));
+    return bytes_.settle();
+  }
   void close() override {
     if (std::exchange(closed_, true)) return;
     const std::string header = header_for(row_.port(port_), rows_);
@@ -85,6 +91,7 @@ class NpzWriter final : public RowSink {
   }
   void undetermined(std::int64_t) override {}
   void flush() override {}
+  std::optional<std::uint64_t> settle() override { return std::nullopt; }
   void close() override {
     if (std::exchange(closed_, true)) return;
     ZipWriter zip(bytes_);
@@ -108,8 +115,9 @@ class NpzWriter final : public RowSink {
 
 }  // namespace
 
-std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t port) {
-  return std::make_unique<NpyWriter>(std::move(bytes), row, port);
+std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t port,
+                                   const std::optional<Settled>& before) {
+  return std::make_unique<NpyWriter>(std::move(bytes), row, port, before);
 }
 
 std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted) {

@@ -2,6 +2,8 @@
 // they come from a table that another program made.
 #include "runtime/stream_io/row.h"
 
+#include <zlib.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -89,6 +91,15 @@ std::string element_name(const rml_port& port, std::uint64_t element) {
 }
 
 void Row::Free::operator()(void* block) const { std::free(block); }
+
+std::uint32_t Row::checksum(std::uint32_t before) const {
+  uLong sum = crc32_z(before, present_.data(), present_.size());
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    if (!is_present(i)) continue;
+    sum = crc32_z(sum, static_cast<const Bytef*>(pointers_[i]), ports_[i].elements * dtype_bytes(ports_[i].dtype));
+  }
+  return static_cast<std::uint32_t>(sum);
+}
 
 Row::Row(const rml_port* ports, std::uint32_t count)
     : ports_(ports), count_(count), pointers_(count), const_pointers_(count), present_(count, 0) {

@@ -41,6 +41,8 @@ class Row {
   void* const* pointers() const { return pointers_.data(); }
   const void* const* const_pointers() const { return const_pointers_.data(); }
   std::uint8_t* present() { return present_.data(); }
+  // Of the values that are there, after those that gave `before`.
+  std::uint32_t checksum(std::uint32_t before) const;
 
  private:
   struct Free {

@@ -16,11 +16,13 @@ namespace rml::rt {
 
 using Ports = std::vector<std::uint32_t>;
 
-std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted);
+// again: behind rows that are there already.
+std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, bool again = false);
 std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted);
 std::unique_ptr<RowSink> write_chron(ByteSink bytes, const Row& row, const Ports& wanted);
 // One array: one port, which must be present at every cycle.
-std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t port);
+std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t port,
+                                   const std::optional<Settled>& before = {});
 // For a port that may be absent: its present values, and the flags as NAME.present.
 std::unique_ptr<RowSink> write_npz(ByteSink bytes, const Row& row, const Ports& wanted);
 

@@ -37,6 +37,12 @@ ShapeResult full_shape(const Application& app) {
   return shape_attribute(app);
 }
 
+// As long as nothing is given from outside, which is the engines' matter.
+Fault evaluate_param(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
+  result = *in[0];
+  return {};
+}
+
 Fault evaluate_full(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
   kernels::copy_strided(result.shape(), result, 0, kernels::dense_strides(result.shape()), *in[0], 0, {});
   return {};
@@ -147,6 +153,10 @@ std::vector<OperatorInfo> construction_operators() {
           {"ConstantOfShape", "Zeros (false) of the shape and dtype of x.", "zeros_like([1.5, 2.5]) -- [0,0]"}),
       row("ones_like", {operand("x", element)}, same(element), same_shape, evaluate_ones, Lowering::folded, {constant},
           {"ConstantOfShape", "Ones (true) of the shape and dtype of x.", "ones_like([1.5, 2.5]) -- [1,1]"}),
+      row("param", {operand("init", element)}, same(element), same_shape, evaluate_param, Lowering::parameter,
+          {"none: it is the parameter that moves, not what it began with"},
+          {"", "A parameter, known by its path: init as it was at the first cycle, or what --load-params gives.",
+           "param(1.5) -- 1.5"}),
       row("iota", {integers("n")}, exactly(DType::i32), iota_shape, evaluate_iota, Lowering::iota, {},
           {"Range", "The i32 vector 0, 1, …, n - 1.", "iota(3) -- [0,1,2]"}),
       row("one_hot", {operand("i", integer, 1), integers("depth")}, free_number, one_hot_shape, evaluate_one_hot,

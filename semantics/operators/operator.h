@@ -163,6 +163,7 @@ enum class Lowering : std::uint8_t {
   one_hot,
   random,       // runtime kernel; which one: OperatorInfo::kernel; its number attributes in order
                 // are the kernel's a and b, 0 where the row has none
+  parameter,    // what was given from outside under the key, if anything, else the operand
   folded,       // never reaches code generation: shape, zeros with constant shape, …
   sum_to,       // sums the axes along which the result's shape broadcasts to the operand's
   place,        // zeros with operand 0 at the index given by the other operands

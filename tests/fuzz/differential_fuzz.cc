@@ -1,5 +1,5 @@
 // Differential fuzzing: every generated program must mean the same to the reference engine
-// and to compiled code at -O0 and -O2.
+// and to compiled code at -O0 and -O2, also when its state is saved and loaded after every cycle.
 //
 //   differential_fuzz [--from SEED] [--count N] [--jobs N] [--print SEED]
 //
@@ -121,7 +121,7 @@ Report check(std::uint64_t seed) {
         productivity &= code_name(d.code).substr(0, 3) == "E05" || d.code == Code::E0701;
     return errors(productivity ? rejected : failed);
   }
-  const DriveOptions options{.cycles = g.cycles, .seed = seed, .horizon = 0};
+  const DriveOptions options{.cycles = g.cycles, .seed = seed, .horizon = 0, .restarts = false};
   const auto reference = load_reference(c, elaborated->core, {});
   if (!reference) return errors(failed);
   const Driven want = drive(reference->table(), g.inputs, options);
@@ -136,6 +136,11 @@ Report check(std::uint64_t seed) {
     if (!compiled) return errors(failed);
     const std::string difference = compare(g, want, drive(compiled->table(), g.inputs, options));
     if (!difference.empty()) return {differs, "-O" + std::to_string(level) + ": " + difference};
+    if (level > 0) continue;
+    DriveOptions restarting = options;
+    restarting.restarts = true;
+    const std::string lost = compare(g, want, drive(compiled->table(), g.inputs, restarting));
+    if (!lost.empty()) return {differs, "saved and loaded after every cycle: " + lost};
   }
   return {};
 }

@@ -71,7 +71,7 @@ struct ProgramBuilder {
     return CellId(program.cells.size() - 1);
   }
   ArrayId array(DType dtype, Shape shape, std::uint32_t unit) {
-    program.arrays.push_back({dtype, std::move(shape), unit});
+    program.arrays.push_back({dtype, std::move(shape), unit, {}});
     return ArrayId(program.arrays.size() - 1);
   }
   QueueId queue(DType dtype, Shape shape = {}, std::uint32_t readers = 1, std::vector<std::uint32_t> skips = {}) {

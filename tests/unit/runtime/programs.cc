@@ -2,6 +2,7 @@
 #include "tests/unit/runtime/programs.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 namespace rml::rt::test {
@@ -141,6 +142,32 @@ std::int32_t sums_pop(void* state, void* const* out, std::uint8_t* present) {
   return 1;
 }
 
+struct Scale {
+  rml_header header;
+  double w, y;
+  const double* slot;
+};
+
+void scale_init(void* state) { at<Scale>(state).slot = reinterpret_cast<double*>(&at<Scale>(state).slot); }
+
+std::int32_t scale_push(void* state, const void* const* in, const std::uint8_t*) {
+  auto& s = at<Scale>(state);
+  if (s.header.pushed == 0) s.w = s.slot == reinterpret_cast<double*>(&s.slot) ? 2.0 : *s.slot;
+  s.slot = nullptr;
+  s.y = s.w * load<double>(in[0]);
+  ++s.header.pushed;
+  return RML_OK;
+}
+
+std::int32_t scale_pop(void* state, void* const* out, std::uint8_t* present) {
+  auto& s = at<Scale>(state);
+  if (s.header.popped == s.header.pushed) return 0;
+  store(out[0], s.y);
+  present[0] = 1;
+  ++s.header.popped;
+  return 1;
+}
+
 struct Evens {
   rml_header header;
   std::int32_t x;
@@ -255,6 +282,11 @@ std::int32_t failing_pop(void* state, void* const* out, std::uint8_t* present) {
 
 const rml_port sums_in[] = {scalar("x", RML_F32)};
 const rml_port sums_out[] = {scalar("sum", RML_F32)};
+const rml_memory sums_memories[] = {{"sum", RML_CELL, RML_F32, 0, nullptr, 1, offsetof(Sums, sum), 0}};
+const rml_port scale_in[] = {scalar("x", RML_F64)};
+const rml_port scale_out[] = {scalar("y", RML_F64)};
+const rml_memory scale_memories[] = {{"w", RML_CELL, RML_F64, 0, nullptr, 1, offsetof(Scale, w), 0}};
+const rml_parameter scale_parameters[] = {{"w", RML_F64, 0, nullptr, 1, offsetof(Scale, slot), 0}};
 const rml_port evens_in[] = {scalar("x", RML_I32)};
 const rml_port evens_out[] = {scalar("y", RML_I32, "base on c", 0), scalar("c", RML_BOOL)};
 const rml_port count_out[] = {scalar("n", RML_I64)};
@@ -291,6 +323,39 @@ const rml_program& sums_program() {
     p.outputs = sums_out;
     p.push = sums_push;
     p.pop = sums_pop;
+    p.savable = p.n_memories = 1;
+    p.memories = sums_memories;
+    return p;
+  }();
+  return program;
+}
+
+rml_program sums_that_differ(Differing how) {
+  static const std::uint64_t one = 1;
+  static rml_memory memories[2];
+  memories[0] = memories[1] = sums_memories[0];
+  memories[1].name = "product";
+  rml_program program = sums_program();
+  program.memories = memories;
+  if (how == Differing::name) memories[0].name = "total";
+  if (how == Differing::dtype) memories[0].dtype = RML_I32;
+  if (how == Differing::shape) memories[0].rank = 1, memories[0].dims = &one;
+  if (how == Differing::more) program.n_memories = 2;
+  if (how == Differing::kind) memories[0].count = 1;
+  return program;
+}
+
+const rml_program& scale_program() {
+  static const rml_program program = [] {
+    rml_program p = table<Scale>("scale", "scale.rml");
+    p.n_inputs = p.n_outputs = p.savable = p.n_memories = p.n_parameters = 1;
+    p.inputs = scale_in;
+    p.outputs = scale_out;
+    p.memories = scale_memories;
+    p.parameters = scale_parameters;
+    p.init = scale_init;
+    p.push = scale_push;
+    p.pop = scale_pop;
     return p;
   }();
   return program;
@@ -315,6 +380,7 @@ const rml_program& count_program() {
     rml_program p = table<rml_header>("count", "count.rml");
     p.n_outputs = 1;
     p.outputs = count_out;
+    p.savable = 1;
     p.push = count_push;
     p.pop = count_pop;
     return p;

@@ -36,6 +36,11 @@ class CopyProgram {
 
 // node sums(x: f32) -> (sum: f32)   sum = x + (0 fby sum)
 const rml_program& sums_program();
+// The same, but for what it keeps: a memory of another name, type or shape, or one more.
+enum class Differing { name, dtype, shape, more, kind };
+rml_program sums_that_differ(Differing how);
+// node scale(x: f64) -> (y: f64)   w = param(2.0); y = w * x
+const rml_program& scale_program();
 // node evens(x: i32) -> (y: i32 when c, c: bool)   c = x % 2 == 0; y = x when c
 const rml_program& evens_program();
 // node count() -> (n: i64)   n = 0 fby n + 1

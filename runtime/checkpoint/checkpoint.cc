@@ -1,0 +1,161 @@
+// See checkpoint.h. The checksum is taken with zeros in its own place, so it covers the header too.
+#include "runtime/checkpoint/checkpoint.h"
+
+#include <zlib.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "runtime/checkpoint/whole_file.h"
+#include "runtime/failure.h"
+
+namespace rml::rt {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* format_name = "R(ML)2 state";
+constexpr const char* format_version = "1";
+constexpr std::string_view checksum_key = "\"checksum\":\"";
+constexpr std::string_view no_checksum = "00000000";
+
+std::string hexadecimal(std::uint64_t value, int digits) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%0*llx", digits, static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::uint32_t checksum(std::uint32_t sum, std::string_view bytes) {
+  return static_cast<std::uint32_t>(crc32_z(sum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+// A path may be any bytes; JSON holds text.
+std::string as_text(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+Metadata metadata(const rml_program& program, const rml_header& header, const std::vector<std::string>& unbegun,
+                  const RunRecord& run) {
+  json outputs = json::array();
+  for (const OutputRecord& output : run.outputs)
+    outputs.push_back({{"path", output.path}, {"ports", output.ports}, {"bytes", output.bytes}});
+  return {{"format", format_name},
+          {"version", format_version},
+          {"program", program.name},
+          {"source", program.source},
+          {"identity", hexadecimal(state_identity(program), 16)},
+          {"checksum", std::string(no_checksum)},
+          {"seed", std::to_string(header.seed)},
+          {"cycle", std::to_string(header.pushed)},
+          {"rows", std::to_string(header.popped)},
+          {"segments", std::to_string(header.segments)},
+          {"longest_segment", std::to_string(header.longest_segment)},
+          {"first_cycle", std::to_string(run.first_cycle)},
+          {"first_row", std::to_string(run.first_row)},
+          {"input_checksum", std::to_string(run.input_checksum)},
+          {"unbegun", as_text(unbegun)},
+          {"outputs", as_text(outputs)}};
+}
+
+bool is_checkpoint(const Safetensors& content) {
+  const auto format = content.metadata.find("format");
+  return format != content.metadata.end() && format->second == format_name;
+}
+
+}  // namespace
+
+CheckpointOut::CheckpointOut(const rml_program& program, const void* state, const RunRecord& run)
+    : state_(state_tensors(program, state)) {
+  head_ =
+      safetensors_head(state_.tensors, metadata(program, *static_cast<const rml_header*>(state), state_.unbegun, run));
+  std::uint32_t sum = checksum(0, head_);
+  for (const TensorOut& tensor : state_.tensors) {
+    for (const std::string_view piece : tensor.pieces) {
+      if (piece.empty()) continue;
+      pieces_.push_back(piece);
+      sum = checksum(sum, piece);
+    }
+  }
+  head_.replace(head_.find(checksum_key) + checksum_key.size(), no_checksum.size(), hexadecimal(sum, 8));
+  pieces_.insert(pieces_.begin(), head_);
+}
+
+template <class T>
+T CheckpointIn::number(const char* key) const {
+  const std::string& digits = text(key);
+  T value = 0;
+  const auto [stop, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (code != std::errc() || stop != digits.data() + digits.size() || digits[0] == '-')
+    damaged(std::string("'") + key + "' in __metadata__ is '" + digits + "'");
+  return value;
+}
+
+CheckpointIn CheckpointIn::read_file(const std::string& path) { return CheckpointIn(path, read_whole_file(path)); }
+
+CheckpointIn::CheckpointIn(std::string name, std::string bytes)
+    : name_(std::move(name)), bytes_(std::move(bytes)), content_(read_safetensors(name_, bytes_)) {
+  if (!is_checkpoint(content_)) {
+    throw Failure(name_ + ": a safetensors file, but not the state of a program; --load-params takes its tensors");
+  }
+  if (text("version") != format_version) {
+    throw Failure(name_ + ": its format is version " + text("version") + ", this program reads " + format_version);
+  }
+  check_checksum(name_, bytes_, content_);
+  seed_ = number<std::uint64_t>("seed");
+  run_.first_cycle = number<std::int64_t>("first_cycle");
+  run_.first_row = number<std::int64_t>("first_row");
+  run_.input_checksum = number<std::uint32_t>("input_checksum");
+  try {
+    for (const json& output : json::parse(text("outputs")))
+      run_.outputs.push_back({output.at("path"), output.at("ports"), output.at("bytes")});
+    unbegun_ = json::parse(text("unbegun")).get<std::vector<std::string>>();
+  } catch (const json::exception&) {
+    damaged("'outputs' or 'unbegun' in __metadata__");
+  }
+}
+
+void CheckpointIn::damaged(const std::string& what) const { throw Failure(name_ + ": damaged: " + what); }
+
+const std::string& CheckpointIn::text(const char* key) const {
+  const auto at = content_.metadata.find(key);
+  if (at == content_.metadata.end()) damaged(std::string("no '") + key + "' in __metadata__");
+  return at->second;
+}
+
+void CheckpointIn::restore(const rml_program& program, void* state, GivenParameters& given) const {
+  const std::int64_t cycle = number<std::int64_t>("cycle"), rows = number<std::int64_t>("rows");
+  if (rows > cycle || run_.first_cycle > cycle || run_.first_row > rows)
+    damaged("its cycle numbers contradict each other");
+  restore_state(program, state, name_, content_, unbegun_, given);
+  if (text("identity") != hexadecimal(state_identity(program), 16)) {
+    throw Failure(name_ + ": saved by a program whose state is laid out differently from that of '" + program.name +
+                  "', though the names and types are the same");
+  }
+  rml_header& header = *static_cast<rml_header*>(state);
+  header.pushed = cycle;
+  header.popped = rows;
+  header.segments = number<std::int64_t>("segments");
+  header.longest_segment = number<std::int64_t>("longest_segment");
+}
+
+std::string recorded_path(const std::string& path) { return json::parse(as_text(path)).get<std::string>(); }
+
+void check_checksum(const std::string& name, std::string_view bytes, const Safetensors& content) {
+  if (!is_checkpoint(content)) return;
+  const std::size_t at = bytes.find(checksum_key);
+  const std::size_t begin = at + checksum_key.size();
+  if (at == bytes.npos || bytes.size() - begin < no_checksum.size())
+    throw Failure(name + ": damaged: it has no checksum");
+  std::uint32_t sum = checksum(0, bytes.substr(0, begin));
+  sum = checksum(sum, no_checksum);
+  sum = checksum(sum, bytes.substr(begin + no_checksum.size()));
+  if (bytes.substr(begin, no_checksum.size()) != hexadecimal(sum, 8))
+    throw Failure(name + ": damaged: some of its bytes have changed since it was written (checksum)");
+}
+
+void require_savable(const rml_program& program, const std::string& option) {
+  if (program.savable == 0) {
+    throw Failure(option + ": the reference engine cannot save or load its state; the compiled engine can", exit_usage);
+  }
+}
+
+}  // namespace rml::rt

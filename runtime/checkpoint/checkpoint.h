@@ -1,0 +1,80 @@
+// Checkpoints: a program's state in a safetensors file, with what a run must know to go on.
+//
+// The metadata names the program and the identity of its state, the cycle and the rows handed out,
+// and a checksum over the whole file. A file that is truncated, changed, or of a program that keeps
+// something else is refused with what is wrong.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/checkpoint/state_tensors.h"
+
+namespace rml::rt {
+
+// An output file as far as a checkpoint knows it.
+struct OutputRecord {
+  std::string path;
+  std::vector<std::string> ports;
+  std::uint64_t bytes = 0;
+};
+
+// Where the streams of a run stand. A run that was loaded begins later than its state.
+struct RunRecord {
+  std::int64_t first_cycle = 0;  // of the input's first row
+  std::int64_t first_row = 0;    // of the outputs
+  std::uint32_t input_checksum = 0;
+  std::vector<OutputRecord> outputs;
+};
+
+// The file's bytes: the head, then what it points to in the state.
+class CheckpointOut {
+ public:
+  CheckpointOut(const rml_program& program, const void* state, const RunRecord& run);
+  const std::vector<std::string_view>& pieces() const { return pieces_; }
+
+ private:
+  StateTensors state_;
+  std::string head_;
+  std::vector<std::string_view> pieces_;
+};
+
+class CheckpointIn {
+ public:
+  // Reads and checks everything but what the state is made of.
+  static CheckpointIn read_file(const std::string& path);
+  CheckpointIn(std::string name, std::string bytes);
+  CheckpointIn(const CheckpointIn&) = delete;
+  CheckpointIn& operator=(const CheckpointIn&) = delete;
+
+  std::uint64_t seed() const { return seed_; }
+  const RunRecord& run() const { return run_; }
+  // Into a state fresh from init with this seed.
+  void restore(const rml_program& program, void* state, GivenParameters& given) const;
+
+ private:
+  [[noreturn]] void damaged(const std::string& what) const;
+  const std::string& text(const char* key) const;
+  template <class T>
+  T number(const char* key) const;
+
+  std::string name_;
+  std::string bytes_;
+  Safetensors content_;
+  std::uint64_t seed_ = 0;
+  RunRecord run_;
+  std::vector<std::string> unbegun_;
+};
+
+// A path as a checkpoint holds it: bytes that are no text are replaced.
+std::string recorded_path(const std::string& path);
+
+// Of a file that says that it is a checkpoint; any other has no checksum.
+void check_checksum(const std::string& name, std::string_view bytes, const Safetensors& content);
+
+// Throws Failure if the program cannot be saved at all; `option` asked for it.
+void require_savable(const rml_program& program, const std::string& option);
+
+}  // namespace rml::rt

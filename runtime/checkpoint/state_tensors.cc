@@ -1,0 +1,398 @@
+// See state_tensors.h. Restoring compares first and touches the state only when all fits; numbers
+// that say where something lies are checked against each other, so that no file leads outside of
+// a buffer.
+#include "runtime/checkpoint/state_tensors.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <new>
+#include <set>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/row.h"
+
+namespace rml::rt {
+namespace {
+
+std::uint64_t value_bytes(const rml_memory& m) { return m.elements * dtype_bytes(m.dtype); }
+// What buffers take for an element, at least 1.
+std::uint64_t element_bytes(const rml_memory& m) { return std::max<std::uint64_t>(value_bytes(m), 1); }
+std::string counts_name(const rml_memory& m) { return std::string(m.name) + " counts"; }
+
+const void* slot_of(const void* state, const rml_parameter& p) { return static_cast<const char*>(state) + p.slot; }
+const char* given_in(const void* state, const rml_parameter& p) {
+  const char* given = *static_cast<const char* const*>(slot_of(state, p));
+  return given == slot_of(state, p) ? nullptr : given;
+}
+bool looked_at(const void* state, const rml_parameter& p) {
+  return *static_cast<const char* const*>(slot_of(state, p)) == nullptr;
+}
+
+std::vector<std::uint64_t> shape_of(const rml_memory& m) { return {m.dims, m.dims + m.rank}; }
+std::vector<std::uint64_t> shape_of(const rml_memory& m, std::uint64_t count) {
+  std::vector<std::uint64_t> shape{count};
+  shape.insert(shape.end(), m.dims, m.dims + m.rank);
+  return shape;
+}
+
+// The parts of a state, by their layout in rmlrt.h.
+struct Ring {
+  char* data;
+  std::uint64_t capacity;
+  std::int64_t pushed;
+};
+struct Segment {
+  std::int64_t cycle, length;
+  std::uint64_t capacity;
+  std::int64_t start;
+};
+struct Block {
+  char* data;
+  std::uint64_t bytes;
+};
+
+template <class T>
+T& at(void* state, const rml_memory& m) {
+  return *reinterpret_cast<T*>(static_cast<char*>(state) + m.offset);
+}
+template <class T>
+const T& at(const void* state, const rml_memory& m) {
+  return *reinterpret_cast<const T*>(static_cast<const char*>(state) + m.offset);
+}
+// A 32-bit pointer is followed by padding, not by the next field.
+static_assert(sizeof(void*) == 8, "the structs above are those of a 64-bit program");
+
+const std::int64_t* cursors(const void* state, const rml_memory& m) {
+  return reinterpret_cast<const std::int64_t*>(&at<Ring>(state, m) + 1);
+}
+
+std::string_view elements_at(const char* data, std::uint64_t bytes) { return {data, bytes}; }
+
+class Taking {
+ public:
+  Taking(const rml_program& program, const void* state) : program_(program), state_(state) {}
+
+  StateTensors take() {
+    find_unbegun();
+    for (std::uint32_t i = 0; i < program_.n_memories; ++i)
+      if (!unbegun_[i]) add(program_.memories[i]);
+    for (std::uint32_t p = 0; p < program_.n_parameters; ++p) add_given(program_.parameters[p]);
+    return std::move(result_);
+  }
+
+ private:
+  // One look is enough: the others are under conditions that did not hold.
+  void find_unbegun() {
+    unbegun_.assign(program_.n_memories, false);
+    for (std::uint32_t p = 0; p < program_.n_parameters; ++p) {
+      const rml_parameter& row = program_.parameters[p];
+      if (row.slot != UINT64_MAX && row.memory != UINT32_MAX) unbegun_[row.memory] = true;
+    }
+    for (std::uint32_t p = 0; p < program_.n_parameters; ++p) {
+      const rml_parameter& row = program_.parameters[p];
+      if (row.slot != UINT64_MAX && row.memory != UINT32_MAX && looked_at(state_, row)) unbegun_[row.memory] = false;
+    }
+    for (std::uint32_t i = 0; i < program_.n_memories; ++i)
+      if (unbegun_[i]) result_.unbegun.emplace_back(program_.memories[i].name);
+  }
+
+  void add(const rml_memory& m) {
+    switch (m.kind) {
+      case RML_CELL:
+        result_.tensors.push_back({m.name, m.dtype, shape_of(m), {elements_at(&at<char>(state_, m), value_bytes(m))}});
+        break;
+      case RML_QUEUE:
+        add_queue(m);
+        break;
+      case RML_UNIT:
+        add_unit(m);
+        break;
+      default: {
+        const auto length = static_cast<std::uint64_t>(at<Segment>(state_, program_.memories[m.count]).length);
+        result_.tensors.push_back(
+            {m.name, m.dtype, shape_of(m, length), {elements_at(at<Block>(state_, m).data, length * value_bytes(m))}});
+      }
+    }
+  }
+
+  void add_queue(const rml_memory& m) {
+    const Ring& ring = at<Ring>(state_, m);
+    std::vector<std::int64_t> counts{ring.pushed};
+    counts.insert(counts.end(), cursors(state_, m), cursors(state_, m) + m.count);
+    const std::int64_t first = m.count == 0 ? ring.pushed : *std::min_element(counts.begin() + 1, counts.end());
+    const auto used = static_cast<std::uint64_t>(std::max<std::int64_t>(ring.pushed - first, 0));
+    TensorOut elements{m.name, m.dtype, shape_of(m, used), {}};
+    if (used > 0) {
+      const std::uint64_t size = element_bytes(m);
+      const std::uint64_t place = static_cast<std::uint64_t>(first) & (ring.capacity - 1);
+      const std::uint64_t straight = std::min(used, ring.capacity - place);
+      if (value_bytes(m) > 0) {
+        elements.pieces.push_back(elements_at(ring.data + place * size, straight * size));
+        elements.pieces.push_back(elements_at(ring.data, (used - straight) * size));
+      }
+    }
+    result_.tensors.push_back(std::move(elements));
+    add_counts(counts_name(m), std::move(counts));
+  }
+
+  void add_unit(const rml_memory& m) {
+    const Segment& s = at<Segment>(state_, m);
+    if (m.count == 0)
+      add_counts(m.name, {s.cycle});
+    else
+      add_counts(m.name, {s.cycle, s.length, s.start});
+  }
+
+  void add_counts(const std::string& name, std::vector<std::int64_t> counts) {
+    const auto& kept = result_.owned.emplace_back(std::move(counts));
+    const char* data = reinterpret_cast<const char*>(kept.data());
+    result_.tensors.push_back({name, RML_I64, {kept.size()}, {elements_at(data, 8 * kept.size())}});
+  }
+
+  void add_given(const rml_parameter& p) {
+    const char* given = p.slot == UINT64_MAX ? nullptr : given_in(state_, p);
+    if (given == nullptr) return;
+    const std::string name = given_name(p.path);
+    if (!result_.tensors.empty() && result_.tensors.back().name == name) return;
+    result_.tensors.push_back(
+        {name, p.dtype, {p.dims, p.dims + p.rank}, {elements_at(given, p.elements * dtype_bytes(p.dtype))}});
+  }
+
+  const rml_program& program_;
+  const void* state_;
+  std::vector<bool> unbegun_;  // by memory
+  StateTensors result_;
+};
+
+class Restoring {
+ public:
+  Restoring(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
+            const std::vector<std::string>& unbegun)
+      : program_(program), state_(state), file_(file), unbegun_(unbegun.begin(), unbegun.end()) {
+    for (const TensorIn& t : from.tensors) tensors_[t.name] = &t;
+  }
+
+  void restore(GivenParameters& given) {
+    compare();
+    check_truths();
+    for (std::uint32_t i = 0; i < program_.n_memories; ++i) check(program_.memories[i]);
+    for (std::uint32_t i = 0; i < program_.n_memories; ++i) put(program_.memories[i]);
+    for (std::uint32_t p = 0; p < program_.n_parameters; ++p) {
+      const rml_parameter& row = program_.parameters[p];
+      if (row.slot != UINT64_MAX && !unbegun_.contains(row.path)) look_away(row);
+      const auto held = tensors_.find(given_name(row.path));
+      const bool again = p > 0 && std::strcmp(program_.parameters[p - 1].path, row.path) == 0;
+      if (held != tensors_.end() && !again) given.give(program_, state_, row.path, held->second->data.data());
+    }
+  }
+
+ private:
+  [[noreturn]] void damaged(const std::string& what) const { throw Failure(file_ + ": damaged: " + what); }
+
+  // Its first value was looked at before the state was saved.
+  void look_away(const rml_parameter& p) const {
+    *reinterpret_cast<void**>(static_cast<char*>(state_) + p.slot) = nullptr;
+  }
+
+  // One line per difference between what this program keeps and what the file holds.
+  void compare() {
+    for (std::uint32_t i = 0; i < program_.n_memories; ++i) {
+      const rml_memory& m = program_.memories[i];
+      if (m.kind == RML_CELL && !unbegun_.contains(m.name)) expect(m.name, m.dtype, shape_of(m), false);
+      if (m.kind == RML_QUEUE || m.kind == RML_ARRAY) expect(m.name, m.dtype, shape_of(m), true);
+      if (m.kind == RML_QUEUE) expect(counts_name(m), RML_I64, {m.count + std::uint64_t{1}}, false);
+      if (m.kind == RML_UNIT) expect(m.name, RML_I64, {m.count == 0 ? std::uint64_t{1} : 3}, false);
+    }
+    for (std::uint32_t p = 0; p < program_.n_parameters; ++p) {
+      const rml_parameter& row = program_.parameters[p];
+      if (tensors_.contains(given_name(row.path)))
+        expect(given_name(row.path), row.dtype, {row.dims, row.dims + row.rank}, false);
+    }
+    for (const auto& [name, tensor] : tensors_)
+      if (!expected_.contains(name)) differs("'" + name + "' (" + tensor_type_text(*tensor) + ") is only in the file");
+    if (differences_ == 0) return;
+    if (differences_ > most_told) text_ += "\n  and " + std::to_string(differences_ - most_told) + " more";
+    throw Failure(file_ + ": saved by a program whose state differs from that of '" + program_.name + "':" + text_);
+  }
+
+  // many: any number of such elements.
+  void expect(const std::string& name, std::uint8_t dtype, std::vector<std::uint64_t> shape, bool many) {
+    expected_[name] = true;
+    const auto found = tensors_.find(name);
+    const std::string type = tensor_type_text(dtype, shape.data(), shape.size());
+    if (found == tensors_.end()) return differs("'" + name + "' (" + type + ") is not in the file");
+    std::vector<std::uint64_t> have = found->second->shape;
+    if (many && !have.empty()) have.erase(have.begin());
+    if (found->second->dtype == dtype && have == shape && (!many || !found->second->shape.empty())) return;
+    differs("'" + name + "' is " + type + " here, " + tensor_type_text(*found->second) + " in the file");
+  }
+
+  void differs(const std::string& line) {
+    if (++differences_ <= most_told) text_ += "\n  " + line;
+  }
+
+  const TensorIn& tensor(const std::string& name) const { return *tensors_.at(name); }
+
+  // Programs rely on it that a Boolean is 0 or 1.
+  void check_truths() const {
+    for (const auto& [name, tensor] : tensors_) {
+      if (tensor->dtype != RML_BOOL) continue;
+      for (const char c : tensor->data)
+        if (c != 0 && c != 1) damaged("'" + name + "' holds a Boolean that is neither true nor false");
+    }
+  }
+
+  std::vector<std::int64_t> counts(const std::string& name) const {
+    const TensorIn& t = tensor(name);
+    std::vector<std::int64_t> values(t.data.size() / 8);
+    std::memcpy(values.data(), t.data.data(), 8 * values.size());
+    for (const std::int64_t value : values)
+      if (value < 0 || value > most_instants) damaged("'" + name + "' counts " + std::to_string(value));
+    return values;
+  }
+
+  static std::uint64_t used(const std::vector<std::int64_t>& counts) {
+    const std::int64_t first = counts.size() == 1 ? counts[0] : *std::min_element(counts.begin() + 1, counts.end());
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(counts[0] - first, 0));
+  }
+
+  void check(const rml_memory& m) const {
+    if (m.kind == RML_QUEUE && tensor(m.name).shape[0] != used(counts(counts_name(m))))
+      damaged(std::string("'") + m.name + "' does not have as many elements as are counted");
+    if (m.kind == RML_UNIT) counts(m.name);
+    if (m.kind != RML_ARRAY) return;
+    const rml_memory& unit = program_.memories[m.count];
+    if (tensor(m.name).shape[0] != static_cast<std::uint64_t>(counts(unit.name)[1]))
+      damaged(std::string("'") + m.name + "' is not as long as its segment");
+  }
+
+  char* grow(std::uint64_t bytes) const {
+    rml_header& header = *static_cast<rml_header*>(state_);
+    void* block = header.grow(header.context, nullptr, 0, bytes);
+    if (block == nullptr)
+      throw Failure(file_ + ": its buffers need " + std::to_string(bytes) + " bytes more than this run may use");
+    header.buffer_bytes += static_cast<std::int64_t>(bytes);
+    return static_cast<char*>(block);
+  }
+
+  static std::uint64_t capacity_for(std::uint64_t count, std::uint64_t least) {
+    std::uint64_t capacity = least;
+    while (capacity < count) capacity *= 2;
+    return capacity;
+  }
+
+  void put(const rml_memory& m) const {
+    switch (m.kind) {
+      case RML_CELL: {
+        if (unbegun_.contains(m.name)) break;
+        const TensorIn& t = tensor(m.name);
+        if (!t.data.empty()) std::memcpy(&at<char>(state_, m), t.data.data(), t.data.size());
+        break;
+      }
+      case RML_QUEUE:
+        put_queue(m);
+        break;
+      case RML_UNIT: {
+        const std::vector<std::int64_t> values = counts(m.name);
+        auto& s = at<Segment>(state_, m);
+        s.cycle = values[0];
+        if (m.count == 0) break;
+        s.length = values[1];
+        s.start = values[2];
+        s.capacity = s.length == 0 ? 0 : capacity_for(static_cast<std::uint64_t>(s.length), first_segment);
+        break;
+      }
+      default: {
+        const std::uint64_t capacity = at<Segment>(state_, program_.memories[m.count]).capacity;
+        if (capacity == 0) break;
+        auto& block = at<Block>(state_, m);
+        block.bytes = capacity * element_bytes(m);
+        block.data = grow(block.bytes);
+        const std::string_view data = tensor(m.name).data;
+        if (!data.empty()) std::memcpy(block.data, data.data(), data.size());
+      }
+    }
+  }
+
+  void put_queue(const rml_memory& m) const {
+    const std::vector<std::int64_t> values = counts(counts_name(m));
+    auto& ring = at<Ring>(state_, m);
+    ring.pushed = values[0];
+    auto* to = reinterpret_cast<std::int64_t*>(&ring + 1);
+    std::copy(values.begin() + 1, values.end(), to);
+    const std::uint64_t count = used(values);
+    if (count == 0) return;
+    const std::uint64_t size = element_bytes(m);
+    ring.capacity = capacity_for(count, first_ring);
+    ring.data = grow(ring.capacity * size);
+    const auto first = static_cast<std::uint64_t>(values[0]) - count;
+    const char* from = tensor(m.name).data.data();
+    for (std::uint64_t k = 0; k < count && value_bytes(m) > 0; ++k)
+      std::memcpy(ring.data + ((first + k) & (ring.capacity - 1)) * size, from + k * size, size);
+  }
+
+  static constexpr int most_told = 8;
+  static constexpr std::int64_t most_instants = std::int64_t{1} << 62;
+  static constexpr std::uint64_t first_ring = 4;
+  static constexpr std::uint64_t first_segment = 16;
+
+  const rml_program& program_;
+  void* state_;
+  const std::string& file_;
+  const std::set<std::string> unbegun_;
+  std::map<std::string, const TensorIn*> tensors_;
+  std::map<std::string, bool> expected_;
+  std::string text_;
+  int differences_ = 0;
+};
+
+}  // namespace
+
+std::string given_name(const std::string& path) { return "given " + path; }
+
+StateTensors state_tensors(const rml_program& program, const void* state) { return Taking(program, state).take(); }
+
+void GivenParameters::Free::operator()(void* block) const { std::free(block); }
+
+void* GivenParameters::room(std::uint64_t bytes) {
+  constexpr std::uint64_t alignment = 64;
+  void* block =
+      std::aligned_alloc(alignment, (std::max<std::uint64_t>(bytes, 1) + alignment - 1) / alignment * alignment);
+  if (block == nullptr) throw std::bad_alloc();
+  blocks_.emplace_back(block);
+  return block;
+}
+
+void GivenParameters::give(const rml_program& program, void* state, const std::string& path, const void* elements) {
+  void* kept = nullptr;
+  for (std::uint32_t p = 0; p < program.n_parameters; ++p) {
+    const rml_parameter& row = program.parameters[p];
+    if (path != row.path || row.slot == UINT64_MAX) continue;
+    if (kept == nullptr) {
+      const std::uint64_t bytes = row.elements * dtype_bytes(row.dtype);
+      kept = room(bytes);
+      if (bytes > 0) std::memcpy(kept, elements, bytes);
+    }
+    *reinterpret_cast<void**>(static_cast<char*>(state) + row.slot) = kept;
+  }
+}
+
+std::uint64_t state_identity(const rml_program& program) {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (std::uint32_t i = 0; i < program.n_memories; ++i) {
+    const rml_memory& m = program.memories[i];
+    const std::string line = std::string(m.name) + " " + std::to_string(m.kind) + " " + std::to_string(m.count) + " " +
+                             tensor_type_text(m.dtype, m.dims, m.rank) + "\n";
+    for (const char c : line) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+void restore_state(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
+                   const std::vector<std::string>& unbegun, GivenParameters& given) {
+  Restoring(program, state, file, from, unbegun).restore(given);
+}
+
+}  // namespace rml::rt

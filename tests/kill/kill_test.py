@@ -1,0 +1,128 @@
+"""A run that is killed at any moment and gone on with writes what an undisturbed one writes.
+
+kill_test.py RMLC [--kills N] [--seed S]: each program runs with --resume under SIGKILLs at random
+moments (while rows are written, states saved, renamed, read again) until it ends by itself, over
+and over until N kills have hit; after each end the outputs are compared byte by byte.
+"""
+
+import argparse
+import gzip
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+# What they keep between cycles: cells, parameters and random draws; segments and the queues around
+# them; a pipeline whose rows come late, on sub-clocks; nothing to read at all.
+PROGRAMS = {
+    "forward": """
+        node main(c: bool, x: f64) -> (y: f64, z: f64 when c)
+          w = param(normal([40]));
+          moved = w fby moved + 0.001 * x;
+          y = sum(moved) + uniform([]) + (0.0 fby y) * 0.5;
+          z = (1.0 fby z) * 0.9 + (x when c) + (uniform([]) when c);""",
+    "segments": """
+        node main(c: bool, x: f64) -> (y: f64, z: f64 when c)
+          total = fby_end(c, 0.0, total) + x;
+          mean = backfill(total, c);
+          rest = x + (if c then 0.0 else post rest);
+          k = param(1.0);
+          learnt = k fby (if c then learnt + 0.01 * mean else learnt);
+          y = rest * learnt + mean;
+          z = (y when c) + uniform([]) when c;""",
+    "late": """
+        node main(c: bool, x: f64) -> (y: f64, z: f64 when c)
+          y = (post post post x) - (0.0 fby x);
+          z = (post (x when c)) + (0.0 fby 0.0 fby x when c);""",
+    "clock": """
+        node main() -> (n: i32, r: f64)
+          n = 0 fby n + 1;
+          r = (0.0 fby r) * 0.99 + normal([]);""",
+}
+ROWS = 4000
+OUTPUTS = ("rows.csv", "rows.jsonl", "rows.csv.gz")
+
+
+def content(path):
+    data = path.read_bytes()
+    return gzip.decompress(data) if path.suffix == ".gz" else data
+
+
+class Program:
+    def __init__(self, rmlc, folder, name, draw):
+        self.folder = folder / name
+        self.folder.mkdir()
+        self.name = name
+        source = self.folder / "main.rml"
+        source.write_text(PROGRAMS[name])
+        self.binary = self.folder / "main"
+        subprocess.run([rmlc, "build", source, "-o", self.binary], check=True)
+        self.arguments = ["--quiet"]
+        if name == "clock":
+            self.arguments += ["--cycles", str(ROWS)]
+        else:
+            rows = [f"{'TF'[draw.random() < 0.9]},{draw.random()!r}" for _ in range(ROWS)]
+            (self.folder / "in.csv").write_text("c,x\n" + "\n".join(rows) + "\n")
+            self.arguments += ["--input", "in.csv"]
+        self.expected = {}
+        for output in OUTPUTS:
+            subprocess.run([self.binary, *self.arguments, "--output", "whole." + output], cwd=self.folder, check=True)
+            self.expected[output] = content(self.folder / ("whole." + output))
+
+    # One run to its end; returns how often it was killed. None: not what it should be.
+    def run(self, draw):
+        output = draw.choice(OUTPUTS)
+        every = draw.choice((7, 50, 300, 1500))
+        for stale in (output, "state", "state.part"):
+            (self.folder / stale).unlink(missing_ok=True)
+        command = [self.binary, *self.arguments, "--output", output, "--resume", "state", "--save-every", str(every)]
+        kills = 0
+        patience = 0.02
+        while True:
+            process = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE)
+            try:
+                _, errors = process.communicate(timeout=draw.uniform(0, patience))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                _, errors = process.communicate()
+            if process.returncode == -9:
+                kills += 1
+                patience *= 1.1  # so that every run ends
+                continue
+            if process.returncode != 0:
+                print(f"{self.name}, {output}, saved every {every} cycles: exit status {process.returncode} after "
+                      f"{kills} kills: {errors.decode()}")
+                return None
+            if content(self.folder / output) != self.expected[output]:
+                print(f"{self.name}, {output}, saved every {every} cycles: other rows after {kills} kills")
+                return None
+            return kills
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("rmlc")
+    parser.add_argument("--kills", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=None)
+    options = parser.parse_args()
+    seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(4), "big")
+    print("seed", seed)
+    draw = random.Random(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        programs = [Program(options.rmlc, pathlib.Path(folder), name, draw) for name in PROGRAMS]
+        kills = runs = 0
+        begin = time.time()
+        while kills < options.kills or runs < len(programs):
+            killed = programs[runs % len(programs)].run(draw)
+            if killed is None:
+                return 1
+            kills += killed
+            runs += 1
+    print(f"{runs} runs, {kills} kills, {time.time() - begin:.0f} s")
+    return 0
+
+
+sys.exit(main())

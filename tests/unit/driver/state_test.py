@@ -1,0 +1,135 @@
+"""State and parameters across programs, engines and tools: state_test.py RMLC."""
+
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RMLC = sys.argv.pop(1)
+
+# One layer; the trained node and the one that only infers know its parameters by the same paths.
+LAYERS = """
+const rate: f64 = 0.1;
+node layer(x: f64[2], w: f64[2], b: f64) -> (y: f64)
+  y = sum(w * x) + b;
+node net(x: f64[2]) -> (y: f64)
+  w = param(normal([2]));
+  b = param(0.5);
+  y = layer(x, w, b);
+node infer(x: f64[2]) -> (y: f64)
+  y = net(x);
+node keep(c: bool, x: f64[2]) -> (y: f64 when c)
+  y = net(x when c);
+"""
+
+
+def rmlc(*arguments, **options):
+    return subprocess.run([RMLC, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+
+
+def tensors(path):
+    """The file's metadata and tensors of f64, read without any library."""
+    data = path.read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + length])
+    metadata = header.pop("__metadata__", {})
+    values = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        if entry["dtype"] == "F64":
+            values[name] = struct.unpack(f"<{(end - begin) // 8}d", data[8 + length + begin : 8 + length + end])
+    return metadata, values
+
+
+def write(path, values):
+    """The same the other way round: {name: (shape, values)}."""
+    header, data = {}, b""
+    for name, (shape, numbers) in values.items():
+        piece = struct.pack(f"<{len(numbers)}d", *numbers)
+        header[name] = {"dtype": "F64", "shape": shape, "data_offsets": [len(data), len(data) + len(piece)]}
+        data += piece
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+class State(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.place.name)
+        self.file = self.folder / "layers.rml"
+        self.file.write_text(LAYERS)
+        self.weights = self.folder / "w.safetensors"
+        self.input = self.folder / "x.csv"
+        self.input.write_text("x[0],x[1]\n1,2\n3,4\n")
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def infer(self, *arguments):
+        done = rmlc("run", self.file, "--node", "infer", "--input", self.input, *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return [float(y) for y in done.stdout.split()[1:]]
+
+    def test_parameters_from_elsewhere(self):
+        write(self.weights, {"net.w": ([2], [10.0, 100.0]), "net.b": ([], [0.25]), "unused": ([1], [0.0])})
+        for engine in ("compiled", "reference"):
+            self.assertEqual(self.infer("--engine", engine, "--load-params", self.weights), [210.25, 430.25])
+
+    def test_parameters_of_another_program(self):
+        state = self.folder / "state"
+        y = self.infer("--seed", 7, "--save", state)
+        metadata, values = tensors(state)
+        self.assertEqual(metadata["cycle"], "2")
+        self.assertEqual(values["net.b"], (0.5,))
+        w = values["net.w"]
+        self.assertEqual(y, [w[0] + 2 * w[1] + 0.5, 3 * w[0] + 4 * w[1] + 0.5])
+        rows = self.folder / "c.csv"
+        rows.write_text("c,x[0],x[1]\nF,0,0\nT,1,2\n")
+        done = rmlc("run", self.file, "--node", "keep", "--input", rows, "--load-params", state)
+        self.assertEqual([float(v) for v in done.stdout.split()[1:] if v != '""'], y[:1])
+
+    def test_what_differs_is_named(self):
+        state = self.folder / "state"
+        self.infer("--save", state)
+        done = rmlc("run", self.file, "--node", "keep", "--load", state, input="c,x[0],x[1]\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("saved by a program whose state differs from that of 'keep'", done.stderr)
+        self.assertIn("'start of base on c' (bool) is not in the file", done.stderr)
+
+    def test_equations_and_optimisation_may_change(self):
+        text = "const step: i32 = 1;\nnode main() -> (n: i32)\n  n = 0 fby n + step;\n"
+        self.file.write_text(text)
+        state = self.folder / "state"
+        rmlc("run", self.file, "-O0", "--cycles", 3, "--save", state)
+        done = rmlc("run", self.file, "-O3", "-D", "step=10", "--cycles", 3, "--load", state)
+        self.assertEqual(done.stdout, "n\n3\n13\n23\n")
+        rmlc("build", self.file, "-o", self.folder / "program")
+        done = subprocess.run([self.folder / "program", "--load", state, "--cycles", "2"], capture_output=True, text=True)
+        self.assertEqual(done.stdout, "n\n3\n4\n")
+
+    def test_the_reference_engine_says_no(self):
+        done = rmlc("run", self.file, "--node", "infer", "--engine", "reference", "--save", self.folder / "s", input="")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("the reference engine cannot save", done.stderr)
+
+    def test_python_reads_and_writes_the_same(self):
+        try:
+            import numpy
+            from safetensors.numpy import load_file, save_file
+        except ImportError:
+            self.skipTest("the Python package safetensors is not installed")
+        state = self.folder / "state"
+        y = self.infer("--save", state)
+        values = load_file(state)
+        self.assertEqual(values["net.w"].shape, (2,))
+        save_file({name: values[name] for name in ("net.w", "net.b")}, self.weights)
+        self.assertEqual(self.infer("--load-params", self.weights), y)
+        save_file({name: values[name].astype(numpy.float32) for name in ("net.w", "net.b")}, self.weights)
+        narrow = float(numpy.float32(values["net.w"][0])) + 2 * float(numpy.float32(values["net.w"][1])) + 0.5
+        self.assertEqual(self.infer("--load-params", self.weights)[0], narrow)
+
+
+unittest.main(verbosity=0)
