@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "lowering/retime.h"
 #include "semantics/cycle_report.h"
@@ -252,8 +253,8 @@ class Scheduler {
     for (ValueId v : waited)
       for (const Literal& l : guards(v, u)) reads.insert(l.condition);
     u.operands.assign(reads.begin(), reads.end());
-    std::ranges::stable_sort(u.operands, {},
-                             [&](ValueId v) { return std::pair(depth(core_[v].clock), guards(v, u).size()); });
+    std::ranges::sort(u.operands, {},
+                      [&](ValueId v) { return std::tuple(depth(core_[v].clock), guards(v, u).size(), v); });
     for (ValueId v : u.operands) u.needed.push_back(guards(v, u));
     if (!u.segmented) order_values(u);
   }
@@ -352,7 +353,10 @@ class Scheduler {
     std::uint32_t next = 0;
     std::vector<std::pair<std::uint32_t, bool>> stack;  // a clock, and whether what is below it is done
     auto visit = [&](std::vector<std::uint32_t>& clocks) {
-      std::ranges::stable_sort(clocks, std::greater{}, [&](std::uint32_t c) { return core_.clocks[c].condition; });
+      std::ranges::sort(clocks, [&](std::uint32_t a, std::uint32_t b) {
+        const ValueId of_a = core_.clocks[a].condition, of_b = core_.clocks[b].condition;
+        return of_a != of_b ? of_a > of_b : a < b;
+      });
       for (std::uint32_t c : clocks) stack.emplace_back(c, false);
     };
     visit(roots);

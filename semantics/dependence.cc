@@ -8,6 +8,7 @@
 #include "semantics/dependence.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace rml {
@@ -116,19 +117,19 @@ void DependenceGraph::add(Guard& g, Literal l) const {
       add(g, {m->on_false, l.positive});
     }
   }
-  if (g.never) return;
-  // At the first instant `fby b x` is b.
-  for (const Literal& s : g.literals) {
-    if (!s.positive || !is_start(s.condition)) continue;
-    for (const Literal& f : g.literals) {
-      const auto* fby = std::get_if<core::Fby>(&core_[f.condition].rhs);
-      if (fby != nullptr && core_[f.condition].clock == core_[s.condition].clock &&
-          constant_truth(core_, fby->init, truth) && truth != f.positive) {
-        g.never = true;
-        return;
-      }
-    }
-  }
+  if (std::holds_alternative<core::Fby>(rhs))
+    g.never = g.never || std::ranges::any_of(g.literals, [&](Literal o) { return never_at_start(l, o); });
+}
+
+// At the first instant `fby b x` is b.
+bool DependenceGraph::never_at_start(Literal a, Literal b) const {
+  const auto excludes = [&](Literal start, Literal l) {
+    const auto* fby = std::get_if<core::Fby>(&core_[l.condition].rhs);
+    bool truth = false;
+    return start.positive && fby != nullptr && core_[l.condition].clock == core_[start.condition].clock &&
+           constant_truth(core_, fby->init, truth) && truth != l.positive && is_start(start.condition);
+  };
+  return excludes(a, b) || excludes(b, a);
 }
 
 void DependenceGraph::build_edges() {
@@ -156,8 +157,7 @@ void DependenceGraph::build_edges() {
 Guard DependenceGraph::guard_of(ValueId v, const Dependence& e) const {
   Guard g = demand_[v.index];
   if (e.guarded) add(g, e.guard);
-  if (e.at_start && !core_.is_const(e.on))
-    for (const Literal& l : presence(core_[e.on].clock)) add(g, l);
+  if (e.at_start && !core_.is_const(e.on)) add_presence(g, e.on);
   return g;
 }
 
@@ -180,7 +180,6 @@ Guard DependenceGraph::translate(const Guard& g, ClockId clock, int weight) cons
 }
 
 void DependenceGraph::meet(ValueId v, Guard g, std::vector<ValueId>& changed) {
-  for (const Literal& l : presence(core_[v].clock)) add(g, l);
   if (g.never) return;
   Guard& d = demand_[v.index];
   if (d.never) {
@@ -198,17 +197,23 @@ void DependenceGraph::meet(ValueId v, Guard g, std::vector<ValueId>& changed) {
 Guard DependenceGraph::demand_across(ValueId v, const Dependence& e) const {
   Guard g = guard_of(v, e);
   if (g.never) return g;
+  const ClockId clock = core_[v].clock;
   if (e.weight != 0) {
-    g = translate(g, core_[v].clock, e.weight);
-  } else if (core_[v].clock.valid() && core_[core_[v].clock].parent.valid() &&
-             core_[core_[v].clock].condition == e.on) {
+    g = translate(g, clock, e.weight);
+  } else if (clock.valid() && core_[clock].parent.valid() && core_[clock].condition == e.on) {
     // The condition of v's own clock is needed whether or not it holds.
     Guard own;
-    add(own, {e.on, core_[core_[v].clock].positive});
+    add(own, {e.on, core_[clock].positive});
     std::erase_if(g.literals, [&](const Literal& l) { return own.contains(l); });
+  } else if (within(core_, clock, core_[e.on].clock)) {
+    return g;  // v is present, so what it needs is
   }
-  for (const Literal& l : presence(core_[e.on].clock)) add(g, l);
+  add_presence(g, e.on);
   return g;
+}
+
+void DependenceGraph::add_presence(Guard& g, ValueId v) const {
+  for (const Literal& l : presence(core_[v].clock)) add(g, l);
 }
 
 void DependenceGraph::demand_edge(ValueId v, const Dependence& e, std::vector<ValueId>& changed) {
@@ -216,21 +221,29 @@ void DependenceGraph::demand_edge(ValueId v, const Dependence& e, std::vector<Va
   if (std::holds_alternative<core::Fby>(core_[v].rhs) && core_[v].clock.valid() &&
       core_[core_[v].clock].parent.valid() && core_[core_[v].clock].condition == e.on)
     meet(e.on, {}, changed);
-  Guard g = demand_across(v, e);
-  if (!g.never) meet(e.on, std::move(g), changed);
+  meet(e.on, demand_across(v, e), changed);
 }
 
 void DependenceGraph::find_demand() {
-  std::vector<ValueId> work;
+  std::vector<ValueId> changed;
+  auto root = [&](ValueId v) {
+    Guard g;
+    add_presence(g, v);
+    meet(v, std::move(g), changed);
+  };
   for (const Port& o : core_.outputs)
-    if (core_[o.value].clock != never_clock) meet(o.value, {}, work);
-  for (const CoreAssert& a : core_.asserts) meet(a.condition, {}, work);
+    if (core_[o.value].clock != never_clock) root(o.value);
+  for (const CoreAssert& a : core_.asserts) root(a.condition);
   for (std::size_t i = 0; i < core_.values.size(); ++i)
-    if (is_root_operator(core_, ValueId{i})) meet(ValueId{i}, {}, work);
-  while (!work.empty()) {
-    const ValueId v = work.back();
-    work.pop_back();
-    for (const Dependence& e : edges_[v.index]) demand_edge(v, e, work);
+    if (is_root_operator(core_, ValueId{i})) root(ValueId{i});
+  // Users before operands, so that a guard is mostly known when it is passed on.
+  std::set<ValueId> work;
+  for (;;) {
+    work.insert(changed.begin(), changed.end());
+    changed.clear();
+    if (work.empty()) return;
+    const ValueId v = work.extract(std::prev(work.end())).value();
+    for (const Dependence& e : edges_[v.index]) demand_edge(v, e, changed);
   }
 }
 

@@ -61,6 +61,8 @@ class DependenceGraph {
   Literal strip(Literal) const;
   // Adds a literal and what follows from it within the instant.
   void add(Guard&, Literal) const;
+  // The two cannot hold together: one is true at the first instant only, the other false then.
+  bool never_at_start(Literal, Literal) const;
   // `fby true false`: true exactly at the first instant of its clock.
   bool is_start(ValueId) const;
 
@@ -69,6 +71,7 @@ class DependenceGraph {
   void find_demand();
   void demand_edge(ValueId v, const Dependence& edge, std::vector<ValueId>& changed);
   void meet(ValueId v, Guard guard, std::vector<ValueId>& changed);
+  void add_presence(Guard&, ValueId) const;
   Guard translate(const Guard&, ClockId clock, int weight) const;
 
   const Core& core_;

@@ -16,7 +16,7 @@ namespace rml {
 
 namespace {
 
-// Nested samplings sink one level per round; what remains after that is merely not moved.
+// A round may make way for the next; what remains after the last is merely not simplified.
 constexpr int max_rounds = 16;
 
 std::vector<ValueId> root_values(const Core& core, bool keep_watches) {

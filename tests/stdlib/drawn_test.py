@@ -8,6 +8,7 @@ from them here.
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,10 +21,8 @@ def value(text):
     """A cell of a chronogram: nested lists of a tensor, or a scalar."""
     if text in ("T", "F"):
         return text == "T"
-    for separator in (";;", ";"):
-        if separator in text:
-            return [value("[" + part.strip("[]") + "]") for part in text.split(separator)]
-    return json.loads(text)
+    rows = r"\[([^][]*;[^][]*)\]"  # the innermost two axes: [1,2;3,4]
+    return json.loads(re.sub(rows, lambda m: "[[" + m[1].replace(";", "],[") + "]]", text))
 
 
 def trace(program, watched):

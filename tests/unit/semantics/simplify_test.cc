@@ -74,6 +74,29 @@ TEST(Simplify, Golden) {
   }
 }
 
+// Every division goes down to its own branch, and what it takes there is shared on the way: a
+// fixed number of values for each level.
+TEST(Simplify, DivisionsSinkThroughManyBranches) {
+  constexpr int levels = 500;
+  std::string text = "node f(a: i32, n: i32) -> (o)\n  o = ";
+  for (int k = 0; k < levels; ++k) {
+    const std::string level = std::to_string(k);
+    text += "if a > " + level + " then a / (n + " + level + ") else (";
+  }
+  const Core core = simplified(text + "0" + std::string(levels, ')') + ";");
+  EXPECT_EQ(count(core, "div"), levels);
+  EXPECT_LE(core.values.size(), 10u * levels);
+  std::size_t deepest = 0;
+  for (const Value& v : core.values) {
+    const auto* apply = std::get_if<core::Apply>(&v.rhs);
+    if (apply == nullptr || operators()[apply->op].name != "div") continue;
+    std::size_t depth = 0;
+    for (ClockId c = v.clock; core[c].parent.valid(); c = core[c].parent) ++depth;
+    deepest = std::max(deepest, depth);
+  }
+  EXPECT_EQ(deepest, static_cast<std::size_t>(levels));
+}
+
 TEST(Simplify, DivisionSinksIntoItsBranch) {
   const Core core = simplified("node f(a: i32, n: i32) -> (o) o = if n != 0 then a / n else 0;");
   ASSERT_NE(only(core, "div"), nullptr);
