@@ -74,6 +74,7 @@ struct ReferenceProgram::Tables {
     build_ports(core.inputs, inputs);
     build_ports(core.outputs, outputs);
     build_parameters();
+    build_watches();
     build_sites();
     for (const CutCondition& cut : conditions) cuts.push_back({cut_text(cut), site(core[cut.value].span, "")});
     program.abi = RML_ABI;
@@ -102,6 +103,14 @@ struct ReferenceProgram::Tables {
 
   // Slots lie behind the State.
   void build_parameters();
+
+  void build_watches() {
+    for (std::size_t i = 0; i < core.outputs.size(); ++i) {
+      const ValueId v = core.outputs[i].value;
+      if (is_float(core[v].dtype))
+        watches.push_back({static_cast<std::uint32_t>(i), UINT32_MAX, site(core[v].span, describe(core, v))});
+    }
+  }
 
   void build_sites() {
     for (std::size_t i = 0; i < core.values.size(); ++i) {
@@ -148,6 +157,7 @@ struct ReferenceProgram::Tables {
   std::uint32_t assert_sites = 0, input_sites = 0;               // the first of each
   std::vector<rml_cut> cuts;
   std::vector<rml_parameter> parameters;
+  std::vector<rml_watch> watches;
   rml_program program{};
   ffi_cif signature{};
   ffi_type* argument = &ffi_type_pointer;
@@ -295,6 +305,8 @@ ReferenceProgram::ReferenceProgram(const Core& core, const SourceMap& sources, s
   p.cuts = t.cuts.data();
   p.n_parameters = static_cast<std::uint32_t>(t.parameters.size());
   p.parameters = t.parameters.data();
+  p.n_watches = static_cast<std::uint32_t>(t.watches.size());
+  p.watches = t.watches.data();
   p.state_bytes = sizeof(State) + sizeof(void*) * t.parameters.size();
   p.state_align = alignof(State);
   p.push = State::push;

@@ -27,14 +27,14 @@ ProgramBuilder::ProgramBuilder(const Schedule& schedule) : schedule_(schedule) {
 
 CellId ProgramBuilder::cell(ValueId fby, Tensor initial) {
   const Value& v = core()[fby];
-  program_.cells.push_back({v.dtype, v.shape, std::move(initial), false, memory_name(core(), fby)});
+  program_.cells.push_back({v.dtype, v.shape, std::move(initial), false, memory_name(core(), fby), fby});
   return cell_of_[fby] = CellId{program_.cells.size() - 1};
 }
 
 CellId ProgramBuilder::copy_of(ValueId v, bool local) {
   const Value& like = core()[v];
   const std::string name = local ? like.name : memory_name(core(), v) + " at the segment's start";
-  program_.cells.push_back({like.dtype, like.shape, Tensor(), local, name});
+  program_.cells.push_back({like.dtype, like.shape, Tensor(), local, name, {}});
   return CellId{program_.cells.size() - 1};
 }
 

@@ -46,6 +46,7 @@ struct CellInfo {
   Tensor initial;      // empty (0 elements, rank 0, zero bytes): all zeros
   bool local = false;  // lives only while one pass runs (a loop-carried register), starts as `initial`
   std::string name;    // unique among all that is not local, here and below
+  ValueId fby;         // whose memory it is; invalid: a copy
 };
 
 struct ArrayInfo {

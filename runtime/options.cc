@@ -17,7 +17,7 @@
 namespace rml::rt {
 namespace {
 
-constexpr const char* unavailable[] = {"--log", "--plot", "--threads", "--profile"};
+constexpr const char* unavailable[] = {"--threads", "--profile"};
 
 std::string list_ports(const char* title, const rml_port* ports, std::uint32_t count) {
   if (count == 0) return std::string(title) + ": none\n";
@@ -102,7 +102,7 @@ Failure wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
 
 Options parse_options(const rml_program& program, int argc, const char* const* argv) {
   Options options;
-  std::string progress = "auto";
+  std::string progress = "auto", on_nan;
   std::vector<std::string> monitor;
   bool help = false;
   bool version = false;
@@ -136,9 +136,13 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
       ->excludes("--save");
   state("--load-params", options.load_params, "begin with these parameters (safetensors)")->excludes(load);
   app.add_option("--progress", progress, "progress on stderr")->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_option("--monitor", monitor, "show this scalar output with the progress")
+  app.add_option("--monitor", monitor, "show this scalar output: with the progress, in --log and --plot")
       ->allow_extra_args(false)
       ->type_name("NAME");
+  app.add_option("--log", options.log, "scalar outputs as a TensorBoard event file in this folder")->type_name("DIR");
+  app.add_option("--plot", options.plot, "a picture of scalar outputs over the run (SVG)")->type_name("FILE");
+  app.add_option("--on-nan", on_nan, "look for floats that are not finite: stop there, or say so and continue")
+      ->check(CLI::IsMember({"stop", "continue"}));
   app.add_flag("--stats", options.stats, "time, memory and segment figures on stderr");
   app.add_flag("--quiet", options.quiet, "no progress and no notes");
   app.add_flag("--version", version, "print the version");
@@ -159,6 +163,7 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   if (options.save_every > 0 && options.save.empty() && options.resume.empty())
     throw Failure("--save-every: give the file to save to, --save FILE or --resume FILE", exit_usage);
   options.progress = when(progress);
+  options.on_nan = on_nan.empty() ? OnNan::ignore : on_nan == "stop" ? OnNan::stop : OnNan::tell;
   for (const std::string& name : monitor) options.monitored.push_back(monitored_output(program, name));
   return options;
 }

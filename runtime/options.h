@@ -15,6 +15,7 @@
 namespace rml::rt {
 
 enum class When { automatic, always, never };
+enum class OnNan { ignore, tell, stop };
 
 struct Options {
   std::vector<std::string> inputs;  // as given: F or NAME=F
@@ -27,6 +28,8 @@ struct Options {
   std::int64_t save_every = 0;                  // cycles; 0: at the end only
   When progress = When::automatic;
   std::vector<std::uint32_t> monitored;  // outputs
+  std::string log, plot;                 // a folder, a file; empty: not given
+  OnNan on_nan = OnNan::ignore;
   bool stats = false;
   bool quiet = false;
   // Not empty: print this and stop (--help, --version).

@@ -112,6 +112,12 @@ typedef struct rml_parameter {
   uint32_t memory; /* index in memories of the cell that holds the parameter; UINT32_MAX: none */
 } rml_parameter;
 
+/* A float in sight: an output or a cell, with the equation that computes it. */
+typedef struct rml_watch {
+  uint32_t output, memory; /* indices; UINT32_MAX: the other one */
+  rml_site equation;       /* message: the equation and, in a node that was called, the instance */
+} rml_watch;
+
 typedef struct rml_program {
   uint32_t abi;
   const char* name;   /* of the node */
@@ -122,9 +128,10 @@ typedef struct rml_program {
   const rml_site* sites;
   const rml_cut* cuts;
   uint32_t savable; /* 1: memories are all that a state holds once every complete row has been popped */
-  uint32_t n_memories, n_parameters;
+  uint32_t n_memories, n_parameters, n_watches;
   const rml_memory* memories;
   const rml_parameter* parameters;
+  const rml_watch* watches; /* in the order of computation */
   uint64_t state_bytes, state_align;
   void (*init)(void* state);
   /* One cycle. in[i] points to the elements of input i, row-major; present[i] says whether it

@@ -16,6 +16,8 @@
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
 #include "runtime/faults.h"
+#include "runtime/monitor/finite_check.h"
+#include "runtime/monitor/monitors.h"
 #include "runtime/program_state.h"
 #include "runtime/progress.h"
 #include "runtime/signals.h"
@@ -34,7 +36,8 @@ class Run {
         in_(program.inputs, program.n_inputs),
         out_(program.outputs, program.n_outputs),
         save_to_(options.resume.empty() ? options.save : options.resume),
-        progress_(options, out_) {
+        progress_(options, out_),
+        monitors_(program, options, out_) {
     const auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_);
     outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, out_);
     if (inputs.empty() && !options.cycles) {
@@ -42,14 +45,14 @@ class Run {
                     exit_usage);
     }
     refuse_overlap(inputs, outputs_);
-    check_saving(inputs);
+    check_files(inputs);
     source_ = open_sources(inputs, in_, [this] { flush(); });
   }
 
   int execute();
 
  private:
-  void check_saving(const std::vector<Endpoint>& inputs) const;
+  void check_files(const std::vector<Endpoint>& inputs) const;
   // The state, as it begins or as it was saved; the input up to its cycle; the outputs up to its rows.
   void begin();
   void skip_rows();
@@ -62,8 +65,11 @@ class Run {
   void finish();
   void flush() {
     for (const auto& sink : sinks_) sink->flush();
+    monitors_.flush();
   }
   void close();
+  // Whether all that is in sight is finite, if that is asked.
+  void inspect();
   // Everything complete, in spite of an error; returns what else went wrong.
   std::string salvage();
   double fraction() const;
@@ -75,6 +81,12 @@ class Run {
   Row out_;
   const std::string save_to_;
   Progress progress_;
+  Monitors monitors_;
+  std::optional<FiniteCheck> finite_;
+  std::string not_finite_;            // told of the first row that is not
+  const rml_watch* watch_ = nullptr;  // what in it
+  std::int64_t watch_cycle_ = 0;
+  bool halted_ = false;  // no row comes out any more
   std::vector<Endpoint> outputs_;
   std::unique_ptr<RowSource> source_;
   std::vector<std::unique_ptr<RowSink>> sinks_;
@@ -117,12 +129,12 @@ int Run::execute() {
   return signal == 0 ? static_cast<int>(exit_ok) : 128 + signal;
 }
 
-void Run::check_saving(const std::vector<Endpoint>& inputs) const {
+void Run::check_files(const std::vector<Endpoint>& inputs) const {
   const std::pair<const char*, const std::string&> files[] = {
-      {"--save", options_.save}, {"--resume", options_.resume}, {"--load", options_.load}};
+      {"--save", options_.save}, {"--resume", options_.resume}, {"--load", options_.load}, {"--plot", options_.plot}};
   for (const auto& [option, path] : files) {
     if (path.empty()) continue;
-    require_savable(program_, option);
+    if (&path != &options_.plot) require_savable(program_, option);
     refuse_special_file(option, path);
     refuse_endpoint(option, path, inputs);
     refuse_endpoint(option, path, outputs_);
@@ -161,6 +173,10 @@ void Run::begin() {
     throw Failure("'" + options_.resume + "' was saved by a run with " + std::to_string(record_.outputs.size()) +
                   " outputs; give them all");
   for (std::size_t k = 0; k < outputs_.size(); ++k) sinks_.push_back(open_sink(outputs_[k], out_, before[k]));
+  monitors_.begin(header.popped, resumed ? &*saved : nullptr);
+  if (options_.on_nan == OnNan::ignore) return;
+  finite_.emplace(program_, out_);
+  finite_->begin(state_->block());
 }
 
 // The rows that the saved state has read already must be there, and the same.
@@ -204,7 +220,10 @@ void Run::settle() {
 }
 
 // Outputs are settled first: what the state has handed out is never lost.
-void Run::save() { write_whole_file(save_to_, CheckpointOut(program_, state_->block(), record_).pieces()); }
+void Run::save() {
+  const CheckpointOut checkpoint(program_, state_->block(), record_, monitors_.tensors());
+  write_whole_file(save_to_, checkpoint.pieces());
+}
 
 bool Run::cycle() {
   rml_header& header = state_->header();
@@ -215,29 +234,55 @@ bool Run::cycle() {
   if (fault != RML_OK) throw Failure(fault_text(program_, header, source_.get()));
   peak_buffer_bytes_ = std::max(peak_buffer_bytes_, header.buffer_bytes);
   drain();
+  inspect();
   if (!save_to_.empty()) {
     if (source_) record_.input_checksum = in_.checksum(record_.input_checksum);
     if (options_.save_every > 0 && (header.pushed - record_.first_cycle) % options_.save_every == 0) {
       settle();
       save();
+      monitors_.draw();
     }
   }
   return true;
 }
 
 void Run::drain() {
-  while (program_.pop(state_->block(), out_.pointers(), out_.present()) == 1) {
+  while (!halted_ && program_.pop(state_->block(), out_.pointers(), out_.present()) == 1) {
     for (std::uint32_t i = 0; i < program_.n_outputs; ++i) {
       if (program_.outputs[i].always) out_.set_present(i, true);
     }
+    const std::int64_t cycle = state_->header().popped - 1;
+    if (finite_ && watch_ == nullptr && (watch_ = finite_->in_row()) != nullptr) {
+      watch_cycle_ = cycle;
+      not_finite_ = finite_->text(*watch_, cycle, state_->block());
+      halted_ = options_.on_nan == OnNan::stop;
+      if (halted_) return;
+    }
+    monitors_.row(cycle);
     for (const auto& sink : sinks_) sink->write();
   }
+}
+
+// The row of a cycle may come out late, the cells are those of the last one; in one cycle the order
+// of the watches decides.
+void Run::inspect() {
+  if (!finite_) return;
+  const std::int64_t cycle = state_->header().pushed - 1;
+  const rml_watch* const cell = finite_->in_state(state_->block());
+  if (watch_ == nullptr && cell == nullptr) return;
+  const bool row_first = watch_ != nullptr && (cell == nullptr || watch_cycle_ < cycle || watch_ < cell);
+  const std::string text = row_first ? not_finite_ : finite_->text(*cell, cycle, state_->block());
+  halted_ = options_.on_nan == OnNan::stop;
+  if (halted_) throw Failure(text);
+  std::fprintf(stderr, "%s\n", text.c_str());
+  finite_.reset();
 }
 
 void Run::finish() {
   const std::int32_t fault = program_.finish(state_->block());
   if (fault != RML_OK) throw Failure(fault_text(program_, state_->header(), source_.get()));
   drain();
+  inspect();
   undetermined_ = state_->header().pushed - state_->header().popped;
   if (undetermined_ <= 0) return;
   for (const auto& sink : sinks_) sink->undetermined(undetermined_);
@@ -245,6 +290,7 @@ void Run::finish() {
 
 void Run::close() {
   for (const auto& sink : sinks_) sink->close();
+  monitors_.close();
 }
 
 std::string Run::salvage() {
@@ -258,6 +304,7 @@ std::string Run::salvage() {
   };
   if (state_) attempt([&] { drain(); });
   for (const auto& sink : sinks_) attempt([&] { sink->close(); });
+  if (!sinks_.empty() || outputs_.empty()) attempt([&] { monitors_.close(); });
   if (state_) progress_.finish(state_->header().pushed);
   return problems;
 }

@@ -1,4 +1,5 @@
 // The rml_program table: constants that describe ports, sites, cuts and the state to the host.
+#include "lowering/find_watches.h"
 #include "lowering/llvm/emit_program.h"
 #include "runtime/rmlrt.h"
 
@@ -99,6 +100,38 @@ llvm::Constant* site_row(Emission& module, Span span, const std::string& message
                         integer(module.i32(), place.column), module.text(message)});
 }
 
+// "loss = mean(error * error)", on one line, and the instance.
+std::string equation_text(Emission& module, ValueId v) {
+  constexpr std::size_t longest = 60;
+  const Value& value = module.core[v];
+  const std::string name = value.name.substr(value.name.rfind('.') + 1);
+  const bool known = value.span.file > 0 && value.span.file < module.sources.size();
+  std::string text;
+  for (const char c : known ? module.sources.text(value.span) : std::string_view()) {
+    const bool blank = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!blank || (!text.empty() && text.back() != ' ')) text += blank ? ' ' : c;
+  }
+  if (text.size() > longest) {
+    std::size_t end = longest;
+    while ((static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;  // not inside a character
+    text = text.substr(0, end) + " …";
+  }
+  if (!name.empty()) text = text.empty() || text == name ? name : name + " = " + text;
+  const std::string instance = value.instance.valid() ? module.core.instances[value.instance.index].path : "";
+  return text + (instance.empty() ? "" : ", in " + instance);
+}
+
+std::vector<llvm::Constant*> watch_rows(Emission& module, const std::vector<std::uint32_t>& row_of_cell) {
+  std::vector<llvm::Constant*> rows;
+  for (const Watch& w : find_watches(module.program)) {
+    const std::uint32_t memory = w.cell.valid() ? row_of_cell[w.cell.index] : UINT32_MAX;
+    rows.push_back(llvm::ConstantStruct::get(
+        module.abi.watch, {integer(module.i32(), w.output), integer(module.i32(), memory),
+                           site_row(module, module.core[w.named].span, equation_text(module, w.named))}));
+  }
+  return rows;
+}
+
 }  // namespace
 
 void emit_table(Emission& module, const ProgramFunctions& functions) {
@@ -113,6 +146,7 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
   const std::vector<llvm::Constant*> memories = table.rows();
   std::vector<llvm::Constant*> parameters;
   for (std::size_t p = 0; p < program.parameters.size(); ++p) parameters.push_back(parameter_row(module, p, table));
+  const std::vector<llvm::Constant*> watches = watch_rows(module, table.row_of_cell);
   const Span span = program_span(module);
   const std::string source = span.file > 0 && span.file < module.sources.size() ? module.sources.path(span.file) : "";
   auto* row =
@@ -130,8 +164,10 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
                                                      integer(module.i32(), 1),
                                                      integer(module.i32(), memories.size()),
                                                      integer(module.i32(), parameters.size()),
+                                                     integer(module.i32(), watches.size()),
                                                      module.table("memories", module.abi.memory, memories),
                                                      module.table("parameters", module.abi.parameter, parameters),
+                                                     module.table("watches", module.abi.watch, watches),
                                                      integer(module.i64(), module.layout.state_bytes()),
                                                      integer(module.i64(), StateLayout::state_align),
                                                      functions.init,

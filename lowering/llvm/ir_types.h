@@ -55,7 +55,7 @@ enum Header : unsigned {
 }  // namespace field
 
 struct AbiTypes {
-  llvm::StructType *header, *port, *site, *cut, *memory, *parameter, *program;
+  llvm::StructType *header, *port, *site, *cut, *memory, *parameter, *watch, *program;
   explicit AbiTypes(llvm::LLVMContext&);
 };
 

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <charconv>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -63,8 +64,10 @@ bool is_checkpoint(const Safetensors& content) {
 
 }  // namespace
 
-CheckpointOut::CheckpointOut(const rml_program& program, const void* state, const RunRecord& run)
+CheckpointOut::CheckpointOut(const rml_program& program, const void* state, const RunRecord& run,
+                             std::vector<TensorOut> more)
     : state_(state_tensors(program, state)) {
+  for (TensorOut& tensor : more) state_.tensors.push_back(std::move(tensor));
   head_ =
       safetensors_head(state_.tensors, metadata(program, *static_cast<const rml_header*>(state), state_.unbegun, run));
   std::uint32_t sum = checksum(0, head_);
@@ -119,6 +122,14 @@ const std::string& CheckpointIn::text(const char* key) const {
   const auto at = content_.metadata.find(key);
   if (at == content_.metadata.end()) damaged(std::string("no '") + key + "' in __metadata__");
   return at->second;
+}
+
+std::vector<double> CheckpointIn::curve(const std::string& name) const {
+  const TensorIn* tensor = content_.find(curve_name(name));
+  if (tensor == nullptr || tensor->dtype != RML_F64) return {};
+  std::vector<double> numbers(tensor->data.size() / 8);
+  std::memcpy(numbers.data(), tensor->data.data(), 8 * numbers.size());
+  return numbers;
 }
 
 void CheckpointIn::restore(const rml_program& program, void* state, GivenParameters& given) const {

@@ -32,7 +32,8 @@ struct RunRecord {
 // The file's bytes: the head, then what it points to in the state.
 class CheckpointOut {
  public:
-  CheckpointOut(const rml_program& program, const void* state, const RunRecord& run);
+  // more: tensors that are no part of the state, such as curves.
+  CheckpointOut(const rml_program& program, const void* state, const RunRecord& run, std::vector<TensorOut> more = {});
   const std::vector<std::string_view>& pieces() const { return pieces_; }
 
  private:
@@ -51,6 +52,8 @@ class CheckpointIn {
 
   std::uint64_t seed() const { return seed_; }
   const RunRecord& run() const { return run_; }
+  // The numbers saved under curve_name(name); none if there is no such curve.
+  std::vector<double> curve(const std::string& name) const;
   // Into a state fresh from init with this seed.
   void restore(const rml_program& program, void* state, GivenParameters& given) const;
 

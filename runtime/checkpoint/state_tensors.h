@@ -8,6 +8,8 @@
 //   array     NAME           one element per instant of the segment so far
 //   parameter given PATH     what was given and has not been looked at
 //
+//   a picture "curve NAME"   (not of the state: see monitor/series.h)
+//
 // Capacities are not part of it: buffers are as large as what they hold needs.
 #pragma once
 
@@ -56,5 +58,7 @@ void restore_state(const rml_program& program, void* state, const std::string& f
 
 // The name under which a parameter is kept that was given and not looked at.
 std::string given_name(const std::string& path);
+// The name of an output's curve.
+std::string curve_name(const std::string& output);
 
 }  // namespace rml::rt

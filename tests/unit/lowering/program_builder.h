@@ -67,7 +67,7 @@ struct ProgramBuilder {
     return value(std::move(a), dtype, std::move(shape), clock);
   }
   CellId cell(Tensor initial, bool local = false) {
-    program.cells.push_back({initial.dtype(), initial.shape(), initial, local, "cell"});
+    program.cells.push_back({initial.dtype(), initial.shape(), initial, local, "cell", {}});
     return CellId(program.cells.size() - 1);
   }
   ArrayId array(DType dtype, Shape shape, std::uint32_t unit) {

@@ -1,0 +1,35 @@
+// An axis of a plot: from values to places, and round numbers to mark.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rml::rt {
+
+class Axis {
+ public:
+  // From low to high, a little widened; logarithmic if asked for, which needs low > 0.
+  Axis(double low, double high, bool logarithmic, int about_ticks);
+
+  struct Tick {
+    double at;          // in [0, 1]
+    std::string label;  // empty: a line of the grid without one
+  };
+  const std::vector<Tick>& ticks() const { return ticks_; }
+  bool logarithmic() const { return logarithmic_; }
+  // In [0, 1] if the value lies on the axis.
+  double place(double value) const;
+
+ private:
+  void linear_ticks(int about);
+  void logarithmic_ticks(int about);
+
+  double low_, high_;  // of the logarithms, if it is logarithmic
+  bool logarithmic_;
+  std::vector<Tick> ticks_;
+};
+
+// "0.25", "1.5k", "2M", "3e-07".
+std::string short_number(double value);
+
+}  // namespace rml::rt

@@ -1,0 +1,84 @@
+// See finite_check.h. A float is not finite where all bits of its exponent are set, and not a number
+// where bits of the mantissa are set as well; the halves do not occur in programs.
+#include "runtime/monitor/finite_check.h"
+
+#include <cstring>
+
+namespace rml::rt {
+namespace {
+
+struct Found {
+  bool nan = false, infinite = false;
+};
+
+template <class Bits>
+Found look(const void* data, std::uint64_t count, Bits exponent) {
+  const char* at = static_cast<const char*>(data);
+  Bits nan = 0, infinite = 0;
+  for (std::uint64_t k = 0; k < count; ++k, at += sizeof(Bits)) {
+    Bits bits;
+    std::memcpy(&bits, at, sizeof bits);
+    bits = static_cast<Bits>(bits << 1);  // the sign says nothing
+    const auto all = static_cast<Bits>(exponent << 1);
+    nan |= static_cast<Bits>(bits > all);
+    infinite |= static_cast<Bits>(bits == all);
+  }
+  return {nan != 0, infinite != 0};
+}
+
+Found look(std::uint8_t dtype, const void* data, std::uint64_t count) {
+  if (dtype == RML_F32) return look<std::uint32_t>(data, count, 0x7f800000u);
+  return look<std::uint64_t>(data, count, 0x7ff0000000000000u);
+}
+
+}  // namespace
+
+const void* FiniteCheck::data(const rml_watch& watch, const void* state) const {
+  if (watch.output != UINT32_MAX) return outputs_.data(watch.output);
+  return static_cast<const char*>(state) + program_.memories[watch.memory].offset;
+}
+
+void FiniteCheck::begin(const void* state) {
+  infinite_.assign(program_.n_watches, false);
+  for (std::uint32_t w = 0; w < program_.n_watches; ++w) {
+    const rml_watch& watch = program_.watches[w];
+    if (watch.memory == UINT32_MAX) continue;
+    const rml_memory& m = program_.memories[watch.memory];
+    infinite_[w] = look(m.dtype, data(watch, state), m.elements).infinite;
+  }
+}
+
+const rml_watch* FiniteCheck::in_row() const {
+  for (std::uint32_t w = 0; w < program_.n_watches; ++w) {
+    const rml_watch& watch = program_.watches[w];
+    if (watch.output == UINT32_MAX || !outputs_.is_present(watch.output)) continue;
+    const rml_port& port = program_.outputs[watch.output];
+    const Found found = look(port.dtype, outputs_.data(watch.output), port.elements);
+    if (found.nan || found.infinite) return &watch;
+  }
+  return nullptr;
+}
+
+const rml_watch* FiniteCheck::in_state(const void* state) const {
+  for (std::uint32_t w = 0; w < program_.n_watches; ++w) {
+    const rml_watch& watch = program_.watches[w];
+    if (watch.memory == UINT32_MAX) continue;
+    const rml_memory& m = program_.memories[watch.memory];
+    const Found found = look(m.dtype, data(watch, state), m.elements);
+    if (found.nan || (found.infinite && !infinite_[w])) return &watch;
+  }
+  return nullptr;
+}
+
+std::string FiniteCheck::text(const rml_watch& watch, std::int64_t cycle, const void* state) const {
+  const bool output = watch.output != UINT32_MAX;
+  const std::uint8_t dtype = output ? program_.outputs[watch.output].dtype : program_.memories[watch.memory].dtype;
+  const std::uint64_t count =
+      output ? program_.outputs[watch.output].elements : program_.memories[watch.memory].elements;
+  const rml_site& at = watch.equation;
+  const std::string where = std::string(at.file) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  const bool nan = look(dtype, data(watch, state), count).nan;
+  return where + ": cycle " + std::to_string(cycle) + ": " + (nan ? "not a number" : "infinite") + ": " + at.message;
+}
+
+}  // namespace rml::rt

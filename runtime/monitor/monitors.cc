@@ -1,0 +1,55 @@
+// See monitors.h.
+#include "runtime/monitor/monitors.h"
+
+#include "runtime/checkpoint/whole_file.h"
+#include "runtime/monitor/plot_svg.h"
+
+namespace rml::rt {
+
+Monitors::Monitors(const rml_program& program, const Options& options, const Row& outputs)
+    : program_(program), options_(options), outputs_(outputs) {
+  if (!options.log.empty()) monitored_ports(options, outputs, "--log");
+  if (options.plot.empty()) return;
+  plotted_ = monitored_ports(options, outputs, "--plot");
+  for (const std::uint32_t port : plotted_) series_.emplace_back(outputs.port(port).name);
+}
+
+void Monitors::begin(std::int64_t cycle, const CheckpointIn* saved) {
+  for (Series& series : series_)
+    if (saved != nullptr) series.restore(saved->curve(series.name()));
+  if (!options_.log.empty()) log_.emplace(options_.log, outputs_, monitored_ports(options_, outputs_, "--log"), cycle);
+}
+
+void Monitors::row(std::int64_t cycle) {
+  if (log_) log_->row(cycle);
+  for (std::size_t k = 0; k < plotted_.size(); ++k)
+    if (outputs_.is_present(plotted_[k])) series_[k].add(cycle, scalar_value(outputs_, plotted_[k]));
+}
+
+void Monitors::flush() {
+  if (log_) log_->flush();
+}
+
+void Monitors::draw() const {
+  if (options_.plot.empty()) return;
+  const std::string title = std::string(program_.name) + " (" + program_.source + ")";
+  write_whole_file(options_.plot, {plot_svg(title, series_)});
+}
+
+void Monitors::close() {
+  draw();
+  if (log_) log_->close();
+}
+
+std::vector<TensorOut> Monitors::tensors() {
+  std::vector<TensorOut> tensors;
+  kept_.clear();
+  for (const Series& series : series_) {
+    const std::vector<double>& numbers = kept_.emplace_back(series.numbers());
+    const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()), 8 * numbers.size());
+    tensors.push_back({curve_name(series.name()), RML_F64, {numbers.size()}, {bytes}});
+  }
+  return tensors;
+}
+
+}  // namespace rml::rt

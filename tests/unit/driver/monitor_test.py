@@ -1,0 +1,111 @@
+"""What a user sees of a training: pictures, event files, the place of a NaN. monitor_test.py RMLC."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+RMLC = sys.argv.pop(1)
+
+REGRESSION = """
+const rate: f64 = 0.05;
+node model(x: f64, target: f64) -> (loss: f64)
+  w = param(0.0);
+  trained = w fby trained - rate * error * x;
+  error = trained * x - target;
+  loss = error * error;
+node main() -> (loss: f64, rows: i64)
+  x = uniform([], -1.0, 1.0);
+  loss = model(x, 3.0 * x);
+  rows = 1 fby rows + 1;
+"""
+
+
+def rmlc(*arguments, **options):
+    return subprocess.run([RMLC, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+
+
+class Monitor(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.place.name)
+        self.file = self.folder / "regression.rml"
+        self.file.write_text(REGRESSION)
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def run_it(self, *arguments):
+        done = rmlc("run", self.file, "--output", self.folder / "o.csv", *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_the_picture_of_a_run_that_goes_on_is_that_of_one_run(self):
+        whole, parts = self.folder / "whole.svg", self.folder / "parts.svg"
+        self.run_it("--cycles", 5000, "--plot", whole)
+        for cycles in (1234, 5000):
+            self.run_it("--cycles", cycles, "--plot", parts, "--resume", self.folder / "state")
+        self.assertEqual(whole.read_text(), parts.read_text())
+        root = xml.etree.ElementTree.parse(whole).getroot()
+        texts = [t.text for t in root.iter("{http://www.w3.org/2000/svg}text")]
+        for text in (f"main ({self.file})", "cycle", "loss (logarithmic)", "rows", "5k"):
+            self.assertIn(text, texts)
+
+    def test_monitored_outputs_only(self):
+        self.run_it("--cycles", 50, "--plot", self.folder / "p.svg", "--monitor", "rows")
+        text = (self.folder / "p.svg").read_text()
+        self.assertIn(">rows<", text)
+        self.assertNotIn(">loss<", text)
+
+    def test_tensorboard_reads_the_log(self):
+        try:
+            from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+        except ImportError:
+            self.skipTest("the Python package tensorboard is not installed")
+        log = self.folder / "log"
+        # The first run goes further than its last state: what is beyond it is dropped.
+        self.run_it("--cycles", 100, "--save", self.folder / "state")
+        (self.folder / "o.csv").unlink()
+        for cycles in (40, 120):
+            self.run_it("--cycles", cycles, "--log", log, "--resume", self.folder / "resumed")
+        events = EventAccumulator(str(log), size_guidance={"scalars": 0})
+        events.Reload()
+        self.assertEqual(sorted(events.Tags()["scalars"]), ["loss", "rows"])
+        self.assertEqual([e.step for e in events.Scalars("rows")], list(range(120)))
+        self.assertEqual([e.value for e in events.Scalars("rows")], [float(n) for n in range(1, 121)])
+
+    def test_where_a_nan_comes_from(self):
+        self.file.write_text(
+            "node layer(x: f64) -> (y: f64)\n"
+            "  w = param(1.0);\n"
+            "  moved = w fby moved * x;\n"
+            "  y = sqrt(moved);\n"
+            "node main(x: f64) -> (z: f64)\n"
+            "  z = layer(x) + 1.0;\n"
+        )
+        rows = self.folder / "x.csv"
+        rows.write_text("x\n2\n-3\n5\n1\n")
+        done = rmlc("run", self.file, "--input", rows, "--on-nan", "stop")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, "z\n2\n2.414213562373095\n")
+        self.assertEqual(done.stderr, f"{self.file}:6:7: cycle 2: not a number: z = layer(x) + 1.0\n")
+        rows.write_text("x\n2\ninf\n5\n1\n")
+        done = rmlc("run", self.file, "--input", rows, "--on-nan", "stop")
+        self.assertEqual(done.stderr, f"{self.file}:3:11: cycle 1: infinite: moved = w fby moved * x, in layer\n")
+        done = rmlc("run", self.file, "--input", rows, "--on-nan", "continue", "--engine", "reference")
+        self.assertEqual((done.returncode, done.stderr), (0, f"{self.file}:6:7: cycle 2: infinite: z\n"))
+
+    def test_a_segment_tells_the_cycle_of_the_row(self):
+        self.file.write_text(
+            "node main(end: bool, x: f64) -> (y: f64)\n"
+            "  y = log(x) + (if end then 0.0 else post y);\n"
+        )
+        rows = self.folder / "x.csv"
+        rows.write_text("end,x\nF,1\nT,1\nF,1\nF,-1\nT,1\n")
+        done = rmlc("run", self.file, "--input", rows, "--on-nan", "stop")
+        self.assertEqual(done.stdout, "y\n0\n0\n")
+        self.assertIn("cycle 2: not a number: y = log(x) + (if end then 0.0 else post y)", done.stderr)
+
+
+unittest.main(verbosity=0)
