@@ -313,15 +313,15 @@ void NodeDerivation::node_call(ExprId e, const std::vector<Adjoint>& adjoints) {
   const Symbol bp = acts.size() == 1 ? acts[0] : act_any(acts, "bp_" + callee);
   std::vector<Symbol> outputs;
   for (const std::uint32_t j : derived_g.adjoints) {
-    const Symbol act = act_on(bp, callee_chain(e, g, clocked.variable_clocks[inputs + j], targets));
-    if (adjoints[j].given() && adjoints[j].act == act) {
+    const bool sampled = !callee_chain(e, g, clocked.variable_clocks[inputs + j], targets).empty();
+    if (adjoints[j].given() && adjoints[j].act == bp && !sampled) {
       outputs.push_back(adjoints[j].value);
       continue;
     }
-    ExprId d = adjoints[j].given() ? padded(adjoints[j].act, write_.name(adjoints[j].value))
-                                   : write_.call("zeros_like", {write_.name(targets[j].name)});
+    const ExprId d = adjoints[j].given() ? padded(adjoints[j].act, write_.name(adjoints[j].value))
+                                         : write_.call("zeros_like", {write_.name(targets[j].name)});
     outputs.push_back(fresh("d" + callee));
-    equation(outputs.back(), write_.when(d, act));
+    equation(outputs.back(), sampled ? d : write_.when(d, bp));
   }
 
   const OrderedArguments arguments = checked_.names.arguments[e.index];

@@ -180,8 +180,11 @@ void NodeDerivation::interface(const std::string& name) {
     const Symbol adjoint = fresh("d" + variable_text(v));
     result_.inputs.push_back({adjoint, write_.span, std::nullopt});
     equation_ = resolved_.variables[v].equation;
-    const Symbol act = act_on(bp_, chain(clocked_.variable_clocks[v]));
-    contributions_[v].push_back({act, write_.name(adjoint), {}, true, {}, {}});
+    // A caller can name `bp`, not `bp` on the clock of a sampled output.
+    const std::vector<Sampling> conditions = chain(clocked_.variable_clocks[v]);
+    const Symbol act = act_on(bp_, conditions);
+    const ExprId given = write_.name(adjoint);
+    contributions_[v].push_back({act, conditions.empty() ? given : write_.when(given, act), {}, true, {}, {}});
   }
   for (std::size_t k = 0; k < key_.rates; ++k) {
     rates_.push_back(fresh(text(program_[key_.optimizer].inputs[k].name)));

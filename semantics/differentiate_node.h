@@ -28,7 +28,8 @@ struct DerivativeKey {
 };
 
 // The node that does it. Its inputs: those of the original, `bp`, an adjoint for each output in
-// `adjoints`, the optimizer's arguments. Its outputs: those of the original, then `extras`.
+// `adjoints` (on `bp`; that of a sampled output wherever the output is), the optimizer's arguments. Its outputs: those
+// of the original, then `extras`.
 struct Derivative {
   struct Extra {
     enum Kind : std::uint8_t { activity, gradient, other } kind = other;
