@@ -77,6 +77,7 @@ class Differentiation {
  private:
   bool sound(NodeId node) const;
   void expand(const DiffCall& call);
+  std::vector<std::size_t> zero_adjoints(const ast::Call& call, std::size_t first, DerivativeKey& key) const;
   void fail(const DiffCall& call);
   bool find_written(const DerivativeKey& key, Derivative& out);
 
