@@ -208,6 +208,30 @@ void Differentiation::sample_activities(ast::Call& call, const Derivative& deriv
   }
 }
 
+// An adjoint written as 0.0 is none: the places of these among the arguments, last first. Their
+// outputs leave the key.
+std::vector<std::size_t> Differentiation::zero_adjoints(const ast::Call& call, std::size_t first,
+                                                        DerivativeKey& key) const {
+  const auto is_zero = [&](ExprId e) {
+    while (const auto* sampled = std::get_if<ast::When>(&program_[e])) e = sampled->operand;
+    const auto* literal = std::get_if<ast::FloatLiteral>(&program_[e]);
+    return literal != nullptr && literal->value == 0.0;
+  };
+  std::vector<std::size_t> places, outputs;
+  std::size_t next = first;
+  for (std::size_t j = 0; j < key.outputs.size(); ++j) {
+    if (!key.outputs[j]) continue;
+    if (next < call.arguments.size() && is_zero(call.arguments[next].value)) {
+      places.insert(places.begin(), next);
+      outputs.push_back(j);
+    }
+    ++next;
+  }
+  if (next != call.arguments.size()) return {};  // to be reported
+  for (const std::size_t j : outputs) key.outputs[j] = false;
+  return places;
+}
+
 void Differentiation::expand(const DiffCall& at) {
   DerivativeKey key = outermost(at.of);
   auto call = std::get<ast::Call>(program_[at.call]);
@@ -228,11 +252,15 @@ void Differentiation::expand(const DiffCall& at) {
       return fail(at);
     }
   }
+  const ast::Node original = program_[at.of];
+  const std::vector<bool> adjoints = key.outputs;
+  const std::vector<std::size_t> zeros = zero_adjoints(call, original.inputs.size() + 1, key);
   const Derivative derived = derive(key);
   if (derived.failed) return fail(at);
+  if (!derived.written)
+    for (const std::size_t k : zeros) call.arguments.erase(call.arguments.begin() + static_cast<std::ptrdiff_t>(k));
 
   // The interface of `diff f`: outputs, then a gradient for each float input.
-  const ast::Node original = program_[at.of];
   const TypedNode& typed = checked_.types.nodes[at.of.index];
   std::vector<std::uint32_t> differentiable;
   for (std::uint32_t i = 0; i < original.inputs.size(); ++i)
@@ -245,7 +273,8 @@ void Differentiation::expand(const DiffCall& at) {
     std::string interface = "diff " + of + "(";
     for (const ast::Parameter& p : original.inputs) interface += program_.text(p.name) + ", ";
     interface += "bp";
-    for (const std::uint32_t j : derived.adjoints) interface += ", d" + program_.text(original.outputs[j].name);
+    for (std::size_t j = 0; j < adjoints.size(); ++j)
+      if (adjoints[j]) interface += ", d" + program_.text(original.outputs[j].name);
     interface += ") -> (";
     for (const ast::Parameter& p : original.outputs)
       interface += (&p == original.outputs.data() ? "" : ", ") + program_.text(p.name);

@@ -98,6 +98,7 @@ class Differentiation {
  private:
   bool sound(NodeId node) const;
   void expand(const DiffCall& call);
+  std::vector<std::size_t> zero_adjoints(const ast::Call& call, std::size_t first, DerivativeKey& key) const;
   void fail(const DiffCall& call);
   void sample_activities(ast::Call& call, const Derivative& derived, const ast::Node& original, ast::Equation* equation,
                          FreshNames& fresh, std::vector<ast::Equation>& added);

@@ -327,8 +327,9 @@ DraftId Elaborator::parameter(ExprId e, DraftId v, const OrderedArguments& argum
   std::string unique = path;
   for (int k = 2; !scope_.parameter_paths.insert(unique).second; ++k) unique = path + std::to_string(k);
   const DraftId held = add(Fby{v, v}, dtype_of(e), clock_of(e), program().span(e));
-  std::get<Fby>(draft_[held].rhs).next =
-      arguments.size() == 3 && arguments[1].valid() ? moved(e, held, arguments) : held;
+  // Apart: the draft grows meanwhile, and not every compiler evaluates the right-hand side first.
+  const DraftId next = arguments.size() == 3 && arguments[1].valid() ? moved(e, held, arguments) : held;
+  std::get<Fby>(draft_[held].rhs).next = next;
   draft_.parameters.push_back({unique, held, clock_of(e), program().span(e)});
   return held;
 }

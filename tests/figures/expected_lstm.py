@@ -80,6 +80,21 @@ def training(p, sequences, trained):
     return rows
 
 
+def bidirectional_training(p, q, sequences):
+    """The same for the sum of two directions: each is moved by the error of the sum."""
+    rows = {"o": [], "dx": []}
+    for xs, targets in sequences:
+        ahead, back = forward(p, xs), forward(q, xs[::-1])[::-1]
+        errors = [a + b - t for a, b, t in zip(ahead, back, targets)]
+        _, dp, dxs = gradients(p, xs, [a - e for a, e in zip(ahead, errors)])
+        _, dq, dxs_back = gradients(q, xs[::-1], [b - e for b, e in zip(back[::-1], errors[::-1])])
+        rows["o"] += [a + b for a, b in zip(ahead, back)]
+        rows["dx"] += [-RATE * (a + b) for a, b in zip(dxs, dxs_back[::-1])]
+        p = [v - RATE * d for v, d in zip(p, dp)]
+        q = [v - RATE * d for v, d in zip(q, dq)]
+    return rows
+
+
 def sequences_of(generator, lengths):
     draw = lambda n, size: [np.round(v, 2) for v in generator.uniform(-1, 1, (n, size))]
     return [(draw(n, SIZE), draw(n, UNITS)) for n in lengths]
@@ -139,6 +154,16 @@ def main():
     }
     write("fig20_mixed.in.chron", rows)
     write("fig20_mixed.out.chron", training(p, sequences, trained))
+
+    lengths = [int(n) for n in generator.integers(1, 8, 30)]
+    sequences = sequences_of(generator, lengths)
+    rows = {
+        "end": ends_of(lengths),
+        "x": [x for xs, _ in sequences for x in xs],
+        "gt": [t for _, targets in sequences for t in targets],
+    }
+    write("fig21_lstm_bi_diff.in.chron", rows)
+    write("fig21_lstm_bi_diff.out.chron", bidirectional_training(p, back, sequences))
 
 
 main()
