@@ -18,6 +18,8 @@ struct Overloaded : F... {
   using F::operator()...;
 };
 
+// Above, a value is computed where it is needed; what depends on static facts alone is folded at
+// any size, since no code is made for it.
 constexpr std::int64_t max_folded_elements = 65536;
 
 const Tensor* constant(const Core& core, ValueId v) {
@@ -53,7 +55,8 @@ Folded is_value(const Core& core, ValueId v) {
 std::optional<Tensor> evaluate(const Core& core, const Value& value, const core::Apply& apply) {
   const OperatorInfo& row = operators()[apply.op];
   const auto count = element_count(value.shape);
-  if (row.random || row.lowering == Lowering::parameter || !count || *count > max_folded_elements) return std::nullopt;
+  if (row.random || row.lowering == Lowering::parameter || !count) return std::nullopt;
+  if (*count > max_folded_elements && row.lowering != Lowering::folded) return std::nullopt;
   std::vector<DType> dtypes;
   std::vector<Shape> shapes;
   std::vector<const Tensor*> operands;
