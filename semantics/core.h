@@ -117,7 +117,7 @@ struct ExternalNode {
   Span span;
 };
 
-struct Parameter {  // a `param`: trained under diff, stored by name
+struct Parameter {  // a `param`: trained under diff, stored by name (see also InstantiateOptions::keep_stops)
   std::string path;
   ValueId value;
 };

@@ -25,6 +25,35 @@ std::vector<bool> possible_floats(const TypeScheme& scheme) {
   return floats;
 }
 
+std::uint32_t root_of(const ClockedNode& node, ClockTermId term) {
+  while (term.valid() && node.terms[term.index].kind == ClockTerm::on) term = node.terms[term.index].parent;
+  return term.valid() && node.terms[term.index].kind == ClockTerm::variable ? node.terms[term.index].index : UINT32_MAX;
+}
+
+FreshNames::FreshNames(Program& program, const ast::Node& node) : program_(program) {
+  const std::function<void(ExprId)> look = [&](ExprId e) {
+    if (const auto* name = std::get_if<ast::Name>(&program[e])) taken_.insert(name->symbol);
+    for_each_child(program[e], look);
+  };
+  const auto declare = [&](Symbol name, const std::optional<ast::TypeAnnotation>& type) {
+    taken_.insert(name);
+    if (type) std::ranges::for_each(type->shape, look);
+  };
+  for (const auto* list : {&node.inputs, &node.outputs})
+    for (const ast::Parameter& p : *list) declare(p.name, p.type);
+  for (const ast::Equation& q : node.equations) {
+    for (const ast::Target& t : q.targets) declare(t.name, t.type);
+    look(q.value);
+  }
+  for (const ast::Assert& a : node.asserts) look(a.condition);
+}
+
+Symbol FreshNames::operator()(const std::string& base) {
+  Symbol s = program_.names.intern(base);
+  for (int k = 2; !taken_.insert(s).second; ++k) s = program_.names.intern(base + std::to_string(k));
+  return s;
+}
+
 void Differentiation::check() {
   Diagnostics unheard;
   checked_ = Checked{};
@@ -79,6 +108,7 @@ bool Differentiation::find_written(const DerivativeKey& key, Derivative& out) {
   }
   if (!out.node.valid()) return false;
   out.written = true;
+  out.roots = {UINT32_MAX};
   const ast::Node& node = program_[out.node];
   const auto complain = [&](const std::string& what) {
     diagnostics_
@@ -161,26 +191,22 @@ std::optional<std::size_t> equation_of(const ast::Node& node, ExprId e) {
   return std::nullopt;
 }
 
-class FreshNames {
- public:
-  FreshNames(Program& program, const ast::Node& node) : program_(program) {
-    for (const auto* list : {&node.inputs, &node.outputs})
-      for (const ast::Parameter& p : *list) taken_.insert(p.name);
-    for (const ast::Equation& q : node.equations)
-      for (const ast::Target& t : q.targets) taken_.insert(t.name);
-  }
-  Symbol operator()(const std::string& base) {
-    Symbol s = program_.names.intern(base);
-    for (int k = 2; !taken_.insert(s).second; ++k) s = program_.names.intern(base + std::to_string(k));
-    return s;
-  }
-
- private:
-  Program& program_;
-  std::set<Symbol> taken_;
-};
-
 }  // namespace
+
+// Whether copies of e have its value, and are the same condition.
+bool Differentiation::is_pure(ExprId e) const {
+  const ast::Expr& x = program_[e];
+  if (std::holds_alternative<ast::Fby>(x) || std::holds_alternative<ast::Post>(x) ||
+      std::holds_alternative<ast::Merge>(x))
+    return false;
+  if (std::holds_alternative<ast::Call>(x)) {
+    const auto* op = std::get_if<OperatorRef>(&checked_.names.references[e.index]);
+    if (op == nullptr || operators()[op->op].random) return false;
+  }
+  bool pure = true;
+  for_each_child(x, [&](ExprId part) { pure = pure && is_pure(part); });
+  return pure;
+}
 
 void Differentiation::expand(const DiffCall& at) {
   DerivativeKey key = outermost(at.of);
@@ -237,10 +263,6 @@ void Differentiation::expand(const DiffCall& at) {
     return complain("`diff " + of + "` has " + std::to_string(results) + " results, but " + std::to_string(targets) +
                     (targets == 1 ? " is" : " are") + " named");
 
-  if (call.diff)
-    for (const ExprId rate : call.diff->optimizer_arguments) call.arguments.push_back({{}, call.diff->span, rate});
-  call.diff.reset();
-  call.target = derived.node;
   FreshNames fresh(program_, node);
   SyntaxWriter write(program_);
   write.span = call.callee_span;
@@ -248,17 +270,25 @@ void Differentiation::expand(const DiffCall& at) {
   const auto equation = [&](std::vector<ast::Target> left, ExprId right) {
     added.push_back({std::move(left), right, write.span});
   };
-  // `bp` pads: a name, or a constant as it stands.
-  ExprId& bp = call.arguments[original.inputs.size()].value;
-  Symbol activity;
-  bool constant = std::holds_alternative<ast::BoolLiteral>(program_[bp]);
-  if (const auto* name = std::get_if<ast::Name>(&program_[bp])) {
-    activity = name->symbol;
-  } else if (!constant) {
-    activity = fresh("bp");
-    equation({write.target(activity)}, bp);
-    bp = write.name(activity);
+  // What stands more than once: a name, a constant, a tree of pure operators.
+  const auto repeatable = [&](ExprId& e, const char* base) {
+    if (!is_pure(e)) {
+      const Symbol name = fresh(base);
+      equation({write.target(name)}, e);
+      e = write.name(name);
+    }
+    return e;
+  };
+  const ExprId bp = repeatable(call.arguments[original.inputs.size()].value, "bp");
+  for (std::size_t k = 0; k < derived.roots.size(); ++k) {
+    const auto at = call.arguments.begin() + static_cast<std::ptrdiff_t>(original.inputs.size() + k);
+    if (k > 0) call.arguments.insert(at, {{}, call.callee_span, write.copy(bp)});
+    if (!call.diff) continue;
+    for (const ExprId rate : call.diff->optimizer_arguments)
+      call.arguments.push_back({{}, call.diff->span, k == 0 ? rate : write.copy(rate)});
   }
+  call.diff.reset();
+  call.target = derived.node;
   if (!q) {  // inside an expression: no gradients
     program_.exprs[at.call.index] = call;
     node.equations.insert(node.equations.end(), added.begin(), added.end());
@@ -271,6 +301,19 @@ void Differentiation::expand(const DiffCall& at) {
   for (std::size_t k = 0; k < differentiable.size(); ++k)
     gradients[differentiable[k]] = node.equations[*q].targets[original.outputs.size() + k];
   std::map<std::uint32_t, Symbol> activities;
+  // `bp` on the clock of an input: sampled by what stands here for the conditions of that clock.
+  const ClockedNode& clocked = checked_.clocks.nodes[at.of.index];
+  const std::function<ExprId(ClockTermId)> activity_on = [&](ClockTermId term) {
+    if (!term.valid() || clocked.terms[term.index].kind != ClockTerm::on) return write.copy(bp);
+    const ClockTerm t = clocked.terms[term.index];
+    const auto v = static_cast<std::size_t>(t.condition.variable);
+    const ExprId whole = activity_on(t.parent);
+    const std::size_t inputs = original.inputs.size();
+    const ExprId c = v < inputs ? write.copy(repeatable(call.arguments[v].value, "when"))
+                                : write.name(left[v - inputs].name);
+    return write.add(ast::When{whole, t.positive, c});
+  };
+  const auto activity_of = [&](std::uint32_t input) { return activity_on(clocked.variable_clocks[input]); };
   for (const Derivative::Extra& extra : derived.extras) {
     const auto to = gradients.find(extra.input);
     const bool used = extra.kind != Derivative::Extra::other && to != gradients.end() && to->second.name.valid();
@@ -284,10 +327,8 @@ void Differentiation::expand(const DiffCall& at) {
       left.push_back(write.target(sampled));
       const ExprId value = write.name(sampled);
       const auto own = activities.find(extra.input);
-      const ExprId padded = own != activities.end() ? write.merge(own->second, value, write.zero())
-                            : constant ? write.add(ast::Merge{write.add(program_[bp]), value, write.zero()})
-                                       : write.merge(activity, value, write.zero());
-      equation({to->second}, padded);
+      const ExprId act = own != activities.end() ? write.name(own->second) : activity_of(extra.input);
+      equation({to->second}, write.add(ast::Merge{act, value, write.zero()}));
       gradients.erase(to);
     }
   }

@@ -27,13 +27,15 @@ struct DerivativeKey {
 };
 
 // The node that does it. Its inputs: those of the original, `bp`, an adjoint for each output in
-// `adjoints`, the optimizer's arguments. Its outputs: those of the original, then `extras`.
+// `adjoints`, the optimizer's arguments. Its outputs: those of the original, then `extras`. Where
+// outputs have clocks that need not be related, there is a `bp`, and arguments, for each.
 struct Derivative {
   struct Extra {
     enum Kind : std::uint8_t { activity, gradient, other } kind = other;
     std::uint32_t input = 0;
   };
   NodeId node;
+  std::vector<std::uint32_t> roots;  // of the clocks of outputs: a `bp` for each, in this order
   std::vector<std::uint32_t> adjoints;
   std::vector<Extra> extras;  // an input's activity, if it has one, stands before its gradient
   bool failed = false;        // an error was reported
@@ -65,6 +67,7 @@ class Differentiation {
   bool sound(NodeId node) const;
   void expand(const DiffCall& call);
   void fail(const DiffCall& call);
+  bool is_pure(ExprId e) const;
   bool find_written(const DerivativeKey& key, Derivative& out);
 
   Program& program_;
@@ -74,6 +77,20 @@ class Differentiation {
   std::map<NodeId, bool> parameters_;
   std::map<NodeId, std::uint32_t> variants_;
   std::vector<NodeId> made_;
+};
+
+// The root of a clock: a clock variable of the node.
+std::uint32_t root_of(const ClockedNode& node, ClockTermId term);
+
+// Names for new variables of a node: none that it has, or means something by.
+class FreshNames {
+ public:
+  FreshNames(Program& program, const ast::Node& node);
+  Symbol operator()(const std::string& base);
+
+ private:
+  Program& program_;
+  std::set<Symbol> taken_;
 };
 
 // Whether a dtype term of `node` is, or may be, a float; `floats` says it of its scheme's variables.
