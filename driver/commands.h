@@ -75,6 +75,17 @@ struct DiffRequest {
 };
 int show_derivative(Session&, const DiffRequest&);
 
+struct GradientRequest {
+  std::string file;
+  std::vector<std::string> inputs;  // empty: random
+  std::vector<std::string> libraries;
+  Engine engine = Engine::reference;
+  std::int64_t cycles = -1;
+  std::uint64_t seed = 0;
+  double tolerance = 1e-6;
+};
+int check_gradient(Session&, const GradientRequest&);
+
 struct TraceRequest {
   std::string file, input;  // input empty: no inputs, `cycles` cycles
   std::vector<std::string> watches;

@@ -118,6 +118,8 @@ struct Call {
   // Of calls that differentiation wrote: the very node, or the operator whatever the scope's nodes are.
   NodeId target;
   bool builtin = false;
+  // And of those it copied: what the instance, parameter or random draw is known by (call_identities.h).
+  Symbol identity;
 };
 // What error recovery leaves behind; later passes give it any type and stay silent.
 struct Error {};

@@ -118,8 +118,9 @@ struct ExternalNode {
   Span span;
 };
 
-// A `param`: trained under diff, stored by name. It is `param(init) fby …`: the operator of that name
-// yields what was loaded under the key of the path, where something was.
+// A `param`: trained under diff, stored by name (see also InstantiateOptions::keep_stops). It is
+// `param(init) fby …`: the operator of that name yields what was loaded under the key of the path,
+// where something was.
 struct Parameter {
   std::string path;
   ValueId value;

@@ -25,6 +25,35 @@ std::vector<bool> possible_floats(const TypeScheme& scheme) {
   return floats;
 }
 
+std::uint32_t root_of(const ClockedNode& node, ClockTermId term) {
+  while (term.valid() && node.terms[term.index].kind == ClockTerm::on) term = node.terms[term.index].parent;
+  return term.valid() && node.terms[term.index].kind == ClockTerm::variable ? node.terms[term.index].index : UINT32_MAX;
+}
+
+FreshNames::FreshNames(Program& program, const ast::Node& node) : program_(program) {
+  const std::function<void(ExprId)> look = [&](ExprId e) {
+    if (const auto* name = std::get_if<ast::Name>(&program[e])) taken_.insert(name->symbol);
+    for_each_child(program[e], look);
+  };
+  const auto declare = [&](Symbol name, const std::optional<ast::TypeAnnotation>& type) {
+    taken_.insert(name);
+    if (type) std::ranges::for_each(type->shape, look);
+  };
+  for (const auto* list : {&node.inputs, &node.outputs})
+    for (const ast::Parameter& p : *list) declare(p.name, p.type);
+  for (const ast::Equation& q : node.equations) {
+    for (const ast::Target& t : q.targets) declare(t.name, t.type);
+    look(q.value);
+  }
+  for (const ast::Assert& a : node.asserts) look(a.condition);
+}
+
+Symbol FreshNames::operator()(const std::string& base) {
+  Symbol s = program_.names.intern(base);
+  for (int k = 2; !taken_.insert(s).second; ++k) s = program_.names.intern(base + std::to_string(k));
+  return s;
+}
+
 void Differentiation::check() {
   Diagnostics unheard;
   checked_ = Checked{};
@@ -79,6 +108,7 @@ bool Differentiation::find_written(const DerivativeKey& key, Derivative& out) {
   }
   if (!out.node.valid()) return false;
   out.written = true;
+  out.roots = {UINT32_MAX};
   const ast::Node& node = program_[out.node];
   const auto complain = [&](const std::string& what) {
     diagnostics_
@@ -93,12 +123,7 @@ bool Differentiation::find_written(const DerivativeKey& key, Derivative& out) {
     const TypedNode& typed = checked_.types.nodes[key.node.index];
     if (is_float(typed, typed.variable_types[of.inputs.size() + j], key.float_variables)) out.adjoints.push_back(j);
   }
-  std::size_t inputs = of.inputs.size() + 1;
-  for (const std::uint32_t j : out.adjoints) {
-    const std::string activity = "bp_" + program_.text(of.outputs[j].name);
-    out.sampled_activity.push_back(inputs < node.inputs.size() && program_.text(node.inputs[inputs].name) == activity);
-    inputs += out.sampled_activity.back() ? 2 : 1;
-  }
+  const std::size_t inputs = of.inputs.size() + 1 + out.adjoints.size();
   if (node.inputs.size() != inputs) {
     complain("has " + std::to_string(node.inputs.size()) + " inputs, not " + std::to_string(inputs));
     return true;
@@ -126,7 +151,6 @@ bool Differentiation::find_written(const DerivativeKey& key, Derivative& out) {
 const Derivative& Differentiation::derive(const DerivativeKey& key) {
   if (const auto known = derivatives_.find(key); known != derivatives_.end()) return known->second;
   Derivative& out = derivatives_[key];
-  out.of = key.node;
   if (find_written(key, out)) return out;
   const ast::Node& of = program_[key.node];
   if (of.external()) {
@@ -172,42 +196,6 @@ std::optional<std::size_t> equation_of(const ast::Node& node, ExprId e) {
 
 }  // namespace
 
-// Before the adjoint of an output on a sub-clock stands `bp` sampled to that clock, by the caller's names.
-void Differentiation::sample_activities(ast::Call& call, const Derivative& derived, const ast::Node& original,
-                                        ast::Equation* equation, FreshNames& fresh, std::vector<ast::Equation>& added) {
-  SyntaxWriter write(program_);
-  write.span = call.callee_span;
-  const std::size_t inputs = original.inputs.size();
-  const ClockedNode& clocked = checked_.clocks.nodes[derived.of.index];
-  const auto condition = [&](std::size_t v) {
-    if (v >= inputs) {
-      if (equation == nullptr) return Symbol{};
-      Symbol& name = equation->targets[v - inputs].name;
-      return name = name.valid() ? name : fresh(program_.text(original.outputs[v - inputs].name));
-    }
-    ExprId& argument = call.arguments[v].value;
-    if (const auto* name = std::get_if<ast::Name>(&program_[argument])) return name->symbol;
-    const Symbol made = fresh(program_.text(original.inputs[v].name));
-    added.push_back({{write.target(made)}, argument, write.span});
-    argument = write.name(made);
-    return made;
-  };
-  std::size_t at = inputs + 1;
-  for (std::size_t k = 0; k < derived.adjoints.size(); ++k, ++at) {
-    if (!derived.sampled_activity[k]) continue;
-    ExprId sampled = write.copy(call.arguments[inputs].value);
-    std::vector<const ClockTerm*> chain;
-    for (ClockTermId t = clocked.variable_clocks[inputs + derived.adjoints[k]];
-         t.valid() && clocked.terms[t.index].kind == ClockTerm::on; t = clocked.terms[t.index].parent)
-      chain.push_back(&clocked.terms[t.index]);
-    for (std::size_t i = chain.size(); i-- > 0;)
-      sampled =
-          write.when(sampled, condition(static_cast<std::size_t>(chain[i]->condition.variable)), chain[i]->positive);
-    call.arguments.insert(call.arguments.begin() + static_cast<std::ptrdiff_t>(at), {{}, write.span, sampled});
-    ++at;
-  }
-}
-
 // An adjoint written as 0.0 is none: the places of these among the arguments, last first. Their
 // outputs leave the key.
 std::vector<std::size_t> Differentiation::zero_adjoints(const ast::Call& call, std::size_t first,
@@ -230,6 +218,21 @@ std::vector<std::size_t> Differentiation::zero_adjoints(const ast::Call& call, s
   if (next != call.arguments.size()) return {};  // to be reported
   for (const std::size_t j : outputs) key.outputs[j] = false;
   return places;
+}
+
+// Whether copies of e have its value, and are the same condition.
+bool Differentiation::is_pure(ExprId e) const {
+  const ast::Expr& x = program_[e];
+  if (std::holds_alternative<ast::Fby>(x) || std::holds_alternative<ast::Post>(x) ||
+      std::holds_alternative<ast::Merge>(x))
+    return false;
+  if (std::holds_alternative<ast::Call>(x)) {
+    const auto* op = std::get_if<OperatorRef>(&checked_.names.references[e.index]);
+    if (op == nullptr || operators()[op->op].random) return false;
+  }
+  bool pure = true;
+  for_each_child(x, [&](ExprId part) { pure = pure && is_pure(part); });
+  return pure;
 }
 
 void Differentiation::expand(const DiffCall& at) {
@@ -292,10 +295,6 @@ void Differentiation::expand(const DiffCall& at) {
     return complain("`diff " + of + "` has " + std::to_string(results) + " results, but " + std::to_string(targets) +
                     (targets == 1 ? " is" : " are") + " named");
 
-  if (call.diff)
-    for (const ExprId rate : call.diff->optimizer_arguments) call.arguments.push_back({{}, call.diff->span, rate});
-  call.diff.reset();
-  call.target = derived.node;
   FreshNames fresh(program_, node);
   SyntaxWriter write(program_);
   write.span = call.callee_span;
@@ -303,18 +302,25 @@ void Differentiation::expand(const DiffCall& at) {
   const auto equation = [&](std::vector<ast::Target> left, ExprId right) {
     added.push_back({std::move(left), right, write.span});
   };
-  // `bp` pads: a name, or a constant as it stands.
-  ExprId& bp = call.arguments[original.inputs.size()].value;
-  Symbol activity;
-  bool constant = std::holds_alternative<ast::BoolLiteral>(program_[bp]);
-  if (const auto* name = std::get_if<ast::Name>(&program_[bp])) {
-    activity = name->symbol;
-  } else if (!constant) {
-    activity = fresh("bp");
-    equation({write.target(activity)}, bp);
-    bp = write.name(activity);
+  // What stands more than once: a name, a constant, a tree of pure operators.
+  const auto repeatable = [&](ExprId& e, const char* base) {
+    if (!is_pure(e)) {
+      const Symbol name = fresh(base);
+      equation({write.target(name)}, e);
+      e = write.name(name);
+    }
+    return e;
+  };
+  const ExprId bp = repeatable(call.arguments[original.inputs.size()].value, "bp");
+  for (std::size_t k = 0; k < derived.roots.size(); ++k) {
+    const auto at = call.arguments.begin() + static_cast<std::ptrdiff_t>(original.inputs.size() + k);
+    if (k > 0) call.arguments.insert(at, {{}, call.callee_span, write.copy(bp)});
+    if (!call.diff) continue;
+    for (const ExprId rate : call.diff->optimizer_arguments)
+      call.arguments.push_back({{}, call.diff->span, k == 0 ? rate : write.copy(rate)});
   }
-  sample_activities(call, derived, original, q ? &node.equations[*q] : nullptr, fresh, added);
+  call.diff.reset();
+  call.target = derived.node;
   if (!q) {  // inside an expression: no gradients
     program_.exprs[at.call.index] = call;
     node.equations.insert(node.equations.end(), added.begin(), added.end());
@@ -332,6 +338,19 @@ void Differentiation::expand(const DiffCall& at) {
     return to != gradients.end() && to->second.name.valid();
   };
   std::set<std::uint32_t> padded_inputs;
+  // `bp` on the clock of an input: sampled by what stands here for the conditions of that clock.
+  const ClockedNode& clocked = checked_.clocks.nodes[at.of.index];
+  const std::function<ExprId(ClockTermId)> activity_on = [&](ClockTermId term) {
+    if (!term.valid() || clocked.terms[term.index].kind != ClockTerm::on) return write.copy(bp);
+    const ClockTerm t = clocked.terms[term.index];
+    const auto v = static_cast<std::size_t>(t.condition.variable);
+    const ExprId whole = activity_on(t.parent);
+    const std::size_t inputs = original.inputs.size();
+    const ExprId c =
+        v < inputs ? write.copy(repeatable(call.arguments[v].value, "when")) : write.name(left[v - inputs].name);
+    return write.add(ast::When{whole, t.positive, c});
+  };
+  const auto activity_of = [&](std::uint32_t input) { return activity_on(clocked.variable_clocks[input]); };
   for (std::size_t k = 0; k < derived.extras.size(); ++k) {
     const Derivative::Extra& extra = derived.extras[k];
     if (!derived.needed(k, takes)) {
@@ -344,10 +363,8 @@ void Differentiation::expand(const DiffCall& at) {
       left.push_back(write.target(sampled));
       const ExprId value = write.name(sampled);
       const auto own = activities.find(extra.active_with);
-      const ExprId padded = own != activities.end() ? write.merge(own->second, value, write.zero())
-                            : constant ? write.add(ast::Merge{write.add(program_[bp]), value, write.zero()})
-                                       : write.merge(activity, value, write.zero());
-      equation({gradients[extra.input]}, padded);
+      const ExprId act = own != activities.end() ? write.name(own->second) : activity_of(extra.input);
+      equation({gradients[extra.input]}, write.add(ast::Merge{act, value, write.zero()}));
       padded_inputs.insert(extra.input);
     }
   }

@@ -9,7 +9,8 @@ namespace rml::derivation {
 
 void NodeDerivation::prepare() {
   write_.span = node_.name_span;
-  for (const Variable& v : resolved_.variables) taken_.insert(v.name);
+  conditions_.enter(key_.node);
+  for (const ast::Equation& q : node_.equations) find_conditions(q.value);
   const std::size_t n = resolved_.variables.size();
   targets_.resize(node_.equations.size());
   for (std::size_t q = 0; q < node_.equations.size(); ++q)
@@ -158,11 +159,7 @@ void NodeDerivation::adjoint_leaves(ExprId e, Variables& out) {
 
 // ---- names and shapes ----
 
-Symbol NodeDerivation::fresh(const std::string& base) {
-  Symbol s = program_.names.intern(base);
-  for (int k = 2; !taken_.insert(s).second; ++k) s = program_.names.intern(base + std::to_string(k));
-  return s;
-}
+Symbol NodeDerivation::fresh(const std::string& base) { return fresh_(base); }
 
 const std::string& NodeDerivation::text(Symbol s) const { return program_.text(s); }
 
@@ -172,9 +169,8 @@ const ShapeOf& NodeDerivation::shape_of_variable(std::uint32_t v) {
   if (shapes_[v]) return *shapes_[v];
   const Variable& variable = resolved_.variables[v];
   shapes_[v] = ShapeOf{v};  // for cycles
-  if (variable.type != nullptr && variable.type->dtype.valid()) {
-    if (!variable.type->has_shape) shapes_[v] = ShapeOf{};
-  } else if (variable.equation != UINT32_MAX && targets_[variable.equation].size() == 1) {
+  const bool written = variable.type != nullptr && variable.type->has_shape;
+  if (!written && variable.equation != UINT32_MAX && targets_[variable.equation].size() == 1) {
     ShapeOf found = shape_of(node_.equations[variable.equation].value);
     shapes_[v] = std::move(found);
   }

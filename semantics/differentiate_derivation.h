@@ -5,8 +5,10 @@
 // operator, a parameter or an instance passes on in differentiate_expressions.cc.
 #pragma once
 
+#include "semantics/call_identities.h"
 #include "semantics/differentiate_node.h"
 #include "semantics/differentiate_rules.h"
+#include "semantics/infer_clocks_conditions.h"
 
 namespace rml::derivation {
 
@@ -72,6 +74,9 @@ class NodeDerivation {
         resolved_(checked_.names.nodes[key.node.index]),
         typed_(checked_.types.nodes[key.node.index]),
         clocked_(checked_.clocks.nodes[key.node.index]),
+        identities_(call_identities(program_, checked_.names, key.node)),
+        conditions_(program_, checked_.names),
+        fresh_(program_, node_),
         write_(program_) {}
   ast::Node run(const std::string& name);
 
@@ -102,9 +107,14 @@ class NodeDerivation {
   bool is_static(ExprId e) const;
   ExprId value(ExprId e);
   Symbol named(ExprId e);
+  Symbol hoist(ExprId e);
+  void find_conditions(ExprId e);
+  ExprId without_not(ExprId e) const;
+  Symbol condition(ExprId e);
   ExprId sampled(ExprId e, Symbol act);
   ExprId copy(ExprId e);
   ExprId copy_parts(ExprId e);
+  ast::Call identified(ExprId call);
 
   // activities
   void equation(Symbol left, ExprId right);
@@ -120,6 +130,7 @@ class NodeDerivation {
   // clocks
   std::vector<Sampling> chain(ClockTermId term);
   Symbol act_on(Symbol act, const std::vector<Sampling>& conditions);
+  bool is_act_on(Symbol act, Symbol whole, const std::vector<Sampling>& conditions) const;
   ExprId on(ExprId e, const std::vector<Sampling>& conditions);
 
   // the interface
@@ -137,7 +148,7 @@ class NodeDerivation {
   ExprId name_of(ExprId adjoint);
   void leaf(ExprId e, Flow flow, Contribution how);
   void sampling(const ast::When& x, Flow flow);
-  void delay(const ast::Fby& x, Flow flow);
+  void delay(ExprId e, const ast::Fby& x, Flow flow);
 
   // operators
   void application(ExprId e, Flow flow);
@@ -160,9 +171,16 @@ class NodeDerivation {
   void nested_parameter(ExprId e, const Flow& flow);
   void nested_call(ExprId e, const Flow& flow);
   std::vector<Sampling> callee_chain(ExprId e, NodeId g, ClockTermId term, const std::vector<ast::Target>& targets);
+  std::vector<Symbol> callee_activities(ExprId e, NodeId g, const Derivative& derived,
+                                        const std::vector<Adjoint>& adjoints, const std::vector<ast::Target>& targets);
+  std::vector<Symbol> callee_adjoints(ExprId e, NodeId g, const Derivative& derived,
+                                      const std::vector<Adjoint>& adjoints, const std::vector<Symbol>& activities,
+                                      std::vector<ast::Target>& targets);
+  Symbol callee_activity(NodeId g, const Derivative& derived, const std::vector<Symbol>& activities,
+                         ClockTermId clock) const;
+  std::vector<ExprId> callee_rates(ExprId e, const Derivative& derived);
   void node_call(ExprId e, const std::vector<Adjoint>& adjoints);
   std::string argument_text(ExprId a, const std::string& otherwise) const;
-  ClockTermId root_of(ExprId e, NodeId g) const;
 
   // the result
   void gradients();
@@ -178,19 +196,23 @@ class NodeDerivation {
   const ResolvedNode& resolved_;
   const TypedNode& typed_;
   const ClockedNode& clocked_;
+  const CallIdentities identities_;
+  ConditionClasses conditions_;
+  FreshNames fresh_;
   SyntaxWriter write_;
   ast::Node result_;
-  std::set<Symbol> taken_, outputs_;
+  std::set<Symbol> outputs_;
   std::vector<std::vector<std::uint32_t>> targets_;  // variables, by equation
   std::vector<bool> varied_, useful_;                // by variable, as the rest
   std::vector<std::vector<std::size_t>> users_;      // equations that pass their adjoint on to it
   std::vector<std::optional<ShapeOf>> shapes_;
   std::vector<std::vector<Contribution>> contributions_;
   std::vector<Adjoint> adjoints_;
-  std::vector<Adjoint> early_;  // named before their equations
-  Symbol bp_;
-  std::vector<Symbol> rates_;
+  std::vector<Adjoint> early_;                                // named before their equations
+  std::map<std::uint32_t, Symbol> bps_;                       // by root of the node's clocks
+  std::map<std::uint32_t, std::vector<Symbol>> rates_;        // likewise
   std::size_t equation_ = 0;                                  // at hand
+  std::vector<ExprId> sampled_by_;                            // conditions of the node that are no names
   std::map<ExprId, Symbol> hoisted_;                          // parts of forward equations that got names
   std::map<std::size_t, std::vector<ExprId>> before_;         // they stand before these equations
   std::map<ExprId, std::function<ast::Equation()>> special_;  // right-hand sides that change

@@ -221,12 +221,14 @@ void NodeDerivation::nested_parameter(ExprId e, const Flow& flow) {
   Symbol step = adjoint;
   if (key_.optimizer.valid()) {
     step = fresh("step_" + text(p));
-    const std::vector<Sampling> conditions = chain(checked_.clocks.expr_clocks[e.index]);
+    const ClockTermId clock = checked_.clocks.expr_clocks[e.index];
+    const std::vector<Sampling> conditions = chain(clock);
     ast::Call call;
     call.callee = {program_[key_.optimizer].name};
     call.callee_span = write_.span;
     call.target = key_.optimizer;
-    for (const Symbol rate : rates_) call.arguments.push_back({{}, write_.span, on(write_.name(rate), conditions)});
+    for (const Symbol rate : rates_.at(root_of(clocked_, clock)))
+      call.arguments.push_back({{}, write_.span, on(write_.name(rate), conditions)});
     for (const ExprId a : {write_.name(flow.act), write_.name(adjoint), write_.when(write_.name(p), flow.act)})
       call.arguments.push_back({{}, write_.span, a});
     equation(step, write_.add(std::move(call)));
@@ -235,7 +237,7 @@ void NodeDerivation::nested_parameter(ExprId e, const Flow& flow) {
   const Span span = program_.span(e);
   const ast::Target target = root ? q.targets[0] : ast::Target{p, span, std::nullopt};
   special_[e] = [this, e, act, step, target, span] {
-    auto call = std::get<ast::Call>(program_[e]);
+    ast::Call call = identified(e);
     const ExprId init = checked_.names.arguments[e.index][0];
     const ExprId moves = checked_.names.arguments[e.index].size() > 1 ? checked_.names.arguments[e.index][1] : ExprId{};
     const ExprId moved = moves.valid() ? checked_.names.arguments[e.index][2] : ExprId{};
@@ -268,103 +270,141 @@ std::vector<Sampling> NodeDerivation::callee_chain(ExprId e, NodeId g, ClockTerm
   for (; term.valid() && clocked.terms[term.index].kind == ClockTerm::on; term = clocked.terms[term.index].parent) {
     const ClockTerm& t = clocked.terms[term.index];
     const auto v = static_cast<std::size_t>(t.condition.variable);
-    const Symbol c = v < inputs ? named(checked_.names.arguments[e.index][v]) : targets[v - inputs].name;
+    const Symbol c = v < inputs ? condition(checked_.names.arguments[e.index][v]) : targets[v - inputs].name;
     list.push_back({{}, c, t.positive});
   }
   std::ranges::reverse(list);
   return list;
 }
 
+// For each root of the callee's clocks one activity, for all outputs on clocks from there.
+std::vector<Symbol> NodeDerivation::callee_activities(ExprId e, NodeId g, const Derivative& derived,
+                                                      const std::vector<Adjoint>& adjoints,
+                                                      const std::vector<ast::Target>& targets) {
+  const ClockedNode& clocked = checked_.clocks.nodes[g.index];
+  std::vector<Symbol> result;
+  for (const std::uint32_t root : derived.roots) {
+    std::vector<Symbol> acts;
+    for (std::size_t j = 0; j < adjoints.size(); ++j) {
+      const ClockTermId clock = clocked.variable_clocks[program_[g].inputs.size() + j];
+      if (!adjoints[j].given() || (!derived.written && root_of(clocked, clock) != root)) continue;
+      Symbol act = adjoints[j].act;
+      const std::vector<Sampling> conditions = callee_chain(e, g, clock, targets);
+      for (std::size_t k = conditions.size(); k-- > 0;) {
+        const auto from = sampled_from_.find(act);
+        act = from != sampled_from_.end() && from->second.condition == conditions[k].condition &&
+                      from->second.positive == conditions[k].positive
+                  ? from->second.act
+                  : act_lift(act, conditions[k].condition, conditions[k].positive);
+      }
+      if (std::ranges::find(acts, act) == acts.end()) acts.push_back(act);
+    }
+    result.push_back(acts.size() == 1 ? acts[0] : act_any(acts, "bp_" + text(program_[g].name)));
+  }
+  return result;
+}
+
+// The activity of g's root that a clock of its interface hangs on.
+Symbol NodeDerivation::callee_activity(NodeId g, const Derivative& derived, const std::vector<Symbol>& activities,
+                                       ClockTermId clock) const {
+  if (derived.written) return activities[0];
+  const auto at = std::ranges::find(derived.roots, root_of(checked_.clocks.nodes[g.index], clock));
+  return at == derived.roots.end() ? Symbol{} : activities[static_cast<std::size_t>(at - derived.roots.begin())];
+}
+
+// What is fed to g as the adjoints of its outputs.
+std::vector<Symbol> NodeDerivation::callee_adjoints(ExprId e, NodeId g, const Derivative& derived,
+                                                    const std::vector<Adjoint>& adjoints,
+                                                    const std::vector<Symbol>& activities,
+                                                    std::vector<ast::Target>& targets) {
+  const ClockedNode& clocked = checked_.clocks.nodes[g.index];
+  std::vector<Symbol> outputs;
+  for (const std::uint32_t j : derived.adjoints) {
+    const ClockTermId clock = clocked.variable_clocks[program_[g].inputs.size() + j];
+    const Symbol act = act_on(callee_activity(g, derived, activities, clock), callee_chain(e, g, clock, targets));
+    if (adjoints[j].given() && adjoints[j].act == act) {
+      outputs.push_back(adjoints[j].value);
+      continue;
+    }
+    if (!targets[j].name.valid()) targets[j].name = fresh(text(program_[g].outputs[j].name));
+    ExprId d = adjoints[j].given() ? padded(adjoints[j].act, write_.name(adjoints[j].value))
+                                   : write_.call("zeros_like", {write_.name(targets[j].name)});
+    outputs.push_back(fresh("d" + text(program_[g].name)));
+    equation(outputs.back(), write_.when(d, act));
+  }
+  return outputs;
+}
+
+// The optimizer's arguments, on the clocks of the instance.
+std::vector<ExprId> NodeDerivation::callee_rates(ExprId e, const Derivative& derived) {
+  std::vector<ExprId> list;
+  if (derived.written || key_.rates == 0) return list;
+  for (const std::uint32_t root : derived.roots) {
+    const auto& clocks = checked_.clocks.instantiations[e.index];
+    const ClockTermId clock = root < clocks.size() ? clocks[root] : ClockTermId{};
+    for (const Symbol rate : rates_.at(root_of(clocked_, clock))) list.push_back(on(write_.name(rate), chain(clock)));
+  }
+  return list;
+}
+
 void NodeDerivation::node_call(ExprId e, const std::vector<Adjoint>& adjoints) {
   const NodeId g = std::get<NodeRef>(reference(e)).node;
   const auto& q = node_.equations[equation_];
-  const bool root = q.value == e;
   std::vector<ast::Target> targets = q.targets;
-  if (!root) targets = {{named(e), write_.span, std::nullopt}};
+  if (q.value != e) targets = {{named(e), write_.span, std::nullopt}};
   DerivativeKey key{g, {}, {}, key_.optimizer, key_.rates};
   for (const TypeTerm term : checked_.types.instantiations[e.index])
     key.float_variables.push_back(is_float(typed_, term, key_.float_variables));
   for (const Adjoint& a : adjoints) key.outputs.push_back(a.given());
   if (std::ranges::none_of(key.outputs, std::identity{})) return;
-  const Derivative derived_g = owner_.derive(key);
-  if (derived_g.failed) {
+  const Derivative derived = owner_.derive(key);
+  if (derived.failed) {
     out_.failed = true;
     return;
   }
-  const std::size_t inputs = program_[g].inputs.size();
-  const ClockedNode& clocked = checked_.clocks.nodes[g.index];
-
-  // One activity for all outputs, on the root of the callee's clocks.
-  std::vector<Symbol> acts;
-  for (std::size_t j = 0; j < adjoints.size(); ++j) {
-    if (!adjoints[j].given()) continue;
-    Symbol act = adjoints[j].act;
-    const std::vector<Sampling> conditions = callee_chain(e, g, clocked.variable_clocks[inputs + j], targets);
-    for (std::size_t k = conditions.size(); k-- > 0;) {
-      const auto from = sampled_from_.find(act);
-      act = from != sampled_from_.end() && from->second.condition == conditions[k].condition &&
-                    from->second.positive == conditions[k].positive
-                ? from->second.act
-                : act_lift(act, conditions[k].condition, conditions[k].positive);
-    }
-    if (std::ranges::find(acts, act) == acts.end()) acts.push_back(act);
-  }
-  const std::string callee = text(program_[g].name);
-  const Symbol bp = acts.size() == 1 ? acts[0] : act_any(acts, "bp_" + callee);
-  std::vector<Symbol> outputs;
-  for (std::size_t k = 0; k < derived_g.adjoints.size(); ++k) {
-    const std::uint32_t j = derived_g.adjoints[k];
-    const Symbol act = act_on(bp, callee_chain(e, g, clocked.variable_clocks[inputs + j], targets));
-    if (derived_g.sampled_activity[k]) outputs.push_back(act);
-    if (adjoints[j].given() && adjoints[j].act == act) {
-      outputs.push_back(adjoints[j].value);
-      continue;
-    }
-    ExprId d = adjoints[j].given() ? padded(adjoints[j].act, write_.name(adjoints[j].value))
-                                   : write_.call("zeros_like", {write_.name(targets[j].name)});
-    outputs.push_back(fresh("d" + callee));
-    equation(outputs.back(), write_.when(d, act));
-  }
-
+  const std::vector<Symbol> activities = callee_activities(e, g, derived, adjoints, targets);
+  const std::vector<Symbol> outputs = callee_adjoints(e, g, derived, adjoints, activities, targets);
   const OrderedArguments arguments = checked_.names.arguments[e.index];
-  std::map<std::uint32_t, Symbol> gradients, activities;
+  std::map<std::uint32_t, Symbol> gradients, own_activities;
   std::vector<ast::Target> extras;
   const auto takes = [&](std::uint32_t input) { return flows_to(arguments[input]); };
   std::map<std::uint32_t, std::uint32_t> active_with;
-  for (std::size_t k = 0; k < derived_g.extras.size(); ++k) {
-    const Derivative::Extra& extra = derived_g.extras[k];
-    const bool used = derived_g.needed(k, takes);
+  for (std::size_t k = 0; k < derived.extras.size(); ++k) {
+    const Derivative::Extra& extra = derived.extras[k];
+    const bool used = derived.needed(k, takes);
     active_with[extra.input] = extra.active_with;
     const std::string input = used ? text(program_[g].inputs[extra.input].name) : "";
     if (used && extra.kind == Derivative::Extra::activity)
-      extras.push_back(write_.target(activities[extra.input] = fresh("bp_" + input)));
+      extras.push_back(write_.target(own_activities[extra.input] = fresh("bp_" + input)));
     else if (used)
       extras.push_back(
           write_.target(gradients[extra.input] = fresh("d" + argument_text(arguments[extra.input], input))));
     else
       extras.push_back(write_.target({}));
   }
-  const std::vector<Sampling> root_clock = chain(root_of(e, g));
   const Span span = program_.span(e);
   targets.insert(targets.end(), extras.begin(), extras.end());
-  special_[e] = [this, e, span, arguments, bp, outputs, targets, root_clock, derived_g] {
-    auto call = std::get<ast::Call>(program_[e]);
+  const std::vector<ExprId> rates = callee_rates(e, derived);
+  special_[e] = [this, e, span, arguments, activities, outputs, targets, rates, derived] {
+    ast::Call call = identified(e);
     write_.span = span;
-    call.target = derived_g.node;
-    call.callee = {program_[derived_g.node].name};
+    call.target = derived.node;
+    call.callee = {program_[derived.node].name};
     call.arguments.clear();
     const auto argument = [&](ExprId a) { call.arguments.push_back({{}, span, a}); };
     for (const ExprId a : arguments) argument(copy(a));
-    argument(write_.name(bp));
+    for (const Symbol bp : activities) argument(write_.name(bp));
     for (const Symbol d : outputs) argument(write_.name(d));
-    if (!derived_g.written)
-      for (const Symbol rate : rates_) argument(on(write_.name(rate), root_clock));
+    for (const ExprId rate : rates) argument(rate);
     return ast::Equation{targets, program_.add(std::move(call), span), span};
   };
+  const ClockedNode& clocked = checked_.clocks.nodes[g.index];
   for (const auto& [input, gradient] : gradients) {
-    const auto own = activities.find(active_with[input]);
-    const Symbol act =
-        own != activities.end() ? own->second : act_on(bp, callee_chain(e, g, clocked.variable_clocks[input], targets));
+    const ClockTermId clock = clocked.variable_clocks[input];
+    const auto own = own_activities.find(active_with[input]);
+    const Symbol act = own != own_activities.end()
+                           ? own->second
+                           : act_on(callee_activity(g, derived, activities, clock), callee_chain(e, g, clock, targets));
     push(arguments[input], {act, write_.name(gradient), shape_of(arguments[input])});
   }
 }
@@ -372,20 +412,6 @@ void NodeDerivation::node_call(ExprId e, const std::vector<Adjoint>& adjoints) {
 std::string NodeDerivation::argument_text(ExprId a, const std::string& otherwise) const {
   const auto* v = std::get_if<VariableRef>(&reference(a));
   return v != nullptr && std::holds_alternative<ast::Name>(expr(a)) ? variable_text(v->variable) : otherwise;
-}
-
-// The clock on which an instance of g stands.
-ClockTermId NodeDerivation::root_of(ExprId e, NodeId g) const {
-  const ClockedNode& clocked = checked_.clocks.nodes[g.index];
-  const auto& clocks = checked_.clocks.instantiations[e.index];
-  for (std::size_t v = 0; v < program_[g].inputs.size() + program_[g].outputs.size(); ++v) {
-    ClockTermId term = clocked.variable_clocks[v];
-    while (term.valid() && clocked.terms[term.index].kind == ClockTerm::on) term = clocked.terms[term.index].parent;
-    if (term.valid() && clocked.terms[term.index].kind == ClockTerm::variable &&
-        clocked.terms[term.index].index < clocks.size())
-      return clocks[clocked.terms[term.index].index];
-  }
-  return {};
 }
 
 }  // namespace rml::derivation

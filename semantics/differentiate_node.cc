@@ -53,12 +53,53 @@ Symbol NodeDerivation::named(ExprId e) {
     return resolved_.variables[v->variable].name;
   if (const auto& q = node_.equations[equation_]; q.value == e && q.targets.size() == 1 && q.targets[0].name.valid())
     return q.targets[0].name;
+  return hoist(e);
+}
+
+Symbol NodeDerivation::hoist(ExprId e) {
   if (const auto known = hoisted_.find(e); known != hoisted_.end()) return known->second;
   const ast::Target& target = node_.equations[equation_].targets[0];
   const Symbol s = fresh(target.name.valid() ? text(target.name) + "_part" : "part");
   hoisted_.emplace(e, s);
   before_[equation_].push_back(e);
   return s;
+}
+
+// Conditions of clocks that are no names, without their negations.
+void NodeDerivation::find_conditions(ExprId e) {
+  const auto add = [&](ExprId condition) {
+    condition = without_not(condition);
+    if (!std::holds_alternative<ast::Name>(expr(condition))) sampled_by_.push_back(condition);
+  };
+  if (const auto* w = std::get_if<ast::When>(&expr(e))) add(w->condition);
+  if (const auto* m = std::get_if<ast::Merge>(&expr(e))) add(m->condition);
+  if (const auto* g = std::get_if<NodeRef>(&reference(e)))
+    for (const ClockTerm& t : checked_.clocks.nodes[g->node.index].terms)
+      if (t.kind == ClockTerm::on && t.condition.variable >= 0 &&
+          static_cast<std::size_t>(t.condition.variable) < checked_.names.arguments[e.index].size())
+        add(checked_.names.arguments[e.index][static_cast<std::size_t>(t.condition.variable)]);
+  for_each_child(expr(e), [&](ExprId part) { find_conditions(part); });
+}
+
+ExprId NodeDerivation::without_not(ExprId e) const {
+  for (;;) {
+    const auto* u = std::get_if<ast::Unary>(&expr(e));
+    if (u == nullptr || u->op != UnaryOp::logical_not) return e;
+    e = u->operand;
+  }
+}
+
+// A condition's name. All expressions that are the same condition get it, or clocks that were equal
+// would be so no more.
+Symbol NodeDerivation::condition(ExprId e) {
+  const ExprId inner = without_not(e);
+  if (!std::holds_alternative<ast::Name>(expr(inner)) && !hoisted_.contains(inner)) {
+    const Symbol s = hoist(inner);
+    const Condition same = conditions_.of(inner);
+    for (const ExprId other : sampled_by_)
+      if (conditions_.of(other) == same) hoisted_.emplace(other, s);
+  }
+  return named(e);
 }
 
 ExprId NodeDerivation::sampled(ExprId e, Symbol act) {
@@ -73,9 +114,17 @@ ExprId NodeDerivation::copy(ExprId e) {
 }
 
 ExprId NodeDerivation::copy_parts(ExprId e) {
-  const ast::Expr original = program_[e];
+  const ast::Expr original = std::holds_alternative<ast::Call>(program_[e]) ? ast::Expr{identified(e)} : program_[e];
   ast::Expr mapped = map_children(original, [this](ExprId part) { return copy(part); });
   return program_.add(std::move(mapped), program_.span(e));
+}
+
+// A call that keeps its name among the paths of instances and parameters.
+ast::Call NodeDerivation::identified(ExprId call) {
+  auto c = std::get<ast::Call>(program_[call]);
+  if (const auto known = identities_.find(call.index); known != identities_.end())
+    c.identity = program_.names.intern(known->second);
+  return c;
 }
 
 // ---- activities ----
@@ -139,7 +188,7 @@ std::vector<Sampling> NodeDerivation::chain(ClockTermId term) {
     const ClockTerm& t = clocked_.terms[term.index];
     const Symbol c = t.condition.variable >= 0
                          ? resolved_.variables[static_cast<std::size_t>(t.condition.variable)].name
-                         : named(t.condition.expr);
+                         : condition(t.condition.expr);
     list.push_back({{}, c, t.positive});
   }
   std::ranges::reverse(list);
@@ -149,6 +198,17 @@ std::vector<Sampling> NodeDerivation::chain(ClockTermId term) {
 Symbol NodeDerivation::act_on(Symbol act, const std::vector<Sampling>& conditions) {
   for (const Sampling& s : conditions) act = act_when(act, s.condition, s.positive);
   return act;
+}
+
+bool NodeDerivation::is_act_on(Symbol act, Symbol whole, const std::vector<Sampling>& conditions) const {
+  for (std::size_t k = conditions.size(); k-- > 0;) {
+    const auto from = sampled_from_.find(act);
+    if (from == sampled_from_.end() || from->second.condition != conditions[k].condition ||
+        from->second.positive != conditions[k].positive)
+      return false;
+    act = from->second.act;
+  }
+  return act == whole;
 }
 
 ExprId NodeDerivation::on(ExprId e, const std::vector<Sampling>& conditions) {
@@ -172,37 +232,29 @@ void NodeDerivation::interface(const std::string& name) {
   };
   for (const ast::Parameter& p : node_.inputs) result_.inputs.push_back(same(p));
   for (const ast::Parameter& p : node_.outputs) result_.outputs.push_back(same(p));
-  bp_ = fresh("bp");
-  result_.inputs.push_back({bp_, write_.span, std::nullopt});
+  const auto input = [&](const std::string& base) {
+    const Symbol s = fresh(base);
+    result_.inputs.push_back({s, write_.span, std::nullopt});
+    return s;
+  };
+  const auto clock_of_output = [&](std::uint32_t j) { return clocked_.variable_clocks[node_.inputs.size() + j]; };
+  for (std::uint32_t j = 0; j < node_.outputs.size(); ++j)
+    if (key_.outputs[j] && bps_.emplace(root_of(clocked_, clock_of_output(j)), Symbol{}).second)
+      out_.roots.push_back(root_of(clocked_, clock_of_output(j)));
+  if (out_.roots.empty()) out_.roots.push_back(UINT32_MAX);
+  for (const std::uint32_t root : out_.roots) bps_[root] = input("bp");
   for (std::uint32_t j = 0; j < node_.outputs.size(); ++j) {
     if (!key_.outputs[j]) continue;
     out_.adjoints.push_back(j);
     const auto v = static_cast<std::uint32_t>(node_.inputs.size()) + j;
+    const Symbol adjoint = input("d" + variable_text(v));
     equation_ = resolved_.variables[v].equation;
-    const std::vector<Sampling> conditions = chain(clocked_.variable_clocks[v]);
-    Symbol act = bp_;
-    bool own = false;
-    if (!conditions.empty()) {
-      const Symbol inner = act_on(bp_, {conditions.begin(), conditions.end() - 1});
-      const Sampling& last = conditions.back();
-      const std::string key = "when " + id(inner) + (last.positive ? " " : " not ") + id(last.condition);
-      own = !activities_.contains(key);
-      if (own) {
-        activities_[key] = fresh("bp_" + variable_text(v));
-        sampled_from_.emplace(activities_[key], Sampling{inner, last.condition, last.positive});
-        result_.inputs.push_back({activities_[key], write_.span, std::nullopt});
-      }
-      act = activities_[key];
-    }
-    out_.sampled_activity.push_back(own);
-    const Symbol adjoint = fresh("d" + variable_text(v));
-    result_.inputs.push_back({adjoint, write_.span, std::nullopt});
+    const Symbol act = act_on(bps_.at(root_of(clocked_, clock_of_output(j))), chain(clock_of_output(j)));
     contributions_[v].push_back({act, write_.name(adjoint), {}, true, {}, {}});
   }
-  for (std::size_t k = 0; k < key_.rates; ++k) {
-    rates_.push_back(fresh(text(program_[key_.optimizer].inputs[k].name)));
-    result_.inputs.push_back({rates_.back(), write_.span, std::nullopt});
-  }
+  for (const std::uint32_t root : out_.roots)
+    for (std::size_t k = 0; k < key_.rates; ++k)
+      rates_[root].push_back(input(text(program_[key_.optimizer].inputs[k].name)));
 }
 
 // ---- backward ----
@@ -367,7 +419,7 @@ void NodeDerivation::push(ExprId e, Flow flow) {
                  [&](const ast::Name&) { leaf(e, std::move(flow), {}); },
                  [&](const ast::When& x) { sampling(x, std::move(flow)); },
                  [&](const ast::Merge& x) {
-                   const Symbol c = named(x.condition);
+                   const Symbol c = condition(x.condition);
                    const ExprId d = name_of(padded(flow.act, flow.adjoint));
                    branch(x.on_true, act_when(flow.act, c, true), write_.when(write_.copy(d), c), flow.shape);
                    branch(x.on_false, act_when(flow.act, c, false), write_.when(write_.copy(d), c, false), flow.shape);
@@ -378,7 +430,7 @@ void NodeDerivation::push(ExprId e, Flow flow) {
                    branch(x.then_branch, act_if(flow.act, c, true), write_.copy(d), flow.shape);
                    branch(x.else_branch, act_if(flow.act, c, false), write_.copy(d), flow.shape);
                  },
-                 [&](const ast::Fby& x) { delay(x, std::move(flow)); },
+                 [&](const ast::Fby& x) { delay(e, x, std::move(flow)); },
                  [&](const ast::Post& x) {
                    const Symbol act = derived("prev " + id(flow.act), text(flow.act) + "_prev", [&] {
                      return write_.add(ast::Fby{write_.boolean(false), write_.name(flow.act)});
@@ -424,7 +476,7 @@ void NodeDerivation::leaf(ExprId e, Flow flow, Contribution how) {
 }
 
 void NodeDerivation::sampling(const ast::When& x, Flow flow) {
-  const Symbol c = named(x.condition);
+  const Symbol c = condition(x.condition);
   const bool positive = x.positive;
   const ExprId d = name_of(flow.adjoint);
   const Symbol act = act_lift(flow.act, c, positive);
@@ -438,7 +490,7 @@ void NodeDerivation::sampling(const ast::When& x, Flow flow) {
   leaf(x.operand, std::move(up), how);
 }
 
-void NodeDerivation::delay(const ast::Fby& x, Flow flow) {
+void NodeDerivation::delay(ExprId e, const ast::Fby& x, Flow flow) {
   const ExprId d = name_of(padded(flow.act, flow.adjoint));
   if (flows_to(x.next)) {
     const Symbol act = derived("post " + id(flow.act), text(flow.act) + "_next",
@@ -447,8 +499,8 @@ void NodeDerivation::delay(const ast::Fby& x, Flow flow) {
     push(x.next, {act, write_.when(next, act), flow.shape});
   }
   if (flows_to(x.init)) {
-    const Symbol first =
-        derived("first", "first", [&] { return write_.add(ast::Fby{write_.boolean(true), write_.boolean(false)}); });
+    const Symbol first = derived("first " + std::to_string(checked_.clocks.expr_clocks[e.index].index), "first",
+                                 [&] { return write_.add(ast::Fby{write_.boolean(true), write_.boolean(false)}); });
     const Symbol act = act_if(flow.act, first, true);
     push(x.init, {act, write_.when(write_.copy(d), act), flow.shape});
   }
@@ -462,7 +514,9 @@ void NodeDerivation::gradients() {
     if (!useful_[i] || !adjoints_[i].given()) continue;
     const Adjoint& a = adjoints_[i];
     write_.span = node_.inputs[i].span;
-    const bool plain = a.act == bp_ && chain(clocked_.variable_clocks[i]).empty();
+    const ClockTermId clock = clocked_.variable_clocks[i];
+    const auto bp = bps_.find(root_of(clocked_, clock));
+    const bool plain = bp != bps_.end() && is_act_on(a.act, bp->second, chain(clock));
     const auto known = given.find(a.act);
     Derivative::Extra gradient{Derivative::Extra::gradient, i, Derivative::no_input};
     if (!plain && known != given.end()) {

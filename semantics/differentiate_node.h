@@ -27,9 +27,9 @@ struct DerivativeKey {
   friend auto operator<=>(const DerivativeKey&, const DerivativeKey&) = default;
 };
 
-// The node that does it. Its inputs: those of the original, `bp`, for each output in `adjoints` its
-// adjoint (after `bp` sampled to its clock where that is not the root), the optimizer's
-// arguments. Its outputs: those of the original, then `extras`.
+// The node that does it. Its inputs: those of the original, `bp`, an adjoint for each output in
+// `adjoints`, the optimizer's arguments. Its outputs: those of the original, then `extras`. Where
+// outputs have clocks that need not be related, there is a `bp`, and arguments, for each.
 struct Derivative {
   struct Extra {
     enum Kind : std::uint8_t { activity, gradient, other } kind = other;
@@ -37,12 +37,12 @@ struct Derivative {
     std::uint32_t active_with = no_input;  // of a gradient: the input whose activity is its own
   };
   static constexpr std::uint32_t no_input = UINT32_MAX;  // `bp`
-  NodeId of, node;
+  NodeId node;
+  std::vector<std::uint32_t> roots;  // of the clocks of outputs: a `bp` for each, in this order
   std::vector<std::uint32_t> adjoints;
-  std::vector<bool> sampled_activity;  // by adjoint: an activity input stands before it
-  std::vector<Extra> extras;           // an activity stands before the gradients that it belongs to
-  bool failed = false;                 // an error was reported
-  bool written = false;                // by the user
+  std::vector<Extra> extras;  // an activity stands before the gradients that it belongs to
+  bool failed = false;        // an error was reported
+  bool written = false;       // by the user
 
   // Whether anyone needs extra k, given who takes the gradient of an input.
   template <class F>
@@ -52,26 +52,6 @@ struct Derivative {
              return e.kind == Extra::gradient && e.active_with == extras[k].input && takes(e.input);
            });
   }
-};
-
-// Names that a node does not have yet.
-class FreshNames {
- public:
-  FreshNames(Program& program, const ast::Node& node) : program_(program) {
-    for (const auto* list : {&node.inputs, &node.outputs})
-      for (const ast::Parameter& p : *list) taken_.insert(p.name);
-    for (const ast::Equation& q : node.equations)
-      for (const ast::Target& t : q.targets) taken_.insert(t.name);
-  }
-  Symbol operator()(const std::string& base) {
-    Symbol s = program_.names.intern(base);
-    for (int k = 2; !taken_.insert(s).second; ++k) s = program_.names.intern(base + std::to_string(k));
-    return s;
-  }
-
- private:
-  Program& program_;
-  std::set<Symbol> taken_;
 };
 
 class Differentiation {
@@ -100,8 +80,7 @@ class Differentiation {
   void expand(const DiffCall& call);
   std::vector<std::size_t> zero_adjoints(const ast::Call& call, std::size_t first, DerivativeKey& key) const;
   void fail(const DiffCall& call);
-  void sample_activities(ast::Call& call, const Derivative& derived, const ast::Node& original, ast::Equation* equation,
-                         FreshNames& fresh, std::vector<ast::Equation>& added);
+  bool is_pure(ExprId e) const;
   bool find_written(const DerivativeKey& key, Derivative& out);
 
   Program& program_;
@@ -111,6 +90,20 @@ class Differentiation {
   std::map<NodeId, bool> parameters_;
   std::map<NodeId, std::uint32_t> variants_;
   std::vector<NodeId> made_;
+};
+
+// The root of a clock: a clock variable of the node.
+std::uint32_t root_of(const ClockedNode& node, ClockTermId term);
+
+// Names for new variables of a node: none that it has, or means something by.
+class FreshNames {
+ public:
+  FreshNames(Program& program, const ast::Node& node);
+  Symbol operator()(const std::string& base);
+
+ private:
+  Program& program_;
+  std::set<Symbol> taken_;
 };
 
 // Whether a dtype term of `node` is, or may be, a float; `floats` says it of its scheme's variables.

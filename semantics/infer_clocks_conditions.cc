@@ -61,7 +61,7 @@ std::uint32_t ConditionClasses::add(Class c) {
 
 Condition ConditionClasses::unnamed() { return {add({-1, {}, true, true}), true}; }
 
-// Looks through `not`, constants and names, but not through equations.
+// Looks through `not`, `when`, constants and names, but not through equations.
 ConditionClasses::Peeled ConditionClasses::peel(ExprId e) const {
   Peeled p{e};
   Peeled outside;  // the name of a constant, in case its value is no literal
@@ -77,6 +77,10 @@ ConditionClasses::Peeled ConditionClasses::peel(ExprId e) const {
     if (const auto* u = std::get_if<ast::Unary>(&x); u && u->op == UnaryOp::logical_not) {
       p.positive = !p.positive;
       p.expr = u->operand;
+      continue;
+    }
+    if (const auto* w = std::get_if<ast::When>(&x)) {  // equal wherever both are present
+      p.expr = w->operand;
       continue;
     }
     const auto* op = std::get_if<OperatorRef>(&to);
@@ -164,7 +168,8 @@ std::uint32_t ConditionClasses::pure(const std::vector<std::uint64_t>& key) {
 std::uint32_t ConditionClasses::structure(ExprId e) {
   if (!e.valid()) return pure({tag_opaque});
   if (auto it = structures_.find(e.index); it != structures_.end()) return it->second;
-  std::uint32_t number = pure(structure_key(e));
+  const auto* sampled = std::get_if<ast::When>(&program_[e]);
+  const std::uint32_t number = sampled ? structure(sampled->operand) : pure(structure_key(e));
   structures_.emplace(e.index, number);
   return number;
 }

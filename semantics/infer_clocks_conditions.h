@@ -3,9 +3,9 @@
 // `ck on c` and `ck on d` are equal clocks when c and d are known to hold the same truth
 // value: one variable, also through plain copies `c = d;` and negations `c = not d;` (then
 // with the other sign), or the same tree of pure operators over the same variables, or the
-// same constant. A class of conditions is represented by a variable of the node's
-// interface where there is one, so that clocks can be told to callers.
-// Example: with `c = not d; e = c;`, `x when e` and `x when not d` have one clock.
+// same constant; what is sampled, `c when b`, counts as c. A class of conditions is represented by a variable of the
+// node's interface where there is one, so that clocks can be told to callers. Example: with `c = not d; e = c;`, `x
+// when e` and `x when not d` have one clock.
 #pragma once
 
 #include <map>

@@ -68,9 +68,15 @@ bool ClockChecker::suggest_sampling(Diagnostic& d, const Use& slow, const Use& f
     return false;
   std::string text = sampled_text(program_, fast.expr);
   bool certain = fast.place != Place::argument;
+  SolverClock at = fast.clock;
   for (Condition c : conditions) {
     const ConditionClasses::Class& as = conditions_[c.id];
     if (as.unnamed) return false;
+    // A condition that is itself to be sampled first: what it is called there, nobody said.
+    if (as.variable >= 0 && solver_.root(at) == solver_.root(variables_[static_cast<std::size_t>(as.variable)]) &&
+        solver_.find(at) != solver_.find(variables_[static_cast<std::size_t>(as.variable)]))
+      return false;
+    at = solver_.on(at, c);
     text += c.positive == as.positive ? " when " : " when not ";
     text += as.variable >= 0
                 ? program_.text(names_.nodes[node_.index].variables[static_cast<std::size_t>(as.variable)].name)

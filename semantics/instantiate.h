@@ -24,6 +24,7 @@ struct ConstOverride {
 
 struct InstantiateOptions {
   std::vector<ConstOverride> overrides;
+  bool keep_stops = false;  // list what `stop_gradient` yields among the parameters, without a path
 };
 
 // The core of `entry`; meaningless (but printable) when errors were reported. An entry input

@@ -11,7 +11,7 @@
 namespace rml::draft {
 
 Elaborator::Elaborator(const Checked& checked, const InstantiateOptions& options, Diagnostics& diagnostics)
-    : checked_(checked), diagnostics_(diagnostics) {
+    : checked_(checked), keep_stops_(options.keep_stops), diagnostics_(diagnostics) {
   for (const ConstOverride& o : options.overrides) overrides_[o.constant.index] = o.value;
   draft_.clocks.resize(2);
 }
@@ -102,9 +102,6 @@ void Elaborator::elaborate_body() {
   std::vector<std::vector<DraftId>> results(node.equations.size());
   for (std::size_t i = 0; i < node.equations.size(); ++i) {
     const ast::Equation& equation = node.equations[i];
-    scope_.target.clear();
-    for (const ast::Target& target : equation.targets)
-      if (scope_.target.empty() && target.name.valid()) scope_.target = program().text(target.name);
     results[i] = values(equation.value, equation.targets.size());
   }
   const ClockedNode& clocked = checked_.clocks.nodes[scope_.node.index];
@@ -191,13 +188,9 @@ void Elaborator::elaborate_external() {
 }
 
 std::vector<DraftId> Elaborator::instantiate_node(ExprId e, const ast::Call& call, NodeId node) {
-  // The instance of `diff f`, made or written, is named like that of f: parameters keep their names.
-  const NodeId origin = program()[node].derived_from.valid() ? program()[node].derived_from : node;
-  std::string name = program().text(program()[origin].name);
-  if (name.starts_with("diff_")) name.erase(0, 5);
-  const std::string segment = fresh_segment(name);
   const InstanceId instance{draft_.instances.size()};
-  draft_.instances.push_back({scope_.instance, node, call.callee_span, qualified(segment), origin != node});
+  draft_.instances.push_back(
+      {scope_.instance, node, call.callee_span, qualified(identity(e)), program()[node].derived_from.valid()});
   std::vector<DraftId> arguments;
   for (ExprId argument : checked_.names.arguments[e.index])
     arguments.push_back(argument.valid() ? value(argument) : missing(e));
@@ -215,14 +208,10 @@ std::vector<DraftId> Elaborator::instantiate_node(ExprId e, const ast::Call& cal
   return results;
 }
 
-// "dense", then "dense2", "dense3": unique among the calls of the node.
-std::string Elaborator::fresh_segment(const std::string& name) {
-  if (scope_.segments.insert(name).second) return name;
-  std::uint32_t& last = scope_.segment_counts.try_emplace(name, 1u).first->second;
-  for (;;) {
-    std::string numbered = name + std::to_string(++last);
-    if (scope_.segments.insert(numbered).second) return numbered;
-  }
+const std::string& Elaborator::identity(ExprId e) {
+  const auto [known, is_new] = identities_.try_emplace(scope_.node.index);
+  if (is_new) known->second = call_identities(program(), checked_.names, scope_.node);
+  return known->second.at(e.index);
 }
 
 std::string Elaborator::qualified(const std::string& name) const {

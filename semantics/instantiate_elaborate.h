@@ -7,8 +7,8 @@
 #pragma once
 
 #include <unordered_map>
-#include <unordered_set>
 
+#include "semantics/call_identities.h"
 #include "semantics/draft.h"
 #include "semantics/instantiate.h"
 
@@ -32,13 +32,8 @@ class Elaborator {
     DraftClockId constant_clock = base;                     // of every expression, without a node
     std::unordered_map<std::uint32_t, DraftId> values;      // by ExprId, as met
     std::unordered_map<std::uint32_t, DraftClockId> terms;  // by ClockTermId, as met
-    std::unordered_set<std::string> segments;               // path segments in use
-    std::unordered_map<std::string, std::uint32_t> segment_counts;
-    std::unordered_set<std::string> parameter_paths;
-    bool untyped = false;  // an override: every expression has this dtype
+    bool untyped = false;                                   // an override: every expression has this dtype
     DType untyped_dtype = DType::f32;
-    std::string target;  // of the equation at hand
-    std::uint64_t random_calls = 0;
   };
 
   // instantiate_elaborate.cc: instances, equations, clocks
@@ -52,7 +47,7 @@ class Elaborator {
   void assign(std::uint32_t variable, DraftId value);
   DraftId declared(const ast::TypeAnnotation* type, std::uint32_t variable, DraftId value);
   std::vector<DraftId> instantiate_node(ExprId e, const ast::Call& call, NodeId node);
-  std::string fresh_segment(const std::string& name);
+  const std::string& identity(ExprId e);
   std::string qualified(const std::string& name) const;
   DraftClockId clock(ClockTermId term);
   DraftClockId clock_of(ExprId e);
@@ -82,6 +77,7 @@ class Elaborator {
   std::vector<DraftId> call(ExprId e, const ast::Call& c);
   DraftId parameter(ExprId e, DraftId v, const OrderedArguments& arguments);
   DraftId moved(ExprId e, DraftId held, const OrderedArguments& arguments);
+  DraftId stopped(ExprId e, DraftId v);
   DraftId missing(ExprId e);
 
   const Program& program() const { return *checked_.program; }
@@ -89,13 +85,15 @@ class Elaborator {
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
 
   const Checked& checked_;
+  const bool keep_stops_;
   Diagnostics& diagnostics_;
   std::unordered_map<std::uint32_t, ExprId> overrides_;  // by ConstId
   Draft draft_;
   std::vector<Scope> pending_;
   Scope scope_;
-  std::unordered_map<std::uint64_t, DraftId> constants_;        // by ConstId, dtype and clock
-  std::unordered_map<std::uint32_t, std::uint32_t> externals_;  // by NodeId
+  std::unordered_map<std::uint64_t, DraftId> constants_;          // by ConstId, dtype and clock
+  std::unordered_map<std::uint32_t, std::uint32_t> externals_;    // by NodeId
+  std::unordered_map<std::uint32_t, CallIdentities> identities_;  // by NodeId, as met
   struct ClockKey {
     std::uint32_t parent, condition;
     bool positive;

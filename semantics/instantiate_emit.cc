@@ -7,7 +7,10 @@
 //   x fby y    when start x, start = fby true false, both on the clock of x fby y
 #include "semantics/instantiate_emit.h"
 
+#include <algorithm>
+
 #include "semantics/instantiate_aliases.h"
+#include "semantics/instantiate_conditions.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml::draft {
@@ -40,7 +43,7 @@ class Emitter {
 
  private:
   struct Condition {
-    DraftId value;
+    ValueId value;
     bool positive = true;
     bool constant = false;  // then `positive` is whether it holds
   };
@@ -55,7 +58,9 @@ class Emitter {
   bool is_emitted(DraftId d) const {
     return end_[d.index] == d && state(d).constant == nullptr && !std::holds_alternative<Alias>(draft_[d].rhs);
   }
-  Condition condition(DraftId d, bool positive) const;
+  Condition condition(DraftId d, bool positive, ClockId clock);
+  ValueId condition_on(DraftId peeled, ClockId clock);
+  void note_samplings();
   ClockId clock(DraftClockId c);
   ValueId constant(const Tensor& tensor, ClockId clock = base_clock);
   ValueId operand(DraftId d);
@@ -71,7 +76,7 @@ class Emitter {
   core::Rhs merge(DraftId d, const Merge& m, ClockId clock);
   core::Rhs fby(DraftId d, const Fby& f, ClockId clock);
   core::Rhs index(DraftId d, const Index& i, ClockId clock);
-  core::Rhs when(const When& w);
+  core::Rhs when(const When& w, ClockId clock);
   void open_to_loading(const Parameter& parameter);
   void emit_interface();
   void emit_externals();
@@ -84,6 +89,9 @@ class Emitter {
   Core core_;
   ClockTable table_;
   std::vector<DraftId> end_;
+  SameConditions same_{draft_, states_, end_};
+  std::unordered_map<std::uint64_t, ValueId> conditions_;              // by number and clock
+  std::unordered_map<std::uint32_t, std::vector<DraftId>> samplings_;  // of Booleans, by number
   std::vector<ValueId> emitted_;
   std::vector<ClockId> clocks_;
   std::unordered_map<std::string, ValueId> constants_;
@@ -120,6 +128,7 @@ Core Emitter::run() {
     core_.values.push_back({{}, draft_.values[v].dtype, states_[v].shape, {}, {}, {}, {}});
   }
   emit_externals();
+  note_samplings();
   for (std::uint32_t v = 0; v < draft_.values.size(); ++v)
     if (is_emitted(DraftId{v})) emit_value(DraftId{v});
   emit_interface();
@@ -127,16 +136,39 @@ Core Emitter::run() {
   return std::move(core_);
 }
 
-// The condition without its negations.
-Emitter::Condition Emitter::condition(DraftId d, bool positive) const {
-  const OperatorId logical_not = operators().require("logical_not");
-  for (;;) {
-    d = end_[d.index];
-    if (state(d).constant != nullptr) return {d, state(d).constant->truth() == positive, true};
-    const auto* a = std::get_if<Apply>(&draft_[d].rhs);
-    if (a == nullptr || a->op != logical_not) return {d, positive, false};
-    d = a->operands[0];
-    positive = !positive;
+// What is sampled by on a clock: one value for all that are the same condition.
+Emitter::Condition Emitter::condition(DraftId d, bool positive, ClockId ck) {
+  const SameConditions::Condition peeled = same_.peel(d, positive);
+  if (peeled.constant) return {{}, peeled.positive, true};
+  return {condition_on(peeled.value, ck), peeled.positive, false};
+}
+
+// The value on the clock, or what it is sampled from on a clock above.
+ValueId Emitter::condition_on(DraftId peeled, ClockId ck) {
+  const std::uint32_t number = same_.number(peeled);
+  const std::uint64_t key = std::uint64_t{number} << 32 | ck.index;
+  if (const auto known = conditions_.find(key); known != conditions_.end()) return known->second;
+  ValueId found;
+  if (clock(draft_[peeled].clock) == ck) {
+    found = emitted_[peeled.index];
+  } else if (const auto written = samplings_.find(number); written != samplings_.end()) {
+    const auto at = std::ranges::find_if(written->second, [&](DraftId d) { return clock(draft_[d].clock) == ck; });
+    if (at != written->second.end()) found = emitted_[at->index];
+  }
+  if (!found.valid()) {
+    const Clock sampled = core_[ck];
+    const ValueId whole = condition_on(peeled, sampled.parent);
+    const Place place{ck, draft_[peeled].span, draft_[peeled].instance};
+    found = add(core::When{whole, sampled.condition, sampled.positive}, DType::boolean, {}, place);
+  }
+  return conditions_[key] = found;
+}
+
+void Emitter::note_samplings() {
+  for (std::uint32_t v = 0; v < draft_.values.size(); ++v) {
+    const auto* w = std::get_if<When>(&draft_.values[v].rhs);
+    if (w == nullptr || !is_emitted(DraftId{v}) || draft_.values[v].dtype != DType::boolean) continue;
+    samplings_[same_.number(DraftId{v})].push_back(DraftId{v});
   }
 }
 
@@ -146,11 +178,11 @@ ClockId Emitter::clock(DraftClockId c) {
   ClockId result = clocks_[c.index];
   while (!chain.empty()) {
     const DraftClock& at = draft_.clocks[chain.back().index];
-    const Condition sampled = condition(at.condition, at.positive);
+    const Condition sampled = result == never_clock ? Condition{} : condition(at.condition, at.positive, result);
     if (result == never_clock || (sampled.constant && !sampled.positive)) {
       result = never_clock;
     } else if (!sampled.constant) {
-      result = table_.on(result, emitted_[sampled.value.index], sampled.positive);
+      result = table_.on(result, sampled.value, sampled.positive);
     }
     clocks_[chain.back().index] = result;
     chain.pop_back();
@@ -250,7 +282,7 @@ void Emitter::emit_value(DraftId d) {
             },
             [&](const Call& x) { return core::Rhs(core::Call{x.external, operands(x.operands)}); },
             [&](const Result& x) { return core::Rhs(core::Result{operand(x.call), x.output}); },
-            [&](const When& x) { return when(x); },
+            [&](const When& x) { return when(x, ck); },
             [&](const Merge& x) { return merge(d, x, ck); },
             [&](const Fby& x) { return fby(d, x, ck); },
             [&](const Post& x) { return core::Rhs(core::Post{operand(x.operand)}); },
@@ -269,22 +301,21 @@ core::Rhs Emitter::apply(const Apply& a, ClockId ck) {
   return made;
 }
 
-core::Rhs Emitter::when(const When& w) {
-  const Condition sampled = condition(w.condition, w.positive);
-  return core::When{operand(w.operand), operand(sampled.value), sampled.positive};
+core::Rhs Emitter::when(const When& w, ClockId ck) {
+  const Condition sampled = condition(w.condition, w.positive, core_[ck].parent);
+  return core::When{operand(w.operand), sampled.value, sampled.positive};
 }
 
 core::Rhs Emitter::merge(DraftId d, const Merge& m, ClockId ck) {
-  const Condition c = condition(m.condition, true);
+  const Condition c = condition(m.condition, true, ck);
   const Shape& shape = state(d).shape;
   if (c.constant) {  // the branch is smaller than the result, else d would stand for it
     const ValueId branch = operand(c.positive ? m.on_true : m.on_false);
     return core::Apply{operators().require("broadcast_to"), {branch}, {integers_attribute(shape)}, 0};
   }
-  const ValueId value = operand(c.value);
-  const auto branch = [&](DraftId b, bool truth) { return operand(b, shape, table_.on(ck, value, truth)); };
+  const auto branch = [&](DraftId b, bool truth) { return operand(b, shape, table_.on(ck, c.value, truth)); };
   const ValueId on_true = branch(m.on_true, c.positive), on_false = branch(m.on_false, !c.positive);
-  return c.positive ? core::Merge{value, on_true, on_false} : core::Merge{value, on_false, on_true};
+  return c.positive ? core::Merge{c.value, on_true, on_false} : core::Merge{c.value, on_false, on_true};
 }
 
 core::Rhs Emitter::fby(DraftId d, const Fby& f, ClockId ck) {

@@ -273,7 +273,7 @@ DraftId Elaborator::operation(ExprId e, OperatorId op, const std::vector<ExprId>
   }
   if (row.random) {
     const std::string path = scope_.instance.valid() ? draft_.instances[scope_.instance.index].path : "";
-    apply.key = path_key(path + "/" + std::to_string(scope_.random_calls++));
+    apply.key = path_key(path + "/" + identity(e));
   }
   return add(std::move(apply), dtype_of(e), clock_of(e), program().span(e));
 }
@@ -312,7 +312,7 @@ std::vector<DraftId> Elaborator::call(ExprId e, const ast::Call& c) {
                         [&](NodeRef r) { return instantiate_node(e, c, r.node); },
                         [&](OperatorRef r) { return std::vector{operation(e, r.op, arguments)}; },
                         [&](ParamRef) { return std::vector{parameter(e, first(), arguments)}; },
-                        [&](StopGradientRef) { return std::vector{first()}; },
+                        [&](StopGradientRef) { return std::vector{stopped(e, first())}; },
                     },
                     checked_.names.references[e.index]);
 }
@@ -323,14 +323,11 @@ std::vector<DraftId> Elaborator::call(ExprId e, const ast::Call& c) {
 //
 //   p = fby e %1    %1 = add p %2    %2 = merge act step 0
 DraftId Elaborator::parameter(ExprId e, DraftId v, const OrderedArguments& arguments) {
-  std::string path = qualified(scope_.target.empty() ? "param" : scope_.target);
-  std::string unique = path;
-  for (int k = 2; !scope_.parameter_paths.insert(unique).second; ++k) unique = path + std::to_string(k);
   const DraftId held = add(Fby{v, v}, dtype_of(e), clock_of(e), program().span(e));
   // Apart: the draft grows meanwhile, and not every compiler evaluates the right-hand side first.
   const DraftId next = arguments.size() == 3 && arguments[1].valid() ? moved(e, held, arguments) : held;
   std::get<Fby>(draft_[held].rhs).next = next;
-  draft_.parameters.push_back({unique, held, clock_of(e), program().span(e)});
+  draft_.parameters.push_back({qualified(identity(e)), held, clock_of(e), program().span(e)});
   return held;
 }
 
@@ -343,6 +340,19 @@ DraftId Elaborator::moved(ExprId e, DraftId held, const OrderedArguments& argume
   const DraftId zero = add(Const{shared(Tensor(dtype, {}))}, dtype, on(ck, act, false), span);
   const DraftId padded = add(Merge{act, step, zero, false}, dtype, ck, span);
   return add(Apply{operators().require("add"), {held, padded}, {}, 0}, dtype, ck, span);
+}
+
+// stop_gradient(e) is e; a value of its own where it is to be told apart.
+DraftId Elaborator::stopped(ExprId e, DraftId v) {
+  const DType dtype = dtype_of(e);
+  if (!keep_stops_ || !is_float(dtype)) return v;
+  StaticArgument to;
+  to.kind = ParameterKind::dtype;
+  to.known.given = true;
+  to.known.dtype = dtype;
+  v = add(Apply{operators().require("cast"), {v}, {to}, 0}, dtype, clock_of(e), program().span(e));
+  draft_.parameters.push_back({"", v, clock_of(e), program().span(e)});
+  return v;
 }
 
 // What stands for an expression that was found wrong before.
