@@ -321,7 +321,7 @@ std::vector<DraftId> Elaborator::call(ExprId e, const ast::Call& c) {
 // its equation: a random initialiser is drawn once. param(e, act, step) begins so, and is
 // moved by step where act holds:
 //
-//   p = fby e %1    %1 = add p %2    %2 = merge act step 0
+//   p = fby e %1    %1 = merge act %2 (p when not act)    %2 = add (p when act) step
 DraftId Elaborator::parameter(ExprId e, DraftId v, const OrderedArguments& arguments) {
   const DraftId held = add(Fby{v, v}, dtype_of(e), clock_of(e), program().span(e));
   // Apart: the draft grows meanwhile, and not every compiler evaluates the right-hand side first.
@@ -337,9 +337,13 @@ DraftId Elaborator::moved(ExprId e, DraftId held, const OrderedArguments& argume
   const Span span = program().span(arguments[2]);
   const DraftId act = value(arguments[1]);
   const DraftId step = value(arguments[2]);
-  const DraftId zero = add(Const{shared(Tensor(dtype, {}))}, dtype, on(ck, act, false), span);
-  const DraftId padded = add(Merge{act, step, zero, false}, dtype, ck, span);
-  return add(Apply{operators().require("add"), {held, padded}, {}, 0}, dtype, ck, span);
+  const auto sampled = [&](bool positive) {
+    return add(When{held, act, positive}, dtype, on(ck, act, positive), span);
+  };
+  const DraftId stays = sampled(false);
+  const DraftId changed =
+      add(Apply{operators().require("add"), {sampled(true), step}, {}, 0}, dtype, on(ck, act, true), span);
+  return add(Merge{act, changed, stays, false}, dtype, ck, span);
 }
 
 // stop_gradient(e) is e; a value of its own where it is to be told apart.

@@ -53,7 +53,8 @@ class Simplification {
         if (shared) remove_dead();
         const bool held = share_holds(core_);
         if (held) remove_dead();
-        if (!sunk && !shared && !held) break;
+        const bool found = find_truths(core_);
+        if (!sunk && !shared && !held && !found) break;
       }
     }
     split_posts(core_);

@@ -26,6 +26,9 @@ struct Folded {
 };
 Folded fold(const Core& core, ValueId v);
 
+// Another right-hand side for a value, that says the same with less (simplify_rewrite.cc).
+std::optional<core::Rhs> simpler(const Core& core, ValueId v);
+
 // Moves pure pointwise work below the samplings that are all that use it
 // (simplify_sink.cc). Returns whether anything changed.
 bool sink(Core& core, std::vector<bool>& effects, const std::vector<ValueId>& roots);
@@ -33,6 +36,10 @@ bool sink(Core& core, std::vector<bool>& effects, const std::vector<ValueId>& ro
 // Lets a delay on a sub-clock read the cell that holds its value on the clock above
 // (simplify_hold.cc). Returns whether anything changed.
 bool share_holds(Core& core);
+
+// Replaces Booleans that are the same at every instant by constants (simplify_truth.cc).
+// Returns whether anything changed.
+bool find_truths(Core& core);
 
 // Gives each user of a `post` a post of its own (simplify.cc).
 void split_posts(Core& core);

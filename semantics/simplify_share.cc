@@ -103,8 +103,8 @@ class Sharing {
       canon_[v.index] = constant(std::get<core::Const>(core_[v].rhs).value, base_clock, v);
       return;
     }
-    if (const auto* merge = std::get_if<core::Merge>(&core_[v].rhs); merge != nullptr && negates(*merge)) {
-      core_[v].rhs = core::Apply{logical_not_, {merge->condition}, {}, 0};
+    if (auto other = simpler(core_, v)) {
+      core_[v].rhs = std::move(*other);
       changed_ = true;
     }
     Folded folded = fold(core_, v);
@@ -119,15 +119,6 @@ class Sharing {
     } else {
       share(v);
     }
-  }
-
-  // merge c F T
-  bool negates(const core::Merge& merge) const {
-    const auto is = [&](ValueId v, bool truth) {
-      const auto* c = std::get_if<core::Const>(&core_[v].rhs);
-      return c != nullptr && c->value == Tensor::boolean(truth);
-    };
-    return is(merge.on_true, false) && is(merge.on_false, true);
   }
 
   // The constant on a clock (base: for operands). `like` gives the span of a new one.

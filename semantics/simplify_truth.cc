@@ -1,0 +1,104 @@
+// Conditions that hold at every instant, or at none (part of simplify).
+//
+// Every Boolean is first taken for a constant that nothing is known of; what is found out goes from
+// operands to users, through delays and from the future, until nothing changes. What is then
+// a constant is one: were it another at some instant, that instant would have got it from an operand
+// that is another, and what is computed at all is computed in finitely many steps.
+//
+//   %2 = post %4      %3 = merge end T %2      %4 = merge %3 T %5            %3 and %4 are T
+//
+// Backpropagation asks for it: "an adjoint flows here, or at the next instant of the segment".
+#include "semantics/simplify_passes.h"
+
+namespace rml {
+
+namespace {
+
+class Truths {
+ public:
+  explicit Truths(Core& core) : core_(core), found_(core.values.size(), Truth::none), users_(core.values.size()) {
+    for (std::uint32_t v = 0; v < core.values.size(); ++v)
+      if (boolean(v)) for_each_operand(core.values[v].rhs, [&](ValueId o) { users_[o.index].push_back(v); });
+  }
+
+  bool run() {
+    std::vector<std::uint32_t> work;
+    for (std::uint32_t v = static_cast<std::uint32_t>(found_.size()); v-- > 0;)
+      if (boolean(v)) work.push_back(v);
+    while (!work.empty()) {
+      const std::uint32_t v = work.back();
+      work.pop_back();
+      const Truth now = evaluate(v);
+      if (now == found_[v]) continue;
+      found_[v] = now;
+      work.insert(work.end(), users_[v].begin(), users_[v].end());
+    }
+    bool changed = false;
+    for (std::uint32_t v = 0; v < found_.size(); ++v) {
+      const bool known = found_[v] == Truth::yes || found_[v] == Truth::no;
+      if (!known || core_.is_const(ValueId{v})) continue;
+      core_.values[v].rhs = core::Const{Tensor::boolean(found_[v] == Truth::yes)};
+      changed = true;
+    }
+    return changed;
+  }
+
+ private:
+  enum class Truth : std::uint8_t { none, yes, no, varies };
+
+  bool boolean(std::uint32_t v) const {
+    return core_.values[v].dtype == DType::boolean && core_.values[v].shape.empty();
+  }
+  static Truth of(bool truth) { return truth ? Truth::yes : Truth::no; }
+  static Truth join(Truth a, Truth b) {
+    if (a == Truth::none || a == b) return b;
+    return b == Truth::none ? a : Truth::varies;
+  }
+  Truth at(ValueId v) const { return found_[v.index]; }
+
+  Truth evaluate(std::uint32_t v) const {
+    const core::Rhs& rhs = core_.values[v].rhs;
+    if (const auto* c = std::get_if<core::Const>(&rhs)) return of(c->value.truth());
+    if (const auto* w = std::get_if<core::When>(&rhs)) return at(w->operand);
+    if (const auto* f = std::get_if<core::Fby>(&rhs)) return join(at(f->init), at(f->next));
+    if (const auto* p = std::get_if<core::Post>(&rhs)) return at(p->operand);
+    if (const auto* m = std::get_if<core::Merge>(&rhs)) return merge(*m);
+    if (const auto* a = std::get_if<core::Apply>(&rhs)) return apply(*a);
+    return Truth::varies;
+  }
+
+  Truth merge(const core::Merge& m) const {
+    switch (at(m.condition)) {
+      case Truth::none:
+        return Truth::none;
+      case Truth::yes:
+        return at(m.on_true);
+      case Truth::no:
+        return at(m.on_false);
+      default:
+        return join(at(m.on_true), at(m.on_false));
+    }
+  }
+
+  Truth apply(const core::Apply& a) const {
+    const ScalarOp op = operators()[a.op].scalar;
+    if (op != ScalarOp::logical_not && op != ScalarOp::logical_and && op != ScalarOp::logical_or) return Truth::varies;
+    const Truth x = at(a.operands[0]);
+    if (op == ScalarOp::logical_not) return x == Truth::yes ? Truth::no : x == Truth::no ? Truth::yes : x;
+    const Truth y = at(a.operands[1]), decisive = of(op == ScalarOp::logical_or);
+    if (x == decisive || y == decisive) return decisive;
+    // The highest that both outcomes of the unknown one stay below, so that the walk ends.
+    if (x == Truth::none || y == Truth::none) return x == Truth::varies || y == Truth::varies ? decisive : Truth::none;
+    return x == Truth::varies || y == Truth::varies ? Truth::varies : x;
+  }
+
+  Core& core_;
+  std::vector<Truth> found_;
+  std::vector<std::vector<std::uint32_t>> users_;  // Boolean ones
+};
+
+}  // namespace
+
+bool find_truths(Core& core) { return Truths(core).run(); }
+
+}  // namespace rml
