@@ -2,6 +2,8 @@
 // same block whose loop visits its elements once each, is computed in that loop:
 //
 //   t := mul a b;  y := add t c        (one loop:  y[i] = a[i] * b[i] + c[i])
+//
+// A matrix transposed for one product only, as its left operand, is read where it lies.
 #include "lowering/fuse.h"
 
 #include <unordered_map>
@@ -69,9 +71,19 @@ class Fusion {
            l == Lowering::reduce_max;
   }
 
+  // Rows and columns exchanged, and nothing else: a product reads its left operand so where it lies.
+  bool exchanges_rows(const Value& value, const core::Apply& a) const {
+    if (operators()[a.op].lowering != Lowering::transpose || value.shape.size() < 2) return false;
+    const std::vector<Shape> shapes = {core_[a.operands[0]].shape};
+    const std::vector<std::size_t> axes = transposed_axes(Application{{}, shapes, a.attributes, value.dtype});
+    for (std::size_t k = 0; k + 2 < axes.size(); ++k)
+      if (axes[k] != k) return false;
+    return axes[axes.size() - 2] == axes.size() - 1;
+  }
+
   // The values this block computes by elementwise loops, until their user comes by.
   void mark(const steps::Block& block) {
-    std::unordered_map<std::uint32_t, bool> candidates;
+    std::unordered_map<std::uint32_t, bool> candidates, exchanged;
     for (const steps::Statement& s : block.statements) {
       if (const auto* b = std::get_if<steps::Branch>(&s)) {
         mark(*b->then_block);
@@ -88,6 +100,10 @@ class Fusion {
         if (reduces(op.lowering) || (elementwise && core_[o].shape == core_[c->value].shape))
           program_.inlined[o.index] = true;
       }
+      if (op.lowering == Lowering::matmul && exchanged.contains(a->operands[0].index) &&
+          core_[a->operands[1]].shape.size() >= 2)
+        program_.inlined[a->operands[0].index] = true;
+      if (mentions_[c->value.index] == 1 && exchanges_rows(core_[c->value], *a)) exchanged[c->value.index] = true;
       if (elementwise && !op.can_fail && !core_[c->value].shape.empty() && mentions_[c->value.index] == 1)
         candidates[c->value.index] = true;
     }

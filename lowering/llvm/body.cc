@@ -302,7 +302,7 @@ IrValue Body::result(ValueId v) {
 }
 
 void Body::prepare(ValueId v) {
-  if (module.inlined(v)) elementwise(v);
+  if (module.inlined(v)) compute(v);
 }
 
 }  // namespace rml::codegen

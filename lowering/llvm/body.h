@@ -184,10 +184,15 @@ class Body {
     DType dtype;
     IrValue c, a, b;  // addresses of dense [m, n], [m, inner], [inner, n]
     std::int64_t m, inner, n;
+    std::int64_t a_row, a_inner;  // strides of a
   };
   void matmul(ValueId, ValueId a, ValueId b);
   void matmul_unrolled(ValueId, ValueId a, ValueId b, const Product&, const std::vector<IrValue>& offsets);
+  bool is_transposition(ValueId) const;
   void product(const Product&);
+  void matrix_by_vector(const Product&, std::int64_t lanes);
+  void rows_by_vector(const Product&, IrValue row, std::int64_t blocks, std::int64_t lanes);
+  void transpose_square(std::vector<IrValue>& vectors);
   void tile(const Product&, IrValue row, IrValue column, std::int64_t rows, std::int64_t columns);
   void tiles(std::int64_t extent, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body);
   void outer(ValueId, ValueId a, ValueId b);
