@@ -4,8 +4,15 @@
 // has a segment array: the pass that computes it stores it, the others load it where it is
 // first used. A fby is a cell; where its next value is known only after the leading pass,
 // passes that replay it carry it in a register of their own, beginning with the cell's value
-// at the start of the segment, and the cell moves on when the segment is done. A post is a
-// register carried backwards.
+// at the start of the segment, and the cell moves on when the segment is done; if the leading pass
+// leaves the cell alone and one pass replays it, that register is the cell. A post is a
+// register carried backwards. What is stored is what changes: nothing, where the next value is
+// the one that is there.
+//
+// Of two kinds of values a segment has one element, which is kept in a cell: of those that are
+// present at its first or its last instant only, and of those that are held from its first on,
+//
+//   w = if true fby end then x else 0 fby w        (the cell of the fby)
 //
 //   backfill: leading:   x := when bp i;  arrays[x] := x;  mark last bp
 //             backward:  p := r;  o := if bp then x else p;  r := o;  arrays[o] := o
@@ -32,8 +39,7 @@ class SegmentBuilder {
   void build() {
     find_places();
     find_touches();
-    for (auto& [v, passes] : touches_)
-      if (passes.size() > 1) arrays_[v] = program_.array(v, unit_);
+    find_storage();
     steps::Unit& to = program_.program().units[unit_];
     to.cut_index = cut_info();
     for (std::size_t p = 0; p < closing_; ++p) {
@@ -54,14 +60,15 @@ class SegmentBuilder {
     std::size_t pass;
     std::uint8_t classes;
   };
-  struct Memory {             // of a fby
-    CellId cell;              // its value for the next instant to come
-    CellId begin;             // its value at the start of the segment, if a later pass replays it
-    bool in_leading = false;  // the next value is computed entirely in the leading pass
+  struct Memory {              // of a fby
+    CellId cell;               // its value for the next instant to come
+    CellId begin;              // its value at the start of the segment, if a later pass replays it
+    bool in_leading = false;   // the next value is computed entirely in the leading pass
+    std::size_t in_place = 0;  // the only other pass that replays it, in the cell itself
   };
   struct Carried {  // a register of the pass being written
     CellId cell;
-    ValueId next;
+    ValueId of, next;
   };
 
   // The instants at which v is known once pass p has run.
@@ -125,11 +132,90 @@ class SegmentBuilder {
     m.in_leading = core_.is_const(f.next) || only_in(f.next, 0);
     const bool constant = core_.is_const(f.init);
     m.cell = program_.cell(v, constant ? std::get<core::Const>(core_[f.init].rhs).value : Tensor());
-    if (!only_in(v, 0)) {
-      m.begin = program_.copy_of(v, false);
-    }
-    if (!m.in_leading) touch(f.next, core_[f.next].clock == from_.clock ? closing_ + 1 : closing_);
+    m.in_place = only_replay(v, f);
+    if (!only_in(v, 0) && m.in_place == 0) m.begin = program_.copy_of(v, false);
+    if (!m.in_leading && m.in_place == 0) touch(f.next, core_[f.next].clock == from_.clock ? closing_ + 1 : closing_);
     memory_[v] = m;
+  }
+
+  bool is_parameter(ValueId v) const {
+    return std::ranges::any_of(core_.parameters, [&](const Parameter& x) { return x.value == v; });
+  }
+
+  // The pass that can replay v in its cell: nothing is stored there before, all is known by then,
+  // and the cell holds v at the first instant. 0: none.
+  std::size_t only_replay(ValueId v, const core::Fby& f) const {
+    if (core_.is_const(f.next) || !(core_.is_const(f.init) || is_parameter(v))) return 0;
+    if (std::ranges::any_of(places_.at(f.next), [](const Place& p) { return p.pass == 0; })) return 0;
+    std::size_t found = 0;
+    std::uint8_t leading = 0;
+    for (const Place& p : places_.at(v)) {
+      if (p.pass == 0) leading |= p.classes;
+      if (p.pass > 0 && found != 0) return 0;
+      if (p.pass > 0) found = p.pass;
+    }
+    const bool from_first = (leading & (first_instant | single_instant)) == (first_instant | single_instant);
+    if (found == 0 || from_.plan.passes[found].backward || !from_first) return 0;
+    return classes_until(f.next, found) == any_instant ? found : 0;
+  }
+
+  // ---- storage of what several passes look at
+
+  void find_storage() {
+    for (const auto& [v, passes] : touches_) {
+      if (!looked_up(v, passes)) continue;
+      if (const ValueId f = holder(v); f.valid())
+        held_[v] = memory_.at(f).cell;
+      else if (once(v))
+        single_[v] = program_.kept(v);
+      else
+        arrays_[v] = program_.array(v, unit_);
+    }
+  }
+
+  // A memory that is replayed supplies itself.
+  bool looked_up(ValueId v, const std::set<std::size_t>& passes) const {
+    if (!memory_.contains(v)) return passes.size() > 1;
+    return std::ranges::any_of(passes, [&](std::size_t p) {
+      return p > 0 && std::ranges::none_of(places_.at(v), [&](const Place& at) { return at.pass == p; });
+    });
+  }
+
+  // true fby cut: where segments begin.
+  bool marks_first(ValueId v) const {
+    const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
+    return f != nullptr && core_[v].clock == from_.clock && from_.plan.cut.positive &&
+           f->next == from_.plan.cut.condition && core_.is_const(f->init) &&
+           std::get<core::Const>(core_[f->init].rhs).value == Tensor::boolean(true);
+  }
+
+  // Present at one instant of a segment.
+  bool once(ValueId v) const {
+    return std::ranges::any_of(path(v), [&](const steps::Test& t) {
+      const Literal& cut = from_.plan.cut;
+      return (t.positive && marks_first(t.condition)) ||
+             (t.condition == cut.condition && t.positive == cut.positive && core_[t.condition].clock == from_.clock);
+    });
+  }
+
+  // The fby whose cell holds v all the segment through.
+  ValueId holder(ValueId v) const {
+    const auto* m = std::get_if<core::Merge>(&core_[v].rhs);
+    if (m == nullptr || core_[v].clock != from_.clock || !marks_first(m->condition) || !only_in(v, 0)) return {};
+    for (const auto& [f, memory] : memory_)
+      if (kept(core_, m->on_false, f) && std::get<core::Fby>(core_[f].rhs).next == v && only_in(f, 0)) return f;
+    return {};
+  }
+
+  void keep(StepWriter& out, const TestPath& where, ValueId v) {
+    if (const auto at = arrays_.find(v); at != arrays_.end()) out.write(where, steps::StoreArray{at->second, v});
+    if (const auto at = single_.find(v); at != single_.end()) out.write(where, steps::StoreCell{at->second, v});
+  }
+
+  void look_up(StepWriter& out, const TestPath& where, ValueId v) {
+    if (const auto at = arrays_.find(v); at != arrays_.end()) out.write(where, steps::LoadArray{v, at->second});
+    if (const auto at = single_.find(v); at != single_.end()) out.write(where, steps::LoadCell{v, at->second});
+    if (const auto at = held_.find(v); at != held_.end()) out.write(where, steps::LoadCell{v, at->second});
   }
 
   // Makes v available in the pass being written.
@@ -137,7 +223,7 @@ class SegmentBuilder {
     if (!here(v) || available_.contains(v)) return;
     for (const steps::Test& t : path(v)) ensure(out, t.condition, pass);
     available_.insert(v);
-    if (arrays_.contains(v)) out.write(path(v), steps::LoadArray{v, arrays_.at(v)});
+    look_up(out, path(v), v);
   }
 
   void ensure_operands(StepWriter& out, ValueId v, std::size_t pass) {
@@ -159,8 +245,7 @@ class SegmentBuilder {
     for (const PassItem& i : from_.plan.passes[p].items) write_item(out, before, i, p);
     for (const Carried& c : carried_) {
       ensure(out, c.next, p);
-      for (const TestPath& where : class_paths(classes_until(c.next, p)))
-        out.write(path(c.next) + where, steps::StoreCell{c.cell, c.next});
+      for (const TestPath& where : class_paths(classes_until(c.next, p))) store(out, where, c.cell, c.of, c.next, p);
     }
     if (p > 0) return;
     check_only_at_cut(out);
@@ -171,9 +256,22 @@ class SegmentBuilder {
       else
         for (const Place& place : places_.at(next))
           if (place.pass == 0)
-            for (const TestPath& c : class_paths(place.classes))
-              out.write(path(next) + c, steps::StoreCell{m.cell, next});
+            for (const TestPath& c : class_paths(place.classes)) store(out, c, m.cell, v, next, 0);
     }
+  }
+
+  // Nothing is stored where the next value is the one that is there.
+  void store(StepWriter& out, const TestPath& where, CellId cell, ValueId of, ValueId next, std::size_t p) {
+    const bool there = core_.is_const(init_of(of)) || of_post(of) || (is_parameter(of) && p > 0);
+    if (!there || !here(next) || !only_in(next, p)) return out.write(path(next) + where, steps::StoreCell{cell, next});
+    const Change change = what_changes(core_, of, next);
+    for (const steps::Test& t : change.where) ensure(out, t.condition, p);
+    if (change.next.valid()) out.write(path(next) + where + change.where, steps::StoreCell{cell, change.next});
+  }
+  bool of_post(ValueId v) const { return std::holds_alternative<core::Post>(core_[v].rhs); }
+  ValueId init_of(ValueId v) const {
+    const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
+    return f != nullptr ? f->init : v;
   }
 
   // Operands are there; what later passes need of them is kept, and so is every replayed
@@ -183,7 +281,7 @@ class SegmentBuilder {
       if (m.begin.valid()) out.write({{steps::Test::first, {}, true}}, steps::MoveCell{m.begin, m.cell});
     for (ValueId v : from_.operands) {
       available_.insert(v);
-      if (arrays_.contains(v)) out.write(path(v), steps::StoreArray{arrays_.at(v), v});
+      keep(out, path(v), v);
     }
     for (ValueId v : from_.operands) mark_cut(out, v);
   }
@@ -212,14 +310,15 @@ class SegmentBuilder {
         out.write(clock + where, steps::LoadCell{v, carry(v, p)});
       else
         program_.compute(out, clock, where, v);
-      if (arrays_.contains(v)) out.write(clock + where, steps::StoreArray{arrays_.at(v), v});
+      keep(out, clock + where, v);
     }
-    if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs); f != nullptr && p > 0)
+    const bool memory = memory_.contains(v);
+    if (memory && p > 0 && memory_.at(v).in_place == 0)
       before.write({}, steps::MoveCell{carry(v, p), memory_.at(v).begin});
     const bool elsewhere = std::ranges::any_of(places_.at(v), [&](const Place& q) { return q.pass < p; });
     if (elsewhere)
       for (const TestPath& where : class_paths(static_cast<std::uint8_t>(any_instant & ~item.classes)))
-        out.write(clock + where, steps::LoadArray{v, arrays_.at(v)});
+        memory ? write_fby(out, v, clock + where, p) : look_up(out, clock + where, v);
     available_.insert(v);
     if (p > 0) return;
     mark_cut(out, v);
@@ -229,15 +328,14 @@ class SegmentBuilder {
   void write_fby(StepWriter& out, ValueId v, const TestPath& where, std::size_t p) {
     const auto& f = std::get<core::Fby>(core_[v].rhs);
     const CellId cell = p == 0 ? memory_.at(v).cell : carry(v, p);
-    if (core_.is_const(f.init)) {
+    if (core_.is_const(f.init) || (p > 0 && memory_.at(v).in_place == p)) {
       out.write(where, steps::LoadCell{v, cell});
       return;
     }
     steps::Test start = path(f.init).back();
     out.write(where + TestPath{start}, steps::Copy{v, f.init});
     // A parameter is kept from its first instant on, not from the end of its first segment.
-    const bool parameter = std::ranges::any_of(core_.parameters, [&](const Parameter& x) { return x.value == v; });
-    if (p == 0 && parameter) out.write(where + TestPath{start}, steps::StoreCell{cell, v});
+    if (p == 0 && is_parameter(v)) out.write(where + TestPath{start}, steps::StoreCell{cell, v});
     start.positive = !start.positive;
     out.write(where + TestPath{start}, steps::LoadCell{v, cell});
   }
@@ -246,9 +344,10 @@ class SegmentBuilder {
   CellId carry(ValueId v, std::size_t p) {
     const auto key = std::pair{v, p};
     if (const auto at = registers_.find(key); at != registers_.end()) return at->second;
-    const CellId cell = program_.copy_of(v, true);
     const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
-    carried_.push_back({cell, f != nullptr ? f->next : std::get<core::Post>(core_[v].rhs).operand});
+    const bool in_place = f != nullptr && memory_.at(v).in_place == p;
+    const CellId cell = in_place ? memory_.at(v).cell : program_.copy_of(v, true);
+    carried_.push_back({cell, v, f != nullptr ? f->next : std::get<core::Post>(core_[v].rhs).operand});
     return registers_[key] = cell;
   }
 
@@ -263,7 +362,7 @@ class SegmentBuilder {
     }
     for (const auto& [v, m] : memory_) {
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
-      if (m.in_leading || core_[next].clock == from_.clock) continue;
+      if (m.in_leading || m.in_place > 0 || core_[next].clock == from_.clock) continue;
       ensure(out, next, closing_);
       for (const TestPath& where : class_paths(classes_until(next, closing_)))
         out.write(path(next) + where, steps::StoreCell{m.cell, next});
@@ -281,7 +380,7 @@ class SegmentBuilder {
     }
     for (const auto& [v, m] : memory_) {
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
-      if (m.in_leading || core_[next].clock != from_.clock) continue;
+      if (m.in_leading || m.in_place > 0 || core_[next].clock != from_.clock) continue;
       ensure(out, next, closing_ + 1);
       out.write({}, steps::StoreCell{m.cell, next});
     }
@@ -310,6 +409,7 @@ class SegmentBuilder {
   std::map<ValueId, std::vector<Place>> places_;  // where members and operands are computed
   std::map<ValueId, std::set<std::size_t>> touches_;
   std::map<ValueId, ArrayId> arrays_;
+  std::map<ValueId, CellId> single_, held_;
   std::map<ValueId, Memory> memory_;
   std::map<std::pair<ValueId, std::size_t>, CellId> registers_;
   std::set<ValueId> available_;   // in the pass being written

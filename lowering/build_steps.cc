@@ -38,6 +38,11 @@ CellId ProgramBuilder::copy_of(ValueId v, bool local) {
   return CellId{program_.cells.size() - 1};
 }
 
+CellId ProgramBuilder::kept(ValueId v) {
+  program_.cells.push_back({core()[v].dtype, core()[v].shape, Tensor(), false, "segment " + core()[v].name, {}});
+  return CellId{program_.cells.size() - 1};
+}
+
 ArrayId ProgramBuilder::array(ValueId like, std::uint32_t unit) {
   program_.arrays.push_back({core()[like].dtype, core()[like].shape, unit, "segment " + core()[like].name});
   return ArrayId{program_.arrays.size() - 1};
@@ -256,31 +261,10 @@ class ForwardUnit {
   // initial value that is computed is not in the cell.
   void write_store(const Store& s) {
     const ValueId init = std::get<core::Fby>(core_[s.fby].rhs).init;
-    const auto* choice = std::get_if<core::Merge>(&core_[s.next].rhs);
-    const bool held = kept(s.next, s.fby);
-    const bool sometimes = choice != nullptr && (kept(choice->on_true, s.fby) || kept(choice->on_false, s.fby));
-    if ((held || sometimes) && !core_.is_const(init)) out_.write(path(init), steps::StoreCell{s.cell, s.fby});
-    if (held) return;
-    TestPath where = path(s.fby);
-    ValueId next = s.next;
-    for (;;) {
-      const auto* m = std::get_if<core::Merge>(&core_[next].rhs);
-      if (m == nullptr || (!kept(m->on_true, s.fby) && !kept(m->on_false, s.fby))) break;
-      const bool positive = !kept(m->on_true, s.fby);
-      where.push_back({steps::Test::value, m->condition, positive});
-      next = positive ? m->on_true : m->on_false;
-    }
-    out_.write(where, steps::StoreCell{s.cell, next});
-  }
-
-  // The fby itself, sampled.
-  bool kept(ValueId v, ValueId fby) const {
-    while (v != fby) {
-      const auto* w = std::get_if<core::When>(&core_[v].rhs);
-      if (w == nullptr) return false;
-      v = w->operand;
-    }
-    return true;
+    const Change change = what_changes(core_, s.fby, s.next);
+    const bool sometimes = !change.next.valid() || !change.where.empty();
+    if (sometimes && !core_.is_const(init)) out_.write(path(init), steps::StoreCell{s.cell, s.fby});
+    if (change.next.valid()) out_.write(path(s.fby) + change.where, steps::StoreCell{s.cell, change.next});
   }
 
   // Cells of scalars are loaded where they are first used, and only on the clock of their uses:

@@ -73,6 +73,28 @@ std::vector<TestPath> class_paths(std::uint8_t classes) {
   return paths;
 }
 
+bool kept(const Core& core, ValueId v, ValueId memory) {
+  while (v != memory) {
+    const auto* w = std::get_if<core::When>(&core[v].rhs);
+    if (w == nullptr) return false;
+    v = w->operand;
+  }
+  return true;
+}
+
+Change what_changes(const Core& core, ValueId memory, ValueId next) {
+  Change change{{}, next};
+  while (!kept(core, change.next, memory)) {
+    const auto* m = std::get_if<core::Merge>(&core[change.next].rhs);
+    if (m == nullptr || (!kept(core, m->on_true, memory) && !kept(core, m->on_false, memory))) return change;
+    const bool positive = !kept(core, m->on_true, memory);
+    change.where.push_back({steps::Test::value, m->condition, positive});
+    change.next = positive ? m->on_true : m->on_false;
+  }
+  change.next = {};
+  return change;
+}
+
 TestPath operator+(TestPath a, const TestPath& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;

@@ -33,6 +33,18 @@ TestPath clock_path(const Core&, ClockId unit, ClockId value);
 std::vector<TestPath> class_paths(std::uint8_t classes);
 TestPath operator+(TestPath, const TestPath&);
 
+// Whether v is `memory` (a fby or post), sampled or not.
+bool kept(const Core&, ValueId v, ValueId memory);
+// Where the value that `memory` has next differs from the one it has, and what it is there;
+// `next` invalid: nowhere.
+//
+//   p = fby e q;  q = merge c x (p when not c)        where c holds: x
+struct Change {
+  TestPath where;
+  ValueId next;
+};
+Change what_changes(const Core&, ValueId memory, ValueId next);
+
 // What all units of a program share while it is built.
 class ProgramBuilder {
  public:
@@ -47,6 +59,8 @@ class ProgramBuilder {
   CellId cell(ValueId fby, Tensor initial);
   // Another of the same type: as it was at the start of a segment, or a register of a pass.
   CellId copy_of(ValueId v, bool local);
+  // One element of it in a segment.
+  CellId kept(ValueId v);
   ArrayId array(ValueId like, std::uint32_t unit);
   steps::Operand operand(ValueId v, ClockId reader_clock);
 
