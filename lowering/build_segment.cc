@@ -9,6 +9,10 @@
 // register carried backwards. What is stored is what changes: nothing, where the next value is
 // the one that is there.
 //
+// What only a later pass looks at is computed there, if that keeps less:
+//
+//   leading:   t := 1 - s;  arrays[s] := s        backward:  d := e * s * t          (no array for t)
+//
 // Of two kinds of values a segment has one element, which is kept in a cell: of those that are
 // present at its first or its last instant only, and of those that are held from its first on,
 //
@@ -34,17 +38,21 @@ class SegmentBuilder {
         core_(program.core()),
         unit_(unit),
         from_(program.schedule().units[unit]),
-        closing_(from_.plan.passes.size()) {}
+        passes_(from_.plan.passes),
+        closing_(passes_.size()) {}
 
   void build() {
     find_places();
+    for (const auto& [v, places] : places_)
+      if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs); f != nullptr && member(v)) remember(v, *f);
+    postpone();
     find_touches();
     find_storage();
     steps::Unit& to = program_.program().units[unit_];
     to.cut_index = cut_info();
     for (std::size_t p = 0; p < closing_; ++p) {
       steps::Pass pass;
-      pass.backward = from_.plan.passes[p].backward;
+      pass.backward = passes_[p].backward;
       steps::Block& body = p == 0 ? to.instant : pass.body;
       write_pass(p, body, pass.prologue);
       if (p > 0) to.passes.push_back(std::move(pass));
@@ -65,6 +73,10 @@ class SegmentBuilder {
     CellId begin;              // its value at the start of the segment, if a later pass replays it
     bool in_leading = false;   // the next value is computed entirely in the leading pass
     std::size_t in_place = 0;  // the only other pass that replays it, in the cell itself
+  };
+  struct Users {  // among the items of passes
+    std::size_t leading = 0, later = 0;
+    std::size_t pass = 0;  // the later ones'; 0: none, SIZE_MAX: several, or a memory
   };
   struct Carried {  // a register of the pass being written
     CellId cell;
@@ -87,9 +99,10 @@ class SegmentBuilder {
   }
 
   void find_places() {
+    places_.clear();
     for (ValueId v : from_.operands) places_[v].push_back({0, any_instant});
     for (std::size_t p = 0; p < closing_; ++p)
-      for (const PassItem& i : from_.plan.passes[p].items) places_[i.value].push_back({p, i.classes});
+      for (const PassItem& i : passes_[p].items) places_[i.value].push_back({p, i.classes});
   }
 
   void touch(ValueId v, std::size_t pass) {
@@ -103,18 +116,20 @@ class SegmentBuilder {
     for (const auto& [v, places] : places_)
       for (const Place& p : places) touch(v, p.pass);
     for (std::size_t p = 0; p < closing_; ++p)
-      for (const PassItem& i : from_.plan.passes[p].items) {
+      for (const PassItem& i : passes_[p].items) {
         const auto& rhs = core_[i.value].rhs;
         if (const auto* f = std::get_if<core::Fby>(&rhs)) {
-          touch(f->init, p);
+          if (p == 0 || memory_.at(i.value).in_place != p) touch(f->init, p);
           if (p > 0) touch(f->next, p);
         } else {
           std::visit([&](const auto& r) { touch_operands(r, p); }, rhs);
         }
       }
-    for (const auto& [v, places] : places_) {
-      if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs); f != nullptr && member(v)) remember(v, *f);
+    for (const auto& [v, places] : places_)
       if (member(v) && program_.handed_out(v) && !only_in(v, 0)) touch(v, closing_);
+    for (const auto& [v, m] : memory_) {
+      const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
+      if (!m.in_leading && m.in_place == 0) touch(next, core_[next].clock == from_.clock ? closing_ + 1 : closing_);
     }
     for (const Literal& s : from_.plan.sides) touch(s.condition, closing_ + 1);
   }
@@ -134,7 +149,6 @@ class SegmentBuilder {
     m.cell = program_.cell(v, constant ? std::get<core::Const>(core_[f.init].rhs).value : Tensor());
     m.in_place = only_replay(v, f);
     if (!only_in(v, 0) && m.in_place == 0) m.begin = program_.copy_of(v, false);
-    if (!m.in_leading && m.in_place == 0) touch(f.next, core_[f.next].clock == from_.clock ? closing_ + 1 : closing_);
     memory_[v] = m;
   }
 
@@ -155,8 +169,84 @@ class SegmentBuilder {
       if (p.pass > 0) found = p.pass;
     }
     const bool from_first = (leading & (first_instant | single_instant)) == (first_instant | single_instant);
-    if (found == 0 || from_.plan.passes[found].backward || !from_first) return 0;
+    if (found == 0 || passes_[found].backward || !from_first) return 0;
     return classes_until(f.next, found) == any_instant ? found : 0;
+  }
+
+  // ---- what waits for a later pass
+
+  void postpone() {
+    for (std::size_t p = 0; p < closing_; ++p)
+      for (const PassItem& i : passes_[p].items) {
+        const bool memory = std::holds_alternative<core::Fby>(core_[i.value].rhs);
+        for_each_operand(core_[i.value].rhs, [&](ValueId o) {
+          ++(p == 0 ? users_[o].leading : users_[o].later);
+          if (p > 0) users_[o].pass = users_[o].pass == 0 || users_[o].pass == p ? p : SIZE_MAX;
+          if (memory) users_[o].pass = SIZE_MAX;
+        });
+      }
+    std::map<ValueId, PassItem> moved;
+    std::vector<PassItem> stays;
+    for (auto i = passes_[0].items.rbegin(); i != passes_[0].items.rend(); ++i) {
+      const Users of = users_[i->value];
+      if (of.leading > 0 || of.later == 0 || of.pass == SIZE_MAX || !movable(i->value) || !keeps_less(i->value)) {
+        stays.push_back(*i);
+        continue;
+      }
+      moved.emplace(i->value, *i);
+      for_each_operand(core_[i->value].rhs, [&](ValueId o) {
+        Users& u = users_[o];
+        --u.leading;
+        ++u.later;
+        u.pass = u.pass == 0 || u.pass == of.pass ? of.pass : SIZE_MAX;
+      });
+    }
+    passes_[0].items.assign(stays.rbegin(), stays.rend());
+    for (std::size_t p = 1; p < closing_; ++p) insert_moved(passes_[p].items, moved);
+    find_places();
+  }
+
+  // Each before its first user.
+  void insert_moved(std::vector<PassItem>& items, std::map<ValueId, PassItem>& moved) const {
+    std::vector<PassItem> all, stack;
+    for (const PassItem& item : items) {
+      stack.assign(1, item);
+      while (!stack.empty()) {
+        const PassItem top = stack.back();
+        const std::size_t before = stack.size();
+        for_each_operand(core_[top.value].rhs, [&](ValueId o) {
+          if (const auto at = moved.find(o); at != moved.end() && o != top.value) stack.push_back(at->second);
+        });
+        if (stack.size() > before) continue;
+        stack.pop_back();
+        if (stack.empty() || moved.erase(top.value) > 0) all.push_back(top);  // it may have been asked for twice
+      }
+    }
+    items = std::move(all);
+  }
+
+  // Nothing but its users depends on when it is computed.
+  bool movable(ValueId v) const {
+    if (core_[v].dtype == DType::boolean || !only_in(v, 0) || program_.handed_out(v) || program_.checked(v))
+      return false;
+    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    if (a == nullptr) return false;
+    const OperatorInfo& row = operators()[a->op];
+    return !row.random && !row.can_fail && row.lowering != Lowering::parameter;
+  }
+
+  // Its operands, where they are not kept anyway, are no larger.
+  bool keeps_less(ValueId v) const {
+    std::int64_t more = 0;
+    std::set<ValueId> seen;
+    for_each_operand(core_[v].rhs, [&](ValueId o) {
+      if (!here(o) || !seen.insert(o).second || users_.at(o).later > 0 || holder(o).valid() || once(o)) return;
+      more += size(o);
+    });
+    return more <= size(v);
+  }
+  std::int64_t size(ValueId v) const {
+    return *element_count(core_[v].shape) * static_cast<std::int64_t>(byte_size(core_[v].dtype));
   }
 
   // ---- storage of what several passes look at
@@ -230,7 +320,7 @@ class SegmentBuilder {
     for (const steps::Test& t : path(v)) ensure(out, t.condition, pass);
     core::Rhs rhs = core_[v].rhs;
     if (const auto* f = std::get_if<core::Fby>(&rhs)) {
-      if (!core_.is_const(f->init)) ensure(out, f->init, pass);
+      if (!core_.is_const(f->init) && (pass == 0 || memory_.at(v).in_place != pass)) ensure(out, f->init, pass);
     } else if (!std::holds_alternative<core::Post>(rhs)) {
       for_each_operand(rhs, [&](ValueId o) { ensure(out, o, pass); });
     }
@@ -242,7 +332,7 @@ class SegmentBuilder {
     available_.clear();
     carried_.clear();
     if (p == 0) begin_segment(out);
-    for (const PassItem& i : from_.plan.passes[p].items) write_item(out, before, i, p);
+    for (const PassItem& i : passes_[p].items) write_item(out, before, i, p);
     for (const Carried& c : carried_) {
       ensure(out, c.next, p);
       for (const TestPath& where : class_paths(classes_until(c.next, p))) store(out, where, c.cell, c.of, c.next, p);
@@ -405,12 +495,14 @@ class SegmentBuilder {
   const Core& core_;
   std::uint32_t unit_;
   const ScheduledUnit& from_;
+  std::vector<PassPlan> passes_;                  // of the plan, with what is postponed
   std::size_t closing_;                           // number of the pass after all others
   std::map<ValueId, std::vector<Place>> places_;  // where members and operands are computed
   std::map<ValueId, std::set<std::size_t>> touches_;
   std::map<ValueId, ArrayId> arrays_;
   std::map<ValueId, CellId> single_, held_;
   std::map<ValueId, Memory> memory_;
+  std::map<ValueId, Users> users_;
   std::map<std::pair<ValueId, std::size_t>, CellId> registers_;
   std::set<ValueId> available_;   // in the pass being written
   std::vector<Carried> carried_;  // likewise
