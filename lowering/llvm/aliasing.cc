@@ -5,6 +5,7 @@
 
 #include "lowering/llvm/ir_types.h"
 #include "lowering/llvm/overloaded.h"
+#include "lowering/llvm/state_layout.h"
 
 namespace rml::codegen {
 
@@ -15,8 +16,7 @@ std::uint64_t place(ArrayId array) { return (std::uint64_t{1} << 32) | array.ind
 
 void Aliasing::use(Region& region, ValueId v) const {
   const Value& value = (*program_.core)[v];
-  const bool inlined = v.index < program_.inlined.size() && program_.inlined[v.index];
-  if (inlined) {
+  if (inlined(v)) {
     if (const auto* apply = std::get_if<core::Apply>(&value.rhs)) {
       for (const ValueId operand : apply->operands) use(region, operand);
     }
@@ -28,14 +28,16 @@ void Aliasing::use(Region& region, ValueId v) const {
   if (region.loop_begin != SIZE_MAX && from_before) region.used_from_before_loop.push_back(v);
 }
 
-void Aliasing::compute(Region& region, ValueId v) const {
+void Aliasing::compute(Region& region, ValueId v, const steps::Block& block) const {
   const Value& value = (*program_.core)[v];
-  if (v.index < program_.inlined.size() && program_.inlined[v.index]) return;
+  if (inlined(v)) return;
   if (const auto* apply = std::get_if<core::Apply>(&value.rhs)) {
     for (const ValueId operand : apply->operands) use(region, operand);
     const Lowering lowering = operators()[apply->op].lowering;
     if (lowering == Lowering::reshape || lowering == Lowering::parameter)
       region.same.emplace_back(apply->operands[0], v);
+    if (lowering == Lowering::elementwise && elements(value.shape) > small_elements)
+      region.computed[v.index] = {&block, region.position};
   } else if (const auto* call = std::get_if<core::Call>(&value.rhs)) {
     for (const ValueId operand : call->operands) use(region, operand);
   }
@@ -52,14 +54,17 @@ void Aliasing::walk(Region& region, const steps::Block& block) const {
     };
     const auto write = [&](std::uint64_t to) { region.writes[to].push_back(region.position); };
     std::visit(Overloaded{
-                   [&](const steps::Compute& s) { compute(region, s.value); },
+                   [&](const steps::Compute& s) { compute(region, s.value, block); },
                    [&](const steps::Copy& s) {
                      use(region, s.from);
                      region.same.emplace_back(s.from, s.to);
                      define(s.to);
                    },
                    [&](const steps::LoadCell& s) { load(&s, s.value, place(s.cell)); },
-                   [&](const steps::StoreCell& s) { use(region, s.value), write(place(s.cell)); },
+                   [&](const steps::StoreCell& s) {
+                     use(region, s.value), write(place(s.cell));
+                     region.stores.push_back({s.value, s.cell, &block, region.position});
+                   },
                    [&](const steps::MoveCell& s) { write(place(s.to)); },
                    [&](const steps::LoadArray& s) { load(&s, s.value, place(s.array)); },
                    [&](const steps::StoreArray& s) { use(region, s.value), write(place(s.array)); },
@@ -99,6 +104,36 @@ void Aliasing::add(std::initializer_list<const steps::Block*> once, const steps:
         std::any_of(writes.begin(), writes.end(), [&](std::size_t at) { return load.at < at && at < last; });
     if (overwritten) copies_.insert(load.statement);
   }
+  for (const Store& store : region.stores) find_home(region, store);
+}
+
+// v is computed in the block that stores it, nothing else writes the cell from then on, and what
+// was loaded from it is read for the last time while v is computed: each element for the same one of v.
+void Aliasing::find_home(const Region& region, const Store& store) {
+  const auto computed = region.computed.find(store.value.index);
+  if (computed == region.computed.end() || computed->second.block != store.block || homes_.contains(store.value.index))
+    return;
+  const std::size_t at = computed->second.at;
+  const auto& writes = region.writes.at(place(store.cell));
+  if (std::ranges::any_of(writes, [&](std::size_t w) { return w >= at && w != store.at; })) return;
+  std::unordered_set<std::uint32_t> loaded;  // values that may lie in the cell
+  for (const Load& load : region.loads) {
+    if (load.place != place(store.cell) || copies_.contains(load.statement)) continue;
+    const auto last = region.last_use.find(load.value.index);
+    if (load.at > at || (last != region.last_use.end() && last->second > at)) return;
+    loaded.insert(load.value.index);
+  }
+  for (const auto& [from, to] : region.same)
+    if (loaded.contains(from.index)) loaded.insert(to.index);
+  if (reads_whole(store.value, store.value, loaded)) homes_[store.value.index] = store.cell;
+}
+
+bool Aliasing::reads_whole(ValueId v, ValueId user, const std::unordered_set<std::uint32_t>& same) const {
+  const Core& core = *program_.core;
+  return std::ranges::all_of(std::get<core::Apply>(core[v].rhs).operands, [&](ValueId o) {
+    if (inlined(o)) return reads_whole(o, user, same);
+    return !same.contains(o.index) || core[o].shape == core[user].shape;
+  });
 }
 
 }  // namespace rml::codegen

@@ -114,7 +114,14 @@ void Body::close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValue ex
   IrValue next = ir.CreateAdd(index, llvm::ConstantInt::get(extent->getType(), 1), "next", true, true);
   index->addIncoming(next, ir.GetInsertBlock());
   auto* done = new_block("done");
-  ir.CreateCondBr(ir.CreateICmpULT(next, extent), header, done);
+  auto* again = ir.CreateCondBr(ir.CreateICmpULT(next, extent), header, done);
+  if (independent_ != nullptr) {
+    auto* property = llvm::MDNode::get(
+        module.context, {llvm::MDString::get(module.context, "llvm.loop.parallel_accesses"), independent_});
+    auto* about = llvm::MDNode::getDistinct(module.context, {nullptr, property});
+    about->replaceOperandWith(0, about);
+    again->setMetadata(llvm::LLVMContext::MD_loop, about);
+  }
   ir.SetInsertPoint(done);
 }
 
@@ -157,6 +164,7 @@ namespace {
 void mark(llvm::Instruction* instruction, Access access) {
   if (access.scope != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, access.scope);
   if (access.noalias != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_noalias, access.noalias);
+  if (access.group != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_access_group, access.group);
 }
 }  // namespace
 
@@ -290,6 +298,11 @@ void Body::define_copy(ValueId v, IrValue address) { copy_bytes(result(v), addre
 IrValue Body::result(ValueId v) {
   Slot& s = slot(v);
   if (!s.pointer) return s.storage;
+  if (const CellId cell = home(v); cell.valid()) {
+    IrValue place = cell_address(cell);
+    ir.CreateStore(place, s.storage);
+    return place;
+  }
   IrValue& home = homes_[v.index];
   if (home == nullptr) {
     // In the entry block, so that it is there wherever the value is computed.

@@ -35,10 +35,12 @@ struct PortPlaces {
   std::vector<Output> outputs;
 };
 
-// Scopes under which a load or store is known not to overlap with others of its loop.
+// Scopes under which a load or store is known not to overlap with others of its loop; the group
+// of those that may overlap, but with none of another round.
 struct Access {
   llvm::MDNode* scope = nullptr;
   llvm::MDNode* noalias = nullptr;
+  llvm::MDNode* group = nullptr;
 };
 
 // An elementwise value over the tensors that are in memory: its operands with the inlined
@@ -140,6 +142,7 @@ class Body {
   Slot& slot(ValueId);
   llvm::BasicBlock* open_loop(IrValue extent, llvm::PHINode*& index);
   void close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValue extent);
+  CellId home(ValueId v) const { return aliasing == nullptr ? CellId{} : aliasing->home(v); }
   bool copied(const void* load) const { return aliasing == nullptr || aliasing->must_copy(load); }
 
   // emit_statements.cc
@@ -231,6 +234,7 @@ class Body {
   llvm::AllocaInst* code_;
   llvm::DISubprogram* subprogram_;
   std::uint64_t stack_used_ = 0;
+  llvm::MDNode* independent_ = nullptr;  // the group of accesses of the loops being written
   std::unordered_map<std::uint32_t, Slot> slots_;
   std::unordered_map<std::uint32_t, IrValue> homes_, cell_places_, array_places_;
 };

@@ -82,13 +82,20 @@ void Body::elementwise(ValueId v) {
     });
     return;
   }
-  const std::vector<Access> access = separate(e.leaves.size() + 1);
+  std::vector<Access> access = separate(e.leaves.size() + 1);
+  if (home(v).valid()) {  // computed where a leaf may lie, each element over its own
+    independent_ = llvm::MDNode::getDistinct(module.context, {});
+    for (Access& a : access) a.group = independent_;
+    for (std::size_t k = 0; k < e.leaves.size(); ++k)
+      if (info(e.leaves[k]).shape == shape) access[k + 1] = {nullptr, nullptr, independent_};
+  }
   std::vector<Strides> views = leaf_views(e, shape);
   views.insert(views.begin(), dense_strides(shape));
   walk(shape, views, false, [&](const std::vector<IrValue>& offsets) {
     IrValue value = evaluate(e, v, offsets, access);
     store(info(v).dtype, value, offset(info(v).dtype, to, offsets[0]), access[0]);
   });
+  independent_ = nullptr;
 }
 
 // Axes along which all views advance evenly are merged, so that operands of one shape, or of

@@ -47,6 +47,7 @@ void Body::emit(const steps::LoadCell& s) {
 }
 
 void Body::emit(const steps::StoreCell& s) {
+  if (home(s.value) == s.cell) return;
   locate(info(s.value).span);
   prepare(s.value);
   store_value(s.value, cell_address(s.cell));
