@@ -6,11 +6,14 @@ whole record, the surroundings of its longest gap, all years on their common sca
 errors of the forecasts year by year."""
 import csv
 import datetime
+import pathlib
 import sys
-from xml.sax.saxutils import escape
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from picture import FAINT, INK, Panel, picture, rounded, runs, steps
 
 WIDTH, HEIGHT = 1000, 900
-INK, FAINT, GRID, GAP = "#222222", "#6b6b6b", "#e6e6e6", "#f6e7d3"
+GAP = "#f6e7d3"
 MEASURED, LINEAR, NAIVE, SEASONAL = "#1f5a8c", "#d9480f", "#555555", "#3a8f5c"
 OLD, NEW = (198, 214, 229), (16, 60, 104)  # colours of the first and the last year
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
@@ -29,94 +32,9 @@ def read(table):
     return rows
 
 
-def runs(rows, belongs):
-    """Maximal runs of consecutive rows that belong, as (first, last) positions."""
-    start = None
-    for k in range(len(rows) + 1):
-        inside = k < len(rows) and belongs(rows[k])
-        if inside and start is None:
-            start = k
-        elif not inside and start is not None:
-            yield start, k - 1
-            start = None
-
-
-def steps(low, high, about):
-    """Round numbers between two bounds, roughly `about` of them."""
-    size = next(s for s in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100) if (high - low) / s <= about)
-    first = int(-(-low // size))
-    return [round(k * size, 6) for k in range(first, int(high // size) + 1)]
-
-
-class Panel:
-    """A rectangle with axes; draws in the units of the data."""
-
-    def __init__(self, out, box, x_range, y_range, name, about):
-        self.out, self.box, self.x_range, self.y_range = out, box, x_range, y_range
-        self.name, self.about = name, about
-
-    def x(self, value):
-        left, _, width, _ = self.box
-        return left + width * (value - self.x_range[0]) / (self.x_range[1] - self.x_range[0])
-
-    def y(self, value):
-        _, top, _, height = self.box
-        return top + height * (self.y_range[1] - value) / (self.y_range[1] - self.y_range[0])
-
-    def text(self, x, y, words, size=12, anchor="start", colour=INK, more=""):
-        self.out.append(
-            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{colour}" {more}>'
-            f"{escape(words)}</text>"
-        )
-
-    def line(self, points, colour, width, more=""):
-        path = "M" + "L".join(f"{self.x(a):.1f} {self.y(b):.1f}" for a, b in points)
-        self.out.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}" {more}/>')
-
-    def band(self, x0, x1, colour):
-        _, top, _, height = self.box
-        self.out.append(
-            f'<rect x="{self.x(x0):.1f}" y="{top}" width="{self.x(x1) - self.x(x0):.1f}" height="{height}" fill="{colour}"/>'
-        )
-
-    def gaps(self, rows):
-        for first, last in runs(rows, lambda row: not row["measured"]):
-            self.band(rows[first]["t"] - 3.5 / 365.25, rows[last]["t"] + 3.5 / 365.25, GAP)
-
-    def axes(self, x_ticks, y_ticks, unit):
-        """Heading, unit, grid, and (position, label) ticks below."""
-        left, top, width, height = self.box
-        self.text(left, top - 31, self.name, 15, more='font-weight="600"')
-        self.text(left, top - 12, self.about, 12, colour=FAINT)
-        for value in y_ticks:
-            y = self.y(value)
-            self.out.append(f'<path d="M{left} {y:.1f}h{width}" stroke="{GRID}"/>')
-            self.text(left - 8, y + 4, f"{value:g}".replace("-", "\u2212"), anchor="end")
-        for value, label in x_ticks:
-            x = self.x(value)
-            self.out.append(f'<path d="M{x:.1f} {top + height}v5" stroke="{INK}"/>')
-            self.text(x, top + height + 19, label, anchor="middle")
-        self.out.append(f'<path d="M{left} {top + height}h{width}" stroke="{INK}"/>')
-        middle = top + height / 2
-        self.text(left - 44, middle, unit, 12, "middle", FAINT, f'transform="rotate(-90 {left - 44} {middle:.1f})"')
-
-    def legend(self, entries):
-        """Right of the heading, or in the place of the remark below it if there is none:
-        (label, colour, kind), kind a line, dashes, dot or band."""
-        left, top, width, _ = self.box
-        x, y = left + width, top - (36 if self.about else 16)
-        for label, colour, kind in reversed(entries):
-            x -= 4 + 6.7 * len(label)
-            self.text(x, y + 4, label)
-            x -= 26
-            if kind == "band":
-                self.out.append(f'<rect x="{x:.1f}" y="{y - 6}" width="20" height="12" fill="{colour}"/>')
-            elif kind == "dot":
-                self.out.append(f'<circle cx="{x + 13:.1f}" cy="{y}" r="2.6" fill="{colour}"/>')
-            else:
-                dashes = 'stroke-dasharray="5 3"' if kind == "dashes" else ""
-                self.out.append(f'<path d="M{x:.1f} {y}h20" stroke="{colour}" stroke-width="2" {dashes}/>')
-            x -= 14
+def draw_gaps(panel, rows):
+    for first, last in runs(rows, lambda row: not row["measured"]):
+        panel.band(rows[first]["t"] - 3.5 / 365.25, rows[last]["t"] + 3.5 / 365.25, GAP)
 
 
 def year_ticks(first, last):
@@ -124,17 +42,12 @@ def year_ticks(first, last):
     return [(year, str(year)) for year in range(first, last + 2) if year % size == 0]
 
 
-def rounded(values, size):
-    """Bounds of the values, out to multiples of `size`."""
-    return min(values) // size * size, -(-max(values) // size) * size
-
-
 def draw_record(out, rows):
     first, last = rows[0]["year"], rows[-1]["year"]
     low, high = rounded([row["ppm"] for row in rows if row["measured"]], 5)
     panel = Panel(out, (70, 132, 900, 190), (first, last + 1), (low, high), "The record",
                   "Weekly means; a week without a measurement is an absent value.")
-    panel.gaps(rows)
+    draw_gaps(panel, rows)
     panel.axes(year_ticks(first, last), steps(low, high, 6), "CO\u2082, ppm")
     for a, b in runs(rows, lambda row: not row["measured"]):
         around = rows[max(a - 1, 0) : b + 2]
@@ -155,7 +68,7 @@ def draw_gap(out, rows):
     low, high = rounded([r["ppm"] for r in shown if r["measured"]], 2)
     start, stop = shown[0]["t"], shown[-1]["t"]
     panel = Panel(out, (70, 418, 415, 190), (start, stop), (low, high), "Around the longest gap", "")
-    panel.gaps(shown)
+    draw_gaps(panel, shown)
     ticks = [(year + month / 12, f"{MONTHS[month]} {year}") for year in range(int(start), int(stop) + 1)
              for month in (0, 6) if start < year + month / 12 < stop]
     panel.axes(ticks, steps(low, high, 6), "CO\u2082, ppm")
@@ -209,26 +122,20 @@ def draw_errors(out, rows):
 
 
 def main():
-    table, picture = sys.argv[1:]
+    table, file = sys.argv[1:]
     rows = read(table)
     final = next(r for r in reversed(rows) if r["linear_late"] is not None)
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        'font-family="Helvetica, Arial, \'Liberation Sans\', \'DejaVu Sans\', sans-serif">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-        f'<text x="26" y="38" font-size="22" font-weight="700" fill="{INK}">Carbon dioxide above Mauna Loa, one week ahead</text>',
-        f'<text x="26" y="62" font-size="14" fill="{FAINT}">A linear predictor that learns online misses by '
-        f'<tspan fill="{LINEAR}" font-weight="600">{final["linear_late"]:.3f} ppm</tspan> (root mean square after two years); '
-        f'the last value misses by <tspan fill="{INK}" font-weight="600">{final["naive_late"]:.3f} ppm</tspan>.</text>',
-    ]
+    out = []
     draw_record(out, rows)
     draw_gap(out, rows)
     draw_years(out, rows)
     draw_errors(out, rows)
     out.append(f'<text x="26" y="884" font-size="11" fill="{FAINT}">Data: C. D. Keeling and T. P. Whorf, Scripps Institution of '
-               'Oceanography, by way of statsmodels (public domain). Computed by co2.rml.</text></svg>')
-    with open(picture, "w", encoding="utf-8") as file:
-        file.write("\n".join(out) + "\n")
+               'Oceanography, by way of statsmodels (public domain). Computed by co2.rml.</text>')
+    picture(file, WIDTH, HEIGHT, "Carbon dioxide above Mauna Loa, one week ahead",
+            "A linear predictor that learns online misses by "
+            f'<tspan fill="{LINEAR}" font-weight="600">{final["linear_late"]:.3f} ppm</tspan> (root mean square after two years); '
+            f'the last value misses by <tspan fill="{INK}" font-weight="600">{final["naive_late"]:.3f} ppm</tspan>.', out)
 
 
 main()
