@@ -84,6 +84,8 @@ void Body::random(ValueId v, const core::Apply& a) {
 }
 
 // The elements behind the slot, unless it points to itself; it is emptied, as its one instant is this one.
+// The unit that keeps the parameter may have to wait for its first instant: the cell has the value from
+// now on, for states that are saved meanwhile.
 void Body::parameter(ValueId v, ValueId init) {
   prepare(init);
   const std::vector<steps::ParameterInfo>& all = module.program.parameters;
@@ -95,6 +97,8 @@ void Body::parameter(ValueId v, ValueId init) {
   ir.CreateStore(llvm::ConstantPointerNull::get(module.pointer()), slot);
   IrValue nothing = ir.CreateOr(ir.CreateICmpEQ(given, slot), ir.CreateIsNull(given));
   define_at(v, ir.CreateSelect(nothing, own, given));
+  const auto sites = std::count_if(all.begin(), all.end(), [&](const auto& p) { return p.path == row->path; });
+  if (!module.program.straight && sites == 1 && row->cell.valid()) store_value(v, cell_address(row->cell));
 }
 
 }  // namespace rml::codegen

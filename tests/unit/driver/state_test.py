@@ -91,6 +91,24 @@ class State(unittest.TestCase):
         done = rmlc("run", self.file, "--node", "keep", "--input", rows, "--load-params", state)
         self.assertEqual([float(v) for v in done.stdout.split()[1:] if v != '""'], y[:1])
 
+    def test_parameters_of_an_unfinished_segment(self):
+        """The unit that keeps the parameter waits for a first instant; its value is in the state all the same."""
+        model, rows, state = self.folder / "m.rml", self.folder / "rows.csv", self.folder / "state"
+        model.write_text("""
+node model(end, x) -> (y)
+  y = param_end(end, param(5.0)) * x;
+node train(end: bool, x: f64) -> (y: f64)
+  y, _ = diff model(end, x, true, 1.0);
+node infer(x: f64) -> (y: f64)
+  y = model(true, x);
+""")
+        rows.write_text("end,x\nF,1\n")
+        done = rmlc("run", model, "--node", "train", "--input", rows, "--save", state)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows.write_text("x\n2\n")
+        done = rmlc("run", model, "--node", "infer", "--input", rows, "--load-params", state)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "y\n10\n", ""))
+
     def test_what_differs_is_named(self):
         state = self.folder / "state"
         self.infer("--save", state)
