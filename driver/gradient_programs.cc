@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "driver/internal_error.h"
 #include "semantics/instantiate.h"
@@ -46,17 +47,30 @@ void make_input(Core& core, ValueId v, const std::string& name) {
   for (Port& output : core.outputs) replace(output.value);
 }
 
-// What `param(init, act, step)` would add, padded to the parameter's shape; nothing if it stands still anyway.
+// What `param(init, act, step)` would add, 0 where it stands still and at the parameter's shape; nothing
+// if it always does.
 std::optional<ValueId> hold_parameter(Core& core, ValueId p) {
   auto& delay = std::get<core::Fby>(core[p].rhs);
   if (delay.next == p) return std::nullopt;
-  const ValueId step = std::get<core::Apply>(core[delay.next].rhs).operands[1];
-  delay.next = p;
-  if (core[step].shape == core[p].shape) return step;
-  const ValueId zeros = add_value(core, core::Const{Tensor(core[p].dtype, core[p].shape)}, p, core[p].clock);
-  const ValueId padded = sum(core, zeros, step);
-  core[padded].clock = core[p].clock;
-  return padded;
+  const ValueId next = std::exchange(delay.next, p);
+  const auto zeros = [&](ClockId clock) {
+    const ValueId made = add_value(core, core::Const{Tensor(core[p].dtype, core[p].shape)}, p, clock);
+    core[made].shape = core[p].shape;
+    return made;
+  };
+  const auto step_of = [&](ValueId moved) {
+    const ValueId step = std::get<core::Apply>(core[moved].rhs).operands[1];
+    if (core[step].shape == core[p].shape) return step;
+    const ValueId padded = sum(core, zeros(core[moved].clock), step);
+    core[padded].clock = core[moved].clock;
+    return padded;
+  };
+  const auto* choice = std::get_if<core::Merge>(&core[next].rhs);
+  if (choice == nullptr) return step_of(next);
+  core::Merge padded = *choice;
+  for (ValueId* branch : {&padded.on_true, &padded.on_false})
+    *branch = std::holds_alternative<core::When>(core[*branch].rhs) ? zeros(core[*branch].clock) : step_of(*branch);
+  return add_value(core, padded, p, core[p].clock);
 }
 
 // The path of a parameter within f: the node that calls f holds nothing else.
