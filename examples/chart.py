@@ -82,6 +82,6 @@ class Panel:
             left, top, whole, _ = self.box
             right = left + whole - self.labels
             self.picture.text(right, top - 14, label, anchor="end")
-            start = right - 6.6 * len(label) - 26
+            start = right - 7.2 * len(label) - 26
             self.picture.out.append(f'<path d="M{start:.1f} {top - 18}h20" {style}/>')
-            self.labels += 6.6 * len(label) + 42
+            self.labels += 7.2 * len(label) + 42
