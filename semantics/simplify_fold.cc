@@ -101,7 +101,7 @@ Folded fold_apply(const Core& core, ValueId v, const core::Apply& apply) {
   if (auto result = evaluate(core, value, apply)) return {{}, std::move(result)};
   const OperatorInfo& row = operators()[apply.op];
   const auto same_type = [&](ValueId x) { return core[x].dtype == value.dtype && core[x].shape == value.shape; };
-  if (row.lowering == Lowering::reshape || row.lowering == Lowering::broadcast)
+  if (row.lowering == Lowering::reshape || row.lowering == Lowering::broadcast || row.lowering == Lowering::sum_to)
     return apply.operands.size() == 1 && same_type(apply.operands[0]) ? is_value(core, apply.operands[0]) : nothing();
   if (row.lowering != Lowering::elementwise) return nothing();
   if (row.scalar == ScalarOp::logical_not) {

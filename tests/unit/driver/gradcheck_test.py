@@ -61,6 +61,27 @@ node diff_late(end, x, bp, dy) -> (y, dx)
 node wrong_at_end(end: bool, x: f64) -> (y: f64)
   y = late(end, x);
 
+node stretch(k, x) -> (y)
+  y = k * x;
+node diff_stretch(k, x, bp, dy) -> (y, dk, dx)
+  y = stretch(k, x);
+  dk = dy * (x when bp);
+  dx = dy * (k when bp);
+node broadcast(k: f64, x: f64[2]) -> (y: f64[2])
+  y = stretch(k, stretch(param(2.0), x));
+
+node summed(x: f64[2]) -> (y: f64[2])
+  y = 2.0 * x;
+node diff_summed(x, bp, dy) -> (y, dx)
+  y = summed(x);
+  dx = sum(dy);
+node wrong_shape(x: f64[2]) -> (y: f64[2])
+  y = summed(x);
+
+node unused(x: f64) -> (y: f64, n: f64)
+  y = x * x;
+  n = 0.0 fby n + 1.0;
+
 node cut(x: f64) -> (y: f64)
   y = stop_gradient(x) * x;
 
@@ -179,6 +200,16 @@ class Gradcheck(unittest.TestCase):
         self.assertEqual(self.check("wrong_at_end", "--tolerance", 0.6).returncode, 0)
         self.assertEqual(self.check("wrong_at_end", "--tolerance", 0.1).returncode, 1)
 
+    def test_written_gradients_may_be_broadcast(self):
+        self.assert_right("broadcast", names=["k", "x", "y"])
+
+    def test_wrong_shape(self):
+        self.refused(self.check("wrong_shape"), "E0303", "`sum_to`: cannot sum [] to [2]", "`wrong_shape.summed.dx` is f64")
+        self.refused(self.check("summed"), "the gradient of input 'x', which is of shape [2], is of shape []")
+
+    def test_outputs_that_depend_on_nothing(self):
+        self.assert_right("unused", names=["x"])
+
     def test_stopped_gradients_stand_still(self):
         self.assert_right("cut", names=["x"])
 
@@ -198,6 +229,13 @@ class Gradcheck(unittest.TestCase):
     def test_what_cannot_be_run(self):
         self.refused(self.check("picky"), "'picky' stops in cycle 0: too small", "--input")
         self.refused(self.check("infinite"), "output 'y' is not finite in cycle 0")
+
+    def test_nothing_compared(self):
+        (self.folder / "open.csv").write_text("end,x[0],x[1]\nF,1,2\nF,3,4\n")
+        done = self.check("recurrent", "--input", "open.csv")
+        self.assertEqual(done.stdout.count("not compared\n"), 2)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nothing was compared", done.stderr)
 
     def test_wrong_inputs(self):
         self.refused(self.check("nowhere"), "E0901", "no node 'nowhere' in models.rml")
