@@ -94,6 +94,10 @@ int check_gradient(Session& session, const GradientRequest& request) {
     std::cout << "`" << programs->node << "` has no float input and no parameter\n";
   else
     print_table(report);
+  const auto compared = [](const GradientRow& r) { return r.compared > 0; };
+  if (!report.rows.empty() && std::ranges::none_of(report.rows, compared))
+    return failed("nothing was compared: no gradient is known before the input ends, or none where `" + programs->node +
+                  "` is smooth");
   return report.right() ? exit_success : exit_fault;
 }
 

@@ -151,7 +151,7 @@ class Check {
       objective->weights.push_back(weights);
       given.push_back(std::move(weights));
     }
-    if (!add_unknown(program, given)) return false;
+    if (!shapes_fit(program) || !add_unknown(program, given)) return false;
     objective->run = drive(table, given, drive_options());
     if (!objective->run.stop.empty()) return stopped("`diff " + programs_.node + "` stops", objective->run), false;
     compare_values(objective->run);
@@ -160,11 +160,12 @@ class Check {
     return true;
   }
 
-  // Where the run ends before an output is known, its adjoint is zero, or absent as its clock says.
+  // Where the run ends before an output is known, its adjoint is zero, or absent as its clock says. So is
+  // one that no gradient needs: any clock will do for it.
   bool add_unknown(const GradientProgram& program, Chronogram& given) {
     const std::size_t adjoints = given.size() - programs_.float_outputs.size();
     const NewCell cell = [&](std::size_t input, std::size_t cycle, bool present) -> std::optional<Cell> {
-      if (input < adjoints || known(cycle)) return std::nullopt;
+      if (input < adjoints || (known(cycle) && is_used(*program.core, input))) return std::nullopt;
       if (!present) return Cell{Presence::absent, {}};
       return Cell{Presence::present, zeros(programs_.float_outputs[input - adjoints])};
     };
@@ -172,6 +173,28 @@ class Check {
     if (keep_to_clocks(program, given, options_.seed, cell, error)) return true;
     report_.stop = "`diff " + programs_.node + "`: " + error;
     return false;
+  }
+
+  // Those of a `diff f` that the user wrote need not.
+  bool shapes_fit(const GradientProgram& program) {
+    std::size_t output = programs_.outputs.size();
+    for (const std::uint32_t i : programs_.float_inputs) {
+      const Shape& shape = (*program.core)[program.core->outputs[output++].value].shape;
+      const ChronogramPort& p = programs_.inputs[i];
+      if (shape == p.shape) continue;
+      report_.stop = "the gradient of input '" + p.name + "', which is of shape " + to_string(p.shape) +
+                     ", is of shape " + to_string(shape);
+      return false;
+    }
+    return true;
+  }
+
+  static bool is_used(const Core& core, std::size_t input) {
+    const ValueId v = core.inputs[input].value;
+    bool used = false;
+    for (const Value& value : core.values)
+      for_each_operand(value.rhs, [&](ValueId operand) { used = used || operand == v; });
+    return used || std::ranges::any_of(core.outputs, [&](const Port& p) { return p.value == v; });
   }
 
   Tensor zeros(std::uint32_t output) const {

@@ -180,6 +180,7 @@ class NodeDerivation {
                          ClockTermId clock) const;
   std::vector<ExprId> callee_rates(ExprId e, const Derivative& derived);
   void node_call(ExprId e, const std::vector<Adjoint>& adjoints);
+  ShapeOf gradient_shape(const Derivative& derived, NodeId g, ExprId argument);
   std::string argument_text(ExprId a, const std::string& otherwise) const;
 
   // the result

@@ -405,8 +405,16 @@ void NodeDerivation::node_call(ExprId e, const std::vector<Adjoint>& adjoints) {
     const Symbol act = own != own_activities.end()
                            ? own->second
                            : act_on(callee_activity(g, derived, activities, clock), callee_chain(e, g, clock, targets));
-    push(arguments[input], {act, write_.name(gradient), shape_of(arguments[input])});
+    push(arguments[input], {act, write_.name(gradient), gradient_shape(derived, g, arguments[input])});
   }
+}
+
+// What we derive has the argument's shape, and so has the prelude's; a gradient that the user wrote may
+// have that of what the argument is broadcast to.
+ShapeOf NodeDerivation::gradient_shape(const Derivative& derived, NodeId g, ExprId argument) {
+  constexpr ModuleId prelude{1};
+  if (!derived.written || program_[g].module == prelude) return shape_of(argument);
+  return {std::uint64_t{2} << 32 | argument.index};
 }
 
 std::string NodeDerivation::argument_text(ExprId a, const std::string& otherwise) const {

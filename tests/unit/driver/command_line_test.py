@@ -12,7 +12,7 @@ import unittest
 
 RMLC = sys.argv.pop(1)
 COUNTER = "node main() -> (n: i32)\n  n = 0 fby n + 1;\n"
-COMMANDS = ["build", "run", "check", "show", "trace", "test", "fmt", "explain", "completion"]
+COMMANDS = ["build", "run", "check", "show", "diff", "gradcheck", "trace", "test", "fmt", "explain", "completion"]
 LATER = ["import", "export", "lsp"]
 
 

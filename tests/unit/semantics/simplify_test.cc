@@ -141,6 +141,11 @@ TEST(Simplify, ZeroIsNotAddedAway) {
   EXPECT_EQ(count(core, "mul"), 0);
 }
 
+TEST(Simplify, SumToTheSameShapeIsTheOperand) {
+  const Core core = simplified("node f(x: f64[2]) -> (y, z) y = sum_to(sin(x), shape(x)); z = sum_to(x, []);");
+  EXPECT_EQ(count(core, "sum_to"), 1);
+}
+
 TEST(Simplify, EachUseOfPostHasItsOwn) {
   const Core core = simplified("node f(a: f32, c: bool) -> (x, y) x = (post a) when c; y = (post a) when not c;");
   EXPECT_EQ(count<core::Post>(core), 2);
