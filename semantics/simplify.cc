@@ -49,11 +49,12 @@ class Simplification {
       for (int round = 0; round < max_rounds; ++round) {
         const bool sunk = sink(core_, effects_, root_values(core_, options_.keep_watches));
         if (sunk) remove_dead();
+        // Clocks on what is found to be constant are put right by folding.
+        const bool found = find_truths(core_);
         const bool shared = fold_and_share(core_, effects_, share_effects);
         if (shared) remove_dead();
         const bool held = share_holds(core_);
         if (held) remove_dead();
-        const bool found = find_truths(core_);
         if (!sunk && !shared && !held && !found) break;
       }
     }

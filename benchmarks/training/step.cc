@@ -47,8 +47,10 @@ void report(const char* workload, const char* parameters, const char* unit, doub
   std::vector<double> all;
   for (int k = 0; k < 41; ++k) all.push_back(time(n) / static_cast<double>(n) * scale);
   std::sort(all.begin(), all.end());
-  std::printf("{\"workload\":\"%s\",\"peer\":\"rmlc\",\"params\":%s,\"unit\":\"%s\",\"median\":%.6g,\"min\":%.6g,\"loss\":%.6g}\n",
-              workload, parameters, unit, all[all.size() / 2], all[0], result);
+  std::printf(
+      "{\"workload\":\"%s\",\"peer\":\"rmlc\",\"params\":%s,\"unit\":\"%s\",\"median\":%.6g,\"min\":%.6g,\"loss\":%.6g}"
+      "\n",
+      workload, parameters, unit, all[all.size() / 2], all[0], result);
 }
 
 template <class State>

@@ -118,9 +118,11 @@ void Aliasing::find_home(const Region& region, const Store& store) {
   if (std::ranges::any_of(writes, [&](std::size_t w) { return w >= at && w != store.at; })) return;
   std::unordered_set<std::uint32_t> loaded;  // values that may lie in the cell
   for (const Load& load : region.loads) {
-    if (load.place != place(store.cell) || copies_.contains(load.statement)) continue;
+    if (load.place != place(store.cell)) continue;
+    if (load.at > at) return;
+    if (copies_.contains(load.statement)) continue;
     const auto last = region.last_use.find(load.value.index);
-    if (load.at > at || (last != region.last_use.end() && last->second > at)) return;
+    if ((last != region.last_use.end() && last->second > at)) return;
     loaded.insert(load.value.index);
   }
   for (const auto& [from, to] : region.same)
