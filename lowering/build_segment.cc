@@ -229,21 +229,24 @@ class SegmentBuilder {
   bool movable(ValueId v) const {
     if (core_[v].dtype == DType::boolean || !only_in(v, 0) || program_.handed_out(v) || program_.checked(v))
       return false;
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    const core::Rhs& rhs = core_[v].rhs;
+    if (std::holds_alternative<core::When>(rhs) || std::holds_alternative<core::Merge>(rhs)) return true;
+    const auto* a = std::get_if<core::Apply>(&rhs);
     if (a == nullptr) return false;
     const OperatorInfo& row = operators()[a->op];
     return !row.random && !row.can_fail && row.lowering != Lowering::parameter;
   }
 
-  // Its operands, where they are not kept anyway, are no larger.
+  // Its operands, where they are not kept anyway, are no larger; scalars do not count. A memory is
+  // not there in a pass that does not replay it.
   bool keeps_less(ValueId v) const {
     std::int64_t more = 0;
     std::set<ValueId> seen;
     for_each_operand(core_[v].rhs, [&](ValueId o) {
-      if (!here(o) || !seen.insert(o).second || users_.at(o).later > 0 || holder(o).valid() || once(o)) return;
-      more += size(o);
+      if (!here(o) || !seen.insert(o).second || core_[o].shape.empty() || holder(o).valid() || once(o)) return;
+      if (users_.at(o).later == 0 || memory_.contains(o)) more += size(o);
     });
-    return more <= size(v);
+    return more <= (once(v) ? 0 : size(v));
   }
   std::int64_t size(ValueId v) const {
     return *element_count(core_[v].shape) * static_cast<std::int64_t>(byte_size(core_[v].dtype));
@@ -279,11 +282,19 @@ class SegmentBuilder {
            std::get<core::Const>(core_[f->init].rhs).value == Tensor::boolean(true);
   }
 
+  // Holds at the first instant of a segment, if anywhere.
+  bool only_first(ValueId v) const {
+    if (marks_first(v)) return true;
+    const auto* m = std::get_if<core::Merge>(&core_[v].rhs);
+    return m != nullptr && core_[v].clock == from_.clock && marks_first(m->condition) && core_.is_const(m->on_false) &&
+           std::get<core::Const>(core_[m->on_false].rhs).value == Tensor::boolean(false);
+  }
+
   // Present at one instant of a segment.
   bool once(ValueId v) const {
     return std::ranges::any_of(path(v), [&](const steps::Test& t) {
       const Literal& cut = from_.plan.cut;
-      return (t.positive && marks_first(t.condition)) ||
+      return (t.positive && only_first(t.condition)) ||
              (t.condition == cut.condition && t.positive == cut.positive && core_[t.condition].clock == from_.clock);
     });
   }
