@@ -60,7 +60,7 @@ class Emitter {
   }
   Condition condition(DraftId d, bool positive, ClockId clock);
   ValueId condition_on(DraftId peeled, ClockId clock);
-  void note_samplings();
+  void note_conditions();
   ClockId clock(DraftClockId c);
   ValueId constant(const Tensor& tensor, ClockId clock = base_clock);
   ValueId operand(DraftId d);
@@ -90,8 +90,8 @@ class Emitter {
   ClockTable table_;
   std::vector<DraftId> end_;
   SameConditions same_{draft_, states_, end_};
-  std::unordered_map<std::uint64_t, ValueId> conditions_;              // by number and clock
-  std::unordered_map<std::uint32_t, std::vector<DraftId>> samplings_;  // of Booleans, by number
+  std::unordered_map<std::uint64_t, ValueId> conditions_;            // by number and clock
+  std::unordered_map<std::uint32_t, std::vector<DraftId>> written_;  // of Booleans, by number
   std::vector<ValueId> emitted_;
   std::vector<ClockId> clocks_;
   std::unordered_map<std::string, ValueId> constants_;
@@ -128,7 +128,7 @@ Core Emitter::run() {
     core_.values.push_back({{}, draft_.values[v].dtype, states_[v].shape, {}, {}, {}, {}});
   }
   emit_externals();
-  note_samplings();
+  note_conditions();
   for (std::uint32_t v = 0; v < draft_.values.size(); ++v)
     if (is_emitted(DraftId{v})) emit_value(DraftId{v});
   emit_interface();
@@ -151,7 +151,7 @@ ValueId Emitter::condition_on(DraftId peeled, ClockId ck) {
   ValueId found;
   if (clock(draft_[peeled].clock) == ck) {
     found = emitted_[peeled.index];
-  } else if (const auto written = samplings_.find(number); written != samplings_.end()) {
+  } else if (const auto written = written_.find(number); written != written_.end()) {
     const auto at = std::ranges::find_if(written->second, [&](DraftId d) { return clock(draft_[d].clock) == ck; });
     if (at != written->second.end()) found = emitted_[at->index];
   }
@@ -164,12 +164,20 @@ ValueId Emitter::condition_on(DraftId peeled, ClockId ck) {
   return conditions_[key] = found;
 }
 
-void Emitter::note_samplings() {
+void Emitter::note_conditions() {
   for (std::uint32_t v = 0; v < draft_.values.size(); ++v) {
-    const auto* w = std::get_if<When>(&draft_.values[v].rhs);
-    if (w == nullptr || !is_emitted(DraftId{v}) || draft_.values[v].dtype != DType::boolean) continue;
-    samplings_[same_.number(DraftId{v})].push_back(DraftId{v});
+    if (!is_emitted(DraftId{v}) || draft_.values[v].dtype != DType::boolean) continue;
+    written_[same_.number(DraftId{v})].push_back(DraftId{v});
   }
+  // What is sampled by a condition comes after the condition.
+  const auto depth = [&](DraftId v) {
+    std::size_t n = 0;
+    for (DraftClockId c = draft_.values[v.index].clock; draft_.clocks[c.index].parent.valid();
+         c = draft_.clocks[c.index].parent)
+      ++n;
+    return n;
+  };
+  for (auto& [number, list] : written_) std::ranges::stable_sort(list, {}, depth);
 }
 
 ClockId Emitter::clock(DraftClockId c) {
