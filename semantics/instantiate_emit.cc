@@ -56,8 +56,10 @@ class Emitter {
   const State& state(DraftId d) const { return states_[d.index]; }
   DraftId stands_for(DraftId d) const;
   bool is_emitted(DraftId d) const {
-    return end_[d.index] == d && state(d).constant == nullptr && !std::holds_alternative<Alias>(draft_[d].rhs);
+    return needed_[d.index] && end_[d.index] == d && state(d).constant == nullptr &&
+           !std::holds_alternative<Alias>(draft_[d].rhs);
   }
+  void find_needed();
   Condition condition(DraftId d, bool positive, ClockId clock);
   ValueId condition_on(DraftId peeled, ClockId clock);
   void note_conditions();
@@ -89,6 +91,7 @@ class Emitter {
   Core core_;
   ClockTable table_;
   std::vector<DraftId> end_;
+  std::vector<bool> needed_;
   SameConditions same_{draft_, states_, end_};
   std::unordered_map<std::uint64_t, ValueId> conditions_;            // by number and clock
   std::unordered_map<std::uint32_t, std::vector<DraftId>> written_;  // of Booleans, by number
@@ -117,6 +120,7 @@ Core Emitter::run() {
       draft_.values.size(), [&](DraftId d) { return stands_for(d); },
       [&](const std::vector<DraftId>& cycle) { report_alias_cycle(draft_, program_, cycle, diagnostics_); });
   if (diagnostics_.has_errors()) return std::move(core_);
+  find_needed();
   emitted_.resize(draft_.values.size());
   clocks_.resize(draft_.clocks.size());
   clocks_[base.index] = base_clock;
@@ -134,6 +138,33 @@ Core Emitter::run() {
   emit_interface();
   renumber(core_, std::vector<bool>(core_.values.size(), true));
   return std::move(core_);
+}
+
+// Parts of static arguments are no streams: of most, only the shape is read.
+void Emitter::find_needed() {
+  needed_.assign(draft_.values.size(), false);
+  std::vector<bool> clocked(draft_.clocks.size(), false);
+  std::vector<DraftId> work;
+  const auto need = [&](DraftId d) {
+    d = end_[d.index];
+    if (needed_[d.index] || state(d).constant != nullptr) return;
+    needed_[d.index] = true;
+    work.push_back(d);
+  };
+  for (std::uint32_t v = 0; v < draft_.values.size(); ++v)
+    if (!draft_.values[v].is_static) need(DraftId{v});
+  for (const NamedValue& named : draft_.parameters) need(named.value);
+  for (const Assertion& assertion : draft_.asserts) need(assertion.condition);
+  while (!work.empty()) {
+    const DraftId d = work.back();
+    work.pop_back();
+    for_each_mention(draft_[d].rhs, need);
+    for (DraftClockId c = draft_[d].clock; !clocked[c.index] && draft_.clocks[c.index].parent.valid();
+         c = draft_.clocks[c.index].parent) {
+      clocked[c.index] = true;
+      need(draft_.clocks[c.index].condition);
+    }
+  }
 }
 
 // What is sampled by on a clock: one value for all that are the same condition.

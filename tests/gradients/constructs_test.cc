@@ -32,6 +32,13 @@ node f(end: bool, x: f64) -> (y: f64)
 )");
 }
 
+TEST(Constructs, products_with_constants_under_when) {
+  expect_right(R"(
+node f(c: bool, x: f64[2, 3]) -> (y: f64[3])
+  y = merge c (matmul([0.3, -0.2], tanh(x when c))) 0.5;
+)");
+}
+
 TEST(Constructs, initial_values_that_broadcast) {
   expect_right(R"(
 node f(end: bool, i: f64, x: f64[2, 3]) -> (y: f64[2, 3], z: f64[2, 3])
