@@ -83,7 +83,8 @@ std::vector<Parameter> held_values(const Core& core) {
   std::vector<Parameter> list;
   for (const bool stopped : {false, true})
     for (const Parameter& p : core.parameters)
-      if (p.path.empty() == stopped && is_float(core[p.value].dtype) && core[p.value].clock != never_clock)
+      if (p.path.empty() == stopped && is_float(core[p.value].dtype) && core[p.value].clock != never_clock &&
+          !core.is_const(p.value))
         list.push_back(p);
   return list;
 }

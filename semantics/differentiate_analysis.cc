@@ -53,6 +53,7 @@ void NodeDerivation::prepare() {
   }
   shapes_.resize(n);
   contributions_.resize(n);
+  grounded_.assign(n, false);
   adjoints_.resize(n);
   early_.assign(n, {});
 }
@@ -220,6 +221,35 @@ ShapeOf NodeDerivation::own_shape(ExprId e) { return {std::uint64_t{1} << 32 | e
 bool NodeDerivation::elementwise(ExprId e) const {
   const auto* op = std::get_if<OperatorRef>(&reference(e));
   return op != nullptr && operators()[op->op].lowering == Lowering::elementwise;
+}
+
+bool NodeDerivation::is_grounded(std::uint32_t v) const {
+  return std::ranges::any_of(contributions_[v], &Contribution::grounded);
+}
+
+bool NodeDerivation::is_parameter(std::uint32_t v) const {
+  const std::uint32_t q = resolved_.variables[v].equation;
+  return q != UINT32_MAX && std::holds_alternative<ParamRef>(reference(node_.equations[q].value));
+}
+
+// Two conditions on different clocks may be the same: a name has one clock.
+bool NodeDerivation::same_clock(ClockTermId a, ClockTermId b) {
+  for (; a != b; a = clocked_.terms[a.index].parent, b = clocked_.terms[b.index].parent) {
+    if (!a.valid() || !b.valid()) return false;
+    const ClockTerm &x = clocked_.terms[a.index], &y = clocked_.terms[b.index];
+    if (x.kind != y.kind) return false;
+    if (x.kind == ClockTerm::never) return true;
+    if (x.kind == ClockTerm::variable) return x.index == y.index;
+    const auto holds = [&](const ClockTerm& t) {
+      Condition c = t.condition.variable >= 0
+                        ? conditions_.of_variable(static_cast<std::uint32_t>(t.condition.variable))
+                        : conditions_.of(t.condition.expr);
+      c.positive = c.positive == t.positive;
+      return c;
+    };
+    if (holds(x) != holds(y)) return false;
+  }
+  return true;
 }
 
 ExprId NodeDerivation::shape_expr(ExprId value) { return write_.call("shape", {value}); }

@@ -30,6 +30,7 @@ struct Contribution {
   bool positive = true;
   Symbol inner_act;
   ExprId inner;
+  bool grounded = false;  // comes from an output's adjoint, not from a recurrence alone
 };
 
 struct Adjoint {
@@ -111,6 +112,7 @@ class NodeDerivation {
   void find_conditions(ExprId e);
   ExprId without_not(ExprId e) const;
   Symbol condition(ExprId e);
+  bool same_clock(ClockTermId a, ClockTermId b);
   ExprId sampled(ExprId e, Symbol act);
   ExprId copy(ExprId e);
   ExprId copy_parts(ExprId e);
@@ -141,6 +143,7 @@ class NodeDerivation {
   void name_early(const std::vector<bool>& done, const std::vector<bool>& relevant);
   void settle(std::uint32_t v);
   bool is_parameter(std::uint32_t v) const;
+  bool is_grounded(std::uint32_t v) const;
   std::pair<Symbol, ExprId> both_branches(std::uint32_t v, const Contribution& yes, const Contribution& no);
   void differentiate_equation(std::size_t q);
   void push(ExprId e, Flow flow);
@@ -208,6 +211,7 @@ class NodeDerivation {
   std::vector<std::vector<std::size_t>> users_;      // equations that pass their adjoint on to it
   std::vector<std::optional<ShapeOf>> shapes_;
   std::vector<std::vector<Contribution>> contributions_;
+  std::vector<bool> grounded_;  // variables to which a grounded contribution is known
   std::vector<Adjoint> adjoints_;
   std::vector<Adjoint> early_;                                // named before their equations
   std::map<std::uint32_t, Symbol> bps_;                       // by root of the node's clocks

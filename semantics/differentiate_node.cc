@@ -97,7 +97,9 @@ Symbol NodeDerivation::condition(ExprId e) {
     const Symbol s = hoist(inner);
     const Condition same = conditions_.of(inner);
     for (const ExprId other : sampled_by_)
-      if (conditions_.of(other) == same) hoisted_.emplace(other, s);
+      if (conditions_.of(other) == same &&
+          same_clock(checked_.clocks.expr_clocks[inner.index], checked_.clocks.expr_clocks[other.index]))
+        hoisted_.emplace(other, s);
   }
   return named(e);
 }
@@ -250,7 +252,7 @@ void NodeDerivation::interface(const std::string& name) {
     const Symbol adjoint = input("d" + variable_text(v));
     equation_ = resolved_.variables[v].equation;
     const Symbol act = act_on(bps_.at(root_of(clocked_, clock_of_output(j))), chain(clock_of_output(j)));
-    contributions_[v].push_back({act, write_.name(adjoint), {}, true, {}, {}});
+    contributions_[v].push_back({act, write_.name(adjoint), {}, true, {}, {}, true});
   }
   for (const std::uint32_t root : out_.roots)
     for (std::size_t k = 0; k < key_.rates; ++k)
@@ -280,6 +282,8 @@ void NodeDerivation::backward() {
     write_.span = node_.equations[q].span;
     for (const std::uint32_t v : targets_[q])
       if (v != UINT32_MAX && useful_[v] && !early_[v].given()) settle(v);
+    for (const std::uint32_t v : targets_[q])
+      if (v != UINT32_MAX) grounded_[v] = is_grounded(v);
     differentiate_equation(q);
     Variables leaves;
     adjoint_leaves(node_.equations[q].value, leaves);
@@ -365,6 +369,11 @@ void NodeDerivation::settle(std::uint32_t v) {
   }
   if (early.given()) {
     if (act != early.act) equation(early.act, write_.name(act));
+    // An adjoint that only itself contributes to is zero, of a shape that nothing else tells.
+    if (!list.empty() && !is_grounded(v)) {
+      const ExprId zeros = write_.call("zeros_like", {write_.name(resolved_.variables[v].name)});
+      sum = write_.binary(BinaryOp::add, sum, write_.when(zeros, early.act));
+    }
     equation(early.value, sum);
     return;
   }
@@ -375,11 +384,6 @@ void NodeDerivation::settle(std::uint32_t v) {
   }
   adjoints_[v] = {act, fresh("d" + variable_text(v))};
   equation(adjoints_[v].value, sum);
-}
-
-bool NodeDerivation::is_parameter(std::uint32_t v) const {
-  const std::uint32_t q = resolved_.variables[v].equation;
-  return q != UINT32_MAX && std::holds_alternative<ParamRef>(reference(node_.equations[q].value));
 }
 
 // x used as `x when c` and `x when not c`: each cycle has one of the two.
@@ -472,6 +476,8 @@ void NodeDerivation::leaf(ExprId e, Flow flow, Contribution how) {
   flow = reduced(std::move(flow), e);
   how.act = flow.act;
   how.adjoint = flow.adjoint;
+  how.grounded = std::ranges::any_of(targets_[equation_],
+                                     [&](std::uint32_t target) { return target != UINT32_MAX && grounded_[target]; });
   contributions_[v->variable].push_back(how);
 }
 

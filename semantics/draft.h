@@ -106,6 +106,7 @@ struct Value {
   Span span;
   InstanceId instance;
   std::string name;
+  bool is_static = false;  // a part of a static argument: its clock says nothing
 };
 
 struct External {

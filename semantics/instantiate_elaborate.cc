@@ -270,7 +270,7 @@ DType Elaborator::dtype_of(ExprId e) const {
 }
 
 DraftId Elaborator::add(Rhs rhs, DType dtype, DraftClockId clock, Span span) {
-  draft_.values.push_back({std::move(rhs), dtype, clock, span, scope_.instance, {}});
+  draft_.values.push_back({std::move(rhs), dtype, clock, span, scope_.instance, {}, static_in_ == scope_.instance});
   return DraftId{draft_.values.size() - 1};
 }
 

@@ -91,6 +91,7 @@ class Elaborator {
   Draft draft_;
   std::vector<Scope> pending_;
   Scope scope_;
+  std::optional<InstanceId> static_in_;                           // the instance whose static argument is being read
   std::unordered_map<std::uint64_t, DraftId> constants_;          // by ConstId, dtype and clock
   std::unordered_map<std::uint32_t, std::uint32_t> externals_;    // by NodeId
   std::unordered_map<std::uint32_t, CallIdentities> identities_;  // by NodeId, as met

@@ -56,11 +56,13 @@ class Emitter {
   const State& state(DraftId d) const { return states_[d.index]; }
   DraftId stands_for(DraftId d) const;
   bool is_emitted(DraftId d) const {
-    return end_[d.index] == d && state(d).constant == nullptr && !std::holds_alternative<Alias>(draft_[d].rhs);
+    return needed_[d.index] && end_[d.index] == d && state(d).constant == nullptr &&
+           !std::holds_alternative<Alias>(draft_[d].rhs);
   }
+  void find_needed();
   Condition condition(DraftId d, bool positive, ClockId clock);
   ValueId condition_on(DraftId peeled, ClockId clock);
-  void note_samplings();
+  void note_conditions();
   ClockId clock(DraftClockId c);
   ValueId constant(const Tensor& tensor, ClockId clock = base_clock);
   ValueId operand(DraftId d);
@@ -89,9 +91,10 @@ class Emitter {
   Core core_;
   ClockTable table_;
   std::vector<DraftId> end_;
+  std::vector<bool> needed_;
   SameConditions same_{draft_, states_, end_};
-  std::unordered_map<std::uint64_t, ValueId> conditions_;              // by number and clock
-  std::unordered_map<std::uint32_t, std::vector<DraftId>> samplings_;  // of Booleans, by number
+  std::unordered_map<std::uint64_t, ValueId> conditions_;            // by number and clock
+  std::unordered_map<std::uint32_t, std::vector<DraftId>> written_;  // of Booleans, by number
   std::vector<ValueId> emitted_;
   std::vector<ClockId> clocks_;
   std::unordered_map<std::string, ValueId> constants_;
@@ -117,6 +120,7 @@ Core Emitter::run() {
       draft_.values.size(), [&](DraftId d) { return stands_for(d); },
       [&](const std::vector<DraftId>& cycle) { report_alias_cycle(draft_, program_, cycle, diagnostics_); });
   if (diagnostics_.has_errors()) return std::move(core_);
+  find_needed();
   emitted_.resize(draft_.values.size());
   clocks_.resize(draft_.clocks.size());
   clocks_[base.index] = base_clock;
@@ -128,12 +132,39 @@ Core Emitter::run() {
     core_.values.push_back({{}, draft_.values[v].dtype, states_[v].shape, {}, {}, {}, {}});
   }
   emit_externals();
-  note_samplings();
+  note_conditions();
   for (std::uint32_t v = 0; v < draft_.values.size(); ++v)
     if (is_emitted(DraftId{v})) emit_value(DraftId{v});
   emit_interface();
   renumber(core_, std::vector<bool>(core_.values.size(), true));
   return std::move(core_);
+}
+
+// Parts of static arguments are no streams: of most, only the shape is read.
+void Emitter::find_needed() {
+  needed_.assign(draft_.values.size(), false);
+  std::vector<bool> clocked(draft_.clocks.size(), false);
+  std::vector<DraftId> work;
+  const auto need = [&](DraftId d) {
+    d = end_[d.index];
+    if (needed_[d.index] || state(d).constant != nullptr) return;
+    needed_[d.index] = true;
+    work.push_back(d);
+  };
+  for (std::uint32_t v = 0; v < draft_.values.size(); ++v)
+    if (!draft_.values[v].is_static) need(DraftId{v});
+  for (const NamedValue& named : draft_.parameters) need(named.value);
+  for (const Assertion& assertion : draft_.asserts) need(assertion.condition);
+  while (!work.empty()) {
+    const DraftId d = work.back();
+    work.pop_back();
+    for_each_mention(draft_[d].rhs, need);
+    for (DraftClockId c = draft_[d].clock; !clocked[c.index] && draft_.clocks[c.index].parent.valid();
+         c = draft_.clocks[c.index].parent) {
+      clocked[c.index] = true;
+      need(draft_.clocks[c.index].condition);
+    }
+  }
 }
 
 // What is sampled by on a clock: one value for all that are the same condition.
@@ -151,7 +182,7 @@ ValueId Emitter::condition_on(DraftId peeled, ClockId ck) {
   ValueId found;
   if (clock(draft_[peeled].clock) == ck) {
     found = emitted_[peeled.index];
-  } else if (const auto written = samplings_.find(number); written != samplings_.end()) {
+  } else if (const auto written = written_.find(number); written != written_.end()) {
     const auto at = std::ranges::find_if(written->second, [&](DraftId d) { return clock(draft_[d].clock) == ck; });
     if (at != written->second.end()) found = emitted_[at->index];
   }
@@ -164,12 +195,20 @@ ValueId Emitter::condition_on(DraftId peeled, ClockId ck) {
   return conditions_[key] = found;
 }
 
-void Emitter::note_samplings() {
+void Emitter::note_conditions() {
   for (std::uint32_t v = 0; v < draft_.values.size(); ++v) {
-    const auto* w = std::get_if<When>(&draft_.values[v].rhs);
-    if (w == nullptr || !is_emitted(DraftId{v}) || draft_.values[v].dtype != DType::boolean) continue;
-    samplings_[same_.number(DraftId{v})].push_back(DraftId{v});
+    if (!is_emitted(DraftId{v}) || draft_.values[v].dtype != DType::boolean) continue;
+    written_[same_.number(DraftId{v})].push_back(DraftId{v});
   }
+  // What is sampled by a condition comes after the condition.
+  const auto depth = [&](DraftId v) {
+    std::size_t n = 0;
+    for (DraftClockId c = draft_.values[v.index].clock; draft_.clocks[c.index].parent.valid();
+         c = draft_.clocks[c.index].parent)
+      ++n;
+    return n;
+  };
+  for (auto& [number, list] : written_) std::ranges::stable_sort(list, {}, depth);
 }
 
 ClockId Emitter::clock(DraftClockId c) {

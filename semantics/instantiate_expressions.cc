@@ -296,7 +296,12 @@ StaticArgument Elaborator::attribute(const OperatorParameter& parameter, ExprId 
 // An expression in a static position. `[]` is the shape of a scalar.
 DraftId Elaborator::static_value(ExprId e) {
   const auto* a = e.valid() ? std::get_if<ast::Array>(&program()[e]) : nullptr;
-  if (a == nullptr || !a->elements.empty()) return value(e);
+  if (a == nullptr || !a->elements.empty()) {
+    const auto outer = std::exchange(static_in_, std::optional(scope_.instance));
+    const DraftId v = value(e);
+    static_in_ = outer;
+    return v;
+  }
   return add(Const{shared(Tensor(DType::i64, {0}))}, DType::i64, base, program().span(e));
 }
 

@@ -26,12 +26,15 @@ bool guarded(const DependenceGraph& graph, ValueId post) {
 }
 
 // How many instants of `clock` a value from outside the component looks ahead: what uses it
-// should run as many steps late, so that nothing waits.
-int lookahead(const Core& core, ValueId v, ClockId clock) {
+// should run as many steps late, so that nothing waits. Of cycles, which have offsets or segments
+// of their own, this says nothing.
+int lookahead(const Core& core, const Components& components, ValueId v, ClockId clock) {
+  const std::uint32_t own = components.of[v.index];
+  if (own == Components::none || components.list[own].cyclic) return 0;
   if (const auto* p = std::get_if<core::Post>(&core[v].rhs); p != nullptr && core[v].clock == clock)
-    return 1 + lookahead(core, p->operand, clock);
+    return 1 + lookahead(core, components, p->operand, clock);
   if (const auto* w = std::get_if<core::When>(&core[v].rhs))
-    return std::max(lookahead(core, w->operand, clock), lookahead(core, w->condition, clock));
+    return std::max(lookahead(core, components, w->operand, clock), lookahead(core, components, w->condition, clock));
   return 0;
 }
 
@@ -55,7 +58,7 @@ Offsets find(const DependenceGraph& graph, const Components& components, std::ui
     for (const Dependence& e : graph.of(v)) {
       const auto at = position.find(e.on);
       if (at == position.end() && e.weight == 0)
-        out.by_member[m] = std::max(out.by_member[m], lookahead(core, e.on, c.clock));
+        out.by_member[m] = std::max(out.by_member[m], lookahead(core, components, e.on, c.clock));
       if (at == position.end() || graph.guard_of(v, e).never) continue;
       if (e.weight > 0 && !with_guarded && guarded(graph, v)) continue;
       if (e.weight > 0 && core[v].clock != c.clock) {

@@ -1,7 +1,10 @@
 // Differential fuzzing: every generated program must mean the same to the reference engine
 // and to compiled code at -O0 and -O2, also when its state is saved and loaded after every cycle.
 //
-//   differential_fuzz [--from SEED] [--count N] [--jobs N] [--print SEED]
+//   differential_fuzz [--gradients] [--reference] [--from SEED] [--count N] [--jobs N] [--print SEED]
+//
+// With --gradients the programs train a node, whose gradients are first held to central differences;
+// with --reference that is all.
 //
 // Each worker process takes every jobs-th seed and reports one letter per program through a
 // pipe; a worker that dies names the seed it was at. Programs the checker rejects
@@ -12,13 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,19 +31,13 @@
 #include "driver/engines.h"
 #include "driver/pipeline.h"
 #include "frontend/render.h"
-#include "fuzz/generate_program.h"
+#include "fuzz/check_differences.h"
+#include "fuzz/generate_gradient_program.h"
 #include "lowering/validate_schedule.h"
 
 namespace rml::fuzz {
 
 namespace {
-
-enum Outcome : char { agrees = '.', rejected = 'r', refused = 's', differs = 'D', failed = 'F' };
-
-struct Report {
-  Outcome outcome = agrees;
-  std::string text;
-};
 
 bool same_cell(const Cell& a, const Cell& b) {
   if (a.presence != b.presence) return false;
@@ -77,9 +75,11 @@ std::size_t settled(const GeneratedProgram& g) {
   return cycles;
 }
 
+bool breaks_assumption(const Driven& run) { return run.stop.find("assumes never happens") != std::string::npos; }
+
 // The program has no value at some cycle for these inputs, and its schedule says so.
 bool assumption_broken(const GeneratedProgram& g, const Driven& want, const Driven& got) {
-  if (got.stop.find("assumes never happens") == std::string::npos) return false;
+  if (!breaks_assumption(got)) return false;
   for (std::size_t k = 0; k < static_cast<std::size_t>(g.cycles); ++k)
     if (!row_known(want.outputs, k)) return true;
   return false;
@@ -104,8 +104,8 @@ std::string compare(const GeneratedProgram& g, const Driven& want, const Driven&
   return "";
 }
 
-Report check(std::uint64_t seed) {
-  const GeneratedProgram g = generate_program(seed);
+// Where `guesses`, compiled code may stop since its schedule assumed something that is not so.
+Report check_engines(const GeneratedProgram& g, std::uint64_t seed, bool guesses) {
   Compilation c;
   c.options.target.cpu = "native";
   const Front front = check_text(c, "generated.rml", g.source);
@@ -114,13 +114,7 @@ Report check(std::uint64_t seed) {
   const auto entry = find_entry(c, front);
   if (!entry) return errors(failed);
   const auto elaborated = elaborate(c, front, *entry, {}, c.diagnostics);
-  if (!elaborated || c.failed()) {
-    bool productivity = true;
-    for (const Diagnostic& d : c.diagnostics.all())
-      if (severity(d.code) == Severity::error)
-        productivity &= code_name(d.code).substr(0, 3) == "E05" || d.code == Code::E0701;
-    return errors(productivity ? rejected : failed);
-  }
+  if (!elaborated || c.failed()) return errors(is_unproductive(c.diagnostics) ? rejected : failed);
   const DriveOptions options{.cycles = g.cycles, .seed = seed, .horizon = 0, .restarts = false};
   const auto reference = load_reference(c, elaborated->core, {});
   if (!reference) return errors(failed);
@@ -134,7 +128,9 @@ Report check(std::uint64_t seed) {
     const steps::Program program = lower(c, *arranged);
     const auto compiled = load_compiled(c, program, {});
     if (!compiled) return errors(failed);
-    const std::string difference = compare(g, want, drive(compiled->table(), g.inputs, options));
+    const Driven got = drive(compiled->table(), g.inputs, options);
+    if (guesses && breaks_assumption(got)) return {guessed, ""};
+    const std::string difference = compare(g, want, got);
     if (!difference.empty()) return {differs, "-O" + std::to_string(level) + ": " + difference};
     if (level > 0) continue;
     DriveOptions restarting = options;
@@ -145,20 +141,34 @@ Report check(std::uint64_t seed) {
   return {};
 }
 
-Report check_safely(std::uint64_t seed) {
+struct Mode {
+  bool gradients = false, reference = false;
+};
+
+Report check(std::uint64_t seed, Mode mode) {
+  if (!mode.gradients) return check_engines(generate_program(seed), seed, false);
+  const GeneratedProgram g = generate_gradient_program(seed);
+  const Report differences = check_differences(g, seed);
+  if (differences.outcome != agrees && differences.outcome != rejected) return differences;
+  if (mode.reference) return differences;
+  const Report engines = check_engines(g, seed, true);
+  return engines.outcome == agrees ? differences : engines;
+}
+
+Report check_safely(std::uint64_t seed, Mode mode) {
   try {
-    return check(seed);
+    return check(seed, mode);
   } catch (const std::exception& e) {
     return {failed, e.what()};
   }
 }
 
 // Runs first, first + step, … and writes a letter for each; what went wrong goes to stderr.
-void work(std::uint64_t first, std::uint64_t step, std::uint64_t count, int to) {
+void work(std::uint64_t first, std::uint64_t step, std::uint64_t count, Mode mode, int to) {
   for (std::uint64_t i = 0; i < count; ++i) {
     alarm(60);
     const std::uint64_t seed = first + i * step;
-    const Report r = check_safely(seed);
+    const Report r = check_safely(seed, mode);
     if (r.outcome == differs || r.outcome == failed)
       std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(seed), r.text.c_str());
     if (write(to, &r.outcome, 1) != 1) _exit(2);
@@ -166,7 +176,7 @@ void work(std::uint64_t first, std::uint64_t step, std::uint64_t count, int to) 
   _exit(0);
 }
 
-std::map<char, std::uint64_t> run(std::uint64_t from, std::uint64_t count, std::uint64_t jobs) {
+std::map<char, std::uint64_t> run(std::uint64_t from, std::uint64_t count, std::uint64_t jobs, Mode mode) {
   std::map<char, std::uint64_t> totals;
   struct Task {
     std::uint64_t first, count;
@@ -181,7 +191,7 @@ std::map<char, std::uint64_t> run(std::uint64_t from, std::uint64_t count, std::
     const pid_t pid = fork();
     if (pid == 0) {
       close(ends[0]);
-      work(tasks[j].first, jobs, tasks[j].count, ends[1]);
+      work(tasks[j].first, jobs, tasks[j].count, mode, ends[1]);
     }
     close(ends[1]);
     running[j] = {pid, ends[0]};
@@ -220,25 +230,34 @@ std::map<char, std::uint64_t> run(std::uint64_t from, std::uint64_t count, std::
 
 int main(int argc, char** argv) {
   using namespace rml::fuzz;
-  std::uint64_t from = 1, count = 200, jobs = 2;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::uint64_t n = std::strtoull(argv[i + 1], nullptr, 10);
-    if (std::strcmp(argv[i], "--from") == 0)
-      from = n;
-    else if (std::strcmp(argv[i], "--count") == 0)
-      count = n;
-    else if (std::strcmp(argv[i], "--jobs") == 0)
-      jobs = n;
-    else if (std::strcmp(argv[i], "--print") == 0) {
-      const GeneratedProgram g = generate_program(n);
-      std::printf("%s(*\n%s*)\n", g.source.c_str(), rml::print_chronogram(g.inputs).c_str());
-      return 0;
-    } else {
+  std::uint64_t from = 1, count = 200, jobs = 2, print = 0;
+  Mode mode;
+  bool printing = false;
+  for (int i = 1; i < argc; ++i) {
+    mode.gradients |= std::strcmp(argv[i], "--gradients") == 0;
+    mode.reference |= std::strcmp(argv[i], "--reference") == 0;
+    if (std::strcmp(argv[i], "--gradients") == 0 || std::strcmp(argv[i], "--reference") == 0) continue;
+    const std::pair<const char*, std::uint64_t*> options[] = {
+        {"--from", &from}, {"--count", &count}, {"--jobs", &jobs}, {"--print", &print}};
+    const auto* option = std::ranges::find_if(options, [&](auto& o) { return std::strcmp(argv[i], o.first) == 0; });
+    if (option == std::end(options) || i + 1 == argc) {
       std::fprintf(stderr, "unknown option %s\n", argv[i]);
       return 2;
     }
+    printing |= option->second == &print;
+    *option->second = std::strtoull(argv[++i], nullptr, 10);
   }
-  auto totals = run(from, count, jobs == 0 ? 1 : jobs);
+  if (printing) {
+    const GeneratedProgram g = mode.gradients ? generate_gradient_program(print) : generate_program(print);
+    std::printf("%s(*\n%s*)\n", g.source.c_str(), rml::print_chronogram(g.inputs).c_str());
+    return 0;
+  }
+  auto totals = run(from, count, jobs == 0 ? 1 : jobs, mode);
+  if (totals[idle] > 0)
+    std::printf("%llu without any gradient to compare\n", static_cast<unsigned long long>(totals[idle]));
+  if (totals[guessed] > 0)
+    std::printf("%llu stopped where their schedule assumes what is not so\n",
+                static_cast<unsigned long long>(totals[guessed]));
   const std::uint64_t bad = totals[differs] + totals[failed] + totals['C'];
   std::printf("seeds %llu to %llu: %llu agree, %llu rejected, %llu without a static schedule\n",
               static_cast<unsigned long long>(from), static_cast<unsigned long long>(from + count - 1),
