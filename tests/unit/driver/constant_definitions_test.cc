@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
+#include "tests/unit/temporary_folder.h"
 
 namespace rml {
 namespace {
@@ -18,10 +17,9 @@ struct Defined {
 
 Defined define(const std::string& text, const std::vector<std::string>& definitions) {
   // The test binary has no standard library beside it: a prelude of its own will do.
-  const auto folder = std::filesystem::temp_directory_path() / "rml_constant_definitions_test";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "prelude.rml") << "-- empty\n";
-  const ParseOptions options{{}, folder};
+  const test::TemporaryFolder folder;
+  folder.write("prelude.rml", "-- empty\n");
+  const ParseOptions options{{}, folder.path()};
   Defined d;
   d.program = parse_text("test.rml", text, options, d.sources, d.diagnostics);
   d.good = define_constants(d.program, definitions, options, d.sources, d.diagnostics);

@@ -3,15 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include "tests/unit/temporary_folder.h"
 
 namespace rml {
 namespace {
 
 std::optional<LanguageTest> read(const std::string& text, std::string& error) {
-  const auto file = std::filesystem::temp_directory_path() / "rml_test_directives_test.rml";
-  std::ofstream(file) << text;
-  return read_language_test(file, error);
+  const test::TemporaryFolder folder;
+  return read_language_test(folder.write("given.rml", text), error);
 }
 
 TEST(TestDirectives, ARunWithOptions) {
@@ -26,7 +25,7 @@ TEST(TestDirectives, ARunWithOptions) {
   EXPECT_EQ(run.definitions, (std::vector<std::string>{"a=1", "b=2"}));
   EXPECT_EQ(run.stop_cycle, 3);
   EXPECT_EQ(run.stop_text, "by zero");
-  EXPECT_TRUE(run.output.string().ends_with("rml_test_directives_test.out.chron"));
+  EXPECT_TRUE(run.output.string().ends_with("given.out.chron"));
 }
 
 TEST(TestDirectives, MarkersPointAtTheSourceLineAbove) {

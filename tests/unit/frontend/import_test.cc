@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "frontend/parse.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace rml {
 namespace {
@@ -13,19 +13,9 @@ namespace fs = std::filesystem;
 
 class Import : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(testing::TempDir()) / (std::string("rml_import_") + test->name());
-    fs::remove_all(folder_);
-    options_.stdlib_dir = RML_STDLIB_DIR;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { options_.stdlib_dir = RML_STDLIB_DIR; }
 
-  void write(const std::string& name, const std::string& text) {
-    const fs::path path = folder_ / name;
-    fs::create_directories(path.parent_path());
-    std::ofstream(path) << text;
-  }
+  void write(const std::string& name, const std::string& text) { temporary_.write(name, text); }
   void parse(const std::string& name) { program_ = parse_program(folder_ / name, options_, sources_, diagnostics_); }
   std::vector<std::string> codes() const {
     std::vector<std::string> result;
@@ -33,7 +23,8 @@ class Import : public testing::Test {
     return result;
   }
 
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
   ParseOptions options_;
   SourceMap sources_;
   Diagnostics diagnostics_;

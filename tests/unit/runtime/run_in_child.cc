@@ -10,9 +10,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace rml::rt::test {
 namespace {
@@ -137,27 +134,6 @@ Outcome Conversation::wait() {
   outcome.status = exit_status(child_);
   child_ = -1;
   return outcome;
-}
-
-Folder::Folder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "runtime_test_XXXXXX").string();
-  path_ = ::mkdtemp(pattern.data());
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string Folder::write(const std::string& name, const std::string& content) const {
-  std::ofstream(path(name), std::ios::binary) << content;
-  return path(name);
-}
-
-std::string Folder::read(const std::string& name) const {
-  std::ostringstream text;
-  text << std::ifstream(path(name), std::ios::binary).rdbuf();
-  return text.str();
 }
 
 bool has_numpy() { return std::system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") == 0; }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/rmlrt.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace rml::rt::test {
 
@@ -45,19 +46,7 @@ class Conversation {
   std::string pending_;
 };
 
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-  std::string write(const std::string& name, const std::string& content) const;  // returns the path
-  std::string read(const std::string& name) const;
-
- private:
-  std::string path_;
-};
+using Folder = rml::test::TemporaryFolder;
 
 // Runs Python with NumPy; false if there is none (the test then skips).
 bool has_numpy();
