@@ -208,6 +208,8 @@ struct Program {
   std::vector<ast::Module> modules;  // modules[0] is the file named on the command line,
                                      // modules[1] the prelude; both always exist
 
+  std::size_t written = SIZE_MAX;  // expressions from here on were made by differentiation
+
   const ast::Expr& operator[](ExprId e) const { return exprs[e.index]; }
   Span span(ExprId e) const { return expr_spans[e.index]; }
   const ast::Node& operator[](NodeId n) const { return nodes[n.index]; }

@@ -132,6 +132,10 @@ class SegmentBuilder {
       if (!m.in_leading && m.in_place == 0) touch(next, core_[next].clock == from_.clock ? closing_ + 1 : closing_);
     }
     for (const Literal& s : from_.plan.sides) touch(s.condition, closing_ + 1);
+    for (const Awaiting& a : from_.plan.awaiting)
+      for (const Place& p : places_.at(a.post))
+        for (const TestPath& where : demands(a, p.pass))
+          for (const steps::Test& t : where) touch(t.condition, p.pass);
   }
 
   template <class Rhs>
@@ -348,6 +352,8 @@ class SegmentBuilder {
       ensure(out, c.next, p);
       for (const TestPath& where : class_paths(classes_until(c.next, p))) store(out, where, c.cell, c.of, c.next, p);
     }
+    for (const Awaiting& a : from_.plan.awaiting)
+      if (std::ranges::any_of(places_.at(a.post), [&](const Place& at) { return at.pass == p; })) check_met(out, a, p);
     if (p > 0) return;
     check_only_at_cut(out);
     for (const auto& [v, m] : memory_) {
@@ -394,6 +400,42 @@ class SegmentBuilder {
       out.write(path(o.condition) + TestPath{{steps::Test::last, {}, false}},
                 steps::Side{o.condition, !o.positive, site});
     }
+  }
+
+  // Where a post is looked at, by what is known in pass p.
+  std::vector<TestPath> demands(const Awaiting& a, std::size_t p) const {
+    std::vector<TestPath> all;
+    for (const Guard& guard : a.demands) {
+      TestPath where = path(a.post);
+      for (const Literal& l : guard.literals) {
+        const bool known = here(l.condition) &&
+                           std::ranges::all_of(places_.at(l.condition), [&](const Place& at) { return at.pass <= p; });
+        if (!known) continue;
+        TestPath more = path(l.condition);
+        more.push_back({steps::Test::value, l.condition, l.positive});
+        for (const steps::Test& t : more)
+          if (std::ranges::find(where, t) == where.end()) where.push_back(t);
+      }
+      all.push_back(std::move(where));
+    }
+    return all;
+  }
+
+  // In a backward pass: where the post is looked at, its clock has been met.
+  void check_met(StepWriter& out, const Awaiting& a, std::size_t p) {
+    const TestPath clock = path(a.post);
+    const steps::Test& last = clock.back();
+    const CellId met = program_.flag(!last.positive);
+    const std::string message = named({last.condition, last.positive}) + " does not hold again up to where " +
+                                named(from_.plan.cut) +
+                                " does, though something waits for it, which the schedule of this program assumes "
+                                "never happens";
+    const std::uint32_t site = program_.site(core_[a.post].span, message);
+    for (const TestPath& where : demands(a, p)) {
+      for (const steps::Test& t : where) ensure(out, t.condition, p);
+      out.write(where, steps::SideCell{met, last.positive, site});
+    }
+    out.write(clock, steps::StoreCell{met, last.condition});
   }
 
   void mark_cut(StepWriter& out, ValueId v) {

@@ -38,6 +38,11 @@ CellId ProgramBuilder::copy_of(ValueId v, bool local) {
   return CellId{program_.cells.size() - 1};
 }
 
+CellId ProgramBuilder::flag(bool initial) {
+  program_.cells.push_back({DType::boolean, {}, Tensor::boolean(initial), true, "flag", {}});
+  return CellId{program_.cells.size() - 1};
+}
+
 CellId ProgramBuilder::kept(ValueId v) {
   program_.cells.push_back({core()[v].dtype, core()[v].shape, Tensor(), false, "segment " + core()[v].name, {}});
   return CellId{program_.cells.size() - 1};

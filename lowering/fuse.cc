@@ -59,6 +59,7 @@ class Fusion {
   void count_in(const steps::Expect&) {}
   void count_in(const steps::Assert& s) { mention(s.condition); }
   void count_in(const steps::Side& s) { mention(s.condition); }
+  void count_in(const steps::SideCell&) {}
   void count_in(const steps::MarkLast& s) { mention(s.condition); }
   void count_in(const steps::Branch& s) {
     mention(s.test.condition);

@@ -128,6 +128,9 @@ class StepPrinter {
   void statement(const steps::Side& s, int d) {
     line(d) << "assume " << (s.positive ? "" : "not ") << id(s.condition) << "\n";
   }
+  void statement(const steps::SideCell& s, int d) {
+    line(d) << "assume " << (s.positive ? "" : "not ") << "cell " << s.cell.index << "\n";
+  }
   void statement(const steps::MarkLast& s, int d) {
     line(d) << "last := " << (s.positive ? "" : "not ") << id(s.condition) << "\n";
   }
@@ -173,6 +176,9 @@ std::string print(const Schedule& s) {
       out << "  assumes " << (l.positive ? "" : "not ") << describe(core, l.condition) << "\n";
     for (const Literal& l : unit.plan.only_at_cut)
       out << "  assumes " << (l.positive ? "" : "not ") << describe(core, l.condition) << " only there\n";
+    for (const Awaiting& a : unit.plan.awaiting)
+      out << "  assumes " << clock_string(core, core[a.post].clock) << " again where " << named(core, a.post)
+          << " waits for it\n";
     for (const PassPlan& p : unit.plan.passes) {
       out << (p.backward ? "  backward pass\n" : "  forward pass\n");
       for (const PassItem& i : p.items) out << "    " << named(core, i.value) << class_names(i.classes) << "\n";

@@ -59,6 +59,8 @@ class ProgramBuilder {
   CellId cell(ValueId fby, Tensor initial);
   // Another of the same type: as it was at the start of a segment, or a register of a pass.
   CellId copy_of(ValueId v, bool local);
+  // A register of a pass that says whether something has been met.
+  CellId flag(bool initial);
   // One element of it in a segment.
   CellId kept(ValueId v);
   ArrayId array(ValueId like, std::uint32_t unit);

@@ -119,6 +119,12 @@ struct Side {
   bool positive;
   std::uint32_t site;
 };  // RML_FAULT_SIDE
+// The same, of a Boolean cell.
+struct SideCell {
+  CellId cell;
+  bool positive;
+  std::uint32_t site;
+};
 
 // In the leading block of a segmented unit: where the cut is computed. Sets the unit's `last`
 // flag (false at the beginning of every instant) to condition == positive. Not executed at
@@ -134,6 +140,7 @@ struct Test {
   enum Kind : std::uint8_t { value, first, last } kind = value;
   ValueId condition;
   bool positive = true;
+  friend bool operator==(const Test&, const Test&) = default;
 };
 struct Branch {
   Test test;
@@ -141,7 +148,7 @@ struct Branch {
 };
 
 using Statement = std::variant<Compute, Copy, LoadCell, StoreCell, MoveCell, LoadArray, StoreArray, Push, LoadInput,
-                               StoreOutput, Expect, Assert, Side, MarkLast, Branch>;
+                               StoreOutput, Expect, Assert, Side, SideCell, MarkLast, Branch>;
 struct Block {
   std::vector<Statement> statements;
 };

@@ -202,6 +202,14 @@ class Check {
     for (const Literal& o : plan.only_at_cut)
       add("assumes `" + std::string(o.positive ? "" : "not ") + describe(core_, o.condition) + "` only where `" + cut +
           "`");
+    for (const Awaiting& a : plan.awaiting)
+      add("assumes `" + describe_clock(core_[a.post].clock) + "` again up to `" + cut +
+          "` where something waits for it");
+  }
+
+  // The literal that samples it last.
+  std::string describe_clock(ClockId clock) const {
+    return (core_[clock].positive ? "" : "not ") + describe(core_, core_[clock].condition);
   }
 
   void add(std::string text) {

@@ -56,7 +56,9 @@ struct Derivative {
 
 class Differentiation {
  public:
-  Differentiation(Program& program, Diagnostics& diagnostics) : program_(program), diagnostics_(diagnostics) {}
+  Differentiation(Program& program, Diagnostics& diagnostics) : program_(program), diagnostics_(diagnostics) {
+    program_.written = program_.exprs.size();
+  }
 
   // One round: expands what can be expanded now. Whether anything changed.
   bool round();

@@ -63,7 +63,7 @@ bool ClockChecker::sampling(SolverClock from, SolverClock to, std::vector<Condit
 
 bool ClockChecker::suggest_sampling(Diagnostic& d, const Use& slow, const Use& fast) {
   std::vector<Condition> conditions;
-  if (!fast.expr.valid() || fast.place == Place::condition || !sampling(fast.clock, slow.clock, conditions) ||
+  if (!fast.expr.valid() || fast.expr.index >= program_.written || fast.place == Place::condition || !sampling(fast.clock, slow.clock, conditions) ||
       conditions.empty())
     return false;
   std::string text = sampled_text(program_, fast.expr);

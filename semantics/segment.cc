@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 namespace rml {
 
@@ -30,6 +31,7 @@ class ClassGraph {
   ClassGraph(const DependenceGraph& graph, const Components& components, std::uint32_t component, Literal cut,
              std::vector<Literal> sides, std::vector<Literal> only)
       : graph_(graph),
+        clock_(components.list[component].clock),
         members_(components.list[component].values),
         cut_(cut),
         sides_(std::move(sides)),
@@ -52,6 +54,8 @@ class ClassGraph {
   static std::uint32_t slot(std::uint32_t member, std::size_t c) { return member * 4 + static_cast<std::uint32_t>(c); }
   void build();
   void add_edge(std::uint32_t from, const Dependence& e, std::size_t c);
+  int present_at_end(ValueId v) const;
+  std::vector<Guard> demands(ValueId post) const;
   bool directions();
   bool absorb(bool backward, std::uint32_t pass);
   bool fits(std::uint32_t comp, bool backward, std::uint32_t pass) const;
@@ -62,6 +66,7 @@ class ClassGraph {
   std::vector<PassItem> order_items(std::uint32_t pass) const;
 
   const DependenceGraph& graph_;
+  const ClockId clock_;
   const std::vector<ValueId>& members_;
   Literal cut_;
   std::vector<Literal> sides_, only_;
@@ -76,6 +81,7 @@ class ClassGraph {
   std::vector<Direction> direction_;  // by component of the class graph
   std::vector<std::uint32_t> pass_;   // by slot; UINT32_MAX: not yet
   std::vector<ValueId> uncut_;
+  std::set<ValueId> awaiting_;
 };
 
 void ClassGraph::build() {
@@ -107,12 +113,39 @@ void ClassGraph::add_edge(std::uint32_t from, const Dependence& e, std::size_t c
       link(0);
       link(1);
     }
-  } else if (k == first_instant || k == interior_instant) {
+  } else if (const int present = present_at_end(members_[from]);
+             (k == first_instant || k == interior_instant) && present != 0) {
     link(1);
     link(2);
+    if (present < 0) awaiting_.insert(members_[from]);
   } else if (uncut_.empty() || uncut_.back() != members_[from]) {
     uncut_.push_back(members_[from]);
   }
+}
+
+// Is v present at the last instant of a segment? If so, its next instant is one of the segment
+// at all others. 1, 0, or -1 for unknown.
+int ClassGraph::present_at_end(ValueId v) const {
+  const Core& core = graph_.core();
+  const std::vector<Literal> given = graph_.presence(clock_), cut = graph_.presence(core[cut_.condition].clock);
+  int present = 1;
+  for (const Literal& l : graph_.presence(core[v].clock)) {
+    if (std::ranges::find(given, l) != given.end() || std::ranges::find(cut, l) != cut.end()) continue;
+    const int truth = facts_.truth(l.condition, last_instant);
+    if (truth == (l.positive ? 0 : 1)) return 0;
+    if (truth < 0) present = -1;
+  }
+  return present;
+}
+
+// Where the post is looked at, by user.
+std::vector<Guard> ClassGraph::demands(ValueId post) const {
+  std::vector<Guard> out;
+  for (std::uint32_t v = 0; v < graph_.core().values.size(); ++v)
+    for (const Dependence& e : graph_.of(ValueId{v}))
+      if (e.on == post) out.push_back(graph_.guard_of(ValueId{v}, e));
+  std::erase_if(out, [](const Guard& g) { return g.never; });
+  return out;
 }
 
 // Each component of the class graph must run one way: with dependences on earlier instants
@@ -277,7 +310,8 @@ std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
 }
 
 std::optional<SegmentPlan> ClassGraph::assemble(const std::vector<bool>& backward) {
-  SegmentPlan plan{cut_, sides_, only_, {}};
+  SegmentPlan plan{cut_, sides_, only_, {}, {}};
+  for (ValueId post : awaiting_) plan.awaiting.push_back({post, demands(post)});
   for (std::uint32_t p = 0; p < backward.size(); ++p) {
     PassPlan pass{backward[p], order_items(p)};
     const bool expected = std::ranges::any_of(pass_, [&](std::uint32_t q) { return q == p; });
@@ -431,7 +465,7 @@ class CutSearch {
   }
 
   void attempt(Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only) {
-    const std::size_t assumptions = sides.size() + only.size();
+    std::size_t assumptions = sides.size() + only.size();
     if (best_ && assumptions > best_assumptions_) return;
     ClassGraph g(graph_, components_, component_, cut, sides, only);
     if (!g.uncut().empty()) {
@@ -451,6 +485,7 @@ class CutSearch {
       }
       return;
     }
+    if (!plan->awaiting.empty()) ++assumptions;
     const int score = sides.empty() ? 0 : g.posts_below();
     if (!best_ || assumptions < best_assumptions_ || (assumptions == best_assumptions_ && score > best_score_)) {
       best_ = std::move(plan);

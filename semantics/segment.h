@@ -38,11 +38,19 @@ struct PassPlan {
   std::vector<PassItem> items;  // in the order of computation within an instant
 };
 
+// A post whose clock may be absent at the end of a segment. Where one of the guards holds, the clock
+// must be present again before the segment is over.
+struct Awaiting {
+  ValueId post;
+  std::vector<Guard> demands;
+};
+
 struct SegmentPlan {
   Literal cut;                       // a value on the component's clock or below it
   std::vector<Literal> sides;        // must hold wherever the cut does
   std::vector<Literal> only_at_cut;  // must hold nowhere but where the cut does
-  std::vector<PassPlan> passes;      // [0] is the leading forward pass
+  std::vector<Awaiting> awaiting;
+  std::vector<PassPlan> passes;  // [0] is the leading forward pass
 };
 
 struct SegmentFailure {

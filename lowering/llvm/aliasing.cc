@@ -74,6 +74,7 @@ void Aliasing::walk(Region& region, const steps::Block& block) const {
                    [&](const steps::Expect&) {},
                    [&](const steps::Assert& s) { use(region, s.condition); },
                    [&](const steps::Side& s) { use(region, s.condition); },
+                   [&](const steps::SideCell&) {},
                    [&](const steps::MarkLast& s) { use(region, s.condition); },
                    [&](const steps::Branch& s) {
                      if (s.test.kind == steps::Test::value) use(region, s.test.condition);

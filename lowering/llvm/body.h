@@ -159,6 +159,7 @@ class Body {
   void emit(const steps::Expect&);
   void emit(const steps::Assert&);
   void emit(const steps::Side&);
+  void emit(const steps::SideCell&);
   void emit(const steps::MarkLast&);
   void emit(const steps::Branch&);
 

@@ -121,6 +121,11 @@ void Body::emit(const steps::Side& s) {
   check(s.positive ? ir.CreateNot(holds) : holds, RML_FAULT_SIDE, s.site);
 }
 
+void Body::emit(const steps::SideCell& s) {
+  IrValue holds = load_truth(cell_address(s.cell));
+  check(s.positive ? ir.CreateNot(holds) : holds, RML_FAULT_SIDE, s.site);
+}
+
 void Body::emit(const steps::MarkLast& s) {
   locate(info(s.condition).span);
   IrValue holds = scalar(s.condition);
@@ -156,7 +161,8 @@ void Body::emit(const steps::Branch& s) {
   if (no->statements.empty())
     when(condition, [&] { block(*yes); });
   else
-    when(condition, [&] { block(*yes); }, [&] { block(*no); });
+    when(
+        condition, [&] { block(*yes); }, [&] { block(*no); });
 }
 
 }  // namespace rml::codegen

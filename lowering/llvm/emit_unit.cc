@@ -127,6 +127,7 @@ void for_each_cell(const steps::Block& block, const std::function<void(CellId)>&
                    [](const steps::Expect&) {},
                    [](const steps::Assert&) {},
                    [](const steps::Side&) {},
+                   [&](const steps::SideCell& s) { f(s.cell); },
                    [](const steps::MarkLast&) {},
                },
                statement);
