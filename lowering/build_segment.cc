@@ -94,6 +94,8 @@ class SegmentBuilder {
 
   TestPath path(ValueId v) const { return clock_path(core_, from_.clock, core_[v].clock); }
   bool here(ValueId v) const { return places_.contains(v); }
+  // Needed at no instant of any segment.
+  bool dead(ValueId v) const { return !here(v) && !core_.is_const(v); }
   bool only_in(ValueId v, std::size_t pass) const {
     return std::ranges::all_of(places_.at(v), [&](const Place& p) { return p.pass == pass; });
   }
@@ -148,7 +150,7 @@ class SegmentBuilder {
 
   void remember(ValueId v, const core::Fby& f) {
     Memory m;
-    m.in_leading = core_.is_const(f.next) || only_in(f.next, 0);
+    m.in_leading = !here(f.next) || only_in(f.next, 0);
     const bool constant = core_.is_const(f.init);
     m.cell = program_.cell(v, constant ? std::get<core::Const>(core_[f.init].rhs).value : Tensor());
     m.in_place = only_replay(v, f);
@@ -163,7 +165,7 @@ class SegmentBuilder {
   // The pass that can replay v in its cell: nothing is stored there before, all is known by then,
   // and the cell holds v at the first instant. 0: none.
   std::size_t only_replay(ValueId v, const core::Fby& f) const {
-    if (core_.is_const(f.next) || !(core_.is_const(f.init) || is_parameter(v))) return 0;
+    if (!here(f.next) || !(core_.is_const(f.init) || is_parameter(v))) return 0;
     if (std::ranges::any_of(places_.at(f.next), [](const Place& p) { return p.pass == 0; })) return 0;
     std::size_t found = 0;
     std::uint8_t leading = 0;
@@ -358,9 +360,8 @@ class SegmentBuilder {
     check_only_at_cut(out);
     for (const auto& [v, m] : memory_) {
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
-      if (core_.is_const(next))
-        out.write(path(v), steps::StoreCell{m.cell, next});
-      else
+      if (core_.is_const(next)) out.write(path(v), steps::StoreCell{m.cell, next});
+      if (here(next))
         for (const Place& place : places_.at(next))
           if (place.pass == 0)
             for (const TestPath& c : class_paths(place.classes)) store(out, c, m.cell, v, next, 0);
@@ -490,7 +491,8 @@ class SegmentBuilder {
     const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
     const bool in_place = f != nullptr && memory_.at(v).in_place == p;
     const CellId cell = in_place ? memory_.at(v).cell : program_.copy_of(v, true);
-    carried_.push_back({cell, v, f != nullptr ? f->next : std::get<core::Post>(core_[v].rhs).operand});
+    const ValueId next = f != nullptr ? f->next : std::get<core::Post>(core_[v].rhs).operand;
+    if (!dead(next)) carried_.push_back({cell, v, next});
     return registers_[key] = cell;
   }
 

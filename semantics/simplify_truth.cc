@@ -59,12 +59,25 @@ class Truths {
   Truth evaluate(std::uint32_t v) const {
     const core::Rhs& rhs = core_.values[v].rhs;
     if (const auto* c = std::get_if<core::Const>(&rhs)) return of(c->value.truth());
-    if (const auto* w = std::get_if<core::When>(&rhs)) return at(w->operand);
+    if (const auto* w = std::get_if<core::When>(&rhs))
+      return same_but_at_start(v, w->operand) ? of(core_[core_.values[v].clock].positive) : at(w->operand);
     if (const auto* f = std::get_if<core::Fby>(&rhs)) return join(at(f->init), at(f->next));
     if (const auto* p = std::get_if<core::Post>(&rhs)) return at(p->operand);
     if (const auto* m = std::get_if<core::Merge>(&rhs)) return merge(*m);
     if (const auto* a = std::get_if<core::Apply>(&rhs)) return apply(*a);
     return Truth::varies;
+  }
+
+  // x when p or x when not p, where both are what one value was before, and where this holds it is
+  // not the first instant.
+  //
+  //   p = fby T c;  x = fby F c;  y = x when not p                                       y is F
+  bool same_but_at_start(std::uint32_t v, ValueId operand) const {
+    const Clock& clock = core_[core_.values[v].clock];
+    const auto* p = std::get_if<core::Fby>(&core_[clock.condition].rhs);
+    const auto* x = std::get_if<core::Fby>(&core_[operand].rhs);
+    return p != nullptr && x != nullptr && p->next == x->next && core_[clock.condition].clock == core_[operand].clock &&
+           core_.is_const(p->init) && std::get<core::Const>(core_[p->init].rhs).value.truth() != clock.positive;
   }
 
   Truth merge(const core::Merge& m) const {
