@@ -6,11 +6,30 @@
 // not, and, or, when, merge, fby and post.
 #include "semantics/segment.h"
 
+#include <algorithm>
+
 namespace rml {
 
 namespace {
 
+constexpr int varies = -1;
+constexpr int unseen = -2;  // so far
+
 int negated(int t) { return t < 0 ? t : 1 - t; }
+
+int join(int x, int y) {
+  if (x == unseen || x == y) return y;
+  return y == unseen ? x : varies;
+}
+
+// The highest that both outcomes of the unseen one stay below, so that the walk ends.
+int connective(int x, int y, int deciding) {
+  if (x == deciding || y == deciding) return deciding;
+  if (x == unseen || y == unseen) return x == varies || y == varies ? deciding : unseen;
+  return x == varies || y == varies ? varies : x;
+}
+
+std::uint64_t key_of(ValueId v, std::uint8_t c) { return (std::uint64_t{v.index} << 4) | c; }
 
 }  // namespace
 
@@ -21,18 +40,32 @@ ClassFacts::ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut,
   for (Literal o : only_at_cut) only_.push_back(graph.strip(o));
 }
 
-int ClassFacts::joined(ValueId v, std::uint8_t a, std::uint8_t b) const {
-  const int x = truth(v, a);
-  return x >= 0 && x == truth(v, b) ? x : -1;
+int ClassFacts::joined(ValueId v, std::uint8_t a, std::uint8_t b) const { return join(at(v, a), at(v, b)); }
+
+// What is found so far, for the question that is being answered.
+int ClassFacts::at(ValueId v, std::uint8_t c) const {
+  const auto [known, fresh] = known_.try_emplace(key_of(v, c), Known{unseen, {}});
+  if (fresh) work_.push_back(key_of(v, c));
+  auto& users = known->second.users;
+  if (users.empty() || users.back() != asking_) users.push_back(asking_);
+  return known->second.truth;
 }
 
 int ClassFacts::truth(ValueId v, std::uint8_t c) const {
-  const std::uint64_t key = (std::uint64_t{v.index} << 4) | c;
-  const auto [at, fresh] = known_.try_emplace(key, -1);
-  if (!fresh) return at->second;
-  const int t = find_truth(v, c);
-  known_[key] = t;
-  return t;
+  const std::uint64_t key = key_of(v, c);
+  if (const auto known = known_.find(key); known != known_.end()) return std::max(known->second.truth, varies);
+  known_.try_emplace(key, Known{unseen, {}});
+  work_.assign(1, key);
+  while (!work_.empty()) {
+    asking_ = work_.back();
+    work_.pop_back();
+    const int t = find_truth(ValueId{asking_ >> 4}, asking_ & 15);
+    Known& known = known_.at(asking_);
+    if (t == known.truth) continue;
+    known.truth = t;
+    work_.insert(work_.end(), known.users.begin(), known.users.end());
+  }
+  return std::max(known_.at(key).truth, varies);
 }
 
 int ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
@@ -42,7 +75,7 @@ int ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
   if (const auto* k = std::get_if<core::Const>(&core[v].rhs)) return k->value.truth() ? 1 : 0;
   const Literal l = graph_.strip({v, true});
   const bool ends = c == last_instant || c == single_instant;
-  int t = -1;
+  int t = varies;
   if (l.condition == cut_.condition) t = ends == cut_.positive ? 1 : 0;
   for (const Literal& s : sides_)
     if (ends && s.condition == l.condition) t = s.positive ? 1 : 0;
@@ -53,26 +86,20 @@ int ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
   } else if (const auto* k = std::get_if<core::Const>(&rhs)) {
     t = k->value.truth() ? 1 : 0;
   } else if (const auto* a = std::get_if<core::Apply>(&rhs); a != nullptr && (a->op == op_and || a->op == op_or)) {
-    const int x = truth(a->operands[0], c);
-    const int y = truth(a->operands[1], c);
-    const int deciding = a->op == op_and ? 0 : 1;
-    t = x == deciding || y == deciding ? deciding : x >= 0 && y >= 0 ? 1 - deciding : -1;
+    t = connective(at(a->operands[0], c), at(a->operands[1], c), a->op == op_and ? 0 : 1);
   } else if (const auto* m = std::get_if<core::Merge>(&rhs)) {
-    const int w = truth(m->condition, c);
-    const int y = truth(m->on_true, c);
-    const int z = truth(m->on_false, c);
-    t = w == 1 ? y : w == 0 ? z : y == z ? y : -1;
+    const int w = at(m->condition, c), y = at(m->on_true, c), z = at(m->on_false, c);
+    t = w == unseen ? unseen : w == 1 ? y : w == 0 ? z : join(y, z);
   } else if (core[l.condition].clock != clock_) {
-    t = -1;  // fby and post count other instants
+    t = varies;  // fby and post count other instants
   } else if (const auto* f = std::get_if<core::Fby>(&rhs)) {
     const bool leads = c == first_instant || c == single_instant;
     if (graph_.is_start(l.condition)) {
-      t = leads ? -1 : 0;
+      t = leads ? varies : 0;
     } else if (!leads) {
       t = joined(f->next, first_instant, interior_instant);
     } else if (core.is_const(f->init)) {
-      const int at_start = truth(f->init, c);
-      t = at_start == joined(f->next, last_instant, single_instant) ? at_start : -1;
+      t = join(at(f->init, c), joined(f->next, last_instant, single_instant));
     }
   } else if (const auto* p = std::get_if<core::Post>(&rhs)) {
     t = ends ? joined(p->operand, first_instant, single_instant) : joined(p->operand, interior_instant, last_instant);

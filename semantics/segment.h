@@ -70,7 +70,9 @@ struct SegmentResult {
 
 SegmentResult plan_segments(const DependenceGraph&, const Components&, std::uint32_t component);
 
-// Truth of a Boolean value in a class of instants, given a cut: 1, 0, or -1 for unknown.
+// Truth of a Boolean value in a class of instants, given a cut: 1, 0, or -1 for unknown. What
+// depends on itself is first taken for true and false alike, then for whatever else it is
+// found to be: the answer does not depend on the order of the questions.
 class ClassFacts {
  public:
   ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, std::vector<Literal> sides,
@@ -80,15 +82,22 @@ class ClassFacts {
   bool possible(const Guard&, std::uint8_t instant_class) const;
 
  private:
+  struct Known {
+    int truth;
+    std::vector<std::uint64_t> users;  // keys of what has been found from it
+  };
+  int at(ValueId condition, std::uint8_t instant_class) const;
   int joined(ValueId condition, std::uint8_t a, std::uint8_t b) const;
   int find_truth(ValueId condition, std::uint8_t instant_class) const;
 
   const DependenceGraph& graph_;
   ClockId clock_;
-  Literal cut_;                                           // stripped
-  std::vector<Literal> sides_;                            // stripped
-  std::vector<Literal> only_;                             // stripped
-  mutable std::unordered_map<std::uint64_t, int> known_;  // -1 while being found: recurrences stay unknown
+  Literal cut_;                                             // stripped
+  std::vector<Literal> sides_;                              // stripped
+  std::vector<Literal> only_;                               // stripped
+  mutable std::unordered_map<std::uint64_t, Known> known_;  // by value and class
+  mutable std::vector<std::uint64_t> work_;                 // to be found, or found again
+  mutable std::uint64_t asking_ = 0;
 };
 
 }  // namespace rml
