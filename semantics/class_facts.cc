@@ -45,7 +45,10 @@ int ClassFacts::joined(ValueId v, std::uint8_t a, std::uint8_t b) const { return
 // What is found so far, for the question that is being answered.
 int ClassFacts::at(ValueId v, std::uint8_t c) const {
   const auto [known, fresh] = known_.try_emplace(key_of(v, c), Known{unseen, {}});
-  if (fresh) work_.push_back(key_of(v, c));
+  if (fresh) {
+    work_.push_back(key_of(v, c));
+    asked_.push_back(key_of(v, c));
+  }
   auto& users = known->second.users;
   if (users.empty() || users.back() != asking_) users.push_back(asking_);
   return known->second.truth;
@@ -53,19 +56,32 @@ int ClassFacts::at(ValueId v, std::uint8_t c) const {
 
 int ClassFacts::truth(ValueId v, std::uint8_t c) const {
   const std::uint64_t key = key_of(v, c);
-  if (const auto known = known_.find(key); known != known_.end()) return std::max(known->second.truth, varies);
+  if (const auto known = known_.find(key); known != known_.end()) return known->second.truth;
   known_.try_emplace(key, Known{unseen, {}});
   work_.assign(1, key);
+  asked_.assign(1, key);
+  settle();
+  // What is never computed settles nothing.
+  for (std::size_t k = 0; k < asked_.size(); ++k)
+    if (known_.at(asked_[k]).truth == unseen) set(asked_[k], varies);
+  settle();
+  return known_.at(key).truth;
+}
+
+void ClassFacts::settle() const {
   while (!work_.empty()) {
     asking_ = work_.back();
     work_.pop_back();
-    const int t = find_truth(ValueId{asking_ >> 4}, asking_ & 15);
-    Known& known = known_.at(asking_);
-    if (t == known.truth) continue;
-    known.truth = t;
-    work_.insert(work_.end(), known.users.begin(), known.users.end());
+    const int before = known_.at(asking_).truth;
+    if (before == varies) continue;
+    if (const int t = find_truth(ValueId{asking_ >> 4}, asking_ & 15); t != before) set(asking_, t);
   }
-  return std::max(known_.at(key).truth, varies);
+}
+
+void ClassFacts::set(std::uint64_t key, int truth) const {
+  Known& known = known_.at(key);
+  known.truth = truth;
+  work_.insert(work_.end(), known.users.begin(), known.users.end());
 }
 
 int ClassFacts::find_truth(ValueId v, std::uint8_t c) const {

@@ -144,6 +144,9 @@ struct Core {
   bool is_const(ValueId v) const { return std::holds_alternative<core::Const>(values[v.index].rhs); }
 };
 
+// Parameters that training moves. They are saved when a run ends: needed, whoever reads them.
+std::vector<ValueId> moving_parameters(const Core&);
+
 // What Apply::key holds for the thing that has this path.
 std::uint64_t path_key(const std::string& path);
 

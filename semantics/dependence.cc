@@ -234,6 +234,7 @@ void DependenceGraph::find_demand() {
   for (const Port& o : core_.outputs)
     if (core_[o.value].clock != never_clock) root(o.value);
   for (const CoreAssert& a : core_.asserts) root(a.condition);
+  for (const ValueId parameter : moving_parameters(core_)) root(parameter);
   for (std::size_t i = 0; i < core_.values.size(); ++i)
     if (is_root_operator(core_, ValueId{i})) root(ValueId{i});
   // Users before operands, so that a guard is mostly known when it is passed on.
@@ -258,6 +259,7 @@ Core remove_unreachable(Core core) {
   };
   for (const Port& o : core.outputs) reach(o.value);
   for (const CoreAssert& a : core.asserts) reach(a.condition);
+  for (const ValueId parameter : moving_parameters(core)) reach(parameter);
   for (std::size_t i = 0; i < core.values.size(); ++i)
     if (is_root_operator(core, ValueId{i})) reach(ValueId{i});
   while (!work.empty()) {
@@ -372,8 +374,6 @@ Core prune_undemanded(Core core) {
         break;
       case DeadOperand::next:
         std::get<core::Fby>(rhs).next = zero;
-        for (Parameter& p : core.parameters)  // only its beginning matters: nothing of it is kept
-          if (p.value == v) p.value = std::get<core::Fby>(rhs).init;
         break;
       case DeadOperand::all:
         rhs = core[zero].rhs;

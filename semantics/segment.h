@@ -87,6 +87,8 @@ class ClassFacts {
     std::vector<std::uint64_t> users;  // keys of what has been found from it
   };
   int at(ValueId condition, std::uint8_t instant_class) const;
+  void settle() const;
+  void set(std::uint64_t key, int truth) const;
   int joined(ValueId condition, std::uint8_t a, std::uint8_t b) const;
   int find_truth(ValueId condition, std::uint8_t instant_class) const;
 
@@ -97,6 +99,7 @@ class ClassFacts {
   std::vector<Literal> only_;                               // stripped
   mutable std::unordered_map<std::uint64_t, Known> known_;  // by value and class
   mutable std::vector<std::uint64_t> work_;                 // to be found, or found again
+  mutable std::vector<std::uint64_t> asked_;                // since the last question
   mutable std::uint64_t asking_ = 0;
 };
 

@@ -24,6 +24,7 @@ std::vector<ValueId> root_values(const Core& core, bool keep_watches) {
   for (const Port& port : core.inputs) roots.push_back(port.value);
   for (const Port& port : core.outputs) roots.push_back(port.value);
   for (const CoreAssert& check : core.asserts) roots.push_back(check.condition);
+  for (const ValueId parameter : moving_parameters(core)) roots.push_back(parameter);
   if (keep_watches)
     for (const Port& port : core.watches) roots.push_back(port.value);
   return roots;

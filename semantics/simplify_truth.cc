@@ -22,17 +22,13 @@ class Truths {
   }
 
   bool run() {
-    std::vector<std::uint32_t> work;
     for (std::uint32_t v = static_cast<std::uint32_t>(found_.size()); v-- > 0;)
-      if (boolean(v)) work.push_back(v);
-    while (!work.empty()) {
-      const std::uint32_t v = work.back();
-      work.pop_back();
-      const Truth now = evaluate(v);
-      if (now == found_[v]) continue;
-      found_[v] = now;
-      work.insert(work.end(), users_[v].begin(), users_[v].end());
-    }
+      if (boolean(v)) work_.push_back(v);
+    settle();
+    // What is never computed is to be reported as such: nothing may hide it.
+    for (std::uint32_t v = 0; v < found_.size(); ++v)
+      if (boolean(v) && found_[v] == Truth::none) set(v, Truth::varies);
+    settle();
     bool changed = false;
     for (std::uint32_t v = 0; v < found_.size(); ++v) {
       const bool known = found_[v] == Truth::yes || found_[v] == Truth::no;
@@ -49,6 +45,19 @@ class Truths {
   bool boolean(std::uint32_t v) const {
     return core_.values[v].dtype == DType::boolean && core_.values[v].shape.empty();
   }
+  void settle() {
+    while (!work_.empty()) {
+      const std::uint32_t v = work_.back();
+      work_.pop_back();
+      if (found_[v] == Truth::varies) continue;
+      if (const Truth now = evaluate(v); now != found_[v]) set(v, now);
+    }
+  }
+  void set(std::uint32_t v, Truth truth) {
+    found_[v] = truth;
+    work_.insert(work_.end(), users_[v].begin(), users_[v].end());
+  }
+
   static Truth of(bool truth) { return truth ? Truth::yes : Truth::no; }
   static Truth join(Truth a, Truth b) {
     if (a == Truth::none || a == b) return b;
@@ -108,6 +117,7 @@ class Truths {
   Core& core_;
   std::vector<Truth> found_;
   std::vector<std::vector<std::uint32_t>> users_;  // Boolean ones
+  std::vector<std::uint32_t> work_;                // to be looked at again
 };
 
 }  // namespace

@@ -109,6 +109,23 @@ node infer(x: f64) -> (y: f64)
         done = rmlc("run", model, "--node", "infer", "--input", rows, "--load-params", state)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "y\n10\n", ""))
 
+    def test_parameters_that_no_output_needs(self):
+        source = self.folder / "counts.rml"
+        source.write_text("""
+node f(x: f64) -> (o: f64)
+  o = param(0.5) * x;
+node main(x: f64) -> (n: i32)
+  n = 0 fby n + 1;
+  o, _ = diff f(x, true, 0.1 * (1.0 - o));
+""")
+        state = self.folder / "state"
+        done = rmlc("run", source, "--save", state, input="x\n1\n2\n")
+        self.assertEqual((done.returncode, done.stdout), (0, "n\n0\n1\n"), done.stderr)
+        p = 0.5
+        for x in (1.0, 2.0):
+            p += 0.1 * (1.0 - p * x) * x
+        self.assertAlmostEqual(tensors(state)[1]["f.o"][0], p, places=15)
+
     def test_what_differs_is_named(self):
         state = self.folder / "state"
         self.infer("--save", state)
