@@ -133,6 +133,9 @@ class SegmentBuilder {
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
       if (!m.in_leading && m.in_place == 0) touch(next, core_[next].clock == from_.clock ? closing_ + 1 : closing_);
     }
+    for (const auto& [v, zero] : from_.idle)
+      if (program_.handed_out(v))
+        for (const steps::Test& t : path(v)) touch(t.condition, closing_);
     for (const Literal& s : from_.plan.sides) touch(s.condition, closing_ + 1);
     for (const Awaiting& a : from_.plan.awaiting)
       for (const Place& p : places_.at(a.post))
@@ -500,6 +503,8 @@ class SegmentBuilder {
   void write_closing(steps::Block& body) {
     StepWriter out(body);
     available_.clear();
+    for (const auto& [v, zero] : from_.idle)
+      if (program_.handed_out(v)) hand_out_zero(out, v);
     for (const auto& [v, places] : places_) {
       if (!member(v) || !program_.handed_out(v) || only_in(v, 0)) continue;
       ensure(out, v, closing_);
@@ -512,6 +517,18 @@ class SegmentBuilder {
       for (const TestPath& where : class_paths(classes_until(next, closing_)))
         out.write(path(next) + where, steps::StoreCell{m.cell, next});
     }
+  }
+
+  // What no instant needs, for readers that cannot know.
+  void hand_out_zero(StepWriter& out, ValueId v) {
+    for (const steps::Test& t : path(v)) set_zero(out, t.condition);
+    set_zero(out, v);
+    program_.hand_out(out, path(v), v);
+  }
+  void set_zero(StepWriter& out, ValueId v) {
+    const auto at = std::ranges::find(from_.idle, v, &std::pair<ValueId, ValueId>::first);
+    if (at == from_.idle.end()) return ensure(out, v, closing_);
+    if (available_.insert(v).second) out.write(path(v), steps::Copy{v, at->second});
   }
 
   // At the last instant of the segment.

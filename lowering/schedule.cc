@@ -99,8 +99,10 @@ class Scheduler {
     for (std::uint32_t c = 0; c < components_.list.size(); ++c)
       if (!place(c)) return std::nullopt;
     sort_units();
+    find_streams();
     for (ScheduledUnit& u : out_.units) finish(u);
     out_.straight = is_straight();
+    add_zeros();
     return std::move(out_);
   }
 
@@ -177,6 +179,8 @@ class Scheduler {
     u.clock = c.clock;
     u.values = c.values;
     u.plan = std::move(*r.plan);
+    for (ValueId v : c.values)
+      if (!early.contains(v) && !late.contains(v)) u.idle.emplace_back(v, ValueId());
     out_.units.push_back(std::move(u));
     return true;
   }
@@ -216,6 +220,34 @@ class Scheduler {
       if (u != Schedule::nowhere) u = order[u];
   }
 
+  // For readers of what idles. The last step: core_ is no more.
+  void add_zeros() {
+    if (std::ranges::all_of(out_.units, [](const ScheduledUnit& u) { return u.idle.empty(); })) return;
+    auto core = std::make_shared<Core>(core_);
+    for (ScheduledUnit& u : out_.units)
+      for (auto& [v, zero] : u.idle) {
+        zero = ValueId{core->values.size()};
+        Value none = core_[v];
+        none.rhs = core::Const{Tensor(none.dtype, none.shape)};
+        none.name.clear();
+        core->values.push_back(std::move(none));
+        out_.unit_of.push_back(Schedule::nowhere);
+        out_.sources.push_back({zero, 0});
+      }
+    out_.core = std::move(core);
+  }
+
+  // What goes from a unit to others, or out.
+  void find_streams() {
+    stream_.resize(core_.values.size());
+    for (std::size_t i = 0; i < core_.values.size(); ++i)
+      for (const Dependence& e : graph_.of(ValueId{i})) {
+        const ValueId source = out_.sources[e.on.index].value;
+        if (out_.unit_of[source.index] != out_.unit_of[i]) stream_[source.index] = true;
+      }
+    for (const Port& o : core_.outputs) stream_[out_.sources[o.value.index].value.index] = true;
+  }
+
   bool member(ValueId v, const ScheduledUnit& u) const {
     return out_.unit_of[v.index] != Schedule::nowhere && &out_.units[out_.unit_of[v.index]] == &u;
   }
@@ -253,9 +285,17 @@ class Scheduler {
     for (ValueId v : waited)
       for (const Literal& l : guards(v, u)) reads.insert(l.condition);
     u.operands.assign(reads.begin(), reads.end());
+    // What streams between units are sampled on says whether there is an element: it is always waited for.
+    std::set<ValueId> sampling;
+    for (ValueId v : on_clocks)
+      for (ClockId c = stream_[v.index] ? core_[v].clock : u.clock; c != u.clock; c = core_[c].parent)
+        sampling.insert(core_[c].condition);
+    for (ValueId v : u.operands)
+      for (ClockId c = core_[v].clock; c != u.clock; c = core_[c].parent) sampling.insert(core_[c].condition);
+    const auto needed = [&](ValueId v) { return sampling.contains(v) ? std::vector<Literal>() : guards(v, u); };
     std::ranges::sort(u.operands, {},
-                      [&](ValueId v) { return std::tuple(depth(core_[v].clock), guards(v, u).size(), v); });
-    for (ValueId v : u.operands) u.needed.push_back(guards(v, u));
+                      [&](ValueId v) { return std::tuple(depth(core_[v].clock), needed(v).size(), v); });
+    for (ValueId v : u.operands) u.needed.push_back(needed(v));
     if (!u.segmented) order_values(u);
   }
 
@@ -389,6 +429,7 @@ class Scheduler {
   Diagnostics& diagnostics_;
   Schedule out_;
   std::vector<Signature> signature_;                        // by ValueId
+  std::vector<bool> stream_;                                // by ValueId
   std::vector<std::uint32_t> rank_, rank_end_;              // by ClockId
   std::map<std::pair<ClockId, ValueId>, ClockId> sampled_;  // a clock and a condition: the last ranked of the two
   std::vector<std::uint32_t> local_;                        // by ValueId: place in the unit being ordered

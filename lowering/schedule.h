@@ -35,6 +35,8 @@ struct ScheduledUnit {
   // By operand: conditions, operands themselves, without which the unit does not look at it; it
   // need not wait for it where they fail.
   std::vector<std::vector<Literal>> needed;
+  // Segmented: values needed at no instant of any segment, with a constant for whoever reads them.
+  std::vector<std::pair<ValueId, ValueId>> idle;
 };
 
 struct Schedule {

@@ -22,6 +22,8 @@ class Validator {
 
   std::string run() {
     check_coverage();
+    for (const ScheduledUnit& unit : s_.units)
+      for (ValueId v : unit.operands) streams_.insert(s_.sources[v.index].value);
     for (std::uint32_t u = 0; u < s_.units.size() && error_.empty(); ++u) {
       check_operands(u);
       if (s_.units[u].segmented)
@@ -59,7 +61,7 @@ class Validator {
   // Streams that posts read: the same value, one element further for each post.
   void check_operands(std::uint32_t u) {
     const ScheduledUnit& unit = s_.units[u];
-    std::set<ValueId> seen;
+    std::set<ValueId> seen, waited;
     for (std::size_t k = 0; k < unit.operands.size(); ++k) {
       const ValueId v = unit.operands[k];
       for (const Literal& l : unit.needed[k])
@@ -78,8 +80,15 @@ class Validator {
         return fail(name(v) + " is read before its unit has run");
       if (!within(core_, core_[v].clock, unit.clock)) return fail(name(v) + " is not on the unit's clock");
       for (ClockId c = core_[v].clock; c != unit.clock; c = core_[c].parent)
-        if (!seen.contains(core_[c].condition)) return fail(name(v) + " comes before a condition of its clock");
+        if (!waited.contains(core_[c].condition)) return fail(name(v) + " comes before a condition of its clock");
       seen.insert(v);
+      if (unit.needed[k].empty()) waited.insert(v);
+    }
+    for (ValueId v : unit.values) {
+      if (!streams_.contains(v)) continue;
+      for (ClockId c = core_[v].clock; c != unit.clock; c = core_[c].parent)
+        if (seen.contains(core_[c].condition) && !waited.contains(core_[c].condition))
+          return fail(name(v) + " is handed out on a clock that is not always known");
     }
   }
 
@@ -156,6 +165,7 @@ class Validator {
   const Schedule& s_;
   const Core& core_;
   DependenceGraph graph_;
+  std::set<ValueId> streams_;  // read by some unit
   std::string error_;
 };
 

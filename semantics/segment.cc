@@ -460,8 +460,16 @@ class CutSearch {
     std::vector<Literal> out;
     for (Literal l : graph_.demand(post).literals)
       for (Literal r : realisations(graph_, components_.list[component_].clock, {l.condition, !l.positive}, forms_))
-        out.push_back(r);
+        if (!at_start(r)) out.push_back(r);
     return out;
+  }
+
+  // It can hold at the first instant only: no end of a segment.
+  bool at_start(Literal l) const {
+    Guard g;
+    graph_.add(g, l);
+    for (Literal p : graph_.presence(graph_.core()[l.condition].clock)) graph_.add(g, p);
+    return std::ranges::any_of(g.literals, [&](Literal s) { return s.positive && graph_.is_start(s.condition); });
   }
 
   void attempt(Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only) {
