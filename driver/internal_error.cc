@@ -68,8 +68,11 @@ std::string internal_error_text(const std::string& what) {
 }
 
 void give_thread_a_signal_stack() {
-  // Never freed: the thread may crash on its way out.
   stack_t stack{};
+  sigaltstack(nullptr, &stack);
+  if ((stack.ss_flags & SS_DISABLE) == 0) return;  // a sanitizer's, which takes it away itself
+  // Never freed: the thread may crash on its way out.
+  stack = {};
   stack.ss_sp = new std::byte[signal_stack_bytes];
   stack.ss_size = signal_stack_bytes;
   sigaltstack(&stack, nullptr);
