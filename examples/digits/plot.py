@@ -33,7 +33,7 @@ def draw_curves(picture, learned, held):
     last = len(learned)
     for top, name, unit, value in (
         (110, "Loss", "log10 of cross entropy", lambda row: math.log10(max(float(row["average_loss"]), 1e-4))),
-        (330, "Images classified wrong", "percent", lambda row: 100 - 100 * float(row["accuracy"])),
+        (330, "Classified wrong", "percent", lambda row: 100 - 100 * float(row["accuracy"])),
     ):
         series = [[value(row) for row in rows] for rows in (learned, held)]
         y_range = bounds(*series) if top < 300 else (0, max(map(max, series)) * 1.05 or 1)
