@@ -181,7 +181,7 @@ struct ReferenceProgram::State {
     h.site = 0;
     h.fault_cycle = h.value = h.bound = 0;
     h.waiting = -1;
-    h.reserved = 0;
+    h.place = 0;
     state.tables = static_cast<const Tables*>(user);
     for (std::size_t p = 0; p < state.tables->parameters.size(); ++p) state.slot(p) = &state.slot(p);
     state.interpreter = new (std::nothrow) Interpreter(state.tables->core, h.seed, state.tables->call);

@@ -17,7 +17,7 @@
 namespace rml::rt {
 namespace {
 
-constexpr const char* unavailable[] = {"--threads", "--profile"};
+constexpr const char* unavailable[] = {"--threads"};
 
 std::string list_ports(const char* title, const rml_port* ports, std::uint32_t count) {
   if (count == 0) return std::string(title) + ": none\n";
@@ -144,6 +144,8 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   app.add_option("--on-nan", on_nan, "look for floats that are not finite: stop there, or say so and continue")
       ->check(CLI::IsMember({"stop", "continue"}));
   app.add_flag("--stats", options.stats, "time, memory and segment figures on stderr");
+  app.add_option("--profile", options.profile, "where the time goes, as a trace for ui.perfetto.dev")
+      ->type_name("FILE");
   app.add_flag("--quiet", options.quiet, "no progress and no notes");
   app.add_flag("--version", version, "print the version");
   app.add_flag("--help,-h", help, "print this text");

@@ -29,6 +29,7 @@ struct Options {
   When progress = When::automatic;
   std::vector<std::uint32_t> monitored;  // outputs
   std::string log, plot;                 // a folder, a file; empty: not given
+  std::string profile;                   // a file; likewise
   OnNan on_nan = OnNan::ignore;
   bool stats = false;
   bool quiet = false;

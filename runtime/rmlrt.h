@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 2u
+#define RML_ABI 3u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum { RML_BOOL, RML_I8, RML_U8, RML_I16, RML_I32, RML_I64, RML_F16, RML_BF16, RML_F32, RML_F64 };
@@ -71,7 +71,7 @@ typedef struct rml_header {
   int64_t fault_cycle;
   int64_t value, bound;
   int32_t waiting; /* after finish: index of the first cut still waited for, -1: none */
-  int32_t reserved;
+  int32_t place;   /* k > 0: places[k - 1] is what is computed now, or was last; for whoever watches */
 } rml_header;
 
 /* A condition that ends segments: what undetermined rows wait for. */
@@ -118,6 +118,10 @@ typedef struct rml_watch {
   rml_site equation;       /* message: the equation and, in a node that was called, the instance */
 } rml_watch;
 
+/* Where the time of a run goes: an equation whose tensors are large, or all else of a unit or pass. A program that
+ * does not tell has none. */
+typedef rml_site rml_place;
+
 typedef struct rml_program {
   uint32_t abi;
   const char* name;   /* of the node */
@@ -128,10 +132,11 @@ typedef struct rml_program {
   const rml_site* sites;
   const rml_cut* cuts;
   uint32_t savable; /* 1: memories are all that a state holds once every complete row has been popped */
-  uint32_t n_memories, n_parameters, n_watches;
+  uint32_t n_memories, n_parameters, n_watches, n_places;
   const rml_memory* memories;
   const rml_parameter* parameters;
   const rml_watch* watches; /* in the order of computation */
+  const rml_place* places;
   uint64_t state_bytes, state_align;
   void (*init)(void* state);
   /* One cycle. in[i] points to the elements of input i, row-major; present[i] says whether it

@@ -18,6 +18,7 @@
 #include "runtime/faults.h"
 #include "runtime/monitor/finite_check.h"
 #include "runtime/monitor/monitors.h"
+#include "runtime/monitor/profile.h"
 #include "runtime/program_state.h"
 #include "runtime/progress.h"
 #include "runtime/signals.h"
@@ -73,6 +74,10 @@ class Run {
   // Everything complete, in spite of an error; returns what else went wrong.
   std::string salvage();
   double fraction() const;
+  void enter(Profile::Phase phase) {
+    if (profile_) profile_->enter(phase);
+  }
+  void finish_profile();
   void print_stats(double seconds) const;
 
   const rml_program& program_;
@@ -91,6 +96,7 @@ class Run {
   std::unique_ptr<RowSource> source_;
   std::vector<std::unique_ptr<RowSink>> sinks_;
   std::optional<ProgramState> state_;
+  std::optional<Profile> profile_;
   GivenParameters given_;
   RunRecord record_;
   std::int64_t cycles_before_ = 0;  // this process
@@ -110,7 +116,9 @@ int Run::execute() {
     finish();
     settle();
     close();
+    enter(Profile::saving);
     if (!save_to_.empty()) save();
+    finish_profile();
   } catch (const Failure& failure) {
     const std::string also = salvage();
     if (options_.stats && state_) print_stats(std::chrono::duration<double>(Clock::now() - start).count());
@@ -130,16 +138,26 @@ int Run::execute() {
 }
 
 void Run::check_files(const std::vector<Endpoint>& inputs) const {
-  const std::pair<const char*, const std::string&> files[] = {
-      {"--save", options_.save}, {"--resume", options_.resume}, {"--load", options_.load}, {"--plot", options_.plot}};
+  const std::pair<const char*, const std::string&> files[] = {{"--save", options_.save},
+                                                              {"--resume", options_.resume},
+                                                              {"--load", options_.load},
+                                                              {"--plot", options_.plot},
+                                                              {"--profile", options_.profile}};
   for (const auto& [option, path] : files) {
     if (path.empty()) continue;
-    if (&path != &options_.plot) require_savable(program_, option);
+    if (&path != &options_.plot && &path != &options_.profile) require_savable(program_, option);
     refuse_special_file(option, path);
     refuse_endpoint(option, path, inputs);
     refuse_endpoint(option, path, outputs_);
   }
   if (!options_.resume.empty()) require_continuable(outputs_);
+}
+
+void Run::finish_profile() {
+  if (!profile_) return;
+  profile_->finish();
+  if (!options_.quiet) std::fprintf(stderr, "%s", profile_->summary().c_str());
+  profile_.reset();
 }
 
 void Run::begin() {
@@ -153,6 +171,7 @@ void Run::begin() {
   }
   state_.emplace(program_, saved ? saved->seed() : options_.seed.value_or(0), options_.horizon);
   const rml_header& header = state_->header();
+  if (!options_.profile.empty()) profile_.emplace(program_, header, options_.profile);
   if (header.fault != RML_OK) throw Failure(fault_text(program_, header, nullptr));
   if (saved)
     saved->restore(program_, state_->block(), given_);
@@ -229,12 +248,16 @@ bool Run::cycle() {
   rml_header& header = state_->header();
   if (options_.cycles && header.pushed - record_.first_cycle >= *options_.cycles) return false;
   if (interrupt_signal() != 0) return false;
+  enter(Profile::reading);
   if (source_ && !source_->read()) return false;
+  enter(Profile::computing);
   const std::int32_t fault = program_.push(state_->block(), in_.const_pointers(), in_.present());
   if (fault != RML_OK) throw Failure(fault_text(program_, header, source_.get()));
   peak_buffer_bytes_ = std::max(peak_buffer_bytes_, header.buffer_bytes);
+  enter(Profile::writing);
   drain();
   inspect();
+  enter(Profile::saving);
   if (!save_to_.empty()) {
     if (source_) record_.input_checksum = in_.checksum(record_.input_checksum);
     if (options_.save_every > 0 && (header.pushed - record_.first_cycle) % options_.save_every == 0) {
@@ -279,8 +302,10 @@ void Run::inspect() {
 }
 
 void Run::finish() {
+  enter(Profile::computing);
   const std::int32_t fault = program_.finish(state_->block());
   if (fault != RML_OK) throw Failure(fault_text(program_, state_->header(), source_.get()));
+  enter(Profile::writing);
   drain();
   inspect();
   undetermined_ = state_->header().pushed - state_->header().popped;
@@ -303,6 +328,7 @@ std::string Run::salvage() {
     }
   };
   if (state_) attempt([&] { drain(); });
+  attempt([&] { finish_profile(); });
   for (const auto& sink : sinks_) attempt([&] { sink->close(); });
   if (!sinks_.empty() || outputs_.empty()) attempt([&] { monitors_.close(); });
   if (state_) progress_.finish(state_->header().pushed);

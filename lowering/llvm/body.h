@@ -64,8 +64,10 @@ class Body {
   IrValue position = nullptr, length = nullptr;  // segmented units: i64; length is unknown while one grows,
   llvm::AllocaInst* last_flag = nullptr;         // and MarkLast says where it ends
   bool can_fault = false;                        // so far
+  bool tells_places = false;                     // into the header, what is computed
 
   void block(const steps::Block&);
+  void enter(std::uint32_t place);
   void locate(Span);
 
   // ---- control (body.cc)
@@ -146,6 +148,7 @@ class Body {
   bool copied(const void* load) const { return aliasing == nullptr || aliasing->must_copy(load); }
 
   // emit_statements.cc
+  void enter_equation(ValueId);
   void emit(const steps::Compute&);
   void emit(const steps::Copy&);
   void emit(const steps::LoadCell&);

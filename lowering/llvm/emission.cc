@@ -66,6 +66,20 @@ llvm::Constant* Emission::table(const std::string& name, llvm::Type* element, ll
   return new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, name);
 }
 
+std::uint32_t Emission::place_of(ValueId v) {
+  std::uint32_t& place = place_of_[v];
+  if (place == 0) {
+    places_.push_back({core[v].span, v, ""});
+    place = static_cast<std::uint32_t>(places_.size());
+  }
+  return place;
+}
+
+std::uint32_t Emission::new_place(Span span, std::string text) {
+  places_.push_back({span, {}, std::move(text)});
+  return static_cast<std::uint32_t>(places_.size());
+}
+
 IrValue Emission::header_field(llvm::IRBuilder<>& ir, IrValue state, unsigned field) {
   return ir.CreateStructGEP(abi.header, state, field);
 }

@@ -39,6 +39,16 @@ class Emission {
   // The values that a call defines: one per output, null ids where a result is not used.
   const std::vector<ValueId>& results(ValueId call) const { return results_.at(call.index); }
 
+  // Where time goes (rml_place): the number by which the header knows it, from 1.
+  struct Place {
+    Span span;
+    ValueId value;     // valid: its equation
+    std::string text;  // otherwise
+  };
+  std::uint32_t place_of(ValueId v);
+  std::uint32_t new_place(Span, std::string text);
+  const std::vector<Place>& places() const { return places_; }
+
   llvm::PointerType* pointer() const { return llvm::PointerType::get(context, 0); }
   llvm::IntegerType* i32() const { return llvm::Type::getInt32Ty(context); }
   llvm::IntegerType* i64() const { return llvm::Type::getInt64Ty(context); }
@@ -64,6 +74,8 @@ class Emission {
  private:
   llvm::IntegerType* index_type_;
   std::map<std::uint32_t, std::vector<ValueId>> results_;
+  std::vector<Place> places_;
+  std::map<ValueId, std::uint32_t> place_of_;
   std::map<std::string, llvm::Constant*> texts_;
   std::map<const Tensor*, llvm::Constant*> tensors_;
   llvm::Function *raise_ = nullptr, *grow_ = nullptr, *grow_ring_ = nullptr, *grow_segment_ = nullptr;

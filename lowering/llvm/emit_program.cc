@@ -60,6 +60,8 @@ llvm::Function* emit_straight_push(Emission& module) {
   Body body(module, f, module.core.entry, program_span(module), f->getArg(0));
   set_cycle_from_header(body);
   leave_if_faulted(body);
+  body.tells_places = true;
+  body.enter(module.new_place(program_span(module), "the rest of the cycle"));
   for (std::size_t k = 0; k < module.core.inputs.size(); ++k) {
     PortPlaces::Input input;
     input.address = caller_pointer(body, f->getArg(1), k);

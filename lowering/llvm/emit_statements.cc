@@ -3,6 +3,7 @@
 // A store whose value is in registers or in a buffer is a copy; memory is moved at most once
 // per statement. Presence of raw inputs and outputs goes through PortPlaces, so the same
 // block serves the table of rmlrt.h, the C interface and the loop over cycles.
+#include <algorithm>
 #include <stdexcept>
 
 #include "lowering/llvm/body.h"
@@ -17,9 +18,24 @@ void Body::block(const steps::Block& block) {
   }
 }
 
+void Body::enter(std::uint32_t place) {
+  ir.CreateStore(ir.getInt32(place), module.header_field(ir, state, field::place));
+}
+
+// What is large enough for a store more to be nothing.
+void Body::enter_equation(ValueId v) {
+  constexpr std::int64_t large = 256;
+  if (!tells_places || module.core.is_const(v)) return;
+  std::int64_t most = elements(info(v).shape);
+  for_each_operand(info(v).rhs, [&](ValueId o) { most = std::max(most, elements(info(o).shape)); });
+  if (most >= large) enter(module.place_of(v));
+}
+
 void Body::emit(const steps::Compute& s) {
+  if (module.inlined(s.value)) return;
+  enter_equation(s.value);
   locate(info(s.value).span);
-  if (!module.inlined(s.value)) compute(s.value);
+  compute(s.value);
 }
 
 void Body::emit(const steps::Copy& s) {
@@ -48,6 +64,7 @@ void Body::emit(const steps::LoadCell& s) {
 
 void Body::emit(const steps::StoreCell& s) {
   if (home(s.value) == s.cell) return;
+  enter_equation(s.value);
   locate(info(s.value).span);
   prepare(s.value);
   store_value(s.value, cell_address(s.cell));

@@ -100,6 +100,15 @@ llvm::Constant* site_row(Emission& module, Span span, const std::string& message
                         integer(module.i32(), place.column), module.text(message)});
 }
 
+// The variable, if the text is an equation: "x" of "x: f32[3] = 2.0 * y".
+std::string defined_by(const std::string& text) {
+  const std::string variable = text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
+                                                                     "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"));
+  const std::size_t equals = text.find(" = ");
+  const bool typed = text.compare(variable.size(), 1, ":") == 0 && equals != std::string::npos;
+  return typed || equals == variable.size() ? variable : "";
+}
+
 // "loss = mean(error * error)", on one line, and the instance.
 std::string equation_text(Emission& module, ValueId v) {
   constexpr std::size_t longest = 60;
@@ -111,12 +120,15 @@ std::string equation_text(Emission& module, ValueId v) {
     const bool blank = c == ' ' || c == '\n' || c == '\t' || c == '\r';
     if (!blank || (!text.empty() && text.back() != ' ')) text += blank ? ' ' : c;
   }
+  while (text.ends_with(' ') || text.ends_with(';')) text.pop_back();
   if (text.size() > longest) {
     std::size_t end = longest;
     while ((static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;  // not inside a character
     text = text.substr(0, end) + " …";
   }
-  if (!name.empty()) text = text.empty() || text == name ? name : name + " = " + text;
+  const std::string defined = defined_by(text);
+  if (!name.empty() && name != defined)  // an adjoint belongs to a whole equation
+    text = text.empty() || text == name ? name : name + (defined.empty() ? " = " : ", for ") + text;
   const std::string instance = value.instance.valid() ? module.core.instances[value.instance.index].path : "";
   return text + (instance.empty() ? "" : ", in " + instance);
 }
@@ -130,6 +142,14 @@ std::vector<llvm::Constant*> watch_rows(Emission& module, const std::vector<std:
                            site_row(module, module.core[w.named].span, equation_text(module, w.named))}));
   }
   return rows;
+}
+
+// "matmul f32[64, 10]: logits = matmul(x, w), in net"
+std::string place_text(Emission& module, ValueId v) {
+  const Value& value = module.core[v];
+  const auto* operation = std::get_if<core::Apply>(&value.rhs);
+  const std::string what = operation != nullptr ? std::string(operators()[operation->op].name) + " " : "";
+  return what + type_string(value.dtype, value.shape) + ": " + equation_text(module, v);
 }
 
 }  // namespace
@@ -147,6 +167,9 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
   std::vector<llvm::Constant*> parameters;
   for (std::size_t p = 0; p < program.parameters.size(); ++p) parameters.push_back(parameter_row(module, p, table));
   const std::vector<llvm::Constant*> watches = watch_rows(module, table.row_of_cell);
+  std::vector<llvm::Constant*> places;
+  for (const Emission::Place& place : module.places())
+    places.push_back(site_row(module, place.span, place.value.valid() ? place_text(module, place.value) : place.text));
   const Span span = program_span(module);
   const std::string source = span.file > 0 && span.file < module.sources.size() ? module.sources.path(span.file) : "";
   auto* row =
@@ -165,9 +188,11 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
                                                      integer(module.i32(), memories.size()),
                                                      integer(module.i32(), parameters.size()),
                                                      integer(module.i32(), watches.size()),
+                                                     integer(module.i32(), places.size()),
                                                      module.table("memories", module.abi.memory, memories),
                                                      module.table("parameters", module.abi.parameter, parameters),
                                                      module.table("watches", module.abi.watch, watches),
+                                                     module.table("places", module.abi.site, places),
                                                      integer(module.i64(), module.layout.state_bytes()),
                                                      integer(module.i64(), StateLayout::state_align),
                                                      functions.init,

@@ -100,6 +100,8 @@ llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
   Body body(module, f, unit.name, span(), f->getArg(0));
   body.aliasing = &aliasing;
   body.cycle = [&] { return cycles(body); };
+  body.tells_places = true;
+  body.enter(module.new_place(span(), "the rest of " + unit.name));
   if (unit.segmented) begin_instant(body);
   take_flags(body);
   body.pop_operands(unit.operands);
@@ -166,7 +168,11 @@ llvm::Function* UnitEmitter::emit_segment() {
     body.place_array(ArrayId(a), ir.CreateLoad(module.pointer(), body.at(module.layout.arrays[a]), "array"));
   }
   IrValue last = ir.CreateSub(length, ir.getInt64(1), "last");
-  for (const steps::Pass& pass : unit.passes) {
+  body.tells_places = true;
+  for (std::size_t p = 0; p < unit.passes.size(); ++p) {
+    const steps::Pass& pass = unit.passes[p];
+    body.enter(module.new_place(span(), std::string(pass.backward ? "back" : "for") + "ward pass " +
+                                            std::to_string(p + 1) + " of " + unit.name));
     aliasing.add({&pass.prologue}, &pass.body);
     place_local_cells(body, pass);
     body.position = pass.backward ? last : ir.getInt64(0);

@@ -50,7 +50,7 @@ enum Header : unsigned {
   value,
   bound,
   waiting,
-  reserved,
+  place,
 };
 }  // namespace field
 

@@ -1,5 +1,6 @@
 """What a user sees of a training: pictures, event files, the place of a NaN. monitor_test.py RMLC."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -95,6 +96,35 @@ class Monitor(unittest.TestCase):
         self.assertEqual(done.stderr, f"{self.file}:3:11: cycle 1: infinite: moved = w fby moved * x, in layer\n")
         done = rmlc("run", self.file, "--input", rows, "--on-nan", "continue", "--engine", "reference")
         self.assertEqual((done.returncode, done.stderr), (0, f"{self.file}:6:7: cycle 2: infinite: z\n"))
+
+    def test_where_the_time_goes(self):
+        self.file.write_text(
+            "node layer(x: f64[256]) -> (y: f64[256])\n"
+            "  w = normal([256, 256], 0.0, 0.01);\n"
+            "  y = matmul(w, x);\n"
+            "node main() -> (s: f64)\n"
+            "  x = full([256], 1.0) fby layer(x);\n"
+            "  s = sum(x);\n"
+        )
+        trace = self.folder / "trace.json"
+        done = rmlc("run", self.file, "--cycles", 200, "--profile", trace)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr.splitlines()[0], r"^ *[0-9.]+ %  normal f64\[256, 256\]: w = normal")
+        profile = json.loads(trace.read_text())
+        totals = profile["otherData"]["totals"]
+        self.assertEqual(totals, sorted(totals, key=lambda t: -t["seconds"]))
+        self.assertEqual(totals[0]["at"], f"{self.file}:2:7")
+        self.assertIn("in layer", totals[0]["name"])
+        spans = [e for e in profile["traceEvents"] if e["ph"] == "X"]
+        for before, after in zip(spans, spans[1:]):
+            self.assertAlmostEqual(before["ts"] + before["dur"], after["ts"], places=2)
+        self.assertAlmostEqual(sum(e["dur"] for e in spans) / 1e6, sum(t["seconds"] for t in totals), places=5)
+        done = rmlc("run", self.file, "--cycles", 20, "--profile", trace, "--engine", "reference", "--quiet")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("compute", [t["name"] for t in json.loads(trace.read_text())["otherData"]["totals"]])
+        done = rmlc("run", self.file, "--cycles", 2, "--profile", self.folder / "no" / "trace.json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("trace.json", done.stderr)
 
     def test_a_segment_tells_the_cycle_of_the_row(self):
         self.file.write_text(
