@@ -7,6 +7,7 @@
 #include "driver/internal_error.h"
 #include "driver/output_file.h"
 #include "lowering/build_steps.h"
+#include "lowering/drop_unused.h"
 #include "lowering/fuse.h"
 #include "lowering/validate_schedule.h"
 #include "semantics/differentiate.h"
@@ -150,6 +151,7 @@ std::optional<Arranged> arrange(Compilation& c, const Elaborated& elaborated, Di
 steps::Program lower(Compilation& c, const Arranged& arranged) {
   auto program = phase(c, "build_steps", [&] { return build_steps(arranged.schedule); });
   return phase(c, "fuse", [&] {
+    drop_unused(program);
     fuse(program);
     return std::move(program);
   });

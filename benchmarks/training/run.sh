@@ -52,3 +52,8 @@ for ((run = 0; run < RUNS; run++)); do
   } >> "$BUILD/raw.jsonl"
 done
 python3 "$here/table.py" "$BUILD/raw.jsonl"
+for program in mlp:5000 lstm:200000; do
+  printf '\nwhere the time of %s goes\n' "${program%:*}"
+  "$RMLC" run "$here/${program%:*}.rml" -O3 --cycles "${program#*:}" --output "$BUILD/rows.csv" \
+    --profile "$BUILD/${program%:*}.json"
+done

@@ -148,7 +148,7 @@ class Body {
   bool copied(const void* load) const { return aliasing == nullptr || aliasing->must_copy(load); }
 
   // emit_statements.cc
-  void enter_equation(ValueId);
+  void begin(ValueId);
   void emit(const steps::Compute&);
   void emit(const steps::Copy&);
   void emit(const steps::LoadCell&);

@@ -22,24 +22,24 @@ void Body::enter(std::uint32_t place) {
   ir.CreateStore(ir.getInt32(place), module.header_field(ir, state, field::place));
 }
 
-// What is large enough for a store more to be nothing.
-void Body::enter_equation(ValueId v) {
-  constexpr std::int64_t large = 256;
+// A statement on v. That it is entered is told where loops are made for it: a store more is nothing.
+void Body::begin(ValueId v) {
+  locate(info(v).span);
   if (!tells_places || module.core.is_const(v)) return;
   std::int64_t most = elements(info(v).shape);
-  for_each_operand(info(v).rhs, [&](ValueId o) { most = std::max(most, elements(info(o).shape)); });
-  if (most >= large) enter(module.place_of(v));
+  if (const auto* operation = std::get_if<core::Apply>(&info(v).rhs))
+    for (const ValueId o : operation->operands) most = std::max(most, elements(info(o).shape));
+  if (most > small_elements) enter(module.place_of(v));
 }
 
 void Body::emit(const steps::Compute& s) {
   if (module.inlined(s.value)) return;
-  enter_equation(s.value);
-  locate(info(s.value).span);
+  begin(s.value);
   compute(s.value);
 }
 
 void Body::emit(const steps::Copy& s) {
-  locate(info(s.to).span);
+  begin(s.to);
   prepare(s.from);
   if (small(s.to) && module.core.is_const(s.from)) {
     IrValue to = result(s.to);
@@ -52,7 +52,7 @@ void Body::emit(const steps::Copy& s) {
 }
 
 void Body::emit(const steps::LoadCell& s) {
-  locate(info(s.value).span);
+  begin(s.value);
   IrValue from = cell_address(s.cell);
   if (info(s.value).dtype == DType::boolean && info(s.value).shape.empty())
     define(s.value, load_truth(from));
@@ -64,8 +64,7 @@ void Body::emit(const steps::LoadCell& s) {
 
 void Body::emit(const steps::StoreCell& s) {
   if (home(s.value) == s.cell) return;
-  enter_equation(s.value);
-  locate(info(s.value).span);
+  begin(s.value);
   prepare(s.value);
   store_value(s.value, cell_address(s.cell));
 }
@@ -76,7 +75,7 @@ void Body::emit(const steps::MoveCell& s) {
 }
 
 void Body::emit(const steps::LoadArray& s) {
-  locate(info(s.value).span);
+  begin(s.value);
   IrValue from = array_address(s.array);
   if (copied(&s))
     define_copy(s.value, from);
@@ -85,19 +84,19 @@ void Body::emit(const steps::LoadArray& s) {
 }
 
 void Body::emit(const steps::StoreArray& s) {
-  locate(info(s.value).span);
+  begin(s.value);
   prepare(s.value);
   store_value(s.value, array_address(s.array));
 }
 
 void Body::emit(const steps::Push& s) {
-  locate(info(s.value).span);
+  begin(s.value);
   prepare(s.value);
   push(s.queue, [&](IrValue to) { store_value(s.value, to); });
 }
 
 void Body::emit(const steps::LoadInput& s) {
-  locate(info(s.value).span);
+  begin(s.value);
   const std::uint32_t index = std::get<core::Input>(info(s.value).rhs).index;
   const PortPlaces::Input& input = ports.inputs[index];
   if (input.scalar != nullptr) {
@@ -112,7 +111,7 @@ void Body::emit(const steps::LoadInput& s) {
 }
 
 void Body::emit(const steps::StoreOutput& s) {
-  locate(info(s.value).span);
+  begin(s.value);
   prepare(s.value);
   const PortPlaces::Output& output = ports.outputs[s.output];
   store_value(s.value, output.address);
