@@ -150,7 +150,10 @@ std::optional<Arranged> arrange(Compilation& c, const Elaborated& elaborated, Di
 
 steps::Program lower(Compilation& c, const Arranged& arranged) {
   auto program = phase(c, "build_steps", [&] { return build_steps(arranged.schedule); });
-  phase(c, "drop_unused", [&] { drop_unused(program); });
+  program = phase(c, "drop_unused", [&] {
+    drop_unused(program);
+    return std::move(program);
+  });
   return phase(c, "fuse", [&] {
     fuse(program);
     return std::move(program);
