@@ -156,7 +156,7 @@ class Scheduler {
       const ValueId v = c.values[0];
       auto& d = diagnostics_.report(Code::E0701, core_[v].span, "no static schedule for `" + describe(core_, v) + "`");
       explain_cycle(graph_, find_cycle(graph_, c.values, v, every_edge), d);
-      const std::string hint = parameter_hint(core_, c.values);
+      const std::string hint = training_hint(core_, c.values);
       d.note(hint.empty() ? "the program may still be productive: `--engine reference` runs it" : hint);
       return false;
     }

@@ -65,7 +65,7 @@ class Check {
     add("`" + describe(core_, named_one(comp.values)) +
         "` and what depends on it have no static schedule: "
         "only the reference engine runs this program");
-    if (const std::string hint = parameter_hint(core_, comp.values); !hint.empty()) add(hint);
+    if (const std::string hint = training_hint(core_, comp.values); !hint.empty()) add(hint);
   }
 
   // Values on a cycle of weight 0 whose guards can hold together; empty if there is none.
@@ -159,7 +159,7 @@ class Check {
                                     "flows back from every later cycle: the state never starts anew");
       explain_cycle(graph_, find_cycle(graph_, comp.values, post, every_edge), d);
       explain_instance(core_, post, d);
-      d.note("let the state start anew where a segment ends: `fby_end(end, init, e)` instead of `init fby e`");
+      d.note(start_anew);
       return;
     }
     if (failure.kind == SegmentFailure::no_cut) {

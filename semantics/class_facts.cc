@@ -35,9 +35,11 @@ std::uint64_t key_of(ValueId v, std::uint8_t c) { return (std::uint64_t{v.index}
 
 ClassFacts::ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, std::vector<Literal> sides,
                        std::vector<Literal> only_at_cut)
-    : graph_(graph), clock_(clock), cut_(graph.strip(cut)) {
-  for (Literal s : sides) sides_.push_back(graph.strip(s));
-  for (Literal o : only_at_cut) only_.push_back(graph.strip(o));
+    : graph_(graph), clock_(clock) {
+  graph.add(ends_, cut);
+  for (Literal s : sides) graph.add(ends_, s);
+  graph.add(others_, {cut.condition, !cut.positive});
+  for (Literal o : only_at_cut) graph.add(others_, {o.condition, !o.positive});
 }
 
 int ClassFacts::joined(ValueId v, std::uint8_t a, std::uint8_t b) const { return join(at(v, a), at(v, b)); }
@@ -91,12 +93,8 @@ int ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
   if (const auto* k = std::get_if<core::Const>(&core[v].rhs)) return k->value.truth() ? 1 : 0;
   const Literal l = graph_.strip({v, true});
   const bool ends = c == last_instant || c == single_instant;
-  int t = varies;
-  if (l.condition == cut_.condition) t = ends == cut_.positive ? 1 : 0;
-  for (const Literal& s : sides_)
-    if (ends && s.condition == l.condition) t = s.positive ? 1 : 0;
-  for (const Literal& o : only_)
-    if (!ends && o.condition == l.condition) t = o.positive ? 0 : 1;
+  const Guard& given = ends ? ends_ : others_;
+  int t = given.contains({l.condition, true}) ? 1 : given.contains({l.condition, false}) ? 0 : varies;
   const auto& rhs = core[l.condition].rhs;
   if (t >= 0) {
   } else if (const auto* k = std::get_if<core::Const>(&rhs)) {

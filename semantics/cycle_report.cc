@@ -77,13 +77,16 @@ void explain_instance(const Core& core, ValueId v, Diagnostic& d) {
   }
 }
 
-std::string parameter_hint(const Core& core, const std::vector<ValueId>& component) {
+std::string training_hint(const Core& core, const std::vector<ValueId>& component) {
   for (const Parameter& p : core.parameters) {
     if (std::ranges::find(component, p.value) == component.end()) continue;
     return "the parameter `" + p.path +
            "` moves at cycles whose gradient comes from later ones, and these use it already: hold it for a "
            "segment, `param_end(end, param(…))`, or take the layer that does (`dense_end` for `dense`)";
   }
+  for (ValueId v : component)
+    if (std::holds_alternative<core::Post>(core[v].rhs) && core.instances[core[v].instance.index].derived)
+      return start_anew;
   return "";
 }
 

@@ -30,7 +30,11 @@ void explain_cycle(const DependenceGraph&, const std::vector<Hop>&, Diagnostic&)
 // Labels the chain of instantiations that leads to a value.
 void explain_instance(const Core&, ValueId, Diagnostic&);
 
-// Of a component that has no schedule: the hint to hold a parameter over a segment, if it moves one.
-std::string parameter_hint(const Core& core, const std::vector<ValueId>& component);
+// To who differentiates a recurrence without end.
+inline constexpr const char* start_anew =
+    "let the state start anew where a segment ends: `fby_end(end, init, e)` instead of `init fby e`";
+
+// Of a component that has no schedule: what mends it where it moves a parameter, or is of gradients; else empty.
+std::string training_hint(const Core& core, const std::vector<ValueId>& component);
 
 }  // namespace rml

@@ -464,6 +464,10 @@ class CutSearch {
     return out;
   }
 
+  static bool known(const ClassGraph& g, Literal l, std::uint8_t instant_class) {
+    return g.facts().truth(l.condition, instant_class) == (l.positive ? 1 : 0);
+  }
+
   // It can hold at the first instant only: no end of a segment.
   bool at_start(Literal l) const {
     Guard g;
@@ -476,9 +480,10 @@ class CutSearch {
     std::size_t assumptions = sides.size() + only.size();
     if (best_ && assumptions > best_assumptions_) return;
     ClassGraph g(graph_, components_, component_, cut, sides, only);
+    if (g.facts().contradictory()) return;
     if (!g.uncut().empty()) {
       if (failure_.kind == SegmentFailure::no_cut) failure_.post = g.uncut()[0];
-      if (assumptions < max_assumptions) add_side(cut, sides, only, g.uncut()[0]);
+      if (assumptions < max_assumptions) add_side(g, cut, sides, only, g.uncut()[0]);
       return;
     }
     SegmentFailure failure;
@@ -487,6 +492,7 @@ class CutSearch {
       if (failure_.kind == SegmentFailure::no_cut || failure.kind == SegmentFailure::cut_waits) failure_ = failure;
       if (failure.kind != SegmentFailure::both_ways || assumptions >= max_assumptions) return;
       for (Literal l : g.undecided()) {
+        if (known(g, l, first_instant) || known(g, l, interior_instant)) continue;
         auto more = only;
         more.push_back(l);
         attempt(cut, sides, more);
@@ -502,9 +508,12 @@ class CutSearch {
     }
   }
 
-  void add_side(Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only, ValueId post) {
+  void add_side(const ClassGraph& g, Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only,
+                ValueId post) {
     for (Literal side : complements(post)) {
       if (graph_.strip(side).condition == graph_.strip(cut).condition) continue;
+      const Literal opposite{side.condition, !side.positive};
+      if (known(g, opposite, last_instant) || known(g, opposite, single_instant)) continue;  // it never holds
       auto more = sides;
       more.push_back(side);
       attempt(cut, more, only);

@@ -78,6 +78,8 @@ class ClassFacts {
   ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, std::vector<Literal> sides,
              std::vector<Literal> only_at_cut);
   int truth(ValueId condition, std::uint8_t instant_class) const;
+  // What is assumed and what it implies exclude each other.
+  bool contradictory() const { return ends_.never || others_.never; }
   // False if some literal is known to be false there.
   bool possible(const Guard&, std::uint8_t instant_class) const;
 
@@ -94,9 +96,8 @@ class ClassFacts {
 
   const DependenceGraph& graph_;
   ClockId clock_;
-  Literal cut_;                                             // stripped
-  std::vector<Literal> sides_;                              // stripped
-  std::vector<Literal> only_;                               // stripped
+  Guard ends_;                                              // holds at last and single instants, with what follows
+  Guard others_;                                            // holds at first and interior ones
   mutable std::unordered_map<std::uint64_t, Known> known_;  // by value and class
   mutable std::vector<std::uint64_t> work_;                 // to be found, or found again
   mutable std::vector<std::uint64_t> asked_;                // since the last question
