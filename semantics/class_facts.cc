@@ -36,10 +36,28 @@ std::uint64_t key_of(ValueId v, std::uint8_t c) { return (std::uint64_t{v.index}
 ClassFacts::ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, std::vector<Literal> sides,
                        std::vector<Literal> only_at_cut)
     : graph_(graph), clock_(clock) {
+  const std::vector<Literal> present = graph.presence(graph.core()[cut.condition].clock);
+  for (Literal p : present) graph.add(ends_, p);
   graph.add(ends_, cut);
-  for (Literal s : sides) graph.add(ends_, s);
-  graph.add(others_, {cut.condition, !cut.positive});
-  for (Literal o : only_at_cut) graph.add(others_, {o.condition, !o.positive});
+  for (Literal s : sides) suppose(ends_, s, present);
+  const std::vector<Literal> always = graph.presence(clock);
+  suppose(others_, {cut.condition, !cut.positive}, always);
+  for (Literal o : only_at_cut) suppose(others_, {o.condition, !o.positive}, always);
+  for (Literal p : present) graph.add(cut_present_, p);
+  others_with_cut_ = others_;
+  for (Literal p : present) graph.add(others_with_cut_, p);
+  graph.add(others_with_cut_, {cut.condition, !cut.positive});
+}
+
+// The literal holds, unless its condition is absent. What follows from it follows only where the
+// condition is present: where the literals of its clock are among those given.
+void ClassFacts::suppose(Guard& g, Literal l, const std::vector<Literal>& given) const {
+  const std::vector<Literal> presence = graph_.presence(graph_.core()[l.condition].clock);
+  const bool certain =
+      std::ranges::all_of(presence, [&](Literal p) { return std::ranges::find(given, p) != given.end(); });
+  if (certain) return graph_.add(g, l);
+  const auto at = std::ranges::lower_bound(g.literals, l);
+  if (at == g.literals.end() || *at != l) g.literals.insert(at, l);
 }
 
 int ClassFacts::joined(ValueId v, std::uint8_t a, std::uint8_t b) const { return join(at(v, a), at(v, b)); }
@@ -94,6 +112,8 @@ int ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
   const Literal l = graph_.strip({v, true});
   const bool ends = c == last_instant || c == single_instant;
   const Guard& given = ends ? ends_ : others_;
+  for (const bool truth : {true, false})
+    if (given.contains({v, truth})) return truth ? 1 : 0;
   int t = given.contains({l.condition, true}) ? 1 : given.contains({l.condition, false}) ? 0 : varies;
   const auto& rhs = core[l.condition].rhs;
   if (t >= 0) {
@@ -123,6 +143,10 @@ int ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
 
 bool ClassFacts::possible(const Guard& g, std::uint8_t c) const {
   if (g.never) return false;
+  const bool ends = c == last_instant || c == single_instant;
+  if (!ends && std::ranges::includes(g.literals, cut_present_.literals))
+    for (const Literal& l : g.literals)
+      if (others_with_cut_.contains({l.condition, !l.positive})) return false;
   for (const Literal& l : g.literals) {
     const int t = truth(l.condition, c);
     if (t >= 0 && (t == 1) != l.positive) return false;

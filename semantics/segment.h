@@ -89,6 +89,7 @@ class ClassFacts {
     std::vector<std::uint64_t> users;  // keys of what has been found from it
   };
   int at(ValueId condition, std::uint8_t instant_class) const;
+  void suppose(Guard&, Literal, const std::vector<Literal>& given) const;
   void settle() const;
   void set(std::uint64_t key, int truth) const;
   int joined(ValueId condition, std::uint8_t a, std::uint8_t b) const;
@@ -96,8 +97,10 @@ class ClassFacts {
 
   const DependenceGraph& graph_;
   ClockId clock_;
-  Guard ends_;                                              // holds at last and single instants, with what follows
-  Guard others_;                                            // holds at first and interior ones
+  Guard ends_;    // holds at last and single instants, with what follows
+  Guard others_;  // holds at first and interior ones
+  // The same where the cut, which may be on a slower clock, is present; and what says that it is.
+  Guard others_with_cut_, cut_present_;
   mutable std::unordered_map<std::uint64_t, Known> known_;  // by value and class
   mutable std::vector<std::uint64_t> work_;                 // to be found, or found again
   mutable std::vector<std::uint64_t> asked_;                // since the last question
