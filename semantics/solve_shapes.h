@@ -49,6 +49,8 @@ class ShapeRules {
   ShapeRules(const Draft& draft, const States& states) : draft_(draft), states_(states) {}
   // The shape of a value that is no join, from the shapes of its operands.
   Outcome<Shape> shape(DraftId d) const;
+  // Of sum_to, the shape it is to have whatever its operand is, once that is known.
+  Outcome<Shape> target(DraftId d) const;
   // The static value of a value whose shape is known, or null.
   std::shared_ptr<const Tensor> constant(DraftId d) const;
   Outcome<std::vector<IndexAxis>> index_axes(DraftId d) const;

@@ -106,6 +106,17 @@ Outcome<Shape> ShapeRules::shape(DraftId d) const {
                     draft_[d].rhs);
 }
 
+Outcome<Shape> ShapeRules::target(DraftId d) const {
+  const auto* apply = std::get_if<Apply>(&draft_[d].rhs);
+  if (apply == nullptr || operators()[apply->op].lowering != Lowering::sum_to) return {};
+  const auto known = attributes(*apply);
+  const auto* list = std::get_if<std::vector<Attribute>>(&known);
+  if (list == nullptr) return {};
+  const Shape shape = list->front().integers;
+  const bool possible = std::ranges::all_of(shape, [](std::int64_t extent) { return extent >= 0; });
+  return possible && shape.size() <= max_rank && element_count(shape) ? Outcome<Shape>(shape) : Outcome<Shape>();
+}
+
 Outcome<Shape> ShapeRules::extents(const std::vector<DraftId>& list, const std::string& what) const {
   Shape shape;
   for (const DraftId d : list) {
