@@ -12,7 +12,7 @@ extern "C" void note_signal(int signal) { pending_signal = signal; }
 void install(int signal, struct sigaction* old) {
   sigaction(signal, nullptr, old);
   if (old->sa_handler == SIG_IGN) return;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = note_signal;
   sigemptyset(&action.sa_mask);
   action.sa_flags = static_cast<int>(SA_RESETHAND);
@@ -27,7 +27,7 @@ SignalScope::SignalScope() {
   pending_signal = 0;
   install(SIGINT, &old_int_);
   install(SIGTERM, &old_term_);
-  struct sigaction ignore {};
+  struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;
   sigemptyset(&ignore.sa_mask);
   sigaction(SIGPIPE, &ignore, &old_pipe_);

@@ -21,9 +21,9 @@ class SignalScope {
   SignalScope& operator=(const SignalScope&) = delete;
 
  private:
-  struct sigaction old_int_ {};
-  struct sigaction old_term_ {};
-  struct sigaction old_pipe_ {};
+  struct sigaction old_int_{};
+  struct sigaction old_term_{};
+  struct sigaction old_pipe_{};
 };
 
 }  // namespace rml::rt

@@ -63,8 +63,8 @@ bool ClockChecker::sampling(SolverClock from, SolverClock to, std::vector<Condit
 
 bool ClockChecker::suggest_sampling(Diagnostic& d, const Use& slow, const Use& fast) {
   std::vector<Condition> conditions;
-  if (!fast.expr.valid() || fast.expr.index >= program_.written || fast.place == Place::condition || !sampling(fast.clock, slow.clock, conditions) ||
-      conditions.empty())
+  if (!fast.expr.valid() || fast.expr.index >= program_.written || fast.place == Place::condition ||
+      !sampling(fast.clock, slow.clock, conditions) || conditions.empty())
     return false;
   std::string text = sampled_text(program_, fast.expr);
   bool certain = fast.place != Place::argument;

@@ -213,7 +213,7 @@ void StepInterface::emit_run() {
 }  // namespace
 
 std::uint64_t emit_step_interface(Emission& module) {
-  StepInterface interface { module };
+  StepInterface interface{module};
   for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);
   if (!interface.header) module.layout.bias = module.layout.header_bytes;
   const std::vector<std::uint64_t> slots = std::exchange(module.layout.slots, {});  // they lie behind NODE_state

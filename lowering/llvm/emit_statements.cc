@@ -177,8 +177,7 @@ void Body::emit(const steps::Branch& s) {
   if (no->statements.empty())
     when(condition, [&] { block(*yes); });
   else
-    when(
-        condition, [&] { block(*yes); }, [&] { block(*no); });
+    when(condition, [&] { block(*yes); }, [&] { block(*no); });
 }
 
 }  // namespace rml::codegen

@@ -31,9 +31,7 @@ TEST(Options, version) {
   EXPECT_EQ(run(sums_program(), {"--version"}).out.rfind("sums (sums.rml), rmlc runtime ", 0), 0u);
 }
 
-TEST(Options, planned_ones_are_refused) {
-  EXPECT_EQ(misused({"--threads", "4"}), "--threads is not available yet\n");
-}
+TEST(Options, planned_ones_are_refused) { EXPECT_EQ(misused({"--threads", "4"}), "--threads is not available yet\n"); }
 
 TEST(Options, misspelt_and_malformed) {
   EXPECT_EQ(misused({"--cylces", "4"}), "unknown option '--cylces'; did you mean '--cycles'?\nsee --help\n");
