@@ -55,15 +55,12 @@ class Retiming {
     return at == original_clock_.end() ? core_[v].clock : at->second;
   }
 
-  ValueId add(core::Rhs rhs, const Value& like, ClockId clock) {
-    Value v;
-    v.rhs = std::move(rhs);
-    v.dtype = like.dtype;
-    v.shape = like.shape;
-    v.clock = clock;
-    v.span = like.span;
-    v.instance = like.instance;
-    core_.values.push_back(std::move(v));
+  // By value: other arguments may add values too, and these move.
+  ValueId add(core::Rhs rhs, Value like, ClockId clock) {
+    like.rhs = std::move(rhs);
+    like.clock = clock;
+    like.name.clear();
+    core_.values.push_back(std::move(like));
     return ValueId{core_.values.size() - 1};
   }
 
