@@ -143,6 +143,7 @@ std::optional<Arranged> arrange(Compilation& c, const Elaborated& elaborated, Di
   auto found = phase(c, "schedule", [&] { return schedule(*elaborated.core, diagnostics); });
   if (!found) return std::nullopt;
   return phase(c, "validate_schedule", [&]() -> std::optional<Arranged> {
+    hold(verify(*found->core));
     hold(validate(*found));
     return Arranged{std::move(*found)};
   });
