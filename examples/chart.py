@@ -4,15 +4,9 @@ A Picture collects elements; a Panel is a rectangle with axes in it, and draws i
 the data."""
 from xml.sax.saxutils import escape
 
-INK, FAINT, GRID = "#222222", "#6b6b6b", "#e6e6e6"
+from axes import FAINT, GRID, INK, Axes, steps
+
 BLUE, RED, GREEN, GREY = "#1f5a8c", "#d9480f", "#3a8f5c", "#8a8a8a"
-
-
-def steps(low, high, about=6):
-    """Round numbers between two bounds, at most about `about` of them."""
-    size = next(d * 10**e for e in range(-9, 12) for d in (1, 2, 5) if (high - low) / (d * 10**e) <= about)
-    first = int(-(-low // size))
-    return [round(k * size, 9) for k in range(first, int(high // size) + 1)]
 
 
 def bounds(*series):
@@ -46,10 +40,11 @@ class Picture:
             file.write("\n".join(self.out) + "\n</svg>\n")
 
 
-class Panel:
+class Panel(Axes):
     def __init__(self, picture, box, x_range, y_range, name, x_unit="", y_unit="", ticks=None):
         """`box`: left, top, width, height. `ticks`: (position, label) below; round numbers if none."""
-        self.picture, self.box, self.x_range, self.y_range, self.labels = picture, box, x_range, y_range, 0
+        super().__init__(box, x_range, y_range)
+        self.picture, self.labels = picture, 0
         left, top, width, height = box
         picture.text(left, top - 14, name, 14, more='font-weight="600"')
         for value in steps(*y_range):
@@ -63,14 +58,6 @@ class Panel:
         middle = top + height / 2
         turned = f'transform="rotate(-90 {left - 46} {middle:.1f})"'
         picture.text(left - 46, middle, y_unit, 12, "middle", FAINT, turned)
-
-    def x(self, value):
-        left, _, width, _ = self.box
-        return left + width * (value - self.x_range[0]) / (self.x_range[1] - self.x_range[0])
-
-    def y(self, value):
-        _, top, _, height = self.box
-        return top + height * (self.y_range[1] - value) / (self.y_range[1] - self.y_range[0])
 
     def line(self, points, colour, width=1.5, label="", dashed=False):
         """A line through (x, y) points; its label goes to the right of the heading."""

@@ -1,7 +1,7 @@
 """What the pictures of the examples share: panels with axes, drawn as SVG in the units of the data."""
 from xml.sax.saxutils import escape
 
-INK, FAINT, GRID = "#222222", "#6b6b6b", "#e6e6e6"
+from axes import FAINT, GRID, INK, Axes, steps
 
 
 def runs(rows, belongs):
@@ -21,27 +21,12 @@ def rounded(values, size):
     return min(values) // size * size, -(-max(values) // size) * size
 
 
-def steps(low, high, about):
-    """Round numbers between two bounds, roughly `about` of them."""
-    size = next(s for s in (k * 10**e for e in range(-2, 7) for k in (1, 2, 5)) if (high - low) / s <= about)
-    first = int(-(-low // size))
-    return [round(k * size, 6) for k in range(first, int(high // size) + 1)]
-
-
-class Panel:
+class Panel(Axes):
     """A rectangle with axes; draws in the units of the data."""
 
     def __init__(self, out, box, x_range, y_range, name, about):
-        self.out, self.box, self.x_range, self.y_range = out, box, x_range, y_range
-        self.name, self.about = name, about
-
-    def x(self, value):
-        left, _, width, _ = self.box
-        return left + width * (value - self.x_range[0]) / (self.x_range[1] - self.x_range[0])
-
-    def y(self, value):
-        _, top, _, height = self.box
-        return top + height * (self.y_range[1] - value) / (self.y_range[1] - self.y_range[0])
+        super().__init__(box, x_range, y_range)
+        self.out, self.name, self.about = out, name, about
 
     def text(self, x, y, words, size=12, anchor="start", colour=INK, more=""):
         self.out.append(

@@ -241,9 +241,7 @@ class SegmentBuilder {
     const core::Rhs& rhs = core_[v].rhs;
     if (std::holds_alternative<core::When>(rhs) || std::holds_alternative<core::Merge>(rhs)) return true;
     const auto* a = std::get_if<core::Apply>(&rhs);
-    if (a == nullptr) return false;
-    const OperatorInfo& row = operators()[a->op];
-    return !row.random && !row.can_fail && row.lowering != Lowering::parameter;
+    return a != nullptr && operators()[a->op].only_computes();
   }
 
   // Its operands, where they are not kept anyway, are no larger; scalars do not count. A memory is

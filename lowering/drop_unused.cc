@@ -64,9 +64,7 @@ class Walk {
   // a call's C code may do anything.
   bool matters(ValueId v) const {
     const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
-    if (a == nullptr) return true;
-    const OperatorInfo& row = operators()[a->op];
-    return row.can_fail || row.random || row.lowering == Lowering::parameter;
+    return a == nullptr || !operators()[a->op].only_computes();
   }
 
   const Core& core_;

@@ -12,23 +12,6 @@ namespace rml {
 
 namespace {
 
-constexpr int varies = -1;
-constexpr int unseen = -2;  // so far
-
-int negated(int t) { return t < 0 ? t : 1 - t; }
-
-int join(int x, int y) {
-  if (x == unseen || x == y) return y;
-  return y == unseen ? x : varies;
-}
-
-// The highest that both outcomes of the unseen one stay below, so that the walk ends.
-int connective(int x, int y, int deciding) {
-  if (x == deciding || y == deciding) return deciding;
-  if (x == unseen || y == unseen) return x == varies || y == varies ? deciding : unseen;
-  return x == varies || y == varies ? varies : x;
-}
-
 std::uint64_t key_of(ValueId v, std::uint8_t c) { return (std::uint64_t{v.index} << 4) | c; }
 
 }  // namespace
@@ -60,11 +43,11 @@ void ClassFacts::suppose(Guard& g, Literal l, const std::vector<Literal>& given)
   if (at == g.literals.end() || *at != l) g.literals.insert(at, l);
 }
 
-int ClassFacts::joined(ValueId v, std::uint8_t a, std::uint8_t b) const { return join(at(v, a), at(v, b)); }
+Truth ClassFacts::joined(ValueId v, std::uint8_t a, std::uint8_t b) const { return join(at(v, a), at(v, b)); }
 
 // What is found so far, for the question that is being answered.
-int ClassFacts::at(ValueId v, std::uint8_t c) const {
-  const auto [known, fresh] = known_.try_emplace(key_of(v, c), Known{unseen, {}});
+Truth ClassFacts::at(ValueId v, std::uint8_t c) const {
+  const auto [known, fresh] = known_.try_emplace(key_of(v, c), Known{Truth::unseen, {}});
   if (fresh) {
     work_.push_back(key_of(v, c));
     asked_.push_back(key_of(v, c));
@@ -74,16 +57,16 @@ int ClassFacts::at(ValueId v, std::uint8_t c) const {
   return known->second.truth;
 }
 
-int ClassFacts::truth(ValueId v, std::uint8_t c) const {
+Truth ClassFacts::truth(ValueId v, std::uint8_t c) const {
   const std::uint64_t key = key_of(v, c);
   if (const auto known = known_.find(key); known != known_.end()) return known->second.truth;
-  known_.try_emplace(key, Known{unseen, {}});
+  known_.try_emplace(key, Known{Truth::unseen, {}});
   work_.assign(1, key);
   asked_.assign(1, key);
   settle();
   // What is never computed settles nothing.
   for (std::size_t k = 0; k < asked_.size(); ++k)
-    if (known_.at(asked_[k]).truth == unseen) set(asked_[k], varies);
+    if (known_.at(asked_[k]).truth == Truth::unseen) set(asked_[k], Truth::varies);
   settle();
   return known_.at(key).truth;
 }
@@ -92,44 +75,45 @@ void ClassFacts::settle() const {
   while (!work_.empty()) {
     asking_ = work_.back();
     work_.pop_back();
-    const int before = known_.at(asking_).truth;
-    if (before == varies) continue;
-    if (const int t = find_truth(ValueId{asking_ >> 4}, asking_ & 15); t != before) set(asking_, t);
+    const Truth before = known_.at(asking_).truth;
+    if (before == Truth::varies) continue;
+    if (const Truth t = find_truth(ValueId{asking_ >> 4}, asking_ & 15); t != before) set(asking_, t);
   }
 }
 
-void ClassFacts::set(std::uint64_t key, int truth) const {
+void ClassFacts::set(std::uint64_t key, Truth truth) const {
   Known& known = known_.at(key);
   known.truth = truth;
   work_.insert(work_.end(), known.users.begin(), known.users.end());
 }
 
-int ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
+Truth ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
   static const OperatorId op_and = operators().require("logical_and");
   static const OperatorId op_or = operators().require("logical_or");
   const Core& core = graph_.core();
-  if (const auto* k = std::get_if<core::Const>(&core[v].rhs)) return k->value.truth() ? 1 : 0;
+  if (const auto* k = std::get_if<core::Const>(&core[v].rhs)) return truth_of(k->value.truth());
   const Literal l = graph_.strip({v, true});
   const bool ends = c == last_instant || c == single_instant;
   const Guard& given = ends ? ends_ : others_;
   for (const bool truth : {true, false})
-    if (given.contains({v, truth})) return truth ? 1 : 0;
-  int t = given.contains({l.condition, true}) ? 1 : given.contains({l.condition, false}) ? 0 : varies;
+    if (given.contains({v, truth})) return truth_of(truth);
+  Truth t = Truth::varies;
+  for (const bool truth : {true, false})
+    if (given.contains({l.condition, truth})) t = truth_of(truth);
   const auto& rhs = core[l.condition].rhs;
-  if (t >= 0) {
+  if (is_known(t)) {
   } else if (const auto* k = std::get_if<core::Const>(&rhs)) {
-    t = k->value.truth() ? 1 : 0;
+    t = truth_of(k->value.truth());
   } else if (const auto* a = std::get_if<core::Apply>(&rhs); a != nullptr && (a->op == op_and || a->op == op_or)) {
-    t = connective(at(a->operands[0], c), at(a->operands[1], c), a->op == op_and ? 0 : 1);
+    t = connective(at(a->operands[0], c), at(a->operands[1], c), truth_of(a->op == op_or));
   } else if (const auto* m = std::get_if<core::Merge>(&rhs)) {
-    const int w = at(m->condition, c), y = at(m->on_true, c), z = at(m->on_false, c);
-    t = w == unseen ? unseen : w == 1 ? y : w == 0 ? z : join(y, z);
+    t = choice(at(m->condition, c), at(m->on_true, c), at(m->on_false, c));
   } else if (core[l.condition].clock != clock_) {
-    t = varies;  // fby and post count other instants
+    t = Truth::varies;  // fby and post count other instants
   } else if (const auto* f = std::get_if<core::Fby>(&rhs)) {
     const bool leads = c == first_instant || c == single_instant;
     if (graph_.is_start(l.condition)) {
-      t = leads ? varies : 0;
+      t = leads ? Truth::varies : Truth::no;
     } else if (!leads) {
       t = joined(f->next, first_instant, interior_instant);
     } else if (core.is_const(f->init)) {
@@ -148,8 +132,7 @@ bool ClassFacts::possible(const Guard& g, std::uint8_t c) const {
     for (const Literal& l : g.literals)
       if (others_with_cut_.contains({l.condition, !l.positive})) return false;
   for (const Literal& l : g.literals) {
-    const int t = truth(l.condition, c);
-    if (t >= 0 && (t == 1) != l.positive) return false;
+    if (truth(l.condition, c) == truth_of(!l.positive)) return false;
   }
   return true;
 }

@@ -131,9 +131,9 @@ int ClassGraph::present_at_end(ValueId v) const {
   int present = 1;
   for (const Literal& l : graph_.presence(core[v].clock)) {
     if (std::ranges::find(given, l) != given.end() || std::ranges::find(cut, l) != cut.end()) continue;
-    const int truth = facts_.truth(l.condition, last_instant);
-    if (truth == (l.positive ? 0 : 1)) return 0;
-    if (truth < 0) present = -1;
+    const Truth truth = facts_.truth(l.condition, last_instant);
+    if (truth == truth_of(!l.positive)) return 0;
+    if (!is_known(truth)) present = -1;
   }
   return present;
 }
@@ -380,7 +380,8 @@ std::vector<Literal> ClassGraph::undecided() const {
     for (const Dependence& e : graph_.of(members_[m])) {
       const auto to = position_.find(e.on);
       if (!e.guarded || to == position_.end() || decides[m]) continue;
-      if (comp_[slot(m, 1)] != comp_[slot(to->second, 1)] || facts_.truth(e.guard.condition, interior_instant) >= 0)
+      if (comp_[slot(m, 1)] != comp_[slot(to->second, 1)] ||
+          is_known(facts_.truth(e.guard.condition, interior_instant)))
         continue;
       if (std::ranges::find(out, e.guard) == out.end()) out.push_back(e.guard);
     }
@@ -465,7 +466,7 @@ class CutSearch {
   }
 
   static bool known(const ClassGraph& g, Literal l, std::uint8_t instant_class) {
-    return g.facts().truth(l.condition, instant_class) == (l.positive ? 1 : 0);
+    return g.facts().truth(l.condition, instant_class) == truth_of(l.positive);
   }
 
   // It can hold at the first instant only: no end of a segment.

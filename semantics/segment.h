@@ -22,6 +22,7 @@
 
 #include "semantics/components.h"
 #include "semantics/dependence.h"
+#include "semantics/truth.h"
 
 namespace rml {
 
@@ -70,14 +71,14 @@ struct SegmentResult {
 
 SegmentResult plan_segments(const DependenceGraph&, const Components&, std::uint32_t component);
 
-// Truth of a Boolean value in a class of instants, given a cut: 1, 0, or -1 for unknown. What
+// Truth of a Boolean value in a class of instants, given a cut: yes, no, or varies. What
 // depends on itself is first taken for true and false alike, then for whatever else it is
 // found to be: the answer does not depend on the order of the questions.
 class ClassFacts {
  public:
   ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, std::vector<Literal> sides,
              std::vector<Literal> only_at_cut);
-  int truth(ValueId condition, std::uint8_t instant_class) const;
+  Truth truth(ValueId condition, std::uint8_t instant_class) const;
   // What is assumed and what it implies exclude each other.
   bool contradictory() const { return ends_.never || others_.never; }
   // False if some literal is known to be false there.
@@ -85,15 +86,15 @@ class ClassFacts {
 
  private:
   struct Known {
-    int truth;
+    Truth truth;
     std::vector<std::uint64_t> users;  // keys of what has been found from it
   };
-  int at(ValueId condition, std::uint8_t instant_class) const;
+  Truth at(ValueId condition, std::uint8_t instant_class) const;
   void suppose(Guard&, Literal, const std::vector<Literal>& given) const;
   void settle() const;
-  void set(std::uint64_t key, int truth) const;
-  int joined(ValueId condition, std::uint8_t a, std::uint8_t b) const;
-  int find_truth(ValueId condition, std::uint8_t instant_class) const;
+  void set(std::uint64_t key, Truth truth) const;
+  Truth joined(ValueId condition, std::uint8_t a, std::uint8_t b) const;
+  Truth find_truth(ValueId condition, std::uint8_t instant_class) const;
 
   const DependenceGraph& graph_;
   ClockId clock_;

@@ -9,6 +9,7 @@
 //
 // Backpropagation asks for it: "an adjoint flows here, or at the next instant of the segment".
 #include "semantics/simplify_passes.h"
+#include "semantics/truth.h"
 
 namespace rml {
 
@@ -16,7 +17,7 @@ namespace {
 
 class Truths {
  public:
-  explicit Truths(Core& core) : core_(core), found_(core.values.size(), Truth::none), users_(core.values.size()) {
+  explicit Truths(Core& core) : core_(core), found_(core.values.size(), Truth::unseen), users_(core.values.size()) {
     for (std::uint32_t v = 0; v < core.values.size(); ++v)
       if (boolean(v)) for_each_operand(core.values[v].rhs, [&](ValueId o) { users_[o.index].push_back(v); });
   }
@@ -27,12 +28,11 @@ class Truths {
     settle();
     // What is never computed is to be reported as such: nothing may hide it.
     for (std::uint32_t v = 0; v < found_.size(); ++v)
-      if (boolean(v) && found_[v] == Truth::none) set(v, Truth::varies);
+      if (boolean(v) && found_[v] == Truth::unseen) set(v, Truth::varies);
     settle();
     bool changed = false;
     for (std::uint32_t v = 0; v < found_.size(); ++v) {
-      const bool known = found_[v] == Truth::yes || found_[v] == Truth::no;
-      if (!known || core_.is_const(ValueId{v})) continue;
+      if (!is_known(found_[v]) || core_.is_const(ValueId{v})) continue;
       core_.values[v].rhs = core::Const{Tensor::boolean(found_[v] == Truth::yes)};
       changed = true;
     }
@@ -40,8 +40,6 @@ class Truths {
   }
 
  private:
-  enum class Truth : std::uint8_t { none, yes, no, varies };
-
   bool boolean(std::uint32_t v) const {
     return core_.values[v].dtype == DType::boolean && core_.values[v].shape.empty();
   }
@@ -58,21 +56,17 @@ class Truths {
     work_.insert(work_.end(), users_[v].begin(), users_[v].end());
   }
 
-  static Truth of(bool truth) { return truth ? Truth::yes : Truth::no; }
-  static Truth join(Truth a, Truth b) {
-    if (a == Truth::none || a == b) return b;
-    return b == Truth::none ? a : Truth::varies;
-  }
   Truth at(ValueId v) const { return found_[v.index]; }
 
   Truth evaluate(std::uint32_t v) const {
     const core::Rhs& rhs = core_.values[v].rhs;
-    if (const auto* c = std::get_if<core::Const>(&rhs)) return of(c->value.truth());
+    if (const auto* c = std::get_if<core::Const>(&rhs)) return truth_of(c->value.truth());
     if (const auto* w = std::get_if<core::When>(&rhs))
-      return same_but_at_start(v, w->operand) ? of(core_[core_.values[v].clock].positive) : at(w->operand);
+      return same_but_at_start(v, w->operand) ? truth_of(core_[core_.values[v].clock].positive) : at(w->operand);
     if (const auto* f = std::get_if<core::Fby>(&rhs)) return join(at(f->init), at(f->next));
     if (const auto* p = std::get_if<core::Post>(&rhs)) return at(p->operand);
-    if (const auto* m = std::get_if<core::Merge>(&rhs)) return merge(*m);
+    if (const auto* m = std::get_if<core::Merge>(&rhs))
+      return choice(at(m->condition), at(m->on_true), at(m->on_false));
     if (const auto* a = std::get_if<core::Apply>(&rhs)) return apply(*a);
     return Truth::varies;
   }
@@ -89,29 +83,11 @@ class Truths {
            core_.is_const(p->init) && std::get<core::Const>(core_[p->init].rhs).value.truth() != clock.positive;
   }
 
-  Truth merge(const core::Merge& m) const {
-    switch (at(m.condition)) {
-      case Truth::none:
-        return Truth::none;
-      case Truth::yes:
-        return at(m.on_true);
-      case Truth::no:
-        return at(m.on_false);
-      default:
-        return join(at(m.on_true), at(m.on_false));
-    }
-  }
-
   Truth apply(const core::Apply& a) const {
     const ScalarOp op = operators()[a.op].scalar;
-    if (op != ScalarOp::logical_not && op != ScalarOp::logical_and && op != ScalarOp::logical_or) return Truth::varies;
-    const Truth x = at(a.operands[0]);
-    if (op == ScalarOp::logical_not) return x == Truth::yes ? Truth::no : x == Truth::no ? Truth::yes : x;
-    const Truth y = at(a.operands[1]), decisive = of(op == ScalarOp::logical_or);
-    if (x == decisive || y == decisive) return decisive;
-    // The highest that both outcomes of the unknown one stay below, so that the walk ends.
-    if (x == Truth::none || y == Truth::none) return x == Truth::varies || y == Truth::varies ? decisive : Truth::none;
-    return x == Truth::varies || y == Truth::varies ? Truth::varies : x;
+    if (op == ScalarOp::logical_not) return negated(at(a.operands[0]));
+    if (op != ScalarOp::logical_and && op != ScalarOp::logical_or) return Truth::varies;
+    return connective(at(a.operands[0]), at(a.operands[1]), truth_of(op == ScalarOp::logical_or));
   }
 
   Core& core_;

@@ -192,6 +192,9 @@ struct OperatorInfo {
   std::string_view onnx{};   // "Add", "ReduceSum", …; empty: no counterpart
   std::string_view doc;      // one line: meaning, shapes, errors
   std::string_view example;  // an expression with its value: "add(1, 2) -- 3"
+
+  // Computing it does nothing but yield its result: it may be left out, or done at another time.
+  bool only_computes() const { return !can_fail && !random && lowering != Lowering::parameter; }
 };
 
 using OperatorId = std::uint16_t;

@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "fuzz/generated_clocks.h"
+
 namespace rml::fuzz {
 
 namespace {
@@ -12,12 +14,6 @@ constexpr int boolean = -1;
 const std::vector<std::string> shape_texts = {"f64", "f64[2]", "f64[3]", "f64[2, 3]"};
 const std::vector<Shape> shapes = {{}, {2}, {3}, {2, 3}};
 enum ShapeIndex { scalar, two, three, matrix };
-
-struct Clock {
-  int parent;  // -1: base
-  std::string condition;
-  bool positive;
-};
 
 struct Variable {
   std::string name;
@@ -66,7 +62,7 @@ class Generator {
   // ---- nodes ----
 
   void node(const std::string& name, int equations) {
-    clocks_ = {{-1, "", true}};
+    clocks_ = {};
     pool_ = {{"end", boolean, 0}, {"c", boolean, 0}};
     body_.clear();
     next_ = 0;
@@ -89,7 +85,7 @@ class Generator {
     if (outputs.empty()) add_output(made, outputs, expression(scalar, 0, 3), scalar, false);
     if (chance(25)) {
       const int s = any_shape();
-      add_output(made, outputs, expression(s, clock(0, "c", true), 2), s, true);
+      add_output(made, outputs, expression(s, clocks_.on(0, "c", true), 2), s, true);
     }
     source_ += "node " + name + "(" + join(inputs) + ") -> (" + join(outputs) + ")\n" + body_ + "\n";
     callees_.push_back(std::move(made));
@@ -103,8 +99,8 @@ class Generator {
   }
 
   std::string to_base(std::string e, int c) {
-    for (; c != 0; c = clocks_[static_cast<std::size_t>(c)].parent) {
-      const Clock& k = clocks_[static_cast<std::size_t>(c)];
+    for (; c != 0; c = clocks_[c].parent) {
+      const GeneratedClock& k = clocks_[c];
       const std::string other = std::to_string(pick(3)) + ".5";
       e = "(merge " + k.condition + " (" + (k.positive ? e : other) + ") (" + (k.positive ? other : e) + "))";
     }
@@ -161,21 +157,11 @@ class Generator {
 
   // ---- clocks and conditions ----
 
-  int clock(int parent, const std::string& condition, bool positive) {
-    for (std::size_t i = 0; i < clocks_.size(); ++i)
-      if (clocks_[i].parent == parent && clocks_[i].condition == condition && clocks_[i].positive == positive)
-        return static_cast<int>(i);
-    clocks_.push_back({parent, condition, positive});
-    return static_cast<int>(clocks_.size() - 1);
-  }
-  int depth(int c) const { return c == 0 ? 0 : 1 + depth(clocks_[static_cast<std::size_t>(c)].parent); }
   std::string when(int c) const {
-    const Clock& k = clocks_[static_cast<std::size_t>(c)];
+    const GeneratedClock& k = clocks_[c];
     return " when " + std::string(k.positive ? "" : "not ") + k.condition;
   }
-  std::string end(int c) const {
-    return c == 0 ? "end" : "(" + end(clocks_[static_cast<std::size_t>(c)].parent) + when(c) + ")";
-  }
+  std::string end(int c) const { return c == 0 ? "end" : "(" + end(clocks_[c].parent) + when(c) + ")"; }
 
   std::string variable(int shape, int c) {
     std::vector<const Variable*> fit;
@@ -207,9 +193,9 @@ class Generator {
 
   int random_clock() {
     if (chance(55)) return 0;
-    const int c = pick(static_cast<int>(clocks_.size()));
+    const int c = pick(clocks_.size());
     const std::string k = condition(c);
-    return k.empty() || depth(c) >= 3 || chance(30) ? c : clock(c, k, chance(60));
+    return k.empty() || clocks_.depth(c) >= 3 || chance(30) ? c : clocks_.on(c, k, chance(60));
   }
 
   // ---- expressions ----
@@ -225,8 +211,7 @@ class Generator {
   std::string leaf(int shape, int c) {
     if (chance(80))
       if (std::string v = variable(shape, c); !v.empty()) return v;
-    if (c != 0 && chance(75))
-      return "((" + leaf(shape, clocks_[static_cast<std::size_t>(c)].parent) + ")" + when(c) + ")";
+    if (c != 0 && chance(75)) return "((" + leaf(shape, clocks_[c].parent) + ")" + when(c) + ")";
     return exact_literal(shape);
   }
 
@@ -248,12 +233,11 @@ class Generator {
     }
     if (kind < 65) {
       const std::string k = condition(c);
-      if (k.empty() || depth(c) >= 3) return part();
-      return "(merge " + k + " (" + expression(shape, clock(c, k, true), fuel - 1) + ") (" +
-             expression(shape, clock(c, k, false), fuel - 1) + "))";
+      if (k.empty() || clocks_.depth(c) >= 3) return part();
+      return "(merge " + k + " (" + expression(shape, clocks_.on(c, k, true), fuel - 1) + ") (" +
+             expression(shape, clocks_.on(c, k, false), fuel - 1) + "))";
     }
-    if (kind < 73 && c != 0)
-      return "((" + expression(shape, clocks_[static_cast<std::size_t>(c)].parent, fuel - 1) + ")" + when(c) + ")";
+    if (kind < 73 && c != 0) return "((" + expression(shape, clocks_[c].parent, fuel - 1) + ")" + when(c) + ")";
     if (kind < 78) return "(" + leaf(shape, c) + " fby " + part() + ")";
     if (kind < 81) return "(" + part() + " fby " + part() + ")";
     if (kind < 84) return "(post " + part() + ")";
@@ -416,10 +400,10 @@ class Generator {
     const std::string n = fresh("k"), k = condition(c);
     const std::string e = tame(expression(s, c, 2));
     if (k.empty() || chance(5)) return define(n, s, c, leaf(s, c) + " fby tanh(" + n + " + " + e + ")");
-    if (depth(c) < 3 && chance(50))
+    if (clocks_.depth(c) < 3 && chance(50))
       return define(n, s, c,
-                    "merge " + k + " (" + tame(expression(s, clock(c, k, true), 2)) + ") ((" + leaf(s, c) + " fby " +
-                        n + ") when not " + k + ")");
+                    "merge " + k + " (" + tame(expression(s, clocks_.on(c, k, true), 2)) + ") ((" + leaf(s, c) +
+                        " fby " + n + ") when not " + k + ")");
     define(n, s, c, "if " + k + " then " + e + " else 0.9 * (" + leaf(s, c) + " fby " + n + ")");
   }
 
@@ -442,7 +426,7 @@ class Generator {
     std::vector<Variable> made;
     for (const Callee::Output& o : g.outputs) {
       names.push_back(fresh("y"));
-      made.push_back({names.back(), o.shape, o.sampled ? clock(c, given, true) : c});
+      made.push_back({names.back(), o.shape, o.sampled ? clocks_.on(c, given, true) : c});
     }
     body_ += "  " + join(names) + " = " + g.name + "(" + join(list) + ");\n";
     pool_.insert(pool_.end(), made.begin(), made.end());
@@ -450,7 +434,7 @@ class Generator {
 
   std::mt19937_64 random_;
   std::vector<Variable> pool_;
-  std::vector<Clock> clocks_;
+  GeneratedClocks clocks_;
   std::vector<Callee> callees_;
   std::string body_, source_ = "node square(x) -> (y)\n  y = x * x;\n\n";
   int next_ = 0;

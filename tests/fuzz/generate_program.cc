@@ -9,6 +9,8 @@
 #include <map>
 #include <random>
 
+#include "fuzz/generated_clocks.h"
+
 namespace rml::fuzz {
 
 namespace {
@@ -19,12 +21,6 @@ struct GenType {
   friend bool operator==(const GenType&, const GenType&) = default;
 };
 
-struct GenClock {
-  int parent;  // -1: base
-  std::string condition;
-  bool positive;
-};
-
 struct Variable {
   std::string name;
   GenType type;
@@ -33,7 +29,7 @@ struct Variable {
 
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed) { clocks_.push_back({-1, "", true}); }
+  explicit Generator(std::uint64_t seed) : random_(seed) {}
 
   GeneratedProgram run() {
     GeneratedProgram out;
@@ -128,18 +124,9 @@ class Generator {
       const GenType t = random_type();
       const Chronogram& rows = out.inputs;
       add("s", t, " when c", [&](std::int64_t k) { return rows[1].cells[static_cast<std::size_t>(k)].value.truth(); });
-      pool_.push_back({"s", t, clock(0, "c", true)});
+      pool_.push_back({"s", t, clocks_.on(0, "c", true)});
     }
   }
-
-  int clock(int parent, const std::string& condition, bool positive) {
-    for (std::size_t i = 0; i < clocks_.size(); ++i)
-      if (clocks_[i].parent == parent && clocks_[i].condition == condition && clocks_[i].positive == positive)
-        return static_cast<int>(i);
-    clocks_.push_back({parent, condition, positive});
-    return static_cast<int>(clocks_.size() - 1);
-  }
-  int depth(int c) const { return c == 0 ? 0 : 1 + depth(clocks_[static_cast<std::size_t>(c)].parent); }
 
   // ---- expressions ----
 
@@ -171,7 +158,7 @@ class Generator {
     if (chance(80))
       if (std::string v = variable(t, c); !v.empty()) return v;
     if (c != 0 && chance(60)) {
-      const GenClock& k = clocks_[static_cast<std::size_t>(c)];
+      const GeneratedClock& k = clocks_[c];
       return "((" + leaf(t, k.parent) + ") when " + (k.positive ? "" : "not ") + k.condition + ")";
     }
     return literal(t);
@@ -189,12 +176,12 @@ class Generator {
     }
     if (kind < 70) {
       const std::string k = condition(c);
-      if (k.empty() || depth(c) >= 3) return leaf(t, c);
-      return "(merge " + k + " (" + expression(t, clock(c, k, true), fuel - 1) + ") (" +
-             expression(t, clock(c, k, false), fuel - 1) + "))";
+      if (k.empty() || clocks_.depth(c) >= 3) return leaf(t, c);
+      return "(merge " + k + " (" + expression(t, clocks_.on(c, k, true), fuel - 1) + ") (" +
+             expression(t, clocks_.on(c, k, false), fuel - 1) + "))";
     }
     if (kind < 78 && c != 0) {
-      const GenClock k = clocks_[static_cast<std::size_t>(c)];
+      const GeneratedClock k = clocks_[c];
       return "((" + expression(t, k.parent, fuel - 1) + ") when " + (k.positive ? "" : "not ") + k.condition + ")";
     }
     if (kind < 88) return "(" + leaf(t, c) + " fby " + expression(t, c, fuel - 1) + ")";
@@ -264,10 +251,10 @@ class Generator {
 
   int random_clock() {
     if (chance(55)) return 0;
-    const int c = pick(static_cast<int>(clocks_.size()));
-    if (depth(c) >= 3) return c;
+    const int c = pick(clocks_.size());
+    if (clocks_.depth(c) >= 3) return c;
     const std::string k = condition(c);
-    return k.empty() || chance(30) ? c : clock(c, k, chance(60));
+    return k.empty() || chance(30) ? c : clocks_.on(c, k, chance(60));
   }
 
   void equation() {
@@ -335,8 +322,8 @@ class Generator {
     for (const Variable& v : chosen) {
       // An output's clock must be an interface matter: bring it to base.
       std::string e = v.name == "v_last" ? "0 fby 1" : v.name;
-      for (int c = v.clock; c != 0; c = clocks_[static_cast<std::size_t>(c)].parent) {
-        const GenClock& g = clocks_[static_cast<std::size_t>(c)];
+      for (int c = v.clock; c != 0; c = clocks_[c].parent) {
+        const GeneratedClock& g = clocks_[c];
         const std::string other = literal(v.type);
         e = "(merge " + g.condition + " (" + (g.positive ? e : other) + ") (" + (g.positive ? other : e) + "))";
       }
@@ -353,7 +340,7 @@ class Generator {
 
   std::mt19937_64 random_;
   std::vector<Variable> pool_;
-  std::vector<GenClock> clocks_;
+  GeneratedClocks clocks_;
   std::vector<std::string> input_text_, output_text_;
   std::string body_;
   int next_ = 0;
