@@ -66,7 +66,9 @@ void add_back_options(CLI::App* app, CommandLine& line) {
       ->check(CLI::Range(0, 3))
       ->type_name("N");
   app->add_option("--cpu", line.cpu, "processor (default: native for run, generic for build)")->type_name("NAME");
-  app->add_flag("--fast-math", target.fast_math, "allow reassociation and approximations of floats");
+  auto* fast = app->add_flag("--fast-math", target.fast_math, "allow reassociation and approximations of floats");
+  app->add_flag("--strict-math", target.strict_math, "sums and functions to the bit as in the reference engine")
+      ->excludes(fast);
   for (const char* name : {"--chunk", "--parallel"}) {
     app->add_option_function<std::string>(
            name, [&line, name](const std::string&) { line.not_available = name; }, "not available yet")

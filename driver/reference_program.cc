@@ -59,12 +59,6 @@ std::vector<CutCondition> cut_conditions(const Core& core) {
   return cuts;
 }
 
-const char* failure_message(const OperatorInfo& row) {
-  if (row.scalar == ScalarOp::div || row.scalar == ScalarOp::mod) return "division by zero";
-  if (row.kernel.empty()) return "index out of bounds";
-  return "the computation has no result";
-}
-
 }  // namespace
 
 // Everything the table points to; strings live in a deque, so that they stay where they are.
@@ -117,7 +111,7 @@ struct ReferenceProgram::Tables {
       const auto* apply = std::get_if<core::Apply>(&core.values[i].rhs);
       if (apply == nullptr || !operators()[apply->op].can_fail) continue;
       value_sites[static_cast<std::uint32_t>(i)] = static_cast<std::uint32_t>(sites.size());
-      sites.push_back(site(core.values[i].span, failure_message(operators()[apply->op])));
+      sites.push_back(site(core.values[i].span, std::string(operators()[apply->op].failure)));
     }
     assert_sites = static_cast<std::uint32_t>(sites.size());
     for (const CoreAssert& check : core.asserts) {

@@ -62,8 +62,7 @@ void ProgramBuilder::sites() {
   for (std::size_t i = 0; i < core().values.size(); ++i) {
     const auto* a = std::get_if<core::Apply>(&core().values[i].rhs);
     if (a == nullptr || !operators()[a->op].can_fail) continue;
-    const bool index = operators()[a->op].lowering == Lowering::index;
-    program_.value_sites[i] = site(core().values[i].span, index ? "index out of bounds" : "division by zero");
+    program_.value_sites[i] = site(core().values[i].span, std::string(operators()[a->op].failure));
   }
   for (const CoreAssert& a : core().asserts) asserts_of_[a.condition.index].push_back(site(a.span, a.message));
 }

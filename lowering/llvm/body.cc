@@ -56,6 +56,10 @@ void Body::leave_with(IrValue code) {
 }
 
 void Body::check(IrValue bad, int kind, std::uint32_t site, IrValue value, IrValue bound) {
+  check(bad, ir.getInt32(static_cast<std::uint32_t>(kind)), site, value, bound);
+}
+
+void Body::check(IrValue bad, IrValue kind, std::uint32_t site, IrValue value, IrValue bound) {
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(bad); known != nullptr && known->isZero()) return;
   auto* fault = new_block("fault");
   auto* sound = new_block("sound");
@@ -65,8 +69,7 @@ void Body::check(IrValue bad, int kind, std::uint32_t site, IrValue value, IrVal
   const auto wide = [&](IrValue v) -> IrValue {
     return v == nullptr ? ir.getInt64(0) : ir.CreateSExtOrTrunc(v, module.i64());
   };
-  leave_with(ir.CreateCall(module.raise(), {state, ir.getInt32(static_cast<std::uint32_t>(kind)), ir.getInt32(site),
-                                            cycle(), wide(value), wide(bound)}));
+  leave_with(ir.CreateCall(module.raise(), {state, kind, ir.getInt32(site), cycle(), wide(value), wide(bound)}));
   ir.SetInsertPoint(sound);
 }
 

@@ -74,6 +74,7 @@ class Body {
   // Returns `result` here, or through the common exit the code of a fault.
   void finish(const std::function<void()>& before_return = {}, int result = 0);
   void check(IrValue bad, int kind, std::uint32_t site, IrValue value = nullptr, IrValue bound = nullptr);
+  void check(IrValue bad, IrValue kind, std::uint32_t site, IrValue value, IrValue bound);
   void leave_with(IrValue code);  // of a fault raised elsewhere
   void leave_unless_zero(IrValue code);
   void fail_memory(IrValue bytes_refused);  // faults unless it is 0
@@ -230,6 +231,7 @@ class Body {
 
   // emit_call.cc: what is not in the equations
   void random(ValueId, const core::Apply&);
+  void kernel(ValueId, const core::Apply&);
   void parameter(ValueId, ValueId init);
   void call(ValueId, const core::Call&);
 

@@ -26,6 +26,7 @@ struct TargetOptions {
   std::string cpu = "generic";  // "native": the host's
   int optimization = 2;         // 0…3
   bool fast_math = false;
+  bool strict_math = false;  // products, reductions and functions exactly as in the reference engine
 };
 
 struct EmitOptions {

@@ -83,6 +83,64 @@ void Body::random(ValueId v, const core::Apply& a) {
   if (row.can_fail) check(ir.CreateICmpNE(code, ir.getInt32(0)), RML_FAULT_NUMERIC, module.site(v));
 }
 
+// The rml_kernel_call is made anew for every call, in the frame; all but the addresses is constant.
+void Body::kernel(ValueId v, const core::Apply& a) {
+  const OperatorInfo& row = operators()[a.op];
+  auto* pointer = module.pointer();
+  auto *word = module.i32(), *wide = module.i64();
+  const auto field = [&](llvm::StructType* type, IrValue base, unsigned k) {
+    return ir.CreateStructGEP(type, base, k);
+  };
+  const auto integers = [&](const std::vector<std::int64_t>& values) {
+    std::vector<llvm::Constant*> constants;
+    for (const std::int64_t x : values) constants.push_back(ir.getInt64(static_cast<std::uint64_t>(x)));
+    return module.table("integers", wide, constants);
+  };
+  auto* array = llvm::StructType::get(module.context, {pointer, pointer, word, word});
+  const auto describe = [&](IrValue to, ValueId x, IrValue data) {
+    ir.CreateStore(data, field(array, to, 0));
+    ir.CreateStore(integers(info(x).shape), field(array, to, 1));
+    ir.CreateStore(ir.getInt32(static_cast<std::uint32_t>(info(x).shape.size())), field(array, to, 2));
+    ir.CreateStore(ir.getInt32(static_cast<std::uint32_t>(info(x).dtype)), field(array, to, 3));
+  };
+  auto* operands = variable(llvm::ArrayType::get(array, a.operands.size()), "operands");
+  for (std::size_t k = 0; k < a.operands.size(); ++k) {
+    prepare(a.operands[k]);
+    describe(ir.CreateConstInBoundsGEP1_64(array, operands, k), a.operands[k], address(a.operands[k]));
+  }
+  auto* to = variable(array, "to");
+  describe(to, v, result(v));
+
+  std::vector<Shape> shapes;
+  std::vector<DType> dtypes;
+  for (const ValueId x : a.operands) shapes.push_back(info(x).shape), dtypes.push_back(info(x).dtype);
+  const std::int64_t bytes = row.scratch == nullptr ? 0 : row.scratch({dtypes, shapes, a.attributes, info(v).dtype});
+  IrValue memory = bytes == 0 ? llvm::ConstantPointerNull::get(pointer)
+                              : at(module.layout.scratch(static_cast<std::uint64_t>(bytes)));
+  auto* attribute = llvm::StructType::get(module.context, {pointer, wide, ir.getDoubleTy()});
+  std::vector<llvm::Constant*> attributes;
+  for (const Attribute& x : a.attributes) {
+    auto* count = ir.getInt64(x.given ? x.integers.size() : std::uint64_t(-1));
+    attributes.push_back(llvm::ConstantStruct::get(
+        attribute, {integers(x.integers), count, llvm::ConstantFP::get(ir.getDoubleTy(), x.number)}));
+  }
+  auto* type = llvm::StructType::get(module.context, {pointer, pointer, pointer, pointer, wide, wide, word, word});
+  auto* call = variable(type, llvm::StringRef(row.name));
+  ir.CreateStore(operands, field(type, call, 0));
+  ir.CreateStore(to, field(type, call, 1));
+  ir.CreateStore(module.table("attributes", attribute, attributes), field(type, call, 2));
+  ir.CreateStore(memory, field(type, call, 3));
+  ir.CreateStore(ir.getInt32(static_cast<std::uint32_t>(a.operands.size())), field(type, call, 6));
+  ir.CreateStore(ir.getInt32(static_cast<std::uint32_t>(attributes.size())), field(type, call, 7));
+  auto callee =
+      module.module.getOrInsertFunction(std::string(row.kernel), llvm::FunctionType::get(word, {pointer}, false));
+  if (auto* f = llvm::dyn_cast<llvm::Function>(callee.getCallee())) f->setDoesNotThrow();
+  IrValue code = ir.CreateCall(callee, {call});
+  if (!row.can_fail) return;
+  IrValue value = ir.CreateLoad(wide, field(type, call, 4)), bound = ir.CreateLoad(wide, field(type, call, 5));
+  check(ir.CreateICmpNE(code, ir.getInt32(0)), code, module.site(v), value, bound);
+}
+
 // The elements behind the slot, unless it points to itself; it is emptied, as its one instant is this one.
 // The unit that keeps the parameter may have to wait for its first instant: the cell has the value from
 // now on, for states that are saved meanwhile.

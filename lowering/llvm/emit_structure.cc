@@ -59,6 +59,8 @@ void Body::apply(ValueId v, const core::Apply& a) {
       return one_hot(v, a.operands[0]);
     case Lowering::random:
       return random(v, a);
+    case Lowering::kernel:
+      return kernel(v, a);
     case Lowering::parameter:
       return parameter(v, a.operands[0]);
     case Lowering::sum_to:

@@ -159,6 +159,7 @@ std::vector<OperatorInfo> arithmetic_rows() {
     if (info.name == "div") info.evaluate = division<scalar::Div>;
     if (info.name == "mod") info.evaluate = division<scalar::Mod>;
     info.can_fail = info.name == "div" || info.name == "mod";
+    if (info.can_fail) info.failure = "division by zero";
     // minimum and maximum are not: of -0 and 0, and of two NaNs, they take the first.
     info.commutative = info.name == "add" || info.name == "mul";
   }

@@ -22,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/kernels/kernel.h"
 #include "semantics/type.h"
 
 namespace rml {
@@ -163,6 +164,7 @@ enum class Lowering : std::uint8_t {
   one_hot,
   random,       // runtime kernel; which one: OperatorInfo::kernel; its number attributes in order
                 // are the kernel's a and b, 0 where the row has none
+  kernel,       // a C function of runtime/kernels/kernel.h: OperatorInfo::kernel
   parameter,    // what was given from outside under the key, if anything, else the operand
   folded,       // never reaches code generation: shape, zeros with constant shape, …
   sum_to,       // sums the axes along which the result's shape broadcasts to the operand's
@@ -179,9 +181,11 @@ struct OperatorInfo {
   Evaluate evaluate;
   Lowering lowering;
   ScalarOp scalar = ScalarOp::none;
-  std::string_view kernel{};  // C symbol of a runtime kernel, if any
-  bool can_fail = false;      // division, indexing, …: an effect, kept alive
-  bool random = false;        // takes the hidden operand `cycle` (i64) last
+  std::string_view kernel{};                              // C symbol of a runtime kernel, if any
+  std::int64_t (*scratch)(const Application&) = nullptr;  // bytes that a Lowering::kernel needs; null: none
+  std::string_view failure = "index out of bounds";       // what stops the run, where can_fail
+  bool can_fail = false;                                  // division, indexing, …: an effect, kept alive
+  bool random = false;                                    // takes the hidden operand `cycle` (i64) last
   bool commutative = false;
   // One entry per operand: the adjoint of that operand as an R(ML)2 expression over the
   // parameter names, `y` (the result) and `dy` (its adjoint), before un-broadcasting;
@@ -242,5 +246,9 @@ std::vector<OperatorInfo> structural_operators();  // shape changes, concat, arr
 std::vector<OperatorInfo> reduction_operators();
 std::vector<OperatorInfo> construction_operators();  // zeros, ones, full, iota, one_hot, shape
 std::vector<OperatorInfo> random_operators();
+std::vector<OperatorInfo> indexing_operators();       // gather, scatter, sort, cumsum, pad, roll, …
+std::vector<OperatorInfo> convolution_operators();    // convolutions, pooling, im2col
+std::vector<OperatorInfo> decomposition_operators();  // solve, cholesky, qr, svd, …
+std::vector<OperatorInfo> transform_operators();      // Fourier transforms, CTC
 
 }  // namespace rml

@@ -79,6 +79,7 @@ std::vector<OperatorInfo> random_operators() {
   };
   // Degenerate draws have probability zero, but the kernel can tell: RML_FAULT_NUMERIC.
   rows.back().can_fail = true;
+  rows.back().failure = "the computation has no result";
   return rows;
 }
 

@@ -40,4 +40,22 @@ struct RowText {
 OperatorInfo row(std::string_view name, std::vector<OperatorParameter> parameters, DTypeSlot result, ShapeRule shape,
                  Evaluate evaluate, Lowering lowering, std::vector<std::string_view> vjp, RowText text);
 
+// Calls a kernel of the kernel calling convention; `scratch` as in OperatorInfo.
+Fault call_kernel(rml_kernel*, std::int64_t (*scratch)(const Application&), const Application&,
+                  std::span<const Tensor* const> operands, Tensor& result);
+
+// A row whose evaluation and lowering is one kernel, with the name of its C symbol:
+// kernel_row<rml_kernel_sort, sort_scratch>("sort", "rml_kernel_sort", …).
+template <rml_kernel* kernel, std::int64_t (*scratch)(const Application&) = nullptr>
+OperatorInfo kernel_row(std::string_view name, std::string_view symbol, std::vector<OperatorParameter> parameters,
+                        DTypeSlot result, ShapeRule shape, std::vector<std::string_view> vjp, RowText text) {
+  constexpr Evaluate evaluate = [](const Application& app, const EvaluationContext&,
+                                   std::span<const Tensor* const> operands,
+                                   Tensor& result) { return call_kernel(kernel, scratch, app, operands, result); };
+  OperatorInfo info = row(name, std::move(parameters), result, shape, evaluate, Lowering::kernel, std::move(vjp), text);
+  info.kernel = symbol;
+  info.scratch = scratch;
+  return info;
+}
+
 }  // namespace rml
