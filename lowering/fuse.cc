@@ -3,7 +3,7 @@
 //
 //   t := mul a b;  y := add t c        (one loop:  y[i] = a[i] * b[i] + c[i])
 //
-// A matrix transposed for one product only, as its left operand, is read where it lies.
+// A matrix transposed for one product only is read where it lies.
 #include "lowering/fuse.h"
 
 #include <unordered_map>
@@ -72,7 +72,7 @@ class Fusion {
            l == Lowering::reduce_max;
   }
 
-  // Rows and columns exchanged, and nothing else: a product reads its left operand so where it lies.
+  // Rows and columns exchanged, and nothing else: a product reads its operands so where they lie.
   bool exchanges_rows(const Value& value, const core::Apply& a) const {
     if (operators()[a.op].lowering != Lowering::transpose || value.shape.size() < 2) return false;
     const std::vector<Shape> shapes = {core_[a.operands[0]].shape};
@@ -101,9 +101,9 @@ class Fusion {
         if (reduces(op.lowering) || (elementwise && core_[o].shape == core_[c->value].shape))
           program_.inlined[o.index] = true;
       }
-      if (op.lowering == Lowering::matmul && exchanged.contains(a->operands[0].index) &&
-          core_[a->operands[1]].shape.size() >= 2)
-        program_.inlined[a->operands[0].index] = true;
+      if (op.lowering == Lowering::matmul)
+        for (ValueId o : a->operands)
+          if (exchanged.contains(o.index)) program_.inlined[o.index] = true;
       if (mentions_[c->value.index] == 1 && exchanges_rows(core_[c->value], *a)) exchanged[c->value.index] = true;
       if (elementwise && !op.can_fail && !core_[c->value].shape.empty() && mentions_[c->value.index] == 1)
         candidates[c->value.index] = true;

@@ -163,13 +163,11 @@ IrValue Body::at(std::uint64_t offset) {
 IrValue Body::load_i64(std::uint64_t offset) { return ir.CreateLoad(module.i64(), at(offset)); }
 void Body::store_i64(IrValue value, std::uint64_t offset) { ir.CreateStore(value, at(offset)); }
 
-namespace {
-void mark(llvm::Instruction* instruction, Access access) {
+void Body::mark(llvm::Instruction* instruction, Access access) {
   if (access.scope != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, access.scope);
   if (access.noalias != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_noalias, access.noalias);
   if (access.group != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_access_group, access.group);
 }
-}  // namespace
 
 IrValue Body::load(DType dtype, IrValue address, Access access) {
   llvm::Type* type = memory_type(module.context, dtype);

@@ -92,6 +92,7 @@ class Body {
   IrValue at(std::uint64_t offset);  // address in the state
   IrValue load_i64(std::uint64_t offset);
   void store_i64(IrValue, std::uint64_t offset);
+  static void mark(llvm::Instruction*, Access);
   IrValue load(DType, IrValue address, Access = {});  // register form
   IrValue load_truth(IrValue address);                // of a Boolean cell
   void store(DType, IrValue value, IrValue address, Access = {});
@@ -188,22 +189,56 @@ class Body {
   IrValue multiply(DType, IrValue a, IrValue b);
 
   // emit_product.cc
-  struct Product {
-    DType dtype;
-    IrValue c, a, b;  // addresses of dense [m, n], [m, inner], [inner, n]
-    std::int64_t m, inner, n;
-    std::int64_t a_row, a_inner;  // strides of a
+  struct Matrix {  // an operand: its last two axes' strides
+    ValueId value;
+    Shape shape;
+    std::int64_t row, column;
   };
+  struct Product {  // C[m, n] = A[m, inner] B[inner, n]
+    DType dtype{};
+    IrValue a = nullptr, b = nullptr;  // addresses
+    IrValue c = nullptr;               // offset of C among all elements of the result
+    std::int64_t m = 0, inner = 0, n = 0;
+    std::int64_t a_row = 0, a_inner = 0, b_inner = 0, b_column = 0;  // strides
+    IrValue so_far = nullptr;                                        // address of sums that these are added to
+  };
+  struct Panel {  // some columns of B: element (k, j) lies at k * inner_stride + (column + j) * column_stride
+    IrValue data = nullptr, column = nullptr;
+    std::int64_t inner_stride = 0, column_stride = 0;
+    std::int64_t columns = 0, width = 0;  // those there are, and those computed
+    IrValue column_of_c = nullptr;        // where it is not `column`
+  };
+  // Takes `count` neighbouring elements of the result from an offset on: the first ones of a vector, or a scalar.
+  using Sink = std::function<void(IrValue offset, IrValue elements, std::int64_t count)>;
+  std::int64_t lanes(DType) const;  // of a vector register; 1: the target has none
+  IrValue multiply_add(DType, IrValue a, IrValue b, IrValue sum);
+  IrValue no_terms(DType, llvm::Type*);
+  IrValue place(IrValue base, IrValue index, std::int64_t stride);
+  Matrix matrix(ValueId, bool transposable);
   void matmul(ValueId, ValueId a, ValueId b);
-  void matmul_unrolled(ValueId, ValueId a, ValueId b, const Product&, const std::vector<IrValue>& offsets);
+  void products(ValueId, ValueId a, ValueId b, bool unrolled, const Sink&);
+  void product_unrolled(const Product&, ValueId a, ValueId b, const std::vector<IrValue>& offsets, const Sink&);
+  void product(const Product&, const Sink&);
+  void store_elements(DType, IrValue vector, std::int64_t count, IrValue to, Access);
   bool is_transposition(ValueId) const;
-  void product(const Product&);
-  void matrix_by_vector(const Product&, std::int64_t lanes);
-  void rows_by_vector(const Product&, IrValue row, std::int64_t blocks, std::int64_t lanes);
-  void transpose_square(std::vector<IrValue>& vectors);
-  void tile(const Product&, IrValue row, IrValue column, std::int64_t rows, std::int64_t columns);
-  void tiles(std::int64_t extent, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body);
   void outer(ValueId, ValueId a, ValueId b);
+
+  // emit_gemm.cc
+  std::int64_t tile_rows(DType) const;
+  void each_tile(std::int64_t extent, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body);
+  void tiles(const Product&, const Sink&);
+  void gemm(const Product&, const Sink&);
+  void gemm_by_blocks(const Product&, std::int64_t depth, const Sink&);
+  void fill_panel(const Product&, IrValue pack, IrValue column, std::int64_t columns, std::int64_t width);
+  void fill_panel_transposed(const Product&, IrValue pack, IrValue from, std::int64_t columns, std::int64_t width);
+  void transpose_square(std::vector<IrValue>& vectors);
+  void tile(const Product&, const Panel&, IrValue row, std::int64_t height, const Sink&);
+  IrValue load_elements(DType, llvm::Type*, std::int64_t count, IrValue from);
+
+  // emit_matvec.cc
+  void dots(const Product&, const Sink&);
+  IrValue dots_of(const Product&, IrValue row, std::int64_t rows);
+  IrValue fold(DType, std::vector<IrValue> vectors);
 
   // emit_reduction.cc
   void reduction(ValueId, ValueId x, Lowering, const std::vector<Strides>& to);

@@ -1,195 +1,167 @@
-// Products of matrices and vectors.
+// Products of matrices and vectors: which loops compute them, and where the results go.
 //
-// Each element of a product is the sum, in increasing k and beginning with the first, of
-// single products. Vectors therefore run across elements, never along k: a tile of rows by
-// columns keeps its sums in registers while k runs once through the operands,
+// A product is C[m, n] = sum over k of A[m, k] B[k, n], where A and B are views with strides, so that a
+// transposed operand is read where it lies. Vectors run across elements of C wherever B, or A for a
+// single column, lies so; only where the inner index is the one that is contiguous do they run along it
+// (emit_matvec.cc). Large products go through packed panels and tiles of registers (emit_gemm.cc).
 //
-//   for i in steps of 4, j in steps of two vectors:
-//     s[4][2 vectors] = a[i.., 0] * b[0, j..];  for k: s += a[i.., k] * b[k, j..];  c = s
+// What leaves the registers, a few neighbouring elements of C at a time, is handed to a sink: it is
+// stored, or an elementwise expression is computed from it (a bias, an activation, the step of a
+// parameter), and the product itself is never in memory.
 //
-// which gives every sum its order, to the bit. The rest at an edge is a smaller tile. A product with
-// a vector (n = 1) has its vectors run across rows: blocks of the matrix are transposed in registers.
-// A transposed left operand is read where it lies.
+// Single products are contracted into the sums, and sums along vectors have the order of their lanes,
+// unless strict_math asks for the increasing order of k.
 #include <algorithm>
 
 #include "lowering/llvm/body.h"
 
 namespace rml::codegen {
 
+std::int64_t Body::lanes(DType dtype) const {
+  return std::max<std::int64_t>(module.vector_bits / 8 / static_cast<std::int64_t>(byte_size(dtype)), 1);
+}
+
+IrValue Body::multiply_add(DType dtype, IrValue a, IrValue b, IrValue sum) {
+  if (is_float(dtype) && !module.options.target.strict_math)
+    return ir.CreateIntrinsic(llvm::Intrinsic::fmuladd, {a->getType()}, {a, b, sum});
+  return add(dtype, sum, multiply(dtype, a, b));
+}
+
+// Neutral for sums: to the bit, also of -0.0.
+IrValue Body::no_terms(DType dtype, llvm::Type* type) {
+  return is_float(dtype) ? llvm::ConstantFP::getNegativeZero(type) : llvm::Constant::getNullValue(type);
+}
+
+IrValue Body::place(IrValue base, IrValue index, std::int64_t stride) {
+  if (stride == 0) return base;
+  IrValue step = stride == 1 ? index : ir.CreateMul(index, constant(stride), "", true, true);
+  auto* known = llvm::dyn_cast<llvm::ConstantInt>(base);
+  return known != nullptr && known->isZero() ? step : ir.CreateAdd(base, step, "", true, true);
+}
+
+// The operand's elements and its last two axes' strides; one that is transposed only here is not prepared.
+Body::Matrix Body::matrix(ValueId v, bool transposable) {
+  Shape shape = info(v).shape;
+  const bool transposed = transposable && module.inlined(v) && is_transposition(v);
+  if (transposed) v = std::get<core::Apply>(info(v).rhs).operands[0];
+  prepare(v);
+  Matrix m{v, shape, shape.size() > 1 ? shape.back() : 1, 1};
+  if (transposed) m.row = 1, m.column = shape[shape.size() - 2];
+  return m;
+}
+
 void Body::matmul(ValueId v, ValueId a, ValueId b) {
-  Shape x = info(a).shape, y = info(b).shape;
+  if (elements(info(v).shape) == 0) return;
   const bool unrolled = small(v) && small(a) && small(b);
-  const bool transposed = module.inlined(a) && !unrolled && is_transposition(a);
-  if (transposed) a = std::get<core::Apply>(info(a).rhs).operands[0];
-  prepare(a);
-  prepare(b);
-  if (x.size() == 1) x.insert(x.begin(), 1);
-  if (y.size() == 1) y.push_back(1);
-  Product p{info(v).dtype, result(v), nullptr, nullptr, x[x.size() - 2], x.back(), y.back(), x.back(), 1};
-  if (transposed) p.a_row = 1, p.a_inner = p.m;
-  const Shape batch_a(x.begin(), x.end() - 2), batch_b(y.begin(), y.end() - 2);
+  IrValue to = result(v);
+  const Access access = small(v) ? Access{} : separate(1)[0];
+  const DType dtype = info(v).dtype;
+  products(v, a, b, unrolled, [&](IrValue at, IrValue vector, std::int64_t count) {
+    store_elements(dtype, vector, count, offset(dtype, to, at), access);
+  });
+}
+
+// Calls the sink for all elements of the product a b, which has v's shape.
+void Body::products(ValueId v, ValueId a, ValueId b, bool unrolled, const Sink& sink) {
+  Matrix x = matrix(a, !unrolled), y = matrix(b, !unrolled);
+  if (x.shape.size() == 1) {
+    x.shape.insert(x.shape.begin(), 1);
+    x.row = 0, x.column = 1;
+  }
+  if (y.shape.size() == 1) {
+    y.shape.push_back(1);
+    y.row = 1, y.column = 0;
+  }
+  Product p;
+  p.dtype = info(v).dtype;
+  p.m = x.shape[x.shape.size() - 2], p.inner = x.shape.back(), p.n = y.shape.back();
+  p.a_row = x.row, p.a_inner = x.column, p.b_inner = y.row, p.b_column = y.column;
+  const Shape batch_a(x.shape.begin(), x.shape.end() - 2), batch_b(y.shape.begin(), y.shape.end() - 2);
   const Shape batch = *rml::broadcast(batch_a, batch_b);
   std::vector<Strides> views = {dense_strides(batch), broadcast_strides(batch_a, batch),
                                 broadcast_strides(batch_b, batch)};
   const std::int64_t sizes[] = {p.m * p.n, p.m * p.inner, p.inner * p.n};
-  for (std::size_t k = 0; k < 3; ++k) {
+  for (std::size_t k = 0; k < 3; ++k)
     for (std::int64_t& stride : views[k]) stride *= sizes[k];
-  }
-  if (elements(info(v).shape) == 0) return;
-  if (!unrolled) p.a = address(a), p.b = address(b);
+  if (!unrolled) p.a = address(x.value), p.b = address(y.value);
   walk(batch, views, unrolled, [&](const std::vector<IrValue>& at) {
-    if (unrolled) return matmul_unrolled(v, a, b, p, at);
+    if (unrolled) return product_unrolled(p, x.value, y.value, at, sink);
     Product one = p;
-    one.c = offset(p.dtype, p.c, at[0]);
     one.a = offset(p.dtype, p.a, at[1]);
     one.b = offset(p.dtype, p.b, at[2]);
-    product(one);
+    one.c = at[0];
+    product(one, sink);
   });
 }
 
-void Body::matmul_unrolled(ValueId, ValueId a, ValueId b, const Product& p, const std::vector<IrValue>& at) {
-  const auto place = [&](IrValue base, std::int64_t index) { return ir.CreateAdd(base, constant(index)); };
+void Body::product_unrolled(const Product& p, ValueId a, ValueId b, const std::vector<IrValue>& at, const Sink& sink) {
+  const auto next = [&](IrValue base, std::int64_t index) { return ir.CreateAdd(base, constant(index)); };
   for (std::int64_t i = 0; i < p.m; ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) {
       IrValue sum = llvm::Constant::getNullValue(register_type(module.context, p.dtype));
       for (std::int64_t k = 0; k < p.inner; ++k) {
-        IrValue term =
-            multiply(p.dtype, element(a, place(at[1], i * p.inner + k)), element(b, place(at[2], k * p.n + j)));
-        sum = k == 0 ? term : add(p.dtype, sum, term);
+        IrValue x = element(a, next(at[1], i * p.inner + k)), y = element(b, next(at[2], k * p.n + j));
+        sum = k == 0 ? multiply(p.dtype, x, y) : multiply_add(p.dtype, x, y, sum);
       }
-      store(p.dtype, sum, offset(p.dtype, p.c, place(at[0], i * p.n + j)));
+      sink(next(at[0], i * p.n + j), sum, 1);
     }
   }
 }
 
-void Body::tiles(std::int64_t extent, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body) {
-  const std::int64_t whole = extent / size;
-  loop(whole, [&](IrValue i) { body(ir.CreateMul(i, constant(size), "", true, true), size); });
-  if (extent % size != 0) body(constant(whole * size), extent % size);
-}
-
-void Body::product(const Product& p) {
-  if (p.n == 1 && p.m > 1 && p.a_row == 1) {
-    // The sums of one row: the vector by the matrix that lies there.
-    return product({p.dtype, p.c, p.b, p.a, 1, p.inner, p.m, p.inner, 1});
+void Body::product(const Product& p, const Sink& sink) {
+  const bool strict = module.options.target.strict_math && is_float(p.dtype);
+  if (p.inner == 0)
+    return loop(p.m * p.n, [&](IrValue i) {
+      sink(ir.CreateAdd(p.c, i), llvm::Constant::getNullValue(register_type(module.context, p.dtype)), 1);
+    });
+  if (p.n == 1 && (p.a_row == 1 || p.m == 1)) {
+    // One row: the vector by the matrix as it lies.
+    Product row{p.dtype, p.b, p.a, p.c, 1, p.inner, p.m, 0, p.b_inner, p.a_inner, p.a_row};
+    return p.m == 1 && p.a_inner == 1 && !strict && lanes(p.dtype) > 1 ? dots(p, sink) : tiles(row, sink);
   }
-  const std::int64_t lanes =
-      std::max<std::int64_t>(module.vector_bits / 8 / static_cast<std::int64_t>(byte_size(p.dtype)), 2);
-  if (p.n == 1 && module.vector_bits > 0 && p.m >= lanes && p.inner >= lanes) return matrix_by_vector(p, lanes);
-  const std::int64_t rows = p.n == 1 ? 8 : module.vector_bits == 0 ? 2 : 4;
-  const std::int64_t columns = p.n == 1 ? 1 : p.m == 1 ? 4 * lanes : 2 * lanes;
-  tiles(p.m, std::min(rows, p.m), [&](IrValue i, std::int64_t height) {
-    tiles(p.n, std::min(columns, p.n), [&](IrValue j, std::int64_t width) { tile(p, i, j, height, width); });
-  });
+  const bool along = !strict && lanes(p.dtype) > 1 && p.inner >= lanes(p.dtype);
+  if (p.n == 1 && p.a_inner == 1 && p.b_inner == 1 && along) return dots(p, sink);
+  if (p.m <= 4 && p.n > 1 && p.b_inner == 1 && p.a_inner == 1 && along) {
+    return loop(p.m, [&](IrValue i) {
+      Product row{p.dtype,
+                  p.b,
+                  offset(p.dtype, p.a, place(constant(0), i, p.a_row)),
+                  place(p.c, i, p.n),
+                  p.n,
+                  p.inner,
+                  1,
+                  p.b_column,
+                  1,
+                  1,
+                  0};
+      dots(row, sink);
+    });
+  }
+  if (p.m > 4 && p.n > 1) return gemm(p, sink);
+  tiles(p, sink);
 }
 
-void Body::tile(const Product& p, IrValue row, IrValue column, std::int64_t rows, std::int64_t columns) {
-  llvm::Type* scalar_type = register_type(module.context, p.dtype);
-  llvm::Type* type =
-      columns == 1 ? scalar_type : llvm::FixedVectorType::get(scalar_type, static_cast<unsigned>(columns));
-  const llvm::Align align(byte_size(p.dtype));
-  std::vector<llvm::AllocaInst*> sums;
-  for (std::int64_t r = 0; r < rows; ++r) sums.push_back(variable(type, "sum"));
-  IrValue first_row = ir.CreateMul(row, constant(p.a_row), "", true, true);
-  const auto terms = [&](IrValue k, bool first) {
-    IrValue b_at = ir.CreateAdd(ir.CreateMul(k, constant(p.n), "", true, true), column, "", true, true);
-    IrValue b = ir.CreateAlignedLoad(type, offset(p.dtype, p.b, b_at), align);
-    for (std::int64_t r = 0; r < rows; ++r) {
-      IrValue a_at = ir.CreateAdd(ir.CreateAdd(first_row, constant(r * p.a_row), "", true, true),
-                                  ir.CreateMul(k, constant(p.a_inner), "", true, true), "", true, true);
-      IrValue a = ir.CreateAlignedLoad(scalar_type, offset(p.dtype, p.a, a_at), align);
-      if (columns > 1) a = ir.CreateVectorSplat(static_cast<unsigned>(columns), a);
-      IrValue term = multiply(p.dtype, a, b);
-      auto* sum = sums[static_cast<std::size_t>(r)];
-      ir.CreateStore(first ? term : add(p.dtype, ir.CreateLoad(type, sum), term), sum);
-    }
+// The first `count` elements, in pieces of powers of two.
+void Body::store_elements(DType dtype, IrValue vector, std::int64_t count, IrValue to, Access access) {
+  auto* type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType());
+  if (type == nullptr) return store(dtype, vector, to, access);
+  const auto put = [&](IrValue piece, IrValue at) {
+    auto* stored = ir.CreateAlignedStore(piece, at, llvm::Align(byte_size(dtype)));
+    mark(stored, access);
   };
-  if (p.inner == 0) {
-    for (auto* sum : sums) ir.CreateStore(llvm::Constant::getNullValue(type), sum);
-  } else {
-    terms(constant(0), true);
-    loop(p.inner - 1, [&](IrValue k) { terms(ir.CreateAdd(k, constant(1), "", true, true), false); });
-  }
-  for (std::int64_t r = 0; r < rows; ++r) {
-    IrValue c_at = ir.CreateAdd(ir.CreateMul(ir.CreateAdd(row, constant(r)), constant(p.n), "", true, true), column, "",
-                                true, true);
-    ir.CreateAlignedStore(ir.CreateLoad(type, sums[static_cast<std::size_t>(r)]), offset(p.dtype, p.c, c_at), align);
-  }
-}
-
-// Two blocks of rows at a time, for their sums to overlap; the last rows are blocks that begin
-// earlier, and compute some sums again.
-void Body::matrix_by_vector(const Product& p, std::int64_t lanes) {
-  const std::int64_t pair = std::min<std::int64_t>(2, p.m / lanes), size = pair * lanes;
-  loop(p.m / size, [&](IrValue i) { rows_by_vector(p, ir.CreateMul(i, constant(size), "", true, true), pair, lanes); });
-  if (p.m % size != 0) rows_by_vector(p, constant(p.m - size), pair, lanes);
-}
-
-void Body::rows_by_vector(const Product& p, IrValue row, std::int64_t blocks, std::int64_t lanes) {
-  auto* scalar_type = register_type(module.context, p.dtype);
-  auto* type = llvm::FixedVectorType::get(scalar_type, static_cast<unsigned>(lanes));
-  const llvm::Align align(byte_size(p.dtype));
-  std::vector<llvm::AllocaInst*> sums;
-  for (std::int64_t b = 0; b < blocks; ++b) sums.push_back(variable(type, "sum"));
-  const auto place = [&](std::int64_t r, IrValue k) {
-    IrValue at = ir.CreateMul(ir.CreateAdd(row, constant(r), "", true, true), constant(p.a_row), "", true, true);
-    return offset(p.dtype, p.a, ir.CreateAdd(at, k, "", true, true));
-  };
-  const auto accumulate = [&](std::int64_t block, IrValue column, IrValue factor, bool first) {
-    IrValue term = multiply(p.dtype, column, ir.CreateVectorSplat(static_cast<unsigned>(lanes), factor));
-    auto* sum = sums[static_cast<std::size_t>(block)];
-    ir.CreateStore(first ? term : add(p.dtype, ir.CreateLoad(type, sum), term), sum);
-  };
-  const auto factor = [&](IrValue k) { return ir.CreateAlignedLoad(scalar_type, offset(p.dtype, p.b, k), align); };
-  const auto square = [&](IrValue k, bool first) {
-    for (std::int64_t b = 0; b < blocks; ++b) {
-      std::vector<IrValue> columns;
-      for (std::int64_t r = 0; r < lanes; ++r)
-        columns.push_back(ir.CreateAlignedLoad(type, place(b * lanes + r, k), align));
-      transpose_square(columns);
-      for (std::int64_t c = 0; c < lanes; ++c)
-        accumulate(b, columns[static_cast<std::size_t>(c)], factor(ir.CreateAdd(k, constant(c), "", true, true)),
-                   first && c == 0);
+  if (type->getNumElements() == count) return put(vector, to);
+  for (std::int64_t done = 0; done < count;) {
+    std::int64_t size = 1;
+    while (size * 2 <= count - done) size *= 2;
+    IrValue at = offset(dtype, to, constant(done));
+    if (size == 1) {
+      put(ir.CreateExtractElement(vector, static_cast<std::uint64_t>(done)), at);
+    } else {
+      std::vector<int> lanes;
+      for (std::int64_t k = 0; k < size; ++k) lanes.push_back(static_cast<int>(done + k));
+      put(ir.CreateShuffleVector(vector, lanes), at);
     }
-  };
-  square(constant(0), true);
-  loop(p.inner / lanes - 1, [&](IrValue k) {
-    square(ir.CreateMul(ir.CreateAdd(k, constant(1), "", true, true), constant(lanes), "", true, true), false);
-  });
-  for (std::int64_t k = p.inner / lanes * lanes; k < p.inner; ++k) {
-    for (std::int64_t b = 0; b < blocks; ++b) {
-      IrValue column = llvm::PoisonValue::get(type);
-      for (std::int64_t r = 0; r < lanes; ++r) {
-        IrValue a = ir.CreateAlignedLoad(scalar_type, place(b * lanes + r, constant(k)), align);
-        column = ir.CreateInsertElement(column, a, static_cast<std::uint64_t>(r));
-      }
-      accumulate(b, column, factor(constant(k)), false);
-    }
-  }
-  for (std::int64_t b = 0; b < blocks; ++b) {
-    IrValue at = ir.CreateAdd(row, constant(b * lanes), "", true, true);
-    ir.CreateAlignedStore(ir.CreateLoad(type, sums[static_cast<std::size_t>(b)]), offset(p.dtype, p.c, at), align);
-  }
-}
-
-// As many vectors as each has lanes, a power of two: in every round, halves of the lanes that are
-// `distance` apart change places between vectors that are.
-void Body::transpose_square(std::vector<IrValue>& vectors) {
-  const auto lanes = static_cast<int>(vectors.size());
-  for (int distance = 1; distance < lanes; distance *= 2) {
-    std::vector<int> low, high;
-    for (int lane = 0; lane < lanes; ++lane) {
-      const bool second = (lane & distance) != 0;
-      low.push_back(second ? lanes + lane - distance : lane);
-      high.push_back(second ? lanes + lane : lane + distance);
-    }
-    for (int i = 0; i < lanes; ++i) {
-      if ((i & distance) != 0) continue;
-      auto &x = vectors[static_cast<std::size_t>(i)], &y = vectors[static_cast<std::size_t>(i + distance)];
-      IrValue upper = ir.CreateShuffleVector(x, y, high);
-      x = ir.CreateShuffleVector(x, y, low);
-      y = upper;
-    }
+    done += size;
   }
 }
 

@@ -144,6 +144,7 @@ Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t s
     return {failed, "validator: " + complaint};
   for (int level : {0, 2}) {
     c.options.target.optimization = level;
+    c.options.target.strict_math = true;
     const steps::Program program = lower(c, *arranged);
     const auto compiled = load_compiled(c, program, {});
     if (!compiled) return errors(failed);

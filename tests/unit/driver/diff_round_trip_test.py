@@ -113,7 +113,7 @@ def check(name, model, main):
             for engine in ("compiled", "reference"):
                 outputs[file, engine] = run(
                     folder, "run", file, "--node", "main", "--engine", engine,
-                    "--input", "in.chron", "--format", "chron",
+                    "--strict-math", "--input", "in.chron", "--format", "chron",
                 ).split()
         if len({tuple(o) for o in outputs.values()}) != 1:
             sys.exit(f"{name}: {outputs}")

@@ -132,8 +132,11 @@ TEST_P(Emit, DivisionWrapsAndFaults) {
 }
 
 // Runs a straight program of one f32 input tensor and one f32 output tensor for a cycle.
-std::vector<float> one_cycle(ProgramBuilder& b, std::vector<float> in, std::size_t out_elements, int level) {
-  const Machine m(b.finish(), options(level));
+std::vector<float> one_cycle(ProgramBuilder& b, std::vector<float> in, std::size_t out_elements, int level,
+                             bool strict = false) {
+  EmitOptions how = options(level);
+  how.target.strict_math = strict;
+  const Machine m(b.finish(), how);
   EXPECT_EQ(m.error, "");
   if (!m.error.empty()) return {};
   EXPECT_EQ(m.push({in.data()}), 0);
@@ -172,20 +175,28 @@ TEST_P(Emit, MatrixProducts) {
   struct Case {
     Shape a, b, c;
   };
-  const Case cases[] = {{{4, 4}, {4, 4}, {4, 4}},  {{7, 19}, {19, 37}, {7, 37}},   {{33, 40}, {40}, {33}},
-                        {{40}, {40, 21}, {21}},    {{2, 5, 3}, {3, 4}, {2, 5, 4}}, {{17}, {17}, {}},
-                        {{3, 1}, {1, 50}, {3, 50}}};
+  const Case cases[] = {{{4, 4}, {4, 4}, {4, 4}},     {{7, 19}, {19, 37}, {7, 37}},   {{33, 40}, {40}, {33}},
+                        {{40}, {40, 21}, {21}},       {{2, 5, 3}, {3, 4}, {2, 5, 4}}, {{17}, {17}, {}},
+                        {{3, 1}, {1, 50}, {3, 50}},   {{3, 21}, {21}, {3}},           {{2, 5, 70}, {70, 3}, {2, 5, 3}},
+                        {{9, 700}, {700, 5}, {9, 5}}, {{1, 9}, {9, 70}, {1, 70}},     {{70, 9}, {9, 70}, {70, 70}}};
   for (const Case& c : cases) {
-    ProgramBuilder b;
     const std::vector<float> left = ramp(static_cast<std::size_t>(*element_count(c.a))),
                              right = ramp(static_cast<std::size_t>(*element_count(c.b)), 0.71f);
-    const ValueId x = b.input("x", DType::f32, c.a);
-    const ValueId w = b.constant(tensor<float>(DType::f32, c.b, right));
-    const ValueId y = b.apply("matmul", {x, w}, DType::f32, c.c);
-    unary_program(b, x, y);
-    EXPECT_EQ(one_cycle(b, left, static_cast<std::size_t>(*element_count(c.c)), GetParam()),
-              evaluated(b, y, {tensor<float>(DType::f32, c.a, left), tensor<float>(DType::f32, c.b, right)}))
-        << to_string(c.a) << to_string(c.b);
+    for (const bool strict : {true, false}) {
+      ProgramBuilder b;
+      const ValueId x = b.input("x", DType::f32, c.a);
+      const ValueId w = b.constant(tensor<float>(DType::f32, c.b, right));
+      const ValueId y = b.apply("matmul", {x, w}, DType::f32, c.c);
+      unary_program(b, x, y);
+      const auto actual = one_cycle(b, left, static_cast<std::size_t>(*element_count(c.c)), GetParam(), strict);
+      const auto expected =
+          evaluated(b, y, {tensor<float>(DType::f32, c.a, left), tensor<float>(DType::f32, c.b, right)});
+      if (strict) {
+        EXPECT_EQ(actual, expected) << to_string(c.a) << to_string(c.b);
+      }
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        ASSERT_NEAR(actual[i], expected[i], 1e-4) << to_string(c.a) << to_string(c.b) << " at " << i;
+    }
   }
 }
 

@@ -1,0 +1,225 @@
+// Products of matrices by tiles of registers.
+//
+// A tile of rows by columns keeps its sums in registers while k runs once through both operands:
+//
+//   s[rows][2 vectors] = 0;  for k: s += a[rows, k] * b[k, 2 vectors];  c = s
+//
+// With many rows, B is copied panel by panel first, so that a tile reads it from one end to the other:
+//
+//   for each panel of 2 vectors of columns:
+//     pack[k][2 vectors] = b[k, columns]            zero beyond the last column
+//     for i in steps of 6 rows: tile
+//
+// which also takes a transposed B. If k is long, it is cut into blocks whose panels stay in the cache; the sums
+// of the blocks before wait in memory. A tile at the lower edge has fewer rows.
+#include <algorithm>
+
+#include "lowering/llvm/body.h"
+
+namespace rml::codegen {
+
+namespace {
+constexpr std::int64_t block_bytes = 32 * 1024;  // of a packed panel: leaves room in a first-level cache for rows of A
+}  // namespace
+
+std::int64_t Body::tile_rows(DType dtype) const {
+  // Of 16 registers 12 for sums, of 32 24; two vectors a row.
+  if (lanes(dtype) * static_cast<std::int64_t>(byte_size(dtype)) >= 64) return 12;
+  return lanes(dtype) > 1 ? 6 : 2;
+}
+
+void Body::each_tile(std::int64_t extent, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body) {
+  const std::int64_t whole = extent / size;
+  loop(whole, [&](IrValue i) { body(ir.CreateMul(i, constant(size), "", true, true), size); });
+  if (extent % size != 0) body(constant(whole * size), extent % size);
+}
+
+// A few rows: B is read where it lies. Columns in vectors; the rest in halves of vectors, down to one.
+void Body::tiles(const Product& p, const Sink& sink) {
+  const std::int64_t rows = std::min<std::int64_t>(p.m, 4);
+  std::int64_t widest = p.b_column == 1 ? (p.m == 1 ? 8 : p.m == 2 ? 4 : 2) * lanes(p.dtype) : 1;
+  std::int64_t done = 0;
+  for (std::int64_t width = widest; done < p.n; width /= 2) {
+    const std::int64_t count = (p.n - done) / width;
+    loop(count, [&](IrValue j) {
+      IrValue column = ir.CreateAdd(constant(done), ir.CreateMul(j, constant(width)), "", true, true);
+      Panel panel{p.b, column, p.b_inner, p.b_column, width, width};
+      each_tile(p.m, rows, [&](IrValue i, std::int64_t height) { tile(p, panel, i, height, sink); });
+    });
+    done += count * width;
+  }
+}
+
+void Body::gemm(const Product& p, const Sink& sink) {
+  const std::int64_t width = 2 * lanes(p.dtype), bytes = static_cast<std::int64_t>(byte_size(p.dtype));
+  const std::int64_t depth = std::min(p.inner, std::max<std::int64_t>(block_bytes / (width * bytes), 1));
+  if (p.inner > depth + depth / 2) return gemm_by_blocks(p, depth, sink);
+  IrValue pack = scratch(p.dtype, {p.inner, width}, "panel");
+  const auto panel = [&](IrValue column, std::int64_t columns) {
+    fill_panel(p, pack, column, columns, width);
+    each_tile(p.m, std::min(tile_rows(p.dtype), p.m), [&](IrValue i, std::int64_t height) {
+      tile(p, {pack, constant(0), width, 1, columns, width, column}, i, height, sink);
+    });
+  };
+  each_tile(p.n, width, panel);
+}
+
+// The sums so far lie in scratch memory until the last block.
+void Body::gemm_by_blocks(const Product& p, std::int64_t depth, const Sink& sink) {
+  const std::int64_t blocks = (p.inner + depth - 1) / depth, step = (p.inner + blocks - 1) / blocks;
+  IrValue sums = scratch(p.dtype, {p.m, p.n}, "sums");
+  const Access access = separate(1)[0];
+  const Sink keep = [&](IrValue at, IrValue vector, std::int64_t count) {
+    store_elements(p.dtype, vector, count, offset(p.dtype, sums, at), access);
+  };
+  for (std::int64_t begin = 0; begin < p.inner; begin += step) {
+    Product block = p;
+    block.inner = std::min(step, p.inner - begin);
+    block.a = offset(p.dtype, p.a, constant(begin * p.a_inner));
+    block.b = offset(p.dtype, p.b, constant(begin * p.b_inner));
+    block.so_far = begin == 0 ? nullptr : sums;
+    const bool last = begin + step >= p.inner;
+    if (last) {
+      gemm(block, sink);
+    } else {
+      block.c = constant(0);
+      gemm(block, keep);
+    }
+  }
+}
+
+// pack[k][j] = b[k, column + j] for all k; columns beyond those there are zero.
+void Body::fill_panel(const Product& p, IrValue pack, IrValue column, std::int64_t columns, std::int64_t width) {
+  auto* scalar_type = memory_type(module.context, p.dtype);
+  const llvm::Align align(byte_size(p.dtype));
+  IrValue from = place(constant(0), column, p.b_column);
+  const std::vector<Access> access = separate(2);
+  const auto move = [&](IrValue k, IrValue j) {
+    IrValue value = load(p.dtype, offset(p.dtype, p.b, place(place(from, k, p.b_inner), j, p.b_column)), access[1]);
+    store(p.dtype, value, offset(p.dtype, pack, place(j, k, width)), access[0]);
+  };
+  if (columns < width) {
+    const std::int64_t all = p.inner * width;
+    ir.CreateMemSet(pack, ir.getInt8(0), static_cast<std::uint64_t>(all) * byte_size(p.dtype), align);
+  }
+  if (p.b_column == 1 && columns == width && width > 1) {
+    auto* type = llvm::FixedVectorType::get(scalar_type, static_cast<unsigned>(width));
+    loop(p.inner, [&](IrValue k) {
+      auto* value = ir.CreateAlignedLoad(type, offset(p.dtype, p.b, place(from, k, p.b_inner)), align);
+      ir.CreateAlignedStore(value, offset(p.dtype, pack, place(constant(0), k, width)), align);
+    });
+  } else if (p.b_inner == 1 && columns >= lanes(p.dtype) && lanes(p.dtype) > 1 && p.inner >= lanes(p.dtype)) {
+    fill_panel_transposed(p, pack, from, columns, width);
+  } else {
+    loop(p.inner, [&](IrValue k) { loop(columns, [&](IrValue j) { move(k, j); }); });
+  }
+}
+
+// Squares of as many columns as a vector has lanes, transposed in registers; squares at an edge begin
+// earlier and move some elements again.
+void Body::fill_panel_transposed(const Product& p, IrValue pack, IrValue from, std::int64_t columns,
+                                 std::int64_t width) {
+  const std::int64_t side = lanes(p.dtype);
+  auto* type = llvm::FixedVectorType::get(register_type(module.context, p.dtype), static_cast<unsigned>(side));
+  const llvm::Align align(byte_size(p.dtype));
+  const auto square = [&](IrValue k, IrValue j) {
+    std::vector<IrValue> vectors;
+    for (std::int64_t r = 0; r < side; ++r) {
+      IrValue row = place(from, ir.CreateAdd(j, constant(r), "", true, true), p.b_column);
+      vectors.push_back(ir.CreateAlignedLoad(type, offset(p.dtype, p.b, ir.CreateAdd(row, k, "", true, true)), align));
+    }
+    transpose_square(vectors);
+    for (std::int64_t r = 0; r < side; ++r) {
+      IrValue to = place(j, ir.CreateAdd(k, constant(r), "", true, true), width);
+      ir.CreateAlignedStore(vectors[static_cast<std::size_t>(r)], offset(p.dtype, pack, to), align);
+    }
+  };
+  const auto each = [&](std::int64_t extent, const std::function<void(IrValue)>& body) {
+    loop(extent / side, [&](IrValue i) { body(ir.CreateMul(i, constant(side), "", true, true)); });
+    if (extent % side != 0) body(constant(extent - side));
+  };
+  each(p.inner, [&](IrValue k) { each(columns, [&](IrValue j) { square(k, j); }); });
+}
+
+// As many vectors as each has lanes, a power of two: in every round, halves of the lanes that are
+// `distance` apart change places between vectors that are.
+void Body::transpose_square(std::vector<IrValue>& vectors) {
+  const auto lanes = static_cast<int>(vectors.size());
+  for (int distance = 1; distance < lanes; distance *= 2) {
+    std::vector<int> low, high;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const bool second = (lane & distance) != 0;
+      low.push_back(second ? lanes + lane - distance : lane);
+      high.push_back(second ? lanes + lane : lane + distance);
+    }
+    for (int i = 0; i < lanes; ++i) {
+      if ((i & distance) != 0) continue;
+      auto &x = vectors[static_cast<std::size_t>(i)], &y = vectors[static_cast<std::size_t>(i + distance)];
+      IrValue upper = ir.CreateShuffleVector(x, y, high);
+      x = ir.CreateShuffleVector(x, y, low);
+      y = upper;
+    }
+  }
+}
+
+// Sums of `height` rows from `row` on, over the panel's columns.
+void Body::tile(const Product& p, const Panel& panel, IrValue row, std::int64_t height, const Sink& sink) {
+  llvm::Type* scalar_type = register_type(module.context, p.dtype);
+  const std::int64_t lane_count = std::min(lanes(p.dtype), panel.width), vectors = panel.width / lane_count;
+  llvm::Type* type =
+      lane_count == 1 ? scalar_type : llvm::FixedVectorType::get(scalar_type, static_cast<unsigned>(lane_count));
+  const llvm::Align align(byte_size(p.dtype));
+  IrValue column = panel.column_of_c != nullptr ? panel.column_of_c : panel.column;
+  const auto at_c = [&](std::int64_t r, std::int64_t vector) {
+    IrValue at = place(place(p.c, ir.CreateAdd(row, constant(r), "", true, true), p.n), column, 1);
+    return ir.CreateAdd(at, constant(vector * lane_count), "", true, true);
+  };
+  const auto count_of = [&](std::int64_t vector) {
+    return std::clamp<std::int64_t>(panel.columns - vector * lane_count, 0, lane_count);
+  };
+  std::vector<llvm::AllocaInst*> sums;
+  for (std::int64_t r = 0; r < height; ++r)
+    for (std::int64_t j = 0; j < vectors; ++j) {
+      sums.push_back(variable(type, "sum"));
+      IrValue begin = no_terms(p.dtype, type);
+      if (p.so_far != nullptr) begin = load_elements(p.dtype, type, count_of(j), offset(p.dtype, p.so_far, at_c(r, j)));
+      ir.CreateStore(begin, sums.back());
+    }
+  IrValue first = place(constant(0), row, p.a_row), b_first = place(constant(0), panel.column, panel.column_stride);
+  loop(p.inner, [&](IrValue k) {
+    std::vector<IrValue> b;
+    IrValue b_at = place(b_first, k, panel.inner_stride);
+    for (std::int64_t j = 0; j < vectors; ++j) {
+      IrValue at = ir.CreateAdd(b_at, constant(j * lane_count), "", true, true);
+      b.push_back(ir.CreateAlignedLoad(type, offset(p.dtype, panel.data, at), align));
+    }
+    for (std::int64_t r = 0; r < height; ++r) {
+      IrValue at = place(ir.CreateAdd(first, constant(r * p.a_row), "", true, true), k, p.a_inner);
+      IrValue a = ir.CreateAlignedLoad(scalar_type, offset(p.dtype, p.a, at), align);
+      if (lane_count > 1) a = ir.CreateVectorSplat(static_cast<unsigned>(lane_count), a);
+      for (std::int64_t j = 0; j < vectors; ++j) {
+        auto* sum = sums[static_cast<std::size_t>(r * vectors + j)];
+        ir.CreateStore(multiply_add(p.dtype, a, b[static_cast<std::size_t>(j)], ir.CreateLoad(type, sum)), sum);
+      }
+    }
+  });
+  for (std::int64_t r = 0; r < height; ++r)
+    for (std::int64_t j = 0; j < vectors; ++j)
+      if (count_of(j) > 0)
+        sink(at_c(r, j), ir.CreateLoad(type, sums[static_cast<std::size_t>(r * vectors + j)]), count_of(j));
+}
+
+// `count` elements from there, and zeros.
+IrValue Body::load_elements(DType dtype, llvm::Type* type, std::int64_t count, IrValue from) {
+  const llvm::Align align(byte_size(dtype));
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  if (vector == nullptr || vector->getNumElements() == count) return ir.CreateAlignedLoad(type, from, align);
+  IrValue all = llvm::Constant::getNullValue(type);
+  for (std::int64_t k = 0; k < count; ++k) {
+    IrValue x = ir.CreateAlignedLoad(vector->getElementType(), offset(dtype, from, constant(k)), align);
+    all = ir.CreateInsertElement(all, x, static_cast<std::uint64_t>(k));
+  }
+  return all;
+}
+
+}  // namespace rml::codegen
