@@ -3,10 +3,15 @@
 //
 //   t := mul a b;  y := add t c        (one loop:  y[i] = a[i] * b[i] + c[i])
 //
-// A matrix transposed for one product only is read where it lies.
+// A view (a slice, a transposition, a broadcast) of a value in memory costs nothing: it is read through its
+// index arithmetic by all loops of its block that look at it. A matrix transposed for one product only is
+// read where it lies, and a product used by one elementwise operator is computed by the loops of the
+// product, its elements taken from the registers.
 #include "lowering/fuse.h"
 
 #include <unordered_map>
+
+#include "lowering/index_map.h"
 
 namespace rml {
 
@@ -82,9 +87,41 @@ class Fusion {
     return axes[axes.size() - 2] == axes.size() - 1;
   }
 
-  // The values this block computes by elementwise loops, until their user comes by.
+  // Its loops read operands through index arithmetic, whatever they are.
+  bool evaluates(ValueId v) const {
+    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    if (a == nullptr) return false;
+    const Lowering l = operators()[a->op].lowering;
+    return is_pointwise(core_, v) || reduces(l) || l == Lowering::sum_to || l == Lowering::concat ||
+           l == Lowering::array;
+  }
+
+  // The loops of v compute each element of the operand at most once.
+  bool visits_once(ValueId v, std::size_t operand) const {
+    return is_pointwise(core_, v) ? reads_once(core_, v, operand) : evaluates(v);
+  }
+
+  // Views that only loops of this block look at.
+  void find_views(const steps::Block& block) {
+    std::unordered_map<std::uint32_t, std::uint32_t> reads;
+    for (const steps::Statement& s : block.statements) {
+      const auto* c = std::get_if<steps::Compute>(&s);
+      if (c == nullptr) continue;
+      if (evaluates(c->value))
+        for (ValueId o : std::get<core::Apply>(core_[c->value].rhs).operands)
+          if (const auto at = reads.find(o.index); at != reads.end()) ++at->second;
+      if (is_view(core_, c->value) && !core_[c->value].shape.empty()) reads[c->value.index] = 0;
+    }
+    for (const auto& [v, count] : reads)
+      if (count > 0 && count == mentions_[v]) program_.inlined[v] = true;
+  }
+
+  bool is_product(Lowering l) const { return l == Lowering::matmul; }
+
+  // The values this block computes by loops, until their user comes by.
   void mark(const steps::Block& block) {
-    std::unordered_map<std::uint32_t, bool> candidates, exchanged;
+    find_views(block);
+    std::unordered_map<std::uint32_t, bool> candidates, products, exchanged;
     for (const steps::Statement& s : block.statements) {
       if (const auto* b = std::get_if<steps::Branch>(&s)) {
         mark(*b->then_block);
@@ -95,18 +132,20 @@ class Fusion {
       const auto* a = c == nullptr ? nullptr : std::get_if<core::Apply>(&core_[c->value].rhs);
       if (a == nullptr) continue;
       const OperatorInfo& op = operators()[a->op];
-      const bool elementwise = op.lowering == Lowering::elementwise;
-      for (ValueId o : a->operands) {
-        if (!candidates.contains(o.index)) continue;
-        if (reduces(op.lowering) || (elementwise && core_[o].shape == core_[c->value].shape))
+      const ValueId v = c->value;
+      const bool once = mentions_[v.index] == 1;
+      for (std::size_t k = 0; k < a->operands.size(); ++k) {
+        const ValueId o = a->operands[k];
+        const bool again = program_.inlined[v.index] && !once;  // a view that several loops look at
+        if (candidates.contains(o.index) && visits_once(v, k) && !again) program_.inlined[o.index] = true;
+        if (products.contains(o.index) && is_pointwise(core_, v) && reads_once(core_, v, k) && !again)
           program_.inlined[o.index] = true;
+        if (is_product(op.lowering) && exchanged.contains(o.index)) program_.inlined[o.index] = true;
       }
-      if (op.lowering == Lowering::matmul)
-        for (ValueId o : a->operands)
-          if (exchanged.contains(o.index)) program_.inlined[o.index] = true;
-      if (mentions_[c->value.index] == 1 && exchanges_rows(core_[c->value], *a)) exchanged[c->value.index] = true;
-      if (elementwise && !op.can_fail && !core_[c->value].shape.empty() && mentions_[c->value.index] == 1)
-        candidates[c->value.index] = true;
+      if (core_[v].shape.empty() || !once || op.can_fail) continue;
+      if (exchanges_rows(core_[v], *a)) exchanged[v.index] = true;
+      if (is_product(op.lowering)) products[v.index] = true;
+      if (is_pointwise(core_, v)) candidates[v.index] = true;
     }
   }
 

@@ -131,11 +131,14 @@ void Aliasing::find_home(const Region& region, const Store& store) {
   if (reads_whole(store.value, store.value, loaded)) homes_[store.value.index] = store.cell;
 }
 
+// Inlined operands are followed as far as element i of them is computed from element i of theirs.
 bool Aliasing::reads_whole(ValueId v, ValueId user, const std::unordered_set<std::uint32_t>& same) const {
   const Core& core = *program_.core;
-  return std::ranges::all_of(std::get<core::Apply>(core[v].rhs).operands, [&](ValueId o) {
+  const auto& apply = std::get<core::Apply>(core[v].rhs);
+  const bool each = operators()[apply.op].lowering == Lowering::elementwise && core[v].shape == core[user].shape;
+  return std::ranges::all_of(apply.operands, [&](ValueId o) {
     if (inlined(o)) return reads_whole(o, user, same);
-    return !same.contains(o.index) || core[o].shape == core[user].shape;
+    return !same.contains(o.index) || (each && core[o].shape == core[user].shape);
   });
 }
 

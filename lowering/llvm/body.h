@@ -15,6 +15,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "lowering/index_map.h"
 #include "lowering/llvm/aliasing.h"
 #include "lowering/llvm/emission.h"
 
@@ -43,11 +44,23 @@ struct Access {
   llvm::MDNode* group = nullptr;
 };
 
-// An elementwise value over the tensors that are in memory: its operands with the inlined
-// ones replaced by theirs.
+// A pointwise value over the tensors that are in memory: its operands with the inlined
+// ones replaced by theirs. Operands come before what is computed from them, the root last.
 struct Expression {
-  ValueId root;
-  std::vector<ValueId> leaves;
+  struct Leaf {
+    ValueId value;
+    Strides strides;  // by axis of the loop
+    std::int64_t base = 0;
+  };
+  struct Node {
+    ValueId value;
+    IndexMap map;
+    std::vector<std::size_t> operands;
+    std::size_t leaf = SIZE_MAX;  // SIZE_MAX: computed from the operands
+  };
+  std::size_t rank = 0;  // of the loop
+  std::vector<Node> nodes;
+  std::vector<Leaf> leaves;
 };
 
 class Body {
@@ -169,12 +182,15 @@ class Body {
   void emit(const steps::Branch&);
 
   // emit_elementwise.cc
-  Expression expression(ValueId root);
-  void gather(Expression&, ValueId);
-  IrValue evaluate(const Expression&, ValueId, const std::vector<IrValue>& offsets, const std::vector<Access>&);
-  std::vector<Strides> leaf_views(const Expression&, const Shape&) const;
+  Expression expression(ValueId, bool root, std::size_t* epilogue = nullptr);
+  std::size_t gather(Expression&, ValueId, const IndexMap&, bool root);
+  bool can_be_epilogue(const Expression&, std::size_t leaf, const Shape&) const;
+  IrValue evaluate(const Expression&, const std::function<IrValue(std::size_t)>& leaf);
+  IrValue evaluate(const Expression&, const std::vector<IrValue>& offsets, const std::vector<Access>&);
+  std::vector<Strides> leaf_views(const Expression&) const;
   std::vector<Access> separate(std::size_t count);  // [0] is written; no other overlaps with it
-  void elementwise(ValueId);
+  void pointwise(ValueId);
+  void product_pointwise(ValueId, const Expression&, std::size_t product);
 
   // emit_scalar.cc
   IrValue arithmetic(ScalarOp, DType, ValueId, IrValue a, IrValue b);
@@ -201,6 +217,10 @@ class Body {
     std::int64_t m = 0, inner = 0, n = 0;
     std::int64_t a_row = 0, a_inner = 0, b_inner = 0, b_column = 0;  // strides
     IrValue so_far = nullptr;                                        // address of sums that these are added to
+    // Where the element (i, j) that is computed lies, if not there: in row j of a single column, or in
+    // column i of this row.
+    bool turned = false;
+    IrValue row = nullptr;
   };
   struct Panel {  // some columns of B: element (k, j) lies at k * inner_stride + (column + j) * column_stride
     IrValue data = nullptr, column = nullptr;
@@ -208,8 +228,12 @@ class Body {
     std::int64_t columns = 0, width = 0;  // those there are, and those computed
     IrValue column_of_c = nullptr;        // where it is not `column`
   };
-  // Takes `count` neighbouring elements of the result from an offset on: the first ones of a vector, or a scalar.
-  using Sink = std::function<void(IrValue offset, IrValue elements, std::int64_t count)>;
+  struct Spot {  // an element of C: its offset in the whole result, its place in the matrix
+    IrValue offset, row, column;
+  };
+  // Takes `count` neighbouring elements of the result from a spot on, along its row, or along its column if it
+  // has only one: the first ones of a vector, or a scalar.
+  using Sink = std::function<void(const Spot&, IrValue elements, std::int64_t count)>;
   std::int64_t lanes(DType) const;  // of a vector register; 1: the target has none
   IrValue multiply_add(DType, IrValue a, IrValue b, IrValue sum);
   IrValue no_terms(DType, llvm::Type*);
@@ -219,9 +243,9 @@ class Body {
   void products(ValueId, ValueId a, ValueId b, bool unrolled, const Sink&);
   void product_unrolled(const Product&, ValueId a, ValueId b, const std::vector<IrValue>& offsets, const Sink&);
   void product(const Product&, const Sink&);
+  Spot spot(const Product&, IrValue row, IrValue column);
   void store_elements(DType, IrValue vector, std::int64_t count, IrValue to, Access);
   bool is_transposition(ValueId) const;
-  void outer(ValueId, ValueId a, ValueId b);
 
   // emit_gemm.cc
   std::int64_t tile_rows(DType) const;
@@ -233,7 +257,7 @@ class Body {
   void fill_panel_transposed(const Product&, IrValue pack, IrValue from, std::int64_t columns, std::int64_t width);
   void transpose_square(std::vector<IrValue>& vectors);
   void tile(const Product&, const Panel&, IrValue row, std::int64_t height, const Sink&);
-  IrValue load_elements(DType, llvm::Type*, std::int64_t count, IrValue from);
+  IrValue load_elements(DType, unsigned lanes, std::int64_t count, IrValue from);
 
   // emit_matvec.cc
   void dots(const Product&, const Sink&);
@@ -251,16 +275,14 @@ class Body {
   void copy_strided(const Shape&, DType, IrValue to, IrValue to_offset, const Strides& to_strides, ValueId from,
                     IrValue from_offset, const Strides& from_strides);
   void fill_zero(ValueId, IrValue address);
-  void transpose(ValueId, const core::Apply&);
   void reshape(ValueId, ValueId x);
   void concat(ValueId, const core::Apply&);
   void array(ValueId, const core::Apply&);
-  void slice(ValueId, const core::Apply&);
+  void copy_into(ValueId, IrValue to, std::int64_t begin, const Strides& to_strides, ValueId x);
   void place_slice(ValueId, const core::Apply&);
   void index(ValueId, const core::Apply&);
   void place(ValueId, const core::Apply&);
   IrValue checked_offset(ValueId, const Shape& whole, const std::vector<ValueId>& operands);
-  void broadcast(ValueId, ValueId x);
   void iota(ValueId);
   void one_hot(ValueId, ValueId at);
 

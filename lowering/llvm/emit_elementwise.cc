@@ -1,14 +1,15 @@
-// Elementwise operators, fused: one loop nest per value that is materialised.
+// Pointwise operators, fused: one loop nest per value that is materialised.
 //
 // An inlined operand is not read but computed where it is used, down to tensors that are in
-// memory (the leaves):
+// memory (the leaves); slices, transpositions and broadcasts on the way are index arithmetic:
 //
-//   %7 = mul %4 %5 (inlined)      for i { %8[i] = %4[i] * %5[i % 3] + %6[0] }
-//   %8 = add %7 %6
+//   %7 = mul %4 %5 (inlined)          for i { %9[i] = %4[i] * %5[i % 3] + %6[2 + i] }
+//   %8 = slice %6 (inlined)
+//   %9 = add %7 %8
 //
-// Each leaf is a view with the strides of its broadcast to the shape of the loop. Loads and
-// the store carry scopes saying that the result overlaps with no leaf, which is what the
-// vectoriser needs to know.
+// Each leaf is a view with a base and a stride for each axis of the loop. Loads and the store carry scopes
+// saying that the result overlaps with no leaf, which is what the vectoriser needs to know. An inlined
+// product is computed by its own loops, and the expression from its elements as they leave the registers.
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
@@ -17,24 +18,123 @@
 
 namespace rml::codegen {
 
-void Body::gather(Expression& e, ValueId v) {
-  if (module.inlined(v)) {
-    for (const ValueId operand : std::get<core::Apply>(info(v).rhs).operands) gather(e, operand);
-  } else if (std::find(e.leaves.begin(), e.leaves.end(), v) == e.leaves.end()) {
-    e.leaves.push_back(v);
+namespace {
+
+bool is_product(const Value& v) {
+  const auto* a = std::get_if<core::Apply>(&v.rhs);
+  return a != nullptr && operators()[a->op].lowering == Lowering::matmul;
+}
+
+// What scalar_operation computes on whole vectors as well.
+bool works_on_vectors(ScalarOp op, DType dtype) {
+  switch (op) {
+    case ScalarOp::add:
+    case ScalarOp::sub:
+    case ScalarOp::mul:
+    case ScalarOp::negate:
+    case ScalarOp::minimum:
+    case ScalarOp::maximum:
+    case ScalarOp::relu:
+    case ScalarOp::eq:
+    case ScalarOp::ne:
+    case ScalarOp::lt:
+    case ScalarOp::le:
+    case ScalarOp::gt:
+    case ScalarOp::ge:
+    case ScalarOp::logical_and:
+    case ScalarOp::logical_or:
+    case ScalarOp::logical_not:
+    case ScalarOp::select:
+    case ScalarOp::identity:
+      return true;
+    case ScalarOp::div:
+    case ScalarOp::abs:
+    case ScalarOp::sqrt:
+      return is_float(dtype);
+    default:
+      return false;
   }
 }
 
-// The value itself is computed, whether inlined or not, if it is an elementwise application.
-Expression Body::expression(ValueId root) {
-  Expression e{root, {}};
-  gather(e, root);
+}  // namespace
+
+// The number in e.nodes of v seen through the map.
+std::size_t Body::gather(Expression& e, ValueId v, const IndexMap& map, bool root) {
+  for (std::size_t k = 0; k < e.nodes.size(); ++k)
+    if (e.nodes[k].value == v && e.nodes[k].map == map) return k;
+  Expression::Node node{v, map, {}, SIZE_MAX};
+  if ((root || module.inlined(v)) && is_pointwise(module.core, v)) {
+    const auto& operands = std::get<core::Apply>(info(v).rhs).operands;
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      node.operands.push_back(gather(e, operands[k], *operand_map(module.core, v, k, map), false));
+  } else {
+    const Strides dense = dense_strides(info(v).shape);
+    Expression::Leaf leaf{v, Strides(e.rank, 0), 0};
+    for (std::size_t axis = 0; axis < map.size(); ++axis) {
+      leaf.base += dense[axis] * map[axis].start;
+      if (map[axis].loop != SIZE_MAX) leaf.strides[map[axis].loop] += dense[axis] * map[axis].step;
+    }
+    node.leaf = e.leaves.size();
+    e.leaves.push_back(std::move(leaf));
+  }
+  e.nodes.push_back(std::move(node));
+  return e.nodes.size() - 1;
+}
+
+// Of a loop over v's shape. v is computed if `root`, even if it is not inlined. Products among the leaves are in
+// memory from then on, but for one that `epilogue` (where given) is set to.
+Expression Body::expression(ValueId v, bool root, std::size_t* epilogue) {
+  const Shape& shape = info(v).shape;
+  Expression e;
+  e.rank = shape.size();
+  gather(e, v, identity_map(shape), root);
+  std::size_t chosen = SIZE_MAX;
+  for (std::size_t k = 0; epilogue != nullptr && k < e.leaves.size(); ++k)
+    if (module.inlined(e.leaves[k].value) && can_be_epilogue(e, k, shape)) chosen = k;
+  for (std::size_t k = 0; k < e.leaves.size(); ++k)
+    if (k != chosen) prepare(e.leaves[k].value);
+  if (epilogue != nullptr) *epilogue = chosen;
   return e;
 }
 
-std::vector<Strides> Body::leaf_views(const Expression& e, const Shape& shape) const {
+namespace {
+// The strides of a loop's axes, those of extent 1 left out, are those of the dense tensor.
+bool runs_through(const Strides& strides, const Shape& shape) {
+  const Strides dense = dense_strides(shape);
+  for (std::size_t k = 0; k < shape.size(); ++k)
+    if (shape[k] != 1 && strides[k] != dense[k]) return false;
+  return true;
+}
+}  // namespace
+
+// The product's loops can compute the whole expression: all operations work on vectors, and every other leaf is
+// dense, uniform, or a row or column of the product's matrix.
+bool Body::can_be_epilogue(const Expression& e, std::size_t leaf, const Shape& shape) const {
+  const Value& product = info(e.leaves[leaf].value);
+  if (!is_product(product) || elements(product.shape) <= small_elements || e.leaves[leaf].base != 0 ||
+      !runs_through(e.leaves[leaf].strides, shape) || elements(product.shape) != elements(shape))
+    return false;
+  for (const Expression::Node& node : e.nodes) {
+    if (node.leaf != SIZE_MAX) {
+      const Expression::Leaf& other = e.leaves[node.leaf];
+      const bool uniform = std::ranges::all_of(other.strides, [](std::int64_t s) { return s == 0; });
+      const bool matrix = product.shape.size() == 2 && shape == product.shape;
+      const bool line = matrix && (other.strides[1] == 0 || other.strides[1] == 1);
+      if (!(other.base == 0 && runs_through(other.strides, shape)) && !uniform && !line) return false;
+      continue;
+    }
+    const auto& apply = std::get<core::Apply>(info(node.value).rhs);
+    const OperatorInfo& op = operators()[apply.op];
+    if (op.can_fail || info(node.value).dtype == DType::i8) return false;
+    if (op.lowering == Lowering::elementwise && !works_on_vectors(op.scalar, info(apply.operands[0]).dtype))
+      return false;
+  }
+  return info(e.nodes.back().value).dtype != DType::boolean;
+}
+
+std::vector<Strides> Body::leaf_views(const Expression& e) const {
   std::vector<Strides> views;
-  for (const ValueId leaf : e.leaves) views.push_back(broadcast_strides(info(leaf).shape, shape));
+  for (const Expression::Leaf& leaf : e.leaves) views.push_back(leaf.strides);
   return views;
 }
 
@@ -53,49 +153,83 @@ std::vector<Access> Body::separate(std::size_t count) {
   return access;
 }
 
-// offsets and access: [0] the result, then one per leaf.
-IrValue Body::evaluate(const Expression& e, ValueId v, const std::vector<IrValue>& offsets,
-                       const std::vector<Access>& access) {
-  const auto leaf = std::find(e.leaves.begin(), e.leaves.end(), v);
-  if (leaf != e.leaves.end()) {
-    const auto k = static_cast<std::size_t>(leaf - e.leaves.begin()) + 1;
-    return element(v, offsets[k], info(v).shape.empty() ? Access{} : access[k]);
+// The root's value, from those of the leaves.
+IrValue Body::evaluate(const Expression& e, const std::function<IrValue(std::size_t)>& leaf) {
+  std::vector<IrValue> values;
+  for (const Expression::Node& node : e.nodes) {
+    if (node.leaf != SIZE_MAX) {
+      values.push_back(leaf(node.leaf));
+      continue;
+    }
+    std::vector<IrValue> operands;
+    for (const std::size_t k : node.operands) operands.push_back(values[k]);
+    const Lowering lowering = operators()[std::get<core::Apply>(info(node.value).rhs).op].lowering;
+    if (lowering == Lowering::elementwise)
+      values.push_back(scalar_operation(node.value, operands));
+    else
+      values.push_back(lowering == Lowering::outer ? multiply(info(node.value).dtype, operands[0], operands[1])
+                                                   : operands[0]);
   }
-  std::vector<IrValue> operands;
-  for (const ValueId operand : std::get<core::Apply>(info(v).rhs).operands)
-    operands.push_back(evaluate(e, operand, offsets, access));
-  return scalar_operation(v, operands);
+  return values.back();
 }
 
-void Body::elementwise(ValueId v) {
-  Expression e{v, {}};
-  for (const ValueId operand : std::get<core::Apply>(info(v).rhs).operands) gather(e, operand);
+// offsets and access: [0] the result, then one per leaf.
+IrValue Body::evaluate(const Expression& e, const std::vector<IrValue>& offsets, const std::vector<Access>& access) {
+  return evaluate(e, [&](std::size_t k) {
+    const Expression::Leaf& leaf = e.leaves[k];
+    IrValue at = leaf.base == 0 ? offsets[k + 1] : ir.CreateAdd(offsets[k + 1], constant(leaf.base), "", true, true);
+    return element(leaf.value, at, info(leaf.value).shape.empty() ? Access{} : access[k + 1]);
+  });
+}
+
+void Body::pointwise(ValueId v) {
+  std::size_t product = SIZE_MAX;
+  const Expression e = expression(v, true, &product);
+  if (product != SIZE_MAX) return product_pointwise(v, e, product);
   const Shape& shape = info(v).shape;
   IrValue to = result(v);
-  if (small(v)) {
-    const std::vector<Access> none(e.leaves.size() + 1);
-    std::vector<Strides> views = leaf_views(e, shape);
-    views.insert(views.begin(), dense_strides(shape));
-    walk(shape, views, true, [&](const std::vector<IrValue>& offsets) {
-      IrValue value = evaluate(e, v, offsets, none);
-      store(info(v).dtype, value, offset(info(v).dtype, to, offsets[0]));
-    });
-    return;
-  }
-  std::vector<Access> access = separate(e.leaves.size() + 1);
-  if (home(v).valid()) {  // computed where a leaf may lie, each element over its own
+  std::vector<Strides> views = leaf_views(e);
+  views.insert(views.begin(), dense_strides(shape));
+  std::vector<Access> access = small(v) ? std::vector<Access>(e.leaves.size() + 1) : separate(e.leaves.size() + 1);
+  if (!small(v) && home(v).valid()) {  // computed where a leaf may lie, each element over its own
     independent_ = llvm::MDNode::getDistinct(module.context, {});
     for (Access& a : access) a.group = independent_;
     for (std::size_t k = 0; k < e.leaves.size(); ++k)
-      if (info(e.leaves[k]).shape == shape) access[k + 1] = {nullptr, nullptr, independent_};
+      if (info(e.leaves[k].value).shape == shape) access[k + 1] = {nullptr, nullptr, independent_};
   }
-  std::vector<Strides> views = leaf_views(e, shape);
-  views.insert(views.begin(), dense_strides(shape));
-  walk(shape, views, false, [&](const std::vector<IrValue>& offsets) {
-    IrValue value = evaluate(e, v, offsets, access);
+  walk(shape, views, small(v), [&](const std::vector<IrValue>& offsets) {
+    IrValue value = evaluate(e, offsets, access);
     store(info(v).dtype, value, offset(info(v).dtype, to, offsets[0]), access[0]);
   });
   independent_ = nullptr;
+}
+
+// The loops are those of the product that is leaf `product`.
+void Body::product_pointwise(ValueId v, const Expression& e, std::size_t product) {
+  const ValueId p = e.leaves[product].value;
+  const auto& apply = std::get<core::Apply>(info(p).rhs);
+  const Shape& shape = info(v).shape;
+  const DType dtype = info(v).dtype;
+  IrValue to = result(v);
+  products(p, apply.operands[0], apply.operands[1], false, [&](const Spot& at, IrValue found, std::int64_t count) {
+    auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(found->getType());
+    IrValue value = evaluate(e, [&](std::size_t k) -> IrValue {
+      if (k == product) return found;
+      const Expression::Leaf& leaf = e.leaves[k];
+      const DType type = info(leaf.value).dtype;
+      const bool dense = leaf.base == 0 && runs_through(leaf.strides, shape);
+      IrValue from = dense ? at.offset : constant(leaf.base);
+      std::int64_t along = dense ? 1 : 0;
+      if (!dense && shape.size() == 2) {
+        from = place(place(from, at.row, leaf.strides[0]), at.column, leaf.strides[1]);
+        along = shape[1] == 1 ? leaf.strides[0] : leaf.strides[1];
+      }
+      if (vector == nullptr) return element(leaf.value, from);
+      if (along == 0) return ir.CreateVectorSplat(vector->getElementCount(), element(leaf.value, from));
+      return load_elements(type, vector->getNumElements(), count, offset(type, address(leaf.value), from));
+    });
+    store_elements(dtype, value, count, offset(dtype, to, at.offset), {});
+  });
 }
 
 // Axes along which all views advance evenly are merged, so that operands of one shape, or of

@@ -69,8 +69,8 @@ void Body::gemm_by_blocks(const Product& p, std::int64_t depth, const Sink& sink
   const std::int64_t blocks = (p.inner + depth - 1) / depth, step = (p.inner + blocks - 1) / blocks;
   IrValue sums = scratch(p.dtype, {p.m, p.n}, "sums");
   const Access access = separate(1)[0];
-  const Sink keep = [&](IrValue at, IrValue vector, std::int64_t count) {
-    store_elements(p.dtype, vector, count, offset(p.dtype, sums, at), access);
+  const Sink keep = [&](const Spot& at, IrValue vector, std::int64_t count) {
+    store_elements(p.dtype, vector, count, offset(p.dtype, sums, at.offset), access);
   };
   for (std::int64_t begin = 0; begin < p.inner; begin += step) {
     Product block = p;
@@ -170,9 +170,9 @@ void Body::tile(const Product& p, const Panel& panel, IrValue row, std::int64_t 
       lane_count == 1 ? scalar_type : llvm::FixedVectorType::get(scalar_type, static_cast<unsigned>(lane_count));
   const llvm::Align align(byte_size(p.dtype));
   IrValue column = panel.column_of_c != nullptr ? panel.column_of_c : panel.column;
-  const auto at_c = [&](std::int64_t r, std::int64_t vector) {
-    IrValue at = place(place(p.c, ir.CreateAdd(row, constant(r), "", true, true), p.n), column, 1);
-    return ir.CreateAdd(at, constant(vector * lane_count), "", true, true);
+  const auto at_row = [&](std::int64_t r) { return ir.CreateAdd(row, constant(r), "", true, true); };
+  const auto at_column = [&](std::int64_t vector) {
+    return ir.CreateAdd(column, constant(vector * lane_count), "", true, true);
   };
   const auto count_of = [&](std::int64_t vector) {
     return std::clamp<std::int64_t>(panel.columns - vector * lane_count, 0, lane_count);
@@ -182,7 +182,10 @@ void Body::tile(const Product& p, const Panel& panel, IrValue row, std::int64_t 
     for (std::int64_t j = 0; j < vectors; ++j) {
       sums.push_back(variable(type, "sum"));
       IrValue begin = no_terms(p.dtype, type);
-      if (p.so_far != nullptr) begin = load_elements(p.dtype, type, count_of(j), offset(p.dtype, p.so_far, at_c(r, j)));
+      if (p.so_far != nullptr) {
+        IrValue at = place(place(constant(0), at_row(r), p.n), at_column(j), 1);
+        begin = load_elements(p.dtype, static_cast<unsigned>(lane_count), count_of(j), offset(p.dtype, p.so_far, at));
+      }
       ir.CreateStore(begin, sums.back());
     }
   IrValue first = place(constant(0), row, p.a_row), b_first = place(constant(0), panel.column, panel.column_stride);
@@ -206,20 +209,26 @@ void Body::tile(const Product& p, const Panel& panel, IrValue row, std::int64_t 
   for (std::int64_t r = 0; r < height; ++r)
     for (std::int64_t j = 0; j < vectors; ++j)
       if (count_of(j) > 0)
-        sink(at_c(r, j), ir.CreateLoad(type, sums[static_cast<std::size_t>(r * vectors + j)]), count_of(j));
+        sink(spot(p, at_row(r), at_column(j)), ir.CreateLoad(type, sums[static_cast<std::size_t>(r * vectors + j)]),
+             count_of(j));
 }
 
-// `count` elements from there, and zeros.
-IrValue Body::load_elements(DType dtype, llvm::Type* type, std::int64_t count, IrValue from) {
+// `count` elements from there, and zeros; more than one lane: a vector.
+IrValue Body::load_elements(DType dtype, unsigned lane_count, std::int64_t count, IrValue from) {
+  if (lane_count == 1) return load(dtype, from);
   const llvm::Align align(byte_size(dtype));
-  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
-  if (vector == nullptr || vector->getNumElements() == count) return ir.CreateAlignedLoad(type, from, align);
+  auto* type = llvm::FixedVectorType::get(memory_type(module.context, dtype), lane_count);
   IrValue all = llvm::Constant::getNullValue(type);
-  for (std::int64_t k = 0; k < count; ++k) {
-    IrValue x = ir.CreateAlignedLoad(vector->getElementType(), offset(dtype, from, constant(k)), align);
-    all = ir.CreateInsertElement(all, x, static_cast<std::uint64_t>(k));
+  if (lane_count == count) {
+    all = ir.CreateAlignedLoad(type, from, align);
+  } else {
+    for (std::int64_t k = 0; k < count; ++k) {
+      IrValue x = ir.CreateAlignedLoad(type->getElementType(), offset(dtype, from, constant(k)), align);
+      all = ir.CreateInsertElement(all, x, static_cast<std::uint64_t>(k));
+    }
   }
-  return all;
+  if (dtype != DType::boolean) return all;
+  return ir.CreateTrunc(all, llvm::FixedVectorType::get(ir.getInt1Ty(), lane_count));
 }
 
 }  // namespace rml::codegen

@@ -15,7 +15,7 @@ namespace rml::codegen {
 void Body::dots(const Product& p, const Sink& sink) {
   const std::int64_t lane_count = lanes(p.dtype);
   if (p.m < lane_count) {
-    for (std::int64_t r = 0; r < p.m; ++r) sink(ir.CreateAdd(p.c, constant(r)), dots_of(p, constant(r), 1), 1);
+    for (std::int64_t r = 0; r < p.m; ++r) sink(spot(p, constant(r), constant(0)), dots_of(p, constant(r), 1), 1);
     return;
   }
   // At least eight sums at a time hide the latency of an addition.
@@ -24,7 +24,7 @@ void Body::dots(const Product& p, const Sink& sink) {
   const auto block = [&](IrValue row) {
     for (std::int64_t k = 0; k < blocks; ++k) {
       IrValue first = ir.CreateAdd(row, constant(k * lane_count), "", true, true);
-      sink(ir.CreateAdd(p.c, first, "", true, true), dots_of(p, first, lane_count), lane_count);
+      sink(spot(p, first, constant(0)), dots_of(p, first, lane_count), lane_count);
     }
   };
   loop(p.m / rows, [&](IrValue i) { block(ir.CreateMul(i, constant(rows), "", true, true)); });

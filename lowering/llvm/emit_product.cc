@@ -56,8 +56,8 @@ void Body::matmul(ValueId v, ValueId a, ValueId b) {
   IrValue to = result(v);
   const Access access = small(v) ? Access{} : separate(1)[0];
   const DType dtype = info(v).dtype;
-  products(v, a, b, unrolled, [&](IrValue at, IrValue vector, std::int64_t count) {
-    store_elements(dtype, vector, count, offset(dtype, to, at), access);
+  products(v, a, b, unrolled, [&](const Spot& at, IrValue vector, std::int64_t count) {
+    store_elements(dtype, vector, count, offset(dtype, to, at.offset), access);
   });
 }
 
@@ -103,42 +103,46 @@ void Body::product_unrolled(const Product& p, ValueId a, ValueId b, const std::v
         IrValue x = element(a, next(at[1], i * p.inner + k)), y = element(b, next(at[2], k * p.n + j));
         sum = k == 0 ? multiply(p.dtype, x, y) : multiply_add(p.dtype, x, y, sum);
       }
-      sink(next(at[0], i * p.n + j), sum, 1);
+      sink({next(at[0], i * p.n + j), constant(i), constant(j)}, sum, 1);
     }
   }
 }
 
 void Body::product(const Product& p, const Sink& sink) {
   const bool strict = module.options.target.strict_math && is_float(p.dtype);
-  if (p.inner == 0)
-    return loop(p.m * p.n, [&](IrValue i) {
-      sink(ir.CreateAdd(p.c, i), llvm::Constant::getNullValue(register_type(module.context, p.dtype)), 1);
-    });
-  if (p.n == 1 && (p.a_row == 1 || p.m == 1)) {
-    // One row: the vector by the matrix as it lies.
-    Product row{p.dtype, p.b, p.a, p.c, 1, p.inner, p.m, 0, p.b_inner, p.a_inner, p.a_row};
-    return p.m == 1 && p.a_inner == 1 && !strict && lanes(p.dtype) > 1 ? dots(p, sink) : tiles(row, sink);
+  if (p.inner == 0) {
+    auto* zero = llvm::Constant::getNullValue(register_type(module.context, p.dtype));
+    return loop(p.m, [&](IrValue i) { loop(p.n, [&](IrValue j) { sink(spot(p, i, j), zero, 1); }); });
   }
-  const bool along = !strict && lanes(p.dtype) > 1 && p.inner >= lanes(p.dtype);
-  if (p.n == 1 && p.a_inner == 1 && p.b_inner == 1 && along) return dots(p, sink);
-  if (p.m <= 4 && p.n > 1 && p.b_inner == 1 && p.a_inner == 1 && along) {
+  const bool along = !strict && lanes(p.dtype) > 1;
+  if (p.n == 1 && p.m == 1 && p.a_inner == 1 && p.b_inner == 1 && along) return dots(p, sink);
+  if (p.n == 1 && (p.a_row == 1 || p.m == 1)) {  // a single row: the vector by the matrix as it lies
+    Product turned = p;
+    std::swap(turned.a, turned.b);
+    turned.m = 1, turned.n = p.m, turned.turned = true;
+    turned.a_row = 0, turned.a_inner = p.b_inner, turned.b_inner = p.a_inner, turned.b_column = p.a_row;
+    return tiles(turned, sink);
+  }
+  const bool contiguous = p.a_inner == 1 && p.b_inner == 1 && p.inner >= lanes(p.dtype);
+  if (p.n == 1 && contiguous && along) return dots(p, sink);
+  if (p.m <= 4 && p.n > 1 && contiguous && along) {
     return loop(p.m, [&](IrValue i) {
-      Product row{p.dtype,
-                  p.b,
-                  offset(p.dtype, p.a, place(constant(0), i, p.a_row)),
-                  place(p.c, i, p.n),
-                  p.n,
-                  p.inner,
-                  1,
-                  p.b_column,
-                  1,
-                  1,
-                  0};
+      Product row = p;
+      row.a = p.b, row.b = offset(p.dtype, p.a, place(constant(0), i, p.a_row));
+      row.c = place(p.c, i, p.n), row.row = i;
+      row.m = p.n, row.n = 1;
+      row.a_row = p.b_column, row.a_inner = 1, row.b_inner = 1, row.b_column = 0;
       dots(row, sink);
     });
   }
   if (p.m > 4 && p.n > 1) return gemm(p, sink);
   tiles(p, sink);
+}
+
+Body::Spot Body::spot(const Product& p, IrValue i, IrValue j) {
+  if (p.row != nullptr) return {place(p.c, i, 1), p.row, i};
+  if (p.turned) return {place(p.c, j, 1), j, constant(0)};
+  return {place(place(p.c, i, p.n), j, 1), i, j};
 }
 
 // The first `count` elements, in pieces of powers of two.
@@ -168,19 +172,6 @@ void Body::store_elements(DType dtype, IrValue vector, std::int64_t count, IrVal
 bool Body::is_transposition(ValueId v) const {
   const auto* apply = std::get_if<core::Apply>(&info(v).rhs);
   return apply != nullptr && operators()[apply->op].lowering == Lowering::transpose;
-}
-
-void Body::outer(ValueId v, ValueId a, ValueId b) {
-  prepare(a);
-  prepare(b);
-  const Shape& shape = info(v).shape;
-  const DType dtype = info(v).dtype;
-  IrValue to = result(v);
-  const std::vector<Access> access = small(v) ? std::vector<Access>(3) : separate(3);
-  walk(shape, {dense_strides(shape), {1, 0}, {0, 1}}, small(v), [&](const std::vector<IrValue>& at) {
-    IrValue term = multiply(dtype, element(a, at[1], access[1]), element(b, at[2], access[2]));
-    store(dtype, term, offset(dtype, to, at[0]), access[0]);
-  });
 }
 
 }  // namespace rml::codegen

@@ -49,7 +49,7 @@ void Body::reduction(ValueId v, ValueId x, Lowering lowering, const std::vector<
   const Shape& shape = info(x).shape;
   llvm::Type* type = register_type(module.context, dtype);
   const std::int64_t results = elements(info(v).shape), count = results == 0 ? 0 : elements(shape) / results;
-  const Expression e = expression(x);
+  const Expression e = expression(x, module.inlined(x));
   const bool unrolled = elements(shape) <= small_elements && small(v);
   const std::vector<Access> access =
       small(v) ? std::vector<Access>(e.leaves.size() + 1) : separate(e.leaves.size() + 1);
@@ -62,11 +62,11 @@ void Body::reduction(ValueId v, ValueId x, Lowering lowering, const std::vector<
   };
   each_result(
       [&](IrValue) { return count == 0 ? llvm::Constant::getNullValue(type) : neutral(lowering, dtype, type); });
-  std::vector<Strides> views = leaf_views(e, shape);
+  std::vector<Strides> views = leaf_views(e);
   views.insert(views.begin(), to[0]);
   walk(shape, views, unrolled, [&](const std::vector<IrValue>& at) {
     IrValue place = offset(dtype, base, at[0]);
-    IrValue element = evaluate(e, x, at, access);
+    IrValue element = evaluate(e, at, access);
     IrValue so_far = load(dtype, place, access[0]);
     const bool extreme = lowering == Lowering::reduce_min || lowering == Lowering::reduce_max;
     IrValue both =

@@ -23,27 +23,23 @@ void Body::apply(ValueId v, const core::Apply& a) {
   const OperatorInfo& row = operators()[a.op];
   switch (row.lowering) {
     case Lowering::elementwise:
-      return elementwise(v);
+    case Lowering::outer:
+    case Lowering::transpose:
+    case Lowering::slice:
+    case Lowering::broadcast:
+    case Lowering::fill:
+      return pointwise(v);
     case Lowering::matmul:
     case Lowering::dot:
       return matmul(v, a.operands[0], a.operands[1]);
-    case Lowering::outer:
-      return outer(v, a.operands[0], a.operands[1]);
-    case Lowering::transpose:
-      return transpose(v, a);
     case Lowering::reshape:
       return reshape(v, a.operands[0]);
     case Lowering::concat:
       return concat(v, a);
     case Lowering::array:
       return array(v, a);
-    case Lowering::slice:
-      return slice(v, a);
     case Lowering::index:
       return index(v, a);
-    case Lowering::broadcast:
-    case Lowering::fill:
-      return broadcast(v, a.operands[0]);
     case Lowering::reduce_sum:
     case Lowering::reduce_mean:
     case Lowering::reduce_min:
@@ -97,29 +93,6 @@ void Body::fill_zero(ValueId v, IrValue to) {
   }
 }
 
-namespace {
-// What the readers of attributes look at.
-Application application(const Value& v, const core::Apply& a, const std::vector<Shape>& shapes) {
-  Application app;
-  app.operand_shapes = shapes;
-  app.attributes = a.attributes;
-  app.result_dtype = v.dtype;
-  return app;
-}
-}  // namespace
-
-void Body::transpose(ValueId v, const core::Apply& a) {
-  const ValueId x = a.operands[0];
-  prepare(x);
-  const std::vector<Shape> shapes = {info(x).shape};
-  const std::vector<std::size_t> order = transposed_axes(application(info(v), a, shapes));
-  const Strides dense = dense_strides(info(x).shape);
-  Strides from(order.size());
-  for (std::size_t k = 0; k < order.size(); ++k) from[k] = dense[order[k]];
-  const Shape& shape = info(v).shape;
-  copy_strided(shape, info(v).dtype, result(v), constant(0), dense_strides(shape), x, constant(0), from);
-}
-
 void Body::reshape(ValueId v, ValueId x) {
   prepare(x);
   if (!small(v)) return define_at(v, address(x));
@@ -129,28 +102,38 @@ void Body::reshape(ValueId v, ValueId x) {
   }
 }
 
+// Copies x, or computes it if it is inlined, to where it begins in v.
+void Body::copy_into(ValueId v, IrValue to, std::int64_t begin, const Strides& to_strides, ValueId x) {
+  const Shape& shape = info(x).shape;
+  const Expression e = expression(x, module.inlined(x));
+  const bool unrolled = elements(shape) <= small_elements;
+  std::vector<Access> access = unrolled ? std::vector<Access>(e.leaves.size() + 1) : separate(e.leaves.size() + 1);
+  std::vector<Strides> views = leaf_views(e);
+  views.insert(views.begin(), to_strides);
+  IrValue base = offset(info(v).dtype, to, constant(begin));
+  walk(shape, views, unrolled, [&](const std::vector<IrValue>& at) {
+    IrValue value = evaluate(e, at, access);
+    store(info(v).dtype, value, offset(info(v).dtype, base, at[0]), access[0]);
+  });
+}
+
 void Body::concat(ValueId v, const core::Apply& a) {
   const std::size_t axis = *normalized_axis(a.attributes[0].integers[0], info(v).shape.size());
   const Strides to = dense_strides(info(v).shape);
-  for (const ValueId x : a.operands) prepare(x);
   IrValue base = result(v);
   std::int64_t begin = 0;
   for (const ValueId x : a.operands) {
-    const Shape& shape = info(x).shape;
-    copy_strided(shape, info(v).dtype, base, constant(begin * to[axis]), to, x, constant(0), dense_strides(shape));
-    begin += shape[axis];
+    copy_into(v, base, begin * to[axis], to, x);
+    begin += info(x).shape[axis];
   }
 }
 
 void Body::array(ValueId v, const core::Apply& a) {
-  for (const ValueId x : a.operands) prepare(x);
   IrValue base = result(v);
   std::int64_t begin = 0;
   for (const ValueId x : a.operands) {
-    const Shape& shape = info(x).shape;
-    copy_strided(shape, info(v).dtype, base, constant(begin), dense_strides(shape), x, constant(0),
-                 dense_strides(shape));
-    begin += elements(shape);
+    copy_into(v, base, begin, dense_strides(info(x).shape), x);
+    begin += elements(info(x).shape);
   }
 }
 
@@ -167,14 +150,6 @@ std::pair<std::int64_t, Strides> sliced(const Shape& whole, std::span<const Attr
   return {offset, strides};
 }
 }  // namespace
-
-void Body::slice(ValueId v, const core::Apply& a) {
-  const ValueId x = a.operands[0];
-  prepare(x);
-  const auto [offset, strides] = sliced(info(x).shape, a.attributes);
-  const Shape& shape = info(v).shape;
-  copy_strided(shape, info(v).dtype, result(v), constant(0), dense_strides(shape), x, constant(offset), strides);
-}
 
 void Body::place_slice(ValueId v, const core::Apply& a) {
   const ValueId x = a.operands[0];
@@ -218,13 +193,6 @@ void Body::place(ValueId v, const core::Apply& a) {
   fill_zero(v, to);
   const Shape& shape = info(x).shape;
   copy_strided(shape, info(v).dtype, to, at, dense_strides(shape), x, constant(0), dense_strides(shape));
-}
-
-void Body::broadcast(ValueId v, ValueId x) {
-  prepare(x);
-  const Shape& shape = info(v).shape;
-  copy_strided(shape, info(v).dtype, result(v), constant(0), dense_strides(shape), x, constant(0),
-               broadcast_strides(info(x).shape, shape));
 }
 
 void Body::iota(ValueId v) {
