@@ -69,12 +69,15 @@ void add_back_options(CLI::App* app, CommandLine& line) {
   auto* fast = app->add_flag("--fast-math", target.fast_math, "allow reassociation and approximations of floats");
   app->add_flag("--strict-math", target.strict_math, "sums and functions to the bit as in the reference engine")
       ->excludes(fast);
-  for (const char* name : {"--chunk", "--parallel"}) {
-    app->add_option_function<std::string>(
-           name, [&line, name](const std::string&) { line.not_available = name; }, "not available yet")
-        ->expected(0, 1)
-        ->group("");
-  }
+  app->add_option_function<std::string>(
+         "--chunk", [&line](const std::string& n) { line.session.compilation.options.whole_segment = n == "segment"; },
+         "cycles computed together: 1 (default), or a whole segment")
+      ->check(CLI::IsMember({"1", "segment"}))
+      ->type_name("N");
+  app->add_option_function<std::string>(
+         "--parallel", [&line](const std::string&) { line.not_available = "--parallel"; }, "not available yet")
+      ->expected(0, 1)
+      ->group("");
 }
 
 void add_libraries(CLI::App* app, std::vector<std::string>& libraries) {

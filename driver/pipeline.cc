@@ -150,7 +150,10 @@ std::optional<Arranged> arrange(Compilation& c, const Elaborated& elaborated, Di
 }
 
 steps::Program lower(Compilation& c, const Arranged& arranged) {
-  auto program = phase(c, "build_steps", [&] { return build_steps(arranged.schedule); });
+  auto program = phase(c, "build_steps", [&] {
+    return build_steps(arranged.schedule,
+                       {.batch = !c.options.target.strict_math, .whole_segment = c.options.whole_segment});
+  });
   program = phase(c, "drop_unused", [&] {
     drop_unused(program);
     return std::move(program);

@@ -38,6 +38,7 @@ struct CompileOptions {
   std::vector<std::filesystem::path> import_folders;  // -I
   std::string node;                                   // --node; empty: main or the only one
   TargetOptions target;
+  bool whole_segment = false;  // --chunk segment
 };
 
 // One run of the compiler over one file: what all phases share.

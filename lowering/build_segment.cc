@@ -9,10 +9,6 @@
 // register carried backwards. What is stored is what changes: nothing, where the next value is
 // the one that is there.
 //
-// What only a later pass looks at is computed there, if that keeps less:
-//
-//   leading:   t := 1 - s;  arrays[s] := s        backward:  d := e * s * t          (no array for t)
-//
 // Of two kinds of values a segment has one element, which is kept in a cell: of those that are
 // present at its first or its last instant only, and of those that are held from its first on,
 //
@@ -25,7 +21,9 @@
 #include <map>
 #include <set>
 
+#include "lowering/postpone.h"
 #include "lowering/step_writer.h"
+#include "lowering/time_batch.h"
 
 namespace rml {
 
@@ -38,19 +36,22 @@ class SegmentBuilder {
         core_(program.core()),
         unit_(unit),
         from_(program.schedule().units[unit]),
-        passes_(from_.plan.passes),
-        closing_(passes_.size()) {}
+        passes_(from_.plan.passes) {}
 
   void build() {
+    if (program_.options().whole_segment) wait_for_segment(core_, from_.plan.cut, passes_);
     find_places();
     for (const auto& [v, places] : places_)
       if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs); f != nullptr && member(v)) remember(v, *f);
-    postpone();
+    wait();
+    if (program_.options().batch) batch();
+    closing_ = passes_.size();
+    for (auto& [v, memory] : memory_) replay(v, memory);
     find_touches();
     find_storage();
     steps::Unit& to = program_.program().units[unit_];
     to.cut_index = cut_info();
-    for (std::size_t p = 0; p < closing_; ++p) {
+    for (std::size_t p = 0; p < passes_.size(); ++p) {
       steps::Pass pass;
       pass.backward = passes_[p].backward;
       steps::Block& body = p == 0 ? to.instant : pass.body;
@@ -73,10 +74,6 @@ class SegmentBuilder {
     CellId begin;              // its value at the start of the segment, if a later pass replays it
     bool in_leading = false;   // the next value is computed entirely in the leading pass
     std::size_t in_place = 0;  // the only other pass that replays it, in the cell itself
-  };
-  struct Users {  // among the items of passes
-    std::size_t leading = 0, later = 0;
-    std::size_t pass = 0;  // the later ones'; 0: none, SIZE_MAX: several, or a memory
   };
   struct Carried {  // a register of the pass being written
     CellId cell;
@@ -103,7 +100,7 @@ class SegmentBuilder {
   void find_places() {
     places_.clear();
     for (ValueId v : from_.operands) places_[v].push_back({0, any_instant});
-    for (std::size_t p = 0; p < closing_; ++p)
+    for (std::size_t p = 0; p < passes_.size(); ++p)
       for (const PassItem& i : passes_[p].items) places_[i.value].push_back({p, i.classes});
   }
 
@@ -117,10 +114,13 @@ class SegmentBuilder {
   void find_touches() {
     for (const auto& [v, places] : places_)
       for (const Place& p : places) touch(v, p.pass);
-    for (std::size_t p = 0; p < closing_; ++p)
+    for (std::size_t p = 0; p < passes_.size(); ++p)
       for (const PassItem& i : passes_[p].items) {
         const auto& rhs = core_[i.value].rhs;
-        if (const auto* f = std::get_if<core::Fby>(&rhs)) {
+        if (const auto b = batches_.find(i.value); b != batches_.end()) {
+          touch(b->second.a.value, p);
+          touch(b->second.b.value, p);
+        } else if (const auto* f = std::get_if<core::Fby>(&rhs)) {
           if (p == 0 || memory_.at(i.value).in_place != p) touch(f->init, p);
           if (p > 0) touch(f->next, p);
         } else {
@@ -156,9 +156,12 @@ class SegmentBuilder {
     m.in_leading = !here(f.next) || only_in(f.next, 0);
     const bool constant = core_.is_const(f.init);
     m.cell = program_.cell(v, constant ? std::get<core::Const>(core_[f.init].rhs).value : Tensor());
-    m.in_place = only_replay(v, f);
-    if (!only_in(v, 0) && m.in_place == 0) m.begin = program_.copy_of(v, false);
     memory_[v] = m;
+  }
+
+  void replay(ValueId v, Memory& m) {
+    m.in_place = only_replay(v, std::get<core::Fby>(core_[v].rhs));
+    if (!only_in(v, 0) && m.in_place == 0) m.begin = program_.copy_of(v, false);
   }
 
   bool is_parameter(ValueId v) const {
@@ -184,79 +187,45 @@ class SegmentBuilder {
 
   // ---- what waits for a later pass
 
-  void postpone() {
-    for (std::size_t p = 0; p < closing_; ++p)
-      for (const PassItem& i : passes_[p].items) {
-        const bool memory = std::holds_alternative<core::Fby>(core_[i.value].rhs);
-        for_each_operand(core_[i.value].rhs, [&](ValueId o) {
-          ++(p == 0 ? users_[o].leading : users_[o].later);
-          if (p > 0) users_[o].pass = users_[o].pass == 0 || users_[o].pass == p ? p : SIZE_MAX;
-          if (memory) users_[o].pass = SIZE_MAX;
-        });
-      }
-    std::map<ValueId, PassItem> moved;
-    std::vector<PassItem> stays;
-    for (auto i = passes_[0].items.rbegin(); i != passes_[0].items.rend(); ++i) {
-      const Users of = users_[i->value];
-      if (of.leading > 0 || of.later == 0 || of.pass == SIZE_MAX || !movable(i->value) || !keeps_less(i->value)) {
-        stays.push_back(*i);
-        continue;
-      }
-      moved.emplace(i->value, *i);
-      for_each_operand(core_[i->value].rhs, [&](ValueId o) {
-        Users& u = users_[o];
-        --u.leading;
-        ++u.later;
-        u.pass = u.pass == 0 || u.pass == of.pass ? of.pass : SIZE_MAX;
-      });
-    }
-    passes_[0].items.assign(stays.rbegin(), stays.rend());
-    for (std::size_t p = 1; p < closing_; ++p) insert_moved(passes_[p].items, moved);
+  void wait() {
+    PostponeQuestions ask;
+    ask.movable = [&](ValueId v) { return only_in(v, 0) && !program_.handed_out(v) && !program_.checked(v); };
+    ask.there = [&](ValueId v) { return !here(v) || holder(v).valid() || once(v); };
+    ask.once = [&](ValueId v) { return once(v); };
+    ask.memory = [&](ValueId v) { return memory_.contains(v); };
+    postpone(core_, passes_, ask);
     find_places();
   }
 
-  // Each before its first user.
-  void insert_moved(std::vector<PassItem>& items, std::map<ValueId, PassItem>& moved) const {
-    std::vector<PassItem> all, stack;
-    for (const PassItem& item : items) {
-      stack.assign(1, item);
-      while (!stack.empty()) {
-        const PassItem top = stack.back();
-        const std::size_t before = stack.size();
-        for_each_operand(core_[top.value].rhs, [&](ValueId o) {
-          if (const auto at = moved.find(o); at != moved.end() && o != top.value) stack.push_back(at->second);
-        });
-        if (stack.size() > before) continue;
-        stack.pop_back();
-        if (stack.empty() || moved.erase(top.value) > 0) all.push_back(top);  // it may have been asked for twice
-      }
-    }
-    items = std::move(all);
+  // ---- products over the whole segment
+
+  void batch() {
+    BatchQuestions ask;
+    ask.held = [&](ValueId v) { return core_.is_const(v) || (here(v) && holder(v).valid()); };
+    ask.everywhere = [&](ValueId v) { return here(v) && classes_until(v, SIZE_MAX) == any_instant; };
+    ask.only_first = [&](ValueId v) { return only_first(v); };
+    ask.looked_at = [&](ValueId v) {
+      return program_.handed_out(v) || program_.checked(v) ||
+             std::ranges::any_of(from_.plan.awaiting, [&](const Awaiting& a) { return a.post == v; });
+    };
+    batches_ = time_batch(core_, from_.clock, from_.plan.cut, passes_, ask);
+    find_places();
   }
 
-  // Nothing but its users depends on when it is computed.
-  bool movable(ValueId v) const {
-    if (core_[v].dtype == DType::boolean || !only_in(v, 0) || program_.handed_out(v) || program_.checked(v))
-      return false;
-    const core::Rhs& rhs = core_[v].rhs;
-    if (std::holds_alternative<core::When>(rhs) || std::holds_alternative<core::Merge>(rhs)) return true;
-    const auto* a = std::get_if<core::Apply>(&rhs);
-    return a != nullptr && operators()[a->op].only_computes();
-  }
-
-  // Its operands, where they are not kept anyway, are no larger; scalars do not count. A memory is
-  // not there in a pass that does not replay it.
-  bool keeps_less(ValueId v) const {
-    std::int64_t more = 0;
-    std::set<ValueId> seen;
-    for_each_operand(core_[v].rhs, [&](ValueId o) {
-      if (!here(o) || !seen.insert(o).second || core_[o].shape.empty() || holder(o).valid() || once(o)) return;
-      if (users_.at(o).later == 0 || memory_.contains(o)) more += size(o);
-    });
-    return more <= (once(v) ? 0 : size(v));
-  }
-  std::int64_t size(ValueId v) const {
-    return *element_count(core_[v].shape) * static_cast<std::int64_t>(byte_size(core_[v].dtype));
+  void write_batch(StepWriter& out, ValueId v, std::size_t p) {
+    const Batch& b = batches_.at(v);
+    const auto matrix = [&](const BatchOperand& o) {
+      if (o.held) ensure(out, o.value, p);
+      return steps::SegmentMatrix{o.held ? ArrayId() : arrays_.at(o.value), o.held ? o.value : ValueId(), o.row,
+                                  o.column};
+    };
+    if (!b.sum && !arrays_.contains(v)) return;  // nobody looks at it
+    steps::SegmentProduct s{v, matrix(b.a), matrix(b.b), b.m, b.inner, b.n, {}, {}};
+    if (b.sum)
+      s.sum = single_.at(v);
+    else
+      s.rows = arrays_.at(v);
+    out.write({}, s);
   }
 
   // ---- storage of what several passes look at
@@ -266,7 +235,7 @@ class SegmentBuilder {
       if (!looked_up(v, passes)) continue;
       if (const ValueId f = holder(v); f.valid())
         held_[v] = memory_.at(f).cell;
-      else if (once(v))
+      else if (once(v) || (batches_.contains(v) && batches_.at(v).sum))
         single_[v] = program_.kept(v);
       else
         arrays_[v] = program_.array(v, unit_);
@@ -350,7 +319,12 @@ class SegmentBuilder {
     available_.clear();
     carried_.clear();
     if (p == 0) begin_segment(out);
-    for (const PassItem& i : passes_[p].items) write_item(out, before, i, p);
+    for (const PassItem& i : passes_[p].items) {
+      if (batches_.contains(i.value))
+        write_batch(before, i.value, p);
+      else
+        write_item(out, before, i, p);
+    }
     for (const Carried& c : carried_) {
       ensure(out, c.next, p);
       for (const TestPath& where : class_paths(classes_until(c.next, p))) store(out, where, c.cell, c.of, c.next, p);
@@ -566,13 +540,13 @@ class SegmentBuilder {
   std::uint32_t unit_;
   const ScheduledUnit& from_;
   std::vector<PassPlan> passes_;                  // of the plan, with what is postponed
-  std::size_t closing_;                           // number of the pass after all others
+  std::size_t closing_ = 0;                       // number of the pass after all others
   std::map<ValueId, std::vector<Place>> places_;  // where members and operands are computed
   std::map<ValueId, std::set<std::size_t>> touches_;
   std::map<ValueId, ArrayId> arrays_;
   std::map<ValueId, CellId> single_, held_;
   std::map<ValueId, Memory> memory_;
-  std::map<ValueId, Users> users_;
+  std::map<ValueId, Batch> batches_;  // computed for all instants at once, in passes of their own
   std::map<std::pair<ValueId, std::size_t>, CellId> registers_;
   std::set<ValueId> available_;   // in the pass being written
   std::vector<Carried> carried_;  // likewise

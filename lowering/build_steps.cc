@@ -14,7 +14,8 @@
 
 namespace rml {
 
-ProgramBuilder::ProgramBuilder(const Schedule& schedule) : schedule_(schedule) {
+ProgramBuilder::ProgramBuilder(const Schedule& schedule, const StepOptions& options)
+    : schedule_(schedule), options_(options) {
   program_.core = schedule.core;
   program_.straight = schedule.straight;
   const std::size_t n = core().values.size();
@@ -367,6 +368,8 @@ steps::Program ProgramBuilder::build() {
   return std::move(program_);
 }
 
-steps::Program build_steps(const Schedule& schedule) { return ProgramBuilder(schedule).build(); }
+steps::Program build_steps(const Schedule& schedule, const StepOptions& options) {
+  return ProgramBuilder(schedule, options).build();
+}
 
 }  // namespace rml

@@ -6,6 +6,11 @@
 
 namespace rml {
 
-steps::Program build_steps(const Schedule&);
+struct StepOptions {
+  bool batch = true;           // products over whole segments; sums in another order
+  bool whole_segment = false;  // a segment's forward computation waits for its end
+};
+
+steps::Program build_steps(const Schedule&, const StepOptions& = {});
 
 }  // namespace rml

@@ -49,6 +49,10 @@ class Walk {
   bool keep(const steps::StoreOutput& s) { return use(s.value); }
   bool keep(const steps::Assert& s) { return use(s.condition); }
   bool keep(const steps::Side& s) { return use(s.condition); }
+  bool keep(const steps::SegmentProduct& s) {
+    use(s.a.held);
+    return use(s.b.held);
+  }
   bool keep(const steps::MarkLast& s) { return use(s.condition); }
   bool keep(const steps::Branch& s) {
     block(*s.then_block);

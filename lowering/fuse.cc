@@ -65,6 +65,10 @@ class Fusion {
   void count_in(const steps::Assert& s) { mention(s.condition); }
   void count_in(const steps::Side& s) { mention(s.condition); }
   void count_in(const steps::SideCell&) {}
+  void count_in(const steps::SegmentProduct& s) {
+    mention(s.a.held);
+    mention(s.b.held);
+  }
   void count_in(const steps::MarkLast& s) { mention(s.condition); }
   void count_in(const steps::Branch& s) {
     mention(s.test.condition);

@@ -134,6 +134,16 @@ class StepPrinter {
   void statement(const steps::MarkLast& s, int d) {
     line(d) << "last := " << (s.positive ? "" : "not ") << id(s.condition) << "\n";
   }
+  void statement(const steps::SegmentProduct& s, int d) {
+    const auto matrix = [&](const steps::SegmentMatrix& x) {
+      return x.array.valid() ? "array " + std::to_string(x.array.index) : operand(x.held);
+    };
+    if (s.rows.valid())
+      line(d) << "array " << s.rows.index << " := " << matrix(s.a) << " times " << matrix(s.b);
+    else
+      line(d) << "cell " << s.sum.index << " := sum of " << matrix(s.a) << " times " << matrix(s.b);
+    out_ << "   (" << named(core_, s.value) << ", all instants)\n";
+  }
   void statement(const steps::Branch& s, int d) {
     auto test = [&]() -> std::string {
       if (s.test.kind == steps::Test::first) return "first";

@@ -11,6 +11,7 @@
 #include <map>
 #include <vector>
 
+#include "lowering/build_steps.h"
 #include "lowering/schedule.h"
 #include "lowering/steps.h"
 
@@ -48,10 +49,11 @@ Change what_changes(const Core&, ValueId memory, ValueId next);
 // What all units of a program share while it is built.
 class ProgramBuilder {
  public:
-  explicit ProgramBuilder(const Schedule& schedule);
+  ProgramBuilder(const Schedule& schedule, const StepOptions& options);
   steps::Program build();
 
   const Schedule& schedule() const { return schedule_; }
+  const StepOptions& options() const { return options_; }
   const Core& core() const { return *schedule_.core; }
   steps::Program& program() { return program_; }
 
@@ -87,6 +89,7 @@ class ProgramBuilder {
   void read_input(StepWriter&, const TestPath& clock, ValueId value);
 
   const Schedule& schedule_;
+  const StepOptions& options_;
   steps::Program program_;
   std::vector<QueueId> queue_of_;                       // by ValueId
   std::map<ValueId, CellId> cell_of_;                   // of fbys

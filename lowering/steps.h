@@ -134,6 +134,23 @@ struct MarkLast {
   bool positive;
 };
 
+// A product over all instants of the segment at once. A matrix is a value that is the same at all of them, or an
+// array, one block after the other; strides are in elements.
+//   rows valid: rows, [length * m, n], := a [length * m, inner] times b [inner, n]
+//   else:       sum, [m, n],           := a [m, length * inner] times b [length * inner, n]
+struct SegmentMatrix {
+  ArrayId array;
+  ValueId held;
+  std::int64_t row = 0, column = 0;
+};
+struct SegmentProduct {
+  ValueId value;
+  SegmentMatrix a, b;
+  std::int64_t m = 0, inner = 0, n = 0;
+  ArrayId rows;
+  CellId sum;
+};
+
 // What a branch tests: a Boolean value of this instant, or where the instant lies in its segment.
 // In the leading block `last` is tested only after MarkLast.
 struct Test {
@@ -148,7 +165,7 @@ struct Branch {
 };
 
 using Statement = std::variant<Compute, Copy, LoadCell, StoreCell, MoveCell, LoadArray, StoreArray, Push, LoadInput,
-                               StoreOutput, Expect, Assert, Side, SideCell, MarkLast, Branch>;
+                               StoreOutput, Expect, Assert, Side, SideCell, MarkLast, SegmentProduct, Branch>;
 struct Block {
   std::vector<Statement> statements;
 };
@@ -172,7 +189,7 @@ struct Operand {
 
 struct Pass {
   bool backward = false;
-  Block prologue;  // once, before the loop: sets local cells
+  Block prologue;  // once, before the loop: sets local cells; products over the segment
   Block body;      // per instant; may test first and last
 };
 

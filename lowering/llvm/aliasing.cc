@@ -76,6 +76,11 @@ void Aliasing::walk(Region& region, const steps::Block& block) const {
                    [&](const steps::Side& s) { use(region, s.condition); },
                    [&](const steps::SideCell&) {},
                    [&](const steps::MarkLast& s) { use(region, s.condition); },
+                   [&](const steps::SegmentProduct& s) {
+                     if (s.a.held.valid()) use(region, s.a.held);
+                     if (s.b.held.valid()) use(region, s.b.held);
+                     write(s.rows.valid() ? place(s.rows) : place(s.sum));
+                   },
                    [&](const steps::Branch& s) {
                      if (s.test.kind == steps::Test::value) use(region, s.test.condition);
                      walk(region, *s.then_block);

@@ -138,6 +138,9 @@ void Body::loop(std::int64_t extent, const std::function<void(IrValue)>& body) {
 }
 
 void Body::loop(IrValue extent, const std::function<void(IrValue)>& body) {
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(extent);
+      known != nullptr && extent->getType() == module.index_type())
+    return loop(known->getSExtValue(), body);
   when(ir.CreateICmpSGT(extent, llvm::ConstantInt::get(extent->getType(), 0)), [&] {
     llvm::PHINode* index = nullptr;
     auto* header = open_loop(extent, index);

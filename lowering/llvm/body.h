@@ -179,6 +179,7 @@ class Body {
   void emit(const steps::Side&);
   void emit(const steps::SideCell&);
   void emit(const steps::MarkLast&);
+  void emit(const steps::SegmentProduct&);
   void emit(const steps::Branch&);
 
   // emit_elementwise.cc
@@ -216,7 +217,9 @@ class Body {
     IrValue c = nullptr;               // offset of C among all elements of the result
     std::int64_t m = 0, inner = 0, n = 0;
     std::int64_t a_row = 0, a_inner = 0, b_inner = 0, b_column = 0;  // strides
-    IrValue so_far = nullptr;                                        // address of sums that these are added to
+    // Where an extent is known only while running: it, in index_type; m or inner is then very large.
+    IrValue all_m = nullptr, all_inner = nullptr;
+    IrValue so_far = nullptr;  // address of sums that these are added to
     // Where the element (i, j) that is computed lies, if not there: in row j of a single column, or in
     // column i of this row.
     bool turned = false;
@@ -249,10 +252,12 @@ class Body {
 
   // emit_gemm.cc
   std::int64_t tile_rows(DType) const;
+  void each_row_tile(const Product&, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body);
   void each_tile(std::int64_t extent, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body);
   void tiles(const Product&, const Sink&);
   void gemm(const Product&, const Sink&);
   void gemm_by_blocks(const Product&, std::int64_t depth, const Sink&);
+  void gemm_into(const Product&, IrValue to);
   void fill_panel(const Product&, IrValue pack, IrValue column, std::int64_t columns, std::int64_t width);
   void fill_panel_transposed(const Product&, IrValue pack, IrValue from, std::int64_t columns, std::int64_t width);
   void transpose_square(std::vector<IrValue>& vectors);

@@ -34,6 +34,22 @@ void Body::each_tile(std::int64_t extent, std::int64_t size, const std::function
   if (extent % size != 0) body(constant(whole * size), extent % size);
 }
 
+// The rows of C; where their number is not known, the rest is in tiles of powers of two.
+void Body::each_row_tile(const Product& p, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body) {
+  if (p.all_m == nullptr) return each_tile(p.m, size, body);
+  IrValue whole = ir.CreateUDiv(p.all_m, constant(size));
+  loop(whole, [&](IrValue i) { body(ir.CreateMul(i, constant(size), "", true, true), size); });
+  IrValue done = ir.CreateMul(whole, constant(size), "", true, true);
+  IrValue rest = ir.CreateSub(p.all_m, done);
+  std::int64_t height = 1;
+  while (height * 2 < size) height *= 2;
+  for (; height > 0; height /= 2) {
+    IrValue some = ir.CreateAnd(rest, constant(height));
+    when(ir.CreateICmpNE(some, constant(0)), [&] { body(done, height); });
+    done = ir.CreateAdd(done, some, "", true, true);
+  }
+}
+
 // A few rows: B is read where it lies. Columns in vectors; the rest in halves of vectors, down to one.
 void Body::tiles(const Product& p, const Sink& sink) {
   const std::int64_t rows = std::min<std::int64_t>(p.m, 4);
@@ -53,15 +69,39 @@ void Body::tiles(const Product& p, const Sink& sink) {
 void Body::gemm(const Product& p, const Sink& sink) {
   const std::int64_t width = 2 * lanes(p.dtype), bytes = static_cast<std::int64_t>(byte_size(p.dtype));
   const std::int64_t depth = std::min(p.inner, std::max<std::int64_t>(block_bytes / (width * bytes), 1));
-  if (p.inner > depth + depth / 2) return gemm_by_blocks(p, depth, sink);
-  IrValue pack = scratch(p.dtype, {p.inner, width}, "panel");
+  if (p.all_inner == nullptr && p.inner > depth + depth / 2) return gemm_by_blocks(p, depth, sink);
+  IrValue pack = scratch(p.dtype, {p.all_inner != nullptr ? depth : p.inner, width}, "panel");
   const auto panel = [&](IrValue column, std::int64_t columns) {
     fill_panel(p, pack, column, columns, width);
-    each_tile(p.m, std::min(tile_rows(p.dtype), p.m), [&](IrValue i, std::int64_t height) {
+    each_row_tile(p, std::min(tile_rows(p.dtype), p.m), [&](IrValue i, std::int64_t height) {
       tile(p, {pack, constant(0), width, 1, columns, width, column}, i, height, sink);
     });
   };
   each_tile(p.n, width, panel);
+}
+
+// For an inner extent that is known only while running: block by block, onto the sums that lie at `to`.
+void Body::gemm_into(const Product& p, IrValue to) {
+  const std::int64_t depth =
+      std::max<std::int64_t>(block_bytes / (2 * lanes(p.dtype) * static_cast<std::int64_t>(byte_size(p.dtype))), 1);
+  const Access access = separate(1)[0];
+  const Sink keep = [&](const Spot& at, IrValue vector, std::int64_t count) {
+    store_elements(p.dtype, vector, count, offset(p.dtype, to, at.offset), access);
+  };
+  const auto block = [&](IrValue begin, bool first) {
+    Product part = p;
+    part.inner = depth;
+    part.all_inner = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, ir.CreateSub(p.all_inner, begin), constant(depth));
+    part.a = offset(p.dtype, p.a, place(constant(0), begin, p.a_inner));
+    part.b = offset(p.dtype, p.b, place(constant(0), begin, p.b_inner));
+    part.so_far = first ? nullptr : to;
+    gemm(part, keep);
+  };
+  block(constant(0), true);
+  IrValue more = ir.CreateUDiv(ir.CreateSub(p.all_inner, constant(1)), constant(depth));
+  loop(more, [&](IrValue i) {
+    block(ir.CreateMul(ir.CreateAdd(i, constant(1), "", true, true), constant(depth), "", true, true), false);
+  });
 }
 
 // The sums so far lie in scratch memory until the last block.
@@ -98,20 +138,22 @@ void Body::fill_panel(const Product& p, IrValue pack, IrValue column, std::int64
     IrValue value = load(p.dtype, offset(p.dtype, p.b, place(place(from, k, p.b_inner), j, p.b_column)), access[1]);
     store(p.dtype, value, offset(p.dtype, pack, place(j, k, width)), access[0]);
   };
+  IrValue inner = p.all_inner != nullptr ? p.all_inner : constant(p.inner);
   if (columns < width) {
-    const std::int64_t all = p.inner * width;
-    ir.CreateMemSet(pack, ir.getInt8(0), static_cast<std::uint64_t>(all) * byte_size(p.dtype), align);
+    IrValue row = constant(width * static_cast<std::int64_t>(byte_size(p.dtype)));
+    ir.CreateMemSet(pack, ir.getInt8(0), ir.CreateMul(inner, row), align);
   }
   if (p.b_column == 1 && columns == width && width > 1) {
     auto* type = llvm::FixedVectorType::get(scalar_type, static_cast<unsigned>(width));
-    loop(p.inner, [&](IrValue k) {
+    loop(inner, [&](IrValue k) {
       auto* value = ir.CreateAlignedLoad(type, offset(p.dtype, p.b, place(from, k, p.b_inner)), align);
       ir.CreateAlignedStore(value, offset(p.dtype, pack, place(constant(0), k, width)), align);
     });
-  } else if (p.b_inner == 1 && columns >= lanes(p.dtype) && lanes(p.dtype) > 1 && p.inner >= lanes(p.dtype)) {
+  } else if (p.all_inner == nullptr && p.b_inner == 1 && columns >= lanes(p.dtype) && lanes(p.dtype) > 1 &&
+             p.inner >= lanes(p.dtype)) {
     fill_panel_transposed(p, pack, from, columns, width);
   } else {
-    loop(p.inner, [&](IrValue k) { loop(columns, [&](IrValue j) { move(k, j); }); });
+    loop(inner, [&](IrValue k) { loop(columns, [&](IrValue j) { move(k, j); }); });
   }
 }
 
@@ -189,7 +231,7 @@ void Body::tile(const Product& p, const Panel& panel, IrValue row, std::int64_t 
       ir.CreateStore(begin, sums.back());
     }
   IrValue first = place(constant(0), row, p.a_row), b_first = place(constant(0), panel.column, panel.column_stride);
-  loop(p.inner, [&](IrValue k) {
+  loop(p.all_inner != nullptr ? p.all_inner : constant(p.inner), [&](IrValue k) {
     std::vector<IrValue> b;
     IrValue b_at = place(b_first, k, panel.inner_stride);
     for (std::int64_t j = 0; j < vectors; ++j) {

@@ -142,6 +142,37 @@ void Body::emit(const steps::SideCell& s) {
   check(s.positive ? ir.CreateNot(holds) : holds, RML_FAULT_SIDE, s.site);
 }
 
+// All instants at once: blocks of the arrays are rows of one matrix.
+void Body::emit(const steps::SegmentProduct& s) {
+  Product p;
+  p.dtype = info(s.value).dtype;
+  IrValue first = position;
+  position = ir.getInt64(0);
+  const auto data = [&](const steps::SegmentMatrix& x) {
+    return x.array.valid() ? array_address(x.array) : address(x.held);
+  };
+  p.a = data(s.a), p.b = data(s.b), p.c = constant(0);
+  p.m = s.m, p.inner = s.inner, p.n = s.n;
+  p.a_row = s.a.row, p.a_inner = s.a.column, p.b_inner = s.b.row, p.b_column = s.b.column;
+  IrValue instants = ir.CreateIntCast(length, module.index_type(), true);
+  constexpr std::int64_t many = INT64_MAX / 2;
+  if (tells_places) enter(module.place_of(s.value));
+  if (s.rows.valid()) {
+    p.all_m = ir.CreateMul(instants, constant(s.m), "", true, true);
+    p.m = many;
+    IrValue to = array_address(s.rows);
+    const Access access = separate(1)[0];
+    gemm(p, [&](const Spot& at, IrValue vector, std::int64_t count) {
+      store_elements(p.dtype, vector, count, offset(p.dtype, to, at.offset), access);
+    });
+  } else {
+    p.all_inner = ir.CreateMul(instants, constant(s.inner), "", true, true);
+    p.inner = many;
+    gemm_into(p, cell_address(s.sum));
+  }
+  position = first;
+}
+
 void Body::emit(const steps::MarkLast& s) {
   locate(info(s.condition).span);
   IrValue holds = scalar(s.condition);

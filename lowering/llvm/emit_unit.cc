@@ -131,6 +131,9 @@ void for_each_cell(const steps::Block& block, const std::function<void(CellId)>&
                    [](const steps::Side&) {},
                    [&](const steps::SideCell& s) { f(s.cell); },
                    [](const steps::MarkLast&) {},
+                   [&](const steps::SegmentProduct& s) {
+                     if (s.sum.valid()) f(s.sum);
+                   },
                },
                statement);
   }

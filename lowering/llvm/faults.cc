@@ -57,6 +57,7 @@ void Scan::block(const steps::Block& block) {
                    [](const steps::LoadInput&) {},
                    [](const steps::StoreOutput&) {},
                    [](const steps::MarkLast&) {},
+                   [](const steps::SegmentProduct&) {},
                },
                statement);
   }

@@ -1,0 +1,261 @@
+// Which products can leave their loops, and the distribution of the passes around them.
+//
+// Within a pass an item depends on operands of its own instant and, through fby and post, of the one before.
+// The strongly connected components of these dependences are the recurrences, which stay whole. Every
+// component gets the number of the loop that computes it: that of its operands, or the next where one of those
+// is a batched product; the products of a loop come after it.
+#include "lowering/time_batch.h"
+
+#include <algorithm>
+#include <set>
+
+#include "lowering/index_map.h"
+#include "semantics/components.h"
+
+namespace rml {
+
+namespace {
+
+// Smaller weights stay in the cache, and in their loops.
+constexpr std::int64_t worthwhile = 512;
+
+class Batcher {
+ public:
+  Batcher(const Core& core, ClockId clock, Literal cut, std::vector<PassPlan>& passes, const BatchQuestions& questions)
+      : core_(core), clock_(clock), cut_(cut), passes_(passes), ask_(questions), users_(core.values.size()) {
+    for (std::uint32_t v = 0; v < core.values.size(); ++v)
+      for_each_operand(core.values[v].rhs, [&](ValueId o) { users_[o.index].push_back(ValueId(v)); });
+  }
+
+  std::map<ValueId, Batch> run() {
+    std::vector<PassPlan> result;
+    for (std::size_t p = 0; p < passes_.size(); ++p) {
+      PassPlan& pass = passes_[p];
+      batches_.clear();
+      if (p > 0) {
+        find_sums(pass);
+        find_rows(pass);
+      }
+      if (batches_.empty())
+        result.push_back(std::move(pass));
+      else
+        distribute(pass, result);
+    }
+    passes_ = std::move(result);
+    return std::move(all_);
+  }
+
+ private:
+  const core::Apply* apply(ValueId v) const { return std::get_if<core::Apply>(&core_[v].rhs); }
+  Lowering lowering(ValueId v) const {
+    const auto* a = apply(v);
+    return a == nullptr ? Lowering::folded : operators()[a->op].lowering;
+  }
+  const Shape& shape(ValueId v) const { return core_[v].shape; }
+  std::int64_t size(ValueId v) const { return *element_count(shape(v)); }
+
+  // The value with the same elements in the same order that is not a reshape.
+  ValueId strip(ValueId v) const {
+    while (lowering(v) == Lowering::reshape) v = apply(v)->operands[0];
+    return v;
+  }
+  // A matrix whose rows are the columns of `transposed`'s operand.
+  bool exchanges(ValueId v) const {
+    if (lowering(v) != Lowering::transpose || shape(v).size() != 2) return false;
+    const std::vector<Shape> shapes = {shape(apply(v)->operands[0])};
+    return transposed_axes(Application{{}, shapes, apply(v)->attributes, core_[v].dtype})[0] == 1;
+  }
+  bool each(ValueId v) const { return core_[v].clock == clock_ && !ask_.held(v) && ask_.everywhere(v); }
+
+  // ---- sums
+
+  // merge cut zeros ((post v) when not cut), used by v alone.
+  bool carries(ValueId m, ValueId v, std::set<ValueId>& chain) const {
+    const auto* merge = std::get_if<core::Merge>(&core_[m].rhs);
+    if (merge == nullptr || merge->condition != cut_.condition) return false;
+    const ValueId zero = cut_.positive ? merge->on_true : merge->on_false;
+    const ValueId rest = cut_.positive ? merge->on_false : merge->on_true;
+    const auto* constant = std::get_if<core::Const>(&core_[zero].rhs);
+    const auto* when = std::get_if<core::When>(&core_[rest].rhs);
+    if (constant == nullptr || !(constant->value == Tensor(core_[v].dtype, shape(v))) || when == nullptr) return false;
+    const auto* post = std::get_if<core::Post>(&core_[when->operand].rhs);
+    if (post == nullptr || post->operand != v) return false;
+    chain = {m, rest, when->operand};
+    return users_[m.index].size() == 1 && users_[rest.index].size() == 1 && users_[when->operand.index].size() == 1;
+  }
+
+  bool used_first_only(ValueId v, ValueId post) const {
+    return !ask_.looked_at(v) && std::ranges::all_of(users_[v.index], [&](ValueId u) {
+      const auto* when = std::get_if<core::When>(&core_[u].rhs);
+      return u == post || (when != nullptr && when->operand == v && when->positive && ask_.only_first(when->condition));
+    });
+  }
+
+  // a b where a has a single column and b a single row, or a is transposed.
+  std::optional<Batch> summed(ValueId product) const {
+    const Lowering form = lowering(product);
+    if (form != Lowering::outer && form != Lowering::matmul && form != Lowering::elementwise) return std::nullopt;
+    if (form == Lowering::elementwise && operators()[apply(product)->op].scalar != ScalarOp::mul) return std::nullopt;
+    ValueId x = apply(product)->operands[0], y = apply(product)->operands[1];
+    const Shape& s = shape(product);
+    if (s.size() != 2) return std::nullopt;
+    if (form == Lowering::elementwise && shape(x) == Shape{1, s[1]}) std::swap(x, y);
+    const bool column = form == Lowering::outer || (shape(x) == Shape{s[0], 1} && shape(y) == Shape{1, s[1]});
+    Batch batch{true, s[0], 1, s[1], {strip(x), false, 1, s[0]}, {strip(y), false, s[1], 1}};
+    if (!column) {
+      if (form != Lowering::matmul || !exchanges(x) || shape(y).size() != 2) return std::nullopt;
+      batch.inner = shape(x)[1];
+      batch.a.value = strip(apply(x)->operands[0]);
+    }
+    if (s[0] < 4 || s[1] < 4 || !each(batch.a.value) || !each(batch.b.value)) return std::nullopt;
+    return batch;
+  }
+
+  void find_sums(PassPlan& pass) {
+    std::set<ValueId> gone;
+    for (const PassItem& i : pass.items) {
+      const ValueId v = i.value;
+      if (!pass.backward || core_[v].clock != clock_ || lowering(v) != Lowering::elementwise || size(v) < worthwhile ||
+          operators()[apply(v)->op].scalar != ScalarOp::add)
+        continue;
+      for (const std::size_t k : {0, 1}) {
+        std::set<ValueId> chain;
+        const ValueId product = apply(v)->operands[k], m = apply(v)->operands[1 - k];
+        if (core_[product].clock != clock_ || !carries(m, v, chain) || !in(pass, product)) continue;
+        const auto* when = std::get_if<core::When>(&core_[*std::ranges::find_if(chain, [&](ValueId c) {
+                                                      return std::holds_alternative<core::When>(core_[c].rhs);
+                                                    })].rhs);
+        const auto batch = used_first_only(v, when->operand) ? summed(product) : std::nullopt;
+        if (!batch) continue;
+        batches_[v] = *batch;
+        gone.insert(chain.begin(), chain.end());
+        drop(product, v, gone);
+        break;
+      }
+    }
+    std::erase_if(pass.items, [&](const PassItem& i) { return gone.contains(i.value); });
+  }
+
+  static bool in(const PassPlan& pass, ValueId v) {
+    return std::ranges::any_of(pass.items, [&](const PassItem& i) { return i.value == v; });
+  }
+
+  // v, where nobody but the product looks at it, and its views of operands likewise.
+  void drop(ValueId v, ValueId user, std::set<ValueId>& gone) const {
+    if (users_[v.index] != std::vector<ValueId>{user} || ask_.looked_at(v)) return;
+    gone.insert(v);
+    for_each_operand(core_[v].rhs, [&](ValueId o) {
+      if (lowering(o) == Lowering::reshape || lowering(o) == Lowering::transpose) drop(o, v, gone);
+    });
+  }
+
+  // ---- rows
+
+  std::optional<BatchOperand> held_matrix(ValueId v) const {
+    if (exchanges(v) && ask_.held(apply(v)->operands[0]))
+      return BatchOperand{apply(v)->operands[0], true, 1, shape(v)[0]};
+    if (shape(v).size() != 2 || !ask_.held(v)) return std::nullopt;
+    return BatchOperand{v, true, shape(v)[1], 1};
+  }
+
+  void find_rows(const PassPlan& pass) {
+    for (const PassItem& i : pass.items) {
+      const ValueId v = i.value;
+      if (lowering(v) != Lowering::matmul || core_[v].clock != clock_ || i.classes != any_instant) continue;
+      const ValueId x = apply(v)->operands[0], y = apply(v)->operands[1];
+      const auto left = held_matrix(x), right = held_matrix(y);
+      Batch batch;
+      if (left && !right && (shape(y).size() == 1 || shape(y)[1] == 1) && shape(y).size() <= 2) {
+        const std::int64_t m = shape(x)[0], k = shape(x)[1];
+        batch = {false, 1, k, m, {strip(y), false, k, 1}, {left->value, true, left->column, left->row}};
+      } else if (right && !left && shape(x).size() <= 2) {
+        const std::int64_t k = shape(y)[0];
+        batch = {false, shape(x).size() == 2 ? shape(x)[0] : 1, k, shape(y)[1], {strip(x), false, k, 1}, *right};
+      } else {
+        continue;
+      }
+      if (batch.n < 4 || batch.n * batch.inner < worthwhile || batch.m > 16 || !each(batch.a.value)) continue;
+      batches_[v] = batch;
+    }
+  }
+
+  // ---- distribution
+
+  void distribute(const PassPlan& pass, std::vector<PassPlan>& result) {
+    const std::size_t count = pass.items.size();
+    std::map<ValueId, std::uint32_t> number;
+    for (std::uint32_t k = 0; k < count; ++k) number[pass.items[k].value] = k;
+    std::vector<std::vector<std::uint32_t>> needs(count);
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const ValueId v = pass.items[k].value;
+      const auto need = [&](ValueId o) {
+        if (const auto at = number.find(o); at != number.end() && o != v) needs[k].push_back(at->second);
+      };
+      if (const auto b = batches_.find(v); b != batches_.end()) {
+        need(b->second.a.value);
+        need(b->second.b.value);
+      } else {
+        for_each_operand(core_[v].rhs, need);
+      }
+      for (ClockId c = core_[v].clock; c.index >= 2; c = core_[c].parent) need(core_[c].condition);
+    }
+    std::uint32_t found = 0;
+    const auto component =
+        strong_components(count, [&](std::uint32_t v, const auto& f) { std::ranges::for_each(needs[v], f); }, found);
+    std::vector<std::vector<std::uint32_t>> members(found);
+    for (std::uint32_t k = 0; k < count; ++k) members[component[k]].push_back(k);
+    const auto batched = [&](std::uint32_t k) {
+      return batches_.contains(pass.items[k].value) && members[component[k]].size() == 1;
+    };
+    std::vector<std::size_t> loop(found, 0);
+    for (std::uint32_t c = 0; c < found; ++c)
+      for (const std::uint32_t k : members[c])
+        for (const std::uint32_t o : needs[k])
+          if (component[o] != c) loop[c] = std::max(loop[c], loop[component[o]] + (batched(o) && !batched(k) ? 1 : 0));
+    const std::size_t last = *std::ranges::max_element(loop);
+    for (std::size_t l = 0; l <= last; ++l) {
+      PassPlan each{pass.backward, {}}, products{false, {}};
+      for (std::uint32_t k = 0; k < count; ++k)
+        if (loop[component[k]] == l) (batched(k) ? products : each).items.push_back(pass.items[k]);
+      // Products in the order of their components: one may read what another has computed.
+      std::ranges::stable_sort(products.items, {}, [&](const PassItem& i) { return component[number.at(i.value)]; });
+      for (const PassItem& i : products.items) all_[i.value] = batches_.at(i.value);
+      if (!each.items.empty()) result.push_back(std::move(each));
+      if (!products.items.empty()) result.push_back(std::move(products));
+    }
+  }
+
+  const Core& core_;
+  ClockId clock_;
+  Literal cut_;
+  std::vector<PassPlan>& passes_;
+  const BatchQuestions& ask_;
+  std::vector<std::vector<ValueId>> users_;
+  std::map<ValueId, Batch> batches_;  // of the pass at hand
+  std::map<ValueId, Batch> all_;
+};
+
+}  // namespace
+
+std::map<ValueId, Batch> time_batch(const Core& core, ClockId clock, Literal cut, std::vector<PassPlan>& passes,
+                                    const BatchQuestions& questions) {
+  return Batcher(core, clock, cut, passes, questions).run();
+}
+
+void wait_for_segment(const Core& core, Literal cut, std::vector<PassPlan>& passes) {
+  std::set<ValueId> early;
+  std::vector<ValueId> work = {cut.condition};
+  while (!work.empty()) {
+    const ValueId v = work.back();
+    work.pop_back();
+    if (!early.insert(v).second) continue;
+    for_each_operand(core[v].rhs, [&](ValueId o) { work.push_back(o); });
+    for (ClockId c = core[v].clock; c.index >= 2; c = core[c].parent) work.push_back(core[c].condition);
+  }
+  PassPlan leading, second;
+  for (const PassItem& i : passes[0].items) (early.contains(i.value) ? leading : second).items.push_back(i);
+  passes[0] = std::move(leading);
+  if (!second.items.empty()) passes.insert(passes.begin() + 1, std::move(second));
+}
+
+}  // namespace rml
