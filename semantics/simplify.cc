@@ -39,6 +39,18 @@ std::vector<bool> initial_effects(const Core& core, const std::vector<ValueId>& 
   return effects;
 }
 
+// Constant indices that are in range.
+bool never_fails(const Core& core, const core::Apply& a) {
+  const Lowering lowering = operators()[a.op].lowering;
+  if (lowering != Lowering::place) return false;
+  const Shape& whole = a.attributes[0].integers;
+  for (std::size_t k = 1; k < a.operands.size(); ++k) {
+    const auto* at = std::get_if<core::Const>(&core[a.operands[k]].rhs);
+    if (at == nullptr || at->value.integers()[0] < 0 || at->value.integers()[0] >= whole[k - 1]) return false;
+  }
+  return true;
+}
+
 class Simplification {
  public:
   Simplification(Core& core, const SimplifyOptions& options)
@@ -68,6 +80,10 @@ class Simplification {
   void remove_dead() {
     std::vector<ValueId> roots = root_values(core_, options_.keep_watches);
     effects_.resize(core_.values.size(), false);
+    for (std::size_t v = 0; v < effects_.size(); ++v) {
+      const auto* apply = effects_[v] ? std::get_if<core::Apply>(&core_.values[v].rhs) : nullptr;
+      if (apply != nullptr && never_fails(core_, *apply)) effects_[v] = false;
+    }
     for (std::size_t v = 0; v < effects_.size(); ++v)
       if (effects_[v]) roots.push_back(ValueId{v});
     renumber(core_, needed(core_, roots), &effects_);

@@ -4,6 +4,10 @@
 //   transpose %1 {axes=[1, 0]}, one row          reshape %1
 //   reshape (reshape %1)                         reshape %1
 //   matmul %1 %2, a column by a row              mul %1 %2      (the gradient of a product with a vector)
+//   add (place %1 at 0) (place %2 at 1)          array %1 %2    (the gradient of what is taken apart; likewise
+//   add (place_slice %1) (place_slice %2)        concat %1 %2    the slices; but for the sign of zeros)
+#include <algorithm>
+
 #include "semantics/simplify_passes.h"
 
 namespace rml {
@@ -35,6 +39,71 @@ core::Rhs reshaped(ValueId operand, const Shape& shape) {
   return core::Apply{operators().require("reshape"), {operand}, {to}, 0};
 }
 
+// A tensor that is zero but for `part`, which begins at `begin` along `axis`.
+struct Piece {
+  std::size_t axis = 0;
+  std::int64_t begin = 0, extent = 0;
+  ValueId part;
+};
+
+std::optional<Piece> piece(const Core& core, ValueId v) {
+  if (const auto* a = application(core, v, Lowering::place)) {
+    if (a->operands.size() != 2 || !core.is_const(a->operands[1])) return std::nullopt;
+    const Tensor& at = std::get<core::Const>(core[a->operands[1]].rhs).value;
+    const std::int64_t index = at.integers()[0];
+    if (index < 0 || index >= core[v].shape[0]) return std::nullopt;
+    return Piece{0, index, 1, a->operands[0]};
+  }
+  const auto* a = application(core, v, Lowering::place_slice);
+  if (a == nullptr) return std::nullopt;
+  const Shape& whole = core[v].shape;
+  const auto ranges = std::get<0>(slice_ranges(whole, std::span(a->attributes).subspan(1)));
+  std::optional<Piece> found;
+  for (std::size_t axis = 0; axis < whole.size(); ++axis) {
+    if (ranges[axis].start == 0 && ranges[axis].count == whole[axis] && ranges[axis].step == 1) continue;
+    if (found || ranges[axis].step != 1) return std::nullopt;
+    found = Piece{axis, ranges[axis].start, ranges[axis].count, a->operands[0]};
+  }
+  return found;
+}
+
+// The pieces of a sum, if it is one of nothing else.
+bool find_pieces(const Core& core, ValueId v, std::size_t most, std::vector<Piece>& pieces) {
+  if (pieces.size() > most) return false;
+  if (const auto* a = application(core, v, Lowering::elementwise);
+      a != nullptr && operators()[a->op].scalar == ScalarOp::add && core[a->operands[0]].shape == core[v].shape &&
+      core[a->operands[1]].shape == core[v].shape) {
+    return find_pieces(core, a->operands[0], most, pieces) && find_pieces(core, a->operands[1], most, pieces);
+  }
+  const auto one = piece(core, v);
+  if (one) pieces.push_back(*one);
+  return one.has_value();
+}
+
+// A sum of pieces that together fill the whole.
+std::optional<core::Rhs> assembled(const Core& core, ValueId v) {
+  constexpr std::size_t most = 64;
+  std::vector<Piece> pieces;
+  if (core[v].shape.empty() || !find_pieces(core, v, most, pieces) || pieces.size() < 2) return std::nullopt;
+  std::ranges::sort(pieces, {}, &Piece::begin);
+  const std::size_t axis = pieces[0].axis;
+  const bool places = core[pieces[0].part].shape.size() < core[v].shape.size();
+  std::int64_t filled = 0;
+  std::vector<ValueId> parts;
+  for (const Piece& p : pieces) {
+    if (p.axis != axis || p.begin != filled || places != (core[p.part].shape.size() < core[v].shape.size()))
+      return std::nullopt;
+    filled += p.extent;
+    parts.push_back(p.part);
+  }
+  if (filled != core[v].shape[axis]) return std::nullopt;
+  if (places) return core::Apply{operators().require("array"), parts, {}, 0};
+  Attribute along;
+  along.given = along.scalar = true;
+  along.integers = {static_cast<std::int64_t>(axis)};
+  return core::Apply{operators().require("concat"), parts, {along}, 0};
+}
+
 }  // namespace
 
 std::optional<core::Rhs> simpler(const Core& core, ValueId v) {
@@ -53,6 +122,8 @@ std::optional<core::Rhs> simpler(const Core& core, ValueId v) {
     const Shape &x = core[c->operands[0]].shape, &y = core[c->operands[1]].shape;
     if (x.size() == 2 && y.size() == 2 && x[1] == 1)
       return core::Apply{operators().require("mul"), {c->operands[0], c->operands[1]}, {}, 0};
+  } else if (const auto* d = application(core, v, Lowering::elementwise)) {
+    if (operators()[d->op].scalar == ScalarOp::add) return assembled(core, v);
   }
   return std::nullopt;
 }
