@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "lowering/index_map.h"
+#include "lowering/loop_group.h"
 
 namespace rml {
 
@@ -160,6 +161,9 @@ class Fusion {
 
 }  // namespace
 
-void fuse(steps::Program& program) { Fusion(program).run(); }
+void fuse(steps::Program& program) {
+  Fusion(program).run();
+  group_loops(program);
+}
 
 }  // namespace rml

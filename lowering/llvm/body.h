@@ -13,6 +13,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <unordered_map>
 
 #include "lowering/index_map.h"
@@ -163,6 +164,8 @@ class Body {
   bool copied(const void* load) const { return aliasing == nullptr || aliasing->must_copy(load); }
 
   // emit_statements.cc
+  std::size_t grouped(const steps::Block&, std::size_t at, std::vector<ValueId>& members) const;
+  bool may_lie_in_cell(ValueId) const;
   void begin(ValueId);
   void emit(const steps::Compute&);
   void emit(const steps::Copy&);
@@ -184,13 +187,14 @@ class Body {
 
   // emit_elementwise.cc
   Expression expression(ValueId, bool root, std::size_t* epilogue = nullptr);
-  std::size_t gather(Expression&, ValueId, const IndexMap&, bool root);
+  std::size_t gather(Expression&, ValueId, const IndexMap&, bool root) const;
   bool can_be_epilogue(const Expression&, std::size_t leaf, const Shape&) const;
-  IrValue evaluate(const Expression&, const std::function<IrValue(std::size_t)>& leaf);
-  IrValue evaluate(const Expression&, const std::vector<IrValue>& offsets, const std::vector<Access>&);
+  std::vector<IrValue> evaluate(const Expression&, const std::function<IrValue(std::size_t)>& leaf);
+  std::vector<IrValue> evaluate(const Expression&, std::span<const IrValue> offsets, std::span<const Access>);
   std::vector<Strides> leaf_views(const Expression&) const;
-  std::vector<Access> separate(std::size_t count);  // [0] is written; no other overlaps with it
+  std::vector<Access> separate(std::size_t count, std::size_t written = 1);
   void pointwise(ValueId);
+  void loops(const std::vector<ValueId>& members);
   void product_pointwise(ValueId, const Expression&, std::size_t product);
 
   // emit_scalar.cc
@@ -270,9 +274,12 @@ class Body {
   IrValue fold(DType, std::vector<IrValue> vectors);
 
   // emit_reduction.cc
-  void reduction(ValueId, ValueId x, Lowering, const std::vector<Strides>& to);
-  void reduce(ValueId, const core::Apply&, Lowering);
-  void sum_to(ValueId, const core::Apply&);
+  Strides reduced_view(ValueId) const;
+  std::int64_t reduced_count(ValueId) const;
+  void each_result(ValueId, IrValue base, const std::function<IrValue(IrValue)>& f);
+  void begin_reduction(ValueId, IrValue base);
+  void combine(ValueId, IrValue element, IrValue place, Access);
+  void end_reduction(ValueId, IrValue base);
   void extremum_place(ValueId, const core::Apply&, bool maximum);
 
   // emit_structure.cc

@@ -59,7 +59,7 @@ bool works_on_vectors(ScalarOp op, DType dtype) {
 }  // namespace
 
 // The number in e.nodes of v seen through the map.
-std::size_t Body::gather(Expression& e, ValueId v, const IndexMap& map, bool root) {
+std::size_t Body::gather(Expression& e, ValueId v, const IndexMap& map, bool root) const {
   for (std::size_t k = 0; k < e.nodes.size(); ++k)
     if (e.nodes[k].value == v && e.nodes[k].map == map) return k;
   Expression::Node node{v, map, {}, SIZE_MAX};
@@ -138,23 +138,24 @@ std::vector<Strides> Body::leaf_views(const Expression& e) const {
   return views;
 }
 
-std::vector<Access> Body::separate(std::size_t count) {
+// The first `written` are written, each overlaps with no other; the rest are read.
+std::vector<Access> Body::separate(std::size_t count, std::size_t written) {
   llvm::MDBuilder metadata(module.context);
   auto* domain = metadata.createAnonymousAliasScopeDomain("loop");
-  std::vector<llvm::Metadata*> read;
-  std::vector<Access> access(count);
-  auto* written = llvm::MDNode::get(module.context, {metadata.createAnonymousAliasScope(domain)});
-  for (std::size_t k = 1; k < count; ++k) {
-    llvm::MDNode* scope = metadata.createAnonymousAliasScope(domain);
-    read.push_back(scope);
-    access[k] = {llvm::MDNode::get(module.context, {scope}), written};
+  std::vector<llvm::Metadata*> scopes;
+  for (std::size_t k = 0; k < count; ++k) scopes.push_back(metadata.createAnonymousAliasScope(domain));
+  std::vector<Access> access;
+  for (std::size_t k = 0; k < count; ++k) {
+    std::vector<llvm::Metadata*> others;
+    for (std::size_t o = 0; o < (k < written ? count : written); ++o)
+      if (o != k) others.push_back(scopes[o]);
+    access.push_back({llvm::MDNode::get(module.context, {scopes[k]}), llvm::MDNode::get(module.context, others)});
   }
-  access[0] = {written, llvm::MDNode::get(module.context, read)};
   return access;
 }
 
-// The root's value, from those of the leaves.
-IrValue Body::evaluate(const Expression& e, const std::function<IrValue(std::size_t)>& leaf) {
+// The values of all nodes, from those of the leaves.
+std::vector<IrValue> Body::evaluate(const Expression& e, const std::function<IrValue(std::size_t)>& leaf) {
   std::vector<IrValue> values;
   for (const Expression::Node& node : e.nodes) {
     if (node.leaf != SIZE_MAX) {
@@ -170,15 +171,16 @@ IrValue Body::evaluate(const Expression& e, const std::function<IrValue(std::siz
       values.push_back(lowering == Lowering::outer ? multiply(info(node.value).dtype, operands[0], operands[1])
                                                    : operands[0]);
   }
-  return values.back();
+  return values;
 }
 
-// offsets and access: [0] the result, then one per leaf.
-IrValue Body::evaluate(const Expression& e, const std::vector<IrValue>& offsets, const std::vector<Access>& access) {
+// offsets and access: of the leaves.
+std::vector<IrValue> Body::evaluate(const Expression& e, std::span<const IrValue> offsets,
+                                    std::span<const Access> access) {
   return evaluate(e, [&](std::size_t k) {
     const Expression::Leaf& leaf = e.leaves[k];
-    IrValue at = leaf.base == 0 ? offsets[k + 1] : ir.CreateAdd(offsets[k + 1], constant(leaf.base), "", true, true);
-    return element(leaf.value, at, info(leaf.value).shape.empty() ? Access{} : access[k + 1]);
+    IrValue at = leaf.base == 0 ? offsets[k] : ir.CreateAdd(offsets[k], constant(leaf.base), "", true, true);
+    return element(leaf.value, at, info(leaf.value).shape.empty() ? Access{} : access[k]);
   });
 }
 
@@ -186,22 +188,67 @@ void Body::pointwise(ValueId v) {
   std::size_t product = SIZE_MAX;
   const Expression e = expression(v, true, &product);
   if (product != SIZE_MAX) return product_pointwise(v, e, product);
-  const Shape& shape = info(v).shape;
-  IrValue to = result(v);
-  std::vector<Strides> views = leaf_views(e);
-  views.insert(views.begin(), dense_strides(shape));
-  std::vector<Access> access = small(v) ? std::vector<Access>(e.leaves.size() + 1) : separate(e.leaves.size() + 1);
-  if (!small(v) && home(v).valid()) {  // computed where a leaf may lie, each element over its own
+  loops({v});
+}
+
+namespace {
+bool reduces(const Value& v) {
+  const Lowering l = operators()[std::get<core::Apply>(v.rhs).op].lowering;
+  return l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_min ||
+         l == Lowering::reduce_max || l == Lowering::sum_to;
+}
+}  // namespace
+
+// One loop nest for values with the same loop shape (lowering/loop_group.h), pointwise ones and reductions.
+void Body::loops(const std::vector<ValueId>& members) {
+  const ValueId first = members[0];
+  const Shape shape =
+      reduces(info(first)) ? info(std::get<core::Apply>(info(first).rhs).operands[0]).shape : info(first).shape;
+  Expression e;
+  e.rank = shape.size();
+  std::vector<std::size_t> roots;
+  for (const ValueId v : members) {
+    const bool reduction = reduces(info(v));
+    const ValueId x = reduction ? std::get<core::Apply>(info(v).rhs).operands[0] : v;
+    roots.push_back(gather(e, x, identity_map(shape), !reduction));
+  }
+  for (std::size_t k = 0; k < e.leaves.size(); ++k) prepare(e.leaves[k].value);
+  const std::size_t count = members.size();
+  std::vector<IrValue> to;
+  std::vector<Strides> views;
+  bool unrolled = elements(shape) <= small_elements, in_place = false;
+  for (const ValueId v : members) {
+    to.push_back(result(v));
+    views.push_back(reduces(info(v)) ? reduced_view(v) : dense_strides(shape));
+    unrolled = unrolled && small(v);
+    in_place = in_place || home(v).valid();
+    if (reduces(info(v))) begin_reduction(v, to.back());
+  }
+  for (const Strides& view : leaf_views(e)) views.push_back(view);
+  std::vector<Access> access = separate(views.size(), count);
+  for (std::size_t k = 0; k < count; ++k)
+    if (small(members[k])) access[k] = {};
+  if (in_place) {  // computed where a leaf may lie, each element over its own
     independent_ = llvm::MDNode::getDistinct(module.context, {});
     for (Access& a : access) a.group = independent_;
     for (std::size_t k = 0; k < e.leaves.size(); ++k)
-      if (info(e.leaves[k].value).shape == shape) access[k + 1] = {nullptr, nullptr, independent_};
+      if (info(e.leaves[k].value).shape == shape) access[count + k] = {nullptr, nullptr, independent_};
   }
-  walk(shape, views, small(v), [&](const std::vector<IrValue>& offsets) {
-    IrValue value = evaluate(e, offsets, access);
-    store(info(v).dtype, value, offset(info(v).dtype, to, offsets[0]), access[0]);
+  walk(shape, views, unrolled, [&](const std::vector<IrValue>& offsets) {
+    const std::vector<IrValue> values =
+        evaluate(e, std::span(offsets).subspan(count), std::span(access).subspan(count));
+    for (std::size_t k = 0; k < count; ++k) {
+      const DType dtype = info(members[k]).dtype;
+      IrValue place = offset(dtype, to[k], offsets[k]);
+      if (reduces(info(members[k])))
+        combine(members[k], values[roots[k]], place, access[k]);
+      else
+        store(dtype, values[roots[k]], place, access[k]);
+    }
   });
   independent_ = nullptr;
+  for (std::size_t k = 0; k < count; ++k)
+    if (reduces(info(members[k]))) end_reduction(members[k], to[k]);
 }
 
 // The loops are those of the product that is leaf `product`.
@@ -213,21 +260,22 @@ void Body::product_pointwise(ValueId v, const Expression& e, std::size_t product
   IrValue to = result(v);
   products(p, apply.operands[0], apply.operands[1], false, [&](const Spot& at, IrValue found, std::int64_t count) {
     auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(found->getType());
-    IrValue value = evaluate(e, [&](std::size_t k) -> IrValue {
-      if (k == product) return found;
-      const Expression::Leaf& leaf = e.leaves[k];
-      const DType type = info(leaf.value).dtype;
-      const bool dense = leaf.base == 0 && runs_through(leaf.strides, shape);
-      IrValue from = dense ? at.offset : constant(leaf.base);
-      std::int64_t along = dense ? 1 : 0;
-      if (!dense && shape.size() == 2) {
-        from = place(place(from, at.row, leaf.strides[0]), at.column, leaf.strides[1]);
-        along = shape[1] == 1 ? leaf.strides[0] : leaf.strides[1];
-      }
-      if (vector == nullptr) return element(leaf.value, from);
-      if (along == 0) return ir.CreateVectorSplat(vector->getElementCount(), element(leaf.value, from));
-      return load_elements(type, vector->getNumElements(), count, offset(type, address(leaf.value), from));
-    });
+    IrValue value =
+        evaluate(e, [&](std::size_t k) -> IrValue {
+          if (k == product) return found;
+          const Expression::Leaf& leaf = e.leaves[k];
+          const DType type = info(leaf.value).dtype;
+          const bool dense = leaf.base == 0 && runs_through(leaf.strides, shape);
+          IrValue from = dense ? at.offset : constant(leaf.base);
+          std::int64_t along = dense ? 1 : 0;
+          if (!dense && shape.size() == 2) {
+            from = place(place(from, at.row, leaf.strides[0]), at.column, leaf.strides[1]);
+            along = shape[1] == 1 ? leaf.strides[0] : leaf.strides[1];
+          }
+          if (vector == nullptr) return element(leaf.value, from);
+          if (along == 0) return ir.CreateVectorSplat(vector->getElementCount(), element(leaf.value, from));
+          return load_elements(type, vector->getNumElements(), count, offset(type, address(leaf.value), from));
+        }).back();
     store_elements(dtype, value, count, offset(dtype, to, at.offset), {});
   });
 }

@@ -1,10 +1,9 @@
 // Reductions: one walk over the operand, the result a view with stride 0 along the axes that
 // are reduced.
 //
-// Elements that go into one result are combined in row-major order. The result starts as
-// what leaves the first element as it is (-0.0 for sums of floats, the infinities for the
-// extrema), so no first iteration is peeled. The operand may be an inlined value, which is
-// then computed inside the walk: sum(x * x) stores no x * x.
+// Elements that go into one result are combined in row-major order; sums of floats in any order of lanes,
+// unless strict_math asks for it. The result starts as what leaves the first element as it is (-0.0 for sums of
+// floats, the infinities for the extrema), so no first iteration is peeled.
 #include <limits>
 
 #include "lowering/llvm/body.h"
@@ -26,8 +25,11 @@ llvm::Constant* neutral(Lowering lowering, DType dtype, llvm::Type* type) {
 }
 }  // namespace
 
-void Body::reduce(ValueId v, const core::Apply& apply, Lowering lowering) {
+// Where an element of the operand goes.
+Strides Body::reduced_view(ValueId v) const {
+  const auto& apply = std::get<core::Apply>(info(v).rhs);
   const Shape& shape = info(apply.operands[0]).shape;
+  if (operators()[apply.op].lowering == Lowering::sum_to) return broadcast_strides(info(v).shape, shape);
   const std::vector<bool> reduced = *reduced_axes(apply.attributes[0], shape.size());
   Strides to(shape.size(), 0);
   std::int64_t stride = 1;
@@ -36,46 +38,58 @@ void Body::reduce(ValueId v, const core::Apply& apply, Lowering lowering) {
     to[k] = stride;
     stride *= shape[k];
   }
-  reduction(v, apply.operands[0], lowering, {to});
+  return to;
 }
 
-void Body::sum_to(ValueId v, const core::Apply& apply) {
-  const ValueId x = apply.operands[0];
-  reduction(v, x, Lowering::reduce_sum, {broadcast_strides(info(v).shape, info(x).shape)});
+namespace {
+Lowering reduction_of(const Value& v) {
+  const Lowering l = operators()[std::get<core::Apply>(v.rhs).op].lowering;
+  return l == Lowering::sum_to ? Lowering::reduce_sum : l;
 }
+}  // namespace
 
-void Body::reduction(ValueId v, ValueId x, Lowering lowering, const std::vector<Strides>& to) {
+void Body::each_result(ValueId v, IrValue base, const std::function<IrValue(IrValue)>& f) {
   const DType dtype = info(v).dtype;
-  const Shape& shape = info(x).shape;
-  llvm::Type* type = register_type(module.context, dtype);
-  const std::int64_t results = elements(info(v).shape), count = results == 0 ? 0 : elements(shape) / results;
-  const Expression e = expression(x, module.inlined(x));
-  const bool unrolled = elements(shape) <= small_elements && small(v);
-  const std::vector<Access> access =
-      small(v) ? std::vector<Access>(e.leaves.size() + 1) : separate(e.leaves.size() + 1);
-  IrValue base = result(v);
-  const auto each_result = [&](const std::function<IrValue(IrValue)>& f) {
-    walk({results}, {{1}}, small(v), [&](const std::vector<IrValue>& at) {
-      IrValue place = offset(dtype, base, at[0]);
-      store(dtype, f(place), place);
-    });
-  };
-  each_result(
-      [&](IrValue) { return count == 0 ? llvm::Constant::getNullValue(type) : neutral(lowering, dtype, type); });
-  std::vector<Strides> views = leaf_views(e);
-  views.insert(views.begin(), to[0]);
-  walk(shape, views, unrolled, [&](const std::vector<IrValue>& at) {
+  walk({elements(info(v).shape)}, {{1}}, small(v), [&](const std::vector<IrValue>& at) {
     IrValue place = offset(dtype, base, at[0]);
-    IrValue element = evaluate(e, at, access);
-    IrValue so_far = load(dtype, place, access[0]);
-    const bool extreme = lowering == Lowering::reduce_min || lowering == Lowering::reduce_max;
-    IrValue both =
-        extreme ? extremum(lowering == Lowering::reduce_max, dtype, so_far, element) : add(dtype, so_far, element);
-    store(dtype, both, place, access[0]);
+    store(dtype, f(place), place);
   });
-  if (lowering != Lowering::reduce_mean) return;
-  each_result([&](IrValue place) {
-    return ir.CreateFDiv(load(dtype, place), llvm::ConstantFP::get(type, static_cast<double>(count)));
+}
+
+std::int64_t Body::reduced_count(ValueId v) const {
+  const std::int64_t results = elements(info(v).shape);
+  return results == 0 ? 0 : elements(info(std::get<core::Apply>(info(v).rhs).operands[0]).shape) / results;
+}
+
+void Body::begin_reduction(ValueId v, IrValue base) {
+  llvm::Type* type = register_type(module.context, info(v).dtype);
+  auto* zero = llvm::Constant::getNullValue(type);
+  auto* start = reduced_count(v) == 0 ? zero : neutral(reduction_of(info(v)), info(v).dtype, type);
+  each_result(v, base, [&](IrValue) { return start; });
+}
+
+void Body::combine(ValueId v, IrValue element, IrValue place, Access access) {
+  const DType dtype = info(v).dtype;
+  const Lowering lowering = reduction_of(info(v));
+  IrValue so_far = load(dtype, place, access);
+  llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
+  if (!module.options.target.strict_math) {
+    llvm::FastMathFlags flags = ir.getFastMathFlags();
+    flags.setAllowReassoc();
+    ir.setFastMathFlags(flags);
+  }
+  const bool extreme = lowering == Lowering::reduce_min || lowering == Lowering::reduce_max;
+  IrValue both =
+      extreme ? extremum(lowering == Lowering::reduce_max, dtype, so_far, element) : add(dtype, so_far, element);
+  store(dtype, both, place, access);
+}
+
+void Body::end_reduction(ValueId v, IrValue base) {
+  if (reduction_of(info(v)) != Lowering::reduce_mean) return;
+  llvm::Type* type = register_type(module.context, info(v).dtype);
+  each_result(v, base, [&](IrValue place) {
+    return ir.CreateFDiv(load(info(v).dtype, place),
+                         llvm::ConstantFP::get(type, static_cast<double>(reduced_count(v))));
   });
 }
 

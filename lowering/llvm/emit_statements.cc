@@ -4,18 +4,62 @@
 // per statement. Presence of raw inputs and outputs goes through PortPlaces, so the same
 // block serves the table of rmlrt.h, the C interface and the loop over cycles.
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "lowering/llvm/body.h"
 #include "lowering/llvm/overloaded.h"
+#include "lowering/loop_group.h"
 #include "runtime/rmlrt.h"
 
 namespace rml::codegen {
 
 void Body::block(const steps::Block& block) {
-  for (const steps::Statement& statement : block.statements) {
-    std::visit([&](const auto& s) { emit(s); }, statement);
+  for (std::size_t at = 0; at < block.statements.size();) {
+    std::vector<ValueId> members;
+    const std::size_t end = grouped(block, at, members);
+    if (members.size() > 1) {
+      begin(members[0]);
+      loops(members);
+      at = end;
+      continue;
+    }
+    std::visit([&](const auto& s) { emit(s); }, block.statements[at++]);
   }
+}
+
+// The values of consecutive statements, from `at` on, that one loop computes; the position after them.
+std::size_t Body::grouped(const steps::Block& block, std::size_t at, std::vector<ValueId>& members) const {
+  std::set<ValueId> all;
+  std::optional<Shape> shape;
+  bool in_place = false, elsewhere = false;  // some cell is written; some is read at other places
+  for (; at < block.statements.size(); ++at) {
+    const auto* compute = std::get_if<steps::Compute>(&block.statements[at]);
+    if (compute == nullptr) break;
+    const ValueId v = compute->value;
+    if (module.inlined(v)) continue;
+    if (!joins(module.program, all, v) || (shape && *loop_shape(module.core, v) != *shape)) break;
+    shape = loop_shape(module.core, v);
+    Expression e;
+    e.rank = shape->size();
+    const bool pointwise = is_pointwise(module.core, v);
+    gather(e, pointwise ? v : std::get<core::Apply>(info(v).rhs).operands[0], identity_map(*shape), pointwise);
+    in_place = in_place || home(v).valid();
+    for (const Expression::Leaf& leaf : e.leaves)
+      elsewhere = elsewhere || (may_lie_in_cell(leaf.value) && info(leaf.value).shape.size() > 0 &&
+                                (leaf.base != 0 || leaf.strides != dense_strides(*shape)));
+    if (in_place && elsewhere) break;
+    members.push_back(v);
+    all.insert(v);
+  }
+  return at;
+}
+
+bool Body::may_lie_in_cell(ValueId v) const {
+  if (module.core.is_const(v) || small(v)) return false;
+  const auto* a = std::get_if<core::Apply>(&info(v).rhs);
+  return a == nullptr || operators()[a->op].lowering == Lowering::reshape ||
+         operators()[a->op].lowering == Lowering::parameter || home(v).valid();
 }
 
 void Body::enter(std::uint32_t place) {

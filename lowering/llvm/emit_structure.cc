@@ -44,7 +44,8 @@ void Body::apply(ValueId v, const core::Apply& a) {
     case Lowering::reduce_mean:
     case Lowering::reduce_min:
     case Lowering::reduce_max:
-      return reduce(v, a, row.lowering);
+    case Lowering::sum_to:
+      return loops({v});
     case Lowering::argmax:
       return extremum_place(v, a, true);
     case Lowering::argmin:
@@ -59,8 +60,6 @@ void Body::apply(ValueId v, const core::Apply& a) {
       return kernel(v, a);
     case Lowering::parameter:
       return parameter(v, a.operands[0]);
-    case Lowering::sum_to:
-      return sum_to(v, a);
     case Lowering::place:
       return place(v, a);
     case Lowering::place_slice:
@@ -107,12 +106,13 @@ void Body::copy_into(ValueId v, IrValue to, std::int64_t begin, const Strides& t
   const Shape& shape = info(x).shape;
   const Expression e = expression(x, module.inlined(x));
   const bool unrolled = elements(shape) <= small_elements;
-  std::vector<Access> access = unrolled ? std::vector<Access>(e.leaves.size() + 1) : separate(e.leaves.size() + 1);
+  const std::size_t count = e.leaves.size() + 1;
+  const std::vector<Access> access = unrolled ? std::vector<Access>(count) : separate(count);
   std::vector<Strides> views = leaf_views(e);
   views.insert(views.begin(), to_strides);
   IrValue base = offset(info(v).dtype, to, constant(begin));
   walk(shape, views, unrolled, [&](const std::vector<IrValue>& at) {
-    IrValue value = evaluate(e, at, access);
+    IrValue value = evaluate(e, std::span(at).subspan(1), std::span(access).subspan(1)).back();
     store(info(v).dtype, value, offset(info(v).dtype, base, at[0]), access[0]);
   });
 }
