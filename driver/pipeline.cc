@@ -11,6 +11,7 @@
 #include "lowering/fuse.h"
 #include "lowering/validate_schedule.h"
 #include "semantics/differentiate.h"
+#include "semantics/expand.h"
 #include "semantics/instantiate.h"
 
 namespace rml {
@@ -131,6 +132,13 @@ std::optional<Elaborated> elaborate(Compilation& c, const Front& front, NodeId e
     Core simple = simplify(std::move(core), {options.keep_watches});
     hold(verify(simple));
     return simple;
+  });
+  phase(c, "expand", [&] {
+    if (!expand(core)) return true;
+    hold(verify(core));
+    core = simplify(std::move(core), {options.keep_watches});
+    hold(verify(core));
+    return true;
   });
   Elaborated result{std::make_shared<const Core>(std::move(core)), {}};
   if (!options.productivity) return result;

@@ -78,7 +78,8 @@ class Fusion {
 
   static bool reduces(Lowering l) {
     return l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_min ||
-           l == Lowering::reduce_max;
+           l == Lowering::reduce_max || l == Lowering::reduce_prod || l == Lowering::reduce_all ||
+           l == Lowering::reduce_any;
   }
 
   // Rows and columns exchanged, and nothing else: a product reads its operands so where they lie.

@@ -198,6 +198,7 @@ class Body {
   IrValue division(bool remainder, DType, ValueId, IrValue a, IrValue b);
   IrValue comparison(ScalarOp, DType, IrValue a, IrValue b);
   IrValue function(ScalarOp, DType, IrValue x);
+  IrValue further_operation(ScalarOp, DType, ValueId, const std::vector<IrValue>& operands);  // emit_functions.cc
   IrValue convert(DType to, DType from, IrValue x);
   IrValue extremum(bool maximum, DType, IrValue a, IrValue b);
   IrValue integer_power(DType, IrValue a, IrValue b);
@@ -271,6 +272,7 @@ class Body {
 
   // emit_reduction.cc
   void reduction(ValueId, ValueId x, Lowering, const std::vector<Strides>& to);
+  IrValue combine(Lowering, DType, IrValue a, IrValue b);
   void reduce(ValueId, const core::Apply&, Lowering);
   void sum_to(ValueId, const core::Apply&);
   void extremum_place(ValueId, const core::Apply&, bool maximum);

@@ -2,8 +2,8 @@
 // are reduced.
 //
 // Elements that go into one result are combined in row-major order. The result starts as
-// what leaves the first element as it is (-0.0 for sums of floats, the infinities for the
-// extrema), so no first iteration is peeled. The operand may be an inlined value, which is
+// what leaves the first element as it is (-0.0 for sums of floats, 1 for products, the infinities for
+// the extrema), so no first iteration is peeled. The operand may be an inlined value, which is
 // then computed inside the walk: sum(x * x) stores no x * x.
 #include <limits>
 
@@ -14,6 +14,8 @@ namespace rml::codegen {
 namespace {
 llvm::Constant* neutral(Lowering lowering, DType dtype, llvm::Type* type) {
   const bool smallest = lowering == Lowering::reduce_max;
+  if (lowering == Lowering::reduce_prod && is_float(dtype)) return llvm::ConstantFP::get(type, 1);
+  if (lowering == Lowering::reduce_prod || lowering == Lowering::reduce_all) return llvm::ConstantInt::get(type, 1);
   if (lowering != Lowering::reduce_min && lowering != Lowering::reduce_max) {
     return is_float(dtype) ? llvm::ConstantFP::getNegativeZero(type) : llvm::Constant::getNullValue(type);
   }
@@ -25,6 +27,22 @@ llvm::Constant* neutral(Lowering lowering, DType dtype, llvm::Type* type) {
   return llvm::ConstantInt::get(type->getContext(), edge);
 }
 }  // namespace
+
+IrValue Body::combine(Lowering lowering, DType dtype, IrValue a, IrValue b) {
+  switch (lowering) {
+    case Lowering::reduce_min:
+    case Lowering::reduce_max:
+      return extremum(lowering == Lowering::reduce_max, dtype, a, b);
+    case Lowering::reduce_prod:
+      return multiply(dtype, a, b);
+    case Lowering::reduce_all:
+      return ir.CreateAnd(a, b);
+    case Lowering::reduce_any:
+      return ir.CreateOr(a, b);
+    default:
+      return add(dtype, a, b);
+  }
+}
 
 void Body::reduce(ValueId v, const core::Apply& apply, Lowering lowering) {
   const Shape& shape = info(apply.operands[0]).shape;
@@ -60,18 +78,17 @@ void Body::reduction(ValueId v, ValueId x, Lowering lowering, const std::vector<
       store(dtype, f(place), place);
     });
   };
-  each_result(
-      [&](IrValue) { return count == 0 ? llvm::Constant::getNullValue(type) : neutral(lowering, dtype, type); });
+  each_result([&](IrValue) {
+    const bool zero = count == 0 && (lowering == Lowering::reduce_sum || lowering == Lowering::reduce_mean);
+    return zero ? llvm::Constant::getNullValue(type) : neutral(lowering, dtype, type);
+  });
   std::vector<Strides> views = leaf_views(e);
   views.insert(views.begin(), to[0]);
   walk(shape, views, unrolled, [&](const std::vector<IrValue>& at) {
     IrValue place = offset(dtype, base, at[0]);
     IrValue element = evaluate(e, at, access);
     IrValue so_far = load(dtype, place, access[0]);
-    const bool extreme = lowering == Lowering::reduce_min || lowering == Lowering::reduce_max;
-    IrValue both =
-        extreme ? extremum(lowering == Lowering::reduce_max, dtype, so_far, element) : add(dtype, so_far, element);
-    store(dtype, both, place, access[0]);
+    store(dtype, combine(lowering, dtype, so_far, element), place, access[0]);
   });
   if (lowering != Lowering::reduce_mean) return;
   each_result([&](IrValue place) {
@@ -79,7 +96,7 @@ void Body::reduction(ValueId v, ValueId x, Lowering lowering, const std::vector<
   });
 }
 
-// The first extremum, or the first NaN; the operand seen as [before, searched, after].
+// The first extremum or, with `last`, the last, or NaN so; the operand seen as [before, searched, after].
 void Body::extremum_place(ValueId v, const core::Apply& apply, bool maximum) {
   const ValueId x = apply.operands[0];
   prepare(x);
@@ -97,11 +114,15 @@ void Body::extremum_place(ValueId v, const core::Apply& apply, bool maximum) {
   auto* best = variable(module.i32(), "best");
   auto* extreme = variable(type, "extreme");
   IrValue to = result(v);
+  const bool last = apply.attributes[2].integers[0] != 0;
+  const ScalarOp before_others =
+      last ? (maximum ? ScalarOp::ge : ScalarOp::le) : (maximum ? ScalarOp::gt : ScalarOp::lt);
   const auto better = [&](IrValue candidate, IrValue so_far) -> IrValue {
-    IrValue wins = comparison(maximum ? ScalarOp::gt : ScalarOp::lt, dtype, candidate, so_far);
+    IrValue wins = comparison(before_others, dtype, candidate, so_far);
     if (!is_float(dtype)) return wins;
-    wins = ir.CreateOr(wins, ir.CreateFCmpUNO(candidate, candidate));
-    return ir.CreateAnd(wins, ir.CreateFCmpORD(so_far, so_far));
+    IrValue nan = ir.CreateFCmpUNO(candidate, candidate);
+    if (last) return ir.CreateOr(wins, nan);  // of a NaN and a number none goes before the other
+    return ir.CreateAnd(ir.CreateOr(wins, nan), ir.CreateFCmpORD(so_far, so_far));
   };
   walk({before, after}, {{after, 1}, {searched * after, 1}}, elements(shape) <= small_elements,
        [&](const std::vector<IrValue>& at) {
