@@ -60,7 +60,13 @@ void add_front_options(CLI::App* app, CommandLine& line) {
   add_output_options(app, line);
 }
 
+void add_core_options(CLI::App* app, CommandLine& line) {
+  app->add_flag("!--no-stabilise", line.session.compilation.options.stabilise,
+                "leave log(1 + x), exp(x) - 1 and the like as they are written");
+}
+
 void add_back_options(CLI::App* app, CommandLine& line) {
+  add_core_options(app, line);
   rml::TargetOptions& target = line.session.compilation.options.target;
   app->add_option("-O", target.optimization, "optimisation, 0 to 3 (default 2)")
       ->check(CLI::Range(0, 3))
@@ -205,6 +211,7 @@ void add_gradcheck(CLI::App& app, CommandLine& line) {
          "compiled or reference (default)")
       ->check(CLI::IsMember({"compiled", "reference"}));
   add_front_options(sub, line);
+  add_core_options(sub, line);
   add_libraries(sub, line.gradient.libraries);
   serve(sub, line, line.gradient, rml::check_gradient);
 }
@@ -224,6 +231,7 @@ void add_trace(CLI::App& app, CommandLine& line) {
          "--html", [&line](const std::string&) { line.not_available = "trace --html"; }, "not available yet")
       ->group("");
   add_front_options(sub, line);
+  add_core_options(sub, line);
   add_libraries(sub, line.trace.libraries);
   serve(sub, line, line.trace, rml::trace);
 }
