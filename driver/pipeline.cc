@@ -6,6 +6,7 @@
 #include "driver/installation.h"
 #include "driver/internal_error.h"
 #include "driver/output_file.h"
+#include "driver/watch_values.h"
 #include "lowering/build_steps.h"
 #include "lowering/drop_unused.h"
 #include "lowering/fuse.h"
@@ -144,6 +145,11 @@ std::optional<Elaborated> elaborate(Compilation& c, const Front& front, NodeId e
   Core core = phase(c, "instantiate", [&] { return instantiate(front.checked, entry, {}, diagnostics); });
   if (diagnostics.error_count() > errors) return std::nullopt;
   hold(verify(core));
+  if (!c.options.watches.empty()) {
+    watch_values(core, c.options.watches, diagnostics);
+    hold(verify(core));
+  }
+  if (diagnostics.error_count() > errors) return std::nullopt;
   core = improve(c, std::move(core), {options.keep_watches});
   Elaborated result{std::make_shared<const Core>(std::move(core)), {}};
   if (!options.productivity) return result;

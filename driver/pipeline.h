@@ -38,6 +38,7 @@ struct CompileOptions {
   std::vector<std::string> definitions;               // -D NAME=VALUE
   std::vector<std::filesystem::path> import_folders;  // -I
   std::string node;                                   // --node; empty: main or the only one
+  std::vector<std::string> watches;                   // --watch: patterns of names
   bool stabilise = true;                              // --no-stabilise
   TargetOptions target;
   bool whole_segment = false;  // --chunk segment
