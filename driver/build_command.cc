@@ -1,6 +1,8 @@
 // `rmlc build`: a native program, or any of the forms on the way to one.
 #include <unistd.h>
 
+#include <iostream>
+
 #include "driver/commands.h"
 #include "driver/internal_error.h"
 #include "driver/link_executable.h"
@@ -71,6 +73,10 @@ bool can_link(Compilation& c, const BuildRequest& request) {
 
 int build(Session& session, const BuildRequest& request) {
   Compilation& c = session.compilation;
+  if (!c.options.watches.empty() && request.emit != "exe") {
+    std::cerr << "rmlc: --watch goes with programs, not with --emit " << request.emit << "\n";
+    return exit_usage;
+  }
   const auto lowered = compile(c, request.file);
   if (!lowered || !can_link(c, request)) return exit_fault;
   EmitOptions options;

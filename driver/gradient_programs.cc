@@ -233,8 +233,7 @@ class Maker {
     expose(core, form, to);
     if (out_.widened) widen(core);
     hold(verify(core));
-    core = simplify(std::move(core), {});
-    hold(verify(core));
+    core = improve(c, std::move(core), {});
     to.core = std::make_shared<const Core>(std::move(core));
     Elaborated elaborated{to.core, check_productivity(*to.core, c.diagnostics)};
     if (c.failed()) return false;

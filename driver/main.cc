@@ -60,7 +60,17 @@ void add_front_options(CLI::App* app, CommandLine& line) {
   add_output_options(app, line);
 }
 
+void add_core_options(CLI::App* app, CommandLine& line) {
+  app->add_flag("!--no-stabilise", line.session.compilation.options.stabilise,
+                "leave log(1 + x), exp(x) - 1 and the like as they are written");
+}
+
+void add_watch(CLI::App* app, CommandLine& line, const char* text) {
+  list_option(app, "--watch", line.session.compilation.options.watches, text)->type_name("PATTERN");
+}
+
 void add_back_options(CLI::App* app, CommandLine& line) {
+  add_core_options(app, line);
   rml::TargetOptions& target = line.session.compilation.options.target;
   app->add_option("-O", target.optimization, "optimisation, 0 to 3 (default 2)")
       ->check(CLI::Range(0, 3))
@@ -118,6 +128,7 @@ void add_build(CLI::App& app, CommandLine& line) {
   add_front_options(sub, line);
   add_back_options(sub, line);
   add_libraries(sub, line.build.libraries);
+  add_watch(sub, line, "variables that the program can watch, by path: lstm.*; as often as needed");
   serve(sub, line, line.build, rml::build);
 }
 
@@ -136,6 +147,7 @@ void add_run(CLI::App& app, CommandLine& line) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   add_libraries(sub, line.run.libraries);
+  add_watch(sub, line, "print the variables whose path matches, cycle by cycle: lstm.*; as often as needed");
   sub->allow_extras();
   sub->callback([&line, sub] {
     line.run.program_arguments = sub->remaining();
@@ -205,6 +217,7 @@ void add_gradcheck(CLI::App& app, CommandLine& line) {
          "compiled or reference (default)")
       ->check(CLI::IsMember({"compiled", "reference"}));
   add_front_options(sub, line);
+  add_core_options(sub, line);
   add_libraries(sub, line.gradient.libraries);
   serve(sub, line, line.gradient, rml::check_gradient);
 }
@@ -217,13 +230,15 @@ void add_trace(CLI::App& app, CommandLine& line) {
   add_file(sub, line.trace.file);
   sub->add_option("--input", line.trace.input, "chronogram of the inputs, or - for standard input")
       ->type_name("F.chron");
-  list_option(sub, "--watch", line.trace.watches, "a variable to show, as often as needed")->type_name("NAME");
+  list_option(sub, "--watch", line.trace.watches, "variables to show, by path: lstm.*; as often as needed")
+      ->type_name("PATTERN");
   sub->add_option("--cycles", line.trace.cycles, "stop after N cycles")->check(CLI::NonNegativeNumber)->type_name("N");
   sub->add_option("--seed", line.trace.seed, "for random functions (default 0)")->type_name("S");
   sub->add_option_function<std::string>(
          "--html", [&line](const std::string&) { line.not_available = "trace --html"; }, "not available yet")
       ->group("");
   add_front_options(sub, line);
+  add_core_options(sub, line);
   add_libraries(sub, line.trace.libraries);
   serve(sub, line, line.trace, rml::trace);
 }

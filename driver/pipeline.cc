@@ -6,12 +6,14 @@
 #include "driver/installation.h"
 #include "driver/internal_error.h"
 #include "driver/output_file.h"
+#include "driver/watch_values.h"
 #include "lowering/build_steps.h"
 #include "lowering/drop_unused.h"
 #include "lowering/fuse.h"
 #include "lowering/validate_schedule.h"
 #include "semantics/differentiate.h"
-#include "semantics/instantiate.h"
+#include "semantics/expand.h"
+#include "semantics/stabilise.h"
 
 namespace rml {
 namespace {
@@ -121,17 +123,34 @@ std::optional<NodeId> find_entry(Compilation& c, const Front& front) {
   return std::nullopt;
 }
 
+Core improve(Compilation& c, Core core, const SimplifyOptions& options) {
+  const auto simplified = [&] {
+    core = phase(c, "simplify", [&] { return simplify(std::move(core), options); });
+    hold(verify(core));
+  };
+  simplified();
+  const bool stable = c.options.stabilise && phase(c, "stabilise", [&] { return stabilise(core); });
+  hold(verify(core));
+  const bool expanded = phase(c, "expand", [&] { return expand(core); });
+  if (stable || expanded) {
+    hold(verify(core));
+    simplified();
+  }
+  return core;
+}
+
 std::optional<Elaborated> elaborate(Compilation& c, const Front& front, NodeId entry, const ElaborateOptions& options,
                                     Diagnostics& diagnostics) {
   const std::size_t errors = diagnostics.error_count();
   Core core = phase(c, "instantiate", [&] { return instantiate(front.checked, entry, {}, diagnostics); });
   if (diagnostics.error_count() > errors) return std::nullopt;
   hold(verify(core));
-  core = phase(c, "simplify", [&] {
-    Core simple = simplify(std::move(core), {options.keep_watches});
-    hold(verify(simple));
-    return simple;
-  });
+  if (!c.options.watches.empty()) {
+    watch_values(core, c.options.watches, diagnostics);
+    hold(verify(core));
+  }
+  if (diagnostics.error_count() > errors) return std::nullopt;
+  core = improve(c, std::move(core), {options.keep_watches});
   Elaborated result{std::make_shared<const Core>(std::move(core)), {}};
   if (!options.productivity) return result;
   result.productivity = phase(c, "check_productivity", [&] { return check_productivity(*result.core, diagnostics); });

@@ -29,6 +29,7 @@
 #include "lowering/steps.h"
 #include "semantics/checked.h"
 #include "semantics/core.h"
+#include "semantics/instantiate.h"
 #include "semantics/productivity.h"
 
 namespace rml {
@@ -37,6 +38,8 @@ struct CompileOptions {
   std::vector<std::string> definitions;               // -D NAME=VALUE
   std::vector<std::filesystem::path> import_folders;  // -I
   std::string node;                                   // --node; empty: main or the only one
+  std::vector<std::string> watches;                   // --watch: patterns of names
+  bool stabilise = true;                              // --no-stabilise
   TargetOptions target;
   bool whole_segment = false;  // --chunk segment
 };
@@ -75,6 +78,9 @@ std::unique_ptr<Program> parse(Compilation& c, const std::filesystem::path& file
 // The entry node: --node, `main`, or the only node of the file; E0901 if there is none.
 std::optional<NodeId> find_entry(Compilation& c, const Front& front);
 std::optional<NodeId> find_node(const Front& front, const std::string& name);
+
+// Simplified, numerically stable, without operators that are defined by others.
+Core improve(Compilation& c, Core core, const SimplifyOptions& options);
 
 struct ElaborateOptions {
   bool keep_watches = false;  // keep what only `watches` need (rmlc trace)

@@ -98,12 +98,14 @@ struct ReferenceProgram::Tables {
   // Slots lie behind the State.
   void build_parameters();
 
+  // Values come after their operands.
   void build_watches() {
     for (std::size_t i = 0; i < core.outputs.size(); ++i) {
       const ValueId v = core.outputs[i].value;
       if (is_float(core[v].dtype))
         watches.push_back({static_cast<std::uint32_t>(i), UINT32_MAX, site(core[v].span, describe(core, v))});
     }
+    std::ranges::stable_sort(watches, {}, [&](const rml_watch& w) { return core.outputs[w.output].value; });
   }
 
   void build_sites() {
@@ -291,6 +293,7 @@ ReferenceProgram::ReferenceProgram(const Core& core, const SourceMap& sources, s
   rml_program& p = t.program;
   p.n_inputs = static_cast<std::uint32_t>(t.inputs.size());
   p.n_outputs = static_cast<std::uint32_t>(t.outputs.size());
+  p.n_watched = static_cast<std::uint32_t>(core.watched);
   p.n_sites = static_cast<std::uint32_t>(t.sites.size());
   p.n_cuts = static_cast<std::uint32_t>(t.cuts.size());
   p.inputs = t.inputs.data();

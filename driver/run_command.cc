@@ -32,6 +32,10 @@ int run(Session& session, const RunRequest& request) {
     arguments.emplace_back("--horizon");
     arguments.push_back(std::to_string(request.horizon));
   }
+  for (const std::string& pattern : session.compilation.options.watches) {
+    arguments.emplace_back("--watch");
+    arguments.push_back(pattern);
+  }
   arguments.insert(arguments.end(), request.program_arguments.begin(), request.program_arguments.end());
   std::vector<char*> argv;
   for (std::string& a : arguments) argv.push_back(a.data());

@@ -7,6 +7,7 @@
 #include "driver/engines.h"
 #include "driver/internal_error.h"
 #include "driver/output_file.h"
+#include "driver/watch_values.h"
 #include "runtime/rmlrt.h"
 #include "semantics/interpret.h"
 
@@ -42,17 +43,10 @@ std::optional<Chronogram> read_inputs(Compilation& c, const Core& core, const Tr
 // The rows to show: inputs, watched variables, outputs.
 std::optional<std::vector<Port>> rows_to_show(Compilation& c, const Core& core, const TraceRequest& request) {
   std::vector<Port> rows = core.inputs;
-  std::vector<std::string> names;
-  for (const Port& p : core.watches) names.push_back(p.name);
   for (const std::string& wanted : request.watches) {
-    const auto found = std::ranges::find(core.watches, wanted, &Port::name);
-    if (found == core.watches.end()) {
-      auto& d = c.diagnostics.report(Code::E0201, {}, "no variable '" + wanted + "' to watch in '" + core.entry + "'");
-      const std::string near = did_you_mean(wanted, names);
-      if (!near.empty()) d.note("did you mean '" + near + "'?");
-      return std::nullopt;
-    }
-    rows.push_back(*found);
+    const std::vector<Port> found = matching_watches(core, wanted, c.diagnostics);
+    if (found.empty()) return std::nullopt;
+    rows.insert(rows.end(), found.begin(), found.end());
   }
   rows.insert(rows.end(), core.outputs.begin(), core.outputs.end());
   return rows;

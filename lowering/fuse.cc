@@ -77,11 +77,6 @@ class Fusion {
     count(*s.else_block);
   }
 
-  static bool reduces(Lowering l) {
-    return l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_min ||
-           l == Lowering::reduce_max;
-  }
-
   // Rows and columns exchanged, and nothing else: a product reads its operands so where they lie.
   bool exchanges_rows(const Value& value, const core::Apply& a) const {
     if (operators()[a.op].lowering != Lowering::transpose || value.shape.size() < 2) return false;
@@ -97,8 +92,7 @@ class Fusion {
     const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
     if (a == nullptr) return false;
     const Lowering l = operators()[a->op].lowering;
-    return is_pointwise(core_, v) || reduces(l) || l == Lowering::sum_to || l == Lowering::concat ||
-           l == Lowering::array;
+    return is_pointwise(core_, v) || is_reduction(l) || l == Lowering::concat || l == Lowering::array;
   }
 
   // The loops of v compute each element of the operand at most once.

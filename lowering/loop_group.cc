@@ -17,11 +17,6 @@ namespace {
 // Smaller tensors are unrolled, and live in registers.
 constexpr std::int64_t smallest_loop = 16;
 
-bool is_reduction(Lowering l) {
-  return l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_min ||
-         l == Lowering::reduce_max || l == Lowering::sum_to;
-}
-
 const core::Apply* application(const Core& core, ValueId v) { return std::get_if<core::Apply>(&core[v].rhs); }
 
 bool inlined(const steps::Program& p, ValueId v) { return v.index < p.inlined.size() && p.inlined[v.index]; }

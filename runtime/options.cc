@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "runtime/failure.h"
+#include "runtime/monitor/pattern.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/spelling.h"
 
@@ -41,7 +42,10 @@ std::string list_ports(const char* title, const rml_port* ports, std::uint32_t c
 std::string description(const rml_program& program) {
   return "Runs node '" + std::string(program.name) + "' of " + program.source + ".\n\n" +
          list_ports("Inputs (name, type, clock)", program.inputs, program.n_inputs) + "\n" +
-         list_ports("Outputs", program.outputs, program.n_outputs);
+         list_ports("Outputs", program.outputs, program.n_outputs - program.n_watched) +
+         (program.n_watched == 0 ? ""
+                                 : "\n" + list_ports("Watched", program.outputs + program.n_outputs - program.n_watched,
+                                                     program.n_watched));
 }
 
 std::string examples(const rml_program& program, const std::string& command) {
@@ -79,6 +83,23 @@ std::uint32_t monitored_output(const rml_program& program, const std::string& na
   throw Failure("--monitor " + name + ": no output '" + name + "'" + did_you_mean(name, scalars), exit_usage);
 }
 
+void add_watched(const rml_program& program, const std::string& pattern, std::vector<std::uint32_t>& to) {
+  if (program.n_watched == 0)
+    throw Failure(
+        "--watch " + pattern + ": the program was built without variables to watch; give --watch to rmlc build",
+        exit_usage);
+  std::vector<std::string> known;
+  bool found = false;
+  for (std::uint32_t i = program.n_outputs - program.n_watched; i < program.n_outputs; ++i) {
+    known.emplace_back(program.outputs[i].name);
+    if (!matches(pattern, known.back())) continue;
+    found = true;
+    if (std::find(to.begin(), to.end(), i) == to.end()) to.push_back(i);
+  }
+  if (!found)
+    throw Failure("--watch " + pattern + ": no watched variable matches" + did_you_mean(pattern, known), exit_usage);
+}
+
 When when(const std::string& text) {
   if (text == "always") return When::always;
   return text == "never" ? When::never : When::automatic;
@@ -103,7 +124,7 @@ Failure wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
 Options parse_options(const rml_program& program, int argc, const char* const* argv) {
   Options options;
   std::string progress = "auto", on_nan;
-  std::vector<std::string> monitor;
+  std::vector<std::string> monitor, watch;
   bool help = false;
   bool version = false;
   const std::string command = argc > 0 ? base_name(argv[0]) : program.name;
@@ -139,6 +160,10 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   app.add_option("--monitor", monitor, "show this scalar output: with the progress, in --log and --plot")
       ->allow_extra_args(false)
       ->type_name("NAME");
+  app.add_option("--watch", watch, "print the variables whose path matches, cycle by cycle, on stderr")
+      ->allow_extra_args(false)
+      ->type_name("PATTERN");
+  app.add_option("--watch-file", options.watch_file, "… or to this file")->type_name("FILE");
   app.add_option("--log", options.log, "scalar outputs as a TensorBoard event file in this folder")->type_name("DIR");
   app.add_option("--plot", options.plot, "a picture of scalar outputs over the run (SVG)")->type_name("FILE");
   app.add_option("--on-nan", on_nan, "look for floats that are not finite: stop there, or say so and continue")
@@ -164,6 +189,10 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   }
   if (options.save_every > 0 && options.save.empty() && options.resume.empty())
     throw Failure("--save-every: give the file to save to, --save FILE or --resume FILE", exit_usage);
+  if (!options.watch_file.empty() && watch.empty())
+    throw Failure("--watch-file: say what to watch with --watch PATTERN", exit_usage);
+  options.own_outputs = program.n_outputs - program.n_watched;
+  for (const std::string& pattern : watch) add_watched(program, pattern, options.watched);
   options.progress = when(progress);
   options.on_nan = on_nan.empty() ? OnNan::ignore : on_nan == "stop" ? OnNan::stop : OnNan::tell;
   for (const std::string& name : monitor) options.monitored.push_back(monitored_output(program, name));

@@ -27,9 +27,12 @@ struct Options {
   std::string save, load, resume, load_params;  // files; empty: not given
   std::int64_t save_every = 0;                  // cycles; 0: at the end only
   When progress = When::automatic;
-  std::vector<std::uint32_t> monitored;  // outputs
-  std::string log, plot;                 // a folder, a file; empty: not given
-  std::string profile;                   // a file; likewise
+  std::vector<std::uint32_t> monitored;    // outputs
+  std::uint32_t own_outputs = UINT32_MAX;  // behind them: watched variables
+  std::vector<std::uint32_t> watched;      // outputs, by --watch
+  std::string watch_file;                  // empty: stderr
+  std::string log, plot;                   // a folder, a file; empty: not given
+  std::string profile;                     // a file; likewise
   OnNan on_nan = OnNan::ignore;
   bool stats = false;
   bool quiet = false;

@@ -40,7 +40,8 @@ class Run {
         progress_(options, out_),
         monitors_(program, options, out_) {
     const auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_);
-    outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, out_);
+    const Row own(program.outputs, program.n_outputs - program.n_watched);
+    outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
     if (inputs.empty() && !options.cycles) {
       throw Failure(std::string("node '") + program.name + "' has no inputs that could end the run: give --cycles N",
                     exit_usage);
@@ -138,14 +139,13 @@ int Run::execute() {
 }
 
 void Run::check_files(const std::vector<Endpoint>& inputs) const {
-  const std::pair<const char*, const std::string&> files[] = {{"--save", options_.save},
-                                                              {"--resume", options_.resume},
-                                                              {"--load", options_.load},
-                                                              {"--plot", options_.plot},
-                                                              {"--profile", options_.profile}};
+  const std::pair<const char*, const std::string&> files[] = {
+      {"--save", options_.save}, {"--resume", options_.resume},   {"--load", options_.load},
+      {"--plot", options_.plot}, {"--profile", options_.profile}, {"--watch-file", options_.watch_file}};
   for (const auto& [option, path] : files) {
     if (path.empty()) continue;
-    if (&path != &options_.plot && &path != &options_.profile) require_savable(program_, option);
+    if (&path != &options_.plot && &path != &options_.profile && &path != &options_.watch_file)
+      require_savable(program_, option);
     refuse_special_file(option, path);
     refuse_endpoint(option, path, inputs);
     refuse_endpoint(option, path, outputs_);

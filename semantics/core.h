@@ -134,6 +134,7 @@ struct Core {
   std::vector<ExternalNode> externals;
   std::vector<Port> inputs;  // value: the Input
   std::vector<Port> outputs;
+  std::size_t watched = 0;  // the last so many outputs: variables that are looked at while it runs
   std::vector<CoreAssert> asserts;
   std::vector<Parameter> parameters;
   std::vector<Port> watches;  // every named variable of the source that survived

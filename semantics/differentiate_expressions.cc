@@ -1,6 +1,7 @@
 // What an expression passes on of its adjoint: operators by the table's rules, subscripts, parameters,
 // instances (see differentiate_derivation.h).
 #include <algorithm>
+#include <charconv>
 
 #include "semantics/differentiate_derivation.h"
 
@@ -76,12 +77,13 @@ void NodeDerivation::refuse(ExprId e, ExprId operand, const std::string& because
 
 // ---- rules ----
 
+// Invalid: every axis, or a list, which stay left out.
 ExprId NodeDerivation::attribute_default(const OperatorParameter& p) {
-  try {
-    return write_.integer(std::stoull(std::string(p.default_value)));
-  } catch (const std::exception&) {
-    return {};
-  }
+  std::int64_t value = 0;
+  const char* end = p.default_value.data() + p.default_value.size();
+  if (std::from_chars(p.default_value.data(), end, value).ptr != end || p.default_value.empty()) return {};
+  if (value >= 0) return write_.integer(static_cast<std::uint64_t>(value));
+  return write_.add(ast::Unary{UnaryOp::negate, write_.integer(static_cast<std::uint64_t>(-value))});
 }
 
 // The argument a name of the rule stands for: its place in `arguments`, and how many.
@@ -146,7 +148,7 @@ ExprId NodeDerivation::substitute_call(const Program& of, const ast::Call& c, co
         continue;
       }
       if (const auto at = parameter(a, word, p);
-          at && p->kind != ParameterKind::operand && !a.arguments[at->first].valid())
+          at && p->kind != ParameterKind::operand && !a.arguments[at->first].valid() && !attribute_default(*p).valid())
         continue;
     }
     call.arguments.push_back({name, write_.span, substitute(of, argument.value, a, inner)});

@@ -45,7 +45,8 @@ bool has_effect(const Value& value) {
   const auto* apply = std::get_if<core::Apply>(&value.rhs);
   if (apply == nullptr || !operators()[apply->op].can_fail) return false;
   const ScalarOp scalar = operators()[apply->op].scalar;
-  return (scalar != ScalarOp::div && scalar != ScalarOp::mod) || is_integer(value.dtype);
+  return (scalar != ScalarOp::div && scalar != ScalarOp::mod && scalar != ScalarOp::floor_mod) ||
+         is_integer(value.dtype);
 }
 
 // Everything the roots may need, by ValueId; clock conditions included.

@@ -104,7 +104,7 @@ Folded fold_apply(const Core& core, ValueId v, const core::Apply& apply) {
   if (row.lowering == Lowering::reshape || row.lowering == Lowering::broadcast || row.lowering == Lowering::sum_to)
     return apply.operands.size() == 1 && same_type(apply.operands[0]) ? is_value(core, apply.operands[0]) : nothing();
   if (row.lowering != Lowering::elementwise) return nothing();
-  if (row.scalar == ScalarOp::logical_not) {
+  if (row.scalar == ScalarOp::logical_not || row.scalar == ScalarOp::negate) {
     const auto* inner = std::get_if<core::Apply>(&core[apply.operands[0]].rhs);
     return inner != nullptr && inner->op == apply.op ? is_value(core, inner->operands[0]) : nothing();
   }

@@ -202,6 +202,7 @@ class Body {
   IrValue division(bool remainder, DType, ValueId, IrValue a, IrValue b);
   IrValue comparison(ScalarOp, DType, IrValue a, IrValue b);
   IrValue function(ScalarOp, DType, IrValue x);
+  IrValue further_operation(ScalarOp, DType, ValueId, const std::vector<IrValue>& operands);  // emit_functions.cc
   IrValue convert(DType to, DType from, IrValue x);
   IrValue extremum(bool maximum, DType, IrValue a, IrValue b);
   IrValue integer_power(DType, IrValue a, IrValue b);
@@ -278,6 +279,7 @@ class Body {
   std::int64_t reduced_count(ValueId) const;
   void each_result(ValueId, IrValue base, const std::function<IrValue(IrValue)>& f);
   void begin_reduction(ValueId, IrValue base);
+  IrValue combined(Lowering, DType, IrValue a, IrValue b);
   void combine(ValueId, IrValue element, IrValue place, Access);
   void end_reduction(ValueId, IrValue base);
   void extremum_place(ValueId, const core::Apply&, bool maximum);

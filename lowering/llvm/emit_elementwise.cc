@@ -192,11 +192,7 @@ void Body::pointwise(ValueId v) {
 }
 
 namespace {
-bool reduces(const Value& v) {
-  const Lowering l = operators()[std::get<core::Apply>(v.rhs).op].lowering;
-  return l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_min ||
-         l == Lowering::reduce_max || l == Lowering::sum_to;
-}
+bool reduces(const Value& v) { return is_reduction(operators()[std::get<core::Apply>(v.rhs).op].lowering); }
 }  // namespace
 
 // One loop nest for values with the same loop shape (lowering/loop_group.h), pointwise ones and reductions.

@@ -3,7 +3,7 @@
 //
 // Elements that go into one result are combined in row-major order; sums of floats in any order of lanes,
 // unless strict_math asks for it. The result starts as what leaves the first element as it is (-0.0 for sums of
-// floats, the infinities for the extrema), so no first iteration is peeled.
+// floats, 1 for products, the infinities for the extrema), so no first iteration is peeled.
 #include <limits>
 
 #include "lowering/llvm/body.h"
@@ -13,6 +13,8 @@ namespace rml::codegen {
 namespace {
 llvm::Constant* neutral(Lowering lowering, DType dtype, llvm::Type* type) {
   const bool smallest = lowering == Lowering::reduce_max;
+  if (lowering == Lowering::reduce_prod && is_float(dtype)) return llvm::ConstantFP::get(type, 1);
+  if (lowering == Lowering::reduce_prod || lowering == Lowering::reduce_all) return llvm::ConstantInt::get(type, 1);
   if (lowering != Lowering::reduce_min && lowering != Lowering::reduce_max) {
     return is_float(dtype) ? llvm::ConstantFP::getNegativeZero(type) : llvm::Constant::getNullValue(type);
   }
@@ -24,6 +26,22 @@ llvm::Constant* neutral(Lowering lowering, DType dtype, llvm::Type* type) {
   return llvm::ConstantInt::get(type->getContext(), edge);
 }
 }  // namespace
+
+IrValue Body::combined(Lowering lowering, DType dtype, IrValue a, IrValue b) {
+  switch (lowering) {
+    case Lowering::reduce_min:
+    case Lowering::reduce_max:
+      return extremum(lowering == Lowering::reduce_max, dtype, a, b);
+    case Lowering::reduce_prod:
+      return multiply(dtype, a, b);
+    case Lowering::reduce_all:
+      return ir.CreateAnd(a, b);
+    case Lowering::reduce_any:
+      return ir.CreateOr(a, b);
+    default:
+      return add(dtype, a, b);
+  }
+}
 
 // Where an element of the operand goes.
 Strides Body::reduced_view(ValueId v) const {
@@ -64,7 +82,9 @@ std::int64_t Body::reduced_count(ValueId v) const {
 void Body::begin_reduction(ValueId v, IrValue base) {
   llvm::Type* type = register_type(module.context, info(v).dtype);
   auto* zero = llvm::Constant::getNullValue(type);
-  auto* start = reduced_count(v) == 0 ? zero : neutral(reduction_of(info(v)), info(v).dtype, type);
+  const Lowering lowering = reduction_of(info(v));
+  const bool none = reduced_count(v) == 0 && (lowering == Lowering::reduce_sum || lowering == Lowering::reduce_mean);
+  auto* start = none ? zero : neutral(lowering, info(v).dtype, type);
   each_result(v, base, [&](IrValue) { return start; });
 }
 
@@ -78,10 +98,7 @@ void Body::combine(ValueId v, IrValue element, IrValue place, Access access) {
     flags.setAllowReassoc();
     ir.setFastMathFlags(flags);
   }
-  const bool extreme = lowering == Lowering::reduce_min || lowering == Lowering::reduce_max;
-  IrValue both =
-      extreme ? extremum(lowering == Lowering::reduce_max, dtype, so_far, element) : add(dtype, so_far, element);
-  store(dtype, both, place, access);
+  store(dtype, combined(lowering, dtype, so_far, element), place, access);
 }
 
 void Body::end_reduction(ValueId v, IrValue base) {
@@ -93,7 +110,7 @@ void Body::end_reduction(ValueId v, IrValue base) {
   });
 }
 
-// The first extremum, or the first NaN; the operand seen as [before, searched, after].
+// The first extremum or, with `last`, the last, or NaN so; the operand seen as [before, searched, after].
 void Body::extremum_place(ValueId v, const core::Apply& apply, bool maximum) {
   const ValueId x = apply.operands[0];
   prepare(x);
@@ -111,11 +128,15 @@ void Body::extremum_place(ValueId v, const core::Apply& apply, bool maximum) {
   auto* best = variable(module.i32(), "best");
   auto* extreme = variable(type, "extreme");
   IrValue to = result(v);
+  const bool last = apply.attributes[2].integers[0] != 0;
+  const ScalarOp before_others =
+      last ? (maximum ? ScalarOp::ge : ScalarOp::le) : (maximum ? ScalarOp::gt : ScalarOp::lt);
   const auto better = [&](IrValue candidate, IrValue so_far) -> IrValue {
-    IrValue wins = comparison(maximum ? ScalarOp::gt : ScalarOp::lt, dtype, candidate, so_far);
+    IrValue wins = comparison(before_others, dtype, candidate, so_far);
     if (!is_float(dtype)) return wins;
-    wins = ir.CreateOr(wins, ir.CreateFCmpUNO(candidate, candidate));
-    return ir.CreateAnd(wins, ir.CreateFCmpORD(so_far, so_far));
+    IrValue nan = ir.CreateFCmpUNO(candidate, candidate);
+    if (last) return ir.CreateOr(wins, nan);  // of a NaN and a number none goes before the other
+    return ir.CreateAnd(ir.CreateOr(wins, nan), ir.CreateFCmpORD(so_far, so_far));
   };
   walk({before, after}, {{after, 1}, {searched * after, 1}}, elements(shape) <= small_elements,
        [&](const std::vector<IrValue>& at) {

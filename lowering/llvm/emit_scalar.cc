@@ -60,9 +60,10 @@ IrValue Body::scalar_operation(ValueId v, const std::vector<IrValue>& x) {
     case ScalarOp::relu:
       return function(op, dtype, x[0]);
     case ScalarOp::none:
-      break;
+      throw std::logic_error("code generation: an elementwise row without a scalar operation");
+    default:
+      return further_operation(op, dtype, v, x);
   }
-  throw std::logic_error("code generation: an elementwise row without a scalar operation");
 }
 
 IrValue Body::add(DType dtype, IrValue a, IrValue b) {

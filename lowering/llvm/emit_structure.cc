@@ -44,6 +44,9 @@ void Body::apply(ValueId v, const core::Apply& a) {
     case Lowering::reduce_mean:
     case Lowering::reduce_min:
     case Lowering::reduce_max:
+    case Lowering::reduce_prod:
+    case Lowering::reduce_all:
+    case Lowering::reduce_any:
     case Lowering::sum_to:
       return loops({v});
     case Lowering::argmax:
@@ -65,6 +68,7 @@ void Body::apply(ValueId v, const core::Apply& a) {
     case Lowering::place_slice:
       return place_slice(v, a);
     case Lowering::folded:
+    case Lowering::expanded:
       break;
   }
   throw std::logic_error("code generation: " + std::string(row.name) + " should have been folded");

@@ -189,6 +189,7 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
                                                      integer(module.i32(), parameters.size()),
                                                      integer(module.i32(), watches.size()),
                                                      integer(module.i32(), places.size()),
+                                                     integer(module.i32(), module.core.watched),
                                                      module.table("memories", module.abi.memory, memories),
                                                      module.table("parameters", module.abi.parameter, parameters),
                                                      module.table("watches", module.abi.watch, watches),

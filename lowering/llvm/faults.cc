@@ -30,7 +30,7 @@ void Scan::compute(ValueId v) {
   const auto* apply = std::get_if<core::Apply>(&core[v].rhs);
   if (apply == nullptr) return;
   const OperatorInfo& row = operators()[apply->op];
-  const bool division = row.scalar == ScalarOp::div || row.scalar == ScalarOp::mod;
+  const bool division = row.scalar == ScalarOp::div || row.scalar == ScalarOp::mod || row.scalar == ScalarOp::floor_mod;
   fault |= division ? !sound_divisor(core, apply->operands[1]) : row.can_fail;
   draw |= row.lowering == Lowering::random;
   for (const ValueId operand : apply->operands) {

@@ -17,16 +17,19 @@ Monitors::Monitors(const rml_program& program, const Options& options, const Row
 void Monitors::begin(std::int64_t cycle, const CheckpointIn* saved) {
   for (Series& series : series_)
     if (saved != nullptr) series.restore(saved->curve(series.name()));
+  if (!options_.watched.empty()) watch_.emplace(options_, outputs_);
   if (!options_.log.empty()) log_.emplace(options_.log, outputs_, monitored_ports(options_, outputs_, "--log"), cycle);
 }
 
 void Monitors::row(std::int64_t cycle) {
+  if (watch_) watch_->row(cycle);
   if (log_) log_->row(cycle);
   for (std::size_t k = 0; k < plotted_.size(); ++k)
     if (outputs_.is_present(plotted_[k])) series_[k].add(cycle, scalar_value(outputs_, plotted_[k]));
 }
 
 void Monitors::flush() {
+  if (watch_) watch_->flush();
   if (log_) log_->flush();
 }
 
@@ -38,6 +41,7 @@ void Monitors::draw() const {
 
 void Monitors::close() {
   draw();
+  if (watch_) watch_->close();
   if (log_) log_->close();
 }
 

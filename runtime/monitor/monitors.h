@@ -1,4 +1,4 @@
-// What --log and --plot see of a run: every row that comes out, and the run's beginning and end.
+// What --log, --plot and --watch see of a run: every row that comes out, and the run's beginning and end.
 //
 // Curves are saved with the state, so the picture of a run that was gone on with shows all of it.
 #pragma once
@@ -9,6 +9,7 @@
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/monitor/event_log.h"
 #include "runtime/monitor/series.h"
+#include "runtime/monitor/watch_log.h"
 #include "runtime/options.h"
 
 namespace rml::rt {
@@ -35,6 +36,7 @@ class Monitors {
   std::vector<Series> series_;
   std::deque<std::vector<double>> kept_;
   std::optional<EventLog> log_;
+  std::optional<WatchLog> watch_;
 };
 
 }  // namespace rml::rt

@@ -25,14 +25,14 @@ constexpr std::size_t numbers_per_bucket = 6;
 std::vector<std::uint32_t> monitored_ports(const Options& options, const Row& outputs, const char* option) {
   if (!options.monitored.empty()) return options.monitored;
   std::vector<std::uint32_t> ports;
-  for (std::uint32_t i = 0; i < outputs.size(); ++i)
+  for (std::uint32_t i = 0; i < std::min(outputs.size(), options.own_outputs); ++i)
     if (outputs.port(i).rank == 0 && outputs.port(i).dtype != RML_BOOL) ports.push_back(i);
   if (ports.empty()) throw Failure(std::string(option) + ": no output is a scalar that could be shown", exit_usage);
   return ports;
 }
 
-double scalar_value(const Row& outputs, std::uint32_t port) {
-  const void* at = outputs.data(port);
+double scalar_value(const Row& outputs, std::uint32_t port, std::uint64_t element) {
+  const void* at = outputs.element(port, element);
   switch (outputs.port(port).dtype) {
     case RML_BOOL:
     case RML_U8:

@@ -17,7 +17,7 @@ namespace rml::rt {
 // The outputs named by --monitor, else all scalar ones that are numbers. Throws Failure if there are none.
 std::vector<std::uint32_t> monitored_ports(const Options& options, const Row& outputs, const char* option);
 // A Boolean is 0 or 1.
-double scalar_value(const Row& outputs, std::uint32_t port);
+double scalar_value(const Row& outputs, std::uint32_t port, std::uint64_t element = 0);
 
 struct Bucket {
   double first = 0, last = 0;  // cycles

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/stream_io/scalar_text.h"
+#include "runtime/stream_io/value_text.h"
 #include "runtime/stream_io/wanted_ports.h"
 #include "runtime/stream_io/writers.h"
 
@@ -33,14 +33,7 @@ class ChronWriter final : public RowSink {
     for (Line& line : lines_) {
       const rml_port& port = row_.port(line.port);
       if (row_.is_present(line.port)) {
-        const char* value = static_cast<const char*>(row_.data(line.port));
-        if (port.rank == 0) {
-          add_scalar(port, value, line.text);
-        } else {
-          line.text += '[';
-          if (port.elements > 0) add_axis(port, 0, value, line.text);
-          line.text += ']';
-        }
+        append_value(port, row_.data(line.port), line.text);
       } else {
         line.text += '.';
       }
@@ -78,29 +71,6 @@ class ChronWriter final : public RowSink {
   }
 
  private:
-  static void add_scalar(const rml_port& port, const char* value, std::string& text) {
-    char buffer[longest_scalar];
-    text.append(buffer, format_scalar(port.dtype, value, buffer, BoolText::letter));
-  }
-
-  static void add_axis(const rml_port& port, std::uint32_t axis, const char*& value, std::string& text) {
-    const bool last = axis + 1 == port.rank;
-    const bool row_axis = axis + 2 == port.rank;
-    for (std::uint64_t k = 0; k < port.dims[axis]; ++k) {
-      if (k > 0) text += row_axis ? ';' : ',';
-      if (last) {
-        add_scalar(port, value, text);
-        value += dtype_bytes(port.dtype);
-      } else if (row_axis) {
-        add_axis(port, axis + 1, value, text);
-      } else {
-        text += '[';
-        add_axis(port, axis + 1, value, text);
-        text += ']';
-      }
-    }
-  }
-
   void write_line(const Line& line, std::size_t name_width, const std::vector<std::uint64_t>& widths) {
     const std::string name = row_.port(line.port).name;
     bytes_.append(name + std::string(name_width - characters(name), ' ') + " |");

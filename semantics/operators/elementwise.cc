@@ -4,50 +4,14 @@
 // otherwise. A row names the scalar operation (scalar.h); interpreter and generated code
 // apply that to each element. In the gradients of minimum and maximum a tie gives each
 // operand half. Operators that are constant between jumps have no gradient.
-#include "runtime/rmlrt.h"
-#include "semantics/operators/kernels.h"
-#include "semantics/operators/rules.h"
+#include "semantics/operators/pointwise.h"
 #include "semantics/operators/scalar.h"
 
 namespace rml {
 
 namespace {
 
-using Operands = std::span<const Tensor* const>;
-
-template <DTypeSet Allowed, class F>
-Fault unary(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
-  kernels::dispatch<Allowed>(in[0]->dtype(), [&]<class T>(T) { kernels::map<T, T>(result, *in[0], F{}); });
-  return {};
-}
-
-template <DTypeSet Allowed, class F>
-Fault binary(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
-  kernels::dispatch<Allowed>(in[0]->dtype(), [&]<class T>(T) { kernels::map<T, T>(result, *in[0], *in[1], F{}); });
-  return {};
-}
-
-template <DTypeSet Allowed, class F>
-Fault comparison(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
-  kernels::dispatch<Allowed>(in[0]->dtype(), [&]<class T>(T) { kernels::map<bool, T>(result, *in[0], *in[1], F{}); });
-  return {};
-}
-
-// Every element of b is used when there is a result at all, so a zero anywhere is a fault.
-template <class F>
-Fault division(const Application& app, const EvaluationContext& context, Operands in, Tensor& result) {
-  bool zero = false;
-  if (result.elements() > 0) {
-    kernels::dispatch<dtypes::number>(in[1]->dtype(), [&]<class T>(T) {
-      if constexpr (std::is_integral_v<T>) {
-        const T* b = in[1]->as<T>();
-        for (std::int64_t i = 0, n = in[1]->elements(); i < n; ++i) zero |= b[i] == T(0);
-      }
-    });
-  }
-  if (zero) return {RML_FAULT_DIVISION, 0, 0};
-  return binary<dtypes::number, F>(app, context, in, result);
-}
+using namespace pointwise_rows;
 
 Fault evaluate_cast(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
   const Shape& shape = result.shape();
@@ -82,37 +46,6 @@ Fault evaluate_select(const Application&, const EvaluationContext&, Operands in,
     });
   });
   return {};
-}
-
-OperatorInfo pointwise(std::string_view name, ScalarOp scalar, std::vector<OperatorParameter> parameters,
-                       DTypeSlot result, Evaluate evaluate, std::vector<std::string_view> vjp, RowText text) {
-  OperatorInfo info = row(name, std::move(parameters), result, broadcast_operands, evaluate, Lowering::elementwise,
-                          std::move(vjp), text);
-  info.scalar = scalar;
-  return info;
-}
-
-constexpr std::string_view jumps = "none: constant between jumps";
-constexpr std::string_view boolean_result = "none: Boolean result";
-constexpr std::string_view boolean_operand = "none: Boolean operand";
-
-// One row each for (x) -> y and (a, b) -> y over one dtype variable.
-template <DTypeSet Allowed, class F>
-OperatorInfo function(std::string_view name, ScalarOp scalar, std::string_view vjp, RowText text) {
-  return pointwise(name, scalar, {operand("x", Allowed)}, same(Allowed), unary<Allowed, F>, {vjp}, text);
-}
-
-template <DTypeSet Allowed, class F>
-OperatorInfo arithmetic(std::string_view name, ScalarOp scalar, std::string_view of_a, std::string_view of_b,
-                        RowText text) {
-  return pointwise(name, scalar, {operand("a", Allowed), operand("b", Allowed)}, same(Allowed), binary<Allowed, F>,
-                   {of_a, of_b}, text);
-}
-
-template <DTypeSet Allowed, class F>
-OperatorInfo compare(std::string_view name, ScalarOp scalar, RowText text) {
-  return pointwise(name, scalar, {operand("a", Allowed), operand("b", Allowed)}, exactly(DType::boolean),
-                   comparison<Allowed, F>, {boolean_result, boolean_result}, text);
 }
 
 using dtypes::element, dtypes::number, dtypes::real;

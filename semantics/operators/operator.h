@@ -140,6 +140,44 @@ enum class ScalarOp : std::uint8_t {
   select,
   cast,
   identity,
+  // functions.cc
+  log1p,
+  expm1,
+  log2,
+  log10,
+  exp2,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  asinh,
+  acosh,
+  atanh,
+  erf,
+  erfc,
+  cbrt,
+  trunc,
+  softplus,
+  reciprocal,
+  square,
+  rsqrt,
+  is_nan,
+  is_inf,
+  is_finite,
+  atan2,
+  hypot,
+  copysign,
+  floor_mod,
+  logical_xor,
+  bit_and,
+  bit_or,
+  bit_xor,
+  bit_not,
+  left_shift,
+  right_shift,
+  clip,
 };
 enum class Lowering : std::uint8_t {
   elementwise,
@@ -157,6 +195,9 @@ enum class Lowering : std::uint8_t {
   reduce_mean,
   reduce_min,
   reduce_max,
+  reduce_prod,
+  reduce_all,
+  reduce_any,
   argmax,
   argmin,
   fill,
@@ -170,7 +211,15 @@ enum class Lowering : std::uint8_t {
   sum_to,       // sums the axes along which the result's shape broadcasts to the operand's
   place,        // zeros with operand 0 at the index given by the other operands
   place_slice,  // zeros with operand 0 at the places that slice would read
+  expanded,     // never reaches code generation: replaced by its OperatorInfo::definition
 };
+
+// The forms that walk over their operand and combine its elements into fewer.
+constexpr bool is_reduction(Lowering l) {
+  return l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_min ||
+         l == Lowering::reduce_max || l == Lowering::reduce_prod || l == Lowering::reduce_all ||
+         l == Lowering::reduce_any || l == Lowering::sum_to;
+}
 
 struct OperatorInfo {
   std::string_view name;
@@ -184,13 +233,15 @@ struct OperatorInfo {
   std::string_view kernel{};                              // C symbol of a runtime kernel, if any
   std::int64_t (*scratch)(const Application&) = nullptr;  // bytes that a Lowering::kernel needs; null: none
   std::string_view failure = "index out of bounds";       // what stops the run, where can_fail
-  bool can_fail = false;                                  // division, indexing, …: an effect, kept alive
-  bool random = false;                                    // takes the hidden operand `cycle` (i64) last
+  // Lowering::expanded: what the application is equal to, as an R(ML)2 expression over the parameter names.
+  std::string_view (*definition)(const Application&) = nullptr;
+  bool can_fail = false;  // division, indexing, …: an effect, kept alive
+  bool random = false;    // takes the hidden operand `cycle` (i64) last
   bool commutative = false;
   // One entry per operand: the adjoint of that operand as an R(ML)2 expression over the
   // parameter names, `y` (the result) and `dy` (its adjoint), before un-broadcasting;
   // or "linear" rules written the same way; or "none: because …".
-  // In it `k=a`, a an attribute, is left out where the user left a out. For a variadic operand x,
+  // In it `k=a`, a an attribute with default "all", is left out where the user left a out. For a variadic operand x,
   // `x` is the one differentiated, `x...` all of them, and `part` its position, a literal.
   std::vector<std::string_view> vjp;
   std::string_view onnx{};   // "Add", "ReduceSum", …; empty: no counterpart
@@ -241,9 +292,11 @@ std::string operator_reference();
 
 // One function per family, each returning its rows (semantics/operators/<family>.cc).
 std::vector<OperatorInfo> elementwise_operators();
+std::vector<OperatorInfo> function_operators();  // further elementwise ones: logarithms, angles, bits, clip
 std::vector<OperatorInfo> linear_algebra_operators();
 std::vector<OperatorInfo> structural_operators();  // shape changes, concat, array, slice, index, …
 std::vector<OperatorInfo> reduction_operators();
+std::vector<OperatorInfo> expanded_operators();      // softmax, var, norm, …: by their definitions
 std::vector<OperatorInfo> construction_operators();  // zeros, ones, full, iota, one_hot, shape
 std::vector<OperatorInfo> random_operators();
 std::vector<OperatorInfo> indexing_operators();       // gather, scatter, sort, cumsum, pad, roll, …

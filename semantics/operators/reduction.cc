@@ -1,11 +1,13 @@
 // Reductions over axes, and their inverse of broadcasting, sum_to.
 //
 // Elements that are reduced into one are combined one after the other in row-major order,
-// beginning with the first, in the operand's dtype; an empty sum is 0 and an empty mean NaN,
-// while min, max, argmax and argmin of nothing are errors of shape. min and max combine by
-// minimum and maximum, so a NaN wins; argmax and argmin take the first extremum, or the
-// first NaN, and count elements in row-major order over all axes if no axis is given. In the
-// gradients of min and max, elements that tie share equally.
+// beginning with the first, in the operand's dtype; an empty sum is 0, an empty product 1, an empty
+// mean NaN, all of nothing holds and any of nothing does not, while min, max, argmax and argmin
+// of nothing are errors of shape. min and max combine by minimum and maximum, so a NaN wins;
+// argmax and argmin take the first extremum (with last=1 the last), or NaN so, and count
+// elements in row-major order over all axes if no axis is given. In the gradients of min and
+// max, elements that tie share equally.
+#include <algorithm>
 #include <limits>
 
 #include "semantics/operators/kernels.h"
@@ -17,7 +19,7 @@ namespace rml {
 namespace {
 
 using Operands = std::span<const Tensor* const>;
-using dtypes::number, dtypes::real;
+using dtypes::boolean, dtypes::number, dtypes::real;
 
 // Attributes of every reduction: axis, keepdims.
 bool keeps(const Application& app) { return app.attributes[1].integers[0] != 0; }
@@ -91,12 +93,12 @@ void fold_into(T* result, std::int64_t results, const T* x, const Shape& shape, 
   });
 }
 
-template <class Combine>
+template <class Combine, int of_nothing = 0, DTypeSet Allowed = number>
 Fault evaluate_fold(const Application& app, const EvaluationContext&, Operands in, Tensor& result) {
   const Shape& shape = in[0]->shape();
   const kernels::Strides to = result_strides(shape, *reduced_axes(app.attributes[0], shape.size()));
-  if (result.bytes() > 0) std::memset(result.data(), 0, result.bytes());
-  kernels::dispatch<number>(result.dtype(), [&]<class T>(T) {
+  kernels::dispatch<Allowed>(result.dtype(), [&]<class T>(T) {
+    std::fill_n(result.as<T>(), result.elements(), static_cast<T>(of_nothing));
     fold_into(result.as<T>(), result.elements(), in[0]->as<T>(), shape, to, Combine{});
   });
   return {};
@@ -128,6 +130,7 @@ struct Below {
   }
 };
 
+// Better: whether an element goes before one that was met earlier. `last` is the attribute.
 template <class Better>
 Fault evaluate_extremum_place(const Application& app, const EvaluationContext&, Operands in, Tensor& result) {
   const Shape& shape = in[0]->shape();
@@ -140,13 +143,17 @@ Fault evaluate_extremum_place(const Application& app, const EvaluationContext&, 
     searched = shape[k];
     for (std::size_t j = k + 1; j < shape.size(); ++j) after *= shape[j];
   }
+  const bool last = app.attributes[2].integers[0] != 0;
   kernels::dispatch<number>(in[0]->dtype(), [&]<class T>(T) {
     for (std::int64_t o = 0; o < result.elements(); ++o) {
       const T* x = in[0]->as<T>() + (o / after) * searched * after + o % after;
       std::int64_t best = 0;
-      for (std::int64_t i = 1; i < searched && x[best * after] == x[best * after]; ++i) {
-        const T candidate = x[i * after];
-        if (Better{}(candidate, x[best * after]) || candidate != candidate) best = i;
+      for (std::int64_t i = 1; i < searched; ++i) {
+        const T candidate = x[i * after], so_far = x[best * after];
+        const bool found = so_far != so_far;
+        if (candidate != candidate ? last || !found
+                                   : !found && (Better{}(candidate, so_far) || (last && candidate == so_far)))
+          best = i;
       }
       result.as<std::int32_t>()[o] = static_cast<std::int32_t>(best);
     }
@@ -178,7 +185,18 @@ OperatorInfo reduction(std::string_view name, DTypeSet allowed, DTypeSlot result
              lowering, {vjp}, text);
 }
 
-constexpr std::string_view position = "none: integer result";
+OperatorInfo place_of_extremum(std::string_view name, Evaluate evaluate, Lowering lowering, RowText text) {
+  return row(name, {operand("x", number), integers("axis", "all"), integers("keepdims", "0"), integers("last", "0")},
+             exactly(DType::i32), extremum_place_shape, evaluate, lowering, {"none: integer result"}, text);
+}
+
+// The product of all other elements: where one is 0, that of the others; where two are, 0.
+constexpr std::string_view product_rule =
+    "reshape(shape(prod(x, axis=axis, keepdims=1)), dy) * "
+    "select(sum(select(x == 0.0, ones_like(x), zeros_like(x)), axis=axis, keepdims=1) == "
+    "select(x == 0.0, ones_like(x), zeros_like(x)), "
+    "prod(select(x == 0.0, ones_like(x), x), axis=axis, keepdims=1) / select(x == 0.0, ones_like(x), x), "
+    "zeros_like(x))";
 
 }  // namespace
 
@@ -207,14 +225,31 @@ std::vector<OperatorInfo> reduction_operators() {
                 {"ReduceMax", "The largest element over the given axes, or over all; NaN if one is NaN.",
                  "max([[1, 4], [3, 2]], axis=1) -- [4,3]"}),
       reduction(
-          "argmax", number, exactly(DType::i32), extremum_place_shape, evaluate_extremum_place<Above>, Lowering::argmax,
-          position,
-          {"ArgMax", "Where the first maximum along an axis is, or among all elements; the first NaN if there is one.",
+          "prod", number, same(number), reduced_shape, evaluate_fold<scalar::Mul, 1>, Lowering::reduce_prod,
+          product_rule,
+          {"ReduceProd",
+           "The product over the given axes, or over all; 1 of no elements. Integers wrap. The second derivative is "
+           "right where no element is 0.",
+           "prod([[1, 2], [3, 4]], axis=0) -- [3,8]"}),
+      reduction("all", boolean, exactly(DType::boolean), reduced_shape, evaluate_fold<scalar::And, 1, boolean>,
+                Lowering::reduce_all, "none: Boolean result",
+                {"", "Whether all elements over the given axes, or all, are true; true of no elements.",
+                 "all([[true, false], [true, true]], axis=1) -- [F,T]"}),
+      reduction("any", boolean, exactly(DType::boolean), reduced_shape, evaluate_fold<scalar::Or, 0, boolean>,
+                Lowering::reduce_any, "none: Boolean result",
+                {"", "Whether one element over the given axes, or of all, is true; false of no elements.",
+                 "any([[true, false], [false, false]], axis=1) -- [T,F]"}),
+      place_of_extremum(
+          "argmax", evaluate_extremum_place<Above>, Lowering::argmax,
+          {"ArgMax",
+           "Where the first maximum along an axis is, or among all elements, with last=1 the last one; the "
+           "first or last NaN if there is one.",
            "argmax([1, 5, 5]) -- 1"}),
-      reduction(
-          "argmin", number, exactly(DType::i32), extremum_place_shape, evaluate_extremum_place<Below>, Lowering::argmin,
-          position,
-          {"ArgMin", "Where the first minimum along an axis is, or among all elements; the first NaN if there is one.",
+      place_of_extremum(
+          "argmin", evaluate_extremum_place<Below>, Lowering::argmin,
+          {"ArgMin",
+           "Where the first minimum along an axis is, or among all elements, with last=1 the last one; the "
+           "first or last NaN if there is one.",
            "argmin([[2, 1], [0, 3]], axis=1) -- [1,0]"}),
       row("sum_to", {operand("x", number), integers("shape")}, same(number), sum_to_shape, evaluate_sum_to,
           Lowering::sum_to, {"broadcast_to(dy, shape(x))"},

@@ -12,10 +12,10 @@ namespace rml {
 
 OperatorTable::OperatorTable() {
   using Family = std::vector<OperatorInfo> (*)();
-  constexpr Family families[] = {elementwise_operators, linear_algebra_operators, structural_operators,
-                                 reduction_operators,   construction_operators,   random_operators,
-                                 indexing_operators,    convolution_operators,    decomposition_operators,
-                                 transform_operators};
+  constexpr Family families[] = {elementwise_operators,  function_operators,      linear_algebra_operators,
+                                 structural_operators,   reduction_operators,     expanded_operators,
+                                 construction_operators, random_operators,        indexing_operators,
+                                 convolution_operators,  decomposition_operators, transform_operators};
   for (const Family family : families) {
     for (OperatorInfo& row : family()) rows_.push_back(std::move(row));
   }

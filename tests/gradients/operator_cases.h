@@ -19,4 +19,7 @@ struct OperatorCase {
 
 const std::vector<OperatorCase>& operator_cases();
 
+// Of one family each, in a file of its own.
+void add_functions(std::vector<OperatorCase>&);
+
 }  // namespace rml::gradients

@@ -158,7 +158,7 @@ TEST(Operators, what_has_jumps_is_refused) {
               std::string::npos)
         << checked.wrong;
   }
-  EXPECT_EQ(jumping, 4);  // sign, floor, ceil, round
+  EXPECT_EQ(jumping, 5);  // sign, floor, ceil, round, trunc
 }
 
 // Of each operator two cases for each set of parameters that they exercise: for elementwise ones of

@@ -4,7 +4,8 @@
 // tested where it is written, a small evaluator here reads the part of the grammar that
 // rules use (calls, names, literals, arrays, arithmetic, comparison) and applies the rows
 // themselves. A float literal is f64, an integer literal i32, as their operands want them;
-// `k=a` is dropped where attribute a is left out; `x...` is all of the variadic x.
+// `k=a` is dropped where attribute a is left out and is no number by default; `x...` is all of the
+// variadic x.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -166,6 +167,8 @@ class Rule {
   }
   Tensor attribute_value(const OperatorParameter& parameter) {
     const auto given = scope_.call.attributes.find(parameter.name);
+    if (parameter.kind == ParameterKind::number && given != scope_.call.attributes.end())
+      return tensor(DType::f64, {}, {given->second.number});
     if (given == scope_.call.attributes.end()) {
       return tensor(DType::i32, {}, {std::strtod(std::string(parameter.default_value).c_str(), nullptr)});
     }
@@ -177,7 +180,8 @@ class Rule {
   bool left_out(const std::string& name) const {
     for (const OperatorParameter& parameter : scope_.info.parameters) {
       if (parameter.name == name && parameter.kind != ParameterKind::operand)
-        return !scope_.call.attributes.contains(name);
+        return !scope_.call.attributes.contains(name) &&
+               (parameter.default_value == "all" || parameter.default_value == "[]");
     }
     return false;
   }
@@ -335,9 +339,60 @@ TEST(Gradients, special_places) {
   EXPECT_EQ(adjoint("pow", -2, 3, 0), 12);
   EXPECT_EQ(adjoint("pow", -2, 3, 1), 0);
   EXPECT_EQ(adjoint("pow", 0, 2, 1), 0);
+  EXPECT_EQ(adjoint("hypot", 0, 0, 0), 0);
+  EXPECT_EQ(adjoint("copysign", 2, -1, 0), -1);
+  EXPECT_EQ(adjoint("floor_mod", -7, 3, 1), 3);
   const Call ties{"max", {tensor(DType::f64, {3}, {1, 4, 4})}, {}};
   const OperatorInfo& max = operators()[operators().require("max")];
   EXPECT_EQ(to_string(Rule(max.vjp[0], {max, ties, 0, evaluate(ties), one(3)}).value()), "[0,1.5,1.5]");
+}
+
+std::string adjoint_of(const Call& call, std::size_t operand, const Tensor& dy) {
+  const OperatorInfo& info = operators()[operators().require(call.name)];
+  return to_string(Rule(info.vjp[operand], {info, call, operand, evaluate(call), dy}).value());
+}
+
+TEST(Gradients, products_of_zeros) {
+  const Tensor one = tensor(DType::f64, {}, {1}), two = tensor(DType::f64, {2}, {1, 10});
+  EXPECT_EQ(adjoint_of({"prod", {tensor(DType::f64, {3}, {2, 0, 5})}, {}}, 0, one), "[0,10,0]");
+  EXPECT_EQ(adjoint_of({"prod", {tensor(DType::f64, {3}, {0, 0, 5})}, {}}, 0, one), "[0,0,0]");
+  EXPECT_EQ(adjoint_of({"prod", {tensor(DType::f64, {2, 2}, {0, 3, 2, 5})}, {{"axis", scalar_attribute(1)}}}, 0, two),
+            "[3,0;50,20]");
+}
+
+// A bound takes no gradient from x on it, unless the bounds are the wrong way round.
+TEST(Gradients, clip_at_its_bounds) {
+  const Tensor x = tensor(DType::f64, {5}, {1, 2, 3, 4, 5}), ones = tensor(DType::f64, {5}, {1, 1, 1, 1, 1});
+  const auto bound = [](double v) { return tensor(DType::f64, {}, {v}); };
+  const Call within{"clip", {x, bound(2), bound(4)}, {}}, round{"clip", {x, bound(4), bound(2)}, {}};
+  EXPECT_EQ(adjoint_of(within, 0, ones), "[0,1,1,1,0]");
+  EXPECT_EQ(adjoint_of(within, 1, ones), "[1,0,0,0,0]");
+  EXPECT_EQ(adjoint_of(within, 2, ones), "[0,0,0,0,1]");
+  EXPECT_EQ(adjoint_of(round, 0, ones), "[0,0,0,0,0]");
+  EXPECT_EQ(adjoint_of(round, 1, ones), "[0,0,0,0,0]");
+  EXPECT_EQ(adjoint_of(round, 2, ones), "[1,1,1,1,1]");
+}
+
+// Where a norm or a deviation is 0, so is its gradient.
+TEST(Gradients, norms_of_zeros) {
+  const Tensor one = tensor(DType::f64, {}, {1}), zeros = tensor(DType::f64, {2}, {0, 0});
+  for (const double ord : {1.0, 2.0, 3.0, HUGE_VAL})
+    EXPECT_EQ(adjoint_of({"norm", {zeros}, {{"ord", number_attribute_value(ord)}}}, 0, one), "[0,0]") << ord;
+  EXPECT_EQ(adjoint_of({"std", {zeros}, {}}, 0, one), "[0,0]");
+  EXPECT_EQ(
+      adjoint_of({"norm", {tensor(DType::f64, {3}, {2, -2, 1})}, {{"ord", number_attribute_value(HUGE_VAL)}}}, 0, one),
+      "[0.5,-0.5,0]");
+}
+
+// log2 divides by the logarithm of 2, and 1 / sqrt(x) falls with the power -3/2 of x.
+TEST(Gradients, log2_is_not_multiplied_by_the_logarithm_of_2) {
+  const Tensor one = tensor(DType::f64, {}, {1});
+  EXPECT_EQ(adjoint_of({"log2", {tensor(DType::f64, {}, {1})}, {}}, 0, one), "1.4426950408889634");
+}
+TEST(Gradients, rsqrt_falls_by_half_its_cube) {
+  const Tensor one = tensor(DType::f64, {}, {1});
+  EXPECT_EQ(adjoint_of({"rsqrt", {tensor(DType::f64, {}, {0.25})}, {}}, 0, one), "-4");
+  check({"rsqrt", {tensor(DType::f64, {2}, {0.3, 4})}, {}});
 }
 
 TEST(Gradients, products) {

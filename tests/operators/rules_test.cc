@@ -137,6 +137,15 @@ TEST(ShapeRules, errors_are_in_the_users_words) {
   EXPECT_EQ(error_of(apply_row("sum", {floats({6})}, {{"axis", vector_attribute({0, -1})}})),
             "an axis appears twice in [0, -1]");
   EXPECT_EQ(error_of(apply_row("max", {floats({0})})), "no extremum of no elements: the operand has shape [0]");
+  EXPECT_EQ(error_of(apply_row("prod", {floats({6, 2})}, axis(2))), "axis 2 is out of range for rank 2");
+  EXPECT_EQ(error_of(apply_row("softmax", {floats({})})), "axis -1 is out of range for rank 0");
+  EXPECT_EQ(error_of(apply_row("var", {floats({6, 2})}, {{"axis", vector_attribute({1, -1})}})),
+            "an axis appears twice in [1, -1]");
+  EXPECT_EQ(error_of(apply_row("norm", {floats({6})}, {{"ord", number_attribute_value(0.5)}})),
+            "the order of a norm is at least 1, or infinite");
+  EXPECT_EQ(error_of(apply_row("norm_slope", {floats({6}), floats({2})})),
+            "a norm of shape [2] does not broadcast to [6]");
+  EXPECT_EQ(error_of(apply_row("clip", {floats({6}), floats({}), floats({5})})), "shapes [6] and [5] do not broadcast");
   EXPECT_EQ(error_of(apply_row("concat", {floats({2, 3}), floats({3, 2})})),
             "cannot concatenate [2, 3] and [3, 2] along axis 0");
   EXPECT_EQ(error_of(apply_row("concat", {floats({}), floats({})})),

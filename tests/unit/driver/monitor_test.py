@@ -97,6 +97,68 @@ class Monitor(unittest.TestCase):
         done = rmlc("run", self.file, "--input", rows, "--on-nan", "continue", "--engine", "reference")
         self.assertEqual((done.returncode, done.stderr), (0, f"{self.file}:6:7: cycle 2: infinite: z\n"))
 
+    LAYER = (
+        "node layer(x: f64) -> (y: f64)\n"
+        "  w = param(1.0);\n"
+        "  moved = w fby moved * x;\n"
+        "  y = sqrt(moved);\n"
+        "node main(x: f64) -> (z: f64, s: f64)\n"
+        "  z = layer(x) + 1.0;\n"
+        "  c = x > 4.0;\n"
+        "  big = (x * cast(f64, iota(64))) when c;\n"
+        "  s = merge c sum(big) 0.0;\n"
+    )
+
+    def test_watched_variables(self):
+        self.file.write_text(self.LAYER)
+        rows = self.folder / "x.csv"
+        rows.write_text("x\n2\n5\n")
+        expected = (
+            "cycle 0: layer.moved = 1\ncycle 0: layer.y = 1\n"
+            "cycle 1: layer.moved = 2\ncycle 1: layer.y = 1.4142135623730951\ncycle 1: big = f64[64], from 0 to 315\n"
+        )
+        for engine in ("compiled", "reference"):
+            done = rmlc("run", self.file, "--input", rows, "--output", "z=" + str(self.folder / "z.csv"), "--engine", engine,
+                        "--watch", "layer.*o*d", "--watch", "layer.?", "--watch", "big")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(sorted(done.stderr.splitlines()),
+                             sorted((expected + "cycle 0: layer.w = 1\ncycle 0: layer.x = 2\n"
+                                     "cycle 1: layer.w = 1\ncycle 1: layer.x = 5\n").splitlines()))
+            self.assertEqual((self.folder / "z.csv").read_text(), "z\n2\n2.414213562373095\n")
+        # A program has what it was built with, and prints what it is asked for.
+        program = self.folder / "program"
+        done = rmlc("build", self.file, "-o", program, "--watch", "layer.*")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        command = [program, "--input", rows, "--output", "z=" + str(self.folder / "z.csv")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        log = self.folder / "watched.txt"
+        done = subprocess.run([*command, "--watch", "*.y", "--watch-file", log], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(log.read_text(), "cycle 0: layer.y = 1\ncycle 1: layer.y = 1.4142135623730951\n")
+        done = subprocess.run([*command, "--watch", "big"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--watch big: no watched variable matches", done.stderr)
+
+    def test_watches_that_match_nothing(self):
+        self.file.write_text(self.LAYER)
+        done = rmlc("run", self.file, "--watch", "layer.z", "--input", "x.csv")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error[E0201]: no variable 'layer.z' to watch in 'main'", done.stderr)
+        self.assertIn("did you mean 'layer.", done.stderr)
+        done = rmlc("build", self.file, "--emit", "lib", "--watch", "*")
+        self.assertEqual((done.returncode, done.stderr), (2, "rmlc: --watch goes with programs, not with --emit lib\n"))
+
+    def test_the_first_equation_that_is_not_finite(self):
+        self.file.write_text(self.LAYER)
+        rows = self.folder / "x.csv"
+        rows.write_text("x\n2\n-3\n1\n1\n")
+        for engine in ("compiled", "reference"):
+            done = rmlc("run", self.file, "--input", rows, "--on-nan", "stop", "--watch", "*", "--watch-file",
+                        self.folder / "log", "--engine", engine, "--output", self.folder / "o.csv")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r":4:7: cycle 2: not a number: (y = sqrt\(moved\), in layer|layer\.y)\n$")
+
     def test_where_the_time_goes(self):
         self.file.write_text(
             "node layer(x: f64[256]) -> (y: f64[256])\n"

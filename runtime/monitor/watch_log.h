@@ -1,0 +1,37 @@
+// --watch: the watched variables of every row, a line for each that is present.
+//
+//   cycle 12: layer.moved = 0.25
+//   cycle 12: layer.w = f64[128,64], from -0.31 to 0.29, 2 not finite
+//
+// Tensors of many elements are told by their extremes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/options.h"
+#include "runtime/stream_io/byte_sink.h"
+#include "runtime/stream_io/row.h"
+
+namespace rml::rt {
+
+class WatchLog {
+ public:
+  // Throws Failure if the file cannot be written.
+  WatchLog(const Options& options, const Row& outputs);
+  // The values of the row that are present.
+  void row(std::int64_t cycle);
+  void flush();
+  void close();
+
+ private:
+  std::string extremes(std::uint32_t port) const;
+
+  const Row& outputs_;
+  const std::vector<std::uint32_t>& ports_;
+  std::optional<ByteSink> file_;  // nothing: stderr
+};
+
+}  // namespace rml::rt

@@ -1,0 +1,13 @@
+// A value as chronograms write it: 1, -2.5, T, [1,2;3,4], [[1,2],[3,4]] for the shape [2, 1, 2].
+#pragma once
+
+#include <string>
+
+#include "runtime/rmlrt.h"
+
+namespace rml::rt {
+
+// `data` are the elements of a value of the port.
+void append_value(const rml_port& port, const void* data, std::string& text);
+
+}  // namespace rml::rt

@@ -1,0 +1,279 @@
+// See definition.h. Texts are parsed when first asked for, each as the one equation of a node, and kept.
+#include "semantics/operators/definition.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+
+#include "frontend/parse_module.h"
+
+namespace rml {
+
+namespace {
+
+using Operand = DefinitionTarget::Operand;
+
+struct Parsed {
+  Program program;
+  ExprId expression;
+};
+
+const Parsed& parsed(std::string_view text) {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<Parsed>, std::less<>> all;
+  const std::lock_guard lock(mutex);
+  if (const auto known = all.find(text); known != all.end()) return *known->second;
+  auto result = std::make_unique<Parsed>();
+  SourceMap sources;
+  Diagnostics diagnostics;
+  const std::uint32_t file = sources.add("definition", "node definition() -> (d) d = " + std::string(text) + ";");
+  Program& program = result->program;
+  program.modules.resize(1);
+  program.modules[0] = parse_module(file, ModuleId{0}, program, sources, diagnostics).module;
+  if (diagnostics.has_errors() || program.nodes.size() != 1)
+    throw std::logic_error("the definition does not parse: " + std::string(text));
+  result->expression = program.nodes[0].equations[0].value;
+  return *all.emplace(std::string(text), std::move(result)).first->second;
+}
+
+Tensor number_tensor(DType dtype, double x) {
+  if (dtype == DType::f32) return Tensor::scalar(dtype, static_cast<float>(x));
+  if (dtype == DType::f64) return Tensor::scalar(dtype, x);
+  Tensor t(dtype, {});
+  const auto bits = static_cast<std::int64_t>(x);
+  std::memcpy(t.data(), &bits, t.bytes());  // little-endian, two's complement
+  return t;
+}
+
+std::string_view operator_name(BinaryOp op) {
+  constexpr std::string_view names[] = {"logical_or", "logical_and", "eq",  "ne",  "lt",  "le", "gt",
+                                        "ge",         "add",         "sub", "mul", "div", "mod"};
+  return names[static_cast<std::size_t>(op)];
+}
+
+double fold(std::string_view op, double a, double b) {
+  if (op == "add") return a + b;
+  if (op == "sub") return a - b;
+  if (op == "mul") return a * b;
+  if (op == "div") return a / b;
+  if (op == "maximum") return std::max(a, b);
+  throw std::logic_error("definitions have no " + std::string(op) + " of numbers");
+}
+
+class Definition {
+ public:
+  Definition(const OperatorInfo& row, const Application& app, const std::vector<Operand>& operands,
+             DefinitionTarget& target)
+      : row_(row), app_(app), operands_(operands), target_(target), of_(parsed(row.definition(app))) {}
+
+  Operand result() { return operand(value(of_.expression), app_.result_dtype); }
+
+ private:
+  using Part = std::variant<Operand, double>;
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw std::logic_error("the definition of " + std::string(row_.name) + ": " + why);
+  }
+  const ast::Expr& at(ExprId e) const { return of_.program[e]; }
+  const std::string& text(Symbol s) const { return of_.program.text(s); }
+
+  Operand operand(const Part& x, DType like) {
+    if (const auto* made = std::get_if<Operand>(&x)) return *made;
+    return target_.constant(number_tensor(like, std::get<double>(x)));
+  }
+
+  Part value(ExprId e) {
+    if (const auto* i = std::get_if<ast::IntLiteral>(&at(e))) return static_cast<double>(i->value);
+    if (const auto* f = std::get_if<ast::FloatLiteral>(&at(e))) return f->value;
+    if (const auto* n = std::get_if<ast::Name>(&at(e))) return named(text(n->symbol));
+    if (const auto* u = std::get_if<ast::Unary>(&at(e))) {
+      const Part x = value(u->operand);
+      if (const auto* number = std::get_if<double>(&x)) return -*number;
+      return apply(u->op == UnaryOp::negate ? "negate" : "logical_not", {x}, {});
+    }
+    if (const auto* b = std::get_if<ast::Binary>(&at(e))) {
+      const Part left = value(b->left);
+      return apply(operator_name(b->op), {left, value(b->right)}, {});
+    }
+    if (const auto* c = std::get_if<ast::Call>(&at(e))) return call(*c);
+    fail("an expression of an unexpected kind");
+  }
+
+  Part named(const std::string& name) {
+    std::size_t operand = 0, attribute = 0;
+    for (const OperatorParameter& p : row_.parameters) {
+      const bool is_operand = p.kind == ParameterKind::operand;
+      if (p.name == name) {
+        if (is_operand) return operands_[operand];
+        const Attribute& a = app_.attributes[attribute];
+        return p.kind == ParameterKind::number ? a.number : static_cast<double>(a.integers.at(0));
+      }
+      ++(is_operand ? operand : attribute);
+    }
+    fail("unknown name " + name);
+  }
+
+  Part call(const ast::Call& c) {
+    const OperatorInfo& row = operators()[operators().require(text(c.callee[0]))];
+    std::vector<Part> parts;
+    std::vector<Attribute> attributes;
+    for (std::size_t k = 0; k < row.parameters.size(); ++k) {
+      const OperatorParameter& p = row.parameters[k];
+      ExprId argument;
+      for (std::size_t j = 0; j < c.arguments.size(); ++j) {
+        const Symbol name = c.arguments[j].name;
+        if (name.valid() ? text(name) == p.name : j == k) argument = c.arguments[j].value;
+      }
+      if (p.kind == ParameterKind::operand)
+        parts.push_back(value(argument));
+      else
+        attributes.push_back(attribute(p, argument));
+    }
+    if (row.name == "size") return size(std::get<Operand>(parts[0]).shape, attributes[0]);
+    return apply(row.name, parts, std::move(attributes));
+  }
+
+  static double size(const Shape& shape, const Attribute& axes) {
+    const std::vector<bool> counted = *reduced_axes(axes, shape.size());
+    double count = 1;
+    for (std::size_t k = 0; k < shape.size(); ++k)
+      if (counted[k]) count *= static_cast<double>(shape[k]);
+    return count;
+  }
+
+  Attribute attribute(const OperatorParameter& p, ExprId e) {
+    Attribute a;
+    if (!e.valid()) {
+      if (p.default_value == "all") return a;
+      a.given = a.scalar = true;
+      const auto* end = p.default_value.data() + p.default_value.size();
+      std::from_chars(p.default_value.data(), end, a.number);
+      a.integers = {static_cast<std::int64_t>(a.number)};
+      return a;
+    }
+    a.given = true;
+    if (const auto* n = std::get_if<ast::Name>(&at(e))) {
+      if (p.kind == ParameterKind::dtype) {
+        a.dtype = dtype_named(text(n->symbol)).value();
+        return a;
+      }
+      std::size_t place = 0;
+      for (const OperatorParameter& own : row_.parameters) {
+        if (own.kind == ParameterKind::operand) continue;
+        if (own.name == text(n->symbol)) return app_.attributes[place];
+        ++place;
+      }
+      fail("unknown attribute " + text(n->symbol));
+    }
+    if (const auto* c = std::get_if<ast::Call>(&at(e)); c != nullptr && text(c->callee[0]) == "shape") {
+      a.integers = std::get<Operand>(value(c->arguments[0].value)).shape;
+      return a;
+    }
+    a.scalar = true;
+    a.number = std::get<double>(value(e));
+    a.integers = {static_cast<std::int64_t>(a.number)};
+    return a;
+  }
+
+  Part apply(std::string_view name, const std::vector<Part>& parts, std::vector<Attribute> attributes) {
+    const OperatorId id = operators().require(name);
+    const OperatorInfo& row = operators()[id];
+    DType like = app_.result_dtype;
+    bool numbers = true;
+    for (std::size_t k = parts.size(); k-- > 0;) {
+      const auto* made = std::get_if<Operand>(&parts[k]);
+      if (made == nullptr) continue;
+      numbers = false;
+      if (name != "select" || k > 0) like = made->dtype;
+    }
+    if (numbers) return fold(name, std::get<double>(parts.at(0)), std::get<double>(parts.at(1)));
+    std::vector<Operand> operands;
+    std::vector<DType> dtypes;
+    std::vector<Shape> shapes;
+    for (const Part& part : parts) {
+      operands.push_back(operand(part, like));
+      dtypes.push_back(operands.back().dtype);
+      shapes.push_back(operands.back().shape);
+    }
+    const DType dtype = result_dtype(row, dtypes, attributes);
+    ShapeResult shape = row.shape({dtypes, shapes, attributes, dtype});
+    if (const auto* error = std::get_if<std::string>(&shape)) fail(*error);
+    return target_.apply(id, operands, std::move(attributes), dtype, std::get<Shape>(std::move(shape)));
+  }
+
+  DType result_dtype(const OperatorInfo& row, const std::vector<DType>& operands,
+                     const std::vector<Attribute>& attributes) const {
+    if (row.result.variable < 0) return static_cast<DType>(std::countr_zero(row.result.allowed));
+    std::size_t operand = 0, attribute = 0;
+    for (const OperatorParameter& p : row.parameters) {
+      if (p.kind == ParameterKind::dtype) return attributes[attribute].dtype;
+      if (p.kind != ParameterKind::operand) {
+        ++attribute;
+      } else if (p.dtype.variable == row.result.variable) {
+        return operands[operand];
+      } else {
+        ++operand;
+      }
+    }
+    fail("the dtype of " + std::string(row.name) + " is open");
+  }
+
+  const OperatorInfo& row_;
+  const Application& app_;
+  const std::vector<Operand>& operands_;
+  DefinitionTarget& target_;
+  const Parsed& of_;
+};
+
+// Tensors, all kept until the end.
+class Tensors : public DefinitionTarget {
+ public:
+  Operand add(Tensor t) {
+    tensors_.push_back(std::move(t));
+    return {tensors_.size() - 1, tensors_.back().dtype(), tensors_.back().shape()};
+  }
+  Operand constant(Tensor t) override { return add(std::move(t)); }
+  Operand apply(OperatorId op, const std::vector<Operand>& operands, std::vector<Attribute> attributes, DType dtype,
+                Shape shape) override {
+    std::vector<DType> dtypes;
+    std::vector<Shape> shapes;
+    std::vector<const Tensor*> pointers;
+    for (const Operand& x : operands) {
+      dtypes.push_back(x.dtype);
+      shapes.push_back(x.shape);
+      pointers.push_back(&tensors_[x.id]);
+    }
+    Tensor result(dtype, std::move(shape));
+    const Fault fault = operators()[op].evaluate({dtypes, shapes, attributes, dtype}, {}, pointers, result);
+    if (fault.kind != 0) throw std::logic_error("a definition applies what can fail");
+    return add(std::move(result));
+  }
+  Tensor& operator[](const Operand& x) { return tensors_[x.id]; }
+
+ private:
+  std::vector<Tensor> tensors_;
+};
+
+}  // namespace
+
+Operand define(const OperatorInfo& row, const Application& app, const std::vector<Operand>& operands,
+               DefinitionTarget& target) {
+  return Definition(row, app, operands, target).result();
+}
+
+Fault evaluate_definition(const OperatorInfo& row, const Application& app, std::span<const Tensor* const> operands,
+                          Tensor& result) {
+  if (result.elements() == 0) return {};
+  Tensors tensors;
+  std::vector<Operand> places;
+  for (const Tensor* x : operands) places.push_back(tensors.add(*x));
+  const Operand last = define(row, app, places, tensors);
+  std::memcpy(result.data(), tensors[last].data(), result.bytes());
+  return {};
+}
+
+}  // namespace rml
