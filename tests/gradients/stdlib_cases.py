@@ -96,6 +96,34 @@ for kind, weights in RECURRENT_KERNELS.items():
         f"recurrent.{kind}_bi": [("end: bool, x: f64[3]", "y", f"recurrent.{kind}_bi(2, end, x)")],
     }
 
+# Far from singular, its singular values and, made symmetric, its eigenvalues far apart.
+SQUARE = "0.25 * a + [[3.0, 0.5], [-0.5, 1.5]]"
+DIFFERENTIABLE |= {
+    "linalg.qr": [("a: f64[2, 2]", "q, r", f"linalg.qr({SQUARE})"),
+                  ("a: f64[2, 2, 2]", "q, r", f"linalg.qr({SQUARE})"),
+                  ("a: f64[3, 2]", "q, r", "linalg.qr(0.25 * a + [[2.0, 0.5], [0.5, 1.5], [1.0, 1.0]])"),
+                  ("a: f64[2, 3]", "q, r", "linalg.qr(0.25 * a + [[2.0, 0.5, 1.0], [0.5, 1.5, 1.0]])")],
+    "linalg.svd": [("a: f64[2, 2]", "u, s, vt", f"linalg.svd({SQUARE})"),
+                   ("a: f64[2, 2, 2]", "u, s, vt", f"linalg.svd({SQUARE})"),
+                   ("a: f64[3, 2]", "u, s, vt", "linalg.svd(0.25 * a + [[3.0, 0.5], [-0.5, 1.5], [0.5, 0.5]])"),
+                   ("a: f64[2, 3]", "u, s, vt", "linalg.svd(0.25 * a + [[3.0, 0.5, 0.5], [-0.5, 1.5, 0.0]])")],
+    "linalg.eigh": [("a: f64[2, 2]", "w, v", f"linalg.eigh({SQUARE})"),
+                    ("a: f64[2, 2, 2]", "w, v", f"linalg.eigh({SQUARE})")],
+    "linalg.slogdet": [("a: f64[2, 2]", "s, l", f"linalg.slogdet({SQUARE})")],
+    "linalg.pinv": [("a: f64[2, 2]", "p", f"linalg.pinv(1e-12, {SQUARE})"),
+                    ("a: f64[3, 2]", "p", "linalg.pinv(1e-12, 0.25 * a + [[2.0, 0.0], [0.0, 2.0], [0.0, 0.0]])"),
+                    ("a: f64[2, 3]", "p", "linalg.pinv(1e-12, 0.25 * a + [[2.0, 0.0, 1.0], [0.0, 2.0, 0.0]])"),
+                    ("a: f64[3]", "p", "linalg.pinv(1e-12, outer(2.0 + a, [1.0, 2.0]))")],
+    "linalg.lstsq": [("a: f64[3, 2], b: f64[3]", "x",
+                      "linalg.lstsq(1e-12, 0.25 * a + [[2.0, 0.0], [0.0, 2.0], [0.0, 0.0]], b)")],
+    "linalg.adjoint": [("x: f64[2, 3]", "y", "linalg.adjoint(x)")],
+    "linalg.skew": [("x: f64[2, 2]", "y", "linalg.skew(x)")],
+    "linalg.diagonal": [("d: f64[3]", "y", "linalg.diagonal(d)"), ("d: f64[2, 2]", "y", "linalg.diagonal(d)")],
+    "linalg.quotient": [("p: f64[2], q: f64[2]", "y", "linalg.quotient(p, 2.0 + q)")],
+    "linalg.columns": [("x: f64[2, 3]", "y", "linalg.columns(x, 1, 3)")],
+    "linalg.part": [("x: f64[2, 5]", "y", "linalg.part(x, 1, 5, [2, 2, 2])")],
+}
+
 # What is refused, and with which words: states that never start anew, whose gradients would wait for
 # the whole future, and what has no derivative.
 ENDLESS = "depends on the infinite future"
@@ -132,4 +160,13 @@ WITHOUT = {
     "metrics.confusion_end": "counts",
     "diff_fby_end": "is the gradient that `fby_end` is checked with",
     "diff_post_end": "is the gradient that `post_end` is checked with",
+    "linalg.diff_qr": "is the gradient that `qr` is checked with",
+    "linalg.qr_adjoint": "is the gradient that `qr` is checked with",
+    "linalg.diff_svd": "is the gradient that `svd` is checked with",
+    "linalg.svd_adjoint": "is the gradient that `svd` is checked with",
+    "linalg.diff_eigh": "is the gradient that `eigh` is checked with",
+    "linalg.eigh_adjoint": "is the gradient that `eigh` is checked with",
+    "linalg.diff_pinv": "is the gradient that `pinv` is checked with",
+    "linalg.pinv_adjoint": "is the gradient that `pinv` is checked with",
+    "linalg.lesser": "is of static integers",
 }

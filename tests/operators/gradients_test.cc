@@ -396,6 +396,35 @@ TEST(Gradients, reductions) {
   check({"sum_to", {draw({2, 3, 4}, -2, 2)}, {{"shape", vector_attribute({3, 1})}}});
 }
 
+// With a large diagonal: far from singular.
+Tensor regular(const Shape& shape) {
+  Tensor x = draw(shape, -0.45, 0.45);
+  const std::int64_t n = shape.back();
+  for (std::int64_t i = 0; i < x.elements(); ++i) x.as<double>()[i] += i / n % n == i % n ? 2 : 0;
+  return x;
+}
+
+TEST(Gradients, linear_algebra) {
+  for (const Shape& a : {Shape{1, 1}, Shape{3, 3}, Shape{2, 3, 3}}) {
+    for (const Shape& b : {Shape{a.back()}, Shape{a.back(), 2}, Shape{2, 1, a.back(), 2}}) {
+      check({"solve", {regular(a), draw(b, -2, 2)}, {}});
+      for (const std::int64_t lower : {0, 1}) {
+        for (const std::int64_t unit : {0, 1}) {
+          const AttributeArguments attributes = {{"lower", scalar_attribute(lower)}, {"unit", scalar_attribute(unit)}};
+          check({"triangular_solve", {regular(a), draw(b, -2, 2)}, attributes});
+        }
+      }
+    }
+    for (const std::string name : {"inverse", "det", "cofactor", "slogdet_parts", "cholesky"}) {
+      check({name, {regular(a)}, {}});
+    }
+    for (const std::int64_t n : {-2, -1, 0, 1, 4}) check({"matrix_power", {regular(a)}, {{"n", scalar_attribute(n)}}});
+  }
+  // The determinant has a gradient where there is no inverse.
+  check({"det", {tensor(DType::f64, {3, 3}, {1, 2, 3, 2, 4, 6, 1, 0, 1})}, {}});
+  check({"det", {Tensor(DType::f64, {2, 2})}, {}});
+}
+
 }  // namespace
 
 }  // namespace rml

@@ -11,6 +11,7 @@ import json
 import math
 import pathlib
 
+import expected_linalg
 import numpy as np
 
 rng = np.random.default_rng(20240229)
@@ -412,6 +413,7 @@ def random_draws():
 with np.errstate(all="ignore"):
     for section in (elementwise, functions, casts, products, structure, reductions, random_draws):
         section()
+    expected_linalg.add(case, fault)
 path = pathlib.Path(__file__).with_name("expected.json")
 path.write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")
 print(len(cases), "cases,", path.stat().st_size, "bytes")
