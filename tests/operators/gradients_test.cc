@@ -217,7 +217,9 @@ class Rule {
         attributes[std::string(parameter.name)] = static_value(comparison());
     } while (take(","));
     expect(")");
-    return value_of(apply_row(info, operands, attributes));
+    // Literals are f64, and so is what takes its dtype from its use.
+    const auto wanted = info.result.fallback == DType::f32 ? std::optional(DType::f64) : std::nullopt;
+    return value_of(apply_row(info, operands, attributes, wanted));
   }
   static Attribute static_value(const Tensor& value) {
     if (is_float(value.dtype())) return number_attribute_value(value.as<double>()[0]);

@@ -11,7 +11,9 @@ import json
 import math
 import pathlib
 
+import expected_half
 import expected_linalg
+import expected_transform
 import numpy as np
 
 rng = np.random.default_rng(20240229)
@@ -414,6 +416,8 @@ with np.errstate(all="ignore"):
     for section in (elementwise, functions, casts, products, structure, reductions, random_draws):
         section()
     expected_linalg.add(case, fault)
+    expected_half.add(cases, tensor)
+    expected_transform.add(case, fault)
 path = pathlib.Path(__file__).with_name("expected.json")
 path.write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")
 print(len(cases), "cases,", path.stat().st_size, "bytes")
