@@ -246,22 +246,22 @@ std::vector<OperatorInfo> ctc_rows() {
   of_gradient.insert(of_gradient.begin(), operand("adjoint", real));
   std::vector<OperatorInfo> rows = {
       kernel_row<rml_ctc, ctc_scratch>(
-          "ctc", "rml_ctc", operands, same(real), ctc_shape,
-          {"ctc_gradient(dy, log_probs, targets, input_lengths, target_lengths, blank=blank)", integers_only,
+          "ctc_loss", "rml_ctc", operands, same(real), ctc_shape,
+          {"ctc_loss_gradient(dy, log_probs, targets, input_lengths, target_lengths, blank=blank)", integers_only,
            integers_only, integers_only},
           {"",
            "Connectionist temporal classification: for each sequence of a batch, minus the logarithm of the "
            "probability of all alignments of its targets, [batch, longest], with log_probs, [time, batch, classes]; "
            "inf where there is none. Lengths and labels out of range, and a label that is blank, stop the run.",
-           "ctc([[[0.0, 0.0]]], [[1]], [1], [1]) -- [0]"}),
+           "ctc_loss([[[0.0, 0.0]]], [[1]], [1], [1]) -- [0]"}),
       kernel_row<rml_ctc_gradient, ctc_scratch>(
-          "ctc_gradient", "rml_ctc_gradient", of_gradient, same(real), ctc_gradient_shape,
-          {"none: it is the gradient of ctc", "none: it is the gradient of ctc", integers_only, integers_only,
+          "ctc_loss_gradient", "rml_ctc_gradient", of_gradient, same(real), ctc_gradient_shape,
+          {"none: it is the gradient of ctc_loss", "none: it is the gradient of ctc_loss", integers_only, integers_only,
            integers_only},
           {"",
-           "The gradient of ctc by log_probs, times the adjoint of each sequence: 0 where that is 0, NaN where there "
+           "The gradient of ctc_loss by log_probs, times the adjoint of each sequence: 0 where that is 0, NaN where there "
            "is no alignment.",
-           "ctc_gradient([1.0], [[[0.0, 0.0]]], [[1]], [1], [1]) -- [[0,-1]]"}),
+           "ctc_loss_gradient([1.0], [[[0.0, 0.0]]], [[1]], [1], [1]) -- [[0,-1]]"}),
   };
   for (OperatorInfo& info : rows) {
     info.can_fail = true;

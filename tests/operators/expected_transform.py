@@ -108,14 +108,14 @@ def ctc(case, fault, rng):
                 if adjoint[n] != 0 and frames[n] > 0:
                     gradient[: frames[n], n] = -share[: frames[n]] / total * adjoint[n]
             given = [x, targets, frames, lengths]
-            case("ctc", given, loss.astype(dtype), tolerance, blank=blank)
-            case("ctc_gradient", [adjoint] + given, gradient.astype(dtype), tolerance, blank=blank)
+            case("ctc_loss", given, loss.astype(dtype), tolerance, blank=blank)
+            case("ctc_loss_gradient", [adjoint] + given, gradient.astype(dtype), tolerance, blank=blank)
         one = [np.zeros((2, 1, 3), dtype), np.array([[1, 2]]), np.array([2]), np.array([2])]
         for k, wrong in ((1, [[1, 3]]), (1, [[-1, 1]]), (1, [[0, 1]]), (2, [3]), (2, [-1]), (3, [3]), (3, [-1])):
             given = list(one)
             given[k] = np.array(wrong)
-            fault("ctc", given, 2)
-            fault("ctc_gradient", [np.ones(1, dtype)] + given, 2)
+            fault("ctc_loss", given, 2)
+            fault("ctc_loss_gradient", [np.ones(1, dtype)] + given, 2)
 
 
 def add(case, fault):
