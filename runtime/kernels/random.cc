@@ -264,8 +264,8 @@ std::int32_t rml_random_normal(void* out, std::uint8_t dtype, const std::uint64_
   return RML_OK;
 }
 
-std::int32_t rml_random_bernoulli(void* out, std::uint8_t dtype, const std::uint64_t* dims, std::uint32_t rank, double p,
-                                  double, std::uint64_t seed, std::uint64_t key, std::int64_t cycle) {
+std::int32_t rml_random_bernoulli(void* out, std::uint8_t dtype, const std::uint64_t* dims, std::uint32_t rank,
+                                  double p, double, std::uint64_t seed, std::uint64_t key, std::int64_t cycle) {
   const Source source(seed, key, cycle);
   const std::uint64_t count = element_count(dims, rank);
   if (dtype == RML_F32)

@@ -26,8 +26,8 @@ void rml_philox4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_
   int32_t name(void* out, uint8_t dtype, const uint64_t* dims, uint32_t rank, double a, double b, uint64_t seed, \
                uint64_t key, int64_t cycle)
 
-RML_RANDOM_KERNEL(rml_random_uniform); /* in [a, b); a where b <= a */
-RML_RANDOM_KERNEL(rml_random_normal);  /* mean a, standard deviation b */
+RML_RANDOM_KERNEL(rml_random_uniform);          /* in [a, b); a where b <= a */
+RML_RANDOM_KERNEL(rml_random_normal);           /* mean a, standard deviation b */
 RML_RANDOM_KERNEL(rml_random_bernoulli);        /* 1 with probability a, else 0 */
 RML_RANDOM_KERNEL(rml_random_truncated_normal); /* the normal ones that are within 2 b of a */
 /* Initialisers; a and b are not read. fan_in: product of dims[1…], fan_out: dims[0]; both the

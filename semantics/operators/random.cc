@@ -78,9 +78,9 @@ std::vector<OperatorInfo> random_operators() {
       random_row<rml_random_he_normal>("he_normal", "rml_random_he_normal", {},
                                        {"", "Normal with deviation sqrt(2 / fan_in), fan_in as in glorot_uniform.",
                                         "shape(he_normal([2, 3])) -- [2,3]"}),
-      random_row<rml_random_lecun_uniform>("lecun_uniform", "rml_random_lecun_uniform", {},
-                                           {"", "Uniform in ± sqrt(3 / fan_in), fan_in as in glorot_uniform.",
-                                            "shape(lecun_uniform([2, 3])) -- [2,3]"}),
+      random_row<rml_random_lecun_uniform>(
+          "lecun_uniform", "rml_random_lecun_uniform", {},
+          {"", "Uniform in ± sqrt(3 / fan_in), fan_in as in glorot_uniform.", "shape(lecun_uniform([2, 3])) -- [2,3]"}),
       random_row<rml_random_lecun_normal>("lecun_normal", "rml_random_lecun_normal", {},
                                           {"", "Normal with deviation sqrt(1 / fan_in), fan_in as in glorot_uniform.",
                                            "shape(lecun_normal([2, 3])) -- [2,3]"}),

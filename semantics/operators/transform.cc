@@ -116,7 +116,7 @@ ShapeResult overlap_add_shape(const Application& app) {
   }
   const std::int64_t n = app.attributes[0].integers[0], hop = app.attributes[1].integers[0];
   const std::int64_t number = x[x.size() - 2], length = x.back();
-  if (n < 0 || (number > 0 && (n < length || (number - 1) > (n - length) / hop))) {
+  if (length < 1 || n < length || number - 1 > (n - length) / hop) {
     return std::to_string(number) + " frames of length " + std::to_string(length) + " with hop " + std::to_string(hop) +
            " do not fit a sequence of " + std::to_string(n);
   }
@@ -189,7 +189,7 @@ std::vector<OperatorInfo> frame_rows() {
            "frames([1.0, 2.0, 3.0, 4.0, 5.0], 3, 2) -- [1,2,3;3,4,5]"}),
       kernel_row<rml_overlap_add>("overlap_add", "rml_overlap_add",
                                   {operand("x", real), integers("n"), integers("hop")}, same(real), overlap_add_shape,
-                                  {"frames(dy, size(x, axis=-1), hop)"},
+                                  {"slice(frames(dy, size(x, axis=-1), hop), stops=shape(x))"},
                                   {"", "Frames that begin every hop elements, added up into a sequence of n.",
                                    "overlap_add([[1.0, 2.0], [3.0, 4.0]], 4, 1) -- [1,5,4,0]"}),
   };
@@ -259,7 +259,8 @@ std::vector<OperatorInfo> ctc_rows() {
           {"none: it is the gradient of ctc_loss", "none: it is the gradient of ctc_loss", integers_only, integers_only,
            integers_only},
           {"",
-           "The gradient of ctc_loss by log_probs, times the adjoint of each sequence: 0 where that is 0, NaN where there "
+           "The gradient of ctc_loss by log_probs, times the adjoint of each sequence: 0 where that is 0, NaN where "
+           "there "
            "is no alignment.",
            "ctc_loss_gradient([1.0], [[[0.0, 0.0]]], [[1]], [1], [1]) -- [[0,-1]]"}),
   };

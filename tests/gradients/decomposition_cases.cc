@@ -26,6 +26,17 @@ void add_decompositions(std::vector<OperatorCase>& list) {
     list.push_back({"matrix_power", {"f64[2, 2]"}, {"0.25 * p + [[1.0, 0.0], [0.0, 1.0]]", n}});
     list.push_back({"matrix_power", {"f64[2, 2, 2]"}, {"0.25 * p + [[1.0, 0.0], [0.0, 1.0]]", n}});
   }
+  for (const std::string_view inverse : {"inverse=0", "inverse=1"}) {
+    list.push_back({"fourier", {"f64[3, 2]"}, {"p", "fourier_plan(3)", inverse}});
+    list.push_back({"fourier", {"f64[2, 4, 2]"}, {"p", "fourier_plan(4)", inverse}});
+  }
+  list.push_back({"real_fourier", {"f64[6]"}, {"p", "fourier_plan(6, real=1)"}});
+  list.push_back({"real_fourier", {"f64[2, 5]"}, {"p", "fourier_plan(5, real=1)"}});
+  list.push_back({"real_fourier_terms", {"f64[4, 2]"}, {"p", "fourier_plan(6, real=1)", "6"}});
+  list.push_back({"real_fourier_terms", {"f64[2, 3, 2]"}, {"p", "fourier_plan(5, real=1)", "5"}});
+  list.push_back({"frames", {"f64[7]"}, {"p", "3", "2"}});
+  list.push_back({"overlap_add", {"f64[3, 2]"}, {"p", "5", "1"}});
+  list.push_back({"ctc_loss", {"f64[4, 2, 3]"}, {"p", "[[1, 2], [1, 1]]", "[3, 4]", "[2, 2]"}});
 }
 
 }  // namespace rml::gradients

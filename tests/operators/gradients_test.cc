@@ -398,6 +398,25 @@ TEST(Gradients, reductions) {
   check({"sum_to", {draw({2, 3, 4}, -2, 2)}, {{"shape", vector_attribute({3, 1})}}});
 }
 
+TEST(Gradients, transforms) {
+  const auto plan = [](std::int64_t n, std::int64_t real) {
+    const AttributeArguments attributes = {{"n", scalar_attribute(n)}, {"real", scalar_attribute(real)}};
+    return value_of(apply_row(operators()[operators().require("fourier_plan")], {}, attributes, DType::f64));
+  };
+  for (const std::int64_t n : {1, 2, 3, 4, 6, 37}) {
+    const std::int64_t half = n / 2 + 1;
+    for (const std::int64_t inverse : {0, 1})
+      check({"fourier", {draw({2, n, 2}, -2, 2), plan(n, 0)}, {{"inverse", scalar_attribute(inverse)}}});
+    check({"real_fourier", {draw({2, n}, -2, 2), plan(n, 1)}, {}});
+    check({"real_fourier_terms", {draw({2, half, 2}, -2, 2), plan(n, 1)}, {{"n", scalar_attribute(n)}}});
+  }
+  check({"frames", {draw({2, 7}, -2, 2)}, {{"length", scalar_attribute(3)}, {"hop", scalar_attribute(2)}}});
+  for (const std::int64_t n : {6, 7, 9})
+    check({"overlap_add", {draw({2, 3, 2}, -2, 2)}, {{"n", scalar_attribute(n)}, {"hop", scalar_attribute(2)}}});
+  const Tensor targets = tensor(DType::i32, {2, 2}, {1, 2, 1, 1}), frames = tensor(DType::i32, {2}, {3, 4});
+  check({"ctc_loss", {draw({4, 2, 3}, -2, 0), targets, frames, tensor(DType::i32, {2}, {2, 2})}, {}});
+}
+
 // With a large diagonal: far from singular.
 Tensor regular(const Shape& shape) {
   Tensor x = draw(shape, -0.45, 0.45);

@@ -117,7 +117,8 @@ TEST(Random, glorot_uniform_of_f32_is_uniform_and_not_normal) {
   for (const std::string_view name : {"glorot_uniform", "he_uniform", "lecun_uniform"}) {
     for (const DType dtype : {DType::f32, DType::f64}) {
       const Moments m(draw(name, {300, 200}, dtype, {5, 6}, 7));
-      const double limit = name == "glorot_uniform" ? std::sqrt(6.0 / 500) : std::sqrt((name[0] == 'h' ? 6.0 : 3.0) / 200);
+      const double limit =
+          name == "glorot_uniform" ? std::sqrt(6.0 / 500) : std::sqrt((name[0] == 'h' ? 6.0 : 3.0) / 200);
       EXPECT_NEAR(m.kurtosis, 1.8, 0.05) << name;
       EXPECT_LE(m.largest, limit) << name;
       EXPECT_NEAR(m.variance, limit * limit / 3, 0.03 * limit * limit) << name;
@@ -156,7 +157,9 @@ TEST(Random, truncated_normal_is_within_two_deviations) {
 }
 
 TEST(Random, bernoulli_is_certain_at_0_and_1) {
-  const auto with = [](double p) { return Moments(draw("bernoulli", {50000}, DType::f64, {5, 6}, 7, {{"p", number_attribute_value(p)}})); };
+  const auto with = [](double p) {
+    return Moments(draw("bernoulli", {50000}, DType::f64, {5, 6}, 7, {{"p", number_attribute_value(p)}}));
+  };
   EXPECT_EQ(with(0).largest, 0);
   EXPECT_NEAR(with(1).mean, 1, 1e-9);
   EXPECT_NEAR(with(0.3).mean, 0.3, 0.01);

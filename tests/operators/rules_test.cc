@@ -191,6 +191,43 @@ TEST(ShapeRules, errors_of_linear_algebra) {
             "the exponent is one integer, not [1, 2]");
 }
 
+TEST(ShapeRules, errors_of_transforms) {
+  const auto n = [](std::int64_t value) { return AttributeArguments{{"n", scalar_attribute(value)}}; };
+  const auto cut = [](std::int64_t length, std::int64_t hop) {
+    return AttributeArguments{{"length", scalar_attribute(length)}, {"hop", scalar_attribute(hop)}};
+  };
+  EXPECT_EQ(error_of(apply_row("fourier_plan", {}, n(0))), "a transform has 1 to 268435456 points, not 0");
+  EXPECT_EQ(error_of(apply_row("fourier", {floats({4}), floats({8})})),
+            "complex numbers are pairs on the last axis, [..., n, 2], not the shape [4]");
+  EXPECT_EQ(error_of(apply_row("fourier", {floats({4, 2}), floats({6})})),
+            "the plan, of shape [6], is not fourier_plan(4)");
+  EXPECT_EQ(error_of(apply_row("real_fourier", {floats({2, 4}), floats({8})})),
+            "the plan, of shape [8], is not fourier_plan(4, real=1)");
+  EXPECT_EQ(error_of(apply_row("real_fourier_terms", {floats({4, 2}), floats({12})}, n(4))),
+            "half a spectrum of 4 points has 3, not 4: [4, 2]");
+  EXPECT_EQ(error_of(apply_row("frames", {floats({2, 3})}, cut(4, 1))),
+            "a frame of length 4 does not fit a sequence of 3: [2, 3]");
+  EXPECT_EQ(error_of(apply_row("frames", {floats({2, 3})}, cut(2, 0))), "hop 0 is not positive");
+  EXPECT_EQ(
+      error_of(apply_row("overlap_add", {floats({3, 2})}, {{"n", scalar_attribute(5)}, {"hop", scalar_attribute(2)}})),
+      "3 frames of length 2 with hop 2 do not fit a sequence of 5");
+}
+
+TEST(ShapeRules, errors_of_ctc) {
+  const auto integers = [](Shape shape) { return Tensor(DType::i32, std::move(shape)); };
+  const auto error = [&](Shape x, Shape targets, Shape frames, std::int64_t blank) {
+    return error_of(apply_row(
+        "ctc_loss", {floats(std::move(x)), integers(std::move(targets)), integers(std::move(frames)), integers({2})},
+        {{"blank", scalar_attribute(blank)}}));
+  };
+  EXPECT_EQ(error({5, 2}, {2, 1}, {2}, 0), "log_probs are of shape [time, batch, classes], not [5, 2]");
+  EXPECT_EQ(error({5, 2, 3}, {4}, {2}, 0),
+            "targets are of shape [batch, longest], with the batch of log_probs: [4] and [5, 2, 3]");
+  EXPECT_EQ(error({5, 2, 3}, {2, 1}, {3}, 0),
+            "lengths are of shape [batch], with the batch of log_probs: [3] and [5, 2, 3]");
+  EXPECT_EQ(error({5, 2, 3}, {2, 1}, {2}, 3), "blank 3 is none of the classes of [5, 2, 3]");
+}
+
 }  // namespace
 
 }  // namespace rml
