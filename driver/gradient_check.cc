@@ -64,7 +64,7 @@ class Check {
     for (const bool always : {true, false})
       if (!differentiate(always)) return std::move(report_);
     for (std::size_t k = 0; k < programs_.inputs.size() + programs_.forward.parameters.size(); ++k)
-      if (is_parameter(k) || is_float(programs_.inputs[k].dtype)) compare(k);
+      if (is_parameter(k) || has_gradient(programs_.inputs[k].dtype)) compare(k);
     return std::move(report_);
   }
 
@@ -220,7 +220,7 @@ class Check {
   void find_gradients(const GradientProgram& program, Objective& o) const {
     const Chronogram& out = o.run.outputs;
     std::size_t next = programs_.outputs.size();
-    for (const ChronogramPort& p : programs_.inputs) o.found.push_back(is_float(p.dtype) ? &out[next++] : nullptr);
+    for (const ChronogramPort& p : programs_.inputs) o.found.push_back(has_gradient(p.dtype) ? &out[next++] : nullptr);
     o.moved.resize(o.found.size(), nullptr);
     const GradientProgram& forward = programs_.forward;
     for (std::size_t k = 0; k < forward.parameters.size(); ++k) {

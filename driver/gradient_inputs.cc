@@ -5,6 +5,7 @@
 #include <random>
 
 #include "runtime/failure.h"
+#include "runtime/kernels/half_float.h"
 #include "runtime/stream_io/endpoints.h"
 #include "semantics/interpret.h"
 
@@ -44,6 +45,12 @@ class Drawn {
         break;
       case DType::f32:
         t.as<float>()[k] = static_cast<float>(v);
+        break;
+      case DType::f16:
+        t.as<std::uint16_t>()[k] = rt::f16_from_double(v);
+        break;
+      case DType::bf16:
+        t.as<std::uint16_t>()[k] = rt::bf16_from_double(v);
         break;
       default:  // little-endian
         std::memcpy(static_cast<std::byte*>(t.data()) + static_cast<std::size_t>(k) * byte_size(t.dtype()), &one, 1);

@@ -83,7 +83,7 @@ std::vector<Parameter> held_values(const Core& core) {
   std::vector<Parameter> list;
   for (const bool stopped : {false, true})
     for (const Parameter& p : core.parameters)
-      if (p.path.empty() == stopped && is_float(core[p.value].dtype) && core[p.value].clock != never_clock &&
+      if (p.path.empty() == stopped && has_gradient(core[p.value].dtype) && core[p.value].clock != never_clock &&
           !core.is_const(p.value))
         list.push_back(p);
   return list;
@@ -161,7 +161,7 @@ class Maker {
     const auto read = [&](const std::vector<Port>& ports, std::vector<ChronogramPort>& to,
                           std::vector<std::uint32_t>& floats) {
       for (const Port& p : ports) {
-        if (is_float(core[p.value].dtype)) floats.push_back(static_cast<std::uint32_t>(to.size()));
+        if (has_gradient(core[p.value].dtype)) floats.push_back(static_cast<std::uint32_t>(to.size()));
         to.push_back({p.name, core[p.value].dtype, core[p.value].shape});
         taken_.insert(p.name);
       }

@@ -16,5 +16,6 @@ std::filesystem::path library_folder() { return own_binary().parent_path().paren
 
 std::filesystem::path stdlib_folder() { return library_folder() / "stdlib"; }
 std::filesystem::path runtime_archive() { return library_folder() / "librmlrt.a"; }
+std::filesystem::path lapack_archive() { return library_folder() / "librmllapack.a"; }
 
 }  // namespace rml

@@ -2,11 +2,13 @@
 // is told in the user's words.
 #include "driver/link_executable.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "driver/installation.h"
 #include "driver/output_file.h"
 #include "driver/subprocess.h"
+#include "semantics/operators/operator.h"
 
 #ifndef RML_LINK_OPTIONS
 #define RML_LINK_OPTIONS ""
@@ -22,11 +24,20 @@ std::optional<std::string> c_compiler() {
   return std::nullopt;
 }
 
+bool uses_lapack(const Core& core) {
+  return std::any_of(core.values.begin(), core.values.end(), [](const Value& value) {
+    const auto* apply = std::get_if<core::Apply>(&value.rhs);
+    return apply != nullptr && operators()[apply->op].kernel.starts_with("rml_lapack_");
+  });
+}
+
 std::vector<std::string> link_command(const std::string& compiler, const std::filesystem::path& object,
-                                      const std::vector<std::string>& libraries, const std::filesystem::path& output) {
+                                      const std::vector<std::string>& libraries, const std::filesystem::path& output,
+                                      bool with_lapack) {
   std::vector<std::string> command{compiler, "-o", output.string(), object.string()};
   command.insert(command.end(), libraries.begin(), libraries.end());
   command.push_back(runtime_archive().string());
+  if (with_lapack) command.push_back(lapack_archive().string());
   for (const char* option : {"-lstdc++", "-lz", "-lm", "-pthread", "-Wl,--gc-sections"}) command.emplace_back(option);
   if (find_on_path("mold")) {
     command.emplace_back("-fuse-ld=mold");
@@ -66,7 +77,7 @@ bool link_executable(const std::filesystem::path& object, const std::vector<std:
     report_unwritable(output, "no C compiler (cc, gcc or clang) is installed to link it", diagnostics);
     return false;
   }
-  const auto done = run_to_end(link_command(*compiler, object, libraries, output));
+  const auto done = run_to_end(link_command(*compiler, object, libraries, output, uses_lapack(core)));
   if (done && done->status == 0) return true;
   if (!done || !report_missing(done->errors, core, diagnostics)) {
     auto& d = diagnostics.report(Code::E0804, {}, "linking failed");

@@ -15,13 +15,13 @@ namespace rml {
 
 bool is_float(const TypedNode& node, TypeTerm term, const std::vector<bool>& floats) {
   (void)node;
-  if (term.variable < 0) return is_float(term.dtype);
+  if (term.variable < 0) return has_gradient(term.dtype);
   return static_cast<std::size_t>(term.variable) < floats.size() && floats[static_cast<std::size_t>(term.variable)];
 }
 
 std::vector<bool> possible_floats(const TypeScheme& scheme) {
   std::vector<bool> floats;
-  for (const DTypeSet set : scheme.variables) floats.push_back((set & dtypes::floating) != 0);
+  for (const DTypeSet set : scheme.variables) floats.push_back((set & dtypes::real) != 0);
   return floats;
 }
 

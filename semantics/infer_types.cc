@@ -98,11 +98,6 @@ TypeId TypeChecker::declared(const ast::TypeAnnotation& type) {
       d.note("the types are bool, i8, u8, i16, i32 (int), i64, f32 (float) and f64");
     return solver_.fresh();
   }
-  if (*dtype == DType::f16 || *dtype == DType::bf16) {
-    report(Code::E0311, type.dtype_span, "type `" + word + "` is not available yet", "use `f32`")
-        .fix(type.dtype_span, "f32", "write `f32`");
-    return solver_.fresh();
-  }
   return solver_.fresh(bit(*dtype), {Why::annotation, type.dtype_span});
 }
 
@@ -219,15 +214,19 @@ TypeId TypeChecker::form(ExprId e, const ast::BoolLiteral&) {
 }
 
 TypeId TypeChecker::form(ExprId e, const ast::IntLiteral&) {
-  return solver_.fresh(dtypes::number, {Why::literal, program_.span(e)});
+  return solver_.fresh(dtypes::numeric, {Why::literal, program_.span(e)});
 }
 
 TypeId TypeChecker::form(ExprId e, const ast::FloatLiteral&) {
-  return solver_.fresh(dtypes::real, {Why::literal, program_.span(e)});
+  return solver_.fresh(dtypes::floating, {Why::literal, program_.span(e)});
 }
 
 TypeId TypeChecker::form(ExprId e, const ast::Unary& unary) {
   const auto* op = std::get_if<OperatorRef>(&names_.references[e.index]);
+  // A negated literal is a literal, of types that are not computed with too.
+  const bool literal = std::holds_alternative<ast::IntLiteral>(program_[unary.operand]) ||
+                       std::holds_alternative<ast::FloatLiteral>(program_[unary.operand]);
+  if (op && literal && unary.op == UnaryOp::negate) return expr(unary.operand);
   if (op) return apply(e, op->op, {unary.operand});
   expr(unary.operand);
   return solver_.fresh();

@@ -84,11 +84,12 @@ std::vector<TypeId> TypeChecker::node_call(ExprId e, NodeId callee) {
     TypeId found = expr(arguments[i]);
     TypeId wanted = instance(i);
     if (!arguments[i].valid() || solver_.unify(wanted, found)) continue;
+    good = false;
+    if (stored_only(arguments[i], found, solver_.set(wanted), "`" + applied_name(e) + "`")) continue;
     mismatch(arguments[i], found, wanted,
              "`" + applied_name(e) + "` takes `" + program_.text(item.inputs[i].name) + "` as " + describe(wanted) +
                  ", but `" + short_text(program_, arguments[i]) + "` is " + describe(found),
              {}, "parameter `" + program_.text(item.inputs[i].name) + "`");
-    good = false;
   }
   for (std::size_t i = 0; i < item.outputs.size(); ++i)
     results.push_back(good ? instance(item.inputs.size() + i) : solver_.fresh());

@@ -65,6 +65,7 @@ class TypeChecker {
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
   void mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other = {},
                 const std::string& wanted_name = "what is needed");
+  bool stored_only(ExprId at, TypeId found, DTypeSet allowed, const std::string& who);
   void not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream);
   void suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b, TypeId type_b, bool stream = true);
   std::string describe(TypeId t);

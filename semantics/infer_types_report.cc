@@ -59,6 +59,24 @@ void TypeChecker::explain(Diagnostic& d, TypeId t, const std::string& subject, S
   d.label(reason.span, subject + " is " + describe(t) + " because of " + because);
 }
 
+// f16 and bf16 are refused with the way out, whatever it is that does not take them.
+bool TypeChecker::stored_only(ExprId at, TypeId found, DTypeSet allowed, const std::string& who) {
+  const DTypeSet set = solver_.set(found);
+  if ((set & ~dtypes::half) != 0 || (allowed & dtypes::half) != 0) return false;
+  const Span span = program_.span(at);
+  const std::string type = set_text(set, true);
+  Diagnostic& d =
+      report(Code::E0311, span, who + " does not compute with " + type, "this is " + type + ", which is only stored");
+  explain(d, found, "`" + short_text(program_, at) + "`", span);
+  const std::string text = expression_text(program_, at);
+  if (text.size() > 200 || (allowed & bit(DType::f32)) == 0) {
+    d.note("convert with `cast`");
+    return true;
+  }
+  d.fix(span, "cast(f32, " + text + ")", "write `cast(f32, " + text + ")`");
+  return true;
+}
+
 void TypeChecker::mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other,
                            const std::string& wanted_name) {
   Span span = program_.span(at);
@@ -70,6 +88,7 @@ void TypeChecker::mismatch(ExprId at, TypeId found, TypeId wanted, const std::st
 }
 
 void TypeChecker::not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
+  if (stored_only(at, found, allowed, who)) return;
   Span span = program_.span(at);
   Diagnostic& d = report(Code::E0302, span, who + " needs " + set_text(allowed, true) + ", found " + describe(found),
                          "this is " + describe(found));

@@ -378,8 +378,6 @@ void NameResolver::dtype_argument(ExprId e) {
     if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(program_.span(e), meant, "write `" + meant + "`");
     return;
   }
-  if (*dtype == DType::f16 || *dtype == DType::bf16)
-    report(Code::E0311, program_.span(e), "type `" + word + "` is not available yet", "use `f32`");
   result_.references[e.index] = DTypeRef{*dtype};
 }
 

@@ -4,15 +4,14 @@
 // with it the runtime's writers have it: 3.0 is 3, and 100000.0 is 1e+05. Rows of a matrix
 // are separated by `;`, and every further axis is one more pair of brackets around a list:
 // a [2, 2, 2] tensor is [[1,2;3,4],[5,6;7,8]]. A tensor without elements is [].
-// f16 and bf16 can be printed though no operator takes them yet.
 #include "semantics/type.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
+
+#include "runtime/kernels/half_float.h"
 
 namespace rml {
 
@@ -34,20 +33,6 @@ std::string float_text(T value) {
   char text[64];
   const auto end = std::to_chars(text, text + sizeof text, value);
   return std::string(text, end.ptr);
-}
-
-float half_to_float(std::uint16_t bits) {
-  const int exponent = (bits >> 10) & 31;
-  const int mantissa = bits & 1023;
-  float value;
-  if (exponent == 31) {
-    value = mantissa != 0 ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
-  } else if (exponent == 0) {
-    value = std::ldexp(static_cast<float>(mantissa), -24);
-  } else {
-    value = std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
-  }
-  return (bits & 0x8000) != 0 ? -value : value;
 }
 
 template <class T>
@@ -73,9 +58,9 @@ std::string element_text(const Tensor& tensor, std::int64_t i) {
     case DType::i64:
       return std::to_string(load<std::int64_t>(tensor, i));
     case DType::f16:
-      return float_text(half_to_float(load<std::uint16_t>(tensor, i)));
+      return float_text(rt::float_from_f16(load<std::uint16_t>(tensor, i)));
     case DType::bf16:
-      return float_text(std::bit_cast<float>(static_cast<std::uint32_t>(load<std::uint16_t>(tensor, i)) << 16));
+      return float_text(rt::float_from_bf16(load<std::uint16_t>(tensor, i)));
     case DType::f32:
       return float_text(load<float>(tensor, i));
     case DType::f64:
@@ -100,6 +85,8 @@ std::optional<DType> dtype_named(std::string_view text) {
 }
 
 bool is_float(DType dtype) { return (bit(dtype) & dtypes::floating) != 0; }
+
+bool has_gradient(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
 
 bool is_integer(DType dtype) { return (bit(dtype) & dtypes::integer) != 0; }
 

@@ -24,6 +24,7 @@ std::string_view name(DType);                        // "bool", "i8", …
 std::optional<DType> dtype_named(std::string_view);  // also "int" and "float"
 bool is_float(DType);
 bool is_integer(DType);
+bool has_gradient(DType);  // f32, f64: what is computed with
 
 // A set of dtypes, as a bit mask: what a type variable may still become.
 using DTypeSet = std::uint16_t;

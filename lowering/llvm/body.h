@@ -204,6 +204,8 @@ class Body {
   IrValue function(ScalarOp, DType, IrValue x);
   IrValue further_operation(ScalarOp, DType, ValueId, const std::vector<IrValue>& operands);  // emit_functions.cc
   IrValue convert(DType to, DType from, IrValue x);
+  IrValue from_half(DType from, IrValue);  // as f32
+  IrValue to_half(DType to, DType from, IrValue);
   IrValue extremum(bool maximum, DType, IrValue a, IrValue b);
   IrValue integer_power(DType, IrValue a, IrValue b);
   IrValue library(const char* name, DType, std::initializer_list<IrValue>);

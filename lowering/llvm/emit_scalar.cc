@@ -106,6 +106,7 @@ IrValue Body::extremum(bool maximum, DType dtype, IrValue a, IrValue b) {
 }
 
 IrValue Body::comparison(ScalarOp op, DType dtype, IrValue a, IrValue b) {
+  if (is_half(dtype)) return comparison(op, DType::f32, convert(DType::f32, dtype, a), convert(DType::f32, dtype, b));
   using P = llvm::CmpInst::Predicate;
   const bool real = is_float(dtype), sign = is_signed(dtype);
   const auto choose = [&](P of_float, P of_signed, P of_unsigned) {
@@ -170,6 +171,8 @@ IrValue Body::library(const char* name, DType dtype, std::initializer_list<IrVal
 IrValue Body::convert(DType to, DType from, IrValue x) {
   auto* type = register_type(module.context, to);
   if (to == from) return x;
+  if (is_half(from)) return convert(to, DType::f32, from_half(from, x));
+  if (is_half(to)) return to_half(to, from, x);
   const bool from_signed = is_signed(from);
   if (to == DType::boolean) {
     auto* zero = llvm::Constant::getNullValue(x->getType());

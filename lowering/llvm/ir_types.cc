@@ -13,15 +13,13 @@ llvm::Type* register_type(llvm::LLVMContext& context, DType dtype) {
     case DType::u8:
       return llvm::Type::getInt8Ty(context);
     case DType::i16:
+    case DType::f16:
+    case DType::bf16:
       return llvm::Type::getInt16Ty(context);
     case DType::i32:
       return llvm::Type::getInt32Ty(context);
     case DType::i64:
       return llvm::Type::getInt64Ty(context);
-    case DType::f16:
-      return llvm::Type::getHalfTy(context);
-    case DType::bf16:
-      return llvm::Type::getBFloatTy(context);
     case DType::f32:
       return llvm::Type::getFloatTy(context);
     case DType::f64:
@@ -33,6 +31,8 @@ llvm::Type* register_type(llvm::LLVMContext& context, DType dtype) {
 llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype) {
   return dtype == DType::boolean ? llvm::Type::getInt8Ty(context) : register_type(context, dtype);
 }
+
+bool is_half(DType dtype) { return is_float(dtype) && !has_gradient(dtype); }
 
 bool is_signed(DType dtype) { return is_integer(dtype) && dtype != DType::u8; }
 
@@ -60,11 +60,6 @@ llvm::Constant* memory_constant(llvm::LLVMContext& context, const Tensor& tensor
   auto* type = llvm::ArrayType::get(element, static_cast<std::uint64_t>(tensor.elements()));
   if (all_zero(tensor)) return llvm::ConstantAggregateZero::get(type);
   const std::size_t width = byte_size(tensor.dtype());
-  if (element->isHalfTy() || element->isBFloatTy()) {
-    std::vector<llvm::Constant*> values;
-    for (std::int64_t i = 0; i < tensor.elements(); ++i) values.push_back(element_constant(context, tensor, i));
-    return llvm::ConstantArray::get(type, values);
-  }
   const auto gather = [&]<class T>(T) {
     std::vector<T> values;
     for (std::int64_t i = 0; i < tensor.elements(); ++i) values.push_back(static_cast<T>(element_bits(tensor, i)));

@@ -1,8 +1,8 @@
 // How dtypes, tensors and the C ABI of rmlrt.h look in LLVM IR.
 //
 // A Boolean is i1 in a register and a byte, 0 or 1, in memory; every other dtype is the same
-// in both. The structs are those of rmlrt.h, field by field, so that the target's own data
-// layout places them as its C compiler does.
+// in both. f16 and bf16, which are not computed with, are their 16 bits. The structs are those of rmlrt.h, field by
+// field, so that the target's own data layout places them as its C compiler does.
 #pragma once
 
 #include <llvm/IR/Constants.h>
@@ -19,6 +19,7 @@ using Strides = std::vector<std::int64_t>;
 llvm::Type* register_type(llvm::LLVMContext&, DType);
 llvm::Type* memory_type(llvm::LLVMContext&, DType);
 bool is_signed(DType);
+bool is_half(DType);  // f16, bf16
 // Element `index` in register form.
 llvm::Constant* element_constant(llvm::LLVMContext&, const Tensor&, std::int64_t index);
 // All elements as they lie in memory: an array of memory_type.

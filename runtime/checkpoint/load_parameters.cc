@@ -7,7 +7,7 @@
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
-#include "runtime/stream_io/float16.h"
+#include "runtime/kernels/half_float.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/spelling.h"
 

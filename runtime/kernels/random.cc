@@ -3,7 +3,8 @@
 // Streams: one block of Philox under the seed turns the key of an instance into the 64-bit
 // key of its draws. Their counter is (block, cycle): a uniform f32 takes one of the four
 // words of a block, a uniform f64 two, and two normals (of either dtype) one block, by Box
-// and Muller in f64. So element i is in block i/4 or i/2, whatever the tensor's shape.
+// and Muller in f64. So element i is in block i/4 or i/2, whatever the tensor's shape. A truncated
+// normal takes the first of the normals in blocks i, i + 2^33, i + 2 2^33, … that is within bounds.
 // This file must be compiled without contraction of floating-point expressions.
 #include "runtime/kernels/random.h"
 
@@ -123,17 +124,45 @@ void fill_uniform(double* out, std::uint64_t count, double a, double b, const So
   }
 }
 
-template <class T>
-void fill_normal(T* out, std::uint64_t count, double mean, double deviation, const Source& source) {
-  for (std::uint64_t i = 0; i < count; i += 2) {
-    const Words words = source.block(i / 2);
-    // 1 - u is in (0, 1], so its logarithm is finite.
+// 1 - u is in (0, 1], so its logarithm is finite.
+struct Normals {
+  double first, second;
+  explicit Normals(const Words& words) {
     const double radius = std::sqrt(-2 * logarithm(1 - unit(words.word[0], words.word[1])));
     double cosine, sine;
     turn(unit(words.word[2], words.word[3]), cosine, sine);
-    out[i] = static_cast<T>(mean + deviation * (radius * cosine));
-    if (i + 1 < count) out[i + 1] = static_cast<T>(mean + deviation * (radius * sine));
+    first = radius * cosine, second = radius * sine;
   }
+};
+
+template <class T>
+void fill_normal(T* out, std::uint64_t count, double mean, double deviation, const Source& source) {
+  for (std::uint64_t i = 0; i < count; i += 2) {
+    const Normals normals(source.block(i / 2));
+    out[i] = static_cast<T>(mean + deviation * normals.first);
+    if (i + 1 < count) out[i + 1] = static_cast<T>(mean + deviation * normals.second);
+  }
+}
+
+template <class T>
+void fill_truncated_normal(T* out, std::uint64_t count, double mean, double deviation, const Source& source) {
+  constexpr std::uint64_t attempt = std::uint64_t{1} << 33;  // more than there are elements
+  for (std::uint64_t i = 0; i < count; ++i) {
+    for (std::uint64_t block = i;; block += attempt) {
+      const Normals normals(source.block(block));
+      const double x = std::fabs(normals.first) <= 2 ? normals.first : normals.second;
+      if (std::fabs(x) > 2) continue;
+      out[i] = static_cast<T>(mean + deviation * x);
+      break;
+    }
+  }
+}
+
+// A draw below p; of a uniform in [0, 1), so that 0 is never and 1 always.
+template <class T>
+void fill_bernoulli(T* out, std::uint64_t count, double p, const Source& source) {
+  fill_uniform(out, count, 0, 1, source);
+  for (std::uint64_t i = 0; i < count; ++i) out[i] = static_cast<double>(out[i]) < p ? T(1) : T(0);
 }
 
 // `count` vectors of `length` elements, vector k beginning at k * vector_stride, elements
@@ -235,6 +264,29 @@ std::int32_t rml_random_normal(void* out, std::uint8_t dtype, const std::uint64_
   return RML_OK;
 }
 
+std::int32_t rml_random_bernoulli(void* out, std::uint8_t dtype, const std::uint64_t* dims, std::uint32_t rank,
+                                  double p, double, std::uint64_t seed, std::uint64_t key, std::int64_t cycle) {
+  const Source source(seed, key, cycle);
+  const std::uint64_t count = element_count(dims, rank);
+  if (dtype == RML_F32)
+    fill_bernoulli(static_cast<float*>(out), count, p, source);
+  else
+    fill_bernoulli(static_cast<double*>(out), count, p, source);
+  return RML_OK;
+}
+
+std::int32_t rml_random_truncated_normal(void* out, std::uint8_t dtype, const std::uint64_t* dims, std::uint32_t rank,
+                                         double mean, double deviation, std::uint64_t seed, std::uint64_t key,
+                                         std::int64_t cycle) {
+  const Source source(seed, key, cycle);
+  const std::uint64_t count = element_count(dims, rank);
+  if (dtype == RML_F32)
+    fill_truncated_normal(static_cast<float*>(out), count, mean, deviation, source);
+  else
+    fill_truncated_normal(static_cast<double*>(out), count, mean, deviation, source);
+  return RML_OK;
+}
+
 std::int32_t rml_random_glorot_uniform(void* out, std::uint8_t dtype, const std::uint64_t* dims, std::uint32_t rank,
                                        double, double, std::uint64_t seed, std::uint64_t key, std::int64_t cycle) {
   const Fans fan = fans(dims, rank);
@@ -257,6 +309,17 @@ std::int32_t rml_random_he_uniform(void* out, std::uint8_t dtype, const std::uin
 std::int32_t rml_random_he_normal(void* out, std::uint8_t dtype, const std::uint64_t* dims, std::uint32_t rank, double,
                                   double, std::uint64_t seed, std::uint64_t key, std::int64_t cycle) {
   return rml_random_normal(out, dtype, dims, rank, 0, std::sqrt(2 / fans(dims, rank).in), seed, key, cycle);
+}
+
+std::int32_t rml_random_lecun_uniform(void* out, std::uint8_t dtype, const std::uint64_t* dims, std::uint32_t rank,
+                                      double, double, std::uint64_t seed, std::uint64_t key, std::int64_t cycle) {
+  const double limit = std::sqrt(3 / fans(dims, rank).in);
+  return rml_random_uniform(out, dtype, dims, rank, -limit, limit, seed, key, cycle);
+}
+
+std::int32_t rml_random_lecun_normal(void* out, std::uint8_t dtype, const std::uint64_t* dims, std::uint32_t rank,
+                                     double, double, std::uint64_t seed, std::uint64_t key, std::int64_t cycle) {
+  return rml_random_normal(out, dtype, dims, rank, 0, std::sqrt(1 / fans(dims, rank).in), seed, key, cycle);
 }
 
 std::int32_t rml_random_orthogonal(void* out, std::uint8_t dtype, const std::uint64_t* dims, std::uint32_t rank, double,

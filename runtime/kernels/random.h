@@ -26,14 +26,18 @@ void rml_philox4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_
   int32_t name(void* out, uint8_t dtype, const uint64_t* dims, uint32_t rank, double a, double b, uint64_t seed, \
                uint64_t key, int64_t cycle)
 
-RML_RANDOM_KERNEL(rml_random_uniform); /* in [a, b); a where b <= a */
-RML_RANDOM_KERNEL(rml_random_normal);  /* mean a, standard deviation b */
+RML_RANDOM_KERNEL(rml_random_uniform);          /* in [a, b); a where b <= a */
+RML_RANDOM_KERNEL(rml_random_normal);           /* mean a, standard deviation b */
+RML_RANDOM_KERNEL(rml_random_bernoulli);        /* 1 with probability a, else 0 */
+RML_RANDOM_KERNEL(rml_random_truncated_normal); /* the normal ones that are within 2 b of a */
 /* Initialisers; a and b are not read. fan_in: product of dims[1…], fan_out: dims[0]; both the
  * number of elements for rank 0 and 1. */
 RML_RANDOM_KERNEL(rml_random_glorot_uniform); /* uniform in ± sqrt(6 / (fan_in + fan_out)) */
 RML_RANDOM_KERNEL(rml_random_glorot_normal);  /* deviation sqrt(2 / (fan_in + fan_out)) */
 RML_RANDOM_KERNEL(rml_random_he_uniform);     /* uniform in ± sqrt(6 / fan_in) */
 RML_RANDOM_KERNEL(rml_random_he_normal);      /* deviation sqrt(2 / fan_in) */
+RML_RANDOM_KERNEL(rml_random_lecun_uniform);  /* uniform in ± sqrt(3 / fan_in) */
+RML_RANDOM_KERNEL(rml_random_lecun_normal);   /* deviation sqrt(1 / fan_in) */
 /* Seen as [dims[0], rest], the rows are orthonormal, or the columns if there are fewer of
  * those: the Q of the QR decomposition, with a positive diagonal of R, of a normal matrix. A
  * vector has norm 1. Rank 0 is 1 or -1. */

@@ -1,5 +1,5 @@
 // See finite_check.h. A float is not finite where all bits of its exponent are set, and not a number
-// where bits of the mantissa are set as well; the halves do not occur in programs.
+// where bits of the mantissa are set as well.
 #include "runtime/monitor/finite_check.h"
 
 #include <cstring>
@@ -27,6 +27,8 @@ Found look(const void* data, std::uint64_t count, Bits exponent) {
 }
 
 Found look(std::uint8_t dtype, const void* data, std::uint64_t count) {
+  if (dtype == RML_F16) return look<std::uint16_t>(data, count, 0x7c00u);
+  if (dtype == RML_BF16) return look<std::uint16_t>(data, count, 0x7f80u);
   if (dtype == RML_F32) return look<std::uint32_t>(data, count, 0x7f800000u);
   return look<std::uint64_t>(data, count, 0x7ff0000000000000u);
 }

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "runtime/failure.h"
-#include "runtime/stream_io/float16.h"
+#include "runtime/kernels/half_float.h"
 
 namespace rml::rt {
 namespace {

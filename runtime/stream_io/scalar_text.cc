@@ -13,7 +13,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "runtime/stream_io/float16.h"
+#include "runtime/kernels/half_float.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {

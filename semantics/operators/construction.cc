@@ -135,15 +135,16 @@ Fault evaluate_size(const Application& app, const EvaluationContext&, Operands, 
 
 constexpr std::string_view constant = "none: a constant";
 constexpr DTypeSlot free_number = {0, number, DType::f32};
+constexpr DTypeSlot free_stored = {0, dtypes::ordered, DType::f32};
 
 }  // namespace
 
 std::vector<OperatorInfo> construction_operators() {
   return {
-      row("zeros", {integers("shape")}, free_number, shape_attribute, evaluate_zeros, Lowering::folded, {},
+      row("zeros", {integers("shape")}, free_stored, shape_attribute, evaluate_zeros, Lowering::folded, {},
           {"ConstantOfShape", "Zeros of the shape, of the dtype the context asks for, else f32.",
            "zeros([2]) -- [0,0]"}),
-      row("ones", {integers("shape")}, free_number, shape_attribute, evaluate_ones, Lowering::folded, {},
+      row("ones", {integers("shape")}, free_stored, shape_attribute, evaluate_ones, Lowering::folded, {},
           {"ConstantOfShape", "Ones of the shape, of the dtype the context asks for, else f32.", "ones([2]) -- [1,1]"}),
       row("full", {integers("shape"), operand("value", element)}, same(element), full_shape, evaluate_full,
           Lowering::broadcast, {"sum(dy)"},

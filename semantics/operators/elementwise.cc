@@ -106,14 +106,14 @@ std::vector<OperatorInfo> comparison_rows() {
           {"Equal", "a == b, elementwise, also of Booleans; false with NaN.", "eq([1, 2], 2) -- [F,T]"}),
       compare<element, scalar::Ne>(
           "ne", ScalarOp::ne, {"", "a != b, elementwise, also of Booleans; true with NaN.", "ne([1, 2], 2) -- [T,F]"}),
-      compare<number, scalar::Lt>("lt", ScalarOp::lt,
-                                  {"Less", "a < b, elementwise; false with NaN.", "lt([1, 2], 2) -- [T,F]"}),
-      compare<number, scalar::Le>("le", ScalarOp::le,
-                                  {"LessOrEqual", "a <= b, elementwise; false with NaN.", "le([2, 3], 2) -- [T,F]"}),
-      compare<number, scalar::Gt>("gt", ScalarOp::gt,
-                                  {"Greater", "a > b, elementwise; false with NaN.", "gt([2, 3], 2) -- [F,T]"}),
-      compare<number, scalar::Ge>("ge", ScalarOp::ge,
-                                  {"GreaterOrEqual", "a >= b, elementwise; false with NaN.", "ge([1, 2], 2) -- [F,T]"}),
+      compare<dtypes::ordered, scalar::Lt>("lt", ScalarOp::lt,
+                                           {"Less", "a < b, elementwise; false with NaN.", "lt([1, 2], 2) -- [T,F]"}),
+      compare<dtypes::ordered, scalar::Le>(
+          "le", ScalarOp::le, {"LessOrEqual", "a <= b, elementwise; false with NaN.", "le([2, 3], 2) -- [T,F]"}),
+      compare<dtypes::ordered, scalar::Gt>(
+          "gt", ScalarOp::gt, {"Greater", "a > b, elementwise; false with NaN.", "gt([2, 3], 2) -- [F,T]"}),
+      compare<dtypes::ordered, scalar::Ge>(
+          "ge", ScalarOp::ge, {"GreaterOrEqual", "a >= b, elementwise; false with NaN.", "ge([1, 2], 2) -- [F,T]"}),
       compare<dtypes::boolean, scalar::And>(
           "logical_and", ScalarOp::logical_and,
           {"And", "a and b, elementwise; both are evaluated.", "logical_and([true, false], true) -- [T,F]"}),

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "semantics/operators/half_types.h"
 #include "semantics/operators/operator.h"
 
 namespace rml::kernels {
@@ -36,7 +37,8 @@ void dispatch(DType dtype, F&& f) {
       dispatch_one<Allowed, DType::i64, std::int64_t>(dtype, f) ||
       dispatch_one<Allowed, DType::i8, std::int8_t>(dtype, f) ||
       dispatch_one<Allowed, DType::u8, std::uint8_t>(dtype, f) ||
-      dispatch_one<Allowed, DType::i16, std::int16_t>(dtype, f)) {
+      dispatch_one<Allowed, DType::i16, std::int16_t>(dtype, f) || dispatch_one<Allowed, DType::f16, F16>(dtype, f) ||
+      dispatch_one<Allowed, DType::bf16, BF16>(dtype, f)) {
     return;
   }
   throw std::logic_error("operator kernel called on " + std::string(name(dtype)));

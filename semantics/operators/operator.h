@@ -36,12 +36,13 @@ struct DTypeSlot {
   DType fallback = DType::f32;
 };
 
-// What rows allow: f16 and bf16 have a name and a size, but no operator takes them yet.
+// What rows allow: f16 and bf16 are stored, moved, compared and converted, but not computed with.
 namespace dtypes {
 inline constexpr DTypeSet half = bit(DType::f16) | bit(DType::bf16);
 inline constexpr DTypeSet real = floating & ~half;  // f32, f64
 inline constexpr DTypeSet number = integer | real;
-inline constexpr DTypeSet element = boolean | number;  // all that operators take
+inline constexpr DTypeSet ordered = number | half;
+inline constexpr DTypeSet element = boolean | ordered;  // all that operators take
 }  // namespace dtypes
 
 enum class ParameterKind : std::uint8_t {

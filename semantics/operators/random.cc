@@ -54,6 +54,14 @@ std::vector<OperatorInfo> random_operators() {
       random_row<rml_random_normal>(
           "normal", "rml_random_normal", {number_attribute("mean", "0"), number_attribute("std", "1")},
           {"RandomNormal", "Normal with the mean and standard deviation.", "shape(normal([2, 3], std=0.1)) -- [2,3]"}),
+      random_row<rml_random_bernoulli>(
+          "bernoulli", "rml_random_bernoulli", {number_attribute("p", "0.5")},
+          {"Bernoulli", "1 with probability p, else 0; p is static.", "shape(bernoulli([2, 3], p=0.9)) -- [2,3]"}),
+      random_row<rml_random_truncated_normal>(
+          "truncated_normal", "rml_random_truncated_normal",
+          {number_attribute("mean", "0"), number_attribute("std", "1")},
+          {"", "Normal with the mean and standard deviation std, drawn anew where it is more than 2 std off the mean.",
+           "shape(truncated_normal([2, 3], std=0.1)) -- [2,3]"}),
       random_row<rml_random_glorot_uniform>(
           "glorot_uniform", "rml_random_glorot_uniform", {},
           {"",
@@ -70,6 +78,12 @@ std::vector<OperatorInfo> random_operators() {
       random_row<rml_random_he_normal>("he_normal", "rml_random_he_normal", {},
                                        {"", "Normal with deviation sqrt(2 / fan_in), fan_in as in glorot_uniform.",
                                         "shape(he_normal([2, 3])) -- [2,3]"}),
+      random_row<rml_random_lecun_uniform>(
+          "lecun_uniform", "rml_random_lecun_uniform", {},
+          {"", "Uniform in ± sqrt(3 / fan_in), fan_in as in glorot_uniform.", "shape(lecun_uniform([2, 3])) -- [2,3]"}),
+      random_row<rml_random_lecun_normal>("lecun_normal", "rml_random_lecun_normal", {},
+                                          {"", "Normal with deviation sqrt(1 / fan_in), fan_in as in glorot_uniform.",
+                                           "shape(lecun_normal([2, 3])) -- [2,3]"}),
       random_row<rml_random_orthogonal>(
           "orthogonal", "rml_random_orthogonal", {},
           {"",

@@ -14,6 +14,7 @@ namespace {
 std::string set_text(DTypeSet set) {
   if (set == dtypes::element) return "any";
   if (set == dtypes::number) return "number";
+  if (set == dtypes::ordered) return "number, f16 or bf16";
   if (set == dtypes::integer) return "integer";
   if (set == dtypes::real) return "float";
   std::string text;

@@ -11,6 +11,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "semantics/operators/half_types.h"
+
 namespace rml::scalar {
 
 template <class T>
@@ -263,7 +265,11 @@ struct Pow {
 // range, NaN to 0. Integers to narrower integers: the low bits. Else as IEEE 754 rounds.
 template <class To, class From>
 To convert(From x) {
-  if constexpr (std::is_same_v<To, bool>) {
+  if constexpr (Half<From>) {
+    return convert<To>(static_cast<float>(x));
+  } else if constexpr (Half<To> && std::is_same_v<From, std::int64_t>) {
+    return To(double_to_odd(x));
+  } else if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);
   } else if constexpr (std::is_integral_v<To> && Float<From>) {
     using Limits = std::numeric_limits<To>;

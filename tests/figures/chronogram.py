@@ -24,9 +24,11 @@ def cell(value):
         return number(array[()])
     if array.ndim == 1:
         return "[" + ",".join(number(x) for x in array) + "]"
-    rows = array.reshape(-1, array.shape[-1])
-    assert array.ndim == 2
-    return "[" + ";".join(",".join(number(x) for x in row) for row in rows) + "]"
+    if array.size == 0:
+        return "[]"
+    if array.ndim > 2:
+        return "[" + ",".join(cell(part) for part in array) + "]"
+    return "[" + ";".join(",".join(number(x) for x in row) for row in array) + "]"
 
 
 def write(path, rows):

@@ -130,6 +130,7 @@ const std::vector<OperatorCase>& operator_cases() {
     add_structure(list);
     add_reductions(list);
     add_functions(list);
+    add_decompositions(list);
     return list;
   }();
   return all;

@@ -17,6 +17,8 @@ struct OperatorCase {
   std::string expression() const;
 };
 
+void add_decompositions(std::vector<OperatorCase>&);
+
 const std::vector<OperatorCase>& operator_cases();
 
 // Of one family each, in a file of its own.

@@ -221,7 +221,9 @@ class Rule {
         attributes[std::string(parameter.name)] = static_value(comparison());
     } while (take(","));
     expect(")");
-    return value_of(apply_row(info, operands, attributes));
+    // Literals are f64, and so is what takes its dtype from its use.
+    const auto wanted = info.result.fallback == DType::f32 ? std::optional(DType::f64) : std::nullopt;
+    return value_of(apply_row(info, operands, attributes, wanted));
   }
   static Attribute static_value(const Tensor& value) {
     if (is_float(value.dtype())) return number_attribute_value(value.as<double>()[0]);
@@ -449,6 +451,54 @@ TEST(Gradients, reductions) {
     }
   }
   check({"sum_to", {draw({2, 3, 4}, -2, 2)}, {{"shape", vector_attribute({3, 1})}}});
+}
+
+TEST(Gradients, transforms) {
+  const auto plan = [](std::int64_t n, std::int64_t real) {
+    const AttributeArguments attributes = {{"n", scalar_attribute(n)}, {"real", scalar_attribute(real)}};
+    return value_of(apply_row(operators()[operators().require("fourier_plan")], {}, attributes, DType::f64));
+  };
+  for (const std::int64_t n : {1, 2, 3, 4, 6, 37}) {
+    const std::int64_t half = n / 2 + 1;
+    for (const std::int64_t inverse : {0, 1})
+      check({"fourier", {draw({2, n, 2}, -2, 2), plan(n, 0)}, {{"inverse", scalar_attribute(inverse)}}});
+    check({"real_fourier", {draw({2, n}, -2, 2), plan(n, 1)}, {}});
+    check({"real_fourier_terms", {draw({2, half, 2}, -2, 2), plan(n, 1)}, {{"n", scalar_attribute(n)}}});
+  }
+  check({"frames", {draw({2, 7}, -2, 2)}, {{"length", scalar_attribute(3)}, {"hop", scalar_attribute(2)}}});
+  for (const std::int64_t n : {6, 7, 9})
+    check({"overlap_add", {draw({2, 3, 2}, -2, 2)}, {{"n", scalar_attribute(n)}, {"hop", scalar_attribute(2)}}});
+  const Tensor targets = tensor(DType::i32, {2, 2}, {1, 2, 1, 1}), frames = tensor(DType::i32, {2}, {3, 4});
+  check({"ctc_loss", {draw({4, 2, 3}, -2, 0), targets, frames, tensor(DType::i32, {2}, {2, 2})}, {}});
+}
+
+// With a large diagonal: far from singular.
+Tensor regular(const Shape& shape) {
+  Tensor x = draw(shape, -0.45, 0.45);
+  const std::int64_t n = shape.back();
+  for (std::int64_t i = 0; i < x.elements(); ++i) x.as<double>()[i] += i / n % n == i % n ? 2 : 0;
+  return x;
+}
+
+TEST(Gradients, linear_algebra) {
+  for (const Shape& a : {Shape{1, 1}, Shape{3, 3}, Shape{2, 3, 3}}) {
+    for (const Shape& b : {Shape{a.back()}, Shape{a.back(), 2}, Shape{2, 1, a.back(), 2}}) {
+      check({"solve", {regular(a), draw(b, -2, 2)}, {}});
+      for (const std::int64_t lower : {0, 1}) {
+        for (const std::int64_t unit : {0, 1}) {
+          const AttributeArguments attributes = {{"lower", scalar_attribute(lower)}, {"unit", scalar_attribute(unit)}};
+          check({"triangular_solve", {regular(a), draw(b, -2, 2)}, attributes});
+        }
+      }
+    }
+    for (const std::string name : {"inverse", "det", "cofactor", "slogdet_parts", "cholesky"}) {
+      check({name, {regular(a)}, {}});
+    }
+    for (const std::int64_t n : {-2, -1, 0, 1, 4}) check({"matrix_power", {regular(a)}, {{"n", scalar_attribute(n)}}});
+  }
+  // The determinant has a gradient where there is no inverse.
+  check({"det", {tensor(DType::f64, {3, 3}, {1, 2, 3, 2, 4, 6, 1, 0, 1})}, {}});
+  check({"det", {Tensor(DType::f64, {2, 2})}, {}});
 }
 
 }  // namespace

@@ -12,6 +12,9 @@ import math
 import pathlib
 
 import expected_functions
+import expected_half
+import expected_linalg
+import expected_transform
 import numpy as np
 
 rng = np.random.default_rng(20240229)
@@ -358,9 +361,15 @@ def words(x):
 SEED, KEY, CYCLE = 0x0123456789ABCDEF, 0xFEDCBA9876543210, 41
 
 
+DERIVED = philox(words(KEY) + [0, 0], words(SEED))[:2]
+
+
+def block_at(b):
+    return philox(words(b) + words(CYCLE), DERIVED)
+
+
 def blocks(count, per_block):
-    derived = philox(words(KEY) + [0, 0], words(SEED))[:2]
-    return [philox(words(b) + words(CYCLE), derived) for b in range(-(-count // per_block))]
+    return [block_at(b) for b in range(-(-count // per_block))]
 
 
 def unit(low, high):
@@ -385,6 +394,23 @@ def normal(dtype, shape, mean, deviation):
     return (mean + deviation * np.array(out[:n])).astype(DTYPES[dtype]).reshape(shape)
 
 
+def truncated_normal(dtype, shape, mean, deviation):
+    """The first within 2 deviations of the normals in blocks i, i + 2^33, …"""
+    out = []
+    for i in range(int(np.prod(shape))):
+        for block in range(i, 1 << 63, 1 << 33):
+            b = block_at(block)
+            radius, angle = math.sqrt(-2 * math.log(1 - unit(b[0], b[1]))), 2 * math.pi * unit(b[2], b[3])
+            within = [x for x in (radius * math.cos(angle), radius * math.sin(angle)) if abs(x) <= 2]
+            if within:
+                out.append(within[0])
+                break
+    return (mean + deviation * np.array(out)).astype(DTYPES[dtype]).reshape(shape)
+
+
+further = []  # cases that stand behind the others, whose order is kept
+
+
 def random_draws():
     for dtype in FLOATS:
         close = 1e-6 if dtype == "f32" else 1e-12
@@ -399,6 +425,11 @@ def random_draws():
             g, h = math.sqrt(6 / (fan_in + fan_out)), math.sqrt(6 / fan_in)
             case("glorot_uniform", [], uniform(dtype, shape, -g, g), close * 10, **at)
             case("he_uniform", [], uniform(dtype, shape, -h, h), close * 10, **at)
+            further.append(("bernoulli", (uniform(dtype, shape, 0, 1) < 0.3).astype(DTYPES[dtype]), close, {"p": 0.3, **at}))
+            further.append(("truncated_normal", truncated_normal(dtype, shape, 1, 0.5), close, {"mean": 1, "std": 0.5, **at}))
+            limit = math.sqrt(3 / fan_in)
+            further.append(("lecun_uniform", uniform(dtype, shape, -limit, limit), close * 10, at))
+            further.append(("lecun_normal", normal(dtype, shape, 0, math.sqrt(1 / fan_in)), close, at))
             case("glorot_normal", [], normal(dtype, shape, 0, math.sqrt(2 / (fan_in + fan_out))), close, **at)
             case("he_normal", [], normal(dtype, shape, 0, math.sqrt(2 / fan_in)), close, **at)
         for shape in ((3, 3), (2, 5), (6, 2), (3, 2, 2), (5,)):
@@ -414,6 +445,11 @@ with np.errstate(all="ignore"):
     for section in (elementwise, functions, casts, products, structure, reductions, random_draws):
         section()
     expected_functions.write(case, fault)
+    expected_linalg.add(case, fault)
+    expected_half.add(cases, tensor)
+    expected_transform.add(case, fault)
+for op, value, tolerance, attributes in further:
+    case(op, [], value, tolerance, **attributes)
 path = pathlib.Path(__file__).with_name("expected.json")
 path.write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")
 print(len(cases), "cases,", path.stat().st_size, "bytes")

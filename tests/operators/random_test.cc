@@ -93,6 +93,78 @@ TEST(Random, orthogonal_is_orthonormal) {
   }
 }
 
+struct Moments {
+  double mean = 0, variance = 0, kurtosis = 0, largest = 0;
+  explicit Moments(const Tensor& x) {
+    const auto n = static_cast<double>(x.elements());
+    const auto at = [&](std::int64_t i) {
+      return x.dtype() == DType::f32 ? double(x.as<float>()[i]) : x.as<double>()[i];
+    };
+    for (std::int64_t i = 0; i < x.elements(); ++i) mean += at(i) / n;
+    double fourth = 0;
+    for (std::int64_t i = 0; i < x.elements(); ++i) {
+      const double d = at(i) - mean;
+      variance += d * d / n;
+      fourth += d * d * d * d / n;
+      largest = std::max(largest, std::fabs(at(i)));
+    }
+    kurtosis = fourth / (variance * variance);
+  }
+};
+
+// 1.8 tells a uniform distribution, 3 a normal one.
+TEST(Random, glorot_uniform_of_f32_is_uniform_and_not_normal) {
+  for (const std::string_view name : {"glorot_uniform", "he_uniform", "lecun_uniform"}) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      const Moments m(draw(name, {300, 200}, dtype, {5, 6}, 7));
+      const double limit =
+          name == "glorot_uniform" ? std::sqrt(6.0 / 500) : std::sqrt((name[0] == 'h' ? 6.0 : 3.0) / 200);
+      EXPECT_NEAR(m.kurtosis, 1.8, 0.05) << name;
+      EXPECT_LE(m.largest, limit) << name;
+      EXPECT_NEAR(m.variance, limit * limit / 3, 0.03 * limit * limit) << name;
+    }
+  }
+}
+
+TEST(Random, he_normal_exists_in_f32_as_in_f64) {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const std::pair<std::string_view, double> rows[] = {
+        {"he_normal", 2.0 / 200}, {"lecun_normal", 1.0 / 200}, {"glorot_normal", 2.0 / 500}};
+    for (const auto& [name, variance] : rows) {
+      const Moments m(draw(name, {300, 200}, dtype, {5, 6}, 7));
+      EXPECT_NEAR(m.kurtosis, 3, 0.1) << name;
+      EXPECT_NEAR(m.variance / variance, 1, 0.03) << name;
+    }
+  }
+}
+
+TEST(Random, initialisers_can_be_reproduced_from_a_seed) {
+  for (const std::string_view name :
+       {"uniform", "normal", "bernoulli", "truncated_normal", "glorot_uniform", "glorot_normal", "he_uniform",
+        "he_normal", "lecun_uniform", "lecun_normal", "orthogonal"}) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      EXPECT_EQ(draw(name, {40, 3}, dtype, {1, 2}, 3), draw(name, {40, 3}, dtype, {1, 2}, 3)) << name;
+      EXPECT_NE(draw(name, {40, 3}, dtype, {1, 2}, 3), draw(name, {40, 3}, dtype, {9, 2}, 3)) << name;
+    }
+  }
+}
+
+TEST(Random, truncated_normal_is_within_two_deviations) {
+  const Moments m(draw("truncated_normal", {200000}, DType::f32, {5, 6}, 7));
+  EXPECT_LE(m.largest, 2);
+  EXPECT_NEAR(m.mean, 0, 0.01);
+  EXPECT_NEAR(m.variance, 0.7737, 0.01);  // 1 - 4 φ(2) / (2 Φ(2) - 1)
+}
+
+TEST(Random, bernoulli_is_certain_at_0_and_1) {
+  const auto with = [](double p) {
+    return Moments(draw("bernoulli", {50000}, DType::f64, {5, 6}, 7, {{"p", number_attribute_value(p)}}));
+  };
+  EXPECT_EQ(with(0).largest, 0);
+  EXPECT_NEAR(with(1).mean, 1, 1e-9);
+  EXPECT_NEAR(with(0.3).mean, 0.3, 0.01);
+}
+
 }  // namespace
 
 }  // namespace rml

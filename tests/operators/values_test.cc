@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "semantics/operators/half_types.h"
 #include "tests/operators/apply.h"
 
 namespace rml {
@@ -68,6 +69,8 @@ void expect_equal(const Tensor& actual, const Tensor& expected, double tolerance
   ASSERT_EQ(actual.shape(), expected.shape()) << what;
   bool equal = is_float(expected.dtype()) || actual == expected;
   for (std::int64_t i = 0; equal && i < expected.elements(); ++i) {
+    if (expected.dtype() == DType::f16) equal = near<float>(actual.as<F16>()[i], expected.as<F16>()[i], tolerance);
+    if (expected.dtype() == DType::bf16) equal = near<float>(actual.as<BF16>()[i], expected.as<BF16>()[i], tolerance);
     if (expected.dtype() == DType::f32) equal = near(actual.as<float>()[i], expected.as<float>()[i], tolerance);
     if (expected.dtype() == DType::f64) equal = near(actual.as<double>()[i], expected.as<double>()[i], tolerance);
   }

@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(All, InferTypesRejects,
                                          Rejected{"node f(x: f32) -> (o) o = x + zeros([2.5]);", "E0302", "[2.5]"},
                                          Rejected{"node f(x) -> (o) o = x[0.5];", "E0302", "0.5"},
                                          Rejected{"node f(x: flot) -> (o) o = x;", "E0309", "flot"},
-                                         Rejected{"node f(x: bf16) -> (o) o = x;", "E0311", "bf16"}));
+                                         Rejected{"node f(x: bf16) -> (o) o = x + x;", "E0311", "x"}));
 
 TEST(InferTypes, OneMistakeOneError) {
   CheckedProgram p("node f(n: i32, x: f32) -> (o: f32) y = n + x; z = y * 2; o = z + x;");

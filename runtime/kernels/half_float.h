@@ -47,4 +47,18 @@ inline std::uint16_t f16_from_float(float value) {
   return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
 }
 
+// A double as a float whose last bit tells whether anything was lost, so that rounding it once more, to
+// fewer digits, is rounding the double.
+inline float float_to_odd(double value) {
+  const float nearest = static_cast<float>(value);
+  const double back = static_cast<double>(nearest);
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(nearest);
+  if (back == value || value != value || (bits & 1u) != 0) return nearest;
+  const bool above = (back < 0 ? -back : back) > (value < 0 ? -value : value);
+  return std::bit_cast<float>(above ? bits - 1 : bits + 1);
+}
+
+inline std::uint16_t f16_from_double(double value) { return f16_from_float(float_to_odd(value)); }
+inline std::uint16_t bf16_from_double(double value) { return bf16_from_float(float_to_odd(value)); }
+
 }  // namespace rml::rt

@@ -1,0 +1,23 @@
+/* Connectionist temporal classification (Graves et al., 2006): the sum over all alignments of labels with
+ * the frames of a sequence, and its gradient.
+ *
+ * Operands as in the operator table. Lengths and labels that are out of range are RML_FAULT_INDEX with
+ * the number and what it must stay below.
+ */
+#ifndef RML_KERNELS_CTC_H
+#define RML_KERNELS_CTC_H
+
+#include "runtime/kernels/kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+rml_kernel rml_ctc;          /* (log_probs, targets, input_lengths, target_lengths; blank) -> [batch] */
+rml_kernel rml_ctc_gradient; /* (adjoint, log_probs, …; blank) -> the shape of log_probs */
+int64_t rml_ctc_bytes(int64_t time, int64_t longest); /* scratch of both */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+// f16 and bf16 as types of C++, for kernels that store, compare and convert elements.
+//
+// They convert to float by themselves, and from numbers by rounding to nearest even, once.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "runtime/kernels/half_float.h"
+
+namespace rml {
+
+struct F16 {
+  std::uint16_t bits = 0;
+  F16() = default;
+  explicit F16(double value) : bits(rt::f16_from_double(value)) {}
+  operator float() const { return rt::float_from_f16(bits); }  // NOLINT(google-explicit-constructor)
+};
+
+struct BF16 {
+  std::uint16_t bits = 0;
+  BF16() = default;
+  explicit BF16(double value) : bits(rt::bf16_from_double(value)) {}
+  operator float() const { return rt::float_from_bf16(bits); }  // NOLINT(google-explicit-constructor)
+};
+
+template <class T>
+concept Half = std::is_same_v<T, F16> || std::is_same_v<T, BF16>;
+
+// Integers that a double does not hold keep, as their last digit, that something was lost.
+inline double double_to_odd(std::int64_t value) {
+  constexpr std::int64_t exact = std::int64_t{1} << 53, lost = (1 << 11) - 1;
+  if (value > -exact && value < exact) return static_cast<double>(value);
+  return static_cast<double>((value & ~lost) | ((value & lost) != 0 ? lost + 1 : 0));
+}
+
+}  // namespace rml
