@@ -129,6 +129,7 @@ const std::vector<OperatorCase>& operator_cases() {
     add_products(list);
     add_structure(list);
     add_reductions(list);
+    for (OperatorCase& c : window_cases()) list.push_back(std::move(c));
     return list;
   }();
   return all;

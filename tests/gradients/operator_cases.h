@@ -18,5 +18,7 @@ struct OperatorCase {
 };
 
 const std::vector<OperatorCase>& operator_cases();
+// A part of them (window_cases.cc).
+std::vector<OperatorCase> window_cases();
 
 }  // namespace rml::gradients

@@ -13,6 +13,8 @@ import pathlib
 
 import numpy as np
 
+import expected_convolution
+
 rng = np.random.default_rng(20240229)
 DTYPES = {"bool": np.bool_, "i8": np.int8, "u8": np.uint8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
           "f32": np.float32, "f64": np.float64}
@@ -412,6 +414,7 @@ def random_draws():
 with np.errstate(all="ignore"):
     for section in (elementwise, functions, casts, products, structure, reductions, random_draws):
         section()
+    expected_convolution.write(case)
 path = pathlib.Path(__file__).with_name("expected.json")
 path.write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")
 print(len(cases), "cases,", path.stat().st_size, "bytes")
