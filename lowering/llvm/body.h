@@ -275,6 +275,12 @@ class Body {
   void sum_to(ValueId, const core::Apply&);
   void extremum_place(ValueId, const core::Apply&, bool maximum);
 
+  // emit_convolution.cc, emit_pooling.cc: whether code was generated, instead of a call of the kernel
+  friend class WindowCode;
+  bool windows(ValueId, const core::Apply&);
+  bool convolution(ValueId, const core::Apply&);
+  bool pooling(ValueId, const core::Apply&);
+
   // emit_structure.cc
   void apply(ValueId, const core::Apply&);
   void copy_strided(const Shape&, DType, IrValue to, IrValue to_offset, const Strides& to_strides, ValueId from,
