@@ -47,7 +47,9 @@ void WindowCode::blocks(std::int64_t extent, std::int64_t size, const std::funct
 
 void WindowCode::transpose(IrValue to, std::int64_t to_pitch, IrValue from, std::int64_t from_pitch, std::int64_t rows,
                            std::int64_t columns) {
-  if (rows < lanes || columns < lanes) {
+  std::int64_t side = lanes;  // of the squares that are transposed in registers
+  while (side > std::min(rows, columns)) side /= 2;
+  if (side < 4) {
     body.loop(rows, [&](IrValue r) {
       body.loop(columns, [&](IrValue c) {
         ir.CreateAlignedStore(load_scalar(place(from, plus(times(r, from_pitch), c))),
@@ -56,13 +58,13 @@ void WindowCode::transpose(IrValue to, std::int64_t to_pitch, IrValue from, std:
     });
     return;
   }
-  blocks(rows, lanes, [&](IrValue r) {
-    blocks(columns, lanes, [&](IrValue c) {
+  blocks(rows, side, [&](IrValue r) {
+    blocks(columns, side, [&](IrValue c) {
       std::vector<IrValue> square;
-      for (std::int64_t k = 0; k < lanes; ++k)
-        square.push_back(load_vector(place(from, plus(times(plus(r, k), from_pitch), c)), lanes));
+      for (std::int64_t k = 0; k < side; ++k)
+        square.push_back(load_vector(place(from, plus(times(plus(r, k), from_pitch), c)), side));
       body.transpose_square(square);
-      for (std::int64_t k = 0; k < lanes; ++k)
+      for (std::int64_t k = 0; k < side; ++k)
         store_vector(square[static_cast<std::size_t>(k)], place(to, plus(times(plus(c, k), to_pitch), r)));
     });
   });
