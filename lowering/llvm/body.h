@@ -18,6 +18,7 @@
 #include "lowering/index_map.h"
 #include "lowering/llvm/aliasing.h"
 #include "lowering/llvm/emission.h"
+#include "semantics/operators/windows.h"
 
 namespace rml::codegen {
 
@@ -62,6 +63,8 @@ struct Expression {
   std::vector<Node> nodes;
   std::vector<Leaf> leaves;
 };
+
+class PoolCode;
 
 class Body {
  public:
@@ -279,6 +282,8 @@ class Body {
   friend class WindowCode;
   bool windows(ValueId, const core::Apply&);
   bool convolution(ValueId, const core::Apply&);
+  std::optional<Convolution> generated_convolution(ValueId, const core::Apply&) const;
+  bool convolution_pooled(ValueId, PoolCode&, std::int64_t outputs, IrValue to);
   bool pooling(ValueId, const core::Apply&);
 
   // emit_structure.cc

@@ -55,7 +55,7 @@ Triple CorrelationCode::needed() const {
 
 // ---- all of it ------------------------------------------------------------------------------
 
-void CorrelationCode::emit() {
+void CorrelationCode::emit(const std::function<void(IrValue)>& after) {
   PaddedImages images(body, dtype, c_.in, c_.source, c_.before, needed());
   images.prepare();
   image_ = images.extent();
@@ -66,12 +66,13 @@ void CorrelationCode::emit() {
     body.loop(c_.groups, [&](IrValue g) {
       IrValue group = plus(times(n, c_.groups), g);
       IrValue image = images.image(place(source_, times(group, c_.in * volume(c_.source))));
-      IrValue to = place(result_, times(group, c_.out * volume(c_.result)));
+      IrValue to = after ? result_ : place(result_, times(group, c_.out * volume(c_.result)));
       IrValue filter = place(filters, times(g, filters_of_group));
       if (along_channels_)
         channels(image, filter, to);
       else
         columns(image, filter, to);
+      if (after) after(group);
     });
   });
 }

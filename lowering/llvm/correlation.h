@@ -110,7 +110,9 @@ class CorrelationCode : WindowCode {
       : WindowCode(body, c.dtype), c_(c), source_(source), filter_(filter), result_(result) {
     choose();
   }
-  void emit();
+  // With `after`, `result` has room for one image and group of channels; it is called with the
+  // number of each when that is there.
+  void emit(const std::function<void(IrValue)>& after = {});
 
  private:
   using Sums = std::vector<llvm::AllocaInst*>;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "lowering/llvm/correlation.h"
+#include "lowering/llvm/pooling.h"
 
 namespace rml::codegen {
 
@@ -91,41 +91,68 @@ std::int64_t places_of_strides(const window::Windows& w) {
   return n;
 }
 
+bool to_input(std::string_view name) { return name == "conv_input_gradient" || name == "conv_transpose"; }
+
 }  // namespace
 
 bool Body::windows(ValueId v, const core::Apply& a) {
   const std::string_view name = operators()[a.op].name;
-  if (name.starts_with("conv")) return convolution(v, a);
+  if (name == "conv" || name == "conv_weight_gradient" || to_input(name)) return convolution(v, a);
   constexpr std::string_view pools[] = {"max_pool",          "max_pool_gradient", "sum_pool",
                                         "sum_pool_gradient", "average_pool",      "average_pool_gradient"};
   return std::ranges::find(pools, name) != std::end(pools) && pooling(v, a);
 }
 
-bool Body::convolution(ValueId v, const core::Apply& a) {
-  const OperatorInfo& row = operators()[a.op];
-  const DType dtype = info(v).dtype;
+// Whether code is generated for it.
+std::optional<Convolution> Body::generated_convolution(ValueId v, const core::Apply& a) const {
+  const std::string_view name = operators()[a.op].name;
   std::vector<Shape> shapes;
   for (const ValueId x : a.operands) shapes.push_back(info(x).shape);
   Application app;
   app.operand_shapes = shapes;
   app.attributes = a.attributes;
-  const Convolution c = convolution_of(row.name, app, info(v).shape);
-  const bool to_input = row.name == "conv_input_gradient" || row.name == "conv_transpose";
+  const Convolution c = convolution_of(name, app, info(v).shape);
   const bool empty = c.batch * c.groups * c.in * c.out * c.windows.inputs() * c.windows.outputs() == 0;
-  if (!is_float(dtype) || module.options.target.strict_math || empty) return false;
-  if (to_input && places_of_strides(c.windows) > most_places) return false;
+  if (!is_float(info(v).dtype) || module.options.target.strict_math || empty) return std::nullopt;
+  if (to_input(name) && places_of_strides(c.windows) > most_places) return std::nullopt;
+  return c;
+}
+
+bool Body::convolution(ValueId v, const core::Apply& a) {
+  const std::string_view name = operators()[a.op].name;
+  const DType dtype = info(v).dtype;
+  const std::optional<Convolution> c = generated_convolution(v, a);
+  if (!c) return false;
   for (const ValueId x : a.operands) prepare(x);
   IrValue first = address(a.operands[0]), second = address(a.operands[1]), to = result(v);
-  if (row.name == "conv") {
-    CorrelationCode(*this, forward(dtype, c), first, second, to).emit();
-  } else if (to_input) {
+  if (name == "conv") {
+    CorrelationCode(*this, forward(dtype, *c), first, second, to).emit();
+  } else if (to_input(name)) {
     bool complete = true;
-    const std::vector<Correlation> all = backward(dtype, c, complete);
+    const std::vector<Correlation> all = backward(dtype, *c, complete);
     if (!complete) fill_zero(v, to);
     for (const Correlation& r : all) CorrelationCode(*this, r, first, second, to).emit();
   } else {
-    FilterGradientCode(*this, dtype, c, first, second, to).emit();
+    FilterGradientCode(*this, dtype, *c, first, second, to).emit();
   }
+  return true;
+}
+
+// A convolution that is pooled only: image by image.
+bool Body::convolution_pooled(ValueId v, PoolCode& pool, std::int64_t outputs, IrValue to) {
+  const auto* a = std::get_if<core::Apply>(&info(v).rhs);
+  if (!module.inlined(v) || a == nullptr || operators()[a->op].name != "conv") return false;
+  const std::optional<Convolution> c = generated_convolution(v, *a);
+  if (!c) return false;
+  const DType dtype = info(v).dtype;
+  for (const ValueId x : a->operands) prepare(x);
+  const Correlation correlation = forward(dtype, *c);
+  IrValue image = scratch(dtype, {c->out, c->windows.outputs()}, "image");
+  pool.prepare();
+  CorrelationCode(*this, correlation, address(a->operands[0]), address(a->operands[1]), image).emit([&](IrValue group) {
+    IrValue at = ir.CreateMul(group, constant(c->out * outputs), "", true, true);
+    pool.planes(image, offset(dtype, to, at), c->out);
+  });
   return true;
 }
 

@@ -198,10 +198,11 @@ bool Body::pooling(ValueId v, const core::Apply& a) {
       for (std::int64_t o = 0; o < axis.out; ++o)
         if ((padded ? axis.covered_padded(o) : axis.covered(o)) != axis.size) return false;
   }
-  for (const ValueId operand : a.operands) prepare(operand);
   IrValue to = result(v);
   const std::int64_t channels = x[0] * x[1];
   PoolCode code(*this, dtype, w, kind, w.taps());
+  if (!adjoint && convolution_pooled(a.operands[0], code, w.outputs(), to)) return true;
+  for (const ValueId operand : a.operands) prepare(operand);
   if (adjoint) {
     code.adjoint_planes(of_g ? nullptr : address(a.operands[0]), address(a.operands.back()), to, channels);
   } else {
