@@ -8,7 +8,8 @@
 #   BUILD     scratch folder             (default ${TMPDIR:-/tmp}/rml-ml)
 #   RUNS      passes over everything     (default 3; the lowest median of each counts)
 #   PYTHON    one that imports torch     (default /usr/bin/python3; without torch it is left out)
-#   ORT_LIB   ONNX Runtime's library     (without it, ONNX Runtime is left out)
+#   ORT_LIB   ONNX Runtime's library, and
+#   ONNX_DIR  the models that make_onnx.py of the peers writes (without them, it is left out)
 #   BENCH_CPU the core to run on         (default 0)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -36,10 +37,7 @@ for ((run = 0; run < RUNS; run++)); do
     "$BUILD/own" infer1 infer64 train64
     "$BUILD/lenet" all 1,64 1
     if "$PYTHON" -c 'import torch' 2> "$BUILD/torch"; then (cd "$PEERS" && "$PYTHON" torch_lenet.py all 1,64 1); fi
-    if [[ -n ${ORT_LIB:-} ]]; then
-      [[ -d $BUILD/onnx ]] || (cd "$BUILD" && "$PYTHON" "$PEERS/make_onnx.py" "$BUILD/onnx")
-      (cd "$BUILD" && "$BUILD/ort_run" lenet 1)
-    fi
+    if [[ -n ${ORT_LIB:-} && -n ${ONNX_DIR:-} ]]; then "$BUILD/ort_run" lenet 1,64 1; fi
   } >> "$BUILD/raw.jsonl"
 done
 python3 ../training/table.py "$BUILD/raw.jsonl"
