@@ -40,4 +40,4 @@ for ((run = 0; run < RUNS; run++)); do
     if [[ -n ${ORT_LIB:-} && -n ${ONNX_DIR:-} ]]; then "$BUILD/ort_run" lenet 1,64 1; fi
   } >> "$BUILD/raw.jsonl"
 done
-python3 ../training/table.py "$BUILD/raw.jsonl"
+python3 table.py "$BUILD/raw.jsonl"
