@@ -10,6 +10,7 @@
 #include "lowering/build_steps.h"
 #include "lowering/drop_unused.h"
 #include "lowering/fuse.h"
+#include "lowering/fuse_pools.h"
 #include "lowering/validate_schedule.h"
 #include "semantics/differentiate.h"
 #include "semantics/expand.h"
@@ -179,6 +180,7 @@ steps::Program lower(Compilation& c, const Arranged& arranged) {
   });
   return phase(c, "fuse", [&] {
     fuse(program);
+    fuse_pools(program);
     return std::move(program);
   });
 }

@@ -19,6 +19,7 @@
 #include "lowering/index_map.h"
 #include "lowering/llvm/aliasing.h"
 #include "lowering/llvm/emission.h"
+#include "semantics/operators/windows.h"
 
 namespace rml::codegen {
 
@@ -63,6 +64,8 @@ struct Expression {
   std::vector<Node> nodes;
   std::vector<Leaf> leaves;
 };
+
+class PoolCode;
 
 class Body {
  public:
@@ -285,6 +288,14 @@ class Body {
   void combine(ValueId, IrValue element, IrValue place, Access);
   void end_reduction(ValueId, IrValue base);
   void extremum_place(ValueId, const core::Apply&, bool maximum);
+
+  // emit_convolution.cc, emit_pooling.cc: whether code was generated, instead of a call of the kernel
+  friend class WindowCode;
+  bool windows(ValueId, const core::Apply&);
+  bool convolution(ValueId, const core::Apply&);
+  std::optional<Convolution> generated_convolution(ValueId, const core::Apply&) const;
+  bool convolution_pooled(ValueId, PoolCode&, std::int64_t outputs, IrValue to);
+  bool pooling(ValueId, const core::Apply&);
 
   // emit_structure.cc
   void apply(ValueId, const core::Apply&);

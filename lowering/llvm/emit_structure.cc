@@ -60,7 +60,7 @@ void Body::apply(ValueId v, const core::Apply& a) {
     case Lowering::random:
       return random(v, a);
     case Lowering::kernel:
-      return kernel(v, a);
+      return windows(v, a) ? void() : kernel(v, a);
     case Lowering::parameter:
       return parameter(v, a.operands[0]);
     case Lowering::place:

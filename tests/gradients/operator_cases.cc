@@ -131,6 +131,7 @@ const std::vector<OperatorCase>& operator_cases() {
     add_reductions(list);
     add_functions(list);
     add_decompositions(list);
+    for (OperatorCase& c : window_cases()) list.push_back(std::move(c));
     return list;
   }();
   return all;

@@ -20,6 +20,8 @@ struct OperatorCase {
 void add_decompositions(std::vector<OperatorCase>&);
 
 const std::vector<OperatorCase>& operator_cases();
+// A part of them (window_cases.cc).
+std::vector<OperatorCase> window_cases();
 
 // Of one family each, in a file of its own.
 void add_functions(std::vector<OperatorCase>&);

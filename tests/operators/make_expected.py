@@ -11,6 +11,7 @@ import json
 import math
 import pathlib
 
+import expected_convolution
 import expected_functions
 import expected_half
 import expected_linalg
@@ -448,6 +449,7 @@ with np.errstate(all="ignore"):
     expected_linalg.add(case, fault)
     expected_half.add(cases, tensor)
     expected_transform.add(case, fault)
+    expected_convolution.write(case)
 for op, value, tolerance, attributes in further:
     case(op, [], value, tolerance, **attributes)
 path = pathlib.Path(__file__).with_name("expected.json")

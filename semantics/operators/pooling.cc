@@ -1,0 +1,192 @@
+// Pooling over windows of each channel, and windows as columns of a matrix.
+//
+// Strides that are left out are those of windows side by side. A window that covers nothing but
+// padding is an error of shape. The gradient of max_pool goes to the first of equal maxima, so it
+// is constant between ties: its own gradient in x is 0. Evaluation: runtime/kernels/pooling.cc.
+#include "runtime/kernels/convolution.h"
+
+#include "semantics/operators/windows.h"
+
+namespace rml {
+
+namespace {
+
+using dtypes::number, dtypes::real;
+
+ShapeResult pooled(const Shape& x, std::span<const Attribute> attributes) {
+  const WindowsResult windows = pool_windows(x, attributes);
+  if (const auto* error = std::get_if<std::string>(&windows)) return *error;
+  return outputs_of(std::get<0>(windows), x.size() - 2, x[0], x[1]);
+}
+
+ShapeResult pool_shape(const Application& app) { return pooled(app.operand_shapes[0], app.attributes); }
+
+ShapeResult select_shape(const Application& app) {
+  const Shape &x = app.operand_shapes[0], &v = app.operand_shapes[1];
+  if (x != v) return "places of maxima in " + to_string(x) + " are none in " + to_string(v);
+  return pool_shape(app);
+}
+
+std::string not_pooled(const Shape& x, const Shape& expected, const Shape& g) {
+  return "pooling of " + to_string(x) + " is of shape " + to_string(expected) + ", not " + to_string(g);
+}
+
+ShapeResult max_gradient_shape(const Application& app) {
+  const Shape& x = app.operand_shapes[0];
+  const ShapeResult forward = pool_shape(app);
+  if (std::holds_alternative<std::string>(forward)) return forward;
+  if (std::get<Shape>(forward) != app.operand_shapes[1])
+    return not_pooled(x, std::get<Shape>(forward), app.operand_shapes[1]);
+  return x;
+}
+
+ShapeResult sum_gradient_shape(const Application& app) {
+  const ShapeResult x = shape_attribute(app);
+  if (std::holds_alternative<std::string>(x)) return x;
+  const ShapeResult forward = pooled(std::get<Shape>(x), app.attributes.subspan(1));
+  if (std::holds_alternative<std::string>(forward)) return forward;
+  if (std::get<Shape>(forward) != app.operand_shapes[0])
+    return not_pooled(std::get<Shape>(x), std::get<Shape>(forward), app.operand_shapes[0]);
+  return x;
+}
+
+// ---- columns --------------------------------------------------------------------------------
+
+ShapeResult columns(const Shape& x, std::span<const Attribute> attributes) {
+  const window::Integers sizes(attributes[0].integers.data(), static_cast<std::int64_t>(attributes[0].integers.size()));
+  const WindowsResult windows = windows_over(x, sizes, attributes.subspan(1));
+  if (const auto* error = std::get_if<std::string>(&windows)) return *error;
+  const window::Windows& w = std::get<0>(windows);
+  std::int64_t rows = 0;
+  if (__builtin_mul_overflow(x[1], w.taps(), &rows)) return checked_shape({x[1], w.taps()});
+  return checked_shape({x[0], rows, w.outputs()});
+}
+
+ShapeResult im2col_shape(const Application& app) { return columns(app.operand_shapes[0], app.attributes); }
+
+ShapeResult col2im_shape(const Application& app) {
+  const ShapeResult x = shape_attribute(app);
+  if (std::holds_alternative<std::string>(x)) return x;
+  const ShapeResult forward = columns(std::get<Shape>(x), app.attributes.subspan(1));
+  if (std::holds_alternative<std::string>(forward)) return forward;
+  if (std::get<Shape>(forward) != app.operand_shapes[0])
+    return "the columns of " + to_string(std::get<Shape>(x)) + " are of shape " + to_string(std::get<Shape>(forward)) +
+           ", not " + to_string(app.operand_shapes[0]);
+  return x;
+}
+
+// ---- rows -----------------------------------------------------------------------------------
+
+using Parameters = std::vector<OperatorParameter>;
+
+Parameters windowed(Parameters list) {
+  for (const OperatorParameter& p : {integers("window"), integers("strides", "all"), integers("padding", "all"),
+                                     integers("dilations", "all"), integers("same", "0")})
+    list.push_back(p);
+  return list;
+}
+Parameters pool(Parameters list, bool counts = false) {
+  list = windowed(std::move(list));
+  list.push_back(integers("ceil_mode", "0"));
+  if (counts) list.push_back(integers("count_include_pad", "0"));
+  return list;
+}
+
+std::vector<OperatorInfo> max_rows() {
+  return {
+      kernel_row<rml_kernel_max_pool>(
+          "max_pool", "rml_kernel_max_pool", pool({operand("x", number)}), same(number), pool_shape,
+          {"max_pool_gradient(x, dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same, "
+           "ceil_mode=ceil_mode)"},
+          {"MaxPool",
+           "The largest element of each window, or NaN if one is NaN, over x of shape [batch, channels, spatial…]. "
+           "strides, the window where left out, padding, which takes no part, dilations and same are as in conv; with "
+           "ceil_mode=1 windows that begin within x or its first padding may run over the end.",
+           "max_pool([[[1, 3, 2, 5, 4]]], 2, ceil_mode=1) -- [[3,5,4]]"}),
+      kernel_row<rml_kernel_max_pool_indices>(
+          "max_pool_indices", "rml_kernel_max_pool_indices", pool({operand("x", number)}), exactly(DType::i64),
+          pool_shape, {"none: integer result"},
+          {"MaxPool",
+           "Where max_pool finds each maximum: positions among all elements of x in row-major order; the first of "
+           "equal ones.",
+           "max_pool_indices([[[1, 3, 3, 5]]], 3, strides=1) -- [[1,3]]"}),
+      kernel_row<rml_kernel_max_pool_select>(
+          "max_pool_select", "rml_kernel_max_pool_select", pool({operand("x", number), operand("v", number)}),
+          same(number), select_shape,
+          {"zeros_like(x)",
+           "max_pool_gradient(x, dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same, "
+           "ceil_mode=ceil_mode)"},
+          {"", "The elements of v where max_pool finds the first of the largest elements of x.",
+           "max_pool_select([[[1, 3, 7, 5]]], [[[4, 5, 6, 7]]], 2) -- [[5,6]]"}),
+      kernel_row<rml_kernel_max_pool_gradient>(
+          "max_pool_gradient", "rml_kernel_max_pool_gradient", pool({operand("x", number), operand("g", number)}),
+          same(number), max_gradient_shape,
+          {"zeros_like(x)",
+           "max_pool_select(x, dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same, "
+           "ceil_mode=ceil_mode)"},
+          {"", "The elements of g added up where max_pool finds the first of the largest elements of x.",
+           "max_pool_gradient([[[1, 3, 7, 5]]], [[[4, 5]]], 2) -- [[0,4,5,0]]"}),
+  };
+}
+
+std::vector<OperatorInfo> sum_rows() {
+  return {
+      kernel_row<rml_kernel_average_pool>(
+          "average_pool", "rml_kernel_average_pool", pool({operand("x", real)}, true), same(real), pool_shape,
+          {"average_pool_gradient(shape(x), dy, window=window, strides=strides, padding=padding, dilations=dilations, "
+           "same=same, ceil_mode=ceil_mode, count_include_pad=count_include_pad)"},
+          {"AveragePool",
+           "The mean of each window, whose attributes are those of max_pool; padding counts, as zeros, only with "
+           "count_include_pad=1, and what a window covers beyond it never.",
+           "average_pool([[[1.0, 3.0, 2.0, 6.0]]], 2, strides=1) -- [[2,2.5,4]]"}),
+      kernel_row<rml_kernel_average_pool_gradient>(
+          "average_pool_gradient", "rml_kernel_average_pool_gradient",
+          pool({integers("shape"), operand("g", real)}, true), same(real), sum_gradient_shape,
+          {"average_pool(dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same, "
+           "ceil_mode=ceil_mode, count_include_pad=count_include_pad)"},
+          {"", "The elements of g, each shared out evenly over its window of a tensor of the given shape.",
+           "average_pool_gradient([1, 1, 4], [[[4.0, 6.0]]], 2) -- [[2,2,3,3]]"}),
+      kernel_row<rml_kernel_sum_pool>(
+          "sum_pool", "rml_kernel_sum_pool", pool({operand("x", number)}), same(number), pool_shape,
+          {"sum_pool_gradient(shape(x), dy, window=window, strides=strides, padding=padding, dilations=dilations, "
+           "same=same, ceil_mode=ceil_mode)"},
+          {"", "The sum of each window, whose attributes are those of max_pool.",
+           "sum_pool([[[1, 3, 2, 6]]], 2, strides=1) -- [[4,5,8]]"}),
+      kernel_row<rml_kernel_sum_pool_gradient>(
+          "sum_pool_gradient", "rml_kernel_sum_pool_gradient", pool({integers("shape"), operand("g", number)}),
+          same(number), sum_gradient_shape,
+          {"sum_pool(dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same, "
+           "ceil_mode=ceil_mode)"},
+          {"", "The elements of g, each added to all of its window of a tensor of the given shape.",
+           "sum_pool_gradient([1, 1, 3], [[[4, 6]]], 2, strides=1) -- [[4,10,6]]"}),
+  };
+}
+
+std::vector<OperatorInfo> column_rows() {
+  return {
+      kernel_row<rml_kernel_im2col>(
+          "im2col", "rml_kernel_im2col", windowed({operand("x", number)}), same(number), im2col_shape,
+          {"col2im(shape(x), dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same)"},
+          {"",
+           "The windows of x, whose attributes are those of conv, as columns: shape [batch, channels elements of the "
+           "window, number of windows], the window innermost in a column.",
+           "im2col([[[1, 2, 3]]], 2) -- [[1,2;2,3]]"}),
+      kernel_row<rml_kernel_col2im>(
+          "col2im", "rml_kernel_col2im", windowed({integers("shape"), operand("columns", number)}), same(number),
+          col2im_shape, {"im2col(dy, window=window, strides=strides, padding=padding, dilations=dilations, same=same)"},
+          {"Col2Im", "The columns of im2col added up where they come from, in a tensor of the given shape.",
+           "col2im([1, 1, 3], [[[1, 2], [2, 3]]], 2) -- [[1,4,3]]"}),
+  };
+}
+
+}  // namespace
+
+std::vector<OperatorInfo> pooling_operators() {
+  std::vector<OperatorInfo> rows = max_rows();
+  for (auto family : {sum_rows, column_rows}) {
+    for (OperatorInfo& info : family()) rows.push_back(std::move(info));
+  }
+  return rows;
+}
+
+}  // namespace rml
