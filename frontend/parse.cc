@@ -400,7 +400,11 @@ class Builder {
   }
 
   ExprId plain(RmlParser::PlainContext* p) {
-    if (auto* literal_context = dynamic_cast<RmlParser::LiteralContext*>(p)) return literal(literal_context->value);
+    if (auto* literal_context = dynamic_cast<RmlParser::LiteralContext*>(p)) {
+      if (literal_context->value->getType() == RmlParser::STRING)
+        return add(ast::TextLiteral{string_value(literal_context->STRING())}, span(literal_context));
+      return literal(literal_context->value);
+    }
     if (auto* group = dynamic_cast<RmlParser::ParenthesisedContext*>(p)) {
       // The parentheses are part of the place: what is written behind it applies to all of it.
       const ExprId inner = expr(group->expr());

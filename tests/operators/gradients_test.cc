@@ -203,7 +203,7 @@ class Rule {
         skip();
         if (left_out(alone) && (text_[at_] == ',' || text_[at_] == ')')) continue;
         at_ = from;
-        attributes[first] = static_value(comparison());
+        attributes[first] = attribute();
         continue;
       }
       at_ = begin;
@@ -214,10 +214,23 @@ class Rule {
       else if (parameter.kind == ParameterKind::dtype)
         attributes["dtype"] = dtype_attribute(dtype_named(word()).value());
       else
-        attributes[std::string(parameter.name)] = static_value(comparison());
+        attributes[std::string(parameter.name)] = attribute();
     } while (take(","));
     expect(")");
     return value_of(apply_row(info, operands, attributes));
+  }
+  // Of a call or a rule: a text, the name of one, or a static value.
+  Attribute attribute() {
+    const std::size_t begin = at_;
+    if (take("\"")) {
+      const std::size_t from = at_;
+      at_ = text_.find('"', from);
+      return text_attribute_value(std::string(text_.substr(from, at_++ - from)));
+    }
+    const auto given = scope_.call.attributes.find(word());
+    if (given != scope_.call.attributes.end() && !given->second.text.empty()) return given->second;
+    at_ = begin;
+    return static_value(comparison());
   }
   static Attribute static_value(const Tensor& value) {
     if (is_float(value.dtype())) return number_attribute_value(value.as<double>()[0]);

@@ -11,6 +11,7 @@ import json
 import math
 import pathlib
 
+import expected_indexing
 import numpy as np
 
 rng = np.random.default_rng(20240229)
@@ -54,7 +55,7 @@ def fault(op, operands, kind, **attributes):
     cases.append({"op": op, "in": [tensor(x) for x in operands], "attr": attributes, "fault": kind})
 
 
-def draw(dtype, shape):
+def draw(dtype, shape, rng=rng):
     if dtype == "bool":
         return rng.integers(0, 2, shape).astype(np.bool_)
     if dtype in INTEGERS:
@@ -412,6 +413,7 @@ def random_draws():
 with np.errstate(all="ignore"):
     for section in (elementwise, functions, casts, products, structure, reductions, random_draws):
         section()
+    expected_indexing.write(case, fault, draw)
 path = pathlib.Path(__file__).with_name("expected.json")
 path.write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")
 print(len(cases), "cases,", path.stat().st_size, "bytes")
