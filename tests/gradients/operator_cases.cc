@@ -129,6 +129,7 @@ const std::vector<OperatorCase>& operator_cases() {
     add_products(list);
     add_structure(list);
     add_reductions(list);
+    add_indexing_cases(list);
     return list;
   }();
   return all;

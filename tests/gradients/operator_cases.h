@@ -19,4 +19,7 @@ struct OperatorCase {
 
 const std::vector<OperatorCase>& operator_cases();
 
+// A family's part of them.
+void add_indexing_cases(std::vector<OperatorCase>&);
+
 }  // namespace rml::gradients
