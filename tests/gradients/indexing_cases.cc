@@ -8,8 +8,8 @@ namespace {
 using Cases = std::vector<OperatorCase>;
 
 void add_moves(Cases& list) {
-  for (const std::string_view mode : {R"(mode="constant")", R"(mode="edge")", R"(mode="reflect")",
-                                      R"(mode="symmetric")", R"(mode="wrap")"}) {
+  for (const std::string_view mode :
+       {R"(mode="constant")", R"(mode="edge")", R"(mode="reflect")", R"(mode="symmetric")", R"(mode="wrap")"}) {
     list.push_back({"pad", {"f64[3]"}, {"p", "2", "1", mode}});
     list.push_back({"pad", {"f64[3]"}, {"p", "5", "-1", mode}});
     list.push_back({"pad", {"f64[2, 3]"}, {"p", "[1, 0]", "[0, 2]", mode}});
@@ -53,9 +53,8 @@ void add_gathers(Cases& list) {
     list.push_back({"scatter_elements", {"f64[3]", "i32[4]", "f64[4]"}, {"p", "q", "r", reduction}});
     list.push_back({"scatter_elements", {"f64[2, 3]", "i32[2, 2]", "f64[2, 2]"}, {"p", "q", "r", "axis=1", reduction}});
     list.push_back({"scatter_nd", {"f64[2, 2]", "i32[3, 1]", "f64[3, 2]"}, {"p", "q", "r", reduction}});
-    list.push_back({"scatter_nd",
-                    {"f64[2, 2]", "i32[2, 3, 1]", "f64[2, 3]"},
-                    {"p", "q", "r", "batch_dims=1", reduction}});
+    list.push_back(
+        {"scatter_nd", {"f64[2, 2]", "i32[2, 3, 1]", "f64[2, 3]"}, {"p", "q", "r", "batch_dims=1", reduction}});
   }
   list.push_back({"dynamic_slice", {"f64[4, 2]", "i32[1]"}, {"p", "q", "[2]"}});
   list.push_back({"dynamic_slice", {"f64[4, 3]", "i32[2]"}, {"p", "q", "[2, 1]"}});

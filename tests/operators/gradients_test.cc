@@ -395,6 +395,34 @@ TEST(Gradients, structure) {
   check({"place_slice", {draw({2, 2}, -2, 2)}, {{"shape", axes({4, 2})}, {"steps", scalar_attribute(2)}}});
 }
 
+// What other libraries get wrong: the derivative of a join along another axis than the first.
+TEST(KnownDefects, concat_gradient_slices_its_own_axis) {
+  for (const std::int64_t axis : {0, 1, 2, -1}) {
+    std::vector<Tensor> parts;
+    for (const std::int64_t extent : {1, 2, 3}) {
+      Shape shape{2, 3, 4};
+      shape[static_cast<std::size_t>(axis < 0 ? axis + 3 : axis)] = extent;
+      parts.push_back(draw(shape, -2, 2));
+    }
+    check({"concat", parts, {{"axis", scalar_attribute(axis)}}});
+  }
+}
+
+// Operands of different lengths: exchanged, the adjoints would not even fit.
+TEST(KnownDefects, outer_gradient_operands_are_not_exchanged) {
+  check({"outer", {draw({2}, -2, 2), draw({5}, -2, 2)}, {}});
+}
+
+// Indices that occur twice: both adjoints are added, and the operand's value is not touched.
+TEST(KnownDefects, gather_gradient_accumulates_into_the_adjoint) {
+  const Tensor twice = tensor(DType::i32, {4}, {2, 0, 2, 2});
+  check({"take", {draw({3, 2}, -2, 2), twice}, {{"axis", scalar_attribute(0)}}});
+  const Call call{"take", {tensor(DType::f64, {3}, {7, 8, 9}), twice}, {}};
+  const OperatorInfo& take = operators()[operators().require("take")];
+  const Tensor dy = tensor(DType::f64, {4}, {1, 10, 100, 1000});
+  EXPECT_EQ(to_string(Rule(take.vjp[0], {take, call, 0, evaluate(call), dy}).value()), "[10,0,1101]");
+}
+
 TEST(Gradients, reductions) {
   for (const std::string name : {"sum", "mean", "min", "max"}) {
     for (const Shape& shape : {Shape{}, Shape{4}, Shape{2, 3}, Shape{2, 3, 2, 2}}) {
