@@ -213,7 +213,7 @@ std::vector<OperatorInfo> gather_rows() {
            "sum_take([3], [1, 2, 4], [0, 2, 2]) -- [1,0,6]"}),
       kernel_row<rml_kernel_gather_elements>(
           "gather_elements", "rml_kernel_gather_elements",
-          {operand("x", element), operand("i", integer, 1), integers("axis", "0")}, same(element),
+          {operand("x", element), operand("i", integer, 1), integers("axis", "-1")}, same(element),
           gather_elements_shape,
           {"scatter_elements(zeros_like(x), i, dy, axis=axis, reduction=\"add\")", integer_operand},
           {"GatherElements",
@@ -257,7 +257,7 @@ std::vector<OperatorInfo> scatter_rows() {
   };
   return {
       kernel_row<rml_kernel_scatter_elements>(
-          "scatter_elements", "rml_kernel_scatter_elements", parameters(integers("axis", "0")), same(element),
+          "scatter_elements", "rml_kernel_scatter_elements", parameters(integers("axis", "-1")), same(element),
           scatter_elements_shape,
           {"scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, part=0)", integer_operand,
            "scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, part=1)"},
@@ -274,7 +274,7 @@ std::vector<OperatorInfo> scatter_rows() {
           {"ScatterND", "x with the updates at the places that gather_nd would read, as scatter_elements does.",
            "scatter_nd([1, 2, 3], [[2], [0]], [5, 6]) -- [6,2,5]"}),
       kernel_row<rml_kernel_scatter_elements_gradient, gradient_scratch>(
-          "scatter_elements_gradient", "rml_kernel_scatter_elements_gradient", of_gradient(integers("axis", "0")),
+          "scatter_elements_gradient", "rml_kernel_scatter_elements_gradient", of_gradient(integers("axis", "-1")),
           same(real), gradient_shape<scatter_elements_shape>,
           {derivative, integer_operand, derivative, derivative, derivative},
           {"",

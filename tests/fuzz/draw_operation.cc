@@ -239,6 +239,8 @@ class Draw {
       text = std::to_string(a.integers[0]);
     } else {
       a.integers = some_integers(p.name);
+      // The type checker refuses this before any rule is asked.
+      if (a.integers.empty() && !p.default_value.empty() && p.default_value != "all") a.integers = {0};
       text = list_text(a.integers);
     }
     return a;
