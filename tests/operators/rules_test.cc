@@ -203,8 +203,8 @@ TEST(ShapeRules, errors_of_gathers_name_both_shapes) {
             "axis 2 is out of range for rank 1");
   EXPECT_EQ(error_of(apply_row("gather_elements", {floats({3, 2}), indices({2})}, {})),
             "a tensor and its indices have one rank, not [3, 2] and [2]");
-  EXPECT_EQ(error_of(apply_row("gather_elements", {floats({3, 2}), indices({2, 3})}, {})),
-            "indices of shape [2, 3] go beyond [3, 2] along axis 1");
+  EXPECT_EQ(error_of(apply_row("gather_elements", {floats({3, 2}), indices({4, 2})}, {})),
+            "indices of shape [4, 2] go beyond [3, 2] along axis 0");
   EXPECT_EQ(error_of(apply_row("take_along_axis", {floats({3, 2}), indices({2, 2})}, {})),
             "indices of shape [2, 2] do not broadcast to [3, 2]");
   EXPECT_EQ(error_of(apply_row("gather_nd", {floats({3, 2}), indices({4, 3})}, {})),
