@@ -27,6 +27,7 @@ class Transplant {
   ast::Expr moved(ast::BoolLiteral f) { return f; }
   ast::Expr moved(ast::IntLiteral f) { return f; }
   ast::Expr moved(ast::FloatLiteral f) { return f; }
+  ast::Expr moved(ast::TextLiteral f) { return f; }
   ast::Expr moved(ast::Error f) { return f; }
   ast::Expr moved(ast::Unary f) { return ast::Unary{f.op, expr(f.operand)}; }
   ast::Expr moved(ast::Binary f) {

@@ -72,6 +72,7 @@ class Printer {
     number << e.value;
     line("float " + number.str());
   }
+  void operator()(const ast::TextLiteral& e) { line("text \"" + e.value + "\""); }
   void operator()(const ast::Unary& e) { form(rml::text(e.op), {e.operand}); }
   void operator()(const ast::Binary& e) { form(rml::text(e.op), {e.left, e.right}); }
   void operator()(const ast::If& e) { form("if", {e.condition, e.then_branch, e.else_branch}); }

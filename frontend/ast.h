@@ -61,6 +61,9 @@ struct IntLiteral {
 struct FloatLiteral {
   double value;
 };
+struct TextLiteral {
+  std::string value;
+};  // an argument for an operator's text
 struct Unary {
   UnaryOp op;
   ExprId operand;
@@ -124,8 +127,8 @@ struct Call {
 // What error recovery leaves behind; later passes give it any type and stay silent.
 struct Error {};
 
-using Expr = std::variant<Name, BoolLiteral, IntLiteral, FloatLiteral, Unary, Binary, If, Fby, Post, When, Merge, Array,
-                          Index, Call, Error>;
+using Expr = std::variant<Name, BoolLiteral, IntLiteral, FloatLiteral, TextLiteral, Unary, Binary, If, Fby, Post, When,
+                          Merge, Array, Index, Call, Error>;
 
 struct TypeAnnotation {
   Symbol dtype;

@@ -400,7 +400,7 @@ class Builder {
   }
 
   ExprId plain(RmlParser::PlainContext* p) {
-    if (auto* literal_context = dynamic_cast<RmlParser::LiteralContext*>(p)) return literal(literal_context->value);
+    if (auto* literal_context = dynamic_cast<RmlParser::LiteralContext*>(p)) return literal(literal_context);
     if (auto* group = dynamic_cast<RmlParser::ParenthesisedContext*>(p)) {
       // The parentheses are part of the place: what is written behind it applies to all of it.
       const ExprId inner = expr(group->expr());
@@ -427,14 +427,16 @@ class Builder {
     return finish_call(std::move(call), differential->arguments(), differential);
   }
 
-  ExprId literal(const antlr4::Token* token) {
-    const Span s = span(token);
-    const bool reported = tokens_[token->getTokenIndex()].reported;
-    switch (token->getType()) {
+  ExprId literal(RmlParser::LiteralContext* l) {
+    const Span s = span(l->value);
+    const bool reported = tokens_[l->value->getTokenIndex()].reported;
+    switch (l->value->getType()) {
       case RmlParser::TRUE:
         return add(ast::BoolLiteral{true}, s);
       case RmlParser::FALSE:
         return add(ast::BoolLiteral{false}, s);
+      case RmlParser::STRING:
+        return add(ast::TextLiteral{string_value(l->STRING())}, s);
       case RmlParser::INT:
         return reported ? missing(s) : add(read_integer(text(s), s, diagnostics_), s);
       default:

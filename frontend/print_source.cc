@@ -113,6 +113,14 @@ class Printer {
   void form(const ast::BoolLiteral& x, Level) { out_ += x.value ? "true" : "false"; }
   void form(const ast::IntLiteral& x, Level) { out_ += std::to_string(x.value); }
   void form(const ast::FloatLiteral& x, Level) { out_ += float_text(x.value); }
+  void form(const ast::TextLiteral& x, Level) {
+    out_ += '"';
+    for (const char c : x.value) {
+      if (c == '"' || c == '\\') out_ += '\\';
+      out_ += c == '\n' ? std::string("\\n") : c == '\t' ? std::string("\\t") : std::string(1, c);
+    }
+    out_ += '"';
+  }
   void form(const ast::Unary& x, Level place) {
     at(prefixed, place, [&] {
       out_ += x.op == UnaryOp::negate ? "-" : "not ";

@@ -88,7 +88,7 @@ tight_reference : path ( TIGHT_LPAREN arguments RPAREN )? ;
 path : ID ( DOT ID )* ;
 
 plain
-  : value=( INT | FLOAT | TRUE | FALSE )                                # literal
+  : value=( INT | FLOAT | TRUE | FALSE | STRING )                              # literal
   | LPAREN expr RPAREN                                                  # parenthesised
   | LBRACKET ( expr ( COMMA expr )* )? RBRACKET                         # array
   | DIFF optimizer? path ( TIGHT_LPAREN | LPAREN ) arguments RPAREN     # differential

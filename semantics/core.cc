@@ -96,6 +96,8 @@ std::string attribute_text(const Attribute& attribute, ParameterKind kind) {
       return number_text(attribute.number);
     case ParameterKind::dtype:
       return std::string(name(attribute.dtype));
+    case ParameterKind::text:
+      return quoted(attribute.text);
   }
   return "?";
 }

@@ -45,6 +45,7 @@ class ClockChecker {
   SolverClock form(ExprId, const ast::BoolLiteral&) { return solver_.fresh(); }
   SolverClock form(ExprId, const ast::IntLiteral&) { return solver_.fresh(); }
   SolverClock form(ExprId, const ast::FloatLiteral&) { return solver_.fresh(); }
+  SolverClock form(ExprId, const ast::TextLiteral&) { return solver_.fresh(); }
   SolverClock form(ExprId e, const ast::Unary& unary);
   SolverClock form(ExprId e, const ast::Binary& binary);
   SolverClock form(ExprId e, const ast::If& choice);

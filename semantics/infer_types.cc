@@ -221,6 +221,9 @@ TypeId TypeChecker::form(ExprId e, const ast::FloatLiteral&) {
   return solver_.fresh(dtypes::floating, {Why::literal, program_.span(e)});
 }
 
+// Told by resolve_names where it is no operator's text.
+TypeId TypeChecker::form(ExprId, const ast::TextLiteral&) { return solver_.fresh(); }
+
 TypeId TypeChecker::form(ExprId e, const ast::Unary& unary) {
   const auto* op = std::get_if<OperatorRef>(&names_.references[e.index]);
   // A negated literal is a literal, of types that are not computed with too.

@@ -108,6 +108,8 @@ TypeId TypeChecker::operator_call(ExprId e, OperatorId op) {
       ExprId a = arguments[k];
       if (p.kind == ParameterKind::operand) {
         if (a.valid()) operands.push_back(a);
+      } else if (p.kind == ParameterKind::text) {
+        // resolve_names has looked at it
       } else if (p.kind != ParameterKind::dtype) {
         if (a.valid()) attribute(a, p, row.name);
       } else if (a.valid()) {

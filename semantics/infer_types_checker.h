@@ -38,6 +38,7 @@ class TypeChecker {
   TypeId form(ExprId e, const ast::BoolLiteral&);
   TypeId form(ExprId e, const ast::IntLiteral&);
   TypeId form(ExprId e, const ast::FloatLiteral&);
+  TypeId form(ExprId e, const ast::TextLiteral&);
   TypeId form(ExprId e, const ast::Unary& unary);
   TypeId form(ExprId e, const ast::Binary& binary);
   TypeId form(ExprId e, const ast::If& choice);

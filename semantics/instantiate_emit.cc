@@ -11,6 +11,7 @@
 
 #include "semantics/instantiate_aliases.h"
 #include "semantics/instantiate_conditions.h"
+#include "semantics/instantiate_contraction.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml::draft {
@@ -74,7 +75,8 @@ class Emitter {
   ValueId cycle(ClockId clock);
   ValueId port(const NamedValue& named);
   void emit_value(DraftId d);
-  core::Rhs apply(const Apply& a, ClockId clock);
+  core::Rhs apply(DraftId d, const Apply& a, ClockId clock);
+  core::Rhs contraction(DraftId d, const core::Apply& a, ClockId clock);
   core::Rhs merge(DraftId d, const Merge& m, ClockId clock);
   core::Rhs fby(DraftId d, const Fby& f, ClockId clock);
   core::Rhs index(DraftId d, const Index& i, ClockId clock);
@@ -313,7 +315,7 @@ void Emitter::emit_value(DraftId d) {
             [&](const Alias& x) { return nothing(x); },
             [&](const Const& x) { return nothing(x); },  // constants are not emitted here
             [&](const Input& x) { return core::Rhs(core::Input{x.index}); },
-            [&](const Apply& x) { return apply(x, ck); },
+            [&](const Apply& x) { return apply(d, x, ck); },
             [&](const Index& x) { return index(d, x, ck); },
             [&](const Declared& x) {
               return core::Rhs(core::Apply{
@@ -331,13 +333,29 @@ void Emitter::emit_value(DraftId d) {
   core_[id] = {std::move(rhs), from.dtype, state(d).shape, ck, from.span, from.instance, from.name};
 }
 
-core::Rhs Emitter::apply(const Apply& a, ClockId ck) {
+core::Rhs Emitter::apply(DraftId d, const Apply& a, ClockId ck) {
   core::Apply made{a.op, operands(a.operands), std::get<std::vector<Attribute>>(rules_.attributes(a)), 0};
   if (operators()[a.op].random) {
     made.operands.push_back(cycle(ck));
     made.key = a.key;
   }
-  return made;
+  return operators()[a.op].lowering == Lowering::contraction ? contraction(d, made, ck) : made;
+}
+
+core::Rhs Emitter::contraction(DraftId d, const core::Apply& a, ClockId ck) {
+  std::vector<DType> dtypes;
+  std::vector<Shape> shapes;
+  for (const ValueId v : a.operands) dtypes.push_back(core_[v].dtype), shapes.push_back(core_[v].shape);
+  const DType dtype = draft_[d].dtype;
+  const auto found = contraction_of(operators()[a.op], {dtypes, shapes, a.attributes, dtype});
+  const Place place{ck, draft_[d].span, draft_[d].instance};
+  const ValueId value = write_contraction(
+      std::get<Contraction>(found), a.operands, constant(Tensor(dtype, {}), ck),
+      [&](const char* op, std::vector<ValueId> operands, std::vector<Attribute> attributes, Shape shape) {
+        return add(core::Apply{operators().require(op), std::move(operands), std::move(attributes), 0}, dtype,
+                   std::move(shape), place);
+      });
+  return core::Apply{operators().require("reshape"), {value}, {integers_attribute(state(d).shape)}, 0};
 }
 
 core::Rhs Emitter::when(const When& w, ClockId ck) {

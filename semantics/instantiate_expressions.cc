@@ -58,7 +58,9 @@ Attribute default_attribute(std::string_view text, ParameterKind kind) {
   Attribute a;
   if (text == "all") return a;
   a.given = true;
-  if (kind == ParameterKind::dtype) {
+  if (kind == ParameterKind::text) {
+    a.text = text;
+  } else if (kind == ParameterKind::dtype) {
     a.dtype = dtype_named(text).value_or(DType::f32);
   } else if (kind == ParameterKind::number) {
     std::from_chars(text.data(), text.data() + text.size(), a.number);
@@ -104,6 +106,7 @@ DraftId Elaborator::build(ExprId e) {
                         [&](const ast::BoolLiteral& l) { return boolean(e, l.value); },
                         [&](const ast::IntLiteral& l) { return integer(e, l.value, false); },
                         [&](const ast::FloatLiteral& l) { return floating(e, l.value); },
+                        [&](const ast::TextLiteral&) { return missing(e); },
                         [&](const ast::Unary& u) { return unary(e, u); },
                         [&](const ast::Binary& b) { return binary(e, b); },
                         [&](const ast::If& i) { return conditional(e, i); },
@@ -293,6 +296,9 @@ StaticArgument Elaborator::attribute(const OperatorParameter& parameter, ExprId 
     a.known.given = true;
     if (const auto* named = std::get_if<DTypeRef>(&checked_.names.references[argument.index]))
       a.known.dtype = named->dtype;
+  } else if (parameter.kind == ParameterKind::text) {
+    a.known.given = true;
+    if (const auto* text = std::get_if<ast::TextLiteral>(&program()[argument])) a.known.text = text->value;
   } else {
     a.value = static_value(argument);
   }

@@ -223,6 +223,9 @@ Attribute read_attribute(Line& line, ParameterKind kind) {
       attribute.dtype = dtype.value_or(DType::f32);
       break;
     }
+    case ParameterKind::text:
+      attribute.text = line.name();
+      break;
   }
   return attribute;
 }

@@ -281,6 +281,10 @@ void NameResolver::form(ExprId e, const ast::Name& name) {
   if (!lookup_value(name.symbol, e)) unknown_value(name.symbol, program_.span(e));
 }
 
+void NameResolver::form(ExprId e, const ast::TextLiteral&) {
+  report(Code::E0207, program_.span(e), "a text is no value", "only some arguments of operators are texts");
+}
+
 void NameResolver::form(ExprId e, const ast::Unary& unary) {
   result_.references[e.index] = OperatorRef{operators().require(operator_name(unary.op))};
   expr(unary.operand);

@@ -32,7 +32,7 @@ std::vector<CalleeParameter> NameResolver::parameters(const Reference& callee) c
   } else if (const auto* op = std::get_if<OperatorRef>(&callee)) {
     for (const OperatorParameter& p : operators()[op->op].parameters)
       list.push_back({std::string(p.name), p.kind == ParameterKind::operand || p.default_value.empty(), p.variadic,
-                      p.kind == ParameterKind::dtype});
+                      p.kind == ParameterKind::dtype, p.kind == ParameterKind::text});
   } else {
     list.push_back({"value"});
     if (std::holds_alternative<ParamRef>(callee)) {
@@ -347,19 +347,28 @@ void NameResolver::match_arguments(ExprId e, const ast::Call& call, const Refere
 
 void NameResolver::resolve_arguments(const ast::Call& call, const Reference& callee, const OrderedArguments& ordered) {
   std::vector<CalleeParameter> list = parameters(callee);
-  std::unordered_set<std::uint32_t> dtype_positions;
+  std::unordered_set<std::uint32_t> dtype_positions, text_positions;
   std::size_t extra = ordered.size() - list.size();  // of a variadic operand
   for (std::size_t p = 0, k = 0; p < list.size(); ++p) {
     if (list[p].dtype && ordered[k].valid()) dtype_positions.insert(ordered[k].index);
+    if (list[p].text && ordered[k].valid()) text_positions.insert(ordered[k].index);
     k += list[p].variadic ? 1 + extra : 1;
   }
   for (const ast::Argument& a : call.arguments) {
     if (!a.value.valid()) continue;
     if (dtype_positions.contains(a.value.index))
       dtype_argument(a.value);
+    else if (text_positions.contains(a.value.index))
+      text_argument(a.value);
     else
       expr(a.value);
   }
+}
+
+void NameResolver::text_argument(ExprId e) {
+  if (std::holds_alternative<ast::TextLiteral>(program_[e])) return;
+  if (std::holds_alternative<ast::Error>(program_[e])) return has_error();
+  report(Code::E0207, program_.span(e), "a text is needed here", "not a text, such as `\"ij,jk->ik\"`");
 }
 
 void NameResolver::dtype_argument(ExprId e) {

@@ -28,6 +28,7 @@ struct CalleeParameter {
   bool required = true;
   bool variadic = false;
   bool dtype = false;
+  bool text = false;
 };
 
 class NameResolver {
@@ -71,6 +72,7 @@ class NameResolver {
   void form(ExprId, const ast::BoolLiteral&) {}
   void form(ExprId, const ast::IntLiteral&) {}
   void form(ExprId, const ast::FloatLiteral&) {}
+  void form(ExprId e, const ast::TextLiteral&);
   void form(ExprId e, const ast::Unary& unary);
   void form(ExprId e, const ast::Binary& binary);
   void form(ExprId e, const ast::If& choice);
@@ -112,6 +114,7 @@ class NameResolver {
                    std::vector<OrderedArguments>& places, const std::string& signature);
   void resolve_arguments(const ast::Call& call, const Reference& callee, const OrderedArguments& ordered);
   void dtype_argument(ExprId e);
+  void text_argument(ExprId e);
 
   const std::string& text(Symbol s) const { return program_.text(s); }
 

@@ -60,6 +60,7 @@ class ExpressionPrinter {
   static int strength_of(const ast::BoolLiteral&) { return atom_strength; }
   static int strength_of(const ast::IntLiteral&) { return atom_strength; }
   static int strength_of(const ast::FloatLiteral&) { return atom_strength; }
+  static int strength_of(const ast::TextLiteral&) { return atom_strength; }
   static int strength_of(const ast::Unary&) { return prefix_strength; }
   static int strength_of(const ast::Binary& b) { return strength(b.op); }
   static int strength_of(const ast::If&) { return any_strength; }
@@ -82,6 +83,7 @@ class ExpressionPrinter {
     if (s.find_first_of(".en") == std::string::npos) s += ".0";
     out_ += s;
   }
+  void form(const ast::TextLiteral& t) { out_ += "\"" + t.value + "\""; }
   void form(const ast::Unary& u) {
     out_ += symbol_text(u.op);
     if (u.op == UnaryOp::logical_not) out_ += " ";

@@ -156,6 +156,8 @@ class Sharing {
     std::uint64_t bits;
     std::memcpy(&bits, &a.number, sizeof bits);
     append(key, bits);
+    append(key, a.text.size());
+    key += a.text;
   }
 
   // Everything two equal values agree in; empty: identity matters.

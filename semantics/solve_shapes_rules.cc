@@ -69,6 +69,12 @@ std::string written(const OperatorInfo& row) {
   return name.empty() ? std::string() : "`" + std::string(name) + "`: ";
 }
 
+// Whether the parameter is an integer where it is left out, so that no rule expects none.
+bool has_one(const OperatorParameter& parameter) {
+  const std::string_view text = parameter.default_value;
+  return !text.empty() && text != "all" && text[0] != '[';
+}
+
 Problem problem(Code code, Span span, std::string message) { return {code, span, std::move(message), {}, {}, {}}; }
 
 }  // namespace
@@ -161,6 +167,8 @@ Outcome<std::vector<Attribute>> ShapeRules::attributes(const Apply& apply) const
                          what + " is an integer or a vector of them, not " + type_string(s.constant->dtype(), s.shape));
         a.scalar = s.shape.empty();
         a.integers = s.constant->integers();
+        if (a.integers.empty() && has_one(parameter))
+          return problem(Code::E0305, span, what + " needs an integer, not an empty vector");
       }
     }
     known.push_back(std::move(a));

@@ -313,6 +313,10 @@ class Body {
   void iota(ValueId);
   void one_hot(ValueId, ValueId at);
 
+  // emit_indexing.cc
+  void move(ValueId, const core::Apply&);
+  void sum_moves(ValueId, const core::Apply&);
+
   // emit_call.cc: what is not in the equations
   void random(ValueId, const core::Apply&);
   void kernel(ValueId, const core::Apply&);

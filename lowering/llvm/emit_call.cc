@@ -121,9 +121,10 @@ void Body::kernel(ValueId v, const core::Apply& a) {
   auto* attribute = llvm::StructType::get(module.context, {pointer, wide, ir.getDoubleTy()});
   std::vector<llvm::Constant*> attributes;
   for (const Attribute& x : a.attributes) {
-    auto* count = ir.getInt64(x.given ? x.integers.size() : std::uint64_t(-1));
+    const std::vector<std::int64_t> list = kernel_integers(x);
+    auto* count = ir.getInt64(x.given ? list.size() : std::uint64_t(-1));
     attributes.push_back(llvm::ConstantStruct::get(
-        attribute, {integers(x.integers), count, llvm::ConstantFP::get(ir.getDoubleTy(), x.number)}));
+        attribute, {integers(list), count, llvm::ConstantFP::get(ir.getDoubleTy(), x.number)}));
   }
   auto* type = llvm::StructType::get(module.context, {pointer, pointer, pointer, pointer, wide, wide, word, word});
   auto* call = variable(type, llvm::StringRef(row.name));

@@ -67,6 +67,11 @@ void Body::apply(ValueId v, const core::Apply& a) {
       return place(v, a);
     case Lowering::place_slice:
       return place_slice(v, a);
+    case Lowering::move:
+      return move(v, a);
+    case Lowering::sum_moves:
+      return sum_moves(v, a);
+    case Lowering::contraction:
     case Lowering::folded:
     case Lowering::expanded:
       break;

@@ -22,7 +22,8 @@ typedef struct rml_array {
   uint32_t dtype;         /* RML_F32, … of rmlrt.h */
 } rml_array;
 
-/* A static attribute; of a list its elements, of a number `number`. Not given (its default is "all"): count is -1. */
+/* A static attribute; of a list its elements, of a text its characters, of a number `number`. Not given (its default is
+ * "all"): count is -1. */
 typedef struct rml_attribute {
   const int64_t* integers;
   int64_t count;

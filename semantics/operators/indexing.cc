@@ -1,8 +1,17 @@
 // Operators that read or write elements at places found while running, and those that reorder them.
-#include "semantics/operators/rules.h"
+#include "semantics/operators/indexing.h"
+
+#include <iterator>
 
 namespace rml {
 
-std::vector<OperatorInfo> indexing_operators() { return {}; }
+std::vector<OperatorInfo> indexing_operators() {
+  std::vector<OperatorInfo> rows;
+  for (const auto family : {rearrangement_operators, gather_operators, ordering_operators, contraction_operators}) {
+    std::vector<OperatorInfo> more = family();
+    rows.insert(rows.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
+  }
+  return rows;
+}
 
 }  // namespace rml

@@ -50,6 +50,7 @@ enum class ParameterKind : std::uint8_t {
   integers,  // an integer or a vector of integers: shapes, axes, strides
   number,    // any numeric scalar, converted to f64
   dtype,     // a dtype's name: cast(f32, x); it is the dtype of the result
+  text,      // a string: einsum("ij,jk->ik", a, b)
 };
 
 struct OperatorParameter {
@@ -69,6 +70,7 @@ struct Attribute {
   std::vector<std::int64_t> integers;
   double number = 0;
   DType dtype = DType::f32;
+  std::string text{};
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
@@ -213,6 +215,9 @@ enum class Lowering : std::uint8_t {
   place,        // zeros with operand 0 at the index given by the other operands
   place_slice,  // zeros with operand 0 at the places that slice would read
   expanded,     // never reaches code generation: replaced by its OperatorInfo::definition
+  move,         // the strided copies of OperatorInfo::moves
+  sum_moves,    // the same read backwards, elements that meet added
+  contraction,  // einsum: other operators stand for it when core is made (contraction.h)
 };
 
 // The forms that walk over their operand and combine its elements into fewer.
@@ -221,6 +226,8 @@ constexpr bool is_reduction(Lowering l) {
          l == Lowering::reduce_max || l == Lowering::reduce_prod || l == Lowering::reduce_all ||
          l == Lowering::reduce_any || l == Lowering::sum_to;
 }
+
+struct Move;  // moves.h
 
 struct OperatorInfo {
   std::string_view name;
@@ -233,7 +240,8 @@ struct OperatorInfo {
   ScalarOp scalar = ScalarOp::none;
   std::string_view kernel{};                              // C symbol of a runtime kernel, if any
   std::int64_t (*scratch)(const Application&) = nullptr;  // bytes that a Lowering::kernel needs; null: none
-  std::string_view failure = "index out of bounds";       // what stops the run, where can_fail
+  std::vector<Move> (*moves)(const Shape& x, std::span<const Attribute>) = nullptr;
+  std::string_view failure = "index out of bounds";  // what stops the run, where can_fail
   // Lowering::expanded: what the application is equal to, as an R(ML)2 expression over the parameter names.
   std::string_view (*definition)(const Application&) = nullptr;
   bool can_fail = false;  // division, indexing, …: an effect, kept alive
@@ -281,6 +289,8 @@ std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank);
 std::vector<std::size_t> transposed_axes(const Application&);
 // Reductions: which axes of the operand are reduced; nothing if the attribute is wrong.
 std::optional<std::vector<bool>> reduced_axes(const Attribute& axis, std::size_t rank);
+// The integers that a kernel is told of an attribute (runtime/kernels/kernel.h).
+std::vector<std::int64_t> kernel_integers(const Attribute&);
 // slice and place_slice: along each axis of `whole` the elements start, start + step, …
 struct SliceRange {
   std::int64_t start = 0, count = 0, step = 1;

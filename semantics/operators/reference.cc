@@ -41,6 +41,8 @@ std::string_view kind_text(ParameterKind kind) {
       return "static number";
     case ParameterKind::dtype:
       return "dtype";
+    case ParameterKind::text:
+      return "text";
   }
   return "";
 }

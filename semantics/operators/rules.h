@@ -31,6 +31,9 @@ inline OperatorParameter integers(std::string_view name, std::string_view defaul
 inline OperatorParameter number_attribute(std::string_view name, std::string_view default_value) {
   return {name, ParameterKind::number, {}, false, default_value};
 }
+inline OperatorParameter text_attribute(std::string_view name, std::string_view default_value = {}) {
+  return {name, ParameterKind::text, {}, false, default_value};
+}
 inline DTypeSlot same(DTypeSet allowed, int variable = 0) { return {variable, allowed}; }
 inline DTypeSlot exactly(DType dtype) { return {-1, bit(dtype)}; }
 

@@ -1,10 +1,11 @@
 // Differential fuzzing: every generated program must mean the same to the reference engine
 // and to compiled code at -O0 and -O2, also when its state is saved and loaded after every cycle.
 //
-//   differential_fuzz [--gradients] [--reference] [--from SEED] [--count N] [--jobs N] [--print SEED]
+//   differential_fuzz [--gradients] [--reference] [--operations] [--from SEED] [--count N] [--jobs N] [--print SEED]
 //
 // With --gradients the programs train a node, whose gradients are first held to central differences;
-// with --reference that is all.
+// with --reference that is all. With --operations they apply operators of the table, whatever it has, to
+// inputs; compiled with rounding left open (no --strict-math) they may differ by that.
 //
 // Each worker process takes every jobs-th seed and reports one letter per program through a
 // pipe; a worker that dies names the seed it was at. Programs the checker rejects
@@ -32,6 +33,7 @@
 #include "driver/pipeline.h"
 #include "frontend/render.h"
 #include "fuzz/check_differences.h"
+#include "fuzz/draw_operation.h"
 #include "fuzz/generate_gradient_program.h"
 #include "lowering/validate_schedule.h"
 
@@ -161,11 +163,73 @@ Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t s
   return {};
 }
 
+// Floats near each other; what follows from how floats compare may differ altogether.
+bool near_cell(const Cell& a, const Cell& b) {
+  if (a.presence != b.presence) return false;
+  if (a.presence != Presence::present || !is_float(a.value.dtype())) return true;
+  const bool wide = a.value.dtype() == DType::f64;
+  const auto at = [&](const Tensor& t, std::int64_t i) {
+    return wide ? t.as<double>()[i] : static_cast<double>(t.as<float>()[i]);
+  };
+  double largest = 0;
+  for (std::int64_t i = 0; i < a.value.elements(); ++i)
+    if (std::isfinite(at(a.value, i))) largest = std::max(largest, std::fabs(at(a.value, i)));
+  for (std::int64_t i = 0; i < a.value.elements(); ++i) {
+    const double x = at(a.value, i), y = at(b.value, i);
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    if (!(std::fabs(x - y) <= (wide ? 1e-9 : 1e-3) * std::max(1.0, largest))) return false;
+  }
+  return true;
+}
+
+// Applications to inputs, compiled with rounding left open. Those to results are not compared: a comparison
+// or a rounding down among them would magnify the difference.
+Report check_rounding(const GeneratedProgram& g, std::uint64_t seed) {
+  Compilation c;
+  c.options.target.cpu = "native";
+  const Front front = check_text(c, "generated.rml", g.source);
+  const auto entry = find_entry(c, front);
+  const auto elaborated = elaborate(c, front, *entry, {}, c.diagnostics);
+  const DriveOptions options{.cycles = g.cycles, .seed = seed, .horizon = 0, .restarts = false};
+  const Driven want = drive(load_reference(c, elaborated->core, {})->table(), g.inputs, options);
+  const auto arranged = arrange(c, *elaborated, c.diagnostics);
+  const steps::Program program = lower(c, *arranged);
+  const Driven got = drive(load_compiled(c, program, {})->table(), g.inputs, options);
+  if (want.stop != got.stop) return {differs, "rounding: stops `" + want.stop + "` against `" + got.stop + "`"};
+  if (!want.stop.empty()) return {};
+  for (std::size_t o = 0; o < want.outputs.size(); ++o) {
+    if (want.outputs[o].name.ends_with("_2")) continue;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(g.cycles); ++k)
+      if (!near_cell(want.outputs[o].cells[k], got.outputs[o].cells[k]))
+        return {differs, "rounding: " + want.outputs[o].name + " is " + text(want.outputs[o].cells[k]) + " against " +
+                             text(got.outputs[o].cells[k])};
+  }
+  return {};
+}
+
+Report check_operations(const GeneratedProgram& g, std::uint64_t seed) {
+  const Report strict = check_engines(g, static_cast<std::size_t>(g.cycles), seed, false);
+  return strict.outcome == agrees ? check_rounding(g, seed) : strict;
+}
+
+// Says which operators none of the programs has.
+void tell_undrawn(std::uint64_t from, std::uint64_t count) {
+  std::vector<std::string> drawn;
+  for (std::uint64_t k = 0; k < std::min<std::uint64_t>(count, 5000); ++k) generate_operations(from + k, &drawn);
+  std::string missing;
+  for (std::size_t id = 0; id < operators().size(); ++id) {
+    const OperatorInfo& row = operators()[static_cast<OperatorId>(id)];
+    if (is_drawn(row) && std::ranges::find(drawn, row.name) == drawn.end()) missing += " " + std::string(row.name);
+  }
+  if (!missing.empty()) std::printf("not drawn:%s\n", missing.c_str());
+}
+
 struct Mode {
-  bool gradients = false, reference = false;
+  bool gradients = false, reference = false, operations = false;
 };
 
 Report check(std::uint64_t seed, Mode mode) {
+  if (mode.operations) return check_operations(generate_operations(seed), seed);
   if (!mode.gradients) {
     const GeneratedProgram g = generate_program(seed);
     return check_engines(g, settled(g), seed, false);
@@ -259,7 +323,10 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     mode.gradients |= std::strcmp(argv[i], "--gradients") == 0;
     mode.reference |= std::strcmp(argv[i], "--reference") == 0;
-    if (std::strcmp(argv[i], "--gradients") == 0 || std::strcmp(argv[i], "--reference") == 0) continue;
+    mode.operations |= std::strcmp(argv[i], "--operations") == 0;
+    if (std::strcmp(argv[i], "--gradients") == 0 || std::strcmp(argv[i], "--reference") == 0 ||
+        std::strcmp(argv[i], "--operations") == 0)
+      continue;
     const std::pair<const char*, std::uint64_t*> options[] = {
         {"--from", &from}, {"--count", &count}, {"--jobs", &jobs}, {"--print", &print}};
     const auto* option = std::ranges::find_if(options, [&](auto& o) { return std::strcmp(argv[i], o.first) == 0; });
@@ -271,10 +338,13 @@ int main(int argc, char** argv) {
     *option->second = std::strtoull(argv[++i], nullptr, 10);
   }
   if (printing) {
-    const GeneratedProgram g = mode.gradients ? generate_gradient_program(print) : generate_program(print);
+    const GeneratedProgram g = mode.operations  ? generate_operations(print)
+                               : mode.gradients ? generate_gradient_program(print)
+                                                : generate_program(print);
     std::printf("%s(*\n%s*)\n", g.source.c_str(), rml::print_chronogram(g.inputs).c_str());
     return 0;
   }
+  if (mode.operations) tell_undrawn(from, count);
   auto totals = run(from, count, jobs == 0 ? 1 : jobs, mode);
   if (totals[idle] > 0)
     std::printf("%llu without any gradient to compare\n", static_cast<unsigned long long>(totals[idle]));

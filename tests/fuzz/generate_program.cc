@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 
+#include "fuzz/draw_operation.h"
 #include "fuzz/generated_clocks.h"
 
 namespace rml::fuzz {
@@ -58,45 +59,13 @@ class Generator {
     static const std::vector<Shape> shapes{{}, {}, {}, {2}, {3}, {2, 3}};
     return {d, d == DType::boolean ? Shape{} : shapes[static_cast<std::size_t>(pick(6))]};
   }
-  static std::string type_text(const GenType& t) {
-    std::string s(name(t.dtype));
-    if (t.shape.empty()) return s;
-    s += "[";
-    for (std::size_t i = 0; i < t.shape.size(); ++i) s += (i == 0 ? "" : ", ") + std::to_string(t.shape[i]);
-    return s + "]";
-  }
+  static std::string type_text(const GenType& t) { return fuzz::type_text(t.dtype, t.shape); }
 
   std::string fresh(const std::string& prefix) { return prefix + std::to_string(next_++); }
 
   // ---- inputs ----
 
-  Tensor random_value(const GenType& t) {
-    Tensor v(t.dtype, t.shape);
-    for (std::int64_t i = 0; i < v.elements(); ++i) {
-      const int n = chance(10) ? pick(2000) - 1000 : pick(9) - 4;
-      switch (t.dtype) {
-        case DType::boolean:
-          v.as<std::uint8_t>()[i] = chance(45) ? 1 : 0;
-          break;
-        case DType::i8:
-          v.as<std::int8_t>()[i] = static_cast<std::int8_t>(n);
-          break;
-        case DType::i32:
-          v.as<std::int32_t>()[i] = n;
-          break;
-        case DType::i64:
-          v.as<std::int64_t>()[i] = n;
-          break;
-        case DType::f32:
-          v.as<float>()[i] = static_cast<float>(n) * 0.25F;
-          break;
-        default:
-          v.as<double>()[i] = n * 0.25;
-          break;
-      }
-    }
-    return v;
-  }
+  Tensor random_value(const GenType& t) { return random_tensor(random_, t.dtype, t.shape); }
 
   void inputs(GeneratedProgram& out) {
     auto add = [&](const std::string& n, const GenType& t, const std::string& when, auto&& present) {
@@ -273,8 +242,10 @@ class Generator {
       define(n, t, c, t.dtype == DType::boolean ? init + " fby not " + n : init + " fby (" + next + ")");
     } else if (kind < 72) {
       sampled_condition();
-    } else if (kind < 84) {
+    } else if (kind < 78) {
       backward();
+    } else if (kind < 90) {
+      table_operation(c);
     } else {
       knot();
     }
@@ -283,6 +254,26 @@ class Generator {
   void sampled_condition() {
     const int c = random_clock();
     define(fresh("b"), {DType::boolean, {}}, c, expression({DType::boolean, {}}, c, 2));
+  }
+
+  // Any operator; its result, of whatever type, joins the pool.
+  void table_operation(int c) {
+    const auto drawn = draw_operation(random_, [&](DType dtype, const Shape& shape, bool place) {
+      const GenType t{dtype, shape};
+      if (!place) {
+        if (std::string v = variable(t, c); !v.empty() && chance(80)) return v;
+      }
+      std::int64_t count = 1;
+      for (const std::int64_t extent : shape) count *= extent;
+      std::string dims;
+      for (const std::int64_t extent : shape) dims += (dims.empty() ? "" : ", ") + std::to_string(extent);
+      const std::string steps = "reshape([" + dims + "], iota(" + std::to_string(count) + "))";
+      if (place) return "cast(" + std::string(name(dtype)) + ", " + steps + " % 2)";
+      const std::string scalar = leaf({dtype == DType::boolean ? DType::i32 : dtype, {}}, c);
+      if (dtype == DType::boolean) return "((" + steps + " + " + scalar + ") % 2 == 0)";
+      return "(cast(" + std::string(name(dtype)) + ", " + steps + ") * " + literal({dtype, {}}) + " + " + scalar + ")";
+    });
+    if (drawn) define(fresh("t"), {drawn->dtype, drawn->shape}, c, drawn->text);
   }
 
   void backward() {
@@ -347,6 +338,30 @@ class Generator {
 };
 
 }  // namespace
+
+Tensor random_tensor(std::mt19937_64& random, DType dtype, const Shape& shape) {
+  const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
+  Tensor v(dtype, shape);
+  for (std::int64_t i = 0; i < v.elements(); ++i) {
+    if (dtype == DType::boolean) {
+      v.as<std::uint8_t>()[i] = pick(100) < 45 ? 1 : 0;
+      continue;
+    }
+    const int n = pick(100) < 10 ? pick(2000) - 1000 : pick(9) - 4;
+    if (dtype == DType::f32) v.as<float>()[i] = static_cast<float>(n) * 0.25F;
+    if (dtype == DType::f64) v.as<double>()[i] = n * 0.25;
+    const std::int64_t wide = n;
+    if (is_integer(dtype))
+      std::memcpy(v.as<std::byte>() + static_cast<std::size_t>(i) * byte_size(dtype), &wide, byte_size(dtype));
+  }
+  return v;
+}
+
+std::string type_text(DType dtype, const Shape& shape) {
+  std::string s(name(dtype));
+  if (shape.empty()) return s;
+  return s + to_string(shape);
+}
 
 GeneratedProgram generate_program(std::uint64_t seed) { return Generator(seed).run(); }
 

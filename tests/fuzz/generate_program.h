@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,13 @@ struct GeneratedProgram {
 };
 
 GeneratedProgram generate_program(std::uint64_t seed);
+
+// Applications of operators of the table (draw_operation.h) to inputs and to each other; nothing
+// recurs. `drawn`, if not null, is told the operators.
+GeneratedProgram generate_operations(std::uint64_t seed, std::vector<std::string>* drawn = nullptr);
+
+// Elements of a type, small ones for the most part.
+Tensor random_tensor(std::mt19937_64&, DType, const Shape&);
+std::string type_text(DType, const Shape&);
 
 }  // namespace rml::fuzz

@@ -94,6 +94,31 @@ node f(end: bool, c: bool, x: f64) -> (y: f64, s: f64 when c)
 )");
 }
 
+// Another library's adjoint of a reshape overwrites what other uses of the tensor gave.
+TEST(KnownDefects, reshape_gradient_accumulates) {
+  expect_right(R"(
+node f(x: f64[2, 3]) -> (y: f64)
+  r = reshape([3, 2], x);
+  y = sum(x * x) + sum(r * sin(r)) + sum(reshape([6], x));
+)");
+}
+
+// And its adjoint of a gather by indices adds to the value: forward values stay as they are.
+TEST(KnownDefects, gathered_value_is_used_again) {
+  expect_right(R"(
+node f(x: f64[3], i: i32[4]) -> (y: f64)
+  g = take(x, i);
+  y = sum(g * g) + sum(g * take(x, 1 - i));
+)");
+}
+
+TEST(Constructs, texts_go_along_with_what_is_copied) {
+  expect_right(R"(
+node f(c: bool, a: f64[2, 3], b: f64[3]) -> (y: f64[2])
+  y = merge c einsum("ij,j->i", pad((a when c), 0, 0, mode="edge"), b when c) 0.5;
+)");
+}
+
 }  // namespace
 
 }  // namespace rml::gradients

@@ -132,6 +132,7 @@ const std::vector<OperatorCase>& operator_cases() {
     add_functions(list);
     add_decompositions(list);
     for (OperatorCase& c : window_cases()) list.push_back(std::move(c));
+    add_indexing_cases(list);
     return list;
   }();
   return all;

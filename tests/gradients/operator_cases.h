@@ -26,4 +26,7 @@ std::vector<OperatorCase> window_cases();
 // Of one family each, in a file of its own.
 void add_functions(std::vector<OperatorCase>&);
 
+// A family's part of them.
+void add_indexing_cases(std::vector<OperatorCase>&);
+
 }  // namespace rml::gradients

@@ -18,7 +18,9 @@ Attribute default_attribute(const OperatorParameter& parameter) {
   if (text == "all") return attribute;
   attribute.given = true;
   if (text == "[]") return attribute;
-  if (parameter.kind == ParameterKind::dtype) {
+  if (parameter.kind == ParameterKind::text) {
+    attribute.text = text;
+  } else if (parameter.kind == ParameterKind::dtype) {
     attribute.dtype = dtype_named(text).value();
   } else {
     attribute.scalar = true;
@@ -58,6 +60,13 @@ Attribute vector_attribute(std::vector<std::int64_t> values) {
 
 Attribute number_attribute_value(double value) {
   return {.given = true, .scalar = true, .integers = {}, .number = value, .dtype = DType::f32};
+}
+
+Attribute text_attribute_value(std::string text) {
+  Attribute attribute;
+  attribute.given = true;
+  attribute.text = std::move(text);
+  return attribute;
 }
 
 Attribute dtype_attribute(DType dtype) {

@@ -16,6 +16,7 @@ using AttributeArguments = std::map<std::string, Attribute, std::less<>>;
 Attribute scalar_attribute(std::int64_t value);
 Attribute vector_attribute(std::vector<std::int64_t> values);
 Attribute number_attribute_value(double value);
+Attribute text_attribute_value(std::string text);
 Attribute dtype_attribute(DType dtype);
 
 using Applied = std::variant<Tensor, Fault, std::string>;  // value, fault, error of shape

@@ -207,7 +207,7 @@ class Rule {
         skip();
         if (left_out(alone) && (text_[at_] == ',' || text_[at_] == ')')) continue;
         at_ = from;
-        attributes[first] = static_value(comparison());
+        attributes[first] = attribute();
         continue;
       }
       at_ = begin;
@@ -218,12 +218,25 @@ class Rule {
       else if (parameter.kind == ParameterKind::dtype)
         attributes["dtype"] = dtype_attribute(dtype_named(word()).value());
       else
-        attributes[std::string(parameter.name)] = static_value(comparison());
+        attributes[std::string(parameter.name)] = attribute();
     } while (take(","));
     expect(")");
     // Literals are f64, and so is what takes its dtype from its use.
     const auto wanted = info.result.fallback == DType::f32 ? std::optional(DType::f64) : std::nullopt;
     return value_of(apply_row(info, operands, attributes, wanted));
+  }
+  // Of a call or a rule: a text, the name of one, or a static value.
+  Attribute attribute() {
+    const std::size_t begin = at_;
+    if (take("\"")) {
+      const std::size_t from = at_;
+      at_ = text_.find('"', from);
+      return text_attribute_value(std::string(text_.substr(from, at_++ - from)));
+    }
+    const auto given = scope_.call.attributes.find(word());
+    if (given != scope_.call.attributes.end() && !given->second.text.empty()) return given->second;
+    at_ = begin;
+    return static_value(comparison());
   }
   static Attribute static_value(const Tensor& value) {
     if (is_float(value.dtype())) return number_attribute_value(value.as<double>()[0]);
@@ -437,6 +450,34 @@ TEST(Gradients, structure) {
   check({"slice", {x}, {{"starts", axes({0, 1})}, {"stops", axes({2, 3})}}});
   check({"slice", {x}, {{"starts", axes({0, 1, -4})}, {"steps", axes({1, 1, 2})}}});
   check({"place_slice", {draw({2, 2}, -2, 2)}, {{"shape", axes({4, 2})}, {"steps", scalar_attribute(2)}}});
+}
+
+// What other libraries get wrong: the derivative of a join along another axis than the first.
+TEST(KnownDefects, concat_gradient_slices_its_own_axis) {
+  for (const std::int64_t axis : {0, 1, 2, -1}) {
+    std::vector<Tensor> parts;
+    for (const std::int64_t extent : {1, 2, 3}) {
+      Shape shape{2, 3, 4};
+      shape[static_cast<std::size_t>(axis < 0 ? axis + 3 : axis)] = extent;
+      parts.push_back(draw(shape, -2, 2));
+    }
+    check({"concat", parts, {{"axis", scalar_attribute(axis)}}});
+  }
+}
+
+// Operands of different lengths: exchanged, the adjoints would not even fit.
+TEST(KnownDefects, outer_gradient_operands_are_not_exchanged) {
+  check({"outer", {draw({2}, -2, 2), draw({5}, -2, 2)}, {}});
+}
+
+// Indices that occur twice: both adjoints are added, and the operand's value is not touched.
+TEST(KnownDefects, gather_gradient_accumulates_into_the_adjoint) {
+  const Tensor twice = tensor(DType::i32, {4}, {2, 0, 2, 2});
+  check({"take", {draw({3, 2}, -2, 2), twice}, {{"axis", scalar_attribute(0)}}});
+  const Call call{"take", {tensor(DType::f64, {3}, {7, 8, 9}), twice}, {}};
+  const OperatorInfo& take = operators()[operators().require("take")];
+  const Tensor dy = tensor(DType::f64, {4}, {1, 10, 100, 1000});
+  EXPECT_EQ(to_string(Rule(take.vjp[0], {take, call, 0, evaluate(call), dy}).value()), "[10,0,1101]");
 }
 
 TEST(Gradients, reductions) {

@@ -16,6 +16,7 @@ import expected_functions
 import expected_half
 import expected_linalg
 import expected_transform
+import expected_indexing
 import numpy as np
 
 rng = np.random.default_rng(20240229)
@@ -59,7 +60,7 @@ def fault(op, operands, kind, **attributes):
     cases.append({"op": op, "in": [tensor(x) for x in operands], "attr": attributes, "fault": kind})
 
 
-def draw(dtype, shape):
+def draw(dtype, shape, rng=rng):
     if dtype == "bool":
         return rng.integers(0, 2, shape).astype(np.bool_)
     if dtype in INTEGERS:
@@ -450,6 +451,7 @@ with np.errstate(all="ignore"):
     expected_half.add(cases, tensor)
     expected_transform.add(case, fault)
     expected_convolution.write(case)
+    expected_indexing.write(case, fault, draw)
 for op, value, tolerance, attributes in further:
     case(op, [], value, tolerance, **attributes)
 path = pathlib.Path(__file__).with_name("expected.json")

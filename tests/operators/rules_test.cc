@@ -34,7 +34,7 @@ TEST(Table, rows_are_complete) {
     ASSERT_NE(info.evaluate, nullptr);
     EXPECT_EQ(info.lowering == Lowering::elementwise, info.scalar != ScalarOp::none);
     EXPECT_EQ(info.random, info.lowering == Lowering::random);
-    EXPECT_EQ(info.random || info.lowering == Lowering::kernel, !info.kernel.empty());
+    EXPECT_TRUE(!info.kernel.empty() || (!info.random && info.lowering != Lowering::kernel));
     EXPECT_EQ(operators().find(info.name), id);
   }
 }
@@ -235,6 +235,92 @@ TEST(ShapeRules, errors_of_ctc) {
   EXPECT_EQ(error({5, 2, 3}, {2, 1}, {3}, 0),
             "lengths are of shape [batch], with the batch of log_probs: [3] and [5, 2, 3]");
   EXPECT_EQ(error({5, 2, 3}, {2, 1}, {2}, 3), "blank 3 is none of the classes of [5, 2, 3]");
+}
+
+TEST(ShapeRules, errors_of_moves_name_widths_and_axes) {
+  const auto pad = [](std::int64_t before, std::int64_t after, const char* mode, Shape x) {
+    return error_of(apply_row("pad", {floats(std::move(x))},
+                              {{"before", scalar_attribute(before)},
+                               {"after", scalar_attribute(after)},
+                               {"mode", text_attribute_value(mode)}}));
+  };
+  EXPECT_EQ(pad(1, 1, "mirror", {3}),
+            "pad has no mode \"mirror\": constant, edge, reflect, symmetric and wrap are known");
+  EXPECT_EQ(pad(-2, -2, "constant", {5, 3}), "padding by -2 and -2 leaves less than nothing of axis 1 of [5, 3]");
+  EXPECT_EQ(pad(1, 0, "edge", {2, 0}), "nothing to pad with by \"edge\": extent 0 of axis 1 of [2, 0]");
+  EXPECT_EQ(
+      error_of(apply_row(
+          "pad", {Tensor(DType::i8, {2})},
+          {{"before", scalar_attribute(1)}, {"after", scalar_attribute(1)}, {"value", number_attribute_value(0.5)}})),
+      "value 0.5 does not fit i8");
+  EXPECT_EQ(error_of(apply_row("tile", {floats({3})}, {{"reps", scalar_attribute(-1)}})),
+            "number of repetitions -1 is negative");
+  EXPECT_EQ(error_of(apply_row("tile", {floats({3})}, {{"reps", scalar_attribute(std::int64_t{1} << 62)}})),
+            "[3] times [4611686018427387904] has more than 4294967296 elements");
+  EXPECT_EQ(
+      error_of(apply_row("repeat", {floats({3})}, {{"repeats", scalar_attribute(2)}, {"axis", scalar_attribute(1)}})),
+      "axis 1 is out of range for rank 1");
+  EXPECT_EQ(error_of(apply_row("roll", {floats({3})}, {{"shift", vector_attribute({1, 2})}})), "2 shifts for 1 axis");
+  EXPECT_EQ(error_of(apply_row("diagonal", {floats({3, 2})}, {{"axis2", scalar_attribute(0)}})),
+            "a diagonal needs two axes, not axis 0 twice");
+  EXPECT_EQ(error_of(apply_row("diag", {floats({3, 2, 1})}, {})),
+            "diag takes a vector or a matrix, not [3, 2, 1]: see diagonal");
+}
+
+TEST(ShapeRules, errors_of_gathers_name_both_shapes) {
+  const auto indices = [](Shape shape) { return Tensor(DType::i32, std::move(shape)); };
+  EXPECT_EQ(error_of(apply_row("take", {floats({3}), indices({2})}, {{"axis", scalar_attribute(2)}})),
+            "axis 2 is out of range for rank 1");
+  EXPECT_EQ(error_of(apply_row("gather_elements", {floats({3, 2}), indices({2})}, {})),
+            "a tensor and its indices have one rank, not [3, 2] and [2]");
+  EXPECT_EQ(error_of(apply_row("gather_elements", {floats({3, 2}), indices({4, 2})}, {})),
+            "indices of shape [4, 2] go beyond [3, 2] along axis 0");
+  EXPECT_EQ(error_of(apply_row("take_along_axis", {floats({3, 2}), indices({2, 2})}, {})),
+            "indices of shape [2, 2] do not broadcast to [3, 2]");
+  EXPECT_EQ(error_of(apply_row("gather_nd", {floats({3, 2}), indices({4, 3})}, {})),
+            "tuples of 3 indices for the 2 axes of [3, 2]");
+  EXPECT_EQ(error_of(apply_row("gather_nd", {floats({3, 2}), indices({2, 1})}, {{"batch_dims", scalar_attribute(1)}})),
+            "batches of a tensor and its indices differ along axis 0: [3, 2] and [2, 1]");
+  EXPECT_EQ(error_of(apply_row("scatter_elements", {floats({3}), indices({2}), floats({3})}, {})),
+            "updates have the shape [3], not [2]");
+  EXPECT_EQ(error_of(apply_row("scatter_nd", {floats({3}), indices({2, 1}), floats({2})},
+                               {{"reduction", text_attribute_value("sum")}})),
+            "no reduction is called \"sum\": none, add, mul, min and max are known");
+  EXPECT_EQ(error_of(apply_row("dynamic_slice", {floats({3, 2}), indices({2})}, {{"sizes", vector_attribute({1, 3})}})),
+            "a slice of shape [1, 3] is no part of [3, 2] along axis 1");
+  EXPECT_EQ(error_of(apply_row("argtopk", {floats({3, 2})}, {{"k", scalar_attribute(3)}})),
+            "k = 3 of the 2 elements along axis 1 of [3, 2]");
+}
+
+std::string einsum_error(const char* subscripts, const std::vector<Tensor>& operands) {
+  return error_of(apply_row("einsum", operands, {{"subscripts", text_attribute_value(subscripts)}}));
+}
+
+TEST(ShapeRules, errors_of_contractions_name_the_index_and_both_extents) {
+  EXPECT_EQ(einsum_error("ij,jk", {floats({2, 3}), floats({4, 2})}),
+            "index j of \"ij,jk\" has extents 3 and 4 (operand 1, shape [4, 2])");
+  EXPECT_EQ(einsum_error("ii", {floats({2, 3})}), "index i of \"ii\" has extents 2 and 3 (operand 0, shape [2, 3])");
+  EXPECT_EQ(einsum_error("ij,jk", {floats({2, 3})}), "subscripts \"ij,jk\" are those of 2 operands, not of 1");
+  EXPECT_EQ(einsum_error("ij", {floats({2, 3, 4})}), "operand 0 of \"ij\" has 2 indices and the shape [2, 3, 4]");
+  EXPECT_EQ(einsum_error("ij->ik", {floats({2, 3})}), "index k of the result of \"ij->ik\" is in no operand");
+  EXPECT_EQ(einsum_error("ij->ii", {floats({2, 3})}), "index i is twice in the result of \"ij->ii\"");
+  EXPECT_EQ(einsum_error("i?", {floats({2, 3})}), "subscripts \"i?\": '?' is no letter, `,`, `...` or `->` here");
+  EXPECT_EQ(einsum_error("...i->i", {floats({2, 3})}), "the result of \"...i->i\" lacks the `...` of its operands");
+  EXPECT_EQ(einsum_error("...i,...i", {floats({2, 3}), floats({4, 3})}),
+            "axes of `...` in \"...i,...i\" have extents 2 and 4");
+}
+
+// Another library takes an axis twice, and contracts it twice.
+TEST(KnownDefects, tensordot_refuses_duplicate_axes) {
+  const auto axes = [](std::vector<std::int64_t> a, std::vector<std::int64_t> b) {
+    return error_of(apply_row("tensordot", {floats({2, 2}), floats({2, 2})},
+                              {{"axes", vector_attribute(std::move(a))}, {"axes_b", vector_attribute(std::move(b))}}));
+  };
+  EXPECT_EQ(axes({0, 0}, {0, 1}), "an axis appears twice in [0, 0]");
+  EXPECT_EQ(axes({0, 1}, {1, -1}), "an axis appears twice in [1, -1]");
+  EXPECT_EQ(axes({0}, {0, 1}), "axes [0] and [0, 1] are not equally many");
+  EXPECT_EQ(error_of(apply_row("tensordot", {floats({2, 3}), floats({2, 3})}, {{"axes", scalar_attribute(1)}})),
+            "axis 1 of [2, 3] and axis 0 of [2, 3] have extents 3 and 2");
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ Attribute attribute_in(const OperatorInfo& info, const std::string& name, const 
     if (parameter.name != name) continue;
     if (parameter.kind == ParameterKind::dtype) return dtype_attribute(dtype_named(x.get<std::string>()).value());
     if (parameter.kind == ParameterKind::number) return number_attribute_value(number_in(x));
+    if (parameter.kind == ParameterKind::text) return text_attribute_value(x.get<std::string>());
     if (x.is_array()) return vector_attribute(x.get<std::vector<std::int64_t>>());
     return scalar_attribute(x.get<std::int64_t>());
   }

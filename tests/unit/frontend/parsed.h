@@ -48,6 +48,7 @@ struct Parsed {
   std::string show_form(const ast::BoolLiteral& b) const { return b.value ? "true" : "false"; }
   std::string show_form(const ast::IntLiteral& i) const { return std::to_string(i.value); }
   std::string show_form(const ast::FloatLiteral& f) const { return "f" + std::to_string(f.value); }
+  std::string show_form(const ast::TextLiteral& t) const { return "\"" + t.value + "\""; }
   std::string show_form(const ast::Unary& u) const { return list(u.op == UnaryOp::negate ? "-" : "not", {u.operand}); }
   std::string show_form(const ast::Binary& b) const {
     static constexpr const char* names[] = {"or", "and", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"};

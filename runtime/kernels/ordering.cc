@@ -1,0 +1,162 @@
+// Sorting, searching and running sums along an axis.
+//
+// Sorts order positions, by value and then by position: that is a total order, so std::sort,
+// which allocates nothing, is as good as a stable one.
+#include "runtime/kernels/ordering.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/kernels/elements.h"
+
+using namespace rml::kernels;
+
+namespace {
+
+// Fills `order` with the positions of the line x[0], x[stride], … in order; the first `wanted` of
+// them are sorted.
+template <class T>
+void sorted_positions(const T* x, std::int64_t stride, std::int64_t extent, bool descending, std::int64_t wanted,
+                      std::int32_t* order) {
+  std::iota(order, order + extent, 0);
+  const auto earlier = [&](std::int32_t i, std::int32_t j) {
+    const T a = x[i * stride], b = x[j * stride];
+    if (descending ? before(b, a) : before(a, b)) return true;
+    return !(descending ? before(a, b) : before(b, a)) && i < j;
+  };
+  if (wanted < extent) {
+    if (wanted == 0) return;
+    std::nth_element(order, order + wanted - 1, order + extent, earlier);
+  }
+  std::sort(order, order + wanted, earlier);
+}
+
+// write(result at the line's start, operand at the line's start, order) for each line of the operand;
+// result lines have `wanted` elements.
+template <class Out, class T, class F>
+void each_line(rml_kernel_call* call, const rml_attribute& axis, bool descending, std::int64_t wanted, F&& write) {
+  const Lines lines(call->operands[0], axis);
+  auto* order = static_cast<std::int32_t*>(call->scratch);
+  if (wanted < 0) wanted = lines.extent;
+  for (std::int64_t b = 0; b < lines.before; ++b) {
+    for (std::int64_t a = 0; a < lines.after; ++a) {
+      const T* x = static_cast<const T*>(call->operands[0].data) + b * lines.extent * lines.after + a;
+      Out* y = static_cast<Out*>(call->result->data) + b * wanted * lines.after + a;
+      sorted_positions(x, lines.after, lines.extent, descending, wanted, order);
+      for (std::int64_t k = 0; k < wanted; ++k) write(y[k * lines.after], x, lines.after, order[k]);
+    }
+  }
+}
+
+std::int32_t positions(rml_kernel_call* call, const rml_attribute& axis, bool descending, std::int64_t wanted) {
+  return with_type(call->operands[0].dtype, [&]<class T>(T) -> std::int32_t {
+    each_line<std::int32_t, T>(call, axis, descending, wanted,
+                               [](std::int32_t& y, const T*, std::int64_t, std::int32_t at) { y = at; });
+    return RML_OK;
+  });
+}
+
+// y[k] = y[k - 1] combined with x[k], or with x[k - 1] if exclusive, along each line, from its end if
+// reversed.
+template <class T, class F>
+void accumulate(rml_kernel_call* call, T start, F&& combine) {
+  const Lines lines(call->operands[0], call->attributes[0]);
+  const bool exclusive = call->attributes[1].integers[0] != 0, reverse = call->attributes[2].integers[0] != 0;
+  const std::int64_t step = reverse ? -lines.after : lines.after;
+  for (std::int64_t b = 0; b < lines.before; ++b) {
+    for (std::int64_t a = 0; a < lines.after && lines.extent > 0; ++a) {
+      std::int64_t at = b * lines.extent * lines.after + a + (reverse ? (lines.extent - 1) * lines.after : 0);
+      const T* x = static_cast<const T*>(call->operands[0].data);
+      T* y = static_cast<T*>(call->result->data);
+      T so_far = start;
+      for (std::int64_t k = 0; k < lines.extent; ++k, at += step) {
+        const T next = k == 0 ? x[at] : combine(so_far, x[at]);
+        y[at] = exclusive ? so_far : next;
+        so_far = next;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int32_t rml_kernel_argsort(rml_kernel_call* call) {
+  return positions(call, call->attributes[0], call->attributes[1].integers[0] != 0, -1);
+}
+
+int32_t rml_kernel_argtopk(rml_kernel_call* call) {
+  const rml_attribute* a = call->attributes;
+  return positions(call, a[1], a[2].integers[0] != 0, a[0].integers[0]);
+}
+
+int32_t rml_kernel_sort(rml_kernel_call* call) {
+  return with_type(call->operands[0].dtype, [&]<class T>(T) -> std::int32_t {
+    each_line<T, T>(call, call->attributes[0], call->attributes[1].integers[0] != 0, -1,
+                    [](T& y, const T* x, std::int64_t stride, std::int32_t at) { y = x[at * stride]; });
+    return RML_OK;
+  });
+}
+
+int32_t rml_kernel_searchsorted(rml_kernel_call* call) {
+  const rml_array *sorted = call->operands, *values = sorted + 1;
+  const bool right = call->attributes[0].integers[0] != 0;
+  return with_type(sorted->dtype, [&]<class T>(T) -> std::int32_t {
+    const T *a = static_cast<const T*>(sorted->data), *v = static_cast<const T*>(values->data);
+    auto* y = static_cast<std::int32_t*>(call->result->data);
+    for (std::int64_t k = 0, n = count(*values); k < n; ++k) {
+      const T* end = a + sorted->extents[0];
+      const T* at = right ? std::upper_bound(a, end, v[k], before<T>) : std::lower_bound(a, end, v[k], before<T>);
+      y[k] = static_cast<std::int32_t>(at - a);
+    }
+    return RML_OK;
+  });
+}
+
+int32_t rml_kernel_cumsum(rml_kernel_call* call) {
+  return with_type(call->result->dtype, [&]<class T>(T) -> std::int32_t {
+    accumulate(call, T(0), [](T a, T b) { return wrapping_add(a, b); });
+    return RML_OK;
+  });
+}
+
+int32_t rml_kernel_cumprod(rml_kernel_call* call) {
+  return with_type(call->result->dtype, [&]<class T>(T) -> std::int32_t {
+    accumulate(call, T(1), [](T a, T b) { return wrapping_multiply(a, b); });
+    return RML_OK;
+  });
+}
+
+/* Of x[i], in the order of the line: the product of all before it, times the sum over all results
+ * behind of their adjoint and of what was multiplied in between. No division, so zeros are no case
+ * of their own. The result holds the sums first. */
+int32_t rml_kernel_cumprod_gradient(rml_kernel_call* call) {
+  return with_float_type(call->result->dtype, [&]<class T>(T) -> std::int32_t {
+    const Lines lines(call->operands[0], call->attributes[0]);
+    const bool exclusive = call->attributes[1].integers[0] != 0, reverse = call->attributes[2].integers[0] != 0;
+    const std::int64_t step = reverse ? -lines.after : lines.after, n = lines.extent;
+    const T *x = static_cast<const T*>(call->operands[0].data), *dy = static_cast<const T*>(call->operands[1].data);
+    T* out = static_cast<T*>(call->result->data);
+    for (std::int64_t b = 0; b < lines.before; ++b) {
+      for (std::int64_t a = 0; a < lines.after && n > 0; ++a) {
+        const std::int64_t first = b * n * lines.after + a + (reverse ? (n - 1) * lines.after : 0);
+        T behind = 0;
+        for (std::int64_t k = n; k-- > 0;) {
+          const std::int64_t at = first + k * step;
+          const T later = k + 1 < n ? x[at + step] * behind : T(0);
+          if (exclusive)
+            behind = k + 1 < n ? dy[at + step] + later : T(0);
+          else
+            behind = dy[at] + later;
+          out[at] = behind;
+        }
+        T product = 1;
+        for (std::int64_t k = 0; k < n; ++k) {
+          const std::int64_t at = first + k * step;
+          out[at] *= product;
+          product *= x[at];
+        }
+      }
+    }
+    return RML_OK;
+  });
+}

@@ -1,0 +1,326 @@
+// Operators whose places are found while running: gathers, scatters and slices.
+//
+// Indices may be negative and count from the end; one outside [-extent, extent) stops the
+// run, with the index and the extent. Starts of dynamic slices count from 0. The three forms
+// of naming places are those of runtime/kernels/places.h: `take` along one axis, `…_elements`
+// one index per element, `…_nd` index tuples.
+#include "runtime/kernels/gather.h"
+
+#include "semantics/operators/indexing.h"
+#include "semantics/operators/rules.h"
+
+namespace rml {
+
+namespace {
+
+using dtypes::element, dtypes::integer, dtypes::number, dtypes::real;
+
+constexpr std::string_view integer_operand = "none: integer operand";
+constexpr std::string_view derivative = "none: a derivative already";
+
+std::string text_of(const Shape& a, const Shape& b) { return to_string(a) + " and " + to_string(b); }
+
+// ---- take ------------------------------------------------------------------------------------
+
+ShapeResult taken(const Shape& x, const Shape& i, const Attribute& axis) {
+  if (!axis.given) return i;
+  if (axis.integers.size() != 1) return "axis is one integer, not " + to_string(axis.integers);
+  const auto k = normalized_axis(axis.integers[0], x.size());
+  if (!k) return axis_error(axis.integers[0], x.size());
+  const auto at = static_cast<std::ptrdiff_t>(*k);
+  Shape y(x.begin(), x.begin() + at);
+  y.insert(y.end(), i.begin(), i.end());
+  y.insert(y.end(), x.begin() + at + 1, x.end());
+  return checked_shape(std::move(y));
+}
+
+ShapeResult take_shape(const Application& app) {
+  return taken(app.operand_shapes[0], app.operand_shapes[1], app.attributes[0]);
+}
+
+ShapeResult sum_take_shape(const Application& app) {
+  ShapeResult whole = shape_attribute(app);
+  if (std::holds_alternative<std::string>(whole)) return whole;
+  ShapeResult part = taken(std::get<Shape>(whole), app.operand_shapes[1], app.attributes[1]);
+  if (std::holds_alternative<std::string>(part)) return part;
+  if (std::get<Shape>(part) != app.operand_shapes[0])
+    return "cannot sum " + to_string(app.operand_shapes[0]) + " where there is " + to_string(std::get<Shape>(part));
+  return whole;
+}
+
+// ---- one index per element -------------------------------------------------------------------
+
+// The axis, where x and the indices have one rank; else what is wrong.
+std::string elements_error(const Shape& x, const Shape& i, const Attribute& axis) {
+  if (axis.integers.size() != 1) return "axis is one integer, not " + to_string(axis.integers);
+  if (x.size() != i.size()) return "a tensor and its indices have one rank, not " + text_of(x, i);
+  if (!normalized_axis(axis.integers[0], x.size())) return axis_error(axis.integers[0], x.size());
+  return {};
+}
+
+// The extents of the indices may be smaller than those of x, along the axis also larger.
+std::string fitting_error(const Shape& x, const Shape& i, std::size_t axis) {
+  for (std::size_t k = 0; k < x.size(); ++k)
+    if (k != axis && i[k] > x[k])
+      return "indices of shape " + to_string(i) + " go beyond " + to_string(x) + " along axis " + std::to_string(k);
+  return {};
+}
+
+ShapeResult gather_elements_shape(const Application& app) {
+  const Shape &x = app.operand_shapes[0], &i = app.operand_shapes[1];
+  if (std::string error = elements_error(x, i, app.attributes[0]); !error.empty()) return error;
+  const std::size_t axis = *normalized_axis(app.attributes[0].integers[0], x.size());
+  if (std::string error = fitting_error(x, i, axis); !error.empty()) return error;
+  return i;
+}
+
+ShapeResult take_along_axis_shape(const Application& app) {
+  const Shape &x = app.operand_shapes[0], &i = app.operand_shapes[1];
+  if (std::string error = elements_error(x, i, app.attributes[0]); !error.empty()) return error;
+  const std::size_t axis = *normalized_axis(app.attributes[0].integers[0], x.size());
+  Shape y = x;
+  y[axis] = i[axis];
+  for (std::size_t k = 0; k < x.size(); ++k)
+    if (k != axis && i[k] != x[k] && i[k] != 1)
+      return "indices of shape " + to_string(i) + " do not broadcast to " + to_string(y);
+  return checked_shape(std::move(y));
+}
+
+// ---- index tuples ----------------------------------------------------------------------------
+
+ShapeResult gather_nd_result(const Shape& x, const Shape& i, const Attribute& batch_dims) {
+  if (batch_dims.integers.size() != 1) return "batch_dims is one integer, not " + to_string(batch_dims.integers);
+  const std::int64_t batches = batch_dims.integers[0];
+  if (i.empty()) return "index tuples lie along the last axis of the indices, which are a scalar";
+  const auto rank = static_cast<std::int64_t>(std::min(x.size(), i.size() - 1));
+  if (batches < 0 || batches > rank)
+    return "batch_dims " + std::to_string(batches) + " for a tensor and indices of shapes " + text_of(x, i);
+  const auto b = static_cast<std::size_t>(batches);
+  for (std::size_t k = 0; k < b; ++k)
+    if (x[k] != i[k])
+      return "batches of a tensor and its indices differ along axis " + std::to_string(k) + ": " + text_of(x, i);
+  if (i.back() > static_cast<std::int64_t>(x.size() - b))
+    return "tuples of " + std::to_string(i.back()) + " indices for the " + std::to_string(x.size() - b) + " axes of " +
+           to_string(x) + (b > 0 ? " behind its batches" : "");
+  Shape y(i.begin(), i.end() - 1);
+  y.insert(y.end(), x.begin() + batches + i.back(), x.end());
+  return checked_shape(std::move(y));
+}
+
+ShapeResult gather_nd_shape(const Application& app) {
+  return gather_nd_result(app.operand_shapes[0], app.operand_shapes[1], app.attributes[0]);
+}
+
+// ---- scatter ---------------------------------------------------------------------------------
+
+std::string reduction_error(const Application& app) {
+  const std::string& name = app.attributes[1].text;
+  for (const std::string_view known : {"none", "add", "mul", "min", "max"}) {
+    if (name != known) continue;
+    if (name != "none" && app.result_dtype == DType::boolean) return "Booleans have no reduction \"" + name + "\"";
+    return {};
+  }
+  return "no reduction is called \"" + name + "\": none, add, mul, min and max are known";
+}
+
+std::string updates_error(const Shape& updates, const Shape& wanted) {
+  return updates == wanted ? "" : "updates have the shape " + to_string(updates) + ", not " + to_string(wanted);
+}
+
+ShapeResult scatter_elements_shape(const Application& app) {
+  const Shape &x = app.operand_shapes[0], &i = app.operand_shapes[1];
+  if (std::string error = reduction_error(app); !error.empty()) return error;
+  if (std::string error = elements_error(x, i, app.attributes[0]); !error.empty()) return error;
+  const std::size_t axis = *normalized_axis(app.attributes[0].integers[0], x.size());
+  if (std::string error = fitting_error(x, i, axis); !error.empty()) return error;
+  if (std::string error = updates_error(app.operand_shapes[2], i); !error.empty()) return error;
+  return x;
+}
+
+ShapeResult scatter_nd_shape(const Application& app) {
+  const Shape& x = app.operand_shapes[0];
+  if (std::string error = reduction_error(app); !error.empty()) return error;
+  ShapeResult part = gather_nd_result(x, app.operand_shapes[1], app.attributes[0]);
+  if (std::holds_alternative<std::string>(part)) return part;
+  if (std::string error = updates_error(app.operand_shapes[2], std::get<Shape>(part)); !error.empty()) return error;
+  return x;
+}
+
+template <ShapeRule forward>
+ShapeResult gradient_shape(const Application& app) {
+  ShapeResult y = forward({app.operand_dtypes, app.operand_shapes.first(3), app.attributes.first(2), app.result_dtype});
+  if (std::holds_alternative<std::string>(y)) return y;
+  for (const std::size_t k : {3, 4})
+    if (app.operand_shapes[k] != std::get<Shape>(y))
+      return "the result has the shape " + to_string(std::get<Shape>(y)) + ", not " + to_string(app.operand_shapes[k]);
+  const Attribute& part = app.attributes[2];
+  if (part.integers.size() != 1 || part.integers[0] < 0 || part.integers[0] > 1)
+    return "part is 0, of x, or 1, of the updates";
+  return app.operand_shapes[part.integers[0] == 0 ? 0 : 2];
+}
+
+std::int64_t gradient_scratch(const Application& app) { return 16 * *element_count(app.operand_shapes[0]); }
+
+// ---- slices ----------------------------------------------------------------------------------
+
+// The extents along the leading axes, then x's.
+std::string starts_error(const Shape& x, const Shape& starts, const Shape& part, const std::string& what) {
+  if (starts.size() != 1 || starts[0] > static_cast<std::int64_t>(x.size()))
+    return "starts are a vector of at most " + std::to_string(x.size()) + " for " + to_string(x) + ", not " +
+           to_string(starts);
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    if (part[k] == x[k]) continue;
+    if (part[k] < 0 || part[k] > x[k] || static_cast<std::int64_t>(k) >= starts[0])
+      return what + to_string(part) + " is no part of " + to_string(x) + " along axis " + std::to_string(k);
+  }
+  return {};
+}
+
+ShapeResult dynamic_slice_shape(const Application& app) {
+  const Shape &x = app.operand_shapes[0], &starts = app.operand_shapes[1], &sizes = app.attributes[0].integers;
+  if (starts.size() != 1 || sizes.size() != static_cast<std::size_t>(starts[0]) || sizes.size() > x.size())
+    return "starts " + to_string(starts) + " and sizes " + to_string(sizes) + " for a tensor of shape " + to_string(x);
+  Shape y = x;
+  for (std::size_t k = 0; k < sizes.size(); ++k) y[k] = sizes[k];
+  if (std::string error = starts_error(x, starts, y, "a slice of shape "); !error.empty()) return error;
+  return y;
+}
+
+ShapeResult dynamic_update_slice_shape(const Application& app) {
+  const Shape &x = app.operand_shapes[0], &updates = app.operand_shapes[1];
+  if (updates.size() != x.size()) return "a tensor and what is put in have one rank, not " + text_of(x, updates);
+  if (std::string error = starts_error(x, app.operand_shapes[2], updates, "what is put in, "); !error.empty())
+    return error;
+  return x;
+}
+
+// ---- rows ------------------------------------------------------------------------------------
+
+std::vector<OperatorInfo> gather_rows() {
+  return {
+      kernel_row<rml_kernel_take>(
+          "take", "rml_kernel_take", {operand("x", element), operand("i", integer, 1), integers("axis", "all")},
+          same(element), take_shape, {"sum_take(shape(x), dy, i, axis=axis)", integer_operand},
+          {"Gather",
+           "The elements of x at the indices along the axis, whose place the axes of i take; without axis, of all "
+           "elements in row-major order.",
+           "take([[1, 2], [3, 4]], [1, -1, 0], axis=1) -- [2,2,1;4,4,3]"}),
+      kernel_row<rml_kernel_sum_take>(
+          "sum_take", "rml_kernel_sum_take",
+          {integers("shape"), operand("x", number), operand("i", integer, 1), integers("axis", "all")}, same(number),
+          sum_take_shape, {"take(dy, i, axis=axis)", integer_operand},
+          {"", "The adjoint of take: zeros of the shape to which x is added at the indices.",
+           "sum_take([3], [1, 2, 4], [0, 2, 2]) -- [1,0,6]"}),
+      kernel_row<rml_kernel_gather_elements>(
+          "gather_elements", "rml_kernel_gather_elements",
+          {operand("x", element), operand("i", integer, 1), integers("axis", "-1")}, same(element),
+          gather_elements_shape,
+          {"scatter_elements(zeros_like(x), i, dy, axis=axis, reduction=\"add\")", integer_operand},
+          {"GatherElements",
+           "For each index the element of x at its own place, but at the index along the axis. The result has the "
+           "shape of i, whose other extents do not exceed x's.",
+           "gather_elements([[1, 2], [3, 4]], [[1, 0]], 0) -- [3,2]"}),
+      kernel_row<rml_kernel_take_along_axis>(
+          "take_along_axis", "rml_kernel_take_along_axis",
+          {operand("x", element), operand("i", integer, 1), integers("axis", "-1")}, same(element),
+          take_along_axis_shape,
+          {"scatter_elements(zeros_like(x), broadcast_to(i, shape(dy)), dy, axis=axis, reduction=\"add\")",
+           integer_operand},
+          {"", "As gather_elements, with i broadcast to x on all other axes.",
+           "take_along_axis([[1, 2], [3, 4]], [[1]]) -- [2;4]"}),
+      kernel_row<rml_kernel_gather_nd>(
+          "gather_nd", "rml_kernel_gather_nd",
+          {operand("x", element), operand("i", integer, 1), integers("batch_dims", "0")}, same(element),
+          gather_nd_shape,
+          {"scatter_nd(zeros_like(x), i, dy, batch_dims=batch_dims, reduction=\"add\")", integer_operand},
+          {"GatherND",
+           "x[i[…, 0], i[…, 1], …]: the last axis of i holds indices of the leading axes of x, behind batch_dims axes "
+           "that both have.",
+           "gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]) -- [2,3]"}),
+  };
+}
+
+std::vector<OperatorInfo> scatter_rows() {
+  const auto parameters = [](OperatorParameter places) {
+    return std::vector<OperatorParameter>{operand("x", element), operand("i", integer, 1), operand("updates", element),
+                                          std::move(places), text_attribute("reduction", "none")};
+  };
+  const auto of_gradient = [](OperatorParameter places) {
+    return std::vector<OperatorParameter>{operand("x", real),
+                                          operand("i", integer, 1),
+                                          operand("updates", real),
+                                          operand("y", real),
+                                          operand("dy", real),
+                                          std::move(places),
+                                          text_attribute("reduction", "none"),
+                                          integers("part")};
+  };
+  return {
+      kernel_row<rml_kernel_scatter_elements>(
+          "scatter_elements", "rml_kernel_scatter_elements", parameters(integers("axis", "-1")), same(element),
+          scatter_elements_shape,
+          {"scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, part=0)", integer_operand,
+           "scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, part=1)"},
+          {"ScatterElements",
+           "x with the updates at the places that gather_elements would read, one after the other: put there, or "
+           "combined by \"add\", \"mul\", \"min\" or \"max\".",
+           "scatter_elements([1, 2, 3], [0, 0], [5, 6], reduction=\"add\") -- [12,2,3]"}),
+      kernel_row<rml_kernel_scatter_nd>(
+          "scatter_nd", "rml_kernel_scatter_nd", parameters(integers("batch_dims", "0")), same(element),
+          scatter_nd_shape,
+          {"scatter_nd_gradient(x, i, updates, y, dy, batch_dims=batch_dims, reduction=reduction, part=0)",
+           integer_operand,
+           "scatter_nd_gradient(x, i, updates, y, dy, batch_dims=batch_dims, reduction=reduction, part=1)"},
+          {"ScatterND", "x with the updates at the places that gather_nd would read, as scatter_elements does.",
+           "scatter_nd([1, 2, 3], [[2], [0]], [5, 6]) -- [6,2,5]"}),
+      kernel_row<rml_kernel_scatter_elements_gradient, gradient_scratch>(
+          "scatter_elements_gradient", "rml_kernel_scatter_elements_gradient", of_gradient(integers("axis", "-1")),
+          same(real), gradient_shape<scatter_elements_shape>,
+          {derivative, integer_operand, derivative, derivative, derivative},
+          {"",
+           "What dy, the adjoint of y = scatter_elements(x, i, updates), says of x (part=0) or the updates (part=1). "
+           "Of "
+           "several without reduction the last counts; extrema are shared by those equal to them.",
+           "scatter_elements_gradient([1.0, 2.0], [0, 0], [5.0, 6.0], [6.0, 2.0], [1.0, 1.0], part=1) -- [0,1]"}),
+      kernel_row<rml_kernel_scatter_nd_gradient, gradient_scratch>(
+          "scatter_nd_gradient", "rml_kernel_scatter_nd_gradient", of_gradient(integers("batch_dims", "0")), same(real),
+          gradient_shape<scatter_nd_shape>, {derivative, integer_operand, derivative, derivative, derivative},
+          {"", "The same for scatter_nd.",
+           "scatter_nd_gradient([1.0, 2.0], [[0]], [5.0], [5.0, 2.0], [1.0, 1.0], part=0) -- [0,1]"}),
+  };
+}
+
+std::vector<OperatorInfo> slice_rows() {
+  return {
+      kernel_row<rml_kernel_dynamic_slice>(
+          "dynamic_slice", "rml_kernel_dynamic_slice",
+          {operand("x", element), operand("starts", integer, 1), integers("sizes")}, same(element), dynamic_slice_shape,
+          {"dynamic_update_slice(zeros_like(x), dy, starts)", integer_operand},
+          {"",
+           "The part of x of the given sizes along the leading axes that begins at starts, a vector that may change "
+           "from cycle to cycle. A start below 0, or so large that the part does not fit, stops the run.",
+           "dynamic_slice([1, 2, 3, 4], [1], [2]) -- [2,3]"}),
+      kernel_row<rml_kernel_dynamic_update_slice>(
+          "dynamic_update_slice", "rml_kernel_dynamic_update_slice",
+          {operand("x", element), operand("updates", element), operand("starts", integer, 1)}, same(element),
+          dynamic_update_slice_shape,
+          {"dynamic_update_slice(dy, zeros_like(updates), starts)",
+           "dynamic_slice(dy, starts, sizes=slice(shape(updates), stops=shape(starts)))", integer_operand},
+          {"", "x with the updates put in where dynamic_slice would read them.",
+           "dynamic_update_slice([1, 2, 3], [8, 9], [0]) -- [8,9,3]"}),
+  };
+}
+
+}  // namespace
+
+std::vector<OperatorInfo> gather_operators() {
+  std::vector<OperatorInfo> rows;
+  for (const auto part : {gather_rows, scatter_rows, slice_rows})
+    for (OperatorInfo& info : part()) {
+      info.can_fail = true;
+      rows.push_back(std::move(info));
+    }
+  return rows;
+}
+
+}  // namespace rml

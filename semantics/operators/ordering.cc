@@ -1,0 +1,141 @@
+// Sorting, searching, running sums and products along an axis.
+//
+// NaN counts as larger than every number; of equal elements the first comes first, whether
+// the order ascends or descends. Positions are i32.
+#include <limits>
+
+#include "runtime/kernels/ordering.h"
+#include "semantics/operators/indexing.h"
+#include "semantics/operators/rules.h"
+
+namespace rml {
+
+namespace {
+
+using dtypes::number, dtypes::real;
+
+constexpr std::string_view positions_only = "none: positions do not change with the values";
+
+// One axis that exists, or none given; a flag of one integer for the rest.
+std::string axis_and_flags_error(const Application& app, std::size_t axis, std::size_t rank) {
+  for (std::size_t k = 0; k < app.attributes.size(); ++k) {
+    const Attribute& a = app.attributes[k];
+    if (a.given && a.integers.size() != 1) return "one integer is needed, not " + to_string(a.integers);
+  }
+  const Attribute& a = app.attributes[axis];
+  return !a.given || normalized_axis(a.integers[0], rank) ? "" : axis_error(a.integers[0], rank);
+}
+
+std::string too_long(std::int64_t extent) {
+  if (extent <= std::numeric_limits<std::int32_t>::max()) return "";
+  return "positions among " + std::to_string(extent) + " elements do not fit i32";
+}
+
+ShapeResult sort_shape(const Application& app) {
+  const Shape& x = app.operand_shapes[0];
+  if (std::string error = axis_and_flags_error(app, 0, x.size()); !error.empty()) return error;
+  if (std::string error = too_long(x[*normalized_axis(app.attributes[0].integers[0], x.size())]); !error.empty())
+    return error;
+  return x;
+}
+
+ShapeResult argtopk_shape(const Application& app) {
+  Shape x = app.operand_shapes[0];
+  if (std::string error = axis_and_flags_error(app, 1, x.size()); !error.empty()) return error;
+  const std::size_t axis = *normalized_axis(app.attributes[1].integers[0], x.size());
+  const std::int64_t k = app.attributes[0].integers[0];
+  if (k < 0 || k > x[axis])
+    return "k = " + std::to_string(k) + " of the " + std::to_string(x[axis]) + " elements along axis " +
+           std::to_string(axis) + " of " + to_string(x);
+  if (std::string error = too_long(x[axis]); !error.empty()) return error;
+  x[axis] = k;
+  return x;
+}
+
+// The positions along one line.
+template <std::size_t axis>
+std::int64_t order_scratch(const Application& app) {
+  const Shape& x = app.operand_shapes[0];
+  return 4 * x[*normalized_axis(app.attributes[axis].integers[0], x.size())];
+}
+
+ShapeResult searchsorted_shape(const Application& app) {
+  const Shape& sorted = app.operand_shapes[0];
+  if (sorted.size() != 1) return "searchsorted looks in a vector, not in " + to_string(sorted);
+  if (app.attributes[0].integers.size() != 1) return "right is 0 or 1";
+  if (std::string error = too_long(sorted[0]); !error.empty()) return error;
+  return app.operand_shapes[1];
+}
+
+ShapeResult accumulated_shape(const Application& app) {
+  const Shape& x = app.operand_shapes[0];
+  if (std::string error = axis_and_flags_error(app, 0, x.size()); !error.empty()) return error;
+  return app.attributes[0].given ? x : Shape{*element_count(x)};
+}
+
+ShapeResult cumprod_gradient_shape(const Application& app) {
+  ShapeResult y = accumulated_shape(app);
+  if (std::holds_alternative<std::string>(y)) return y;
+  if (std::get<Shape>(y) != app.operand_shapes[1])
+    return "products have the shape " + to_string(std::get<Shape>(y)) + ", their adjoint " +
+           to_string(app.operand_shapes[1]);
+  return app.operand_shapes[0];
+}
+
+std::vector<OperatorParameter> sorting() {
+  return {operand("x", number), integers("axis", "-1"), integers("descending", "0")};
+}
+std::vector<OperatorParameter> accumulating(DTypeSet allowed) {
+  return {operand("x", allowed), integers("axis", "all"), integers("exclusive", "0"), integers("reverse", "0")};
+}
+
+}  // namespace
+
+std::vector<OperatorInfo> ordering_operators() {
+  return {
+      kernel_row<rml_kernel_sort, order_scratch<0>>(
+          "sort", "rml_kernel_sort", sorting(), same(number), sort_shape,
+          {"scatter_elements(zeros_like(x), argsort(x, axis=axis, descending=descending), dy, axis=axis)"},
+          {"", "x with the elements along the axis in ascending order, or descending; NaN is larger than all.",
+           "sort([3, 1, 2]) -- [1,2,3]"}),
+      kernel_row<rml_kernel_argsort, order_scratch<0>>(
+          "argsort", "rml_kernel_argsort", sorting(), exactly(DType::i32), sort_shape, {positions_only},
+          {"", "The positions along the axis that sort it; of equal elements the first comes first.",
+           "argsort([3, 1, 2]) -- [1,2,0]"}),
+      kernel_row<rml_kernel_argtopk, order_scratch<1>>(
+          "argtopk", "rml_kernel_argtopk",
+          {operand("x", number), integers("k"), integers("axis", "-1"), integers("largest", "1")}, exactly(DType::i32),
+          argtopk_shape, {positions_only},
+          {"TopK",
+           "The positions of the k largest elements along the axis, or the smallest, best first; of equal ones the "
+           "first. The elements are `gather_elements(x, argtopk(x, k, axis), axis)`.",
+           "argtopk([3, 1, 4, 4], 2) -- [2,3]"}),
+      kernel_row<rml_kernel_searchsorted>(
+          "searchsorted", "rml_kernel_searchsorted",
+          {operand("a", number), operand("v", number), integers("right", "0")}, exactly(DType::i32), searchsorted_shape,
+          {positions_only, positions_only},
+          {"",
+           "How many elements of the ascending vector a are less than v, or with right=1 not greater: where v would be "
+           "put in. a is not checked.",
+           "searchsorted([1, 3, 5], [0, 3, 9]) -- [0,1,3]"}),
+      kernel_row<rml_kernel_cumsum>(
+          "cumsum", "rml_kernel_cumsum", accumulating(number), same(number), accumulated_shape,
+          {"reshape(shape(x), cumsum(dy, axis=axis, exclusive=exclusive, reverse=1 - reverse))"},
+          {"CumSum",
+           "Sums of all elements so far along the axis, or of all in row-major order; exclusive=1 leaves out the "
+           "element itself, reverse=1 begins at the end.",
+           "cumsum([1, 2, 3]) -- [1,3,6]"}),
+      kernel_row<rml_kernel_cumprod>(
+          "cumprod", "rml_kernel_cumprod", accumulating(number), same(number), accumulated_shape,
+          {"cumprod_gradient(x, dy, axis=axis, exclusive=exclusive, reverse=reverse)"},
+          {"CumProd", "Products of all elements so far, as cumsum has sums.", "cumprod([1, 2, 3]) -- [1,2,6]"}),
+      kernel_row<rml_kernel_cumprod_gradient>(
+          "cumprod_gradient", "rml_kernel_cumprod_gradient",
+          {operand("x", real), operand("dy", real), integers("axis", "all"), integers("exclusive", "0"),
+           integers("reverse", "0")},
+          same(real), cumprod_gradient_shape, {"none: a derivative already", "none: a derivative already"},
+          {"", "What dy, the adjoint of cumprod(x), says of x.", "cumprod_gradient([2.0, 0.0], [1.0, 1.0]) -- [1,2]"}),
+  };
+}
+
+}  // namespace rml
