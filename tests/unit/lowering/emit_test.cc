@@ -235,7 +235,7 @@ TEST_P(Emit, StructureAndReductions) {
     const ValueId x = b.input("x", DType::f32, c.x);
     const ValueId y = b.apply(c.op, {x}, DType::f32, c.y, c.attributes);
     unary_program(b, x, y);
-    EXPECT_EQ(one_cycle(b, in, static_cast<std::size_t>(*element_count(c.y)), GetParam()),
+    EXPECT_EQ(one_cycle(b, in, static_cast<std::size_t>(*element_count(c.y)), GetParam(), true),
               evaluated(b, y, {tensor<float>(DType::f32, c.x, in)}))
         << c.op << to_string(c.x);
   }
