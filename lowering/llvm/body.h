@@ -205,6 +205,7 @@ class Body {
   IrValue convert(DType to, DType from, IrValue x);
   IrValue extremum(bool maximum, DType, IrValue a, IrValue b);
   IrValue integer_power(DType, IrValue a, IrValue b);
+  IrValue inlined(ScalarOp, DType, IrValue x);
   IrValue library(const char* name, DType, std::initializer_list<IrValue>);
   IrValue add(DType, IrValue a, IrValue b);
   IrValue multiply(DType, IrValue a, IrValue b);

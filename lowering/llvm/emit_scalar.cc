@@ -1,12 +1,13 @@
 // The scalar operations of elementwise rows, as defined by semantics/operators/scalar.h.
 //
 // Integers wrap; division checks for zero and avoids the overflow of the smallest integer
-// by -1; comparisons with NaN are false except ne. Functions beyond the four operations and
-// the square root are calls into libm, kept as they are (nobuiltin), so that results equal
-// those of the reference engine bit for bit.
+// by -1; comparisons with NaN are false except ne. Functions beyond the four operations and the
+// square root are inlined (functions.h) or, at -O0 and with strict_math, calls into libm kept as
+// they are (nobuiltin), so that results equal those of the reference engine bit for bit.
 #include <stdexcept>
 
 #include "lowering/llvm/body.h"
+#include "lowering/llvm/functions.h"
 #include "runtime/rmlrt.h"
 
 namespace rml::codegen {
@@ -15,6 +16,7 @@ IrValue Body::scalar_operation(ValueId v, const std::vector<IrValue>& x) {
   const auto& apply = std::get<core::Apply>(info(v).rhs);
   const ScalarOp op = operators()[apply.op].scalar;
   const DType dtype = info(apply.operands[0]).dtype;
+  if (IrValue y = inlined(op, dtype, x[0])) return y;
   switch (op) {
     case ScalarOp::add:
     case ScalarOp::sub:
@@ -152,18 +154,20 @@ IrValue Body::function(ScalarOp op, DType dtype, IrValue x) {
 }
 
 IrValue Body::library(const char* name, DType dtype, std::initializer_list<IrValue> operands) {
-  const std::string symbol = std::string(name) + (dtype == DType::f32 ? "f" : "");
   auto* type = register_type(module.context, dtype);
-  auto* signature = llvm::FunctionType::get(type, std::vector<llvm::Type*>(operands.size(), type), false);
-  auto* f = llvm::cast<llvm::Function>(module.module.getOrInsertFunction(symbol, signature).getCallee());
-  // errno is not looked at.
-  f->setDoesNotThrow();
-  f->setDoesNotAccessMemory();
-  f->addFnAttr(llvm::Attribute::WillReturn);
-  f->addFnAttr(llvm::Attribute::NoBuiltin);
-  auto* call = ir.CreateCall(f, std::vector<IrValue>(operands));
+  auto* call = ir.CreateCall(c_function(module.module, name, type, static_cast<unsigned>(operands.size())),
+                             std::vector<IrValue>(operands));
   call->addFnAttr(llvm::Attribute::NoBuiltin);
   return call;
+}
+
+// Null where the function is to be the C library's, or is none that can be inlined.
+IrValue Body::inlined(ScalarOp op, DType dtype, IrValue x) {
+  const TargetOptions& target = module.options.target;
+  const auto f = inlined_function(op);
+  if (!f || target.strict_math || target.optimization == 0 || (dtype != DType::f32 && dtype != DType::f64))
+    return nullptr;
+  return expand(ir, *f, x, module.vector_bits);
 }
 
 IrValue Body::convert(DType to, DType from, IrValue x) {
