@@ -5,8 +5,11 @@
 
 Each is a minimax approximation of the relative error (exchange algorithm on a grid, 200 bits);
 rationals are found by solving the linearised problem with the denominator of the round before as
-weight. What is approximated stands in the comment over each table.
+weight. Those of floats are rounded one after the other, each time fitting the rest anew. What is
+approximated stands in the comment over each table.
 """
+import struct
+
 import mpmath
 from mpmath import lu_solve, matrix, mp, mpf
 
@@ -71,22 +74,44 @@ def fit(basis, target, weight, low, high, points=1200):
     return best
 
 
+def rounded_fit(basis, target, weight, low, high, points=1200):
+    """The same with coefficients that are floats."""
+    fixed, error = [], None
+    for k in range(len(basis)):
+        known = list(zip(fixed, basis))
+        rest = lambda x: target(x) - sum(c * b(x) for c, b in known)
+        c, error = fit(basis[k:], rest, weight, low, high, points)
+        fixed.append(mpf(struct.unpack("f", struct.pack("f", float(c[0])))[0]))
+    return fixed, error
+
+
+def fit_for(name, *arguments):
+    return (rounded_fit if name.endswith("_f32") else fit)(*arguments)
+
+
 def powers(count, scale=lambda x: 1, first=0):
     return [lambda x, k=k: scale(x) * x**k for k in range(first, first + count)]
 
 
-def rational(f, numerator, denominator, low, high, weight, unit=False):
+def rational(f, numerator, denominator, low, high, weight, unit=False, narrow=False):
     """(1 or c0) + c1 x + … over 1 + d1 x + …; with `unit`, f(0) is 1 and so is c0."""
+    first, at_zero = (1, 1) if unit else (0, 0)
     q, before = (lambda x: mpf(1)), None
     for _ in range(12):
-        basis = powers(numerator, first=1 if unit else 0) + powers(denominator, lambda x: -f(x), 1)
-        c, error = fit(basis, lambda x: f(x) - (1 if unit else 0), lambda x: weight(x) / abs(q(x)), low, high, 500)
+        basis = powers(numerator, first=first) + powers(denominator, lambda x: -f(x), 1)
+        c, error = fit(basis, lambda x: f(x) - at_zero, lambda x: weight(x) / abs(q(x)), low, high, 500)
         d = tuple(c[numerator:])
         q = lambda x, d=d: 1 + sum(v * x ** (k + 1) for k, v in enumerate(d))
         if before is not None and abs(error - before) < before / 100:
             break
         before = error
-    return c[:numerator], list(d), error
+    if not narrow:
+        return c[:numerator], list(d), error
+    d = [mpf(struct.unpack("f", struct.pack("f", float(v)))[0]) for v in d]
+    q = lambda x: 1 + sum(v * x ** (k + 1) for k, v in enumerate(d))
+    c, error = rounded_fit(powers(numerator, first=first), lambda x: f(x) * q(x) - at_zero,
+                           lambda x: weight(x) / abs(q(x)), low, high, 500)
+    return c, d, error
 
 
 def after(f, known, power):
@@ -106,13 +131,13 @@ def series():
     exp = after(mpmath.exp, {0: 1, 1: 1}, 2)
     near = lambda f, at_zero: lambda x: f(x) if abs(x) > TINY else at_zero
     for name, count in (("exp_f32", 5), ("exp_f64", 11)):
-        c, e = fit(powers(count), near(exp, mpf(1) / 2), lambda r: r * r / mpmath.exp(r) + TINY, -HALF_LN2, HALF_LN2)
+        c, e = fit_for(name, powers(count), near(exp, mpf(1) / 2), lambda r: r * r / mpmath.exp(r) + TINY, -HALF_LN2, HALF_LN2)
         table("exp(r) = 1 + r + r^2 P(r), |r| <= ln 2 / 2", name, c, e)
     for name, count in (("expm1_f32", 6), ("expm1_f64", 11)):
-        c, e = fit(powers(count), near(exp, mpf(1) / 2), lambda r: abs(r * r / mpmath.expm1(r)) + TINY, -HALF_LN2, HALF_LN2)
+        c, e = fit_for(name, powers(count), near(exp, mpf(1) / 2), lambda r: abs(r * r / mpmath.expm1(r)) + TINY, -HALF_LN2, HALF_LN2)
         table("exp(r) - 1 = r + r^2 P(r), relative to itself", name, c, e)
     log = near(after(mpmath.log1p, {1: 1, 2: mpf(-1) / 2}, 3), mpf(1) / 3)
-    c, e = fit(powers(8), log, lambda f: abs(f**3 / mpmath.log1p(f)) + TINY, ROOT2 / 2 - 1, ROOT2 - 1)
+    c, e = rounded_fit(powers(8), log, lambda f: abs(f**3 / mpmath.log1p(f)) + TINY, ROOT2 / 2 - 1, ROOT2 - 1)
     table("log(1 + f) = f - f^2 / 2 + f^3 P(f), 1 + f between the roots of 1/2 and 2", "log_f32", c, e)
     top = ((ROOT2 - 1) / (ROOT2 + 1)) ** 2 * mpf("1.001")
     atanh = lambda z: (mpmath.atanh(mpmath.sqrt(z)) * 2 / mpmath.sqrt(z) - 2) / z
@@ -120,11 +145,11 @@ def series():
     table("log((1 + s) / (1 - s)) = 2 s + s z P(z), z = s^2", "log_f64", c, e)
     for name, count in (("sin_f32", 3), ("sin_f64", 6)):
         sin = lambda z: (mpmath.sin(mpmath.sqrt(z)) / mpmath.sqrt(z) - 1) / z
-        c, e = fit(powers(count), sin, lambda z: z, mpf(10) ** -14, QUARTER_PI**2)
+        c, e = fit_for(name, powers(count), sin, lambda z: z, mpf(10) ** -14, QUARTER_PI**2)
         table("sin(r) = r (1 + z P(z)), z = r^2, |r| <= pi / 4", name, c, e)
     for name, count in (("cos_f32", 3), ("cos_f64", 6)):
         cos = lambda z: (mpmath.cos(mpmath.sqrt(z)) - 1 + z / 2) / z**2
-        c, e = fit(powers(count), cos, lambda z: z * z, mpf(10) ** -10, QUARTER_PI**2)
+        c, e = fit_for(name, powers(count), cos, lambda z: z * z, mpf(10) ** -10, QUARTER_PI**2)
         table("cos(r) = 1 - z / 2 + z^2 P(z)", name, c, e)
 
 
@@ -135,9 +160,9 @@ def rationals():
     scaled = lambda x: mpmath.erfc(x) * mpmath.exp(x * x)
     cases = [
         ("tanh(x) = x P(z) / Q(z), z = x^2, |x| <= 9.02; P and Q without their 1", "tanh_f32",
-         rational(tanh, 6, 3, small, mpf("9.02") ** 2, lambda z: 1 / tanh(z), unit=True)),
+         rational(tanh, 6, 3, small, mpf("9.02") ** 2, lambda z: 1 / tanh(z), unit=True, narrow=True)),
         ("erf(x) = x P(z) / Q(z), |x| <= 3.93; Q without its 1", "erf_f32",
-         rational(erf, 6, 5, small, mpf("3.93") ** 2, lambda z: 1 / erf(z))),
+         rational(erf, 6, 5, small, mpf("3.93") ** 2, lambda z: 1 / erf(z), narrow=True)),
         ("erf(x) = x P(z) / Q(z), |x| <= 1; Q without its 1", "erf_f64_near",
          rational(erf, 6, 5, small, mpf(1), lambda z: 1 / erf(z))),
         ("erf(x) = 1 - exp(-x^2) P(x) / Q(x), 1 <= x <= 5.95; Q without its 1", "erf_f64_far",

@@ -96,11 +96,13 @@ class Expansion {
     return or_itself(x, y);
   }
 
-  // e / (1 + e) or 1 / (1 + e) with e = exp(-|x|), which is at most 1.
+  // e / (1 + e) or 1 / (1 + e) with e = exp(-|x|), which is at most 1; most of what the rounding of
+  // the sum lost is put back.
   IrValue sigmoid(IrValue x) {
-    IrValue e = exp_of_negative(x);
-    IrValue numerator = ir.CreateSelect(ir.CreateFCmpOLT(x, number(0)), e, number(1));
-    return ir.CreateFDiv(numerator, ir.CreateFAdd(number(1), e));
+    IrValue e = exp_of_negative(x), one = number(1), sum = ir.CreateFAdd(one, e);
+    IrValue lost = ir.CreateFSub(ir.CreateFSub(sum, one), e);
+    IrValue y = ir.CreateFDiv(ir.CreateSelect(ir.CreateFCmpOLT(x, number(0)), e, one), sum);
+    return fma(y, lost, y);
   }
 
   IrValue softplus(IrValue x) {
