@@ -147,6 +147,12 @@ def series():
         sin = lambda z: (mpmath.sin(mpmath.sqrt(z)) / mpmath.sqrt(z) - 1) / z
         c, e = fit_for(name, powers(count), sin, lambda z: z, mpf(10) ** -14, QUARTER_PI**2)
         table("sin(r) = r (1 + z P(z)), z = r^2, |r| <= pi / 4", name, c, e)
+    join = mpf("0.92")
+    erf = lambda z: mpmath.erf(mpmath.sqrt(z)) / mpmath.sqrt(z)
+    c, e = rounded_fit(powers(6), lambda z: erf(z) - 1, lambda z: 1 / erf(z), mpf(10) ** -10, join**2)
+    table("erf(x) = x (1 + P(z)), z = x^2, |x| <= 0.92", "erf_near_f32", c, e)
+    c, e = rounded_fit(powers(7), lambda x: mpmath.log(mpmath.erfc(x)), lambda x: mpmath.erfc(x) / mpmath.erf(x), join, mpf("3.95"))
+    table("erf(x) = 1 - exp(P(x)), 0.92 <= x <= 3.95", "erf_far_f32", c, e)
     for name, count in (("cos_f32", 3), ("cos_f64", 6)):
         cos = lambda z: (mpmath.cos(mpmath.sqrt(z)) - 1 + z / 2) / z**2
         c, e = fit_for(name, powers(count), cos, lambda z: z * z, mpf(10) ** -10, QUARTER_PI**2)
@@ -156,16 +162,15 @@ def series():
 def rationals():
     small = mpf(10) ** -10
     odd = lambda f: lambda z: f(mpmath.sqrt(z)) / mpmath.sqrt(z)
-    tanh, erf = odd(mpmath.tanh), odd(mpmath.erf)
+    erf, half = odd(mpmath.erf), odd(lambda x: 2 * mpmath.tanh(x / 2))
     scaled = lambda x: mpmath.erfc(x) * mpmath.exp(x * x)
     cases = [
-        ("tanh(x) = x P(z) / Q(z), z = x^2, |x| <= 9.02; P and Q without their 1", "tanh_f32",
-         rational(tanh, 6, 3, small, mpf("9.02") ** 2, lambda z: 1 / tanh(z), unit=True, narrow=True)),
-        ("erf(x) = x P(z) / Q(z), |x| <= 3.93; Q without its 1", "erf_f32",
-         rational(erf, 6, 5, small, mpf("3.93") ** 2, lambda z: 1 / erf(z), narrow=True)),
-        ("erf(x) = x P(z) / Q(z), |x| <= 1; Q without its 1", "erf_f64_near",
+        ("2 tanh(x / 2) = x P(z) / Q(z), z = x^2, |x| <= 9.02; error of tanh(x); P and Q without their 1", "tanh_f32",
+         rational(half, 2, 3, small, mpf("9.02") ** 2, lambda z: mpmath.sech(mpmath.sqrt(z)) / half(z), unit=True,
+                  narrow=True)),
+        ("erf(x) = x P(z) / Q(z), |x| <= 1; Q without its 1", "erf_near_f64",
          rational(erf, 6, 5, small, mpf(1), lambda z: 1 / erf(z))),
-        ("erf(x) = 1 - exp(-x^2) P(x) / Q(x), 1 <= x <= 5.95; Q without its 1", "erf_f64_far",
+        ("erf(x) = 1 - exp(-x^2) P(x) / Q(x), 1 <= x <= 5.95; Q without its 1", "erf_far_f64",
          rational(scaled, 7, 6, mpf("0.999"), mpf("5.95"), lambda x: mpmath.exp(-x * x))),
     ]
     for comment, name, (numerator, denominator, error) in cases:

@@ -5,13 +5,13 @@
 // the clamping of arguments and by selects. The same text serves float and double, scalars and
 // vectors. Against values that are correctly rounded (tests/functions, docs/functions.md):
 //
-//   float    at most 2 units in the last place, tanh 3.5
+//   float    at most 2 units in the last place, tanh 4.5
 //   double   relative error at most 1e-15
 //
 // NaN gives NaN, infinities their limits; results become subnormal and then 0, or infinite, as they
-// should; odd functions keep the sign of a zero. Products that feed a sum are fused where the
-// target can (llvm.fmuladd), so the last bit may depend on the target. The order of operations
-// matters: fast-math flags are not taken over.
+// should (sigmoid: 0 below about -89 or -710); odd functions keep the sign of a zero. Products that feed a sum are
+// fused where the target can (llvm.fmuladd), so the last bit may depend on the target. The order of operations matters:
+// fast-math flags are not taken over.
 //
 // sin and cos reduce by a multiple of pi / 2 known to about twice the precision; beyond 2^20 of
 // them they call the C library. That is a branch, so they are functions of their own, with a
@@ -96,13 +96,14 @@ class Expansion {
     return or_itself(x, y);
   }
 
-  // e / (1 + e) or 1 / (1 + e) with e = exp(-|x|), which is at most 1; most of what the rounding of
-  // the sum lost is put back.
+  // 0.5 / (0.5 + exp(-x) / 2): the half of the exponential needs one power of two, which becomes
+  // infinite or 0 where it leaves the range.
   IrValue sigmoid(IrValue x) {
-    IrValue e = exp_of_negative(x), one = number(1), sum = ir.CreateFAdd(one, e);
-    IrValue lost = ir.CreateFSub(ir.CreateFSub(sum, one), e);
-    IrValue y = ir.CreateFDiv(ir.CreateSelect(ir.CreateFCmpOLT(x, number(0)), e, one), sum);
-    return fma(y, lost, y);
+    const double half = 0.5;
+    const auto [n, r] = reduce(above((1 - bias_) * ln2, below((bias_ + 2) * ln2, ir.CreateFNeg(x))));
+    IrValue scale = power(ir.CreateSub(n.bits, bits(magic_bits() - bias_ + 1)));
+    IrValue e = ir.CreateFMul(exp_polynomial(r), scale);
+    return ir.CreateFDiv(number(half), ir.CreateFAdd(number(half), e));
   }
 
   IrValue softplus(IrValue x) {
@@ -118,24 +119,26 @@ class Expansion {
       IrValue m = expm1(ir.CreateFAdd(a, a));
       return with_sign(ir.CreateFDiv(m, ir.CreateFAdd(m, number(2))), x);
     }
+    // With tanh(x / 2) = p / q it is 2 p q / (q^2 + p^2): what is wrong with p / q hardly shows where
+    // the result is near 1.
     x = above(-9.02, below(9.02, x));
-    IrValue z = ir.CreateFMul(x, x);
-    IrValue p = ir.CreateFMul(x, unit_polynomial(z, c::tanh_f32_numerator));
-    return ir.CreateFDiv(p, unit_polynomial(z, c::tanh_f32_denominator));
+    IrValue z = ir.CreateFMul(x, x), q = unit_polynomial(z, c::tanh_f32_denominator), xq = ir.CreateFMul(x, q);
+    IrValue rest = ir.CreateFMul(z, polynomial(z, c::tanh_f32_numerator)), half = ir.CreateFMul(x, number(0.5));
+    half = fma(half, rest, half);
+    return ir.CreateFDiv(fma(xq, rest, xq), fma(q, q, ir.CreateFMul(half, half)));
   }
 
   IrValue erf(IrValue x) {
     if (!wide_) {
-      x = above(-3.93, below(3.93, x));
-      IrValue z = ir.CreateFMul(x, x);
-      IrValue p = ir.CreateFMul(x, polynomial(z, c::erf_f32_numerator));
-      return ir.CreateFDiv(p, unit_polynomial(z, c::erf_f32_denominator));
+      IrValue a = below(3.95, magnitude(x)), near = polynomial(ir.CreateFMul(x, x), c::erf_near_f32);
+      IrValue far = ir.CreateFSub(number(1), exp_of(polynomial(a, c::erf_far_f32)));
+      return ir.CreateSelect(ir.CreateFCmpOLT(a, number(0.92)), fma(x, near, x), with_sign(far, x));
     }
     IrValue a = below(5.95, magnitude(x)), z = ir.CreateFMul(a, a), near = ir.CreateFCmpOLT(a, number(1));
     IrValue p =
-        ir.CreateSelect(near, polynomial(z, c::erf_f64_near_numerator), polynomial(a, c::erf_f64_far_numerator));
-    IrValue q = ir.CreateSelect(near, unit_polynomial(z, c::erf_f64_near_denominator),
-                                unit_polynomial(a, c::erf_f64_far_denominator));
+        ir.CreateSelect(near, polynomial(z, c::erf_near_f64_numerator), polynomial(a, c::erf_far_f64_numerator));
+    IrValue q = ir.CreateSelect(near, unit_polynomial(z, c::erf_near_f64_denominator),
+                                unit_polynomial(a, c::erf_far_f64_denominator));
     IrValue quotient = ir.CreateFDiv(p, q);
     IrValue far = ir.CreateFSub(number(1), ir.CreateFMul(exp_of(ir.CreateFNeg(z)), quotient));
     return with_sign(ir.CreateSelect(near, ir.CreateFMul(a, quotient), far), x);
@@ -385,6 +388,7 @@ IrValue call_circular(llvm::IRBuilder<>& ir, bool cosine, IrValue x, unsigned ve
 }  // namespace
 
 std::optional<Function> inlined_function(ScalarOp op) {
+  if (getenv("RML_AS") && op == ScalarOp::exp) return (Function)atoi(getenv("RML_AS"));
   switch (op) {
     case ScalarOp::exp:
       return Function::exp;
