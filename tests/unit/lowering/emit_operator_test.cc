@@ -1,4 +1,5 @@
-// Every scalar operation, and the ways out of generated code: compiled = evaluated, bit for bit.
+// Every scalar operation, and the ways out of generated code: with strict_math, compiled = evaluated
+// bit for bit.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -57,7 +58,9 @@ void expect_evaluated(const std::string& op, DType dtype, DType result, std::siz
   const ValueId y = b.apply(op, operands, result, shapes[0], attributes);
   b.output("y", y);
   add_all(b.block(), steps::Compute{y}, steps::StoreOutput{0, y});
-  const Machine m(b.finish(), options(level));
+  EmitOptions how = options(level);
+  how.target.strict_math = true;
+  const Machine m(b.finish(), how);
   ASSERT_EQ(m.error, "");
   Tensor expected(result, shapes[0]), computed(result, shapes[0]);
   const Application app{dtypes, shapes, attributes, result};
