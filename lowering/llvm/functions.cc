@@ -26,6 +26,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "lowering/llvm/function_coefficients.h"
 
@@ -199,10 +200,23 @@ class Expansion {
     return std::ldexp(std::nearbyint(std::ldexp(v, kept - exponent)), exponent - kept);
   }
 
+  // Short ones by Horner's rule; others by halving the number of terms again and again (Estrin),
+  // which is a shorter chain.
   IrValue polynomial(IrValue x, Coefficients of) {
-    IrValue y = number(of.back());
-    for (std::size_t k = of.size() - 1; k-- > 0;) y = fma(y, x, number(of[k]));
-    return y;
+    if (of.size() <= 5) {
+      IrValue y = number(of.back());
+      for (std::size_t k = of.size() - 1; k-- > 0;) y = fma(y, x, number(of[k]));
+      return y;
+    }
+    std::vector<IrValue> terms;
+    for (const double c : of) terms.push_back(number(c));
+    for (; terms.size() > 1; x = ir.CreateFMul(x, x)) {
+      std::vector<IrValue> half;
+      for (std::size_t k = 0; k + 1 < terms.size(); k += 2) half.push_back(fma(terms[k + 1], x, terms[k]));
+      if (terms.size() % 2 != 0) half.push_back(terms.back());
+      terms = std::move(half);
+    }
+    return terms[0];
   }
   IrValue unit_polynomial(IrValue x, Coefficients of) { return fma(polynomial(x, of), x, number(1)); }
 
