@@ -16,7 +16,7 @@ int main() {
   std::size_t t = 0;
   const auto run = [&](long n) {
     for (long i = 0; i < n; ++i) {
-      if (lstm_infer_step(s, kernel, recurrence, bias, x.p + t % ring * inputs, h) != 0) std::abort();
+      lstm_infer_step(s, kernel, recurrence, bias, x.p + t % ring * inputs, h);
       ++t;
     }
   };

@@ -27,7 +27,7 @@ int main() {
     for (long i = 0; i < n; ++i) {
       std::uint8_t there = 0;
       const int code =
-          mlp_train_step(s, w1, b1, w2, b2, x.p + at * features, label.data() + at, ask, &loss, &total, &there);
+          mlp_train_step(s, w1, b1, w2, b2, x.p + at * features, label.data() + at, ask, &loss, &there, &total);
       if (code != 0) std::abort();
       at = (at + batch) % samples;
     }
