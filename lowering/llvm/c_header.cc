@@ -104,7 +104,7 @@ std::uint64_t state_size(const steps::Program& program, const EmitOptions& optio
   llvm::Module scratch("size", context);
   scratch.setDataLayout(machine->createDataLayout());
   const SourceMap none;
-  codegen::Emission module(program, none, options, scratch, codegen::vector_register_bits(scratch, *machine));
+  codegen::Emission module(program, none, options, scratch, codegen::target_facts(scratch, *machine));
   std::uint64_t size = 0;
   if (program.straight) {
     size = codegen::emit_step_interface(module);

@@ -24,7 +24,8 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions&, s
 // The pipeline of the optimisation level; the error text is the verifier's.
 std::string verify_module(const llvm::Module&);
 void optimize(llvm::Module&, llvm::TargetMachine&, const TargetOptions&);
-unsigned vector_register_bits(llvm::Module&, llvm::TargetMachine&);
+struct TargetFacts;
+TargetFacts target_facts(llvm::Module&, llvm::TargetMachine&);
 
 }  // namespace codegen
 }  // namespace rml

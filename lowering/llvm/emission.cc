@@ -3,7 +3,8 @@
 
 namespace rml::codegen {
 
-Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOptions& o, llvm::Module& m, unsigned bits)
+Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOptions& o, llvm::Module& m,
+                   TargetFacts facts)
     : program(p),
       core(*p.core),
       sources(s),
@@ -13,7 +14,7 @@ Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOption
       abi(context),
       layout(p, m.getDataLayout(), abi.header, o.with_program || o.with_main),
       debug(m, s, o.target.optimization > 0),
-      vector_bits(bits),
+      target(facts),
       index_type_(llvm::Type::getIntNTy(context, m.getDataLayout().getIndexSizeInBits(0))) {
   for (std::size_t v = 0; v < core.values.size(); ++v) {
     if (const auto* call = std::get_if<core::Call>(&core.values[v].rhs)) {

@@ -8,6 +8,7 @@
 
 #include "lowering/llvm/debug_info.h"
 #include "lowering/llvm/emit.h"
+#include "lowering/llvm/functions.h"
 #include "lowering/llvm/ir_types.h"
 #include "lowering/llvm/state_layout.h"
 
@@ -18,7 +19,7 @@ inline constexpr std::uint32_t no_site = UINT32_MAX;
 
 class Emission {
  public:
-  Emission(const steps::Program&, const SourceMap&, const EmitOptions&, llvm::Module&, unsigned vector_bits);
+  Emission(const steps::Program&, const SourceMap&, const EmitOptions&, llvm::Module&, TargetFacts);
 
   const steps::Program& program;
   const Core& core;
@@ -29,7 +30,8 @@ class Emission {
   AbiTypes abi;
   StateLayout layout;
   DebugInfo debug;
-  const unsigned vector_bits;  // of a vector register of the target
+  const TargetFacts target;
+  const unsigned vector_bits = target.vector_bits;
 
   bool inlined(ValueId v) const { return v.index < program.inlined.size() && program.inlined[v.index]; }
   std::uint32_t site(ValueId v) const {

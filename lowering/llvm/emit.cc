@@ -46,7 +46,7 @@ std::unique_ptr<CompiledModule> emit(const steps::Program& program, const Source
   state->module->setPICLevel(llvm::PICLevel::BigPIC);
 
   codegen::Emission module(program, sources, options, *state->module,
-                           codegen::vector_register_bits(*state->module, *state->machine));
+                           codegen::target_facts(*state->module, *state->machine));
   try {
     emit_parts(module, *state);
   } catch (const std::exception& broken) {

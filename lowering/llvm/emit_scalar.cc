@@ -167,7 +167,7 @@ IrValue Body::inlined(ScalarOp op, DType dtype, IrValue x) {
   const auto f = inlined_function(op);
   if (!f || target.strict_math || target.optimization == 0 || (dtype != DType::f32 && dtype != DType::f64))
     return nullptr;
-  return expand(ir, *f, x, module.vector_bits);
+  return expand(ir, *f, x, module.target);
 }
 
 IrValue Body::convert(DType to, DType from, IrValue x) {

@@ -3,15 +3,15 @@
 // A function is reduced to a short interval, approximated there by a polynomial or a quotient
 // of two (function_coefficients.h), and carried back; what happens at the edges is decided by
 // the clamping of arguments and by selects. The same text serves float and double, scalars and
-// vectors. Against values that are correctly rounded (tests/functions, docs/functions.md):
+// vectors. Against values that are correctly rounded (tests/functions):
 //
 //   float    at most 2 units in the last place, tanh 4.5
 //   double   relative error at most 1e-15
 //
 // NaN gives NaN, infinities their limits; results become subnormal and then 0, or infinite, as they
-// should (sigmoid: 0 below about -89 or -710); odd functions keep the sign of a zero. Products that feed a sum are
-// fused where the target can (llvm.fmuladd), so the last bit may depend on the target. The order of operations matters:
-// fast-math flags are not taken over.
+// should; odd functions keep the sign of a zero. Products that feed a sum are fused where the
+// target can (llvm.fmuladd), so the last bit may depend on the target. The order of operations
+// matters: fast-math flags are not taken over.
 //
 // sin and cos reduce by a multiple of pi / 2 known to about twice the precision; beyond 2^20 of
 // them they call the C library. That is a branch, so they are functions of their own, with a
@@ -97,14 +97,15 @@ class Expansion {
     return or_itself(x, y);
   }
 
-  // 0.5 / (0.5 + exp(-x) / 2): the half of the exponential needs one power of two, which becomes
-  // infinite or 0 where it leaves the range.
+  // c / (c + c exp(-x)), with a power of two c such that c exp(-x) neither overflows nor is subnormal
+  // before the result is 0 or 1.
   IrValue sigmoid(IrValue x) {
-    const double half = 0.5;
-    const auto [n, r] = reduce(above((1 - bias_) * ln2, below((bias_ + 2) * ln2, ir.CreateFNeg(x))));
-    IrValue scale = power(ir.CreateSub(n.bits, bits(magic_bits() - bias_ + 1)));
-    IrValue e = ir.CreateFMul(exp_polynomial(r), scale);
-    return ir.CreateFDiv(number(half), ir.CreateFAdd(number(half), e));
+    const int down = mantissa_ + 1;
+    IrValue c = number(std::ldexp(1, -down));
+    const double least = (down + 1 - bias_) * ln2, most = (down + bias_) * ln2;
+    const auto [n, r] = reduce(above(least, below(most, ir.CreateFNeg(x))));
+    IrValue scale = power(ir.CreateSub(n.bits, bits(magic_bits() - bias_ + down)));
+    return ir.CreateFDiv(c, fma(exp_less_one(r), scale, ir.CreateFAdd(scale, c)));
   }
 
   IrValue softplus(IrValue x) {
@@ -114,8 +115,9 @@ class Expansion {
     return ir.CreateFAdd(above_zero, or_itself(e, log_of_one_plus(u, lost)));
   }
 
-  IrValue tanh(IrValue x) {
-    if (wide_) {
+  // The quotient is the faster one, but where products are not fused it is wrong by up to 5.5 units.
+  IrValue tanh(IrValue x, bool fused) {
+    if (wide_ || !fused) {
       IrValue a = below(20, magnitude(x));  // from there on it is 1
       IrValue m = expm1(ir.CreateFAdd(a, a));
       return with_sign(ir.CreateFDiv(m, ir.CreateFAdd(m, number(2))), x);
@@ -243,10 +245,8 @@ class Expansion {
   IrValue exp_of_negative(IrValue x) {  // exp(-|x|)
     return exp_of(above(exp_range().first, ir.CreateFNeg(magnitude(x))));
   }
-  IrValue exp_polynomial(IrValue r) {
-    IrValue p = fma(ir.CreateFMul(r, r), polynomial(r, pick(c::exp_f32, c::exp_f64)), r);
-    return ir.CreateFAdd(p, number(1));
-  }
+  IrValue exp_less_one(IrValue r) { return fma(ir.CreateFMul(r, r), polynomial(r, pick(c::exp_f32, c::exp_f64)), r); }
+  IrValue exp_polynomial(IrValue r) { return ir.CreateFAdd(exp_less_one(r), number(1)); }
   // 2 to the exponent that stands, biased, in the lowest bits.
   IrValue power(IrValue biased) { return real(ir.CreateShl(biased, bits(mantissa_))); }
   // y 2^n in two steps, since 2^n need not be a normal number: only the second rounds.
@@ -433,7 +433,7 @@ llvm::FunctionCallee c_function(llvm::Module& module, const std::string& name, l
   return callee;
 }
 
-IrValue expand(llvm::IRBuilder<>& ir, Function f, IrValue x, unsigned vector_bits) {
+IrValue expand(llvm::IRBuilder<>& ir, Function f, IrValue x, TargetFacts target) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(ir);
   ir.clearFastMathFlags();
   Expansion e(ir, x->getType());
@@ -453,7 +453,7 @@ IrValue expand(llvm::IRBuilder<>& ir, Function f, IrValue x, unsigned vector_bit
     case Function::log1p:
       return e.log1p(x);
     case Function::tanh:
-      return e.tanh(x);
+      return e.tanh(x, target.fused);
     case Function::sigmoid:
       return e.sigmoid(x);
     case Function::softplus:
@@ -461,9 +461,9 @@ IrValue expand(llvm::IRBuilder<>& ir, Function f, IrValue x, unsigned vector_bit
     case Function::erf:
       return e.erf(x);
     case Function::sin:
-      return call_circular(ir, false, x, vector_bits);
+      return call_circular(ir, false, x, target.vector_bits);
     case Function::cos:
-      return call_circular(ir, true, x, vector_bits);
+      return call_circular(ir, true, x, target.vector_bits);
   }
   return nullptr;
 }

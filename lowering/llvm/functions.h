@@ -11,6 +11,12 @@
 
 namespace rml::codegen {
 
+// What the target has that code depends on.
+struct TargetFacts {
+  unsigned vector_bits;  // of a vector register
+  bool fused;            // a product and a sum in one instruction, rounded once
+};
+
 enum class Function : std::uint8_t {
   exp,
   exp2,
@@ -30,8 +36,8 @@ enum class Function : std::uint8_t {
 // The function that an operation on floats is, if it is one of them.
 std::optional<Function> inlined_function(ScalarOp);
 
-// Of a float or a double. vector_bits: of a register of the target.
-IrValue expand(llvm::IRBuilder<>&, Function, IrValue x, unsigned vector_bits);
+// Of a float or a double.
+IrValue expand(llvm::IRBuilder<>&, Function, IrValue x, TargetFacts);
 
 // The C library's function of that name for floats or doubles. To be called with nobuiltin, so that
 // results are those of the reference engine.

@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "lowering/llvm/compiled_module.h"
+#include "lowering/llvm/functions.h"
 
 namespace rml::codegen {
 
@@ -78,13 +79,17 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
       target->createTargetMachine(triple.str(), cpu, features, target_options, llvm::Reloc::PIC_, std::nullopt, level));
 }
 
-unsigned vector_register_bits(llvm::Module& module, llvm::TargetMachine& machine) {
+TargetFacts target_facts(llvm::Module& module, llvm::TargetMachine& machine) {
   auto* probe = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), false),
                                        llvm::GlobalValue::InternalLinkage, "probe", module);
-  const auto bits =
-      machine.getTargetTransformInfo(*probe).getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector);
+  const llvm::TargetTransformInfo costs = machine.getTargetTransformInfo(*probe);
+  const auto bits = costs.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector);
+  auto* real = llvm::Type::getFloatTy(module.getContext());
+  const llvm::IntrinsicCostAttributes fma(llvm::Intrinsic::fma, real, {real, real, real});
+  const auto cost = costs.getIntrinsicInstrCost(fma, llvm::TargetTransformInfo::TCK_RecipThroughput);
   probe->eraseFromParent();
-  return static_cast<unsigned>(bits.getFixedValue());
+  constexpr int of_call = 10;
+  return {static_cast<unsigned>(bits.getFixedValue()), cost.isValid() && cost < of_call};
 }
 
 }  // namespace rml::codegen
