@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 RMLC = pathlib.Path(os.environ.get("RMLC", HERE / "../../build/release/bin/rmlc")).resolve()
 PEERS = pathlib.Path(os.environ.get("PEERS", HERE / "../../../shared/benchmarks/ml")).resolve()
 BUILD = pathlib.Path(os.environ.get("BUILD", pathlib.Path(tempfile.gettempdir()) / "rml-ml"))
-PYTHON, OLD_PYTHON = os.environ.get("PYTHON", sys.executable), os.environ.get("OLD_PYTHON")
+PYTHON, OLD_PYTHON = os.environ.get("PYTHON", sys.executable), os.environ.get("OLD_PYTHON") or None
 LEVELS = {"rmlc": [], "rmlc --fast-math": ["--fast-math"]}
 ENVIRONMENT = {"BENCH_PIN": "1", "BENCH_REPS": "21", "BENCH_CPU": "0", **os.environ, "BUILD": str(BUILD)}
 
