@@ -105,7 +105,7 @@ class Expansion {
     const double least = (down + 1 - bias_) * ln2, most = (down + bias_) * ln2;
     const auto [n, r] = reduce(above(least, below(most, ir.CreateFNeg(x))));
     IrValue scale = power(ir.CreateSub(n.bits, bits(magic_bits() - bias_ + down)));
-    return ir.CreateFDiv(c, fma(exp_less_one(r), scale, ir.CreateFAdd(scale, c)));
+    return ir.CreateFDiv(c, ir.CreateFAdd(fma(exp_less_one(r), scale, c), scale));
   }
 
   IrValue softplus(IrValue x) {
