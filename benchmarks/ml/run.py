@@ -37,7 +37,7 @@ def call(command, **environment):
 
 def build_own(case, level):
     """Our program for a case, as a C object with its driver; the path of the executable."""
-    own, folder = case.own, BUILD / case.name / level.replace(" ", "")
+    own, folder = case.own, BUILD / "own" / case.name / level.replace(" ", "")
     folder.mkdir(parents=True, exist_ok=True)
     definitions = [word for name, value in own.definitions.items() for word in ("-D", f"{name}={value}")]
     call([RMLC, "build", HERE / f"{own.program}.rml", "--node", own.program, "-O3", "--cpu", "native", "--emit", "lib",
