@@ -1,0 +1,46 @@
+"""Loops over inlined functions are vectorised, for plain x86-64 and with AVX2, and call nothing but the
+vector forms of sin and cos; strict math and -O0 call the C library.
+
+Run by ctest: vectorised_test.py RMLC
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+RMLC = sys.argv[1]
+FUNCTIONS = "exp", "log", "tanh", "sigmoid", "sin", "cos"
+LANES = {("x86-64", "f32"): 4, ("x86-64", "f64"): 2, ("haswell", "f32"): 8, ("haswell", "f64"): 4}
+
+
+def text(folder, function, dtype, *options):
+    source, out = folder / "f.rml", folder / "f.ll"
+    source.write_text(f"node f(x: {dtype}[1000]) -> (y: {dtype}[1000])\n  y = 2.0 * {function}(x + 1.0);\n")
+    subprocess.run([RMLC, "build", source, "--target", "x86_64-linux-gnu", "--emit", "llvm", *options, "-o", out],
+                   check=True)
+    return out.read_text()
+
+
+def main():
+    problems = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for function in FUNCTIONS:
+            for (cpu, dtype), lanes in LANES.items():
+                code = text(folder, function, dtype, "--cpu", cpu)
+                kind = "float" if dtype == "f32" else "double"
+                loop = re.search(rf"^vector\.body.*?^\}}", code, re.M | re.S)
+                store = loop and re.search(rf"store <{lanes} x {kind}>", loop.group())
+                circular = re.search(rf"call <{lanes} x {kind}> @rml\.{function}\.", code)
+                called = re.search(rf"call {kind} @{function}f?\(", code)
+                if not store or (called if function not in ("sin", "cos") else not circular):
+                    problems.append(f"{function} of {dtype} for {cpu} is not a loop over {lanes} lanes")
+        for options in (["--strict-math"], ["-O", "0"]):
+            for function in ("exp", "tanh", "cos"):
+                if not re.search(rf"call float @{function}f\(", text(folder, function, "f32", *options)):
+                    problems.append(f"{' '.join(options)} does not call {function}f")
+    sys.exit("\n".join(problems) or 0)
+
+
+main()
