@@ -159,11 +159,12 @@ class Expansion {
     if (!wide_) r = ir.CreateFPTrunc(r, type_);
     if (cosine) quadrant = ir.CreateAdd(quadrant, bits(1));
     IrValue z = ir.CreateFMul(r, r);
-    IrValue s = ir.CreateFMul(r, fma(z, polynomial(z, pick(c::sin_f32, c::sin_f64)), number(1)));
+    IrValue s = fma(ir.CreateFMul(r, z), polynomial(z, pick(c::sin_f32, c::sin_f64)), r);
     IrValue k = fma(ir.CreateFMul(z, z), polynomial(z, pick(c::cos_f32, c::cos_f64)), fma(z, number(-0.5), number(1)));
     IrValue odd = ir.CreateICmpNE(ir.CreateAnd(quadrant, bits(1)), bits(0));
     IrValue sign = ir.CreateShl(ir.CreateAnd(quadrant, bits(2)), bits(mantissa_ + (wide_ ? 10 : 7)));
-    return real(ir.CreateXor(integer(ir.CreateSelect(odd, k, s)), sign));
+    IrValue y = real(ir.CreateXor(integer(ir.CreateSelect(odd, k, s)), sign));
+    return cosine ? y : or_itself(x, y);
   }
 
   IrValue number(double v) const { return llvm::ConstantFP::get(type_, v); }
