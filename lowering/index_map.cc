@@ -41,7 +41,8 @@ IndexMap through_broadcast(const Shape& from, const Shape& to, const IndexMap& m
 
 IndexMap identity_map(const Shape& shape) {
   IndexMap map(shape.size());
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) map[axis] = {axis, 0, 1};
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis] != 1) map[axis] = {axis, 0, 1};
   return map;
 }
 

@@ -22,7 +22,8 @@ struct AxisMap {
 };
 using IndexMap = std::vector<AxisMap>;
 
-// Of the tensor that the loop runs over itself.
+// Of the tensor that the loop runs over itself. An axis of extent 1 has no loop, here and in all maps made from it:
+// equal places have equal maps.
 IndexMap identity_map(const Shape&);
 
 // Where the operand is read for the element of v that `map` leads to; nothing if v's operator is not pointwise.

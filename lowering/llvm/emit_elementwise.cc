@@ -13,6 +13,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "lowering/llvm/body.h"
 
@@ -208,7 +209,11 @@ void Body::loops(const std::vector<ValueId>& members) {
     const ValueId x = reduction ? std::get<core::Apply>(info(v).rhs).operands[0] : v;
     roots.push_back(gather(e, x, identity_map(shape), !reduction));
   }
-  for (std::size_t k = 0; k < e.leaves.size(); ++k) prepare(e.leaves[k].value);
+  for (const Expression::Leaf& leaf : e.leaves) {
+    if (std::ranges::find(members, leaf.value) != members.end())
+      throw std::logic_error("code generation: a loop reads what it has not stored yet");
+    prepare(leaf.value);
+  }
   const std::size_t count = members.size();
   std::vector<IrValue> to;
   std::vector<Strides> views;

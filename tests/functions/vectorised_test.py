@@ -16,7 +16,7 @@ LANES = {("x86-64", "f32"): 4, ("x86-64", "f64"): 2, ("haswell", "f32"): 8, ("ha
 
 def text(folder, function, dtype, *options):
     source, out = folder / "f.rml", folder / "f.ll"
-    source.write_text(f"node f(x: {dtype}[1000]) -> (y: {dtype}[1000])\n  y = 2.0 * {function}(x + 1.0);\n")
+    source.write_text(f"node f(x: {dtype}[1000]) -> (y: {dtype}[1000])\n  y = 2.0 * {function}(3.0 * x);\n")
     subprocess.run([RMLC, "build", source, "--target", "x86_64-linux-gnu", "--emit", "llvm", *options, "-o", out],
                    check=True)
     return out.read_text()

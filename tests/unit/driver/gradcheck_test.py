@@ -26,14 +26,14 @@ node sampled(c: bool, x: f64, z: f64 when c) -> (y: f64, s: f64 when c)
 node library(x: f32[3]) -> (y: f32[2])
   y = nn.dense(2, x);
 
-node cubed(x: f64, z: f64) -> (y: f64)
+node squared(x: f64, z: f64) -> (y: f64)
   y = 2.0 * x * x + z;
-node diff_cubed(x, z, bp, dy) -> (y, dx, dz)
-  y = cubed(x, z);
+node diff_squared(x, z, bp, dy) -> (y, dx, dz)
+  y = squared(x, z);
   dx = dy * (3.0 * x when bp);
   dz = dy;
 node wrong_input(x: f64, z: f64) -> (y: f64)
-  y = cubed(x, z);
+  y = squared(x, z);
 
 node scale(k: f64[2], x: f64) -> (y: f64[2])
   y = k * x;
