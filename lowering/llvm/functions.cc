@@ -81,11 +81,11 @@ class Expansion {
   }
   IrValue log2(IrValue x) {
     const auto [y, n] = log_of(x);
-    return edges(x, ir.CreateFAdd(n, times(y, log2_e)));
+    return edges(x, ir.CreateFAdd(n, times(y, log2_e, 1)));
   }
   IrValue log10(IrValue x) {
     const auto [y, n] = log_of(x);
-    IrValue tail = times(y, log10_e);
+    IrValue tail = times(y, log10_e, 0.5);
     return edges(x, fma(n, number(upper(log10_2)), fma(n, number(log10_2 - upper(log10_2)), tail)));
   }
 
@@ -294,10 +294,9 @@ class Expansion {
     IrValue low = fma(n, number(lower_ln2()), y.rest);
     return fma(n, number(upper(ln2)), ir.CreateFAdd(y.f, low));
   }
-  IrValue times(MantissaLog y, double factor) {
-    const double high = wide_ ? factor : static_cast<double>(static_cast<float>(factor));
-    IrValue low = ir.CreateFMul(y.rest, number(factor));
-    if (!wide_) low = fma(y.f, number(factor - high), low);
+  // `high` is a power of two near the factor, so that it times f is exact.
+  IrValue times(MantissaLog y, double factor, double high) {
+    IrValue low = fma(y.f, number(factor - high), ir.CreateFMul(y.rest, number(factor)));
     return fma(y.f, number(high), low);
   }
   // log(u + lost) for u between 2^-mantissa and infinity.
