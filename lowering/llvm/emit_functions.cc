@@ -20,6 +20,7 @@ constexpr LibraryFunction library_functions[] = {
 }  // namespace
 
 IrValue Body::further_operation(ScalarOp op, DType dtype, ValueId v, const std::vector<IrValue>& x) {
+  if (IrValue here = inlined(op, dtype, x[0]); here != nullptr) return here;
   for (const LibraryFunction& f : library_functions) {
     if (f.op != op) continue;
     return x.size() == 1 ? library(f.name, dtype, {x[0]}) : library(f.name, dtype, {x[0], x[1]});

@@ -402,7 +402,6 @@ IrValue call_circular(llvm::IRBuilder<>& ir, bool cosine, IrValue x, unsigned ve
 }  // namespace
 
 std::optional<Function> inlined_function(ScalarOp op) {
-  if (getenv("RML_AS") && op == ScalarOp::exp) return (Function)atoi(getenv("RML_AS"));
   switch (op) {
     case ScalarOp::exp:
       return Function::exp;
@@ -416,6 +415,20 @@ std::optional<Function> inlined_function(ScalarOp op) {
       return Function::sin;
     case ScalarOp::cos:
       return Function::cos;
+    case ScalarOp::exp2:
+      return Function::exp2;
+    case ScalarOp::expm1:
+      return Function::expm1;
+    case ScalarOp::log2:
+      return Function::log2;
+    case ScalarOp::log10:
+      return Function::log10;
+    case ScalarOp::log1p:
+      return Function::log1p;
+    case ScalarOp::softplus:
+      return Function::softplus;
+    case ScalarOp::erf:
+      return Function::erf;
     default:
       return std::nullopt;
   }
