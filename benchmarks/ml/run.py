@@ -16,6 +16,7 @@ or else the line says so. See ../README.md.
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -50,7 +51,7 @@ def build_own(case, level):
 
 
 def imports(python, module):
-    if python is None:
+    if python is None or shutil.which(python) is None:
         return False
     found = subprocess.run([python, "-c", f"import {module}"], capture_output=True)
     return found.returncode == 0
