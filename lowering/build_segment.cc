@@ -39,10 +39,10 @@ class SegmentBuilder {
         passes_(from_.plan.passes) {}
 
   void build() {
-    if (program_.options().whole_segment) wait_for_segment(core_, from_.plan.cut, passes_);
     find_places();
     for (const auto& [v, places] : places_)
       if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs); f != nullptr && member(v)) remember(v, *f);
+    if (program_.options().whole_segment) wait_for_end();
     wait();
     if (program_.options().batch) batch();
     closing_ = passes_.size();
@@ -195,6 +195,19 @@ class SegmentBuilder {
     ask.memory = [&](ValueId v) { return memory_.contains(v); };
     postpone(core_, passes_, ask);
     find_places();
+  }
+
+  // What the cut is computed from, and what is held for the segment, stays.
+  void wait_for_end() {
+    std::vector<ValueId> early = {from_.plan.cut.condition};
+    for (const PassItem& i : passes_[0].items)
+      if (holder(i.value).valid()) early.push_back(i.value);
+    wait_for_segment(core_, early, passes_);
+    find_places();
+    for (auto& [v, m] : memory_) {
+      const auto& f = std::get<core::Fby>(core_[v].rhs);
+      m.in_leading = !here(f.next) || only_in(f.next, 0);
+    }
   }
 
   // ---- products over the whole segment

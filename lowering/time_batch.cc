@@ -28,14 +28,19 @@ class Batcher {
   }
 
   std::map<ValueId, Batch> run() {
+    std::vector<std::map<ValueId, Batch>> sums;
+    std::set<ValueId> gone;
+    for (std::size_t p = 0; p < passes_.size(); ++p) {
+      batches_.clear();
+      if (p > 0) find_sums(passes_[p], gone);
+      sums.push_back(std::move(batches_));
+    }
+    for (PassPlan& pass : passes_) std::erase_if(pass.items, [&](const PassItem& i) { return gone.contains(i.value); });
     std::vector<PassPlan> result;
     for (std::size_t p = 0; p < passes_.size(); ++p) {
       PassPlan& pass = passes_[p];
-      batches_.clear();
-      if (p > 0) {
-        find_sums(pass);
-        find_rows(pass);
-      }
+      batches_ = std::move(sums[p]);
+      if (p > 0) find_rows(pass);
       if (batches_.empty())
         result.push_back(std::move(pass));
       else
@@ -69,15 +74,22 @@ class Batcher {
 
   // ---- sums
 
+  // Large constants are not folded: zeros may be a scalar, spread.
+  bool is_zero(ValueId v) const {
+    while (lowering(v) == Lowering::broadcast || lowering(v) == Lowering::fill || lowering(v) == Lowering::reshape)
+      v = apply(v)->operands[0];
+    const auto* constant = std::get_if<core::Const>(&core_[v].rhs);
+    return constant != nullptr && constant->value == Tensor(core_[v].dtype, shape(v));
+  }
+
   // merge cut zeros ((post v) when not cut), used by v alone.
   bool carries(ValueId m, ValueId v, std::set<ValueId>& chain) const {
     const auto* merge = std::get_if<core::Merge>(&core_[m].rhs);
     if (merge == nullptr || merge->condition != cut_.condition) return false;
     const ValueId zero = cut_.positive ? merge->on_true : merge->on_false;
     const ValueId rest = cut_.positive ? merge->on_false : merge->on_true;
-    const auto* constant = std::get_if<core::Const>(&core_[zero].rhs);
     const auto* when = std::get_if<core::When>(&core_[rest].rhs);
-    if (constant == nullptr || !(constant->value == Tensor(core_[v].dtype, shape(v))) || when == nullptr) return false;
+    if (!is_zero(zero) || when == nullptr) return false;
     const auto* post = std::get_if<core::Post>(&core_[when->operand].rhs);
     if (post == nullptr || post->operand != v) return false;
     chain = {m, rest, when->operand};
@@ -99,8 +111,11 @@ class Batcher {
     ValueId x = apply(product)->operands[0], y = apply(product)->operands[1];
     const Shape& s = shape(product);
     if (s.size() != 2) return std::nullopt;
-    if (form == Lowering::elementwise && shape(x) == Shape{1, s[1]}) std::swap(x, y);
-    const bool column = form == Lowering::outer || (shape(x) == Shape{s[0], 1} && shape(y) == Shape{1, s[1]});
+    const auto is_row = [&](ValueId v) {
+      return shape(v) == Shape{1, s[1]} || (form == Lowering::elementwise && shape(v) == Shape{s[1]});
+    };
+    if (form == Lowering::elementwise && is_row(x)) std::swap(x, y);
+    const bool column = form == Lowering::outer || (shape(x) == Shape{s[0], 1} && is_row(y));
     Batch batch{true, s[0], 1, s[1], {strip(x), false, 1, s[0]}, {strip(y), false, s[1], 1}};
     if (!column) {
       if (form != Lowering::matmul || !exchanges(x) || shape(y).size() != 2) return std::nullopt;
@@ -111,8 +126,8 @@ class Batcher {
     return batch;
   }
 
-  void find_sums(PassPlan& pass) {
-    std::set<ValueId> gone;
+  // `gone`: what nobody needs any more, in whichever pass.
+  void find_sums(const PassPlan& pass, std::set<ValueId>& gone) {
     for (const PassItem& i : pass.items) {
       const ValueId v = i.value;
       if (!pass.backward || core_[v].clock != clock_ || lowering(v) != Lowering::elementwise || size(v) < worthwhile ||
@@ -121,7 +136,7 @@ class Batcher {
       for (const std::size_t k : {0, 1}) {
         std::set<ValueId> chain;
         const ValueId product = apply(v)->operands[k], m = apply(v)->operands[1 - k];
-        if (core_[product].clock != clock_ || !carries(m, v, chain) || !in(pass, product)) continue;
+        if (core_[product].clock != clock_ || !carries(m, v, chain)) continue;
         const auto* when = std::get_if<core::When>(&core_[*std::ranges::find_if(chain, [&](ValueId c) {
                                                       return std::holds_alternative<core::When>(core_[c].rhs);
                                                     })].rhs);
@@ -133,11 +148,6 @@ class Batcher {
         break;
       }
     }
-    std::erase_if(pass.items, [&](const PassItem& i) { return gone.contains(i.value); });
-  }
-
-  static bool in(const PassPlan& pass, ValueId v) {
-    return std::ranges::any_of(pass.items, [&](const PassItem& i) { return i.value == v; });
   }
 
   // v, where nobody but the product looks at it, and its views of operands likewise.
@@ -242,13 +252,14 @@ std::map<ValueId, Batch> time_batch(const Core& core, ClockId clock, Literal cut
   return Batcher(core, clock, cut, passes, questions).run();
 }
 
-void wait_for_segment(const Core& core, Literal cut, std::vector<PassPlan>& passes) {
-  std::set<ValueId> early;
-  std::vector<ValueId> work = {cut.condition};
+void wait_for_segment(const Core& core, const std::vector<ValueId>& roots, std::vector<PassPlan>& passes) {
+  std::set<ValueId> here, early;
+  for (const PassItem& i : passes[0].items) here.insert(i.value);
+  std::vector<ValueId> work = roots;
   while (!work.empty()) {
     const ValueId v = work.back();
     work.pop_back();
-    if (!early.insert(v).second) continue;
+    if (!here.contains(v) || !early.insert(v).second) continue;
     for_each_operand(core[v].rhs, [&](ValueId o) { work.push_back(o); });
     for (ClockId c = core[v].clock; c.index >= 2; c = core[c].parent) work.push_back(core[c].condition);
   }
