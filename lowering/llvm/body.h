@@ -189,8 +189,9 @@ class Body {
   void emit(const steps::Branch&);
 
   // emit_elementwise.cc
-  Expression expression(ValueId, bool root, std::size_t* epilogue = nullptr);
+  Expression expression(ValueId, bool root);
   std::size_t gather(Expression&, ValueId, const IndexMap&, bool root) const;
+  std::size_t epilogue(const Expression&, const Shape&) const;
   bool can_be_epilogue(const Expression&, std::size_t leaf, const Shape&) const;
   std::vector<IrValue> evaluate(const Expression&, const std::function<IrValue(std::size_t)>& leaf);
   std::vector<IrValue> evaluate(const Expression&, std::span<const IrValue> offsets, std::span<const Access>);
@@ -245,8 +246,8 @@ class Body {
   struct Spot {  // an element of C: its offset in the whole result, its place in the matrix
     IrValue offset, row, column;
   };
-  // Takes `count` neighbouring elements of the result from a spot on, along its row, or along its column if it
-  // has only one: the first ones of a vector, or a scalar.
+  // Takes each element of the result once: `count` neighbouring ones from a spot on, along its row, or along its column
+  // if it has only one: the first ones of a vector, or a scalar.
   using Sink = std::function<void(const Spot&, IrValue elements, std::int64_t count)>;
   std::int64_t lanes(DType) const;  // of a vector register; 1: the target has none
   IrValue multiply_add(DType, IrValue a, IrValue b, IrValue sum);

@@ -5,7 +5,8 @@
 //
 //   s[8 rows] = 0;  for k in steps of 8: s[r] += a[r, k..] * b[k..];  c[8 rows] = folded s
 //
-// The last rows are a block that begins earlier and computes some sums again.
+// The last rows are a block that begins earlier; the sums that were there before are not handed out again, since
+// what a sink computes from them may replace what it reads.
 #include <algorithm>
 
 #include "lowering/llvm/body.h"
@@ -21,14 +22,21 @@ void Body::dots(const Product& p, const Sink& sink) {
   // At least eight sums at a time hide the latency of an addition.
   const std::int64_t blocks = std::min(std::max<std::int64_t>(8 / lane_count, 1), p.m / lane_count);
   const std::int64_t rows = blocks * lane_count;
-  const auto block = [&](IrValue row) {
+  loop(p.m / rows, [&](IrValue i) {
     for (std::int64_t k = 0; k < blocks; ++k) {
-      IrValue first = ir.CreateAdd(row, constant(k * lane_count), "", true, true);
+      IrValue first =
+          ir.CreateAdd(ir.CreateMul(i, constant(rows), "", true, true), constant(k * lane_count), "", true, true);
       sink(spot(p, first, constant(0)), dots_of(p, first, lane_count), lane_count);
     }
-  };
-  loop(p.m / rows, [&](IrValue i) { block(ir.CreateMul(i, constant(rows), "", true, true)); });
-  if (p.m % rows != 0) block(constant(p.m - rows));
+  });
+  for (std::int64_t done = p.m / rows * rows; done < p.m; done = std::min(done + lane_count, p.m)) {
+    const std::int64_t first = std::min(done, p.m - lane_count), again = done - first;
+    IrValue sums = dots_of(p, constant(first), lane_count);
+    std::vector<int> rest;
+    for (std::int64_t k = 0; k < lane_count; ++k) rest.push_back(static_cast<int>(std::min(again + k, lane_count - 1)));
+    if (again > 0) sums = ir.CreateShuffleVector(sums, rest);
+    sink(spot(p, constant(done), constant(0)), sums, lane_count - again);
+  }
 }
 
 // `rows` inner products, 1 or as many as a vector has lanes, as a scalar or a vector.
