@@ -82,20 +82,20 @@ std::size_t Body::gather(Expression& e, ValueId v, const IndexMap& map, bool roo
   return e.nodes.size() - 1;
 }
 
-// Of a loop over v's shape. v is computed if `root`, even if it is not inlined. Products among the leaves are in
-// memory from then on, but for one that `epilogue` (where given) is set to.
-Expression Body::expression(ValueId v, bool root, std::size_t* epilogue) {
-  const Shape& shape = info(v).shape;
+// Of a loop over v's shape. v is computed if `root`, even if it is not inlined. All leaves are in memory.
+Expression Body::expression(ValueId v, bool root) {
   Expression e;
-  e.rank = shape.size();
-  gather(e, v, identity_map(shape), root);
-  std::size_t chosen = SIZE_MAX;
-  for (std::size_t k = 0; epilogue != nullptr && k < e.leaves.size(); ++k)
-    if (module.inlined(e.leaves[k].value) && can_be_epilogue(e, k, shape)) chosen = k;
-  for (std::size_t k = 0; k < e.leaves.size(); ++k)
-    if (k != chosen) prepare(e.leaves[k].value);
-  if (epilogue != nullptr) *epilogue = chosen;
+  e.rank = info(v).shape.size();
+  gather(e, v, identity_map(info(v).shape), root);
+  for (const Expression::Leaf& leaf : e.leaves) prepare(leaf.value);
   return e;
+}
+
+// The last leaf that is a product whose loops can compute the whole expression; SIZE_MAX: none.
+std::size_t Body::epilogue(const Expression& e, const Shape& shape) const {
+  for (std::size_t k = e.leaves.size(); k-- > 0;)
+    if (module.inlined(e.leaves[k].value) && can_be_epilogue(e, k, shape)) return k;
+  return SIZE_MAX;
 }
 
 namespace {
@@ -186,10 +186,15 @@ std::vector<IrValue> Body::evaluate(const Expression& e, std::span<const IrValue
 }
 
 void Body::pointwise(ValueId v) {
-  std::size_t product = SIZE_MAX;
-  const Expression e = expression(v, true, &product);
-  if (product != SIZE_MAX) return product_pointwise(v, e, product);
-  loops({v});
+  const Shape& shape = info(v).shape;
+  Expression e;
+  e.rank = shape.size();
+  gather(e, v, identity_map(shape), true);
+  const std::size_t product = epilogue(e, shape);
+  if (product == SIZE_MAX) return loops({v});
+  for (std::size_t k = 0; k < e.leaves.size(); ++k)
+    if (k != product) prepare(e.leaves[k].value);
+  product_pointwise(v, e, product);
 }
 
 namespace {

@@ -311,6 +311,30 @@ TEST(EmitFiles, ObjectsForOtherTargets) {
   }
 }
 
+// y = tanh(m x): an inlined product whose user is not its epilogue is computed once.
+TEST(EmitFiles, OneLoopPerProduct) {
+  const auto products = [](bool with_user) {
+    ProgramBuilder b;
+    const ValueId m = b.input("m", DType::f32, {16, 32}), x = b.input("x", DType::f32, {32});
+    const ValueId product = b.apply("matmul", {m, x}, DType::f32, {16});
+    const ValueId y = b.apply("tanh", {product}, DType::f32, {16});
+    b.output("y", with_user ? y : product);
+    add_all(b.block(), steps::LoadInput{m}, steps::LoadInput{x}, steps::Compute{product});
+    if (with_user) add_all(b.block(), steps::Compute{y});
+    add_all(b.block(), steps::StoreOutput{0, with_user ? y : product});
+    b.program.inlined[product.index] = with_user;
+    EmitOptions o = options(0);
+    std::string error;
+    auto module = emit(b.finish(), sources(), o, error);
+    EXPECT_NE(module, nullptr) << error;
+    const std::string text = generate(*module, FileKind::llvm_text, error);
+    std::size_t count = 0;
+    for (std::size_t at = text.find("fadd "); at != std::string::npos; at = text.find("fadd ", at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(products(true), products(false));
+}
+
 TEST(EmitFiles, UnknownTargets) {
   ProgramBuilder b;
   counter(b);
