@@ -10,27 +10,7 @@
 
 namespace rml::kernels {
 
-// Calls f(T{}) with the dtype's C++ type; Booleans are bytes, and f16 and bf16 do not occur.
-template <class F>
-auto with_type(std::uint32_t dtype, F&& f) {
-  switch (dtype) {
-    case RML_I8:
-      return f(std::int8_t{});
-    case RML_I16:
-      return f(std::int16_t{});
-    case RML_I32:
-      return f(std::int32_t{});
-    case RML_I64:
-      return f(std::int64_t{});
-    case RML_F32:
-      return f(float{});
-    case RML_F64:
-      return f(double{});
-    default:
-      return f(std::uint8_t{});
-  }
-}
-
+// Calls f(T{}) with the C++ type of an integer dtype; Booleans are bytes.
 template <class F>
 auto with_index_type(std::uint32_t dtype, F&& f) {
   switch (dtype) {
@@ -45,6 +25,13 @@ auto with_index_type(std::uint32_t dtype, F&& f) {
     default:
       return f(std::uint8_t{});
   }
+}
+
+// Of any dtype that is computed with: f16 and bf16 are not, and no row of a kernel that calls this takes them.
+template <class F>
+auto with_type(std::uint32_t dtype, F&& f) {
+  if (dtype == RML_F32) return f(float{});
+  return dtype == RML_F64 ? f(double{}) : with_index_type(dtype, f);
 }
 
 template <class F>

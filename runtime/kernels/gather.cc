@@ -15,6 +15,8 @@ template <class F>
 std::int32_t with_words(std::uint32_t dtype, F&& f) {
   switch (dtype) {
     case RML_I16:
+    case RML_F16:
+    case RML_BF16:
       return f(std::uint16_t{});
     case RML_I32:
     case RML_F32:

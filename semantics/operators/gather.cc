@@ -241,9 +241,12 @@ std::vector<OperatorInfo> gather_rows() {
 }
 
 std::vector<OperatorInfo> scatter_rows() {
+  // Their reductions compute, which f16 and bf16 do not.
+  constexpr DTypeSet computed = dtypes::boolean | number;
   const auto parameters = [](OperatorParameter places) {
-    return std::vector<OperatorParameter>{operand("x", element), operand("i", integer, 1), operand("updates", element),
-                                          std::move(places), text_attribute("reduction", "none")};
+    return std::vector<OperatorParameter>{operand("x", computed), operand("i", integer, 1),
+                                          operand("updates", computed), std::move(places),
+                                          text_attribute("reduction", "none")};
   };
   const auto of_gradient = [](OperatorParameter places) {
     return std::vector<OperatorParameter>{operand("x", real),
@@ -257,7 +260,7 @@ std::vector<OperatorInfo> scatter_rows() {
   };
   return {
       kernel_row<rml_kernel_scatter_elements>(
-          "scatter_elements", "rml_kernel_scatter_elements", parameters(integers("axis", "-1")), same(element),
+          "scatter_elements", "rml_kernel_scatter_elements", parameters(integers("axis", "-1")), same(computed),
           scatter_elements_shape,
           {"scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, part=0)", integer_operand,
            "scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, part=1)"},
@@ -266,7 +269,7 @@ std::vector<OperatorInfo> scatter_rows() {
            "combined by \"add\", \"mul\", \"min\" or \"max\".",
            "scatter_elements([1, 2, 3], [0, 0], [5, 6], reduction=\"add\") -- [12,2,3]"}),
       kernel_row<rml_kernel_scatter_nd>(
-          "scatter_nd", "rml_kernel_scatter_nd", parameters(integers("batch_dims", "0")), same(element),
+          "scatter_nd", "rml_kernel_scatter_nd", parameters(integers("batch_dims", "0")), same(computed),
           scatter_nd_shape,
           {"scatter_nd_gradient(x, i, updates, y, dy, batch_dims=batch_dims, reduction=reduction, part=0)",
            integer_operand,
