@@ -1,5 +1,5 @@
-// Counts every mention of every value; a value mentioned once, by a later Compute of the
-// same block whose loop visits its elements once each, is computed in that loop:
+// A value mentioned once, by a later Compute of the same block whose loop visits its elements once each, is computed in
+// that loop:
 //
 //   t := mul a b;  y := add t c        (one loop:  y[i] = a[i] * b[i] + c[i])
 //
@@ -13,6 +13,7 @@
 
 #include "lowering/index_map.h"
 #include "lowering/loop_group.h"
+#include "lowering/mentions.h"
 
 namespace rml {
 
@@ -20,63 +21,13 @@ namespace {
 
 class Fusion {
  public:
-  explicit Fusion(steps::Program& p) : program_(p), core_(*p.core), mentions_(core_.values.size()) {}
+  explicit Fusion(steps::Program& p) : program_(p), core_(*p.core), mentions_(count_mentions(p)) {}
 
   void run() {
-    for (const steps::Unit& u : program_.units) {
-      for (const auto& o : u.operands)
-        for (const auto& [condition, positive] : o.when) ++mentions_[condition.index];
-      each_block(u, [&](const steps::Block& b) { count(b); });
-    }
     for (const steps::Unit& u : program_.units) each_block(u, [&](const steps::Block& b) { mark(b); });
   }
 
  private:
-  template <class F>
-  static void each_block(const steps::Unit& u, F&& f) {
-    f(u.instant);
-    for (const steps::Pass& p : u.passes) {
-      f(p.prologue);
-      f(p.body);
-    }
-    f(u.commit);
-  }
-
-  void mention(ValueId v) {
-    if (v.valid()) ++mentions_[v.index];
-  }
-
-  void count(const steps::Block& block) {
-    for (const steps::Statement& s : block.statements) std::visit([&](const auto& x) { count_in(x); }, s);
-  }
-  void count_in(const steps::Compute& s) {
-    core::Rhs rhs = core_[s.value].rhs;
-    for_each_operand(rhs, [&](ValueId o) { mention(o); });
-  }
-  void count_in(const steps::Copy& s) { mention(s.from); }
-  void count_in(const steps::LoadCell&) {}
-  void count_in(const steps::StoreCell& s) { mention(s.value); }
-  void count_in(const steps::MoveCell&) {}
-  void count_in(const steps::LoadArray&) {}
-  void count_in(const steps::StoreArray& s) { mention(s.value); }
-  void count_in(const steps::Push& s) { mention(s.value); }
-  void count_in(const steps::LoadInput&) {}
-  void count_in(const steps::StoreOutput& s) { mention(s.value); }
-  void count_in(const steps::Expect&) {}
-  void count_in(const steps::Assert& s) { mention(s.condition); }
-  void count_in(const steps::Side& s) { mention(s.condition); }
-  void count_in(const steps::SideCell&) {}
-  void count_in(const steps::SegmentProduct& s) {
-    mention(s.a.held);
-    mention(s.b.held);
-  }
-  void count_in(const steps::MarkLast& s) { mention(s.condition); }
-  void count_in(const steps::Branch& s) {
-    mention(s.test.condition);
-    count(*s.then_block);
-    count(*s.else_block);
-  }
-
   // Rows and columns exchanged, and nothing else: a product reads its operands so where they lie.
   bool exchanges_rows(const Value& value, const core::Apply& a) const {
     if (operators()[a.op].lowering != Lowering::transpose || value.shape.size() < 2) return false;
@@ -115,8 +66,6 @@ class Fusion {
       if (count > 0 && count == mentions_[v]) program_.inlined[v] = true;
   }
 
-  bool is_product(Lowering l) const { return l == Lowering::matmul; }
-
   // The values this block computes by loops, until their user comes by.
   void mark(const steps::Block& block) {
     find_views(block);
@@ -139,11 +88,11 @@ class Fusion {
         if (candidates.contains(o.index) && visits_once(v, k) && !again) program_.inlined[o.index] = true;
         if (products.contains(o.index) && is_pointwise(core_, v) && reads_once(core_, v, k) && !again)
           program_.inlined[o.index] = true;
-        if (is_product(op.lowering) && exchanged.contains(o.index)) program_.inlined[o.index] = true;
+        if (op.lowering == Lowering::matmul && exchanged.contains(o.index)) program_.inlined[o.index] = true;
       }
       if (core_[v].shape.empty() || !once || op.can_fail) continue;
       if (exchanges_rows(core_[v], *a)) exchanged[v.index] = true;
-      if (is_product(op.lowering)) products[v.index] = true;
+      if (op.lowering == Lowering::matmul) products[v.index] = true;
       if (is_pointwise(core_, v)) candidates[v.index] = true;
     }
   }

@@ -5,8 +5,8 @@
 
 namespace rml {
 
-// Marks elementwise tensor values whose only user is an elementwise operator of the same
-// shape, or a reduction, in the same block: they are computed inside its loop.
+// Marks the tensor values that are computed inside the loops that look at them, and puts loops over one shape next
+// to each other (lowering/loop_group.h).
 void fuse(steps::Program&);
 
 }  // namespace rml

@@ -1,4 +1,4 @@
-// Counts the mentions of every value; a convolution with one, by a later pool of the same block, is
+// A convolution mentioned once, by a later pool of the same block, is
 // computed in the pool's loop over images:
 //
 //   t := conv x w;  y := max_pool t      (one loop:  t = conv x[n] w;  y[n] = max_pool t)
@@ -8,55 +8,21 @@
 
 #include <unordered_set>
 
+#include "lowering/mentions.h"
+
 namespace rml {
 
 namespace {
 
 class Fusion {
  public:
-  explicit Fusion(steps::Program& p) : program_(p), core_(*p.core), mentions_(core_.values.size()) {}
+  explicit Fusion(steps::Program& p) : program_(p), core_(*p.core), mentions_(count_mentions(p)) {}
 
   void run() {
-    each_block([&](const steps::Block& b) { count(b); });
-    each_block([&](const steps::Block& b) { mark(b); });
+    for (const steps::Unit& u : program_.units) each_block(u, [&](const steps::Block& b) { mark(b); });
   }
 
  private:
-  template <class F>
-  void each_block(F&& f) {
-    for (const steps::Unit& u : program_.units) {
-      f(u.instant);
-      for (const steps::Pass& p : u.passes) {
-        f(p.prologue);
-        f(p.body);
-      }
-      f(u.commit);
-    }
-  }
-
-  void mention(ValueId v) {
-    if (v.valid()) ++mentions_[v.index];
-  }
-  void count(const steps::Block& block) {
-    for (const steps::Statement& s : block.statements) std::visit([&](const auto& x) { count_in(x); }, s);
-  }
-  void count_in(const steps::Compute& s) {
-    core::Rhs rhs = core_[s.value].rhs;
-    for_each_operand(rhs, [&](ValueId o) { mention(o); });
-  }
-  void count_in(const steps::Copy& s) { mention(s.from); }
-  void count_in(const steps::StoreCell& s) { mention(s.value); }
-  void count_in(const steps::StoreArray& s) { mention(s.value); }
-  void count_in(const steps::Push& s) { mention(s.value); }
-  void count_in(const steps::StoreOutput& s) { mention(s.value); }
-  void count_in(const steps::Branch& s) {
-    count(*s.then_block);
-    count(*s.else_block);
-  }
-  // Other statements mention conditions only, or nothing.
-  template <class Other>
-  void count_in(const Other&) {}
-
   void mark(const steps::Block& block) {
     std::unordered_set<std::uint32_t> convolutions;
     for (const steps::Statement& s : block.statements) {

@@ -7,8 +7,6 @@ namespace {
 
 const core::Apply* application(const Core& core, ValueId v) { return std::get_if<core::Apply>(&core[v].rhs); }
 
-bool is_element_count(const Shape& a, const Shape& b) { return *element_count(a) == *element_count(b); }
-
 // The extents that are not 1 are the same, in this order.
 bool only_unit_axes_differ(const Shape& a, const Shape& b) {
   Shape x, y;
@@ -75,7 +73,7 @@ bool reads_once(const Core& core, ValueId v, std::size_t operand) {
   if (!is_pointwise(core, v)) return false;
   const Lowering lowering = operators()[a->op].lowering;
   if (lowering == Lowering::transpose || lowering == Lowering::slice || lowering == Lowering::reshape) return true;
-  return is_element_count(core[a->operands[operand]].shape, core[v].shape);
+  return *element_count(core[a->operands[operand]].shape) == *element_count(core[v].shape);
 }
 
 std::optional<IndexMap> operand_map(const Core& core, ValueId v, std::size_t operand, const IndexMap& map) {

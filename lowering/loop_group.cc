@@ -9,6 +9,7 @@
 #include <map>
 
 #include "lowering/index_map.h"
+#include "lowering/mentions.h"
 
 namespace rml {
 
@@ -46,59 +47,13 @@ bool has_product(const steps::Program& p, ValueId v) {
 
 class Grouping {
  public:
-  explicit Grouping(steps::Program& p) : program_(p), core_(*p.core), mentions_(core_.values.size()) {}
+  explicit Grouping(steps::Program& p) : program_(p), core_(*p.core), mentions_(count_mentions(p)) {}
 
   void run() {
-    for (steps::Unit& u : program_.units) {
-      each_block(u, [&](steps::Block& b) { count(b); });
-      for (const auto& o : u.operands)
-        for (const auto& [condition, positive] : o.when) ++mentions_[condition.index];
-    }
     for (steps::Unit& u : program_.units) each_block(u, [&](steps::Block& b) { order(b); });
   }
 
  private:
-  template <class F>
-  static void each_block(steps::Unit& u, F&& f) {
-    f(u.instant);
-    for (steps::Pass& p : u.passes) {
-      f(p.prologue);
-      f(p.body);
-    }
-    f(u.commit);
-  }
-
-  // Mentions by computations; all others count as infinitely many.
-  void count(const steps::Block& block) {
-    for (const steps::Statement& s : block.statements) {
-      if (const auto* c = std::get_if<steps::Compute>(&s)) {
-        for_each_operand(core_[c->value].rhs, [&](ValueId o) { ++mentions_[o.index]; });
-      } else if (const auto* b = std::get_if<steps::Branch>(&s)) {
-        if (b->test.condition.valid()) elsewhere(b->test.condition);
-        count(*b->then_block);
-        count(*b->else_block);
-      } else {
-        std::visit([&](const auto& x) { count_in(x); }, s);
-      }
-    }
-  }
-  void elsewhere(ValueId v) {
-    if (v.valid()) mentions_[v.index] = never;
-  }
-  template <class S>
-  void count_in(const S& s) {
-    if constexpr (requires {
-                    s.from;
-                    s.to;
-                  } && std::is_same_v<S, steps::Copy>)
-      elsewhere(s.from);
-    if constexpr (std::is_same_v<S, steps::StoreCell> || std::is_same_v<S, steps::StoreArray> ||
-                  std::is_same_v<S, steps::Push> || std::is_same_v<S, steps::StoreOutput>)
-      elsewhere(s.value);
-    if constexpr (requires { s.condition; }) elsewhere(s.condition);
-    if constexpr (std::is_same_v<S, steps::SegmentProduct>) elsewhere(s.a.held), elsewhere(s.b.held);
-  }
-
   bool movable(const steps::Statement& s) const {
     if (std::holds_alternative<steps::LoadCell>(s) || std::holds_alternative<steps::LoadArray>(s) ||
         std::holds_alternative<steps::StoreArray>(s))
@@ -212,7 +167,6 @@ class Grouping {
     }
   }
 
-  static constexpr std::uint32_t never = UINT32_MAX / 2;
   steps::Program& program_;
   const Core& core_;
   std::vector<std::uint32_t> mentions_;

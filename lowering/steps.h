@@ -252,7 +252,7 @@ struct Program {
   std::vector<std::uint32_t> value_sites;  // by ValueId: its site, UINT32_MAX if it cannot fail
   std::vector<CutInfo> cuts;
   std::vector<ParameterInfo> parameters;
-  std::vector<bool> inlined;  // by ValueId: computed inside the loop of its only user
+  std::vector<bool> inlined;  // by ValueId: computed inside the loops that look at it
 };
 
 // Text form (`rmlc show schedule`): units, statements, storage with bytes.

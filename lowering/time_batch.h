@@ -19,9 +19,10 @@ namespace rml {
 
 struct BatchOperand {
   ValueId value;
-  bool held = false;         // the same at all instants of a segment
-  std::int64_t row, column;  // strides of the matrix, in elements; of an operand that is not held, of all
-};  // instants' elements in one array
+  bool held = false;  // the same at all instants of a segment
+  // Strides of the matrix, in elements; of an operand that is not held, of the array of all instants' elements.
+  std::int64_t row, column;
+};
 
 // rows: [length * m, n] = a [length * m, inner] times b [inner, n]
 // sum:  [m, n] = a [m, length * inner] times b [length * inner, n]
