@@ -22,6 +22,8 @@
 #include <set>
 
 #include "lowering/postpone.h"
+#include "lowering/segment_facts.h"
+#include "lowering/share_cells.h"
 #include "lowering/step_writer.h"
 #include "lowering/time_batch.h"
 
@@ -36,6 +38,7 @@ class SegmentBuilder {
         core_(program.core()),
         unit_(unit),
         from_(program.schedule().units[unit]),
+        facts_(core_, from_.clock, from_.plan.cut),
         passes_(from_.plan.passes) {}
 
   void build() {
@@ -48,6 +51,7 @@ class SegmentBuilder {
     closing_ = passes_.size();
     for (auto& [v, memory] : memory_) replay(v, memory);
     find_touches();
+    share();
     find_storage();
     steps::Unit& to = program_.program().units[unit_];
     to.cut_index = cut_info();
@@ -164,6 +168,12 @@ class SegmentBuilder {
     if (!only_in(v, 0) && m.in_place == 0) m.begin = program_.copy_of(v, false);
   }
 
+  // From outside the unit.
+  bool looked_at(ValueId v) const {
+    return program_.handed_out(v) || program_.checked(v) ||
+           std::ranges::any_of(from_.plan.awaiting, [&](const Awaiting& a) { return a.post == v; });
+  }
+
   bool is_parameter(ValueId v) const {
     return std::ranges::any_of(core_.parameters, [&](const Parameter& x) { return x.value == v; });
   }
@@ -190,8 +200,8 @@ class SegmentBuilder {
   void wait() {
     PostponeQuestions ask;
     ask.movable = [&](ValueId v) { return only_in(v, 0) && !program_.handed_out(v) && !program_.checked(v); };
-    ask.there = [&](ValueId v) { return !here(v) || holder(v).valid() || once(v); };
-    ask.once = [&](ValueId v) { return once(v); };
+    ask.there = [&](ValueId v) { return !here(v) || holder(v).valid() || facts_.once(v); };
+    ask.once = [&](ValueId v) { return facts_.once(v); };
     ask.memory = [&](ValueId v) { return memory_.contains(v); };
     postpone(core_, passes_, ask);
     find_places();
@@ -216,11 +226,8 @@ class SegmentBuilder {
     BatchQuestions ask;
     ask.held = [&](ValueId v) { return core_.is_const(v) || (here(v) && holder(v).valid()); };
     ask.everywhere = [&](ValueId v) { return here(v) && classes_until(v, SIZE_MAX) == any_instant; };
-    ask.only_first = [&](ValueId v) { return only_first(v); };
-    ask.looked_at = [&](ValueId v) {
-      return program_.handed_out(v) || program_.checked(v) ||
-             std::ranges::any_of(from_.plan.awaiting, [&](const Awaiting& a) { return a.post == v; });
-    };
+    ask.only_first = [&](ValueId v) { return facts_.only_first(v); };
+    ask.looked_at = [&](ValueId v) { return looked_at(v); };
     batches_ = time_batch(core_, from_.clock, from_.plan.cut, passes_, ask);
     find_places();
   }
@@ -243,12 +250,27 @@ class SegmentBuilder {
 
   // ---- storage of what several passes look at
 
+  void share() {
+    SharingQuestions ask;
+    ask.in_place = [&](ValueId v) { return memory_.at(v).in_place; };
+    ask.holder = [&](ValueId v) { return holder(v); };
+    ask.used = [&](ValueId v) -> const std::set<std::size_t>& { return touches_[v]; };
+    ask.looked_at = [&](ValueId v) { return looked_at(v); };
+    shared_ = share_cells(core_, facts_, passes_, ask);
+    for (const auto& [v, p] : shared_.lies_in)
+      if (const auto m = memory_.find(v); m != memory_.end()) m->second.cell = memory_.at(p).cell;
+  }
+
   void find_storage() {
     for (const auto& [v, passes] : touches_) {
       if (!looked_up(v, passes)) continue;
-      if (const ValueId f = holder(v); f.valid())
+      if (const auto at = shared_.lies_in.find(v); at != shared_.lies_in.end())
+        held_[v] = memory_.at(at->second).cell;
+      else if (const auto moved = shared_.moves_on.find(v); moved != shared_.moves_on.end())
+        single_[v] = memory_.at(moved->second).cell;
+      else if (const ValueId f = holder(v); f.valid())
         held_[v] = memory_.at(f).cell;
-      else if (once(v) || (batches_.contains(v) && batches_.at(v).sum))
+      else if (facts_.once(v) || (batches_.contains(v) && batches_.at(v).sum))
         single_[v] = program_.kept(v);
       else
         arrays_[v] = program_.array(v, unit_);
@@ -263,35 +285,10 @@ class SegmentBuilder {
     });
   }
 
-  // true fby cut: where segments begin.
-  bool marks_first(ValueId v) const {
-    const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
-    return f != nullptr && core_[v].clock == from_.clock && from_.plan.cut.positive &&
-           f->next == from_.plan.cut.condition && core_.is_const(f->init) &&
-           std::get<core::Const>(core_[f->init].rhs).value == Tensor::boolean(true);
-  }
-
-  // Holds at the first instant of a segment, if anywhere.
-  bool only_first(ValueId v) const {
-    if (marks_first(v)) return true;
-    const auto* m = std::get_if<core::Merge>(&core_[v].rhs);
-    return m != nullptr && core_[v].clock == from_.clock && marks_first(m->condition) && core_.is_const(m->on_false) &&
-           std::get<core::Const>(core_[m->on_false].rhs).value == Tensor::boolean(false);
-  }
-
-  // Present at one instant of a segment.
-  bool once(ValueId v) const {
-    return std::ranges::any_of(path(v), [&](const steps::Test& t) {
-      const Literal& cut = from_.plan.cut;
-      return (t.positive && only_first(t.condition)) ||
-             (t.condition == cut.condition && t.positive == cut.positive && core_[t.condition].clock == from_.clock);
-    });
-  }
-
   // The fby whose cell holds v all the segment through.
   ValueId holder(ValueId v) const {
     const auto* m = std::get_if<core::Merge>(&core_[v].rhs);
-    if (m == nullptr || core_[v].clock != from_.clock || !marks_first(m->condition) || !only_in(v, 0)) return {};
+    if (m == nullptr || core_[v].clock != from_.clock || !facts_.marks_first(m->condition) || !only_in(v, 0)) return {};
     for (const auto& [f, memory] : memory_)
       if (kept(core_, m->on_false, f) && std::get<core::Fby>(core_[f].rhs).next == v && only_in(f, 0)) return f;
     return {};
@@ -347,6 +344,7 @@ class SegmentBuilder {
     if (p > 0) return;
     check_only_at_cut(out);
     for (const auto& [v, m] : memory_) {
+      if (shared_.lies_in.contains(v)) continue;
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
       if (core_.is_const(next)) out.write(path(v), steps::StoreCell{m.cell, next});
       if (here(next))
@@ -362,7 +360,12 @@ class SegmentBuilder {
     if (!there || !here(next) || !only_in(next, p)) return out.write(path(next) + where, steps::StoreCell{cell, next});
     const Change change = what_changes(core_, of, next);
     for (const steps::Test& t : change.where) ensure(out, t.condition, p);
-    if (change.next.valid()) out.write(path(next) + where + change.where, steps::StoreCell{cell, change.next});
+    if (!change.next.valid() || stored_in(change.next, cell)) return;
+    out.write(path(next) + where + change.where, steps::StoreCell{cell, change.next});
+  }
+  bool stored_in(ValueId v, CellId cell) const {
+    const auto at = single_.find(v);
+    return at != single_.end() && at->second == cell;
   }
   bool of_post(ValueId v) const { return std::holds_alternative<core::Post>(core_[v].rhs); }
   ValueId init_of(ValueId v) const {
@@ -552,12 +555,14 @@ class SegmentBuilder {
   const Core& core_;
   std::uint32_t unit_;
   const ScheduledUnit& from_;
+  const SegmentFacts facts_;
   std::vector<PassPlan> passes_;                  // of the plan, with what is postponed
   std::size_t closing_ = 0;                       // number of the pass after all others
   std::map<ValueId, std::vector<Place>> places_;  // where members and operands are computed
   std::map<ValueId, std::set<std::size_t>> touches_;
   std::map<ValueId, ArrayId> arrays_;
   std::map<ValueId, CellId> single_, held_;
+  SharedCells shared_;
   std::map<ValueId, Memory> memory_;
   std::map<ValueId, Batch> batches_;  // computed for all instants at once, in passes of their own
   std::map<std::pair<ValueId, std::size_t>, CellId> registers_;

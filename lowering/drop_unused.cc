@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "lowering/mentions.h"
+
 namespace rml {
 
 namespace {
@@ -75,6 +77,45 @@ class Walk {
   std::vector<bool> used_;
 };
 
+// Calls f with every cell that a statement names.
+template <class F>
+void each_cell(steps::Block& block, const F& f) {
+  const auto in = [&]<class S>(S& s) {
+    if constexpr (std::is_same_v<S, steps::LoadCell> || std::is_same_v<S, steps::StoreCell> ||
+                  std::is_same_v<S, steps::SideCell>)
+      f(s.cell);
+    else if constexpr (std::is_same_v<S, steps::MoveCell>)
+      f(s.to), f(s.from);
+    else if constexpr (std::is_same_v<S, steps::SegmentProduct>)
+      f(s.sum);
+    else if constexpr (std::is_same_v<S, steps::Branch>)
+      each_cell(*s.then_block, f), each_cell(*s.else_block, f);
+  };
+  for (steps::Statement& s : block.statements) std::visit(in, s);
+}
+
+// Cells that no statement names, but for those through which parameters are given and told.
+void drop_cells(steps::Program& program) {
+  const auto each = [&](const auto& f) {
+    const auto valid = [&](CellId& cell) {
+      if (cell.valid()) f(cell);
+    };
+    for (steps::Unit& unit : program.units) each_block(unit, [&](steps::Block& b) { each_cell(b, valid); });
+    for (steps::ParameterInfo& parameter : program.parameters) valid(parameter.cell);
+  };
+  std::vector<bool> named(program.cells.size());
+  each([&](CellId cell) { named[cell.index] = true; });
+  std::vector<CellId> now(program.cells.size());
+  std::vector<steps::CellInfo> kept;
+  for (std::size_t k = 0; k < named.size(); ++k) {
+    if (!named[k]) continue;
+    now[k] = CellId(kept.size());
+    kept.push_back(std::move(program.cells[k]));
+  }
+  program.cells = std::move(kept);
+  each([&](CellId& cell) { cell = now[cell.index]; });
+}
+
 }  // namespace
 
 void drop_unused(steps::Program& program) {
@@ -87,6 +128,7 @@ void drop_unused(steps::Program& program) {
     }
     Walk(*program.core).block(unit.commit);
   }
+  drop_cells(program);
 }
 
 }  // namespace rml
