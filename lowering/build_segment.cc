@@ -47,7 +47,10 @@ class SegmentBuilder {
       if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs); f != nullptr && member(v)) remember(v, *f);
     if (program_.options().whole_segment) wait_for_end();
     wait();
-    if (program_.options().batch) batch();
+    if (program_.options().batch) {
+      batch();
+      wait();
+    }
     closing_ = passes_.size();
     for (auto& [v, memory] : memory_) replay(v, memory);
     find_touches();
@@ -121,14 +124,11 @@ class SegmentBuilder {
     for (std::size_t p = 0; p < passes_.size(); ++p)
       for (const PassItem& i : passes_[p].items) {
         const auto& rhs = core_[i.value].rhs;
-        if (const auto b = batches_.find(i.value); b != batches_.end()) {
-          touch(b->second.a.value, p);
-          touch(b->second.b.value, p);
-        } else if (const auto* f = std::get_if<core::Fby>(&rhs)) {
+        if (const auto* f = std::get_if<core::Fby>(&rhs)) {
           if (p == 0 || memory_.at(i.value).in_place != p) touch(f->init, p);
           if (p > 0) touch(f->next, p);
         } else {
-          std::visit([&](const auto& r) { touch_operands(r, p); }, rhs);
+          operands(i.value, [&](ValueId o) { touch(o, p); });
         }
       }
     for (const auto& [v, places] : places_)
@@ -147,10 +147,12 @@ class SegmentBuilder {
           for (const steps::Test& t : where) touch(t.condition, p.pass);
   }
 
-  template <class Rhs>
-  void touch_operands(const Rhs& r, std::size_t pass) {
-    core::Rhs copy = r;
-    for_each_operand(copy, [&](ValueId o) { touch(o, pass); });
+  template <class F>
+  void operands(ValueId v, const F& f) const {
+    if (const auto b = batches_.find(v); b != batches_.end())
+      f(b->second.a.value), f(b->second.b.value);
+    else
+      for_each_operand(core_[v].rhs, f);
   }
 
   bool member(ValueId v) const { return program_.schedule().unit_of[v.index] == unit_; }
@@ -199,10 +201,14 @@ class SegmentBuilder {
 
   void wait() {
     PostponeQuestions ask;
-    ask.movable = [&](ValueId v) { return only_in(v, 0) && !program_.handed_out(v) && !program_.checked(v); };
+    ask.movable = [&](ValueId v, std::size_t pass) {
+      return only_in(v, pass) && !program_.handed_out(v) && !program_.checked(v) && !batches_.contains(v);
+    };
     ask.there = [&](ValueId v) { return !here(v) || holder(v).valid() || facts_.once(v); };
     ask.once = [&](ValueId v) { return facts_.once(v); };
     ask.memory = [&](ValueId v) { return memory_.contains(v); };
+    ask.batched = [&](ValueId v) { return batches_.contains(v); };
+    ask.operands = [&](ValueId v, const std::function<void(ValueId)>& f) { operands(v, f); };
     postpone(core_, passes_, ask);
     find_places();
   }

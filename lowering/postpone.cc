@@ -1,4 +1,5 @@
-// One walk over the leading pass from its end: what has no user left in it may move, and then its operands.
+// Passes from the last to the first, each from its end: what has no user left in it may move to the one later
+// pass that has them all, and then its operands.
 #include "lowering/postpone.h"
 
 #include <algorithm>
@@ -15,41 +16,49 @@ class Postponing {
       : core_(core), passes_(passes), ask_(questions) {}
 
   void run() {
-    count();
+    for (std::size_t p = passes_.size(); p-- > 0;) empty_out(p);
+  }
+
+ private:
+  struct Users {  // among the items of this pass and of those behind it
+    std::size_t here = 0, later = 0;
+    std::size_t pass = 0;  // the later ones'; 0: none, SIZE_MAX: several, or where v cannot be computed
+  };
+
+  void empty_out(std::size_t from) {
+    count(from);
     std::map<ValueId, PassItem> moved;
     std::vector<PassItem> stays;
-    for (auto i = passes_[0].items.rbegin(); i != passes_[0].items.rend(); ++i) {
+    for (auto i = passes_[from].items.rbegin(); i != passes_[from].items.rend(); ++i) {
       const Users of = users_[i->value];
-      if (of.leading > 0 || of.later == 0 || of.pass == SIZE_MAX || !movable(i->value) || !keeps_less(i->value)) {
+      if (of.here > 0 || of.later == 0 || of.pass == SIZE_MAX || !movable(i->value, from) || !keeps_less(i->value)) {
         stays.push_back(*i);
         continue;
       }
       moved.emplace(i->value, *i);
       for_each_operand(core_[i->value].rhs, [&](ValueId o) {
         Users& u = users_[o];
-        --u.leading;
+        --u.here;
         ++u.later;
         u.pass = u.pass == 0 || u.pass == of.pass ? of.pass : SIZE_MAX;
       });
     }
-    passes_[0].items.assign(stays.rbegin(), stays.rend());
-    for (std::size_t p = 1; p < passes_.size(); ++p) insert_moved(passes_[p].items, moved);
+    passes_[from].items.assign(stays.rbegin(), stays.rend());
+    for (std::size_t p = from + 1; p < passes_.size(); ++p) insert_moved(passes_[p].items, moved);
   }
 
- private:
-  struct Users {  // among the items of passes
-    std::size_t leading = 0, later = 0;
-    std::size_t pass = 0;  // the later ones'; 0: none, SIZE_MAX: several, or a memory
-  };
-
-  void count() {
-    for (std::size_t p = 0; p < passes_.size(); ++p)
+  void count(std::size_t from) {
+    users_.clear();
+    before_.clear();
+    for (std::size_t p = 0; p < from; ++p)
+      for (const PassItem& i : passes_[p].items) before_.insert(i.value);
+    for (std::size_t p = from; p < passes_.size(); ++p)
       for (const PassItem& i : passes_[p].items) {
-        const bool memory = std::holds_alternative<core::Fby>(core_[i.value].rhs);
-        for_each_operand(core_[i.value].rhs, [&](ValueId o) {
-          ++(p == 0 ? users_[o].leading : users_[o].later);
-          if (p > 0) users_[o].pass = users_[o].pass == 0 || users_[o].pass == p ? p : SIZE_MAX;
-          if (memory) users_[o].pass = SIZE_MAX;
+        const bool elsewhere = std::holds_alternative<core::Fby>(core_[i.value].rhs) || ask_.batched(i.value);
+        ask_.operands(i.value, [&](ValueId o) {
+          ++(p == from ? users_[o].here : users_[o].later);
+          if (p > from) users_[o].pass = users_[o].pass == 0 || users_[o].pass == p ? p : SIZE_MAX;
+          if (elsewhere) users_[o].pass = SIZE_MAX;
         });
       }
   }
@@ -74,8 +83,8 @@ class Postponing {
   }
 
   // Nothing but its users depends on when it is computed.
-  bool movable(ValueId v) const {
-    if (core_[v].dtype == DType::boolean || !ask_.movable(v)) return false;
+  bool movable(ValueId v, std::size_t from) const {
+    if (core_[v].dtype == DType::boolean || !ask_.movable(v, from)) return false;
     const core::Rhs& rhs = core_[v].rhs;
     if (std::holds_alternative<core::When>(rhs) || std::holds_alternative<core::Merge>(rhs)) return true;
     const auto* a = std::get_if<core::Apply>(&rhs);
@@ -87,7 +96,7 @@ class Postponing {
     std::int64_t more = 0;
     std::set<ValueId> seen;
     for_each_operand(core_[v].rhs, [&](ValueId o) {
-      if (!seen.insert(o).second || core_[o].shape.empty() || ask_.there(o)) return;
+      if (!seen.insert(o).second || core_[o].shape.empty() || ask_.there(o) || before_.contains(o)) return;
       if (users_.at(o).later == 0 || ask_.memory(o)) more += size(o);
     });
     return more <= (ask_.once(v) ? 0 : size(v));
@@ -100,6 +109,7 @@ class Postponing {
   std::vector<PassPlan>& passes_;
   const PostponeQuestions& ask_;
   std::map<ValueId, Users> users_;
+  std::set<ValueId> before_;  // computed in earlier passes
 };
 
 }  // namespace

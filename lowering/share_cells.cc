@@ -36,13 +36,14 @@ class Sharing {
     return std::ranges::all_of(ask_.used(v), [&](std::size_t p) { return p < pass; });
   }
 
-  // Samples of p at the first instant, and what holds one of them.
+  // Samples of p at the first instant, and what holds one of them. In the pass that moves p on, at the end of each
+  // instant, samples still find it.
   std::set<ValueId> same_as_first(ValueId p, std::size_t until) const {
     std::set<ValueId> same;
     for (const ValueId u : users_[p.index]) {
       const auto* w = std::get_if<core::When>(&core_[u].rhs);
       if (w == nullptr || !facts_.present_first(u)) continue;
-      if (before(u, until)) same.insert(u);
+      if (before(u, until + 1)) same.insert(u);
       for (const ValueId h : users_[u.index]) {
         const ValueId f = ask_.holder(h);
         if (!f.valid() || std::get<core::Merge>(core_[h].rhs).on_true != u || core_[f].dtype != core_[p].dtype)
