@@ -110,8 +110,8 @@ struct ReferenceProgram::Tables {
 
   void build_sites() {
     for (std::size_t i = 0; i < core.values.size(); ++i) {
+      if (!can_fail(core, ValueId(i))) continue;
       const auto* apply = std::get_if<core::Apply>(&core.values[i].rhs);
-      if (apply == nullptr || !operators()[apply->op].can_fail) continue;
       value_sites[static_cast<std::uint32_t>(i)] = static_cast<std::uint32_t>(sites.size());
       sites.push_back(site(core.values[i].span, std::string(operators()[apply->op].failure)));
     }

@@ -68,10 +68,7 @@ class Walk {
 
   // Whether computing v does more than that. Its own operator may fail, draw or look at what was loaded;
   // a call's C code may do anything.
-  bool matters(ValueId v) const {
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
-    return a == nullptr || !operators()[a->op].only_computes();
-  }
+  bool matters(ValueId v) const { return !core_.is_const(v) && !only_computes(core_, v); }
 
   const Core& core_;
   std::vector<bool> used_;

@@ -90,7 +90,7 @@ class Fusion {
           program_.inlined[o.index] = true;
         if (op.lowering == Lowering::matmul && exchanged.contains(o.index)) program_.inlined[o.index] = true;
       }
-      if (core_[v].shape.empty() || !once || op.can_fail) continue;
+      if (core_[v].shape.empty() || !once || can_fail(core_, v)) continue;
       if (exchanges_rows(core_[v], *a)) exchanged[v.index] = true;
       if (op.lowering == Lowering::matmul) products[v.index] = true;
       if (is_pointwise(core_, v)) candidates[v.index] = true;

@@ -46,7 +46,7 @@ IndexMap identity_map(const Shape& shape) {
 
 bool is_view(const Core& core, ValueId v) {
   const auto* a = application(core, v);
-  if (a == nullptr || operators()[a->op].can_fail) return false;
+  if (a == nullptr || can_fail(core, v)) return false;
   switch (operators()[a->op].lowering) {
     case Lowering::transpose:
     case Lowering::slice:

@@ -60,8 +60,7 @@ class Grouping {
       return true;
     const auto* c = std::get_if<steps::Compute>(&s);
     if (c == nullptr) return false;
-    const core::Apply* a = application(core_, c->value);
-    return core_.is_const(c->value) || (a != nullptr && operators()[a->op].only_computes());
+    return core_.is_const(c->value) || only_computes(core_, c->value);
   }
 
   void order(steps::Block& block) {
@@ -176,7 +175,7 @@ class Grouping {
 
 std::optional<Shape> loop_shape(const Core& core, ValueId v) {
   const core::Apply* a = application(core, v);
-  if (a == nullptr || operators()[a->op].can_fail) return std::nullopt;
+  if (a == nullptr || can_fail(core, v)) return std::nullopt;
   const Lowering lowering = operators()[a->op].lowering;
   const Shape& shape = is_reduction(lowering) ? core[a->operands[0]].shape : core[v].shape;
   if (!is_reduction(lowering) && (!is_pointwise(core, v) || lowering == Lowering::reshape)) return std::nullopt;

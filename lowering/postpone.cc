@@ -87,8 +87,7 @@ class Postponing {
     if (core_[v].dtype == DType::boolean || !ask_.movable(v, from)) return false;
     const core::Rhs& rhs = core_[v].rhs;
     if (std::holds_alternative<core::When>(rhs) || std::holds_alternative<core::Merge>(rhs)) return true;
-    const auto* a = std::get_if<core::Apply>(&rhs);
-    return a != nullptr && operators()[a->op].only_computes();
+    return only_computes(core_, v);
   }
 
   // Its operands, where they are not kept anyway, are no larger; scalars do not count.

@@ -153,8 +153,8 @@ class Retiming {
 
   // A sampling, or an operator on samplings, on a clock whose condition looks ahead.
   bool sampled_ahead(ValueId u) const {
-    const auto* a = std::get_if<core::Apply>(&core_[u].rhs);
-    if (a != nullptr ? operators()[a->op].can_fail : !std::holds_alternative<core::When>(core_[u].rhs)) return false;
+    const bool applies = std::holds_alternative<core::Apply>(core_[u].rhs);
+    if (applies ? can_fail(core_, u) : !std::holds_alternative<core::When>(core_[u].rhs)) return false;
     return std::ranges::any_of(path(core_[u].clock), [&](ClockId c) {
       return std::holds_alternative<core::Post>(core_[core_[c].condition].rhs) && !offset_.contains(core_[c].condition);
     });

@@ -148,6 +148,11 @@ struct Core {
 // Parameters that training moves. They are saved when a run ends: needed, whoever reads them.
 std::vector<ValueId> moving_parameters(const Core&);
 
+// Whether computing v may stop the run. Division does by an integer zero only.
+bool can_fail(const Core&, ValueId);
+// v is an operator's result, and computing it does nothing but yield it: it may be left out, or done at another time.
+bool only_computes(const Core&, ValueId);
+
 // What Apply::key holds for the thing that has this path.
 std::uint64_t path_key(const std::string& path);
 

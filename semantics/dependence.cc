@@ -15,7 +15,6 @@ namespace rml {
 
 namespace {
 
-const core::Apply* apply_of(const Core& c, ValueId v) { return std::get_if<core::Apply>(&c[v].rhs); }
 
 bool constant_truth(const Core& c, ValueId v, bool& truth) {
   const auto* k = std::get_if<core::Const>(&c[v].rhs);
@@ -24,10 +23,7 @@ bool constant_truth(const Core& c, ValueId v, bool& truth) {
   return true;
 }
 
-bool is_root_operator(const Core& c, ValueId v) {
-  const auto* a = apply_of(c, v);
-  return a != nullptr && operators()[a->op].can_fail && c[v].clock != never_clock;
-}
+bool is_root_operator(const Core& c, ValueId v) { return can_fail(c, v) && c[v].clock != never_clock; }
 
 }  // namespace
 

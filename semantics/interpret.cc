@@ -38,17 +38,6 @@ Seen look(const Core& core, const Evaluator& evaluator, ValueId v, std::int64_t 
   return {Presence::present, state->value};
 }
 
-// Whether the value must be computed even if nobody asks for it: it can fail, or calls out.
-// Division fails by an integer zero only.
-bool has_effect(const Value& value) {
-  if (std::holds_alternative<core::Call>(value.rhs)) return true;
-  const auto* apply = std::get_if<core::Apply>(&value.rhs);
-  if (apply == nullptr || !operators()[apply->op].can_fail) return false;
-  const ScalarOp scalar = operators()[apply->op].scalar;
-  return (scalar != ScalarOp::div && scalar != ScalarOp::mod && scalar != ScalarOp::floor_mod) ||
-         is_integer(value.dtype);
-}
-
 // Everything the roots may need, by ValueId; clock conditions included.
 std::vector<bool> reachable(const Core& core, std::vector<ValueId> roots) {
   std::vector<bool> live(core.values.size());
@@ -87,7 +76,7 @@ struct Interpreter::State {
       values.push_back(core.asserts[i].condition);
     }
     for (std::size_t i = 0; i < core.values.size(); ++i) {
-      if (!has_effect(core.values[i])) continue;
+      if (!std::holds_alternative<core::Call>(core.values[i].rhs) && !can_fail(core, ValueId(i))) continue;
       values.push_back(ValueId{i});
       demand_value(ValueId{i});
     }

@@ -33,8 +33,7 @@ std::vector<ValueId> root_values(const Core& core, bool keep_watches) {
 std::vector<bool> initial_effects(const Core& core, const std::vector<ValueId>& roots) {
   std::vector<bool> effects = needed(core, roots);
   for (std::size_t v = 0; v < core.values.size(); ++v) {
-    const auto* apply = std::get_if<core::Apply>(&core.values[v].rhs);
-    effects[v] = effects[v] && apply != nullptr && operators()[apply->op].can_fail;
+    effects[v] = effects[v] && can_fail(core, ValueId(v));
   }
   return effects;
 }

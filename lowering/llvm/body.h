@@ -267,8 +267,9 @@ class Body {
   void each_row_tile(const Product&, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body);
   void each_tile(std::int64_t extent, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body);
   void tiles(const Product&, const Sink&);
+  std::int64_t block_depth(DType) const;
   void gemm(const Product&, const Sink&);
-  void gemm_by_blocks(const Product&, std::int64_t depth, const Sink&);
+  void gemm_by_blocks(const Product&, IrValue sums, const Sink&);
   void gemm_into(const Product&, IrValue to);
   void fill_panel(const Product&, IrValue pack, IrValue column, std::int64_t columns, std::int64_t width);
   void fill_panel_transposed(const Product&, IrValue pack, IrValue from, std::int64_t columns, std::int64_t width);

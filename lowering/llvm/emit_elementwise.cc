@@ -126,7 +126,7 @@ bool Body::can_be_epilogue(const Expression& e, std::size_t leaf, const Shape& s
     }
     const auto& apply = std::get<core::Apply>(info(node.value).rhs);
     const OperatorInfo& op = operators()[apply.op];
-    if (op.can_fail || info(node.value).dtype == DType::i8) return false;
+    if (can_fail(module.core, node.value) || info(node.value).dtype == DType::i8) return false;
     if (op.lowering == Lowering::elementwise && !works_on_vectors(op.scalar, info(apply.operands[0]).dtype))
       return false;
   }

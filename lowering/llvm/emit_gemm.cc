@@ -13,6 +13,7 @@
 // which also takes a transposed B. If k is long, it is cut into blocks whose panels stay in the cache; the sums
 // of the blocks before wait in memory. A tile at the lower edge has fewer rows.
 #include <algorithm>
+#include <stdexcept>
 
 #include "lowering/llvm/body.h"
 
@@ -66,10 +67,19 @@ void Body::tiles(const Product& p, const Sink& sink) {
   }
 }
 
+// Of k in one packed panel.
+std::int64_t Body::block_depth(DType dtype) const {
+  const std::int64_t row_bytes = 2 * lanes(dtype) * static_cast<std::int64_t>(byte_size(dtype));
+  return std::max<std::int64_t>(block_bytes / row_bytes, 1);
+}
+
 void Body::gemm(const Product& p, const Sink& sink) {
-  const std::int64_t width = 2 * lanes(p.dtype), bytes = static_cast<std::int64_t>(byte_size(p.dtype));
-  const std::int64_t depth = std::min(p.inner, std::max<std::int64_t>(block_bytes / (width * bytes), 1));
-  if (p.all_inner == nullptr && p.inner > depth + depth / 2) return gemm_by_blocks(p, depth, sink);
+  const std::int64_t width = 2 * lanes(p.dtype), depth = std::min(p.inner, block_depth(p.dtype));
+  if (p.all_inner == nullptr && p.inner > depth + depth / 2) {
+    if (p.all_m != nullptr)
+      throw std::logic_error("code generation: no place for the sums of a product of unknown height");
+    return gemm_by_blocks(p, scratch(p.dtype, {p.m, p.n}, "sums"), sink);
+  }
   IrValue pack = scratch(p.dtype, {p.all_inner != nullptr ? depth : p.inner, width}, "panel");
   const auto panel = [&](IrValue column, std::int64_t columns) {
     fill_panel(p, pack, column, columns, width);
@@ -80,14 +90,14 @@ void Body::gemm(const Product& p, const Sink& sink) {
   each_tile(p.n, width, panel);
 }
 
-// For an inner extent that is known only while running: block by block, onto the sums that lie at `to`.
+// To `to`, where the sums of blocks wait: any extents may be known only while running.
 void Body::gemm_into(const Product& p, IrValue to) {
-  const std::int64_t depth =
-      std::max<std::int64_t>(block_bytes / (2 * lanes(p.dtype) * static_cast<std::int64_t>(byte_size(p.dtype))), 1);
   const Access access = separate(1)[0];
   const Sink keep = [&](const Spot& at, IrValue vector, std::int64_t count) {
     store_elements(p.dtype, vector, count, offset(p.dtype, to, at.offset), access);
   };
+  if (p.all_inner == nullptr) return gemm_by_blocks(p, to, keep);
+  const std::int64_t depth = block_depth(p.dtype);
   const auto block = [&](IrValue begin, bool first) {
     Product part = p;
     part.inner = depth;
@@ -104,10 +114,11 @@ void Body::gemm_into(const Product& p, IrValue to) {
   });
 }
 
-// The sums so far lie in scratch memory until the last block.
-void Body::gemm_by_blocks(const Product& p, std::int64_t depth, const Sink& sink) {
-  const std::int64_t blocks = (p.inner + depth - 1) / depth, step = (p.inner + blocks - 1) / blocks;
-  IrValue sums = scratch(p.dtype, {p.m, p.n}, "sums");
+// In blocks of k of about the same depth; until the last one the sums lie at `sums`.
+void Body::gemm_by_blocks(const Product& p, IrValue sums, const Sink& sink) {
+  const std::int64_t depth = block_depth(p.dtype);
+  const std::int64_t blocks = p.inner > depth + depth / 2 ? (p.inner + depth - 1) / depth : 1;
+  const std::int64_t step = (p.inner + blocks - 1) / blocks;
   const Access access = separate(1)[0];
   const Sink keep = [&](const Spot& at, IrValue vector, std::int64_t count) {
     store_elements(p.dtype, vector, count, offset(p.dtype, sums, at.offset), access);

@@ -94,16 +94,27 @@ void Body::products(ValueId v, ValueId a, ValueId b, bool unrolled, const Sink& 
   });
 }
 
+// A single sum is computed in several chains, so as not to wait for each addition.
 void Body::product_unrolled(const Product& p, ValueId a, ValueId b, const std::vector<IrValue>& at, const Sink& sink) {
   const auto next = [&](IrValue base, std::int64_t index) { return ir.CreateAdd(base, constant(index)); };
+  const bool ordered = is_float(p.dtype) && module.options.target.strict_math;
+  llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
+  llvm::FastMathFlags flags = ir.getFastMathFlags();
+  flags.setAllowReassoc(false);  // this is the best order
+  ir.setFastMathFlags(flags);
+  const std::size_t chains = ordered || p.m * p.n > 2 || p.inner < 4 ? 1 : p.inner < 8 ? 2 : 4;
   for (std::int64_t i = 0; i < p.m; ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) {
-      IrValue sum = llvm::Constant::getNullValue(register_type(module.context, p.dtype));
+      std::vector<IrValue> sums(chains);
       for (std::int64_t k = 0; k < p.inner; ++k) {
         IrValue x = element(a, next(at[1], i * p.inner + k)), y = element(b, next(at[2], k * p.n + j));
-        sum = k == 0 ? multiply(p.dtype, x, y) : multiply_add(p.dtype, x, y, sum);
+        IrValue& sum = sums[static_cast<std::size_t>(k) % sums.size()];
+        sum = sum == nullptr ? multiply(p.dtype, x, y) : multiply_add(p.dtype, x, y, sum);
       }
-      sink({next(at[0], i * p.n + j), constant(i), constant(j)}, sum, 1);
+      for (; sums.size() > 1; sums.resize(sums.size() / 2))
+        for (std::size_t k = 0; k < sums.size() / 2; ++k) sums[k] = add(p.dtype, sums[k], sums[k + sums.size() / 2]);
+      if (p.inner == 0) sums[0] = llvm::Constant::getNullValue(register_type(module.context, p.dtype));
+      sink({next(at[0], i * p.n + j), constant(i), constant(j)}, sums[0], 1);
     }
   }
 }

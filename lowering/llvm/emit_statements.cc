@@ -204,11 +204,7 @@ void Body::emit(const steps::SegmentProduct& s) {
   if (s.rows.valid()) {
     p.all_m = ir.CreateMul(instants, constant(s.m), "", true, true);
     p.m = many;
-    IrValue to = array_address(s.rows);
-    const Access access = separate(1)[0];
-    gemm(p, [&](const Spot& at, IrValue vector, std::int64_t count) {
-      store_elements(p.dtype, vector, count, offset(p.dtype, to, at.offset), access);
-    });
+    gemm_into(p, array_address(s.rows));
   } else {
     p.all_inner = ir.CreateMul(instants, constant(s.inner), "", true, true);
     p.inner = many;

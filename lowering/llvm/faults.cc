@@ -15,23 +15,11 @@ struct Scan {
   void block(const steps::Block&);
 };
 
-// No element of a constant integer divisor is 0.
-bool sound_divisor(const Core& core, ValueId divisor) {
-  if (is_float(core[divisor].dtype)) return true;
-  const auto* known = std::get_if<core::Const>(&core[divisor].rhs);
-  if (known == nullptr) return false;
-  for (const std::int64_t element : known->value.integers()) {
-    if (element == 0) return false;
-  }
-  return true;
-}
-
 void Scan::compute(ValueId v) {
   const auto* apply = std::get_if<core::Apply>(&core[v].rhs);
   if (apply == nullptr) return;
   const OperatorInfo& row = operators()[apply->op];
-  const bool division = row.scalar == ScalarOp::div || row.scalar == ScalarOp::mod || row.scalar == ScalarOp::floor_mod;
-  fault |= division ? !sound_divisor(core, apply->operands[1]) : row.can_fail;
+  fault |= can_fail(core, v);
   draw |= row.lowering == Lowering::random;
   for (const ValueId operand : apply->operands) {
     if (operand.index < program.inlined.size() && program.inlined[operand.index]) compute(operand);

@@ -244,7 +244,7 @@ struct OperatorInfo {
   std::string_view failure = "index out of bounds";  // what stops the run, where can_fail
   // Lowering::expanded: what the application is equal to, as an R(ML)2 expression over the parameter names.
   std::string_view (*definition)(const Application&) = nullptr;
-  bool can_fail = false;  // division, indexing, …: an effect, kept alive
+  bool can_fail = false;  // division, indexing, …: may stop the run; see can_fail(core, v) of core.h
   bool random = false;    // takes the hidden operand `cycle` (i64) last
   bool commutative = false;
   // One entry per operand: the adjoint of that operand as an R(ML)2 expression over the
@@ -256,9 +256,6 @@ struct OperatorInfo {
   std::string_view onnx{};   // "Add", "ReduceSum", …; empty: no counterpart
   std::string_view doc;      // one line: meaning, shapes, errors
   std::string_view example;  // an expression with its value: "add(1, 2) -- 3"
-
-  // Computing it does nothing but yield its result: it may be left out, or done at another time.
-  bool only_computes() const { return !can_fail && !random && lowering != Lowering::parameter; }
 };
 
 using OperatorId = std::uint16_t;
