@@ -61,6 +61,23 @@ std::optional<std::string> machine_text(Compilation& c, const ShowRequest& reque
   return std::nullopt;
 }
 
+// What is allocated: for an instance at its start, and for each instant of its segments.
+std::optional<std::string> memory_text(Compilation& c, const steps::Program& program) {
+  const auto module = emit_module(c, program, {});
+  if (!module) return std::nullopt;
+  const MemoryUse use = module->memory();
+  std::string text = "memory: " + std::to_string(use.state) + " bytes of state; " + std::to_string(use.kept) +
+                     " kept from cycle to cycle, " + std::to_string(use.scratch) + " shared within one\n";
+  for (std::size_t u = 0; u < program.units.size(); ++u) {
+    std::size_t bytes = 0;
+    for (const steps::ArrayInfo& array : program.arrays)
+      if (array.unit == u) bytes += static_cast<std::size_t>(*element_count(array.shape)) * byte_size(array.dtype);
+    if (program.units[u].segmented)
+      text += "  unit " + std::to_string(u) + ": " + std::to_string(bytes) + " an instant of a segment\n";
+  }
+  return text;
+}
+
 std::optional<std::string> text_of(Compilation& c, const ShowRequest& request) {
   if (request.phase == "ast") {
     const auto program = parse(c, request.file);
@@ -73,7 +90,10 @@ std::optional<std::string> text_of(Compilation& c, const ShowRequest& request) {
   if (!elaborated) return std::nullopt;
   const auto arranged = arrange(c, *elaborated, c.diagnostics);
   if (!arranged) return std::nullopt;
-  return print(arranged->schedule);
+  std::string text = print(arranged->schedule);
+  const steps::Program program = lower(c, *arranged);
+  const auto memory = memory_text(c, program);
+  return memory ? std::optional(text + *memory) : std::nullopt;
 }
 
 // DOT to SVG by Graphviz; nothing (and an error) if that is not possible.

@@ -204,7 +204,7 @@ class SegmentBuilder {
     ask.movable = [&](ValueId v, std::size_t pass) {
       return only_in(v, pass) && !program_.handed_out(v) && !program_.checked(v) && !batches_.contains(v);
     };
-    ask.there = [&](ValueId v) { return !here(v) || holder(v).valid() || facts_.once(v); };
+    ask.there = [&](ValueId v) { return !here(v) || program_.settled(v) || holder(v).valid() || facts_.once(v); };
     ask.once = [&](ValueId v) { return facts_.once(v); };
     ask.memory = [&](ValueId v) { return memory_.contains(v); };
     ask.batched = [&](ValueId v) { return batches_.contains(v); };
@@ -230,7 +230,7 @@ class SegmentBuilder {
 
   void batch() {
     BatchQuestions ask;
-    ask.held = [&](ValueId v) { return core_.is_const(v) || (here(v) && holder(v).valid()); };
+    ask.held = [&](ValueId v) { return core_.is_const(v) || (here(v) && (program_.settled(v) || holder(v).valid())); };
     ask.everywhere = [&](ValueId v) { return here(v) && classes_until(v, SIZE_MAX) == any_instant; };
     ask.only_first = [&](ValueId v) { return facts_.only_first(v); };
     ask.looked_at = [&](ValueId v) { return looked_at(v); };
@@ -268,8 +268,10 @@ class SegmentBuilder {
   }
 
   void find_storage() {
+    for (ValueId v : from_.operands)
+      if (program_.settled(v)) held_[v] = program_.settled_cell(v);
     for (const auto& [v, passes] : touches_) {
-      if (!looked_up(v, passes)) continue;
+      if (held_.contains(v) || !looked_up(v, passes)) continue;
       if (const auto at = shared_.lies_in.find(v); at != shared_.lies_in.end())
         held_[v] = memory_.at(at->second).cell;
       else if (const auto moved = shared_.moves_on.find(v); moved != shared_.moves_on.end())
@@ -385,6 +387,7 @@ class SegmentBuilder {
     for (const auto& [v, m] : memory_)
       if (m.begin.valid()) out.write({{steps::Test::first, {}, true}}, steps::MoveCell{m.begin, m.cell});
     for (ValueId v : from_.operands) {
+      if (program_.settled(v)) continue;
       available_.insert(v);
       keep(out, path(v), v);
     }

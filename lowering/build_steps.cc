@@ -22,6 +22,7 @@ ProgramBuilder::ProgramBuilder(const Schedule& schedule, const StepOptions& opti
   queue_of_.resize(n);
   outputs_of_.resize(n);
   asserts_of_.resize(n);
+  settled_.resize(n);
   program_.inlined.assign(n, false);
   program_.value_sites.assign(n, UINT32_MAX);
 }
@@ -84,6 +85,25 @@ steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock) {
   return o;
 }
 
+void ProgramBuilder::find_settled() {
+  std::vector<bool> immediate(schedule_.units.size());  // every operand is there as soon as a cycle is pushed
+  const auto at_once = [&](ValueId v) {
+    const StreamSource from = schedule_.sources[v.index];
+    const std::uint32_t unit = schedule_.unit_of[from.value.index];
+    return from.skip == 0 && (unit == Schedule::nowhere || immediate[unit]);
+  };
+  for (std::size_t u = 0; u < schedule_.units.size(); ++u) {
+    const ScheduledUnit& unit = schedule_.units[u];
+    immediate[u] = !unit.segmented && std::ranges::all_of(unit.operands, at_once);
+    if (!immediate[u]) continue;
+    for (const ValueId v : unit.values) {
+      const auto* f = std::get_if<core::Fby>(&core()[v].rhs);
+      settled_[v.index] = f != nullptr && core()[v].clock == base_clock && !core()[v].shape.empty() &&
+                          !what_changes(core(), v, f->next).next.valid();
+    }
+  }
+}
+
 // Units read from queues what others compute; in straight programs nothing does.
 void ProgramBuilder::storage() {
   program_.units.resize(schedule_.units.size());
@@ -95,6 +115,7 @@ void ProgramBuilder::storage() {
     to.name = core().entry + "_unit" + std::to_string(u);
     if (schedule_.straight) continue;
     for (std::size_t k = 0; k < from.operands.size(); ++k) {
+      if (settled(from.operands[k])) continue;
       to.operands.push_back(operand(from.operands[k], from.clock));
       for (const Literal& l : from.needed[k]) to.operands.back().needed.emplace_back(l.condition, l.positive);
       if (!from.needed[k].empty()) program_.queues[to.operands.back().queue.index].overtaken = true;
@@ -199,6 +220,7 @@ class ForwardUnit {
     for (ValueId v : from_.operands) {
       defined_[v.index] = true;
       if (straight) out_.write({}, steps::LoadInput{v});
+      if (builder_.settled(v)) out_.write({}, steps::LoadCell{v, builder_.settled_cell(v)});
     }
     for (ValueId v : from_.values) add(v);
     for (const Store& s : at_end_) write_store(s);
@@ -338,6 +360,7 @@ void ProgramBuilder::parameters() {
 
 steps::Program ProgramBuilder::build() {
   sites();
+  if (!schedule_.straight) find_settled();
   storage();
   inputs();
   for (std::uint32_t u = 0; u < schedule_.units.size(); ++u) {

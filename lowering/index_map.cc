@@ -68,6 +68,13 @@ bool is_pointwise(const Core& core, ValueId v) {
   return lowering == Lowering::elementwise || lowering == Lowering::outer;
 }
 
+bool is_part(const Core& core, ValueId v) {
+  const auto* a = application(core, v);
+  if (a == nullptr) return false;
+  const Lowering lowering = operators()[a->op].lowering;
+  return lowering == Lowering::reshape || lowering == Lowering::index || lowering == Lowering::parameter;
+}
+
 bool reads_once(const Core& core, ValueId v, std::size_t operand) {
   const auto* a = application(core, v);
   if (!is_pointwise(core, v)) return false;

@@ -32,6 +32,8 @@ std::optional<IndexMap> operand_map(const Core&, ValueId v, std::size_t operand,
 bool is_pointwise(const Core&, ValueId);
 // Pointwise, and nothing is computed: the result's elements are elements of the operand.
 bool is_view(const Core&, ValueId);
+// No copy where it is large: it lies in the memory of its first operand.
+bool is_part(const Core&, ValueId);
 // Each element of the operand is read at most once.
 bool reads_once(const Core&, ValueId v, std::size_t operand);
 

@@ -3,9 +3,14 @@
 // Between statements whose order matters (stores of cells, branches, what may fail, …), computations, loads, and
 // stores into arrays are ordered by their operands alone. Of those that are ready, one that joins the loop at hand
 // comes first; then what is no loop; then the next loop in the order of the text.
+//
+// What cells have next is computed last, after all that looks at what they have, so that it can be computed there:
+//
+//   %4 := cell[0]; %6 := add %4 %5; %7 := sum %4; cell[0] := %6        %7 comes before %6
 #include "lowering/loop_group.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "lowering/index_map.h"
@@ -63,21 +68,104 @@ class Grouping {
     return core_.is_const(c->value) || only_computes(core_, c->value);
   }
 
+  struct Updates {
+    std::map<ValueId, std::set<CellId>> cells;    // that take it
+    std::map<ValueId, std::set<CellId>> lies_in;  // what is loaded from cells, and parts of it
+  };
+
+  // Elementwise values that only cells take, or such values.
+  std::set<ValueId> updates(const steps::Block& block) const {
+    std::set<ValueId> found;
+    std::map<ValueId, std::uint32_t> taken;
+    for (auto s = block.statements.rbegin(); s != block.statements.rend(); ++s) {
+      if (const auto* store = std::get_if<steps::StoreCell>(&*s)) ++taken[store->value];
+      const auto* c = std::get_if<steps::Compute>(&*s);
+      if (c == nullptr || !taken.contains(c->value) || taken[c->value] != mentions_[c->value.index]) continue;
+      if (!loop_shape(core_, c->value) || !is_pointwise(core_, c->value)) continue;
+      found.insert(c->value);
+      take_operands(c->value, taken);
+    }
+    return found;
+  }
+  void take_operands(ValueId v, std::map<ValueId, std::uint32_t>& taken) const {
+    for (const ValueId o : application(core_, v)->operands) {
+      ++taken[o];
+      if (inlined(program_, o) && application(core_, o) != nullptr && taken[o] == 1) take_operands(o, taken);
+    }
+  }
+
+  // Updates, with what is computed inside their loops, go to where the first cell takes one.
+  Updates delay(steps::Block& block) const {
+    Updates found;
+    const std::set<ValueId> values = updates(block);
+    if (values.empty()) return found;
+    for (const steps::Statement& s : block.statements) {
+      if (const auto* l = std::get_if<steps::LoadCell>(&s)) found.lies_in[l->value] = {l->cell};
+      if (const auto* c = std::get_if<steps::Compute>(&s); c != nullptr && values.contains(c->value))
+        found.cells[c->value];
+      if (const auto* t = std::get_if<steps::StoreCell>(&s); t != nullptr && values.contains(t->value))
+        found.cells[t->value].insert(t->cell);
+    }
+    const auto first = std::ranges::find_if(block.statements, [&](const steps::Statement& s) {
+      const auto* store = std::get_if<steps::StoreCell>(&s);
+      return store != nullptr && values.contains(store->value);
+    });
+    auto from = first;
+    while (from != block.statements.begin() && !writes_cells(*std::prev(from))) --from;
+    std::stable_partition(from, first, [&](const steps::Statement& s) {
+      const auto* c = std::get_if<steps::Compute>(&s);
+      return c == nullptr || !values.contains(c->value);
+    });
+    return found;
+  }
+  static bool writes_cells(const steps::Statement& s) {
+    if (const auto* b = std::get_if<steps::Branch>(&s))
+      return std::ranges::any_of(b->then_block->statements, writes_cells) ||
+             std::ranges::any_of(b->else_block->statements, writes_cells);
+    return std::holds_alternative<steps::StoreCell>(s) || std::holds_alternative<steps::MoveCell>(s) ||
+           std::holds_alternative<steps::SegmentProduct>(s);
+  }
+
+  // Calls wait(reader, update) for the statements of the run that look at what a cell has, and the one that computes
+  // what it has next.
+  void wait_for_readers(const std::vector<steps::Statement>& run, Updates& updates,
+                        const std::function<void(std::size_t, std::size_t)>& wait) const {
+    if (updates.cells.empty()) return;
+    std::map<CellId, std::vector<std::size_t>> readers;
+    for (std::size_t k = 0; k < run.size(); ++k) {
+      const auto* c = std::get_if<steps::Compute>(&run[k]);
+      if (c == nullptr) continue;
+      std::set<CellId> cells;
+      for_each_operand(core_[c->value].rhs, [&](ValueId o) {
+        if (const auto at = updates.lies_in.find(o); at != updates.lies_in.end())
+          cells.insert(at->second.begin(), at->second.end());
+      });
+      if (inlined(program_, c->value) || is_part(core_, c->value)) updates.lies_in[c->value] = cells;
+      if (const auto own = updates.cells.find(c->value); own != updates.cells.end()) {
+        for (const CellId cell : own->second)
+          for (const std::size_t reader : readers[cell]) wait(reader, k);
+      } else if (!inlined(program_, c->value)) {
+        for (const CellId cell : cells) readers[cell].push_back(k);
+      }
+    }
+  }
+
   void order(steps::Block& block) {
+    Updates updates = delay(block);
     std::vector<steps::Statement> result, run;
     for (steps::Statement& s : block.statements) {
       if (movable(s)) {
         run.push_back(std::move(s));
         continue;
       }
-      flush(run, result);
+      flush(run, result, updates);
       if (auto* b = std::get_if<steps::Branch>(&s)) {
         order(*b->then_block);
         order(*b->else_block);
       }
       result.push_back(std::move(s));
     }
-    flush(run, result);
+    flush(run, result, updates);
     block.statements = std::move(result);
   }
 
@@ -94,7 +182,7 @@ class Grouping {
     return loop_shape(core_, c->value);
   }
 
-  void flush(std::vector<steps::Statement>& run, std::vector<steps::Statement>& result) {
+  void flush(std::vector<steps::Statement>& run, std::vector<steps::Statement>& result, Updates& updates) {
     const std::size_t count = run.size();
     std::map<ValueId, std::size_t> definition;
     for (std::size_t k = 0; k < count; ++k)
@@ -112,6 +200,10 @@ class Grouping {
         for_each_operand(core_[c->value].rhs, [&](ValueId o) { need(k, o); });
       if (const auto* s = std::get_if<steps::StoreArray>(&run[k])) need(k, s->value);
     }
+    wait_for_readers(run, updates, [&](std::size_t reader, std::size_t update) {
+      users[reader].push_back(update);
+      ++waits[update];
+    });
     std::vector<std::optional<Shape>> shapes;
     for (const steps::Statement& s : run) shapes.push_back(shape_of(s));
     std::set<std::size_t> loops, others;  // ready

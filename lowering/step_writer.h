@@ -67,6 +67,10 @@ class ProgramBuilder {
   CellId kept(ValueId v);
   ArrayId array(ValueId like, std::uint32_t unit);
   steps::Operand operand(ValueId v, ClockId reader_clock);
+  // A memory that keeps what it has at its first instant, in a unit that runs whenever a cycle is pushed: other units
+  // find it in its cell. Where nothing ever moves a parameter, say.
+  bool settled(ValueId v) const { return settled_[v.index]; }
+  CellId settled_cell(ValueId v) const { return cell_of_.at(v); }
 
   // Writes `value` under `path` (all but fby and post, which need storage); then what hangs
   // on it: asserts.
@@ -80,6 +84,7 @@ class ProgramBuilder {
   std::uint32_t site(Span, std::string message);
 
  private:
+  void find_settled();
   void storage();
   void sites();
   void inputs();
@@ -92,6 +97,7 @@ class ProgramBuilder {
   const StepOptions& options_;
   steps::Program program_;
   std::vector<QueueId> queue_of_;                       // by ValueId
+  std::vector<bool> settled_;                           // by ValueId
   std::map<ValueId, CellId> cell_of_;                   // of fbys
   std::vector<std::vector<std::uint32_t>> outputs_of_;  // by ValueId (straight)
   std::vector<std::vector<std::uint32_t>> asserts_of_;  // by ValueId: sites

@@ -354,6 +354,8 @@ void Run::print_stats(double seconds) const {
                "time             %.3f s\n"
                "speed            %.0f cycles/s\n"
                "peak memory      %.1f MiB\n"
+               "state            %" PRIu64
+               " bytes\n"
                "segments         %" PRId64
                "\n"
                "longest segment  %" PRId64
@@ -361,8 +363,8 @@ void Run::print_stats(double seconds) const {
                "buffers          %" PRId64 " bytes at most\n",
                header.pushed, header.popped, seconds,
                seconds > 0 ? static_cast<double>(header.pushed - cycles_before_) / seconds : 0.0,
-               static_cast<double>(peak_resident_bytes()) / (1024.0 * 1024.0), header.segments, header.longest_segment,
-               std::max(peak_buffer_bytes_, header.buffer_bytes));
+               static_cast<double>(peak_resident_bytes()) / (1024.0 * 1024.0), program_.state_bytes, header.segments,
+               header.longest_segment, std::max(peak_buffer_bytes_, header.buffer_bytes));
 }
 
 }  // namespace

@@ -15,7 +15,6 @@ namespace rml {
 
 namespace {
 
-
 bool constant_truth(const Core& c, ValueId v, bool& truth) {
   const auto* k = std::get_if<core::Const>(&c[v].rhs);
   if (k == nullptr || k->value.dtype() != DType::boolean || k->value.elements() != 1) return false;

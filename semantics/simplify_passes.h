@@ -28,6 +28,8 @@ Folded fold(const Core& core, ValueId v);
 
 // Another right-hand side for a value, that says the same with less (simplify_rewrite.cc).
 std::optional<core::Rhs> simpler(const Core& core, ValueId v);
+// The operand in another shape of as many elements.
+core::Rhs reshaped(ValueId operand, const Shape& shape);
 
 // Moves pure pointwise work below the samplings that are all that use it
 // (simplify_sink.cc). Returns whether anything changed.

@@ -32,13 +32,6 @@ Shape without_ones(const Shape& shape) {
   return kept;
 }
 
-core::Rhs reshaped(ValueId operand, const Shape& shape) {
-  Attribute to;
-  to.given = true;
-  to.integers = shape;
-  return core::Apply{operators().require("reshape"), {operand}, {to}, 0};
-}
-
 // A tensor that is zero but for `part`, which begins at `begin` along `axis`.
 struct Piece {
   std::size_t axis = 0;
@@ -105,6 +98,13 @@ std::optional<core::Rhs> assembled(const Core& core, ValueId v) {
 }
 
 }  // namespace
+
+core::Rhs reshaped(ValueId operand, const Shape& shape) {
+  Attribute to;
+  to.given = true;
+  to.integers = shape;
+  return core::Apply{operators().require("reshape"), {operand}, {to}, 0};
+}
 
 std::optional<core::Rhs> simpler(const Core& core, ValueId v) {
   const Value& value = core[v];

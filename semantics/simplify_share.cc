@@ -5,6 +5,10 @@
 // What closes a cycle through fby is rewritten at the end; folding it takes another walk.
 //
 //   %3 = add %1 %2    %4 = add %1 %2    %5 = mul %3 %4      %5 = mul %3 %3
+//
+// Reductions are the same up to the axes that they keep:
+//
+//   %3 = mean %1 {axis=[0]}    %4 = mean %1 {axis=[0], keepdims=[1]}      %4 = reshape %3
 #include "semantics/simplify_passes.h"
 
 namespace rml {
@@ -107,6 +111,10 @@ class Sharing {
       core_[v].rhs = std::move(*other);
       changed_ = true;
     }
+    if (auto other = reduced_before(v)) {
+      core_[v].rhs = std::move(*other);
+      changed_ = true;
+    }
     Folded folded = fold(core_, v);
     if (folded.constant) {
       changed_ = true;
@@ -119,6 +127,29 @@ class Sharing {
     } else {
       share(v);
     }
+  }
+
+  std::optional<core::Rhs> reduced_before(ValueId v) {
+    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    if (a == nullptr || effects_[v.index] || !is_reduction(operators()[a->op].lowering)) return std::nullopt;
+    const Value& x = core_[a->operands[0]];
+    const Lowering lowering = operators()[a->op].lowering;
+    const bool to_shape = lowering == Lowering::sum_to;
+    std::string key;
+    for (const std::uint64_t n :
+         {static_cast<std::uint64_t>(to_shape ? Lowering::reduce_sum : lowering), std::uint64_t{a->operands[0].index},
+          std::uint64_t{core_[v].clock.index}, static_cast<std::uint64_t>(core_[v].dtype)})
+      append(key, n);
+    const std::size_t added = to_shape ? x.shape.size() - core_[v].shape.size() : 0;
+    const std::optional<std::vector<bool>> axes =
+        to_shape ? std::vector<bool>(x.shape.size()) : reduced_axes(a->attributes[0], x.shape.size());
+    for (std::size_t k = 0; k < x.shape.size(); ++k) {
+      const bool reduced = to_shape ? k < added || core_[v].shape[k - added] != x.shape[k] : (*axes)[k];
+      key += reduced && x.shape[k] != 1 ? 'r' : 'k';
+    }
+    const auto [known, is_new] = reductions_.try_emplace(key, v);
+    if (is_new || core_[known->second].shape == core_[v].shape) return std::nullopt;
+    return reshaped(canonical(known->second), core_[v].shape);
   }
 
   // The constant on a clock (base: for operands). `like` gives the span of a new one.
@@ -232,7 +263,7 @@ class Sharing {
   std::optional<ClockTable> table_;
   std::vector<ValueId> canon_;        // by value, as far as the walk got
   std::vector<ClockId> clock_canon_;  // by old clock
-  std::unordered_map<std::string, ValueId> shared_, constants_;
+  std::unordered_map<std::string, ValueId> shared_, constants_, reductions_;
   bool changed_ = false;
 };
 

@@ -2,10 +2,12 @@
 #include "lowering/llvm/aliasing.h"
 
 #include <algorithm>
+#include <set>
 
+#include "lowering/index_map.h"
 #include "lowering/llvm/ir_types.h"
 #include "lowering/llvm/overloaded.h"
-#include "lowering/llvm/state_layout.h"
+#include "lowering/loop_group.h"
 
 namespace rml::codegen {
 
@@ -17,6 +19,8 @@ std::uint64_t place(ArrayId array) { return (std::uint64_t{1} << 32) | array.ind
 void Aliasing::use(Region& region, ValueId v) const {
   const Value& value = (*program_.core)[v];
   if (inlined(v)) {
+    region.first_use.try_emplace(v.index, region.position);
+    region.last_use[v.index] = region.position;
     if (const auto* apply = std::get_if<core::Apply>(&value.rhs)) {
       for (const ValueId operand : apply->operands) use(region, operand);
     }
@@ -34,19 +38,23 @@ void Aliasing::compute(Region& region, ValueId v, const steps::Block& block) con
   if (const auto* apply = std::get_if<core::Apply>(&value.rhs)) {
     for (const ValueId operand : apply->operands) use(region, operand);
     const Lowering lowering = operators()[apply->op].lowering;
-    if (lowering == Lowering::reshape || lowering == Lowering::parameter)
+    if (is_part(*program_.core, v))
       region.same.emplace_back(apply->operands[0], v);
-    if (lowering == Lowering::elementwise && elements(value.shape) > small_elements)
-      region.computed[v.index] = {&block, region.position};
+    else if (elements(value.shape) > small_elements)
+      region.computed[v.index] = {&block, region.position, lowering == Lowering::elementwise};
   } else if (const auto* call = std::get_if<core::Call>(&value.rhs)) {
     for (const ValueId operand : call->operands) use(region, operand);
   }
   region.defined[v.index] = region.position;
+  if (const auto* result = std::get_if<core::Result>(&value.rhs))
+    if (const auto at = region.defined.find(result->call.index); at != region.defined.end())
+      region.defined[v.index] = at->second;  // there since its call
 }
 
 void Aliasing::walk(Region& region, const steps::Block& block) const {
   for (const steps::Statement& statement : block.statements) {
     ++region.position;
+    region.statements.emplace_back(&statement, region.position);
     const auto define = [&](ValueId v) { region.defined[v.index] = region.position; };
     const auto load = [&](const void* s, ValueId v, std::uint64_t from) {
       define(v);
@@ -70,7 +78,10 @@ void Aliasing::walk(Region& region, const steps::Block& block) const {
                    [&](const steps::StoreArray& s) { use(region, s.value), write(place(s.array)); },
                    [&](const steps::Push& s) { use(region, s.value); },
                    [&](const steps::LoadInput& s) { define(s.value); },
-                   [&](const steps::StoreOutput& s) { use(region, s.value); },
+                   [&](const steps::StoreOutput& s) {
+                     use(region, s.value);
+                     region.outputs.emplace_back(&s, &block);
+                   },
                    [&](const steps::Expect&) {},
                    [&](const steps::Assert& s) { use(region, s.condition); },
                    [&](const steps::Side& s) { use(region, s.condition); },
@@ -91,8 +102,43 @@ void Aliasing::walk(Region& region, const steps::Block& block) const {
   }
 }
 
+// Consecutive computations that one loop may do (Body::grouped); inlined ones between them have none.
+void Aliasing::find_runs(Region& region) const {
+  std::optional<Shape> shape;
+  std::set<ValueId> members;
+  for (const auto& [statement, at] : region.statements) {
+    const auto* c = std::get_if<steps::Compute>(statement);
+    if (c != nullptr && inlined(c->value)) continue;
+    std::optional<Shape> own = c == nullptr ? std::nullopt : loop_shape(*program_.core, c->value);
+    if (!own || own != shape || !joins(program_, members, c->value)) {
+      region.runs.emplace_back(at, at);
+      members.clear();
+    }
+    if (c != nullptr) members.insert(c->value);
+    region.runs.back().second = at;
+    shape = std::move(own);
+  }
+}
+
+// Of the memory in which values are computed.
+void Aliasing::find_lifetimes(const Region& region) {
+  lifetimes_.clear(), running_.clear();
+  const auto run_end = [&](std::size_t at) {
+    const auto after = std::ranges::upper_bound(region.runs, at, {}, &std::pair<std::size_t, std::size_t>::first);
+    return after == region.runs.begin() ? at : std::max(at, std::prev(after)->second);
+  };
+  const auto end = [&](std::uint32_t v, std::size_t from) {
+    const auto last = region.last_use.find(v);
+    return run_end(last == region.last_use.end() ? from : std::max(from, last->second));
+  };
+  for (const auto& [v, from] : region.defined) lifetimes_[v] = {from, end(v, from)};
+  for (const auto& [v, from] : region.first_use) lifetimes_[v] = {from, end(v, from)};
+  for (const auto& [statement, at] : region.statements) running_[statement] = {at, run_end(at)};
+}
+
 void Aliasing::add(std::initializer_list<const steps::Block*> once, const steps::Block* repeated) {
   Region region;
+  begin_ = region.position = end_ + 1;
   for (const steps::Block* block : once) walk(region, *block);
   if (repeated != nullptr) {
     region.loop_begin = region.position + 1;
@@ -111,13 +157,22 @@ void Aliasing::add(std::initializer_list<const steps::Block*> once, const steps:
     if (overwritten) copies_.insert(load.statement);
   }
   for (const Store& store : region.stores) find_home(region, store);
+  for (const auto& [store, block] : region.outputs) {
+    const auto computed = region.computed.find(store->value.index);
+    if (computed != region.computed.end() && computed->second.block == block && !home(store->value).valid())
+      output_homes_.try_emplace(store->value.index, store->output);
+  }
+  find_runs(region);
+  find_lifetimes(region);
+  end_ = region.position;
 }
 
 // v is computed in the block that stores it, nothing else writes the cell from then on, and what
 // was loaded from it is read for the last time while v is computed: each element for the same one of v.
 void Aliasing::find_home(const Region& region, const Store& store) {
   const auto computed = region.computed.find(store.value.index);
-  if (computed == region.computed.end() || computed->second.block != store.block || homes_.contains(store.value.index))
+  if (computed == region.computed.end() || !computed->second.elementwise || computed->second.block != store.block ||
+      homes_.contains(store.value.index))
     return;
   const std::size_t at = computed->second.at;
   const auto& writes = region.writes.at(place(store.cell));

@@ -228,8 +228,13 @@ IrValue Body::array_address(ArrayId array) {
 }
 
 IrValue Body::scratch(DType dtype, const Shape& shape, const llvm::Twine& name) {
+  return scratch(dtype, shape, name, now_);
+}
+
+IrValue Body::scratch(DType dtype, const Shape& shape, const llvm::Twine& name, Lifetime lifetime) {
   const std::uint64_t size = bytes(dtype, shape);
-  if (elements(shape) > stack_elements || stack_used_ + size > stack_bytes) return at(module.layout.scratch(size));
+  if (elements(shape) > stack_elements || stack_used_ + size > stack_bytes)
+    return at(module.layout.scratch(size, lifetime));
   stack_used_ += size;
   auto* type = llvm::ArrayType::get(memory_type(module.context, dtype), static_cast<std::uint64_t>(elements(shape)));
   auto* buffer = variable(type, name);
@@ -307,12 +312,17 @@ IrValue Body::result(ValueId v) {
     ir.CreateStore(place, s.storage);
     return place;
   }
+  if (const auto output = home_output(v)) {
+    ir.CreateStore(ports.outputs[*output].address, s.storage);
+    return ports.outputs[*output].address;
+  }
   IrValue& home = homes_[v.index];
   if (home == nullptr) {
     // In the entry block, so that it is there wherever the value is computed.
     llvm::IRBuilder<>::InsertPointGuard guard(ir);
     ir.SetInsertPoint(function_->getEntryBlock().getTerminator());
-    home = scratch(info(v).dtype, info(v).shape, "buffer");
+    const Lifetime lifetime = aliasing == nullptr ? Lifetime{} : aliasing->lifetime(v);
+    home = scratch(info(v).dtype, info(v).shape, "buffer", lifetime);
   }
   ir.CreateStore(home, s.storage);
   return home;

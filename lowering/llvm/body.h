@@ -6,8 +6,8 @@
 //
 //   if c { %7 := copy %5 } else { %7 := copy %6 }      =>      %7 = phi [%5, then], [%6, else]
 //
-// A larger tensor that is computed lies in its own scratch buffer; one that is loaded or
-// popped is used where it lies, if Aliasing allows. Code on tensors is written once, as a
+// A larger tensor that is computed lies in its own scratch buffer, or where it is stored; one that is
+// loaded or popped is used where it lies, if Aliasing allows. Code on tensors is written once, as a
 // walk over a shape with a body per element: the walk is unrolled for small ones and a loop
 // nest otherwise.
 #pragma once
@@ -119,7 +119,10 @@ class Body {
   IrValue array_address(ArrayId);  // at `position`
   void place_cell(CellId cell, IrValue address) { cell_places_[cell.index] = address; }
   void place_array(ArrayId array, IrValue data) { array_places_[array.index] = data; }
-  IrValue scratch(DType, const Shape&, const llvm::Twine& name);  // a buffer of this function's own
+  // A buffer: while the statement at hand runs, or for longer.
+  IrValue scratch(DType, const Shape&, const llvm::Twine& name);
+  IrValue scratch(DType, const Shape&, const llvm::Twine& name, Lifetime);
+  void begin_region() { homes_.clear(); }  // another one than before of `aliasing`
 
   // ---- values (body.cc)
   const Value& info(ValueId v) const { return module.core[v]; }
@@ -164,6 +167,9 @@ class Body {
   llvm::BasicBlock* open_loop(IrValue extent, llvm::PHINode*& index);
   void close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValue extent);
   CellId home(ValueId v) const { return aliasing == nullptr ? CellId{} : aliasing->home(v); }
+  std::optional<std::uint32_t> home_output(ValueId v) const {
+    return aliasing == nullptr ? std::nullopt : aliasing->home_output(v);
+  }
   bool copied(const void* load) const { return aliasing == nullptr || aliasing->must_copy(load); }
 
   // emit_statements.cc
@@ -331,6 +337,7 @@ class Body {
   llvm::AllocaInst* code_;
   llvm::DISubprogram* subprogram_;
   std::uint64_t stack_used_ = 0;
+  Lifetime now_;                         // the statement at hand
   llvm::MDNode* independent_ = nullptr;  // the group of accesses of the loops being written
   std::unordered_map<std::uint32_t, Slot> slots_;
   std::unordered_map<std::uint32_t, IrValue> homes_, cell_places_, array_places_;

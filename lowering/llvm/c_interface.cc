@@ -183,7 +183,7 @@ void StepInterface::emit_run() {
   for (std::size_t k = 0; k < module.program.cells.size(); ++k) {
     const steps::CellInfo& cell = module.program.cells[k];
     if (cell.local || elements(cell.shape) > small_elements) continue;
-    IrValue local = body.scratch(cell.dtype, cell.shape, cell.name);
+    IrValue local = body.scratch(cell.dtype, cell.shape, cell.name, Lifetime{});
     body.copy_bytes(local, body.cell_address(CellId(k)), cell.dtype, cell.shape);
     locals.emplace_back(CellId(k), local);
   }
@@ -220,7 +220,6 @@ std::uint64_t emit_step_interface(Emission& module) {
   interface.emit_init("_init", false);
   interface.emit_init("_reset", true);
   if (draws(module.program)) interface.emit_seed();
-  module.layout.begin_same_unit();
   interface.emit_step();
   interface.emit_run();
   const std::uint64_t size = module.layout.step_bytes();

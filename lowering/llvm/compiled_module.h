@@ -15,6 +15,7 @@ struct CompiledModule::State {
   std::unique_ptr<llvm::Module> module;
   TargetOptions target;
   std::string program;  // symbol of the table, if there is one
+  MemoryUse memory;
 };
 
 namespace codegen {

@@ -10,6 +10,7 @@ namespace rml {
 CompiledModule::CompiledModule(std::unique_ptr<State> state) : state_(std::move(state)) {}
 CompiledModule::CompiledModule(CompiledModule&&) noexcept = default;
 CompiledModule::~CompiledModule() = default;
+MemoryUse CompiledModule::memory() const { return state_->memory; }
 
 namespace {
 
@@ -20,6 +21,7 @@ void emit_parts(codegen::Emission& module, CompiledModule::State& state) {
   codegen::ProgramFunctions functions;
   if (table || buffered) functions = codegen::emit_program(module);
   if (buffered) codegen::emit_buffered_interface(module, functions);
+  state.memory = module.layout.memory_use();
   if (table) {
     codegen::emit_table(module, functions);
     state.program = options.program_name + "_program";

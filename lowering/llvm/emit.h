@@ -37,10 +37,18 @@ struct EmitOptions {
   std::string program_name;  // prefix of the symbols; the node's name
 };
 
+// What an instance of the program takes, in bytes; segments and queues grow besides.
+struct MemoryUse {
+  std::uint64_t state = 0;    // allocated for it: all that follows, a header, and what aligns them
+  std::uint64_t kept = 0;     // from cycle to cycle
+  std::uint64_t scratch = 0;  // shared by all that is computed, within a cycle
+};
+
 class CompiledModule {
  public:
   ~CompiledModule();
   CompiledModule(CompiledModule&&) noexcept;
+  MemoryUse memory() const;
   struct State;
   explicit CompiledModule(std::unique_ptr<State>);
   State& state() const { return *state_; }

@@ -117,7 +117,7 @@ void Body::kernel(ValueId v, const core::Apply& a) {
   for (const ValueId x : a.operands) shapes.push_back(info(x).shape), dtypes.push_back(info(x).dtype);
   const std::int64_t bytes = row.scratch == nullptr ? 0 : row.scratch({dtypes, shapes, a.attributes, info(v).dtype});
   IrValue memory = bytes == 0 ? llvm::ConstantPointerNull::get(pointer)
-                              : at(module.layout.scratch(static_cast<std::uint64_t>(bytes)));
+                              : at(module.layout.scratch(static_cast<std::uint64_t>(bytes), now_));
   auto* attribute = llvm::StructType::get(module.context, {pointer, wide, ir.getDoubleTy()});
   std::vector<llvm::Constant*> attributes;
   for (const Attribute& x : a.attributes) {

@@ -309,7 +309,6 @@ void emit_initial_values(Body& body) {
 ProgramFunctions emit_program(Emission& module) {
   ProgramFunctions functions;
   if (module.program.straight) {
-    module.layout.begin_unit();
     functions.push = emit_straight_push(module);
     functions.pop = emit_straight_pop(module);
   } else {

@@ -16,9 +16,11 @@ namespace rml::codegen {
 
 void Body::block(const steps::Block& block) {
   for (std::size_t at = 0; at < block.statements.size();) {
+    if (aliasing != nullptr) now_ = aliasing->during(block.statements[at]);
     std::vector<ValueId> members;
     const std::size_t end = grouped(block, at, members);
     if (members.size() > 1) {
+      if (aliasing != nullptr) now_.to = std::max(now_.to, aliasing->during(block.statements[end - 1]).to);
       begin(members[0]);
       loops(members);
       at = end;
@@ -57,9 +59,7 @@ std::size_t Body::grouped(const steps::Block& block, std::size_t at, std::vector
 
 bool Body::may_lie_in_cell(ValueId v) const {
   if (module.core.is_const(v) || small(v)) return false;
-  const auto* a = std::get_if<core::Apply>(&info(v).rhs);
-  return a == nullptr || operators()[a->op].lowering == Lowering::reshape ||
-         operators()[a->op].lowering == Lowering::parameter || home(v).valid();
+  return !std::holds_alternative<core::Apply>(info(v).rhs) || is_part(module.core, v) || home(v).valid();
 }
 
 void Body::enter(std::uint32_t place) {
@@ -158,7 +158,7 @@ void Body::emit(const steps::StoreOutput& s) {
   begin(s.value);
   prepare(s.value);
   const PortPlaces::Output& output = ports.outputs[s.output];
-  store_value(s.value, output.address);
+  if (home_output(s.value) != s.output) store_value(s.value, output.address);
   if (output.flag != nullptr) ir.CreateStore(ir.getInt8(1), output.flag);
 }
 

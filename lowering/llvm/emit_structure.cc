@@ -2,7 +2,8 @@
 // generator for every row of the operator table.
 //
 // A transpose, slice, concat, broadcast is a walk over the shape that is copied with one
-// view of the result and one of the operand; a reshape of a large tensor is its address.
+// view of the result and one of the operand; a reshape of a large tensor is its address, and so is what an
+// index leads to.
 #include <stdexcept>
 
 #include "lowering/llvm/body.h"
@@ -190,6 +191,7 @@ void Body::index(ValueId v, const core::Apply& a) {
   const ValueId x = a.operands[0];
   prepare(x);
   IrValue from = checked_offset(v, info(x).shape, a.operands);
+  if (!small(v)) return define_at(v, offset(info(x).dtype, address(x), from));
   const Shape& shape = info(v).shape;
   copy_strided(shape, info(v).dtype, result(v), constant(0), dense_strides(shape), x, from, dense_strides(shape));
 }

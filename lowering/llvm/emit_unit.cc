@@ -149,7 +149,7 @@ void UnitEmitter::place_local_cells(Body& body, const steps::Pass& pass) const {
   for_each_cell(pass.body, note);
   for (const CellId id : local) {
     const steps::CellInfo& cell = module.program.cells[id.index];
-    IrValue place = body.scratch(cell.dtype, cell.shape, cell.name);
+    IrValue place = body.scratch(cell.dtype, cell.shape, cell.name, aliasing.whole_region());
     body.place_cell(id, place);
     set_initial(body, cell, place);
   }
@@ -177,6 +177,7 @@ llvm::Function* UnitEmitter::emit_segment() {
     body.enter(module.new_place(span(), std::string(pass.backward ? "back" : "for") + "ward pass " +
                                             std::to_string(p + 1) + " of " + unit.name));
     aliasing.add({&pass.prologue}, &pass.body);
+    body.begin_region();
     place_local_cells(body, pass);
     body.position = pass.backward ? last : ir.getInt64(0);
     body.block(pass.prologue);
@@ -187,6 +188,7 @@ llvm::Function* UnitEmitter::emit_segment() {
     });
   }
   aliasing.add({&unit.commit}, nullptr);
+  body.begin_region();
   body.position = last;
   body.block(unit.commit);
   body.finish();
@@ -216,7 +218,6 @@ void set_initial(Body& body, const steps::CellInfo& cell, IrValue place) {
 }
 
 llvm::Function* emit_unit(Emission& module, std::uint32_t index) {
-  module.layout.begin_unit();
   UnitEmitter emitter{module, index};
   llvm::Function* segment = emitter.unit.segmented ? emitter.emit_segment() : nullptr;
   return emitter.emit_instant(segment);

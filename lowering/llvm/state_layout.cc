@@ -1,4 +1,4 @@
-// Offsets in the state: a bump allocator over the storage that a program declares.
+// Offsets in the state: one after the other for what a program declares, the first gap for scratch.
 #include "lowering/llvm/state_layout.h"
 
 #include <algorithm>
@@ -15,10 +15,18 @@ std::uint64_t StateLayout::place(std::uint64_t bytes, std::uint64_t align) {
   return at;
 }
 
-std::uint64_t StateLayout::scratch(std::uint64_t bytes) {
-  const std::uint64_t at = (top_ + 63) / 64 * 64;
-  top_ = at + bytes;
-  end_ = std::max(end_, top_);
+// The first gap among what is needed at the same time. A lifetime that is asked for has begun: what ended before is
+// forgotten.
+std::uint64_t StateLayout::scratch(std::uint64_t bytes, Lifetime lifetime) {
+  std::erase_if(taken_, [&](const Taken& t) { return t.lifetime.to < lifetime.from; });
+  std::uint64_t at = (fixed_bytes + 63) / 64 * 64;
+  for (const Taken& t : taken_) {
+    if (lifetime.to < t.lifetime.from) continue;
+    if (at + bytes <= t.begin) break;
+    at = std::max(at, (t.end + 63) / 64 * 64);
+  }
+  taken_.insert(std::ranges::upper_bound(taken_, at, {}, &Taken::begin), {at, at + bytes, lifetime});
+  end_ = std::max(end_, at + bytes);
   return at;
 }
 

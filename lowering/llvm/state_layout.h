@@ -4,8 +4,8 @@
 //
 // Small cells come first and lie dense, largest elements first, so that a step function
 // touches few cache lines; tensors of more than small_elements elements are aligned to 64
-// bytes. A unit's scratch begins where that of the units before it ends; its functions
-// share it, since none runs inside another while values of both are live. In a bare state
+// bytes. All functions share the scratch, since none runs inside another while values of
+// both are live; and within a function, what is not needed at the same time. In a bare state
 // (the C interface of a straight program that needs no header) the cells come first:
 // offsets are the same, less `bias`.
 #pragma once
@@ -13,6 +13,7 @@
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/DerivedTypes.h>
 
+#include "lowering/llvm/emit.h"
 #include "lowering/steps.h"
 
 namespace rml::codegen {
@@ -37,6 +38,11 @@ struct UnitLayout {
   std::vector<std::uint32_t> array_ids;
 };
 
+// In positions of statements, both included; all the time: nothing known.
+struct Lifetime {
+  std::size_t from = 0, to = SIZE_MAX;
+};
+
 struct StateLayout {
   // loadable: there are slots through which parameters can be given.
   StateLayout(const steps::Program&, const llvm::DataLayout&, llvm::StructType* header, bool loadable);
@@ -52,11 +58,10 @@ struct StateLayout {
   static constexpr std::uint64_t record_bytes = 16;  // of {data, bytes}
   std::uint64_t fixed_bytes = 0;                     // all of the above: what init sets
 
-  // Scratch of the unit whose functions are being emitted.
-  void begin_unit() { unit_base_ = end_; }
-  void begin_same_unit() { unit_base_ = fixed_bytes; }  // again the first one's, for another entry to it
-  void begin_function() { top_ = unit_base_; }
-  std::uint64_t scratch(std::uint64_t bytes);
+  // Of the function that is being emitted.
+  void begin_function() { taken_.clear(); }
+  std::uint64_t scratch(std::uint64_t bytes, Lifetime);
+  MemoryUse memory_use() const { return {state_bytes(), fixed_bytes - header_bytes, end_ - fixed_bytes}; }
   std::uint64_t state_bytes() const { return (end_ + 7) / 8 * 8 - bias; }
   // Of NODE_state: outputs are the caller's, so without scratch the cells are all.
   std::uint64_t step_bytes() const { return end_ == fixed_bytes ? cells_end_ - bias : state_bytes(); }
@@ -68,7 +73,12 @@ struct StateLayout {
   void place_outputs(const steps::Program&);
   void place_queues(const steps::Program&);
   void place_units(const steps::Program&);
-  std::uint64_t cells_end_ = 0, end_ = 0, unit_base_ = 0, top_ = 0;
+  struct Taken {
+    std::uint64_t begin, end;
+    Lifetime lifetime;
+  };
+  std::vector<Taken> taken_;  // by address
+  std::uint64_t cells_end_ = 0, end_ = 0;
 };
 
 }  // namespace rml::codegen
