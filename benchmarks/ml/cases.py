@@ -1,27 +1,37 @@
 """The cases of run.py: what is timed, by which of our programs, against which peers.
 
-A case is a workload with its parameters. `own` is the program in R(ML)2, its constants and the macros
-of its driver, the file of the same name that ends in .cc; None: there is none yet. `cpp` are programs of
-the C++ peers' folder with their arguments, built there by build.sh; `python` are arguments of
-peers_torch.py and peers_jax.py; `old` is the script of the peers' folder for their own Python.
+A case is a workload with its parameters, which are also constants of the program and, in capitals, macros of
+its driver. `own` are our programs: `NAME.cc` drives the node NAME of the file, and with `segments`
+it is built with --chunk segment too. `cpp` are programs of the C++ peers' folder with their arguments, built
+there by build.sh; `python` names the scripts peers_NAME.py that know the workload; `old` is the script
+of the peers' folder for their own Python. THREADS among the arguments stands for the number of threads.
 """
 from dataclasses import dataclass, field
+
+THREADS = "THREADS"
 
 
 @dataclass
 class Own:
-    program: str
+    node: str
     definitions: dict = field(default_factory=dict)
-    macros: dict = field(default_factory=dict)
+    file: str | None = None
+    driver: str | None = None
+    segments: bool = False
+    label: str = "rmlc"
+
+    @property
+    def source(self):
+        return f"{self.file or self.node}.rml"
 
 
 @dataclass
 class Case:
     workload: str
     parameters: dict
-    own: Own | None = None
+    own: list
     cpp: list = field(default_factory=list)
-    python: bool = True
+    python: tuple = ("torch", "jax")
     old: list = field(default_factory=list)
 
     @property
@@ -29,28 +39,46 @@ class Case:
         return "/".join([self.workload, *(str(v) for v in self.parameters.values())])
 
 
+def lstm(units):
+    return {"units": units, "inputs": units // 2}
+
+
 def cases():
     found = []
+
+    def add(workload, parameters, own, cpp, *python, old=()):
+        found.append(Case(workload, parameters, own, [[*words, THREADS] for words in cpp], python, [*old, THREADS]))
+
     for units in (32, 64, 128, 256, 512):
-        own = Own("lstm_infer", {"units": units, "inputs": units // 2}, {"UNITS": units})
-        cpp = [["lstm_infer", units, 1], ["onednn_lstm", "infer", units, 1]]
-        found.append(Case("lstm_infer", {"H": units}, own, cpp, old=["torch_lstm_infer.py", units, 1]))
+        add("lstm_infer", {"H": units}, [Own("lstm_infer", lstm(units))],
+            [["lstm_infer", units], ["onednn_lstm", "infer", units]], "torch", "jax", "onnx",
+            old=["torch_lstm_infer.py", units])
     for units in (64, 128):
         for batch in (1, 32):
-            cpp = [["lstm_train", units, batch, 1], ["onednn_lstm", "train", units, batch, 1]]
-            old = ["torch_lstm_train.py", units, batch, 1]
-            found.append(Case("lstm_train", {"H": units, "B": batch}, None, cpp, old=old))
+            own = Own("lstm_train" if batch == 1 else "lstm_train_rows", {**lstm(units), "batch": batch},
+                      driver="lstm_train", segments=True)
+            add("lstm_train", {"H": units, "B": batch}, [own],
+                [["lstm_train", units, batch], ["onednn_lstm", "train", units, batch]], "torch", "jax",
+                old=["torch_lstm_train.py", units, batch])
     for batch in (1, 64):
-        own = Own("mlp_train", {"batch": batch}, {"BATCH": batch})
-        old = ["torch_mlp_train.py", batch, 1]
-        found.append(Case("mlp_train", {"B": batch}, own, [["mlp_train", batch, 1]], old=old))
+        add("mlp_train", {"B": batch}, [Own("mlp_train", {"batch": batch})], [["mlp_train", batch]],
+            "torch", "jax", "numpy", old=["torch_mlp_train.py", batch])
+    add("mlp_per_sample", {"B": 64},
+        [Own("mlp_per_sample", {"batch": 64}, segments=True), Own("mlp_train", {"batch": 64}, label="rmlc, whole batches")],
+        [])
     for units in (64, 128):
         for length in (64, 128, 256):
-            cpp = [["bilstm", units, length, 1], ["onednn_lstm", "bilstm", units, length, 1]]
-            old = ["torch_bilstm.py", units, length, 1]
-            found.append(Case("bilstm", {"H": units, "T": length}, None, cpp, old=old))
+            add("bilstm", {"H": units, "T": length}, [Own("bilstm", {**lstm(units), "length": length}, segments=True)],
+                [["bilstm", units, length], ["onednn_lstm", "bilstm", units, length]], "torch", "jax", "onnx",
+                old=["torch_bilstm.py", units, length])
     for features in (64, 1024):
-        found.append(Case("bn", {"F": features}, None, [["bn", features, 1]], old=["torch_bn.py", features, 1]))
-    found.append(Case("moe", {}, None, [["moe"]], old=["torch_moe.py", 1]))
-    found.append(Case("online", {}, None, [["online"]], old=["py_online.py", 10000]))
+        add("bn", {"F": features}, [Own("bn", {"features": features})], [["bn", features]], "torch", "jax",
+            old=["torch_bn.py", features])
+    for batch in (1, 64):
+        add("lenet_infer", {"B": batch}, [Own("lenet_infer", {"batch": batch}, "lenet")], [["lenet", "infer", batch]],
+            "torch", "jax", "onnx", old=["torch_lenet.py", "infer", batch])
+    add("lenet_train", {"B": 64}, [Own("lenet_train", {"batch": 64}, "lenet")], [["lenet", "train", 64]],
+        "torch", "jax", old=["torch_lenet.py", "train", 64])
+    found.append(Case("moe", {}, [Own("moe")], [["moe"]], old=["torch_moe.py", 1]))
+    found.append(Case("online", {}, [Own("online")], [["online"]], ("torch", "jax", "numpy"), ["py_online.py", 10000]))
     return found

@@ -6,21 +6,16 @@ extern "C" {
 }
 
 int main() {
-  pin(bench_cpu());
+  place();
   constexpr std::size_t units = UNITS, inputs = units / 2, ring = 256;
-  const float scale = 1 / std::sqrt(static_cast<float>(units));
-  Buf kernel(4 * units * inputs), recurrence(4 * units * units), bias(4 * units), x(ring * inputs), h(units);
-  fill(kernel, kernel.n, 1, scale), fill(recurrence, recurrence.n, 2, scale), fill(bias, bias.n, 3, scale);
-  fill(x, x.n, 4, 1);
+  Lstm w(units);
+  Buf x = draw(ring * inputs, 4), h(units);
   auto* s = state<lstm_infer_state>(lstm_infer_init);
   std::size_t t = 0;
   const auto run = [&](long n) {
-    for (long i = 0; i < n; ++i) {
-      lstm_infer_step(s, kernel, recurrence, bias, x.p + t % ring * inputs, h);
-      ++t;
-    }
+    for (long i = 0; i < n; ++i, ++t) lstm_infer_step(s, w.kernel, w.recurrence, w.bias, x.p + t % ring * inputs, h);
   };
   run(1000);
   const double checksum = sum(h, units);
-  emit("lstm_infer", own_name(), kv({{"H", units}, {"I", inputs}}), 1, "us/step", measure(run), checksum);
+  report("lstm_infer", kv({{"H", units}, {"I", inputs}}), "us/step", measure(run), checksum);
 }

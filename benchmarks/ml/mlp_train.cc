@@ -6,7 +6,7 @@ extern "C" {
 }
 
 int main() {
-  pin(bench_cpu());
+  place();
   constexpr std::size_t samples = 1024, features = 784, units = 128, classes = 10, batch = BATCH;
   Buf x(samples * features), rows(units * features), w1(features * units), b1(units), w2(units * classes), b2(classes);
   fill(x, x.n, 1, 1);
@@ -37,5 +37,5 @@ int main() {
   ask = true;
   run(1);  // tells the weights after 64 steps
   ask = false;
-  emit("mlp_train", own_name(), kv({{"B", batch}}), 1, "us/step", measure(run), last + total);
+  report("mlp_train", kv({{"B", batch}}), "us/step", measure(run), last + total);
 }

@@ -236,4 +236,55 @@ def online(features=8):
     report("online", "jax_scan", {"features": features}, "ns/sample", run, checksum, 1e3 / ring)
 
 
-main({f.__name__: f for f in (lstm_infer, lstm_train, mlp_train, bilstm, bn, moe, online)})
+def lenet_parameters():
+    shapes = ((6, 1, 5, 5), (6,), (16, 6, 5, 5), (16,), (120, 400), (120,), (84, 120), (84,), (10, 84), (10,))
+    fans = (25, 25, 150, 150, 400, 400, 120, 120, 84, 84)
+    return [jnp.asarray(stream(k + 1, shape, root(fan))) for k, (shape, fan) in enumerate(zip(shapes, fans))]
+
+
+def lenet_scores(p, x):
+    def convolved(w, b, pad, x):
+        y = lax.conv_general_dilated(x, w, (1, 1), ((pad, pad), (pad, pad)))
+        y = jax.nn.relu(y + b[:, None, None])
+        return lax.reduce_window(y, -jnp.inf, lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
+
+    x = convolved(p[2], p[3], 0, convolved(p[0], p[1], 2, x)).reshape(x.shape[0], -1)
+    x = jax.nn.relu(jax.nn.relu(x @ p[4].T + p[5]) @ p[6].T + p[7])
+    return x @ p[8].T + p[9]
+
+
+def lenet_infer(B):
+    p, x = lenet_parameters(), jnp.asarray(stream(100, (B, 1, 28, 28)))
+    scores = jax.jit(lambda x: lenet_scores(p, x))
+
+    def run(n):
+        for _ in range(n):
+            y = scores(x)
+        return y.block_until_ready()
+
+    report("lenet_infer", "jax_jit", {"B": B}, "us/batch", run, total(run(3)))
+
+
+def lenet_train(B, count=512):
+    x, label = stream(100, (count, 1, 28, 28)), ((stream(101, (count,)) + 1) * 5).astype(np.int32)
+    xs, labels = ([jnp.asarray(a[k:k + B]) for k in range(0, count, B)] for a in (x, label))
+
+    def loss(p, x, label):
+        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(lenet_scores(p, x)), label[:, None], 1))
+
+    step = descend(loss)
+    state = [lenet_parameters(), 0]
+
+    def run(n):
+        p, t = state
+        for k in range(t, t + n):
+            p, value = step(p, xs[k % len(xs)], labels[k % len(xs)])
+        value.block_until_ready()
+        state[:] = p, t + n
+        return value
+
+    checksum = float(run(10)) + total(state[0][0]) + total(state[0][4])
+    report("lenet_train", "jax_jit", {"B": B}, "us/batch", run, checksum)
+
+
+main({f.__name__: f for f in (lstm_infer, lstm_train, mlp_train, bilstm, bn, lenet_infer, lenet_train, moe, online)})

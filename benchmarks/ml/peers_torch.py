@@ -263,4 +263,51 @@ def online(features=8):
             report("online", name, {"features": features}, "ns/sample", run, checksum, 1e3)
 
 
-main({f.__name__: f for f in (lstm_infer, lstm_train, mlp_train, bilstm, bn, moe, online)})
+def lenet(variant):
+    shapes = ((6, 1, 5, 5), (6,), (16, 6, 5, 5), (16,), (120, 400), (120,), (84, 120), (84,), (10, 84), (10,))
+    fans = (25, 25, 150, 150, 400, 400, 120, 120, 84, 84)
+    p = [tensor(k + 1, shape, root(fan)) for k, (shape, fan) in enumerate(zip(shapes, fans))]
+
+    def scores(x, *p):
+        x = torch.max_pool2d(torch.relu(functional.conv2d(x, p[0], p[1], padding=2)), 2)
+        x = torch.max_pool2d(torch.relu(functional.conv2d(x, p[2], p[3])), 2).flatten(1)
+        x = torch.relu(functional.linear(torch.relu(functional.linear(x, p[4], p[5])), p[6], p[7]))
+        return functional.linear(x, p[8], p[9])
+
+    return p, torch.compile(scores) if variant == "torch2_compiled" else scores
+
+
+def lenet_infer(B):
+    x = tensor(100, (B, 1, 28, 28))
+    with torch.inference_mode():
+        for name in ("torch2_eager", "torch2_compiled"):
+            p, scores = lenet(name)
+
+            def run(n):
+                for _ in range(n):
+                    y = scores(x, *p)
+                return y
+
+            report("lenet_infer", name, {"B": B}, "us/batch", run, total(run(3)))
+
+
+def lenet_train(B, count=512):
+    xs, labels = tensor(100, (count, 1, 28, 28)), ((tensor(101, (count,)) + 1) * 5).long()
+    for name in ("torch2_eager", "torch2_compiled"):
+        p, scores = lenet(name)
+        optimizer, at = torch.optim.SGD([t.requires_grad_(True) for t in p], lr=RATE), [0]
+
+        def run(n):
+            for _ in range(n):
+                k, at[0] = at[0] * B % count, at[0] + 1
+                optimizer.zero_grad()
+                loss = functional.cross_entropy(scores(xs[k:k + B], *p), labels[k:k + B])
+                loss.backward()
+                optimizer.step()
+            return loss
+
+        checksum = run(10).item() + total(p[0]) + total(p[4])
+        report("lenet_train", name, {"B": B}, "us/batch", run, checksum)
+
+
+main({f.__name__: f for f in (lstm_infer, lstm_train, mlp_train, bilstm, bn, lenet_infer, lenet_train, moe, online)})

@@ -2,103 +2,135 @@
 """Times cases and their peers in turn and prints a table of ratios: run.py [--list] [CASE…]
 
 A CASE is a name as --list tells them, or the beginning of one; none: all. Every pass runs all programs
-of a case one after the other; the lowest median of the passes counts. Checksums must agree to 1e-4,
-or else the line says so. See ../README.md.
+of a case one after the other; the fastest repetition of all passes counts, of about a millisecond each.
+Checksums must agree to 1e-4, or else the line says so. See ../README.md.
 
   RMLC         the compiler                          (default: ../../build/release/bin/rmlc)
   PEERS        the C++ peers' folder                 (default: ../../../shared/benchmarks/ml)
   BUILD        scratch folder                        (default: TMPDIR/rml-ml)
   RUNS         passes over everything                (default: 3)
-  PYTHON       one that imports torch 2 and jax      (without them they are left out)
+  THREADS      numbers of threads, each a table      (default: 1)
+  PYTHON       one with torch 2, jax, onnx and onnxruntime, numba (what is missing is left out)
   OLD_PYTHON   one that imports the peers' torch     (default: none, left out)
+  ONLY         programs whose peer's name matches    (a regular expression; default: all)
   BENCH_CPU    the core to run on                    (default: 0)
 """
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
-from cases import cases
+from cases import THREADS, cases
 
 HERE = pathlib.Path(__file__).resolve().parent
 RMLC = pathlib.Path(os.environ.get("RMLC", HERE / "../../build/release/bin/rmlc")).resolve()
 PEERS = pathlib.Path(os.environ.get("PEERS", HERE / "../../../shared/benchmarks/ml")).resolve()
 BUILD = pathlib.Path(os.environ.get("BUILD", pathlib.Path(tempfile.gettempdir()) / "rml-ml"))
 PYTHON, OLD_PYTHON = os.environ.get("PYTHON", sys.executable), os.environ.get("OLD_PYTHON") or None
-LEVELS = {"rmlc": [], "rmlc --fast-math": ["--fast-math"]}
-ENVIRONMENT = {"BENCH_PIN": "1", "BENCH_REPS": "21", "BENCH_CPU": "0", **os.environ, "BUILD": str(BUILD)}
+ONLY = re.compile(os.environ.get("ONLY", ""))
+VARIANTS = {"": [], " --fast-math": ["--fast-math"]}
+SEGMENTS = {"": [], " --chunk segment": ["--chunk", "segment"]}
+ENVIRONMENT = {"BENCH_REPS": "21", "BENCH_CPU": "0", **os.environ, "BUILD": str(BUILD)}
+MODULES = {"torch": "torch", "jax": "jax", "onnx": "onnxruntime", "numpy": "numpy"}
 
 
 def call(command, **environment):
     return subprocess.run([str(word) for word in command], check=True, cwd=PEERS, env={**ENVIRONMENT, **environment})
 
 
-def build_own(case, level):
-    """Our program for a case, as a C object with its driver; the path of the executable."""
-    own, folder = case.own, BUILD / "own" / case.name / level.replace(" ", "")
+def knows_threads():
+    text = subprocess.run([RMLC, "build", "--help"], capture_output=True, text=True).stdout
+    return "--threads" in text
+
+
+def build_own(case, own, name, flags):
+    """One of our programs for a case, as a C object with its driver; the path of the executable."""
+    folder = BUILD / "own" / case.name / name.replace(" ", "_")
     folder.mkdir(parents=True, exist_ok=True)
-    definitions = [word for name, value in own.definitions.items() for word in ("-D", f"{name}={value}")]
-    call([RMLC, "build", HERE / f"{own.program}.rml", "--node", own.program, "-O3", "--cpu", "native", "--emit", "lib",
-          *LEVELS[level], *definitions, "-o", folder / f"{own.program}.a"])
-    macros = [f"-D{name}={value}" for name, value in own.macros.items()]
+    declared = re.findall(r"^const (\w+)", (HERE / own.source).read_text(), re.M)
+    definitions = [word for key, value in own.definitions.items() if key in declared for word in ("-D", f"{key}={value}")]
+    call([RMLC, "build", HERE / own.source, "--node", own.node, "-O3", "--cpu", "native", "--emit", "lib", *flags,
+          *definitions, "-o", folder / f"{own.node}.a"])
+    macros = [f"-D{key.upper()}={value}" for key, value in own.definitions.items()]
     call(["g++", "-std=c++20", "-O2", "-march=native", "-I", folder, "-I", PEERS, "-I", HERE, *macros,
-          HERE / f"{own.program}.cc", folder / f"{own.program}.a", RMLC.parent / "../lib/rmlc/librmlrt.a", "-lz",
-          "-lpthread", "-o", folder / own.program])
-    return folder / own.program
+          HERE / f"{own.driver or own.node}.cc", folder / f"{own.node}.a", RMLC.parent / "../lib/rmlc/librmlrt.a", "-lz",
+          "-lpthread", "-o", folder / own.node])
+    return folder / own.node
+
+
+def own_commands(case, threads):
+    found = []
+    if threads > 1 and not knows_threads():
+        print(f"rmlc has no --threads; it is left out at {threads}", file=sys.stderr)
+        return found
+    parallel = ["--threads", threads] if threads > 1 else []
+    for own in case.own:
+        for chunk, words in SEGMENTS.items() if own.segments else [("", [])]:
+            for variant, more in VARIANTS.items():
+                name = own.label + chunk + variant
+                if ONLY.search(name):
+                    found.append(([build_own(case, own, f"{name} {threads}", [*words, *more, *parallel])], {"OWN_NAME": name}))
+    return found
 
 
 def imports(python, module):
     if python is None or shutil.which(python) is None:
         return False
-    found = subprocess.run([python, "-c", f"import {module}"], capture_output=True)
-    return found.returncode == 0
+    return subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0
 
 
-def commands(case, modules):
+def commands(case, threads, modules):
     """What to run for a case: (command, environment), ours first."""
-    found = []
-    if case.own is not None:
-        found += [([build_own(case, level)], {"OWN_NAME": level}) for level in LEVELS]
-    for program, *arguments in case.cpp:
-        if not (BUILD / program).exists():
-            call(["./build.sh"], ONLY=program)
-        found.append(([BUILD / program, *arguments], {}))
+    found = own_commands(case, threads)
+    if ONLY.search("cpp"):
+        for program, *arguments in case.cpp:
+            if threads > 1 and THREADS not in arguments:
+                continue
+            if not (BUILD / program).exists():
+                call(["./build.sh"], ONLY=program)
+            found.append(([BUILD / program, *arguments], {}))
     words = [case.workload, *(f"{key}={value}" for key, value in case.parameters.items())]
-    for module in modules if case.python else []:
-        found.append(([PYTHON, HERE / f"peers_{module}.py", *words], {"TORCHINDUCTOR_CACHE_DIR": str(BUILD / "inductor")}))
-    if case.old and imports(OLD_PYTHON, "torch"):
+    for module in case.python:
+        if module in modules and ONLY.search(module):
+            found.append(([PYTHON, HERE / f"peers_{module}.py", *words], {"TORCHINDUCTOR_CACHE_DIR": str(BUILD / "inductor")}))
+    if case.old and ONLY.search("old") and imports(OLD_PYTHON, "torch"):
         found.append(([OLD_PYTHON, *case.old], {}))
     return found
 
 
-def times(command, environment):
-    done = subprocess.run([str(word) for word in command], cwd=PEERS, env={**ENVIRONMENT, **environment},
+def times(command, environment, threads):
+    pinned = {"BENCH_PIN": "1"} if threads == 1 else {}
+    done = subprocess.run([str(threads) if word == THREADS else str(word) for word in command], cwd=PEERS,
+                          env={**ENVIRONMENT, **pinned, **environment, "BENCH_THREADS": str(threads)},
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         print(f"{command}: {done.stderr[-2000:]}", file=sys.stderr)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
-def keep(lowest, run):
+def keep(fastest, run):
     peer = run["peer"]
-    if peer not in lowest or run["median"] < lowest[peer]["median"]:
-        lowest[peer] = run
+    if peer not in fastest or run["min"] < fastest[peer]["min"]:
+        fastest[peer] = run
 
 
-def table(case, lowest):
-    own = lowest.get("rmlc")
-    unit = next(iter(lowest.values()))["unit"]
-    print(f"\n| {case.name} | {unit} | rmlc / it | |\n|---|---|---|---|")
-    for peer, run in sorted(lowest.items(), key=lambda item: item[1]["median"]):
-        ratio, remark = "", ""
-        if own is not None:
-            ratio = f"{own['median'] / run['median']:.2f}"
-            far = abs(run["checksum"] - own["checksum"]) > 1e-4 * max(1, abs(own["checksum"]))
-            remark = f"checksum {run['checksum']:.6g}, ours {own['checksum']:.6g}" if far else ""
-        print(f"| {peer} | {run['median']:.4g} | {ratio} | {remark} |")
+def table(case, threads, fastest):
+    unit = next(iter(fastest.values()))["unit"]
+    own = [name for name in fastest if name.startswith("rmlc") and "--fast-math" not in name]
+    title = case.name + (f", {threads} threads" if threads > 1 else "")
+    print(f"\n| {title} | {unit} | " + "".join(f"{name} / it | " for name in own) + "|\n|---|---|" + "---|" * (len(own) + 1))
+    for peer, run in sorted(fastest.items(), key=lambda item: item[1]["min"]):
+        ratios = "".join(f"{fastest[name]['min'] / run['min']:.2f} | " for name in own)
+        remark = ""
+        if own:
+            expected = fastest[own[0]]["checksum"]
+            if abs(run["checksum"] - expected) > 1e-4 * max(1, abs(expected)):
+                remark = f"checksum {run['checksum']:.6g}, ours {expected:.6g} "
+        print(f"| {peer} | {run['min']:.4g} | {ratios}{remark}|")
     sys.stdout.flush()
 
 
@@ -116,15 +148,16 @@ def main():
     for helper in ("probe", "naive"):
         if not list(BUILD.glob("probe.so" if helper == "probe" else "nk_*.o")):
             call(["./build.sh"], ONLY=helper)
-    modules = [module for module in ("torch", "jax") if imports(PYTHON, module)]
+    modules = [name for name, module in MODULES.items() if imports(PYTHON, module)]
     for case in chosen:
-        runs, lowest = commands(case, modules), {}
-        for _ in range(int(os.environ.get("RUNS", 3))):
-            for command, environment in runs:
-                for run in times(command, environment):
-                    keep(lowest, run)
-        if lowest:
-            table(case, lowest)
+        for threads in map(int, os.environ.get("THREADS", "1").split(",")):
+            runs, fastest = commands(case, threads, modules), {}
+            for _ in range(int(os.environ.get("RUNS", 3))):
+                for command, environment in runs:
+                    for run in times(command, environment, threads):
+                        keep(fastest, run)
+            if fastest:
+                table(case, threads, fastest)
 
 
 main()

@@ -1,0 +1,27 @@
+// Times a sample of online.rml on the data of the peers, many in one call.
+#include "case.h"
+
+extern "C" {
+#include "online.h"
+}
+
+int main() {
+  place();
+  constexpr long features = 8, ring = 4096;
+  Buf x = draw(ring * features, 1), y = draw(ring, 2, 0.01f), said(ring);
+  for (long i = 0; i < ring; ++i) {
+    for (long k = 0; k < features; ++k) y[i] += (static_cast<float>(k) - 3.5f) * x[i * features + k];
+  }
+  auto* s = state<online_state>(online_init);
+  const auto run = [&](long n) {
+    for (; n > 0; n -= ring) online_run(s, std::min(n, ring), x, y, said);
+  };
+  run(10000);
+  const float probe[features] = {1, 2, 3, 4, 5, 6, 7, 8};
+  online_state copy = *s;
+  float checksum = 0;  // sum of (k + 1) w_k
+  online_step(&copy, probe, 0, &checksum);
+  Stat time = measure(run);
+  for (double* t : {&time.med, &time.min, &time.max}) *t *= 1000;
+  report("online", kv({{"features", features}}), "ns/sample", time, checksum);
+}
