@@ -4,9 +4,10 @@
 //   t := mul a b;  y := add t c        (one loop:  y[i] = a[i] * b[i] + c[i])
 //
 // A view (a slice, a transposition, a broadcast) of a value in memory costs nothing: it is read through its
-// index arithmetic by all loops of its block that look at it. A matrix transposed for one product only is
-// read where it lies, and a product used by one elementwise operator is computed by the loops of the
-// product, its elements taken from the registers.
+// index arithmetic by all loops of its block that look at it. So does next to nothing what one addition, subtraction,
+// multiplication or negation makes of one tensor and smaller ones: it would have to be read as well. A matrix
+// transposed for one product only is read where it lies, and a product used by one elementwise operator is computed by
+// the loops of the product, its elements taken from the registers.
 #include "lowering/fuse.h"
 
 #include <unordered_map>
@@ -51,7 +52,23 @@ class Fusion {
     return is_pointwise(core_, v) ? reads_once(core_, v, operand) : evaluates(v);
   }
 
-  // Views that only loops of this block look at.
+  bool made_at_once(ValueId v) const {
+    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    if (a == nullptr || operators()[a->op].lowering != Lowering::elementwise || !is_float(core_[v].dtype)) return false;
+    const ScalarOp op = operators()[a->op].scalar;
+    if (op != ScalarOp::add && op != ScalarOp::sub && op != ScalarOp::mul && op != ScalarOp::negate) return false;
+    std::size_t whole = 0;
+    for (const ValueId o : a->operands) {
+      if (core_[o].shape != core_[v].shape) continue;
+      const auto* x = std::get_if<core::Apply>(&core_[o].rhs);
+      const bool stays = std::holds_alternative<core::Input>(core_[o].rhs) || (x != nullptr && !is_part(core_, o));
+      if (!stays || program_.inlined[o.index]) return false;
+      ++whole;
+    }
+    return whole == 1;
+  }
+
+  // Views, and what is made at once, that only loops of this block look at.
   void find_views(const steps::Block& block) {
     std::unordered_map<std::uint32_t, std::uint32_t> reads;
     for (const steps::Statement& s : block.statements) {
@@ -60,7 +77,8 @@ class Fusion {
       if (evaluates(c->value))
         for (ValueId o : std::get<core::Apply>(core_[c->value].rhs).operands)
           if (const auto at = reads.find(o.index); at != reads.end()) ++at->second;
-      if (is_view(core_, c->value) && !core_[c->value].shape.empty()) reads[c->value.index] = 0;
+      if ((is_view(core_, c->value) && !core_[c->value].shape.empty()) || made_at_once(c->value))
+        reads[c->value.index] = 0;
     }
     for (const auto& [v, count] : reads)
       if (count > 0 && count == mentions_[v]) program_.inlined[v] = true;

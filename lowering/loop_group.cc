@@ -1,7 +1,7 @@
 // Groups of loops, by list scheduling.
 //
-// Between statements whose order matters (stores of cells, branches, what may fail, …), computations, loads, and
-// stores into arrays are ordered by their operands alone. Of those that are ready, one that joins the loop at hand
+// Between statements whose order matters (stores of cells, branches, what may fail, …), computations, loads, outputs
+// and stores into arrays are ordered by their operands alone. Of those that are ready, one that joins the loop at hand
 // comes first; then what is no loop; then the next loop in the order of the text.
 //
 // What cells have next is computed last, after all that looks at what they have, so that it can be computed there:
@@ -61,7 +61,7 @@ class Grouping {
  private:
   bool movable(const steps::Statement& s) const {
     if (std::holds_alternative<steps::LoadCell>(s) || std::holds_alternative<steps::LoadArray>(s) ||
-        std::holds_alternative<steps::StoreArray>(s))
+        std::holds_alternative<steps::StoreArray>(s) || std::holds_alternative<steps::StoreOutput>(s))
       return true;
     const auto* c = std::get_if<steps::Compute>(&s);
     if (c == nullptr) return false;
@@ -199,6 +199,7 @@ class Grouping {
       if (const auto* c = std::get_if<steps::Compute>(&run[k]))
         for_each_operand(core_[c->value].rhs, [&](ValueId o) { need(k, o); });
       if (const auto* s = std::get_if<steps::StoreArray>(&run[k])) need(k, s->value);
+      if (const auto* s = std::get_if<steps::StoreOutput>(&run[k])) need(k, s->value);
     }
     wait_for_readers(run, updates, [&](std::size_t reader, std::size_t update) {
       users[reader].push_back(update);
@@ -238,7 +239,8 @@ class Grouping {
 
   bool free(const steps::Statement& s) const {
     const auto* c = std::get_if<steps::Compute>(&s);
-    return c != nullptr ? inlined(program_, c->value) : !std::holds_alternative<steps::StoreArray>(s);
+    if (c != nullptr) return inlined(program_, c->value);
+    return !std::holds_alternative<steps::StoreArray>(s) && !std::holds_alternative<steps::StoreOutput>(s);
   }
 
   // Members that only members look at, each through the loop, need no memory.

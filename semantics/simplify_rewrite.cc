@@ -3,6 +3,7 @@
 //   merge c F T                                  logical_not c
 //   transpose %1 {axes=[1, 0]}, one row          reshape %1
 //   reshape (reshape %1)                         reshape %1
+//   add %1 (reshape %2 {shape=[1, n]})           add %1 %2      (broadcasting puts the axis there)
 //   matmul %1 %2, a column by a row              mul %1 %2      (the gradient of a product with a vector)
 //   add (place %1 at 0) (place %2 at 1)          array %1 %2    (the gradient of what is taken apart; likewise
 //   add (place_slice %1) (place_slice %2)        concat %1 %2    the slices; but for the sign of zeros)
@@ -99,6 +100,27 @@ std::optional<core::Rhs> assembled(const Core& core, ValueId v) {
 
 }  // namespace
 
+// Operands without axes of extent 1 in front, where others have them.
+std::optional<core::Rhs> without_added_axes(const Core& core, ValueId v, const core::Apply& a) {
+  core::Apply without = a;
+  Shape shape;
+  for (ValueId& o : without.operands) {
+    const auto* r = application(core, o, Lowering::reshape);
+    const Shape& own = core[o].shape;
+    const Shape& inner = r == nullptr ? own : core[r->operands[0]].shape;
+    const bool added = inner.size() < own.size() && std::equal(inner.rbegin(), inner.rend(), own.rbegin()) &&
+                       std::all_of(
+                           own.begin(), own.end() - static_cast<std::ptrdiff_t>(inner.size()),
+                           [](std::int64_t extent) { return extent == 1; });
+    if (added) o = r->operands[0];
+    const auto joined = rml::broadcast(shape, core[o].shape);
+    if (!joined) return std::nullopt;
+    shape = *joined;
+  }
+  if (without.operands == a.operands || shape != core[v].shape) return std::nullopt;
+  return without;
+}
+
 core::Rhs reshaped(ValueId operand, const Shape& shape) {
   Attribute to;
   to.given = true;
@@ -123,6 +145,7 @@ std::optional<core::Rhs> simpler(const Core& core, ValueId v) {
     if (x.size() == 2 && y.size() == 2 && x[1] == 1)
       return core::Apply{operators().require("mul"), {c->operands[0], c->operands[1]}, {}, 0};
   } else if (const auto* d = application(core, v, Lowering::elementwise)) {
+    if (auto without = without_added_axes(core, v, *d)) return without;
     if (operators()[d->op].scalar == ScalarOp::add) return assembled(core, v);
   }
   return std::nullopt;

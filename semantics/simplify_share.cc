@@ -9,6 +9,12 @@
 // Reductions are the same up to the axes that they keep:
 //
 //   %3 = mean %1 {axis=[0]}    %4 = mean %1 {axis=[0], keepdims=[1]}      %4 = reshape %3
+//
+// What derivatives sum over broadcast axes is summed before it is multiplied, by what is the same along them:
+//
+//   %3 = mul %1 %2    %4 = sum_to %3                   %5 = sum_to %1    %4 = mul %5 %2
+#include <algorithm>
+
 #include "semantics/simplify_passes.h"
 
 namespace rml {
@@ -111,6 +117,7 @@ class Sharing {
       core_[v].rhs = std::move(*other);
       changed_ = true;
     }
+    factor_out(v);
     if (auto other = reduced_before(v)) {
       core_[v].rhs = std::move(*other);
       changed_ = true;
@@ -126,6 +133,33 @@ class Sharing {
       effects_[v.index] = false;
     } else {
       share(v);
+    }
+  }
+
+  void factor_out(ValueId v) {
+    const auto* sum = std::get_if<core::Apply>(&core_[v].rhs);
+    if (sum == nullptr || operators()[sum->op].lowering != Lowering::sum_to || !is_float(core_[v].dtype)) return;
+    const auto* factors = std::get_if<core::Apply>(&core_[sum->operands[0]].rhs);
+    if (factors == nullptr || operators()[factors->op].lowering != Lowering::elementwise) return;
+    const ScalarOp op = operators()[factors->op].scalar;
+    if (op != ScalarOp::mul && op != ScalarOp::div && op != ScalarOp::negate) return;
+    const Shape from = core_[sum->operands[0]].shape, to = core_[v].shape;
+    for (std::size_t k = 0; k < factors->operands.size(); ++k) {
+      if (op == ScalarOp::div && k > 0) break;
+      if (core_[factors->operands[k]].shape != from) continue;
+      const auto same = [&](ValueId o) { return o == factors->operands[k] || broadcast(to, core_[o].shape) == to; };
+      if (!std::ranges::all_of(factors->operands, same) ||
+          (op == ScalarOp::mul && factors->operands[0] == factors->operands[1]))
+        continue;
+      core::Apply product = *factors;
+      Value before = core_[v];
+      std::get<core::Apply>(before.rhs).operands[0] = product.operands[k];
+      before.name.clear();
+      product.operands[k] = ValueId{core_.values.size()};
+      core_.values.push_back(std::move(before));
+      core_[v].rhs = std::move(product);
+      changed_ = true;
+      return;
     }
   }
 

@@ -205,6 +205,14 @@ class Body {
   std::vector<Access> separate(std::size_t count, std::size_t written = 1);
   void pointwise(ValueId);
   void loops(const std::vector<ValueId>& members);
+  struct Strips {
+    std::size_t kept = 0;    // axes in front of those that are reduced
+    std::int64_t width = 0;  // columns of each; 0: none
+  };
+  Strips find_strips(const std::vector<ValueId>& members, const Shape&, const std::vector<Strides>& views) const;
+  void strips(Strips, const std::vector<ValueId>& members, const Shape&, const std::vector<Strides>& views,
+              const std::vector<IrValue>& to,
+              const std::function<void(const std::vector<IrValue>&, const std::vector<IrValue>&)>& body);
   void product_pointwise(ValueId, const Expression&, std::size_t product);
 
   // emit_scalar.cc

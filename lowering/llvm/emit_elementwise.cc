@@ -201,6 +201,81 @@ namespace {
 bool reduces(const Value& v) { return is_reduction(operators()[std::get<core::Apply>(v.rhs).op].lowering); }
 }  // namespace
 
+// Reductions that keep the last axis, which is not long, and some before those that they reduce, are computed for some
+// columns at a time, so that their sums stay in registers.
+Body::Strips Body::find_strips(const std::vector<ValueId>& members, const Shape& shape,
+                               const std::vector<Strides>& views) const {
+  constexpr std::int64_t longest = 512;
+  if (shape.size() < 2 || elements(shape) <= small_elements) return {};
+  std::int64_t reductions = 0;
+  std::size_t kept = 0;  // axes in front
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    if (!reduces(info(members[k]))) continue;
+    if (views[k].back() != 1 || !is_float(info(members[k]).dtype)) return {};
+    std::size_t front = 0;
+    while (front + 1 < shape.size() && views[k][front] != 0) ++front;
+    for (std::size_t axis = front; axis + 1 < shape.size(); ++axis)
+      if (views[k][axis] != 0) return {};
+    if (front + 1 == shape.size() || (reductions++ > 0 && front != kept)) return {};
+    kept = front;
+  }
+  const std::int64_t vector = lanes(info(members[0]).dtype), columns = shape.back();
+  if (reductions == 0 || vector == 1 || columns > longest) return {};
+  const std::int64_t vectors = reductions == 1 ? 8 : reductions <= 3 ? 4 : reductions <= 6 ? 2 : 1;
+  std::int64_t width = vectors * vector;
+  while (width > vector && columns % width != 0) width /= 2;
+  return columns % width == 0 ? Strips{kept, width} : Strips{};
+}
+
+// The loops of one strip after another: body(places of the members, offsets of the views) for every element.
+void Body::strips(Strips found, const std::vector<ValueId>& members, const Shape& shape,
+                  const std::vector<Strides>& views, const std::vector<IrValue>& to,
+                  const std::function<void(const std::vector<IrValue>&, const std::vector<IrValue>&)>& body) {
+  const auto [kept, width] = found;
+  const auto front = static_cast<std::ptrdiff_t>(kept);
+  std::vector<Strides> across, along;
+  for (const Strides& view : views) {
+    across.emplace_back(view.begin(), view.begin() + front);
+    across.back().push_back(view.back() * width);
+    along.emplace_back(view.begin() + front, view.end());
+  }
+  Shape all(shape.begin(), shape.begin() + front), strip(shape.begin() + front, shape.end());
+  all.push_back(shape.back() / width);
+  strip.back() = width;
+  std::vector<IrValue> places = to;
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    if (!reduces(info(members[k]))) continue;
+    places[k] = variable(
+        llvm::ArrayType::get(memory_type(module.context, info(members[k]).dtype), static_cast<std::uint64_t>(width)),
+        "sums");
+  }
+  walk(all, across, false, [&](const std::vector<IrValue>& begin) {
+    const auto each_sum = [&](bool out) {
+      for (std::size_t k = 0; k < members.size(); ++k) {
+        if (!reduces(info(members[k]))) continue;
+        const DType dtype = info(members[k]).dtype;
+        walk({width}, {{1}}, false, [&](const std::vector<IrValue>& j) {
+          IrValue sum = offset(dtype, places[k], j[0]);
+          IrValue result = offset(dtype, offset(dtype, to[k], begin[k]), j[0]);
+          if (out)
+            store(dtype, load(dtype, sum), result);
+          else
+            store(dtype, load(dtype, result), sum);
+        });
+      }
+    };
+    each_sum(false);
+    walk(strip, along, false, [&](const std::vector<IrValue>& inside) {
+      std::vector<IrValue> offsets = inside;
+      for (std::size_t k = 0; k < offsets.size(); ++k)
+        if (k >= members.size() || !reduces(info(members[k])))
+          offsets[k] = ir.CreateAdd(begin[k], inside[k], "", true, true);
+      body(places, offsets);
+    });
+    each_sum(true);
+  });
+}
+
 // One loop nest for values with the same loop shape (lowering/loop_group.h), pointwise ones and reductions.
 void Body::loops(const std::vector<ValueId>& members) {
   const ValueId first = members[0];
@@ -240,18 +315,22 @@ void Body::loops(const std::vector<ValueId>& members) {
     for (std::size_t k = 0; k < e.leaves.size(); ++k)
       if (info(e.leaves[k].value).shape == shape) access[count + k] = {nullptr, nullptr, independent_};
   }
-  walk(shape, views, unrolled, [&](const std::vector<IrValue>& offsets) {
+  const auto body = [&](const std::vector<IrValue>& places, const std::vector<IrValue>& offsets) {
     const std::vector<IrValue> values =
         evaluate(e, std::span(offsets).subspan(count), std::span(access).subspan(count));
     for (std::size_t k = 0; k < count; ++k) {
       const DType dtype = info(members[k]).dtype;
-      IrValue place = offset(dtype, to[k], offsets[k]);
+      IrValue place = offset(dtype, places[k], offsets[k]);
       if (reduces(info(members[k])))
         combine(members[k], values[roots[k]], place, access[k]);
       else
         store(dtype, values[roots[k]], place, access[k]);
     }
-  });
+  };
+  if (const Strips found = find_strips(members, shape, views); found.width > 0)
+    strips(found, members, shape, views, to, body);
+  else
+    walk(shape, views, unrolled, [&](const std::vector<IrValue>& offsets) { body(to, offsets); });
   independent_ = nullptr;
   for (std::size_t k = 0; k < count; ++k)
     if (reduces(info(members[k]))) end_reduction(members[k], to[k]);
