@@ -73,7 +73,7 @@ class Grouping {
     std::map<ValueId, std::set<CellId>> lies_in;  // what is loaded from cells, and parts of it
   };
 
-  // Elementwise values that only cells take, or such values.
+  // Elementwise values that only cells take, or such values, and what is computed inside their loops.
   std::set<ValueId> updates(const steps::Block& block) const {
     std::set<ValueId> found;
     std::map<ValueId, std::uint32_t> taken;
@@ -81,9 +81,10 @@ class Grouping {
       if (const auto* store = std::get_if<steps::StoreCell>(&*s)) ++taken[store->value];
       const auto* c = std::get_if<steps::Compute>(&*s);
       if (c == nullptr || !taken.contains(c->value) || taken[c->value] != mentions_[c->value.index]) continue;
-      if (!loop_shape(core_, c->value) || !is_pointwise(core_, c->value)) continue;
+      const bool inside = inlined(program_, c->value);  // a loop of one of them, which took its operands
+      if (!inside && (!loop_shape(core_, c->value) || !is_pointwise(core_, c->value))) continue;
       found.insert(c->value);
-      take_operands(c->value, taken);
+      if (!inside) take_operands(c->value, taken);
     }
     return found;
   }
@@ -94,7 +95,7 @@ class Grouping {
     }
   }
 
-  // Updates, with what is computed inside their loops, go to where the first cell takes one.
+  // Updates go to where the first cell takes one.
   Updates delay(steps::Block& block) const {
     Updates found;
     const std::set<ValueId> values = updates(block);

@@ -3,8 +3,9 @@
 A case is a workload with its parameters, which are also constants of the program and, in capitals, macros of
 its driver. `own` are our programs: `NAME.cc` drives the node NAME of the file, and with `segments`
 it is built with --chunk segment too. `cpp` are programs of the C++ peers' folder with their arguments, built
-there by build.sh; `python` names the scripts peers_NAME.py that know the workload; `old` is the script
-of the peers' folder for their own Python. THREADS among the arguments stands for the number of threads.
+there by build.sh; `onnx` are arguments of ort_run there; `python` names the scripts peers_NAME.py that know the
+workload; `old` is the script of the peers' folder for their own Python. THREADS among the arguments stands
+for the number of threads.
 """
 from dataclasses import dataclass, field
 
@@ -32,6 +33,7 @@ class Case:
     own: list
     cpp: list = field(default_factory=list)
     python: tuple = ("torch", "jax")
+    onnx: list = field(default_factory=list)
     old: list = field(default_factory=list)
 
     @property
@@ -46,13 +48,16 @@ def lstm(units):
 def cases():
     found = []
 
-    def add(workload, parameters, own, cpp, *python, old=()):
-        found.append(Case(workload, parameters, own, [[*words, THREADS] for words in cpp], python, [*old, THREADS]))
+    def add(workload, parameters, own, cpp, *python, onnx=(), old=()):
+        def threaded(words):
+            return [*words, THREADS] if words else []
+
+        found.append(Case(workload, parameters, own, [threaded(words) for words in cpp], python, threaded(onnx), threaded(old)))
 
     for units in (32, 64, 128, 256, 512):
         add("lstm_infer", {"H": units}, [Own("lstm_infer", lstm(units))],
-            [["lstm_infer", units], ["onednn_lstm", "infer", units]], "torch", "jax", "onnx",
-            old=["torch_lstm_infer.py", units])
+            [["lstm_infer", units], ["onednn_lstm", "infer", units]], "torch", "jax",
+            onnx=["lstm", units], old=["torch_lstm_infer.py", units])
     for units in (64, 128):
         for batch in (1, 32):
             own = Own("lstm_train" if batch == 1 else "lstm_train_rows", {**lstm(units), "batch": batch},
@@ -69,16 +74,17 @@ def cases():
     for units in (64, 128):
         for length in (64, 128, 256):
             add("bilstm", {"H": units, "T": length}, [Own("bilstm", {**lstm(units), "length": length}, segments=True)],
-                [["bilstm", units, length], ["onednn_lstm", "bilstm", units, length]], "torch", "jax", "onnx",
-                old=["torch_bilstm.py", units, length])
+                [["bilstm", units, length], ["onednn_lstm", "bilstm", units, length]], "torch", "jax",
+                onnx=["bilstm", units, length], old=["torch_bilstm.py", units, length])
     for features in (64, 1024):
         add("bn", {"F": features}, [Own("bn", {"features": features})], [["bn", features]], "torch", "jax",
             old=["torch_bn.py", features])
     for batch in (1, 64):
         add("lenet_infer", {"B": batch}, [Own("lenet_infer", {"batch": batch}, "lenet")], [["lenet", "infer", batch]],
-            "torch", "jax", "onnx", old=["torch_lenet.py", "infer", batch])
+            "torch", "jax", onnx=["lenet", batch], old=["torch_lenet.py", "infer", batch])
     add("lenet_train", {"B": 64}, [Own("lenet_train", {"batch": 64}, "lenet")], [["lenet", "train", 64]],
         "torch", "jax", old=["torch_lenet.py", "train", 64])
     found.append(Case("moe", {}, [Own("moe")], [["moe"]], old=["torch_moe.py", 1]))
-    found.append(Case("online", {}, [Own("online")], [["online"]], ("torch", "jax", "numpy"), ["py_online.py", 10000]))
+    found.append(Case("online", {}, [Own("online")], [["online"]], ("torch", "jax", "numpy"),
+                      old=["py_online.py", 10000]))
     return found

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", os.environ.get("BENCH_THREADS", "1"))
 import numpy as np
 
 

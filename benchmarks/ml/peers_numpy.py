@@ -1,11 +1,8 @@
 #!/usr/bin/env python3
 """NumPy and, where there is a loop over samples, Numba: peers_numpy.py WORKLOAD KEY=VALUE …"""
-import os
-
-from measure import main, pin, report, root, stream, threads
+from measure import main, pin, report, root, stream
 
 pin()
-os.environ["OPENBLAS_NUM_THREADS"] = str(threads())
 
 import numpy as np
 

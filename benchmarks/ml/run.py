@@ -10,7 +10,7 @@ Checksums must agree to 1e-4, or else the line says so. See ../README.md.
   BUILD        scratch folder                        (default: TMPDIR/rml-ml)
   RUNS         passes over everything                (default: 3)
   THREADS      numbers of threads, each a table      (default: 1)
-  PYTHON       one with torch 2, jax, onnx and onnxruntime, numba (what is missing is left out)
+  PYTHON       one with torch 2, jax, numba, onnx and onnxruntime (what is missing is left out)
   OLD_PYTHON   one that imports the peers' torch     (default: none, left out)
   ONLY         programs whose peer's name matches    (a regular expression; default: all)
   BENCH_CPU    the core to run on                    (default: 0)
@@ -35,7 +35,7 @@ ONLY = re.compile(os.environ.get("ONLY", ""))
 VARIANTS = {"": [], " --fast-math": ["--fast-math"]}
 SEGMENTS = {"": [], " --chunk segment": ["--chunk", "segment"]}
 ENVIRONMENT = {"BENCH_REPS": "21", "BENCH_CPU": "0", **os.environ, "BUILD": str(BUILD)}
-MODULES = {"torch": "torch", "jax": "jax", "onnx": "onnxruntime", "numpy": "numpy"}
+MODULES = ("torch", "jax", "numpy")
 
 
 def call(command, **environment):
@@ -83,16 +83,29 @@ def imports(python, module):
     return subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0
 
 
-def commands(case, threads, modules):
+def onnxruntime_library():
+    """ONNX Runtime's C library, in its Python package, and with it the models that ort_run reads; or None."""
+    if not imports(PYTHON, "onnx, onnxruntime"):
+        return None
+    where = subprocess.run([PYTHON, "-c", "import onnxruntime; print(onnxruntime.__path__[0])"], capture_output=True, text=True)
+    libraries = list(pathlib.Path(where.stdout.strip()).glob("capi/libonnxruntime.so*"))
+    if libraries and not (BUILD / "onnx").exists():
+        call([PYTHON, "make_onnx.py", BUILD / "onnx"])
+    return libraries[0] if libraries else None
+
+
+def commands(case, threads, modules, library):
     """What to run for a case: (command, environment), ours first."""
     found = own_commands(case, threads)
-    if ONLY.search("cpp"):
-        for program, *arguments in case.cpp:
-            if threads > 1 and THREADS not in arguments:
-                continue
-            if not (BUILD / program).exists():
-                call(["./build.sh"], ONLY=program)
-            found.append(([BUILD / program, *arguments], {}))
+    compiled = [(words, {}) for words in case.cpp if ONLY.search("cpp")]
+    if case.onnx and library and ONLY.search("onnx"):
+        compiled.append((["ort_run", *case.onnx], {"ORT_LIB": str(library), "ONNX_DIR": str(BUILD / "onnx")}))
+    for (program, *arguments), environment in compiled:
+        if threads > 1 and THREADS not in arguments:
+            continue
+        if not (BUILD / program).exists():
+            call(["./build.sh"], ONLY=program)
+        found.append(([BUILD / program, *arguments], environment))
     words = [case.workload, *(f"{key}={value}" for key, value in case.parameters.items())]
     for module in case.python:
         if module in modules and ONLY.search(module):
@@ -148,10 +161,11 @@ def main():
     for helper in ("probe", "naive"):
         if not list(BUILD.glob("probe.so" if helper == "probe" else "nk_*.o")):
             call(["./build.sh"], ONLY=helper)
-    modules = [name for name, module in MODULES.items() if imports(PYTHON, module)]
+    modules = [module for module in MODULES if imports(PYTHON, module)]
+    library = onnxruntime_library()
     for case in chosen:
         for threads in map(int, os.environ.get("THREADS", "1").split(",")):
-            runs, fastest = commands(case, threads, modules), {}
+            runs, fastest = commands(case, threads, modules, library), {}
             for _ in range(int(os.environ.get("RUNS", 3))):
                 for command, environment in runs:
                     for run in times(command, environment, threads):
