@@ -7,6 +7,8 @@
 //   when c (merge c y z)               y
 //   merge c (when c x) (when not c x)  x
 //   fby 3 3                            3
+#include <algorithm>
+
 #include "semantics/simplify_passes.h"
 
 namespace rml {
@@ -103,6 +105,10 @@ Folded fold_apply(const Core& core, ValueId v, const core::Apply& apply) {
   const auto same_type = [&](ValueId x) { return core[x].dtype == value.dtype && core[x].shape == value.shape; };
   if (row.lowering == Lowering::reshape || row.lowering == Lowering::broadcast || row.lowering == Lowering::sum_to)
     return apply.operands.size() == 1 && same_type(apply.operands[0]) ? is_value(core, apply.operands[0]) : nothing();
+  if (row.lowering == Lowering::transpose) {
+    const auto twice = transposed_twice(core, v);
+    return twice && std::ranges::is_sorted(twice->axes) ? is_value(core, twice->operand) : nothing();
+  }
   if (row.lowering != Lowering::elementwise) return nothing();
   if (row.scalar == ScalarOp::logical_not || row.scalar == ScalarOp::negate) {
     const auto* inner = std::get_if<core::Apply>(&core[apply.operands[0]].rhs);

@@ -28,6 +28,12 @@ Folded fold(const Core& core, ValueId v);
 
 // Another right-hand side for a value, that says the same with less (simplify_rewrite.cc).
 std::optional<core::Rhs> simpler(const Core& core, ValueId v);
+// A transposition of a transposition: axis k of v is axis axes[k] of the operand.
+struct Transposed {
+  ValueId operand;
+  std::vector<std::size_t> axes;
+};
+std::optional<Transposed> transposed_twice(const Core& core, ValueId v);
 // The operand in another shape of as many elements.
 core::Rhs reshaped(ValueId operand, const Shape& shape);
 

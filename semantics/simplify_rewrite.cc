@@ -3,6 +3,7 @@
 //   merge c F T                                  logical_not c
 //   transpose %1 {axes=[1, 0]}, one row          reshape %1
 //   reshape (reshape %1)                         reshape %1
+//   transpose (transpose %1)                     transpose %1, or %1
 //   add %1 (reshape %2 {shape=[1, n]})           add %1 %2      (broadcasting puts the axis there)
 //   matmul %1 %2, a column by a row              mul %1 %2      (the gradient of a product with a vector)
 //   add (place %1 at 0) (place %2 at 1)          array %1 %2    (the gradient of what is taken apart; likewise
@@ -128,6 +129,20 @@ core::Rhs reshaped(ValueId operand, const Shape& shape) {
   return core::Apply{operators().require("reshape"), {operand}, {to}, 0};
 }
 
+std::optional<Transposed> transposed_twice(const Core& core, ValueId v) {
+  const auto axes_of = [&](ValueId t, const core::Apply& a) {
+    const std::vector<Shape> shapes = {core[a.operands[0]].shape};
+    return transposed_axes(Application{{}, shapes, a.attributes, core[t].dtype});
+  };
+  const auto* outer = application(core, v, Lowering::transpose);
+  const auto* inner = outer == nullptr ? nullptr : application(core, outer->operands[0], Lowering::transpose);
+  if (inner == nullptr) return std::nullopt;
+  Transposed found{inner->operands[0], {}};
+  const std::vector<std::size_t> first = axes_of(outer->operands[0], *inner);
+  for (const std::size_t axis : axes_of(v, *outer)) found.axes.push_back(first[axis]);
+  return found;
+}
+
 std::optional<core::Rhs> simpler(const Core& core, ValueId v) {
   const Value& value = core[v];
   if (const auto* merge = std::get_if<core::Merge>(&value.rhs)) {
@@ -137,6 +152,15 @@ std::optional<core::Rhs> simpler(const Core& core, ValueId v) {
   if (const auto* a = application(core, v, Lowering::transpose)) {
     // At most one extent that is not 1: there is nothing to exchange.
     if (without_ones(value.shape).size() <= 1) return reshaped(a->operands[0], value.shape);
+    if (const auto twice = transposed_twice(core, v); twice && !std::ranges::is_sorted(twice->axes)) {
+      core::Apply once = *a;
+      once.operands = {twice->operand};
+      once.attributes[0].given = true;
+      once.attributes[0].scalar = false;
+      once.attributes[0].integers.assign(twice->axes.begin(), twice->axes.end());
+      once.attributes[1].integers = {0};
+      return once;
+    }
   } else if (const auto* b = application(core, v, Lowering::reshape)) {
     if (const auto* inner = application(core, b->operands[0], Lowering::reshape))
       return reshaped(inner->operands[0], value.shape);

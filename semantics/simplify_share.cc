@@ -13,6 +13,10 @@
 // What derivatives sum over broadcast axes is summed before it is multiplied, by what is the same along them:
 //
 //   %3 = mul %1 %2    %4 = sum_to %3                   %5 = sum_to %1    %4 = mul %5 %2
+//
+// And what they transpose after a product of a transposed matrix is the product the other way round:
+//
+//   %3 = transpose %1    %4 = matmul %3 %2    %5 = transpose %4      %6 = transpose %2    %5 = matmul %6 %1
 #include <algorithm>
 
 #include "semantics/simplify_passes.h"
@@ -118,6 +122,7 @@ class Sharing {
       changed_ = true;
     }
     factor_out(v);
+    turn_product(v);
     if (auto other = reduced_before(v)) {
       core_[v].rhs = std::move(*other);
       changed_ = true;
@@ -161,6 +166,45 @@ class Sharing {
       changed_ = true;
       return;
     }
+  }
+
+  // What v is with its last two axes exchanged and nothing else, if it is made so.
+  ValueId exchanged(ValueId v) const {
+    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    if (a == nullptr || operators()[a->op].lowering != Lowering::transpose || core_[v].shape.size() < 2) return {};
+    const std::vector<Shape> shapes = {core_[a->operands[0]].shape};
+    std::vector<std::size_t> axes = transposed_axes(Application{{}, shapes, a->attributes, core_[v].dtype});
+    std::swap(axes[axes.size() - 2], axes[axes.size() - 1]);
+    return std::ranges::is_sorted(axes) ? a->operands[0] : ValueId{};
+  }
+
+  void turn_product(ValueId v) {
+    const ValueId p = exchanged(v);
+    const auto* found = p.valid() ? std::get_if<core::Apply>(&core_[p].rhs) : nullptr;
+    if (found == nullptr || operators()[found->op].lowering != Lowering::matmul) return;
+    core::Apply product = *found;
+    const ValueId a = exchanged(product.operands[0]), b = exchanged(product.operands[1]);
+    if ((!a.valid() && !b.valid()) || core_[product.operands[0]].shape.size() < 2 ||
+        core_[product.operands[1]].shape.size() < 2)
+      return;
+    const auto turned = [&](ValueId operand, ValueId already) {
+      if (already.valid()) return already;
+      Value t = core_[operand];
+      core::Apply transpose = std::get<core::Apply>(core_[v].rhs);
+      transpose.operands = {operand};
+      transpose.attributes[0].given = true;
+      transpose.attributes[0].scalar = false;
+      transpose.attributes[0].integers = {-1, -2};
+      transpose.attributes[1].integers = {0};
+      t.rhs = std::move(transpose);
+      std::swap(t.shape[t.shape.size() - 2], t.shape[t.shape.size() - 1]);
+      t.name.clear();
+      core_.values.push_back(std::move(t));
+      return ValueId{core_.values.size() - 1};
+    };
+    product.operands = {turned(product.operands[1], b), turned(product.operands[0], a)};
+    core_[v].rhs = std::move(product);
+    changed_ = true;
   }
 
   std::optional<core::Rhs> reduced_before(ValueId v) {
