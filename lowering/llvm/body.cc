@@ -309,6 +309,7 @@ IrValue Body::result(ValueId v) {
   if (!s.pointer) return s.storage;
   if (const CellId cell = home(v); cell.valid()) {
     IrValue place = cell_address(cell);
+    forget_packs(cell);
     ir.CreateStore(place, s.storage);
     return place;
   }

@@ -291,6 +291,10 @@ class Body {
   void tile(const Product&, const Panel&, IrValue row, std::int64_t height, const Sink&);
   IrValue load_elements(DType, unsigned lanes, std::int64_t count, IrValue from);
 
+  // emit_packed.cc
+  void packed_product(const Product&, std::size_t pack, const Sink&);
+  void forget_packs(CellId);  // before it is written
+
   // emit_matvec.cc
   void dots(const Product&, const Sink&);
   IrValue dots_of(const Product&, IrValue row, std::int64_t rows);

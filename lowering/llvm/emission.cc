@@ -12,9 +12,10 @@ Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOption
       module(m),
       context(m.getContext()),
       abi(context),
-      layout(p, m.getDataLayout(), abi.header, o.with_program || o.with_main),
-      debug(m, s, o.target.optimization > 0),
       target(facts),
+      packs(o.target.strict_math || o.target.optimization == 0 || facts.vector_bits < 128 ? Packs{} : find_packs(p)),
+      layout(p, m.getDataLayout(), abi.header, o.with_program || o.with_main, pack_sizes()),
+      debug(m, s, o.target.optimization > 0),
       index_type_(llvm::Type::getIntNTy(context, m.getDataLayout().getIndexSizeInBits(0))) {
   for (std::size_t v = 0; v < core.values.size(); ++v) {
     if (const auto* call = std::get_if<core::Call>(&core.values[v].rhs)) {

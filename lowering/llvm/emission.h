@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "lowering/find_packs.h"
 #include "lowering/llvm/debug_info.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/llvm/functions.h"
@@ -28,10 +29,11 @@ class Emission {
   llvm::Module& module;
   llvm::LLVMContext& context;
   AbiTypes abi;
-  StateLayout layout;
-  DebugInfo debug;
   const TargetFacts target;
   const unsigned vector_bits = target.vector_bits;
+  const Packs packs;
+  StateLayout layout;
+  DebugInfo debug;
 
   bool inlined(ValueId v) const { return v.index < program.inlined.size() && program.inlined[v.index]; }
   std::uint32_t site(ValueId v) const {
@@ -71,9 +73,17 @@ class Emission {
   // i64 grow_segment(state, records, capacity, sizes, n): doubles the arrays of a unit; likewise.
   llvm::Function* grow_segment();
 
+  // Columns of a pack's panels, but for the last one, and of a vector.
+  std::int64_t panel_width(const Pack&) const;
+  std::int64_t lanes(DType dtype) const {
+    return std::max<std::int64_t>(vector_bits / 8 / static_cast<std::int64_t>(byte_size(dtype)), 1);
+  }
+  std::int64_t pack_elements(const Pack&) const;
+
   IrValue header_field(llvm::IRBuilder<>&, IrValue state, unsigned field);
 
  private:
+  std::vector<std::uint64_t> pack_sizes() const;
   llvm::IntegerType* index_type_;
   std::map<std::uint32_t, std::vector<ValueId>> results_;
   std::vector<Place> places_;

@@ -158,7 +158,9 @@ void Body::parameter(ValueId v, ValueId init) {
   IrValue nothing = ir.CreateOr(ir.CreateICmpEQ(given, slot), ir.CreateIsNull(given));
   define_at(v, ir.CreateSelect(nothing, own, given));
   const auto sites = std::count_if(all.begin(), all.end(), [&](const auto& p) { return p.path == row->path; });
-  if (!module.program.straight && sites == 1 && row->cell.valid()) store_value(v, cell_address(row->cell));
+  if (module.program.straight || sites != 1 || !row->cell.valid()) return;
+  forget_packs(row->cell);
+  store_value(v, cell_address(row->cell));
 }
 
 }  // namespace rml::codegen

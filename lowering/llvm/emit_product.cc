@@ -17,9 +17,7 @@
 
 namespace rml::codegen {
 
-std::int64_t Body::lanes(DType dtype) const {
-  return std::max<std::int64_t>(module.vector_bits / 8 / static_cast<std::int64_t>(byte_size(dtype)), 1);
-}
+std::int64_t Body::lanes(DType dtype) const { return module.lanes(dtype); }
 
 IrValue Body::multiply_add(DType dtype, IrValue a, IrValue b, IrValue sum) {
   if (is_float(dtype) && !module.options.target.strict_math)
@@ -84,6 +82,8 @@ void Body::products(ValueId v, ValueId a, ValueId b, bool unrolled, const Sink& 
   for (std::size_t k = 0; k < 3; ++k)
     for (std::int64_t& stride : views[k]) stride *= sizes[k];
   if (!unrolled) p.a = address(x.value), p.b = address(y.value);
+  if (const auto pack = module.packs.of.find(v); pack != module.packs.of.end() && !unrolled)
+    return packed_product(p, pack->second, sink);
   walk(batch, views, unrolled, [&](const std::vector<IrValue>& at) {
     if (unrolled) return product_unrolled(p, x.value, y.value, at, sink);
     Product one = p;

@@ -288,6 +288,7 @@ void emit_initial_values(Body& body) {
     const steps::CellInfo& cell = module.program.cells[k];
     if (!cell.local) set_initial(body, cell, body.cell_address(CellId(k)));
   }
+  for (const std::uint64_t flag : module.layout.pack_flags) body.ir.CreateStore(body.ir.getInt8(0), body.at(flag));
   if (module.layout.bias == 0)
     body.ir.CreateStore(body.ir.getInt32(UINT32_MAX), module.header_field(body.ir, body.state, field::waiting));
   for (std::size_t q = 0; q < module.program.queues.size(); ++q) {

@@ -110,11 +110,13 @@ void Body::emit(const steps::StoreCell& s) {
   if (home(s.value) == s.cell) return;
   begin(s.value);
   prepare(s.value);
+  forget_packs(s.cell);
   store_value(s.value, cell_address(s.cell));
 }
 
 void Body::emit(const steps::MoveCell& s) {
   const steps::CellInfo& cell = module.program.cells[s.to.index];
+  forget_packs(s.to);
   copy_bytes(cell_address(s.to), cell_address(s.from), cell.dtype, cell.shape);
 }
 
@@ -208,6 +210,7 @@ void Body::emit(const steps::SegmentProduct& s) {
   } else {
     p.all_inner = ir.CreateMul(instants, constant(s.inner), "", true, true);
     p.inner = many;
+    forget_packs(s.sum);
     gemm_into(p, cell_address(s.sum));
   }
   position = first;

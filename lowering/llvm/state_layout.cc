@@ -31,10 +31,12 @@ std::uint64_t StateLayout::scratch(std::uint64_t bytes, Lifetime lifetime) {
 }
 
 StateLayout::StateLayout(const steps::Program& program, const llvm::DataLayout& target, llvm::StructType* header,
-                         bool loadable) {
+                         bool loadable, const std::vector<std::uint64_t>& pack_sizes) {
   header_bytes = (target.getStructLayout(header)->getSizeInBytes() + 63) / 64 * 64;
   end_ = header_bytes;
   place_cells(program);
+  for (std::size_t k = 0; k < pack_sizes.size(); ++k) pack_flags.push_back(place(1, 1));
+  for (const std::uint64_t size : pack_sizes) packs.push_back(place(size, 64));
   cells_end_ = end_;
   place_outputs(program);
   for (std::size_t p = 0; loadable && p < program.parameters.size(); ++p) slots.push_back(place(8, 8));

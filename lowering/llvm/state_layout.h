@@ -1,6 +1,6 @@
 // Where everything lies in the state of a compiled program.
 //
-//   rml_header | cells | output slots | parameter slots | queues | units | arrays | scratch
+//   rml_header | cells | packs | output slots | parameter slots | queues | units | arrays | scratch
 //
 // Small cells come first and lie dense, largest elements first, so that a step function
 // touches few cache lines; tensors of more than small_elements elements are aligned to 64
@@ -45,11 +45,14 @@ struct Lifetime {
 
 struct StateLayout {
   // loadable: there are slots through which parameters can be given.
-  StateLayout(const steps::Program&, const llvm::DataLayout&, llvm::StructType* header, bool loadable);
+  // packs: the size of each.
+  StateLayout(const steps::Program&, const llvm::DataLayout&, llvm::StructType* header, bool loadable,
+              const std::vector<std::uint64_t>& packs);
 
   std::uint64_t header_bytes = 0;
   std::uint64_t bias = 0;  // taken off every offset: header_bytes in a bare state, else 0
   std::vector<std::uint64_t> cells;
+  std::vector<std::uint64_t> packs, pack_flags;            // a byte each: 1 while it is like its cell
   std::vector<std::uint64_t> output_values, output_flags;  // straight programs
   std::vector<std::uint64_t> slots;                        // by Program::parameters; none if not loadable
   std::vector<QueueLayout> queues;

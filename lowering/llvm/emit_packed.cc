@@ -1,0 +1,75 @@
+// Products of a matrix that stands still: by a copy of it in panels (lowering/find_packs.h).
+//
+//   if the operand lies in the cell:
+//     if the copy is not like the cell: for each panel: pack[k][columns] = b[k, columns]
+//     for each panel, for each tile of rows: tile
+//   else: as of any operand
+//
+// Whatever writes the cell says first that the copy is not like it.
+#include "lowering/llvm/body.h"
+
+namespace rml::codegen {
+
+std::int64_t Emission::panel_width(const Pack& pack) const {
+  const std::int64_t vectors = pack.rows == 1 ? 8 : pack.rows == 2 ? 4 : 2;
+  return vectors * lanes(program.cells[pack.cell.index].dtype);
+}
+
+// Panels are as wide as the columns that are left, in whole vectors.
+std::int64_t Emission::pack_elements(const Pack& pack) const {
+  const std::int64_t vector = lanes(program.cells[pack.cell.index].dtype);
+  return pack.inner * ((pack.n + vector - 1) / vector * vector);
+}
+
+std::vector<std::uint64_t> Emission::pack_sizes() const {
+  std::vector<std::uint64_t> sizes;
+  for (const Pack& p : packs.list)
+    sizes.push_back(static_cast<std::uint64_t>(pack_elements(p)) * byte_size(program.cells[p.cell.index].dtype));
+  return sizes;
+}
+
+void Body::forget_packs(CellId cell) {
+  for (std::size_t k = 0; k < module.packs.list.size(); ++k)
+    if (module.packs.list[k].cell == cell) ir.CreateStore(ir.getInt8(0), at(module.layout.pack_flags[k]));
+}
+
+// In the form C = A B, B the matrix that is packed.
+void Body::packed_product(const Product& asked, std::size_t k, const Sink& sink) {
+  const Pack& pack = module.packs.list[k];
+  Product p = asked;
+  p.c = constant(0);
+  Product plain = p;
+  if (asked.n == 1) {
+    std::swap(p.a, p.b);
+    p.m = 1, p.n = asked.m, p.turned = true;
+    p.a_row = 0, p.a_inner = asked.b_inner, p.b_inner = asked.a_inner, p.b_column = asked.a_row;
+  }
+  const std::int64_t width = module.panel_width(pack), vector = lanes(p.dtype);
+  IrValue there = ir.CreateICmpEQ(p.b, cell_address(pack.cell), "in_cell");
+  when(
+      there,
+      [&] {
+        IrValue flag = at(module.layout.pack_flags[k]), data = at(module.layout.packs[k]);
+        const auto each_panel = [&](const std::function<void(IrValue, IrValue, std::int64_t, std::int64_t)>& body) {
+          each_tile(p.n, width, [&](IrValue column, std::int64_t columns) {
+            IrValue panel = offset(p.dtype, data, place(constant(0), column, p.inner));
+            body(panel, column, columns, (columns + vector - 1) / vector * vector);
+          });
+        };
+        when(ir.CreateICmpEQ(ir.CreateLoad(ir.getInt8Ty(), flag), ir.getInt8(0)), [&] {
+          each_panel([&](IrValue panel, IrValue column, std::int64_t columns, std::int64_t wide) {
+            fill_panel(p, panel, column, columns, wide);
+          });
+          ir.CreateStore(ir.getInt8(1), flag);
+        });
+        each_panel([&](IrValue panel, IrValue column, std::int64_t columns, std::int64_t wide) {
+          const std::int64_t rows = p.m <= 4 ? p.m : std::min(tile_rows(p.dtype), p.m);
+          each_tile(p.m, rows, [&](IrValue i, std::int64_t height) {
+            tile(p, {panel, constant(0), wide, 1, columns, wide, column}, i, height, sink);
+          });
+        });
+      },
+      [&] { product(plain, sink); });
+}
+
+}  // namespace rml::codegen
