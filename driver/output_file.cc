@@ -24,8 +24,9 @@ int write_all(int descriptor, std::string_view bytes) {
 }
 
 // `like`: the file whose permissions the new one takes, if there is one.
-int write_to(const std::filesystem::path& path, std::string_view bytes, int flags, const struct stat* like) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+int write_to(const std::filesystem::path& path, std::string_view bytes, int flags, const struct stat* like,
+             mode_t mode = 0666) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, mode);
   if (descriptor < 0) return errno;
   int error = write_all(descriptor, bytes);
   if (error == 0 && like != nullptr && fchmod(descriptor, like->st_mode & 07777) != 0) error = errno;
@@ -62,7 +63,8 @@ bool move_into_place(const std::filesystem::path& temporary, const std::filesyst
   return false;
 }
 
-bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagnostics& diagnostics) {
+bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagnostics& diagnostics,
+                Contents contents) {
   struct stat status{};
   const bool exists = stat(path.c_str(), &status) == 0;
   if (exists && !S_ISREG(status.st_mode)) {
@@ -71,7 +73,9 @@ bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagn
     return error == 0;
   }
   const std::filesystem::path temporary = temporary_beside(path);
-  const int error = write_to(temporary, bytes, O_CREAT | O_TRUNC, exists ? &status : nullptr);
+  const bool program = contents == Contents::program;
+  const int error = write_to(temporary, bytes, O_CREAT | O_TRUNC, exists && !program ? &status : nullptr,
+                             program ? mode_t{0777} : mode_t{0666});
   if (error != 0) {
     unlink(temporary.c_str());
     report_unwritable(path, std::strerror(error), diagnostics);

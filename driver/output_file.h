@@ -13,8 +13,11 @@ namespace rml {
 
 // A name beside `path` that a rename can move onto it.
 std::filesystem::path temporary_beside(const std::filesystem::path& path);
-// Reports E0804 and returns false when it cannot be written.
-bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagnostics& diagnostics);
+// Reports E0804 and returns false when it cannot be written. A program can be executed; any other file keeps the
+// permissions of the one it replaces.
+enum class Contents { data, program };
+bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagnostics& diagnostics,
+                Contents contents = Contents::data);
 // Moves a finished temporary file to its place; on failure removes it and reports E0804.
 bool move_into_place(const std::filesystem::path& temporary, const std::filesystem::path& path,
                      Diagnostics& diagnostics);
