@@ -1,5 +1,5 @@
-// The image: the runner's bytes, then two segments of the object's, one that is executed and read, one
-// that is written; then what only debuggers read, and all section headers.
+// The tail: two segments of the object's, one that is executed and read, one that is written; then what only
+// debuggers read, and all section headers.
 //
 // Program headers keep their place and number: those that a static program does without, notes above all,
 // give way to the new segments. A function of the runner is reached through its row in .rml_runner, whose
@@ -25,8 +25,12 @@ std::uint64_t aligned(std::uint64_t at, std::uint64_t align) {
 }
 
 template <class T>
-void put(std::string& bytes, std::uint64_t at, const T& value) {
-  std::memcpy(bytes.data() + at, &value, sizeof value);
+std::string_view bytes_of(const std::vector<T>& rows) {
+  return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(T)};
+}
+template <class T>
+std::string_view bytes_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
 // An ELF file for x86-64; `good` is false where it is none, or is cut off.
@@ -86,9 +90,10 @@ class Elf {
 
 class Attachment {
  public:
-  Attachment(std::string_view runner, std::string_view object) : runner_(runner), object_(object), image_(runner) {}
+  Attachment(std::string_view runner, std::string_view object)
+      : runner_(runner), object_(object), begin_(runner.size()) {}
 
-  std::optional<std::string> run(const std::string& symbol) {
+  std::optional<AttachedProgram> run(const std::string& symbol) {
     if (!runner_.good || !object_.good || object_.header.e_type != ET_REL || runner_.header.e_type != ET_EXEC)
       return std::nullopt;
     if (!read_symbols() || !read_exports()) return std::nullopt;
@@ -99,17 +104,17 @@ class Attachment {
     }
     const auto program = std::ranges::find(symbols_, symbol, [&](const Elf64_Sym& s) { return name(s); });
     if (program == symbols_.end() || program->st_shndx == SHN_UNDEF) return std::nullopt;
-    put(image_, attached_, address(*program));
+    replace(attached_, bytes_of(address(*program)));
     if (!write_segments()) return std::nullopt;
     write_sections();
-    return std::move(image_);
+    return std::move(result_);
   }
 
  private:
   // Where a section of the object went: addresses are 0 for what is not loaded.
   struct Place {
     std::uint64_t offset, address;
-    std::uint16_t index;  // of its header in the image
+    std::uint16_t index;  // of its header in the program
   };
   struct Segment {
     std::uint64_t offset = 0, address = 0, size = 0;
@@ -149,35 +154,47 @@ class Attachment {
     return (s.sh_flags & SHF_ALLOC) != 0 || (s.sh_type == SHT_PROGBITS && name.starts_with(".debug_"));
   }
 
+  void replace(std::uint64_t at, std::string_view bytes) { result_.replaced.emplace_back(at, bytes); }
+  template <class T>
+  void put(std::uint64_t at, const T& value) {
+    std::memcpy(result_.tail.data() + (at - begin_), &value, sizeof value);
+  }
+  std::uint64_t end() const { return begin_ + result_.tail.size(); }
+  // Appends zeros up to a multiple of align, then so many bytes; returns where these begin.
+  std::uint64_t extend(std::uint64_t align, std::uint64_t count, char filler = 0) {
+    result_.tail.resize(aligned(end(), align) - begin_);
+    const std::uint64_t at = end();
+    result_.tail.resize(result_.tail.size() + count, filler);
+    return at;
+  }
+  std::uint64_t append(std::string_view bytes, std::uint64_t align) {
+    const std::uint64_t at = extend(align, 0);
+    result_.tail += bytes;
+    return at;
+  }
   // Appends the section and notes where.
   void place(std::size_t k, std::uint64_t base) {
     const Elf64_Shdr& s = object_.sections[k];
-    image_.resize(aligned(image_.size(), s.sh_addralign));
-    const std::uint64_t at = image_.size();
+    const std::uint64_t at = append(object_.contents(s), s.sh_addralign);
     placed_[k] = {at, base == 0 ? 0 : at + base, 0};
-    image_ += object_.contents(s);
-    image_.resize(at + s.sh_size);
+    extend(1, at + s.sh_size - end());
   }
 
   Segment place_loaded(bool writable) {
-    image_.resize(aligned(image_.size(), page));
-    Segment segment{image_.size(), aligned(next_address_, page), 0};
+    Segment segment{extend(page, 0), aligned(next_address_, page), 0};
     const std::uint64_t base = segment.address - segment.offset;
     for (std::size_t k = 0; k < object_.sections.size(); ++k) {
       const Elf64_Shdr& s = object_.sections[k];
       if ((s.sh_flags & SHF_ALLOC) != 0 && written(s) == writable) place(k, base);
     }
     if (!writable) {
-      image_.resize(aligned(image_.size(), 16));
-      stubs_ = image_.size(), stubs_base_ = base;
-      std::size_t count = 0;
-      for (const Elf64_Sym& s : symbols_) count += s.st_shndx == SHN_UNDEF ? 1 : 0;
-      image_.resize(image_.size() + stub_bytes * count, '\xcc');
-      image_.resize(aligned(image_.size(), 8));
-      slots_ = image_.size();
-      image_.resize(image_.size() + 8 * symbols_.size());
+      const auto undefined = [](const Elf64_Sym& s) { return s.st_shndx == SHN_UNDEF; };
+      const auto count = static_cast<std::uint64_t>(std::ranges::count_if(symbols_, undefined));
+      stubs_base_ = base;
+      stubs_ = extend(16, stub_bytes * count, '\xcc');
+      slots_ = extend(8, 8 * symbols_.size());
     }
-    segment.size = image_.size() - segment.offset;
+    segment.size = end() - segment.offset;
     next_address_ = segment.address + segment.size;
     return segment;
   }
@@ -197,8 +214,8 @@ class Attachment {
   std::uint64_t stub(std::uint64_t entry) {
     const auto [known, is_new] = stub_of_.try_emplace(entry, stubs_ + stubs_base_);
     if (is_new) {
-      put<std::uint16_t>(image_, stubs_, 0x25FF);
-      put(image_, stubs_ + 2, static_cast<std::uint32_t>(entry - (known->second + 6)));
+      put<std::uint16_t>(stubs_, 0x25FF);
+      put(stubs_ + 2, static_cast<std::uint32_t>(entry - (known->second + 6)));
       stubs_ += stub_bytes;
     }
     return known->second;
@@ -220,15 +237,14 @@ class Attachment {
   std::uint64_t slot(std::size_t symbol) {
     const Elf64_Sym& s = symbols_[symbol];
     if (s.st_shndx == SHN_UNDEF) return *exported(s);
-    put(image_, slots_ + 8 * symbol, address(s));
+    put(slots_ + 8 * symbol, address(s));
     return slots_ + stubs_base_ + 8 * symbol;
   }
 
   bool relocate(const Elf64_Shdr& relocations) {
     const Place& target = placed_.at(relocations.sh_info);
     const std::uint64_t size = object_.sections[relocations.sh_info].sh_size;
-    for (const auto& r :
-         object_.table<Elf64_Rela>(relocations.sh_offset, relocations.sh_size / sizeof(Elf64_Rela))) {
+    for (const auto& r : object_.table<Elf64_Rela>(relocations.sh_offset, relocations.sh_size / sizeof(Elf64_Rela))) {
       const std::size_t symbol = ELF64_R_SYM(r.r_info);
       if (symbol >= symbols_.size() || r.r_offset + 4 > size || !known(symbols_[symbol])) return false;
       if (!apply(r, symbol, target.offset + r.r_offset, target.address + r.r_offset)) return false;
@@ -240,18 +256,18 @@ class Attachment {
     const auto addend = static_cast<std::uint64_t>(r.r_addend);
     const auto relative = [&](std::uint64_t to) {
       const auto distance = static_cast<std::int64_t>(to + addend - address_at);
-      put(image_, at, static_cast<std::int32_t>(distance));
+      put(at, static_cast<std::int32_t>(distance));
       return distance == static_cast<std::int32_t>(distance);
     };
     switch (ELF64_R_TYPE(r.r_info)) {
       case R_X86_64_64:
-        if (at + 8 > image_.size()) return false;
-        put(image_, at, address(symbols_[symbol]) + addend);
+        if (at + 8 > end()) return false;
+        put(at, address(symbols_[symbol]) + addend);
         return true;
       case R_X86_64_32:
       case R_X86_64_32S: {
         const std::uint64_t value = address(symbols_[symbol]) + addend;
-        put(image_, at, static_cast<std::uint32_t>(value));
+        put(at, static_cast<std::uint32_t>(value));
         return value <= INT32_MAX;
       }
       case R_X86_64_PC32:
@@ -280,19 +296,11 @@ class Attachment {
     if (last == headers.end() || headers.size() + 2 > runner_.segments.size()) return false;
     headers.insert(last + 1, {load(read_, PF_R | PF_X), load(written_, PF_R | PF_W)});
     headers.resize(runner_.segments.size(), Elf64_Phdr{});
-    for (std::size_t k = 0; k < headers.size(); ++k)
-      put(image_, runner_.header.e_phoff + k * sizeof(Elf64_Phdr), headers[k]);
+    replace(runner_.header.e_phoff, bytes_of(headers));
     return true;
   }
 
-  std::uint64_t append(std::string_view bytes, std::uint64_t align) {
-    image_.resize(aligned(image_.size(), align));
-    const std::uint64_t at = image_.size();
-    image_ += bytes;
-    return at;
-  }
-
-  // Headers of what is in the image, a table of the program's symbols, and the names of both.
+  // Headers of what is in the file, a table of the program's symbols, and the names of both.
   void write_sections() {
     std::vector<Elf64_Shdr> headers = runner_.sections;
     std::string names(runner_.contents(runner_.sections[runner_.header.e_shstrndx]));
@@ -319,7 +327,7 @@ class Attachment {
         s.st_value += found->second.address, s.st_shndx = found->second.index;
       else if (s.st_shndx != SHN_ABS)
         s.st_shndx = SHN_UNDEF;
-      rows.append(reinterpret_cast<const char*>(&s), sizeof s);
+      rows += bytes_of(s);
     }
     header.sh_type = SHT_SYMTAB, header.sh_addralign = 8, header.sh_size = rows.size();
     header.sh_entsize = sizeof(Elf64_Sym), header.sh_link = strings_at, header.sh_info = first_global_;
@@ -332,18 +340,19 @@ class Attachment {
     headers[names_at].sh_offset = append(names, 1);
     Elf64_Ehdr first = runner_.header;
     first.e_shnum = static_cast<std::uint16_t>(headers.size()), first.e_shstrndx = names_at;
-    first.e_shoff = append({reinterpret_cast<const char*>(headers.data()), headers.size() * sizeof(Elf64_Shdr)}, 8);
-    put(image_, 0, first);
+    first.e_shoff = append(bytes_of(headers), 8);
+    replace(0, bytes_of(first));
   }
 
   static constexpr std::uint64_t stub_bytes = 8;
 
   Elf runner_, object_;
-  std::string image_;
+  std::uint64_t begin_;  // of the tail
+  AttachedProgram result_;
   std::vector<Elf64_Sym> symbols_;
   std::uint64_t names_at_ = 0;
   std::uint32_t first_global_ = 0;
-  std::uint64_t attached_ = 0;                                   // where the image holds the program's address
+  std::uint64_t attached_ = 0;                                   // where the runner holds the program's address
   std::unordered_map<std::string_view, std::uint64_t> exports_;  // address of the entry
   std::map<std::size_t, Place> placed_;                          // by section of the object
   std::unordered_map<std::uint64_t, std::uint64_t> stub_of_;     // by entry
@@ -355,8 +364,8 @@ class Attachment {
 
 }  // namespace
 
-std::optional<std::string> attach_program(std::string_view runner, std::string_view object,
-                                          const std::string& symbol) {
+std::optional<AttachedProgram> attach_program(std::string_view runner, std::string_view object,
+                                              const std::string& symbol) {
   return Attachment(runner, object).run(symbol);
 }
 

@@ -53,11 +53,9 @@ std::optional<std::string> machine_code(Compilation& c, CompiledModule& module, 
 bool attached(Compilation& c, const BuildRequest& request, const std::string& object, const fs::path& output,
               const Core& core) {
   if (!request.libraries.empty()) return false;
-  std::string error;
-  const auto runtime = read_file(runner(), error);
-  if (!runtime) return false;
-  const auto program = attach_program(*runtime, object, core.entry + "_program");
-  if (program) write_file(output, *program, c.diagnostics, Contents::program);
+  const FileView runtime(runner());
+  const auto program = attach_program(runtime.bytes(), object, core.entry + "_program");
+  if (program) write_program(output, runner(), *program, c.diagnostics);
   return program.has_value();
 }
 
