@@ -3,6 +3,7 @@
 // Every command fills its request and says which function serves it; main runs that
 // function. Usage errors exit 2, help and version 0; what a command returns is the rest of
 // interface.md section 1.
+#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -321,6 +322,16 @@ bool wants_color(const std::string& choice) {
   return isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
 }
 
+// Commands work on a thread of their own, where the C library would give them a second heap, which grows
+// page by page. Tests compile on several threads at once and keep theirs.
+void use_one_heap() {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_TOP_PAD, 4 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
 void settle_options(CommandLine& line, bool running) {
   Session& s = line.session;
   s.color = wants_color(line.color);
@@ -371,6 +382,7 @@ int main(int argc, char** argv) {
     std::cout << rml::shell_completion(line.shell, completed_commands(app));
     return std::cout.flush() ? rml::exit_success : rml::exit_fault;
   }
+  if (!app.got_subcommand("test")) use_one_heap();
   settle_options(line, app.got_subcommand("run"));
   return rml::run_command(line.session, line.command);
 }

@@ -3,6 +3,7 @@
 #include "driver/output_file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,6 +31,45 @@ int write_to(const std::filesystem::path& path, std::string_view bytes, int flag
   int error = write_all(descriptor, bytes);
   if (error == 0 && like != nullptr && fchmod(descriptor, like->st_mode & 07777) != 0) error = errno;
   const int closed = close(descriptor) == 0 ? 0 : errno;
+  return error != 0 ? error : closed;
+}
+
+int write_all_at(int descriptor, std::string_view bytes, std::uint64_t at) {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    at += static_cast<std::uint64_t>(written);
+  }
+  return 0;
+}
+
+// Inside the kernel where it can, so that the bytes need no memory here.
+int copy_all(int from, int to) {
+  for (;;) {
+    const ssize_t copied = copy_file_range(from, nullptr, to, nullptr, std::size_t{1} << 30, 0);
+    if (copied == 0) return 0;
+    if (copied < 0 && errno != EINTR) break;
+  }
+  char block[1 << 16];
+  for (;;) {
+    const ssize_t got = read(from, block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got == 0 ? 0 : errno;
+    if (const int error = write_all(to, {block, static_cast<std::size_t>(got)})) return error;
+  }
+}
+
+int write_copy(const std::filesystem::path& path, const std::filesystem::path& base, const AttachedProgram& program) {
+  const int from = open(base.c_str(), O_RDONLY | O_CLOEXEC);
+  const int to = from < 0 ? -1 : open(path.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_TRUNC, 0777);
+  int error = to < 0 ? errno : copy_all(from, to);
+  if (error == 0) error = write_all(to, program.tail);
+  for (const auto& [at, bytes] : program.replaced)
+    if (error == 0) error = write_all_at(to, bytes, at);
+  if (from >= 0) close(from);
+  const int closed = to < 0 || close(to) == 0 ? 0 : errno;
   return error != 0 ? error : closed;
 }
 
@@ -78,6 +118,32 @@ bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagn
     return false;
   }
   return move_into_place(temporary, path, diagnostics);
+}
+
+bool write_program(const std::filesystem::path& path, const std::filesystem::path& base, const AttachedProgram& program,
+                   Diagnostics& diagnostics) {
+  const std::filesystem::path temporary = temporary_beside(path);
+  const int error = write_copy(temporary, base, program);
+  if (error == 0) return move_into_place(temporary, path, diagnostics);
+  unlink(temporary.c_str());
+  report_unwritable(path, std::strerror(error), diagnostics);
+  return false;
+}
+
+FileView::FileView(const std::filesystem::path& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  struct stat status{};
+  if (fstat(descriptor, &status) == 0 && status.st_size > 0) {
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (mapped != MAP_FAILED) begin_ = mapped, size_ = size;
+  }
+  close(descriptor);
+}
+
+FileView::~FileView() {
+  if (begin_ != nullptr) munmap(begin_, size_);
 }
 
 std::optional<std::string> read_file(const std::filesystem::path& path, std::string& error) {

@@ -82,7 +82,7 @@ ours() {
   read -r cc options <<<"$3"
   # shellcheck disable=SC2206
   local flags=($common $options -DPROGRAM=$number -DNODE=$node -include "$BUILD/$node.h")
-  local driver=(-DBK_EXT "-DDRIVER=\"p${number}_drv.c\"" "$here/step.c")
+  local driver=(-std=gnu++20 -fno-exceptions -DBK_EXT "-DDRIVER=\"p${number}_drv.c\"" "$here/step.cc")
   case $link in
     step) "$cc" "${flags[@]}" "${driver[@]}" "$BUILD/$node.O$level.o" -o "$out" ;;
     run) "$cc" "${flags[@]}" "$here/run.c" "$BUILD/$node.O$level.o" -o "$out" ;;
@@ -92,11 +92,13 @@ ours() {
   esac
 }
 
+# The sums of the peers are taken in order, which --strict-math does too.
 compile_ours() {
   local level
   for level in 2 3; do
-    "$RMLC" build "$here/$source.rml" --node "$node" "-O$level" --cpu native --emit lib -o "$BUILD/$node.O$level.o"
-    "$RMLC" build "$here/$source.rml" --node "$node" "-O$level" --cpu native --emit lib -o "$BUILD/$node.O$level.bc"
+    local options=("-O$level" --strict-math --cpu native --emit lib)
+    "$RMLC" build "$here/$source.rml" --node "$node" "${options[@]}" -o "$BUILD/$node.O$level.o"
+    "$RMLC" build "$here/$source.rml" --node "$node" "${options[@]}" -o "$BUILD/$node.O$level.bc"
   done
   mv "$BUILD/$node.O2.h" "$BUILD/$node.h"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Peak memory of long runs: the acceptance programs at 20,000 and at 2,000,000 cycles.
 
-Usage: measure.py RMLC [SHORT LONG]. Each program is compiled and reads its test's inputs, over and over,
+Usage: memory.py RMLC [SHORT LONG]. Each program is compiled and reads its test's inputs, over and over,
 as CSV on stdin. Fails where the long run takes more than 1 MiB over the short one."""
 import os
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a program of N equations: `generate.py N > program.rml`.
+"""Writes a program of N equations: `equations.py N > program.rml`.
 
 Like a controller written by hand it mixes arithmetic, delays, conditions and values on sub-clocks, and
 each equation uses some of the ones shortly before it; every hundred equations are a node of

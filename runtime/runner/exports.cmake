@@ -1,0 +1,37 @@
+# Writes the runner's exports: for each function that compiled programs may call, its name and its
+# address, which only the running program knows (the C library chooses by the processor). Arguments:
+# NM, KERNELS (an archive: all its rml_… functions), OUTPUT.
+set(functions rml_main memcpy memmove memset memcmp)
+foreach(name acos acosh asin asinh atan atan2 atanh cbrt ceil cos cosh erf erfc exp exp10 exp2 expm1 floor fma fmax
+    fmin fmod hypot ldexp lgamma log log10 log1p log2 nearbyint pow rint round roundeven sin sincos sinh sqrt tan
+    tanh tgamma trunc)
+  list(APPEND functions ${name} ${name}f)
+endforeach()
+# Half floats, on processors without them; a compiler's library may lack some.
+set(weak __extendhfsf2 __truncsfhf2 __truncdfhf2 __truncsfbf2 __truncdfbf2)
+
+execute_process(COMMAND ${NM} --defined-only --extern-only ${KERNELS} OUTPUT_VARIABLE symbols
+  ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL " T rml_[a-z0-9_]+" kernels "${symbols}")
+list(TRANSFORM kernels REPLACE "^ T " "")
+list(REMOVE_DUPLICATES kernels)
+
+set(rows "")
+set(names "")
+foreach(name IN LISTS functions weak kernels)
+  string(APPEND rows "  .quad .Lname_${name}, ${name}\n")
+  string(APPEND names ".Lname_${name}: .asciz \"${name}\"\n")
+endforeach()
+foreach(name IN LISTS weak)
+  string(APPEND names ".weak ${name}\n")
+endforeach()
+file(WRITE ${OUTPUT} "# Written by exports.cmake: rml_attached, then a row for each function.
+.section .rml_runner, \"aw\", @progbits
+.p2align 3
+.globl rml_attached
+rml_attached: .quad 0
+${rows}
+.section .rml_names, \"aw\", @progbits
+${names}
+.section .note.GNU-stack, \"\", @progbits
+")
