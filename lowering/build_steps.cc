@@ -104,6 +104,21 @@ void ProgramBuilder::find_settled() {
   }
 }
 
+namespace {
+
+// Whether a unit looks at the tensor `v` only at the first cycle: it samples it there and does nothing else with it.
+bool only_at_start(const Core& core, const ScheduledUnit& unit, ValueId v) {
+  if (core[v].shape.empty() || core[v].clock != base_clock) return false;
+  return std::ranges::all_of(unit.values, [&](ValueId user) {
+    bool uses = false;
+    for_each_operand(core[user].rhs, [&](ValueId o) { uses = uses || o == v; });
+    const auto* w = std::get_if<core::When>(&core[user].rhs);
+    return !uses || (w != nullptr && w->positive && is_start(core, w->condition));
+  });
+}
+
+}  // namespace
+
 // Units read from queues what others compute; in straight programs nothing does.
 void ProgramBuilder::storage() {
   program_.units.resize(schedule_.units.size());
@@ -118,7 +133,10 @@ void ProgramBuilder::storage() {
       if (settled(from.operands[k])) continue;
       to.operands.push_back(operand(from.operands[k], from.clock));
       for (const Literal& l : from.needed[k]) to.operands.back().needed.emplace_back(l.condition, l.positive);
-      if (!from.needed[k].empty()) program_.queues[to.operands.back().queue.index].overtaken = true;
+      steps::Operand& added = to.operands.back();
+      added.once = !from.segmented && from.clock == base_clock && schedule_.is_base_input(added.value) &&
+                   only_at_start(core(), from, added.value);
+      if (!added.needed.empty() || added.once) program_.queues[added.queue.index].overtaken = true;
     }
   }
   if (schedule_.straight) {

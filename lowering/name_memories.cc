@@ -28,12 +28,16 @@ std::string in_instance(const Core& core, ValueId v, const std::string& what) {
 
 }  // namespace
 
+bool is_start(const Core& core, ValueId v) {
+  const auto* f = std::get_if<core::Fby>(&core[v].rhs);
+  return f != nullptr && is_truth(core, f->init, true) && is_truth(core, f->next, false);
+}
+
 std::string memory_name(const Core& core, ValueId v) {
   for (const Parameter& p : core.parameters)
     if (p.value == v) return p.path;
+  if (is_start(core, v)) return "start of " + clock_string(core, core[v].clock);
   const auto* f = std::get_if<core::Fby>(&core[v].rhs);
-  if (f != nullptr && is_truth(core, f->init, true) && is_truth(core, f->next, false))
-    return "start of " + clock_string(core, core[v].clock);
   if (!core[v].name.empty()) return core[v].name;
   if (f != nullptr && !core[f->next].name.empty()) return "before " + core[f->next].name;
   return in_instance(core, v, "fby");

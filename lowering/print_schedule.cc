@@ -57,6 +57,7 @@ class StepPrinter {
       out_ << "  " << named(core_, o.value) << " := queue " << o.queue.index;
       for (const auto& [c, positive] : o.when) out_ << (positive ? " if " : " if not ") << id(c);
       for (const auto& [c, positive] : o.needed) out_ << (positive ? ", needed if " : ", needed if not ") << id(c);
+      if (o.once) out_ << ", once";
       out_ << "\n";
     }
   }

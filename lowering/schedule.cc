@@ -137,8 +137,29 @@ class Scheduler {
       signature_[v.index] = std::move(s);
       return true;
     }
+    if (!c.cyclic && place_sample(v)) return true;
     if (!c.cyclic || !has_post(core_, c)) return place_forward(c, s);
     return place_segmented(index, s);
+  }
+
+  // A tensor that a segmented unit computes is sampled there if an input says when: others get the samples only.
+  bool place_sample(ValueId v) {
+    const auto* w = std::get_if<core::When>(&core_[v].rhs);
+    if (w == nullptr || core_[v].shape.empty() || !out_.is_base_input(w->condition)) return false;
+    const std::uint32_t of = out_.unit_of[w->operand.index];
+    if (of == Schedule::nowhere || !out_.units[of].segmented || core_[w->operand].clock != out_.units[of].clock)
+      return false;
+    PassPlan* last = nullptr;
+    PassItem sample{v, 0};
+    for (PassPlan& pass : out_.units[of].plan.passes)
+      for (const PassItem& i : pass.items)
+        if (i.value == w->operand) last = &pass, sample.classes |= i.classes;
+    if (last == nullptr) return false;
+    last->items.push_back(sample);
+    out_.units[of].values.push_back(v);
+    out_.unit_of[v.index] = of;
+    signature_[v.index] = signature_[w->operand.index];
+    return true;
   }
 
   bool place_forward(const Component& c, const Signature& s) {

@@ -185,6 +185,9 @@ struct Operand {
   // The unit looks at the element only where all of these hold as well (operands before this
   // one, on its clock); elsewhere the element need not be there yet and the value is zero.
   std::vector<std::pair<ValueId, bool>> needed;
+  // The unit looks at the first element only: later ones need not be there, are not stored, and the value is
+  // zero. What parameters begin with, for instance.
+  bool once = false;
 };
 
 struct Pass {

@@ -10,7 +10,7 @@ int main() {
   constexpr std::size_t units = UNITS, inputs = units / 2, length = LENGTH;
   Lstm w(units), back(units, 11);
   Buf x = draw(length * inputs, 4), y(length * 2 * units);
-  auto* s = state(bilstm_init, bilstm_BYTES(2 * length));
+  auto* s = state(bilstm_init, bilstm_BYTES(length));
   const auto run = [&](long n) {
     for (long i = 0; i < n; ++i) {
       std::size_t row = 0;

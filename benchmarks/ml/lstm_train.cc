@@ -17,7 +17,7 @@ int main() {
   constexpr std::size_t units = UNITS, inputs = units / 2, batch = BATCH, length = 64, ring = 8;
   Lstm w(units);
   Buf out = draw(units, 6, root(units)), x = draw(ring * length * batch * inputs, 4), y = draw(ring * batch, 5);
-  auto* s = state(NAME(init), NAME(BYTES)(2 * length));
+  auto* s = state(NAME(init), NAME(BYTES)(length));
   float loss = 0, total = 0;
   const auto sequence = [&](std::size_t k, bool ask) {
     for (std::size_t t = 0; t < length; ++t) {

@@ -13,7 +13,7 @@ int main() {
   for (std::size_t i = 0; i < x.n; ++i) x[i] = 0.5f * (x[i] + 1);
   std::vector<std::int32_t> label(samples);
   for (std::size_t i = 0; i < samples; ++i) label[i] = static_cast<std::int32_t>((rnd1(2, i) + 1) * 5);
-  auto* s = state(mlp_per_sample_init, mlp_per_sample_BYTES(2 * batch));
+  auto* s = state(mlp_per_sample_init, mlp_per_sample_BYTES(batch));
   std::size_t at = 0;
   float loss = 0, total = 0;
   const auto run = [&](long n, bool ask = false) {

@@ -7,14 +7,14 @@ extern "C" {
 
 int main() {
   place();
-  constexpr long features = 8, ring = 4096;
+  constexpr std::size_t features = 8, ring = 4096;
   Buf x = draw(ring * features, 1), y = draw(ring, 2, 0.01f), said(ring);
-  for (long i = 0; i < ring; ++i) {
-    for (long k = 0; k < features; ++k) y[i] += (static_cast<float>(k) - 3.5f) * x[i * features + k];
+  for (std::size_t i = 0; i < ring; ++i) {
+    for (std::size_t k = 0; k < features; ++k) y[i] += (static_cast<float>(k) - 3.5f) * x[i * features + k];
   }
   auto* s = state<online_state>(online_init);
   const auto run = [&](long n) {
-    for (; n > 0; n -= ring) online_run(s, std::min(n, ring), x, y, said);
+    for (constexpr long block = ring; n > 0; n -= block) online_run(s, std::min(n, block), x, y, said);
   };
   run(10000);
   const float probe[features] = {1, 2, 3, 4, 5, 6, 7, 8};

@@ -144,6 +144,8 @@ class Body {
   IrValue waiting(QueueId, std::uint32_t reader);  // i1: an element is there
   IrValue front(QueueId, std::uint32_t reader);    // its address
   void advance(QueueId, std::uint32_t reader);
+  void advance(const steps::Operand&);
+  IrValue past_all(const steps::Operand&);  // i1: the reader of the first element only has read it
   // Makes room, has the element written, counts it.
   void push(QueueId, const std::function<void(IrValue)>& write);
   void store_value(ValueId, IrValue address);  // all elements

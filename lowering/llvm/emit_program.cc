@@ -140,8 +140,9 @@ IrValue unit_ready(Body& body, std::uint32_t index) {
     ready = body.ir.CreateAnd(ready, body.waiting(module.program.input_flags[input], 0));
   }
   // An operand present at every instant arrives at most once per cycle; without one, cycles count.
-  const bool paced = !unit.raw_inputs.empty() || std::any_of(unit.operands.begin(), unit.operands.end(),
-                                                             [](const auto& operand) { return operand.when.empty(); });
+  const bool paced = !unit.raw_inputs.empty() ||
+                     std::any_of(unit.operands.begin(), unit.operands.end(),
+                                 [](const auto& operand) { return operand.when.empty() && !operand.once; });
   if (!paced && unit.clock == base_clock) {
     IrValue pushed = body.ir.CreateLoad(module.i64(), module.header_field(body.ir, body.state, field::pushed));
     ready = body.ir.CreateAnd(ready, body.ir.CreateICmpSLE(body.load_i64(module.layout.units[index].cycle), pushed));

@@ -8,7 +8,8 @@
 //   elements 6 7 4 5 at capacity 4      =>      6 7 4 5 6 7 4 5, of which 4 5 6 7 are in use
 //
 // A reader that leaves out its first elements has its cursor ahead of the queue at first;
-// an element that no reader will see is not stored.
+// an element that no reader will see is not stored. That of a reader of the first element only is
+// then past all others.
 #include <algorithm>
 
 #include "lowering/llvm/body.h"
@@ -16,6 +17,8 @@
 namespace rml::codegen {
 
 namespace {
+constexpr std::int64_t past_all_elements = std::int64_t{1} << 62;  // the largest count that a checkpoint takes
+
 std::uint64_t element_bytes(const steps::QueueInfo& queue) {
   return std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1);
 }
@@ -33,6 +36,19 @@ IrValue Body::front(QueueId queue, std::uint32_t reader) {
   IrValue place = ir.CreateAnd(load_i64(ring.cursors + 8 * std::uint64_t{reader}), mask);
   auto* element = llvm::ArrayType::get(ir.getInt8Ty(), element_bytes(info));
   return ir.CreateInBoundsGEP(element, ir.CreateLoad(module.pointer(), at(ring.data)), place, "front");
+}
+
+IrValue Body::past_all(const steps::Operand& operand) {
+  const std::uint64_t cursor = module.layout.queues[operand.queue.index].cursors + 8 * std::uint64_t{operand.reader};
+  return ir.CreateICmpEQ(load_i64(cursor), ir.getInt64(past_all_elements), "past_all");
+}
+
+void Body::advance(const steps::Operand& operand) {
+  const std::uint64_t cursor = module.layout.queues[operand.queue.index].cursors + 8 * std::uint64_t{operand.reader};
+  if (operand.once)
+    store_i64(ir.getInt64(past_all_elements), cursor);
+  else
+    advance(operand.queue, operand.reader);
 }
 
 void Body::advance(QueueId queue, std::uint32_t reader) {
@@ -102,6 +118,7 @@ IrValue Body::ready(const std::vector<steps::Operand>& operands) {
     require(operand.when, next, peek);
     require(operand.needed, next, peek);
     IrValue there = waiting(operand.queue, operand.reader);
+    if (operand.once) there = ir.CreateOr(there, past_all(operand));
     result->addIncoming(ir.getFalse(), ir.GetInsertBlock());
     ir.CreateCondBr(there, next, done);
     ir.SetInsertPoint(next);
@@ -116,11 +133,16 @@ void Body::pop_operands(const std::vector<steps::Operand>& operands) {
   for (const steps::Operand& operand : operands) {
     auto* next = new_block("operand");
     require(operand.when, next, [&](ValueId condition) { return scalar(condition); });
-    if (operand.needed.empty()) {
+    if (operand.needed.empty() && !operand.once) {
       define_at(operand.value, front(operand.queue, operand.reader));
     } else {
       auto *unneeded = new_block("unneeded"), *popped = new_block("popped");
       require(operand.needed, unneeded, [&](ValueId condition) { return scalar(condition); });
+      if (operand.once) {
+        auto* first = new_block("first");
+        ir.CreateCondBr(past_all(operand), unneeded, first);
+        ir.SetInsertPoint(first);
+      }
       define_at(operand.value, front(operand.queue, operand.reader));
       ir.CreateBr(popped);
       ir.SetInsertPoint(unneeded);
@@ -128,7 +150,7 @@ void Body::pop_operands(const std::vector<steps::Operand>& operands) {
       ir.CreateBr(popped);
       ir.SetInsertPoint(popped);
     }
-    advance(operand.queue, operand.reader);
+    advance(operand);
     ir.CreateBr(next);
     ir.SetInsertPoint(next);
   }
