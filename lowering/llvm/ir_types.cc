@@ -139,8 +139,8 @@ AbiTypes::AbiTypes(llvm::LLVMContext& c) {
   watch = llvm::StructType::create(c, {i32, i32, site}, "rml_watch");
   program = llvm::StructType::create(
       c, {i32,     pointer, pointer, i32,     i32,     i32,     i32,     pointer, pointer, pointer,
-          pointer, i32,     i32,     i32,     i32,     i32,     i32,     pointer, pointer, pointer,
-          pointer, i64,     i64,     pointer, pointer, pointer, pointer, pointer},
+          pointer, i32,     i32,     i32,     i32,     i32,     i32,     i32,     pointer, pointer,
+          pointer, pointer, i64,     i64,     pointer, pointer, pointer, pointer, pointer},
       "rml_program");
 }
 
