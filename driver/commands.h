@@ -99,6 +99,7 @@ struct TestRequest {
   std::vector<std::string> paths;
   bool bless = false;
   unsigned workers = 0;  // 0: one per core
+  std::uint32_t threads = 1;
 };
 int test(Session&, const TestRequest&);
 

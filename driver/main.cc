@@ -13,6 +13,7 @@
 #include "driver/commands.h"
 #include "driver/internal_error.h"
 #include "driver/shell_completion.h"
+#include "runtime/parallel.h"
 
 namespace {
 
@@ -85,6 +86,10 @@ void add_back_options(CLI::App* app, CommandLine& line) {
          "cycles computed together: 1 (default), or a whole segment")
       ->check(CLI::IsMember({"1", "segment"}))
       ->type_name("N");
+  app->add_option("--threads", target.threads, "threads for loops over large tensors (default 1)")
+      ->check(CLI::Range(1u, RML_MOST_THREADS))
+      ->type_name("N");
+  app->add_option("--work-of-thread", target.work_of_thread, "nanoseconds that are worth a thread")->group("");
   app->add_option_function<std::string>(
          "--parallel", [&line](const std::string&) { line.not_available = "--parallel"; }, "not available yet")
       ->expected(0, 1)
@@ -253,6 +258,9 @@ void add_test(CLI::App& app, CommandLine& line) {
       ->check(CLI::ExistingPath)
       ->type_name("");
   sub->add_flag("--bless", line.test.bless, "write what is computed as what is expected");
+  sub->add_option("--threads", line.test.threads, "compare with programs in up to so many threads, to the bit")
+      ->check(CLI::Range(1u, RML_MOST_THREADS))
+      ->type_name("N");
   sub->add_option("--workers", line.test.workers, "tests at a time (default: one per core)")->type_name("N");
   add_output_options(sub, line);
   serve(sub, line, line.test, rml::test);

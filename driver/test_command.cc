@@ -60,8 +60,8 @@ std::string contents(std::FILE* file) {
 
 class Workers {
  public:
-  Workers(const std::vector<fs::path>& files, unsigned limit, bool bless)
-      : files_(files), limit_(limit), bless_(bless), results_(files.size()), done_(files.size()) {}
+  Workers(const std::vector<fs::path>& files, const TestRequest& request, unsigned limit)
+      : files_(files), request_(request), limit_(limit), results_(files.size()), done_(files.size()) {}
 
   void run() {
     for (std::size_t next = 0; next < files_.size() || !running_.empty();) {
@@ -88,7 +88,7 @@ class Workers {
     // What a crash handler or a runtime prints belongs to the test's text too.
     dup2(fileno(text), STDERR_FILENO);
     alarm(longest_seconds);
-    const TestResult result = run_language_test(file, bless_);
+    const TestResult result = run_language_test(file, request_.bless, request_.threads);
     std::fwrite(result.text.data(), 1, result.text.size(), text);
     std::fflush(text);
     _exit(result.passed ? exit_success : exit_fault);
@@ -123,8 +123,8 @@ class Workers {
   }
 
   const std::vector<fs::path>& files_;
+  const TestRequest& request_;
   std::size_t limit_;
-  bool bless_;
   std::vector<TestResult> results_;
   std::vector<bool> done_;
   std::size_t printed_ = 0;
@@ -137,7 +137,7 @@ int test(Session&, const TestRequest& request) {
   const std::vector<fs::path> files = find_tests(request.paths);
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   std::cout.flush();
-  Workers workers(files, request.workers == 0 ? cores : request.workers, request.bless);
+  Workers workers(files, request, request.workers == 0 ? cores : request.workers);
   workers.run();
   const std::size_t failed = files.size() - workers.passed();
   std::cout << workers.passed() << " passed, " << failed << " failed\n";

@@ -17,6 +17,7 @@
 #include "driver/subprocess.h"
 #include "driver/test_directives.h"
 #include "frontend/render.h"
+#include "runtime/parallel.h"
 
 namespace rml {
 namespace {
@@ -189,6 +190,7 @@ struct EngineChoice {
   Engine engine;
   int optimization;
   const char* name;
+  std::uint32_t threads = 1;  // more: for every loop that can be shared out
 };
 constexpr EngineChoice engines[] = {{Engine::reference, 0, "reference engine"},
                                     {Engine::compiled, 0, "compiled -O0"},
@@ -202,6 +204,8 @@ std::unique_ptr<LoadedProgram> load(const LanguageTest& test, const TestRun& run
   c.options.definitions = run.definitions;
   c.options.target.optimization = choice.optimization;
   c.options.target.cpu = "native";
+  c.options.target.threads = choice.threads;
+  if (choice.threads > 1) c.options.target.work_of_thread = 0;
   std::unique_ptr<LoadedProgram> program;
   const Front front = check(c, test.file);
   const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
@@ -250,6 +254,19 @@ void match_restarted(const Driven& driven, const Driven& restarted) {
   fail("saved and loaded after every cycle, the rows differ:\n" + difference(driven.outputs, restarted.outputs, 0));
 }
 
+void match_threads(const rml_program& program, const Chronogram& inputs, const DriveOptions& options,
+                   const Driven& driven, std::uint32_t most) {
+  for (const std::uint32_t threads : {1u, 2u, 3u, most}) {
+    rml_limit_threads(threads);
+    const Driven shared = drive(program, inputs, options);
+    const std::string where = "in " + std::to_string(threads) + " threads ";
+    if (shared.stop != driven.stop || shared.stop_cycle != driven.stop_cycle)
+      fail(where + "the run stops otherwise: " + shared.stop);
+    if (print_chronogram(shared.outputs) != print_chronogram(driven.outputs))
+      fail(where + "the rows differ:\n" + difference(driven.outputs, shared.outputs, 0));
+  }
+}
+
 // Comment lines of the old expectation survive a blessing.
 std::string leading_comments(const fs::path& file) {
   std::string error, comments;
@@ -270,7 +287,7 @@ void bless(const TestRun& run, const Chronogram& outputs, std::string& said) {
 }
 
 void run_test(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries, bool blessing,
-              std::string& said) {
+              std::uint32_t threads, std::string& said) {
   std::optional<Chronogram> expected;
   for (const EngineChoice& choice : engines) {
     if (test.reference_only && choice.engine != Engine::reference) continue;
@@ -290,6 +307,11 @@ void run_test(const LanguageTest& test, const TestRun& run, const std::vector<st
         options.restarts = true;
         match_restarted(driven, drive(table, inputs, options));
       }
+      if (threads > 1 && choice.optimization == 2) {
+        const EngineChoice in_threads{Engine::compiled, 2, choice.name, threads};
+        options.restarts = false;
+        match_threads(load(test, run, in_threads, libraries)->table(), inputs, options, driven, threads);
+      }
       if (!expected) {
         expected = driven.outputs;
         bless(run, driven.outputs, said);
@@ -304,7 +326,7 @@ void run_test(const LanguageTest& test, const TestRun& run, const std::vector<st
 
 }  // namespace
 
-TestResult run_language_test(const fs::path& file, bool blessing) {
+TestResult run_language_test(const fs::path& file, bool blessing, std::uint32_t threads) {
   TestResult result;
   try {
     std::string error;
@@ -315,7 +337,7 @@ TestResult run_language_test(const fs::path& file, bool blessing) {
     } else {
       check_test(*test);
       const CompiledSources sources(test->sources_to_link);
-      for (const TestRun& run : test->runs) run_test(*test, run, sources.libraries(), blessing, result.text);
+      for (const TestRun& run : test->runs) run_test(*test, run, sources.libraries(), blessing, threads, result.text);
     }
     result.passed = true;
   } catch (const Failed& failed) {

@@ -1,6 +1,7 @@
 // One language test, start to end, in this process.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -12,7 +13,8 @@ struct TestResult {
 };
 
 // A run is driven through the reference engine and the compiled one at -O0 and -O2; with
-// `bless` their common answer becomes the expectation.
-TestResult run_language_test(const std::filesystem::path& file, bool bless);
+// `bless` their common answer becomes the expectation. With threads > 1 it is compiled at -O2 for so many as well,
+// and must give the same bits in any number of them.
+TestResult run_language_test(const std::filesystem::path& file, bool bless, std::uint32_t threads);
 
 }  // namespace rml

@@ -10,6 +10,7 @@
 
 #include "runtime/failure.h"
 #include "runtime/options.h"
+#include "runtime/parallel.h"
 #include "runtime/run.h"
 #include "runtime/signals.h"
 
@@ -31,6 +32,7 @@ int internal_error(const rml_program* program, const char* what) {
 int run_or_print(const rml_program& program, int argc, char** argv) {
   const Options options = parse_options(program, argc, argv);
   if (!options.print_only.empty()) return print(options.print_only);
+  rml_limit_threads(options.threads);
   return run_program(program, options);
 }
 

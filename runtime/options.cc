@@ -1,5 +1,4 @@
-// See options.h. CLI11 splits and converts; the wording of mistakes in names is ours. Options
-// of the interface that do not exist yet are known, so that they are refused by name.
+// See options.h. CLI11 splits and converts; the wording of mistakes in names is ours.
 #include "runtime/options.h"
 
 #include <CLI/CLI.hpp>
@@ -17,8 +16,6 @@
 
 namespace rml::rt {
 namespace {
-
-constexpr const char* unavailable[] = {"--threads"};
 
 std::string list_ports(const char* title, const rml_port* ports, std::uint32_t count) {
   if (count == 0) return std::string(title) + ": none\n";
@@ -168,13 +165,15 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   app.add_option("--plot", options.plot, "a picture of scalar outputs over the run (SVG)")->type_name("FILE");
   app.add_option("--on-nan", on_nan, "look for floats that are not finite: stop there, or say so and continue")
       ->check(CLI::IsMember({"stop", "continue"}));
+  app.add_option("--threads", options.threads, "at most so many (default: as many as the program was built for)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
   app.add_flag("--stats", options.stats, "time, memory and segment figures on stderr");
   app.add_option("--profile", options.profile, "where the time goes, as a trace for ui.perfetto.dev")
       ->type_name("FILE");
   app.add_flag("--quiet", options.quiet, "no progress and no notes");
   app.add_flag("--version", version, "print the version");
   app.add_flag("--help,-h", help, "print this text");
-  for (const char* name : unavailable) app.add_option(name)->group("");
   app.get_formatter()->column_width(36);
   app.footer(examples(program, command));
   try {
@@ -184,9 +183,11 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   }
   if (help) options.print_only = app.help();
   if (version) options.print_only = version_text(program);
-  for (const char* name : unavailable) {
-    if (app.count(name) > 0) throw Failure(std::string(name) + " is not available yet", exit_usage);
-  }
+  if (options.threads > std::max(program.threads, 1u))
+    throw Failure("--threads " + std::to_string(options.threads) + ": the program was built for " +
+                      (program.threads > 1 ? std::to_string(program.threads) + " threads" : "one thread") +
+                      "; give --threads to rmlc build",
+                  exit_usage);
   if (options.save_every > 0 && options.save.empty() && options.resume.empty())
     throw Failure("--save-every: give the file to save to, --save FILE or --resume FILE", exit_usage);
   if (!options.watch_file.empty() && watch.empty())

@@ -34,6 +34,7 @@ struct Options {
   std::string log, plot;                   // a folder, a file; empty: not given
   std::string profile;                     // a file; likewise
   OnNan on_nan = OnNan::ignore;
+  std::uint32_t threads = 0;  // at most; 0: as many as the program was built for
   bool stats = false;
   bool quiet = false;
   // Not empty: print this and stop (--help, --version).

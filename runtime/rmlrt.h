@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 4u
+#define RML_ABI 5u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum { RML_BOOL, RML_I8, RML_U8, RML_I16, RML_I32, RML_I64, RML_F16, RML_BF16, RML_F32, RML_F64 };
@@ -134,6 +134,7 @@ typedef struct rml_program {
   uint32_t savable; /* 1: memories are all that a state holds once every complete row has been popped */
   uint32_t n_memories, n_parameters, n_watches, n_places;
   uint32_t n_watched; /* the last so many outputs are none of the node, but variables that are watched */
+  uint32_t threads;   /* for how many it was built; 0 is one */
   const rml_memory* memories;
   const rml_parameter* parameters;
   const rml_watch* watches; /* in the order of computation */

@@ -1,5 +1,5 @@
-// See signals.h. The flag below is the only mutable global of the runtime: a signal handler
-// has nowhere else to write to. A signal that was ignored on entry (nohup) stays ignored.
+// See signals.h. The flag below is, beside the threads of parallel.cc, the only mutable global of the runtime: a
+// signal handler has nowhere else to write to. A signal that was ignored on entry (nohup) stays ignored.
 #include "runtime/signals.h"
 
 namespace rml::rt {

@@ -10,7 +10,7 @@
 namespace rml::codegen {
 
 Body::Body(Emission& m, llvm::Function* function, const std::string& title, Span span, IrValue s)
-    : module(m), ir(m.context), state(s), function_(function) {
+    : module(m), ir(m.context), state(s), function_(function), title_(title) {
   auto* entry = llvm::BasicBlock::Create(m.context, "entry", function);
   exit_ = llvm::BasicBlock::Create(m.context, "exit");
   auto* begin = llvm::BasicBlock::Create(m.context, "begin", function);
@@ -24,7 +24,10 @@ Body::Body(Emission& m, llvm::Function* function, const std::string& title, Span
   m.layout.begin_function();
 }
 
-void Body::locate(Span span) { ir.SetCurrentDebugLocation(module.debug.location(subprogram_, span)); }
+void Body::locate(Span span) {
+  here_ = span;
+  ir.SetCurrentDebugLocation(module.debug.location(subprogram_, span));
+}
 
 // ---- control --------------------------------------------------------------------------------
 
@@ -50,6 +53,7 @@ void Body::finish(const std::function<void()>& before_return, int result) {
 }
 
 void Body::leave_with(IrValue code) {
+  if (worker_ != nullptr) throw std::logic_error("code generation: a fault in a parallel loop");
   can_fault = true;
   ir.CreateStore(code, code_);
   ir.CreateBr(exit_);
@@ -233,13 +237,21 @@ IrValue Body::scratch(DType dtype, const Shape& shape, const llvm::Twine& name) 
 
 IrValue Body::scratch(DType dtype, const Shape& shape, const llvm::Twine& name, Lifetime lifetime) {
   const std::uint64_t size = bytes(dtype, shape);
-  if (elements(shape) > stack_elements || stack_used_ + size > stack_bytes)
-    return at(module.layout.scratch(size, lifetime));
+  if (elements(shape) > stack_elements || stack_used_ + size > stack_bytes) return scratch(size, lifetime);
   stack_used_ += size;
   auto* type = llvm::ArrayType::get(memory_type(module.context, dtype), static_cast<std::uint64_t>(elements(shape)));
   auto* buffer = variable(type, name);
   if (elements(shape) > small_elements) buffer->setAlignment(llvm::Align(64));
   return buffer;
+}
+
+// In a piece of a parallel loop every thread has its own.
+IrValue Body::scratch(std::uint64_t size, Lifetime lifetime) {
+  if (worker_ == nullptr) return at(module.layout.scratch(size, lifetime));
+  const std::uint64_t apart = (size + 63) / 64 * 64;
+  IrValue first = at(module.layout.scratch(apart * module.options.target.threads, lifetime));
+  IrValue own = ir.CreateMul(worker_, constant(static_cast<std::int64_t>(apart)), "", true, true);
+  return ir.CreateInBoundsGEP(ir.getInt8Ty(), first, own);
 }
 
 // ---- values ---------------------------------------------------------------------------------

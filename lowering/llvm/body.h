@@ -101,8 +101,32 @@ class Body {
   void loop(std::int64_t extent, const std::function<void(IrValue)>& body);
   void loop(IrValue extent, const std::function<void(IrValue)>& body);
   // One call per element, in row-major order, with its offset in each of the strided views.
-  void walk(const Shape&, const std::vector<Strides>& views, bool unrolled,
-            const std::function<void(const std::vector<IrValue>&)>& body);
+  using Visit = std::function<void(const std::vector<IrValue>&)>;
+  void walk(const Shape&, const std::vector<Strides>& views, bool unrolled, const Visit&);
+  // The same where the first views are written, in several threads if that is worth it.
+  struct Work {
+    std::size_t written = 0;
+    double nanoseconds = 0;     // of one call
+    std::int64_t together = 1;  // calls along the last axis that one thread does
+    double least = 0;           // calls
+  };
+  void walk(const Shape&, const std::vector<Strides>& views, bool unrolled, Work, const Visit&);
+
+  // ---- threads (emit_parallel.cc)
+  // Rounds of a loop: begin … end - 1, index_type; null: all of them.
+  struct Rounds {
+    IrValue begin = nullptr, end = nullptr;
+  };
+  // Whether so many rounds, of so many nanoseconds each, are worth several threads.
+  bool splits(std::int64_t count, double nanoseconds) const;
+  static constexpr double nanoseconds_of_byte = 0.015;  // in a second-level cache
+  double nanoseconds_of_product(DType) const;           // and its addition
+  // Calls body for the rounds 0 … count - 1, which are independent, in pieces, each done by some thread. What body
+  // writes is a function of its own: nothing in it can fail, and values defined in it are not seen behind it.
+  void parallel(std::int64_t count, double nanoseconds, const std::function<void(const Rounds&)>& body);
+  void parallel(IrValue count, IrValue grain, const std::function<void(const Rounds&)>& body);
+  IrValue grain(double nanoseconds);  // rounds of so many that are worth a thread
+  void loop(const Rounds&, IrValue extent, const std::function<void(IrValue)>& body);
 
   // ---- storage (body.cc)
   llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);
@@ -122,6 +146,7 @@ class Body {
   // A buffer: while the statement at hand runs, or for longer.
   IrValue scratch(DType, const Shape&, const llvm::Twine& name);
   IrValue scratch(DType, const Shape&, const llvm::Twine& name, Lifetime);
+  IrValue scratch(std::uint64_t bytes, Lifetime);
   void begin_region() { homes_.clear(); }  // another one than before of `aliasing`
 
   // ---- values (body.cc)
@@ -205,6 +230,8 @@ class Body {
   std::vector<IrValue> evaluate(const Expression&, std::span<const IrValue> offsets, std::span<const Access>);
   std::vector<Strides> leaf_views(const Expression&) const;
   std::vector<Access> separate(std::size_t count, std::size_t written = 1);
+  Work work(const Expression&, std::size_t written) const;  // emit_parallel.cc
+  std::size_t split_axis(const Shape& extents, const std::vector<Strides>& views, const Work&) const;
   void pointwise(ValueId);
   void loops(const std::vector<ValueId>& members);
   struct Strips {
@@ -213,7 +240,7 @@ class Body {
   };
   Strips find_strips(const std::vector<ValueId>& members, const Shape&, const std::vector<Strides>& views) const;
   void strips(Strips, const std::vector<ValueId>& members, const Shape&, const std::vector<Strides>& views,
-              const std::vector<IrValue>& to,
+              const std::vector<IrValue>& to, Work,
               const std::function<void(const std::vector<IrValue>&, const std::vector<IrValue>&)>& body);
   void product_pointwise(ValueId, const Expression&, std::size_t product);
 
@@ -252,6 +279,7 @@ class Body {
     // column i of this row.
     bool turned = false;
     IrValue row = nullptr;
+    Rounds panels, row_tiles;  // of gemm: those that are computed
   };
   struct Panel {  // some columns of B: element (k, j) lies at k * inner_stride + (column + j) * column_stride
     IrValue data = nullptr, column = nullptr;
@@ -281,10 +309,15 @@ class Body {
   // emit_gemm.cc
   std::int64_t tile_rows(DType) const;
   void each_row_tile(const Product&, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body);
-  void each_tile(std::int64_t extent, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body);
+  void each_tile(const Rounds&, std::int64_t extent, std::int64_t size,
+                 const std::function<void(IrValue, std::int64_t)>& body);
   void tiles(const Product&, const Sink&);
   std::int64_t block_depth(DType) const;
+  double nanoseconds_of_sum(const Product&, std::int64_t sums) const;  // of so many that read the same elements of B
+  void share_out(const Product&, const std::function<void(const Product&)>& part);
   void gemm(const Product&, const Sink&);
+  void gemm_panels(const Product&, const Sink&);
+  void gemm_by_unknown_blocks(const Product&, IrValue to, const Sink&);
   void gemm_by_blocks(const Product&, IrValue sums, const Sink&);
   void gemm_into(const Product&, IrValue to);
   void fill_panel(const Product&, IrValue pack, IrValue column, std::int64_t columns, std::int64_t width);
@@ -347,9 +380,12 @@ class Body {
   void call(ValueId, const core::Call&);
 
   llvm::Function* function_;
+  IrValue worker_ = nullptr;  // in a piece of a parallel loop: the thread that does it, index_type
   llvm::BasicBlock* exit_;
   llvm::AllocaInst* code_;
   llvm::DISubprogram* subprogram_;
+  std::string title_;
+  Span here_;
   std::uint64_t stack_used_ = 0;
   Lifetime now_;                         // the statement at hand
   llvm::MDNode* independent_ = nullptr;  // the group of accesses of the loops being written

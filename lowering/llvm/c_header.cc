@@ -149,6 +149,9 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
   text += " * Scalars are passed by value, tensors as pointers to their elements; bool is a byte, 0 or 1.\n";
   text += " * A flag PORT_present comes with every port that is not present at each cycle. Memory that is\n";
   text += " * written must not overlap with any other argument.";
+  if (options.target.threads > 1)
+    text += "\n * Loops over large tensors run in up to " + std::to_string(options.target.threads) +
+            " threads (link librmlrt.a; rml_limit_threads of parallel.h).";
   if (faults || !program.straight) {
     text +=
         " A result other than 0 is a fault, which stays:\n"

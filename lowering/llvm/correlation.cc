@@ -55,26 +55,44 @@ Triple CorrelationCode::needed() const {
 
 // ---- all of it ------------------------------------------------------------------------------
 
-void CorrelationCode::emit(const std::function<void(IrValue)>& after) {
+void CorrelationCode::emit() {
+  each_image([] {}, [&](IrValue number) { return place(result_, times(number, c_.out * volume(c_.result))); });
+}
+
+void CorrelationCode::emit(const std::function<void()>& begin, const std::function<void(IrValue, IrValue)>& take) {
+  IrValue image = nullptr;
+  const auto prepare = [&] {
+    image = buffer(c_.out * volume(c_.result), "image");
+    begin();
+  };
+  each_image(prepare, [&](IrValue) { return image; }, take);
+}
+
+void CorrelationCode::each_image(const std::function<void()>& begin, const std::function<IrValue(IrValue)>& result,
+                                 const std::function<void(IrValue, IrValue)>& take) {
   PaddedImages images(body, dtype, c_.in, c_.source, c_.before, needed());
-  images.prepare();
   image_ = images.extent();
   IrValue filters = along_channels_ ? transposed_filters() : filter_;
   const std::int64_t filters_of_group =
       along_channels_ ? c_.in * c_.window_size() * padded_out_ : c_.out * c_.in * c_.window_size();
-  body.loop(c_.batch, [&](IrValue n) {
-    body.loop(c_.groups, [&](IrValue g) {
-      IrValue group = plus(times(n, c_.groups), g);
-      IrValue image = images.image(place(source_, times(group, c_.in * volume(c_.source))));
-      IrValue to = after ? result_ : place(result_, times(group, c_.out * volume(c_.result)));
-      IrValue filter = place(filters, times(g, filters_of_group));
-      if (along_channels_)
-        channels(image, filter, to);
-      else
-        columns(image, filter, to);
-      if (after) after(group);
-    });
-  });
+  const std::int64_t products = c_.groups * c_.out * c_.in * c_.window_size() * volume(c_.extent);
+  body.parallel(c_.batch, static_cast<double>(products) * body.nanoseconds_of_product(dtype),
+                [&](const Body::Rounds& some) {
+                  images.prepare();
+                  begin();
+                  body.loop(some, body.constant(c_.batch), [&](IrValue n) {
+                    body.loop(c_.groups, [&](IrValue g) {
+                      IrValue number = plus(times(n, c_.groups), g), to = result(number);
+                      IrValue image = images.image(place(source_, times(number, c_.in * volume(c_.source))));
+                      IrValue filter = place(filters, times(g, filters_of_group));
+                      if (along_channels_)
+                        channels(image, filter, to);
+                      else
+                        columns(image, filter, to);
+                      if (take) take(to, number);
+                    });
+                  });
+                });
 }
 
 // Where a row of outputs begins in the result's group of channels.

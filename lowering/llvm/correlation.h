@@ -110,9 +110,10 @@ class CorrelationCode : WindowCode {
       : WindowCode(body, c.dtype), c_(c), source_(source), filter_(filter), result_(result) {
     choose();
   }
-  // With `after`, `result` has room for one image and group of channels; it is called with the
-  // number of each when that is there.
-  void emit(const std::function<void(IrValue)>& after = {});
+  void emit();
+  // The result is not kept: each image and group of channels is handed out when it is there, with its number.
+  // `begin` is called first, and in each thread.
+  void emit(const std::function<void()>& begin, const std::function<void(IrValue image, IrValue number)>& take);
 
  private:
   using Sums = std::vector<llvm::AllocaInst*>;
@@ -120,6 +121,8 @@ class CorrelationCode : WindowCode {
   void choose_columns();
   void choose_channels();
   Triple needed() const;
+  void each_image(const std::function<void()>& begin, const std::function<IrValue(IrValue number)>& result,
+                  const std::function<void(IrValue result, IrValue number)>& take = {});
   IrValue result_place(IrValue output_channel, IrValue row);  // row: of axes 0 and 1, counted through
   void each_tap(const std::function<void(IrValue source, IrValue filter)>&, std::int64_t source_channel,
                 std::int64_t filter_channel, std::int64_t filter_tap);
@@ -167,6 +170,8 @@ class FilterGradientCode : WindowCode {
   // Calls f(output channel, its count) and f(offset in the source, of the sum, count) for all tiles.
   void each_output(const std::function<void(IrValue, std::int64_t)>& f);
   void each_input(std::int64_t most, const std::function<void(IrValue, IrValue, std::int64_t)>& f);
+  void each_row(const std::function<void(IrValue other, IrValue a, IrValue b)>& f);
+  void add_images(IrValue sums, std::int64_t sums_of_group);
   void tile(IrValue source, IrValue g, IrValue sums, const Tile&);
   IrValue adjoint(IrValue elements);
 
@@ -177,6 +182,7 @@ class FilterGradientCode : WindowCode {
   std::int64_t pitch_ = 0;       // of a row of g
   std::int64_t height_ = 1;      // output channels, or vectors of them, of a tile
   IrValue copy_ = nullptr;       // of g, where it is not read where it lies
+  Body::Rounds rows_;            // those that are computed here
   Triple image_{}, in_{}, out_{}, size_{};
 };
 

@@ -147,12 +147,12 @@ bool Body::convolution_pooled(ValueId v, PoolCode& pool, std::int64_t outputs, I
   const DType dtype = info(v).dtype;
   for (const ValueId x : a->operands) prepare(x);
   const Correlation correlation = forward(dtype, *c);
-  IrValue image = scratch(dtype, {c->out, c->windows.outputs()}, "image");
-  pool.prepare();
-  CorrelationCode(*this, correlation, address(a->operands[0]), address(a->operands[1]), image).emit([&](IrValue group) {
-    IrValue at = ir.CreateMul(group, constant(c->out * outputs), "", true, true);
-    pool.planes(image, offset(dtype, to, at), c->out);
-  });
+  CorrelationCode code(*this, correlation, address(a->operands[0]), address(a->operands[1]), nullptr);
+  code.emit([&] { pool.prepare(); },
+            [&](IrValue image, IrValue number) {
+              IrValue at = ir.CreateMul(number, constant(c->out * outputs), "", true, true);
+              pool.planes(image, offset(dtype, to, at), {}, c->out);
+            });
   return true;
 }
 

@@ -229,7 +229,7 @@ Body::Strips Body::find_strips(const std::vector<ValueId>& members, const Shape&
 
 // The loops of one strip after another: body(places of the members, offsets of the views) for every element.
 void Body::strips(Strips found, const std::vector<ValueId>& members, const Shape& shape,
-                  const std::vector<Strides>& views, const std::vector<IrValue>& to,
+                  const std::vector<Strides>& views, const std::vector<IrValue>& to, Work each,
                   const std::function<void(const std::vector<IrValue>&, const std::vector<IrValue>&)>& body) {
   const auto [kept, width] = found;
   const auto front = static_cast<std::ptrdiff_t>(kept);
@@ -242,14 +242,15 @@ void Body::strips(Strips found, const std::vector<ValueId>& members, const Shape
   Shape all(shape.begin(), shape.begin() + front), strip(shape.begin() + front, shape.end());
   all.push_back(shape.back() / width);
   strip.back() = width;
-  std::vector<IrValue> places = to;
-  for (std::size_t k = 0; k < members.size(); ++k) {
-    if (!reduces(info(members[k]))) continue;
-    places[k] = variable(
-        llvm::ArrayType::get(memory_type(module.context, info(members[k]).dtype), static_cast<std::uint64_t>(width)),
-        "sums");
-  }
-  walk(all, across, false, [&](const std::vector<IrValue>& begin) {
+  const auto calls = static_cast<double>(elements(strip));
+  each = {each.written, each.nanoseconds * calls, 1, each.least / calls};
+  walk(all, across, false, each, [&](const std::vector<IrValue>& begin) {
+    std::vector<IrValue> places = to;
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      if (!reduces(info(members[k]))) continue;
+      const auto size = static_cast<std::uint64_t>(width);
+      places[k] = variable(llvm::ArrayType::get(memory_type(module.context, info(members[k]).dtype), size), "sums");
+    }
     const auto each_sum = [&](bool out) {
       for (std::size_t k = 0; k < members.size(); ++k) {
         if (!reduces(info(members[k]))) continue;
@@ -328,9 +329,9 @@ void Body::loops(const std::vector<ValueId>& members) {
     }
   };
   if (const Strips found = find_strips(members, shape, views); found.width > 0)
-    strips(found, members, shape, views, to, body);
+    strips(found, members, shape, views, to, work(e, count), body);
   else
-    walk(shape, views, unrolled, [&](const std::vector<IrValue>& offsets) { body(to, offsets); });
+    walk(shape, views, unrolled, work(e, count), [&](const std::vector<IrValue>& offsets) { body(to, offsets); });
   independent_ = nullptr;
   for (std::size_t k = 0; k < count; ++k)
     if (reduces(info(members[k]))) end_reduction(members[k], to[k]);
@@ -367,8 +368,11 @@ void Body::product_pointwise(ValueId v, const Expression& e, std::size_t product
 
 // Axes along which all views advance evenly are merged, so that operands of one shape, or of
 // one shape and a scalar, are one loop.
-void Body::walk(const Shape& shape, const std::vector<Strides>& views, bool unrolled,
-                const std::function<void(const std::vector<IrValue>&)>& body) {
+void Body::walk(const Shape& shape, const std::vector<Strides>& views, bool unrolled, const Visit& visit) {
+  walk(shape, views, unrolled, {}, visit);
+}
+
+void Body::walk(const Shape& shape, const std::vector<Strides>& views, bool unrolled, Work work, const Visit& visit) {
   Shape extents;
   std::vector<Strides> merged(views.size());
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -387,9 +391,11 @@ void Body::walk(const Shape& shape, const std::vector<Strides>& views, bool unro
         merged[k].push_back(views[k][axis]);
     }
   }
+  std::size_t split = unrolled ? SIZE_MAX : split_axis(extents, merged, work);
+  Rounds rounds;
   std::function<void(std::size_t, const std::vector<IrValue>&)> nest = [&](std::size_t depth,
                                                                            const std::vector<IrValue>& offsets) {
-    if (depth == extents.size()) return body(offsets);
+    if (depth == extents.size()) return visit(offsets);
     const auto inside = [&](IrValue i) {
       std::vector<IrValue> inner = offsets;
       for (std::size_t k = 0; k < views.size(); ++k) {
@@ -404,10 +410,19 @@ void Body::walk(const Shape& shape, const std::vector<Strides>& views, bool unro
     if (unrolled) {
       for (std::int64_t i = 0; i < extents[depth]; ++i) inside(constant(i));
     } else {
-      loop(extents[depth], inside);
+      loop(depth == split ? rounds : Rounds{}, constant(extents[depth]), inside);
     }
   };
-  nest(0, std::vector<IrValue>(views.size(), constant(0)));
+  const std::vector<IrValue> begin(views.size(), constant(0));
+  if (split == SIZE_MAX) return nest(0, begin);
+  double each = work.nanoseconds;
+  for (const std::int64_t extent : extents) each *= static_cast<double>(extent);
+  const std::int64_t unit = split + 1 == extents.size() ? work.together : 1;
+  const std::int64_t count = (extents[split] + unit - 1) / unit;
+  parallel(count, each / static_cast<double>(count), [&](const Rounds& some) {
+    rounds = {place(constant(0), some.begin, unit), place(constant(0), some.end, unit)};
+    nest(0, begin);
+  });
 }
 
 }  // namespace rml::codegen

@@ -29,26 +29,34 @@ std::int64_t Body::tile_rows(DType dtype) const {
   return lanes(dtype) > 1 ? 6 : 2;
 }
 
-void Body::each_tile(std::int64_t extent, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body) {
+void Body::each_tile(const Rounds& tiles, std::int64_t extent, std::int64_t size,
+                     const std::function<void(IrValue, std::int64_t)>& body) {
   const std::int64_t whole = extent / size;
-  loop(whole, [&](IrValue i) { body(ir.CreateMul(i, constant(size), "", true, true), size); });
-  if (extent % size != 0) body(constant(whole * size), extent % size);
+  loop(tiles, constant(whole), [&](IrValue i) { body(ir.CreateMul(i, constant(size), "", true, true), size); });
+  if (extent % size == 0) return;
+  const auto rest = [&] { body(constant(whole * size), extent % size); };
+  if (tiles.end == nullptr) return rest();
+  when(ir.CreateICmpSGT(tiles.end, constant(whole)), rest);
 }
 
 // The rows of C; where their number is not known, the rest is in tiles of powers of two.
 void Body::each_row_tile(const Product& p, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body) {
-  if (p.all_m == nullptr) return each_tile(p.m, size, body);
+  if (p.all_m == nullptr) return each_tile(p.row_tiles, p.m, size, body);
   IrValue whole = ir.CreateUDiv(p.all_m, constant(size));
-  loop(whole, [&](IrValue i) { body(ir.CreateMul(i, constant(size), "", true, true), size); });
-  IrValue done = ir.CreateMul(whole, constant(size), "", true, true);
-  IrValue rest = ir.CreateSub(p.all_m, done);
-  std::int64_t height = 1;
-  while (height * 2 < size) height *= 2;
-  for (; height > 0; height /= 2) {
-    IrValue some = ir.CreateAnd(rest, constant(height));
-    when(ir.CreateICmpNE(some, constant(0)), [&] { body(done, height); });
-    done = ir.CreateAdd(done, some, "", true, true);
-  }
+  loop(p.row_tiles, whole, [&](IrValue i) { body(ir.CreateMul(i, constant(size), "", true, true), size); });
+  const auto behind = [&] {
+    IrValue done = ir.CreateMul(whole, constant(size), "", true, true);
+    IrValue rest = ir.CreateSub(p.all_m, done);
+    std::int64_t height = 1;
+    while (height * 2 < size) height *= 2;
+    for (; height > 0; height /= 2) {
+      IrValue some = ir.CreateAnd(rest, constant(height));
+      when(ir.CreateICmpNE(some, constant(0)), [&] { body(done, height); });
+      done = ir.CreateAdd(done, some, "", true, true);
+    }
+  };
+  if (p.row_tiles.end == nullptr) return behind();
+  when(ir.CreateICmpSGT(p.row_tiles.end, whole), behind);
 }
 
 // A few rows: B is read where it lies. Columns in vectors; the rest in halves of vectors, down to one.
@@ -58,10 +66,14 @@ void Body::tiles(const Product& p, const Sink& sink) {
   std::int64_t done = 0;
   for (std::int64_t width = widest; done < p.n; width /= 2) {
     const std::int64_t count = (p.n - done) / width;
-    loop(count, [&](IrValue j) {
-      IrValue column = ir.CreateAdd(constant(done), ir.CreateMul(j, constant(width)), "", true, true);
-      Panel panel{p.b, column, p.b_inner, p.b_column, width, width};
-      each_tile(p.m, rows, [&](IrValue i, std::int64_t height) { tile(p, panel, i, height, sink); });
+    const auto column_of = [&](IrValue j) {
+      return ir.CreateAdd(constant(done), ir.CreateMul(j, constant(width)), "", true, true);
+    };
+    parallel(count, static_cast<double>(width) * nanoseconds_of_sum(p, p.m), [&](const Rounds& some) {
+      loop(some, constant(count), [&](IrValue j) {
+        const Panel panel{p.b, column_of(j), p.b_inner, p.b_column, width, width};
+        each_tile({}, p.m, rows, [&](IrValue i, std::int64_t height) { tile(p, panel, i, height, sink); });
+      });
     });
     done += count * width;
   }
@@ -74,12 +86,21 @@ std::int64_t Body::block_depth(DType dtype) const {
 }
 
 void Body::gemm(const Product& p, const Sink& sink) {
-  const std::int64_t width = 2 * lanes(p.dtype), depth = std::min(p.inner, block_depth(p.dtype));
+  const std::int64_t depth = block_depth(p.dtype);
+  IrValue sums = nullptr;
   if (p.all_inner == nullptr && p.inner > depth + depth / 2) {
     if (p.all_m != nullptr)
       throw std::logic_error("code generation: no place for the sums of a product of unknown height");
-    return gemm_by_blocks(p, scratch(p.dtype, {p.m, p.n}, "sums"), sink);
+    sums = scratch(p.dtype, {p.m, p.n}, "sums");
   }
+  share_out(p, [&](const Product& part) {
+    if (sums != nullptr) return gemm_by_blocks(part, sums, sink);
+    gemm_panels(part, sink);
+  });
+}
+
+void Body::gemm_panels(const Product& p, const Sink& sink) {
+  const std::int64_t width = 2 * lanes(p.dtype), depth = std::min(p.inner, block_depth(p.dtype));
   IrValue pack = scratch(p.dtype, {p.all_inner != nullptr ? depth : p.inner, width}, "panel");
   const auto panel = [&](IrValue column, std::int64_t columns) {
     fill_panel(p, pack, column, columns, width);
@@ -87,7 +108,7 @@ void Body::gemm(const Product& p, const Sink& sink) {
       tile(p, {pack, constant(0), width, 1, columns, width, column}, i, height, sink);
     });
   };
-  each_tile(p.n, width, panel);
+  each_tile(p.panels, p.n, width, panel);
 }
 
 // To `to`, where the sums of blocks wait: any extents may be known only while running.
@@ -96,7 +117,13 @@ void Body::gemm_into(const Product& p, IrValue to) {
   const Sink keep = [&](const Spot& at, IrValue vector, std::int64_t count) {
     store_elements(p.dtype, vector, count, offset(p.dtype, to, at.offset), access);
   };
-  if (p.all_inner == nullptr) return gemm_by_blocks(p, to, keep);
+  share_out(p, [&](const Product& part) {
+    if (part.all_inner == nullptr) return gemm_by_blocks(part, to, keep);
+    gemm_by_unknown_blocks(part, to, keep);
+  });
+}
+
+void Body::gemm_by_unknown_blocks(const Product& p, IrValue to, const Sink& keep) {
   const std::int64_t depth = block_depth(p.dtype);
   const auto block = [&](IrValue begin, bool first) {
     Product part = p;
@@ -105,7 +132,7 @@ void Body::gemm_into(const Product& p, IrValue to) {
     part.a = offset(p.dtype, p.a, place(constant(0), begin, p.a_inner));
     part.b = offset(p.dtype, p.b, place(constant(0), begin, p.b_inner));
     part.so_far = first ? nullptr : to;
-    gemm(part, keep);
+    gemm_panels(part, keep);
   };
   block(constant(0), true);
   IrValue more = ir.CreateUDiv(ir.CreateSub(p.all_inner, constant(1)), constant(depth));
@@ -131,10 +158,10 @@ void Body::gemm_by_blocks(const Product& p, IrValue sums, const Sink& sink) {
     block.so_far = begin == 0 ? nullptr : sums;
     const bool last = begin + step >= p.inner;
     if (last) {
-      gemm(block, sink);
+      gemm_panels(block, sink);
     } else {
       block.c = constant(0);
-      gemm(block, keep);
+      gemm_panels(block, keep);
     }
   }
 }

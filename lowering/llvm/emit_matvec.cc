@@ -22,12 +22,14 @@ void Body::dots(const Product& p, const Sink& sink) {
   // At least eight sums at a time hide the latency of an addition.
   const std::int64_t blocks = std::min(std::max<std::int64_t>(8 / lane_count, 1), p.m / lane_count);
   const std::int64_t rows = blocks * lane_count;
-  loop(p.m / rows, [&](IrValue i) {
-    for (std::int64_t k = 0; k < blocks; ++k) {
-      IrValue first =
-          ir.CreateAdd(ir.CreateMul(i, constant(rows), "", true, true), constant(k * lane_count), "", true, true);
-      sink(spot(p, first, constant(0)), dots_of(p, first, lane_count), lane_count);
-    }
+  parallel(p.m / rows, static_cast<double>(rows) * nanoseconds_of_sum(p, 1), [&](const Rounds& some) {
+    loop(some, constant(p.m / rows), [&](IrValue i) {
+      for (std::int64_t k = 0; k < blocks; ++k) {
+        IrValue first =
+            ir.CreateAdd(ir.CreateMul(i, constant(rows), "", true, true), constant(k * lane_count), "", true, true);
+        sink(spot(p, first, constant(0)), dots_of(p, first, lane_count), lane_count);
+      }
+    });
   });
   for (std::int64_t done = p.m / rows * rows; done < p.m; done = std::min(done + lane_count, p.m)) {
     const std::int64_t first = std::min(done, p.m - lane_count), again = done - first;

@@ -50,24 +50,28 @@ void Body::packed_product(const Product& asked, std::size_t k, const Sink& sink)
       there,
       [&] {
         IrValue flag = at(module.layout.pack_flags[k]), data = at(module.layout.packs[k]);
-        const auto each_panel = [&](const std::function<void(IrValue, IrValue, std::int64_t, std::int64_t)>& body) {
-          each_tile(p.n, width, [&](IrValue column, std::int64_t columns) {
+        using Panels = std::function<void(IrValue, IrValue, std::int64_t, std::int64_t)>;
+        const auto each_panel = [&](const Rounds& some, const Panels& body) {
+          each_tile(some, p.n, width, [&](IrValue column, std::int64_t columns) {
             IrValue panel = offset(p.dtype, data, place(constant(0), column, p.inner));
             body(panel, column, columns, (columns + vector - 1) / vector * vector);
           });
         };
         when(ir.CreateICmpEQ(ir.CreateLoad(ir.getInt8Ty(), flag), ir.getInt8(0)), [&] {
-          each_panel([&](IrValue panel, IrValue column, std::int64_t columns, std::int64_t wide) {
+          each_panel({}, [&](IrValue panel, IrValue column, std::int64_t columns, std::int64_t wide) {
             fill_panel(p, panel, column, columns, wide);
           });
           ir.CreateStore(ir.getInt8(1), flag);
         });
-        each_panel([&](IrValue panel, IrValue column, std::int64_t columns, std::int64_t wide) {
-          const std::int64_t rows = p.m <= 4 ? p.m : std::min(tile_rows(p.dtype), p.m);
-          each_tile(p.m, rows, [&](IrValue i, std::int64_t height) {
-            tile(p, {panel, constant(0), wide, 1, columns, wide, column}, i, height, sink);
-          });
-        });
+        const std::int64_t rows = p.m <= 4 ? p.m : std::min(tile_rows(p.dtype), p.m);
+        parallel((p.n + width - 1) / width, static_cast<double>(width) * nanoseconds_of_sum(p, p.m),
+                 [&](const Rounds& some) {
+                   each_panel(some, [&](IrValue panel, IrValue column, std::int64_t columns, std::int64_t wide) {
+                     each_tile({}, p.m, rows, [&](IrValue i, std::int64_t height) {
+                       tile(p, {panel, constant(0), wide, 1, columns, wide, column}, i, height, sink);
+                     });
+                   });
+                 });
       },
       [&] { product(plain, sink); });
 }

@@ -107,9 +107,13 @@ IrValue PoolCode::reduced(const Vectors& taps) {
   return ir.CreateSelect(unordered, llvm::ConstantFP::getNaN(result->getType()), result);
 }
 
-void PoolCode::planes(IrValue from, IrValue to, std::int64_t n) {
+double PoolCode::nanoseconds_of_plane() const {
+  return static_cast<double>(volume(in_)) * static_cast<double>(byte_size(dtype)) * 4 * Body::nanoseconds_of_byte;
+}
+
+void PoolCode::planes(IrValue from, IrValue to, const Body::Rounds& some, std::int64_t n) {
   const Triple& image = images_.extent();
-  body.loop(n, [&](IrValue channel) {
+  body.loop(some, body.constant(n), [&](IrValue channel) {
     IrValue plane = images_.image(place(from, times(channel, volume(in_))));
     IrValue out = place(to, times(channel, volume(out_)));
     each_block([&](IrValue row, IrValue column,
@@ -145,7 +149,7 @@ void PoolCode::adjoint_planes(IrValue x, IrValue g, IrValue to, std::int64_t n) 
   bool covered = true;
   for (const window::Axis& a : w_.axis) covered = covered && a.size == a.stride && a.out * a.stride == a.in;
   if (!covered) clear(to, n * volume(in_));
-  body.loop(n, [&](IrValue channel) {
+  const auto plane = [&](IrValue channel) {
     IrValue from = x == nullptr ? nullptr : place(x, times(channel, volume(in_)));
     IrValue into = place(to, times(channel, volume(in_))), out = place(g, times(channel, volume(out_)));
     each_block(
@@ -176,7 +180,9 @@ void PoolCode::adjoint_planes(IrValue x, IrValue g, IrValue to, std::int64_t n) 
             }
         },
         in_);
-  });
+  };
+  body.parallel(n, 2 * nanoseconds_of_plane(),
+                [&](const Body::Rounds& some) { body.loop(some, body.constant(n), plane); });
 }
 
 bool Body::pooling(ValueId v, const core::Apply& a) {
@@ -206,8 +212,11 @@ bool Body::pooling(ValueId v, const core::Apply& a) {
   if (adjoint) {
     code.adjoint_planes(of_g ? nullptr : address(a.operands[0]), address(a.operands.back()), to, channels);
   } else {
-    code.prepare();
-    code.planes(address(a.operands[0]), to, channels);
+    IrValue from = address(a.operands[0]);
+    parallel(channels, code.nanoseconds_of_plane(), [&](const Rounds& some) {
+      code.prepare();
+      code.planes(from, to, some, channels);
+    });
   }
   return true;
 }

@@ -84,7 +84,9 @@ void Body::products(ValueId v, ValueId a, ValueId b, bool unrolled, const Sink& 
   if (!unrolled) p.a = address(x.value), p.b = address(y.value);
   if (const auto pack = module.packs.of.find(v); pack != module.packs.of.end() && !unrolled)
     return packed_product(p, pack->second, sink);
-  walk(batch, views, unrolled, [&](const std::vector<IrValue>& at) {
+  const double each = static_cast<double>(p.m * p.inner * p.n) * nanoseconds_of_product(p.dtype);
+  const bool whole = elements(batch) >= module.options.target.threads;  // each product by one thread
+  walk(batch, views, unrolled, whole ? Work{1, each} : Work{}, [&](const std::vector<IrValue>& at) {
     if (unrolled) return product_unrolled(p, x.value, y.value, at, sink);
     Product one = p;
     one.a = offset(p.dtype, p.a, at[1]);

@@ -84,7 +84,8 @@ void Body::copy_strided(const Shape& shape, DType dtype, IrValue to, IrValue to_
                         ValueId from, IrValue from_offset, const Strides& from_strides) {
   const bool unrolled = elements(shape) <= small_elements;
   const std::vector<Access> access = unrolled ? std::vector<Access>(2) : separate(2);
-  walk(shape, {to_strides, from_strides}, unrolled, [&](const std::vector<IrValue>& at) {
+  const Work work{1, 2 * nanoseconds_of_byte * static_cast<double>(byte_size(dtype)), 64};
+  walk(shape, {to_strides, from_strides}, unrolled, work, [&](const std::vector<IrValue>& at) {
     IrValue value = element(from, ir.CreateAdd(from_offset, at[1], "", true, true), access[1]);
     store(dtype, value, offset(dtype, to, ir.CreateAdd(to_offset, at[0], "", true, true)), access[0]);
   });
@@ -121,7 +122,7 @@ void Body::copy_into(ValueId v, IrValue to, std::int64_t begin, const Strides& t
   std::vector<Strides> views = leaf_views(e);
   views.insert(views.begin(), to_strides);
   IrValue base = offset(info(v).dtype, to, constant(begin));
-  walk(shape, views, unrolled, [&](const std::vector<IrValue>& at) {
+  walk(shape, views, unrolled, work(e, 1), [&](const std::vector<IrValue>& at) {
     IrValue value = evaluate(e, std::span(at).subspan(1), std::span(access).subspan(1)).back();
     store(info(v).dtype, value, offset(info(v).dtype, base, at[0]), access[0]);
   });

@@ -39,28 +39,19 @@ Triple FilterGradientCode::needed() const {
   return n;
 }
 
+// Every image adds to all sums, so these are shared out; each thread has its own copies of the images.
 void FilterGradientCode::emit() {
   const std::int64_t pairs = c_.in * c_.windows.taps();
   const std::int64_t sums_of_group = along_channels_ ? pairs * padded_out_ : pairs * c_.out * lanes;
-  PaddedImages images(body, dtype, c_.in, in_, triple(c_.windows, &window::Axis::begin), needed());
-  images.prepare();
-  image_ = images.extent();
-  const std::int64_t rows = out_[0] * out_[1];
-  if (along_channels_ || pitch_ != out_[2]) {
-    const std::int64_t count = along_channels_ ? volume(out_) * padded_out_ : c_.out * rows * pitch_;
-    copy_ = buffer(count, "adjoint");
-    clear(copy_, count);
-  }
   IrValue sums = buffer(c_.groups * sums_of_group, "sums");
   clear(sums, c_.groups * sums_of_group);
-  body.loop(c_.batch, [&](IrValue n) {
-    body.loop(c_.groups, [&](IrValue k) {
-      IrValue group = plus(times(n, c_.groups), k);
-      IrValue source = images.image(place(x_, times(group, c_.in * volume(in_))));
-      IrValue g = adjoint(place(g_, times(group, c_.out * volume(out_))));
-      image(source, g, place(sums, times(k, sums_of_group)));
-    });
-  });
+  const std::int64_t rows = (taps_in_tile_ ? c_.in : size_[2]) * size_[0] * size_[1];
+  const double products = static_cast<double>(c_.batch * c_.groups * c_.out * pairs * volume(out_));
+  body.parallel(rows, products * body.nanoseconds_of_product(dtype) / static_cast<double>(rows),
+                [&](const Body::Rounds& some) {
+                  rows_ = some;
+                  add_images(sums, sums_of_group);
+                });
   body.loop(c_.groups, [&](IrValue k) {
     IrValue to = place(result_, times(k, c_.out * pairs)), from = place(sums, times(k, sums_of_group));
     if (along_channels_) return transpose(to, pairs, from, padded_out_, pairs, c_.out);
@@ -71,6 +62,25 @@ void FilterGradientCode::emit() {
       any_order.setAllowReassoc();
       sum->setFastMathFlags(any_order);
       ir.CreateAlignedStore(sum, place(to, i), align);
+    });
+  });
+}
+
+void FilterGradientCode::add_images(IrValue sums, std::int64_t sums_of_group) {
+  PaddedImages images(body, dtype, c_.in, in_, triple(c_.windows, &window::Axis::begin), needed());
+  images.prepare();
+  image_ = images.extent();
+  if (along_channels_ || pitch_ != out_[2]) {
+    const std::int64_t count = along_channels_ ? volume(out_) * padded_out_ : c_.out * out_[0] * out_[1] * pitch_;
+    copy_ = buffer(count, "adjoint");
+    clear(copy_, count);
+  }
+  body.loop(c_.batch, [&](IrValue n) {
+    body.loop(c_.groups, [&](IrValue k) {
+      IrValue group = plus(times(n, c_.groups), k);
+      IrValue source = images.image(place(x_, times(group, c_.in * volume(in_))));
+      IrValue g = adjoint(place(g_, times(group, c_.out * volume(out_))));
+      image(source, g, place(sums, times(k, sums_of_group)));
     });
   });
 }
@@ -113,25 +123,35 @@ void FilterGradientCode::each_output(const std::function<void(IrValue, std::int6
   if (count % height_ != 0) f(body.constant(count / height_ * height_ * unit), count % height_);
 }
 
+// A row: the taps along the last axis of one channel, or the channels of one tap.
+void FilterGradientCode::each_row(const std::function<void(IrValue, IrValue, IrValue)>& f) {
+  const std::int64_t others = taps_in_tile_ ? c_.in : size_[2], of_other = size_[0] * size_[1];
+  if (rows_.begin == nullptr) {
+    return body.loop(others, [&](IrValue other) {
+      body.loop(size_[0], [&](IrValue a) { body.loop(size_[1], [&](IrValue b) { f(other, a, b); }); });
+    });
+  }
+  body.loop(rows_, body.constant(others * of_other), [&](IrValue row) {
+    IrValue tap = ir.CreateURem(row, body.constant(of_other));
+    f(ir.CreateUDiv(row, body.constant(of_other)), ir.CreateUDiv(tap, body.constant(size_[1])),
+      ir.CreateURem(tap, body.constant(size_[1])));
+  });
+}
+
 void FilterGradientCode::each_input(std::int64_t most, const std::function<void(IrValue, IrValue, std::int64_t)>& f) {
   const auto& axes = c_.windows.axis;
   const std::int64_t along = taps_in_tile_ ? size_[2] : c_.in;
   const std::int64_t parts = blocks_of(along, most), part = blocks_of(along, parts);
-  body.loop(taps_in_tile_ ? c_.in : size_[2], [&](IrValue other) {
-    body.loop(size_[0], [&](IrValue a) {
-      body.loop(size_[1], [&](IrValue b) {
-        IrValue line = plus(times(times(a, axes[0].dilation), image_[1]), times(b, axes[1].dilation));
-        IrValue row_tap = times(plus(times(a, size_[1]), b), size_[2]);
-        const auto at = [&](IrValue begin, std::int64_t count) {
-          IrValue channel = taps_in_tile_ ? other : begin, tap = taps_in_tile_ ? begin : other;
-          IrValue from =
-              plus(plus(times(channel, volume(image_)), times(line, image_[2])), times(tap, axes[2].dilation));
-          f(from, plus(plus(times(channel, c_.windows.taps()), row_tap), tap), count);
-        };
-        body.loop(along / part, [&](IrValue i) { at(times(i, part), part); });
-        if (along % part != 0) at(body.constant(along / part * part), along % part);
-      });
-    });
+  each_row([&](IrValue other, IrValue a, IrValue b) {
+    IrValue line = plus(times(times(a, axes[0].dilation), image_[1]), times(b, axes[1].dilation));
+    IrValue row_tap = times(plus(times(a, size_[1]), b), size_[2]);
+    const auto at = [&](IrValue begin, std::int64_t count) {
+      IrValue channel = taps_in_tile_ ? other : begin, tap = taps_in_tile_ ? begin : other;
+      IrValue from = plus(plus(times(channel, volume(image_)), times(line, image_[2])), times(tap, axes[2].dilation));
+      f(from, plus(plus(times(channel, c_.windows.taps()), row_tap), tap), count);
+    };
+    body.loop(along / part, [&](IrValue i) { at(times(i, part), part); });
+    if (along % part != 0) at(body.constant(along / part * part), along % part);
   });
 }
 

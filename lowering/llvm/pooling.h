@@ -14,10 +14,12 @@ class PoolCode : WindowCode {
   enum class Kind : std::uint8_t { maximum, sum, average };
   // divisor: of an average, for all windows.
   PoolCode(Body& b, DType d, const window::Windows& w, Kind kind, std::int64_t divisor);
-  void prepare();                                         // before the first plane
-  void planes(IrValue from, IrValue to, std::int64_t n);  // n channels that lie one after the other
+  void prepare();  // before the first plane
+  // Some of n channels that lie one after the other.
+  void planes(IrValue from, IrValue to, const Body::Rounds& some, std::int64_t n);
   // Of windows side by side: g added to a tensor of zeros where x has its maxima, or everywhere.
   void adjoint_planes(IrValue x, IrValue g, IrValue to, std::int64_t n);
+  double nanoseconds_of_plane() const;
   static bool side_by_side(const window::Windows&);
 
  private:

@@ -1,11 +1,13 @@
 // Differential fuzzing: every generated program must mean the same to the reference engine
 // and to compiled code at -O0 and -O2, also when its state is saved and loaded after every cycle.
 //
-//   differential_fuzz [--gradients] [--reference] [--operations] [--from SEED] [--count N] [--jobs N] [--print SEED]
+//   differential_fuzz [--gradients | --operations | --threads] [--reference] [--from SEED] [--count N] [--jobs N]
+//                     [--print SEED]
 //
 // With --gradients the programs train a node, whose gradients are first held to central differences;
 // with --reference that is all. With --operations they apply operators of the table, whatever it has, to
-// inputs; compiled with rounding left open (no --strict-math) they may differ by that.
+// inputs; compiled with rounding left open (no --strict-math) they may differ by that. With --threads programs on
+// larger tensors, and those of the other modes, must give the same bits in any number of threads.
 //
 // Each worker process takes every jobs-th seed and reports one letter per program through a
 // pipe; a worker that dies names the seed it was at. Programs the checker rejects
@@ -33,8 +35,10 @@
 #include "driver/pipeline.h"
 #include "frontend/render.h"
 #include "fuzz/check_differences.h"
+#include "fuzz/check_threads.h"
 #include "fuzz/draw_operation.h"
 #include "fuzz/generate_gradient_program.h"
+#include "fuzz/generate_wide_program.h"
 #include "lowering/validate_schedule.h"
 
 namespace rml::fuzz {
@@ -239,16 +243,21 @@ void tell_undrawn(std::uint64_t from, std::uint64_t count) {
 }
 
 struct Mode {
-  bool gradients = false, reference = false, operations = false;
+  bool gradients = false, reference = false, operations = false, threads = false;
 };
 
+GeneratedProgram generate(std::uint64_t seed, Mode mode) {
+  if (mode.threads && seed % 4 != 0) return generate_wide_program(seed);
+  if (mode.operations || (mode.threads && seed % 12 == 0)) return generate_operations(seed);
+  if (mode.gradients || (mode.threads && seed % 12 == 4)) return generate_gradient_program(seed);
+  return generate_program(seed);
+}
+
 Report check(std::uint64_t seed, Mode mode) {
-  if (mode.operations) return check_operations(generate_operations(seed), seed);
-  if (!mode.gradients) {
-    const GeneratedProgram g = generate_program(seed);
-    return check_engines(g, settled(g), seed, false);
-  }
-  const GeneratedProgram g = generate_gradient_program(seed);
+  const GeneratedProgram g = generate(seed, mode);
+  if (mode.threads) return check_threads(g, seed);
+  if (mode.operations) return check_operations(g, seed);
+  if (!mode.gradients) return check_engines(g, settled(g), seed, false);
   const Report differences = check_differences(g, seed);
   if (differences.outcome != agrees && differences.outcome != rejected) return differences;
   if (mode.reference) return differences;
@@ -338,8 +347,9 @@ int main(int argc, char** argv) {
     mode.gradients |= std::strcmp(argv[i], "--gradients") == 0;
     mode.reference |= std::strcmp(argv[i], "--reference") == 0;
     mode.operations |= std::strcmp(argv[i], "--operations") == 0;
+    mode.threads |= std::strcmp(argv[i], "--threads") == 0;
     if (std::strcmp(argv[i], "--gradients") == 0 || std::strcmp(argv[i], "--reference") == 0 ||
-        std::strcmp(argv[i], "--operations") == 0)
+        std::strcmp(argv[i], "--operations") == 0 || std::strcmp(argv[i], "--threads") == 0)
       continue;
     const std::pair<const char*, std::uint64_t*> options[] = {
         {"--from", &from}, {"--count", &count}, {"--jobs", &jobs}, {"--print", &print}};
@@ -352,9 +362,7 @@ int main(int argc, char** argv) {
     *option->second = std::strtoull(argv[++i], nullptr, 10);
   }
   if (printing) {
-    const GeneratedProgram g = mode.operations  ? generate_operations(print)
-                               : mode.gradients ? generate_gradient_program(print)
-                                                : generate_program(print);
+    const GeneratedProgram g = generate(print, mode);
     std::printf("%s(*\n%s*)\n", g.source.c_str(), rml::print_chronogram(g.inputs).c_str());
     return 0;
   }

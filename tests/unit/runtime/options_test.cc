@@ -24,14 +24,23 @@ TEST(Options, help_lists_ports_and_examples) {
                            "  images  f32[28,28]  base on c\n", "--input [NAME=]FILE", "--horizon N", "Examples:\n"}) {
     EXPECT_NE(outcome.out.find(text), std::string::npos) << text << "\n" << outcome.out;
   }
-  EXPECT_EQ(outcome.out.find("--threads"), std::string::npos);
 }
 
 TEST(Options, version) {
   EXPECT_EQ(run(sums_program(), {"--version"}).out.rfind("sums (sums.rml), rmlc runtime ", 0), 0u);
 }
 
-TEST(Options, planned_ones_are_refused) { EXPECT_EQ(misused({"--threads", "4"}), "--threads is not available yet\n"); }
+TEST(Options, threads_are_at_most_those_it_was_built_for) {
+  EXPECT_EQ(run(sums_program(), {"--threads", "1", "--version"}).status, 0);
+  EXPECT_EQ(misused({"--threads", "4"}),
+            "--threads 4: the program was built for one thread; give --threads to rmlc build\n");
+  EXPECT_NE(misused({"--threads", "0"}).find("--threads"), std::string::npos);
+  rml_program two = sums_program();
+  two.threads = 2;
+  EXPECT_EQ(run(two, {"--threads", "2", "--version"}).status, 0);
+  EXPECT_EQ(run(two, {"--threads", "3"}).err,
+            "--threads 3: the program was built for 2 threads; give --threads to rmlc build\n");
+}
 
 TEST(Options, misspelt_and_malformed) {
   EXPECT_EQ(misused({"--cylces", "4"}), "unknown option '--cylces'; did you mean '--cycles'?\nsee --help\n");

@@ -1,0 +1,83 @@
+// Every loop that can be shared out is, however little it does.
+#include "fuzz/check_threads.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "driver/drive_program.h"
+#include "driver/engines.h"
+#include "driver/pipeline.h"
+#include "frontend/render.h"
+#include "runtime/parallel.h"
+
+namespace rml::fuzz {
+
+namespace {
+
+template <class T>
+bool both_nan(const Tensor& a, const Tensor& b, std::int64_t i) {
+  return std::isnan(a.as<T>()[i]) && std::isnan(b.as<T>()[i]);
+}
+
+// To the bit, but for which NaN it is.
+bool same(const Cell& a, const Cell& b) {
+  if (a.presence != b.presence || a.presence != Presence::present) return a.presence == b.presence;
+  const std::size_t size = byte_size(a.value.dtype());
+  const auto* x = static_cast<const std::byte*>(a.value.data());
+  const auto* y = static_cast<const std::byte*>(b.value.data());
+  for (std::int64_t i = 0; i < a.value.elements(); ++i) {
+    const std::size_t at = static_cast<std::size_t>(i) * size;
+    if (std::memcmp(x + at, y + at, size) == 0) continue;
+    if (a.value.dtype() == DType::f32 && both_nan<float>(a.value, b.value, i)) continue;
+    if (a.value.dtype() == DType::f64 && both_nan<double>(a.value, b.value, i)) continue;
+    return false;
+  }
+  return true;
+}
+
+std::string difference(const Driven& want, const Driven& got) {
+  if (want.stop != got.stop || want.stop_cycle != got.stop_cycle)
+    return "stops `" + want.stop + "` at " + std::to_string(want.stop_cycle) + " against `" + got.stop + "` at " +
+           std::to_string(got.stop_cycle);
+  for (std::size_t o = 0; o < want.outputs.size(); ++o)
+    for (std::size_t k = 0; k < want.outputs[o].cells.size(); ++k)
+      if (!same(want.outputs[o].cells[k], got.outputs[o].cells[k]))
+        return want.outputs[o].name + " differs at cycle " + std::to_string(k);
+  return "";
+}
+
+}  // namespace
+
+Report check_threads(const GeneratedProgram& g, std::uint64_t seed) {
+  Compilation c;
+  TargetOptions& target = c.options.target;
+  target.cpu = seed % 5 == 0 ? "generic" : "native";
+  target.strict_math = seed % 7 == 0;
+  const Front front = check_text(c, "generated.rml", g.source);
+  const auto errors = [&](Outcome o) { return Report{o, render_human(c.diagnostics, c.sources, false)}; };
+  if (c.failed()) return errors(failed);
+  const auto entry = find_entry(c, front);
+  const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
+  if (!elaborated || c.failed()) return errors(is_unproductive(c.diagnostics) ? rejected : failed);
+  const auto arranged = arrange(c, *elaborated, c.diagnostics);
+  if (!arranged) return errors(refused);
+  const DriveOptions options{.cycles = g.cycles, .seed = seed, .horizon = 0, .restarts = false};
+  for (const bool whole : {false, true}) {
+    c.options.whole_segment = whole;
+    const steps::Program program = lower(c, *arranged);
+    target.threads = 1;
+    const auto alone = load_compiled(c, program, {});
+    target.threads = 8, target.work_of_thread = 0;
+    const auto together = load_compiled(c, program, {});
+    if (!alone || !together) return errors(failed);
+    const Driven want = drive(alone->table(), g.inputs, options);
+    for (const std::uint32_t threads : {1u, 2u, 3u, 8u}) {
+      rml_limit_threads(threads);
+      const std::string found = difference(want, drive(together->table(), g.inputs, options));
+      if (!found.empty()) return {differs, std::to_string(threads) + " threads: " + found};
+    }
+  }
+  return {};
+}
+
+}  // namespace rml::fuzz

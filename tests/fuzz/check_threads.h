@@ -1,0 +1,11 @@
+// Compiled code in several threads against the same in one.
+#pragma once
+
+#include "fuzz/check_differences.h"
+
+namespace rml::fuzz {
+
+// The rows, and where a run stops, are the same to the bit for any number of threads, and the same as without any.
+Report check_threads(const GeneratedProgram&, std::uint64_t seed);
+
+}  // namespace rml::fuzz

@@ -1,0 +1,223 @@
+// Values are drawn from those that are there, each with its shape; an operand of a shape that none has becomes an
+// input. Numbers stay small, so that a program does not end in NaN.
+#include "fuzz/generate_wide_program.h"
+
+namespace rml::fuzz {
+
+namespace {
+
+class WideProgram {
+ public:
+  explicit WideProgram(std::uint64_t seed) : random_(seed) {}
+
+  GeneratedProgram run() {
+    out_.cycles = 2 + pick(4);
+    dtype_ = chance(70) ? DType::f32 : DType::f64;
+    end_ = input(DType::boolean, {});
+    const int kind = pick(10);
+    if (kind < 5) values();
+    if (kind == 5 || kind == 6) images();
+    if (kind == 7 || kind == 8) training();
+    if (kind == 9) segments();
+    std::string text = "import loss;\n\n" + nodes_ + "node main(" + inputs_ + ") -> (" + outputs_ + ")\n" + body_;
+    out_.source = std::move(text);
+    return std::move(out_);
+  }
+
+ private:
+  struct Known {
+    std::string name;
+    Shape shape;
+  };
+
+  int pick(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
+  bool chance(int percent) { return pick(100) < percent; }
+  std::int64_t extent() {
+    static constexpr std::int64_t usual[] = {1, 3, 10, 17, 33, 40, 64, 65, 100, 130, 257};
+    return usual[pick(std::size(usual))];
+  }
+  std::string type() const { return std::string(name(dtype_)); }
+
+  std::string input(DType dtype, const Shape& shape) {
+    const std::string name = "x" + std::to_string(out_.inputs.size());
+    inputs_ += (inputs_.empty() ? "" : ", ") + name + ": " + type_text(dtype, shape);
+    ChronogramRow row{name, {}};
+    for (std::int64_t k = 0; k < out_.cycles; ++k)
+      row.cells.push_back({Presence::present, random_tensor(random_, dtype, shape)});
+    out_.inputs.push_back(std::move(row));
+    return name;
+  }
+
+  const Known& add(const Shape& shape, const std::string& text) {
+    known_.push_back({"v" + std::to_string(known_.size()), shape});
+    body_ += "  " + known_.back().name + " = " + text + ";\n";
+    return known_.back();
+  }
+
+  void show(const std::string& name, const std::string& type) {
+    outputs_ += (outputs_.empty() ? "" : ", ") + name + ": " + type;
+  }
+
+  Known any() {
+    if (!known_.empty() && chance(80)) return known_[static_cast<std::size_t>(pick(static_cast<int>(known_.size())))];
+    const Shape shape = chance(70)   ? Shape{extent(), extent()}
+                        : chance(50) ? Shape{extent() * extent()}
+                                     : Shape{extent(), 3, extent()};
+    return {input(dtype_, shape), shape};
+  }
+
+  // Of that shape, or of one that broadcasts to it.
+  std::string operand(const Shape& shape) {
+    for (const Known& k : known_)
+      if (k.shape == shape && chance(50)) return k.name;
+    if (chance(20)) return "0.25";
+    if (shape.size() > 1 && chance(30)) return input(dtype_, {shape.back()});
+    return input(dtype_, shape);
+  }
+
+  void values() {
+    for (int k = 0, n = 3 + pick(8); k < n; ++k) value(any());
+    for (std::size_t k = known_.size() > 4 ? known_.size() - 4 : 0; k < known_.size(); ++k)
+      show(known_[k].name, type_text(dtype_, known_[k].shape));
+  }
+
+  void value(const Known& x) {
+    static constexpr const char* functions[] = {"tanh(@)", "0.5 * @",       "relu(@)",
+                                                "-@",      "sigmoid(@)",    "sqrt(abs(@))",
+                                                "cos(@)",  "log1p(abs(@))", "exp(minimum(@, 3.0))",
+                                                "atan(@)", "@ * @",         "tanh(@ * @ - 1.0)"};
+    static constexpr const char* pairs[] = {
+        "@ + #", "@ - #", "tanh(@ * #)", "maximum(@, #)", "0.5 * (@ + #)", "where(@ > #, @, #)", "@ / (1.0 + abs(#))"};
+    const auto filled = [](std::string text, const std::string& a, const std::string& b) {
+      std::string all;
+      for (const char c : text) all += c == '@' ? a : c == '#' ? b : std::string(1, c);
+      return all;
+    };
+    switch (const int kind = pick(12); kind) {
+      case 0:
+      case 1:
+      case 2:
+        add(x.shape, filled(functions[pick(std::size(functions))], x.name, ""));
+        return;
+      case 3:
+      case 4:
+      case 5:
+        add(x.shape, filled(pairs[pick(std::size(pairs))], x.name, operand(x.shape)));
+        return;
+      case 6:
+        return reduction(x);
+      case 7:
+        if (x.shape.size() == 2) return product(x);
+        add({elements(x.shape)}, "reshape([" + std::to_string(elements(x.shape)) + "], " + x.name + ")");
+        return;
+      case 8:
+        add(x.shape, "softmax(" + x.name + ")");
+        return;
+      case 9:
+        if (x.shape.size() == 2) add({x.shape[1], x.shape[0]}, "transpose(" + x.name + ")");
+        return;
+      case 10: {
+        const std::string state = "s" + std::to_string(known_.size());
+        body_ +=
+            "  " + state + " = zeros(" + to_string(x.shape) + ") fby tanh(0.5 * " + state + " + " + x.name + ");\n";
+        known_.push_back({state, x.shape});
+        return;
+      }
+      default: {  // can fail
+        const std::string by = input(DType::i32, x.shape);
+        add(x.shape, "cast(" + type() + ", cast(i32, 10.0 * " + x.name + ") / " +
+                         (chance(80) ? "maximum(" + by + ", 1)" : by) + ")");
+      }
+    }
+  }
+
+  static std::int64_t elements(const Shape& shape) {
+    std::int64_t n = 1;
+    for (const std::int64_t e : shape) n *= e;
+    return n;
+  }
+
+  void reduction(const Known& x) {
+    static constexpr const char* kinds[] = {"sum", "mean", "max", "min"};
+    const int axis = pick(static_cast<int>(x.shape.size()));
+    Shape shape = x.shape;
+    shape.erase(shape.begin() + axis);
+    const std::string kind = kinds[pick(std::size(kinds))];
+    const Known r = add(shape, kind + "(" + x.name + ", axis=" + std::to_string(axis) + ")");
+    if (axis == 0 && chance(60)) add(x.shape, x.name + " - 0.5 * " + r.name);
+  }
+
+  void product(const Known& x) {
+    const std::int64_t n = extent();
+    const bool turned = chance(40);
+    const std::string y = input(dtype_, turned ? Shape{n, x.shape[1]} : Shape{x.shape[1], n});
+    const Known p = add({x.shape[0], n}, "matmul(" + x.name + ", " + (turned ? "transpose(" + y + ")" : y) + ")");
+    if (chance(50)) add(p.shape, "tanh(0.1 * " + p.name + " + " + operand({n}) + ")");
+  }
+
+  // One or two layers of convolutions, or the gradients of them.
+  void images() {
+    const std::int64_t batch = 1 + pick(9), in = 1 + pick(4), side = 6 + pick(12), out = 1 + pick(9), tap = 1 + pick(3);
+    const bool pooled = chance(60);
+    const std::string x = input(dtype_, {batch, in, side, side}), w = input(dtype_, {out, in, tap, tap});
+    const std::string conv =
+        "conv(x, w, padding=" + std::to_string(pick(2)) + ", strides=" + std::to_string(1 + pick(2)) + ")";
+    const std::string pool = chance(50) ? "max_pool(" : "average_pool(";
+    nodes_ = "node layer(x, w) -> (y)\n  y = tanh(0.1 * " + (pooled ? pool + conv + ", 2)" : conv) + ");\n\n" +
+             "node total(x, w) -> (l)\n  l = sum(layer(x, param(w)) * 0.5);\n\n";
+    body_ += "  y = mean(layer(" + x + ", " + w + "), axis=0);\n  z = sum(y);\n";
+    body_ += "  l, dx, _ = diff total(" + x + ", " + w + ", true, -0.01);\n";
+    show("z", type());
+    show("l", type());
+    show("dx", type_text(dtype_, {batch, in, side, side}));
+  }
+
+  // A batch at every cycle.
+  void training() {
+    const std::int64_t batch = extent(), in = extent(), hidden = extent(), out = 1 + pick(12);
+    const std::string x = input(dtype_, {batch, in}), label = input(DType::i32, {batch});
+    const auto weight = [&](std::int64_t a, std::int64_t b) {
+      return "param(0.1 * cos(cast(" + type() + ", reshape([" + std::to_string(a) + ", " + std::to_string(b) +
+             "], iota(" + std::to_string(a * b) + ")))))";
+    };
+    nodes_ = "node model(x, label) -> (l)\n  h = tanh(matmul(x, " + weight(in, hidden) + ") + param(zeros([" +
+             std::to_string(hidden) + "])));\n  l = loss.cross_entropy(matmul(h, " + weight(hidden, out) +
+             "), label);\n\n";
+    body_ += "  l, dx = diff model(" + x + ", abs(" + label + ") % " + std::to_string(out) + ", true, -0.5);\n";
+    show("l", type());
+    show("dx", type_text(dtype_, {batch, in}));
+  }
+
+  // A sample or a few at every cycle, the step at the end of a segment.
+  void segments() {
+    out_.inputs[0].cells.back().value = Tensor::boolean(true);
+    const std::int64_t in = extent(), hidden = extent();
+    const bool rows = chance(40), recurrent = chance(40);
+    const std::int64_t count = 1 + pick(4);
+    const Shape shape = rows ? Shape{count, in} : Shape{in};
+    const std::string x = input(dtype_, shape);
+    const auto weight = [&](std::int64_t a, std::int64_t b) {
+      return "param_end(end, param(0.1 * cos(cast(" + type() + ", reshape([" + std::to_string(a) + ", " +
+             std::to_string(b) + "], iota(" + std::to_string(a * b) + "))))))";
+    };
+    const std::string zero = "zeros([" + (rows ? std::to_string(count) + ", " : "") + std::to_string(hidden) + "])";
+    nodes_ = "node model(end, x) -> (l)\n  h = tanh(matmul(x, " + weight(in, hidden) + ")" +
+             (recurrent ? " + matmul(fby_end(end, " + zero + ", h), " + weight(hidden, hidden) + ")" : "") +
+             ");\n  l = mean(h * h);\n\n";
+    body_ += "  l, dx = diff model(" + end_ + ", " + x + ", true, -0.5);\n";
+    show("l", type());
+    show("dx", type_text(dtype_, shape));
+  }
+
+  std::mt19937_64 random_;
+  GeneratedProgram out_;
+  DType dtype_{};
+  std::string nodes_, inputs_, outputs_, body_, end_;
+  std::vector<Known> known_;
+};
+
+}  // namespace
+
+GeneratedProgram generate_wide_program(std::uint64_t seed) { return WideProgram(seed).run(); }
+
+}  // namespace rml::fuzz

@@ -1,0 +1,76 @@
+"""Programs give the same rows, to the bit, in any number of threads: threads_test.py RMLC.
+
+Every node of wide.rml and of the segments in ../batching runs without threads and in 1, 2, 3 and 8, and a
+built program in fewer threads than it was built for.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+RMLC = sys.argv[1]
+HERE = pathlib.Path(__file__).parent
+WIDE, BATCHED = HERE / "wide.rml", HERE.parent / "batching" / "batched.rml"
+problems = []
+
+
+def output(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def compare(what, expected, found):
+    if found == expected:
+        return
+    status, rows, errors = found
+    lines = [f"{a!r} against {b!r}" for a, b in zip(expected[1].split("\n"), rows.split("\n")) if a != b]
+    problems.append(f"{what}: status {status}, {errors.strip()}\n" + "\n".join(lines[:3]))
+
+
+for program, node, cycles in (
+    (WIDE, "mlp", 5), (WIDE, "lenet", 3), (WIDE, "averages", 3), (WIDE, "elementwise", 4), (WIDE, "rows", 4),
+    (WIDE, "samples", 140), (WIDE, "faults", 5), (BATCHED, "lstm", 760), (BATCHED, "samples", 760),
+    (BATCHED, "rows", 760), (BATCHED, "deep", 760),
+):
+    command = [RMLC, "run", program, "--node", node, "--cycles", cycles]
+    for options in ([], ["--chunk", "segment"]):
+        expected = output(*command, *options)
+        if expected[0] != (1 if node == "faults" else 0) or len(expected[1].split("\n")) < min(cycles, 4):
+            problems.append(f"{node}: {expected}")
+        for threads in (2, 3, 8):
+            compare(f"{node} {options} in {threads} threads", expected, output(*command, *options, "--threads", threads))
+        if program == BATCHED:
+            small = output(*command, *options, "--threads", 3, "--work-of-thread", 0)
+            compare(f"{node} {options}, all loops shared out", expected, small)
+
+with tempfile.TemporaryDirectory() as folder:
+    built = pathlib.Path(folder) / "lenet"
+    status = output(RMLC, "build", WIDE, "--node", "lenet", "--threads", 3, "-o", built)
+    if status[0] != 0:
+        problems.append(f"build: {status}")
+    expected = output(built, "--cycles", 3, "--threads", 1)
+    for threads in (2, 3):
+        compare(f"built, in {threads} threads", expected, output(built, "--cycles", 3, "--threads", threads))
+    compare("built, as it was built", expected, output(built, "--cycles", 3))
+    refused = output(built, "--cycles", 3, "--threads", 4)
+    if refused[0] != 2 or "built for 3 threads" not in refused[2]:
+        problems.append(f"4 of 3 threads: {refused}")
+    # A C library in a shared object: the same results, and no thread is left when it is unloaded.
+    archive = pathlib.Path(RMLC).resolve().parent.parent / "lib" / "rmlc" / "librmlrt.a"
+    results = []
+    for threads in (1, 3):
+        place = pathlib.Path(folder) / str(threads)
+        place.mkdir()
+        for command in (
+            [RMLC, "build", WIDE, "--node", "rows", "--emit", "lib", "--threads", threads, "-o", place / "rows.o"],
+            ["cc", "-shared", "-o", place / "rows.so", place / "rows.o", archive, "-lm", "-Wl,--gc-sections"],
+            ["cc", "-Wall", "-Werror", "-I", place, "-o", place / "use", HERE / "use_library.c", "-ldl"],
+        ):
+            done = output(*command)
+            if done[0] != 0:
+                problems.append(f"{command}: {done}")
+        results.append(output(place / "use", place / "rows.so", threads))
+    if results[0][0] != 0:
+        problems.append(f"a library: {results[0]}")
+    compare("a library in 3 threads", results[0], results[1])
+sys.exit("\n".join(problems)[:4000] or 0)
