@@ -4,10 +4,13 @@
 //
 //   forward pass: p := cell 4; if first { q := cell 7; cell 4 := q; next := q } else { next := p }
 //
-// Nobody looks at `next`, so p is not loaded.
+// Nobody looks at `next`, so p is not loaded. Nor is what no statement of a unit looks at read from a queue, or pushed
+// there for it: a segment's product over all instants no longer needs the zeros that its sum began with.
 #include "lowering/drop_unused.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "lowering/mentions.h"
 
@@ -17,7 +20,8 @@ namespace {
 
 class Walk {
  public:
-  explicit Walk(const Core& core) : core_(core), used_(core.values.size()) {}
+  // popped: by QueueId, whether anybody reads it.
+  Walk(const Core& core, const std::vector<bool>& popped) : core_(core), popped_(popped), used_(core.values.size()) {}
 
   void block(steps::Block& block) {
     std::vector<steps::Statement> kept;
@@ -29,6 +33,7 @@ class Walk {
     std::ranges::reverse(kept);
     block.statements = std::move(kept);
   }
+  const std::vector<bool>& found() const { return used_; }
 
  private:
   bool used(ValueId v) const { return used_[v.index]; }
@@ -47,7 +52,7 @@ class Walk {
   bool keep(const steps::LoadArray& s) const { return used(s.value); }
   bool keep(const steps::StoreCell& s) { return use(s.value); }
   bool keep(const steps::StoreArray& s) { return use(s.value); }
-  bool keep(const steps::Push& s) { return use(s.value); }
+  bool keep(const steps::Push& s) { return popped_[s.queue.index] && use(s.value); }
   bool keep(const steps::StoreOutput& s) { return use(s.value); }
   bool keep(const steps::Assert& s) { return use(s.condition); }
   bool keep(const steps::Side& s) { return use(s.condition); }
@@ -71,6 +76,7 @@ class Walk {
   bool matters(ValueId v) const { return !core_.is_const(v) && !only_computes(core_, v); }
 
   const Core& core_;
+  const std::vector<bool>& popped_;
   std::vector<bool> used_;
 };
 
@@ -113,19 +119,89 @@ void drop_cells(steps::Program& program) {
   each([&](CellId& cell) { cell = now[cell.index]; });
 }
 
+// What no statement looks at, and no operand's presence depends on; something else still tells the unit's instants.
+void drop_operands(steps::Unit& unit, std::vector<bool> used) {
+  const auto paces = [](const steps::Operand& o) { return o.when.empty(); };
+  for (std::size_t k = unit.operands.size(); k-- > 0;) {
+    const steps::Operand& o = unit.operands[k];
+    const bool alone = paces(o) && unit.raw_inputs.empty() && std::ranges::count_if(unit.operands, paces) == 1;
+    if (!used[o.value.index] && !alone) {
+      unit.operands.erase(unit.operands.begin() + static_cast<std::ptrdiff_t>(k));
+      continue;
+    }
+    for (const auto* conditions : {&o.when, &o.needed})
+      for (const auto& [condition, positive] : *conditions) used[condition.index] = true;
+  }
+}
+
+// Queues that nobody reads go, and the readers of others are numbered anew.
+void drop_queues(steps::Program& program, const std::vector<bool>& popped) {
+  std::vector<QueueId> now(program.queues.size());
+  std::vector<steps::QueueInfo> kept;
+  for (std::size_t q = 0; q < now.size(); ++q) {
+    if (!popped[q]) continue;
+    now[q] = QueueId(kept.size());
+    kept.push_back(std::move(program.queues[q]));
+  }
+  program.queues = std::move(kept);
+  const auto each = [&](const auto& f) {
+    for (steps::Unit& unit : program.units) std::ranges::for_each(unit.operands, f);
+    std::ranges::for_each(program.emitter.operands, f);
+  };
+  std::vector<std::set<std::uint32_t>> readers(program.queues.size());
+  each([&](steps::Operand& o) {
+    o.queue = now[o.queue.index];
+    readers[o.queue.index].insert(o.reader);
+  });
+  for (std::size_t q = 0; q < readers.size(); ++q) {
+    if (readers[q].empty()) continue;  // an input's, which is taken from there by a statement
+    steps::QueueInfo& queue = program.queues[q];
+    std::vector<std::uint32_t> skips;
+    for (const std::uint32_t r : readers[q]) skips.push_back(r < queue.skips.size() ? queue.skips[r] : 0);
+    queue.skips = std::move(skips);
+    queue.readers = static_cast<std::uint32_t>(readers[q].size());
+  }
+  each([&](steps::Operand& o) {
+    const std::set<std::uint32_t>& all = readers[o.queue.index];
+    o.reader = static_cast<std::uint32_t>(std::distance(all.begin(), all.find(o.reader)));
+  });
+  for (auto* list : {&program.input_queues, &program.input_flags})
+    for (QueueId& q : *list)
+      if (q.valid()) q = now[q.index];
+  std::function<void(steps::Block&)> rename = [&](steps::Block& block) {
+    for (steps::Statement& s : block.statements) {
+      if (auto* push = std::get_if<steps::Push>(&s)) push->queue = now[push->queue.index];
+      if (auto* b = std::get_if<steps::Branch>(&s)) rename(*b->then_block), rename(*b->else_block);
+    }
+  };
+  for (steps::Unit& unit : program.units) each_block(unit, rename);
+}
+
 }  // namespace
 
+// Units come after those whose values they read.
 void drop_unused(steps::Program& program) {
-  for (steps::Unit& unit : program.units) {
-    Walk(*program.core).block(unit.instant);
-    for (steps::Pass& pass : unit.passes) {
-      // What the prologue sets are cells.
-      Walk(*program.core).block(pass.body);
-      Walk(*program.core).block(pass.prologue);
-    }
-    Walk(*program.core).block(unit.commit);
+  std::vector<bool> popped(program.queues.size());
+  for (const steps::Operand& o : program.emitter.operands) popped[o.queue.index] = true;
+  for (auto unit = program.units.rbegin(); unit != program.units.rend(); ++unit) {
+    for (const std::uint32_t input : unit->raw_inputs)
+      for (const auto* list : {&program.input_queues, &program.input_flags})
+        if (input < list->size() && (*list)[input].valid()) popped[(*list)[input].index] = true;
+    std::vector<bool> used(program.core->values.size());
+    const auto walk = [&](std::initializer_list<steps::Block*> blocks) {
+      for (steps::Block* block : blocks) {
+        Walk one(*program.core, popped);
+        one.block(*block);
+        for (std::size_t v = 0; v < used.size(); ++v) used[v] = used[v] || one.found()[v];
+      }
+    };
+    walk({&unit->instant, &unit->commit});
+    for (steps::Pass& pass : unit->passes) walk({&pass.body, &pass.prologue});  // what the prologue sets are cells
+    drop_operands(*unit, std::move(used));
+    for (const steps::Operand& o : unit->operands) popped[o.queue.index] = true;
   }
   drop_cells(program);
+  if (!program.straight) drop_queues(program, popped);
 }
 
 }  // namespace rml
