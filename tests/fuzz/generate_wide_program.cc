@@ -105,13 +105,14 @@ class WideProgram {
         add(x.shape, filled(pairs[pick(std::size(pairs))], x.name, operand(x.shape)));
         return;
       case 6:
-        return reduction(x);
+        if (!x.shape.empty()) reduction(x);
+        return;
       case 7:
         if (x.shape.size() == 2) return product(x);
         add({elements(x.shape)}, "reshape([" + std::to_string(elements(x.shape)) + "], " + x.name + ")");
         return;
       case 8:
-        add(x.shape, "softmax(" + x.name + ")");
+        if (!x.shape.empty()) add(x.shape, "softmax(" + x.name + ")");
         return;
       case 9:
         if (x.shape.size() == 2) add({x.shape[1], x.shape[0]}, "transpose(" + x.name + ")");
