@@ -51,6 +51,9 @@ def build_own(case, own, name, flags):
     """One of our programs for a case, as a C object with its driver; the path of the executable."""
     folder = BUILD / "own" / case.name / name.replace(" ", "_")
     folder.mkdir(parents=True, exist_ok=True)
+    made, sources = folder / own.node, [RMLC, *HERE.glob("*.rml"), *HERE.glob("*.cc"), *HERE.glob("*.h")]
+    if made.exists() and made.stat().st_mtime > max(f.stat().st_mtime for f in sources):
+        return made
     declared = re.findall(r"^const (\w+)", (HERE / own.source).read_text(), re.M)
     definitions = [word for key, value in own.definitions.items() if key in declared for word in ("-D", f"{key}={value}")]
     call([RMLC, "build", HERE / own.source, "--node", own.node, "-O3", "--cpu", "native", "--emit", "lib", *flags,
@@ -58,8 +61,8 @@ def build_own(case, own, name, flags):
     macros = [f"-D{key.upper()}={value}" for key, value in own.definitions.items()]
     call(["g++", "-std=c++20", "-O2", "-march=native", "-I", folder, "-I", PEERS, "-I", HERE, *macros,
           HERE / f"{own.driver or own.node}.cc", folder / f"{own.node}.a", RMLC.parent / "../lib/rmlc/librmlrt.a", "-lz",
-          "-lpthread", "-o", folder / own.node])
-    return folder / own.node
+          "-lpthread", "-o", made])
+    return made
 
 
 def own_commands(case, threads):
