@@ -52,7 +52,8 @@ def cases():
         def threaded(words):
             return [*words, THREADS] if words else []
 
-        found.append(Case(workload, parameters, own, [threaded(words) for words in cpp], python, threaded(onnx), threaded(old)))
+        compiled = [threaded(words) for words in cpp]
+        found.append(Case(workload, parameters, own, compiled, python, threaded(onnx), threaded(old)))
 
     for units in (32, 64, 128, 256, 512):
         add("lstm_infer", {"H": units}, [Own("lstm_infer", lstm(units))],
@@ -69,8 +70,8 @@ def cases():
         add("mlp_train", {"B": batch}, [Own("mlp_train", {"batch": batch})], [["mlp_train", batch]],
             "torch", "jax", "numpy", old=["torch_mlp_train.py", batch])
     add("mlp_per_sample", {"B": 64},
-        [Own("mlp_per_sample", {"batch": 64}, segments=True), Own("mlp_train", {"batch": 64}, label="rmlc, whole batches")],
-        [])
+        [Own("mlp_per_sample", {"batch": 64}, segments=True),
+         Own("mlp_train", {"batch": 64}, label="rmlc, whole batches")], [])
     for units in (64, 128):
         for length in (64, 128, 256):
             add("bilstm", {"H": units, "T": length}, [Own("bilstm", {**lstm(units), "length": length}, segments=True)],

@@ -51,15 +51,19 @@ def build_own(case, own, name, flags):
     """One of our programs for a case, as a C object with its driver; the path of the executable."""
     folder = BUILD / "own" / case.name / name.replace(" ", "_")
     folder.mkdir(parents=True, exist_ok=True)
+    made, sources = folder / own.node, [RMLC, *HERE.glob("*.rml"), *HERE.glob("*.cc"), *HERE.glob("*.h")]
+    if made.exists() and made.stat().st_mtime > max(f.stat().st_mtime for f in sources):
+        return made
     declared = re.findall(r"^const (\w+)", (HERE / own.source).read_text(), re.M)
-    definitions = [word for key, value in own.definitions.items() if key in declared for word in ("-D", f"{key}={value}")]
+    given = {key: value for key, value in own.definitions.items() if key in declared}
+    definitions = [word for key, value in given.items() for word in ("-D", f"{key}={value}")]
     call([RMLC, "build", HERE / own.source, "--node", own.node, "-O3", "--cpu", "native", "--emit", "lib", *flags,
           *definitions, "-o", folder / f"{own.node}.a"])
     macros = [f"-D{key.upper()}={value}" for key, value in own.definitions.items()]
     call(["g++", "-std=c++20", "-O2", "-march=native", "-I", folder, "-I", PEERS, "-I", HERE, *macros,
-          HERE / f"{own.driver or own.node}.cc", folder / f"{own.node}.a", RMLC.parent / "../lib/rmlc/librmlrt.a", "-lz",
-          "-lpthread", "-o", folder / own.node])
-    return folder / own.node
+          HERE / f"{own.driver or own.node}.cc", folder / f"{own.node}.a", RMLC.parent / "../lib/rmlc/librmlrt.a",
+          "-lz", "-lpthread", "-o", made])
+    return made
 
 
 def own_commands(case, threads):
@@ -73,7 +77,8 @@ def own_commands(case, threads):
             for variant, more in VARIANTS.items():
                 name = own.label + chunk + variant
                 if ONLY.search(name):
-                    found.append(([build_own(case, own, f"{name} {threads}", [*words, *more, *parallel])], {"OWN_NAME": name}))
+                    program = build_own(case, own, f"{name} {threads}", [*words, *more, *parallel])
+                    found.append(([program], {"OWN_NAME": name}))
     return found
 
 
@@ -87,7 +92,8 @@ def onnxruntime_library():
     """ONNX Runtime's C library, in its Python package, and with it the models that ort_run reads; or None."""
     if not imports(PYTHON, "onnx, onnxruntime"):
         return None
-    where = subprocess.run([PYTHON, "-c", "import onnxruntime; print(onnxruntime.__path__[0])"], capture_output=True, text=True)
+    where = subprocess.run([PYTHON, "-c", "import onnxruntime; print(onnxruntime.__path__[0])"],
+                           capture_output=True, text=True)
     libraries = list(pathlib.Path(where.stdout.strip()).glob("capi/libonnxruntime.so*"))
     if libraries and not (BUILD / "onnx").exists():
         call([PYTHON, "make_onnx.py", BUILD / "onnx"])
@@ -109,7 +115,8 @@ def commands(case, threads, modules, library):
     words = [case.workload, *(f"{key}={value}" for key, value in case.parameters.items())]
     for module in case.python:
         if module in modules and ONLY.search(module):
-            found.append(([PYTHON, HERE / f"peers_{module}.py", *words], {"TORCHINDUCTOR_CACHE_DIR": str(BUILD / "inductor")}))
+            cache = {"TORCHINDUCTOR_CACHE_DIR": str(BUILD / "inductor")}
+            found.append(([PYTHON, HERE / f"peers_{module}.py", *words], cache))
     if case.old and ONLY.search("old") and imports(OLD_PYTHON, "torch"):
         found.append(([OLD_PYTHON, *case.old], {}))
     return found
@@ -135,7 +142,8 @@ def table(case, threads, fastest):
     unit = next(iter(fastest.values()))["unit"]
     own = [name for name in fastest if name.startswith("rmlc") and "--fast-math" not in name]
     title = case.name + (f", {threads} threads" if threads > 1 else "")
-    print(f"\n| {title} | {unit} | " + "".join(f"{name} / it | " for name in own) + "|\n|---|---|" + "---|" * (len(own) + 1))
+    print(f"\n| {title} | {unit} | " + "".join(f"{name} / it | " for name in own) + "|")
+    print("|---|---|" + "---|" * (len(own) + 1))
     for peer, run in sorted(fastest.items(), key=lambda item: item[1]["min"]):
         ratios = "".join(f"{fastest[name]['min'] / run['min']:.2f} | " for name in own)
         remark = ""
