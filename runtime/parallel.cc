@@ -2,9 +2,9 @@
 // of its own share first, so that from cycle to cycle it touches the same data, then what others have not begun: a
 // thread that is late, or not there, holds nobody up.
 //
-// Pieces are taken by adding one to a share's word, which holds the number of the loop as well: a thread that is
-// late for a loop cannot take a piece of the next one by what it has read about this one. All is in static
-// memory, and one loop runs at a time. Of the C++ library nothing is needed when linking.
+// Pieces are taken by counting down a share's word, which holds the number of the loop as well: a thread that is
+// late for a loop finds no pieces left of it, whatever it has read of the next one. All is in static memory, and one
+// loop runs at a time. Of the C++ library nothing is needed when linking.
 #include "runtime/parallel.h"
 
 #include <pthread.h>
@@ -45,7 +45,7 @@ long processors() {
   return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-constexpr std::uint64_t word_of(std::uint32_t loop, std::uint32_t taken) { return (std::uint64_t{loop} << 32) | taken; }
+constexpr std::uint64_t word_of(std::uint32_t loop, std::uint32_t left) { return (std::uint64_t{loop} << 32) | left; }
 
 class Pool {
  public:
@@ -59,7 +59,7 @@ class Pool {
 
  private:
   struct alignas(64) Share {
-    std::atomic<std::uint64_t> word{0};  // the loop, and how many of its pieces are taken
+    std::atomic<std::uint64_t> word{0};  // the loop, and how many of its pieces are left
   };
   struct Worker {
     Pool* pool = nullptr;
@@ -173,7 +173,7 @@ std::uint32_t Pool::wait_for_loop(std::uint32_t last) {
   return number_.load();
 }
 
-// It may be over by now, and what is read be of a later one; no piece can be taken then.
+// It may be over by now, and what is read be of a later one, in part; it has no pieces left then.
 Pool::Loop Pool::read(std::uint32_t number) const {
   constexpr auto any = std::memory_order_relaxed;
   return {number, threads_.load(any), pieces_.load(any), piece_.load(any), context_.load(any), count_.load(any)};
@@ -188,10 +188,10 @@ std::uint32_t Pool::take_part(const Loop& loop, std::uint32_t worker) {
     const std::uint32_t share = (worker + k) % loop.threads;
     std::atomic<std::uint64_t>& word = shares_[share].word;
     for (std::uint64_t seen = word.load(std::memory_order_acquire);;) {
-      const auto taken = static_cast<std::uint32_t>(seen);
-      if (seen != word_of(loop.number, taken) || taken >= loop.pieces) break;
-      if (!word.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
-      const std::int64_t piece = std::int64_t{share} * loop.pieces + taken;
+      const auto left = static_cast<std::uint32_t>(seen);
+      if (left == 0 || seen != word_of(loop.number, left)) break;
+      if (!word.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+      const std::int64_t piece = std::int64_t{share} * loop.pieces + (loop.pieces - left);
       loop.piece(loop.context, begin_of(piece), begin_of(piece + 1), worker);
       ++done;
       seen = word.load(std::memory_order_acquire);
@@ -215,7 +215,7 @@ void Pool::run(rml_piece* piece, const void* context, std::int64_t count, std::u
   piece_.store(piece, any), context_.store(context, any), count_.store(count, any);
   threads_.store(threads, any), pieces_.store(pieces, any);
   unfinished_.store(threads * pieces, any);
-  for (std::uint32_t k = 0; k < threads; ++k) shares_[k].word.store(word_of(number, 0), std::memory_order_release);
+  for (std::uint32_t k = 0; k < threads; ++k) shares_[k].word.store(word_of(number, pieces), std::memory_order_release);
   number_.store(number);
   if (sleeping_.load() > 0) wake();
   const std::uint32_t done = take_part(read(number), 0);

@@ -70,6 +70,17 @@ TEST(parallel, what_a_loop_wrote_is_seen_by_the_next) {
   for (const double v : step.values) ASSERT_EQ(v, 1.0);
 }
 
+// A thread late for a loop of few pieces once took a piece of the next one, which has more; the loop never ended.
+TEST(parallel, loops_of_few_and_of_many_pieces) {
+  for (int k = 0; k < 100'000; ++k) {
+    for (const std::int64_t n : {2, 64}) {
+      const Counts counts(n);
+      rml_parallel(count_rounds, &counts, n, 1, 2);
+      expect_all_done(counts, 2);
+    }
+  }
+}
+
 TEST(parallel, threads_that_sleep_are_woken) {
   for (int k = 0; k < 20; ++k) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
