@@ -142,7 +142,9 @@ std::vector<OperatorInfo> adjoint_rows() {
 std::vector<OperatorInfo> convolution_operators() {
   std::vector<OperatorInfo> rows = forward_rows();
   for (OperatorInfo& info : adjoint_rows()) rows.push_back(std::move(info));
-  for (OperatorInfo& info : pooling_operators()) rows.push_back(std::move(info));
+  for (const auto family : {pooling_operators, resize_operators, grid_sample_operators}) {
+    for (OperatorInfo& info : family()) rows.push_back(std::move(info));
+  }
   return rows;
 }
 

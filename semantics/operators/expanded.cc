@@ -110,6 +110,12 @@ std::string_view slope_definition(const Application& app) {
   return "select(y == 0.0, zeros_like(x), sign(x) * pow(abs(x) / y, ord - 1.0))";
 }
 
+std::string_view curvature_definition(const Application& app) {
+  if (order(app) == 1 || std::isinf(order(app))) return "zeros_like(x)";
+  if (order(app) == 2) return "select(y == 0.0, zeros_like(x), 1.0 / y)";
+  return "select(y == 0.0, zeros_like(x), (ord - 1.0) * pow(abs(x) / y, ord - 2.0) / y)";
+}
+
 std::vector<OperatorInfo> norm_rows() {
   return {
       defined<"norm">(
@@ -119,14 +125,20 @@ std::vector<OperatorInfo> norm_rows() {
            "norm_slope(x, reshape(shape(sum(x, axis=axis, keepdims=1)), y), axis=axis, ord=ord)"},
           {"ReduceL2",
            "The root of order `ord`, at least 1 or infinite, of the sum of the absolute values to that power; the "
-           "largest absolute value where it is infinite. 0 of no elements. The gradient at 0 is 0; it has no second.",
+           "largest absolute value where it is infinite. 0 of no elements. The gradient at 0 is 0, and so is the second.",
            "norm([[3.0, 4.0], [6.0, 8.0]], axis=1) -- [5,10]"}),
       defined<"norm_slope">(
           {operand("x", real), operand("y", real), integers("axis", "all"), number_attribute("ord", "2")}, same(real),
           slope_shape, slope_definition,
-          {"none: a norm has no second derivative", "none: a norm has no second derivative"},
+          {"dy * norm_curvature(x, y, axis=axis, ord=ord)",
+           "-sum_to(dy * norm_curvature(x, y, axis=axis, ord=ord) * norm_slope(x, y, axis=axis), shape(y))"},
           {"", "The derivative by x of y, a norm of x that keeps its axes: the adjoint of norm.",
            "norm_slope([3.0, 4.0], [5.0]) -- [0.6,0.8]"}),
+      defined<"norm_curvature">(
+          {operand("x", real), operand("y", real), integers("axis", "all"), number_attribute("ord", "2")}, same(real),
+          slope_shape, curvature_definition, {"none: it is a second derivative", "none: it is a second derivative"},
+          {"", "The derivative of norm_slope by x, where y stays as it is; 0 where y is 0.",
+           "norm_curvature([3.0, 4.0], [5.0]) -- [0.2,0.2]"}),
   };
 }
 

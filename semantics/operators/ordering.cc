@@ -131,10 +131,17 @@ std::vector<OperatorInfo> ordering_operators() {
           {"CumProd", "Products of all elements so far, as cumsum has sums.", "cumprod([1, 2, 3]) -- [1,2,6]"}),
       kernel_row<rml_kernel_cumprod_gradient>(
           "cumprod_gradient", "rml_kernel_cumprod_gradient",
-          {operand("x", real), operand("dy", real), integers("axis", "all"), integers("exclusive", "0"),
+          {operand("x", real), operand("g", real), integers("axis", "all"), integers("exclusive", "0"),
            integers("reverse", "0")},
-          same(real), cumprod_gradient_shape, {"none: a derivative already", "none: a derivative already"},
-          {"", "What dy, the adjoint of cumprod(x), says of x.", "cumprod_gradient([2.0, 0.0], [1.0, 1.0]) -- [1,2]"}),
+          same(real), cumprod_gradient_shape,
+          {"cumprod_gradient(x, g * cumsum(dy / x, axis=axis, exclusive=exclusive, reverse=reverse), axis=axis, "
+           "exclusive=exclusive, reverse=reverse) - dy / x * cumprod_gradient(x, g, axis=axis, exclusive=exclusive, "
+           "reverse=reverse)",
+           "cumprod(x, axis=axis, exclusive=exclusive, reverse=reverse) * cumsum(dy / x, axis=axis, "
+           "exclusive=exclusive, reverse=reverse)"},
+          {"",
+           "What g, the adjoint of cumprod(x), says of x. Its own derivatives are right where no element of x is 0.",
+           "cumprod_gradient([2.0, 0.0], [1.0, 1.0]) -- [1,2]"}),
   };
 }
 

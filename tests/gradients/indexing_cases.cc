@@ -73,7 +73,10 @@ void add_orders(Cases& list) {
       list.push_back({op, {"f64[3, 2]"}, {"p", axis, "exclusive=1", "reverse=1"}});
       list.push_back({op, {"f64[2, 2]"}, {"p"}});
     }
+    for (const std::string_view flag : {"exclusive=0", "exclusive=1", "reverse=1"})
+      list.push_back({"cumprod_gradient", {"f64[3, 2]", "f64[3, 2]"}, {"1.75 + p", "q", axis, flag}});
   }
+  list.push_back({"cumprod_gradient", {"f64[2, 2]", "f64[4]"}, {"1.75 + p", "q", "exclusive=1", "reverse=1"}});
 }
 
 void add_contractions(Cases& list) {

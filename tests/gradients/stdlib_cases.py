@@ -239,9 +239,6 @@ for optimiser, constants in {"momentum": "0.9", "nesterov": "0.9", "adagrad": "1
 WITHOUT = {
     "nn.kernels": "draws numbers: it has no input",
     "spatial.channel_shape": "is a shape",
-    "spatial.linear_weights": "is a constant",
-    "spatial.centres": "is a constant",
-    "spatial.cubic_weights": "is a constant",
     "optim.steps": "counts",
     "activation.hardmax": "is constant between jumps, and stops the gradient",
     "nn.moved": "stops the gradient",
