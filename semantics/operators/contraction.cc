@@ -413,7 +413,7 @@ std::vector<OperatorInfo> contraction_operators() {
            "einsum(\"ij,j->i\", [[1, 2], [3, 4]], [1, 10]) -- [21,43]"}),
       contracting<Row::einsum_adjoint>("einsum_adjoint",
                                        {text_attribute("subscripts"), variadic("x", number), integers("parts")},
-                                       {"einsum_adjoint(subscripts, x..., dy, parts=concat(parts, [part]))"},
+                                       {"einsum_adjoint(subscripts, x..., dy, parts=concat(reshape([-1], parts), [part]))"},
                                        {"",
                                         "The adjoint of einsum: the operands, then the adjoint of the result; "
                                         "parts=[k] tells of which operand. With "
@@ -431,7 +431,7 @@ std::vector<OperatorInfo> contraction_operators() {
       contracting<Row::tensordot_adjoint>(
           "tensordot_adjoint",
           {variadic("x", number), integers("axes", "2"), integers("axes_b", "all"), integers("parts")},
-          {"tensordot_adjoint(x..., dy, axes=axes, axes_b=axes_b, parts=concat(parts, [part]))"},
+          {"tensordot_adjoint(x..., dy, axes=axes, axes_b=axes_b, parts=concat(reshape([-1], parts), [part]))"},
           {"", "The adjoint of tensordot, as einsum_adjoint is einsum's.",
            "tensordot_adjoint([1, 2], [3, 4], 10, axes=1, parts=[0]) -- [30,40]"}),
   };

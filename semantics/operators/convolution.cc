@@ -7,6 +7,7 @@
 // how attributes are read: window.h there.
 #include "runtime/kernels/convolution.h"
 
+#include "semantics/operators/resampling.h"
 #include "semantics/operators/windows.h"
 
 namespace rml {

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "semantics/operators/windows.h"
+#include "semantics/operators/resampling.h"
+#include "semantics/operators/rules.h"
 
 namespace rml {
 
@@ -23,9 +24,7 @@ std::string attributes_error(Attributes a) {
     return "the mode is \"linear\", \"nearest\" or \"cubic\", not \"" + a[0].text + "\"";
   if (!is_one(a[1].text, {"zeros", "border", "reflection"}))
     return "the padding is \"zeros\", \"border\" or \"reflection\", not \"" + a[1].text + "\"";
-  if (a[2].integers.size() != 1 || a[2].integers[0] < 0 || a[2].integers[0] > 1)
-    return "align_corners is 0 or 1, not " + to_string(a[2].integers);
-  return {};
+  return flag_error(a[2], "align_corners");
 }
 
 ShapeResult sampled(const Shape& x, const Shape& grid, Attributes attributes) {
@@ -102,7 +101,7 @@ std::vector<OperatorInfo> grid_sample_operators() {
           parameters({operand("x", real), operand("grid", real), operand("g", real)}), same(real), gradient_shape,
           {derivative, derivative, derivative},
           {"", "What g, the adjoint of grid_sample(x, grid), says of the grid.",
-           "grid_sample_gradient([[[[1.0, 3.0]]]], [[[[0.0, 0.0]]]], [[[[1.0]]]]) -- [[[2,0]]]"}),
+           "grid_sample_gradient([[[[1.0, 3.0]]]], [[[[0.0, 0.0]]]], [[[[1.0]]]], padding=\"border\") -- [[[2,0]]]"}),
   };
 }
 

@@ -8,7 +8,8 @@
 #include <cmath>
 
 #include "runtime/kernels/sampling.h"
-#include "semantics/operators/windows.h"
+#include "semantics/operators/resampling.h"
+#include "semantics/operators/rules.h"
 
 namespace rml {
 
@@ -27,12 +28,11 @@ std::string name_error(std::string_view what, const std::string_view (&names)[N]
 
 // Attributes: axis, size, mode, coordinates, scale, start, end, cubic, antialias, exclude_outside, value.
 std::string attributes_error(const Shape& x, Attributes a) {
-  for (const std::size_t k : {0, 1, 8, 9}) {
-    constexpr std::string_view names[] = {"axis", "size", "", "", "", "", "", "", "antialias", "exclude_outside"};
-    if (a[k].integers.size() != 1) return std::string(names[k]) + " is one integer, not " + to_string(a[k].integers);
-    if (k >= 8 && (a[k].integers[0] < 0 || a[k].integers[0] > 1))
-      return std::string(names[k]) + " is 0 or 1, not " + std::to_string(a[k].integers[0]);
-  }
+  for (const std::size_t k : {0, 1})
+    if (a[k].integers.size() != 1)
+      return std::string(k == 0 ? "axis" : "size") + " is one integer, not " + to_string(a[k].integers);
+  for (const std::string& error : {flag_error(a[8], "antialias"), flag_error(a[9], "exclude_outside")})
+    if (!error.empty()) return error;
   if (!normalized_axis(a[0].integers[0], x.size())) return axis_error(a[0].integers[0], x.size());
   if (a[1].integers[0] < 0) return "size " + std::to_string(a[1].integers[0]) + " is negative";
   if (std::string error = name_error("mode of resizing is", sampling::modes, a[2].text); !error.empty()) return error;

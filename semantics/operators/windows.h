@@ -30,9 +30,7 @@ struct Convolution {
 // An application of conv, conv_input_gradient, conv_weight_gradient or conv_transpose.
 Convolution convolution_of(std::string_view name, const Application&, const Shape& result);
 
-// Pooling, resizing, sampling: one file of rows for each.
+// Pooling and its like: one file of rows for each.
 std::vector<OperatorInfo> pooling_operators();
-std::vector<OperatorInfo> resize_operators();
-std::vector<OperatorInfo> grid_sample_operators();
 
 }  // namespace rml
