@@ -140,8 +140,8 @@ constexpr std::string_view edges = R"(## Where there is no value
   `argtopk`, `max_pool`. In gradients, the extrema of `min`, `max`, `minimum` and `maximum` share equally, a pool's first
   takes all.
 - A singular matrix stops the run in `solve`, `inverse`, `triangular_solve` and negative powers, as one that is not positive
-  definite does in `cholesky`; its determinant is 0, and `slogdet_parts` are 0 and -inf. Singular values and eigenvalues
-  that do not converge, those of NaN for one, stop the run.
+  definite does in `cholesky`; its determinant is 0, and `slogdet_parts` are 0 and -inf. Of a matrix that holds NaN or an
+  infinity all is NaN. Singular values and eigenvalues that do not converge stop the run.
 - Shapes that do not fit, axes that are not there, attributes of the wrong kind, more than 8 axes or 4294967296 elements
   are refused when the program is compiled, with the shapes and the call that led there.
 
