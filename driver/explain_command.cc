@@ -1,4 +1,4 @@
-// `rmlc explain`: the page of a diagnostic's code, or an operator's row of the table.
+// `rmlc explain`: the page of a diagnostic's code, an operator's row of the table, or the page of all rows.
 #include <iostream>
 
 #include "driver/commands.h"
@@ -40,6 +40,10 @@ void print(const OperatorInfo& op) {
 int explain_topic(Session&, const std::string& topic) {
   if (const auto code = code_from_name(topic)) {
     std::cout << explain(*code);
+    return exit_success;
+  }
+  if (topic == "operators") {
+    std::cout << operator_reference();
     return exit_success;
   }
   if (const auto op = operators().find(topic)) {

@@ -252,6 +252,12 @@ bool NodeDerivation::same_clock(ClockTermId a, ClockTermId b) {
   return true;
 }
 
+// Whether `when c`, or `when not c`, is on the clock that it samples, as that of a constant is.
+bool NodeDerivation::keeps_all(Symbol c, bool positive) const {
+  const auto known = constants_.find(c);
+  return known != constants_.end() && known->second == positive;
+}
+
 ExprId NodeDerivation::shape_expr(ExprId value) { return write_.call("shape", {value}); }
 
 // The flow as one of exactly the shape of e.

@@ -112,6 +112,7 @@ class NodeDerivation {
   void find_conditions(ExprId e);
   ExprId without_not(ExprId e) const;
   Symbol condition(ExprId e);
+  bool keeps_all(Symbol c, bool positive) const;
   bool same_clock(ClockTermId a, ClockTermId b);
   ExprId sampled(ExprId e, Symbol act);
   ExprId copy(ExprId e);
@@ -223,6 +224,7 @@ class NodeDerivation {
   std::map<ExprId, std::function<ast::Equation()>> special_;  // right-hand sides that change
   std::map<std::string, Symbol> activities_;                  // by how they are made
   std::map<Symbol, Sampling> sampled_from_;
+  std::map<Symbol, bool> constants_;  // conditions that are, and which
   std::vector<ast::Equation> backward_;
 };
 

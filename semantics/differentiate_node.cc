@@ -101,7 +101,9 @@ Symbol NodeDerivation::condition(ExprId e) {
           same_clock(checked_.clocks.expr_clocks[inner.index], checked_.clocks.expr_clocks[other.index]))
         hoisted_.emplace(other, s);
   }
-  return named(e);
+  const Symbol s = named(e);
+  if (const Condition c = conditions_.of(e); c.constant()) constants_.emplace(s, c.positive);
+  return s;
 }
 
 ExprId NodeDerivation::sampled(ExprId e, Symbol act) {
@@ -146,6 +148,7 @@ Symbol NodeDerivation::derived(const std::string& key, const std::string& hint, 
 std::string NodeDerivation::id(Symbol s) { return std::to_string(s.index); }
 
 Symbol NodeDerivation::act_when(Symbol act, Symbol c, bool positive) {
+  if (keeps_all(c, positive)) return act;
   const Symbol s = derived("when " + id(act) + (positive ? " " : " not ") + id(c), text(act) + "_" + text(c),
                            [&] { return write_.when(write_.name(act), c, positive); });
   sampled_from_.emplace(s, Sampling{act, c, positive});
@@ -153,6 +156,7 @@ Symbol NodeDerivation::act_when(Symbol act, Symbol c, bool positive) {
 }
 
 Symbol NodeDerivation::act_lift(Symbol act, Symbol c, bool positive) {
+  if (keeps_all(c, positive)) return act;
   return derived("lift " + id(act) + (positive ? " " : " not ") + id(c), text(act) + "_" + text(c), [&] {
     return positive ? write_.merge(c, write_.name(act), write_.boolean(false))
                     : write_.merge(c, write_.boolean(false), write_.name(act));
@@ -204,6 +208,7 @@ Symbol NodeDerivation::act_on(Symbol act, const std::vector<Sampling>& condition
 
 bool NodeDerivation::is_act_on(Symbol act, Symbol whole, const std::vector<Sampling>& conditions) const {
   for (std::size_t k = conditions.size(); k-- > 0;) {
+    if (keeps_all(conditions[k].condition, conditions[k].positive)) continue;
     const auto from = sampled_from_.find(act);
     if (from == sampled_from_.end() || from->second.condition != conditions[k].condition ||
         from->second.positive != conditions[k].positive)

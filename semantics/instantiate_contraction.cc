@@ -59,7 +59,10 @@ class Writer {
   }
 
  private:
-  std::int64_t extent(int index) const { return c_.extents[static_cast<std::size_t>(index)]; }
+  // -1 - k stands for the index of axis k of the result.
+  std::int64_t extent(int index) const {
+    return c_.extents[std::size_t(index < 0 ? c_.result.indices[std::size_t(-1 - index)] : index)];
+  }
   Shape shape(const Indices& indices) const {
     Shape s;
     for (const int index : indices) s.push_back(extent(index));
@@ -158,21 +161,25 @@ class Writer {
     g.value = reshaped(g.value, shape(have), spread);
     if (spread != shape(distinct)) g.value = make_("broadcast_to", {g.value}, {list(shape(distinct))}, shape(distinct));
     g.indices = distinct;
+    // An index that occurs again, as the k-th, is -1 - k. Its elements lie on a diagonal with those of the
+    // occurrence before, which may itself be one.
+    Indices labels;
     for (std::size_t k = 0; k < c_.result.indices.size(); ++k) {
       const int index = c_.result.indices[k];
-      const auto first =
-          static_cast<std::size_t>(std::ranges::find(c_.result.indices, index) - c_.result.indices.begin());
-      if (first == k) continue;
-      // The axes before the k-th are in order, those behind it follow, less what is repeated there.
+      const auto before =
+          std::find(c_.result.indices.rend() - static_cast<std::ptrdiff_t>(k), c_.result.indices.rend(), index);
+      labels.push_back(before == c_.result.indices.rend() ? index : -1 - static_cast<int>(k));
+      if (before == c_.result.indices.rend()) continue;
+      const auto previous = c_.result.indices.rend() - before - 1;
+      const int diagonal = labels[static_cast<std::size_t>(previous)];
+      // The axes before the k-th are in order, those behind it follow.
       Indices last = g.indices, whole = g.indices;
-      std::erase(last, index);
-      last.push_back(index);
-      whole.insert(whole.begin() + static_cast<std::ptrdiff_t>(k), index);
+      std::erase(last, diagonal);
+      last.push_back(diagonal);
+      whole.insert(whole.begin() + static_cast<std::ptrdiff_t>(k), labels.back());
       g = ordered(g, last);
-      g.value =
-          make_("sum_diagonal", {g.value},
-                {list(shape(whole)), one(0), one(static_cast<std::int64_t>(first)), one(static_cast<std::int64_t>(k))},
-                shape(whole));
+      g.value = make_("sum_diagonal", {g.value},
+                      {list(shape(whole)), one(0), one(previous), one(static_cast<std::int64_t>(k))}, shape(whole));
       g.indices = whole;
     }
     return reshaped(g.value, shape(g.indices), c_.result_shape);

@@ -333,7 +333,20 @@ void Emitter::emit_value(DraftId d) {
   core_[id] = {std::move(rhs), from.dtype, state(d).shape, ck, from.span, from.instance, from.name};
 }
 
+// Zeros or ones of so many elements that they are better made while running than kept in the program.
+std::optional<Tensor> repeated(const OperatorInfo& row, DType dtype, const Shape& shape) {
+  constexpr std::int64_t most = std::int64_t{1} << 28;
+  constexpr std::string_view rows[] = {"zeros", "ones", "zeros_like", "ones_like"};
+  if (*element_count(shape) <= most || std::ranges::find(rows, row.name) == std::end(rows)) return std::nullopt;
+  Tensor one(dtype, {});
+  row.evaluate({}, {}, {}, one);
+  return one;
+}
+
 core::Rhs Emitter::apply(DraftId d, const Apply& a, ClockId ck) {
+  if (const auto element = repeated(operators()[a.op], draft_[d].dtype, state(d).shape))
+    return core::Apply{
+        operators().require("broadcast_to"), {constant(*element)}, {integers_attribute(state(d).shape)}, 0};
   core::Apply made{a.op, operands(a.operands), std::get<std::vector<Attribute>>(rules_.attributes(a)), 0};
   if (operators()[a.op].random) {
     made.operands.push_back(cycle(ck));

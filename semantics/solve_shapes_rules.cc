@@ -196,7 +196,7 @@ Outcome<Shape> ShapeRules::apply_shape(DraftId d, const Apply& apply) const {
   }
   Problem wrong = problem(apply.operands.empty() ? Code::E0305 : Code::E0303, draft_[d].span,
                           written(row) + std::get<std::string>(result));
-  for (std::size_t k = 0; k < apply.operands.size() && apply.operands.size() <= 4; ++k)
+  for (std::size_t k = 0; k < apply.operands.size() && apply.operands.size() <= 6; ++k)
     wrong.secondary.push_back({draft_[apply.operands[k]].span, label_of(apply.operands[k])});
   return wrong;
 }

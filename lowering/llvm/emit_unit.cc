@@ -200,17 +200,17 @@ llvm::Function* UnitEmitter::emit_segment() {
 void set_initial(Body& body, const steps::CellInfo& cell, IrValue place) {
   auto& ir = body.ir;
   const llvm::Align align(byte_size(cell.dtype));
-  Tensor zeros;
-  const bool given =
-      cell.initial.elements() == elements(cell.shape) && cell.initial.bytes() > 0 && cell.initial.dtype() == cell.dtype;
-  const Tensor& initial = given ? cell.initial : (zeros = Tensor(cell.dtype, cell.shape));
-  if (elements(cell.shape) > small_elements) {
-    if (all_zero(initial))
-      ir.CreateMemSet(place, ir.getInt8(0), initial.bytes(), align);
+  const std::int64_t count = elements(cell.shape);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(count) * byte_size(cell.dtype);
+  const bool given = cell.initial.elements() == count && bytes > 0 && cell.initial.dtype() == cell.dtype;
+  if (count > small_elements) {  // zeros may be more than fit into memory here
+    if (!given || all_zero(cell.initial))
+      ir.CreateMemSet(place, ir.getInt8(0), bytes, align);
     else
-      ir.CreateMemCpy(place, align, body.module.tensor(initial), align, initial.bytes());
+      ir.CreateMemCpy(place, align, body.module.tensor(cell.initial), align, bytes);
     return;
   }
+  const Tensor initial = given ? cell.initial : Tensor(cell.dtype, cell.shape);
   for (std::int64_t i = 0; i < initial.elements(); ++i) {
     body.store(cell.dtype, element_constant(body.module.context, initial, i),
                body.offset(cell.dtype, place, body.constant(i)));

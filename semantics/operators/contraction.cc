@@ -411,14 +411,14 @@ std::vector<OperatorInfo> contraction_operators() {
            "result. Indices that the result lacks are summed over, one that an operand has twice takes its diagonal; "
            "`...` are all other axes, which broadcast. Without -> the result has the letters that occur once, sorted.",
            "einsum(\"ij,j->i\", [[1, 2], [3, 4]], [1, 10]) -- [21,43]"}),
-      contracting<Row::einsum_adjoint>("einsum_adjoint",
-                                       {text_attribute("subscripts"), variadic("x", number), integers("parts")},
-                                       {"einsum_adjoint(subscripts, x..., dy, parts=concat(parts, [part]))"},
-                                       {"",
-                                        "The adjoint of einsum: the operands, then the adjoint of the result; "
-                                        "parts=[k] tells of which operand. With "
-                                        "more parts, the adjoint of that again.",
-                                        "einsum_adjoint(\"i,i->\", [1, 2], [3, 4], 10, parts=[0]) -- [30,40]"}),
+      contracting<Row::einsum_adjoint>(
+          "einsum_adjoint", {text_attribute("subscripts"), variadic("x", number), integers("parts")},
+          {"einsum_adjoint(subscripts, x..., dy, parts=concat(reshape([-1], parts), [part]))"},
+          {"",
+           "The adjoint of einsum: the operands, then the adjoint of the result; "
+           "parts=[k] tells of which operand. With "
+           "more parts, the adjoint of that again.",
+           "einsum_adjoint(\"i,i->\", [1, 2], [3, 4], 10, parts=[0]) -- [30,40]"}),
       contracting<Row::tensordot>(
           "tensordot", {operand("a", number), operand("b", number), integers("axes", "2"), integers("axes_b", "all")},
           {"tensordot_adjoint(a, b, dy, axes=axes, axes_b=axes_b, parts=[0])",
@@ -431,7 +431,7 @@ std::vector<OperatorInfo> contraction_operators() {
       contracting<Row::tensordot_adjoint>(
           "tensordot_adjoint",
           {variadic("x", number), integers("axes", "2"), integers("axes_b", "all"), integers("parts")},
-          {"tensordot_adjoint(x..., dy, axes=axes, axes_b=axes_b, parts=concat(parts, [part]))"},
+          {"tensordot_adjoint(x..., dy, axes=axes, axes_b=axes_b, parts=concat(reshape([-1], parts), [part]))"},
           {"", "The adjoint of tensordot, as einsum_adjoint is einsum's.",
            "tensordot_adjoint([1, 2], [3, 4], 10, axes=1, parts=[0]) -- [30,40]"}),
   };

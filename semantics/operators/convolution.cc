@@ -7,6 +7,7 @@
 // how attributes are read: window.h there.
 #include "runtime/kernels/convolution.h"
 
+#include "semantics/operators/resampling.h"
 #include "semantics/operators/windows.h"
 
 namespace rml {
@@ -142,7 +143,9 @@ std::vector<OperatorInfo> adjoint_rows() {
 std::vector<OperatorInfo> convolution_operators() {
   std::vector<OperatorInfo> rows = forward_rows();
   for (OperatorInfo& info : adjoint_rows()) rows.push_back(std::move(info));
-  for (OperatorInfo& info : pooling_operators()) rows.push_back(std::move(info));
+  for (const auto family : {pooling_operators, resize_operators, grid_sample_operators}) {
+    for (OperatorInfo& info : family()) rows.push_back(std::move(info));
+  }
   return rows;
 }
 

@@ -74,13 +74,8 @@ ShapeResult solve_shape(const Application& app) {
 }
 
 ShapeResult triangular_solve_shape(const Application& app) {
-  constexpr std::string_view names[] = {"lower", "unit"};
-  for (std::size_t k = 0; k < 2; ++k) {
-    const std::vector<std::int64_t>& value = app.attributes[k].integers;
-    if (value.size() != 1 || value[0] < 0 || value[0] > 1) {
-      return std::string(names[k]) + " is 0 or 1, not " + to_string(value);
-    }
-  }
+  for (const std::string& error : {flag_error(app.attributes[0], "lower"), flag_error(app.attributes[1], "unit")})
+    if (!error.empty()) return error;
   return solve_shape(app);
 }
 

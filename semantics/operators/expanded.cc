@@ -51,6 +51,7 @@ ShapeResult reduced(const Application& app) {
   const Shape& x = app.operand_shapes[0];
   const auto axes = reduced_axes(app.attributes[0], x.size());
   if (!axes) return axes_error(app.attributes[0], x.size());
+  if (std::string error = flag_error(app.attributes[1], "keepdims"); !error.empty()) return error;
   Shape shape;
   for (std::size_t k = 0; k < x.size(); ++k) {
     if (!(*axes)[k])
@@ -103,11 +104,17 @@ ShapeResult slope_shape(const Application& app) {
 
 std::string_view slope_definition(const Application& app) {
   if (order(app) == 1) return "sign(x)";
-  if (order(app) == 2) return "select(y == 0.0, zeros_like(x), x / y)";
+  if (order(app) == 2) return "select(n == 0.0, zeros_like(x), x / n)";
   if (std::isinf(order(app)))
-    return "select(abs(x) == y, sign(x), zeros_like(x)) / "
-           "sum(select(abs(x) == y, ones_like(x), zeros_like(x)), axis=axis, keepdims=1)";
-  return "select(y == 0.0, zeros_like(x), sign(x) * pow(abs(x) / y, ord - 1.0))";
+    return "select(abs(x) == n, sign(x), zeros_like(x)) / "
+           "sum(select(abs(x) == n, ones_like(x), zeros_like(x)), axis=axis, keepdims=1)";
+  return "select(n == 0.0, zeros_like(x), sign(x) * pow(abs(x) / n, ord - 1.0))";
+}
+
+std::string_view curvature_definition(const Application& app) {
+  if (order(app) == 1 || std::isinf(order(app))) return "zeros_like(x)";
+  if (order(app) == 2) return "select(n == 0.0, zeros_like(x), 1.0 / n)";
+  return "select(n == 0.0, zeros_like(x), (ord - 1.0) * pow(abs(x) / n, ord - 2.0) / n)";
 }
 
 std::vector<OperatorInfo> norm_rows() {
@@ -119,14 +126,21 @@ std::vector<OperatorInfo> norm_rows() {
            "norm_slope(x, reshape(shape(sum(x, axis=axis, keepdims=1)), y), axis=axis, ord=ord)"},
           {"ReduceL2",
            "The root of order `ord`, at least 1 or infinite, of the sum of the absolute values to that power; the "
-           "largest absolute value where it is infinite. 0 of no elements. The gradient at 0 is 0; it has no second.",
+           "largest absolute value where it is infinite. 0 of no elements. The gradient at 0 is 0, and so is the "
+           "second.",
            "norm([[3.0, 4.0], [6.0, 8.0]], axis=1) -- [5,10]"}),
       defined<"norm_slope">(
-          {operand("x", real), operand("y", real), integers("axis", "all"), number_attribute("ord", "2")}, same(real),
+          {operand("x", real), operand("n", real), integers("axis", "all"), number_attribute("ord", "2")}, same(real),
           slope_shape, slope_definition,
-          {"none: a norm has no second derivative", "none: a norm has no second derivative"},
-          {"", "The derivative by x of y, a norm of x that keeps its axes: the adjoint of norm.",
+          {"dy * norm_curvature(x, n, axis=axis, ord=ord)",
+           "-sum_to(dy * norm_curvature(x, n, axis=axis, ord=ord) * norm_slope(x, n, axis=axis), shape(n))"},
+          {"", "The derivative by x of n, a norm of x that keeps its axes: the adjoint of norm.",
            "norm_slope([3.0, 4.0], [5.0]) -- [0.6,0.8]"}),
+      defined<"norm_curvature">(
+          {operand("x", real), operand("n", real), integers("axis", "all"), number_attribute("ord", "2")}, same(real),
+          slope_shape, curvature_definition, {"none: it is a second derivative", "none: it is a second derivative"},
+          {"", "The derivative of norm_slope by x, where n stays as it is; 0 where n is 0.",
+           "norm_curvature([3.0, 4.0], [5.0]) -- [0.2,0.2]"}),
   };
 }
 
@@ -179,14 +193,16 @@ std::vector<OperatorInfo> expanded_operators() {
            "The mean squared distance to the mean over the given axes, or over all, the sum divided by the number of "
            "elements less `ddof`; NaN or infinite where that is not positive.",
            "var([1.0, 3.0], ddof=1) -- 2"}),
-      defined<"std">(spread(), same(real), reduced,
-                     [](const Application&) -> std::string_view {
-                       return "sqrt(sum(square(x - mean(x, axis=axis, keepdims=1)), axis=axis, keepdims=keepdims) / "
-                              "maximum(size(x, axis=axis) - ddof, 0.0))";
-                     },
-                     {"(x - mean(x, axis=axis, keepdims=1)) * reshape(shape(sum(x, axis=axis, keepdims=1)), "
-                      "select(y == 0.0, zeros_like(dy), dy / (y * (size(x, axis=axis) - cast_like(ddof, dy)))))"},
-                     {"", "The root of var; the gradient where it is 0 is 0.", "std([1.0, 3.0]) -- 1"}),
+      defined<"std">(
+          spread(), same(real), reduced,
+          [](const Application&) -> std::string_view {
+            return "sqrt(sum(square(x - mean(x, axis=axis, keepdims=1)), axis=axis, keepdims=keepdims) / "
+                   "maximum(size(x, axis=axis) - ddof, 0.0))";
+          },
+          {"(x - mean(x, axis=axis, keepdims=1)) * reshape(shape(sum(x, axis=axis, keepdims=1)), "
+           "select(y == 0.0, zeros_like(dy), dy / (select(y == 0.0, ones_like(y), y) * (size(x, axis=axis) - "
+           "cast_like(ddof, dy)))))"},
+          {"", "The root of var; the gradient where it is 0 is 0.", "std([1.0, 3.0]) -- 1"}),
       defined<"count_nonzero">(reduction(element), exactly(DType::i32), counted,
                                [](const Application& app) -> std::string_view {
                                  if (app.operand_dtypes[0] == DType::boolean)

@@ -99,8 +99,8 @@ std::vector<OperatorInfo> angle_rows() {
           {"", "The angle of the point with abscissa b and ordinate a; the gradient at the origin is NaN.",
            "atan2([0.0, -0.0], 1.0) -- [0,-0]"}),
       arithmetic<real, scalar::Hypot>(
-          "hypot", ScalarOp::hypot, "select(y == 0.0, zeros_like(dy), dy * (a / y))",
-          "select(y == 0.0, zeros_like(dy), dy * (b / y))",
+          "hypot", ScalarOp::hypot, "select(y == 0.0, zeros_like(dy), dy * (a / select(y == 0.0, ones_like(y), y)))",
+          "select(y == 0.0, zeros_like(dy), dy * (b / select(y == 0.0, ones_like(y), y)))",
           {"", "sqrt(a a + b b), without overflow on the way; the gradient at the origin is 0.",
            "hypot(3.0, 4.0) -- 5"}),
   };

@@ -86,6 +86,14 @@ ShapeResult checked_shape(std::vector<std::int64_t> extents) {
   return extents;
 }
 
+ShapeResult checked_constant(std::vector<std::int64_t> extents) {
+  constexpr std::int64_t most = std::int64_t{1} << 28;
+  ShapeResult shape = checked_shape(std::move(extents));
+  if (const auto* found = std::get_if<Shape>(&shape); found != nullptr && *element_count(*found) > most)
+    return "a constant of shape " + to_string(*found) + " has more than " + std::to_string(most) + " elements";
+  return shape;
+}
+
 ShapeResult broadcast_operands(const Application& app) {
   Shape shape;
   for (const Shape& operand : app.operand_shapes) {
@@ -99,6 +107,12 @@ ShapeResult broadcast_operands(const Application& app) {
 ShapeResult shape_attribute(const Application& app) { return checked_shape(app.attributes[0].integers); }
 
 ShapeResult same_shape(const Application& app) { return app.operand_shapes[0]; }
+
+std::string flag_error(const Attribute& attribute, std::string_view name) {
+  if (attribute.integers.size() == 1 && (attribute.integers[0] == 0 || attribute.integers[0] == 1)) return {};
+  return std::string(name) + " is 0 or 1, not " +
+         (attribute.scalar ? std::to_string(attribute.integers[0]) : to_string(attribute.integers));
+}
 
 std::string axis_error(std::int64_t axis, std::size_t rank) {
   return "axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank);

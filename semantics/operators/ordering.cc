@@ -16,12 +16,16 @@ using dtypes::number, dtypes::real;
 
 constexpr std::string_view positions_only = "none: positions do not change with the values";
 
-// One axis that exists, or none given; a flag of one integer for the rest.
-std::string axis_and_flags_error(const Application& app, std::size_t axis, std::size_t rank) {
-  for (std::size_t k = 0; k < app.attributes.size(); ++k) {
+// One integer, one axis that exists or none given, then flags.
+std::string axis_and_flags_error(const Application& app, std::size_t axis, std::size_t rank,
+                                 std::initializer_list<std::string_view> flags) {
+  for (std::size_t k = 0; k <= axis; ++k) {
     const Attribute& a = app.attributes[k];
     if (a.given && a.integers.size() != 1) return "one integer is needed, not " + to_string(a.integers);
   }
+  std::size_t next = axis;
+  for (const std::string_view flag : flags)
+    if (std::string error = flag_error(app.attributes[++next], flag); !error.empty()) return error;
   const Attribute& a = app.attributes[axis];
   return !a.given || normalized_axis(a.integers[0], rank) ? "" : axis_error(a.integers[0], rank);
 }
@@ -33,7 +37,7 @@ std::string too_long(std::int64_t extent) {
 
 ShapeResult sort_shape(const Application& app) {
   const Shape& x = app.operand_shapes[0];
-  if (std::string error = axis_and_flags_error(app, 0, x.size()); !error.empty()) return error;
+  if (std::string error = axis_and_flags_error(app, 0, x.size(), {"descending"}); !error.empty()) return error;
   if (std::string error = too_long(x[*normalized_axis(app.attributes[0].integers[0], x.size())]); !error.empty())
     return error;
   return x;
@@ -41,7 +45,7 @@ ShapeResult sort_shape(const Application& app) {
 
 ShapeResult argtopk_shape(const Application& app) {
   Shape x = app.operand_shapes[0];
-  if (std::string error = axis_and_flags_error(app, 1, x.size()); !error.empty()) return error;
+  if (std::string error = axis_and_flags_error(app, 1, x.size(), {"largest"}); !error.empty()) return error;
   const std::size_t axis = *normalized_axis(app.attributes[1].integers[0], x.size());
   const std::int64_t k = app.attributes[0].integers[0];
   if (k < 0 || k > x[axis])
@@ -62,14 +66,15 @@ std::int64_t order_scratch(const Application& app) {
 ShapeResult searchsorted_shape(const Application& app) {
   const Shape& sorted = app.operand_shapes[0];
   if (sorted.size() != 1) return "searchsorted looks in a vector, not in " + to_string(sorted);
-  if (app.attributes[0].integers.size() != 1) return "right is 0 or 1";
+  if (std::string error = flag_error(app.attributes[0], "right"); !error.empty()) return error;
   if (std::string error = too_long(sorted[0]); !error.empty()) return error;
   return app.operand_shapes[1];
 }
 
 ShapeResult accumulated_shape(const Application& app) {
   const Shape& x = app.operand_shapes[0];
-  if (std::string error = axis_and_flags_error(app, 0, x.size()); !error.empty()) return error;
+  if (std::string error = axis_and_flags_error(app, 0, x.size(), {"exclusive", "reverse"}); !error.empty())
+    return error;
   return app.attributes[0].given ? x : Shape{*element_count(x)};
 }
 
@@ -131,10 +136,17 @@ std::vector<OperatorInfo> ordering_operators() {
           {"CumProd", "Products of all elements so far, as cumsum has sums.", "cumprod([1, 2, 3]) -- [1,2,6]"}),
       kernel_row<rml_kernel_cumprod_gradient>(
           "cumprod_gradient", "rml_kernel_cumprod_gradient",
-          {operand("x", real), operand("dy", real), integers("axis", "all"), integers("exclusive", "0"),
+          {operand("x", real), operand("g", real), integers("axis", "all"), integers("exclusive", "0"),
            integers("reverse", "0")},
-          same(real), cumprod_gradient_shape, {"none: a derivative already", "none: a derivative already"},
-          {"", "What dy, the adjoint of cumprod(x), says of x.", "cumprod_gradient([2.0, 0.0], [1.0, 1.0]) -- [1,2]"}),
+          same(real), cumprod_gradient_shape,
+          {"cumprod_gradient(x, g * cumsum(dy / x, axis=axis, exclusive=exclusive, reverse=reverse), axis=axis, "
+           "exclusive=exclusive, reverse=reverse) - dy / x * cumprod_gradient(x, g, axis=axis, exclusive=exclusive, "
+           "reverse=reverse)",
+           "cumprod(x, axis=axis, exclusive=exclusive, reverse=reverse) * cumsum(dy / x, axis=axis, "
+           "exclusive=exclusive, reverse=reverse)"},
+          {"",
+           "What g, the adjoint of cumprod(x), says of x. Its own derivatives are right where no element of x is 0.",
+           "cumprod_gradient([2.0, 0.0], [1.0, 1.0]) -- [1,2]"}),
   };
 }
 

@@ -2,11 +2,11 @@
 //
 // Elements that are reduced into one are combined one after the other in row-major order,
 // beginning with the first, in the operand's dtype; an empty sum is 0, an empty product 1, an empty
-// mean NaN, all of nothing holds and any of nothing does not, while min, max, argmax and argmin
-// of nothing are errors of shape. min and max combine by minimum and maximum, so a NaN wins;
-// argmax and argmin take the first extremum (with last=1 the last), or NaN so, and count
-// elements in row-major order over all axes if no axis is given. In the gradients of min and
-// max, elements that tie share equally.
+// mean NaN, all of nothing holds and any of nothing does not, the min of nothing is the largest value there is
+// and the max the smallest (as in ONNX), while argmax and argmin of nothing are errors of shape. min and max combine by
+// minimum and maximum, so a NaN wins; argmax and argmin take the first extremum (with last=1 the last), or NaN so, and
+// count elements in row-major order over all axes if no axis is given. In the gradients of min and max, elements that
+// tie share equally.
 #include <algorithm>
 #include <limits>
 
@@ -28,6 +28,7 @@ ShapeResult reduced_shape(const Application& app) {
   const Shape& x = app.operand_shapes[0];
   const auto reduced = reduced_axes(app.attributes[0], x.size());
   if (!reduced) return axes_error(app.attributes[0], x.size());
+  if (std::string error = flag_error(app.attributes[1], "keepdims"); !error.empty()) return error;
   Shape shape;
   for (std::size_t k = 0; k < x.size(); ++k) {
     if (!(*reduced)[k])
@@ -38,22 +39,19 @@ ShapeResult reduced_shape(const Application& app) {
   return shape;
 }
 
-ShapeResult nonempty_reduced_shape(const Application& app) {
+ShapeResult extremum_place_shape(const Application& app) {
+  const Attribute& axis = app.attributes[0];
+  if (std::string error = flag_error(app.attributes[2], "last"); !error.empty()) return error;
+  if (axis.given && axis.integers.size() != 1) return "one axis, or all, is searched: not " + to_string(axis.integers);
+  if (*element_count(app.operand_shapes[0]) > std::numeric_limits<std::int32_t>::max()) {
+    return "a position among " + to_string(app.operand_shapes[0]) + " elements does not fit i32";
+  }
   ShapeResult shape = reduced_shape(app);
   if (std::holds_alternative<std::string>(shape)) return shape;
   if (*element_count(app.operand_shapes[0]) == 0 && *element_count(std::get<Shape>(shape)) > 0) {
     return "no extremum of no elements: the operand has shape " + to_string(app.operand_shapes[0]);
   }
   return shape;
-}
-
-ShapeResult extremum_place_shape(const Application& app) {
-  const Attribute& axis = app.attributes[0];
-  if (axis.given && axis.integers.size() != 1) return "one axis, or all, is searched: not " + to_string(axis.integers);
-  if (*element_count(app.operand_shapes[0]) > std::numeric_limits<std::int32_t>::max()) {
-    return "a position among " + to_string(app.operand_shapes[0]) + " elements does not fit i32";
-  }
-  return nonempty_reduced_shape(app);
 }
 
 // Strides of the result alongside the operand: 0 along reduced axes.
@@ -93,12 +91,23 @@ void fold_into(T* result, std::int64_t results, const T* x, const Shape& shape, 
   });
 }
 
-template <class Combine, int of_nothing = 0, DTypeSet Allowed = number>
+enum class Nothing : std::uint8_t { zero, one, largest, smallest };
+
+template <class T>
+T value_of(Nothing of) {
+  using Limits = std::numeric_limits<T>;
+  const T most = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  if (of == Nothing::largest) return most;
+  if (of == Nothing::smallest) return Limits::has_infinity ? static_cast<T>(-most) : Limits::lowest();
+  return static_cast<T>(of == Nothing::one);
+}
+
+template <class Combine, Nothing of_nothing = Nothing::zero, DTypeSet Allowed = number>
 Fault evaluate_fold(const Application& app, const EvaluationContext&, Operands in, Tensor& result) {
   const Shape& shape = in[0]->shape();
   const kernels::Strides to = result_strides(shape, *reduced_axes(app.attributes[0], shape.size()));
   kernels::dispatch<Allowed>(result.dtype(), [&]<class T>(T) {
-    std::fill_n(result.as<T>(), result.elements(), static_cast<T>(of_nothing));
+    std::fill_n(result.as<T>(), result.elements(), value_of<T>(of_nothing));
     fold_into(result.as<T>(), result.elements(), in[0]->as<T>(), shape, to, Combine{});
   });
   return {};
@@ -210,33 +219,39 @@ std::vector<OperatorInfo> reduction_operators() {
                 "broadcast_to(reshape(shape(sum(x, axis=axis, keepdims=1)), dy / size(x, axis=axis)), shape(x))",
                 {"ReduceMean", "The mean over the given axes, or over all; NaN of no elements.",
                  "mean([[1.0, 2.0], [3.0, 4.0]], axis=1) -- [1.5,3.5]"}),
-      reduction("min", number, same(number), nonempty_reduced_shape, evaluate_fold<scalar::Minimum>,
-                Lowering::reduce_min,
-                "select(x == min(x, axis=axis, keepdims=1), reshape(shape(min(x, axis=axis, keepdims=1)), dy) / "
-                "sum(select(x == min(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, keepdims=1), "
-                "zeros_like(x))",
-                {"ReduceMin", "The smallest element over the given axes, or over all; NaN if one is NaN.",
-                 "min([3, 1, 2]) -- 1"}),
-      reduction("max", number, same(number), nonempty_reduced_shape, evaluate_fold<scalar::Maximum>,
-                Lowering::reduce_max,
-                "select(x == max(x, axis=axis, keepdims=1), reshape(shape(max(x, axis=axis, keepdims=1)), dy) / "
-                "sum(select(x == max(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, keepdims=1), "
-                "zeros_like(x))",
-                {"ReduceMax", "The largest element over the given axes, or over all; NaN if one is NaN.",
-                 "max([[1, 4], [3, 2]], axis=1) -- [4,3]"}),
       reduction(
-          "prod", number, same(number), reduced_shape, evaluate_fold<scalar::Mul, 1>, Lowering::reduce_prod,
+          "min", number, same(number), reduced_shape, evaluate_fold<scalar::Minimum, Nothing::largest>,
+          Lowering::reduce_min,
+          "select(x == min(x, axis=axis, keepdims=1), reshape(shape(min(x, axis=axis, keepdims=1)), dy) / "
+          "sum(select(x == min(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, keepdims=1), "
+          "zeros_like(x))",
+          {"ReduceMin",
+           "The smallest element over the given axes, or over all; NaN if one is NaN; of none inf, or the largest "
+           "integer.",
+           "min([3, 1, 2]) -- 1"}),
+      reduction(
+          "max", number, same(number), reduced_shape, evaluate_fold<scalar::Maximum, Nothing::smallest>,
+          Lowering::reduce_max,
+          "select(x == max(x, axis=axis, keepdims=1), reshape(shape(max(x, axis=axis, keepdims=1)), dy) / "
+          "sum(select(x == max(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, keepdims=1), "
+          "zeros_like(x))",
+          {"ReduceMax",
+           "The largest element over the given axes, or over all; NaN if one is NaN; of none -inf, or the smallest "
+           "integer.",
+           "max([[1, 4], [3, 2]], axis=1) -- [4,3]"}),
+      reduction(
+          "prod", number, same(number), reduced_shape, evaluate_fold<scalar::Mul, Nothing::one>, Lowering::reduce_prod,
           product_rule,
           {"ReduceProd",
            "The product over the given axes, or over all; 1 of no elements. Integers wrap. The second derivative is "
            "right where no element is 0.",
            "prod([[1, 2], [3, 4]], axis=0) -- [3,8]"}),
-      reduction("all", boolean, exactly(DType::boolean), reduced_shape, evaluate_fold<scalar::And, 1, boolean>,
-                Lowering::reduce_all, "none: Boolean result",
+      reduction("all", boolean, exactly(DType::boolean), reduced_shape,
+                evaluate_fold<scalar::And, Nothing::one, boolean>, Lowering::reduce_all, "none: Boolean result",
                 {"", "Whether all elements over the given axes, or all, are true; true of no elements.",
                  "all([[true, false], [true, true]], axis=1) -- [F,T]"}),
-      reduction("any", boolean, exactly(DType::boolean), reduced_shape, evaluate_fold<scalar::Or, 0, boolean>,
-                Lowering::reduce_any, "none: Boolean result",
+      reduction("any", boolean, exactly(DType::boolean), reduced_shape,
+                evaluate_fold<scalar::Or, Nothing::zero, boolean>, Lowering::reduce_any, "none: Boolean result",
                 {"", "Whether one element over the given axes, or of all, is true; false of no elements.",
                  "any([[true, false], [false, false]], axis=1) -- [T,F]"}),
       place_of_extremum(

@@ -125,6 +125,30 @@ std::string section(const OperatorInfo& info) {
   return text + "\n";
 }
 
+constexpr std::string_view edges = R"(## Where there is no value
+
+- Integers wrap; an integer divided by zero, and its remainder, stops the run with place and cycle. Floats follow
+  IEEE 754. A cast of a float to integers saturates, NaN gives 0.
+- An index outside its axis stops the run. `take`, gathers and scatters also take negative ones, from the end; `index`,
+  `place` and the starts of dynamic slices do not. `one_hot` of an index outside is 0 everywhere. Static indices and
+  slices outside are refused when the program is compiled.
+- Of no elements the sum is 0, the product 1, the mean and variance NaN, the minimum inf or the largest integer, the
+  maximum -inf or the smallest, `logsumexp` -inf, a norm 0; all of them hold, any of them does not. `argmax` and `argmin`
+  of none, and an axis of none resized, sampled or pooled, are refused when the program is compiled.
+- NaN is passed on by `minimum`, `maximum`, `min`, `max`, `clip`, `relu` and pools; it is where `argmax` and `argmin` look
+  for it first, sorts behind all numbers, and equals nothing. Of equal elements the first counts: in `argmax`, `sort`,
+  `argtopk`, `max_pool`. In gradients, the extrema of `min`, `max`, `minimum` and `maximum` share equally, a pool's first
+  takes all.
+- A singular matrix stops the run in `solve`, `inverse`, `triangular_solve` and negative powers, as one that is not positive
+  definite does in `cholesky`; its determinant is 0, and `slogdet_parts` are 0 and -inf. Of a matrix that holds NaN or an
+  infinity all is NaN. Singular values and eigenvalues that do not converge stop the run.
+- Shapes that do not fit, axes that are not there, attributes of the wrong kind, more than 8 axes or 4294967296 elements
+  are refused when the program is compiled, with the shapes and the call that led there.
+
+## All operators
+
+)";
+
 }  // namespace
 
 std::string operator_reference() {
@@ -139,6 +163,7 @@ std::string operator_reference() {
       "result and `dy` its adjoint; where operands broadcast, the adjoint is then summed to the operand's shape. For "
       "a\n"
       "variadic `x`, `x...` stands for all operands and `part` for the position of the one in question.\n\n";
+  text += edges;
   const OperatorTable& table = operators();
   for (std::size_t id = 0; id < table.size(); ++id) text += section(table[static_cast<OperatorId>(id)]);
   return text;

@@ -11,10 +11,15 @@ namespace rml {
 // The extents as a shape, or why they are none.
 ShapeResult checked_shape(std::vector<std::int64_t> extents);
 
+// Of what is kept in the program as a constant: fewer elements.
+ShapeResult checked_constant(std::vector<std::int64_t> extents);
+
 ShapeResult broadcast_operands(const Application&);  // all operands, NumPy's rule
 ShapeResult shape_attribute(const Application&);     // the first attribute
 ShapeResult same_shape(const Application&);          // that of the first operand
 
+// What is wrong with an attribute that is 0 or 1, if anything.
+std::string flag_error(const Attribute& attribute, std::string_view name);
 std::string axis_error(std::int64_t axis, std::size_t rank);
 std::string axes_error(const Attribute& axis, std::size_t rank);
 

@@ -26,6 +26,7 @@ Fault copy(const Application&, const EvaluationContext&, Operands in, Tensor& re
 ShapeResult transpose_shape(const Application& app) {
   const Shape& x = app.operand_shapes[0];
   const Attribute& axes = app.attributes[0];
+  if (std::string error = flag_error(app.attributes[1], "inverse"); !error.empty()) return error;
   if (axes.given) {
     const std::size_t count = axes.integers.size();
     if (count > x.size()) return std::to_string(count) + " axes for a tensor of rank " + std::to_string(x.size());

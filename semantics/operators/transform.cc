@@ -26,11 +26,6 @@ std::string single_error(const Attribute& attribute, std::string_view name) {
   return std::string(name) + " is one integer, not " + to_string(attribute.integers);
 }
 
-std::string flag_error(const Attribute& attribute, std::string_view name) {
-  if (attribute.integers.size() == 1 && (attribute.integers[0] == 0 || attribute.integers[0] == 1)) return {};
-  return std::string(name) + " is 0 or 1, not " + to_string(attribute.integers);
-}
-
 std::string plan_error(const Shape& plan, std::int64_t n, bool is_real) {
   if (std::string error = points_error(n); !error.empty()) return error;
   if (plan == Shape{rml_fourier_plan_size(n, is_real ? 1 : 0)}) return {};
@@ -49,7 +44,7 @@ ShapeResult plan_shape(const Application& app) {
   }
   const std::int64_t n = app.attributes[0].integers[0];
   if (std::string error = points_error(n); !error.empty()) return error;
-  return checked_shape({rml_fourier_plan_size(n, app.attributes[1].integers[0])});
+  return checked_constant({rml_fourier_plan_size(n, app.attributes[1].integers[0])});
 }
 
 ShapeResult fourier_shape(const Application& app) {

@@ -105,6 +105,9 @@ WindowsResult transposed_windows(const Shape& from, const Shape& filter, std::sp
 }
 
 WindowsResult pool_windows(const Shape& x, std::span<const Attribute> attributes) {
+  constexpr std::string_view flags[] = {"ceil_mode", "count_include_pad"};
+  for (std::size_t k = 5; k < attributes.size(); ++k)
+    if (std::string error = flag_error(attributes[k], flags[k - 5]); !error.empty()) return error;
   window::Request r = request(integers_of(attributes[0]), attributes.subspan(1));
   r.ceil_mode = attributes[5].integers[0] != 0;
   r.strides_as_sizes = true;

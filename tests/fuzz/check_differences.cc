@@ -25,17 +25,22 @@ bool is_unproductive(const Diagnostics& diagnostics) {
   });
 }
 
-Report check_differences(const GeneratedProgram& g, std::uint64_t seed) {
+Report check_differences(const GeneratedProgram& g, std::uint64_t seed, const std::string& node) {
   Compilation c;
-  c.options.node = "f";
+  c.options.node = node;
   const auto programs = make_gradient_programs(c, {"generated.rml", g.source, Engine::reference, {}});
-  if (!programs)
-    return {is_unproductive(c.diagnostics) ? rejected : failed, render_human(c.diagnostics, c.sources, false)};
+  if (!programs) {
+    const bool none = std::ranges::any_of(c.diagnostics.all(), [](const auto& d) { return d.code == Code::E0601; });
+    return {none                             ? without
+            : is_unproductive(c.diagnostics) ? rejected
+                                             : failed,
+            render_human(c.diagnostics, c.sources, false)};
+  }
   std::string error;
   const auto inputs = random_gradient_inputs(*programs, g.cycles, seed, error);
   if (!inputs) return {failed, error};
   const GradientReport report = check_gradients(*programs, *inputs, g.cycles, {.seed = seed, .places = places});
-  if (!report.stop.empty()) return {failed, report.stop};
+  if (!report.stop.empty()) return {stopped, report.stop};
   bool compared = false;
   for (const GradientRow& row : report.rows) {
     if (!row.right) return {differs, text(row)};

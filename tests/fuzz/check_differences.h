@@ -13,13 +13,16 @@ class Diagnostics;
 namespace rml::fuzz {
 
 // Rejected: productivity cannot be shown; refused: no static schedule; guessed: one that rests on an
-// assumption, which does not hold; idle: nothing could be compared.
+// assumption, which does not hold; idle: nothing could be compared; without: there is no derivative;
+// stopped: there is none to compare with, since the node stops or is not finite.
 enum Outcome : char {
   agrees = '.',
   rejected = 'r',
   refused = 's',
   guessed = 'g',
   idle = 'i',
+  without = 'n',
+  stopped = 'x',
   differs = 'D',
   failed = 'F'
 };
@@ -32,7 +35,7 @@ struct Report {
 // Whether all errors say that a program waits for itself or for the infinite future.
 bool is_unproductive(const Diagnostics&);
 
-// Of the node f, on the reference engine.
-Report check_differences(const GeneratedProgram&, std::uint64_t seed);
+// Of a node, on the reference engine.
+Report check_differences(const GeneratedProgram&, std::uint64_t seed, const std::string& node = "f");
 
 }  // namespace rml::fuzz

@@ -1,13 +1,14 @@
 // Differential fuzzing: every generated program must mean the same to the reference engine
 // and to compiled code at -O0 and -O2, also when its state is saved and loaded after every cycle.
 //
-//   differential_fuzz [--gradients | --operations | --threads] [--reference] [--from SEED] [--count N] [--jobs N]
-//                     [--print SEED]
+//   differential_fuzz [--operations | --derivatives | --threads | --gradients [--reference]] [--from SEED] [--count N]
+//                     [--jobs N] [--print SEED]
 //
 // With --gradients the programs train a node, whose gradients are first held to central differences;
 // with --reference that is all. With --operations they apply operators of the table, whatever it has, to
-// inputs; compiled with rounding left open (no --strict-math) they may differ by that. With --threads programs on
-// larger tensors, and those of the other modes, must give the same bits in any number of threads.
+// inputs; compiled with rounding left open (no --strict-math) they may differ by that. With --derivatives they
+// compute the gradient of one operator, and the gradient of that, both first held to central differences. With
+// --threads programs on larger tensors, and those of the other modes, must give the same bits in any number of threads.
 //
 // Each worker process takes every jobs-th seed and reports one letter per program through a
 // pipe; a worker that dies names the seed it was at. Programs the checker rejects
@@ -135,9 +136,11 @@ std::string compare(const GeneratedProgram& g, std::size_t due, const Driven& wa
 }
 
 // Where `guesses`, compiled code may stop since its schedule assumed something that is not so.
-Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t seed, bool guesses) {
+Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t seed, bool guesses,
+                     const std::string& node = "") {
   Compilation c;
   c.options.target.cpu = "native";
+  c.options.node = node;
   const Front front = check_text(c, "generated.rml", g.source);
   auto errors = [&](Outcome o) { return Report{o, render_human(c.diagnostics, c.sources, false)}; };
   if (c.failed()) return errors(failed);  // ill-typed or ill-clocked: the generator promises it is not
@@ -230,6 +233,19 @@ Report check_operations(const GeneratedProgram& g, std::uint64_t seed) {
   return strict.outcome == agrees ? check_rounding(g, seed) : strict;
 }
 
+// Both derivatives of f against differences, then compiled; only the first where there is no second.
+Report check_derivatives(const GeneratedProgram& g, std::uint64_t seed) {
+  const Report first = check_differences(g, seed);
+  if (first.outcome != agrees && first.outcome != idle && first.outcome != stopped) return first;
+  const Report second = check_differences(g, seed, "g");
+  if (second.outcome != agrees && second.outcome != idle && second.outcome != stopped && second.outcome != without)
+    return second;
+  const Report engines =
+      check_engines(g, static_cast<std::size_t>(g.cycles), seed, false, second.outcome == without ? "first" : "second");
+  if (engines.outcome != agrees) return engines;
+  return first.outcome == agrees ? second : first;
+}
+
 // Says which operators none of the programs has.
 void tell_undrawn(std::uint64_t from, std::uint64_t count) {
   std::vector<std::string> drawn;
@@ -243,12 +259,13 @@ void tell_undrawn(std::uint64_t from, std::uint64_t count) {
 }
 
 struct Mode {
-  bool gradients = false, reference = false, operations = false, threads = false;
+  bool gradients = false, reference = false, operations = false, derivatives = false, threads = false;
 };
 
 GeneratedProgram generate(std::uint64_t seed, Mode mode) {
   if (mode.threads && seed % 4 != 0) return generate_wide_program(seed);
   if (mode.operations || (mode.threads && seed % 12 == 0)) return generate_operations(seed);
+  if (mode.derivatives) return generate_derivatives(seed);
   if (mode.gradients || (mode.threads && seed % 12 == 4)) return generate_gradient_program(seed);
   return generate_program(seed);
 }
@@ -257,8 +274,10 @@ Report check(std::uint64_t seed, Mode mode) {
   const GeneratedProgram g = generate(seed, mode);
   if (mode.threads) return check_threads(g, seed);
   if (mode.operations) return check_operations(g, seed);
+  if (mode.derivatives) return check_derivatives(g, seed);
   if (!mode.gradients) return check_engines(g, settled(g), seed, false);
   const Report differences = check_differences(g, seed);
+  if (differences.outcome == without || differences.outcome == stopped) return {failed, differences.text};
   if (differences.outcome != agrees && differences.outcome != rejected) return differences;
   if (mode.reference) return differences;
   const Report engines = check_engines(with_every_combination(g), static_cast<std::size_t>(g.cycles), seed, true);
@@ -286,8 +305,34 @@ void work(std::uint64_t first, std::uint64_t step, std::uint64_t count, Mode mod
   _exit(0);
 }
 
-std::map<char, std::uint64_t> run(std::uint64_t from, std::uint64_t count, std::uint64_t jobs, Mode mode) {
-  std::map<char, std::uint64_t> totals;
+using Totals = std::map<char, std::uint64_t>;
+
+// Operators by what became of their programs: those of which all, or none, ended so.
+void tell_operators(const std::map<std::string, Totals>& drawn, const char* what, bool all,
+                    const std::string& letters) {
+  std::string names;
+  for (const auto& [name, totals] : drawn) {
+    const auto is = [&](const auto& t) { return letters.find(t.first) != std::string::npos; };
+    if (all ? std::ranges::all_of(totals, is) : std::ranges::any_of(totals, is)) names += " " + name;
+  }
+  if (!names.empty()) std::printf("%s:%s\n", what, names.c_str());
+}
+
+void tell_derivatives(const std::map<std::string, Totals>& drawn) {
+  std::string missing;
+  for (std::size_t id = 0; id < operators().size(); ++id) {
+    const OperatorInfo& row = operators()[static_cast<OperatorId>(id)];
+    if (is_drawn(row, Drawing::differentiable) && !drawn.contains(std::string(row.name)))
+      missing += " " + std::string(row.name);
+  }
+  if (!missing.empty()) std::printf("not drawn:%s\n", missing.c_str());
+  tell_operators(drawn, "never compared", true, {idle, stopped});
+  tell_operators(drawn, "now and then without a second derivative", false, {without});
+}
+
+Totals run(std::uint64_t from, std::uint64_t count, std::uint64_t jobs, Mode mode) {
+  Totals totals;
+  std::map<std::string, Totals> drawn;
   struct Task {
     std::uint64_t first, count;
   };
@@ -312,6 +357,8 @@ std::map<char, std::uint64_t> run(std::uint64_t from, std::uint64_t count, std::
       char letter = 0;
       if (read(running[j].second, &letter, 1) == 1) {
         ++totals[letter];
+        std::string name;
+        if (mode.derivatives) generate_derivatives(tasks[j].first, &name), ++drawn[name][letter];
         tasks[j].first += jobs;
         --tasks[j].count;
         continue;
@@ -331,6 +378,7 @@ std::map<char, std::uint64_t> run(std::uint64_t from, std::uint64_t count, std::
     }
     if (running[j].first != 0) waitpid(running[j].first, nullptr, 0);
   }
+  if (mode.derivatives) tell_derivatives(drawn);
   return totals;
 }
 
@@ -344,13 +392,16 @@ int main(int argc, char** argv) {
   Mode mode;
   bool printing = false;
   for (int i = 1; i < argc; ++i) {
-    mode.gradients |= std::strcmp(argv[i], "--gradients") == 0;
-    mode.reference |= std::strcmp(argv[i], "--reference") == 0;
-    mode.operations |= std::strcmp(argv[i], "--operations") == 0;
-    mode.threads |= std::strcmp(argv[i], "--threads") == 0;
-    if (std::strcmp(argv[i], "--gradients") == 0 || std::strcmp(argv[i], "--reference") == 0 ||
-        std::strcmp(argv[i], "--operations") == 0 || std::strcmp(argv[i], "--threads") == 0)
+    const std::pair<const char*, bool*> flags[] = {{"--gradients", &mode.gradients},
+                                                   {"--reference", &mode.reference},
+                                                   {"--operations", &mode.operations},
+                                                   {"--derivatives", &mode.derivatives},
+                                                   {"--threads", &mode.threads}};
+    const auto* flag = std::ranges::find_if(flags, [&](auto& f) { return std::strcmp(argv[i], f.first) == 0; });
+    if (flag != std::end(flags)) {
+      *flag->second = true;
       continue;
+    }
     const std::pair<const char*, std::uint64_t*> options[] = {
         {"--from", &from}, {"--count", &count}, {"--jobs", &jobs}, {"--print", &print}};
     const auto* option = std::ranges::find_if(options, [&](auto& o) { return std::strcmp(argv[i], o.first) == 0; });
@@ -368,8 +419,11 @@ int main(int argc, char** argv) {
   }
   if (mode.operations) tell_undrawn(from, count);
   auto totals = run(from, count, jobs == 0 ? 1 : jobs, mode);
-  if (totals[idle] > 0)
-    std::printf("%llu without any gradient to compare\n", static_cast<unsigned long long>(totals[idle]));
+  if (totals[idle] + totals[stopped] > 0)
+    std::printf("%llu without any gradient to compare\n",
+                static_cast<unsigned long long>(totals[idle] + totals[stopped]));
+  if (totals[without] > 0)
+    std::printf("%llu without a second derivative\n", static_cast<unsigned long long>(totals[without]));
   if (totals[guessed] > 0)
     std::printf("%llu stopped where their schedule assumes what is not so\n",
                 static_cast<unsigned long long>(totals[guessed]));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/kernels/fourier.h"
+
 namespace rml::fuzz {
 
 namespace {
@@ -12,7 +14,8 @@ constexpr int attempts = 2000;
 
 class Draw {
  public:
-  Draw(std::mt19937_64& random, const OperatorInfo& row) : random_(random), row_(row) {}
+  Draw(std::mt19937_64& random, const OperatorInfo& row, Drawing drawing)
+      : random_(random), row_(row), drawing_(drawing) {}
 
   // Shapes, dtypes and attributes that the shape rule takes.
   bool fit() {
@@ -32,13 +35,14 @@ class Draw {
 
   DrawnOperation written(OperatorId id, const OperandText& operand_text) {
     std::string text;
-    std::size_t operand = 0, attribute = 0;
+    std::size_t operand = 0, attribute = 0, rule = 0;
     for (const OperatorParameter& p : row_.parameters) {
       if (p.kind == ParameterKind::operand) {
+        const std::string_view derivative = row_.vjp[rule++];
         const std::size_t count = p.variadic ? variadic_ : 1;
         for (std::size_t k = 0; k < count; ++k, ++operand) {
           const bool place = row_.can_fail && p.dtype.variable != row_.result.variable && integer_only(p.dtype.allowed);
-          add(text, operand_text(dtypes_[operand], shapes_[operand], place));
+          add(text, operand_text({row_, p.name, derivative, dtypes_[operand], shapes_[operand], place}));
         }
         named_ = named_ || p.variadic;
         continue;
@@ -62,6 +66,7 @@ class Draw {
   static bool integer_only(DTypeSet set) { return (set & ~dtypes::integer) == 0; }
 
   DType choose_dtype(DTypeSet allowed) {
+    if (drawing_ == Drawing::differentiable && (allowed & bit(DType::f64)) != 0) return DType::f64;
     std::vector<DType> list;
     for (int d = 0; d < dtype_count; ++d) {
       const auto dtype = static_cast<DType>(d);
@@ -102,7 +107,9 @@ class Draw {
 
   void choose_shapes() {
     shapes_.clear();
+    points_ = 0;
     for (std::size_t k = 0; k < dtypes_.size(); ++k) {
+      if (k == 1 && plan()) continue;
       Shape shape = random_shape();
       if (k > 0) {
         const Shape& before = shapes_[static_cast<std::size_t>(pick(static_cast<int>(k)))];
@@ -117,6 +124,20 @@ class Draw {
       for (const std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
       shapes_.push_back(count > max_elements ? Shape{2} : shape);
     }
+  }
+
+  // The plan of a Fourier transform, which no chance would hit.
+  bool plan() {
+    if (row_.parameters[1].name != "plan") return false;
+    const bool terms = row_.name == "real_fourier_terms", pairs = row_.name != "real_fourier";
+    const std::size_t axes = pairs ? 2 : 1;
+    while (shapes_[0].size() < axes) shapes_[0].push_back(1 + pick(5));
+    if (pairs) shapes_[0].back() = 2;
+    std::int64_t& extent = shapes_[0][shapes_[0].size() - axes];
+    extent = std::max<std::int64_t>(extent, 1);
+    points_ = terms ? std::max<std::int64_t>(1, 2 * (extent - 1) + pick(2)) : extent;
+    shapes_.push_back({rml_fourier_plan_size(points_, terms || !pairs ? 1 : 0)});
+    return true;
   }
 
   // ---- attributes ----
@@ -233,6 +254,10 @@ class Draw {
       const std::vector<std::string> known = words();
       a.text = p.name == "subscripts" ? subscripts() : known.empty() ? std::string(p.default_value) : one_of(known);
       text = "\"" + a.text + "\"";
+    } else if (points_ > 0 && p.name == "n") {
+      a.scalar = true;
+      a.integers = {points_};
+      text = std::to_string(points_);
     } else if (chance(p.name == "shape" || p.name == "sizes" || p.name == "axes" ? 10 : 50)) {
       a.scalar = true;
       a.integers = {small_integer()};
@@ -248,6 +273,8 @@ class Draw {
 
   std::mt19937_64& random_;
   const OperatorInfo& row_;
+  Drawing drawing_;
+  std::int64_t points_ = 0;  // of a Fourier transform
   std::vector<DType> dtypes_;
   std::vector<Shape> shapes_;
   std::vector<Attribute> attributes_;
@@ -261,14 +288,24 @@ class Draw {
 
 }  // namespace
 
-bool is_drawn(const OperatorInfo& row) { return !row.random && row.lowering != Lowering::parameter; }
+bool is_drawn(const OperatorInfo& row, Drawing drawing) {
+  if (row.random || row.lowering == Lowering::parameter) return false;
+  if (drawing == Drawing::any) return true;
+  std::size_t operand = 0;
+  for (const OperatorParameter& p : row.parameters) {
+    if (p.kind != ParameterKind::operand) continue;
+    if (!row.vjp[operand++].starts_with("none: ") && (p.dtype.allowed & bit(DType::f64)) != 0) return true;
+  }
+  return false;
+}
 
-std::optional<DrawnOperation> draw_operation(std::mt19937_64& random, const OperandText& operand_text) {
+std::optional<DrawnOperation> draw_operation(std::mt19937_64& random, const OperandText& operand_text,
+                                             Drawing drawing) {
   const OperatorTable& table = operators();
   for (;;) {
     const auto id = static_cast<OperatorId>(random() % table.size());
-    if (!is_drawn(table[id])) continue;
-    Draw draw(random, table[id]);
+    if (!is_drawn(table[id], drawing)) continue;
+    Draw draw(random, table[id], drawing);
     if (!draw.fit()) return std::nullopt;
     return draw.written(id, operand_text);
   }

@@ -21,13 +21,23 @@ struct DrawnOperation {
   Shape shape;
 };
 
-// An expression of a type. `place`: an index of a tensor, which should mostly be one that exists.
-using OperandText = std::function<std::string(DType, const Shape&, bool place)>;
+struct DrawnOperand {
+  const OperatorInfo& row;
+  std::string_view parameter, rule;  // its name and derivative
+  DType dtype;
+  const Shape& shape;
+  bool place;  // an index of a tensor, which should mostly be one that exists
+};
+// An expression of the operand's type.
+using OperandText = std::function<std::string(const DrawnOperand&)>;
+
+// With `differentiable`, of rows that have a derivative, floats being f64.
+enum class Drawing : std::uint8_t { any, differentiable };
 
 // Nothing: no shapes were found that suit the row that was drawn.
-std::optional<DrawnOperation> draw_operation(std::mt19937_64&, const OperandText&);
+std::optional<DrawnOperation> draw_operation(std::mt19937_64&, const OperandText&, Drawing = Drawing::any);
 
 // Whether rows like this one are drawn: not those that draw numbers, or are known by their place.
-bool is_drawn(const OperatorInfo&);
+bool is_drawn(const OperatorInfo&, Drawing = Drawing::any);
 
 }  // namespace rml::fuzz

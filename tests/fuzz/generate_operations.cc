@@ -44,13 +44,13 @@ class Operations {
 
   void operation() {
     bool second = false;
-    const auto operand = [&](DType dtype, const Shape& shape, bool place) {
+    const auto operand = [&](const DrawnOperand& o) {
       for (const auto& [name, type] : results_) {
-        if (type != type_text(dtype, shape) || place || !chance(40)) continue;
+        if (type != type_text(o.dtype, o.shape) || o.place || !chance(40)) continue;
         second = true;
         return name;
       }
-      return input(dtype, shape, place);
+      return input(o.dtype, o.shape, o.place);
     };
     const auto drawn = draw_operation(random_, operand);
     if (!drawn) return;

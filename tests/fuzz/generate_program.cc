@@ -258,9 +258,10 @@ class Generator {
 
   // Any operator; its result, of whatever type, joins the pool.
   void table_operation(int c) {
-    const auto drawn = draw_operation(random_, [&](DType dtype, const Shape& shape, bool place) {
+    const auto drawn = draw_operation(random_, [&](const DrawnOperand& o) {
+      const auto& [dtype, shape] = std::tie(o.dtype, o.shape);
       const GenType t{dtype, shape};
-      if (!place) {
+      if (!o.place) {
         if (std::string v = variable(t, c); !v.empty() && chance(80)) return v;
       }
       std::int64_t count = 1;
@@ -268,7 +269,7 @@ class Generator {
       std::string dims;
       for (const std::int64_t extent : shape) dims += (dims.empty() ? "" : ", ") + std::to_string(extent);
       const std::string steps = "reshape([" + dims + "], iota(" + std::to_string(count) + "))";
-      if (place) return "cast(" + std::string(name(dtype)) + ", " + steps + " % 2)";
+      if (o.place) return "cast(" + std::string(name(dtype)) + ", " + steps + " % 2)";
       const std::string scalar = leaf({dtype == DType::boolean ? DType::i32 : dtype, {}}, c);
       if (dtype == DType::boolean) return "((" + steps + " + " + scalar + ") % 2 == 0)";
       return "(cast(" + std::string(name(dtype)) + ", " + steps + ") * " + literal({dtype, {}}) + " + " + scalar + ")";

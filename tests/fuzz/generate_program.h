@@ -23,6 +23,11 @@ GeneratedProgram generate_program(std::uint64_t seed);
 // recurs. `drawn`, if not null, is told the operators.
 GeneratedProgram generate_operations(std::uint64_t seed, std::vector<std::string>* drawn = nullptr);
 
+// An application of an operator that has a derivative, as the node f; the nodes g, its gradient by
+// `diff f`, first and second, which compute f, g and their gradients. The inputs are those of first and
+// second. `drawn`, if not null, is told the operator.
+GeneratedProgram generate_derivatives(std::uint64_t seed, std::string* drawn = nullptr);
+
 // Elements of a type, small ones for the most part.
 Tensor random_tensor(std::mt19937_64&, DType, const Shape&);
 std::string type_text(DType, const Shape&);

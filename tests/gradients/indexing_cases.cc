@@ -73,7 +73,10 @@ void add_orders(Cases& list) {
       list.push_back({op, {"f64[3, 2]"}, {"p", axis, "exclusive=1", "reverse=1"}});
       list.push_back({op, {"f64[2, 2]"}, {"p"}});
     }
+    for (const std::string_view flag : {"exclusive=0", "exclusive=1", "reverse=1"})
+      list.push_back({"cumprod_gradient", {"f64[3, 2]", "f64[3, 2]"}, {"1.75 + p", "q", axis, flag}});
   }
+  list.push_back({"cumprod_gradient", {"f64[2, 2]", "f64[4]"}, {"1.75 + p", "q", "exclusive=1", "reverse=1"}});
 }
 
 void add_contractions(Cases& list) {
@@ -81,6 +84,10 @@ void add_contractions(Cases& list) {
   list.push_back({"einsum", {"f64[2, 2, 3]", "f64[2, 3, 2]"}, {R"("bij,bjk->bik")", "p", "q"}});
   list.push_back({"einsum", {"f64[2, 1, 2]", "f64[1, 2, 3]"}, {R"("...ij,...jk->...ik")", "p", "q"}});
   list.push_back({"einsum", {"f64[2, 2, 3]"}, {R"("iij->j")", "p"}});
+  list.push_back({"einsum", {"f64[2, 2, 2]", "f64[2]"}, {R"("iii,i->i")", "p", "q"}});
+  list.push_back({"einsum", {"f64[2, 2, 3, 2, 2]"}, {R"("iijii->j")", "p"}});
+  list.push_back({"einsum", {"f64[2, 3, 2, 3, 2]"}, {R"("ijiji")", "p"}});
+  list.push_back({"einsum_adjoint", {"f64[2, 2]", "f64[2]"}, {R"("ii->i")", "p", "q", "parts=0"}});
   list.push_back({"einsum", {"f64[2]", "f64[2, 3]", "f64[3]"}, {R"("i,ij,j")", "p", "q", "r"}});
   list.push_back({"einsum", {"f64[2, 3]", "f64[2]"}, {R"("ij,i->")", "p", "q"}});
   list.push_back({"einsum", {"f64[2]"}, {R"("i,j,i->ij")", "p", "p", "sin(p)"}});
@@ -88,6 +95,7 @@ void add_contractions(Cases& list) {
   list.push_back({"einsum_adjoint", {"f64[2, 2]", "f64[2]"}, {R"("ii,i->i")", "p", "q", "q", "parts=[0]"}});
   list.push_back({"tensordot", {"f64[2, 3]", "f64[3, 2]"}, {"p", "q", "1"}});
   list.push_back({"tensordot", {"f64[2, 3, 2]", "f64[3, 2, 2]"}, {"p", "q", "axes=[0, 1]", "axes_b=[2, 0]"}});
+  list.push_back({"tensordot_adjoint", {"f64[2, 3]", "f64[3]", "f64[2]"}, {"p", "q", "r", "axes=1", "parts=0"}});
   list.push_back({"tensordot_adjoint", {"f64[2, 3]", "f64[3]", "f64[2]"}, {"p", "q", "r", "axes=1", "parts=[1]"}});
 }
 

@@ -81,6 +81,7 @@ DIFFERENTIABLE = {
     "spatial.global_average_pool": [("x: f64[1, 2, 3]", "y", "spatial.global_average_pool(x)")],
     "spatial.global_max_pool": [("x: f64[1, 2, 3]", "y", "spatial.global_max_pool(x)")],
     "spatial.global_lp_pool": [("x: f64[1, 2, 3]", "y", "spatial.global_lp_pool(3.0, 1.5 + x)")],
+    "spatial.lp_pool_with": [("x: f64[1, 1, 5]", "y", "spatial.lp_pool_with(3.0, 2, 2, [1, 0], 2, 0, 1, 1.5 + x)")],
     "spatial.lp_pool": [("x: f64[1, 1, 4]", "y", "spatial.lp_pool(2.0, 2, 1.5 + x)")],
     "spatial.magnitudes": [("x: f64[3]", "y", "spatial.magnitudes(3.0, x)")],
     "spatial.root": [("x: f64[3]", "y", "spatial.root(3.0, 1.5 + x)")],
@@ -106,6 +107,7 @@ DIFFERENTIABLE = {
     "tensor.meshgrid": [("x: f64[3], z: f64[2]", "u, v", "tensor.meshgrid(x, z)")],
     "tensor.one_hot_values": [("a: f64, b: f64, i: i32[2]", "y", "tensor.one_hot_values(3, 0, a, b, i)")],
     "tensor.topk": [("x: f64[2, 4]", "y, at", "tensor.topk(2, -1, x)")],
+    "tensor.quantile": [("q: f64, x: f64[2, 4]", "y", "tensor.quantile(0.5 + 0.3 * q, x)")],
     "tensor.median": [("x: f64[2, 4]", "y", "tensor.median(x)"), ("x: f64[3]", "y", "tensor.median(x)")],
     "tensor.inner": [("x: f64[2, 3], z: f64[2, 3]", "y", "tensor.inner(x, z)")],
     "tensor.vdot": [("x: f64[2, 3], z: f64[2, 3]", "y", "tensor.vdot(x, z)")],
@@ -144,6 +146,10 @@ for kind, weights in RECURRENT_KERNELS.items():
         f"recurrent.{kind}_back": [("end: bool, x: f64[3]", "y", f"recurrent.{kind}_back(2, end, x)")],
         f"recurrent.{kind}_bi": [("end: bool, x: f64[3]", "y", f"recurrent.{kind}_bi(2, end, x)")],
     }
+
+DIFFERENTIABLE["recurrent.lstm_peephole_cell"] = [
+    ("k: f64[8, 3], r: f64[8, 2], p: f64[3, 2], b: f64[8], h: f64[2], c: f64[2], x: f64[3]", "h_next, c_next",
+     "recurrent.lstm_peephole_cell(k, r, p, b, h, c, x)")]
 
 # Far from singular, its singular values and, made symmetric, its eigenvalues far apart.
 SQUARE = "0.25 * a + [[3.0, 0.5], [-0.5, 1.5]]"
@@ -239,9 +245,7 @@ for optimiser, constants in {"momentum": "0.9", "nesterov": "0.9", "adagrad": "1
 WITHOUT = {
     "nn.kernels": "draws numbers: it has no input",
     "spatial.channel_shape": "is a shape",
-    "spatial.linear_weights": "is a constant",
-    "spatial.centres": "is a constant",
-    "spatial.cubic_weights": "is a constant",
+    "tensor.binomial": "draws numbers: it has no input",
     "optim.steps": "counts",
     "activation.hardmax": "is constant between jumps, and stops the gradient",
     "nn.moved": "stops the gradient",

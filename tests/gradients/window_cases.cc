@@ -30,6 +30,20 @@ std::vector<OperatorCase> window_cases() {
       {"sum_pool_gradient", {"f64[1, 1, 3]"}, {"[1, 1, 4]", "p", "2", "strides=1"}},
       {"im2col", {"f64[1, 2, 4]"}, {"p", "2", "strides=2", "padding=1"}},
       {"col2im", {"f64[1, 2, 3]"}, {"[1, 1, 4]", "p", "2"}},
+      {"resize", {"f64[2, 3]"}, {"p", "-1", "5"}},
+      {"resize", {"f64[4, 2]"}, {"p", "0", "3", R"(mode="cubic")", R"(coordinates="align_corners")"}},
+      {"resize", {"f64[5]"}, {"p", "0", "2", R"(mode="cubic")", "antialias=1", "exclude_outside=1"}},
+      {"resize", {"f64[4]"}, {"p", "0", "3", R"(coordinates="crop")", "start=0.3", "end=1.2", "value=5.0"}},
+      {"resize", {"f64[2, 2, 2]"}, {"p", "1", "3", R"(mode="nearest_ceil")", "scale=1.7"}},
+      {"grid_sample", {"f64[1, 2, 3, 2]", "f64[1, 2, 2, 2]"}, {"p", "q"}},
+      {"grid_sample", {"f64[1, 1, 3, 4]", "f64[1, 1, 3, 2]"}, {"p", "q", R"(mode="cubic")", R"(padding="reflection")"}},
+      {"grid_sample",
+       {"f64[1, 1, 2, 3, 2]", "f64[1, 1, 1, 2, 3]"},
+       {"p", "q", R"(padding="border")", "align_corners=1"}},
+      {"grid_sample", {"f64[1, 1, 2, 2]", "f64[1, 1, 1, 2]"}, {"p", "q", R"(mode="nearest")"}},
+      {"sum_grid_sample", {"f64[1, 2, 1, 2]", "f64[1, 1, 2, 2]"}, {"[1, 2, 2, 3]", "p", "q"}},
+      {"sum_resize", {"f64[2, 5]"}, {"p", "-1", "3"}},
+      {"sum_resize", {"f64[3]"}, {"p", "0", "4", R"(coordinates="crop")", "start=0.3", "end=1.2", "value=5.0"}},
   };
 }
 

@@ -159,6 +159,11 @@ def reductions(case):
         y = np.sum(np.abs(x) ** 3, axis=1, keepdims=True) ** dtype(1 / 3)
         case("norm_slope", [x, y.astype(dtype)], np.sign(x) * (np.abs(x) / y) ** 2, 1e-5, axis=1, ord=3)
         case("norm_slope", [x, np.ones(1, dtype)], x, 1e-6)
+        for p in (1.5, 2, 3):
+            case("norm_curvature", [x, y.astype(dtype)], (p - 1) * np.abs(x) ** (p - 2) / y.astype(dtype) ** (p - 1), 1e-5,
+                 axis=1, ord=p)
+        case("norm_curvature", [x, y.astype(dtype)], np.zeros_like(x), axis=1, ord=1)
+        case("norm_curvature", [x, np.array([[2], [0]], dtype)], np.array([[0.5] * 3, [0] * 3], dtype), axis=1)
 
 
 def last_places(case):

@@ -15,6 +15,7 @@ import expected_convolution
 import expected_functions
 import expected_half
 import expected_linalg
+import expected_onnx
 import expected_transform
 import expected_indexing
 import numpy as np
@@ -452,6 +453,7 @@ with np.errstate(all="ignore"):
     expected_transform.add(case, fault)
     expected_convolution.write(case)
     expected_indexing.write(case, fault, draw)
+    expected_onnx.write(case)
 for op, value, tolerance, attributes in further:
     case(op, [], value, tolerance, **attributes)
 path = pathlib.Path(__file__).with_name("expected.json")

@@ -140,7 +140,7 @@ TEST(ShapeRules, errors_are_in_the_users_words) {
   EXPECT_EQ(error_of(apply_row("sum", {floats({6})}, axis(1))), "axis 1 is out of range for rank 1");
   EXPECT_EQ(error_of(apply_row("sum", {floats({6})}, {{"axis", vector_attribute({0, -1})}})),
             "an axis appears twice in [0, -1]");
-  EXPECT_EQ(error_of(apply_row("max", {floats({0})})), "no extremum of no elements: the operand has shape [0]");
+  EXPECT_EQ(error_of(apply_row("argmax", {floats({0})})), "no extremum of no elements: the operand has shape [0]");
   EXPECT_EQ(error_of(apply_row("prod", {floats({6, 2})}, axis(2))), "axis 2 is out of range for rank 2");
   EXPECT_EQ(error_of(apply_row("softmax", {floats({})})), "axis -1 is out of range for rank 0");
   EXPECT_EQ(error_of(apply_row("var", {floats({6, 2})}, {{"axis", vector_attribute({1, -1})}})),

@@ -1,0 +1,127 @@
+// Which elements of an axis make an element of the axis resized, and with which weights: the one
+// reading of the attributes of `resize`, for its kernels and its shape rule.
+//
+// An element of the result lies at a real place among those of the operand; `coordinates` says
+// where. There `mode` takes the nearest element, or weighs those around by a triangle (linear) or
+// by Keys' cubic kernel. Elements beyond the ends are those at the ends, or with exclude_outside
+// have no weight. With antialias the kernel is as wide as what one element of a smaller result
+// stands for.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+namespace rml::sampling {
+
+enum class Mode : std::uint8_t { nearest, nearest_floor, nearest_ceil, nearest_round_up, linear, cubic };
+enum class Coordinates : std::uint8_t {
+  half_pixel,
+  half_pixel_symmetric,
+  pytorch_half_pixel,
+  align_corners,
+  asymmetric,
+  crop
+};
+
+inline constexpr std::string_view modes[] = {"nearest",          "nearest_floor", "nearest_ceil",
+                                             "nearest_round_up", "linear",        "cubic"};
+inline constexpr std::string_view coordinates[] = {"half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel",
+                                                   "align_corners", "asymmetric",           "crop"};
+
+struct Axis {
+  Mode mode{};
+  Coordinates where{};
+  std::int64_t from = 0, to = 0;  // extents of the operand and of the result
+  double scale = 0;               // result to operand; 0: as the extents are
+  double start = 0, end = 1;      // crop: the part of the operand, 0 its first element and 1 its last
+  double cubic = -0.75;
+  bool antialias = false, exclude_outside = false;
+
+  // What a scale must be near to, so that no element is made of many more than there are.
+  bool fits() const {
+    const double made = scale * static_cast<double>(from), wanted = static_cast<double>(to);
+    return scale == 0 || (made >= wanted / 2 && made < wanted + 1);
+  }
+
+  double ratio() const { return scale > 0 ? scale : static_cast<double>(to) / static_cast<double>(from); }
+
+  double place(std::int64_t o) const {
+    const auto x = static_cast<double>(o), last = static_cast<double>(from - 1);
+    const double length = scale > 0 ? scale * static_cast<double>(from) : static_cast<double>(to);
+    const double centre = (x + 0.5) / ratio() - 0.5;
+    switch (where) {
+      case Coordinates::half_pixel:
+        return centre;
+      case Coordinates::half_pixel_symmetric:
+        return centre + static_cast<double>(from) / 2 * (1 - static_cast<double>(to) / length);
+      case Coordinates::pytorch_half_pixel:
+        return length > 1 ? centre : 0;
+      case Coordinates::align_corners:
+        return length == 1 ? 0 : x * last / (length - 1);
+      case Coordinates::asymmetric:
+        return x / ratio();
+      default:
+        return to > 1 ? start * last + x * (end - start) * last / static_cast<double>(to - 1)
+                      : 0.5 * (start + end) * last;
+    }
+  }
+
+  // Calls f(element, weight) for what makes element o of the result; false: it lies beyond the ends, where
+  // a crop has a value of its own.
+  template <class F>
+  bool taps(std::int64_t o, F&& f) const {
+    double x = place(o);
+    if (where == Coordinates::crop && !(x >= 0 && x <= static_cast<double>(from - 1))) return false;
+    const auto extent = static_cast<double>(from);
+    x = std::clamp(x, -4 * extent - 8, 5 * extent + 8);  // farther off all is as at the end; an integer holds it
+    if (mode < Mode::linear) {
+      f(inside(nearest(x)), 1.0);
+      return true;
+    }
+    const double shrink = antialias ? std::min(ratio(), 1.0) : 1.0;
+    const double radius = (mode == Mode::linear ? 1 : 2) / shrink;
+    const auto first = static_cast<std::int64_t>(std::floor(x - radius)) + 1;
+    const auto last = static_cast<std::int64_t>(std::ceil(x + radius)) - 1;
+    double total = 0, all = 0;
+    for (std::int64_t i = first; i <= last; ++i) {
+      const double w = weight((static_cast<double>(i) - x) * shrink);
+      all += w;
+      if (!exclude_outside || i == inside(i)) total += w;
+    }
+    const bool excluding = exclude_outside && total != 0;
+    const double by = excluding ? total : antialias ? all : 1;
+    for (std::int64_t i = first; i <= last; ++i) {
+      if (excluding && i != inside(i)) continue;
+      f(inside(i), weight((static_cast<double>(i) - x) * shrink) / by);
+    }
+    return true;
+  }
+
+ private:
+  std::int64_t inside(std::int64_t i) const { return std::clamp<std::int64_t>(i, 0, from - 1); }
+
+  std::int64_t nearest(double x) const {
+    const double below = std::floor(x);
+    switch (mode) {
+      case Mode::nearest:  // of two the one before
+        return static_cast<std::int64_t>(x - below > 0.5 ? below + 1 : below);
+      case Mode::nearest_round_up:
+        return static_cast<std::int64_t>(x - below < 0.5 ? below : below + 1);
+      case Mode::nearest_floor:
+        return static_cast<std::int64_t>(below);
+      default:
+        return static_cast<std::int64_t>(std::ceil(x));
+    }
+  }
+
+  double weight(double at) const {
+    const double d = std::fabs(at), a = cubic;
+    if (mode == Mode::linear) return std::max(0.0, 1 - d);
+    if (d < 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+  }
+};
+
+}  // namespace rml::sampling
