@@ -34,7 +34,7 @@ void add_functions(std::vector<OperatorCase>& list) {
   for (const std::string_view op : {"var", "std"}) list.push_back({op, {"f64[2, 3]"}, {"p", "axis=1", "ddof=1"}});
   for (const std::string_view ord : {"ord=1", "ord=3", "ord=1.5", "ord=1.0 / 0.0"})
     list.push_back({"norm", {"f64[2, 3]"}, {"p", "axis=1", ord}});
-  for (const std::string_view ord : {"ord=1", "ord=2", "ord=3", "ord=1.5", "ord=1.0 / 0.0"}) {
+  for (const std::string_view ord : {"ord=1", "ord=2", "ord=3", "ord=1.5"}) {
     list.push_back({"norm_slope", {"f64[2, 3]", "f64[2, 1]"}, {"p", "1.75 + q", "axis=1", ord}});
     list.push_back({"norm_slope", {"f64[3]", "f64"}, {"p", "1.75 + q", ord}});
   }

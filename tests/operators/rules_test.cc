@@ -195,7 +195,7 @@ TEST(ShapeRules, errors_of_linear_algebra) {
   EXPECT_EQ(error_of(apply_row("solve", {floats({2, 1, 1}), floats({3, 1, 1})})),
             "batch dimensions do not broadcast: [2, 1, 1] and [3, 1, 1]");
   EXPECT_EQ(error_of(apply_row("triangular_solve", {floats({1, 1}), floats({1})}, {{"lower", scalar_attribute(2)}})),
-            "lower is 0 or 1, not [2]");
+            "lower is 0 or 1, not 2");
   EXPECT_EQ(error_of(apply_row("matrix_power", {floats({1, 1})}, {{"n", vector_attribute({1, 2})}})),
             "the exponent is one integer, not [1, 2]");
 }
