@@ -1,14 +1,15 @@
 // Differential fuzzing: every generated program must mean the same to the reference engine
 // and to compiled code at -O0 and -O2, also when its state is saved and loaded after every cycle.
 //
-//   differential_fuzz [--operations | --derivatives | --threads | --gradients [--reference]] [--from SEED] [--count N]
-//                     [--jobs N] [--print SEED]
+//   differential_fuzz [--operations | --derivatives | --wide | --threads | --gradients [--reference]] [--from SEED]
+//                     [--count N] [--jobs N] [--print SEED]
 //
 // With --gradients the programs train a node, whose gradients are first held to central differences;
 // with --reference that is all. With --operations they apply operators of the table, whatever it has, to
 // inputs; compiled with rounding left open (no --strict-math) they may differ by that. With --derivatives they
 // compute the gradient of one operator, and the gradient of that, both first held to central differences. With
-// --threads programs on larger tensors, and those of the other modes, must give the same bits in any number of threads.
+// --wide they are layers and trainings on larger tensors, also compiled for whole segments, and with --fast-math.
+// With --threads these, and those of the other modes, must give the same bits in any number of threads.
 //
 // Each worker process takes every jobs-th seed and reports one letter per program through a
 // pipe; a worker that dies names the seed it was at. Programs the checker rejects
@@ -228,6 +229,46 @@ Report check_rounding(const GeneratedProgram& g, std::uint64_t seed) {
   return {};
 }
 
+Report check_wide(const GeneratedProgram& g, std::uint64_t seed) {
+  Compilation c;
+  c.options.target.cpu = "native";
+  const Front front = check_text(c, "generated.rml", g.source);
+  const auto entry = find_entry(c, front);
+  const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
+  const auto errors = [&](Outcome o) { return Report{o, render_human(c.diagnostics, c.sources, false)}; };
+  if (!elaborated || c.failed()) return errors(is_unproductive(c.diagnostics) ? rejected : failed);
+  const DriveOptions options{.cycles = g.cycles, .seed = seed, .horizon = 0, .restarts = false};
+  const Driven want = drive(load_reference(c, elaborated->core, {})->table(), g.inputs, options);
+  const auto arranged = arrange(c, *elaborated, c.diagnostics);
+  if (!arranged) return errors(refused);
+  const bool jumps = g.source.find("cast(i32") != std::string::npos;  // a difference of a rounding would be magnified
+  enum class Math : std::uint8_t { strict, usual, fast };
+  for (const auto& [math, whole] : {std::pair{Math::strict, false},
+                                    {Math::strict, true},
+                                    {Math::usual, false},
+                                    {Math::usual, true},
+                                    {Math::fast, false},
+                                    {Math::fast, true}}) {
+    if ((math != Math::strict && jumps) || (whole && !want.stop.empty())) continue;
+    c.options.target.strict_math = math == Math::strict, c.options.target.fast_math = math == Math::fast;
+    c.options.whole_segment = whole;
+    const steps::Program program = lower(c, *arranged);
+    const Driven got = drive(load_compiled(c, program, {})->table(), g.inputs, options);
+    const std::string way = std::string(math == Math::strict ? "--strict-math"
+                                        : math == Math::fast ? "--fast-math"
+                                                             : "") +
+                            (whole ? " --chunk segment: " : ": ");
+    if (want.stop != got.stop) return {differs, way + "stops `" + want.stop + "` against `" + got.stop + "`"};
+    for (std::size_t o = 0; want.stop.empty() && o < want.outputs.size(); ++o)
+      for (std::size_t k = 0; k < want.outputs[o].cells.size(); ++k) {
+        const Cell &a = want.outputs[o].cells[k], &b = got.outputs[o].cells[k];
+        if (math == Math::strict ? !same_cell(a, b, 0) : !near_cell(a, b))
+          return {differs, way + want.outputs[o].name + " differs at cycle " + std::to_string(k)};
+      }
+  }
+  return {};
+}
+
 Report check_operations(const GeneratedProgram& g, std::uint64_t seed) {
   const Report strict = check_engines(g, static_cast<std::size_t>(g.cycles), seed, false);
   return strict.outcome == agrees ? check_rounding(g, seed) : strict;
@@ -259,11 +300,11 @@ void tell_undrawn(std::uint64_t from, std::uint64_t count) {
 }
 
 struct Mode {
-  bool gradients = false, reference = false, operations = false, derivatives = false, threads = false;
+  bool gradients = false, reference = false, operations = false, derivatives = false, threads = false, wide = false;
 };
 
 GeneratedProgram generate(std::uint64_t seed, Mode mode) {
-  if (mode.threads && seed % 4 != 0) return generate_wide_program(seed);
+  if (mode.wide || (mode.threads && seed % 4 != 0)) return generate_wide_program(seed);
   if (mode.operations || (mode.threads && seed % 12 == 0)) return generate_operations(seed);
   if (mode.derivatives) return generate_derivatives(seed);
   if (mode.gradients || (mode.threads && seed % 12 == 4)) return generate_gradient_program(seed);
@@ -272,6 +313,7 @@ GeneratedProgram generate(std::uint64_t seed, Mode mode) {
 
 Report check(std::uint64_t seed, Mode mode) {
   const GeneratedProgram g = generate(seed, mode);
+  if (mode.wide) return check_wide(g, seed);
   if (mode.threads) return check_threads(g, seed);
   if (mode.operations) return check_operations(g, seed);
   if (mode.derivatives) return check_derivatives(g, seed);
@@ -295,7 +337,7 @@ Report check_safely(std::uint64_t seed, Mode mode) {
 // Runs first, first + step, … and writes a letter for each; what went wrong goes to stderr.
 void work(std::uint64_t first, std::uint64_t step, std::uint64_t count, Mode mode, int to) {
   for (std::uint64_t i = 0; i < count; ++i) {
-    alarm(60);
+    alarm(180);
     const std::uint64_t seed = first + i * step;
     const Report r = check_safely(seed, mode);
     if (r.outcome == differs || r.outcome == failed)
@@ -368,7 +410,7 @@ Totals run(std::uint64_t from, std::uint64_t count, std::uint64_t jobs, Mode mod
       waitpid(running[j].first, &status, 0);
       close(running[j].second);
       std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(tasks[j].first),
-                   WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "no end after 60 s" : "crash");
+                   WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "no end after 180 s" : "crash");
       ++totals['C'];
       tasks[j].first += jobs;
       if (--tasks[j].count > 0)
@@ -392,11 +434,9 @@ int main(int argc, char** argv) {
   Mode mode;
   bool printing = false;
   for (int i = 1; i < argc; ++i) {
-    const std::pair<const char*, bool*> flags[] = {{"--gradients", &mode.gradients},
-                                                   {"--reference", &mode.reference},
-                                                   {"--operations", &mode.operations},
-                                                   {"--derivatives", &mode.derivatives},
-                                                   {"--threads", &mode.threads}};
+    const std::pair<const char*, bool*> flags[] = {
+        {"--gradients", &mode.gradients},     {"--reference", &mode.reference}, {"--operations", &mode.operations},
+        {"--derivatives", &mode.derivatives}, {"--threads", &mode.threads},     {"--wide", &mode.wide}};
     const auto* flag = std::ranges::find_if(flags, [&](auto& f) { return std::strcmp(argv[i], f.first) == 0; });
     if (flag != std::end(flags)) {
       *flag->second = true;

@@ -11,15 +11,17 @@ class WideProgram {
   explicit WideProgram(std::uint64_t seed) : random_(seed) {}
 
   GeneratedProgram run() {
-    out_.cycles = 2 + pick(4);
+    const int kind = pick(13);
+    out_.cycles = 2 + pick(kind < 10 ? 4 : 10);
     dtype_ = chance(70) ? DType::f32 : DType::f64;
     end_ = input(DType::boolean, {});
-    const int kind = pick(10);
     if (kind < 5) values();
     if (kind == 5 || kind == 6) images();
     if (kind == 7 || kind == 8) training();
     if (kind == 9) segments();
-    std::string text = "import loss;\n\n" + nodes_ + "node main(" + inputs_ + ") -> (" + outputs_ + ")\n" + body_;
+    if (kind > 9) layers();
+    std::string text = "import loss;\nimport nn;\nimport recurrent;\n\n" + nodes_ + "node main(" + inputs_ + ") -> (" +
+                       outputs_ + ")\n" + body_;
     out_.source = std::move(text);
     return std::move(out_);
   }
@@ -207,6 +209,40 @@ class WideProgram {
              ");\n  l = mean(h * h);\n\n";
     body_ += "  l, dx = diff model(" + end_ + ", " + x + ", true, -0.5);\n";
     show("l", type());
+    show("dx", type_text(dtype_, shape));
+  }
+
+  // Of the library, on sequences or on batches, their parameters trained or standing still.
+  void layers() {
+    static constexpr const char* of_sequences[] = {
+        "nn.dense_end(#, end, @)",         "recurrent.rnn_end(#, end, @)",           "recurrent.lstm_end(#, end, @)",
+        "recurrent.gru_end(#, end, @)",    "recurrent.lstm_bi(#, end, @)",           "recurrent.gru_back(#, end, @)",
+        "nn.layer_norm_end(0.01, end, @)", "nn.batch_norm(0.01, 0.9, true, end, @)", "tanh(@)",
+        "recurrent.rnn_bi(#, end, @)"};
+    static constexpr const char* of_batches[] = {"nn.dense_rows(#, @)", "nn.layer_norm(0.01, @)",
+                                                 "nn.batch_norm_rows(0.01, 0.9, true, @)", "tanh(@)", "nn.prelu(@)"};
+    const bool batches = chance(30);
+    out_.inputs[0].cells.back().value = Tensor::boolean(true);
+    const Shape shape = batches ? Shape{extent(), extent()} : Shape{extent()};
+    const std::string x = input(dtype_, shape);
+    nodes_ = "node model(end: bool, x) -> (l)\n  v0 = x;\n";
+    const int count = 1 + pick(3);
+    for (int k = 0; k < count; ++k) {
+      std::string text = "  v" + std::to_string(k + 1) + " = ";
+      for (const char* c = batches ? of_batches[pick(std::size(of_batches))]
+                                   : of_sequences[pick(std::size(of_sequences))];
+           *c != 0; ++c)
+        text += *c == '@' ? "v" + std::to_string(k) : *c == '#' ? std::to_string(extent()) : std::string(1, *c);
+      nodes_ += text + ";\n";
+    }
+    const std::string last = "v" + std::to_string(count);
+    nodes_ += "  l = mean(" + last + " * " + last + ");\n\n";
+    show("l", type());
+    if (chance(30)) {
+      body_ += "  l = model(" + end_ + ", " + x + ");\n";
+      return;
+    }
+    body_ += "  l, dx = diff model(" + end_ + ", " + x + ", true, -0.1);\n";
     show("dx", type_text(dtype_, shape));
   }
 
