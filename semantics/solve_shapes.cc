@@ -88,7 +88,7 @@ class Propagation {
         if (!states_[d.index].known) return;
         if (auto both = broadcast(shape, states_[d.index].shape)) shape = std::move(*both);
       });
-      states_[v] = State{true, std::move(shape), nullptr};
+      states_[v] = State{true, std::move(shape), nullptr, true};
       for (std::uint32_t k = first_user_[v]; k < first_user_[v + 1]; ++k) enqueue(users_[k]);
       any = true;
     }

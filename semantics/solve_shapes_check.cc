@@ -1,8 +1,10 @@
 // The checking sweep after solve_shapes: what is wrong at the fixed point, told once.
 //
 // First every rule is asked again, now for its complaint. What such a value feeds is
-// unknown because of it and stays silent; a value unknown for no such reason is E0306. A
+// unknown because of it and stays silent, or, where a cycle was begun as a scalar, has a shape that was never meant:
+// complaints that hang on one are told only if there are no others. A value unknown for no such reason is E0306. A
 // mistake in a node that is instantiated many times is reported for the first instance.
+#include <algorithm>
 #include <set>
 #include <tuple>
 
@@ -26,9 +28,11 @@ class ShapeCheck {
   void run() {
     for (std::uint32_t v = 0; v < states_.size(); ++v) check(DraftId{v});
     for (const Assertion& a : draft_.asserts) check_condition(a.condition, a.condition, "`assert`");
+    tell();
     bool unknown = false;
     for (const State& s : states_) unknown = unknown || !s.known;
     if (unknown) report_unknown();
+    tell();
   }
 
  private:
@@ -172,8 +176,26 @@ class ShapeCheck {
     }
   }
 
-  void report(DraftId d, const Problem& p) {
+  void report(DraftId d, Problem p) {
     poison(d);
+    found_.emplace_back(d, std::move(p));
+  }
+
+  void tell() {
+    if (found_.empty()) return;
+    const std::vector<bool> sure = sure_values();
+    const auto hangs_on_sure = [&](const auto& found) {
+      bool all = true;
+      for_each_mention(draft_[found.first].rhs, [&](DraftId m) { all = all && sure[m.index]; });
+      return all;
+    };
+    const bool some = std::ranges::any_of(found_, hangs_on_sure);
+    for (const auto& found : found_)
+      if (!some || hangs_on_sure(found)) tell(found.first, found.second);
+    found_.clear();
+  }
+
+  void tell(DraftId d, const Problem& p) {
     if (!told_.insert({p.code, p.span.file, p.span.begin, p.span.end}).second) return;
     Diagnostic& diagnostic = diagnostics_.report(p.code, p.span, p.message, p.label);
     for (const Label& l : p.secondary)
@@ -182,13 +204,42 @@ class ShapeCheck {
     add_instance_chain(diagnostic, draft_, program_, draft_[d].instance);
   }
 
+  // Those whose shape follows neither from the beginning of a cycle nor from what is known only in part.
+  std::vector<bool> sure_values() {
+    find_users();
+    std::vector<bool> sure(states_.size(), true);
+    // A join has the shape that an operand gives it, unless that may have been meant to grow.
+    const auto keeps_shape = [&](DraftId d) {
+      const Rhs& rhs = draft_[d].rhs;
+      if (!std::holds_alternative<Fby>(rhs) && !std::holds_alternative<Merge>(rhs)) return false;
+      bool given = false;
+      for_each_mention(rhs, [&](DraftId m) { given = given || (sure[m.index] && state(m).shape == state(d).shape); });
+      return given && !state(d).shape.empty();
+    };
+    std::vector<DraftId> pending;
+    for (std::uint32_t v = 0; v < states_.size(); ++v)
+      if (!states_[v].known || states_[v].begun) pending.push_back(DraftId{v});
+    while (!pending.empty()) {
+      const DraftId at = pending.back();
+      pending.pop_back();
+      if (!sure[at.index]) continue;
+      sure[at.index] = false;
+      for (const DraftId user : users_[at.index])
+        if (!keeps_shape(user)) pending.push_back(user);
+    }
+    return sure;
+  }
+
+  void find_users() {
+    if (has_users_) return;
+    has_users_ = true;
+    for (std::uint32_t v = 0; v < states_.size(); ++v)
+      for_each_mention(draft_.values[v].rhs, [&](DraftId m) { users_[m.index].push_back(DraftId{v}); });
+  }
+
   // Marks d and all that is computed from it.
   void poison(DraftId d) {
-    if (!has_users_) {
-      has_users_ = true;
-      for (std::uint32_t v = 0; v < states_.size(); ++v)
-        for_each_mention(draft_.values[v].rhs, [&](DraftId m) { users_[m.index].push_back(DraftId{v}); });
-    }
+    find_users();
     std::vector<DraftId> stack = {d};
     while (!stack.empty()) {
       const DraftId at = stack.back();
@@ -224,6 +275,7 @@ class ShapeCheck {
   std::vector<bool> poisoned_;
   std::vector<std::vector<DraftId>> users_;
   bool has_users_ = false;
+  std::vector<std::pair<DraftId, Problem>> found_;
   std::set<std::tuple<Code, std::uint32_t, std::uint32_t, std::uint32_t>> told_;
 };
 

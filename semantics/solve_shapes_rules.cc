@@ -227,7 +227,8 @@ Outcome<IndexAxis> ShapeRules::index_axis(const Item& item, std::int64_t extent)
     if (!at.known) return {};
     if (!at.shape.empty())
       return problem(Code::E0303, item.span,
-                     "an index is one integer, not " + type_string(draft_[item.at].dtype, at.shape));
+                     "an index is one integer, not " + type_string(draft_[item.at].dtype, at.shape) +
+                         ": `take(x, i, axis=0)` takes many");
     if (at.constant == nullptr) return IndexAxis{IndexAxis::dynamic, 0, 1, item.at};
     const std::int64_t written = at.constant->integers()[0];
     const std::int64_t index = written < 0 ? written + extent : written;
