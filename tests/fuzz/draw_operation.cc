@@ -128,7 +128,7 @@ class Draw {
 
   // The plan of a Fourier transform, which no chance would hit.
   bool plan() {
-    if (row_.parameters[1].name != "plan") return false;
+    if (row_.parameters.size() < 2 || row_.parameters[1].name != "plan") return false;
     const bool terms = row_.name == "real_fourier_terms", pairs = row_.name != "real_fourier";
     const std::size_t axes = pairs ? 2 : 1;
     while (shapes_[0].size() < axes) shapes_[0].push_back(1 + pick(5));
