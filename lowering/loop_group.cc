@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <span>
 
 #include "lowering/index_map.h"
 #include "lowering/mentions.h"
@@ -73,7 +74,8 @@ class Grouping {
     std::map<ValueId, std::set<CellId>> lies_in;  // what is loaded from cells, and parts of it
   };
 
-  // Elementwise values that only cells take, or such values, and what is computed inside their loops.
+  // Elementwise values, and others that are computed in place, that only cells take, or such values, and what is
+  // computed inside their loops.
   std::set<ValueId> updates(const steps::Block& block) const {
     std::set<ValueId> found;
     std::map<ValueId, std::uint32_t> taken;
@@ -82,7 +84,7 @@ class Grouping {
       const auto* c = std::get_if<steps::Compute>(&*s);
       if (c == nullptr || !taken.contains(c->value) || taken[c->value] != mentions_[c->value.index]) continue;
       const bool inside = inlined(program_, c->value);  // a loop of one of them, which took its operands
-      if (!inside && (!loop_shape(core_, c->value) || !is_pointwise(core_, c->value))) continue;
+      if (!inside && !in_place(c->value) && (!loop_shape(core_, c->value) || !is_pointwise(core_, c->value))) continue;
       found.insert(c->value);
       if (!inside) take_operands(c->value, taken);
     }
@@ -95,10 +97,36 @@ class Grouping {
     }
   }
 
+  bool in_place(ValueId v) const {
+    const core::Apply* a = application(core_, v);
+    return a != nullptr && operators()[a->op].in_place;
+  }
+
+  // Whether the run stops where it did if the update, which can fail, is computed after the statements: what can fail
+  // among them looks for the same indices.
+  bool may_wait(ValueId update, std::span<const steps::Statement> statements) const {
+    if (!can_fail(core_, update)) return true;
+    const core::Apply& at = *application(core_, update);
+    ValueId indices;
+    std::size_t operand = 0;
+    for (const OperatorParameter& p : operators()[at.op].parameters) {
+      if (p.kind != ParameterKind::operand) continue;
+      if (p.name == "i") indices = at.operands[operand];
+      ++operand;
+    }
+    return std::ranges::all_of(statements, [&](const steps::Statement& s) {
+      const auto* c = std::get_if<steps::Compute>(&s);
+      if (c == nullptr) return movable(s);
+      if (!can_fail(core_, c->value)) return true;
+      const core::Apply* a = application(core_, c->value);
+      return a != nullptr && std::ranges::find(a->operands, indices) != a->operands.end();
+    });
+  }
+
   // Updates go to where the first cell takes one.
   Updates delay(steps::Block& block) const {
     Updates found;
-    const std::set<ValueId> values = updates(block);
+    std::set<ValueId> values = updates(block);
     if (values.empty()) return found;
     for (const steps::Statement& s : block.statements) {
       if (const auto* l = std::get_if<steps::LoadCell>(&s)) found.lies_in[l->value] = {l->cell};
@@ -113,6 +141,9 @@ class Grouping {
     });
     auto from = first;
     while (from != block.statements.begin() && !writes_cells(*std::prev(from))) --from;
+    for (auto s = from; s != first; ++s)
+      if (const auto* c = std::get_if<steps::Compute>(&*s); c != nullptr && !may_wait(c->value, {s, first}))
+        values.erase(c->value);
     std::stable_partition(from, first, [&](const steps::Statement& s) {
       const auto* c = std::get_if<steps::Compute>(&s);
       return c == nullptr || !values.contains(c->value);

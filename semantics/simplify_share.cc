@@ -17,6 +17,10 @@
 // And what they transpose after a product of a transposed matrix is the product the other way round:
 //
 //   %3 = transpose %1    %4 = matmul %3 %2    %5 = transpose %4      %6 = transpose %2    %5 = matmul %6 %1
+//
+// What moves few rows of a table, or one, is added to them alone:
+//
+//   %3 = sum_take %1 %2    %4 = mul 0.1 %3    %6 = add %5 %4      %4 = mul 0.1 %1    %6 = add_at %5 %4 %2
 #include <algorithm>
 
 #include "semantics/simplify_passes.h"
@@ -37,7 +41,11 @@ class Sharing {
         effects_(effects),
         share_effects_(share_effects),
         old_clocks_(core.clocks),
-        logical_not_(operators().require("logical_not")) {
+        logical_not_(operators().require("logical_not")),
+        sum_take_(operators().require("sum_take")),
+        place_(operators().require("place")),
+        add_at_(operators().require("add_at")),
+        negate_(operators().require("negate")) {
     core_.clocks.assign(2, Clock{});
     table_.emplace(core_);
     canon_.resize(core.values.size());
@@ -50,6 +58,9 @@ class Sharing {
     // After renumbering operands come first, so the order of the table is the walk.
     const std::size_t count = core_.values.size();
     effects_.resize(count, false);
+    mentions_.assign(count, 0);
+    for (const Value& v : core_.values) for_each_operand(v.rhs, [&](ValueId o) { ++mentions_[o.index]; });
+    for (const Port& p : core_.outputs) ++mentions_[p.value.index];
     for (std::size_t v = 0; v < count; ++v) visit(ValueId{v});
     finish(count);
     return changed_;
@@ -123,6 +134,7 @@ class Sharing {
     }
     factor_out(v);
     turn_product(v);
+    add_rows(v);
     if (auto other = reduced_before(v)) {
       core_[v].rhs = std::move(*other);
       changed_ = true;
@@ -166,6 +178,62 @@ class Sharing {
       changed_ = true;
       return;
     }
+  }
+
+  // A sum_take, or a row in a large table.
+  bool adds_rows(const core::Apply& a) const {
+    constexpr std::int64_t large = 4096;
+    return a.op == sum_take_ ||
+           (a.op == place_ && a.operands.size() == 2 && *element_count(a.attributes[0].integers) > large);
+  }
+
+  // What else v is where one of its operands is that, for v alone.
+  void add_rows(ValueId v) {
+    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    if (a == nullptr || operators()[a->op].lowering != Lowering::elementwise || !is_float(core_[v].dtype)) return;
+    const ScalarOp op = operators()[a->op].scalar;
+    if (op != ScalarOp::add && op != ScalarOp::sub && op != ScalarOp::mul && op != ScalarOp::negate) return;
+    for (std::size_t k = 0; k < a->operands.size(); ++k) {
+      const ValueId o = a->operands[k];
+      const auto* rows = std::get_if<core::Apply>(&core_[o].rhs);
+      if (rows == nullptr || !adds_rows(*rows) || core_[o].shape != core_[v].shape ||
+          core_[o].clock != core_[v].clock || o.index >= mentions_.size() || mentions_[o.index] != 1)
+        continue;
+      const core::Apply sum = *rows;
+      const ValueId other = op == ScalarOp::negate ? o : a->operands[1 - k];
+      if (op == ScalarOp::mul || op == ScalarOp::negate) {
+        if (op == ScalarOp::mul && !core_[other].shape.empty()) continue;
+        core::Apply factor = *a;
+        factor.operands[k] = sum.operands[0];
+        core::Apply moved = sum;
+        moved.operands[0] = append_like(sum.operands[0], v, std::move(factor));
+        core_[v].rhs = std::move(moved);
+      } else {
+        if (core_[other].shape != core_[v].shape || (op == ScalarOp::sub && k == 0)) continue;
+        ValueId updates = sum.operands[0];
+        if (op == ScalarOp::sub) updates = append_like(updates, v, core::Apply{negate_, {updates}, {}, 0});
+        Attribute zero, one;
+        zero.given = one.given = zero.scalar = one.scalar = true;
+        zero.integers = {0}, one.integers = {1};
+        core_[v].rhs = sum.op == sum_take_
+                           ? core::Apply{add_at_, {other, updates, sum.operands[1]}, {sum.attributes[1], one}, 0}
+                           : core::Apply{add_at_, {other, updates, sum.operands[1]}, {zero, zero}, 0};
+      }
+      effects_[v.index] = effects_[v.index] || effects_[o.index];  // of an index that is not there
+      effects_[o.index] = false;
+      changed_ = true;
+      return;
+    }
+  }
+
+  // A new value of the shape of x, where and when v is.
+  ValueId append_like(ValueId x, ValueId v, core::Apply rhs) {
+    Value made = core_[v];
+    made.rhs = std::move(rhs);
+    made.shape = core_[x].shape;
+    made.name.clear();
+    core_.values.push_back(std::move(made));
+    return ValueId{core_.values.size() - 1};
   }
 
   // What v is with its last two axes exchanged and nothing else, if it is made so.
@@ -337,10 +405,11 @@ class Sharing {
   std::vector<bool>& effects_;
   const bool share_effects_;
   const std::vector<Clock> old_clocks_;
-  const OperatorId logical_not_;
+  const OperatorId logical_not_, sum_take_, place_, add_at_, negate_;
   std::optional<ClockTable> table_;
-  std::vector<ValueId> canon_;        // by value, as far as the walk got
-  std::vector<ClockId> clock_canon_;  // by old clock
+  std::vector<ValueId> canon_;           // by value, as far as the walk got
+  std::vector<ClockId> clock_canon_;     // by old clock
+  std::vector<std::uint32_t> mentions_;  // by value, before the walk
   std::unordered_map<std::string, ValueId> shared_, constants_, reductions_;
   bool changed_ = false;
 };

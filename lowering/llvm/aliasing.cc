@@ -37,11 +37,11 @@ void Aliasing::compute(Region& region, ValueId v, const steps::Block& block) con
   if (inlined(v)) return;
   if (const auto* apply = std::get_if<core::Apply>(&value.rhs)) {
     for (const ValueId operand : apply->operands) use(region, operand);
-    const Lowering lowering = operators()[apply->op].lowering;
+    const OperatorInfo& row = operators()[apply->op];
     if (is_part(*program_.core, v))
       region.same.emplace_back(apply->operands[0], v);
     else if (elements(value.shape) > small_elements)
-      region.computed[v.index] = {&block, region.position, lowering == Lowering::elementwise};
+      region.computed[v.index] = {&block, region.position, row.lowering == Lowering::elementwise || row.in_place};
   } else if (const auto* call = std::get_if<core::Call>(&value.rhs)) {
     for (const ValueId operand : call->operands) use(region, operand);
   }
@@ -171,7 +171,7 @@ void Aliasing::add(std::initializer_list<const steps::Block*> once, const steps:
 // was loaded from it is read for the last time while v is computed: each element for the same one of v.
 void Aliasing::find_home(const Region& region, const Store& store) {
   const auto computed = region.computed.find(store.value.index);
-  if (computed == region.computed.end() || !computed->second.elementwise || computed->second.block != store.block ||
+  if (computed == region.computed.end() || !computed->second.in_place || computed->second.block != store.block ||
       homes_.contains(store.value.index))
     return;
   const std::size_t at = computed->second.at;
@@ -195,10 +195,13 @@ void Aliasing::find_home(const Region& region, const Store& store) {
 bool Aliasing::reads_whole(ValueId v, ValueId user, const std::unordered_set<std::uint32_t>& same) const {
   const Core& core = *program_.core;
   const auto& apply = std::get<core::Apply>(core[v].rhs);
-  const bool each = operators()[apply.op].lowering == Lowering::elementwise && core[v].shape == core[user].shape;
+  const OperatorInfo& row = operators()[apply.op];
+  const bool each = row.lowering == Lowering::elementwise && core[v].shape == core[user].shape;
+  const std::ptrdiff_t in_place = row.in_place ? std::ranges::count(apply.operands, apply.operands[0]) : 0;
   return std::ranges::all_of(apply.operands, [&](ValueId o) {
     if (inlined(o)) return reads_whole(o, user, same);
-    return !same.contains(o.index) || (each && core[o].shape == core[user].shape);
+    const bool safe = each || (in_place == 1 && o == apply.operands[0]);
+    return !same.contains(o.index) || (safe && core[o].shape == core[user].shape);
   });
 }
 

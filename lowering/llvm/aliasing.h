@@ -75,7 +75,7 @@ class Aliasing {
   struct Computed {
     const steps::Block* block;
     std::size_t at;
-    bool elementwise;
+    bool in_place;  // where an operand lies
   };
   struct Region {
     std::size_t position, loop_begin = SIZE_MAX;

@@ -73,14 +73,22 @@ T reduced(Reduction reduction, T so_far, T more) {
   return so_far;
 }
 
+// The result, as the first operand is; they may be one.
+template <class T>
+T* copied(rml_kernel_call* call) {
+  const T* x = static_cast<const T*>(call->operands[0].data);
+  T* y = static_cast<T*>(call->result->data);
+  if (x != y) std::copy_n(x, count(*call->result), y);
+  return y;
+}
+
 // Operands x, indices, updates; places(f) as for gather.
 template <class Places>
 std::int32_t scatter(rml_kernel_call* call, const rml_attribute& text, Places&& places) {
   const Reduction reduction = reduction_of(text);
   return with_type(call->result->dtype, [&]<class T>(T) {
     const T* updates = static_cast<const T*>(call->operands[2].data);
-    T* y = static_cast<T*>(call->result->data);
-    std::copy_n(static_cast<const T*>(call->operands[0].data), count(*call->result), y);
+    T* y = copied<T>(call);
     return places([&](std::int64_t place, std::int64_t position, std::int64_t n) {
       for (std::int64_t k = 0; k < n; ++k) y[place + k] = reduced(reduction, y[place + k], updates[position + k]);
     });
@@ -206,6 +214,31 @@ std::int32_t dynamic_part(rml_kernel_call* call, const rml_array& whole, const r
   return RML_OK;
 }
 
+// Whether an index counts from the end; then the call tells which.
+bool has_negative(rml_kernel_call* call, const rml_array& i, std::int64_t extent) {
+  return with_index_type(i.dtype, [&]<class I>(I) {
+    const I* end = static_cast<const I*>(i.data) + count(i);
+    const I* found =
+        std::find_if(static_cast<const I*>(i.data), end, [](I index) { return static_cast<std::int64_t>(index) < 0; });
+    if (found == end) return false;
+    call->value = static_cast<std::int64_t>(*found);
+    call->bound = extent;
+    return true;
+  });
+}
+
+// Adds parts to the result: updates, then indices, at the places where take would find them.
+template <class T>
+std::int32_t add_at(rml_kernel_call* call, const rml_array* operands, const rml_attribute& axis) {
+  const T* updates = static_cast<const T*>(operands[0].data);
+  T* y = static_cast<T*>(call->result->data);
+  return take_places(call, *call->result, operands[1], axis,
+                     [&](std::int64_t place, std::int64_t position, std::int64_t n) {
+                       for (std::int64_t k = 0; k < n; ++k)
+                         y[place + k] = wrapping_add(y[place + k], updates[position + k]);
+                     });
+}
+
 }  // namespace
 
 int32_t rml_kernel_take(rml_kernel_call* call) {
@@ -215,14 +248,18 @@ int32_t rml_kernel_take(rml_kernel_call* call) {
 
 int32_t rml_kernel_sum_take(rml_kernel_call* call) {
   return with_type(call->result->dtype, [&]<class T>(T) {
-    const T* x = static_cast<const T*>(call->operands[0].data);
-    T* y = static_cast<T*>(call->result->data);
-    std::fill_n(y, count(*call->result), T(0));
-    return take_places(call, *call->result, call->operands[1], call->attributes[1],
-                       [&](std::int64_t place, std::int64_t position, std::int64_t n) {
-                         for (std::int64_t k = 0; k < n; ++k)
-                           y[place + k] = wrapping_add(y[place + k], x[position + k]);
-                       });
+    std::fill_n(static_cast<T*>(call->result->data), count(*call->result), T(0));
+    return add_at<T>(call, call->operands, call->attributes[1]);
+  });
+}
+
+int32_t rml_kernel_add_at(rml_kernel_call* call) {
+  return with_type(call->result->dtype, [&]<class T>(T) -> std::int32_t {
+    copied<T>(call);
+    const rml_attribute &axis = call->attributes[0], &from_end = call->attributes[1];
+    if (from_end.integers[0] == 0 && has_negative(call, call->operands[2], Lines(*call->result, axis).extent))
+      return RML_FAULT_INDEX;
+    return add_at<T>(call, call->operands + 1, axis);
   });
 }
 

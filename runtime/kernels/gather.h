@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-rml_kernel rml_kernel_take, rml_kernel_sum_take;
+rml_kernel rml_kernel_take, rml_kernel_sum_take, rml_kernel_add_at;
 rml_kernel rml_kernel_gather_elements, rml_kernel_take_along_axis, rml_kernel_gather_nd;
 rml_kernel rml_kernel_scatter_elements, rml_kernel_scatter_nd;
 rml_kernel rml_kernel_scatter_elements_gradient, rml_kernel_scatter_nd_gradient;

@@ -48,6 +48,16 @@ ShapeResult sum_take_shape(const Application& app) {
   return whole;
 }
 
+ShapeResult add_at_shape(const Application& app) {
+  const Shape &x = app.operand_shapes[0], &updates = app.operand_shapes[1];
+  if (std::string error = flag_error(app.attributes[1], "from_end"); !error.empty()) return error;
+  ShapeResult part = taken(x, app.operand_shapes[2], app.attributes[0]);
+  if (std::holds_alternative<std::string>(part)) return part;
+  if (std::get<Shape>(part) != updates)
+    return "cannot add " + to_string(updates) + " where there is " + to_string(std::get<Shape>(part));
+  return x;
+}
+
 // ---- one index per element -------------------------------------------------------------------
 
 // The axis, where x and the indices have one rank; else what is wrong.
@@ -196,6 +206,11 @@ ShapeResult dynamic_update_slice_shape(const Application& app) {
 
 // ---- rows ------------------------------------------------------------------------------------
 
+OperatorInfo in_place(OperatorInfo row) {
+  row.in_place = true;
+  return row;
+}
+
 std::vector<OperatorInfo> gather_rows() {
   return {
       kernel_row<rml_kernel_take>(
@@ -211,6 +226,15 @@ std::vector<OperatorInfo> gather_rows() {
           sum_take_shape, {"take(dy, i, axis=axis)", integer_operand},
           {"", "The adjoint of take: zeros of the shape to which x is added at the indices.",
            "sum_take([3], [1, 2, 4], [0, 2, 2]) -- [1,0,6]"}),
+      in_place(kernel_row<rml_kernel_add_at>(
+          "add_at", "rml_kernel_add_at",
+          {operand("x", number), operand("updates", number), operand("i", integer, 1), integers("axis", "all"),
+           integers("from_end", "1")},
+          same(number), add_at_shape, {"dy", "take(dy, i, axis=axis)", integer_operand},
+          {"",
+           "x to which the updates are added where take(x, i) would find its elements, one after the other; with "
+           "from_end=0 a negative index stops the run. A table of which few rows are learned at a time is moved so.",
+           "add_at([1, 2, 3], [10, 20, 30], [0, 2, 2]) -- [11,2,53]"})),
       kernel_row<rml_kernel_gather_elements>(
           "gather_elements", "rml_kernel_gather_elements",
           {operand("x", element), operand("i", integer, 1), integers("axis", "-1")}, same(element),
@@ -259,7 +283,7 @@ std::vector<OperatorInfo> scatter_rows() {
                                           integers("part")};
   };
   return {
-      kernel_row<rml_kernel_scatter_elements>(
+      in_place(kernel_row<rml_kernel_scatter_elements>(
           "scatter_elements", "rml_kernel_scatter_elements", parameters(integers("axis", "-1")), same(computed),
           scatter_elements_shape,
           {"scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, part=0)", integer_operand,
@@ -267,15 +291,15 @@ std::vector<OperatorInfo> scatter_rows() {
           {"ScatterElements",
            "x with the updates at the places that gather_elements would read, one after the other: put there, or "
            "combined by \"add\", \"mul\", \"min\" or \"max\".",
-           "scatter_elements([1, 2, 3], [0, 0], [5, 6], reduction=\"add\") -- [12,2,3]"}),
-      kernel_row<rml_kernel_scatter_nd>(
+           "scatter_elements([1, 2, 3], [0, 0], [5, 6], reduction=\"add\") -- [12,2,3]"})),
+      in_place(kernel_row<rml_kernel_scatter_nd>(
           "scatter_nd", "rml_kernel_scatter_nd", parameters(integers("batch_dims", "0")), same(computed),
           scatter_nd_shape,
           {"scatter_nd_gradient(x, i, updates, y, dy, batch_dims=batch_dims, reduction=reduction, part=0)",
            integer_operand,
            "scatter_nd_gradient(x, i, updates, y, dy, batch_dims=batch_dims, reduction=reduction, part=1)"},
           {"ScatterND", "x with the updates at the places that gather_nd would read, as scatter_elements does.",
-           "scatter_nd([1, 2, 3], [[2], [0]], [5, 6]) -- [6,2,5]"}),
+           "scatter_nd([1, 2, 3], [[2], [0]], [5, 6]) -- [6,2,5]"})),
       kernel_row<rml_kernel_scatter_elements_gradient, gradient_scratch>(
           "scatter_elements_gradient", "rml_kernel_scatter_elements_gradient", of_gradient(integers("axis", "-1")),
           same(real), gradient_shape<scatter_elements_shape>,

@@ -244,6 +244,7 @@ struct OperatorInfo {
   std::string_view failure = "index out of bounds";  // what stops the run, where can_fail
   // Lowering::expanded: what the application is equal to, as an R(ML)2 expression over the parameter names.
   std::string_view (*definition)(const Application&) = nullptr;
+  bool in_place = false;  // Lowering::kernel: the result may lie where the first operand does
   bool can_fail = false;  // division, indexing, …: may stop the run; see can_fail(core, v) of core.h
   bool random = false;    // takes the hidden operand `cycle` (i64) last
   bool commutative = false;

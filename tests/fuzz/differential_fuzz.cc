@@ -263,7 +263,8 @@ Report check_wide(const GeneratedProgram& g, std::uint64_t seed) {
       for (std::size_t k = 0; k < want.outputs[o].cells.size(); ++k) {
         const Cell &a = want.outputs[o].cells[k], &b = got.outputs[o].cells[k];
         if (math == Math::strict ? !same_cell(a, b, 0) : !near_cell(a, b))
-          return {differs, way + want.outputs[o].name + " differs at cycle " + std::to_string(k)};
+          return {differs, way + want.outputs[o].name + " differs at cycle " + std::to_string(k) + ": " +
+                               text(a).substr(0, 200) + " against " + text(b).substr(0, 200)};
       }
   }
   return {};

@@ -225,7 +225,7 @@ class WideProgram {
     out_.inputs[0].cells.back().value = Tensor::boolean(true);
     const Shape shape = batches ? Shape{extent(), extent()} : Shape{extent()};
     const std::string x = input(dtype_, shape);
-    nodes_ = "node model(end: bool, x) -> (l)\n  v0 = x;\n";
+    nodes_ = "node model(end: bool, x) -> (l)\n  v0 = 0.02 * x;\n";
     const int count = 1 + pick(3);
     for (int k = 0; k < count; ++k) {
       std::string text = "  v" + std::to_string(k + 1) + " = ";
@@ -242,7 +242,7 @@ class WideProgram {
       body_ += "  l = model(" + end_ + ", " + x + ");\n";
       return;
     }
-    body_ += "  l, dx = diff model(" + end_ + ", " + x + ", true, -0.1);\n";
+    body_ += "  l, d = diff model(" + end_ + ", " + x + ", true, -0.1);\n  dx = 1000.0 * d;\n";
     show("dx", type_text(dtype_, shape));
   }
 

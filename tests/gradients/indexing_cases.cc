@@ -42,6 +42,8 @@ void add_gathers(Cases& list) {
   list.push_back({"take", {"f64[2, 3]", "i32[2, 2]"}, {"p", "q - 2", "axis=0"}});
   list.push_back({"sum_take", {"f64[3]", "i32[3]"}, {"[2]", "p", "q"}});
   list.push_back({"sum_take", {"f64[2, 3]", "i32[3]"}, {"[2, 2]", "p", "q - 1", "axis=1"}});
+  list.push_back({"add_at", {"f64[4]", "f64[3]", "i32[3]"}, {"p", "q", "r"}});
+  list.push_back({"add_at", {"f64[2, 2]", "f64[2, 3]", "i32[3]"}, {"p", "q", "r - 1", "axis=1"}});
   list.push_back({"gather_elements", {"f64[2, 3]", "i32[3, 2]"}, {"p", "q", "axis=0"}});
   list.push_back({"gather_elements", {"f64[2, 3]", "i32[2, 3]"}, {"p", "q - 1", "axis=-1"}});
   list.push_back({"take_along_axis", {"f64[2, 3]", "i32[1, 2]"}, {"p", "q"}});

@@ -386,3 +386,27 @@ def write(case, fault, draw_any):
     orders(case, draw)
     running(case, draw)
     contractions(case, draw)
+
+
+def added(case, fault):
+    own = np.random.default_rng(11)
+    for dtype in (np.int8, np.int64, np.float32, np.float64):
+        x = own.integers(-9, 9, (3, 4, 2)).astype(dtype)
+        for axis in (0, 1, -1):
+            for shape in ((), (5,), (2, 3), (0,)):
+                i = own.integers(-x.shape[axis], x.shape[axis], shape).astype(np.int32)
+                updates = own.integers(-9, 9, np.take(x, i, axis=axis).shape).astype(dtype)
+                out = np.moveaxis(x.copy(), axis, 0)
+                at = axis % 3
+                moved = updates.reshape(x.shape[:at] + (i.size,) + x.shape[at + 1:])
+                np.add.at(out, i.reshape(-1), np.moveaxis(moved, at, 0))
+                case("add_at", [x, updates, i], np.moveaxis(out, 0, axis), axis=axis)
+        i = own.integers(-x.size, x.size, (7,))
+        updates = own.integers(-9, 9, (7,)).astype(dtype)
+        out = x.reshape(-1).copy()
+        np.add.at(out, i, updates)
+        case("add_at", [x, updates, i], out.reshape(x.shape))
+    x = np.zeros((3, 2), np.float32)
+    for wrong in (3, -4):
+        fault("add_at", [x, x[0], np.int32(wrong)], INDEX, axis=0)
+    fault("add_at", [x, x[:2], np.array([0, -1])], INDEX, axis=0, from_end=0)

@@ -454,6 +454,7 @@ with np.errstate(all="ignore"):
     expected_convolution.write(case)
     expected_indexing.write(case, fault, draw)
     expected_onnx.write(case)
+    expected_indexing.added(case, fault)
 for op, value, tolerance, attributes in further:
     case(op, [], value, tolerance, **attributes)
 path = pathlib.Path(__file__).with_name("expected.json")

@@ -26,6 +26,17 @@ SEGMENTS = """node main(x: f64[10], end: bool) -> (y: f64[10])
   y = if end then sum else post y;
 """
 
+# Few rows of a table learn at a time: there is no gradient of all.
+TABLE = """import nn;
+import optim;
+
+node model(i: i32[4]) -> (l)
+  l = mean(nn.embedding_rows(1000, 16, i));
+
+node main(i: i32[4]) -> (l: f32)
+  l = diff[optim.sgd(0.1)] model(i, true, 1.0);
+"""
+
 
 def run(*arguments, stdin=""):
     done = subprocess.run([RMLC, *map(str, arguments)], capture_output=True, text=True, timeout=120, input=stdin)
@@ -66,6 +77,11 @@ class Memory(unittest.TestCase):
         self.assertGreaterEqual(kept, 4 * MATRIX)
         self.assertLess(kept, 4 * MATRIX + 1024)
         self.assertEqual(scratch, 0)
+
+    def test_a_table_of_which_few_rows_learn_is_there_once(self):
+        (_, kept, scratch), _ = self.shown(TABLE)
+        self.assertLess(kept, 1.1 * 1000 * 16 * 4)
+        self.assertLess(scratch, 1.1 * 1000 * 16 * 4)  # drawn at first
 
     def test_a_run_allocates_it(self):
         (state, _, _), out = self.shown(SEGMENTS)
