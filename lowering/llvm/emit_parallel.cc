@@ -73,17 +73,21 @@ Body::Work Body::work(const Expression& e, std::size_t written) const {
   return {written, sum, module.options.target.work_of_thread > 0 ? 64 : 1, never_unrolled};
 }
 
-// The axis of a walk that is shared out: each of its rounds writes to places of its own. SIZE_MAX: none is worth it.
+// The axis of a walk that is shared out: each of its rounds writes to places of its own. SIZE_MAX: none is worth it, or
+// LLVM may unroll sums and then add up in another order than it does here.
 std::size_t Body::split_axis(const Shape& extents, const std::vector<Strides>& views, const Work& work) const {
   double count = 1;
   for (const std::int64_t extent : extents) count *= static_cast<double>(extent);
-  if (count < work.least) return SIZE_MAX;
+  if (extents.empty() || count < work.least || work.written == 0) return SIZE_MAX;
+  const auto written = std::span(views).first(work.written);
+  constexpr std::int64_t unrolled_at_most = 64;
+  if (extents.back() < unrolled_at_most && std::ranges::any_of(written, [](const Strides& v) { return v.back() == 0; }))
+    return SIZE_MAX;
   const double all = work.nanoseconds * count;
   const std::int64_t enough = 4 * std::int64_t{module.options.target.threads};
   std::size_t best = SIZE_MAX;
   std::int64_t most = 1;
-  for (std::size_t axis = 0; axis < extents.size() && work.written > 0; ++axis) {
-    const auto written = std::span(views).first(work.written);
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
     if (std::ranges::any_of(written, [&](const Strides& view) { return view[axis] == 0; })) continue;
     const bool innermost = axis + 1 == extents.size();
     const std::int64_t rounds = innermost ? extents[axis] / work.together : extents[axis];
