@@ -40,7 +40,7 @@ def check(folder, program, node, cycles, options):
     for threads in (1, 2, 3, 8):
         found = output(built, "--cycles", cycles, "--threads", threads)
         compare(f"{node} {options} in {threads} threads", expected, found)
-    if program == BATCHED and options:
+    if program == BATCHED and options or node == "narrow":
         small = output(RMLC, "run", program, "--node", node, "--cycles", cycles, *options,
                        "--threads", 3, "--work-of-thread", 0)
         compare(f"{node} {options}, all loops shared out", expected, small)
@@ -50,7 +50,8 @@ def check(folder, program, node, cycles, options):
 SEGMENTS = ["--chunk", "segment"]
 CASES = [
     (WIDE, "mlp", 5, []), (WIDE, "lenet", 3, []), (WIDE, "averages", 3, []), (WIDE, "elementwise", 4, []),
-    (WIDE, "rows", 4, []), (WIDE, "faults", 5, []), (WIDE, "samples", 140, []), (WIDE, "samples", 140, SEGMENTS),
+    (WIDE, "rows", 4, []), (WIDE, "faults", 5, []), (WIDE, "narrow", 4, []),
+    (WIDE, "samples", 140, []), (WIDE, "samples", 140, SEGMENTS),
     *((BATCHED, node, 760, options) for node in ("lstm", "samples", "rows", "deep") for options in ([], SEGMENTS)),
 ]
 with tempfile.TemporaryDirectory() as folder:
