@@ -24,7 +24,8 @@ constexpr std::uint32_t most_workers = RML_MOST_THREADS - 1;
 constexpr std::uint32_t pieces_of_share = 4;
 // About the longest pause between two loops of a step, and more than it takes to wake a thread.
 constexpr std::int64_t looks_out = 200'000;  // nanoseconds
-constexpr unsigned bits_of_left = 8;         // of a share's word
+constexpr std::int64_t stays_apart = 10'000'000;
+constexpr unsigned bits_of_left = 8;  // of a share's word
 static_assert(pieces_of_share >> bits_of_left == 0);
 
 void relax() {
@@ -78,6 +79,7 @@ class Pool {
   };
 
   void start(std::uint32_t workers);
+  void keep_apart(int processor);
   static void* work(void* worker);
   std::uint64_t wait_for_loop(std::uint64_t last);
   Loop read(std::uint64_t number) const;
@@ -100,6 +102,8 @@ class Pool {
   std::atomic<bool> stop_{false}, crowded_{false};  // crowded: more threads than processors
   bool handles_fork_ = false;
   std::uint32_t started_ = 0, startable_ = most_workers;
+  int callers_ = -1;  // the processor that the others keep off
+  std::int64_t apart_since_ = 0;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER, finished_ = PTHREAD_COND_INITIALIZER;
   Worker workers_[most_workers];
@@ -133,6 +137,20 @@ void Pool::start(std::uint32_t workers) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   crowded_.store(started_ + 1 > processors(), std::memory_order_relaxed);
+  callers_ = -1, apart_since_ = 0;
+}
+
+// On a machine with other work a thread that is woken is put where the caller runs, and waits until that has to. So
+// the threads keep off the caller's processor; it is not followed more often than now and then.
+void Pool::keep_apart(int processor) {
+  const std::int64_t time = now();
+  if (apart_since_ != 0 && time - apart_since_ < stays_apart) return;
+  apart_since_ = time, callers_ = processor;
+  cpu_set_t usable;
+  if (processor < 0 || crowded_.load() || sched_getaffinity(0, sizeof usable, &usable) != 0) return;
+  CPU_CLR(static_cast<std::size_t>(processor), &usable);
+  if (CPU_COUNT(&usable) == 0) return;
+  for (std::uint32_t k = 0; k < started_; ++k) pthread_setaffinity_np(workers_[k].thread, sizeof usable, &usable);
 }
 
 Pool::~Pool() {
@@ -242,6 +260,7 @@ void Pool::wait_for_end() {
 // Of the one thread that has set `busy`.
 void Pool::run(rml_piece* piece, const void* context, std::int64_t count, std::uint32_t threads) {
   if (const std::uint32_t workers = std::min(threads - 1, startable_); started_ < workers) start(workers);
+  if (const int processor = sched_getcpu(); processor != callers_) keep_apart(processor);
   constexpr auto any = std::memory_order_relaxed;
   const std::uint64_t number = number_.load(any) + 1;
   const auto pieces = static_cast<std::uint32_t>(std::clamp<std::int64_t>(count / threads, 1, pieces_of_share));

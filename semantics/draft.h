@@ -148,7 +148,7 @@ struct State {
   bool known = false;  // the shape is
   Shape shape;
   std::shared_ptr<const Tensor> constant;  // static values
-  bool begun = false;  // a cycle was begun here, as if the shape were this
+  bool begun = false;                      // a cycle was begun here, as if the shape were this
 };
 using States = std::vector<State>;  // by DraftId
 

@@ -202,7 +202,7 @@ double Body::nanoseconds_of_product(DType dtype) const {
 
 double Body::nanoseconds_of_sum(const Product& p, std::int64_t sums) const {
   const double read = nanoseconds_of_byte * static_cast<double>(byte_size(p.dtype));
-  return static_cast<double>(p.inner) * (read + static_cast<double>(sums) * nanoseconds_of_product(p.dtype));
+  return static_cast<double>(p.inner) * std::max(read, static_cast<double>(sums) * nanoseconds_of_product(p.dtype));
 }
 
 void Body::loop(const Rounds& rounds, IrValue extent, const std::function<void(IrValue)>& body) {

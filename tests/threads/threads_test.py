@@ -51,7 +51,7 @@ SEGMENTS = ["--chunk", "segment"]
 CASES = [
     (WIDE, "mlp", 5, []), (WIDE, "lenet", 3, []), (WIDE, "averages", 3, []), (WIDE, "elementwise", 4, []),
     (WIDE, "rows", 4, []), (WIDE, "faults", 5, []), (WIDE, "narrow", 4, []),
-    (WIDE, "samples", 140, []), (WIDE, "samples", 140, SEGMENTS),
+    (WIDE, "channels", 3, []), (WIDE, "samples", 140, []), (WIDE, "samples", 140, SEGMENTS),
     *((BATCHED, node, 760, options) for node in ("lstm", "samples", "rows", "deep") for options in ([], SEGMENTS)),
 ]
 with tempfile.TemporaryDirectory() as folder:
