@@ -256,7 +256,7 @@ void match_restarted(const Driven& driven, const Driven& restarted) {
 
 void match_threads(const rml_program& program, const Chronogram& inputs, const DriveOptions& options,
                    const Driven& driven, std::uint32_t most) {
-  for (const std::uint32_t threads : {1u, 2u, 3u, most}) {
+  for (const std::uint32_t threads : {1u, 2u, most}) {
     rml_limit_threads(threads);
     const Driven shared = drive(program, inputs, options);
     const std::string where = "in " + std::to_string(threads) + " threads ";

@@ -3,8 +3,8 @@
 // thread that is late, or not there, holds nobody up.
 //
 // Pieces are taken by counting down a share's word, which holds the number of the loop as well: a thread that is
-// late for a loop finds no pieces left of it, whatever it has read of the next one. All is in static memory, and one
-// loop runs at a time. Of the C++ library nothing is needed when linking.
+// late for a loop finds no pieces left of it, whatever it has read of the next one. Numbers do not come again: there
+// are 2^56. All is in static memory, and one loop runs at a time. Of the C++ library nothing is needed when linking.
 #include "runtime/parallel.h"
 
 #include <pthread.h>
@@ -24,6 +24,9 @@ constexpr std::uint32_t most_workers = RML_MOST_THREADS - 1;
 constexpr std::uint32_t pieces_of_share = 4;
 // About the longest pause between two loops of a step, and more than it takes to wake a thread.
 constexpr std::int64_t looks_out = 200'000;  // nanoseconds
+constexpr std::int64_t stays_apart = 10'000'000;
+constexpr unsigned bits_of_left = 8;  // of a share's word
+static_assert(pieces_of_share >> bits_of_left == 0);
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -45,7 +48,7 @@ long processors() {
   return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-constexpr std::uint64_t word_of(std::uint32_t loop, std::uint32_t left) { return (std::uint64_t{loop} << 32) | left; }
+constexpr std::uint64_t word_of(std::uint64_t loop, std::uint32_t left) { return loop << bits_of_left | left; }
 
 class Pool {
  public:
@@ -64,21 +67,26 @@ class Pool {
   struct Worker {
     Pool* pool = nullptr;
     std::uint32_t index = 0;
+    std::uint64_t last = 0;  // the number of the last loop before it was there
     pthread_t thread{};
   };
   struct Loop {
-    std::uint32_t number, threads, pieces;
+    std::uint64_t number;
+    std::uint32_t threads, pieces;
     rml_piece* piece;
     const void* context;
     std::int64_t count;
   };
 
   void start(std::uint32_t workers);
+  void keep_apart(int processor);
   static void* work(void* worker);
-  std::uint32_t wait_for_loop(std::uint32_t last);
-  Loop read(std::uint32_t number) const;
+  std::uint64_t wait_for_loop(std::uint64_t last);
+  Loop read(std::uint64_t number) const;
   std::uint32_t take_part(const Loop&, std::uint32_t worker);
-  void wake();
+  void finish(std::uint32_t pieces);
+  void wait_for_end();
+  void wake(pthread_cond_t&);
 
   // The loop; changed only while no piece is left of the one before.
   std::atomic<rml_piece*> piece_{nullptr};
@@ -86,21 +94,24 @@ class Pool {
   std::atomic<std::int64_t> count_{0};
   std::atomic<std::uint32_t> threads_{0}, pieces_{0};
   Share shares_[RML_MOST_THREADS];
-  alignas(64) std::atomic<std::uint32_t> number_{0};
+  alignas(64) std::atomic<std::uint64_t> number_{0};
   alignas(64) std::atomic<std::uint32_t> unfinished_{0};  // pieces
 
-  alignas(64) std::atomic<std::uint32_t> sleeping_{0};
+  alignas(64) std::atomic<std::uint32_t> sleeping_{0};  // of the threads, beside the caller
+  std::atomic<bool> caller_sleeps_{false};
   std::atomic<bool> stop_{false}, crowded_{false};  // crowded: more threads than processors
   bool handles_fork_ = false;
-  std::uint32_t started_ = 0;
+  std::uint32_t started_ = 0, startable_ = most_workers;
+  int callers_ = -1;  // the processor that the others keep off
+  std::int64_t apart_since_ = 0;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
+  pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER, finished_ = PTHREAD_COND_INITIALIZER;
   Worker workers_[most_workers];
 };
 
 constinit Pool pool;
 
-// Threads that cannot be started are not missed.
+// Threads that cannot be started are not missed, nor tried again.
 void Pool::start(std::uint32_t workers) {
   if (!handles_fork_) {
     handles_fork_ = true;
@@ -116,12 +127,30 @@ void Pool::start(std::uint32_t workers) {
     Worker& next = workers_[started_];
     next.pool = this;
     next.index = started_ + 1;
-    if (pthread_create(&next.thread, &attributes, work, &next) != 0) break;
+    next.last = number_.load(std::memory_order_relaxed);
+    if (pthread_create(&next.thread, &attributes, work, &next) != 0) {
+      startable_ = started_;
+      break;
+    }
     ++started_;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   crowded_.store(started_ + 1 > processors(), std::memory_order_relaxed);
+  callers_ = -1, apart_since_ = 0;
+}
+
+// On a machine with other work a thread that is woken is put where the caller runs, and waits until that has to. So
+// the threads keep off the caller's processor; it is not followed more often than now and then.
+void Pool::keep_apart(int processor) {
+  const std::int64_t time = now();
+  if (apart_since_ != 0 && time - apart_since_ < stays_apart) return;
+  apart_since_ = time, callers_ = processor;
+  cpu_set_t usable;
+  if (processor < 0 || crowded_.load() || sched_getaffinity(0, sizeof usable, &usable) != 0) return;
+  CPU_CLR(static_cast<std::size_t>(processor), &usable);
+  if (CPU_COUNT(&usable) == 0) return;
+  for (std::uint32_t k = 0; k < started_; ++k) pthread_setaffinity_np(workers_[k].thread, sizeof usable, &usable);
 }
 
 Pool::~Pool() {
@@ -133,33 +162,33 @@ Pool::~Pool() {
   for (std::uint32_t k = 0; k < started_; ++k) pthread_join(workers_[k].thread, nullptr);
 }
 
+// What was left of a loop is the parent's.
 void Pool::forget() {
-  started_ = 0;
+  started_ = 0, startable_ = most_workers;
   sleeping_.store(0);
+  caller_sleeps_.store(false);
   busy.store(false);
   mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  changed_ = PTHREAD_COND_INITIALIZER;
+  changed_ = finished_ = PTHREAD_COND_INITIALIZER;
 }
 
 void* Pool::work(void* argument) {
   const Worker& self = *static_cast<const Worker*>(argument);
   Pool& pool = *self.pool;
-  for (std::uint32_t last = 0; !pool.stop_.load();) {
+  for (std::uint64_t last = self.last; !pool.stop_.load();) {
     last = pool.wait_for_loop(last);
     const Loop loop = pool.read(last);
-    if (self.index >= loop.threads) continue;
-    if (const std::uint32_t done = pool.take_part(loop, self.index); done > 0)
-      pool.unfinished_.fetch_sub(done, std::memory_order_acq_rel);
+    if (self.index < loop.threads) pool.finish(pool.take_part(loop, self.index));
   }
   return nullptr;
 }
 
 // The number of a loop other than the last one, or the last one if there will be none.
-std::uint32_t Pool::wait_for_loop(std::uint32_t last) {
+std::uint64_t Pool::wait_for_loop(std::uint64_t last) {
   const std::int64_t until = now() + looks_out;
   while (!crowded_.load(std::memory_order_relaxed) && !stop_.load(std::memory_order_relaxed)) {
     for (int k = 0; k < 64; ++k) {
-      const std::uint32_t number = number_.load(std::memory_order_acquire);
+      const std::uint64_t number = number_.load(std::memory_order_acquire);
       if (number != last) return number;
       relax();
     }
@@ -174,7 +203,7 @@ std::uint32_t Pool::wait_for_loop(std::uint32_t last) {
 }
 
 // It may be over by now, and what is read be of a later one, in part; it has no pieces left then.
-Pool::Loop Pool::read(std::uint32_t number) const {
+Pool::Loop Pool::read(std::uint64_t number) const {
   constexpr auto any = std::memory_order_relaxed;
   return {number, threads_.load(any), pieces_.load(any), piece_.load(any), context_.load(any), count_.load(any)};
 }
@@ -188,7 +217,7 @@ std::uint32_t Pool::take_part(const Loop& loop, std::uint32_t worker) {
     const std::uint32_t share = (worker + k) % loop.threads;
     std::atomic<std::uint64_t>& word = shares_[share].word;
     for (std::uint64_t seen = word.load(std::memory_order_acquire);;) {
-      const auto left = static_cast<std::uint32_t>(seen);
+      const auto left = static_cast<std::uint32_t>(seen % (1u << bits_of_left));
       if (left == 0 || seen != word_of(loop.number, left)) break;
       if (!word.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
       const std::int64_t piece = std::int64_t{share} * loop.pieces + (loop.pieces - left);
@@ -200,32 +229,49 @@ std::uint32_t Pool::take_part(const Loop& loop, std::uint32_t worker) {
   return done;
 }
 
-void Pool::wake() {
+void Pool::wake(pthread_cond_t& condition) {
   pthread_mutex_lock(&mutex_);
-  pthread_cond_broadcast(&changed_);
+  pthread_cond_broadcast(&condition);
   pthread_mutex_unlock(&mutex_);
+}
+
+void Pool::finish(std::uint32_t pieces) {
+  if (pieces > 0 && unfinished_.fetch_sub(pieces) == pieces && caller_sleeps_.load()) wake(finished_);
+}
+
+// Sleeps if it takes long: the thread that is not ready may have lost its processor, and can have this one. A caller
+// that is cancelled meanwhile is so later: pieces use its stack.
+void Pool::wait_for_end() {
+  const std::uint32_t patience = crowded_.load(std::memory_order_relaxed) ? 100 : 10'000;
+  for (std::uint32_t k = 0; k < patience; ++k) {
+    if (unfinished_.load(std::memory_order_acquire) == 0) return;
+    relax();
+  }
+  int before = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+  pthread_mutex_lock(&mutex_);
+  caller_sleeps_.store(true);
+  while (unfinished_.load() != 0) pthread_cond_wait(&finished_, &mutex_);
+  caller_sleeps_.store(false);
+  pthread_mutex_unlock(&mutex_);
+  pthread_setcancelstate(before, nullptr);
 }
 
 // Of the one thread that has set `busy`.
 void Pool::run(rml_piece* piece, const void* context, std::int64_t count, std::uint32_t threads) {
-  if (started_ < threads - 1) start(threads - 1);
+  if (const std::uint32_t workers = std::min(threads - 1, startable_); started_ < workers) start(workers);
+  if (const int processor = sched_getcpu(); processor != callers_) keep_apart(processor);
   constexpr auto any = std::memory_order_relaxed;
-  const std::uint32_t number = number_.load(any) + 1;
+  const std::uint64_t number = number_.load(any) + 1;
   const auto pieces = static_cast<std::uint32_t>(std::clamp<std::int64_t>(count / threads, 1, pieces_of_share));
   piece_.store(piece, any), context_.store(context, any), count_.store(count, any);
   threads_.store(threads, any), pieces_.store(pieces, any);
   unfinished_.store(threads * pieces, any);
   for (std::uint32_t k = 0; k < threads; ++k) shares_[k].word.store(word_of(number, pieces), std::memory_order_release);
   number_.store(number);
-  if (sleeping_.load() > 0) wake();
-  const std::uint32_t done = take_part(read(number), 0);
-  if (unfinished_.fetch_sub(done, std::memory_order_acq_rel) == done) return;
-  for (std::uint32_t k = 0; unfinished_.load(std::memory_order_acquire) != 0; ++k) {
-    if (crowded_.load(any) || k > 10'000)
-      sched_yield();
-    else
-      relax();
-  }
+  if (sleeping_.load() > 0) wake(changed_);
+  finish(take_part(read(number), 0));
+  wait_for_end();
 }
 
 }  // namespace
@@ -236,7 +282,7 @@ extern "C" void rml_parallel(rml_piece* piece, const void* context, std::int64_t
   rml::rt::Pool& pool = rml::rt::pool;
   const std::uint32_t limit = pool.limit.load(std::memory_order_relaxed);
   if (limit > 0) threads = std::min(threads, limit);
-  threads = std::min(threads, RML_MOST_THREADS);
+  threads = std::clamp(threads, 1u, RML_MOST_THREADS);
   if (count / threads < grain) threads = static_cast<std::uint32_t>(count / std::max<std::int64_t>(grain, 1));
   if (threads < 2 || pool.busy.exchange(true, std::memory_order_acquire)) {
     if (count > 0) piece(context, 0, count, 0);

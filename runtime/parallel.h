@@ -4,8 +4,8 @@
  * cut: what it computes does not depend, to the bit, on the number of threads. Nothing is allocated. The threads
  * are shared by all of a process: they are started when they are first needed, look out for work for a while after
  * each loop, then sleep, and are joined when the process ends or the shared object that holds them is unloaded.
- * They block all signals. A child of fork has none and starts its own. A loop that begins while another one has the
- * threads is done by its caller alone.
+ * They block all signals, and keep off the processor of the thread that calls if there are others. A child of fork
+ * has none and starts its own. A loop that begins while another one has the threads is done by its caller alone.
  */
 #ifndef RML_PARALLEL_H
 #define RML_PARALLEL_H

@@ -28,7 +28,7 @@ struct TargetOptions {
   bool fast_math = false;
   bool strict_math = false;      // products, reductions and functions exactly as in the reference engine
   std::uint32_t threads = 1;     // at most so many, for loops that are worth it (runtime/parallel.h)
-  double work_of_thread = 5000;  // nanoseconds: less is not worth another thread
+  double work_of_thread = 2500;  // nanoseconds: less is not worth another thread
 };
 
 struct EmitOptions {

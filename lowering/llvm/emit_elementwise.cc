@@ -328,10 +328,14 @@ void Body::loops(const std::vector<ValueId>& members) {
         store(dtype, values[roots[k]], place, access[k]);
     }
   };
+  // That these sums are apart from what has no scope LLVM knows only where their variable is, and not in a piece.
+  const bool shared =
+      std::ranges::none_of(members, [&](ValueId v) { return reduces(info(v)) && (small(v) || in_place); });
   if (const Strips found = find_strips(members, shape, views); found.width > 0)
     strips(found, members, shape, views, to, work(e, count), body);
   else
-    walk(shape, views, unrolled, work(e, count), [&](const std::vector<IrValue>& offsets) { body(to, offsets); });
+    walk(shape, views, unrolled, shared ? work(e, count) : Work{},
+         [&](const std::vector<IrValue>& offsets) { body(to, offsets); });
   independent_ = nullptr;
   for (std::size_t k = 0; k < count; ++k)
     if (reduces(info(members[k]))) end_reduction(members[k], to[k]);

@@ -52,6 +52,19 @@ double cost_of(ScalarOp op, DType dtype, double lanes) {
   }
 }
 
+// Whether LLVM may unroll the loops inside of a sum, or the sum itself, as a whole, and then add up in an order that
+// hangs on what it knows of the rounds of `axis`: of those of a piece it knows nothing.
+bool order_hangs_on(std::size_t axis, const Shape& extents, const Strides& written) {
+  constexpr std::int64_t never_unrolled = 128;
+  for (std::size_t summed = 0; summed < extents.size(); ++summed) {
+    if (written[summed] != 0) continue;
+    std::int64_t inside = 1;
+    for (std::size_t k = std::min(summed, axis) + 1; k < extents.size(); ++k) inside *= extents[k];
+    if (inside < never_unrolled) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 // Of one element of a loop; nothing where an operation can fail: which one does first is seen.
@@ -77,14 +90,16 @@ Body::Work Body::work(const Expression& e, std::size_t written) const {
 std::size_t Body::split_axis(const Shape& extents, const std::vector<Strides>& views, const Work& work) const {
   double count = 1;
   for (const std::int64_t extent : extents) count *= static_cast<double>(extent);
-  if (count < work.least) return SIZE_MAX;
+  if (count < work.least || work.written == 0) return SIZE_MAX;
+  const auto written = std::span(views).first(work.written);
   const double all = work.nanoseconds * count;
   const std::int64_t enough = 4 * std::int64_t{module.options.target.threads};
   std::size_t best = SIZE_MAX;
   std::int64_t most = 1;
-  for (std::size_t axis = 0; axis < extents.size() && work.written > 0; ++axis) {
-    const auto written = std::span(views).first(work.written);
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
     if (std::ranges::any_of(written, [&](const Strides& view) { return view[axis] == 0; })) continue;
+    if (std::ranges::any_of(written, [&](const Strides& view) { return order_hangs_on(axis, extents, view); }))
+      continue;
     const bool innermost = axis + 1 == extents.size();
     const std::int64_t rounds = innermost ? extents[axis] / work.together : extents[axis];
     if (std::min(rounds, enough) <= most || !splits(rounds, all / static_cast<double>(rounds))) continue;
@@ -187,7 +202,7 @@ double Body::nanoseconds_of_product(DType dtype) const {
 
 double Body::nanoseconds_of_sum(const Product& p, std::int64_t sums) const {
   const double read = nanoseconds_of_byte * static_cast<double>(byte_size(p.dtype));
-  return static_cast<double>(p.inner) * (read + static_cast<double>(sums) * nanoseconds_of_product(p.dtype));
+  return static_cast<double>(p.inner) * std::max(read, static_cast<double>(sums) * nanoseconds_of_product(p.dtype));
 }
 
 void Body::loop(const Rounds& rounds, IrValue extent, const std::function<void(IrValue)>& body) {

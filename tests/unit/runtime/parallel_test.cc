@@ -90,6 +90,25 @@ TEST(parallel, threads_that_sleep_are_woken) {
   }
 }
 
+TEST(parallel, a_caller_that_sleeps_is_woken) {
+  for (int k = 0; k < 20; ++k) {
+    struct Slow {
+      mutable std::atomic<bool> begun{false};
+      Counts counts{2};
+    } slow;
+    rml_parallel(
+        [](const void* context, std::int64_t begin, std::int64_t end, std::uint32_t worker) {
+          const auto& [begun, counts] = *static_cast<const Slow*>(context);
+          while (worker == 0 && !begun) std::this_thread::yield();
+          begun = true;
+          if (worker != 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+          count_rounds(&counts, begin, end, worker);
+        },
+        &slow, 2, 1, 2);
+    expect_all_done(slow.counts, 2);
+  }
+}
+
 TEST(parallel, each_thread_has_its_grain) {
   const Counts small(99), large(200);
   rml_parallel(count_rounds, &small, 99, 50, 4);
@@ -154,6 +173,44 @@ TEST(parallel, a_child_of_fork_starts_its_own_threads) {
   int status = -1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+// The pieces that are left of it are the parent's.
+TEST(parallel, a_fork_while_a_loop_runs) {
+  struct Held {
+    mutable std::atomic<int> begun{0}, done{0};
+    mutable std::atomic<bool> released{false};
+  } held;
+  std::thread caller([&] {
+    rml_parallel(
+        [](const void* context, std::int64_t, std::int64_t, std::uint32_t) {
+          const auto& [begun, done, released] = *static_cast<const Held*>(context);
+          ++begun;
+          while (!released) std::this_thread::yield();
+          ++done;
+        },
+        &held, 100, 1, 2);
+  });
+  while (held.begun < 2) std::this_thread::yield();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    held.released = true;
+    for (int k = 0; k < 100; ++k) {
+      const Counts counts(100);
+      rml_parallel(count_rounds, &counts, 100, 1, 4);
+      for (const int n : counts.done)
+        if (n != 1) _exit(1);
+      std::this_thread::yield();
+    }
+    _exit(held.done > 0 ? 2 : 0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  held.released = true;
+  caller.join();
+  EXPECT_EQ(held.done, 8);
 }
 
 std::size_t threads_now() {
