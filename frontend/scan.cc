@@ -219,6 +219,10 @@ class Scanner {
     const std::string_view meant = find(typographic, written);
     if (!meant.empty()) {
       d.fix(where, std::string(meant), meant == " " ? "write a plain space" : "write `" + std::string(meant) + "`");
+    } else if (written == "^") {
+      d.note("a to the power b is `pow(a, b)`");
+    } else if (written == "@") {
+      d.note("the product of matrices is `matmul(a, b)`");
     } else if (first >= 0x80) {
       d.note("names are of the letters a–z, A–Z, digits and `_`; other characters may stand in comments and strings");
     }

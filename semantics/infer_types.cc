@@ -5,6 +5,7 @@
 // (or any float), operator rows give the types of their operands, conditions are bool, and
 // annotations decide. Example: `node f(x) -> (o) o = x * 2.0;` has the scheme 'a: float,
 // x: 'a, o: 'a; a call with x: f64 instantiates 'a with f64.
+#include "semantics/foreign_names.h"
 #include "semantics/infer_types_checker.h"
 #include "semantics/signature_text.h"
 
@@ -88,9 +89,7 @@ TypeId TypeChecker::declared(const ast::TypeAnnotation& type) {
   const std::string& word = program_.text(type.dtype);
   auto dtype = dtype_named(word);
   if (!dtype) {
-    std::vector<std::string> candidates = {"int", "float"};
-    for (int d = 0; d < dtype_count; ++d) candidates.emplace_back(name(static_cast<DType>(d)));
-    std::string meant = did_you_mean(word, candidates);
+    std::string meant = dtype_meant(word);
     Diagnostic& d = report(Code::E0309, type.dtype_span, "unknown type `" + word + "`", "not a type");
     if (!meant.empty())
       d.note("did you mean `" + meant + "`?").fix(type.dtype_span, meant, "write `" + meant + "`");

@@ -162,7 +162,7 @@ TypeId TypeChecker::apply(ExprId e, OperatorId op, const std::vector<ExprId>& op
 void TypeChecker::attribute(ExprId e, const OperatorParameter& parameter, std::string_view of) {
   std::string who = "`" + std::string(parameter.name) + "` of `" + std::string(of) + "`";
   if (parameter.kind == ParameterKind::integers) {
-    static_integer(e, who);
+    static_integer(e, who, std::string(of));
     return;
   }
   TypeId found = expr(e);
@@ -170,11 +170,23 @@ void TypeChecker::attribute(ExprId e, const OperatorParameter& parameter, std::s
     not_accepted(e, found, dtypes::number, who, false);
 }
 
-void TypeChecker::static_integer(ExprId e, const std::string& what) {
+void TypeChecker::static_integer(ExprId e, const std::string& what, const std::string& of) {
   if (!e.valid()) return;
   TypeId found = expr(e);
-  if (!solver_.restrict(found, dtypes::integer, {Why::use, program_.span(e)}))
-    not_accepted(e, found, dtypes::integer, what, false);
+  if (solver_.restrict(found, dtypes::integer, {Why::use, program_.span(e)})) return;
+  Diagnostic* d = not_accepted(e, found, dtypes::integer, what, false);
+  const auto op = operators().find(of);
+  if (d == nullptr || !op) return;
+  const OperatorInfo& row = operators()[*op];
+  if (row.lowering == Lowering::reduce_max || row.lowering == Lowering::reduce_min) {
+    d->fixes.clear();
+    const std::string pair = of + "imum(a, b)";
+    d->note("`" + of + "` is that of one tensor; element by element of two, write `" + pair + "`");
+    return;
+  }
+  std::string list;
+  for (const OperatorParameter& p : row.parameters) list += (list.empty() ? "" : ", ") + std::string(p.name);
+  d->note("the parameters are, in this order, " + list);
 }
 
 }  // namespace rml

@@ -59,7 +59,8 @@ class TypeChecker {
   TypeId operator_call(ExprId e, OperatorId op);
   TypeId apply(ExprId e, OperatorId op, const std::vector<ExprId>& operands);
   void attribute(ExprId e, const OperatorParameter& parameter, std::string_view of);
-  void static_integer(ExprId e, const std::string& what);
+  // `of`: the operator whose attribute it is, if of one.
+  void static_integer(ExprId e, const std::string& what, const std::string& of = {});
   std::string applied_name(ExprId e) const;
 
   // infer_types_report.cc
@@ -67,7 +68,8 @@ class TypeChecker {
   void mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other = {},
                 const std::string& wanted_name = "what is needed");
   bool stored_only(ExprId at, TypeId found, DTypeSet allowed, const std::string& who);
-  void not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream);
+  // What was reported, unless it was told elsewhere.
+  Diagnostic* not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream);
   void suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b, TypeId type_b, bool stream = true);
   std::string describe(TypeId t);
   void explain(Diagnostic& d, TypeId t, const std::string& subject, Span shown);

@@ -87,15 +87,16 @@ void TypeChecker::mismatch(ExprId at, TypeId found, TypeId wanted, const std::st
   suggest_cast(d, at, found, other, wanted);
 }
 
-void TypeChecker::not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
-  if (stored_only(at, found, allowed, who)) return;
+Diagnostic* TypeChecker::not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
+  if (stored_only(at, found, allowed, who)) return nullptr;
   Span span = program_.span(at);
   Diagnostic& d = report(Code::E0302, span, who + " needs " + set_text(allowed, true) + ", found " + describe(found),
                          "this is " + describe(found));
   explain(d, found, "`" + short_text(program_, at) + "`", span);
   // A static value cannot be cast into place; a whole literal can be rewritten.
-  if (!stream && !std::holds_alternative<ast::FloatLiteral>(program_[at])) return;
-  suggest_cast(d, at, found, {}, solver_.fresh(allowed), stream);
+  if (stream || std::holds_alternative<ast::FloatLiteral>(program_[at]))
+    suggest_cast(d, at, found, {}, solver_.fresh(allowed), stream);
+  return &d;
 }
 
 // Casting is offered for the integer when it meets a float; where only the float can be

@@ -6,6 +6,7 @@
 // Example: `concat(a, b, axis=1)` against parameters (x…, axis) is ordered as [a, b, 1].
 #include <algorithm>
 
+#include "semantics/foreign_names.h"
 #include "semantics/resolve_names_resolver.h"
 
 namespace rml {
@@ -71,16 +72,23 @@ std::string NameResolver::callee_text(const Reference& callee, const ast::Call& 
 
 void NameResolver::unknown_callee(const std::string& name, Span span) {
   if (lost_with_import({})) return has_error();
-  std::vector<std::string> candidates;
-  if (suggestions_left_ > 0) {
-    --suggestions_left_;
-    candidates = operators().names();
-    candidates.emplace_back("stop_gradient");
-    for (auto [symbol, node] : scopes_[walk_.module.index].nodes) candidates.push_back(text(Symbol{symbol}));
-    std::sort(candidates.begin(), candidates.end());
-  }
-  std::string meant = did_you_mean(name, candidates);
   Diagnostic& d = report(Code::E0201, span, "unknown node or operator `" + name + "`", "nothing of this name");
+  if (suggestions_left_ == 0) return;
+  --suggestions_left_;
+  if (const std::string found = library_node(name); !found.empty()) {
+    d.note("the standard library has `" + found + "`: write `import " + found.substr(0, found.find('.')) +
+           ";` at the top of the file, and `" + found + "(…)`");
+    return;
+  }
+  if (const std::string_view here = operator_meant(name); !here.empty()) {
+    d.note("did you mean `" + std::string(here) + "`? `rmlc explain " + std::string(here) + "` says what it takes");
+    return;
+  }
+  std::vector<std::string> candidates = operators().names();
+  candidates.emplace_back("stop_gradient");
+  for (auto [symbol, node] : scopes_[walk_.module.index].nodes) candidates.push_back(text(Symbol{symbol}));
+  std::sort(candidates.begin(), candidates.end());
+  const std::string meant = did_you_mean(name, candidates);
   if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(span, meant, "write `" + meant + "`");
 }
 
@@ -116,8 +124,12 @@ Reference NameResolver::qualified_callee(const ast::Call& call) {
     std::string meant = did_you_mean(qualifier, candidates);
     Diagnostic& d =
         report(Code::E0201, call.callee_span, "no module is imported as `" + qualifier + "`", "not an imported module");
+    const std::string& callee = text(call.callee.back());
     if (!meant.empty())
       d.note("did you mean `" + meant + "`?");
+    else if (operators().find(callee) && library_node(callee).rfind(qualifier + ".", 0) != 0)
+      d.note("`" + callee + "` is an operator: write `" + callee + "(" +
+             (walk_.variables.contains(call.callee[0].index) ? qualifier : "…") + ")`");
     else
       d.note("write `import " + qualifier + ";` at the top of the file");
     return {};
@@ -380,9 +392,7 @@ void NameResolver::dtype_argument(ExprId e) {
   const std::string& word = text(name->symbol);
   auto dtype = dtype_named(word);
   if (!dtype) {
-    std::vector<std::string> candidates = {"int", "float"};
-    for (int d = 0; d < dtype_count; ++d) candidates.emplace_back(rml::name(static_cast<DType>(d)));
-    std::string meant = did_you_mean(word, candidates);
+    const std::string meant = dtype_meant(word);
     Diagnostic& d = report(Code::E0309, program_.span(e), "unknown type `" + word + "`", "not a type");
     if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(program_.span(e), meant, "write `" + meant + "`");
     return;

@@ -63,7 +63,7 @@ class ShapeRules {
   const State& state(DraftId d) const { return states_[d.index]; }
   Outcome<Shape> apply_shape(DraftId d, const Apply& apply) const;
   Outcome<Shape> index_shape(DraftId d) const;
-  Outcome<IndexAxis> index_axis(const Item& item, std::int64_t extent) const;
+  Outcome<IndexAxis> index_axis(const Item& item, const Shape& shape, std::size_t axis) const;
   Outcome<std::int64_t> bound(DraftId d, std::int64_t otherwise, const char* what) const;
   std::shared_ptr<const Tensor> evaluate(DraftId d, const Apply& apply) const;
   std::shared_ptr<const Tensor> evaluate_index(DraftId d, const Index& index) const;

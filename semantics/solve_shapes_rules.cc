@@ -196,8 +196,11 @@ Outcome<Shape> ShapeRules::apply_shape(DraftId d, const Apply& apply) const {
   }
   Problem wrong = problem(apply.operands.empty() ? Code::E0305 : Code::E0303, draft_[d].span,
                           written(row) + std::get<std::string>(result));
-  for (std::size_t k = 0; k < apply.operands.size() && apply.operands.size() <= 6; ++k)
-    wrong.secondary.push_back({draft_[apply.operands[k]].span, label_of(apply.operands[k])});
+  for (std::size_t k = 0; k < apply.operands.size() && apply.operands.size() <= 6; ++k) {
+    const auto before = apply.operands.begin() + static_cast<std::ptrdiff_t>(k);
+    if (std::find(apply.operands.begin(), before, apply.operands[k]) == before)
+      wrong.secondary.push_back({draft_[apply.operands[k]].span, label_of(apply.operands[k])});
+  }
   return wrong;
 }
 
@@ -218,9 +221,11 @@ Outcome<std::int64_t> ShapeRules::bound(DraftId d, std::int64_t otherwise, const
   return s.constant->integers()[0];
 }
 
-Outcome<IndexAxis> ShapeRules::index_axis(const Item& item, std::int64_t extent) const {
+Outcome<IndexAxis> ShapeRules::index_axis(const Item& item, const Shape& shape, std::size_t axis) const {
+  const std::int64_t extent = shape[axis];
   const auto out_of_range = [&](const std::string& written) {
-    return problem(Code::E0310, item.span, written + " is out of range for extent " + std::to_string(extent));
+    return problem(Code::E0310, item.span,
+                   written + " is out of range for axis " + std::to_string(axis) + " of " + to_string(shape));
   };
   if (!item.is_range) {
     const State& at = state(item.at);
@@ -266,7 +271,7 @@ Outcome<std::vector<IndexAxis>> ShapeRules::index_axes(DraftId d) const {
       axes.push_back({IndexAxis::range, 0, extent, {}});
       continue;
     }
-    Outcome<IndexAxis> found = index_axis(index.items[axis], extent);
+    Outcome<IndexAxis> found = index_axis(index.items[axis], operand.shape, axis);
     if (std::holds_alternative<std::monostate>(found)) return {};
     if (auto* p = std::get_if<Problem>(&found)) return std::move(*p);
     if (auto* n = std::get_if<NotConstant>(&found)) return std::move(*n);

@@ -58,14 +58,13 @@ std::variant<std::vector<SliceRange>, std::string> slice_ranges(const Shape& who
     const std::int64_t extent = whole[axis];
     const std::int64_t step = at(2, axis, 1);
     std::int64_t start = at(0, axis, 0), stop = at(1, axis, open);
-    if (step < 1) return "slice step " + std::to_string(step) + " is not positive";
+    if (step < 1) return "slice step " + std::to_string(step) + " is not positive: `flip(x, axis)` turns an axis round";
     const std::string written = std::to_string(start) + ":" + (stop == open ? "" : std::to_string(stop));
     if (stop == open) stop = extent;
     if (start < 0) start += extent;
     if (stop < 0) stop += extent;
     if (start < 0 || stop < 0 || start > extent || stop > extent) {
-      return "slice " + written + " is out of range for extent " + std::to_string(extent) + " (axis " +
-             std::to_string(axis) + ")";
+      return "slice " + written + " is out of range for axis " + std::to_string(axis) + " of " + to_string(whole);
     }
     if (start > stop) return "slice " + written + " ends before it begins";
     ranges[axis] = {start, (stop - start + step - 1) / step, step};

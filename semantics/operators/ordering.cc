@@ -21,7 +21,8 @@ std::string axis_and_flags_error(const Application& app, std::size_t axis, std::
                                  std::initializer_list<std::string_view> flags) {
   for (std::size_t k = 0; k <= axis; ++k) {
     const Attribute& a = app.attributes[k];
-    if (a.given && a.integers.size() != 1) return "one integer is needed, not " + to_string(a.integers);
+    if (a.given && a.integers.size() != 1)
+      return std::string(k == axis ? "axis" : "k") + " is one integer, not " + to_string(a.integers);
   }
   std::size_t next = axis;
   for (const std::string_view flag : flags)

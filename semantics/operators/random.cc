@@ -6,6 +6,8 @@
 // goes in: the parameters are static.
 #include "runtime/kernels/random.h"
 
+#include <cmath>
+
 #include "runtime/rmlrt.h"
 #include "semantics/operators/rules.h"
 
@@ -30,12 +32,34 @@ Fault evaluate_random(const Application& app, const EvaluationContext& context, 
           0, 0};
 }
 
-template <Kernel kernel>
+std::string number_text(double value) { return to_string(Tensor::scalar(DType::f64, value)); }
+
+// The shape, if the numbers that follow it make sense.
+ShapeResult uniform_shape(const Application& app) {
+  const double low = app.attributes[1].number, high = app.attributes[2].number;
+  if (!(low <= high) || !std::isfinite(high - low))
+    return "no numbers are drawn between " + number_text(low) + " and " + number_text(high);
+  return shape_attribute(app);
+}
+
+ShapeResult normal_shape(const Application& app) {
+  const double std = app.attributes[2].number;
+  if (!(std >= 0)) return "a standard deviation is not negative: " + number_text(std);
+  return shape_attribute(app);
+}
+
+ShapeResult bernoulli_shape(const Application& app) {
+  const double p = app.attributes[1].number;
+  if (!(p >= 0 && p <= 1)) return "a probability is within 0 and 1, not " + number_text(p);
+  return shape_attribute(app);
+}
+
+template <Kernel kernel, ShapeRule shape = shape_attribute>
 OperatorInfo random_row(std::string_view name, std::string_view symbol, std::vector<OperatorParameter> more,
                         RowText text) {
   std::vector<OperatorParameter> parameters = {integers("shape")};
   parameters.insert(parameters.end(), more.begin(), more.end());
-  OperatorInfo info = row(name, std::move(parameters), {0, real, DType::f32}, shape_attribute, evaluate_random<kernel>,
+  OperatorInfo info = row(name, std::move(parameters), {0, real, DType::f32}, shape, evaluate_random<kernel>,
                           Lowering::random, {}, text);
   info.kernel = symbol;
   info.random = true;
@@ -47,17 +71,17 @@ OperatorInfo random_row(std::string_view name, std::string_view symbol, std::vec
 // The examples show shapes, since values depend on the seed.
 std::vector<OperatorInfo> random_operators() {
   std::vector<OperatorInfo> rows = {
-      random_row<rml_random_uniform>("uniform", "rml_random_uniform",
-                                     {number_attribute("low", "0"), number_attribute("high", "1")},
-                                     {"RandomUniform", "Uniform in [low, high), f32 unless the context asks for f64.",
-                                      "shape(uniform([2, 3])) -- [2,3]"}),
-      random_row<rml_random_normal>(
+      random_row<rml_random_uniform, uniform_shape>(
+          "uniform", "rml_random_uniform", {number_attribute("low", "0"), number_attribute("high", "1")},
+          {"RandomUniform", "Uniform in [low, high), f32 unless the context asks for f64.",
+           "shape(uniform([2, 3])) -- [2,3]"}),
+      random_row<rml_random_normal, normal_shape>(
           "normal", "rml_random_normal", {number_attribute("mean", "0"), number_attribute("std", "1")},
           {"RandomNormal", "Normal with the mean and standard deviation.", "shape(normal([2, 3], std=0.1)) -- [2,3]"}),
-      random_row<rml_random_bernoulli>(
+      random_row<rml_random_bernoulli, bernoulli_shape>(
           "bernoulli", "rml_random_bernoulli", {number_attribute("p", "0.5")},
           {"Bernoulli", "1 with probability p, else 0; p is static.", "shape(bernoulli([2, 3], p=0.9)) -- [2,3]"}),
-      random_row<rml_random_truncated_normal>(
+      random_row<rml_random_truncated_normal, normal_shape>(
           "truncated_normal", "rml_random_truncated_normal",
           {number_attribute("mean", "0"), number_attribute("std", "1")},
           {"", "Normal with the mean and standard deviation std, drawn anew where it is more than 2 std off the mean.",

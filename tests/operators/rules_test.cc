@@ -2,6 +2,7 @@
 // wording of errors.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 #include <set>
 
@@ -161,12 +162,12 @@ TEST(ShapeRules, errors_are_in_the_users_words) {
             "an index must be a scalar, not of shape [1]");
   EXPECT_EQ(
       error_of(apply_row("slice", {floats({3})}, {{"starts", scalar_attribute(1)}, {"stops", scalar_attribute(5)}})),
-      "slice 1:5 is out of range for extent 3 (axis 0)");
+      "slice 1:5 is out of range for axis 0 of [3]");
   EXPECT_EQ(
       error_of(apply_row("slice", {floats({3})}, {{"starts", scalar_attribute(2)}, {"stops", scalar_attribute(1)}})),
       "slice 2:1 ends before it begins");
   EXPECT_EQ(error_of(apply_row("slice", {floats({3})}, {{"steps", scalar_attribute(0)}})),
-            "slice step 0 is not positive");
+            "slice step 0 is not positive: `flip(x, axis)` turns an axis round");
   EXPECT_EQ(error_of(apply_row("broadcast_to", {floats({3})}, shape({2}))), "cannot broadcast [3] to [2]");
   EXPECT_EQ(error_of(apply_row("broadcast_to", {floats({3})}, shape({1}))), "cannot broadcast [3] to [1]");
   EXPECT_EQ(error_of(apply_row("sum_to", {floats({3})}, shape({2}))), "cannot sum [3] to [2]");
@@ -198,6 +199,17 @@ TEST(ShapeRules, errors_of_linear_algebra) {
             "lower is 0 or 1, not 2");
   EXPECT_EQ(error_of(apply_row("matrix_power", {floats({1, 1})}, {{"n", vector_attribute({1, 2})}})),
             "the exponent is one integer, not [1, 2]");
+}
+
+TEST(ShapeRules, errors_of_draws) {
+  const auto draw = [](const char* op, const char* name, double value) {
+    return error_of(apply_row(op, {}, {{"shape", vector_attribute({2})}, {name, number_attribute_value(value)}}));
+  };
+  EXPECT_EQ(draw("uniform", "high", -1), "no numbers are drawn between 0 and -1");
+  EXPECT_EQ(draw("uniform", "low", -HUGE_VAL), "no numbers are drawn between -inf and 1");
+  EXPECT_EQ(draw("normal", "std", -0.5), "a standard deviation is not negative: -0.5");
+  EXPECT_EQ(draw("truncated_normal", "std", NAN), "a standard deviation is not negative: nan");
+  EXPECT_EQ(draw("bernoulli", "p", 1.5), "a probability is within 0 and 1, not 1.5");
 }
 
 TEST(ShapeRules, errors_of_transforms) {
