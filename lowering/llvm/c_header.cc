@@ -63,6 +63,8 @@ struct Header {
   std::string parameter(const InterfaceParameter& p, bool arrays) const;
   std::string parameters(const std::vector<InterfaceParameter>&, bool arrays) const;
   std::string shapes() const;
+  std::string advance(const std::string& result, const std::vector<InterfaceParameter>& inputs,
+                      const codegen::StateStruct&) const;
 };
 
 std::string Header::parameter(const InterfaceParameter& p, bool arrays) const {
@@ -95,25 +97,42 @@ std::string Header::shapes() const {
   return text;
 }
 
-// Size of NODE_state, from a module that is thrown away.
-std::uint64_t state_size(const steps::Program& program, const EmitOptions& options) {
+// NODE_advance, and how its outputs are read.
+std::string Header::advance(const std::string& result, const std::vector<InterfaceParameter>& inputs,
+                            const codegen::StateStruct& state) const {
+  std::string text =
+      "/* A step whose outputs stay in the state, where the functions below find them: what is not\n"
+      " * looked at costs nothing. */\n" +
+      result + "NAME_advance(NAME_state* state" + parameters(inputs, false) + ");\n";
+  for (std::size_t k = 0; k < core.outputs.size(); ++k) {
+    const Port& port = core.outputs[k];
+    const std::string type = c_type(core[port.value].dtype);
+    text += "static inline " + type + " NAME_get_" + port.name + "(const NAME_state* state) {\n  " + type +
+            " value;\n  memcpy(&value, (const char*)state + " + std::to_string(state.outputs[k]) +
+            ", sizeof value);\n  return value;\n}\n";
+  }
+  return text;
+}
+
+// NODE_state, from a module that is thrown away.
+codegen::StateStruct state_struct(const steps::Program& program, const EmitOptions& options) {
   std::string error;
   auto machine = codegen::make_target_machine(options.target, error);
-  if (machine == nullptr) return 0;
+  if (machine == nullptr) return {};
   llvm::LLVMContext context;
   llvm::Module scratch("size", context);
   scratch.setDataLayout(machine->createDataLayout());
   const SourceMap none;
   codegen::Emission module(program, none, options, scratch, codegen::target_facts(scratch, *machine));
-  std::uint64_t size = 0;
+  codegen::StateStruct found;
   if (program.straight) {
-    size = codegen::emit_step_interface(module);
+    found = codegen::emit_step_interface(module);
   } else {
     codegen::emit_program(module);
-    size = module.layout.state_bytes();
+    found.size = module.layout.state_bytes();
   }
   module.debug.finish();
-  return size;
+  return found;
 }
 
 constexpr const char* straight_text =
@@ -140,7 +159,8 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
   if (options.program_name.empty()) options.program_name = program.core->entry;
   const Header header{program, *program.core, options.program_name};
   const bool faults = codegen::can_fault(program);
-  const std::uint64_t words = std::max<std::uint64_t>((state_size(program, options) + 7) / 8, 1);
+  const codegen::StateStruct state = state_struct(program, options);
+  const std::uint64_t words = std::max<std::uint64_t>((state.size + 7) / 8, 1);
   const auto inputs = codegen::input_parameters(*program.core), outputs = codegen::output_parameters(*program.core);
   std::string text = "/* " + program.core->entry +
                      ", compiled from R(ML)2. The caller owns the state; nothing is allocated.\n *\n" +
@@ -159,7 +179,8 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
         " * 6 memory, 7 numeric, 8 side condition.";
   }
   text +=
-      " */\n#ifndef NAME_H\n#define NAME_H\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+      " */\n#ifndef NAME_H\n#define NAME_H\n\n#include <stdint.h>\n#include <string.h>\n\n#ifdef __cplusplus\nextern "
+      "\"C\" {\n#endif\n\n";
   text += "typedef struct NAME_state { uint64_t words[" + std::to_string(words) + "]; } NAME_state;\n\n";
   if (program.straight) {
     const std::string result = faults ? "int32_t " : "void ";
@@ -172,6 +193,7 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
           "seed);\n";
     text += result + "NAME_step(NAME_state* state" + header.parameters(all, false) + ");\n";
     text += result + "NAME_run(NAME_state* state, int64_t n" + header.parameters(all, true) + ");\n";
+    if (codegen::has_advance(*program.core)) text += header.advance(result, inputs, state);
   } else {
     const codegen::BufferNeeds needs = codegen::buffer_needs(program);
     text += "/* n: a power of two. */\n#define NAME_BYTES(n) ((uint64_t)(n) * " +

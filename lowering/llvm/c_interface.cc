@@ -1,4 +1,6 @@
-// NODE_init, NODE_reset, NODE_step and NODE_run of straight programs.
+// NODE_init, NODE_reset, NODE_step, NODE_advance and NODE_run of straight programs.
+//
+// NODE_advance has the fewest arguments and stores: what is the next value of a delay is in the state anyway.
 //
 // NODE_run is the step in a loop over cycles. Cells that fit registers are copied into
 // locals before the loop and back after it, so no store to the state stands between one
@@ -7,6 +9,7 @@
 //   s = state->s;  for (i = 0; i < n; ++i) { y[i] = s + x[i]; s = y[i]; }  state->s = s;
 #include "lowering/llvm/c_interface.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "lowering/llvm/emit_unit.h"
@@ -34,6 +37,12 @@ std::vector<InterfaceParameter> output_parameters(const Core& core) {
   return parameters(core, core.outputs, InterfaceParameter::output_present, InterfaceParameter::output);
 }
 
+bool has_advance(const Core& core) {
+  return std::ranges::all_of(core.outputs, [&](const Port& port) {
+    return core[port.value].clock == base_clock && core[port.value].shape.empty();
+  });
+}
+
 namespace {
 
 struct StepInterface {
@@ -56,7 +65,9 @@ struct StepInterface {
   void export_as(llvm::Function* inner, const char* what, bool arrays);
   void emit_init(const char* what, bool keep_seed);
   void emit_seed();
-  void emit_step();
+  void emit_step(const char* what, bool keep_outputs);
+  CellId holder(std::size_t output) const;
+  std::uint64_t output_place(std::size_t output) const;
   void place_ports(Body&, llvm::Function*, IrValue i);
   void emit_run();
 };
@@ -158,8 +169,24 @@ void StepInterface::place_ports(Body& body, llvm::Function* f, IrValue i) {
   }
 }
 
-void StepInterface::emit_step() {
-  auto* inner = declare("_step.body", module.i32(), false, false);
+// The cell that holds the output's value after each cycle: of a delay of it.
+CellId StepInterface::holder(std::size_t output) const {
+  for (std::size_t k = 0; k < module.program.cells.size(); ++k) {
+    const steps::CellInfo& cell = module.program.cells[k];
+    if (cell.local || !cell.fby.valid() || module.core[cell.fby].clock != base_clock) continue;
+    const auto* fby = std::get_if<core::Fby>(&module.core[cell.fby].rhs);
+    if (fby != nullptr && fby->next == module.core.outputs[output].value) return CellId(k);
+  }
+  return {};
+}
+
+std::uint64_t StepInterface::output_place(std::size_t output) const {
+  const CellId cell = holder(output);
+  return cell.valid() ? module.layout.cells[cell.index] : module.layout.output_values[output];
+}
+
+void StepInterface::emit_step(const char* what, bool keep_outputs) {
+  auto* inner = declare((std::string(what) + ".body").c_str(), module.i32(), false, false);
   Body body(module, inner, module.core.entry, program_span(module), inner->getArg(0));
   const auto pushed = [&] { return module.header_field(body.ir, body.state, field::pushed); };
   body.cycle = [&]() -> IrValue { return body.ir.CreateLoad(module.i64(), pushed()); };
@@ -167,10 +194,12 @@ void StepInterface::emit_step() {
     body.leave_unless_zero(body.ir.CreateLoad(module.i32(), module.header_field(body.ir, body.state, field::fault)));
   }
   place_ports(body, inner, nullptr);
+  for (std::size_t k = 0; keep_outputs && k < body.ports.outputs.size(); ++k)
+    if (!holder(k).valid()) body.ports.outputs[k].address = body.at(module.layout.output_values[k]);
   emit_straight(body);
   if (faults) body.ir.CreateStore(body.ir.CreateAdd(body.cycle(), body.ir.getInt64(1)), pushed());
   body.finish();
-  export_as(inner, "_step", false);
+  export_as(inner, what, false);
 }
 
 void StepInterface::emit_run() {
@@ -212,20 +241,27 @@ void StepInterface::emit_run() {
 
 }  // namespace
 
-std::uint64_t emit_step_interface(Emission& module) {
+StateStruct emit_step_interface(Emission& module) {
   StepInterface interface{module};
-  for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);
   if (!interface.header) module.layout.bias = module.layout.header_bytes;
   const std::vector<std::uint64_t> slots = std::exchange(module.layout.slots, {});  // they lie behind NODE_state
   interface.emit_init("_init", false);
   interface.emit_init("_reset", true);
   if (draws(module.program)) interface.emit_seed();
-  interface.emit_step();
+  StateStruct found;
+  if (has_advance(module.core)) interface.emit_step("_advance", true);
+  for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);
+  interface.emit_step("_step", false);
   interface.emit_run();
-  const std::uint64_t size = module.layout.step_bytes();
+  found.size = module.layout.step_bytes();
+  for (std::size_t k = 0; has_advance(module.core) && k < module.core.outputs.size(); ++k) {
+    found.outputs.push_back(interface.output_place(k) - module.layout.bias);
+    const DType dtype = module.core[module.core.outputs[k].value].dtype;
+    found.size = std::max<std::uint64_t>(found.size, found.outputs.back() + byte_size(dtype));
+  }
   module.layout.bias = 0;
   module.layout.slots = slots;
-  return size;
+  return found;
 }
 
 }  // namespace rml::codegen

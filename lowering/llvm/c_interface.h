@@ -20,9 +20,15 @@ std::vector<InterfaceParameter> output_parameters(const Core&);
 bool can_fault(const steps::Program&);
 bool draws(const steps::Program&);
 
-// NODE_init, NODE_reset, NODE_step, NODE_run of a straight program. Returns the size of
 // NODE_state, which is without rml_header where no cycle can fault or draw.
-std::uint64_t emit_step_interface(Emission&);
+struct StateStruct {
+  std::uint64_t size = 0;
+  std::vector<std::uint64_t> outputs;  // where NODE_advance leaves them
+};
+// NODE_init, NODE_reset, NODE_step, NODE_run of a straight program, and where all outputs are scalars that are
+// present at every cycle, NODE_advance: a step that leaves them in the state.
+bool has_advance(const Core&);
+StateStruct emit_step_interface(Emission&);
 // NODE_init, NODE_reset, NODE_push, NODE_pop of any other, over the functions of its table.
 void emit_buffered_interface(Emission&, const ProgramFunctions&);
 

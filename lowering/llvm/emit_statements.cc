@@ -157,6 +157,7 @@ void Body::emit(const steps::LoadInput& s) {
 }
 
 void Body::emit(const steps::StoreOutput& s) {
+  if (ports.outputs[s.output].address == nullptr) return;  // a cell holds it
   begin(s.value);
   prepare(s.value);
   const PortPlaces::Output& output = ports.outputs[s.output];
