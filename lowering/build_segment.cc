@@ -228,15 +228,10 @@ class SegmentBuilder {
   void wait_for_end() {
     if (program_.options().whole_segment) wait_for_segment(core_, needed_early(), passes_);
     if (!program_.options().whole_segment && program_.options().batch) {
-      std::vector<ValueId> early = needed_early();
-      for (const PassItem& i : passes_[0].items) {
-        const bool leaves = program_.handed_out(i.value) && !facts_.present_last(i.value);
-        if (leaves || program_.checked(i.value) || can_fail(core_, i.value)) early.push_back(i.value);
-      }
-      const auto lies = [&](ValueId v) {
-        return core_.is_const(v) || program_.settled(v) || holder(v).valid() || facts_.once(v);
-      };
-      wait_for_products(core_, from_.clock, from_.plan.cut, early, passes_, batch_questions(), lies);
+      const auto lies = [&](ValueId v) { return program_.settled(v) || holder(v).valid() || facts_.once(v); };
+      const auto checked = [&](ValueId v) { return program_.checked(v); };
+      const WaitQuestions ask{batch_questions(), lies, checked};
+      wait_for_products(program_.schedule(), unit_, needed_early(), passes_, ask);
     }
     find_places();
     for (auto& [v, m] : memory_) {
