@@ -26,6 +26,7 @@
 #include "lowering/share_cells.h"
 #include "lowering/step_writer.h"
 #include "lowering/time_batch.h"
+#include "lowering/wait_for_end.h"
 
 namespace rml {
 
@@ -45,10 +46,11 @@ class SegmentBuilder {
     find_places();
     for (const auto& [v, places] : places_)
       if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs); f != nullptr && member(v)) remember(v, *f);
-    if (program_.options().whole_segment) wait_for_end();
+    wait_for_end();
     wait();
     if (program_.options().batch) {
-      batch();
+      batches_ = time_batch(core_, from_.clock, from_.plan.cut, passes_, batch_questions());
+      find_places();
       wait();
     }
     closing_ = passes_.size();
@@ -213,12 +215,24 @@ class SegmentBuilder {
     find_places();
   }
 
-  // What the cut is computed from, and what is held for the segment, stays.
-  void wait_for_end() {
+  // What the cut is computed from, and what is held for the segment.
+  std::vector<ValueId> needed_early() const {
     std::vector<ValueId> early = {from_.plan.cut.condition};
+    for (const Literal& o : from_.plan.only_at_cut) early.push_back(o.condition);
     for (const PassItem& i : passes_[0].items)
       if (holder(i.value).valid()) early.push_back(i.value);
-    wait_for_segment(core_, early, passes_);
+    return early;
+  }
+
+  // By default no row and no fault comes later for it.
+  void wait_for_end() {
+    if (program_.options().whole_segment) wait_for_segment(core_, needed_early(), passes_);
+    if (!program_.options().whole_segment && program_.options().batch) {
+      const auto lies = [&](ValueId v) { return program_.settled(v) || holder(v).valid() || facts_.once(v); };
+      const auto checked = [&](ValueId v) { return program_.checked(v); };
+      const WaitQuestions ask{batch_questions(), lies, checked};
+      wait_for_products(program_.schedule(), unit_, needed_early(), passes_, ask);
+    }
     find_places();
     for (auto& [v, m] : memory_) {
       const auto& f = std::get<core::Fby>(core_[v].rhs);
@@ -228,14 +242,13 @@ class SegmentBuilder {
 
   // ---- products over the whole segment
 
-  void batch() {
+  BatchQuestions batch_questions() const {
     BatchQuestions ask;
     ask.held = [&](ValueId v) { return core_.is_const(v) || (here(v) && (program_.settled(v) || holder(v).valid())); };
     ask.everywhere = [&](ValueId v) { return here(v) && classes_until(v, SIZE_MAX) == any_instant; };
     ask.only_first = [&](ValueId v) { return facts_.only_first(v); };
     ask.looked_at = [&](ValueId v) { return looked_at(v); };
-    batches_ = time_batch(core_, from_.clock, from_.plan.cut, passes_, ask);
-    find_places();
+    return ask;
   }
 
   void write_batch(StepWriter& out, ValueId v, std::size_t p) {

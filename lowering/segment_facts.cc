@@ -23,10 +23,12 @@ bool SegmentFacts::present_first(ValueId v) const {
                              [&](const steps::Test& t) { return t.positive && only_first(t.condition); });
 }
 
-bool SegmentFacts::once(ValueId v) const {
-  return present_first(v) || std::ranges::any_of(clock_path(core_, clock_, core_[v].clock), [&](const steps::Test& t) {
-           return t.condition == cut_.condition && t.positive == cut_.positive && core_[t.condition].clock == clock_;
-         });
+bool SegmentFacts::present_last(ValueId v) const {
+  return std::ranges::any_of(clock_path(core_, clock_, core_[v].clock), [&](const steps::Test& t) {
+    return t.condition == cut_.condition && t.positive == cut_.positive && core_[t.condition].clock == clock_;
+  });
 }
+
+bool SegmentFacts::once(ValueId v) const { return present_first(v) || present_last(v); }
 
 }  // namespace rml

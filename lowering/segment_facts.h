@@ -14,8 +14,9 @@ class SegmentFacts {
   bool marks_first(ValueId) const;
   // A condition that holds at the first instant of a segment, if anywhere.
   bool only_first(ValueId) const;
-  // Present at the first instant only, if anywhere; at one instant of a segment.
+  // Present at the first instant only, if anywhere; at the last; at one instant of a segment.
   bool present_first(ValueId) const;
+  bool present_last(ValueId) const;
   bool once(ValueId) const;
 
  private:

@@ -252,21 +252,4 @@ std::map<ValueId, Batch> time_batch(const Core& core, ClockId clock, Literal cut
   return Batcher(core, clock, cut, passes, questions).run();
 }
 
-void wait_for_segment(const Core& core, const std::vector<ValueId>& roots, std::vector<PassPlan>& passes) {
-  std::set<ValueId> here, early;
-  for (const PassItem& i : passes[0].items) here.insert(i.value);
-  std::vector<ValueId> work = roots;
-  while (!work.empty()) {
-    const ValueId v = work.back();
-    work.pop_back();
-    if (!here.contains(v) || !early.insert(v).second) continue;
-    for_each_operand(core[v].rhs, [&](ValueId o) { work.push_back(o); });
-    for (ClockId c = core[v].clock; c.index >= 2; c = core[c].parent) work.push_back(core[c].condition);
-  }
-  PassPlan leading, second;
-  for (const PassItem& i : passes[0].items) (early.contains(i.value) ? leading : second).items.push_back(i);
-  passes[0] = std::move(leading);
-  if (!second.items.empty()) passes.insert(passes.begin() + 1, std::move(second));
-}
-
 }  // namespace rml

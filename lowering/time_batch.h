@@ -45,8 +45,4 @@ struct BatchQuestions {
 std::map<ValueId, Batch> time_batch(const Core&, ClockId clock, Literal cut, std::vector<PassPlan>& passes,
                                     const BatchQuestions&);
 
-// Makes a second pass of all that the leading one computes, but for what these values are computed from: the
-// segment's forward computation waits for its end, and can be batched.
-void wait_for_segment(const Core&, const std::vector<ValueId>& early, std::vector<PassPlan>& passes);
-
 }  // namespace rml

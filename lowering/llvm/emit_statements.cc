@@ -207,7 +207,25 @@ void Body::emit(const steps::SegmentProduct& s) {
   if (s.rows.valid()) {
     p.all_m = ir.CreateMul(instants, constant(s.m), "", true, true);
     p.m = many;
-    gemm_into(p, array_address(s.rows));
+    IrValue to = array_address(s.rows);
+    const Access access = separate(1)[0];
+    const auto one_by_one = [&] {
+      loop(instants, [&](IrValue i) {
+        Product one = p;
+        one.m = s.m, one.all_m = nullptr;
+        one.a = offset(p.dtype, p.a, place(constant(0), i, s.m * p.a_row));
+        one.c = place(constant(0), i, s.m * p.n);
+        product(one, [&](const Spot& at, IrValue vector, std::int64_t count) {
+          store_elements(p.dtype, vector, count, offset(p.dtype, to, at.offset), access);
+        });
+      });
+    };
+    // A copy of B in panels is not worth its while for a few rows.
+    constexpr std::int64_t few = 4;
+    if (s.m >= few)
+      gemm_into(p, to);
+    else
+      when(ir.CreateICmpULT(p.all_m, constant(few)), one_by_one, [&] { gemm_into(p, to); });
   } else {
     p.all_inner = ir.CreateMul(instants, constant(s.inner), "", true, true);
     p.inner = many;
