@@ -1,3 +1,4 @@
+// Which products wait: a walk from what rows, conditions and faults need, then the bytes that waiting would keep.
 #include "lowering/wait_for_end.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The names, and what is written instead (see foreign_names.h).
 #include "semantics/foreign_names.h"
 
 #include <vector>
