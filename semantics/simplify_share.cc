@@ -168,12 +168,9 @@ class Sharing {
       if (!std::ranges::all_of(factors->operands, same) ||
           (op == ScalarOp::mul && factors->operands[0] == factors->operands[1]))
         continue;
-      core::Apply product = *factors;
-      Value before = core_[v];
-      std::get<core::Apply>(before.rhs).operands[0] = product.operands[k];
-      before.name.clear();
-      product.operands[k] = ValueId{core_.values.size()};
-      core_.values.push_back(std::move(before));
+      core::Apply product = *factors, before = *sum;
+      before.operands[0] = product.operands[k];
+      product.operands[k] = append_like(v, v, std::move(before));
       core_[v].rhs = std::move(product);
       changed_ = true;
       return;
@@ -212,12 +209,11 @@ class Sharing {
         if (core_[other].shape != core_[v].shape || (op == ScalarOp::sub && k == 0)) continue;
         ValueId updates = sum.operands[0];
         if (op == ScalarOp::sub) updates = append_like(updates, v, core::Apply{negate_, {updates}, {}, 0});
-        Attribute zero, one;
-        zero.given = one.given = zero.scalar = one.scalar = true;
-        zero.integers = {0}, one.integers = {1};
-        core_[v].rhs = sum.op == sum_take_
-                           ? core::Apply{add_at_, {other, updates, sum.operands[1]}, {sum.attributes[1], one}, 0}
-                           : core::Apply{add_at_, {other, updates, sum.operands[1]}, {zero, zero}, 0};
+        const Attribute zero{.given = true, .scalar = true, .integers = {0}};
+        const Attribute one{.given = true, .scalar = true, .integers = {1}};
+        std::vector<Attribute> places = {zero, zero};  // axis, from_end
+        if (sum.op == sum_take_) places = {sum.attributes[1], one};
+        core_[v].rhs = core::Apply{add_at_, {other, updates, sum.operands[1]}, std::move(places), 0};
       }
       effects_[v.index] = effects_[v.index] || effects_[o.index];  // of an index that is not there
       effects_[o.index] = false;

@@ -197,10 +197,10 @@ bool Aliasing::reads_whole(ValueId v, ValueId user, const std::unordered_set<std
   const auto& apply = std::get<core::Apply>(core[v].rhs);
   const OperatorInfo& row = operators()[apply.op];
   const bool each = row.lowering == Lowering::elementwise && core[v].shape == core[user].shape;
-  const std::ptrdiff_t in_place = row.in_place ? std::ranges::count(apply.operands, apply.operands[0]) : 0;
+  const bool over_first = row.in_place && std::ranges::count(apply.operands, apply.operands[0]) == 1;
   return std::ranges::all_of(apply.operands, [&](ValueId o) {
     if (inlined(o)) return reads_whole(o, user, same);
-    const bool safe = each || (in_place == 1 && o == apply.operands[0]);
+    const bool safe = each || (over_first && o == apply.operands[0]);
     return !same.contains(o.index) || (safe && core[o].shape == core[user].shape);
   });
 }

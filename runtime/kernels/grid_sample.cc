@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "runtime/kernels/elements.h"
+#include "runtime/kernels/sampling.h"
 
 namespace {
 
@@ -64,14 +65,8 @@ struct Sampler {
     return std::clamp<std::int64_t>(i, 0, n - 1);
   }
 
-  static double cubic(double d) {
-    constexpr double a = -0.75;
-    d = std::fabs(d);
-    if (d < 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
-  }
+  static constexpr double a = -0.75;  // of the cubic kernel
   static double cubic_slope(double at) {
-    constexpr double a = -0.75;
     const double d = std::fabs(at), sign = at < 0 ? -1 : 1;
     if (d < 1) return sign * (3 * (a + 2) * d - 2 * (a + 3)) * d;
     return d < 2 ? sign * ((3 * a * d - 10 * a) * d + 8 * a) : 0;
@@ -109,7 +104,8 @@ struct Sampler {
       add(base + 1, part, 1);
     } else {
       for (std::int64_t k = -1; k <= 2; ++k)
-        add(base + k, cubic(part - static_cast<double>(k)), cubic_slope(part - static_cast<double>(k)));
+        add(base + k, rml::sampling::keys(part - static_cast<double>(k), a),
+            cubic_slope(part - static_cast<double>(k)));
     }
     return t;
   }

@@ -30,6 +30,13 @@ inline constexpr std::string_view modes[] = {"nearest",          "nearest_floor"
 inline constexpr std::string_view coordinates[] = {"half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel",
                                                    "align_corners", "asymmetric",           "crop"};
 
+// Keys' cubic kernel (1981) at a distance from an element; `a` is its slope at the distance 1.
+inline double keys(double at, double a) {
+  const double d = std::fabs(at);
+  if (d < 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}
+
 struct Axis {
   Mode mode{};
   Coordinates where{};
@@ -116,12 +123,7 @@ struct Axis {
     }
   }
 
-  double weight(double at) const {
-    const double d = std::fabs(at), a = cubic;
-    if (mode == Mode::linear) return std::max(0.0, 1 - d);
-    if (d < 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
-  }
+  double weight(double at) const { return mode == Mode::linear ? std::max(0.0, 1 - std::fabs(at)) : keys(at, cubic); }
 };
 
 }  // namespace rml::sampling
