@@ -1,6 +1,10 @@
 // Values are drawn from those that are there, each with its shape; an operand of a shape that none has becomes an
-// input. Numbers stay small, so that a program does not end in NaN.
+// input. Numbers stay small, so that a program does not end in NaN, nor a training magnify what rounding makes
+// different.
 #include "fuzz/generate_wide_program.h"
+
+#include <cmath>
+#include <cstring>
 
 namespace rml::fuzz {
 
@@ -40,12 +44,22 @@ class WideProgram {
   }
   std::string type() const { return std::string(name(dtype_)); }
 
+  template <class T>
+  static void make_small(Tensor& x) {
+    for (std::int64_t i = 0; i < x.elements(); ++i)
+      if (std::fabs(x.as<T>()[i]) > 1) x.as<T>()[i] /= T(64);
+  }
+
   std::string input(DType dtype, const Shape& shape) {
     const std::string name = "x" + std::to_string(out_.inputs.size());
     inputs_ += (inputs_.empty() ? "" : ", ") + name + ": " + type_text(dtype, shape);
     ChronogramRow row{name, {}};
-    for (std::int64_t k = 0; k < out_.cycles; ++k)
-      row.cells.push_back({Presence::present, random_tensor(random_, dtype, shape)});
+    for (std::int64_t k = 0; k < out_.cycles; ++k) {
+      Tensor value = random_tensor(random_, dtype, shape);
+      if (dtype == DType::f32) make_small<float>(value);
+      if (dtype == DType::f64) make_small<double>(value);
+      row.cells.push_back({Presence::present, std::move(value)});
+    }
     out_.inputs.push_back(std::move(row));
     return name;
   }
@@ -83,6 +97,12 @@ class WideProgram {
       show(known_[k].name, type_text(dtype_, known_[k].shape));
   }
 
+  static std::string filled(const std::string& text, const std::string& a, const std::string& b) {
+    std::string all;
+    for (const char c : text) all += c == '@' ? a : c == '#' ? b : std::string(1, c);
+    return all;
+  }
+
   void value(const Known& x) {
     static constexpr const char* functions[] = {"tanh(@)", "0.5 * @",       "relu(@)",
                                                 "-@",      "sigmoid(@)",    "sqrt(abs(@))",
@@ -90,11 +110,6 @@ class WideProgram {
                                                 "atan(@)", "@ * @",         "tanh(@ * @ - 1.0)"};
     static constexpr const char* pairs[] = {
         "@ + #", "@ - #", "tanh(@ * #)", "maximum(@, #)", "0.5 * (@ + #)", "where(@ > #, @, #)", "@ / (1.0 + abs(#))"};
-    const auto filled = [](std::string text, const std::string& a, const std::string& b) {
-      std::string all;
-      for (const char c : text) all += c == '@' ? a : c == '#' ? b : std::string(1, c);
-      return all;
-    };
     switch (const int kind = pick(12); kind) {
       case 0:
       case 1:
@@ -225,15 +240,13 @@ class WideProgram {
     out_.inputs[0].cells.back().value = Tensor::boolean(true);
     const Shape shape = batches ? Shape{extent(), extent()} : Shape{extent()};
     const std::string x = input(dtype_, shape);
-    nodes_ = "node model(end: bool, x) -> (l)\n  v0 = 0.02 * x;\n";
+    nodes_ = "node model(end: bool, x) -> (l)\n  v0 = x;\n";
     const int count = 1 + pick(3);
     for (int k = 0; k < count; ++k) {
-      std::string text = "  v" + std::to_string(k + 1) + " = ";
-      for (const char* c = batches ? of_batches[pick(std::size(of_batches))]
-                                   : of_sequences[pick(std::size(of_sequences))];
-           *c != 0; ++c)
-        text += *c == '@' ? "v" + std::to_string(k) : *c == '#' ? std::to_string(extent()) : std::string(1, *c);
-      nodes_ += text + ";\n";
+      const char* layer =
+          batches ? of_batches[pick(std::size(of_batches))] : of_sequences[pick(std::size(of_sequences))];
+      const std::string units = std::strchr(layer, '#') != nullptr ? std::to_string(extent()) : "";
+      nodes_ += "  v" + std::to_string(k + 1) + " = " + filled(layer, "v" + std::to_string(k), units) + ";\n";
     }
     const std::string last = "v" + std::to_string(count);
     nodes_ += "  l = mean(" + last + " * " + last + ");\n\n";
