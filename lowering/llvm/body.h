@@ -228,6 +228,8 @@ class Body {
   bool can_be_epilogue(const Expression&, std::size_t leaf, const Shape&) const;
   std::vector<IrValue> evaluate(const Expression&, const std::function<IrValue(std::size_t)>& leaf);
   std::vector<IrValue> evaluate(const Expression&, std::span<const IrValue> offsets, std::span<const Access>);
+  bool fits_vector(const Expression&, const Shape&) const;
+  std::vector<IrValue> as_vectors(const Expression&, std::int64_t count);
   std::vector<Strides> leaf_views(const Expression&) const;
   std::vector<Access> separate(std::size_t count, std::size_t written = 1);
   Work work(const Expression&, std::size_t written) const;  // emit_parallel.cc

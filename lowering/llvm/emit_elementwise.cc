@@ -13,9 +13,11 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "lowering/llvm/body.h"
+#include "lowering/llvm/functions.h"
 
 namespace rml::codegen {
 
@@ -277,6 +279,49 @@ void Body::strips(Strips found, const std::vector<ValueId>& members, const Shape
   });
 }
 
+namespace {
+bool is_uniform(const Strides& strides) {
+  return std::ranges::all_of(strides, [](std::int64_t s) { return s == 0; });
+}
+bool is_real(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
+}  // namespace
+
+// Small tensors on which functions are computed are one vector each: unrolled, every element would have a function
+// of its own. Without functions that would not pay: elements just stored one by one are slow to load together.
+bool Body::fits_vector(const Expression& e, const Shape& shape) const {
+  const TargetOptions& target = module.options.target;
+  if (elements(shape) < 4 || module.vector_bits < 128 || target.strict_math || target.optimization == 0) return false;
+  bool functions = false;
+  for (const Expression::Node& node : e.nodes) {
+    if (node.leaf != SIZE_MAX) {
+      const Strides& strides = e.leaves[node.leaf].strides;
+      if (!is_real(info(node.value).dtype) || (!is_uniform(strides) && !runs_through(strides, shape))) return false;
+      continue;
+    }
+    const auto& apply = std::get<core::Apply>(info(node.value).rhs);
+    const OperatorInfo& op = operators()[apply.op];
+    if (can_fail(module.core, node.value)) return false;
+    if (op.lowering != Lowering::elementwise) continue;
+    const auto function = inlined_function(op.scalar);
+    const bool circular = function == Function::sin || function == Function::cos;
+    if (function && !circular && is_real(info(node.value).dtype))
+      functions = true;
+    else if (!works_on_vectors(op.scalar, info(apply.operands[0]).dtype))
+      return false;
+  }
+  return functions;
+}
+
+std::vector<IrValue> Body::as_vectors(const Expression& e, std::int64_t count) {
+  const auto lanes = static_cast<unsigned>(std::bit_ceil(static_cast<std::uint64_t>(count)));
+  return evaluate(e, [&](std::size_t k) -> IrValue {
+    const Expression::Leaf& leaf = e.leaves[k];
+    const DType dtype = info(leaf.value).dtype;
+    if (is_uniform(leaf.strides)) return ir.CreateVectorSplat(lanes, element(leaf.value, constant(leaf.base)));
+    return load_elements(dtype, lanes, count, offset(dtype, address(leaf.value), constant(leaf.base)));
+  });
+}
+
 // One loop nest for values with the same loop shape (lowering/loop_group.h), pointwise ones and reductions.
 void Body::loops(const std::vector<ValueId>& members) {
   const ValueId first = members[0];
@@ -305,6 +350,13 @@ void Body::loops(const std::vector<ValueId>& members) {
     unrolled = unrolled && small(v);
     in_place = in_place || home(v).valid();
     if (reduces(info(v))) begin_reduction(v, to.back());
+  }
+  const auto as_it_is = [&](ValueId v) { return !reduces(info(v)) && is_real(info(v).dtype); };
+  if (unrolled && !in_place && std::ranges::all_of(members, as_it_is) && fits_vector(e, shape)) {
+    const std::vector<IrValue> values = as_vectors(e, elements(shape));
+    for (std::size_t k = 0; k < count; ++k)
+      store_elements(info(members[k]).dtype, values[roots[k]], elements(shape), to[k], {});
+    return;
   }
   for (const Strides& view : leaf_views(e)) views.push_back(view);
   std::vector<Access> access = separate(views.size(), count);
