@@ -90,6 +90,7 @@ void add_back_options(CLI::App* app, CommandLine& line) {
       ->check(CLI::Range(1u, RML_MOST_THREADS))
       ->type_name("N");
   app->add_option("--work-of-thread", target.work_of_thread, "nanoseconds that are worth a thread")->group("");
+  app->add_option("--part", target.part, "statements of a function")->check(CLI::PositiveNumber)->group("");
   app->add_option_function<std::string>(
          "--parallel", [&line](const std::string&) { line.not_available = "--parallel"; }, "not available yet")
       ->expected(0, 1)

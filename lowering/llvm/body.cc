@@ -4,13 +4,14 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "runtime/rmlrt.h"
 
 namespace rml::codegen {
 
 Body::Body(Emission& m, llvm::Function* function, const std::string& title, Span span, IrValue s)
-    : module(m), ir(m.context), state(s), function_(function), title_(title) {
+    : module(m), ir(m.context), state(s), function_(function), title_(title), whole_{function, s} {
   auto* entry = llvm::BasicBlock::Create(m.context, "entry", function);
   exit_ = llvm::BasicBlock::Create(m.context, "exit");
   auto* begin = llvm::BasicBlock::Create(m.context, "begin", function);
@@ -36,6 +37,11 @@ llvm::BasicBlock* Body::new_block(const llvm::Twine& name) {
 }
 
 void Body::finish(const std::function<void()>& before_return, int result) {
+  end_function(before_return, result);
+  if (!parts_.empty()) join_parts();
+}
+
+void Body::end_function(const std::function<void()>& before_return, int result) {
   auto* value = ir.getInt32(static_cast<std::uint32_t>(result));
   locate({});
   if (!can_fault) {
@@ -155,10 +161,15 @@ void Body::loop(IrValue extent, const std::function<void(IrValue)>& body) {
 
 // ---- storage --------------------------------------------------------------------------------
 
+namespace {
+llvm::AllocaInst* variable_of(llvm::Function& f, llvm::Type* type, const llvm::Twine& name) {
+  llvm::BasicBlock& entry = f.getEntryBlock();
+  return llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(type, nullptr, name);
+}
+}  // namespace
+
 llvm::AllocaInst* Body::variable(llvm::Type* type, const llvm::Twine& name) {
-  llvm::BasicBlock& entry = function_->getEntryBlock();
-  llvm::IRBuilder<> at_entry(&entry, entry.begin());
-  return at_entry.CreateAlloca(type, nullptr, name);
+  return variable_of(*function_, type, name);
 }
 
 IrValue Body::at(std::uint64_t offset) {
@@ -263,8 +274,8 @@ Body::Slot& Body::slot(ValueId v) {
     auto* element = memory_type(module.context, info(v).dtype);
     auto* dense = llvm::ArrayType::get(element, static_cast<std::uint64_t>(elements(info(v).shape)));
     auto* type = info(v).shape.empty() ? element : static_cast<llvm::Type*>(dense);
-    slot.storage = variable(slot.pointer ? module.pointer() : type,
-                            info(v).name.empty() ? "v" + llvm::Twine(v.index) : info(v).name);
+    slot.storage = variable_of(*whole_.function, slot.pointer ? module.pointer() : type,
+                               info(v).name.empty() ? "v" + llvm::Twine(v.index) : info(v).name);
     // In a segment a value may be moved on at instants that neither compute nor need it.
     if (slot.pointer && (position != nullptr || last_flag != nullptr)) {
       llvm::IRBuilder<>(slot.storage->getNextNode()).CreateStore(zeros(v), slot.storage);
@@ -333,9 +344,16 @@ IrValue Body::result(ValueId v) {
   if (home == nullptr) {
     // In the entry block, so that it is there wherever the value is computed.
     llvm::IRBuilder<>::InsertPointGuard guard(ir);
-    ir.SetInsertPoint(function_->getEntryBlock().getTerminator());
+    ir.SetInsertPoint(whole_.function->getEntryBlock().getTerminator());
     const Lifetime lifetime = aliasing == nullptr ? Lifetime{} : aliasing->lifetime(v);
-    home = scratch(info(v).dtype, info(v).shape, "buffer", lifetime);
+    if (function_ == whole_.function) {
+      home = scratch(info(v).dtype, info(v).shape, "buffer", lifetime);
+    } else {  // other parts find it as well
+      ir.SetCurrentDebugLocation({});
+      IrValue here = std::exchange(state, whole_.state);
+      home = scratch(bytes(info(v).dtype, info(v).shape), lifetime);
+      state = here;
+    }
   }
   ir.CreateStore(home, s.storage);
   return home;

@@ -128,9 +128,13 @@ class Body {
   IrValue grain(double nanoseconds);  // rounds of so many that are worth a thread
   void loop(const Rounds&, IrValue extent, const std::function<void(IrValue)>& body);
 
+  // ---- parts (emit_part.cc)
+  // What body writes becomes a function of its own, called here, which shares its values with the rest.
+  void part(const std::function<void()>& body);
+
   // ---- storage (body.cc)
-  llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);
-  IrValue at(std::uint64_t offset);  // address in the state
+  llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);  // of the function at hand
+  IrValue at(std::uint64_t offset);                                  // address in the state
   IrValue load_i64(std::uint64_t offset);
   void store_i64(IrValue, std::uint64_t offset);
   static void mark(llvm::Instruction*, Access);
@@ -199,7 +203,11 @@ class Body {
   }
   bool copied(const void* load) const { return aliasing == nullptr || aliasing->must_copy(load); }
 
+  void end_function(const std::function<void()>& before_return, int result);
+  void join_parts();  // emit_part.cc
+
   // emit_statements.cc
+  std::size_t statement(const steps::Block&, std::size_t at);
   std::size_t grouped(const steps::Block&, std::size_t at, std::vector<ValueId>& members) const;
   bool may_lie_in_cell(ValueId) const;
   void begin(ValueId);
@@ -393,6 +401,12 @@ class Body {
   llvm::MDNode* independent_ = nullptr;  // the group of accesses of the loops being written
   std::unordered_map<std::uint32_t, Slot> slots_;
   std::unordered_map<std::uint32_t, IrValue> homes_, cell_places_, array_places_;
+  // What holds the slots and buffers of values: the function of which all others are parts.
+  struct Whole {
+    llvm::Function* function;
+    IrValue state;
+  } whole_;
+  std::vector<llvm::Function*> parts_;
 };
 
 }  // namespace rml::codegen

@@ -28,6 +28,7 @@ struct TargetOptions {
   bool fast_math = false;
   bool strict_math = false;      // products, reductions and functions exactly as in the reference engine
   std::uint32_t threads = 1;     // at most so many, for loops that are worth it (runtime/parallel.h)
+  std::uint32_t part = 2000;     // statements of a function: a list of more than twice as many is several
   double work_of_thread = 2500;  // nanoseconds: less is not worth another thread
 };
 

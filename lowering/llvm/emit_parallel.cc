@@ -134,6 +134,7 @@ void Body::parallel(IrValue count, IrValue grain, const std::function<void(const
   {
     llvm::IRBuilder<>::InsertPointGuard guard(ir);
     auto* outer_function = std::exchange(function_, piece);
+    const Whole outer_whole = std::exchange(whole_, {piece, state});
     const auto outer_slots = slots_;
     const auto outer_homes = homes_;
     const std::uint64_t outer_stack = std::exchange(stack_used_, 0);
@@ -147,7 +148,7 @@ void Body::parallel(IrValue count, IrValue grain, const std::function<void(const
     body({index(1), index(2)});
     ir.CreateRetVoid();
     worker_ = nullptr;
-    function_ = outer_function, subprogram_ = outer_subprogram, stack_used_ = outer_stack;
+    function_ = outer_function, whole_ = outer_whole, subprogram_ = outer_subprogram, stack_used_ = outer_stack;
     slots_ = outer_slots, homes_ = outer_homes;
   }
   IrValue context = close_over(*piece, ir);

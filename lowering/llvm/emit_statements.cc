@@ -14,20 +14,51 @@
 
 namespace rml::codegen {
 
+namespace {
+
+// Statements, nested ones included.
+std::size_t size(const steps::Block& block);
+std::size_t size(const steps::Statement& statement) {
+  const auto* branch = std::get_if<steps::Branch>(&statement);
+  return branch == nullptr ? 1 : 1 + size(*branch->then_block) + size(*branch->else_block);
+}
+std::size_t size(const steps::Block& block) {
+  std::size_t sum = 0;
+  for (const steps::Statement& s : block.statements) sum += size(s);
+  return sum;
+}
+
+}  // namespace
+
 void Body::block(const steps::Block& block) {
-  for (std::size_t at = 0; at < block.statements.size();) {
-    if (aliasing != nullptr) now_ = aliasing->during(block.statements[at]);
-    std::vector<ValueId> members;
-    const std::size_t end = grouped(block, at, members);
-    if (members.size() > 1) {
-      if (aliasing != nullptr) now_.to = std::max(now_.to, aliasing->during(block.statements[end - 1]).to);
-      begin(members[0]);
-      loops(members);
-      at = end;
-      continue;
-    }
-    std::visit([&](const auto& s) { emit(s); }, block.statements[at++]);
+  const std::size_t of_part = module.options.target.part, count = block.statements.size();
+  if (size(block) <= 2 * of_part) {
+    for (std::size_t at = 0; at < count;) at = statement(block, at);
+    return;
   }
+  for (std::size_t at = 0; at < count;) {
+    part([&] {
+      for (std::size_t emitted = 0; at < count && emitted < of_part;) {
+        const std::size_t next = statement(block, at);
+        for (; at < next; ++at) emitted += size(block.statements[at]);
+      }
+    });
+  }
+}
+
+// The one at this position, with those after it that are in the same loop. Returns the position behind.
+std::size_t Body::statement(const steps::Block& block, std::size_t at) {
+  if (aliasing != nullptr) now_ = aliasing->during(block.statements[at]);
+  std::vector<ValueId> members;
+  const std::size_t end = grouped(block, at, members);
+  if (members.size() > 1) {
+    if (aliasing != nullptr) now_.to = std::max(now_.to, aliasing->during(block.statements[end - 1]).to);
+    begin(members[0]);
+    loops(members);
+    return end;
+  }
+  std::visit([&](const auto& s) { emit(s); }, block.statements[at]);
+  return at + 1;
 }
 
 // The values of consecutive statements, from `at` on, that one loop computes; the position after them.

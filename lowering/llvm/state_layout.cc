@@ -30,6 +30,12 @@ std::uint64_t StateLayout::scratch(std::uint64_t bytes, Lifetime lifetime) {
   return at;
 }
 
+std::uint64_t StateLayout::scratch_behind_all(std::uint64_t bytes) {
+  const std::uint64_t at = (end_ + 63) / 64 * 64;
+  end_ = at + bytes;
+  return at;
+}
+
 StateLayout::StateLayout(const steps::Program& program, const llvm::DataLayout& target, llvm::StructType* header,
                          bool loadable, const std::vector<std::uint64_t>& pack_sizes) {
   header_bytes = (target.getStructLayout(header)->getSizeInBytes() + 63) / 64 * 64;

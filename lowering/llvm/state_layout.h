@@ -64,6 +64,7 @@ struct StateLayout {
   // Of the function that is being emitted.
   void begin_function() { taken_.clear(); }
   std::uint64_t scratch(std::uint64_t bytes, Lifetime);
+  std::uint64_t scratch_behind_all(std::uint64_t bytes);  // that any function has taken
   MemoryUse memory_use() const { return {state_bytes(), fixed_bytes - header_bytes, end_ - fixed_bytes}; }
   std::uint64_t state_bytes() const { return (end_ + 7) / 8 * 8 - bias; }
   // Of NODE_state: outputs are the caller's, so without scratch the cells are all.

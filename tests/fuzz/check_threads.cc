@@ -1,8 +1,9 @@
-// Every loop that can be shared out is, however little it does.
+// With threads, every loop that can be shared out is, however little it does.
 #include "fuzz/check_threads.h"
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "driver/drive_program.h"
 #include "driver/engines.h"
@@ -46,13 +47,14 @@ std::string difference(const Driven& want, const Driven& got) {
   return "";
 }
 
-}  // namespace
+// A program's cycles, or with other seeds its whole segments: compare(…) says what differs.
+using Compare = std::function<std::string(Compilation&, const steps::Program&, const DriveOptions&)>;
 
-Report check_threads(const GeneratedProgram& g, std::uint64_t seed) {
+Report check_bits(const GeneratedProgram& g, std::uint64_t seed, bool strict_math, const Compare& compare) {
   Compilation c;
   TargetOptions& target = c.options.target;
   target.cpu = seed % 5 == 0 ? "generic" : "native";
-  target.strict_math = seed % 7 == 0;
+  target.strict_math = strict_math;
   const Front front = check_text(c, "generated.rml", g.source);
   const auto errors = [&](Outcome o) { return Report{o, render_human(c.diagnostics, c.sources, false)}; };
   if (c.failed()) return errors(failed);
@@ -61,20 +63,55 @@ Report check_threads(const GeneratedProgram& g, std::uint64_t seed) {
   if (!elaborated || c.failed()) return errors(is_unproductive(c.diagnostics) ? rejected : failed);
   const auto arranged = arrange(c, *elaborated, c.diagnostics);
   if (!arranged) return errors(refused);
-  const DriveOptions options{.cycles = g.cycles, .seed = seed, .horizon = 0, .restarts = false};
   c.options.whole_segment = seed / 4 % 2 == 0;
-  const steps::Program program = lower(c, *arranged);
-  const auto alone = load_compiled(c, program, {});
-  target.threads = 8, target.work_of_thread = 0;
-  const auto together = load_compiled(c, program, {});
-  if (!alone || !together) return errors(failed);
-  const Driven want = drive(alone->table(), g.inputs, options);
-  for (const std::uint32_t threads : {1u, 2u, 3u, 8u}) {
-    rml_limit_threads(threads);
-    const std::string found = difference(want, drive(together->table(), g.inputs, options));
-    if (!found.empty()) return {differs, std::to_string(threads) + " threads: " + found};
-  }
+  const std::string found =
+      compare(c, lower(c, *arranged), {.cycles = g.cycles, .seed = seed, .horizon = 0, .restarts = false});
+  if (c.failed()) return errors(failed);
+  if (!found.empty()) return {differs, found};
   return {};
+}
+
+}  // namespace
+
+Report check_threads(const GeneratedProgram& g, std::uint64_t seed) {
+  const auto compare = [&](Compilation& c, const steps::Program& program, const DriveOptions& options) {
+    TargetOptions& target = c.options.target;
+    target.threads = 1;
+    const auto alone = load_compiled(c, program, {});
+    target.threads = 8, target.work_of_thread = 0;
+    const auto together = load_compiled(c, program, {});
+    if (!alone || !together) return std::string("does not compile");
+    const Driven want = drive(alone->table(), g.inputs, options);
+    for (const std::uint32_t threads : {1u, 2u, 3u, 8u}) {
+      rml_limit_threads(threads);
+      const std::string found = difference(want, drive(together->table(), g.inputs, options));
+      if (!found.empty()) return std::to_string(threads) + " threads: " + found;
+    }
+    return std::string();
+  };
+  return check_bits(g, seed, seed % 7 == 0, compare);
+}
+
+Report check_parts(const GeneratedProgram& g, std::uint64_t seed) {
+  const auto compare = [&](Compilation& c, const steps::Program& program, const DriveOptions& options) {
+    TargetOptions& target = c.options.target;
+    target.optimization = seed % 3 == 0 ? 0 : 2;
+    target.threads = seed % 11 == 0 ? 2 : 1, target.work_of_thread = 0;
+    target.part = TargetOptions().part;
+    const auto one = load_compiled(c, program, {});
+    if (!one) return std::string("does not compile");
+    const Driven want = drive(one->table(), g.inputs, options);
+    for (const std::uint32_t part : {1u, 2 + static_cast<std::uint32_t>(seed % 8)}) {
+      target.part = part;
+      const auto parts = load_compiled(c, program, {});
+      if (!parts) return "does not compile in parts of " + std::to_string(part);
+      const std::string found = difference(want, drive(parts->table(), g.inputs, options));
+      if (!found.empty()) return "in parts of " + std::to_string(part) + ": " + found;
+    }
+    return std::string();
+  };
+  // Otherwise LLVM sums in the order that suits the vectors of the function at hand.
+  return check_bits(g, seed, true, compare);
 }
 
 }  // namespace rml::fuzz
