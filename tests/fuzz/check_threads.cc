@@ -41,9 +41,11 @@ std::string difference(const Driven& want, const Driven& got) {
     return "stops `" + want.stop + "` at " + std::to_string(want.stop_cycle) + " against `" + got.stop + "` at " +
            std::to_string(got.stop_cycle);
   for (std::size_t o = 0; o < want.outputs.size(); ++o)
-    for (std::size_t k = 0; k < want.outputs[o].cells.size(); ++k)
+    for (std::size_t k = 0; k < want.outputs[o].cells.size(); ++k) {
+      if (!want.stop.empty() && k >= static_cast<std::size_t>(want.stop_cycle)) break;  // half a row, which is nobody's
       if (!same(want.outputs[o].cells[k], got.outputs[o].cells[k]))
         return want.outputs[o].name + " differs at cycle " + std::to_string(k);
+    }
   return "";
 }
 
