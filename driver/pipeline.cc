@@ -7,6 +7,7 @@
 #include "driver/internal_error.h"
 #include "driver/output_file.h"
 #include "driver/watch_values.h"
+#include "lowering/add_in_place.h"
 #include "lowering/build_steps.h"
 #include "lowering/drop_unused.h"
 #include "lowering/fuse.h"
@@ -176,6 +177,7 @@ steps::Program lower(Compilation& c, const Arranged& arranged) {
   });
   program = phase(c, "drop_unused", [&] {
     drop_unused(program);
+    if (add_in_place(program)) drop_unused(program);
     return std::move(program);
   });
   return phase(c, "fuse", [&] {

@@ -259,7 +259,7 @@ class SegmentBuilder {
                                   o.column};
     };
     if (!b.sum && !arrays_.contains(v)) return;  // nobody looks at it
-    steps::SegmentProduct s{v, matrix(b.a), matrix(b.b), b.m, b.inner, b.n, {}, {}};
+    steps::SegmentProduct s{v, matrix(b.a), matrix(b.b), b.m, b.inner, b.n, {}, {}, {}};
     if (b.sum)
       s.sum = single_.at(v);
     else
@@ -345,7 +345,7 @@ class SegmentBuilder {
   }
 
   void write_pass(std::size_t p, steps::Block& body, steps::Block& prologue) {
-    StepWriter out(body);
+    StepWriter out(body, [&](const steps::Test& t) { return facts_.simplest(t); });
     StepWriter before(prologue);
     available_.clear();
     carried_.clear();

@@ -86,7 +86,8 @@ steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock) {
 }
 
 void ProgramBuilder::find_settled() {
-  std::vector<bool> immediate(schedule_.units.size());  // every operand is there as soon as a cycle is pushed
+  std::vector<bool> immediate(schedule_.units.size());  // all is there as soon as a cycle is pushed
+  prompt_.assign(schedule_.units.size(), false);        // every operand is
   const auto at_once = [&](ValueId v) {
     const StreamSource from = schedule_.sources[v.index];
     const std::uint32_t unit = schedule_.unit_of[from.value.index];
@@ -94,7 +95,8 @@ void ProgramBuilder::find_settled() {
   };
   for (std::size_t u = 0; u < schedule_.units.size(); ++u) {
     const ScheduledUnit& unit = schedule_.units[u];
-    immediate[u] = !unit.segmented && std::ranges::all_of(unit.operands, at_once);
+    prompt_[u] = std::ranges::all_of(unit.operands, at_once);
+    immediate[u] = !unit.segmented && prompt_[u];
     if (!immediate[u]) continue;
     for (const ValueId v : unit.values) {
       const auto* f = std::get_if<core::Fby>(&core()[v].rhs);
@@ -180,6 +182,21 @@ void ProgramBuilder::inputs() {
     program_.input_flags[i] = QueueId{program_.queues.size()};
     program_.queues.push_back({DType::boolean, {}, 1, {0}, false, "presence " + core().inputs[i].name});
     program_.units[u].raw_inputs.push_back(static_cast<std::uint32_t>(i));
+  }
+}
+
+// Inputs that are read by prompt units alone.
+void ProgramBuilder::find_passing() {
+  std::vector<std::uint32_t> readers(program_.queues.size(), 0);
+  for (std::size_t u = 0; u < program_.units.size(); ++u)
+    for (const steps::Operand& o : program_.units[u].operands)
+      if (prompt_[u] && program_.units[u].clock == base_clock) ++readers[o.queue.index];
+  for (std::size_t i = 0; i < core().inputs.size(); ++i) {
+    const QueueId q = program_.input_queues[i];
+    if (!q.valid() || program_.input_flags[i].valid()) continue;
+    steps::QueueInfo& queue = program_.queues[q.index];
+    const bool skipping = std::ranges::any_of(queue.skips, [](std::uint32_t n) { return n > 0; });
+    queue.passing = !skipping && readers[q.index] == queue.readers;
   }
 }
 
@@ -381,6 +398,7 @@ steps::Program ProgramBuilder::build() {
   if (!schedule_.straight) find_settled();
   storage();
   inputs();
+  if (!schedule_.straight) find_passing();
   for (std::uint32_t u = 0; u < schedule_.units.size(); ++u) {
     if (schedule_.units[u].segmented)
       build_segmented_unit(*this, u);

@@ -90,7 +90,7 @@ void each_cell(steps::Block& block, const F& f) {
     else if constexpr (std::is_same_v<S, steps::MoveCell>)
       f(s.to), f(s.from);
     else if constexpr (std::is_same_v<S, steps::SegmentProduct>)
-      f(s.sum);
+      f(s.sum), f(s.onto);
     else if constexpr (std::is_same_v<S, steps::Branch>)
       each_cell(*s.then_block, f), each_cell(*s.else_block, f);
   };

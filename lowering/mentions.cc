@@ -5,27 +5,19 @@ namespace rml {
 
 namespace {
 
+template <class F>
 class Mentions {
  public:
-  explicit Mentions(const steps::Program& p) : core_(*p.core), counts_(core_.values.size()) {}
+  Mentions(const Core& core, const F& found) : core_(core), found_(found) {}
 
-  std::vector<std::uint32_t> run(const steps::Program& program) {
-    for (const steps::Unit& u : program.units) {
-      for (const auto& o : u.operands)
-        for (const auto& [condition, positive] : o.when) mention(condition);
-      each_block(u, [&](const steps::Block& b) { count(b); });
-    }
-    return std::move(counts_);
-  }
-
- private:
   void mention(ValueId v) {
-    if (v.valid()) ++counts_[v.index];
+    if (v.valid()) found_(v);
   }
-
   void count(const steps::Block& block) {
     for (const steps::Statement& s : block.statements) std::visit([&](const auto& x) { count_in(x); }, s);
   }
+
+ private:
   void count_in(const steps::Compute& s) {
     core::Rhs rhs = core_[s.value].rhs;
     for_each_operand(rhs, [&](ValueId o) { mention(o); });
@@ -55,11 +47,28 @@ class Mentions {
   }
 
   const Core& core_;
-  std::vector<std::uint32_t> counts_;
+  const F& found_;
 };
 
 }  // namespace
 
-std::vector<std::uint32_t> count_mentions(const steps::Program& program) { return Mentions(program).run(program); }
+std::vector<std::uint32_t> count_mentions(const steps::Program& program) {
+  std::vector<std::uint32_t> counts(program.core->values.size());
+  const auto found = [&](ValueId v) { ++counts[v.index]; };
+  Mentions mentions(*program.core, found);
+  for (const steps::Unit& u : program.units) {
+    for (const auto& o : u.operands)
+      for (const auto& [condition, positive] : o.when) mentions.mention(condition);
+    each_block(u, [&](const steps::Block& b) { mentions.count(b); });
+  }
+  return counts;
+}
+
+std::map<ValueId, std::uint32_t> count_mentions(const Core& core, const steps::Block& block) {
+  std::map<ValueId, std::uint32_t> counts;
+  const auto found = [&](ValueId v) { ++counts[v]; };
+  Mentions(core, found).count(block);
+  return counts;
+}
 
 }  // namespace rml

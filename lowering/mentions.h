@@ -1,6 +1,9 @@
 // How often the values of a program are looked at.
 #pragma once
 
+#include <map>
+#include <vector>
+
 #include "lowering/steps.h"
 
 namespace rml {
@@ -18,5 +21,7 @@ void each_block(Unit& unit, F&& f) {
 
 // By ValueId: by how many operands, stores, copies, tests and conditions of queues it is named.
 std::vector<std::uint32_t> count_mentions(const steps::Program&);
+// The same by what is in this block.
+std::map<ValueId, std::uint32_t> count_mentions(const Core&, const steps::Block&);
 
 }  // namespace rml

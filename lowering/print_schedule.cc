@@ -43,6 +43,7 @@ class StepPrinter {
     for (std::size_t i = 0; i < p_.queues.size(); ++i) {
       out_ << "queue " << i << ": " << type_string(p_.queues[i].dtype, p_.queues[i].shape) << ", readers";
       for (std::uint32_t s : p_.queues[i].skips) out_ << (s == 0 ? " +0" : " +" + std::to_string(s));
+      if (p_.queues[i].passing) out_ << ", passing";
       out_ << (p_.queues[i].name.empty() ? "" : "   " + p_.queues[i].name) << "\n";
     }
     for (std::size_t u = 0; u < p_.units.size(); ++u) unit(u);
@@ -142,7 +143,8 @@ class StepPrinter {
     if (s.rows.valid())
       line(d) << "array " << s.rows.index << " := " << matrix(s.a) << " times " << matrix(s.b);
     else
-      line(d) << "cell " << s.sum.index << " := sum of " << matrix(s.a) << " times " << matrix(s.b);
+      line(d) << "cell " << (s.onto.valid() ? s.onto : s.sum).index << (s.onto.valid() ? " += " : " := ") << "sum of "
+              << matrix(s.a) << " times " << matrix(s.b);
     out_ << "   (" << named(core_, s.value) << ", all instants)\n";
   }
   void statement(const steps::Branch& s, int d) {

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "lowering/retime.h"
+#include "lowering/split_units.h"
 #include "semantics/cycle_report.h"
 #include "semantics/offsets.h"
 
@@ -100,6 +101,7 @@ class Scheduler {
       if (!place(c)) return std::nullopt;
     for (std::uint32_t u = 0; u < out_.units.size(); ++u)
       if (out_.units[u].segmented) absorb(u);
+    split_units(out_, graph_);
     drop_empty_units();
     sort_units();
     find_streams();

@@ -31,4 +31,9 @@ bool SegmentFacts::present_last(ValueId v) const {
 
 bool SegmentFacts::once(ValueId v) const { return present_first(v) || present_last(v); }
 
+steps::Test SegmentFacts::simplest(const steps::Test& t) const {
+  const bool first = t.kind == steps::Test::value && marks_first(t.condition);
+  return first ? steps::Test{steps::Test::first, {}, t.positive} : t;
+}
+
 }  // namespace rml

@@ -18,6 +18,8 @@ class SegmentFacts {
   bool present_first(ValueId) const;
   bool present_last(ValueId) const;
   bool once(ValueId) const;
+  // One that says the same: `first` instead of what marks it.
+  steps::Test simplest(const steps::Test&) const;
 
  private:
   const Core& core_;

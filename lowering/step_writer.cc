@@ -25,9 +25,52 @@ steps::Branch* open_branch(steps::Block& block, const steps::Test& test, bool be
   return branch != nullptr && same_test(branch->test, test) ? branch : nullptr;
 }
 
+bool writes(const steps::Statement&, CellId, ArrayId);
+bool writes(const steps::Block& block, CellId cell, ArrayId array) {
+  return std::ranges::any_of(block.statements, [&](const steps::Statement& s) { return writes(s, cell, array); });
+}
+bool writes(const steps::Statement& s, CellId cell, ArrayId array) {
+  if (const auto* b = std::get_if<steps::Branch>(&s))
+    return writes(*b->then_block, cell, array) || writes(*b->else_block, cell, array);
+  const auto* to_cell = std::get_if<steps::StoreCell>(&s);
+  const auto* to_array = std::get_if<steps::StoreArray>(&s);
+  return (to_cell != nullptr && to_cell->cell == cell) || (to_array != nullptr && to_array->array == array) ||
+         std::holds_alternative<steps::MoveCell>(s);
+}
+
+// Loads go in front of branches, so that those on one test before and after them become neighbours.
+std::size_t place_of(const steps::Statement& s, const steps::Block& block) {
+  std::size_t at = block.statements.size();
+  const auto* cell = std::get_if<steps::LoadCell>(&s);
+  const auto* array = std::get_if<steps::LoadArray>(&s);
+  if (cell == nullptr && array == nullptr) return at;
+  while (at > 0 && std::holds_alternative<steps::Branch>(block.statements[at - 1]) &&
+         !writes(block.statements[at - 1], cell == nullptr ? CellId() : cell->cell,
+                 array == nullptr ? ArrayId() : array->array))
+    --at;
+  return at;
+}
+
 }  // namespace
 
-void StepWriter::write(const TestPath& path, steps::Statement s) {
+// Makes every test once; no if two of them never hold together.
+bool StepWriter::settle(TestPath& path) const {
+  TestPath once;
+  for (const steps::Test& given : path) {
+    const steps::Test t = rename_ ? rename_(given) : given;
+    const auto at = std::ranges::find_if(once, [&](const steps::Test& o) { return same_test(o, t); });
+    if (at == once.end())
+      once.push_back(t);
+    else if (at->positive != t.positive)
+      return false;
+  }
+  path = std::move(once);
+  return true;
+}
+
+void StepWriter::write(const TestPath& where, steps::Statement s) {
+  TestPath path = where;
+  if (!settle(path)) return;
   steps::Block* at = &block_;
   const bool copy = std::holds_alternative<steps::Copy>(s);
   for (const steps::Test& t : path) {
@@ -41,7 +84,8 @@ void StepWriter::write(const TestPath& path, steps::Statement s) {
     }
     at = t.positive ? last->then_block.get() : last->else_block.get();
   }
-  at->statements.push_back(std::move(s));
+  const auto place = static_cast<std::ptrdiff_t>(place_of(s, *at));
+  at->statements.insert(at->statements.begin() + place, std::move(s));
 }
 
 TestPath clock_path(const Core& core, ClockId unit, ClockId value) {

@@ -8,7 +8,9 @@
 //     z = y + 1        (path: c)      ⟹
 #pragma once
 
+#include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "lowering/build_steps.h"
@@ -21,11 +23,15 @@ using TestPath = std::vector<steps::Test>;  // outermost first; Test::positive s
 
 class StepWriter {
  public:
-  explicit StepWriter(steps::Block& block) : block_(block) {}
+  using Rename = std::function<steps::Test(const steps::Test&)>;  // to one that says the same
+  explicit StepWriter(steps::Block& block, Rename rename = {}) : block_(block), rename_(std::move(rename)) {}
   void write(const TestPath&, steps::Statement);
 
  private:
+  bool settle(TestPath&) const;
+
   steps::Block& block_;
+  Rename rename_;
 };
 
 // The tests between a unit's clock and a value's.
@@ -88,6 +94,7 @@ class ProgramBuilder {
   void storage();
   void sites();
   void inputs();
+  void find_passing();
   void forward_unit(std::uint32_t index);
   void emitter();
   void parameters();
@@ -98,6 +105,7 @@ class ProgramBuilder {
   steps::Program program_;
   std::vector<QueueId> queue_of_;                       // by ValueId
   std::vector<bool> settled_;                           // by ValueId
+  std::vector<bool> prompt_;                            // by unit: it runs in the cycle that is pushed
   std::map<ValueId, CellId> cell_of_;                   // of fbys
   std::vector<std::vector<std::uint32_t>> outputs_of_;  // by ValueId (straight)
   std::vector<std::vector<std::uint32_t>> asserts_of_;  // by ValueId: sites

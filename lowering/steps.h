@@ -64,6 +64,8 @@ struct QueueInfo {
   std::vector<std::uint32_t> skips;  // by reader: elements it leaves out at the beginning (post)
   bool overtaken = false;            // some reader may pass elements that are not there yet
   std::string name;
+  // Of an input whose readers take every element in the cycle that brings it, from the caller: only counted.
+  bool passing = false;
 };
 
 struct Block;
@@ -149,6 +151,7 @@ struct SegmentProduct {
   std::int64_t m = 0, inner = 0, n = 0;
   ArrayId rows;
   CellId sum;
+  CellId onto;  // to which the sum is added, at once where it has few terms
 };
 
 // What a branch tests: a Boolean value of this instant, or where the instant lies in its segment.

@@ -91,6 +91,7 @@ void Aliasing::walk(Region& region, const steps::Block& block) const {
                      if (s.a.held.valid()) use(region, s.a.held);
                      if (s.b.held.valid()) use(region, s.b.held);
                      write(s.rows.valid() ? place(s.rows) : place(s.sum));
+                     if (s.onto.valid()) write(place(s.onto));
                    },
                    [&](const steps::Branch& s) {
                      if (s.test.kind == steps::Test::value) use(region, s.test.condition);

@@ -76,6 +76,7 @@ class Body {
   llvm::IRBuilder<> ir;
   IrValue state;
   PortPlaces ports;
+  IrValue given = nullptr;  // addresses of the caller's inputs, while a cycle is pushed
   const Aliasing* aliasing = nullptr;
   std::function<IrValue()> cycle;                // i64, for faults
   IrValue position = nullptr, length = nullptr;  // segmented units: i64; length is unknown while one grows,
@@ -252,7 +253,7 @@ class Body {
   void strips(Strips, const std::vector<ValueId>& members, const Shape&, const std::vector<Strides>& views,
               const std::vector<IrValue>& to, Work,
               const std::function<void(const std::vector<IrValue>&, const std::vector<IrValue>&)>& body);
-  void product_pointwise(ValueId, const Expression&, std::size_t product);
+  void product_pointwise(ValueId, const Expression&, std::size_t product, std::size_t other);
 
   // emit_scalar.cc
   IrValue arithmetic(ScalarOp, DType, ValueId, IrValue a, IrValue b);
@@ -310,6 +311,7 @@ class Body {
   Matrix matrix(ValueId, bool transposable);
   void matmul(ValueId, ValueId a, ValueId b);
   void products(ValueId, ValueId a, ValueId b, bool unrolled, const Sink&);
+  Product product_of(ValueId, Matrix& a, Matrix& b) const;
   void product_unrolled(const Product&, ValueId a, ValueId b, const std::vector<IrValue>& offsets, const Sink&);
   void product(const Product&, const Sink&);
   Spot spot(const Product&, IrValue row, IrValue column);
@@ -330,14 +332,27 @@ class Body {
   void gemm_by_unknown_blocks(const Product&, IrValue to, const Sink&);
   void gemm_by_blocks(const Product&, IrValue sums, const Sink&);
   void gemm_into(const Product&, IrValue to);
+  void gemm_onto(const Product&, IrValue sums, IrValue to);
+  void rows_into(const Product&, std::int64_t m, IrValue to);
   void fill_panel(const Product&, IrValue pack, IrValue column, std::int64_t columns, std::int64_t width);
   void fill_panel_transposed(const Product&, IrValue pack, IrValue from, std::int64_t columns, std::int64_t width);
   void transpose_square(std::vector<IrValue>& vectors);
-  void tile(const Product&, const Panel&, IrValue row, std::int64_t height, const Sink&);
+  // More terms: of the same sums.
+  using Terms = std::vector<std::pair<const Product*, Panel>>;
+  void tile(const Product&, const Panel&, IrValue row, std::int64_t height, const Sink&, const Terms& more = {});
   IrValue load_elements(DType, unsigned lanes, std::int64_t count, IrValue from);
 
   // emit_packed.cc
+  struct PackedTerm {
+    Product product;
+    std::size_t pack;
+  };
+  Product with_pack_right(Product);
   void packed_product(const Product&, std::size_t pack, const Sink&);
+  void packed_sum(std::vector<PackedTerm>, const Sink&, const std::function<void()>& otherwise);
+  void fill_pack(const PackedTerm&);
+  PackedTerm packed_term(ValueId);
+  std::size_t summed_leaf(const Expression&, std::size_t product, const Shape&) const;
   void forget_packs(CellId);  // before it is written
 
   // emit_matvec.cc

@@ -21,7 +21,8 @@ void for_each_buffer(Emission& module,
                      const std::function<void(std::uint64_t data_at, std::uint64_t size, bool ring)>& f) {
   for (std::size_t q = 0; q < module.program.queues.size(); ++q) {
     const steps::QueueInfo& queue = module.program.queues[q];
-    f(module.layout.queues[q].data, std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1), true);
+    if (!queue.passing)
+      f(module.layout.queues[q].data, std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1), true);
   }
   for (std::size_t a = 0; a < module.program.arrays.size(); ++a) {
     const steps::ArrayInfo& array = module.program.arrays[a];

@@ -194,9 +194,10 @@ void Body::pointwise(ValueId v) {
   gather(e, v, identity_map(shape), true);
   const std::size_t product = epilogue(e, shape);
   if (product == SIZE_MAX) return loops({v});
+  const std::size_t other = summed_leaf(e, product, shape);
   for (std::size_t k = 0; k < e.leaves.size(); ++k)
-    if (k != product) prepare(e.leaves[k].value);
-  product_pointwise(v, e, product);
+    if (k != product && k != other) prepare(e.leaves[k].value);
+  product_pointwise(v, e, product, other);
 }
 
 namespace {
@@ -393,18 +394,20 @@ void Body::loops(const std::vector<ValueId>& members) {
     if (reduces(info(members[k]))) end_reduction(members[k], to[k]);
 }
 
-// The loops are those of the product that is leaf `product`.
-void Body::product_pointwise(ValueId v, const Expression& e, std::size_t product) {
+// The loops are those of the product that is leaf `product`, and of the `other`, if any, where both are packed.
+void Body::product_pointwise(ValueId v, const Expression& e, std::size_t product, std::size_t other) {
   const ValueId p = e.leaves[product].value;
   const auto& apply = std::get<core::Apply>(info(p).rhs);
   const Shape& shape = info(v).shape;
   const DType dtype = info(v).dtype;
   IrValue to = result(v);
-  products(p, apply.operands[0], apply.operands[1], false, [&](const Spot& at, IrValue found, std::int64_t count) {
+  bool together = false;
+  const Sink sink = [&](const Spot& at, IrValue found, std::int64_t count) {
     auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(found->getType());
     IrValue value =
         evaluate(e, [&](std::size_t k) -> IrValue {
           if (k == product) return found;
+          if (together && k == other) return no_terms(dtype, found->getType());
           const Expression::Leaf& leaf = e.leaves[k];
           const DType type = info(leaf.value).dtype;
           const bool dense = leaf.base == 0 && runs_through(leaf.strides, shape);
@@ -419,7 +422,15 @@ void Body::product_pointwise(ValueId v, const Expression& e, std::size_t product
           return load_elements(type, vector->getNumElements(), count, offset(type, address(leaf.value), from));
         }).back();
     store_elements(dtype, value, count, offset(dtype, to, at.offset), {});
-  });
+  };
+  const auto apart = [&] {
+    together = false;
+    if (other != SIZE_MAX) prepare(e.leaves[other].value);
+    products(p, apply.operands[0], apply.operands[1], false, sink);
+  };
+  if (other == SIZE_MAX) return apart();
+  together = true;
+  packed_sum({packed_term(e.leaves[other].value), packed_term(p)}, sink, apart);
 }
 
 // Axes along which all views advance evenly are merged, so that operands of one shape, or of

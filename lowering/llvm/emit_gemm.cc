@@ -123,6 +123,28 @@ void Body::gemm_into(const Product& p, IrValue to) {
   });
 }
 
+// Added to what is there; of many terms the sum is made first, so that small ones are not lost one by one.
+void Body::gemm_onto(const Product& p, IrValue sums, IrValue to) {
+  constexpr std::int64_t most_blocks = 8;
+  const Access access = separate(1)[0];
+  const auto add_to = [&](IrValue there, IrValue more, std::int64_t count) {
+    auto* type = llvm::dyn_cast<llvm::FixedVectorType>(more->getType());
+    IrValue before = load_elements(p.dtype, type == nullptr ? 1 : type->getNumElements(), count, there);
+    store_elements(p.dtype, add(p.dtype, before, more), count, there, access);
+  };
+  const Sink onto = [&](const Spot& at, IrValue vector, std::int64_t count) {
+    add_to(offset(p.dtype, to, at.offset), vector, count);
+  };
+  const auto at_once = [&] { share_out(p, [&](const Product& part) { gemm_by_unknown_blocks(part, nullptr, onto); }); };
+  const auto sum_first = [&] {
+    gemm_into(p, sums);
+    loop(constant(p.m * p.n),
+         [&](IrValue i) { add_to(offset(p.dtype, to, i), load(p.dtype, offset(p.dtype, sums, i)), 1); });
+  };
+  when(ir.CreateICmpULE(p.all_inner, constant(most_blocks * block_depth(p.dtype))), at_once, sum_first);
+}
+
+// To `to`, or where that is nothing, each block to the sink.
 void Body::gemm_by_unknown_blocks(const Product& p, IrValue to, const Sink& keep) {
   const std::int64_t depth = block_depth(p.dtype);
   const auto block = [&](IrValue begin, bool first) {
@@ -243,7 +265,8 @@ void Body::transpose_square(std::vector<IrValue>& vectors) {
 }
 
 // Sums of `height` rows from `row` on, over the panel's columns.
-void Body::tile(const Product& p, const Panel& panel, IrValue row, std::int64_t height, const Sink& sink) {
+void Body::tile(const Product& p, const Panel& panel, IrValue row, std::int64_t height, const Sink& sink,
+                const Terms& more) {
   llvm::Type* scalar_type = register_type(module.context, p.dtype);
   const std::int64_t lane_count = std::min(lanes(p.dtype), panel.width), vectors = panel.width / lane_count;
   llvm::Type* type =
@@ -268,24 +291,28 @@ void Body::tile(const Product& p, const Panel& panel, IrValue row, std::int64_t 
       }
       ir.CreateStore(begin, sums.back());
     }
-  IrValue first = place(constant(0), row, p.a_row), b_first = place(constant(0), panel.column, panel.column_stride);
-  loop(p.all_inner != nullptr ? p.all_inner : constant(p.inner), [&](IrValue k) {
-    std::vector<IrValue> b;
-    IrValue b_at = place(b_first, k, panel.inner_stride);
-    for (std::int64_t j = 0; j < vectors; ++j) {
-      IrValue at = ir.CreateAdd(b_at, constant(j * lane_count), "", true, true);
-      b.push_back(ir.CreateAlignedLoad(type, offset(p.dtype, panel.data, at), align));
-    }
-    for (std::int64_t r = 0; r < height; ++r) {
-      IrValue at = place(ir.CreateAdd(first, constant(r * p.a_row), "", true, true), k, p.a_inner);
-      IrValue a = ir.CreateAlignedLoad(scalar_type, offset(p.dtype, p.a, at), align);
-      if (lane_count > 1) a = ir.CreateVectorSplat(static_cast<unsigned>(lane_count), a);
+  const auto add_terms = [&](const Product& q, const Panel& from) {
+    IrValue first = place(constant(0), row, q.a_row), b_first = place(constant(0), from.column, from.column_stride);
+    loop(q.all_inner != nullptr ? q.all_inner : constant(q.inner), [&](IrValue k) {
+      std::vector<IrValue> b;
+      IrValue b_at = place(b_first, k, from.inner_stride);
       for (std::int64_t j = 0; j < vectors; ++j) {
-        auto* sum = sums[static_cast<std::size_t>(r * vectors + j)];
-        ir.CreateStore(multiply_add(p.dtype, a, b[static_cast<std::size_t>(j)], ir.CreateLoad(type, sum)), sum);
+        IrValue at = ir.CreateAdd(b_at, constant(j * lane_count), "", true, true);
+        b.push_back(ir.CreateAlignedLoad(type, offset(q.dtype, from.data, at), align));
       }
-    }
-  });
+      for (std::int64_t r = 0; r < height; ++r) {
+        IrValue at = place(ir.CreateAdd(first, constant(r * q.a_row), "", true, true), k, q.a_inner);
+        IrValue a = ir.CreateAlignedLoad(scalar_type, offset(q.dtype, q.a, at), align);
+        if (lane_count > 1) a = ir.CreateVectorSplat(static_cast<unsigned>(lane_count), a);
+        for (std::int64_t j = 0; j < vectors; ++j) {
+          auto* sum = sums[static_cast<std::size_t>(r * vectors + j)];
+          ir.CreateStore(multiply_add(q.dtype, a, b[static_cast<std::size_t>(j)], ir.CreateLoad(type, sum)), sum);
+        }
+      }
+    });
+  };
+  add_terms(p, panel);
+  for (const auto& [q, from] : more) add_terms(*q, from);
   for (std::int64_t r = 0; r < height; ++r)
     for (std::int64_t j = 0; j < vectors; ++j)
       if (count_of(j) > 0)

@@ -8,6 +8,9 @@
 // Whatever writes the cell says first that the copy is not like it. A matrix that does not fit the first-level cache
 // and is read for one row at a time is read from where the last time ended, which is still there: the flag is 0 unless
 // the copy is like the cell, and 2 where it is read backwards.
+#include <algorithm>
+#include <utility>
+
 #include "lowering/llvm/body.h"
 
 namespace rml::codegen {
@@ -40,55 +43,121 @@ void Body::forget_packs(CellId cell) {
 }
 
 // In the form C = A B, B the matrix that is packed.
-void Body::packed_product(const Product& asked, std::size_t k, const Sink& sink) {
-  const Pack& pack = module.packs.list[k];
-  Product p = asked;
+Body::Product Body::with_pack_right(Product p) {
   p.c = constant(0);
-  Product plain = p;
-  if (asked.n == 1) {
-    std::swap(p.a, p.b);
-    p.m = 1, p.n = asked.m, p.turned = true;
-    p.a_row = 0, p.a_inner = asked.b_inner, p.b_inner = asked.a_inner, p.b_column = asked.a_row;
+  if (p.n != 1) return p;
+  std::swap(p.a, p.b);
+  p.n = std::exchange(p.m, 1);
+  p.turned = true;
+  p.b_column = p.a_row;
+  std::swap(p.a_inner, p.b_inner);
+  p.a_row = 0;
+  return p;
+}
+
+void Body::packed_product(const Product& asked, std::size_t k, const Sink& sink) {
+  Product plain = asked;
+  plain.c = constant(0);
+  packed_sum({{asked, k}}, sink, [&] { product(plain, sink); });
+}
+
+// The product that v is.
+Body::PackedTerm Body::packed_term(ValueId v) {
+  const auto& operands = std::get<core::Apply>(info(v).rhs).operands;
+  Matrix x = matrix(operands[0], true), y = matrix(operands[1], true);
+  Product p = product_of(v, x, y);
+  p.a = address(x.value), p.b = address(y.value);
+  return {p, module.packs.of.at(v)};
+}
+
+// Panel after panel, where it is not like its cell.
+void Body::fill_pack(const PackedTerm& t) {
+  const Product& p = t.product;
+  IrValue flag = at(module.layout.pack_flags[t.pack]), data = at(module.layout.packs[t.pack]);
+  const std::int64_t width = module.panel_width(module.packs.list[t.pack]), vector = lanes(p.dtype);
+  when(ir.CreateICmpEQ(ir.CreateLoad(ir.getInt8Ty(), flag), ir.getInt8(0)), [&] {
+    each_tile({}, p.n, width, [&](IrValue column, std::int64_t columns) {
+      IrValue panel = offset(p.dtype, data, place(constant(0), column, p.inner));
+      fill_panel(p, panel, column, columns, (columns + vector - 1) / vector * vector);
+    });
+    ir.CreateStore(ir.getInt8(1), flag);
+  });
+}
+
+// The sum of products, of as many rows and columns each, where all packed matrices lie in their cells.
+void Body::packed_sum(std::vector<PackedTerm> terms, const Sink& sink, const std::function<void()>& otherwise) {
+  IrValue there = nullptr;
+  std::int64_t bytes = 0;
+  for (PackedTerm& t : terms) {
+    t.product = with_pack_right(t.product);
+    IrValue in_cell = ir.CreateICmpEQ(t.product.b, cell_address(module.packs.list[t.pack].cell), "in_cell");
+    there = there == nullptr ? in_cell : ir.CreateAnd(there, in_cell);
+    bytes += t.product.inner * t.product.n * static_cast<std::int64_t>(byte_size(t.product.dtype));
   }
-  const std::int64_t width = module.panel_width(pack), vector = lanes(p.dtype);
-  const std::int64_t panels = (p.n + width - 1) / width;
-  const double each = static_cast<double>(width) * nanoseconds_of_sum(p, p.m);
-  const auto size = static_cast<std::int64_t>(byte_size(p.dtype));
-  const bool turns = p.m == 1 && p.n % width == 0 && !splits(panels, each) && p.inner * p.n * size > nearest_bytes;
-  IrValue there = ir.CreateICmpEQ(p.b, cell_address(pack.cell), "in_cell");
-  when(
-      there,
-      [&] {
-        IrValue flag = at(module.layout.pack_flags[k]), data = at(module.layout.packs[k]);
-        IrValue back = nullptr;
-        using Panels = std::function<void(IrValue, IrValue, std::int64_t, std::int64_t)>;
-        const auto each_panel = [&](const Rounds& some, const Panels& body) {
-          each_tile(some, p.n, width, [&](IrValue column, std::int64_t columns) {
-            if (back != nullptr) column = ir.CreateSelect(back, ir.CreateSub(constant(p.n - width), column), column);
-            IrValue panel = offset(p.dtype, data, place(constant(0), column, p.inner));
-            body(panel, column, columns, (columns + vector - 1) / vector * vector);
-          });
-        };
-        when(ir.CreateICmpEQ(ir.CreateLoad(ir.getInt8Ty(), flag), ir.getInt8(0)), [&] {
-          each_panel({}, [&](IrValue panel, IrValue column, std::int64_t columns, std::int64_t wide) {
-            fill_panel(p, panel, column, columns, wide);
-          });
-          ir.CreateStore(ir.getInt8(1), flag);
-        });
-        if (turns) {
-          back = ir.CreateICmpEQ(ir.CreateLoad(ir.getInt8Ty(), flag), ir.getInt8(2), "back");
-          ir.CreateStore(ir.CreateSelect(back, ir.getInt8(1), ir.getInt8(2)), flag);
+  const Product& p = terms[0].product;
+  const std::int64_t width = module.panel_width(module.packs.list[terms[0].pack]), vector = lanes(p.dtype);
+  const std::int64_t panels = (p.n + width - 1) / width, rows = p.m <= 4 ? p.m : std::min(tile_rows(p.dtype), p.m);
+  double each = 0;
+  for (const PackedTerm& t : terms) each += static_cast<double>(width) * nanoseconds_of_sum(t.product, p.m);
+  const auto sums = [&] {
+    for (const PackedTerm& t : terms) fill_pack(t);
+    IrValue back = nullptr;
+    if (p.m == 1 && p.n % width == 0 && !splits(panels, each) && bytes > nearest_bytes) {
+      IrValue flag = at(module.layout.pack_flags[terms[0].pack]);
+      back = ir.CreateICmpEQ(ir.CreateLoad(ir.getInt8Ty(), flag), ir.getInt8(2), "back");
+      ir.CreateStore(ir.CreateSelect(back, ir.getInt8(1), ir.getInt8(2)), flag);
+    }
+    parallel(panels, each, [&](const Rounds& some) {
+      each_tile(some, p.n, width, [&](IrValue column, std::int64_t columns) {
+        if (back != nullptr) column = ir.CreateSelect(back, ir.CreateSub(constant(p.n - width), column), column);
+        Terms all;
+        for (const PackedTerm& t : terms) {
+          IrValue panel = offset(p.dtype, at(module.layout.packs[t.pack]), place(constant(0), column, t.product.inner));
+          const std::int64_t wide = (columns + vector - 1) / vector * vector;
+          all.push_back({&t.product, {panel, constant(0), wide, 1, columns, wide, column}});
         }
-        const std::int64_t rows = p.m <= 4 ? p.m : std::min(tile_rows(p.dtype), p.m);
-        parallel(panels, each, [&](const Rounds& some) {
-          each_panel(some, [&](IrValue panel, IrValue column, std::int64_t columns, std::int64_t wide) {
-            each_tile({}, p.m, rows, [&](IrValue i, std::int64_t height) {
-              tile(p, {panel, constant(0), wide, 1, columns, wide, column}, i, height, sink);
-            });
-          });
-        });
-      },
-      [&] { product(plain, sink); });
+        const Panel first = all[0].second;
+        all.erase(all.begin());
+        each_tile({}, p.m, rows, [&](IrValue i, std::int64_t height) { tile(p, first, i, height, sink, all); });
+      });
+    });
+  };
+  when(there, sums, otherwise);
+}
+
+// Another leaf that is a packed product of one row, too, where the expression looks at nothing but the sum of both;
+// SIZE_MAX: none.
+std::size_t Body::summed_leaf(const Expression& e, std::size_t product, const Shape& shape) const {
+  std::vector<std::vector<std::size_t>> users(e.nodes.size());
+  for (std::size_t k = 0; k < e.nodes.size(); ++k)
+    for (const std::size_t o : e.nodes[k].operands) users[o].push_back(k);
+  // The sums that a leaf is nothing but a term of, from the innermost on.
+  const auto sums = [&](std::size_t leaf) {
+    std::vector<std::size_t> found;
+    auto k = static_cast<std::size_t>(std::ranges::find(e.nodes, leaf, &Expression::Node::leaf) - e.nodes.begin());
+    while (k < e.nodes.size() && users[k].size() == 1) {
+      k = users[k][0];
+      const auto& apply = std::get<core::Apply>(info(e.nodes[k].value).rhs);
+      const OperatorInfo& op = operators()[apply.op];
+      const bool reshapes = op.lowering == Lowering::reshape;
+      if (!reshapes && (op.lowering != Lowering::elementwise || op.scalar != ScalarOp::add)) break;
+      if (!reshapes) found.push_back(k);
+    }
+    return found;
+  };
+  const auto packed_row = [&](ValueId v) {
+    const auto at = module.packs.of.find(v);
+    return at != module.packs.of.end() && module.packs.list[at->second].rows == 1;
+  };
+  if (!packed_row(e.leaves[product].value)) return SIZE_MAX;
+  const std::vector<std::size_t> of_product = sums(product);
+  for (std::size_t k = 0; k < e.leaves.size(); ++k) {
+    const ValueId v = e.leaves[k].value;
+    if (k == product || !module.inlined(v) || !packed_row(v) || !can_be_epilogue(e, k, shape)) continue;
+    for (const std::size_t sum : sums(k))
+      if (std::ranges::find(of_product, sum) != of_product.end()) return k;
+  }
+  return SIZE_MAX;
 }
 
 }  // namespace rml::codegen

@@ -59,9 +59,8 @@ void Body::matmul(ValueId v, ValueId a, ValueId b) {
   });
 }
 
-// Calls the sink for all elements of the product a b, which has v's shape.
-void Body::products(ValueId v, ValueId a, ValueId b, bool unrolled, const Sink& sink) {
-  Matrix x = matrix(a, !unrolled), y = matrix(b, !unrolled);
+// Of two matrices, the last axes of the operands; they get their missing axes.
+Body::Product Body::product_of(ValueId v, Matrix& x, Matrix& y) const {
   if (x.shape.size() == 1) {
     x.shape.insert(x.shape.begin(), 1);
     x.row = 0, x.column = 1;
@@ -74,6 +73,13 @@ void Body::products(ValueId v, ValueId a, ValueId b, bool unrolled, const Sink& 
   p.dtype = info(v).dtype;
   p.m = x.shape[x.shape.size() - 2], p.inner = x.shape.back(), p.n = y.shape.back();
   p.a_row = x.row, p.a_inner = x.column, p.b_inner = y.row, p.b_column = y.column;
+  return p;
+}
+
+// Calls the sink for all elements of the product a b, which has v's shape.
+void Body::products(ValueId v, ValueId a, ValueId b, bool unrolled, const Sink& sink) {
+  Matrix x = matrix(a, !unrolled), y = matrix(b, !unrolled);
+  Product p = product_of(v, x, y);
   const Shape batch_a(x.shape.begin(), x.shape.end() - 2), batch_b(y.shape.begin(), y.shape.end() - 2);
   const Shape batch = *rml::broadcast(batch_a, batch_b);
   std::vector<Strides> views = {dense_strides(batch), broadcast_strides(batch_a, batch),

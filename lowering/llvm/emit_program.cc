@@ -154,6 +154,7 @@ llvm::Function* emit_push(Emission& module, const std::vector<llvm::Function*>& 
   auto* f = module.function(symbol(module, "push"), module.i32(),
                             {module.pointer(), module.pointer(), module.pointer()}, false);
   Body body(module, f, module.core.entry + " (push)", {}, f->getArg(0));
+  body.given = f->getArg(1);
   set_cycle_from_header(body);
   leave_if_faulted(body);
   for (std::size_t k = 0; k < module.core.inputs.size(); ++k) enqueue(body, k, f);
@@ -163,7 +164,7 @@ llvm::Function* emit_push(Emission& module, const std::vector<llvm::Function*>& 
     body.ir.SetInsertPoint(test);
     body.ir.CreateCondBr(unit_ready(body, u), run, next);
     body.ir.SetInsertPoint(run);
-    body.leave_unless_zero(body.ir.CreateCall(instants[u], {body.state}));
+    body.leave_unless_zero(body.ir.CreateCall(instants[u], {body.state, body.given}));
     body.ir.CreateBr(test);
     body.ir.SetInsertPoint(next);
   }

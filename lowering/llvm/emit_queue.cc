@@ -9,7 +9,7 @@
 //
 // A reader that leaves out its first elements has its cursor ahead of the queue at first;
 // an element that no reader will see is not stored. That of a reader of the first element only is
-// then past all others.
+// then past all others. A passing queue has no ring: its front is what the caller gives.
 #include <algorithm>
 
 #include "lowering/llvm/body.h"
@@ -31,6 +31,11 @@ IrValue Body::waiting(QueueId queue, std::uint32_t reader) {
 
 IrValue Body::front(QueueId queue, std::uint32_t reader) {
   const steps::QueueInfo& info = module.program.queues[queue.index];
+  if (info.passing) {
+    const auto input = std::ranges::find(module.program.input_queues, queue) - module.program.input_queues.begin();
+    IrValue address = ir.CreateConstInBoundsGEP1_64(module.pointer(), given, static_cast<std::uint64_t>(input));
+    return ir.CreateLoad(module.pointer(), address, "given");
+  }
   const QueueLayout& ring = module.layout.queues[queue.index];
   IrValue mask = ir.CreateSub(load_i64(ring.capacity), ir.getInt64(1));
   IrValue place = ir.CreateAnd(load_i64(ring.cursors + 8 * std::uint64_t{reader}), mask);
@@ -61,6 +66,7 @@ void Body::push(QueueId queue, const std::function<void(IrValue)>& write) {
   const QueueLayout& ring = module.layout.queues[queue.index];
   if (info.readers == 0) return;
   IrValue pushed = load_i64(ring.pushed);
+  if (info.passing) return store_i64(ir.CreateAdd(pushed, ir.getInt64(1)), ring.pushed);
   IrValue slowest = load_i64(ring.cursors);
   for (std::uint32_t reader = 1; reader < info.readers; ++reader) {
     slowest =

@@ -238,32 +238,36 @@ void Body::emit(const steps::SegmentProduct& s) {
   if (s.rows.valid()) {
     p.all_m = ir.CreateMul(instants, constant(s.m), "", true, true);
     p.m = many;
-    IrValue to = array_address(s.rows);
-    const Access access = separate(1)[0];
-    const auto one_by_one = [&] {
-      loop(instants, [&](IrValue i) {
-        Product one = p;
-        one.m = s.m, one.all_m = nullptr;
-        one.a = offset(p.dtype, p.a, place(constant(0), i, s.m * p.a_row));
-        one.c = place(constant(0), i, s.m * p.n);
-        product(one, [&](const Spot& at, IrValue vector, std::int64_t count) {
-          store_elements(p.dtype, vector, count, offset(p.dtype, to, at.offset), access);
-        });
-      });
-    };
-    // A copy of B in panels is not worth its while for a few rows.
-    constexpr std::int64_t few = 4;
-    if (s.m >= few)
-      gemm_into(p, to);
-    else
-      when(ir.CreateICmpULT(p.all_m, constant(few)), one_by_one, [&] { gemm_into(p, to); });
+    rows_into(p, s.m, array_address(s.rows));
   } else {
     p.all_inner = ir.CreateMul(instants, constant(s.inner), "", true, true);
     p.inner = many;
     forget_packs(s.sum);
-    gemm_into(p, cell_address(s.sum));
+    if (s.onto.valid())
+      gemm_onto(p, cell_address(s.sum), cell_address(s.onto)), forget_packs(s.onto);
+    else
+      gemm_into(p, cell_address(s.sum));
   }
   position = first;
+}
+
+// A copy of B in panels is not worth its while for a few rows.
+void Body::rows_into(const Product& p, std::int64_t m, IrValue to) {
+  constexpr std::int64_t few = 4;
+  if (m >= few) return gemm_into(p, to);
+  const Access access = separate(1)[0];
+  const auto one_by_one = [&] {
+    loop(ir.CreateUDiv(p.all_m, constant(m)), [&](IrValue i) {
+      Product one = p;
+      one.m = m, one.all_m = nullptr;
+      one.a = offset(p.dtype, p.a, place(constant(0), i, m * p.a_row));
+      one.c = place(constant(0), i, m * p.n);
+      product(one, [&](const Spot& at, IrValue vector, std::int64_t count) {
+        store_elements(p.dtype, vector, count, offset(p.dtype, to, at.offset), access);
+      });
+    });
+  };
+  when(ir.CreateICmpULT(p.all_m, constant(few)), one_by_one, [&] { gemm_into(p, to); });
 }
 
 void Body::emit(const steps::MarkLast& s) {

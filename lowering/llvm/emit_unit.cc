@@ -96,8 +96,10 @@ void UnitEmitter::end_segment(Body& body, llvm::Function* segment) const {
 
 llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
   aliasing.add({&unit.instant}, nullptr);
-  auto* f = module.function(module.options.program_name + "." + unit.name, module.i32(), {module.pointer()}, false);
+  auto* f = module.function(module.options.program_name + "." + unit.name, module.i32(),
+                            {module.pointer(), module.pointer()}, false);
   Body body(module, f, unit.name, span(), f->getArg(0));
+  body.given = f->getArg(1);
   body.aliasing = &aliasing;
   body.cycle = [&] { return cycles(body); };
   body.tells_places = true;
@@ -133,6 +135,7 @@ void for_each_cell(const steps::Block& block, const std::function<void(CellId)>&
                    [](const steps::MarkLast&) {},
                    [&](const steps::SegmentProduct& s) {
                      if (s.sum.valid()) f(s.sum);
+                     if (s.onto.valid()) f(s.onto);
                    },
                },
                statement);

@@ -5,7 +5,7 @@
 
 namespace rml::codegen {
 
-// i32 instant(state): consumes one instant, which must be ready; 0 or a fault.
+// i32 instant(state, addresses of the inputs): consumes one instant, which must be ready; 0 or a fault.
 llvm::Function* emit_unit(Emission&, std::uint32_t unit);
 
 // Stores a cell's initial value at `place`.

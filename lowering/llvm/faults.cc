@@ -68,7 +68,8 @@ BufferNeeds buffer_needs(const steps::Program& program) {
     needs.bytes_per_cycle += std::max<std::uint64_t>(bytes(dtype, shape), 1);
     ++needs.buffers;
   };
-  for (const steps::QueueInfo& queue : program.queues) add(queue.dtype, queue.shape);
+  for (const steps::QueueInfo& queue : program.queues)
+    if (!queue.passing) add(queue.dtype, queue.shape);
   for (const steps::ArrayInfo& array : program.arrays) add(array.dtype, array.shape);
   return needs;
 }

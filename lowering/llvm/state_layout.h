@@ -52,7 +52,7 @@ struct StateLayout {
   std::uint64_t header_bytes = 0;
   std::uint64_t bias = 0;  // taken off every offset: header_bytes in a bare state, else 0
   std::vector<std::uint64_t> cells;
-  std::vector<std::uint64_t> packs, pack_flags;            // a byte each: 1 while it is like its cell
+  std::vector<std::uint64_t> packs, pack_flags;            // a byte each: 0 unless it is like its cell
   std::vector<std::uint64_t> output_values, output_flags;  // straight programs
   std::vector<std::uint64_t> slots;                        // by Program::parameters; none if not loadable
   std::vector<QueueLayout> queues;

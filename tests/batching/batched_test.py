@@ -31,7 +31,7 @@ def near(a, b):
 
 
 problems = []
-for node in ("lstm", "samples", "averaged", "rows", "bidirectional", "deep"):
+for node in ("lstm", "samples", "averaged", "rows", "many", "bidirectional", "deep"):
     expected = rows(node, "--engine", "reference")
     if rows(node, "--strict-math") != expected:
         problems.append(f"{node}: --strict-math differs from the reference engine")
@@ -43,4 +43,7 @@ for node in ("lstm", "samples", "averaged", "rows", "bidirectional", "deep"):
             if len(a) != len(b) or not all(map(near, a, b)):
                 problems.append(f"{node} {options}: row {n} is {a}, not {b}")
                 break
+shown = subprocess.run([RMLC, "show", "steps", PROGRAM, "--node", "samples"], capture_output=True, text=True, check=True)
+if shown.stdout.count(" += sum of") != 2:
+    problems.append("samples: the gradients of both layers' weights are not added to them as they are computed")
 sys.exit("\n".join(problems)[:4000] or 0)
