@@ -1,8 +1,8 @@
+// Parts of a unit that nothing connects, by what they tell.
 #include "lowering/split_units.h"
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 namespace rml {

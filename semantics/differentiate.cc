@@ -292,7 +292,8 @@ void Differentiation::expand(const DiffCall& at) {
     return complain("arguments of `diff` go by position");
   const std::size_t targets = q ? node.equations[*q].targets.size() : 1;
   if (targets != results)
-    return complain("`diff " + of + "` has " + std::to_string(results) + " results, but " + std::to_string(targets) +
+    return complain("`diff " + of + "` has " + std::to_string(results) +
+                    (results == 1 ? " result, but " : " results, but ") + std::to_string(targets) +
                     (targets == 1 ? " is" : " are") + " named");
 
   FreshNames fresh(program_, node);

@@ -63,9 +63,10 @@ bool ClockChecker::sampling(SolverClock from, SolverClock to, std::vector<Condit
 
 bool ClockChecker::suggest_sampling(Diagnostic& d, const Use& slow, const Use& fast) {
   std::vector<Condition> conditions;
-  if (!fast.expr.valid() || fast.expr.index >= program_.written || fast.place == Place::condition ||
-      !sampling(fast.clock, slow.clock, conditions) || conditions.empty())
-    return false;
+  if (!fast.expr.valid() || fast.expr.index >= program_.written || fast.place == Place::condition) return false;
+  const auto* callee = std::get_if<NodeRef>(&names_.references[fast.expr.index]);
+  const bool several = callee != nullptr && program_[callee->node].outputs.size() > 1;
+  if (several || !sampling(fast.clock, slow.clock, conditions) || conditions.empty()) return false;
   std::string text = sampled_text(program_, fast.expr);
   bool certain = fast.place != Place::argument;
   SolverClock at = fast.clock;

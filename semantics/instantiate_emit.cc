@@ -335,9 +335,9 @@ void Emitter::emit_value(DraftId d) {
 
 // Zeros or ones of so many elements that they are better made while running than kept in the program.
 std::optional<Tensor> repeated(const OperatorInfo& row, DType dtype, const Shape& shape) {
-  constexpr std::int64_t most = std::int64_t{1} << 28;
   constexpr std::string_view rows[] = {"zeros", "ones", "zeros_like", "ones_like"};
-  if (*element_count(shape) <= most || std::ranges::find(rows, row.name) == std::end(rows)) return std::nullopt;
+  if (*element_count(shape) <= max_constant_elements || std::ranges::find(rows, row.name) == std::end(rows))
+    return std::nullopt;
   Tensor one(dtype, {});
   row.evaluate({}, {}, {}, one);
   return one;

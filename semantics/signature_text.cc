@@ -148,7 +148,8 @@ class ExpressionPrinter {
     out_ += "]";
   }
   void form(const ast::Call& c) {
-    if (c.diff) out_ += "diff ";
+    const bool of_diff = c.target.valid() && program_[c.target].derived_from.valid();  // as it was written
+    if (c.diff || of_diff) out_ += "diff ";
     for (std::size_t i = 0; i < c.callee.size(); ++i) {
       if (i > 0) out_ += ".";
       out_ += program_.text(c.callee[i]);

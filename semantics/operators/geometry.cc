@@ -86,10 +86,11 @@ ShapeResult checked_shape(std::vector<std::int64_t> extents) {
 }
 
 ShapeResult checked_constant(std::vector<std::int64_t> extents) {
-  constexpr std::int64_t most = std::int64_t{1} << 28;
   ShapeResult shape = checked_shape(std::move(extents));
-  if (const auto* found = std::get_if<Shape>(&shape); found != nullptr && *element_count(*found) > most)
-    return "a constant of shape " + to_string(*found) + " has more than " + std::to_string(most) + " elements";
+  if (const auto* found = std::get_if<Shape>(&shape);
+      found != nullptr && *element_count(*found) > max_constant_elements)
+    return "a constant of shape " + to_string(*found) + " has more than " + std::to_string(max_constant_elements) +
+           " elements";
   return shape;
 }
 
