@@ -13,6 +13,7 @@
 #include <set>
 #include <tuple>
 
+#include "lowering/absorb.h"
 #include "lowering/retime.h"
 #include "lowering/split_units.h"
 #include "semantics/cycle_report.h"
@@ -99,8 +100,7 @@ class Scheduler {
     signature_.resize(core_.values.size());
     for (std::uint32_t c = 0; c < components_.list.size(); ++c)
       if (!place(c)) return std::nullopt;
-    for (std::uint32_t u = 0; u < out_.units.size(); ++u)
-      if (out_.units[u].segmented) absorb(u);
+    absorb(out_, graph_);
     split_units(out_, graph_);
     drop_empty_units();
     sort_units();
@@ -209,53 +209,6 @@ class Scheduler {
       if (!early.contains(v) && !late.contains(v)) u.idle.emplace_back(v, ValueId());
     out_.units.push_back(std::move(u));
     return true;
-  }
-
-  // What only this unit looks at, and is made of no more than it yields, is computed there: the unit may wait with it
-  // for the end of a segment.
-  void absorb(std::uint32_t unit) {
-    if (users_.empty()) find_users();
-    ScheduledUnit& u = out_.units[unit];
-    const auto here = [&](ValueId v) { return out_.unit_of[v.index] == unit; };
-    std::vector<ValueId> work = u.values;
-    std::vector<PassItem> found;
-    while (!work.empty()) {
-      const ValueId user = work.back();
-      work.pop_back();
-      for_each_operand(core_[user].rhs, [&](ValueId v) {
-        const std::uint32_t from = out_.unit_of[v.index];
-        if (from == Schedule::nowhere || out_.units[from].segmented || core_[v].clock != u.clock || looked_at_[v.index])
-          return;
-        if (core_[v].dtype == DType::boolean || !only_computes(core_, v)) return;
-        if (!std::ranges::all_of(users_[v.index], here)) return;
-        const auto there = [&](ValueId o) {
-          const auto* f = std::get_if<core::Fby>(&core_[o].rhs);
-          return core_.is_const(o) || core_[o].shape.empty() || (f != nullptr && f->next == o) ||
-                 std::ranges::any_of(users_[o.index], here);
-        };
-        std::int64_t more = 0;
-        for_each_operand(core_[v].rhs, [&](ValueId o) { more += there(o) ? 0 : *element_count(core_[o].shape); });
-        if (more > *element_count(core_[v].shape)) return;
-        std::erase(out_.units[from].values, v);
-        out_.unit_of[v.index] = unit;
-        u.values.push_back(v);
-        found.push_back({v, any_instant});
-        work.push_back(v);
-      });
-    }
-    std::vector<PassItem>& leading = u.plan.passes[0].items;
-    leading.insert(leading.begin(), found.rbegin(), found.rend());
-  }
-
-  void find_users() {
-    users_.resize(core_.values.size());
-    looked_at_.resize(core_.values.size());
-    for (std::size_t i = 0; i < core_.values.size(); ++i)
-      for (const Dependence& e : graph_.of(ValueId{i})) users_[e.on.index].push_back(ValueId{i});
-    for (const Port& o : core_.outputs) looked_at_[out_.sources[o.value.index].value.index] = true;
-    for (const CoreAssert& a : core_.asserts) looked_at_[a.condition.index] = true;
-    for (const Clock& c : core_.clocks)
-      if (c.condition.valid()) looked_at_[c.condition.index] = true;
   }
 
   void drop_empty_units() {
@@ -511,8 +464,6 @@ class Scheduler {
   Diagnostics& diagnostics_;
   Schedule out_;
   std::vector<Signature> signature_;                        // by ValueId
-  std::vector<std::vector<ValueId>> users_;                 // by ValueId
-  std::vector<bool> looked_at_;                             // by ValueId: as an output, by an assert, as a condition
   std::vector<bool> stream_;                                // by ValueId
   std::vector<std::uint32_t> rank_, rank_end_;              // by ClockId
   std::map<std::pair<ClockId, ValueId>, ClockId> sampled_;  // a clock and a condition: the last ranked of the two

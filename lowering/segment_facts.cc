@@ -23,6 +23,11 @@ bool SegmentFacts::present_first(ValueId v) const {
                              [&](const steps::Test& t) { return t.positive && only_first(t.condition); });
 }
 
+bool SegmentFacts::absent_first(ValueId v) const {
+  return std::ranges::any_of(clock_path(core_, clock_, core_[v].clock),
+                             [&](const steps::Test& t) { return !t.positive && marks_first(t.condition); });
+}
+
 bool SegmentFacts::present_last(ValueId v) const {
   return std::ranges::any_of(clock_path(core_, clock_, core_[v].clock), [&](const steps::Test& t) {
     return t.condition == cut_.condition && t.positive == cut_.positive && core_[t.condition].clock == clock_;

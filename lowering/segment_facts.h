@@ -17,6 +17,8 @@ class SegmentFacts {
   // Present at the first instant only, if anywhere; at the last; at one instant of a segment.
   bool present_first(ValueId) const;
   bool present_last(ValueId) const;
+  // Present at other instants than the first only.
+  bool absent_first(ValueId) const;
   bool once(ValueId) const;
   // One that says the same: `first` instead of what marks it.
   steps::Test simplest(const steps::Test&) const;

@@ -49,10 +49,16 @@ class Sharing {
         if (!f.valid() || std::get<core::Merge>(core_[h].rhs).on_true != u || core_[f].dtype != core_[p].dtype)
           continue;
         const ValueId rest = std::get<core::Merge>(core_[h].rhs).on_false;
-        if (before(h, until) && before(f, until) && before(rest, until)) same.insert({h, f, rest});
+        if (before(h, until) && before(f, until) && before(rest, until) && after_first(f)) same.insert({h, f, rest});
       }
     }
     return same;
+  }
+
+  // At the first instant a memory is what was held before, and p has moved on.
+  bool after_first(ValueId f) const {
+    return !ask_.looked_at(f) &&
+           std::ranges::all_of(users_[f.index], [&](ValueId u) { return facts_.absent_first(u); });
   }
 
   // p moves on to `u` at the first instant and stays as it is at the others. Where u is computed, nothing but u looks

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lowering/absorb.h"
 #include "lowering/segment_facts.h"
 
 namespace rml {
@@ -48,6 +49,7 @@ class Outside {
         unit_(unit),
         facts_(core_, s.units[unit].clock, s.units[unit].plan.cut),
         ask_(ask) {
+    for (const std::uint32_t u : waiting_units(s, unit)) units_[u] = true;
     for (const Port& p : core_.outputs) {
       told_.insert(from(p.value));
       for_each_condition(core_, p.value, [&](ValueId c) { told_.insert(from(c)); });

@@ -1,0 +1,217 @@
+// Two kinds of values move into a segmented unit:
+//
+//   its operands   that only this unit looks at, and that are made of no more than they yield
+//   what waits     that is looked at only where the unit's own results are looked at after the segment's end: the
+//                  forward direction of a bidirectional network, whose rows come with those of the other direction
+#include "lowering/absorb.h"
+
+#include <algorithm>
+
+namespace rml {
+
+namespace {
+
+// Computed by a segmented unit, but not in its leading pass.
+bool is_late(const Schedule& s, std::uint32_t unit, ValueId v) {
+  if (s.unit_of[v.index] != unit) return false;
+  const std::vector<PassItem>& leading = s.units[unit].plan.passes[0].items;
+  return std::ranges::find(leading, v, &PassItem::value) == leading.end();
+}
+
+class Absorption {
+ public:
+  Absorption(Schedule& s, const DependenceGraph& graph) : s_(s), core_(*s.core), graph_(graph) {
+    users_.resize(core_.values.size());
+    looked_at_.resize(core_.values.size());
+    for (std::size_t i = 0; i < core_.values.size(); ++i)
+      for (const Dependence& e : graph_.of(ValueId{i})) users_[e.on.index].push_back(ValueId{i});
+    for (const Port& o : core_.outputs) looked_at_[s_.sources[o.value.index].value.index] = true;
+    for (const CoreAssert& a : core_.asserts) looked_at_[a.condition.index] = true;
+    for (const Clock& c : core_.clocks)
+      if (c.condition.valid()) looked_at_[c.condition.index] = true;
+  }
+
+  // Operands, theirs, and so on.
+  void take_operands(std::uint32_t unit) {
+    ScheduledUnit& u = s_.units[unit];
+    const auto here = [&](ValueId v) { return s_.unit_of[v.index] == unit; };
+    std::vector<ValueId> work = u.values, found;
+    while (!work.empty()) {
+      const ValueId user = work.back();
+      work.pop_back();
+      for_each_operand(core_[user].rhs, [&](ValueId v) {
+        if (!in_forward_unit(v) || core_[v].clock != u.clock || looked_at_[v.index]) return;
+        if (core_[v].dtype == DType::boolean || !only_computes(core_, v)) return;
+        if (!std::ranges::all_of(users_[v.index], here)) return;
+        const auto there = [&](ValueId o) {
+          return core_.is_const(o) || core_[o].shape.empty() || stands_still(o) ||
+                 std::ranges::any_of(users_[o.index], here);
+        };
+        std::int64_t more = 0;
+        for_each_operand(core_[v].rhs, [&](ValueId o) { more += there(o) ? 0 : *element_count(core_[o].shape); });
+        if (more > *element_count(core_[v].shape)) return;
+        move(v, unit);
+        found.push_back(v);
+        work.push_back(v);
+      });
+    }
+    std::ranges::reverse(found);
+    lead(unit, found);
+  }
+
+  void take_waiting(std::uint32_t unit) {
+    std::set<ValueId> all = waiting(unit);
+    if (!std::ranges::any_of(all, [&](ValueId v) { return is_layer(v, all); }) || keeps_more(all, unit)) return;
+    const std::vector<ValueId> order = ordered(all);
+    for (const ValueId v : order) move(v, unit);
+    lead(unit, order);
+  }
+
+ private:
+  bool in_forward_unit(ValueId v) const {
+    const std::uint32_t from = s_.unit_of[v.index];
+    return from != Schedule::nowhere && !s_.units[from].segmented;
+  }
+  // A parameter, between its updates; a constant.
+  bool stands_still(ValueId v) const {
+    const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
+    return f != nullptr && f->next == v;
+  }
+  void move(ValueId v, std::uint32_t unit) {
+    std::erase(s_.units[s_.unit_of[v.index]].values, v);
+    s_.unit_of[v.index] = unit;
+    s_.units[unit].values.push_back(v);
+  }
+  void lead(std::uint32_t unit, const std::vector<ValueId>& values) {
+    std::vector<PassItem> items;
+    for (const ValueId v : values) items.push_back({v, any_instant});
+    std::vector<PassItem>& leading = s_.units[unit].plan.passes[0].items;
+    leading.insert(leading.begin(), items.begin(), items.end());
+  }
+
+  // Units that read what this one computes late, at every instant of it; and all that wait for it anyhow.
+  std::set<std::uint32_t> late_readers(std::uint32_t unit) const {
+    std::set<std::uint32_t> found;
+    for (std::size_t i = 0; i < core_.values.size(); ++i) {
+      if (!in_forward_unit(ValueId{i}) || core_.values[i].clock != s_.units[unit].clock) continue;
+      for (const Dependence& e : graph_.of(ValueId{i}))
+        if (e.weight == 0 && is_late(s_, unit, e.on)) found.insert(s_.unit_of[i]);
+    }
+    return found;
+  }
+  std::set<std::uint32_t> dependents(std::uint32_t unit) const {
+    std::set<std::uint32_t> found = {unit};
+    for (std::size_t before = 0; before != found.size();) {
+      before = found.size();
+      for (std::size_t i = 0; i < core_.values.size(); ++i)
+        for (const Dependence& e : graph_.of(ValueId{i}))
+          if (s_.unit_of[i] != Schedule::nowhere && found.contains(s_.unit_of[s_.sources[e.on.index].value.index]))
+            found.insert(s_.unit_of[i]);
+    }
+    return found;
+  }
+
+  // The most values of other forward units that nobody looks at before the segment's end.
+  std::set<ValueId> waiting(std::uint32_t unit) const {
+    const std::set<std::uint32_t> late = late_readers(unit);
+    std::set<ValueId> all;
+    if (late.empty()) return all;
+    const std::set<std::uint32_t> behind = dependents(unit);
+    for (std::size_t i = 0; i < core_.values.size(); ++i) {
+      const ValueId v{i};
+      if (in_forward_unit(v) && !behind.contains(s_.unit_of[i]) && !looked_at_[i] && may_wait(v, unit)) all.insert(v);
+    }
+    const auto seen_early = [&](ValueId v) {
+      return std::ranges::any_of(users_[v.index], [&](ValueId user) {
+        const std::uint32_t in = s_.unit_of[user.index];
+        return !all.contains(user) && (in == Schedule::nowhere || (in != unit && !late.contains(in)));
+      });
+    };
+    while (std::erase_if(all, seen_early) > 0) {
+    }
+    return all;
+  }
+  bool may_wait(ValueId v, std::uint32_t unit) const {
+    if (core_[v].dtype == DType::boolean || stands_still(v)) return false;
+    bool below = false;
+    for (ClockId c = core_[v].clock; c.valid(); c = core_[c].parent) below = below || c == s_.units[unit].clock;
+    const core::Rhs& rhs = core_[v].rhs;
+    const auto* f = std::get_if<core::Fby>(&rhs);
+    return below && (only_computes(core_, v) || std::holds_alternative<core::When>(rhs) ||
+                     std::holds_alternative<core::Merge>(rhs) || (f != nullptr && core_.is_const(f->init)));
+  }
+  // A product that time_batch may take out of the loop: with what stands still, of what is there at once.
+  bool is_layer(ValueId v, const std::set<ValueId>& all) const {
+    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    if (a == nullptr || operators()[a->op].lowering != Lowering::matmul) return false;
+    const ValueId x = a->operands[0], y = a->operands[1];
+    return !all.contains(x) && !all.contains(y) && (stands_still(x) || stands_still(y));
+  }
+  // At each instant: what is computed from instead of what it yields.
+  bool keeps_more(const std::set<ValueId>& all, std::uint32_t unit) const {
+    std::int64_t before = 0, after = 0;
+    std::set<ValueId> read;
+    for (const ValueId v : all) {
+      const auto outside = [&](ValueId user) { return !all.contains(user); };
+      if (std::ranges::any_of(users_[v.index], outside)) before += *element_count(core_[v].shape);
+      for_each_operand(core_[v].rhs, [&](ValueId o) {
+        const auto here = [&](ValueId user) { return s_.unit_of[user.index] == unit; };
+        const bool there =
+            all.contains(o) || core_.is_const(o) || stands_still(o) || std::ranges::any_of(users_[o.index], here);
+        if (!there && read.insert(o).second) after += *element_count(core_[o].shape);
+      });
+    }
+    return after > before;
+  }
+  // What an instant needs of itself comes first.
+  std::vector<ValueId> ordered(const std::set<ValueId>& all) const {
+    std::vector<ValueId> order;
+    std::set<ValueId> done;
+    while (order.size() < all.size()) {
+      const std::size_t before = order.size();
+      for (const ValueId v : all) {
+        const auto is_missing = [&](const Dependence& e) {
+          return e.weight == 0 && all.contains(e.on) && !done.contains(e.on);
+        };
+        if (done.contains(v) || std::ranges::any_of(graph_.of(v), is_missing)) continue;
+        done.insert(v);
+        order.push_back(v);
+      }
+      if (order.size() == before) throw std::logic_error("absorb: a cycle within an instant");
+    }
+    return order;
+  }
+
+  Schedule& s_;
+  const Core& core_;
+  const DependenceGraph& graph_;
+  std::vector<std::vector<ValueId>> users_;  // by ValueId
+  std::vector<bool> looked_at_;              // by ValueId: as an output, by an assertion, as a condition
+};
+
+}  // namespace
+
+void absorb(Schedule& s, const DependenceGraph& graph) {
+  if (std::ranges::none_of(s.units, &ScheduledUnit::segmented)) return;
+  Absorption absorption(s, graph);
+  for (std::uint32_t u = 0; u < s.units.size(); ++u) {
+    if (!s.units[u].segmented) continue;
+    absorption.take_operands(u);
+    absorption.take_waiting(u);
+  }
+}
+
+std::set<std::uint32_t> waiting_units(const Schedule& s, std::uint32_t unit) {
+  std::set<std::uint32_t> found;
+  for (std::uint32_t r = 0; r < s.units.size(); ++r) {
+    const ScheduledUnit& reader = s.units[r];
+    if (reader.segmented) continue;
+    for (std::size_t k = 0; k < reader.operands.size(); ++k) {
+      const ValueId v = s.sources[reader.operands[k].index].value;
+      if (reader.needed[k].empty() && (*s.core)[v].clock == s.units[unit].clock && is_late(s, unit, v)) found.insert(r);
+    }
+  }
+  return found;
+}
+
+}  // namespace rml
