@@ -60,8 +60,8 @@ class Absorption {
   }
 
   void take_waiting(std::uint32_t unit) {
-    std::set<ValueId> all = waiting(unit);
-    if (!std::ranges::any_of(all, [&](ValueId v) { return is_layer(v, all); }) || keeps_more(all, unit)) return;
+    const std::set<ValueId> all = from_layers(waiting(unit));
+    if (keeps_more(all, unit)) return;
     const std::vector<ValueId> order = ordered(all);
     for (const ValueId v : order) move(v, unit);
     lead(unit, order);
@@ -140,12 +140,30 @@ class Absorption {
     return below && (only_computes(core_, v) || std::holds_alternative<core::When>(rhs) ||
                      std::holds_alternative<core::Merge>(rhs) || (f != nullptr && core_.is_const(f->init)));
   }
-  // A product that time_batch may take out of the loop: with what stands still, of what is there at once.
-  bool is_layer(ValueId v, const std::set<ValueId>& all) const {
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
-    if (a == nullptr || operators()[a->op].lowering != Lowering::matmul) return false;
-    const ValueId x = a->operands[0], y = a->operands[1];
-    return !all.contains(x) && !all.contains(y) && (stands_still(x) || stands_still(y));
+  // Products that time_batch may take out of the loop, with what stands still, and not of what is computed from them;
+  // and all that is.
+  std::set<ValueId> from_layers(const std::set<ValueId>& all) const {
+    std::set<ValueId> found;
+    for (const ValueId v : all) {
+      const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+      if (a == nullptr || operators()[a->op].lowering != Lowering::matmul || found.contains(v)) continue;
+      const ValueId x = a->operands[0], y = a->operands[1];
+      if (!stands_still(x) && !stands_still(y)) continue;
+      const std::set<ValueId> behind = computed_from(v, all);
+      if (!behind.contains(x) && !behind.contains(y)) found.insert(behind.begin(), behind.end());
+    }
+    return found;
+  }
+  std::set<ValueId> computed_from(ValueId v, const std::set<ValueId>& all) const {
+    std::set<ValueId> found = {v};
+    std::vector<ValueId> work = {v};
+    while (!work.empty()) {
+      const ValueId of = work.back();
+      work.pop_back();
+      for (const ValueId user : users_[of.index])
+        if (all.contains(user) && found.insert(user).second) work.push_back(user);
+    }
+    return found;
   }
   // At each instant: what is computed from instead of what it yields.
   bool keeps_more(const std::set<ValueId>& all, std::uint32_t unit) const {

@@ -7,6 +7,7 @@
 //   when c (merge c y z)               y
 //   merge c (when c x) (when not c x)  x
 //   fby 3 3                            3
+//   h = merge c (when c p) (when not c (fby (when s p) h))     p, where p = fby q p is always the same
 #include <algorithm>
 
 #include "semantics/simplify_passes.h"
@@ -139,7 +140,19 @@ Folded fold_when(const Core& core, const core::When& when) {
   return nothing();
 }
 
-Folded fold_merge(const Core& core, const core::Merge& merge) {
+bool stands_still(const Core& core, ValueId v) {
+  const auto* f = std::get_if<core::Fby>(&core[v].rhs);
+  return f != nullptr && f->next == v;
+}
+
+// What is held was sampled, also at the beginning, from p.
+bool holds(const Core& core, ValueId memory, ValueId held, ValueId p) {
+  const auto* f = std::get_if<core::Fby>(&core[memory].rhs);
+  const auto* begin = f == nullptr ? nullptr : std::get_if<core::When>(&core[f->init].rhs);
+  return begin != nullptr && f->next == held && begin->operand == p;
+}
+
+Folded fold_merge(const Core& core, ValueId v, const core::Merge& merge) {
   for (const bool truth : {true, false})
     if (is_truth(core, merge.condition, truth)) return is_value(core, truth ? merge.on_true : merge.on_false);
   const Tensor* a = constant(core, merge.on_true);
@@ -154,7 +167,10 @@ Folded fold_merge(const Core& core, const core::Merge& merge) {
   const auto samples = [&](const core::When* w, bool truth) {
     return w != nullptr && w->condition == merge.condition && w->positive == truth;
   };
-  if (samples(y, true) && samples(z, false) && y->operand == z->operand) return is_value(core, y->operand);
+  if (!samples(y, true) || !samples(z, false)) return nothing();
+  if (y->operand == z->operand) return is_value(core, y->operand);
+  for (const auto& [fresh, old] : {std::pair{y, z}, std::pair{z, y}})
+    if (stands_still(core, fresh->operand) && holds(core, old->operand, v, fresh->operand)) return {fresh->operand, {}};
   return nothing();
 }
 
@@ -176,7 +192,7 @@ Folded fold(const Core& core, ValueId v) {
           [](const core::Call&) { return nothing(); },
           [](const core::Result&) { return nothing(); },
           [&](const core::When& w) { return fold_when(core, w); },
-          [&](const core::Merge& m) { return fold_merge(core, m); },
+          [&](const core::Merge& m) { return fold_merge(core, v, m); },
           [&](const core::Fby& f) { return fold_fby(core, v, f); },
           [&](const core::Post& p) { return core.is_const(p.operand) ? is_value(core, p.operand) : nothing(); },
       },

@@ -46,4 +46,8 @@ for node in ("lstm", "samples", "averaged", "rows", "many", "bidirectional", "de
 shown = subprocess.run([RMLC, "show", "steps", PROGRAM, "--node", "samples"], capture_output=True, text=True, check=True)
 if shown.stdout.count(" += sum of") != 2:
     problems.append("samples: the gradients of both layers' weights are not added to them as they are computed")
+shown = subprocess.run([RMLC, "show", "steps", PROGRAM, "--node", "bidirectional"], capture_output=True, text=True,
+                       check=True)
+if shown.stdout.count("all instants") != 2:
+    problems.append("bidirectional: the forward direction does not wait for the other one")
 sys.exit("\n".join(problems)[:4000] or 0)

@@ -2,6 +2,7 @@
 // RML_BLESS=1 rewrites the expectations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -123,6 +124,17 @@ TEST(Simplify, EqualDivisionsSinkEachIntoItsBranch) {
 TEST(Simplify, FailureStaysWhenItsResultIsNotNeeded) {
   const Core core = simplified("node f(a: i32, b: i32) -> (o) q = a / b; o = q * 0 + (if true then 1 else q);");
   EXPECT_EQ(count(core, "div"), 1);
+}
+
+int merges(const Core& core) {
+  return static_cast<int>(
+      std::ranges::count_if(core.values, [](const Value& v) { return std::holds_alternative<core::Merge>(v.rhs); }));
+}
+
+// What is held of a parameter that nothing moves is the parameter; of any other value it is what was sampled.
+TEST(Simplify, HoldsOfWhatStandsStill) {
+  EXPECT_EQ(merges(simplified("node f(end: bool, x: f64) -> (o) o = x * param_end(end, param(0.5));")), 0);
+  EXPECT_EQ(merges(simplified("node f(end: bool, x: f64) -> (o) o = x * param_end(end, 0.5 fby x);")), 1);
 }
 
 TEST(Simplify, EqualOperatorsAreShared) {
