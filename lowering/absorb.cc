@@ -121,24 +121,28 @@ class Absorption {
       const ValueId v{i};
       if (in_forward_unit(v) && !behind.contains(s_.unit_of[i]) && !looked_at_[i] && may_wait(v, unit)) all.insert(v);
     }
-    const auto seen_early = [&](ValueId v) {
-      return std::ranges::any_of(users_[v.index], [&](ValueId user) {
-        const std::uint32_t in = s_.unit_of[user.index];
-        return !all.contains(user) && (in == Schedule::nowhere || (in != unit && !late.contains(in)));
-      });
-    };
-    while (std::erase_if(all, seen_early) > 0) {
+    std::vector<ValueId> early;
+    for (const ValueId v : all)
+      if (std::ranges::any_of(users_[v.index], [&](ValueId user) {
+            const std::uint32_t in = s_.unit_of[user.index];
+            return !all.contains(user) && (in == Schedule::nowhere || (in != unit && !late.contains(in)));
+          }))
+        early.push_back(v);
+    while (!early.empty()) {
+      const ValueId v = early.back();
+      early.pop_back();
+      if (all.erase(v) == 0) continue;
+      for (const Dependence& e : graph_.of(v)) early.push_back(e.on);
     }
     return all;
   }
   bool may_wait(ValueId v, std::uint32_t unit) const {
     if (core_[v].dtype == DType::boolean || stands_still(v)) return false;
-    bool below = false;
-    for (ClockId c = core_[v].clock; c.valid(); c = core_[c].parent) below = below || c == s_.units[unit].clock;
     const core::Rhs& rhs = core_[v].rhs;
     const auto* f = std::get_if<core::Fby>(&rhs);
-    return below && (only_computes(core_, v) || std::holds_alternative<core::When>(rhs) ||
-                     std::holds_alternative<core::Merge>(rhs) || (f != nullptr && core_.is_const(f->init)));
+    return within(core_, core_[v].clock, s_.units[unit].clock) &&
+           (only_computes(core_, v) || std::holds_alternative<core::When>(rhs) ||
+            std::holds_alternative<core::Merge>(rhs) || (f != nullptr && core_.is_const(f->init)));
   }
   // Products that time_batch may take out of the loop, with what stands still, and not of what is computed from them;
   // and all that is.

@@ -19,11 +19,11 @@ namespace {
 
 using steps::Block;
 
-// Calls f with every statement, nested ones included, and its block.
+// Calls f with every statement, nested ones included.
 template <class F>
 void each_statement(Block& block, const F& f) {
   for (steps::Statement& s : block.statements) {
-    f(s, block);
+    f(s);
     if (auto* b = std::get_if<steps::Branch>(&s)) each_statement(*b->then_block, f), each_statement(*b->else_block, f);
   }
 }
@@ -131,7 +131,7 @@ class Updates {
   // The pass names the cell where it is added to only.
   bool only_here(std::size_t pass, CellId cell) {
     std::size_t named = 0;
-    const auto look = [&](const steps::Statement& s, const Block&) { named += names(s, cell) ? 1 : 0; };
+    const auto look = [&](const steps::Statement& s) { named += names(s, cell) ? 1 : 0; };
     each_statement(unit_.passes[pass].prologue, look);
     each_statement(unit_.passes[pass].body, look);
     return named == 2;
@@ -139,9 +139,8 @@ class Updates {
   std::size_t count(CellId cell) {
     std::size_t named = 0;
     for (steps::Unit& u : program_.units)
-      each_block(u, [&](Block& b) {
-        each_statement(b, [&](const steps::Statement& s, const Block&) { named += names(s, cell) ? 1 : 0; });
-      });
+      each_block(
+          u, [&](Block& b) { each_statement(b, [&](const steps::Statement& s) { named += names(s, cell) ? 1 : 0; }); });
     return named;
   }
 
