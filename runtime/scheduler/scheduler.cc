@@ -1,0 +1,101 @@
+// See scheduler.h. Ready tasks are in a queue of the library concurrentqueue, which is a list of queues, one for each
+// thread that wakes: a worker takes from one of them as long as something is there, then from the next one. It
+// allocates nothing but blocks that it keeps.
+#include "runtime/scheduler/scheduler.h"
+
+#include <concurrentqueue/blockingconcurrentqueue.h>
+
+#include <algorithm>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+namespace rml::rt {
+
+using ReadyQueue = moodycamel::BlockingConcurrentQueue<Task*>;
+
+struct Scheduler::Pool {
+  std::function<void()> when_quiet;
+  ReadyQueue ready;
+  std::vector<std::unique_ptr<moodycamel::ProducerToken>> own;
+  std::vector<std::thread> threads;
+  alignas(64) std::atomic<std::int64_t> active{0};  // tasks queued or running, threads inside
+};
+
+namespace {
+struct Here {
+  const void* scheduler = nullptr;
+  unsigned worker = 0;
+};
+thread_local Here here;
+}  // namespace
+
+Scheduler::Scheduler(unsigned workers, std::function<void()> when_quiet) : pool_(std::make_unique<Pool>()) {
+  pool_->when_quiet = std::move(when_quiet);
+  workers = std::max(workers, 1u);
+  for (unsigned k = 0; k < workers; ++k)
+    pool_->own.push_back(std::make_unique<moodycamel::ProducerToken>(pool_->ready));
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (unsigned k = 0; k < workers; ++k) pool_->threads.emplace_back([this, k] { work(k); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Scheduler::~Scheduler() {
+  for (std::size_t k = 0; k < pool_->threads.size(); ++k) pool_->ready.enqueue(nullptr);
+  for (std::thread& thread : pool_->threads) thread.join();
+}
+
+unsigned Scheduler::workers() const { return static_cast<unsigned>(pool_->threads.size()); }
+
+void Scheduler::enqueue(Task& task) {
+  if (here.scheduler == this)
+    pool_->ready.enqueue(*pool_->own[here.worker], &task);
+  else
+    pool_->ready.enqueue(&task);
+}
+
+void Scheduler::wake(Task& task) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  std::uint8_t phase = task.phase_.load(std::memory_order_relaxed);
+  for (;;) {
+    if (phase == Task::queued || phase == Task::running_again) return;
+    if (phase == Task::running) {
+      if (task.phase_.compare_exchange_weak(phase, Task::running_again)) return;
+      continue;
+    }
+    enter();  // before it can be taken: it is not quiet in between
+    if (task.phase_.compare_exchange_strong(phase, Task::queued)) return enqueue(task);
+    leave();
+  }
+}
+
+void Scheduler::enter() { pool_->active.fetch_add(1); }
+
+void Scheduler::leave() {
+  if (pool_->active.fetch_sub(1) == 1 && pool_->when_quiet) pool_->when_quiet();
+}
+
+bool Scheduler::quiet() const { return pool_->active.load() == 0; }
+
+void Scheduler::work(unsigned worker) {
+  here = {this, worker};
+  moodycamel::ConsumerToken others(pool_->ready);
+  for (;;) {
+    Task* task = nullptr;
+    pool_->ready.wait_dequeue(others, task);
+    if (task == nullptr) return;
+    task->phase_.exchange(Task::running);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    std::uint8_t phase = Task::running;
+    if (task->run(worker) == Task::Next::wait && task->phase_.compare_exchange_strong(phase, Task::idle)) {
+      leave();
+    } else {
+      task->phase_.store(Task::queued);
+      enqueue(*task);
+    }
+  }
+}
+
+}  // namespace rml::rt
