@@ -6,7 +6,7 @@
 // and the max the smallest (as in ONNX), while argmax and argmin of nothing are errors of shape. min and max combine by
 // minimum and maximum, so a NaN wins; argmax and argmin take the first extremum (with last=1 the last), or NaN so, and
 // count elements in row-major order over all axes if no axis is given. In the gradients of min and max, elements that
-// tie share equally.
+// tie share equally; of nothing, nobody shares.
 #include <algorithm>
 #include <limits>
 
@@ -223,7 +223,9 @@ std::vector<OperatorInfo> reduction_operators() {
           "min", number, same(number), reduced_shape, evaluate_fold<scalar::Minimum, Nothing::largest>,
           Lowering::reduce_min,
           "select(x == min(x, axis=axis, keepdims=1), reshape(shape(min(x, axis=axis, keepdims=1)), dy) / "
-          "sum(select(x == min(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, keepdims=1), "
+          "maximum(sum(select(x == min(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, "
+          "keepdims=1), "
+          "1.0), "
           "zeros_like(x))",
           {"ReduceMin",
            "The smallest element over the given axes, or over all; NaN if one is NaN; of none inf, or the largest "
@@ -233,7 +235,9 @@ std::vector<OperatorInfo> reduction_operators() {
           "max", number, same(number), reduced_shape, evaluate_fold<scalar::Maximum, Nothing::smallest>,
           Lowering::reduce_max,
           "select(x == max(x, axis=axis, keepdims=1), reshape(shape(max(x, axis=axis, keepdims=1)), dy) / "
-          "sum(select(x == max(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, keepdims=1), "
+          "maximum(sum(select(x == max(x, axis=axis, keepdims=1), ones_like(x), zeros_like(x)), axis=axis, "
+          "keepdims=1), "
+          "1.0), "
           "zeros_like(x))",
           {"ReduceMax",
            "The largest element over the given axes, or over all; NaN if one is NaN; of none -inf, or the smallest "
