@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "runtime/checkpoint/checkpoint.h"
+#include "runtime/scheduler/network.h"
 
 namespace rml {
 namespace {
@@ -55,6 +56,7 @@ class Run {
     init();
     std::int64_t read = 0;
     bool stopped = false;
+    if (program_.network != nullptr) return run_network();
     for (; read < options_.cycles && !stopped; ++read) {
       stopped = push(read) != RML_OK;
       pop();
@@ -70,6 +72,39 @@ class Run {
   }
 
  private:
+  // One thread at both ends, which pushes as much as there is room for: the program runs ahead.
+  Driven run_network() {
+    std::int64_t read = 0;
+    {
+      rt::Network network(program_, state_.get(), {options_.workers, options_.capacity});
+      bool closed = false;
+      for (;;) {
+        const std::uint32_t seen = network.changes();
+        bool moved = false;
+        if (read < options_.cycles && !closed) {
+          const Inputs in = inputs_of(read);
+          const rt::Network::Taken taken = network.try_push(in.pointers.data(), present_.data());
+          if (taken == rt::Network::Taken::yes) moved = true, ++read;
+          if (taken == rt::Network::Taken::failed) closed = true;
+        }
+        if (read == options_.cycles && !closed) network.close(), closed = true;
+        const rt::Network::Row row = network.try_pop(out_.data(), present_.data());
+        if (row == rt::Network::Row::there) take_row();
+        if (row == rt::Network::Row::ended) break;
+        if (!moved && row == rt::Network::Row::none) network.wait(seen);
+      }
+      network.report();
+    }
+    const bool stopped = header().fault != RML_OK || program_.finish(state_.get()) != RML_OK;
+    if (stopped) {
+      note_fault();
+      read = header().pushed;
+    }
+    program_.destroy(state_.get());
+    for (ChronogramRow& row : result_.outputs) row.cells.resize(static_cast<std::size_t>(read));
+    return std::move(result_);
+  }
+
   rml_header& header() { return *static_cast<rml_header*>(state_.get()); }
 
   void init() {
@@ -89,26 +124,36 @@ class Run {
     rt::CheckpointIn("checkpoint", std::move(bytes)).restore(program_, state_.get(), given_);
   }
 
-  std::int32_t push(std::int64_t cycle) {
-    std::vector<const void*> in;
+  struct Inputs {
+    std::vector<const void*> pointers;
     std::vector<Tensor> absent;
-    absent.reserve(inputs_.size());
+  };
+  Inputs inputs_of(std::int64_t cycle) {
+    Inputs in;
+    in.absent.reserve(inputs_.size());
     for (std::uint32_t i = 0; i < program_.n_inputs; ++i) {
       const Cell& cell = inputs_[i].cells[static_cast<std::size_t>(cycle)];
       present_[i] = cell.presence == Presence::present ? 1 : 0;
       if (present_[i] == 0)
-        absent.emplace_back(static_cast<DType>(program_.inputs[i].dtype), shape(program_.inputs[i]));
-      in.push_back(present_[i] != 0 ? cell.value.data() : absent.back().data());
+        in.absent.emplace_back(static_cast<DType>(program_.inputs[i].dtype), shape(program_.inputs[i]));
+      in.pointers.push_back(present_[i] != 0 ? cell.value.data() : in.absent.back().data());
     }
-    return program_.push(state_.get(), in.data(), present_.data());
+    return in;
+  }
+
+  std::int32_t push(std::int64_t cycle) {
+    const Inputs in = inputs_of(cycle);
+    return program_.push(state_.get(), in.pointers.data(), present_.data());
   }
 
   void pop() {
-    while (program_.pop(state_.get(), out_.data(), present_.data()) == 1) {
-      for (std::uint32_t i = 0; i < program_.n_outputs; ++i) {
-        const bool here = program_.outputs[i].always != 0 || present_[i] != 0;
-        result_.outputs[i].cells.push_back(here ? Cell{Presence::present, values_[i]} : Cell{Presence::absent, {}});
-      }
+    while (program_.pop(state_.get(), out_.data(), present_.data()) == 1) take_row();
+  }
+
+  void take_row() {
+    for (std::uint32_t i = 0; i < program_.n_outputs; ++i) {
+      const bool here = program_.outputs[i].always != 0 || present_[i] != 0;
+      result_.outputs[i].cells.push_back(here ? Cell{Presence::present, values_[i]} : Cell{Presence::absent, {}});
     }
   }
 

@@ -15,6 +15,9 @@ struct DriveOptions {
   std::uint64_t seed = 0;
   std::int64_t horizon = 0;
   bool restarts = false;  // after every cycle the state is saved, destroyed, and loaded into a new one
+  // Networks.
+  unsigned workers = 0;
+  std::uint64_t capacity = 0;
 };
 
 struct Driven {

@@ -161,7 +161,7 @@ std::optional<Elaborated> elaborate(Compilation& c, const Front& front, NodeId e
 }
 
 std::optional<Arranged> arrange(Compilation& c, const Elaborated& elaborated, Diagnostics& diagnostics) {
-  auto found = phase(c, "schedule", [&] { return schedule(*elaborated.core, diagnostics); });
+  auto found = phase(c, "schedule", [&] { return schedule(*elaborated.core, diagnostics, c.options.grain); });
   if (!found) return std::nullopt;
   return phase(c, "validate_schedule", [&]() -> std::optional<Arranged> {
     hold(verify(*found->core));
@@ -172,8 +172,9 @@ std::optional<Arranged> arrange(Compilation& c, const Elaborated& elaborated, Di
 
 steps::Program lower(Compilation& c, const Arranged& arranged) {
   auto program = phase(c, "build_steps", [&] {
-    return build_steps(arranged.schedule,
-                       {.batch = !c.options.target.strict_math, .whole_segment = c.options.whole_segment});
+    return build_steps(arranged.schedule, {.batch = !c.options.target.strict_math,
+                                           .whole_segment = c.options.whole_segment,
+                                           .network = c.options.grain != Grain::none});
   });
   program = phase(c, "drop_unused", [&] {
     drop_unused(program);

@@ -42,6 +42,7 @@ struct CompileOptions {
   bool stabilise = true;                              // --no-stabilise
   TargetOptions target;
   bool whole_segment = false;  // --chunk segment
+  Grain grain = Grain::none;   // of a network, its tasks
 };
 
 // One run of the compiler over one file: what all phases share.

@@ -191,6 +191,8 @@ struct EngineChoice {
   int optimization;
   const char* name;
   std::uint32_t threads = 1;  // more: for every loop that can be shared out
+  Grain grain = Grain::none;
+  bool strict = false;
 };
 constexpr EngineChoice engines[] = {{Engine::reference, 0, "reference engine"},
                                     {Engine::compiled, 0, "compiled -O0"},
@@ -206,6 +208,8 @@ std::unique_ptr<LoadedProgram> load(const LanguageTest& test, const TestRun& run
   c.options.target.cpu = "native";
   c.options.target.threads = choice.threads;
   if (choice.threads > 1) c.options.target.work_of_thread = 0;
+  c.options.grain = choice.grain;
+  c.options.target.strict_math = choice.strict;
   std::unique_ptr<LoadedProgram> program;
   const Front front = check(c, test.file);
   const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
@@ -267,6 +271,35 @@ void match_threads(const rml_program& program, const Chronogram& inputs, const D
   }
 }
 
+// As a network the program is the same to the bit, whatever the number of workers and the room between its tasks.
+void match_network(const rml_program& program, const Chronogram& inputs, DriveOptions options, const Driven& driven,
+                   const std::string& grain) {
+  constexpr std::pair<unsigned, unsigned> settings[] = {{1, 1}, {2, 2}, {8, 64}};
+  for (const auto& [workers, capacity] : settings) {
+    options.workers = workers, options.capacity = capacity;
+    const Driven shared = drive(program, inputs, options);
+    const std::string where = "as a network of grain " + grain + ", " + std::to_string(workers) +
+                              " workers, capacity " + std::to_string(capacity) + ", ";
+    if (shared.stop != driven.stop || shared.stop_cycle != driven.stop_cycle)
+      fail(where + "the run stops otherwise: " + shared.stop);
+    if (print_chronogram(shared.outputs) != print_chronogram(driven.outputs))
+      fail(where + "the rows differ:\n" + difference(driven.outputs, shared.outputs, 0));
+  }
+}
+
+// Strictly: otherwise LLVM sums in the order that suits the function at hand.
+void match_networks(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries,
+                    const Chronogram& inputs, DriveOptions options) {
+  options.restarts = false;
+  const auto load_grain = [&](Grain grain) {
+    return load(test, run, {Engine::compiled, 2, "compiled -O2 --strict-math", 1, grain, true}, libraries);
+  };
+  const auto one = load_grain(Grain::none);
+  const Driven driven = drive(one->table(), inputs, options);
+  match_network(load_grain(Grain::pass)->table(), inputs, options, driven, "pass");
+  match_network(load_grain(Grain::op)->table(), inputs, options, driven, "op");
+}
+
 // Comment lines of the old expectation survive a blessing.
 std::string leading_comments(const fs::path& file) {
   std::string error, comments;
@@ -312,6 +345,7 @@ void run_test(const LanguageTest& test, const TestRun& run, const std::vector<st
         options.restarts = false;
         match_threads(load(test, run, in_threads, libraries)->table(), inputs, options, driven, threads);
       }
+      if (choice.optimization == 2) match_networks(test, run, libraries, inputs, options);
       if (!expected) {
         expected = driven.outputs;
         bless(run, driven.outputs, said);

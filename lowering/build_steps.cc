@@ -18,6 +18,7 @@ ProgramBuilder::ProgramBuilder(const Schedule& schedule, const StepOptions& opti
     : schedule_(schedule), options_(options) {
   program_.core = schedule.core;
   program_.straight = schedule.straight;
+  program_.network = options.network;
   const std::size_t n = core().values.size();
   queue_of_.resize(n);
   outputs_of_.resize(n);
@@ -132,7 +133,11 @@ void ProgramBuilder::storage() {
     to.name = core().entry + "_unit" + std::to_string(u);
     if (schedule_.straight) continue;
     for (std::size_t k = 0; k < from.operands.size(); ++k) {
-      if (settled(from.operands[k])) continue;
+      if (settled(from.operands[k])) {
+        const std::uint32_t owner = schedule_.unit_of[from.operands[k].index];
+        if (options_.network && std::ranges::find(to.after, owner) == to.after.end()) to.after.push_back(owner);
+        continue;
+      }
       to.operands.push_back(operand(from.operands[k], from.clock));
       for (const Literal& l : from.needed[k]) to.operands.back().needed.emplace_back(l.condition, l.positive);
       steps::Operand& added = to.operands.back();
@@ -398,7 +403,7 @@ steps::Program ProgramBuilder::build() {
   if (!schedule_.straight) find_settled();
   storage();
   inputs();
-  if (!schedule_.straight) find_passing();
+  if (!schedule_.straight && !options_.network) find_passing();
   for (std::uint32_t u = 0; u < schedule_.units.size(); ++u) {
     if (schedule_.units[u].segmented)
       build_segmented_unit(*this, u);

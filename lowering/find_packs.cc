@@ -25,6 +25,7 @@ class PackFinder {
       for (const steps::Pass& p : u.passes) note_writes(p.body);
     }
     for (const steps::Unit& u : program_.units) {
+      unit_ = program_.network ? static_cast<std::uint32_t>(&u - program_.units.data()) : 0;
       cells_.clear();
       for (int round = 0; round < 2; ++round) each_block(u, [&](const steps::Block& b) { note_places(b); });
       each_block(u, [&](const steps::Block& b) { find(b); });
@@ -93,6 +94,7 @@ class PackFinder {
     if (p->inner < 2 || p->n < 8 || p->inner * p->n < smallest_pack || (rows <= 4 && p->column == 1)) return;
     if (rows == 1 && p->n < fewest_columns) return;
     p->rows = std::min<std::int64_t>(rows, 5);
+    p->unit = unit_;
     std::size_t k = 0;
     while (k < packs_.list.size() && packs_.list[k] != *p) ++k;
     if (k == packs_.list.size()) packs_.list.push_back(*p);
@@ -101,6 +103,7 @@ class PackFinder {
 
   const steps::Program& program_;
   const Core& core_;
+  std::uint32_t unit_ = 0;
   std::set<CellId> restless_;
   std::map<ValueId, std::set<CellId>> cells_;  // in which a value may lie
   Packs packs_;

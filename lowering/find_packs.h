@@ -20,7 +20,8 @@ namespace rml {
 struct Pack {
   CellId cell;
   std::int64_t inner = 0, n = 0, row = 0, column = 0;
-  std::int64_t rows = 0;  // of the products, if few: their panels are wider; 5: more
+  std::int64_t rows = 0;   // of the products, if few: their panels are wider; 5: more
+  std::uint32_t unit = 0;  // networks: every unit has its own
   friend auto operator<=>(const Pack&, const Pack&) = default;
 };
 

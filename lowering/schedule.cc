@@ -89,8 +89,8 @@ Core give_constants_streams(Core core) {
 
 class Scheduler {
  public:
-  Scheduler(std::shared_ptr<const Core> core, Diagnostics& diagnostics)
-      : core_(*core), graph_(core_), components_(find_components(graph_)), diagnostics_(diagnostics) {
+  Scheduler(std::shared_ptr<const Core> core, Diagnostics& diagnostics, Grain grain)
+      : core_(*core), graph_(core_), components_(find_components(graph_)), diagnostics_(diagnostics), grain_(grain) {
     out_.core = std::move(core);
   }
 
@@ -102,11 +102,12 @@ class Scheduler {
       if (!place(c)) return std::nullopt;
     absorb(out_, graph_);
     split_units(out_, graph_);
+    if (grain_ == Grain::op) split_components();
     drop_empty_units();
     sort_units();
     find_streams();
     for (ScheduledUnit& u : out_.units) finish(u);
-    out_.straight = is_straight();
+    out_.straight = grain_ == Grain::none && is_straight();
     add_zeros();
     return std::move(out_);
   }
@@ -211,6 +212,23 @@ class Scheduler {
     return true;
   }
 
+  // Of a forward unit: each of its components a unit.
+  void split_components() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> unit_of_part;  // by unit and component
+    for (std::uint32_t u = 0, count = static_cast<std::uint32_t>(out_.units.size()); u < count; ++u) {
+      if (out_.units[u].segmented) continue;
+      const std::vector<ValueId> values = std::exchange(out_.units[u].values, {});
+      for (const ValueId v : values) {
+        const auto* result = std::get_if<core::Result>(&core_[v].rhs);  // computed with its call
+        const std::uint32_t component = components_.of[result != nullptr ? result->call.index : v.index];
+        const auto [at, fresh] = unit_of_part.try_emplace({u, component}, out_.units.size());
+        if (fresh) out_.units.emplace_back();
+        out_.unit_of[v.index] = at->second;
+        out_.units[at->second].values.push_back(v);
+      }
+    }
+  }
+
   void drop_empty_units() {
     std::vector<std::uint32_t> now;
     std::uint32_t kept = 0;
@@ -305,9 +323,12 @@ class Scheduler {
       for (const Literal& l : *list) read(l.condition);
     if (u.segmented) read(u.plan.cut.condition);
     for (ValueId v : reads) extend(core_[v].clock);
-    // A unit below base must be driven by something that arrives at each of its instants.
+    // A unit below base must be driven by something that arrives at each of its instants; what takes an input from
+    // the caller looks at every cycle whether it is there.
+    const bool takes_input =
+        std::ranges::any_of(u.values, [&](ValueId v) { return std::holds_alternative<core::Input>(core_[v].rhs); });
     auto driven = [&] { return std::ranges::any_of(reads, [&](ValueId v) { return core_[v].clock == u.clock; }); };
-    while (u.clock != base_clock && !driven()) {
+    while (u.clock != base_clock && (takes_input || !driven())) {
       read(core_[u.clock].condition);
       u.clock = core_[u.clock].parent;
     }
@@ -462,6 +483,7 @@ class Scheduler {
   DependenceGraph graph_;
   Components components_;
   Diagnostics& diagnostics_;
+  const Grain grain_;
   Schedule out_;
   std::vector<Signature> signature_;                        // by ValueId
   std::vector<bool> stream_;                                // by ValueId
@@ -508,14 +530,14 @@ bool orderable(const DependenceGraph& graph, const Components& components, Diagn
 
 }  // namespace
 
-std::optional<Schedule> schedule(const Core& input, Diagnostics& diagnostics) {
+std::optional<Schedule> schedule(const Core& input, Diagnostics& diagnostics, Grain grain) {
   Core core = give_constants_streams(undo_delays(prune_undemanded(input)));
   {
     const DependenceGraph graph(core);
     if (!orderable(graph, find_components(graph), diagnostics)) return std::nullopt;
   }
   core = prune_undemanded(retime(std::move(core)));
-  return Scheduler(std::make_shared<const Core>(std::move(core)), diagnostics).run();
+  return Scheduler(std::make_shared<const Core>(std::move(core)), diagnostics, grain).run();
 }
 
 }  // namespace rml

@@ -54,8 +54,12 @@ struct Schedule {
   }
 };
 
+// Of a network (runtime/scheduler/network.h), what becomes a task: `none`, the program is none; a unit as it is;
+// a component of a unit.
+enum class Grain : std::uint8_t { none, pass, op };
+
 // Nothing (and E0701) where the program is productive but has no static schedule.
-std::optional<Schedule> schedule(const Core&, Diagnostics&);
+std::optional<Schedule> schedule(const Core&, Diagnostics&, Grain = Grain::none);
 
 std::string print(const Schedule&);
 

@@ -207,6 +207,8 @@ struct Unit {
   // flags (one per cycle) and one of values; the flag is popped with the operands, the value
   // by LoadInput. Expect compares the flag. Empty in straight programs.
   std::vector<std::uint32_t> raw_inputs;
+  // Networks: the units whose cells this one looks at. These keep what they have from their first instant on.
+  std::vector<std::uint32_t> after;
   Block instant;
   // Segmented units only.
   bool segmented = false;
@@ -245,6 +247,7 @@ struct ParameterInfo {
 struct Program {
   std::shared_ptr<const Core> core;
   bool straight = false;
+  bool network = false;  // units are tasks that run side by side (runtime/scheduler/network.h)
   std::vector<CellInfo> cells;
   std::vector<ArrayInfo> arrays;
   std::vector<QueueInfo> queues;

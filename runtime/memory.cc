@@ -67,6 +67,7 @@ std::uint64_t address_space_limit() {
 
 void* Memory::grow(void* context, void* old, std::uint64_t old_bytes, std::uint64_t new_bytes) {
   Memory& memory = *static_cast<Memory*>(context);
+  const std::lock_guard lock(memory.mutex_);
   if (new_bytes == 0) {
     std::free(old);
     memory.used_ -= old ? std::min(old_bytes, memory.used_) : 0;

@@ -1,12 +1,13 @@
 // The memory a program may hold: its state, and the rings and segments it grows.
 //
-// One Memory per run. Its grow is the function of rml_header: a realloc whose blocks are
+// One Memory per run; several threads may grow. Its grow is the function of rml_header: a realloc whose blocks are
 // aligned to 64 bytes, which refuses to pass a ceiling instead of letting the machine swap
 // or the kernel kill the process. While a block moves both copies are counted. The default
 // ceiling is three quarters of what is free now, or of the control group's limit.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 
 namespace rml::rt {
 
@@ -24,6 +25,7 @@ class Memory {
   std::uint64_t peak() const { return peak_; }
 
  private:
+  std::mutex mutex_;
   std::uint64_t ceiling_;
   std::uint64_t used_ = 0;
   std::uint64_t peak_ = 0;

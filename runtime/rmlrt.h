@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 5u
+#define RML_ABI 6u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum { RML_BOOL, RML_I8, RML_U8, RML_I16, RML_I32, RML_I64, RML_F16, RML_BF16, RML_F32, RML_F64 };
@@ -84,7 +84,8 @@ typedef struct rml_cut {
 enum {
   RML_CELL,  /* the elements */
   RML_QUEUE, /* {void* data; uint64_t capacity; int64_t pushed, cursors[count];}: a ring, capacity 0 or a
-                power of two; element n lies at n modulo the capacity; in use: min(cursors) … pushed - 1 */
+                power of two; element n lies at n modulo the capacity; in use: min(cursors) … pushed - 1.
+                Of a network: an rml_ring, pushed and every cursor on a cache line of its own */
   RML_UNIT,  /* {int64_t cycle;} and, where count is 1, {int64_t length, capacity, start;} of the segment */
   RML_ARRAY  /* {void* data; uint64_t bytes;}: an element per instant of the segment of unit `count` */
 };
@@ -98,6 +99,71 @@ typedef struct rml_memory {
   uint64_t offset;
   uint32_t count; /* queues: readers; units: 1 if segmented; arrays: index of the unit in memories */
 } rml_memory;
+
+/* A program as a network: every unit of its schedule is a task, every stream between two of them a ring of bounded
+ * capacity. Whoever runs it (runtime/scheduler/network.h) keeps to this:
+ *   - one thread at a time runs a task, pushes, or pops;
+ *   - before push, step and end there is room in the rings that they write, before pop and step `ready` has said 0;
+ *   - before step, the field `pushed` of the task's header is the stamp of the instant: the cycle that made it
+ *     possible. The key of an element is the stamp of the instant that made it, times 2^24, plus the number of
+ *     its task, from 1; 0 of what the host pushes. */
+typedef struct rml_ring {
+  void* data; /* elements; before them {int64_t* keys; uint64_t capacity - 1;} of this block. Replaced as a whole: the
+                 old block stays as it is while somebody may still look at it */
+  uint64_t capacity;
+  char apart_[48];
+  int64_t pushed;  /* released by the task that writes */
+  int64_t slowest; /* the least cursor when it last looked */
+  char apart[48];
+  /* followed by, for each reader, {int64_t cursor, seen;} and as much room: the elements it is done with, released;
+     `pushed` when it last looked */
+} rml_ring;
+
+enum { RML_RING_LINE = 64, RML_KEY_BITS = 24 };
+
+/* What `ready` says, if not 0: an element is missing in ring k - 1; or one of these. */
+enum {
+  RML_WAITS_CYCLE = 0x7fffffff, /* for a further cycle to be pushed */
+  RML_WAITS_EVER = 0x7ffffffe,  /* there is no instant */
+  RML_WAITS_TASK = -1           /* -k: task k - 1 has not had its first instant */
+};
+
+typedef struct rml_queue {
+  uint32_t memory; /* its row */
+  uint64_t offset; /* of its rml_ring */
+  uint64_t element_bytes;
+  uint32_t writer;         /* the task; UINT32_MAX: the host */
+  const uint32_t* readers; /* tasks; UINT32_MAX: the host; as many as the row says */
+} rml_queue;
+
+typedef struct rml_task {
+  const char* name;
+  rml_site place;
+  uint8_t base;     /* its instants are the cycles */
+  uint8_t can_fail; /* in an instant, apart from a want of memory */
+  uint32_t n_reads, n_writes, n_ends, n_after;
+  const uint32_t* reads;  /* rings */
+  const uint32_t* writes; /* rings that an instant writes at most once each */
+  const uint32_t* ends;   /* rings that `end` writes, at most once for each instant of the segment */
+  const uint32_t* after;  /* tasks whose first instant it waits for */
+  uint64_t header;        /* offset of an rml_header: fault, statistics and stamp of this task */
+  uint64_t cycle;         /* offset of the number of its instants that are over, released */
+  uint64_t length;        /* … of the length of its segment, UINT64_MAX: no segments */
+  uint64_t pending;       /* … of a byte: 1, the segment is whole and `end` is due */
+  int32_t (*ready)(void* state, int64_t* key); /* key: the greatest of the elements to be read */
+  int32_t (*step)(void* state);                /* one instant; returns the fault, which its header has */
+  int32_t (*end)(void* state);
+} rml_task;
+
+typedef struct rml_network {
+  uint32_t n_tasks, n_queues;
+  const rml_task* tasks; /* in topological order, but for what comes back a cycle later */
+  const rml_queue* queues;
+  uint32_t n_inputs, n_outputs;
+  const uint32_t* inputs;                      /* rings that push writes, at most once each */
+  const uint32_t* outputs;                     /* rings that pop reads */
+  int32_t (*ready)(void* state, int64_t* key); /* for the next pop */
+} rml_network;
 
 /* Where the first value of a parameter is looked at, once in a run. Rows of one path are adjacent. */
 typedef struct rml_parameter {
@@ -149,6 +215,7 @@ typedef struct rml_program {
   int32_t (*pop)(void* state, void* const* out, uint8_t* present);
   /* Returns every block to grow(context, block, bytes, 0). */
   void (*destroy)(void* state);
+  const rml_network* network; /* null: push computes. Otherwise it hands in, and pop hands out, one row each */
 } rml_program;
 
 /* Runs a program with the options of interface.md section 2; returns the exit status. */

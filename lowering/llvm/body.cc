@@ -79,7 +79,7 @@ void Body::check(IrValue bad, IrValue kind, std::uint32_t site, IrValue value, I
   const auto wide = [&](IrValue v) -> IrValue {
     return v == nullptr ? ir.getInt64(0) : ir.CreateSExtOrTrunc(v, module.i64());
   };
-  leave_with(ir.CreateCall(module.raise(), {state, kind, ir.getInt32(site), cycle(), wide(value), wide(bound)}));
+  leave_with(ir.CreateCall(module.raise(), {header(), kind, ir.getInt32(site), cycle(), wide(value), wide(bound)}));
   ir.SetInsertPoint(sound);
 }
 
@@ -178,6 +178,7 @@ IrValue Body::at(std::uint64_t offset) {
   return ir.CreateInBoundsGEP(ir.getInt8Ty(), state, constant(distance));
 }
 
+IrValue Body::header() { return header_at == 0 ? state : at(header_at); }
 IrValue Body::load_i64(std::uint64_t offset) { return ir.CreateLoad(module.i64(), at(offset)); }
 void Body::store_i64(IrValue value, std::uint64_t offset) { ir.CreateStore(value, at(offset)); }
 

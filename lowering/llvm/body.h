@@ -76,7 +76,8 @@ class Body {
   llvm::IRBuilder<> ir;
   IrValue state;
   PortPlaces ports;
-  IrValue given = nullptr;  // addresses of the caller's inputs, while a cycle is pushed
+  std::uint64_t header_at = 0;  // in the state: which header is told of faults
+  IrValue given = nullptr;      // addresses of the caller's inputs, while a cycle is pushed
   const Aliasing* aliasing = nullptr;
   std::function<IrValue()> cycle;                // i64, for faults
   IrValue position = nullptr, length = nullptr;  // segmented units: i64; length is unknown while one grows,
@@ -136,6 +137,7 @@ class Body {
   // ---- storage (body.cc)
   llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);  // of the function at hand
   IrValue at(std::uint64_t offset);                                  // address in the state
+  IrValue header();
   IrValue load_i64(std::uint64_t offset);
   void store_i64(IrValue, std::uint64_t offset);
   static void mark(llvm::Instruction*, Access);
@@ -181,6 +183,16 @@ class Body {
   void store_value(ValueId, IrValue address);  // all elements
   // i1: every operand that is present has an element waiting.
   IrValue ready(const std::vector<steps::Operand>&);
+  // Networks (emit_network.cc): returns what is missing, if anything is; the greatest key goes to `key`.
+  void leave_unless_ready(const std::vector<steps::Operand>&, IrValue key);
+  void leave_unless_waiting(QueueId, std::uint32_t reader, IrValue key);
+  void advance_operands(const std::vector<steps::Operand>&);
+  void release(IrValue, std::uint64_t offset);  // stores; who acquires it sees what was stored before
+  IrValue acquire(std::uint64_t offset);
+  IrValue network_element(QueueId, IrValue number);  // its address
+  IrValue network_key(QueueId, IrValue number);
+  void network_push(QueueId, const std::function<void(IrValue)>& write);
+  IrValue key = nullptr;  // of what is pushed
   void pop_operands(const std::vector<steps::Operand>&);
   // Branches to `absent` unless all conditions hold; goes on in a new block where they do.
   void require(const std::vector<std::pair<ValueId, bool>>& when, llvm::BasicBlock* absent,

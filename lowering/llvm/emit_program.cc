@@ -21,19 +21,8 @@ Span program_span(const Emission& module) {
   return {};
 }
 
-namespace {
-
-std::string symbol(const Emission& module, const char* what) { return module.options.program_name + "." + what; }
-
-// Returns at once if the state is faulted.
-void leave_if_faulted(Body& body) {
-  body.leave_unless_zero(
-      body.ir.CreateLoad(body.module.i32(), body.module.header_field(body.ir, body.state, field::fault)));
-}
-
-void count(Body& body, unsigned header_field) {
-  IrValue at = body.module.header_field(body.ir, body.state, header_field);
-  body.ir.CreateStore(body.ir.CreateAdd(body.ir.CreateLoad(body.module.i64(), at), body.ir.getInt64(1)), at);
+std::string program_symbol(const Emission& module, const char* what) {
+  return module.options.program_name + "." + what;
 }
 
 IrValue caller_pointer(Body& body, IrValue pointers, std::size_t index) {
@@ -47,6 +36,35 @@ IrValue caller_flag(Body& body, IrValue flags, std::size_t index) {
   return body.ir.CreateICmpNE(byte, body.ir.getInt8(0), "present");
 }
 
+void emit_row(Body& body, IrValue out, IrValue present) {
+  auto& ir = body.ir;
+  const steps::Emitter& emitter = body.module.program.emitter;
+  for (const auto& [output, index] : emitter.outputs) {
+    const steps::Operand& operand = emitter.operands[index];
+    IrValue flag_at = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), present, output);
+    auto* next = body.new_block("next");
+    ir.CreateStore(ir.getInt8(0), flag_at);
+    body.require(operand.when, next, [&](ValueId v) { return body.scalar(v); });
+    ir.CreateStore(ir.getInt8(1), flag_at);
+    body.store_value(operand.value, caller_pointer(body, out, output));
+    ir.CreateBr(next);
+    ir.SetInsertPoint(next);
+  }
+}
+
+namespace {
+
+// Returns at once if the state is faulted.
+void leave_if_faulted(Body& body) {
+  body.leave_unless_zero(
+      body.ir.CreateLoad(body.module.i32(), body.module.header_field(body.ir, body.state, field::fault)));
+}
+
+void count(Body& body, unsigned header_field) {
+  IrValue at = body.module.header_field(body.ir, body.state, header_field);
+  body.ir.CreateStore(body.ir.CreateAdd(body.ir.CreateLoad(body.module.i64(), at), body.ir.getInt64(1)), at);
+}
+
 void set_cycle_from_header(Body& body) {
   body.cycle = [&body]() -> IrValue {
     return body.ir.CreateLoad(body.module.i64(), body.module.header_field(body.ir, body.state, field::pushed));
@@ -54,7 +72,7 @@ void set_cycle_from_header(Body& body) {
 }
 
 llvm::Function* emit_straight_push(Emission& module) {
-  auto* f = module.function(symbol(module, "push"), module.i32(),
+  auto* f = module.function(program_symbol(module, "push"), module.i32(),
                             {module.pointer(), module.pointer(), module.pointer()}, false);
   for (unsigned k = 0; k < 3; ++k) f->addParamAttr(k, llvm::Attribute::NoAlias);
   Body body(module, f, module.core.entry, program_span(module), f->getArg(0));
@@ -81,8 +99,8 @@ llvm::Function* emit_straight_push(Emission& module) {
 }
 
 llvm::Function* emit_straight_pop(Emission& module) {
-  auto* f = module.function(symbol(module, "pop"), module.i32(), {module.pointer(), module.pointer(), module.pointer()},
-                            false);
+  auto* f = module.function(program_symbol(module, "pop"), module.i32(),
+                            {module.pointer(), module.pointer(), module.pointer()}, false);
   Body body(module, f, module.core.entry + " (pop)", {}, f->getArg(0));
   auto& ir = body.ir;
   IrValue pushed = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::pushed));
@@ -151,7 +169,7 @@ IrValue unit_ready(Body& body, std::uint32_t index) {
 }
 
 llvm::Function* emit_push(Emission& module, const std::vector<llvm::Function*>& instants) {
-  auto* f = module.function(symbol(module, "push"), module.i32(),
+  auto* f = module.function(program_symbol(module, "push"), module.i32(),
                             {module.pointer(), module.pointer(), module.pointer()}, false);
   Body body(module, f, module.core.entry + " (push)", {}, f->getArg(0));
   body.given = f->getArg(1);
@@ -174,8 +192,8 @@ llvm::Function* emit_push(Emission& module, const std::vector<llvm::Function*>& 
 }
 
 llvm::Function* emit_pop(Emission& module) {
-  auto* f = module.function(symbol(module, "pop"), module.i32(), {module.pointer(), module.pointer(), module.pointer()},
-                            false);
+  auto* f = module.function(program_symbol(module, "pop"), module.i32(),
+                            {module.pointer(), module.pointer(), module.pointer()}, false);
   Body body(module, f, module.core.entry + " (pop)", {}, f->getArg(0));
   auto& ir = body.ir;
   const steps::Emitter& emitter = module.program.emitter;
@@ -187,32 +205,23 @@ llvm::Function* emit_pop(Emission& module) {
     ir.SetInsertPoint(body.new_block("never"));
   });
   body.pop_operands(emitter.operands);
-  for (const auto& [output, index] : emitter.outputs) {
-    const steps::Operand& operand = emitter.operands[index];
-    IrValue flag_at = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), f->getArg(2), output);
-    auto* next = body.new_block("next");
-    ir.CreateStore(ir.getInt8(0), flag_at);
-    body.require(operand.when, next, [&](ValueId v) { return body.scalar(v); });
-    ir.CreateStore(ir.getInt8(1), flag_at);
-    body.store_value(operand.value, caller_pointer(body, f->getArg(1), output));
-    ir.CreateBr(next);
-    ir.SetInsertPoint(next);
-  }
+  emit_row(body, f->getArg(1), f->getArg(2));
   count(body, field::popped);
   body.finish({}, 1);
   return f;
 }
 
 llvm::Function* emit_init(Emission& module) {
-  auto* f = module.function(symbol(module, "init"), llvm::Type::getInt32Ty(module.context), {module.pointer()}, false);
+  auto* f = module.function(program_symbol(module, "init"), llvm::Type::getInt32Ty(module.context), {module.pointer()},
+                            false);
   Body body(module, f, module.core.entry + " (init)", {}, f->getArg(0));
   const auto* header = module.module.getDataLayout().getStructLayout(module.abi.header);
   const std::uint64_t from = header->getElementOffset(field::pushed);
   body.ir.CreateMemSet(body.at(from), body.ir.getInt8(0), module.layout.fixed_bytes - from, llvm::Align(8));
   emit_initial_values(body);
   body.finish();
-  auto* outer =
-      module.function(symbol(module, "start"), llvm::Type::getVoidTy(module.context), {module.pointer()}, false);
+  auto* outer = module.function(program_symbol(module, "start"), llvm::Type::getVoidTy(module.context),
+                                {module.pointer()}, false);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", outer));
   ir.CreateCall(f, {outer->getArg(0)});
   ir.CreateRetVoid();
@@ -221,7 +230,7 @@ llvm::Function* emit_init(Emission& module) {
 
 // waiting: the first cut whose segment is not at its end.
 llvm::Function* emit_finish(Emission& module) {
-  auto* f = module.function(symbol(module, "finish"), module.i32(), {module.pointer()}, false);
+  auto* f = module.function(program_symbol(module, "finish"), module.i32(), {module.pointer()}, false);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));
   IrValue waiting = ir.getInt32(UINT32_MAX);
   for (std::size_t u = module.program.units.size(); u-- > 0;) {
@@ -237,8 +246,8 @@ llvm::Function* emit_finish(Emission& module) {
 }
 
 llvm::Function* emit_destroy(Emission& module) {
-  auto* f =
-      module.function(symbol(module, "destroy"), llvm::Type::getVoidTy(module.context), {module.pointer()}, false);
+  auto* f = module.function(program_symbol(module, "destroy"), llvm::Type::getVoidTy(module.context),
+                            {module.pointer()}, false);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));
   IrValue state = f->getArg(0);
   const auto at = [&](std::uint64_t offset) { return ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), state, offset); };
@@ -298,7 +307,7 @@ void emit_initial_values(Body& body) {
     body.store_i64(body.ir.getInt64(0), module.layout.queues[q].pushed);
     for (std::uint32_t reader = 0; reader < queue.readers; ++reader) {
       const std::uint32_t skip = reader < queue.skips.size() ? queue.skips[reader] : 0;
-      body.store_i64(body.ir.getInt64(skip), module.layout.queues[q].cursors + 8 * std::uint64_t{reader});
+      body.store_i64(body.ir.getInt64(skip), module.layout.queues[q].cursor(reader));
     }
   }
   for (const std::uint64_t slot : module.layout.slots) body.ir.CreateStore(body.at(slot), body.at(slot));
@@ -314,9 +323,11 @@ ProgramFunctions emit_program(Emission& module) {
   if (module.program.straight) {
     functions.push = emit_straight_push(module);
     functions.pop = emit_straight_pop(module);
+  } else if (module.program.network) {
+    emit_network(module, functions);
   } else {
     std::vector<llvm::Function*> instants;
-    for (std::uint32_t u = 0; u < module.program.units.size(); ++u) instants.push_back(emit_unit(module, u));
+    for (std::uint32_t u = 0; u < module.program.units.size(); ++u) instants.push_back(emit_unit(module, u).instant);
     functions.push = emit_push(module, instants);
     functions.pop = emit_pop(module);
   }

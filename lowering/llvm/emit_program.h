@@ -7,6 +7,7 @@ namespace rml::codegen {
 
 struct ProgramFunctions {
   llvm::Function *init = nullptr, *push = nullptr, *finish = nullptr, *pop = nullptr, *destroy = nullptr;
+  llvm::Constant* network = nullptr;  // its table, of a network
 };
 
 // All functions behind the table, with internal linkage.
@@ -20,6 +21,14 @@ void emit_main(Emission&);
 void emit_straight(Body&);
 // Cells, cursors and counters as at the first cycle; leaves the buffers of rings and segments.
 void emit_initial_values(Body&);
+// emit_network.cc: push, pop and the table.
+void emit_network(Emission&, ProgramFunctions&);
+IrValue caller_pointer(Body&, IrValue pointers, std::size_t index);
+IrValue caller_flag(Body&, IrValue flags, std::size_t index);
+// Hands out a row whose operands have been popped.
+void emit_row(Body&, IrValue out, IrValue present);
+std::string program_symbol(const Emission&, const char* what);
+llvm::Constant* site_row(Emission&, Span, const std::string& message);  // emit_table.cc
 // A function and its Body, which returns i32.
 llvm::Function* straight_function(Emission&, const llvm::Twine& name, llvm::ArrayRef<llvm::Type*> parameters);
 Span program_span(const Emission&);

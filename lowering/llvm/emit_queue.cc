@@ -10,6 +10,9 @@
 // A reader that leaves out its first elements has its cursor ahead of the queue at first;
 // an element that no reader will see is not stored. That of a reader of the first element only is
 // then past all others. A passing queue has no ring: its front is what the caller gives.
+//
+// In a network (rml_ring) room is made by whoever runs it, cursors move on when an instant is over, and every element
+// has a key beside it.
 #include <algorithm>
 
 #include "lowering/llvm/body.h"
@@ -24,9 +27,15 @@ std::uint64_t element_bytes(const steps::QueueInfo& queue) {
 }
 }  // namespace
 
+// In a network the reader looks at the writer's count only when it has taken all that it has seen.
 IrValue Body::waiting(QueueId queue, std::uint32_t reader) {
   const QueueLayout& ring = module.layout.queues[queue.index];
-  return ir.CreateICmpSGT(load_i64(ring.pushed), load_i64(ring.cursors + 8 * std::uint64_t{reader}), "waiting");
+  if (module.program.network) {
+    const std::uint64_t cursor = ring.cursor(reader), seen = cursor + 8;
+    when(ir.CreateICmpSLE(load_i64(seen), load_i64(cursor)), [&] { store_i64(acquire(ring.pushed), seen); });
+    return ir.CreateICmpSGT(load_i64(seen), load_i64(cursor), "waiting");
+  }
+  return ir.CreateICmpSGT(load_i64(ring.pushed), load_i64(ring.cursor(reader)), "waiting");
 }
 
 IrValue Body::front(QueueId queue, std::uint32_t reader) {
@@ -37,40 +46,48 @@ IrValue Body::front(QueueId queue, std::uint32_t reader) {
     return ir.CreateLoad(module.pointer(), address, "given");
   }
   const QueueLayout& ring = module.layout.queues[queue.index];
+  IrValue count = load_i64(ring.cursor(reader));
+  if (module.program.network) return network_element(queue, count);
   IrValue mask = ir.CreateSub(load_i64(ring.capacity), ir.getInt64(1));
-  IrValue place = ir.CreateAnd(load_i64(ring.cursors + 8 * std::uint64_t{reader}), mask);
   auto* element = llvm::ArrayType::get(ir.getInt8Ty(), element_bytes(info));
-  return ir.CreateInBoundsGEP(element, ir.CreateLoad(module.pointer(), at(ring.data)), place, "front");
+  return ir.CreateInBoundsGEP(element, ir.CreateLoad(module.pointer(), at(ring.data)), ir.CreateAnd(count, mask),
+                              "front");
 }
 
 IrValue Body::past_all(const steps::Operand& operand) {
-  const std::uint64_t cursor = module.layout.queues[operand.queue.index].cursors + 8 * std::uint64_t{operand.reader};
+  const std::uint64_t cursor = module.layout.queues[operand.queue.index].cursor(operand.reader);
   return ir.CreateICmpEQ(load_i64(cursor), ir.getInt64(past_all_elements), "past_all");
 }
 
 void Body::advance(const steps::Operand& operand) {
-  const std::uint64_t cursor = module.layout.queues[operand.queue.index].cursors + 8 * std::uint64_t{operand.reader};
-  if (operand.once)
+  const std::uint64_t cursor = module.layout.queues[operand.queue.index].cursor(operand.reader);
+  if (operand.once && module.program.network)
+    release(ir.getInt64(past_all_elements), cursor);
+  else if (operand.once)
     store_i64(ir.getInt64(past_all_elements), cursor);
   else
     advance(operand.queue, operand.reader);
 }
 
 void Body::advance(QueueId queue, std::uint32_t reader) {
-  const std::uint64_t cursor = module.layout.queues[queue.index].cursors + 8 * std::uint64_t{reader};
-  store_i64(ir.CreateAdd(load_i64(cursor), ir.getInt64(1)), cursor);
+  const std::uint64_t cursor = module.layout.queues[queue.index].cursor(reader);
+  IrValue next = ir.CreateAdd(load_i64(cursor), ir.getInt64(1));
+  if (module.program.network)
+    release(next, cursor);
+  else
+    store_i64(next, cursor);
 }
 
 void Body::push(QueueId queue, const std::function<void(IrValue)>& write) {
   const steps::QueueInfo& info = module.program.queues[queue.index];
   const QueueLayout& ring = module.layout.queues[queue.index];
   if (info.readers == 0) return;
+  if (module.program.network) return network_push(queue, write);
   IrValue pushed = load_i64(ring.pushed);
   if (info.passing) return store_i64(ir.CreateAdd(pushed, ir.getInt64(1)), ring.pushed);
   IrValue slowest = load_i64(ring.cursors);
   for (std::uint32_t reader = 1; reader < info.readers; ++reader) {
-    slowest =
-        ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, slowest, load_i64(ring.cursors + 8 * std::uint64_t{reader}));
+    slowest = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, slowest, load_i64(ring.cursor(reader)));
   }
   const auto put = [&] {
     IrValue capacity = load_i64(ring.capacity);
@@ -156,7 +173,7 @@ void Body::pop_operands(const std::vector<steps::Operand>& operands) {
       ir.CreateBr(popped);
       ir.SetInsertPoint(popped);
     }
-    advance(operand);
+    if (!module.program.network) advance(operand);
     ir.CreateBr(next);
     ir.SetInsertPoint(next);
   }

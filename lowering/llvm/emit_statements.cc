@@ -182,7 +182,10 @@ void Body::emit(const steps::LoadInput& s) {
     define_at(s.value, input.address);
   } else {
     const QueueId queue = module.program.input_queues[index];
-    define_at(s.value, front(queue, 0));
+    if (module.program.network)
+      define_copy(s.value, front(queue, 0));
+    else
+      define_at(s.value, front(queue, 0));
     advance(queue, 0);
   }
 }

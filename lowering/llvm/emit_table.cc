@@ -5,6 +5,15 @@
 
 namespace rml::codegen {
 
+llvm::Constant* site_row(Emission& module, Span span, const std::string& message) {
+  const bool known = span.file > 0 && span.file < module.sources.size();
+  const LineColumn place = known ? module.sources.line_column(span.file, span.begin) : LineColumn{0, 0};
+  return llvm::ConstantStruct::get(
+      module.abi.site,
+      {module.text(known ? module.sources.path(span.file) : ""), llvm::ConstantInt::get(module.i32(), place.line),
+       llvm::ConstantInt::get(module.i32(), place.column), module.text(message)});
+}
+
 namespace {
 
 llvm::Constant* integer(llvm::Type* type, std::uint64_t value) { return llvm::ConstantInt::get(type, value); }
@@ -92,14 +101,6 @@ llvm::Constant* parameter_row(Emission& module, std::size_t index, const MemoryT
        integer(module.i32(), p.cell.valid() ? memories.row_of_cell[p.cell.index] : UINT32_MAX)});
 }
 
-llvm::Constant* site_row(Emission& module, Span span, const std::string& message) {
-  const bool known = span.file > 0 && span.file < module.sources.size();
-  const LineColumn place = known ? module.sources.line_column(span.file, span.begin) : LineColumn{0, 0};
-  return llvm::ConstantStruct::get(
-      module.abi.site, {module.text(known ? module.sources.path(span.file) : ""), integer(module.i32(), place.line),
-                        integer(module.i32(), place.column), module.text(message)});
-}
-
 // The variable, if the text is an equation: "x" of "x: f32[3] = 2.0 * y".
 std::string defined_by(const std::string& text) {
   const std::string variable = text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
@@ -172,36 +173,38 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
     places.push_back(site_row(module, place.span, place.value.valid() ? place_text(module, place.value) : place.text));
   const Span span = program_span(module);
   const std::string source = span.file > 0 && span.file < module.sources.size() ? module.sources.path(span.file) : "";
-  auto* row =
-      llvm::ConstantStruct::get(module.abi.program, {integer(module.i32(), RML_ABI),
-                                                     module.text(module.core.entry),
-                                                     module.text(source),
-                                                     integer(module.i32(), module.core.inputs.size()),
-                                                     integer(module.i32(), module.core.outputs.size()),
-                                                     integer(module.i32(), sites.size()),
-                                                     integer(module.i32(), cuts.size()),
-                                                     ports(module, "inputs", module.core.inputs),
-                                                     ports(module, "outputs", module.core.outputs),
-                                                     module.table("sites", module.abi.site, sites),
-                                                     module.table("cuts", module.abi.cut, cuts),
-                                                     integer(module.i32(), 1),
-                                                     integer(module.i32(), memories.size()),
-                                                     integer(module.i32(), parameters.size()),
-                                                     integer(module.i32(), watches.size()),
-                                                     integer(module.i32(), places.size()),
-                                                     integer(module.i32(), module.core.watched),
-                                                     integer(module.i32(), module.options.target.threads),
-                                                     module.table("memories", module.abi.memory, memories),
-                                                     module.table("parameters", module.abi.parameter, parameters),
-                                                     module.table("watches", module.abi.watch, watches),
-                                                     module.table("places", module.abi.site, places),
-                                                     integer(module.i64(), module.layout.state_bytes()),
-                                                     integer(module.i64(), StateLayout::state_align),
-                                                     functions.init,
-                                                     functions.push,
-                                                     functions.finish,
-                                                     functions.pop,
-                                                     functions.destroy});
+  auto* row = llvm::ConstantStruct::get(
+      module.abi.program,
+      {integer(module.i32(), RML_ABI),
+       module.text(module.core.entry),
+       module.text(source),
+       integer(module.i32(), module.core.inputs.size()),
+       integer(module.i32(), module.core.outputs.size()),
+       integer(module.i32(), sites.size()),
+       integer(module.i32(), cuts.size()),
+       ports(module, "inputs", module.core.inputs),
+       ports(module, "outputs", module.core.outputs),
+       module.table("sites", module.abi.site, sites),
+       module.table("cuts", module.abi.cut, cuts),
+       integer(module.i32(), 1),
+       integer(module.i32(), memories.size()),
+       integer(module.i32(), parameters.size()),
+       integer(module.i32(), watches.size()),
+       integer(module.i32(), places.size()),
+       integer(module.i32(), module.core.watched),
+       integer(module.i32(), module.options.target.threads),
+       module.table("memories", module.abi.memory, memories),
+       module.table("parameters", module.abi.parameter, parameters),
+       module.table("watches", module.abi.watch, watches),
+       module.table("places", module.abi.site, places),
+       integer(module.i64(), module.layout.state_bytes()),
+       integer(module.i64(), StateLayout::state_align),
+       functions.init,
+       functions.push,
+       functions.finish,
+       functions.pop,
+       functions.destroy,
+       functions.network != nullptr ? functions.network : llvm::ConstantPointerNull::get(module.pointer())});
   new llvm::GlobalVariable(module.module, module.abi.program, true, llvm::GlobalValue::ExternalLinkage, row,
                            module.options.program_name + "_program");
 }

@@ -1,6 +1,6 @@
 // Units: the function of one instant, and of a segment's later passes.
 //
-//   instant:  pop operands; block; [segmented: count it; if it was marked last: segment]
+//   instant:  pop operands; block; [segmented: count it; if it was marked last: segment; in a network: later]
 //   segment:  for each pass { local cells := initial; prologue; for i … { body } }; commit
 //
 // Arrays are grown before the instant that would overflow them, all of a unit's together,
@@ -22,6 +22,7 @@ struct UnitEmitter {
   const steps::Unit& unit = module.program.units[index];
   const UnitLayout& layout = module.layout.units[index];
   Aliasing aliasing{module.program};
+  bool can_fail = false;
 
   Span span() const {
     for (const steps::Statement& s : unit.instant.statements) {
@@ -32,14 +33,18 @@ struct UnitEmitter {
   bool on_base() const { return unit.clock == base_clock; }
   IrValue cycles(Body& body) const {
     if (on_base()) return body.load_i64(layout.cycle);
-    return body.ir.CreateLoad(module.i64(), module.header_field(body.ir, body.state, field::pushed));
+    return body.ir.CreateLoad(module.i64(), module.header_field(body.ir, body.header(), field::pushed));
   }
 
   void take_flags(Body& body) const;
   void begin_instant(Body& body) const;
   void end_segment(Body& body, llvm::Function* segment) const;
+  void run_passes(Body& body, llvm::Function* segment, IrValue length) const;
   void place_local_cells(Body& body, const steps::Pass& pass) const;
+  void task_body(Body& body) const;
+  void count_instant(Body& body) const;
   llvm::Function* emit_instant(llvm::Function* segment);
+  llvm::Function* emit_end(llvm::Function* segment);
   llvm::Function* emit_segment();
 };
 
@@ -59,7 +64,7 @@ void UnitEmitter::begin_instant(Body& body) const {
   body.last_flag = body.variable(ir.getInt1Ty(), "last");
   ir.CreateStore(ir.getFalse(), body.last_flag);
   body.when(ir.CreateICmpEQ(body.position, ir.getInt64(0)), [&] { body.store_i64(cycles(body), layout.start); });
-  IrValue horizon = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::horizon), "horizon");
+  IrValue horizon = ir.CreateLoad(module.i64(), module.header_field(ir, body.header(), field::horizon), "horizon");
   IrValue beyond = ir.CreateAnd(ir.CreateICmpNE(horizon, ir.getInt64(0)), ir.CreateICmpSGE(body.position, horizon));
   body.check(beyond, RML_FAULT_HORIZON, no_site, body.load_i64(layout.start), horizon);
   if (layout.array_ids.empty()) return;
@@ -70,12 +75,13 @@ void UnitEmitter::begin_instant(Body& body) const {
       sizes.push_back(ir.getInt64(std::max<std::uint64_t>(bytes(array.dtype, array.shape), 1)));
     }
     body.fail_memory(
-        ir.CreateCall(module.grow_segment(), {body.state, body.at(layout.arrays), body.at(layout.capacity),
+        ir.CreateCall(module.grow_segment(), {body.header(), body.at(layout.arrays), body.at(layout.capacity),
                                               module.table("sizes", module.i64(), sizes), ir.getInt64(sizes.size())}));
   });
 }
 
-// After the last instant: the other passes, and a new segment.
+// After the last instant: the other passes, and a new segment. In a network they wait until there is room for
+// what they hand out.
 void UnitEmitter::end_segment(Body& body, llvm::Function* segment) const {
   auto& ir = body.ir;
   IrValue length = ir.CreateAdd(body.position, ir.getInt64(1));
@@ -83,34 +89,78 @@ void UnitEmitter::end_segment(Body& body, llvm::Function* segment) const {
   auto *ends = body.new_block("ends"), *goes_on = body.new_block("goes_on");
   ir.CreateCondBr(ir.CreateLoad(ir.getInt1Ty(), body.last_flag, "last"), ends, goes_on);
   ir.SetInsertPoint(ends);
+  if (module.program.network) {
+    ir.CreateStore(ir.getInt8(1), body.at(layout.pending));
+    body.advance_operands(unit.operands);
+    body.leave_with(ir.getInt32(0));
+  } else {
+    run_passes(body, segment, length);
+    ir.CreateBr(goes_on);
+  }
+  ir.SetInsertPoint(goes_on);
+}
+
+void UnitEmitter::run_passes(Body& body, llvm::Function* segment, IrValue length) const {
+  auto& ir = body.ir;
   body.leave_unless_zero(ir.CreateCall(segment, {body.state}));
-  const auto field_at = [&](unsigned f) { return module.header_field(ir, body.state, f); };
+  const auto field_at = [&](unsigned f) { return module.header_field(ir, body.header(), f); };
   IrValue longest = ir.CreateLoad(module.i64(), field_at(field::longest_segment));
   ir.CreateStore(ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, longest, length), field_at(field::longest_segment));
   IrValue segments = ir.CreateLoad(module.i64(), field_at(field::segments));
   ir.CreateStore(ir.CreateAdd(segments, ir.getInt64(1)), field_at(field::segments));
   body.store_i64(ir.getInt64(0), layout.length);
-  ir.CreateBr(goes_on);
-  ir.SetInsertPoint(goes_on);
+}
+
+void UnitEmitter::count_instant(Body& body) const {
+  IrValue cycle = body.ir.CreateAdd(body.load_i64(layout.cycle), body.ir.getInt64(1));
+  if (module.program.network)
+    body.release(cycle, layout.cycle);
+  else
+    body.store_i64(cycle, layout.cycle);
+}
+
+// Of what a task runs: its own header, the key of what it hands out.
+void UnitEmitter::task_body(Body& body) const {
+  body.header_at = layout.header;
+  IrValue stamp = body.ir.CreateLoad(module.i64(), module.header_field(body.ir, body.header(), field::pushed), "stamp");
+  body.key = body.ir.CreateOr(body.ir.CreateShl(stamp, RML_KEY_BITS), body.ir.getInt64(index + 1), "key");
+}
+
+// int32 end(state): a task's passes after the leading one.
+llvm::Function* UnitEmitter::emit_end(llvm::Function* segment) {
+  auto* f =
+      module.function(module.options.program_name + "." + unit.name + ".end", module.i32(), {module.pointer()}, false);
+  Body body(module, f, unit.name + " (end)", span(), f->getArg(0));
+  task_body(body);
+  run_passes(body, segment, body.load_i64(layout.length));
+  body.ir.CreateStore(body.ir.getInt8(0), body.at(layout.pending));
+  count_instant(body);
+  body.finish();
+  return f;
 }
 
 llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
   aliasing.add({&unit.instant}, nullptr);
-  auto* f = module.function(module.options.program_name + "." + unit.name, module.i32(),
-                            {module.pointer(), module.pointer()}, false);
+  std::vector<llvm::Type*> parameters(module.program.network ? 1 : 2, module.pointer());
+  auto* f = module.function(module.options.program_name + "." + unit.name, module.i32(), parameters, false);
   Body body(module, f, unit.name, span(), f->getArg(0));
-  body.given = f->getArg(1);
+  if (!module.program.network) body.given = f->getArg(1);
   body.aliasing = &aliasing;
   body.cycle = [&] { return cycles(body); };
-  body.tells_places = true;
-  body.enter(module.new_place(span(), "the rest of " + unit.name));
+  body.tells_places = !module.program.network;
+  if (module.program.network)
+    task_body(body);
+  else
+    body.enter(module.new_place(span(), "the rest of " + unit.name));
   if (unit.segmented) begin_instant(body);
   take_flags(body);
   body.pop_operands(unit.operands);
   body.block(unit.instant);
   if (unit.segmented) end_segment(body, segment);
-  body.store_i64(body.ir.CreateAdd(body.load_i64(layout.cycle), body.ir.getInt64(1)), layout.cycle);
+  if (module.program.network) body.advance_operands(unit.operands);
+  count_instant(body);
   body.finish();
+  can_fail = can_fail || body.can_fault;
   return f;
 }
 
@@ -163,6 +213,7 @@ llvm::Function* UnitEmitter::emit_segment() {
                             {module.pointer()}, false);
   Body body(module, f, unit.name + " (segment)", span(), f->getArg(0));
   auto& ir = body.ir;
+  if (module.program.network) task_body(body);
   body.aliasing = &aliasing;
   IrValue length = body.load_i64(layout.length);
   body.length = length;
@@ -174,11 +225,12 @@ llvm::Function* UnitEmitter::emit_segment() {
     body.place_array(ArrayId(a), ir.CreateLoad(module.pointer(), body.at(module.layout.arrays[a]), "array"));
   }
   IrValue last = ir.CreateSub(length, ir.getInt64(1), "last");
-  body.tells_places = true;
+  body.tells_places = !module.program.network;
   for (std::size_t p = 0; p < unit.passes.size(); ++p) {
     const steps::Pass& pass = unit.passes[p];
-    body.enter(module.new_place(span(), std::string(pass.backward ? "back" : "for") + "ward pass " +
-                                            std::to_string(p + 1) + " of " + unit.name));
+    if (body.tells_places)
+      body.enter(module.new_place(span(), std::string(pass.backward ? "back" : "for") + "ward pass " +
+                                              std::to_string(p + 1) + " of " + unit.name));
     aliasing.add({&pass.prologue}, &pass.body);
     body.begin_region();
     place_local_cells(body, pass);
@@ -195,6 +247,7 @@ llvm::Function* UnitEmitter::emit_segment() {
   body.position = last;
   body.block(unit.commit);
   body.finish();
+  can_fail = can_fail || body.can_fault;
   return f;
 }
 
@@ -220,10 +273,15 @@ void set_initial(Body& body, const steps::CellInfo& cell, IrValue place) {
   }
 }
 
-llvm::Function* emit_unit(Emission& module, std::uint32_t index) {
+UnitFunctions emit_unit(Emission& module, std::uint32_t index) {
   UnitEmitter emitter{module, index};
+  if (module.program.network) module.layout.begin_task();
+  UnitFunctions functions;
   llvm::Function* segment = emitter.unit.segmented ? emitter.emit_segment() : nullptr;
-  return emitter.emit_instant(segment);
+  functions.instant = emitter.emit_instant(segment);
+  if (segment != nullptr && module.program.network) functions.end = emitter.emit_end(segment);
+  functions.can_fail = emitter.can_fail && emitter.unit.clock != never_clock;
+  return functions;
 }
 
 }  // namespace rml::codegen

@@ -5,8 +5,15 @@
 
 namespace rml::codegen {
 
-// i32 instant(state, addresses of the inputs): consumes one instant, which must be ready; 0 or a fault.
-llvm::Function* emit_unit(Emission&, std::uint32_t unit);
+struct UnitFunctions {
+  // i32 instant(state, addresses of the inputs; in a network only the state): consumes one instant, which must be
+  // ready; 0 or a fault.
+  llvm::Function* instant = nullptr;
+  // Networks, segmented units: i32 end(state), the passes over a segment that is whole.
+  llvm::Function* end = nullptr;
+  bool can_fail = false;
+};
+UnitFunctions emit_unit(Emission&, std::uint32_t unit);
 
 // Stores a cell's initial value at `place`.
 void set_initial(Body&, const steps::CellInfo&, IrValue place);

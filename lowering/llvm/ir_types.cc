@@ -137,11 +137,18 @@ AbiTypes::AbiTypes(llvm::LLVMContext& c) {
   memory = llvm::StructType::create(c, {pointer, i8, i8, i32, pointer, i64, i64, i32}, "rml_memory");
   parameter = llvm::StructType::create(c, {pointer, i8, i32, pointer, i64, i64, i32}, "rml_parameter");
   watch = llvm::StructType::create(c, {i32, i32, site}, "rml_watch");
-  program =
-      llvm::StructType::create(c, {i32,     pointer, pointer, i32, i32,     i32,     i32,     pointer, pointer, pointer,
-                                   pointer, i32,     i32,     i32, i32,     i32,     i32,     i32,     pointer, pointer,
-                                   pointer, pointer, i64,     i64, pointer, pointer, pointer, pointer, pointer},
-                               "rml_program");
+  queue = llvm::StructType::create(c, {i32, i64, i64, i32, pointer}, "rml_queue");
+  task = llvm::StructType::create(c,
+                                  {pointer, site, i8, i8, i32, i32, i32, i32, pointer, pointer, pointer, pointer, i64,
+                                   i64, i64, i64, pointer, pointer, pointer},
+                                  "rml_task");
+  network =
+      llvm::StructType::create(c, {i32, i32, pointer, pointer, i32, i32, pointer, pointer, pointer}, "rml_network");
+  program = llvm::StructType::create(
+      c, {i32,     pointer, pointer, i32, i32,     i32,     i32,     pointer, pointer, pointer,
+          pointer, i32,     i32,     i32, i32,     i32,     i32,     i32,     pointer, pointer,
+          pointer, pointer, i64,     i64, pointer, pointer, pointer, pointer, pointer, pointer},
+      "rml_program");
 }
 
 }  // namespace rml::codegen

@@ -56,7 +56,7 @@ enum Header : unsigned {
 }  // namespace field
 
 struct AbiTypes {
-  llvm::StructType *header, *port, *site, *cut, *memory, *parameter, *watch, *program;
+  llvm::StructType *header, *port, *site, *cut, *memory, *parameter, *watch, *queue, *task, *network, *program;
   explicit AbiTypes(llvm::LLVMContext&);
 };
 

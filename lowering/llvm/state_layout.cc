@@ -2,9 +2,11 @@
 #include "lowering/llvm/state_layout.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 
 #include "lowering/llvm/ir_types.h"
+#include "runtime/rmlrt.h"
 
 namespace rml::codegen {
 
@@ -19,7 +21,7 @@ std::uint64_t StateLayout::place(std::uint64_t bytes, std::uint64_t align) {
 // forgotten.
 std::uint64_t StateLayout::scratch(std::uint64_t bytes, Lifetime lifetime) {
   std::erase_if(taken_, [&](const Taken& t) { return t.lifetime.to < lifetime.from; });
-  std::uint64_t at = (fixed_bytes + 63) / 64 * 64;
+  std::uint64_t at = scratch_begin_;
   for (const Taken& t : taken_) {
     if (lifetime.to < t.lifetime.from) continue;
     if (at + bytes <= t.begin) break;
@@ -49,6 +51,7 @@ StateLayout::StateLayout(const steps::Program& program, const llvm::DataLayout& 
   place_queues(program);
   place_units(program);
   fixed_bytes = end_;
+  begin_task();
 }
 
 void StateLayout::place_cells(const steps::Program& program) {
@@ -80,6 +83,15 @@ void StateLayout::place_outputs(const steps::Program& program) {
 void StateLayout::place_queues(const steps::Program& program) {
   for (const steps::QueueInfo& queue : program.queues) {
     QueueLayout at{};
+    if (program.network) {
+      at.data = place(sizeof(rml_ring), RML_RING_LINE);
+      at.capacity = at.data + offsetof(rml_ring, capacity);
+      at.pushed = at.data + offsetof(rml_ring, pushed);
+      at.cursors = place(RML_RING_LINE * std::uint64_t{queue.readers}, RML_RING_LINE);
+      at.apart = RML_RING_LINE;
+      queues.push_back(at);
+      continue;
+    }
     at.data = place(8, 8);
     at.capacity = place(8, 8);
     at.pushed = place(8, 8);
@@ -92,6 +104,10 @@ void StateLayout::place_units(const steps::Program& program) {
   arrays.resize(program.arrays.size());
   for (std::size_t u = 0; u < program.units.size(); ++u) {
     UnitLayout at{};
+    if (program.network) {
+      at.header = place(header_bytes, 64);
+      at.pending = place(1, 1);
+    }
     if (!program.straight) at.cycle = place(8, 8);
     if (program.units[u].segmented) {
       at.length = place(8, 8);
@@ -105,6 +121,7 @@ void StateLayout::place_units(const steps::Program& program) {
       }
     }
     units.push_back(at);
+    if (program.network) place(0, 64);
   }
 }
 

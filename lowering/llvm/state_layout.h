@@ -25,9 +25,11 @@ inline constexpr std::int64_t stack_elements = 64;
 inline constexpr std::uint64_t stack_bytes = 16 * 1024;
 
 // A ring: data, capacity (a power of two, in elements), elements pushed so far, and for
-// each reader the number of elements it is done with.
+// each reader the number of elements it is done with. In a network: an rml_ring.
 struct QueueLayout {
   std::uint64_t data, capacity, pushed, cursors;
+  std::uint64_t apart = 8;  // one cursor from the next
+  std::uint64_t cursor(std::uint32_t reader) const { return cursors + apart * reader; }
 };
 struct UnitLayout {
   std::uint64_t cycle;     // instants so far; of units on base: the current cycle
@@ -36,6 +38,9 @@ struct UnitLayout {
   std::uint64_t start;     // cycle at which the segment began
   std::uint64_t arrays;    // records {data, bytes}, one per array of the unit, in order
   std::vector<std::uint32_t> array_ids;
+  // Networks only.
+  std::uint64_t header = 0;   // the task's own
+  std::uint64_t pending = 0;  // a byte: the segment is whole
 };
 
 // In positions of statements, both included; all the time: nothing known.
@@ -61,6 +66,8 @@ struct StateLayout {
   static constexpr std::uint64_t record_bytes = 16;  // of {data, bytes}
   std::uint64_t fixed_bytes = 0;                     // all of the above: what init sets
 
+  // What runs beside others has its own scratch: all functions from here on share what lies behind that of the others.
+  void begin_task() { scratch_begin_ = (end_ + 63) / 64 * 64; }
   // Of the function that is being emitted.
   void begin_function() { taken_.clear(); }
   std::uint64_t scratch(std::uint64_t bytes, Lifetime);
@@ -82,7 +89,7 @@ struct StateLayout {
     Lifetime lifetime;
   };
   std::vector<Taken> taken_;  // by address
-  std::uint64_t cells_end_ = 0, end_ = 0;
+  std::uint64_t cells_end_ = 0, end_ = 0, scratch_begin_ = 0;
 };
 
 }  // namespace rml::codegen

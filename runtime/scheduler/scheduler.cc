@@ -42,12 +42,15 @@ Scheduler::Scheduler(unsigned workers, std::function<void()> when_quiet) : pool_
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-Scheduler::~Scheduler() {
+Scheduler::~Scheduler() { stop(); }
+
+void Scheduler::stop() {
   for (std::size_t k = 0; k < pool_->threads.size(); ++k) pool_->ready.enqueue(nullptr);
   for (std::thread& thread : pool_->threads) thread.join();
+  pool_->threads.clear();
 }
 
-unsigned Scheduler::workers() const { return static_cast<unsigned>(pool_->threads.size()); }
+unsigned Scheduler::workers() const { return static_cast<unsigned>(pool_->own.size()); }
 
 void Scheduler::enqueue(Task& task) {
   if (here.scheduler == this)

@@ -50,6 +50,8 @@ class Scheduler {
   explicit Scheduler(unsigned workers, std::function<void()> when_quiet = {});
   // Runs that have begun end; what is queued is left. Nobody may be inside.
   ~Scheduler();
+  // The same, while the scheduler may still be named.
+  void stop();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 

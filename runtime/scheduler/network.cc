@@ -1,0 +1,448 @@
+// See network.h. A task runs instants until something is missing or its share of time is over. Before it waits it says
+// for what, then looks once more: whoever brings that later finds the note, and wakes it.
+#include "runtime/scheduler/network.h"
+
+#include <algorithm>
+#include <ctime>
+#include <thread>
+
+#include "runtime/failure.h"
+
+namespace rml::rt {
+
+namespace {
+
+constexpr std::uint32_t host = UINT32_MAX;
+constexpr std::uint64_t usual_capacity = 64;
+constexpr std::uint64_t usual_bytes = 1 << 20;  // of a ring
+// About how long a task runs before others hear of it, and before others get its worker.
+constexpr std::int64_t note_after = 10'000, share = 200'000;  // nanoseconds
+
+std::int64_t now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+std::int64_t stamp_of(std::int64_t key) { return key >> RML_KEY_BITS; }
+
+template <class T>
+T& at(void* state, std::uint64_t offset) {
+  return *reinterpret_cast<T*>(static_cast<char*>(state) + offset);
+}
+
+}  // namespace
+
+struct Network::NetworkTask final : Task {
+  NetworkTask(Network& of, std::uint32_t number) : network(of), info(of.network_.tasks[number]), index(number) {}
+
+  Next run(unsigned worker) override;
+  bool instant();
+  std::int32_t missing(std::int64_t& stamp);
+  bool has_room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements);
+  bool make_room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements);
+  void fail(std::int64_t at) {
+    failed = true;
+    network.fail(index, at);
+  }
+  bool pending() const { return info.end != nullptr && at<std::uint8_t>(network.state_, info.pending) != 0; }
+  std::int64_t length() const { return at<std::int64_t>(network.state_, info.length); }
+  void note();
+  std::int64_t instants() const {
+    return std::atomic_ref<std::int64_t>(at<std::int64_t>(network.state_, info.cycle)).load(std::memory_order_acquire);
+  }
+
+  Network& network;
+  const rml_task& info;
+  const std::uint32_t index;
+  bool failed = false, begun = false;
+  std::int64_t last_stamp = 0;
+  std::int64_t between_notes = 1;  // instants
+  alignas(64) Waiting waits;
+  std::atomic<std::int64_t> stamp{0};  // no later instant has an earlier one
+};
+
+// ---- a task ----------------------------------------------------------------------------------
+
+bool Network::NetworkTask::has_room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements) {
+  for (std::uint32_t k = 0; k < count; ++k) {
+    if (network.rings_[queues[k]].has_room(elements)) continue;
+    waits.room.store(queues[k]);
+    return false;
+  }
+  return true;
+}
+
+bool Network::NetworkTask::make_room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements) {
+  rml_header& own = at<rml_header>(network.state_, info.header);
+  for (std::uint32_t k = 0; k < count; ++k) {
+    NetworkRing& ring = network.rings_[queues[k]];
+    if (ring.make_room(elements, own)) continue;
+    own.fault = RML_FAULT_MEMORY;
+    own.site = UINT32_MAX;
+    own.fault_cycle = info.base != 0 ? instants() : last_stamp;
+    own.value = static_cast<std::int64_t>(ring.refused());
+    return false;
+  }
+  return true;
+}
+
+// 0: an instant may run, which has this stamp; otherwise what it waits for.
+std::int32_t Network::NetworkTask::missing(std::int64_t& stamp_of_instant) {
+  stamp_of_instant = last_stamp;
+  if (pending()) return has_room(info.ends, info.n_ends, length()) ? 0 : waits_room;
+  std::int64_t key = 0;
+  if (const std::int32_t code = info.ready(network.state_, &key); code != 0) return code;
+  stamp_of_instant = std::max(last_stamp, rml::rt::stamp_of(key));
+  if (!network.may_run(stamp_of_instant, index)) return RML_WAITS_EVER;
+  return has_room(info.writes, info.n_writes, 1) ? 0 : waits_room;
+}
+
+// False: nothing ran, and it is noted why.
+bool Network::NetworkTask::instant() {
+  std::int64_t next = 0;
+  std::int32_t code = missing(next);
+  while (code != 0) {
+    waits.on.store(code);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const std::int32_t again = missing(next);
+    if (again == code) return false;
+    code = again;
+  }
+  if (waits.on.load(std::memory_order_relaxed) != 0) waits.on.store(0, std::memory_order_relaxed);
+  const bool ends = pending();
+  const bool room = ends ? make_room(info.ends, info.n_ends, length()) : make_room(info.writes, info.n_writes, 1);
+  last_stamp = next;
+  if (stamp.load(std::memory_order_relaxed) != next) stamp.store(next, std::memory_order_release);
+  at<rml_header>(network.state_, info.header).pushed = next;
+  if (!room || (ends ? info.end(network.state_) : info.step(network.state_)) != RML_OK) {
+    fail(next);
+    return false;
+  }
+  if (!begun) {
+    begun = true;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (const std::uint32_t f : network.followers_[index]) network.scheduler_->wake(*network.tasks_[f]);
+  }
+  return true;
+}
+
+// Tells those who wait for what has come, or gone.
+void Network::NetworkTask::note() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (std::uint32_t k = 0; k < info.n_writes; ++k) network.wake_readers(info.writes[k]);
+  for (std::uint32_t k = 0; k < info.n_ends; ++k) network.wake_readers(info.ends[k]);
+  for (std::uint32_t k = 0; k < info.n_reads; ++k) network.wake_writer(info.reads[k]);
+  if (network.out_.on.load(std::memory_order_relaxed) == waits_frontier) network.signal();
+}
+
+// Short instants are told of several at a time: waking takes longer than they do.
+Task::Next Network::NetworkTask::run(unsigned) {
+  const std::int64_t begin = now();
+  std::int64_t last = begin, done = 0;
+  while (!failed && !network.cancelled_.load(std::memory_order_relaxed)) {
+    std::int64_t count = 0;
+    while (count < between_notes && instant()) ++count;
+    if (count > 0) note();
+    done += count;
+    const std::int64_t time = now();
+    if (count < between_notes) return Next::wait;
+    between_notes = std::clamp<std::int64_t>(count * note_after / std::max<std::int64_t>(time - last, 1), 1, 1024);
+    last = time;
+    if (time - begin > share) return Next::again;
+  }
+  return Next::wait;
+}
+
+// ---- the network -----------------------------------------------------------------------------
+
+Network::Network(const rml_program& program, void* state, const NetworkOptions& options)
+    : program_(program), network_(*program.network), state_(state) {
+  rml_header& memory = header();
+  for (std::uint32_t q = 0; q < network_.n_queues; ++q) {
+    const rml_queue& queue = network_.queues[q];
+    const std::uint64_t by_size = std::clamp<std::uint64_t>(usual_bytes / queue.element_bytes, 2, usual_capacity);
+    rings_.emplace_back(queue, program.memories[queue.memory].count, state,
+                        options.capacity > 0 ? options.capacity : by_size);
+  }
+  followers_.resize(network_.n_tasks);
+  for (std::uint32_t t = 0; t < network_.n_tasks; ++t) {
+    const rml_task& task = network_.tasks[t];
+    rml_header& own = at<rml_header>(state, task.header);
+    own.seed = memory.seed;
+    own.horizon = memory.horizon;
+    own.grow = memory.grow;
+    own.context = memory.context;
+    tasks_.push_back(std::make_unique<NetworkTask>(*this, t));
+    if (task.base != 0) paced_.push_back(t);
+    if (task.can_fail != 0) fallible_.push_back(t);
+    for (std::uint32_t k = 0; k < task.n_after; ++k) followers_[task.after[k]].push_back(t);
+  }
+  for (NetworkRing& ring : rings_) {
+    if (ring.adopt(memory)) continue;
+    for (NetworkRing& other : rings_) other.release(memory);
+    throw Failure(std::string(program.source) + ": no memory for the rings of the network of '" + program.name + "'");
+  }
+  const unsigned processors = std::max(std::thread::hardware_concurrency(), 1u);
+  scheduler_ = std::make_unique<Scheduler>(options.workers > 0 ? options.workers : processors, [this] { quiet(); });
+  scheduler_->enter();
+  for (const auto& task : tasks_) scheduler_->wake(*task);
+  scheduler_->leave();
+}
+
+Network::~Network() {
+  cancel();
+  scheduler_->stop();
+  for (NetworkRing& ring : rings_) ring.release(header());
+}
+
+void Network::wake_readers(std::uint32_t queue) {
+  const rml_queue& info = network_.queues[queue];
+  const auto code = static_cast<std::int32_t>(queue + 1);
+  for (std::uint32_t r = 0; r < program_.memories[info.memory].count; ++r) {
+    if (info.readers[r] == host) {
+      if (out_.on.load(std::memory_order_relaxed) == code) signal();
+    } else if (NetworkTask& reader = *tasks_[info.readers[r]];
+               reader.waits.on.load(std::memory_order_relaxed) == code) {
+      scheduler_->wake(reader);
+    }
+  }
+}
+
+void Network::wake_writer(std::uint32_t queue) {
+  const auto waits = [&](const Waiting& w) {
+    return w.on.load(std::memory_order_relaxed) == waits_room && w.room.load(std::memory_order_relaxed) == queue;
+  };
+  const std::uint32_t writer = network_.queues[queue].writer;
+  if (writer == host) {
+    if (waits(in_)) signal();
+  } else if (NetworkTask& task = *tasks_[writer]; waits(task.waits)) {
+    scheduler_->wake(task);
+  }
+}
+
+void Network::signal() {
+  changes_.fetch_add(1);
+  if (sleepers_.load() > 0) changes_.notify_all();
+}
+
+bool Network::may_run(std::int64_t stamp, std::uint32_t task) const {
+  const std::int64_t limit = limit_.load(std::memory_order_relaxed);
+  return limit == no_limit || ((stamp << RML_KEY_BITS) | (task + 1)) < limit;
+}
+
+void Network::fail(std::uint32_t task, std::int64_t stamp) {
+  const std::lock_guard lock(mutex_);
+  limit_.store(std::min(limit_.load(), (stamp << RML_KEY_BITS) | (task + 1)));
+  failures_.push_back(task);
+  signal();
+}
+
+// ---- when nothing runs -----------------------------------------------------------------------
+
+// Of a ring that is full: whether its slowest reader waits for something else than room.
+bool Network::stuck_behind(std::uint32_t queue) const {
+  const std::uint32_t reader = network_.queues[queue].readers[rings_[queue].slowest_reader()];
+  if (reader == host) return out_.on.load() != 0;
+  return tasks_[reader]->waits.on.load() != waits_room;
+}
+
+// False: nobody waits for room.
+bool Network::raise_limits(std::vector<std::uint32_t>& raised) {
+  std::vector<std::uint32_t> full;
+  for (const auto& task : tasks_)
+    if (!task->failed && task->waits.on.load() == waits_room) full.push_back(task->waits.room.load());
+  if (in_.on.load() == waits_room) full.push_back(in_.room.load());
+  if (full.empty()) return false;
+  for (const std::uint32_t q : full)
+    if (stuck_behind(q)) raised.push_back(q);
+  if (raised.empty()) {
+    // The host has rows to take, or all of a circle is full.
+    const bool waits_for_host = std::ranges::any_of(
+        full, [&](std::uint32_t q) { return network_.queues[q].readers[rings_[q].slowest_reader()] == host; });
+    if (waits_for_host) return true;
+    raised.push_back(*std::ranges::min_element(full, {}, [&](std::uint32_t q) { return rings_[q].limit(); }));
+  }
+  for (const std::uint32_t q : raised) rings_[q].raise_limit();
+  return true;
+}
+
+void Network::quiet() {
+  std::vector<std::uint32_t> raised;
+  bool changed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t cycles = pushed().load();
+    if (!scheduler_->quiet() || cancelled_.load()) return;
+    const bool unfinished = raise_limits(raised);
+    const bool gate = unfinished && out_.on.load() == waits_frontier;
+    changed = (!unfinished && settled_.exchange(cycles) != cycles) || gate_.exchange(gate) != gate;
+  }
+  for (const std::uint32_t q : raised) wake_writer(q);
+  if (changed || !raised.empty()) signal();
+}
+
+// ---- the host --------------------------------------------------------------------------------
+
+// If not, it is noted why.
+bool Network::may_push() {
+  const auto missing = [&] {
+    if (gate_.load()) return waits_gate;
+    for (std::uint32_t k = 0; k < network_.n_inputs; ++k) {
+      if (rings_[network_.inputs[k]].has_room(1)) continue;
+      in_.room.store(network_.inputs[k]);
+      return waits_room;
+    }
+    return std::int32_t{0};
+  };
+  std::int32_t code = missing();
+  while (code != 0) {
+    in_.on.store(code);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const std::int32_t again = missing();
+    if (again == code) return false;
+    code = again;
+  }
+  in_.on.store(0);
+  return true;
+}
+
+Network::Taken Network::try_push(const void* const* in, const std::uint8_t* present) {
+  if (failed() || cancelled_.load()) {
+    in_.on.store(0);  // it waits for nothing any more
+    return Taken::failed;
+  }
+  if (!may_push()) return Taken::full;
+  rml_header& memory = header();
+  scheduler_->enter();  // it is not quiet before all have heard of the cycle
+  Taken taken = Taken::yes;
+  for (std::uint32_t k = 0; k < network_.n_inputs && taken == Taken::yes; ++k)
+    if (!rings_[network_.inputs[k]].make_room(1, memory)) taken = Taken::failed;
+  if (taken == Taken::yes) {
+    program_.push(state_, in, present);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (std::uint32_t k = 0; k < network_.n_inputs; ++k) wake_readers(network_.inputs[k]);
+    for (const std::uint32_t t : paced_)
+      if (tasks_[t]->waits.on.load(std::memory_order_relaxed) == RML_WAITS_CYCLE) scheduler_->wake(*tasks_[t]);
+    if (out_.on.load(std::memory_order_relaxed) == RML_WAITS_CYCLE) signal();
+  }
+  scheduler_->leave();
+  if (taken == Taken::failed)
+    throw Failure(std::string(program_.source) + ": no memory for the inputs of '" + program_.name + "'");
+  return taken;
+}
+
+bool Network::push(const void* const* in, const std::uint8_t* present) {
+  for (;;) {
+    const std::uint32_t seen = changes();
+    const Taken taken = try_push(in, present);
+    if (taken != Taken::full) return taken == Taken::yes;
+    wait(seen);
+  }
+}
+
+void Network::close() {
+  closed_.store(true);
+  if (scheduler_->quiet()) quiet();
+  signal();
+}
+
+// No instant to come has an earlier stamp.
+std::int64_t Network::frontier() const {
+  std::int64_t least = INT64_MAX;
+  for (const std::uint32_t t : fallible_) {
+    const NetworkTask& task = *tasks_[t];
+    least = std::min(least, std::max(task.stamp.load(std::memory_order_acquire),
+                                     task.info.base != 0 ? task.instants() : std::int64_t{0}));
+  }
+  return std::max(least, settled_.load());
+}
+
+bool Network::may_go_out(std::int64_t key, std::int64_t row) {
+  const std::int64_t stamp = stamp_of(key);
+  const auto before_limit = [&] {
+    const std::int64_t limit = limit_.load();
+    return limit == no_limit || (key < limit && row < stamp_of(limit));
+  };
+  if (stamp < frontier_) return before_limit();
+  frontier_ = frontier();
+  return stamp < frontier_ && before_limit();
+}
+
+Network::Row Network::try_pop(void* const* out, std::uint8_t* present) {
+  for (bool noted = false;; noted = true) {
+    const bool over = (closed_.load() || failed()) && settled_.load() == pushed().load();
+    std::int64_t key = 0;
+    std::int32_t code = network_.ready(state_, &key);
+    if (code == 0 && may_go_out(key, header().popped)) {
+      out_.on.store(0);
+      program_.pop(state_, out, present);
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      for (std::uint32_t k = 0; k < network_.n_outputs; ++k) wake_writer(network_.outputs[k]);
+      return Row::there;
+    }
+    if (over) return Row::ended;
+    if (noted) return Row::none;
+    out_.on.store(code == 0 ? waits_frontier : code);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+}
+
+bool Network::pop(void* const* out, std::uint8_t* present) {
+  for (;;) {
+    const std::uint32_t seen = changes();
+    const Row row = try_pop(out, present);
+    if (row != Row::none) return row == Row::there;
+    if (cancelled_.load()) return false;
+    wait(seen);
+  }
+}
+
+// What the host waits for may be what makes it quiet: nobody else would look.
+void Network::wait(std::uint32_t seen) {
+  if (scheduler_->quiet()) quiet();
+  sleepers_.fetch_add(1);
+  changes_.wait(seen);
+  sleepers_.fetch_sub(1);
+}
+
+void Network::settle() {
+  for (;;) {
+    const std::uint32_t seen = changes();
+    if (settled_.load() == pushed().load() || cancelled_.load()) return;
+    wait(seen);
+  }
+}
+
+void Network::cancel() {
+  cancelled_.store(true);
+  signal();
+}
+
+std::vector<std::uint32_t> Network::failures() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint32_t> all = failures_;
+  std::ranges::sort(all, {}, [&](std::uint32_t t) { return std::pair(tasks_[t]->last_stamp, t); });
+  return all;
+}
+
+void Network::report() {
+  rml_header& all = header();
+  all.segments = all.longest_segment = 0;
+  for (std::uint32_t t = 0; t < network_.n_tasks; ++t) {
+    const rml_header& own = at<rml_header>(state_, network_.tasks[t].header);
+    all.segments += own.segments;
+    all.longest_segment = std::max(all.longest_segment, own.longest_segment);
+  }
+  const std::vector<std::uint32_t> failed = failures();
+  if (failed.empty()) return;
+  const rml_header& first = at<rml_header>(state_, network_.tasks[failed[0]].header);
+  all.pushed = stamp_of(limit_.load());
+  all.fault = first.fault;
+  all.site = first.site;
+  all.fault_cycle = first.fault_cycle;
+  all.value = first.value;
+  all.bound = first.bound;
+}
+
+}  // namespace rml::rt
