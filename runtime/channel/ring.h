@@ -1,0 +1,297 @@
+// Rings: bounded queues between one thread that writes and one that reads, in the order written.
+//
+// Ring never waits and takes no lock. The elements between two counters are there: the producer alone moves `written`,
+// the consumer alone `read`, both only up. Each keeps a copy of the other's counter and looks at the counter itself,
+// which costs a cache line's journey, only when the copy says full or empty. Nothing is allocated after construction;
+// elements need only be movable.
+//
+// BlockingRing waits, and can be closed: what the threads that read and write a program's files hand over with.
+//
+// Both must outlive the calls of both threads.
+#ifndef RML_RUNTIME_CHANNEL_RING_H
+#define RML_RUNTIME_CHANNEL_RING_H
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/channel/futex.h"
+
+namespace rml {
+
+template <typename T>
+class Ring {
+ public:
+  static_assert(std::is_nothrow_destructible_v<T> && std::is_move_constructible_v<T>);
+
+  // Room for exactly `capacity` elements, at least 1.
+  explicit Ring(std::size_t capacity) : capacity_(checked(capacity)), mask_(std::bit_ceil(capacity) - 1) {
+    slots_ = std::allocator<T>().allocate(mask_ + 1);
+  }
+  ~Ring() {
+    const std::size_t written = producer_.written.load(std::memory_order_acquire);
+    for (std::size_t k = consumer_.read.load(std::memory_order_acquire); k != written; ++k) std::destroy_at(slot(k));
+    std::allocator<T>().deallocate(slots_, mask_ + 1);
+  }
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
+  std::size_t capacity() const { return capacity_; }
+
+  // Exact for producer and consumer if the other one rests; otherwise it has been true a moment ago, about.
+  std::size_t size() const {
+    const std::size_t read = consumer_.read.load(std::memory_order_acquire);
+    const std::size_t written = producer_.written.load(std::memory_order_acquire);
+    return std::min(written - read, capacity_);
+  }
+  bool empty() const { return size() == 0; }
+
+  // ---- The producer's. ----
+
+  bool has_room() { return room(producer_.written.load(std::memory_order_relaxed), 1) > 0; }
+
+  // False, and nothing is moved, if it is full.
+  bool try_push(T&& value) { return try_emplace(std::move(value)); }
+  bool try_push(const T& value) { return try_emplace(value); }
+
+  template <typename... Arguments>
+  bool try_emplace(Arguments&&... arguments) {
+    const std::size_t written = producer_.written.load(std::memory_order_relaxed);
+    if (room(written, 1) == 0) return false;
+    std::construct_at(slot(written), std::forward<Arguments>(arguments)...);
+    producer_.written.store(written + 1, std::memory_order_release);
+    return true;
+  }
+
+  // Moves the first elements of a span in, as many as there is room for, seen by the consumer at once; how many.
+  std::size_t try_push_n(std::span<T> values) {
+    const std::size_t written = producer_.written.load(std::memory_order_relaxed);
+    const std::size_t count = std::min(values.size(), room(written, values.size()));
+    Unfinished unfinished{this, written};
+    for (; unfinished.end - written < count; ++unfinished.end) {
+      std::construct_at(slot(unfinished.end), std::move(values[unfinished.end - written]));
+    }
+    producer_.written.store(written + count, std::memory_order_release);
+    unfinished.begin = unfinished.end;
+    return count;
+  }
+
+  // Adjoining free slots, none if it is full, to be written in place; commit makes the first n of them elements.
+  std::span<T> writable()
+    requires std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T>
+  {
+    const std::size_t written = producer_.written.load(std::memory_order_relaxed);
+    return {slot(written), std::min(room(written, capacity_), mask_ + 1 - (written & mask_))};
+  }
+  void commit(std::size_t n)
+    requires std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T>
+  {
+    const std::size_t written = producer_.written.load(std::memory_order_relaxed);
+    producer_.written.store(written + n, std::memory_order_release);
+  }
+
+  // ---- The consumer's. ----
+
+  bool has_element() { return there(consumer_.read.load(std::memory_order_relaxed), 1) > 0; }
+
+  bool try_pop(T& value)
+    requires std::is_move_assignable_v<T>
+  {
+    const std::size_t read = consumer_.read.load(std::memory_order_relaxed);
+    if (there(read, 1) == 0) return false;
+    value = std::move(*slot(read));
+    remove(read, 1);
+    return true;
+  }
+
+  std::optional<T> try_pop() {
+    const std::size_t read = consumer_.read.load(std::memory_order_relaxed);
+    if (there(read, 1) == 0) return std::nullopt;
+    std::optional<T> value(std::move(*slot(read)));
+    remove(read, 1);
+    return value;
+  }
+
+  // The oldest elements that adjoin, none if it is empty, to be looked at or moved from in place; consume removes the
+  // first n of them.
+  std::span<T> readable() {
+    const std::size_t read = consumer_.read.load(std::memory_order_relaxed);
+    return {slot(read), std::min(there(read, capacity_), mask_ + 1 - (read & mask_))};
+  }
+  void consume(std::size_t n) { remove(consumer_.read.load(std::memory_order_relaxed), n); }
+
+ private:
+  // Two lines: processors fetch them in pairs.
+  static constexpr std::size_t apart = 128;
+
+  struct alignas(apart) Producer {
+    std::atomic<std::size_t> written{0};
+    std::size_t read = 0;  // what it last saw of the consumer's
+  };
+  struct alignas(apart) Consumer {
+    std::atomic<std::size_t> read{0};
+    std::size_t written = 0;
+  };
+  // Elements moved in that nobody sees, since moving the next one threw.
+  struct Unfinished {
+    Ring* ring;
+    std::size_t begin, end = begin;
+    ~Unfinished() {
+      for (; begin != end; ++begin) std::destroy_at(ring->slot(begin));
+    }
+  };
+
+  static std::size_t checked(std::size_t capacity) {
+    if (capacity == 0) throw std::invalid_argument("a ring has a capacity of at least 1");
+    if (capacity > std::numeric_limits<std::size_t>::max() / 4 / sizeof(T)) throw std::bad_alloc();
+    return capacity;
+  }
+
+  T* slot(std::size_t k) const { return slots_ + (k & mask_); }
+
+  std::size_t room(std::size_t written, std::size_t wanted) {
+    if (capacity_ - (written - producer_.read) < wanted) {
+      producer_.read = consumer_.read.load(std::memory_order_acquire);
+    }
+    return capacity_ - (written - producer_.read);
+  }
+
+  std::size_t there(std::size_t read, std::size_t wanted) {
+    if (consumer_.written - read < wanted) consumer_.written = producer_.written.load(std::memory_order_acquire);
+    return consumer_.written - read;
+  }
+
+  void remove(std::size_t read, std::size_t n) {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      for (std::size_t k = 0; k < n; ++k) std::destroy_at(slot(read + k));
+    }
+    consumer_.read.store(read + n, std::memory_order_release);
+  }
+
+  const std::size_t capacity_, mask_;  // the number of slots is a power of 2, and may be more than the capacity
+  T* slots_ = nullptr;
+  Producer producer_;
+  Consumer consumer_;
+};
+
+template <typename T>
+class BlockingRing {
+ public:
+  explicit BlockingRing(std::size_t capacity) : ring_(capacity) {}
+
+  std::size_t capacity() const { return ring_.capacity(); }
+  std::size_t size() const { return ring_.size(); }
+
+  // Either side's, or anyone's, any number of times. Pushes fail from then on; what is in it can still be taken.
+  // Nothing is lost if the producer closes it; of a push at the same time as another's close it is open whether it is
+  // seen.
+  void close() {
+    closed_.store(true, std::memory_order_release);
+    not_empty_.ring();
+    not_full_.ring();
+  }
+  bool closed() const { return closed_.load(std::memory_order_acquire); }
+
+  // ---- The producer's: false, and nothing is moved, if it is closed, or a stop is asked for while it is full. ----
+
+  bool push(T&& value, const std::stop_token& stop = {}) {
+    if (closed()) return false;
+    while (!ring_.try_push(std::move(value))) {
+      if (!wait_for_room(stop)) return false;
+    }
+    not_empty_.ring();
+    return true;
+  }
+  bool push(const T& value, const std::stop_token& stop = {}) { return push(T(value), stop); }
+
+  // False as well if it is full.
+  bool try_push(T&& value) {
+    if (closed() || !ring_.try_push(std::move(value))) return false;
+    not_empty_.ring();
+    return true;
+  }
+
+  // Moves all in, in as few steps as there is room for. How many: all, if there is no close or stop.
+  std::size_t push_n(std::span<T> values, const std::stop_token& stop = {}) {
+    std::size_t done = 0;
+    while (done < values.size() && !closed()) {
+      const std::size_t count = ring_.try_push_n(values.subspan(done));
+      if (count > 0) not_empty_.ring();
+      done += count;
+      if (count == 0 && !wait_for_room(stop)) break;
+    }
+    return done;
+  }
+
+  // As of Ring, but waits for at least one; none: closed or stopped.
+  std::span<T> writable(const std::stop_token& stop = {}) {
+    while (!closed()) {
+      if (const std::span<T> slots = ring_.writable(); !slots.empty()) return slots;
+      if (!wait_for_room(stop)) break;
+    }
+    return {};
+  }
+  void commit(std::size_t n) {
+    ring_.commit(n);
+    not_empty_.ring();
+  }
+
+  // ---- The consumer's: nothing, if it is closed and empty, or a stop is asked for while it is empty. ----
+
+  std::optional<T> pop(const std::stop_token& stop = {}) {
+    if (!wait_for_element(stop)) return std::nullopt;
+    std::optional<T> value = ring_.try_pop();
+    not_full_.ring();
+    return value;
+  }
+
+  // Nothing as well if it is empty.
+  std::optional<T> try_pop() {
+    std::optional<T> value = ring_.try_pop();
+    if (value) not_full_.ring();
+    return value;
+  }
+
+  std::span<T> readable(const std::stop_token& stop = {}) {
+    if (!wait_for_element(stop)) return {};
+    return ring_.readable();
+  }
+  void consume(std::size_t n) {
+    ring_.consume(n);
+    not_full_.ring();
+  }
+
+ private:
+  // False: it is closed, or full and stopped.
+  bool wait_for_room(const std::stop_token& stop) {
+    not_full_.wait([this] { return closed() || ring_.has_room(); }, stop);
+    return !closed() && ring_.has_room();
+  }
+
+  // The elements are looked for again once it is seen to be closed: they may have come just before.
+  bool wait_for_element(const std::stop_token& stop) {
+    if (ring_.has_element()) return true;
+    not_empty_.wait([this] { return ring_.has_element() || closed(); }, stop);
+    return ring_.has_element();
+  }
+
+  Ring<T> ring_;
+  std::atomic<bool> closed_{false};
+  // Each on a line of its own: the side that rings looks at it each time, the one that waits seldom.
+  alignas(128) Doorbell not_empty_;
+  alignas(128) Doorbell not_full_;
+};
+
+}  // namespace rml
+
+#endif
