@@ -90,6 +90,10 @@ int build(Session& session, const BuildRequest& request) {
     std::cerr << "rmlc: --watch goes with programs, not with --emit " << request.emit << "\n";
     return exit_usage;
   }
+  if (c.options.grain != Grain::none && (request.emit == "lib" || request.emit == "header")) {
+    std::cerr << "rmlc: --parallel goes with programs, not with --emit " << request.emit << "\n";
+    return exit_usage;
+  }
   const auto lowered = compile(c, request.file);
   if (!lowered || !can_link(c, request)) return exit_fault;
   EmitOptions options;

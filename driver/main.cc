@@ -91,10 +91,21 @@ void add_back_options(CLI::App* app, CommandLine& line) {
       ->type_name("N");
   app->add_option("--work-of-thread", target.work_of_thread, "nanoseconds that are worth a thread")->group("");
   app->add_option("--part", target.part, "statements of a function")->check(CLI::PositiveNumber)->group("");
+  app->add_flag_callback(
+      "--parallel",
+      [&line] {
+        rml::Grain& grain = line.session.compilation.options.grain;
+        if (grain == rml::Grain::none) grain = rml::Grain::pass;
+      },
+      "a network of tasks that run side by side (--workers of the program)");
   app->add_option_function<std::string>(
-         "--parallel", [&line](const std::string&) { line.not_available = "--parallel"; }, "not available yet")
-      ->expected(0, 1)
-      ->group("");
+         "--grain",
+         [&line](const std::string& grain) {
+           line.session.compilation.options.grain = grain == "op" ? rml::Grain::op : rml::Grain::pass;
+         },
+         "what is a task: pass (default), a unit of the schedule, or op, an equation; implies --parallel")
+      ->check(CLI::IsMember({"pass", "op"}))
+      ->type_name("G");
 }
 
 void add_libraries(CLI::App* app, std::vector<std::string>& libraries) {
@@ -148,8 +159,8 @@ void add_run(CLI::App& app, CommandLine& line) {
   add_file(sub, line.run.file);
   add_front_options(sub, line);
   add_back_options(sub, line);
-  sub->add_option("--engine", line.engine, "compiled (default) or reference")
-      ->check(CLI::IsMember({"compiled", "reference"}));
+  sub->add_option("--engine", line.engine, "compiled (default), reference, or channels: as with --parallel")
+      ->check(CLI::IsMember({"compiled", "reference", "channels"}));
   sub->add_option("--horizon", line.run.horizon, "longest segment allowed, in cycles")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
@@ -159,6 +170,8 @@ void add_run(CLI::App& app, CommandLine& line) {
   sub->callback([&line, sub] {
     line.run.program_arguments = sub->remaining();
     line.run.engine = line.engine == "reference" ? rml::Engine::reference : rml::Engine::compiled;
+    rml::Grain& grain = line.session.compilation.options.grain;
+    if (line.engine == "channels" && grain == rml::Grain::none) grain = rml::Grain::pass;
     line.command = [&line](Session& s) { return rml::run(s, line.run); };
   });
 }

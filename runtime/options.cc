@@ -7,6 +7,7 @@
 
 #include "runtime/failure.h"
 #include "runtime/monitor/pattern.h"
+#include "runtime/parallel.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/spelling.h"
 
@@ -118,6 +119,18 @@ Failure wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
+// What looks at the state between two cycles: the tasks of a network are at different ones.
+void refuse_for_networks(const Options& options, const std::string& on_nan) {
+  const auto refuse = [](const char* option) {
+    throw Failure(
+        std::string(option) + ": not for a network of tasks, which are at different cycles; build without --parallel",
+        exit_usage);
+  };
+  if (options.save_every > 0) refuse("--save-every");
+  if (!on_nan.empty()) refuse("--on-nan");
+  if (!options.profile.empty()) refuse("--profile");
+}
+
 Options parse_options(const rml_program& program, int argc, const char* const* argv) {
   Options options;
   std::string progress = "auto", on_nan;
@@ -168,6 +181,15 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   app.add_option("--threads", options.threads, "at most so many (default: as many as the program was built for)")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
+  if (program.network != nullptr) {
+    app.add_option("--workers", options.workers, "threads that run the tasks (default: as many as processors)")
+        ->check(CLI::Range(1u, RML_MOST_THREADS))
+        ->type_name("N");
+    app.add_option("--capacity", options.capacity,
+                   "elements that may wait between two tasks before the first one does (default: by their size)")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30))
+        ->type_name("N");
+  }
   app.add_flag("--stats", options.stats, "time, memory and segment figures on stderr");
   app.add_option("--profile", options.profile, "where the time goes, as a trace for ui.perfetto.dev")
       ->type_name("FILE");
@@ -188,6 +210,7 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
                       (program.threads > 1 ? std::to_string(program.threads) + " threads" : "one thread") +
                       "; give --threads to rmlc build",
                   exit_usage);
+  if (program.network != nullptr) refuse_for_networks(options, on_nan);
   if (options.save_every > 0 && options.save.empty() && options.resume.empty())
     throw Failure("--save-every: give the file to save to, --save FILE or --resume FILE", exit_usage);
   if (!options.watch_file.empty() && watch.empty())

@@ -5,10 +5,13 @@
 #include "runtime/run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
+#include <exception>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "runtime/checkpoint/checkpoint.h"
@@ -21,6 +24,7 @@
 #include "runtime/monitor/profile.h"
 #include "runtime/program_state.h"
 #include "runtime/progress.h"
+#include "runtime/scheduler/network.h"
 #include "runtime/signals.h"
 #include "runtime/stream_io/endpoints.h"
 
@@ -48,7 +52,7 @@ class Run {
     }
     refuse_overlap(inputs, outputs_);
     check_files(inputs);
-    source_ = open_sources(inputs, in_, [this] { flush(); });
+    source_ = open_sources(inputs, in_, [this] { before_reading_blocks(); });
   }
 
   int execute();
@@ -62,7 +66,13 @@ class Run {
   void settle();
   void save();
   // False at the end of the input, at --cycles and after a signal.
+  bool next_inputs();
   bool cycle();
+  // A network: all of its cycles. One thread reads and pushes, this one pops and writes.
+  void run_network();
+  void feed();
+  void before_reading_blocks();
+  void take_row();
   void drain();
   void finish();
   void flush() {
@@ -97,6 +107,9 @@ class Run {
   std::unique_ptr<RowSource> source_;
   std::vector<std::unique_ptr<RowSink>> sinks_;
   std::optional<ProgramState> state_;
+  std::optional<Network> network_;
+  std::exception_ptr reading_failed_;       // of the thread that feeds the network
+  std::atomic<bool> reading_waits_{false};  // for the input
   std::optional<Profile> profile_;
   GivenParameters given_;
   RunRecord record_;
@@ -109,8 +122,9 @@ int Run::execute() {
   const Clock::time_point start = Clock::now();
   try {
     begin();
+    if (program_.network != nullptr) run_network();
     try {
-      while (cycle()) progress_.tick(state_->header().pushed, fraction());
+      while (program_.network == nullptr && cycle()) progress_.tick(state_->header().pushed, fraction());
     } catch (const Interrupted&) {
       // The row that was being waited for does not exist: the run ends as after a whole cycle.
     }
@@ -244,12 +258,71 @@ void Run::save() {
   write_whole_file(save_to_, checkpoint.pieces());
 }
 
+bool Run::next_inputs() {
+  if (options_.cycles && state_->header().pushed - record_.first_cycle >= *options_.cycles) return false;
+  return interrupt_signal() == 0 && (!source_ || source_->read());
+}
+
+// A program that waits for row n before it sends row n + 1 gets it.
+void Run::before_reading_blocks() {
+  if (!network_) return flush();
+  network_->announce();
+  reading_waits_.store(true);
+  network_->signal();
+}
+
+// Of the thread that reads.
+void Run::feed() {
+  try {
+    while (next_inputs()) {
+      reading_waits_.store(false);
+      if (!network_->push(in_.const_pointers(), in_.present())) break;
+      if (!save_to_.empty() && source_) record_.input_checksum = in_.checksum(record_.input_checksum);
+    }
+  } catch (const Interrupted&) {
+    // The row that was being waited for does not exist.
+  } catch (...) {
+    reading_failed_ = std::current_exception();
+  }
+  network_->close();
+}
+
+void Run::run_network() {
+  network_.emplace(program_, state_->block(), NetworkOptions{options_.workers, options_.capacity});
+  std::thread reader([this] { feed(); });
+  try {
+    for (;;) {
+      const std::uint32_t seen = network_->changes();
+      const Network::Row row = network_->try_pop(out_.pointers(), out_.present());
+      if (row == Network::Row::ended) break;
+      if (row == Network::Row::there) {
+        take_row();
+        progress_.tick(state_->header().popped, fraction());
+        continue;
+      }
+      if (reading_waits_.exchange(false)) flush();
+      network_->wait(seen);
+    }
+  } catch (...) {
+    network_->cancel();
+    stop_reading(true);
+    reader.join();
+    stop_reading(false);
+    network_.reset();
+    halted_ = true;
+    throw;
+  }
+  reader.join();
+  network_->report();
+  peak_buffer_bytes_ = static_cast<std::int64_t>(network_->bytes());
+  if (reading_failed_) std::rethrow_exception(reading_failed_);
+  if (state_->header().fault != RML_OK) throw Failure(fault_text(program_, state_->header(), nullptr));
+}
+
 bool Run::cycle() {
   rml_header& header = state_->header();
-  if (options_.cycles && header.pushed - record_.first_cycle >= *options_.cycles) return false;
-  if (interrupt_signal() != 0) return false;
   enter(Profile::reading);
-  if (source_ && !source_->read()) return false;
+  if (!next_inputs()) return false;
   enter(Profile::computing);
   const std::int32_t fault = program_.push(state_->block(), in_.const_pointers(), in_.present());
   if (fault != RML_OK) throw Failure(fault_text(program_, header, source_.get()));
@@ -270,20 +343,26 @@ bool Run::cycle() {
 }
 
 void Run::drain() {
+  if (program_.network != nullptr) return;  // it has handed out all it has
   while (!halted_ && program_.pop(state_->block(), out_.pointers(), out_.present()) == 1) {
-    for (std::uint32_t i = 0; i < program_.n_outputs; ++i) {
-      if (program_.outputs[i].always) out_.set_present(i, true);
-    }
-    const std::int64_t cycle = state_->header().popped - 1;
-    if (finite_ && watch_ == nullptr && (watch_ = finite_->in_row()) != nullptr) {
-      watch_cycle_ = cycle;
-      not_finite_ = finite_->text(*watch_, cycle, state_->block());
-      halted_ = options_.on_nan == OnNan::stop;
-      if (halted_) return;
-    }
-    monitors_.row(cycle);
-    for (const auto& sink : sinks_) sink->write();
+    take_row();
+    if (halted_) return;
   }
+}
+
+void Run::take_row() {
+  for (std::uint32_t i = 0; i < program_.n_outputs; ++i) {
+    if (program_.outputs[i].always) out_.set_present(i, true);
+  }
+  const std::int64_t cycle = state_->header().popped - 1;
+  if (finite_ && watch_ == nullptr && (watch_ = finite_->in_row()) != nullptr) {
+    watch_cycle_ = cycle;
+    not_finite_ = finite_->text(*watch_, cycle, state_->block());
+    halted_ = options_.on_nan == OnNan::stop;
+    if (halted_) return;
+  }
+  monitors_.row(cycle);
+  for (const auto& sink : sinks_) sink->write();
 }
 
 // The row of a cycle may come out late, the cells are those of the last one; in one cycle the order

@@ -13,6 +13,10 @@ namespace rml::rt {
 // The signal that asked the run to stop; 0: none.
 int interrupt_signal();
 
+// Reads that wait give up, as after a signal; another thread that reads is to end.
+void stop_reading(bool stop);
+bool reading_stops();
+
 class SignalScope {
  public:
   SignalScope();

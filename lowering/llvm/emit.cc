@@ -47,6 +47,10 @@ std::unique_ptr<CompiledModule> emit(const steps::Program& program, const Source
   state->module->setDataLayout(state->machine->createDataLayout());
   state->module->setPICLevel(llvm::PICLevel::BigPIC);
 
+  if (program.network && state->module->getDataLayout().getPointerSize() != 8) {
+    error = "a network of tasks needs a processor of 64 bits";
+    return nullptr;
+  }
   codegen::Emission module(program, sources, options, *state->module,
                            codegen::target_facts(*state->module, *state->machine));
   try {

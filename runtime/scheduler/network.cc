@@ -13,10 +13,12 @@ namespace rml::rt {
 namespace {
 
 constexpr std::uint32_t host = UINT32_MAX;
-constexpr std::uint64_t usual_capacity = 64;
+constexpr std::uint64_t usual_capacity = 256;
 constexpr std::uint64_t usual_bytes = 1 << 20;  // of a ring
 // About how long a task runs before others hear of it, and before others get its worker.
 constexpr std::int64_t note_after = 10'000, share = 200'000;  // nanoseconds
+// … and the host's cycles are waited for.
+constexpr std::int64_t announce_after = 50'000;
 
 std::int64_t now() {
   timespec t{};
@@ -183,6 +185,7 @@ Network::Network(const rml_program& program, void* state, const NetworkOptions& 
     for (NetworkRing& other : rings_) other.release(memory);
     throw Failure(std::string(program.source) + ": no memory for the rings of the network of '" + program.name + "'");
   }
+  announced_ = memory.pushed;
   const unsigned processors = std::max(std::thread::hardware_concurrency(), 1u);
   scheduler_ = std::make_unique<Scheduler>(options.workers > 0 ? options.workers : processors, [this] { quiet(); });
   scheduler_->enter();
@@ -209,9 +212,11 @@ void Network::wake_readers(std::uint32_t queue) {
   }
 }
 
+// When half of the ring is free: otherwise the two would take turns for every element.
 void Network::wake_writer(std::uint32_t queue) {
   const auto waits = [&](const Waiting& w) {
-    return w.on.load(std::memory_order_relaxed) == waits_room && w.room.load(std::memory_order_relaxed) == queue;
+    return w.on.load(std::memory_order_relaxed) == waits_room && w.room.load(std::memory_order_relaxed) == queue &&
+           rings_[queue].waiting() <= static_cast<std::int64_t>(rings_[queue].limit() / 2);
   };
   const std::uint32_t writer = network_.queues[queue].writer;
   if (writer == host) {
@@ -243,21 +248,41 @@ void Network::fail(std::uint32_t task, std::int64_t stamp) {
 // Of a ring that is full: whether its slowest reader waits for something else than room.
 bool Network::stuck_behind(std::uint32_t queue) const {
   const std::uint32_t reader = network_.queues[queue].readers[rings_[queue].slowest_reader()];
-  if (reader == host) return out_.on.load() != 0;
+  if (reader == host) return host_waits();
   return tasks_[reader]->waits.on.load() != waits_room;
 }
 
+// It may have been told already, but not looked yet.
+bool Network::host_waits() const {
+  const std::int32_t code = out_.on.load();
+  if (code <= 0 || code == RML_WAITS_CYCLE) return code != 0;
+  const rml_queue& queue = network_.queues[code - 1];
+  for (std::uint32_t r = 0; r < program_.memories[queue.memory].count; ++r)
+    if (queue.readers[r] == host && !rings_[static_cast<std::size_t>(code) - 1].is_empty_for(r)) return false;
+  return true;
+}
+
 // False: nobody waits for room.
-bool Network::raise_limits(std::vector<std::uint32_t>& raised) {
+bool Network::raise_limits(std::vector<std::uint32_t>& raised, std::vector<NetworkTask*>& roomy) {
   std::vector<std::uint32_t> full;
+  bool waits = false;
+  const auto look = [&](const Waiting& w, NetworkTask* task) {
+    if (w.on.load() != waits_room) return;
+    waits = true;
+    const NetworkRing& ring = rings_[w.room.load()];
+    if (ring.waiting() >= static_cast<std::int64_t>(ring.limit()) || (task != nullptr && task->pending()))
+      full.push_back(w.room.load());
+    else if (task != nullptr)
+      roomy.push_back(task);
+  };
   for (const auto& task : tasks_)
-    if (!task->failed && task->waits.on.load() == waits_room) full.push_back(task->waits.room.load());
-  if (in_.on.load() == waits_room) full.push_back(in_.room.load());
-  if (full.empty()) return false;
+    if (!task->failed) look(task->waits, task.get());
+  look(in_, nullptr);
+  if (!roomy.empty() || full.empty()) return waits;
   for (const std::uint32_t q : full)
     if (stuck_behind(q)) raised.push_back(q);
   if (raised.empty()) {
-    // The host has rows to take, or all of a circle is full.
+    // The host has rows to take, or all of a circle is full: the smallest of its rings.
     const bool waits_for_host = std::ranges::any_of(
         full, [&](std::uint32_t q) { return network_.queues[q].readers[rings_[q].slowest_reader()] == host; });
     if (waits_for_host) return true;
@@ -269,15 +294,17 @@ bool Network::raise_limits(std::vector<std::uint32_t>& raised) {
 
 void Network::quiet() {
   std::vector<std::uint32_t> raised;
+  std::vector<NetworkTask*> roomy;
   bool changed = false;
   {
     const std::lock_guard lock(mutex_);
     const std::int64_t cycles = pushed().load();
     if (!scheduler_->quiet() || cancelled_.load()) return;
-    const bool unfinished = raise_limits(raised);
+    const bool unfinished = raise_limits(raised, roomy);
     const bool gate = unfinished && out_.on.load() == waits_frontier;
     changed = (!unfinished && settled_.exchange(cycles) != cycles) || gate_.exchange(gate) != gate;
   }
+  for (NetworkTask* task : roomy) scheduler_->wake(*task);
   for (const std::uint32_t q : raised) wake_writer(q);
   if (changed || !raised.empty()) signal();
 }
@@ -313,35 +340,55 @@ Network::Taken Network::try_push(const void* const* in, const std::uint8_t* pres
     return Taken::failed;
   }
   if (!may_push()) return Taken::full;
-  rml_header& memory = header();
-  scheduler_->enter();  // it is not quiet before all have heard of the cycle
-  Taken taken = Taken::yes;
-  for (std::uint32_t k = 0; k < network_.n_inputs && taken == Taken::yes; ++k)
-    if (!rings_[network_.inputs[k]].make_room(1, memory)) taken = Taken::failed;
-  if (taken == Taken::yes) {
-    program_.push(state_, in, present);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    for (std::uint32_t k = 0; k < network_.n_inputs; ++k) wake_readers(network_.inputs[k]);
-    for (const std::uint32_t t : paced_)
-      if (tasks_[t]->waits.on.load(std::memory_order_relaxed) == RML_WAITS_CYCLE) scheduler_->wake(*tasks_[t]);
-    if (out_.on.load(std::memory_order_relaxed) == RML_WAITS_CYCLE) signal();
-  }
-  scheduler_->leave();
-  if (taken == Taken::failed)
-    throw Failure(std::string(program_.source) + ": no memory for the inputs of '" + program_.name + "'");
+  const Taken taken = push_cycle(in, present);
+  announce();
   return taken;
+}
+
+Network::Taken Network::push_cycle(const void* const* in, const std::uint8_t* present) {
+  rml_header& memory = header();
+  for (std::uint32_t k = 0; k < network_.n_inputs; ++k) {
+    if (rings_[network_.inputs[k]].make_room(1, memory)) continue;
+    announce();
+    throw Failure(std::string(program_.source) + ": no memory for the inputs of '" + program_.name + "'");
+  }
+  if (announced_ == memory.pushed) scheduler_->enter();  // it is not quiet before all have heard of the cycle
+  program_.push(state_, in, present);
+  return Taken::yes;
+}
+
+void Network::announce() {
+  if (announced_ == header().pushed) return;
+  announced_ = header().pushed;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (std::uint32_t k = 0; k < network_.n_inputs; ++k) wake_readers(network_.inputs[k]);
+  for (const std::uint32_t t : paced_)
+    if (tasks_[t]->waits.on.load(std::memory_order_relaxed) == RML_WAITS_CYCLE) scheduler_->wake(*tasks_[t]);
+  if (out_.on.load(std::memory_order_relaxed) == RML_WAITS_CYCLE) signal();
+  scheduler_->leave();
 }
 
 bool Network::push(const void* const* in, const std::uint8_t* present) {
   for (;;) {
     const std::uint32_t seen = changes();
-    const Taken taken = try_push(in, present);
-    if (taken != Taken::full) return taken == Taken::yes;
+    if (failed() || cancelled_.load()) {
+      announce();
+      in_.on.store(0);  // it waits for nothing any more
+      return false;
+    }
+    if (may_push()) break;
+    announce();
     wait(seen);
   }
+  push_cycle(in, present);
+  const std::int64_t time = now();
+  if (announced_ + 1 == header().pushed) first_unannounced_ = time;
+  if (time - first_unannounced_ > announce_after) announce();
+  return true;
 }
 
 void Network::close() {
+  announce();
   closed_.store(true);
   if (scheduler_->quiet()) quiet();
   signal();
@@ -417,6 +464,12 @@ void Network::settle() {
 void Network::cancel() {
   cancelled_.store(true);
   signal();
+}
+
+std::uint64_t Network::bytes() const {
+  std::uint64_t sum = 0;
+  for (const NetworkRing& ring : rings_) sum += ring.bytes();
+  return sum;
 }
 
 std::vector<std::uint32_t> Network::failures() const {

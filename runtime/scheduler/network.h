@@ -59,8 +59,10 @@ class Network {
   // ---- the host's one end
   enum class Taken : std::uint8_t { yes, full, failed };  // failed: no further cycle is of use
   Taken try_push(const void* const* in, const std::uint8_t* present);
-  // Waits while it is full. False: failed, or cancelled.
+  // Waits while it is full. False: failed, or cancelled. Tasks hear of several cycles at a time, for which the host
+  // has to say when none comes for a while.
   bool push(const void* const* in, const std::uint8_t* present);
+  void announce();
   // There is no further cycle.
   void close();
 
@@ -75,9 +77,13 @@ class Network {
   void wait(std::uint32_t seen);
   // Waits until all is done that the cycles so far allow: the state may be looked at. Both ends are at rest.
   void settle();
+  // From any thread: whoever waits looks again.
+  void signal();
   // From any thread: push and pop return false at once, tasks end their instant.
   void cancel();
 
+  // Held by the rings. Nothing runs.
+  std::uint64_t bytes() const;
   bool failed() const { return limit_.load() != no_limit; }
   // Once the rows have ended: brings what is counted into the state's header, and after a fault that, with the cycle in
   // which it came up as the number of those that were read.
@@ -96,16 +102,17 @@ class Network {
   rml_header& header() const { return *static_cast<rml_header*>(state_); }
   std::atomic_ref<std::int64_t> pushed() const { return std::atomic_ref<std::int64_t>(header().pushed); }
   bool may_push();
+  Taken push_cycle(const void* const* in, const std::uint8_t* present);
   void quiet();
-  bool raise_limits(std::vector<std::uint32_t>& raised);
+  bool raise_limits(std::vector<std::uint32_t>& raised, std::vector<NetworkTask*>& roomy);
   bool stuck_behind(std::uint32_t queue) const;
+  bool host_waits() const;
   void fail(std::uint32_t task, std::int64_t stamp);
   bool may_run(std::int64_t stamp, std::uint32_t task) const;
   bool may_go_out(std::int64_t key, std::int64_t row);
   std::int64_t frontier() const;
   void wake_readers(std::uint32_t queue);
   void wake_writer(std::uint32_t queue);
-  void signal();
 
   const rml_program& program_;
   const rml_network& network_;
@@ -125,8 +132,9 @@ class Network {
   std::atomic<bool> gate_{false};  // no cycle goes in: a row waits until all is done that those so far allow
   std::atomic<std::uint32_t> changes_{0};
   std::atomic<std::uint32_t> sleepers_{0};
-  std::int64_t frontier_ = 0;  // as it was last; of the popping thread
-  mutable std::mutex mutex_;   // of `quiet` and failures_
+  std::int64_t frontier_ = 0;                           // as it was last; of the popping thread
+  std::int64_t announced_ = 0, first_unannounced_ = 0;  // cycles, time; of the pushing thread
+  mutable std::mutex mutex_;                            // of `quiet` and failures_
   std::vector<std::uint32_t> failures_;
   std::unique_ptr<Scheduler> scheduler_;  // the last member: its threads end first
 };

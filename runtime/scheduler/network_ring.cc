@@ -44,6 +44,10 @@ std::int64_t NetworkRing::waiting() const {
   return std::atomic_ref<std::int64_t>(ring_.pushed).load(std::memory_order_acquire) - slowest();
 }
 
+bool NetworkRing::is_empty_for(std::uint32_t reader) const {
+  return std::atomic_ref<std::int64_t>(ring_.pushed).load() <= cursor(reader).load();
+}
+
 bool NetworkRing::has_room(std::int64_t count) {
   const auto fits = [&] {
     const std::int64_t waits = ring_.pushed - ring_.slowest;

@@ -8,6 +8,7 @@
 // larger than the last one.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -35,13 +36,14 @@ class NetworkRing {
   std::uint64_t refused() const { return refused_; }
 
   // More may wait from now on. Any thread.
-  void raise_limit() { limit_.store(limit_.load() * 2); }
+  void raise_limit() { limit_.store(std::min(limit_.load() * 2, std::uint64_t{1} << 40)); }
   std::uint64_t limit() const { return limit_.load(); }
   std::uint64_t element_bytes() const { return element_bytes_; }
   std::uint64_t bytes() const { return bytes_; }
   // The reader that is furthest behind, by its number. Any thread.
   std::uint32_t slowest_reader() const;
   std::int64_t waiting() const;
+  bool is_empty_for(std::uint32_t reader) const;
   std::uint64_t capacity() const { return ring_.capacity; }
 
  private:

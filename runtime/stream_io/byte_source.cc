@@ -128,7 +128,7 @@ std::size_t ByteSource::read_raw(char* to, std::size_t room) {
         throw Failure("cannot read '" + name_ + "': " + std::strerror(errno));
       }
     }
-    if (interrupt_signal() != 0) throw Interrupted{};
+    if (interrupt_signal() != 0 || reading_stops()) throw Interrupted{};
     if (!waited && before_blocking_) before_blocking_();
     waited = true;
   }
