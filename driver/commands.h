@@ -67,7 +67,8 @@ void check_instances(Compilation&, const Front&, std::string& said);
 struct ShowRequest {
   std::string phase, file, output;
 };
-inline constexpr const char* shown_phases[] = {"ast", "core", "clocks", "schedule", "steps", "llvm", "asm", "graph"};
+inline constexpr const char* shown_phases[] = {"ast",   "core", "clocks", "schedule", "steps",
+                                               "tasks", "llvm", "asm",    "graph"};
 int show(Session&, const ShowRequest&);
 
 struct DiffRequest {

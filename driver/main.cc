@@ -36,7 +36,7 @@ struct CommandLine {
   std::string not_available;             // or the name of what is asked for but does not exist yet
 };
 
-constexpr const char* phases_help = "ast, core, clocks, schedule, steps, llvm, asm or graph";
+constexpr const char* phases_help = "ast, core, clocks, schedule, steps, tasks, llvm, asm or graph";
 
 CLI::Option* list_option(CLI::App* app, const std::string& name, std::vector<std::string>& to, const char* text) {
   return app->add_option(name, to, text)->allow_extra_args(false);
@@ -196,7 +196,7 @@ void add_show(CLI::App& app, CommandLine& line) {
   std::vector<std::string> phases(std::begin(rml::shown_phases), std::end(rml::shown_phases));
   sub->add_option("PHASE", line.show.phase, phases_help)->required()->check(CLI::IsMember(phases))->type_name("");
   add_file(sub, line.show.file);
-  sub->add_option("-o", line.show.output, "output file (default: standard output; graph: .dot or .svg)")
+  sub->add_option("-o", line.show.output, "output file (default: standard output; graph, tasks: .dot or .svg)")
       ->type_name("OUT");
   sub->add_option("--target", line.session.compilation.options.target.triple, "target (default: this machine)")
       ->type_name("TRIPLE");

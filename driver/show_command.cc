@@ -7,6 +7,7 @@
 #include "driver/internal_error.h"
 #include "driver/output_file.h"
 #include "driver/print_ast.h"
+#include "driver/show_tasks.h"
 #include "driver/subprocess.h"
 
 namespace rml {
@@ -47,10 +48,18 @@ std::optional<std::string> core_text(Compilation& c, const ShowRequest& request)
   return graph_text(*elaborated->core);
 }
 
+// As DOT, or on the way to SVG.
+bool is_drawn(const ShowRequest& request) {
+  const auto suffix = std::filesystem::path(request.output).extension();
+  return suffix == ".dot" || suffix == ".svg";
+}
+
 std::optional<std::string> machine_text(Compilation& c, const ShowRequest& request) {
+  if (request.phase == "tasks" && c.options.grain == Grain::none) c.options.grain = Grain::pass;
   const auto lowered = compile(c, request.file);
   if (!lowered) return std::nullopt;
   if (request.phase == "steps") return steps::print(lowered->program);
+  if (request.phase == "tasks") return is_drawn(request) ? tasks_graph(lowered->program) : tasks_text(lowered->program);
   const auto module = emit_module(c, lowered->program, {});
   if (!module) return std::nullopt;
   const CurrentPhase phase("generate");
@@ -123,8 +132,8 @@ int show(Session& session, const ShowRequest& request) {
     std::cout << *text;
     return exit_success;
   }
-  if (request.phase == "graph" && std::filesystem::path(request.output).extension() == ".svg")
-    text = drawn(c, *text, request.output);
+  const bool pictured = request.phase == "graph" || request.phase == "tasks";
+  if (pictured && std::filesystem::path(request.output).extension() == ".svg") text = drawn(c, *text, request.output);
   if (text) write_file(request.output, *text, c.diagnostics);
   return exit_success;
 }

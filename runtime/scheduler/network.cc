@@ -13,8 +13,6 @@ namespace rml::rt {
 namespace {
 
 constexpr std::uint32_t host = UINT32_MAX;
-constexpr std::uint64_t usual_capacity = 256;
-constexpr std::uint64_t usual_bytes = 1 << 20;  // of a ring
 // About how long a task runs before others hear of it, and before others get its worker.
 constexpr std::int64_t note_after = 10'000, share = 200'000;  // nanoseconds
 // … and the host's cycles are waited for.
@@ -34,6 +32,11 @@ T& at(void* state, std::uint64_t offset) {
 }
 
 }  // namespace
+
+std::uint64_t usual_capacity(std::uint64_t element_bytes) {
+  constexpr std::uint64_t most = 256, bytes = 1 << 20;
+  return std::clamp<std::uint64_t>(bytes / element_bytes, 2, most);
+}
 
 struct Network::NetworkTask final : Task {
   NetworkTask(Network& of, std::uint32_t number) : network(of), info(of.network_.tasks[number]), index(number) {}
@@ -163,9 +166,8 @@ Network::Network(const rml_program& program, void* state, const NetworkOptions& 
   rml_header& memory = header();
   for (std::uint32_t q = 0; q < network_.n_queues; ++q) {
     const rml_queue& queue = network_.queues[q];
-    const std::uint64_t by_size = std::clamp<std::uint64_t>(usual_bytes / queue.element_bytes, 2, usual_capacity);
     rings_.emplace_back(queue, program.memories[queue.memory].count, state,
-                        options.capacity > 0 ? options.capacity : by_size);
+                        options.capacity > 0 ? options.capacity : usual_capacity(queue.element_bytes));
   }
   followers_.resize(network_.n_tasks);
   for (std::uint32_t t = 0; t < network_.n_tasks; ++t) {

@@ -42,9 +42,12 @@
 
 namespace rml::rt {
 
+// Elements that may wait in a ring unless the host says otherwise.
+std::uint64_t usual_capacity(std::uint64_t element_bytes);
+
 struct NetworkOptions {
   unsigned workers = 0;        // 0: as many as processors
-  std::uint64_t capacity = 0;  // elements that may wait in a ring; 0: by their size
+  std::uint64_t capacity = 0;  // elements that may wait in a ring; 0: the usual
 };
 
 class Network {
