@@ -95,16 +95,19 @@ void add_back_options(CLI::App* app, CommandLine& line) {
       "--parallel",
       [&line] {
         rml::Grain& grain = line.session.compilation.options.grain;
-        if (grain == rml::Grain::none) grain = rml::Grain::pass;
+        if (grain == rml::Grain::none) grain = rml::Grain::stage;
       },
       "a network of tasks that run side by side (--workers of the program)");
   app->add_option_function<std::string>(
          "--grain",
          [&line](const std::string& grain) {
-           line.session.compilation.options.grain = grain == "op" ? rml::Grain::op : rml::Grain::pass;
+           line.session.compilation.options.grain = grain == "op"      ? rml::Grain::op
+                                                    : grain == "stage" ? rml::Grain::stage
+                                                                       : rml::Grain::pass;
          },
-         "what is a task: pass (default), a unit of the schedule, or op, an equation; implies --parallel")
-      ->check(CLI::IsMember({"pass", "op"}))
+         "what is a task: a unit of the schedule (pass), a part that takes long enough (stage, default), an equation "
+         "(op); implies --parallel")
+      ->check(CLI::IsMember({"pass", "stage", "op"}))
       ->type_name("G");
 }
 
@@ -171,7 +174,7 @@ void add_run(CLI::App& app, CommandLine& line) {
     line.run.program_arguments = sub->remaining();
     line.run.engine = line.engine == "reference" ? rml::Engine::reference : rml::Engine::compiled;
     rml::Grain& grain = line.session.compilation.options.grain;
-    if (line.engine == "channels" && grain == rml::Grain::none) grain = rml::Grain::pass;
+    if (line.engine == "channels" && grain == rml::Grain::none) grain = rml::Grain::stage;
     line.command = [&line](Session& s) { return rml::run(s, line.run); };
   });
 }

@@ -55,7 +55,7 @@ bool is_drawn(const ShowRequest& request) {
 }
 
 std::optional<std::string> machine_text(Compilation& c, const ShowRequest& request) {
-  if (request.phase == "tasks" && c.options.grain == Grain::none) c.options.grain = Grain::pass;
+  if (request.phase == "tasks" && c.options.grain == Grain::none) c.options.grain = Grain::stage;
   const auto lowered = compile(c, request.file);
   if (!lowered) return std::nullopt;
   if (request.phase == "steps") return steps::print(lowered->program);

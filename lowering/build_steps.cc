@@ -77,6 +77,7 @@ steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock) {
     q = QueueId{program_.queues.size()};
     const Value& s = core()[source.value];
     program_.queues.push_back({s.dtype, s.shape, 0, {}, false, "queue " + s.name});
+    if (schedule_.is_delayed(source.value)) program_.queues.back().first = std::get<core::Fby>(s.rhs).init;
   }
   steps::QueueInfo& queue = program_.queues[q.index];
   queue.skips.push_back(source.skip);
@@ -238,12 +239,18 @@ void ProgramBuilder::check(StepWriter& out, const TestPath& path, ValueId v) {
 }
 
 bool ProgramBuilder::handed_out(ValueId v) const {
-  return !outputs_of_[v.index].empty() || (queue_of_[v.index].valid() && !schedule_.is_base_input(v));
+  return !outputs_of_[v.index].empty() ||
+         (queue_of_[v.index].valid() && !schedule_.is_base_input(v) && !schedule_.is_delayed(v));
 }
 
 void ProgramBuilder::hand_out(StepWriter& out, const TestPath& path, ValueId v) {
   for (std::uint32_t o : outputs_of_[v.index]) out.write(path, steps::StoreOutput{o, v});
-  if (queue_of_[v.index].valid() && !schedule_.is_base_input(v)) out.write(path, steps::Push{queue_of_[v.index], v});
+  const bool own = !schedule_.is_base_input(v) && !schedule_.is_delayed(v);
+  if (queue_of_[v.index].valid() && own) out.write(path, steps::Push{queue_of_[v.index], v});
+}
+
+void ProgramBuilder::hand_out_next(StepWriter& out, const TestPath& path, ValueId memory, ValueId next) {
+  if (queue_of_[memory.index].valid()) out.write(path, steps::Push{queue_of_[memory.index], next});
 }
 
 namespace {
@@ -257,12 +264,15 @@ class ForwardUnit {
   void build() {
     const bool straight = builder_.schedule().straight;
     find_lazy();
+    for (ValueId v : from_.values)
+      if (builder_.schedule().is_delayed(v)) delayed_[std::get<core::Fby>(core_[v].rhs).next].push_back(v);
     for (ValueId v : from_.operands) {
       defined_[v.index] = true;
       if (straight) out_.write({}, steps::LoadInput{v});
       if (builder_.settled(v)) out_.write({}, steps::LoadCell{v, builder_.settled_cell(v)});
     }
-    for (ValueId v : from_.values) add(v);
+    for (ValueId v : from_.values)
+      if (!builder_.schedule().is_delayed(v) || looks_at(v)) add(v);
     for (const Store& s : at_end_) write_store(s);
     if (straight)
       for (ValueId v : from_.operands) builder_.hand_out(out_, {}, v);
@@ -273,6 +283,15 @@ class ForwardUnit {
     ValueId fby, next;
     CellId cell;
   };
+
+  bool looks_at(ValueId memory) const {
+    const auto tells = [&](const Clock& c) { return c.condition == memory; };
+    return std::ranges::any_of(core_.clocks, tells) || std::ranges::any_of(from_.values, [&](ValueId v) {
+             bool looks = false;
+             for_each_operand(core_[v].rhs, [&](ValueId o) { looks = looks || o == memory; });
+             return looks;
+           });
+  }
 
   TestPath path(ValueId v) const { return path(core_[v].clock); }
   TestPath path(ClockId c) const { return clock_path(core_, from_.clock, c); }
@@ -286,6 +305,8 @@ class ForwardUnit {
     }
     defined_[v.index] = true;
     builder_.hand_out(out_, path(v), v);
+    if (const auto at = delayed_.find(v); at != delayed_.end())
+      for (const ValueId memory : at->second) builder_.hand_out_next(out_, path(v), memory, v);
     if (const auto at = waiting_.find(v); at != waiting_.end())
       for (const Store& s : at->second) store(s);
   }
@@ -370,7 +391,8 @@ class ForwardUnit {
   const ScheduledUnit& from_;
   StepWriter out_;
   std::vector<bool> defined_;
-  std::map<ValueId, std::vector<Store>> waiting_;  // for the next value, by it
+  std::map<ValueId, std::vector<Store>> waiting_;    // for the next value, by it
+  std::map<ValueId, std::vector<ValueId>> delayed_;  // memories whose stream goes on with the value, by it
   std::vector<Store> at_end_;
   std::map<ValueId, ClockId> lazy_;    // the clock of all uses; invalid: none
   std::map<ValueId, CellId> pending_;  // not loaded yet

@@ -183,6 +183,8 @@ void drop_queues(steps::Program& program, const std::vector<bool>& popped) {
 void drop_unused(steps::Program& program) {
   std::vector<bool> popped(program.queues.size());
   for (const steps::Operand& o : program.emitter.operands) popped[o.queue.index] = true;
+  for (std::size_t q = 0; q < popped.size(); ++q)  // read by units before the one that writes it
+    if (program.queues[q].first.valid()) popped[q] = true;
   for (auto unit = program.units.rbegin(); unit != program.units.rend(); ++unit) {
     for (const std::uint32_t input : unit->raw_inputs)
       for (const auto* list : {&program.input_queues, &program.input_flags})

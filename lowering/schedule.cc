@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "lowering/absorb.h"
+#include "lowering/partition.h"
 #include "lowering/retime.h"
 #include "lowering/split_units.h"
 #include "semantics/cycle_report.h"
@@ -102,7 +103,7 @@ class Scheduler {
       if (!place(c)) return std::nullopt;
     absorb(out_, graph_);
     split_units(out_, graph_);
-    if (grain_ == Grain::op) split_components();
+    if (grain_ == Grain::op || grain_ == Grain::stage) partition(out_, graph_, components_, grain_);
     drop_empty_units();
     sort_units();
     find_streams();
@@ -212,23 +213,6 @@ class Scheduler {
     return true;
   }
 
-  // Of a forward unit: each of its components a unit.
-  void split_components() {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> unit_of_part;  // by unit and component
-    for (std::uint32_t u = 0, count = static_cast<std::uint32_t>(out_.units.size()); u < count; ++u) {
-      if (out_.units[u].segmented) continue;
-      const std::vector<ValueId> values = std::exchange(out_.units[u].values, {});
-      for (const ValueId v : values) {
-        const auto* result = std::get_if<core::Result>(&core_[v].rhs);  // computed with its call
-        const std::uint32_t component = components_.of[result != nullptr ? result->call.index : v.index];
-        const auto [at, fresh] = unit_of_part.try_emplace({u, component}, out_.units.size());
-        if (fresh) out_.units.emplace_back();
-        out_.unit_of[v.index] = at->second;
-        out_.units[at->second].values.push_back(v);
-      }
-    }
-  }
-
   void drop_empty_units() {
     std::vector<std::uint32_t> now;
     std::uint32_t kept = 0;
@@ -244,8 +228,9 @@ class Scheduler {
       const std::uint32_t u = out_.unit_of[i];
       if (u == Schedule::nowhere) continue;
       for (const Dependence& e : graph_.of(ValueId{i})) {
-        const std::uint32_t w = out_.unit_of[out_.sources[e.on.index].value.index];
-        if (w != Schedule::nowhere && w != u) needs[u].push_back(w);
+        const ValueId on = out_.sources[e.on.index].value;
+        const std::uint32_t w = out_.unit_of[on.index];
+        if (w != Schedule::nowhere && w != u && !out_.is_delayed(on)) needs[u].push_back(w);
       }
     }
     for (std::uint32_t u = 0; u < out_.units.size(); ++u) {
@@ -327,7 +312,9 @@ class Scheduler {
     // the caller looks at every cycle whether it is there.
     const bool takes_input =
         std::ranges::any_of(u.values, [&](ValueId v) { return std::holds_alternative<core::Input>(core_[v].rhs); });
-    auto driven = [&] { return std::ranges::any_of(reads, [&](ValueId v) { return core_[v].clock == u.clock; }); };
+    auto driven = [&] {
+      return std::ranges::any_of(reads, [&](ValueId v) { return core_[v].clock == u.clock && !out_.is_delayed(v); });
+    };
     while (u.clock != base_clock && (takes_input || !driven())) {
       read(core_[u.clock].condition);
       u.clock = core_[u.clock].parent;

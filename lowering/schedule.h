@@ -45,6 +45,10 @@ struct Schedule {
   std::vector<ScheduledUnit> units;
   std::vector<std::uint32_t> unit_of;  // by ValueId; nowhere: constants, base inputs, posts read as streams
   std::vector<StreamSource> sources;   // by ValueId: itself, or what an acyclic post reads
+  // Networks, by ValueId: a fby whose stream begins with its first value; its unit hands out what comes next. Empty:
+  // none.
+  std::vector<bool> delayed;
+  bool is_delayed(ValueId v) const { return v.index < delayed.size() && delayed[v.index]; }
   // One forward unit (or none) at every cycle that reads only the inputs of that cycle.
   bool straight = false;
 
@@ -55,8 +59,8 @@ struct Schedule {
 };
 
 // Of a network (runtime/scheduler/network.h), what becomes a task: `none`, the program is none; a unit as it is;
-// a component of a unit.
-enum class Grain : std::uint8_t { none, pass, op };
+// a part of it, or an equation (partition.h).
+enum class Grain : std::uint8_t { none, pass, stage, op };
 
 // Nothing (and E0701) where the program is productive but has no static schedule.
 std::optional<Schedule> schedule(const Core&, Diagnostics&, Grain = Grain::none);

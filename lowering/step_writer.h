@@ -84,6 +84,8 @@ class ProgramBuilder {
   // Outputs (straight) or queues that take the value.
   void hand_out(StepWriter&, const TestPath&, ValueId value);
   bool handed_out(ValueId value) const;
+  // The next element of a memory's stream (Schedule::delayed).
+  void hand_out_next(StepWriter&, const TestPath&, ValueId memory, ValueId next);
   // Its asserts.
   void check(StepWriter&, const TestPath&, ValueId value);
   bool checked(ValueId value) const { return !asserts_of_[value.index].empty(); }

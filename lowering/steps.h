@@ -64,6 +64,7 @@ struct QueueInfo {
   std::vector<std::uint32_t> skips;  // by reader: elements it leaves out at the beginning (post)
   bool overtaken = false;            // some reader may pass elements that are not there yet
   std::string name;
+  ValueId first = {};  // networks: the constant it begins with; invalid: none
   // Of an input whose readers take every element in the cycle that brings it, from the caller: only counted.
   bool passing = false;
 };

@@ -76,7 +76,9 @@ class Validator {
       }
       if (at != source.value) return fail(name(v) + " reads another stream than its posts say");
       const std::uint32_t from = s_.unit_of[source.value.index];
-      if (s_.is_base_input(source.value) ? from != Schedule::nowhere : from >= u)
+      if (s_.is_delayed(source.value)      ? !is_memory_of(from, source.value)
+          : s_.is_base_input(source.value) ? from != Schedule::nowhere
+                                           : from >= u)
         return fail(name(v) + " is read before its unit has run");
       if (!within(core_, core_[v].clock, unit.clock)) return fail(name(v) + " is not on the unit's clock");
       for (ClockId c = core_[v].clock; c != unit.clock; c = core_[c].parent)
@@ -90,6 +92,13 @@ class Validator {
         if (seen.contains(core_[c].condition) && !waited.contains(core_[c].condition))
           return fail(name(v) + " is handed out on a clock that is not always known");
     }
+  }
+
+  // A fby that begins with a constant, whose next value this unit computes.
+  bool is_memory_of(std::uint32_t unit, ValueId v) const {
+    const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
+    return f != nullptr && core_.is_const(f->init) && unit < s_.units.size() && !s_.units[unit].segmented &&
+           s_.unit_of[f->next.index] == unit;
   }
 
   void check_forward(std::uint32_t u) {

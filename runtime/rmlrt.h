@@ -134,6 +134,7 @@ typedef struct rml_queue {
   uint64_t element_bytes;
   uint32_t writer;         /* the task; UINT32_MAX: the host */
   const uint32_t* readers; /* tasks; UINT32_MAX: the host; as many as the row says */
+  const void* first;       /* the element that is there at the beginning; null: none */
 } rml_queue;
 
 typedef struct rml_task {

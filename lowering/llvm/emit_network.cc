@@ -172,8 +172,11 @@ llvm::Function* emit_ready(Emission& module, std::uint32_t index) {
     body.leave_unless_ready(unit.operands, ready.key());
     for (const std::uint32_t input : unit.raw_inputs)
       body.leave_unless_waiting(module.program.input_flags[input], 0, ready.key());
-    const bool paced = !unit.raw_inputs.empty() ||
-                       std::ranges::any_of(unit.operands, [](const auto& o) { return o.when.empty() && !o.once; });
+    // An operand present at every instant arrives once per cycle, but for one that begins with an element of its own.
+    const auto paces = [&](const steps::Operand& o) {
+      return o.when.empty() && !o.once && !module.program.queues[o.queue.index].first.valid();
+    };
+    const bool paced = !unit.raw_inputs.empty() || std::ranges::any_of(unit.operands, paces);
     if (!paced && unit.clock == base_clock) ready.await_cycle(body.load_i64(module.layout.units[index].cycle));
   }
   body.finish();
@@ -286,7 +289,7 @@ class NetworkTable {
       queues.push_back(llvm::ConstantStruct::get(
           module_.abi.queue, {number(row++), offset(module_.layout.queues[q].data),
                               offset(std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1)), number(writer_[q]),
-                              list(readers_[q])}));
+                              list(readers_[q]), first_of(queue)}));
     }
     std::vector<std::uint32_t> inputs, outputs;
     for (const auto* of : {&program_.input_queues, &program_.input_flags})
@@ -342,6 +345,10 @@ class NetworkTable {
     return name.empty() ? unit.name : name;
   }
 
+  llvm::Constant* first_of(const steps::QueueInfo& queue) {
+    if (!queue.first.valid()) return llvm::ConstantPointerNull::get(module_.pointer());
+    return module_.tensor(std::get<core::Const>(module_.core[queue.first].rhs).value);
+  }
   llvm::Constant* byte(bool b) { return llvm::ConstantInt::get(llvm::Type::getInt8Ty(module_.context), b ? 1 : 0); }
   llvm::Constant* number(std::size_t n) { return llvm::ConstantInt::get(module_.i32(), n); }
   llvm::Constant* offset(std::uint64_t n) { return llvm::ConstantInt::get(module_.i64(), n); }

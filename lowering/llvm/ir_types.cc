@@ -137,7 +137,7 @@ AbiTypes::AbiTypes(llvm::LLVMContext& c) {
   memory = llvm::StructType::create(c, {pointer, i8, i8, i32, pointer, i64, i64, i32}, "rml_memory");
   parameter = llvm::StructType::create(c, {pointer, i8, i32, pointer, i64, i64, i32}, "rml_parameter");
   watch = llvm::StructType::create(c, {i32, i32, site}, "rml_watch");
-  queue = llvm::StructType::create(c, {i32, i64, i64, i32, pointer}, "rml_queue");
+  queue = llvm::StructType::create(c, {i32, i64, i64, i32, pointer, pointer}, "rml_queue");
   task = llvm::StructType::create(c,
                                   {pointer, site, i8, i8, i32, i32, i32, i32, pointer, pointer, pointer, pointer, i64,
                                    i64, i64, i64, pointer, pointer, pointer},

@@ -20,6 +20,7 @@ NetworkRing::NetworkRing(const rml_queue& queue, std::uint32_t readers, void* st
     : ring_(*reinterpret_cast<rml_ring*>(static_cast<char*>(state) + queue.offset)),
       readers_(readers),
       element_bytes_(queue.element_bytes),
+      first_(queue.first),
       limit_(std::max<std::uint64_t>(limit, 1)) {}
 
 std::atomic_ref<std::int64_t> NetworkRing::cursor(std::uint32_t reader) const {
@@ -110,7 +111,7 @@ bool NetworkRing::adopt(rml_header& memory) {
   ring_.slowest = slowest();
   if (brought == nullptr) {
     ring_.capacity = 0;
-    return true;
+    return first_ == nullptr || ring_.pushed > 0 || put_first(memory);
   }
   const auto waits = static_cast<std::uint64_t>(std::max<std::int64_t>(ring_.pushed - ring_.slowest, 1));
   const std::uint64_t capacity = std::bit_ceil(waits);
@@ -124,6 +125,17 @@ bool NetworkRing::adopt(rml_header& memory) {
   memory.grow(memory.context, brought, brought_capacity * element_bytes_, 0);
   ring_.data = data;
   ring_.capacity = capacity;
+  return true;
+}
+
+bool NetworkRing::put_first(rml_header& memory) {
+  void* data = new_block(1, memory);
+  if (data == nullptr) return false;
+  std::memcpy(data, first_, element_bytes_);
+  *keys_of(data) = 0;
+  ring_.data = data;
+  ring_.capacity = 1;
+  ring_.pushed = 1;
   return true;
 }
 

@@ -22,7 +22,7 @@ class NetworkRing {
   // limit: elements that may wait, at least 1.
   NetworkRing(const rml_queue& queue, std::uint32_t readers, void* state, std::uint64_t limit);
 
-  // Takes over what a saved state has brought, in a block of its own.
+  // Takes over what a saved state has brought, in a block of its own; or puts in the first element.
   bool adopt(rml_header& memory);
   // Gives everything back.
   void release(rml_header& memory);
@@ -50,6 +50,7 @@ class NetworkRing {
   std::atomic_ref<std::int64_t> cursor(std::uint32_t reader) const;
   std::int64_t slowest() const;
   void* new_block(std::uint64_t capacity, rml_header& memory);
+  bool put_first(rml_header& memory);
   void copy_waiting(char* to, std::uint64_t capacity) const;
 
   struct Block {
@@ -59,6 +60,7 @@ class NetworkRing {
   rml_ring& ring_;
   const std::uint32_t readers_;
   const std::uint64_t element_bytes_;
+  const void* const first_;
   std::atomic<std::uint64_t> limit_;
   std::vector<Block> blocks_;  // the last one is in use
   std::uint64_t bytes_ = 0, refused_ = 0;

@@ -1,0 +1,179 @@
+// Atoms first: what has to stay together. They are put in an order in which everything comes after what it needs at
+// the same instant; then cut into units, in that order, so that units never need each other in a circle but through
+// a stream that is an instant behind:
+//
+//   h = 0 fby g;  a = w * h;  g = tanh(a + x)        {a}  {g, h}        h: 0, g, g, …
+#include "lowering/partition.h"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+
+#include "lowering/step_writer.h"
+
+namespace rml {
+
+namespace {
+
+// What a hand-over from task to task costs, with its wake-ups (benchmarks/channels), is to be a few hundredths of it.
+constexpr double worth_a_task = 20'000;  // nanoseconds
+
+class Partition {
+ public:
+  Partition(Schedule& s, const DependenceGraph& graph, const Components& components, Grain grain)
+      : s_(s), core_(*s.core), graph_(graph), components_(components), grain_(grain), atom_of_(core_.values.size()) {}
+
+  void run() {
+    s_.delayed.assign(core_.values.size(), false);
+    for (std::uint32_t u = 0, count = static_cast<std::uint32_t>(s_.units.size()); u < count; ++u)
+      if (!s_.units[u].segmented) split(u);
+  }
+
+ private:
+  bool member(ValueId v, std::uint32_t unit) const { return s_.unit_of[v.index] == unit; }
+
+  // Whether a recurrence may be cut at all of its memories.
+  bool can_be_cut(const Component& c) const {
+    return std::ranges::all_of(c.values, [&](ValueId v) {
+      const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
+      if (f == nullptr) return !std::holds_alternative<core::Call>(core_[v].rhs);
+      return core_.is_const(f->init) && !std::holds_alternative<core::Fby>(core_[f->next].rhs) &&
+             what_changes(core_, v, f->next).next.valid();
+    });
+  }
+
+  // A memory whose next value is an equation of the same recurrence.
+  bool is_cut(ValueId v) const {
+    const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
+    if (f == nullptr || components_.of[v.index] == Components::none) return false;
+    const Component& c = components_.list[components_.of[v.index]];
+    return c.cyclic && components_.of[f->next.index] == components_.of[v.index] && can_be_cut(c);
+  }
+
+  // One of those that stay together: a call and its results, a recurrence that is kept whole.
+  ValueId leader(ValueId v) const {
+    if (const auto* result = std::get_if<core::Result>(&core_[v].rhs)) v = result->call;
+    const Component& c = components_.list[components_.of[v.index]];
+    return c.cyclic && !can_be_cut(c) ? c.values[0] : v;
+  }
+
+  void split(std::uint32_t unit) {
+    atoms_.clear();
+    std::vector<ValueId> cut;
+    std::map<ValueId, std::size_t> atom_led_by;
+    for (const ValueId v : s_.units[unit].values) {
+      if (is_cut(v)) {
+        cut.push_back(v);
+        continue;
+      }
+      const auto [at, fresh] = atom_led_by.try_emplace(leader(v), atoms_.size());
+      if (fresh) atoms_.emplace_back();
+      atoms_[at->second].push_back(v);
+      atom_of_[v.index] = at->second;
+    }
+    for (const ValueId v : cut) s_.delayed[v.index] = true;
+    const std::vector<std::size_t> order = sorted(unit);
+    s_.units[unit].values.clear();
+    double taken = 0;
+    bool first = true;
+    std::uint32_t now = unit;
+    for (const std::size_t a : order) {
+      double time = 0;
+      for (const ValueId v : atoms_[a]) time += estimate_nanoseconds(core_, v);
+      if (!first && (grain_ == Grain::op || taken + time / 2 > worth_a_task)) {
+        now = static_cast<std::uint32_t>(s_.units.size());
+        s_.units.emplace_back();
+        taken = 0;
+      }
+      first = false;
+      taken += time;
+      for (const ValueId v : atoms_[a]) place(v, now);
+    }
+    for (const ValueId v : cut) place(v, s_.unit_of[std::get<core::Fby>(core_[v].rhs).next.index]);
+  }
+
+  void place(ValueId v, std::uint32_t unit) {
+    s_.unit_of[v.index] = unit;
+    s_.units[unit].values.push_back(v);
+  }
+
+  // Of what is ready, what comes first in the program: neighbours there are neighbours here.
+  std::vector<std::size_t> sorted(std::uint32_t unit) const {
+    std::vector<std::vector<std::size_t>> users(atoms_.size());
+    std::vector<std::size_t> missing(atoms_.size(), 0);
+    for (std::size_t a = 0; a < atoms_.size(); ++a)
+      for (const ValueId v : atoms_[a])
+        for (const Dependence& e : graph_.of(v)) {
+          const ValueId on = s_.sources[e.on.index].value;
+          if (!member(on, unit) || s_.delayed[on.index] || atom_of_[on.index] == a) continue;
+          users[atom_of_[on.index]].push_back(a);
+          ++missing[a];
+        }
+    std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+    for (std::size_t a = 0; a < atoms_.size(); ++a)
+      if (missing[a] == 0) ready.push(a);
+    std::vector<std::size_t> order;
+    while (!ready.empty()) {
+      const std::size_t a = ready.top();
+      ready.pop();
+      order.push_back(a);
+      for (const std::size_t user : users[a])
+        if (--missing[user] == 0) ready.push(user);
+    }
+    return order;
+  }
+
+  Schedule& s_;
+  const Core& core_;
+  const DependenceGraph& graph_;
+  const Components& components_;
+  const Grain grain_;
+  std::vector<std::vector<ValueId>> atoms_;
+  std::vector<std::size_t> atom_of_;  // by ValueId
+};
+
+bool is_function(ScalarOp op) {
+  return (op >= ScalarOp::exp && op <= ScalarOp::sigmoid) || (op >= ScalarOp::log1p && op <= ScalarOp::softplus) ||
+         op == ScalarOp::atan2 || op == ScalarOp::mod || op == ScalarOp::floor_mod;
+}
+
+double count_of(const Shape& shape) { return static_cast<double>(element_count(shape).value_or(1)); }
+
+}  // namespace
+
+double estimate_nanoseconds(const Core& core, ValueId v) {
+  constexpr double element = 0.3, function = 2, product = 0.06, other = 4;  // of elements of f32, warm
+  const Value& value = core[v];
+  const double size = count_of(value.shape);
+  const auto* a = std::get_if<core::Apply>(&value.rhs);
+  if (a == nullptr) return size * element;
+  double most = size;
+  for (const ValueId o : a->operands) most = std::max(most, count_of(core[o].shape));
+  const OperatorInfo& row = operators()[a->op];
+  switch (row.lowering) {
+    case Lowering::matmul: {
+      const Shape& x = core[a->operands[0]].shape;
+      return size * static_cast<double>(x.empty() ? 1 : x.back()) * product;
+    }
+    case Lowering::elementwise:
+      return most * (is_function(row.scalar) ? function : element);
+    case Lowering::kernel: {
+      // Every result of a convolution takes a filter's worth of products.
+      const bool windows = row.name.starts_with("conv") && a->operands.size() > 1;
+      if (!windows) return most * other;
+      const Shape& filter = core[a->operands[1]].shape;
+      return size * count_of(filter) / static_cast<double>(std::max<std::int64_t>(filter.empty() ? 1 : filter[0], 1)) *
+             product;
+    }
+    case Lowering::random:
+      return most * other;
+    default:
+      return most * element;
+  }
+}
+
+void partition(Schedule& s, const DependenceGraph& graph, const Components& components, Grain grain) {
+  Partition(s, graph, components, grain).run();
+}
+
+}  // namespace rml
