@@ -48,8 +48,11 @@ ByteSink::ByteSink(ByteSink&& other) noexcept
       fd_(std::exchange(other.fd_, -1)),
       owns_fd_(std::exchange(other.owns_fd_, false)),
       patchable_(other.patchable_),
+      pipe_(other.pipe_),
+      grace_(other.grace_),
       failed_(other.failed_),
       origin_(other.origin_),
+      output_(std::move(other.output_)),
       deflater_(std::move(other.deflater_)),
       buffer_(std::move(other.buffer_)),
       next_(other.next_),
@@ -64,11 +67,30 @@ ByteSink ByteSink::open(const std::string& path, bool gzip) {
   if (path == "-") {
     sink.fd_ = STDOUT_FILENO;
   } else {
-    sink.fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (sink.fd_ < 0) sink.fail(std::strerror(errno));
-    sink.owns_fd_ = true;
+    sink.open_file(path);
   }
   sink.start(gzip);
+  return sink;
+}
+
+// A pipe without a reader cannot be opened without waiting, and the wait must end with a signal.
+void ByteSink::open_file(const std::string& path) {
+  BackOff back_off;
+  while (true) {
+    struct stat status{};
+    const bool pipe = ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+    const int how = pipe ? O_NONBLOCK : O_CREAT | O_TRUNC;
+    fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | how, 0666);
+    if (fd_ >= 0) break;
+    if (!(pipe && errno == ENXIO)) fail(std::strerror(errno));
+    back_off.pause(check_interrupt);
+  }
+  owns_fd_ = true;
+}
+
+ByteSink ByteSink::peer(std::string name, std::unique_ptr<ByteOutput> output) {
+  ByteSink sink(std::move(name));
+  sink.output_ = std::move(output);
   return sink;
 }
 
@@ -95,6 +117,7 @@ void ByteSink::start(bool gzip) {
   if (gzip) deflater_ = std::make_unique<Deflater>();
   struct stat status{};
   const int flags = fcntl(fd_, F_GETFL);
+  pipe_ = fstat(fd_, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
   const off_t origin = lseek(fd_, 0, SEEK_CUR);
   // With O_APPEND a positioned write goes to the end of the file.
   if (!gzip && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && flags >= 0 && !(flags & O_APPEND) &&
@@ -110,14 +133,24 @@ void ByteSink::fail(const char* reason) {
 }
 
 void ByteSink::write_out(const char* bytes, std::size_t count) {
+  if (output_) {
+    // After a failure nothing more.
+    failed_ = true;
+    output_->write({bytes, count});
+    failed_ = false;
+    return;
+  }
   while (count > 0) {
+    if (pipe_ && !ready(fd_, POLLOUT, tick_ms)) {
+      if (grace_.over()) fail("interrupted, and nobody takes what is written");
+      continue;
+    }
     const ssize_t written = ::write(fd_, bytes, count);
     if (written >= 0) {
       bytes += written;
       count -= static_cast<std::size_t>(written);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      pollfd wanted{fd_, POLLOUT, 0};
-      ::poll(&wanted, 1, -1);
+      if (!ready(fd_, POLLOUT, tick_ms) && grace_.over()) fail("interrupted, and nobody takes what is written");
     } else if (errno != EINTR) {
       fail(std::strerror(errno));
     }
@@ -160,7 +193,13 @@ void ByteSink::append(std::string_view bytes) {
   }
 }
 
-void ByteSink::flush() { write_buffer(); }
+void ByteSink::flush() {
+  write_buffer();
+  if (!output_ || failed_) return;
+  failed_ = true;
+  output_->flush();
+  failed_ = false;
+}
 
 // What follows begins a member of its own, which gunzip joins to the others.
 void ByteSink::end_member() {
@@ -171,7 +210,7 @@ void ByteSink::end_member() {
 }
 
 std::optional<std::uint64_t> ByteSink::settle() {
-  write_buffer();
+  flush();
   end_member();
   struct stat status{};
   if (!owns_fd_ || failed_ || fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -193,6 +232,11 @@ void ByteSink::patch(std::uint64_t offset, std::string_view bytes) {
 }
 
 void ByteSink::close() {
+  if (output_ && !failed_) {
+    flush();
+    failed_ = true;  // whatever becomes of it, this was the end
+    output_->close();
+  }
   if (fd_ < 0) return;
   write_buffer();
   if (!failed_) end_member();

@@ -1,9 +1,10 @@
-// Bytes out: a file or standard output, deflated on the way where asked.
+// Bytes out: a file, standard output or a peer, deflated on the way where asked.
 //
 // One buffer, written when full, at flush and at close. Every failure to write (full disk,
 // closed pipe, a late error of close) is a Failure that names the file; after one, the sink
 // writes nothing more. A plain regular file can be patched at its beginning (the row count of an
-// .npy). What was settled is on the disk, and a later sink can go on from there.
+// .npy). What was settled is on the disk, and a later sink can go on from there. A named pipe is opened
+// when somebody reads it. A pipe that nobody empties holds up the run; after a signal for ten seconds only.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,16 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/stream_io/live/byte_stream.h"
+#include "runtime/stream_io/live/waiting.h"
+
 namespace rml::rt {
 
 class ByteSink {
  public:
   // path "-" is standard output. Creates or truncates the file. Throws Failure.
   static ByteSink open(const std::string& path, bool gzip);
+  static ByteSink peer(std::string name, std::unique_ptr<ByteOutput> output);
   // Cuts an existing file to the length that settle gave, and goes on behind it.
   static ByteSink open_again(const std::string& path, bool gzip, std::uint64_t settled);
   ByteSink(ByteSink&&) noexcept;
@@ -50,14 +55,18 @@ class ByteSink {
   void write_out(const char* bytes, std::size_t count);
   void deflate_out(const char* bytes, std::size_t count, bool finish);
   void end_member();
+  void open_file(const std::string& path);
   [[noreturn]] void fail(const char* reason);
 
   std::string name_;
   int fd_ = -1;
   bool owns_fd_ = false;
   bool patchable_ = false;
+  bool pipe_ = false;
+  Grace grace_{10};
   bool failed_ = false;
   std::uint64_t origin_ = 0;  // file offset of the first byte
+  std::unique_ptr<ByteOutput> output_;
   std::unique_ptr<Deflater> deflater_;
   std::unique_ptr<char[]> buffer_;
   char* next_ = nullptr;

@@ -46,6 +46,7 @@ ByteSource& ByteSource::operator=(ByteSource&& other) noexcept {
   name_ = std::move(other.name_);
   std::swap(fd_, other.fd_);
   std::swap(owns_fd_, other.owns_fd_);
+  input_ = std::move(other.input_);
   rest_ = other.rest_;
   before_blocking_ = std::move(other.before_blocking_);
   inflater_ = std::move(other.inflater_);
@@ -68,7 +69,10 @@ ByteSource ByteSource::open(const std::string& path, Coding coding, std::functio
   if (path == "-") {
     source.fd_ = STDIN_FILENO;
   } else {
-    source.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Of a pipe the opening waits for a writer, and could not be interrupted by the flag of a signal.
+    struct stat kind{};
+    const bool pipe = ::stat(path.c_str(), &kind) == 0 && S_ISFIFO(kind.st_mode);
+    source.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
     if (source.fd_ < 0) throw Failure("cannot open '" + path + "': " + std::strerror(errno));
     source.owns_fd_ = true;
   }
@@ -79,6 +83,13 @@ ByteSource ByteSource::open(const std::string& path, Coding coding, std::functio
   }
   source.before_blocking_ = std::move(before_blocking);
   source.start(coding);
+  return source;
+}
+
+ByteSource ByteSource::peer(std::string name, std::unique_ptr<ByteInput> input, std::function<void()> before_blocking) {
+  ByteSource source(std::move(name));
+  source.input_ = std::move(input);
+  source.before_blocking_ = std::move(before_blocking);
   return source;
 }
 
@@ -107,6 +118,7 @@ double ByteSource::fraction() const {
 }
 
 std::size_t ByteSource::read_raw(char* to, std::size_t room) {
+  if (input_) return input_->read(to, room, before_blocking_);
   if (fd_ < 0) {
     const std::size_t count = std::min(room, rest_.size());
     std::memcpy(to, rest_.data(), count);
@@ -187,7 +199,7 @@ void ByteSource::make_room() {
 }
 
 bool ByteSource::more() {
-  if (fd_ < 0 && !inflater_) return false;
+  if (fd_ < 0 && !input_ && !inflater_) return false;
   const std::size_t used = buffer_ ? static_cast<std::size_t>(end_ - buffer_.get()) : capacity_;
   if (capacity_ - used < chunk) make_room();
   char* to = buffer_.get() + (end_ - buffer_.get());

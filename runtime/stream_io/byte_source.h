@@ -1,10 +1,11 @@
-// Bytes in: a file, standard input or memory, inflated on the way where asked.
+// Bytes in: a file, standard input, a peer or memory, inflated on the way where asked.
 //
 // The unread bytes lie between begin and end; more fetches further ones and may move them.
 // Before a read that would block, a callback runs (the run flushes its output there, so that
 // a reader of ours who waits for row n before sending row n+1 gets it); the wait itself ends
 // with Interrupted on SIGINT or SIGTERM. A source over memory copies nothing unless it
-// inflates. At most one buffer is held, as large as the longest record asked for.
+// inflates. At most one buffer is held, as large as the longest record asked for. A named pipe is opened
+// without waiting for its writers; it ends when the last of them has gone.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+
+#include "runtime/stream_io/live/byte_stream.h"
 
 namespace rml::rt {
 
@@ -21,6 +24,7 @@ class ByteSource {
 
   // path "-" is standard input. Throws Failure if the file cannot be opened.
   static ByteSource open(const std::string& path, Coding coding, std::function<void()> before_blocking = {});
+  static ByteSource peer(std::string name, std::unique_ptr<ByteInput> input, std::function<void()> before_blocking);
   // The bytes must outlive the source.
   static ByteSource memory(std::string name, std::string_view bytes, Coding coding = Coding::plain);
 
@@ -54,6 +58,7 @@ class ByteSource {
   std::string name_;
   int fd_ = -1;
   bool owns_fd_ = false;
+  std::unique_ptr<ByteInput> input_;
   std::string_view rest_;  // of a source over memory
   std::function<void()> before_blocking_;
   std::unique_ptr<Inflater> inflater_;

@@ -27,9 +27,15 @@ struct Column {
 
 class CsvReader final : public RowSource {
  public:
-  CsvReader(ByteSource bytes, Row& row, const Ports& wanted) : records_(std::move(bytes)), row_(row), wanted_(wanted) {
+  CsvReader(ByteSource bytes, Row& row, const Ports& wanted, bool headed)
+      : records_(std::move(bytes)), row_(row), wanted_(wanted), headed_(headed) {
     filled_.assign(row.size(), 0);
-    read_header();
+    if (headed) {
+      read_header();
+    } else {
+      name_columns();
+    }
+    plan_columns();
   }
 
   bool read() override;
@@ -39,6 +45,7 @@ class CsvReader final : public RowSource {
 
  private:
   void read_header();
+  void name_columns();
   void plan_columns();
   [[noreturn]] void missing(const rml_port& port, std::uint64_t element, const std::vector<std::string>& unknown) const;
   bool next_row();
@@ -52,6 +59,7 @@ class CsvReader final : public RowSource {
   CsvRecords records_;
   Row& row_;
   Ports wanted_;
+  const bool headed_;
   std::vector<std::string> names_;  // of the columns, in file order
   std::vector<Column> columns_;
   std::vector<std::uint64_t> filled_;  // by port: fields that were not empty
@@ -99,7 +107,12 @@ void CsvReader::read_header() {
   if (numbers == names_.size()) {
     throw Failure(name() + ":1: expected a header of column names, found numbers");
   }
-  plan_columns();
+}
+
+void CsvReader::name_columns() {
+  for (const std::uint32_t i : wanted_) {
+    for (std::uint64_t k = 0; k < row_.port(i).elements; ++k) names_.push_back(element_name(row_.port(i), k));
+  }
 }
 
 void CsvReader::plan_columns() {
@@ -170,7 +183,8 @@ void CsvReader::parse_record() {
   for (std::size_t c = 0; c < count; ++c) {
     if (!at) {
       throw Failure(name() + ":" + std::to_string(records_.line()) + cycle_text() + "the row has " + std::to_string(c) +
-                    (c == 1 ? " field" : " fields") + ", the header " + std::to_string(count));
+                    (c == 1 ? " field" : " fields") + (headed_ ? ", the header " : ", expected ") +
+                    std::to_string(count));
     }
     const Column& column = columns_[c];
     const char* stop = at;
@@ -238,8 +252,8 @@ std::string CsvReader::place(std::uint32_t port) const {
 
 }  // namespace
 
-std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted) {
-  return std::make_unique<CsvReader>(std::move(bytes), row, wanted);
+std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted, bool headed) {
+  return std::make_unique<CsvReader>(std::move(bytes), row, wanted, headed);
 }
 
 }  // namespace rml::rt

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/failure.h"
+#include "runtime/stream_io/live/peer_streams.h"
 #include "runtime/stream_io/spelling.h"
 
 namespace rml::rt {
@@ -35,10 +36,22 @@ bool is_device_or_pipe(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+void choose_peer_format(Endpoint& endpoint, const std::string& stdio_format, const char* option) {
+  // A message has no header: with JSON it says itself what is what.
+  const std::string standard = endpoint.peer->kind == Address::Kind::mqtt ? "jsonl" : "csv";
+  const std::string& given = endpoint.peer->format.empty() ? stdio_format : endpoint.peer->format;
+  endpoint.format = *format_named(given.empty() ? standard : given);
+  if (endpoint.format == Format::csv || endpoint.format == Format::jsonl) return;
+  throw Failure(std::string(option) + " " + endpoint.path + ": rows of peers are csv or jsonl, not " + given +
+                    "; ?format=csv says so here",
+                exit_usage);
+}
+
 void choose_format(Endpoint& endpoint, const std::string& stdio_format, const char* option) {
   const Format stdio = format_named(stdio_format).value_or(Format::csv);
   endpoint.format = stdio;
   if (endpoint.path == "-") return;
+  if (endpoint.peer) return choose_peer_format(endpoint, stdio_format, option);
   std::string path = endpoint.path;
   endpoint.gzip = has_suffix(path, ".gz");
   if (endpoint.gzip) path.resize(path.size() - 3);
@@ -136,6 +149,10 @@ void assign(Direction direction, const std::string& argument, const Row& row, As
     endpoint.path = argument;
   }
   if (endpoint.path.empty()) throw Failure(option + ": no file name", exit_usage);
+  if (is_address(endpoint.path)) {
+    endpoint.peer = parse_address(direction, option_name(direction), endpoint.path);
+    endpoint.path = endpoint.peer->name;
+  }
   assignment.endpoints.push_back(std::move(endpoint));
 }
 
@@ -147,18 +164,34 @@ struct FileId {
 
 // Only regular files can be destroyed by writing to them.
 std::optional<FileId> file_id(const Endpoint& endpoint, int stdio) {
+  if (endpoint.peer) return std::nullopt;
   struct stat status{};
   const int result = endpoint.path == "-" ? fstat(stdio, &status) : ::stat(endpoint.path.c_str(), &status);
   if (result != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   return FileId{status.st_dev, status.st_ino};
 }
 
-std::unique_ptr<RowSource> open_source(const Endpoint& input, Row& row, const std::function<void()>& before_blocking) {
+ByteSource open_bytes(const Endpoint& input, const std::function<void()>& before_blocking) {
+  if (input.peer) {
+    return ByteSource::peer(input.path, peer_input(*input.peer, input.format == Format::csv), before_blocking);
+  }
   const auto coding = input.gzip ? ByteSource::Coding::gzip : ByteSource::Coding::plain;
-  ByteSource bytes = ByteSource::open(input.path, coding, before_blocking);
+  return ByteSource::open(input.path, coding, before_blocking);
+}
+
+ByteSink open_sink_bytes(const Endpoint& output, const std::optional<Settled>& before) {
+  if (output.peer) {
+    return ByteSink::peer(output.path, peer_output(*output.peer, output.format == Format::csv));
+  }
+  if (before) return ByteSink::open_again(output.path, output.gzip, before->bytes);
+  return ByteSink::open(output.path, output.gzip);
+}
+
+std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Row& row) {
+  const bool headed = !(input.peer && input.peer->kind == Address::Kind::mqtt);
   switch (input.format) {
     case Format::csv:
-      return read_csv(std::move(bytes), row, input.ports);
+      return read_csv(std::move(bytes), row, input.ports, headed);
     case Format::jsonl:
       return read_jsonl(std::move(bytes), row, input.ports);
     case Format::chron:
@@ -213,6 +246,14 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
 }
 
 void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs) {
+  std::vector<const Address*> peers;
+  for (const auto* endpoints : {&inputs, &outputs}) {
+    for (const Endpoint& endpoint : *endpoints) {
+      if (!endpoint.peer) continue;
+      for (const Address* other : peers) refuse_clash(*other, *endpoint.peer);
+      peers.push_back(&*endpoint.peer);
+    }
+  }
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const auto output = file_id(outputs[o], STDOUT_FILENO);
     for (std::size_t other = 0; other < o; ++other) {
@@ -231,21 +272,26 @@ void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpo
 std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row,
                                         const std::function<void()>& before_blocking) {
   if (inputs.empty()) return nullptr;
+  // All are there before the first is looked at: its reader may wait for a header.
+  std::vector<ByteSource> bytes;
+  for (const Endpoint& input : inputs) bytes.push_back(open_bytes(input, before_blocking));
   std::vector<std::unique_ptr<RowSource>> sources;
   std::vector<Ports> ports;
-  for (const Endpoint& input : inputs) {
-    sources.push_back(open_source(input, row, before_blocking));
-    ports.push_back(input.ports);
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    auto source = read_rows(inputs[k], std::move(bytes[k]), row);
+    if (inputs[k].peer) source = with_cycles(std::move(source));
+    sources.push_back(std::move(source));
+    ports.push_back(inputs[k].ports);
   }
   return equal_length(std::move(sources), std::move(ports));
 }
 
 std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const std::optional<Settled>& before) {
-  ByteSink bytes =
-      before ? ByteSink::open_again(output.path, output.gzip, before->bytes) : ByteSink::open(output.path, output.gzip);
+  const bool messages = output.peer && output.peer->kind == Address::Kind::mqtt;
+  ByteSink bytes = open_sink_bytes(output, before);
   switch (output.format) {
     case Format::csv:
-      return write_csv(std::move(bytes), row, output.ports, before.has_value());
+      return write_csv(std::move(bytes), row, output.ports, before.has_value() || messages);
     case Format::jsonl:
       return write_jsonl(std::move(bytes), row, output.ports);
     case Format::chron:
@@ -262,7 +308,7 @@ void require_continuable(const std::vector<Endpoint>& outputs) {
   for (const Endpoint& output : outputs) {
     struct stat status{};
     const bool exists = ::stat(output.path.c_str(), &status) == 0;
-    if (output.path == "-" || (exists && !S_ISREG(status.st_mode))) {
+    if (output.path == "-" || output.peer || (exists && !S_ISREG(status.st_mode))) {
       throw Failure("--resume: rows in " + (output.path == "-" ? "standard output" : "'" + output.path + "'") +
                         " cannot be taken back after a crash: give a file, --output FILE",
                     exit_usage);
@@ -283,7 +329,7 @@ void refuse_endpoint(const std::string& option, const std::string& path, const s
   for (const Endpoint& endpoint : endpoints) {
     const auto other = file_id(endpoint, -1);
     const bool same = exists && other && *other == FileId{status.st_dev, status.st_ino};
-    if (same || endpoint.path == path)
+    if (same || (!endpoint.peer && endpoint.path == path))
       throw Failure(option + " " + path + ": the file is an input or output of this run", exit_usage);
   }
 }

@@ -3,7 +3,8 @@
 // An argument is NAME=FILE for one port or FILE for all ports not named by another. A file's
 // format goes by its suffix (.csv .jsonl .chron .npy .npz, each also .gz); stdin, stdout, and
 // devices and pipes without a suffix use --format, CSV if that is not given. A file may serve
-// once, and never as input and output at the same time: the output would destroy the input.
+// once, and never as input and output at the same time: the output would destroy the input. Instead of a
+// FILE there may be the address of a peer (live/address.h), whose format is a parameter of it.
 #pragma once
 
 #include <functional>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/stream_io/live/address.h"
 #include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/writers.h"
 
@@ -21,12 +23,11 @@ enum class Format { csv, jsonl, chron, npy, npz };
 
 struct Endpoint {
   std::string path;  // "-": stdin or stdout
+  std::optional<Address> peer;
   Format format = Format::csv;
   bool gzip = false;
   Ports ports;
 };
-
-enum class Direction { in, out };
 
 // Who reads or writes what. Throws Failure with status 2 for a wrong argument; stdin or stdout
 // serves all ports if there is no argument. Nothing is opened.

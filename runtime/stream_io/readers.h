@@ -17,7 +17,8 @@ namespace rml::rt {
 
 using Ports = std::vector<std::uint32_t>;
 
-std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted);
+// Without a header: one column per element of the wanted ports, in their order.
+std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted, bool headed = true);
 std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted);
 std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted);
 // One array: one port.

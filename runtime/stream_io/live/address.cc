@@ -1,0 +1,251 @@
+// See address.h. Each parameter is a row of a table that says where it has a meaning; elsewhere it is
+// refused, as it would be without effect.
+#include "runtime/stream_io/live/address.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/spelling.h"
+
+namespace rml::rt {
+namespace {
+
+using Kind = Address::Kind;
+
+struct Scheme {
+  const char* name;
+  Kind kind;
+  bool tls;
+};
+constexpr Scheme schemes[] = {{"tcp", Kind::tcp, false},    {"tcp-listen", Kind::tcp_listen, false},
+                              {"unix", Kind::local, false}, {"unix-listen", Kind::local_listen, false},
+                              {"fifo", Kind::fifo, false},  {"mqtt", Kind::mqtt, false},
+                              {"mqtts", Kind::mqtt, true}};
+
+std::size_t scheme_length(std::string_view text) {
+  const std::size_t end = text.find("://");
+  if (end == text.npos || end == 0) return 0;
+  for (const char c : text.substr(0, end)) {
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '+')) return 0;
+  }
+  return end;
+}
+
+class Parser {
+ public:
+  Parser(Direction direction, const std::string& option, const std::string& text)
+      : direction_(direction), option_(option), text_(text) {}
+
+  Address parse();
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Failure(option_ + " " + text_ + ": " + what, exit_usage);
+  }
+  std::string decoded(std::string_view part) const;
+  void parse_host(std::string_view place);
+  void parse_broker(std::string_view place);
+  void parse_parameter(std::string_view name, const std::optional<std::string>& value);
+  void check() const;
+
+  template <class Number>
+  Number number(std::string_view name, const std::string& value, Number least, Number most) const {
+    Number result{};
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+    // Not a NaN either.
+    if (error != std::errc() || end != value.data() + value.size() || !(result >= least && result <= most)) {
+      fail("'" + std::string(name) + "=" + value + "' is not a number from " + std::to_string(std::llround(least)) +
+           " to " + std::to_string(std::llround(most)));
+    }
+    return result;
+  }
+
+  Direction direction_;
+  const std::string& option_;
+  const std::string& text_;
+  Address address_;
+};
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::string Parser::decoded(std::string_view part) const {
+  std::string result;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    if (part[i] != '%') {
+      result += part[i];
+      continue;
+    }
+    const int high = i + 1 < part.size() ? hex_digit(part[i + 1]) : -1;
+    const int low = i + 2 < part.size() ? hex_digit(part[i + 2]) : -1;
+    if (high < 0 || low < 0) fail("'%' needs two hexadecimal digits behind it (a percent sign is %25)");
+    if (high == 0 && low == 0) fail("%00 cannot be part of an address");
+    result += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return result;
+}
+
+// HOST:PORT, [IPV6]:PORT.
+void Parser::parse_host(std::string_view place) {
+  const bool bracketed = !place.empty() && place.front() == '[';
+  const std::size_t host_end = bracketed ? place.find(']') : std::min(place.find(':'), place.size());
+  if (host_end == place.npos) fail("']' is missing");
+  address_.host = decoded(place.substr(bracketed ? 1 : 0, host_end - (bracketed ? 1 : 0)));
+  const std::string_view rest = place.substr(host_end + (bracketed ? 1 : 0));
+  if (!rest.empty() && rest.front() != ':') fail("expected ':' and a port behind the host");
+  if (rest.size() > 1) {
+    address_.port = std::to_string(number<int>("port", std::string(rest.substr(1)), 1, 65535));
+  } else if (address_.kind != Kind::mqtt) {
+    fail("the port is missing: HOST:PORT");
+  }
+  if (address_.host.empty() && address_.kind != Kind::tcp_listen) fail("the host is missing");
+}
+
+void Parser::parse_broker(std::string_view place) {
+  const std::size_t slash = place.find('/');
+  std::string_view server = place.substr(0, slash);
+  const std::size_t at = server.rfind('@');
+  if (at != server.npos) {
+    const std::string_view user = server.substr(0, at);
+    if (user.find(':') != user.npos) {
+      throw Failure(option_ + " " + address_.name.substr(0, address_.name.find("://")) +
+                        "://…: a password on a command line can be read by everybody on this machine; give "
+                        "?password_file=FILE or ?password_env=VARIABLE",
+                    exit_usage);
+    }
+    address_.user = decoded(user);
+    server.remove_prefix(at + 1);
+  }
+  parse_host(server);
+  if (address_.port.empty()) address_.port = address_.tls ? "8883" : "1883";
+  if (slash == place.npos || slash + 1 == place.size()) fail("the topic is missing: HOST/TOPIC");
+  address_.path = decoded(place.substr(slash + 1));
+  if (direction_ == Direction::out && address_.path.find_first_of("+#") != std::string::npos) {
+    fail("rows go to one topic; '+' and '#' stand for several, in inputs only");
+  }
+}
+
+enum Where : unsigned { in_only = 1, out_only = 2, both = 3 };
+enum Who : unsigned { sockets = 1, broker = 2, everyone = 3, tls_only = 4 };
+
+struct Parameter {
+  const char* name;
+  bool valued;
+  unsigned where;
+  unsigned who;
+};
+constexpr Parameter parameters[] = {
+    {"format", true, both, everyone},       {"retry", true, both, everyone},      {"linger", true, out_only, everyone},
+    {"reconnect", false, in_only, sockets}, {"qos", true, both, broker},          {"retain", false, out_only, broker},
+    {"client", true, both, broker},         {"version", true, both, broker},      {"keepalive", true, both, broker},
+    {"password_file", true, both, broker},  {"password_env", true, both, broker}, {"cafile", true, both, tls_only},
+    {"capath", true, both, tls_only},       {"cert", true, both, tls_only},       {"key", true, both, tls_only},
+    {"insecure", false, both, tls_only}};
+
+void Parser::parse_parameter(std::string_view name, const std::optional<std::string>& value) {
+  const unsigned where = direction_ == Direction::in ? in_only : out_only;
+  unsigned who = address_.kind == Kind::mqtt ? broker : sockets;
+  if (address_.tls) who |= tls_only;
+  std::vector<std::string> known;
+  for (const Parameter& p : parameters) {
+    if ((p.where & where) && (p.who & who)) known.emplace_back(p.name);
+  }
+  const std::string word(name);
+  const auto* parameter =
+      std::find_if(std::begin(parameters), std::end(parameters), [&](const Parameter& p) { return name == p.name; });
+  if (parameter == std::end(parameters)) fail("there is no parameter '" + word + "'" + did_you_mean(word, known));
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    const bool tls = parameter->who == tls_only && address_.kind == Kind::mqtt;
+    fail("'" + word + "' has no meaning here" + (tls ? ": it needs mqtts://" : ""));
+  }
+  if (parameter->valued && (!value || value->empty())) fail("'" + word + "' needs a value: " + word + "=…");
+  if (!parameter->valued && value) fail("'" + word + "' takes no value");
+  const std::string given = value.value_or("");
+  if (word == "format") {
+    if (given != "csv" && given != "jsonl") fail("'format' is csv or jsonl");
+    address_.format = given;
+  }
+  constexpr double year = 365.0 * 86400;
+  if (word == "retry") address_.retry = number<double>(word, given, 0, year);
+  if (word == "linger") address_.linger = number<double>(word, given, 0, year);
+  if (word == "reconnect") address_.reconnect = true;
+  if (word == "qos") address_.qos = number<int>(word, given, 0, 2);
+  if (word == "retain") address_.retain = true;
+  if (word == "client") address_.client = given;
+  if (word == "version" && given != "3" && given != "5") fail("'version' is 3 (for 3.1.1) or 5");
+  if (word == "version") address_.version = given[0] - '0';
+  if (word == "keepalive") address_.keepalive = number<int>(word, given, 5, 65535);
+  const std::pair<const char*, std::string&> texts[] = {{"password_file", address_.password_file},
+                                                        {"password_env", address_.password_env},
+                                                        {"cafile", address_.cafile},
+                                                        {"capath", address_.capath},
+                                                        {"cert", address_.cert},
+                                                        {"key", address_.key}};
+  for (const auto& [text_name, to] : texts) {
+    if (word == text_name) to = given;
+  }
+  if (word == "insecure") address_.insecure = true;
+}
+
+void Parser::check() const {
+  const bool password = !address_.password_file.empty() || !address_.password_env.empty();
+  if (password && address_.user.empty()) fail("a password needs a user: USER@HOST");
+  if (!address_.password_file.empty() && !address_.password_env.empty()) {
+    fail("give password_file or password_env, not both");
+  }
+  if (address_.cert.empty() != address_.key.empty()) fail("'cert' and 'key' go together");
+}
+
+Address Parser::parse() {
+  const std::size_t length = scheme_length(text_);
+  const std::string word = text_.substr(0, length);
+  const auto* scheme =
+      std::find_if(std::begin(schemes), std::end(schemes), [&](const Scheme& s) { return word == s.name; });
+  if (scheme == std::end(schemes)) {
+    std::vector<std::string> known;
+    for (const Scheme& s : schemes) known.emplace_back(s.name);
+    fail("there are no addresses of kind '" + word + "'" + did_you_mean(word, known) +
+         "; there are tcp, tcp-listen, unix, unix-listen, fifo, mqtt and mqtts");
+  }
+  address_.kind = scheme->kind;
+  address_.tls = scheme->tls;
+  const std::size_t question = text_.find('?');
+  address_.name = text_.substr(0, question);
+  const std::string_view place = std::string_view(address_.name).substr(length + 3);
+  if (address_.kind == Kind::mqtt) {
+    parse_broker(place);
+  } else if (address_.kind == Kind::tcp || address_.kind == Kind::tcp_listen) {
+    parse_host(place);
+  } else {
+    address_.path = decoded(place);
+    if (address_.path.empty()) fail("the path is missing");
+  }
+  std::string_view rest = question == std::string::npos ? "" : std::string_view(text_).substr(question + 1);
+  while (!rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    const std::size_t equals = item.find('=');
+    parse_parameter(item.substr(0, equals),
+                    equals == item.npos ? std::nullopt : std::optional<std::string>(decoded(item.substr(equals + 1))));
+  }
+  check();
+  return std::move(address_);
+}
+
+}  // namespace
+
+bool is_address(std::string_view text) { return scheme_length(text) > 0; }
+
+Address parse_address(Direction direction, const std::string& option, const std::string& text) {
+  return Parser(direction, option, text).parse();
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,137 @@
+// See lines.h. What has come is held until its line is complete, so that a half line can be told from a
+// whole one before anybody has looked at it.
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "runtime/stream_io/live/lines.h"
+#include "runtime/stream_io/live/peers.h"
+
+namespace rml::rt {
+namespace {
+
+constexpr std::size_t most_in_a_line = std::size_t{1} << 30;
+
+class LineInput final : public ByteInput {
+ public:
+  LineInput(const Address& address, bool headed)
+      : address_(address), headed_(headed), peers_(peers_at(address, Direction::in)), buffer_(std::size_t{64} << 10) {
+    if (!address_.listens()) peers_->next(connection_, check_interrupt);
+  }
+
+  std::size_t read(char* to, std::size_t room, const std::function<void()>& before_waiting) override {
+    bool waited = false;
+    const auto before = [&] {
+      if (!waited && before_waiting) before_waiting();
+      waited = true;
+    };
+    while (begin_ == whole_) {
+      if (ended_) return 0;
+      if (!connection_ || left_) {
+        before();
+        if (left_ && !heard_) back_off_.pause(check_interrupt);
+        peers_->next(connection_, check_interrupt);
+        left_ = heard_ = false;
+        header_due_ = headed_ && !header_.empty();
+        continue;
+      }
+      if (ready(connection_.get(), POLLIN, waited ? tick_ms : 0)) {
+        fetch();
+      } else {
+        check_interrupt();
+        before();
+        // Of a writer that came and went before the pipe was opened the system tells only who reads.
+        if (address_.kind == Address::Kind::fifo && heard_) fetch();
+      }
+    }
+    const std::size_t count = std::min(room, whole_ - begin_);
+    std::memcpy(to, buffer_.data() + begin_, count);
+    begin_ += count;
+    return count;
+  }
+
+ private:
+  void fetch() {
+    make_room();
+    const ssize_t count = ::read(connection_.get(), buffer_.data() + end_, buffer_.size() - end_);
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
+    if (count <= 0) return gone(count < 0 ? errno : 0);
+    heard_ = true;
+    back_off_ = BackOff();
+    const void* last = ::memrchr(buffer_.data() + end_, '\n', static_cast<std::size_t>(count));
+    end_ += static_cast<std::size_t>(count);
+    if (!last) return;
+    whole_ = static_cast<std::size_t>(static_cast<const char*>(last) - buffer_.data()) + 1;
+    take_header();
+  }
+
+  void make_room() {
+    if (begin_ > 0) {
+      std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+      whole_ -= begin_;
+      end_ -= begin_;
+      begin_ = 0;
+    }
+    if (end_ < buffer_.size()) return;
+    if (end_ >= most_in_a_line) throw LostPeer(address_.name, "a line of more than 1 GiB");
+    buffer_.resize(2 * buffer_.size());
+  }
+
+  // Of the first connection it is a line as the others; later ones must have the same.
+  void take_header() {
+    if (!headed_ || (!header_.empty() && !header_due_)) return;
+    const char* const begin = buffer_.data() + begin_;
+    const auto length =
+        static_cast<std::size_t>(static_cast<const char*>(std::memchr(begin, '\n', whole_ - begin_)) - begin) + 1;
+    std::string line(begin, length - 1);
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (header_.empty()) {
+      header_ = line;
+      return;
+    }
+    if (line != header_) {
+      throw LostPeer(address_.name, "the next peer begins with '" + line.substr(0, 200) +
+                                        "', not with the header of the first, '" + header_.substr(0, 200) + "'");
+    }
+    begin_ += length;
+    header_due_ = false;
+  }
+
+  void gone(int error) {
+    const bool half = end_ > whole_;
+    end_ = whole_;
+    if (address_.reconnect) {
+      left_ = true;
+      return;
+    }
+    connection_.reset();
+    ended_ = true;
+    if (error != 0) throw LostPeer(address_.name, std::string("the peer vanished: ") + std::strerror(error));
+    if (half) throw LostPeer(address_.name, "the peer went in the middle of a row");
+  }
+
+  const Address address_;
+  const bool headed_;
+  std::unique_ptr<Peers> peers_;
+  Descriptor connection_;
+  bool left_ = false;   // the connection's peer
+  bool heard_ = false;  // something from it; who says nothing and goes is not asked again at once
+  BackOff back_off_;
+  bool ended_ = false;
+  std::string header_;
+  bool header_due_ = false;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, whole_ = 0, end_ = 0;  // handed over … in whole lines … that has come
+};
+
+}  // namespace
+
+std::unique_ptr<ByteInput> read_lines(const Address& address, bool headed) {
+  return std::make_unique<LineInput>(address, headed);
+}
+
+}  // namespace rml::rt

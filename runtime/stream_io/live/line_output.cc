@@ -1,0 +1,163 @@
+// See lines.h. What was handed to the system counts as sent; only the row that is under way is kept, to
+// send it again to the next peer. At the end the last peer must have taken everything.
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/signals.h"
+#include "runtime/stream_io/live/lines.h"
+#include "runtime/stream_io/live/peers.h"
+
+namespace rml::rt {
+namespace {
+
+class LineOutput final : public ByteOutput {
+ public:
+  LineOutput(const Address& address, bool headed)
+      : address_(address), headed_(headed), peers_(peers_at(address, Direction::out)), grace_(address.linger) {
+    if (address_.kind == Address::Kind::tcp || address_.kind == Address::Kind::local) {
+      peers_->next(connection_, check_interrupt);
+    }
+  }
+
+  void write(std::string_view bytes) override {
+    waiting_ = bytes;
+    while (!waiting_.empty()) {
+      if (!connection_) meet();
+      if (!connection_) return;
+      std::string_view& part = again_.empty() ? waiting_ : again_;
+      const ssize_t count = ::write(connection_.get(), part.data(), part.size());
+      if (count >= 0) {
+        const std::string_view taken = part.substr(0, static_cast<std::size_t>(count));
+        part.remove_prefix(taken.size());
+        if (&part == &waiting_) note(taken);
+      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        if (!ready(connection_.get(), POLLOUT, tick_ms)) check(handed_over());
+      } else if (errno == EPIPE || errno == ECONNRESET || errno == ETIMEDOUT || errno == EHOSTUNREACH ||
+                 errno == ENETDOWN || errno == ENETUNREACH || errno == ENETRESET) {
+        lost(errno);
+      } else if (errno != EINTR) {
+        throw LostPeer(address_.name, std::string("cannot write: ") + std::strerror(errno) + handed_over());
+      }
+    }
+  }
+
+  void flush() override {}  // write has handed everything over
+
+  void close() override {
+    if (!connection_) return;
+    if (address_.kind != Address::Kind::fifo) finish_socket();
+    connection_.reset();
+  }
+
+ private:
+  // The next peer, who gets the header and the row that is under way before anything else.
+  void meet() {
+    try {
+      peers_->next(connection_, [this] { check(""); });
+    } catch (const LostPeer& failure) {
+      throw LostPeer(address_.name, failure.text() + handed_over());
+    } catch (const Interrupted&) {
+      waiting_ = {};
+      return;
+    }
+    repeated_ = header_ + row_;
+    again_ = repeated_;
+  }
+
+  void lost(int error) {
+    connection_.reset();
+    again_ = {};
+    if (address_.retry == 0.0) {
+      throw LostPeer(address_.name, std::string("the peer went: ") + std::strerror(error) + handed_over());
+    }
+  }
+
+  void note(std::string_view taken) {
+    if (headed_ && !header_whole_) {
+      const std::size_t end = taken.find('\n');
+      header_ += taken.substr(0, end == taken.npos ? end : end + 1);
+      header_whole_ = end != taken.npos;
+      taken.remove_prefix(end == taken.npos ? taken.size() : end + 1);
+    }
+    rows_ += std::count(taken.begin(), taken.end(), '\n');
+    const std::size_t last = taken.rfind('\n');
+    if (last == taken.npos) {
+      row_ += taken;
+    } else {
+      row_ = taken.substr(last + 1);
+    }
+  }
+
+  // After a signal a peer that takes its time has until the end of the grace; one that is not there has none.
+  void check(const std::string& also) {
+    if (interrupt_signal() == 0) return;
+    if (connection_ && !grace_.over()) return;
+    if (!connection_ && rows_ == 0 && row_.empty() && only_header()) throw Interrupted{};
+    const std::string why =
+        connection_ ? "interrupted, and the peer did not take everything within " + seconds_text(address_.linger)
+                    : "interrupted while nobody was connected";
+    throw LostPeer(address_.name, why + also);
+  }
+
+  // Whether no row waits.
+  bool only_header() const { return headed_ && !header_whole_ && waiting_.find('\n') + 1 >= waiting_.size(); }
+
+  std::string handed_over() const {
+    return "; " + std::to_string(rows_) + (rows_ == 1 ? " row was" : " rows were") +
+           " handed over, what follows was not";
+  }
+
+  // The peer's system has taken over everything, or says that it will not.
+  void finish_socket() {
+    Time::time_point progress = Time::now();
+    int before = -1;
+    for (int pause = 1;; pause = std::min(2 * pause, 50)) {
+      int left = 0;
+      int error = 0;
+      socklen_t length = sizeof error;
+      if (::ioctl(connection_.get(), SIOCOUTQ, &left) != 0) left = 0;
+      ::getsockopt(connection_.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+      if (error != 0) {
+        throw LostPeer(address_.name, std::string("the peer went before it had taken everything: ") +
+                                          std::strerror(error) + handed_over());
+      }
+      if (left == 0) break;
+      if (left != before) progress = Time::now();
+      before = left;
+      if (seconds_since(progress) >= address_.linger || grace_.over()) {
+        throw LostPeer(address_.name, "the peer did not take the last " + std::to_string(left) + " bytes within " +
+                                          seconds_text(address_.linger) + handed_over());
+      }
+      ::poll(nullptr, 0, pause);
+    }
+    ::shutdown(connection_.get(), SHUT_WR);
+  }
+
+  const Address address_;
+  const bool headed_;
+  std::unique_ptr<Peers> peers_;
+  Descriptor connection_;
+  Grace grace_;
+  std::string_view waiting_;  // not handed over yet
+  std::string repeated_;      // for a peer that takes over
+  std::string_view again_;    // … what it has not got yet
+  std::string header_;
+  bool header_whole_ = false;
+  std::string row_;  // the beginning of the row under way
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteOutput> write_lines(const Address& address, bool headed) {
+  return std::make_unique<LineOutput>(address, headed);
+}
+
+}  // namespace rml::rt

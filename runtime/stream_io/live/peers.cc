@@ -1,0 +1,271 @@
+// See peers.h. An attempt either gives a descriptor or says why not; attempts are repeated with growing
+// pauses until the time is over. What will not get better by itself (an unknown host, a path that is
+// too long, no permission) fails at once.
+#include "runtime/stream_io/live/peers.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "runtime/stream_io/live/byte_stream.h"
+
+namespace rml::rt {
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+void Descriptor::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+namespace {
+
+using Kind = Address::Kind;
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+// Nothing if the name service has no answer at the moment.
+std::vector<SocketAddress> resolve(const Address& address) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV | (address.listens() ? AI_PASSIVE : 0);
+  addrinfo* found = nullptr;
+  const char* host = address.host.empty() ? nullptr : address.host.c_str();
+  const int error = getaddrinfo(host, address.port.c_str(), &hints, &found);
+  if (error == EAI_AGAIN) return {};
+  if (error != 0) throw LostPeer(address.name, "host '" + address.host + "': " + gai_strerror(error));
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> guard(found, freeaddrinfo);
+  std::vector<SocketAddress> result;
+  for (const addrinfo* at = found; at; at = at->ai_next) {
+    SocketAddress& one = result.emplace_back();
+    std::memcpy(&one.storage, at->ai_addr, at->ai_addrlen);
+    one.length = at->ai_addrlen;
+  }
+  return result;
+}
+
+SocketAddress local_address(const Address& address) {
+  SocketAddress result;
+  auto& local = reinterpret_cast<sockaddr_un&>(result.storage);
+  if (address.path.size() >= sizeof local.sun_path) {
+    throw LostPeer(address.name,
+                   "the path of a socket has at most " + std::to_string(sizeof local.sun_path - 1) + " bytes");
+  }
+  local.sun_family = AF_UNIX;
+  std::memcpy(local.sun_path, address.path.c_str(), address.path.size() + 1);
+  result.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.path.size() + 1);
+  return result;
+}
+
+Descriptor new_socket(const SocketAddress& address) {
+  return Descriptor(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+// Rows leave at once, and a machine that is gone is noticed within two minutes though nothing is sent.
+void adjust(const Descriptor& socket, Kind kind) {
+  if (kind != Kind::tcp && kind != Kind::tcp_listen) return;
+  const auto set = [&](int level, int option, int value) {
+    ::setsockopt(socket.get(), level, option, &value, sizeof value);
+  };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 15);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+}
+
+class Attempts : public Peers {
+ public:
+  explicit Attempts(const Address& address) : address_(address) {}
+
+  void next(Descriptor& connection, const Check& check) final {
+    const Time::time_point begin = Time::now();
+    const double patience = address_.retry.value_or(
+        address_.kind == Kind::tcp || address_.kind == Kind::local ? 30.0 : std::numeric_limits<double>::infinity());
+    BackOff back_off;
+    prepare(connection);
+    while (!attempt(connection, check)) {
+      check();
+      if (seconds_since(begin) < patience) {
+        pause(back_off, check);
+        continue;
+      }
+      const std::string tried = patience > 0 ? " (tried for " + seconds_text(patience) + ")" : "";
+      throw LostPeer(address_.name, problem_ + tried);
+    }
+  }
+
+ protected:
+  // Before the first attempt: what the last peer used can go.
+  virtual void prepare(Descriptor& connection) { connection.reset(); }
+  virtual bool attempt(Descriptor& connection, const Check& check) = 0;
+  virtual void pause(BackOff& back_off, const Check& check) { back_off.pause(check); }
+  [[noreturn]] void fail(const std::string& what, int error) const {
+    throw LostPeer(address_.name, what + ": " + std::strerror(error));
+  }
+
+  const Address address_;
+  std::string problem_;  // of the last attempt
+};
+
+class Connecting final : public Attempts {
+ public:
+  using Attempts::Attempts;
+
+ private:
+  bool attempt(Descriptor& connection, const Check& check) override {
+    const auto addresses =
+        address_.kind == Kind::tcp ? resolve(address_) : std::vector<SocketAddress>{local_address(address_)};
+    problem_ = "the name service does not answer";
+    for (const SocketAddress& one : addresses) {
+      Descriptor socket = new_socket(one);
+      if (!socket) fail("cannot make a socket", errno);
+      int error = ::connect(socket.get(), one.get(), one.length) == 0 ? 0 : errno;
+      if (error == EINPROGRESS) error = finish_connecting(socket, check);
+      if (error == 0) {
+        adjust(socket, address_.kind);
+        connection = std::move(socket);
+        return true;
+      }
+      problem_ = std::string("cannot connect: ") + std::strerror(error);
+      if (error == EACCES || error == EPERM || error == ENOTSOCK || error == EPROTOTYPE) {
+        throw LostPeer(address_.name, problem_);
+      }
+    }
+    return false;
+  }
+
+  int finish_connecting(const Descriptor& socket, const Check& check) const {
+    const Time::time_point begin = Time::now();
+    while (!ready(socket.get(), POLLOUT, tick_ms)) {
+      check();
+      if (seconds_since(begin) > 30) return ETIMEDOUT;
+    }
+    int error = 0;
+    socklen_t length = sizeof error;
+    return ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+  }
+};
+
+class Listening final : public Attempts {
+ public:
+  explicit Listening(const Address& address) : Attempts(address) {
+    problem_ = "nobody connected";
+    listen();
+  }
+  ~Listening() override { stop(); }
+
+ private:
+  void prepare(Descriptor& connection) override {
+    connection.reset();
+    if (!listener_) listen();
+  }
+
+  void pause(BackOff&, const Check&) override {}  // attempt has waited
+
+  bool attempt(Descriptor& connection, const Check&) override {
+    if (!ready(listener_.get(), POLLIN, address_.retry == 0.0 ? 0 : tick_ms)) return false;
+    Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!socket) {
+      if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED || errno == EPROTO) return false;
+      fail("cannot accept a connection", errno);
+    }
+    adjust(socket, address_.kind);
+    connection = std::move(socket);
+    stop();
+    return true;
+  }
+
+  void listen() {
+    const bool local = address_.kind == Kind::local_listen;
+    const auto addresses = local ? std::vector<SocketAddress>{local_address(address_)} : resolve(address_);
+    if (addresses.empty()) throw LostPeer(address_.name, "the name service does not answer");
+    const SocketAddress& one = addresses.front();
+    if (local) remove_stale(one);
+    Descriptor socket = new_socket(one);
+    const int on = 1;
+    const bool done = socket && (local || ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0) &&
+                      ::bind(socket.get(), one.get(), one.length) == 0;
+    if (!done) fail("cannot listen", errno);
+    made_file_ = local;
+    if (::listen(socket.get(), 1) != 0) fail("cannot listen", errno);
+    listener_ = std::move(socket);
+  }
+
+  // What a program that was killed left behind: a socket that nobody listens at.
+  void remove_stale(const SocketAddress& one) const {
+    struct stat status{};
+    if (::lstat(address_.path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return;
+    const Descriptor probe = new_socket(one);
+    if (::connect(probe.get(), one.get(), one.length) != 0 && errno == ECONNREFUSED) ::unlink(address_.path.c_str());
+  }
+
+  void stop() {
+    listener_.reset();
+    if (made_file_) ::unlink(address_.path.c_str());
+    made_file_ = false;
+  }
+
+  Descriptor listener_;
+  bool made_file_ = false;
+};
+
+class Pipe final : public Attempts {
+ public:
+  Pipe(const Address& address, Direction direction) : Attempts(address), direction_(direction) {}
+
+ private:
+  // A reader keeps the old end until it has the new one: what another writer puts in meanwhile stays there.
+  void prepare(Descriptor& connection) override {
+    if (direction_ == Direction::out) connection.reset();
+  }
+
+  bool attempt(Descriptor& connection, const Check&) override {
+    const int way = direction_ == Direction::in ? O_RDONLY : O_WRONLY;
+    Descriptor pipe(::open(address_.path.c_str(), way | O_NONBLOCK | O_CLOEXEC));
+    if (!pipe && errno == ENXIO) {
+      problem_ = "nobody reads the pipe";
+      return false;
+    }
+    if (!pipe) fail("cannot open the pipe", errno);
+    struct stat status{};
+    if (::fstat(pipe.get(), &status) != 0 || !S_ISFIFO(status.st_mode)) {
+      throw LostPeer(address_.name, "'" + address_.path + "' is no named pipe");
+    }
+    connection = std::move(pipe);
+    return true;
+  }
+
+  const Direction direction_;
+};
+
+}  // namespace
+
+std::unique_ptr<Peers> peers_at(const Address& address, Direction direction) {
+  if (address.kind == Kind::fifo) return std::make_unique<Pipe>(address, direction);
+  if (address.listens()) return std::make_unique<Listening>(address);
+  return std::make_unique<Connecting>(address);
+}
+
+}  // namespace rml::rt

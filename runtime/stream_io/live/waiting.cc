@@ -1,0 +1,46 @@
+// See waiting.h.
+#include "runtime/stream_io/live/waiting.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "runtime/failure.h"
+#include "runtime/signals.h"
+
+namespace rml::rt {
+
+bool ready(int fd, short events, int milliseconds) {
+  pollfd wanted{fd, events, 0};
+  return ::poll(&wanted, 1, milliseconds) > 0;
+}
+
+void check_interrupt() {
+  if (interrupt_signal() != 0) throw Interrupted{};
+}
+
+bool Grace::over() {
+  if (interrupt_signal() == 0) return false;
+  if (!since_) since_ = Time::now();
+  return seconds_since(*since_) >= seconds_;
+}
+
+void BackOff::pause(const Check& check) {
+  const Time::time_point begin = Time::now();
+  while (true) {
+    const int left = milliseconds_ - static_cast<int>(seconds_since(begin) * 1000);
+    if (left <= 0) break;
+    ::poll(nullptr, 0, std::min(left, tick_ms));
+    check();
+  }
+  milliseconds_ = std::min(2 * milliseconds_, 1000);
+}
+
+std::string seconds_text(double seconds) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%g s", seconds);
+  return text;
+}
+
+}  // namespace rml::rt

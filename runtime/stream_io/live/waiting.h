@@ -1,0 +1,51 @@
+// Waits that signals and deadlines end.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace rml::rt {
+
+using Time = std::chrono::steady_clock;
+constexpr int tick_ms = 200;
+
+inline double seconds_since(Time::time_point begin) {
+  return std::chrono::duration<double>(Time::now() - begin).count();
+}
+
+// Whether the descriptor is ready for `events` (or has an error) within so many milliseconds.
+bool ready(int fd, short events, int milliseconds);
+
+// Called at every tick of a wait; throws to end it.
+using Check = std::function<void()>;
+
+// Throws Interrupted after a signal.
+void check_interrupt();
+
+// How long to wait for a peer once a signal has come.
+class Grace {
+ public:
+  explicit Grace(double seconds) : seconds_(seconds) {}
+  // Whether a signal has come and the time is over.
+  bool over();
+
+ private:
+  double seconds_;
+  std::optional<Time::time_point> since_;
+};
+
+// Growing pauses between attempts: 20 ms, doubled up to 1 s.
+class BackOff {
+ public:
+  void pause(const Check& check);
+
+ private:
+  int milliseconds_ = 20;
+};
+
+// "30 s", "0.5 s".
+std::string seconds_text(double seconds);
+
+}  // namespace rml::rt

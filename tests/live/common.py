@@ -1,0 +1,195 @@
+"""Programs with live streams, and peers for them. Tests are functions whose name begins with test_."""
+
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+# Every wait of a test; the machine may be busy.
+PATIENCE = 60
+PROGRAMS = {
+    "sum": "node main(x: f64) -> (sum: f64) sum = (0.0 fby sum) + x;",
+    "two": "node main(x: f64, k: i32[2]) -> (y: f64, m: i32[2]) y = 2.0 * x; m = k + 1;",
+    "count": "node main() -> (n: i32) n = 0 fby n + 1;",
+    "forth": "node main(n: i32) -> (m: i32) m = n + 1;",
+    "back": "node main(m: i32) -> (n: i32) n = m - 1;",
+    "wide": "node main() -> (n: i32, x: f64[100]) n = 0 fby n + 1; x = broadcast_to(cast(f64, n), [100]);",
+    "maybe": "node main(x: f64) -> (high: bool, y: f64 when high) high = x > 2.0; y = x when high;",
+}
+
+
+class Running:
+    """A program that runs; killed when the test is over."""
+
+    def __init__(self, command, cwd, env):
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [str(part) for part in command], cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=self.errors)
+
+    def line(self):
+        return self.process.stdout.readline().decode().rstrip("\n")
+
+    def end(self, patience=PATIENCE):
+        """Status, standard output, standard error."""
+        out, _ = self.process.communicate(timeout=patience)
+        self.errors.seek(0)
+        return self.process.returncode, out.decode(), self.errors.read().decode()
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def resident_mib(self):
+        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().split("\n"):
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+        return 0.0
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Bench:
+    """A folder of programs, built once, and a place for each test."""
+
+    def __init__(self, rmlc, folder):
+        self.rmlc, self.folder = pathlib.Path(rmlc).resolve(), folder
+        self.running = []
+        self.env = dict(os.environ)
+        self.build_options = []
+
+    def program(self, name):
+        binary = self.folder / name
+        if not binary.exists():
+            source = self.folder / (name + ".rml")
+            source.write_text(PROGRAMS[name])
+            subprocess.run([self.rmlc, "build", source, "-o", binary, *self.build_options], check=True)
+        return binary
+
+    def start(self, name, *arguments, env=None):
+        running = Running([self.program(name), "--quiet", *arguments], self.place, dict(self.env, **(env or {})))
+        self.running.append(running)
+        return running
+
+    def run(self, name, *arguments, env=None):
+        running = self.start(name, *arguments, env=env)
+        return running.end()
+
+    def stop(self):
+        for running in self.running:
+            running.kill()
+        self.running = []
+
+
+def expect(condition, *what):
+    if not condition:
+        raise AssertionError(" ".join(str(w) for w in what))
+
+
+def same(got, wanted):
+    expect(got == wanted, f"got\n{str(got)[:2000]!r}\nexpected\n{str(wanted)[:2000]!r}")
+
+
+def until(condition, what, patience=PATIENCE):
+    end = time.monotonic() + patience
+    while not condition():
+        expect(time.monotonic() < end, "never:", what)
+        time.sleep(0.02)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def listener(place=None, port=0):
+    """At a path or on loopback."""
+    server = socket.socket(socket.AF_UNIX if place else socket.AF_INET)
+    if place:
+        server.bind(str(place))
+    else:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("127.0.0.1", port))
+    server.listen(4)
+    server.settimeout(PATIENCE)
+    return server
+
+
+def accept(server):
+    peer, _ = server.accept()
+    peer.settimeout(PATIENCE)
+    return peer
+
+
+def dial(place=None, port=0):
+    """Connects as soon as somebody listens."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        peer = socket.socket(socket.AF_UNIX if place else socket.AF_INET)
+        peer.settimeout(PATIENCE)
+        try:
+            peer.connect(str(place) if place else ("127.0.0.1", port))
+            return peer
+        except OSError:
+            peer.close()
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+
+
+def read_all(peer):
+    parts = []
+    while part := peer.recv(1 << 16):
+        parts.append(part)
+    return b"".join(parts).decode()
+
+
+def read_lines(peer, count):
+    """So many lines, and what came behind them."""
+    data = b""
+    while data.count(b"\n") < count:
+        part = peer.recv(1 << 16)
+        expect(part, "the stream ends after", data)
+        data += part
+    lines = data.decode().split("\n")
+    return lines[:count], "\n".join(lines[count:])
+
+
+def run_tests(module, bench, only=None):
+    failed = passed = 0
+    for name, test in sorted(vars(module).items()):
+        if not name.startswith("test_") or (only and only not in name):
+            continue
+        begin = time.monotonic()
+        with tempfile.TemporaryDirectory() as place:
+            bench.place = pathlib.Path(place)
+            try:
+                test(bench)
+                passed += 1
+                print(f"{name}: {time.monotonic() - begin:.1f} s", flush=True)
+            except Exception:  # whatever it is, the others go on
+                failed += 1
+                print(f"FAILED {name}", flush=True)
+                traceback.print_exc()
+                for running in bench.running:
+                    running.kill()
+                    running.errors.seek(0)
+                    print("its program said:", running.errors.read().decode(), flush=True)
+            finally:
+                bench.stop()
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+def main(module):
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    with tempfile.TemporaryDirectory() as folder:
+        run_tests(module, Bench(sys.argv[1], pathlib.Path(folder)), sys.argv[2] if len(sys.argv) > 2 else None)
