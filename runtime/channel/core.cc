@@ -146,7 +146,7 @@ Outcome Core::pop_into(void* slot) {
   const Place place = claim_pop();
   if (place.outcome != Outcome::done) return place.outcome;
   move(slot, element_of(place));
-  if (type_.destroy != nullptr) type_.destroy(element_of(place));
+  if (type_.move != nullptr && type_.destroy != nullptr) type_.destroy(element_of(place));
   sequence_of(place.cell).store(place.position + mask_ + 1, std::memory_order_release);
   return Outcome::done;
 }

@@ -78,7 +78,7 @@ struct Sleeper;
 struct ElementType {
   std::size_t size, align;
   // Makes an element of the bytes `to` out of the one at `from`, which stays, empty, for its owner to destroy. Null:
-  // copies the bytes.
+  // the bytes are copied, and are the element from then on; `from` is none any more.
   void (*move)(void* to, void* from);
   void (*destroy)(void* element);  // null: nothing to do
 };
