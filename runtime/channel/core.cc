@@ -1,0 +1,262 @@
+// See core.h: one channel.
+#include "runtime/channel/core.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+
+namespace rml::channels {
+
+void Lock::wait() {
+  if (several_processors()) {
+    for (int k = 0; k < 100; ++k) {
+      std::uint32_t expected = 0;
+      if (word_.load(std::memory_order_relaxed) == 0 &&
+          word_.compare_exchange_weak(expected, 1, std::memory_order_acquire)) {
+        return;
+      }
+      relax();
+    }
+  }
+  while (word_.exchange(2, std::memory_order_acquire) != 0) futex_wait(word_, 2);
+}
+
+void NodeQueue::add(Node& node) {
+  node.before = last_, node.after = nullptr, node.queued = true;
+  (last_ == nullptr ? first_ : last_->after) = &node;
+  last_ = &node;
+  count_.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void NodeQueue::remove(Node& node) {
+  (node.before == nullptr ? first_ : node.before->after) = node.after;
+  (node.after == nullptr ? last_ : node.after->before) = node.before;
+  node.queued = false;
+  count_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+namespace {
+
+// At least two: a cell that is full must not look like one that is free for the next round.
+std::size_t slots_of(const ElementType& type, std::size_t capacity) {
+  if (capacity > std::numeric_limits<std::size_t>::max() / 16 / (type.size + type.align + 8)) throw std::bad_alloc();
+  return std::bit_ceil(std::max<std::size_t>(capacity, 2));
+}
+
+std::size_t rounded(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
+
+}  // namespace
+
+Core::Core(const ElementType& type, std::size_t capacity, std::string_view name)
+    : type_(type),
+      capacity_(capacity),
+      mask_(slots_of(type, capacity) - 1),
+      offset_(std::max(sizeof(std::uint64_t), type.align)),
+      stride_(rounded(offset_ + type.size, std::max(sizeof(std::uint64_t), type.align))),
+      cell_align_(std::max(alignof(std::uint64_t), type.align)),
+      name_(name) {
+  if (capacity == 0) return;
+  cells_ = static_cast<std::byte*>(::operator new((mask_ + 1) * stride_, std::align_val_t(cell_align_)));
+  for (std::size_t k = 0; k <= mask_; ++k) new (cells_ + k * stride_) std::atomic<std::uint64_t>(k);
+}
+
+Core::~Core() {
+  if (cells_ == nullptr) return;
+  if (type_.destroy != nullptr) {
+    const std::uint64_t tail = tail_.load(std::memory_order_acquire) >> 1;
+    for (std::uint64_t k = head_.load(std::memory_order_acquire); k != tail; ++k) type_.destroy(cell_of(k) + offset_);
+  }
+  ::operator delete(cells_, std::align_val_t(cell_align_));
+}
+
+Core* Core::make(const ElementType& type, std::size_t capacity, std::string_view name) {
+  return new Core(type, capacity, name);
+}
+
+void Core::release() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  close();
+  std::uint32_t inside = blocked_.fetch_or(ending, std::memory_order_acq_rel) | ending;
+  for (; inside != ending; inside = blocked_.load(std::memory_order_acquire)) futex_wait(blocked_, inside);
+  delete this;
+}
+
+// The last touch of the channel by a call that has waited in it.
+void Core::leave() {
+  const auto* const word = &blocked_;
+  if (blocked_.fetch_sub(1, std::memory_order_acq_rel) == (ending | 1)) futex_wake(word, 1);
+}
+
+// The head is looked at on both sides of the tail, so the two are of one moment.
+std::size_t Core::size() const {
+  for (std::uint64_t head = head_.load();;) {
+    const std::uint64_t tail = tail_.load() >> 1;
+    const std::uint64_t again = head_.load();
+    if (again == head) return static_cast<std::size_t>(tail - head);
+    head = again;
+  }
+}
+
+std::string Core::described() const {
+  const std::string filled = " (" + std::to_string(size()) + " of " + std::to_string(capacity_) + ")";
+  return (name_.empty() ? std::string("a channel") : "channel \"" + name_ + "\"") + filled;
+}
+
+bool Core::close() {
+  Wakes wakes;
+  const std::lock_guard guard(lock_);
+  if ((tail_.fetch_or(1, std::memory_order_seq_cst) & 1) != 0) return false;
+  settle(wakes);
+  return true;
+}
+
+// The thread that is about to fill or empty the cell does so at once, unless it has lost its processor.
+void Core::await_long(std::byte* cell, std::uint64_t sequence) const {
+  for (int k = 0; sequence_of(cell).load(std::memory_order_acquire) != sequence; ++k) {
+    if (k < 200 && several_processors()) {
+      relax();
+    } else {
+      sched_yield();
+    }
+  }
+}
+
+void Core::move(void* to, void* from) const {
+  if (type_.move != nullptr) {
+    type_.move(to, from);
+  } else if (type_.size > 0) {
+    std::memcpy(to, from, type_.size);
+  }
+}
+
+// These two do not look whether others wait.
+Outcome Core::push_from(void* slot) {
+  const Place place = claim_push();
+  if (place.outcome != Outcome::done) return place.outcome;
+  move(element_of(place), slot);
+  sequence_of(place.cell).store(place.position + 1, std::memory_order_release);
+  return Outcome::done;
+}
+
+Outcome Core::pop_into(void* slot) {
+  const Place place = claim_pop();
+  if (place.outcome != Outcome::done) return place.outcome;
+  move(slot, element_of(place));
+  if (type_.move != nullptr && type_.destroy != nullptr) type_.destroy(element_of(place));
+  sequence_of(place.cell).store(place.position + mask_ + 1, std::memory_order_release);
+  return Outcome::done;
+}
+
+Outcome Core::quick(const Case& c) {
+  if (queue_of(c.sends).count() != 0) return Outcome::not_ready;
+  const Outcome outcome = c.sends ? push_from(c.slot) : pop_into(c.slot);
+  if (outcome == Outcome::done && queue_of(!c.sends).count() != 0) settle_others();
+  return outcome;
+}
+
+// Capacity 0: hands over to, or takes from, the first that waits on the other side.
+Outcome Core::meet(const Case& c, Wakes& wakes) {
+  if (closed()) return Outcome::closed;
+  NodeQueue& others = queue_of(!c.sends);
+  while (Node* const other = others.front()) {
+    if (!other->sleeper->reserve()) {
+      others.remove(*other);
+      continue;
+    }
+    move(c.sends ? other->slot : c.slot, c.sends ? c.slot : other->slot);
+    finish(*other, Outcome::done, wakes);
+    return Outcome::done;
+  }
+  return Outcome::not_ready;
+}
+
+Outcome Core::poll(const Case& c, Wakes& wakes) {
+  if (!buffered()) return meet(c, wakes);
+  settle(wakes);
+  if (queue_of(c.sends).front() != nullptr) return Outcome::not_ready;
+  const Outcome outcome = c.sends ? push_from(c.slot) : pop_into(c.slot);
+  if (outcome == Outcome::done) settle(wakes);
+  return outcome;
+}
+
+// What was not ready when it was polled may be so now, if it needs no lock.
+void Core::enqueue(Node& node, Wakes& wakes) {
+  blocked_.fetch_add(1, std::memory_order_relaxed);
+  queue_of(node.sends).add(node);
+  if (buffered()) settle(wakes);
+}
+
+void Core::dequeue(Node& node) {
+  const std::lock_guard guard(lock_);
+  if (node.queued) queue_of(node.sends).remove(node);
+}
+
+void Core::finish(Node& node, Outcome outcome, Wakes& wakes) {
+  Sleeper& sleeper = *node.sleeper;
+  const std::uint32_t index = node.index;
+  queue_of(node.sends).remove(node);
+  sleeper.finish(index, outcome, wakes);
+}
+
+// Gives receivers what there is, senders what room there is, and both the news of a close.
+void Core::settle(Wakes& wakes) {
+  while (settle_receivers(wakes) | settle_senders(wakes)) {
+  }
+}
+
+bool Core::settle_receivers(Wakes& wakes) {
+  bool any = false;
+  while (Node* const node = receivers_.front()) {
+    if (!node->sleeper->reserve()) {
+      receivers_.remove(*node);
+      continue;
+    }
+    const Outcome outcome = buffered() ? pop_into(node->slot) : closed() ? Outcome::closed : Outcome::not_ready;
+    if (outcome == Outcome::not_ready) {
+      node->sleeper->give_up();
+      return any;
+    }
+    finish(*node, outcome, wakes);
+    any = true;
+  }
+  return any;
+}
+
+bool Core::settle_senders(Wakes& wakes) {
+  bool any = false;
+  while (Node* const node = senders_.front()) {
+    if (!node->sleeper->reserve()) {
+      senders_.remove(*node);
+      continue;
+    }
+    const Outcome outcome = buffered() ? push_from(node->slot) : closed() ? Outcome::closed : Outcome::not_ready;
+    if (outcome == Outcome::not_ready) {
+      node->sleeper->give_up();
+      return any;
+    }
+    finish(*node, outcome, wakes);
+    any = true;
+  }
+  return any;
+}
+
+void throw_failure(Outcome outcome, const Core* core) {
+  if (outcome == Outcome::closed) {
+    throw SendOnClosed(core == nullptr ? "send on a channel that was closed meanwhile"
+                                       : "send on " + core->described() + ", which is closed");
+  }
+  ThreadWatch* const watch = ThreadWatch::of_this_thread();
+  throw Deadlock(watch == nullptr ? std::string("all threads wait") : watch->report());
+}
+
+void Core::settle_others() {
+  Wakes wakes;
+  const std::lock_guard guard(lock_);
+  settle(wakes);
+}
+
+}  // namespace rml::channels

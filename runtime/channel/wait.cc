@@ -1,0 +1,255 @@
+// See core.h: how a thread waits for one of several cases.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "runtime/channel/core.h"
+
+namespace rml::channels {
+
+// How long to look out before sleeping, in pauses of the processor. What the other one does takes less if it runs.
+constexpr int spins_of_buffered = 400, spins_of_rendezvous = 2000;
+
+ThreadWatch*& ThreadWatch::of_this_thread() {
+  thread_local ThreadWatch* watch = nullptr;
+  return watch;
+}
+
+bool Sleeper::reserve() {
+  for (std::uint32_t seen = state.load(std::memory_order_relaxed), tries = 0;;) {
+    if (seen == done) return false;
+    if (seen == reserved) {  // for a few instructions of another thread
+      if (++tries < 200) {
+        relax();
+      } else {
+        sched_yield();
+      }
+      seen = state.load(std::memory_order_relaxed);
+    } else if (state.compare_exchange_weak(seen, reserved, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+      was = seen;
+      return true;
+    }
+  }
+}
+
+void Sleeper::give_up() { state.store(was, std::memory_order_release); }
+
+void Sleeper::finish(std::uint32_t index, Outcome result, Wakes& wakes) {
+  chosen = index, outcome = result;
+  if (watch != nullptr) watch->runs();
+  const bool asleep = was == sleeping;
+  const auto* const word = &state;
+  state.store(done, std::memory_order_release);
+  if (asleep) wakes.add(word);
+}
+
+// A stop and the deadline are like the others who end the wait: they reserve it first.
+void Sleeper::block(const Patience& patience, int spins) {
+  for (int k = 0; k < spins; ++k) {
+    if (is_done()) return;
+    relax();
+  }
+  const auto end = [this](Outcome result) {
+    Wakes wakes;
+    if (reserve()) finish(0, result, wakes);
+  };
+  const auto on_stop = [&end] { end(Outcome::stopped); };
+  const std::stop_callback<decltype(on_stop)> callback(patience.stop, on_stop);
+  for (;;) {
+    std::uint32_t seen = state.load(std::memory_order_acquire);
+    if (seen == done) return;
+    if (seen == spinning) {
+      state.compare_exchange_strong(seen, sleeping, std::memory_order_acq_rel);
+    } else if (seen == reserved) {
+      sched_yield();
+    } else if (!futex_wait(state, sleeping, patience.deadline)) {
+      end(Outcome::timed_out);
+    }
+  }
+}
+
+namespace {
+
+// An array whose length is known late and mostly small.
+template <typename T>
+class Several {
+ public:
+  explicit Several(std::size_t count) : count_(count) {
+    if (count > few_.size()) many_.resize(count);
+  }
+  std::span<T> all() { return {count_ > few_.size() ? many_.data() : few_.data(), count_}; }
+
+ private:
+  std::array<T, 4> few_{};
+  std::vector<T> many_;
+  std::size_t count_;
+};
+
+std::uint32_t random_below(std::uint32_t n) {
+  thread_local std::uint64_t state =
+      reinterpret_cast<std::uintptr_t>(&state) ^
+      static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  state += 0x9e3779b97f4a7c15;  // a counter, and its bits mixed
+  std::uint64_t z = state;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  z ^= z >> 31;
+  return static_cast<std::uint32_t>(((z >> 32) * n) >> 32);
+}
+
+// One wait: all its state. Cases without a channel are left out from the beginning.
+class Waiting {
+ public:
+  Waiting(std::span<const Case> cases, const Patience& patience)
+      : cases_(cases),
+        patience_(patience),
+        order_(count_channels(cases)),
+        nodes_(order_.all().size()),
+        locks_(order_.all().size()) {
+    std::size_t n = 0;
+    for (std::size_t k = 0; k < cases.size(); ++k) {
+      if (cases[k].core == nullptr) continue;
+      order_.all()[n] = k;
+      locks_.all()[n++] = cases[k].core;
+      buffered_ &= cases[k].core->buffered();
+    }
+  }
+
+  Chosen run() {
+    shuffle();
+    if (const Chosen chosen = without_locks(); chosen.outcome != Outcome::not_ready) return chosen;
+    if (!patience_.waits) return look();
+    Sleeper sleeper;
+    if (const Chosen chosen = enqueue(sleeper); chosen.outcome != Outcome::not_ready) return chosen;
+    if (sleeper.watch != nullptr) sleeper.watch->check();
+    const bool spins = !buffered_ && several_processors();
+    sleeper.block(patience_, spins ? spins_of_rendezvous : 0);
+    return after(sleeper);
+  }
+
+ private:
+  static std::size_t count_channels(std::span<const Case> cases) {
+    return static_cast<std::size_t>(std::ranges::count_if(cases, [](const Case& c) { return c.core != nullptr; }));
+  }
+
+  void shuffle() {
+    const std::span<std::size_t> order = order_.all();
+    for (std::size_t k = order.size(); k > 1; --k) {
+      std::swap(order[k - 1], order[random_below(static_cast<std::uint32_t>(k))]);
+    }
+  }
+
+  // All have buffers: nobody need be kept out to look at them. For a while, if it is to wait.
+  Chosen without_locks() {
+    if (!buffered_ || order_.all().empty()) return {0, Outcome::not_ready};
+    const int spins = patience_.waits && several_processors() ? spins_of_buffered : 1;
+    for (int k = 0; k < spins; ++k) {
+      for (const std::size_t index : order_.all()) {
+        const Outcome outcome = cases_[index].core->quick(cases_[index]);
+        if (outcome != Outcome::not_ready) return {index, outcome};
+      }
+      if (k + 1 < spins) relax();
+    }
+    return {0, Outcome::not_ready};
+  }
+
+  // In the order of addresses, each once.
+  void lock_all() {
+    std::span<Core*> locks = locks_.all();
+    std::ranges::sort(locks, std::less<>());
+    Core* before = nullptr;
+    for (Core* const core : locks) {
+      if (core != before) core->lock().lock();
+      before = core;
+    }
+  }
+  void unlock_all() {
+    Core* before = nullptr;
+    for (Core* const core : locks_.all()) {
+      if (core != before) core->lock().unlock();
+      before = core;
+    }
+  }
+
+  Chosen poll(Wakes& wakes) {
+    for (const std::size_t index : order_.all()) {
+      const Outcome outcome = cases_[index].core->poll(cases_[index], wakes);
+      if (outcome != Outcome::not_ready) return {index, outcome};
+    }
+    return {0, Outcome::not_ready};
+  }
+
+  // That none is ready must have been true of all at one moment, though buffers change without the locks: their
+  // counters are the same after the look as before it.
+  Chosen look() {
+    Wakes wakes;
+    Several<std::uint64_t> versions(order_.all().size());
+    const auto version = [&](std::size_t k) {
+      const Case& c = cases_[order_.all()[k]];
+      return c.core->version(c.sends);
+    };
+    lock_all();
+    Chosen chosen{0, Outcome::not_ready};
+    for (bool same = false; !same && chosen.outcome == Outcome::not_ready;) {
+      for (std::size_t k = 0; k < order_.all().size(); ++k) versions.all()[k] = version(k);
+      chosen = poll(wakes);
+      same = true;
+      for (std::size_t k = 0; k < order_.all().size(); ++k) same &= versions.all()[k] == version(k);
+    }
+    unlock_all();
+    return chosen;
+  }
+
+  // Waits in all queues, if nothing is ready even then.
+  Chosen enqueue(Sleeper& sleeper) {
+    Wakes wakes;
+    lock_all();
+    if (const Chosen chosen = poll(wakes); chosen.outcome != Outcome::not_ready) {
+      unlock_all();
+      return chosen;
+    }
+    const std::span<Node> nodes = nodes_.all();
+    for (std::size_t k = 0, n = 0; k < cases_.size(); ++k) {
+      const Case& c = cases_[k];
+      if (c.core == nullptr) continue;
+      Node& node = nodes[n++];
+      node = {c.core, &sleeper, c.slot, nullptr, nullptr, static_cast<std::uint32_t>(k), c.sends, false};
+      c.core->enqueue(node, wakes);
+    }
+    const bool done = sleeper.is_done();
+    ThreadWatch* const watch = ThreadWatch::of_this_thread();
+    if (!done && watch != nullptr && patience_.deadline == no_deadline) {
+      sleeper.watch = watch;
+      watch->blocks(sleeper, nodes, patience_.stop);
+    }
+    unlock_all();
+    wakes.flush();
+    return done ? after(sleeper) : Chosen{0, Outcome::not_ready};
+  }
+
+  // What the one that ended the wait took out of its queue needs no look.
+  Chosen after(Sleeper& sleeper) {
+    if (sleeper.watch != nullptr) sleeper.watch->returns();
+    const bool by_channel = sleeper.outcome == Outcome::done || sleeper.outcome == Outcome::closed;
+    const std::span<Node> nodes = nodes_.all();
+    if (nodes.size() > 1 || !by_channel) {
+      for (Node& node : nodes) node.core->dequeue(node);
+    }
+    for (const Node& node : nodes) node.core->leave();
+    return {sleeper.chosen, sleeper.outcome, true};
+  }
+
+  const std::span<const Case> cases_;
+  const Patience& patience_;
+  Several<std::size_t> order_;  // the cases that have a channel, shuffled
+  Several<Node> nodes_;
+  Several<Core*> locks_;
+  bool buffered_ = true;
+};
+
+}  // namespace
+
+Chosen wait(std::span<const Case> cases, const Patience& patience) { return Waiting(cases, patience).run(); }
+
+}  // namespace rml::channels

@@ -1,0 +1,130 @@
+// Groups of threads: what they own, what they report, when they wait for each other.
+#include "runtime/channel/go_group.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "runtime/channel/select.h"
+#include "tests/unit/channel/await.h"
+
+namespace rml {
+namespace {
+
+TEST(GoGroup, OwnsWhatIsCapturedAndGivesItBackWhenTheThreadEnds) {
+  const auto shared = std::make_shared<int>(3);
+  GoGroup group;
+  auto only_movable = std::make_unique<int>(4);
+  int sum = 0;
+  group.go([shared, own = std::move(only_movable), &sum] { sum = *shared + *own; });
+  group.join();
+  EXPECT_EQ(sum, 7);
+  EXPECT_EQ(shared.use_count(), 1);
+}
+
+TEST(GoGroup, PassesTheFirstExceptionOnAndReportsAll) {
+  const auto never = make_channel<int>();
+  GoGroup group;
+  group.go("one", [] { throw std::runtime_error("first"); });
+  group.go("two", [&](const std::stop_token& stop) {
+    EXPECT_EQ(never.recv(stop).outcome(), Outcome::stopped);  // by the first exception
+    throw 2;
+  });
+  group.go("three", [] {});
+  EXPECT_THROW(group.join(), std::runtime_error);
+  EXPECT_EQ(group.report(), "one: first\ntwo: an exception of another kind\n");
+  ASSERT_EQ(group.failures().size(), 2u);
+  EXPECT_EQ(group.failures()[0].thread, "one");
+}
+
+TEST(GoGroup, ThreadsStartThreads) {
+  std::atomic<int> count = 0;
+  GoGroup group;
+  group.go([&] {
+    for (int k = 0; k < 5; ++k) group.go([&] { ++count; });
+  });
+  group.join();
+  EXPECT_EQ(count, 5);
+  group.go([&] { ++count; });
+  group.join();
+  EXPECT_EQ(count, 6);
+}
+
+TEST(GoGroup, TheDestructorWaits) {
+  bool done = false;
+  const auto c = make_channel<int>();
+  {
+    GoGroup group;
+    group.go([&] {
+      c.recv();
+      done = true;
+    });
+    c.send(1);
+  }
+  EXPECT_TRUE(done);
+}
+
+TEST(Deadlocks, OfTheThreadThatMadeTheGroupToo) {
+  const auto c = make_channel<int>(0, "c");
+  GoGroup group(true);
+  group.go("other", [c] { c.recv(); });
+  EXPECT_THROW(Channel<int>().send(1), Deadlock);
+  EXPECT_THROW(group.join(), Deadlock);
+  EXPECT_EQ(c.waiting(), 0u);
+}
+
+TEST(Deadlocks, AreSeenWhenAThreadEnds) {
+  const auto c = make_channel<int>(), go = make_channel<int>();
+  GoGroup group(true);
+  group.go([=] { c.recv(); });
+  group.go([=] { go.recv(); });
+  await([&] { return c.waiting() + go.waiting() == 2; });
+  go.send(1);
+  EXPECT_THROW(group.join(), Deadlock);
+  EXPECT_EQ(group.failures().size(), 1u);
+}
+
+TEST(Deadlocks, ADeadlineOrAThreadAtWorkIsNone) {
+  const auto c = make_channel<int>();
+  GoGroup group(true);
+  group.go([=] { EXPECT_EQ(c.recv_for(std::chrono::milliseconds(20)).outcome(), Outcome::timed_out); });
+  group.go([=] { c.recv(); });
+  await([&] { return c.waiting() == 1; });
+  c.send(1);
+  group.join();
+}
+
+// A thread that is about to see that it is to stop does not wait.
+TEST(Deadlocks, AStopIsNone) {
+  for (int round = 0; round < 200; ++round) {
+    const auto c = make_channel<int>();
+    GoGroup group(true);
+    group.go([=](const std::stop_token& stop) { EXPECT_EQ(c.recv(stop).outcome(), Outcome::stopped); });
+    group.go([&] { group.request_stop(); });
+    group.join();
+  }
+}
+
+// What is handed over is work for the one who gets it, from that moment on: no false alarm however they meet.
+TEST(Deadlocks, AreNotSeenWhereThereAreNone) {
+  for (const std::size_t capacity : {0, 1, 2}) {
+    const auto ping = make_channel<int>(capacity), pong = make_channel<int>(capacity), other = make_channel<int>();
+    GoGroup group(true);
+    group.go([=] {
+      for (const int value : ping) select(on_send(pong, value), on_recv(other));
+      pong.close();
+    });
+    group.go([=] {
+      for (int k = 0; k < 500; ++k) {
+        ping.send(k);
+        EXPECT_EQ(*pong.recv(), k);
+      }
+      ping.close();
+    });
+    group.join();
+  }
+}
+
+}  // namespace
+}  // namespace rml
