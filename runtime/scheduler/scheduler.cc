@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -38,7 +39,13 @@ Scheduler::Scheduler(unsigned workers, std::function<void()> when_quiet) : pool_
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (unsigned k = 0; k < workers; ++k) pool_->threads.emplace_back([this, k] { work(k); });
+  try {
+    for (unsigned k = 0; k < workers; ++k) pool_->threads.emplace_back([this, k] { work(k); });
+  } catch (...) {  // no more threads to be had
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    stop();
+    throw;
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -53,10 +60,10 @@ void Scheduler::stop() {
 unsigned Scheduler::workers() const { return static_cast<unsigned>(pool_->own.size()); }
 
 void Scheduler::enqueue(Task& task) {
-  if (here.scheduler == this)
-    pool_->ready.enqueue(*pool_->own[here.worker], &task);
-  else
-    pool_->ready.enqueue(&task);
+  const bool queued =
+      here.scheduler == this ? pool_->ready.enqueue(*pool_->own[here.worker], &task) : pool_->ready.enqueue(&task);
+  // Without memory the queue takes nothing, and whoever waits for the task would wait forever.
+  if (!queued) throw std::bad_alloc();
 }
 
 void Scheduler::wake(Task& task) {

@@ -13,7 +13,8 @@
 // and wakes it then. If the task is idle, it is queued; if it is queued, its run is still to come and sees it; if it
 // runs, it may have looked already, so that it is queued again when its run ends. The full fences in `wake` and at the
 // start of a run order the writing before the look at the state on one side, and the state before the look at
-// what is written on the other.
+// what is written on the other. That takes atomics: what is plain memory must be handed over by one of them with
+// release and acquire order, as rings do; wake alone does not.
 //
 // Whoever has no work takes what others have woken; a worker that finds nothing looks out for a moment, then sleeps.
 #pragma once
@@ -46,7 +47,8 @@ class Task {
 class Scheduler {
  public:
   // when_quiet: called each time that no task is queued or running any more, and nobody is inside, by the thread that
-  // was last. It may wake tasks.
+  // was last. It may wake tasks. Calls may overlap if it does, or if threads wake tasks that are neither workers nor
+  // inside.
   explicit Scheduler(unsigned workers, std::function<void()> when_quiet = {});
   // Runs that have begun end; what is queued is left. Nobody may be inside.
   ~Scheduler();
