@@ -128,7 +128,6 @@ void refuse_for_networks(const Options& options, const std::string& on_nan) {
   };
   if (options.save_every > 0) refuse("--save-every");
   if (!on_nan.empty()) refuse("--on-nan");
-  if (!options.profile.empty()) refuse("--profile");
 }
 
 Options parse_options(const rml_program& program, int argc, const char* const* argv) {

@@ -107,6 +107,7 @@ class Run {
   std::unique_ptr<RowSource> source_;
   std::vector<std::unique_ptr<RowSink>> sinks_;
   std::optional<ProgramState> state_;
+  std::optional<Trace> trace_;  // of the network's tasks
   std::optional<Network> network_;
   std::exception_ptr reading_failed_;       // of the thread that feeds the network
   std::atomic<bool> reading_waits_{false};  // for the input
@@ -185,7 +186,7 @@ void Run::begin() {
   }
   state_.emplace(program_, saved ? saved->seed() : options_.seed.value_or(0), options_.horizon);
   const rml_header& header = state_->header();
-  if (!options_.profile.empty()) profile_.emplace(program_, header, options_.profile);
+  if (!options_.profile.empty() && program_.network == nullptr) profile_.emplace(program_, header, options_.profile);
   if (header.fault != RML_OK) throw Failure(fault_text(program_, header, nullptr));
   if (saved)
     saved->restore(program_, state_->block(), given_);
@@ -288,7 +289,9 @@ void Run::feed() {
 }
 
 void Run::run_network() {
-  network_.emplace(program_, state_->block(), NetworkOptions{options_.workers, options_.capacity});
+  const unsigned workers = network_workers(options_.workers);
+  if (!options_.profile.empty()) trace_.emplace(workers, std::size_t{1} << 16, program_.name);
+  network_.emplace(program_, state_->block(), NetworkOptions{workers, options_.capacity, trace_ ? &*trace_ : nullptr});
   std::thread reader([this] { feed(); });
   try {
     for (;;) {
@@ -313,6 +316,8 @@ void Run::run_network() {
     throw;
   }
   reader.join();
+  network_->stop();
+  if (trace_) trace_->write(options_.profile);
   network_->report();
   peak_buffer_bytes_ = static_cast<std::int64_t>(network_->bytes());
   if (reading_failed_) std::rethrow_exception(reading_failed_);

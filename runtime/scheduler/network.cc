@@ -38,6 +38,10 @@ std::uint64_t usual_capacity(std::uint64_t element_bytes) {
   return std::clamp<std::uint64_t>(bytes / element_bytes, 2, most);
 }
 
+unsigned network_workers(unsigned asked) {
+  return asked > 0 ? asked : std::max(std::thread::hardware_concurrency(), 1u);
+}
+
 struct Network::NetworkTask final : Task {
   NetworkTask(Network& of, std::uint32_t number) : network(of), info(of.network_.tasks[number]), index(number) {}
 
@@ -63,6 +67,7 @@ struct Network::NetworkTask final : Task {
   bool failed = false, begun = false;
   std::int64_t last_stamp = 0;
   std::int64_t between_notes = 1;  // instants
+  std::int64_t idle_since = 0;
   alignas(64) Waiting waits;
   std::atomic<std::int64_t> stamp{0};  // no later instant has an earlier one
 };
@@ -142,15 +147,22 @@ void Network::NetworkTask::note() {
 }
 
 // Short instants are told of several at a time: waking takes longer than they do.
-Task::Next Network::NetworkTask::run(unsigned) {
+Task::Next Network::NetworkTask::run(unsigned worker) {
   const std::int64_t begin = now();
-  std::int64_t last = begin, done = 0;
+  std::int64_t last = begin;
+  const auto trace = [&](Trace::State state, std::int64_t from, std::int64_t to, std::int64_t count) {
+    if (network.trace_ != nullptr) network.trace_->record(worker, index, state, from, to, count);
+  };
+  trace(Trace::waiting, idle_since, begin, 1);
   while (!failed && !network.cancelled_.load(std::memory_order_relaxed)) {
     std::int64_t count = 0;
     while (count < between_notes && instant()) ++count;
+    const std::int64_t computed = network.trace_ != nullptr ? now() : 0;
     if (count > 0) note();
-    done += count;
     const std::int64_t time = now();
+    if (count > 0) trace(Trace::computing, last, computed, count), trace(Trace::emitting, computed, time, count);
+    idle_since = time;
+    if (failed) trace(Trace::failed, time, time, 1);
     if (count < between_notes) return Next::wait;
     between_notes = std::clamp<std::int64_t>(count * note_after / std::max<std::int64_t>(time - last, 1), 1, 1024);
     last = time;
@@ -162,7 +174,7 @@ Task::Next Network::NetworkTask::run(unsigned) {
 // ---- the network -----------------------------------------------------------------------------
 
 Network::Network(const rml_program& program, void* state, const NetworkOptions& options)
-    : program_(program), network_(*program.network), state_(state) {
+    : program_(program), network_(*program.network), state_(state), trace_(options.trace) {
   rml_header& memory = header();
   for (std::uint32_t q = 0; q < network_.n_queues; ++q) {
     const rml_queue& queue = network_.queues[q];
@@ -187,17 +199,27 @@ Network::Network(const rml_program& program, void* state, const NetworkOptions& 
     for (NetworkRing& other : rings_) other.release(memory);
     throw Failure(std::string(program.source) + ": no memory for the rings of the network of '" + program.name + "'");
   }
+  for (const auto& task : tasks_) {
+    if (trace_ == nullptr) break;
+    const rml_site& place = task->info.place;
+    trace_->add_task(place.message,
+                     std::string(place.file) + ":" + std::to_string(place.line) + ":" + std::to_string(place.column));
+    task->idle_since = Trace::now();
+  }
   announced_ = memory.pushed;
-  const unsigned processors = std::max(std::thread::hardware_concurrency(), 1u);
-  scheduler_ = std::make_unique<Scheduler>(options.workers > 0 ? options.workers : processors, [this] { quiet(); });
+  scheduler_ = std::make_unique<Scheduler>(network_workers(options.workers), [this] { quiet(); });
   scheduler_->enter();
   for (const auto& task : tasks_) scheduler_->wake(*task);
   scheduler_->leave();
 }
 
-Network::~Network() {
+void Network::stop() {
   cancel();
   scheduler_->stop();
+}
+
+Network::~Network() {
+  stop();
   for (NetworkRing& ring : rings_) ring.release(header());
 }
 

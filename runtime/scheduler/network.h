@@ -39,6 +39,7 @@
 #include "runtime/rmlrt.h"
 #include "runtime/scheduler/network_ring.h"
 #include "runtime/scheduler/scheduler.h"
+#include "runtime/scheduler/trace.h"
 
 namespace rml::rt {
 
@@ -48,7 +49,11 @@ std::uint64_t usual_capacity(std::uint64_t element_bytes);
 struct NetworkOptions {
   unsigned workers = 0;        // 0: as many as processors
   std::uint64_t capacity = 0;  // elements that may wait in a ring; 0: the usual
+  Trace* trace = nullptr;      // made for as many workers
 };
+
+// As many as processors, if 0 are asked for.
+unsigned network_workers(unsigned asked);
 
 class Network {
  public:
@@ -84,6 +89,8 @@ class Network {
   void signal();
   // From any thread: push and pop return false at once, tasks end their instant.
   void cancel();
+  // Cancels, and waits for the workers to end.
+  void stop();
 
   // Held by the rings. Nothing runs.
   std::uint64_t bytes() const;
@@ -120,6 +127,7 @@ class Network {
   const rml_program& program_;
   const rml_network& network_;
   void* const state_;
+  Trace* const trace_;
   std::deque<NetworkRing> rings_;
   std::vector<std::unique_ptr<NetworkTask>> tasks_;
   std::vector<std::uint32_t> paced_, fallible_;
