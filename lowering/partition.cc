@@ -32,12 +32,17 @@ class Partition {
  private:
   bool member(ValueId v, std::uint32_t unit) const { return s_.unit_of[v.index] == unit; }
 
-  // Whether a recurrence may be cut at all of its memories.
+  bool tells_clock(ValueId v) const {
+    return std::ranges::any_of(core_.clocks, [&](const Clock& c) { return c.condition == v; });
+  }
+
+  // Whether a recurrence may be cut at all of its memories. One that says when others are there is computed before
+  // these are read.
   bool can_be_cut(const Component& c) const {
     return std::ranges::all_of(c.values, [&](ValueId v) {
       const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
       if (f == nullptr) return !std::holds_alternative<core::Call>(core_[v].rhs);
-      return core_.is_const(f->init) && !std::holds_alternative<core::Fby>(core_[f->next].rhs) &&
+      return core_.is_const(f->init) && !tells_clock(v) && !std::holds_alternative<core::Fby>(core_[f->next].rhs) &&
              what_changes(core_, v, f->next).next.valid();
     });
   }

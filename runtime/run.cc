@@ -303,7 +303,7 @@ void Run::run_network() {
         progress_.tick(state_->header().popped, fraction());
         continue;
       }
-      if (reading_waits_.exchange(false)) flush();
+      if (reading_waits_.load()) flush();
       network_->wait(seen);
     }
   } catch (...) {
