@@ -204,7 +204,9 @@ void Core::finish(Node& node, Outcome outcome, Wakes& wakes) {
 
 // Gives receivers what there is, senders what room there is, and both the news of a close.
 void Core::settle(Wakes& wakes) {
-  while (settle_receivers(wakes) | settle_senders(wakes)) {
+  for (bool any = true; any;) {
+    any = settle_receivers(wakes);
+    any |= settle_senders(wakes);
   }
 }
 

@@ -114,7 +114,7 @@ class Doorbell {
   }
 
  private:
-  static constexpr int spins = 2000;  // some 10 microseconds, about what it takes to sleep and be woken
+  static constexpr int spins = 200;  // some microseconds, about what it takes to sleep and be woken
 
   bool quiet(bool result) {
     word_.exchange(0, std::memory_order_acq_rel);

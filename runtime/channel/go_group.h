@@ -46,15 +46,14 @@ class GoGroup {
   template <typename F>
     requires std::is_invocable_v<F&> || std::is_invocable_v<F&, std::stop_token>
   void go(std::string name, F f) {
-    start(std::move(name), [f = std::make_shared<F>(std::move(f)), this]() mutable {
-      // Given up when the thread has done its work, and before it counts as ended: handles of channels go with it.
-      const std::shared_ptr<F> own = std::move(f);
-      if constexpr (std::is_invocable_v<F&, std::stop_token>) {
-        (*own)(stop_token());
-      } else {
-        (*own)();
-      }
-    });
+    // Given up when the thread has done its work, and before it counts as ended: handles of channels go with it.
+    auto own = std::make_shared<F>(std::move(f));
+    if constexpr (std::is_invocable_v<F&, std::stop_token>) {
+      start(std::move(name),
+            [own = std::move(own), stop = stop_token()]() mutable { (*std::exchange(own, {}))(stop); });
+    } else {
+      start(std::move(name), [own = std::move(own)]() mutable { (*std::exchange(own, {}))(); });
+    }
   }
   template <typename F>
     requires std::is_invocable_v<F&> || std::is_invocable_v<F&, std::stop_token>

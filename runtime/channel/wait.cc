@@ -8,8 +8,9 @@
 
 namespace rml::channels {
 
-// How long to look out before sleeping, in pauses of the processor. What the other one does takes less if it runs.
-constexpr int spins_of_buffered = 400, spins_of_rendezvous = 2000;
+// How long to look out before sleeping, in pauses of the processor: a few microseconds, since on a machine with other
+// work the one that is waited for may need this processor.
+constexpr int spins_of_buffered = 60, spins_of_rendezvous = 100;
 
 ThreadWatch*& ThreadWatch::of_this_thread() {
   thread_local ThreadWatch* watch = nullptr;
