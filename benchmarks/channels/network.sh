@@ -1,11 +1,11 @@
 #!/bin/sh
-# Networks of operations: messages a second through chains, and what a pipeline gains from a second worker. Builds
-# network.cc against the sources; needs two idle processors. Usage: network.sh
+# Networks of operations: messages a second through chains, and what a pipeline gains from a second worker. Wants the
+# release build and two idle processors. Usage: network.sh [BUILD]
 set -eu
 cd "$(dirname "$0")/../.."
+build=${1:-build/release}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-${CXX:-g++} -std=c++20 -O2 -DNDEBUG -I. benchmarks/channels/network.cc runtime/scheduler/scheduler.cc \
-  runtime/scheduler/graph_base.cc runtime/scheduler/trace.cc runtime/stream_io/byte_sink.cc -lz -pthread -o "$folder/network"
+${CXX:-g++} -std=c++20 -O2 -DNDEBUG -I. benchmarks/channels/network.cc "$build/runtime/librmlrt.a" -lz -pthread -o "$folder/network"
 "$folder/network"
 "$folder/network" pipeline
