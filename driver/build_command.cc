@@ -52,7 +52,7 @@ std::optional<std::string> machine_code(Compilation& c, CompiledModule& module, 
 // Without a linker, where that can be: a twentieth of its time.
 bool attached(Compilation& c, const BuildRequest& request, const std::string& object, const fs::path& output,
               const Core& core) {
-  if (!request.libraries.empty()) return false;
+  if (!request.libraries.empty() || request.mqtt) return false;
   const FileView runtime(runner());
   const auto program = attach_program(runtime.bytes(), object, core.entry + "_program");
   if (program) write_program(output, runner(), *program, c.diagnostics);
@@ -66,7 +66,7 @@ void link_program(Compilation& c, const BuildRequest& request, const std::string
   const fs::path temporary = temporary_beside(output);
   const fs::path object_file = temporary.string() + ".o";
   if (!write_file(object_file, object, c.diagnostics)) return;
-  const bool linked = link_executable(object_file, request.libraries, temporary, core, c.diagnostics);
+  const bool linked = link_executable(object_file, request.libraries, request.mqtt, temporary, core, c.diagnostics);
   unlink(object_file.c_str());
   if (linked) {
     move_into_place(temporary, output, c.diagnostics);
@@ -92,6 +92,10 @@ int build(Session& session, const BuildRequest& request) {
   }
   if (c.options.grain != Grain::none && (request.emit == "lib" || request.emit == "header")) {
     std::cerr << "rmlc: --parallel goes with programs, not with --emit " << request.emit << "\n";
+    return exit_usage;
+  }
+  if (request.mqtt && request.emit != "exe") {
+    std::cerr << "rmlc: --mqtt goes with programs, not with --emit " << request.emit << "\n";
     return exit_usage;
   }
   const auto lowered = compile(c, request.file);

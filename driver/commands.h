@@ -44,6 +44,7 @@ enum class Engine : std::uint8_t { compiled, reference };
 struct BuildRequest {
   std::string file, output, emit = "exe";
   std::vector<std::string> libraries;
+  bool mqtt = false;
 };
 int build(Session&, const BuildRequest&);
 

@@ -17,6 +17,7 @@ std::filesystem::path library_folder() { return own_binary().parent_path().paren
 std::filesystem::path stdlib_folder() { return library_folder() / "stdlib"; }
 std::filesystem::path runtime_archive() { return library_folder() / "librmlrt.a"; }
 std::filesystem::path runner() { return library_folder() / "runner"; }
+std::filesystem::path mqtt_archive() { return library_folder() / "librmlmqtt.a"; }
 std::filesystem::path lapack_archive() { return library_folder() / "librmllapack.a"; }
 
 }  // namespace rml

@@ -33,12 +33,15 @@ bool uses_lapack(const Core& core) {
 
 std::vector<std::string> link_command(const std::string& compiler, const std::filesystem::path& object,
                                       const std::vector<std::string>& libraries, const std::filesystem::path& output,
-                                      bool with_lapack) {
+                                      bool with_lapack, bool with_mqtt) {
   std::vector<std::string> command{compiler, "-o", output.string(), object.string()};
   command.insert(command.end(), libraries.begin(), libraries.end());
+  // Weak in the runtime: nothing else asks for it.
+  if (with_mqtt) command.insert(command.end(), {"-Wl,--undefined=rml_mqtt_library", mqtt_archive().string()});
   command.push_back(runtime_archive().string());
   if (with_lapack) command.push_back(lapack_archive().string());
   for (const char* option : {"-lstdc++", "-lz", "-lm", "-pthread", "-Wl,--gc-sections"}) command.emplace_back(option);
+  if (with_mqtt) command.emplace_back("-lmosquitto");
   if (find_on_path("mold")) {
     command.emplace_back("-fuse-ld=mold");
   } else if (find_on_path("ld.lld")) {
@@ -70,14 +73,14 @@ bool report_missing(const std::string& errors, const Core& core, Diagnostics& di
 
 }  // namespace
 
-bool link_executable(const std::filesystem::path& object, const std::vector<std::string>& libraries,
+bool link_executable(const std::filesystem::path& object, const std::vector<std::string>& libraries, bool with_mqtt,
                      const std::filesystem::path& output, const Core& core, Diagnostics& diagnostics) {
   const auto compiler = c_compiler();
   if (!compiler) {
     report_unwritable(output, "no C compiler (cc, gcc or clang) is installed to link it", diagnostics);
     return false;
   }
-  const auto done = run_to_end(link_command(*compiler, object, libraries, output, uses_lapack(core)));
+  const auto done = run_to_end(link_command(*compiler, object, libraries, output, uses_lapack(core), with_mqtt));
   if (done && done->status == 0) return true;
   if (!done || !report_missing(done->errors, core, diagnostics)) {
     auto& d = diagnostics.report(Code::E0804, {}, "linking failed");

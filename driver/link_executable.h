@@ -13,7 +13,7 @@ namespace rml {
 
 // Links `object` into `output` (written directly: hand in a temporary name). Missing
 // external functions are E0805 at their nodes, anything else that goes wrong E0804.
-bool link_executable(const std::filesystem::path& object, const std::vector<std::string>& libraries,
+bool link_executable(const std::filesystem::path& object, const std::vector<std::string>& libraries, bool with_mqtt,
                      const std::filesystem::path& output, const Core& core, Diagnostics& diagnostics);
 
 }  // namespace rml

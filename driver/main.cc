@@ -149,6 +149,7 @@ void add_build(CLI::App& app, CommandLine& line) {
   add_front_options(sub, line);
   add_back_options(sub, line);
   add_libraries(sub, line.build.libraries);
+  sub->add_flag("--mqtt", line.build.mqtt, "a program that can read and write MQTT topics; it needs libmosquitto");
   add_watch(sub, line, "variables that the program can watch, by path: lstm.*; as often as needed");
   serve(sub, line, line.build, rml::build);
 }

@@ -142,7 +142,8 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   const auto files = [&](const char* name, std::vector<std::string>& to, const char* text) {
     return app.add_option(name, to, text)->allow_extra_args(false)->type_name("[NAME=]FILE");
   };
-  files("--input", options.inputs, "rows for all inputs, or the stream of one; - is stdin");
+  files("--input", options.inputs,
+        "rows for all inputs, or the stream of one: a file, - (stdin), or a peer (tcp:// unix:// mqtt://)");
   files("--output", options.outputs, "the same for outputs; - is stdout");
   app.add_option("--format", options.format, "of stdin and stdout; files go by suffix")
       ->check(CLI::IsMember({"csv", "jsonl", "chron", "npy"}));

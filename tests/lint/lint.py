@@ -70,10 +70,11 @@ def rule_includes():
 
 
 def rule_third_parties():
-    """ANTLR, LLVM and CLI11 are each included in one place."""
+    """ANTLR, LLVM, libmosquitto and CLI11 are each included in one place."""
     places = {
         "ANTLR": (r"antlr4-runtime|RmlLexer|RmlParser", r"frontend/(parse|build_ast|scan)[a-z_]*\.(cc|h)"),
         "LLVM": (r"^llvm(-c)?/", r"lowering/llvm/.*"),
+        "libmosquitto": (r"^mosquitto|^mqtt_protocol", r"runtime/stream_io/live/mqtt/.*"),
         "CLI11": (r"^CLI/", r"driver/main\.cc|runtime/options\.cc"),
     }
     for path in sources():

@@ -59,11 +59,11 @@ class Running:
 class Bench:
     """A folder of programs, built once, and a place for each test."""
 
-    def __init__(self, rmlc, folder):
+    def __init__(self, rmlc, folder, build_options):
         self.rmlc, self.folder = pathlib.Path(rmlc).resolve(), folder
         self.running = []
         self.env = dict(os.environ)
-        self.build_options = []
+        self.build_options = build_options
 
     def program(self, name):
         binary = self.folder / name
@@ -192,4 +192,5 @@ def run_tests(module, bench, only=None):
 def main(module):
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     with tempfile.TemporaryDirectory() as folder:
-        run_tests(module, Bench(sys.argv[1], pathlib.Path(folder)), sys.argv[2] if len(sys.argv) > 2 else None)
+        bench = Bench(sys.argv[1], pathlib.Path(folder), getattr(module, "BUILD_OPTIONS", []))
+        run_tests(module, bench, sys.argv[2] if len(sys.argv) > 2 else None)

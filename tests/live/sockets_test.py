@@ -468,6 +468,8 @@ def test_addresses_that_make_no_sense(bench):
         ("--input", "mqtts://a/t?cert=x", "'cert' and 'key' go together"),
         ("--input", "mqtt://a/t?password_env=x", "a password needs a user"),
         ("--input", "mqtt://u@a/t?password_env=x&password_file=y", "not both"),
+        ("--output", "mqtt://a/t?qos=2", "'qos=2' needs 'client=ID'"),
+        ("--output", "mqtt://a/t?qos=2&client=me&version=5", "'qos=2' goes with version=3"),
         ("--output", "mqtt://a/t/+/x", "rows go to one topic"),
         ("--output", "mqtt://a/t/%23", "rows go to one topic"),
     )

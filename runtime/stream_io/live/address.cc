@@ -201,6 +201,10 @@ void Parser::check() const {
   if (!address_.password_file.empty() && !address_.password_env.empty()) {
     fail("give password_file or password_env, not both");
   }
+  if (address_.qos == 2 && address_.client.empty() && direction_ == Direction::out) {
+    fail("'qos=2' needs 'client=ID': without a session the broker forgets with the connection what it has");
+  }
+  if (address_.qos == 2 && address_.version == 5) fail("'qos=2' goes with version=3");
   if (address_.cert.empty() != address_.key.empty()) fail("'cert' and 'key' go together");
 }
 

@@ -1,0 +1,246 @@
+// See client.h. Inputs speak MQTT 3.1.1, where a session outlives a connection without further agreement;
+// outputs MQTT 5, where the broker says of each message whether it refuses it, unless they need a session.
+#include "runtime/stream_io/live/mqtt/client.h"
+
+#include <mosquitto.h>
+#include <mqtt_protocol.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include "runtime/stream_io/live/byte_stream.h"
+
+namespace rml::rt {
+namespace {
+
+constexpr double longest_attempt = 30;
+
+constexpr const char* system_certificates = "/etc/ssl/certs";
+
+// The library's state is the process's.
+void start_library() {
+  static const int started = mosquitto_lib_init();
+  if (started != MOSQ_ERR_SUCCESS) throw Failure("libmosquitto does not start");
+}
+
+const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+
+bool lasting(int version, int refusal) {
+  if (version == MQTT_PROTOCOL_V5) {
+    return refusal != MQTT_RC_SERVER_UNAVAILABLE && refusal != MQTT_RC_SERVER_BUSY &&
+           refusal != MQTT_RC_QUOTA_EXCEEDED && refusal != MQTT_RC_CONNECTION_RATE_EXCEEDED;
+  }
+  return refusal != CONNACK_REFUSED_SERVER_UNAVAILABLE;
+}
+
+}  // namespace
+
+struct MqttClient::Callbacks {
+  static void connected(mosquitto*, void* object, int refusal) {
+    auto& client = *static_cast<MqttClient*>(object);
+    client.answered_ = true;
+    client.refusal_ = refusal;
+  }
+  static void subscribed(mosquitto*, void* object, int, int count, const int* granted) {
+    auto& client = *static_cast<MqttClient*>(object);
+    client.subscribed_ = true;
+    client.not_allowed_ = count < 1 || granted[0] > 2;
+  }
+  static void message(mosquitto*, void* object, const mosquitto_message* message) {
+    const auto& client = *static_cast<MqttClient*>(object);
+    client.on_message({static_cast<const char*>(message->payload), static_cast<std::size_t>(message->payloadlen)});
+  }
+  static void published(mosquitto*, void* object, int message, int reason, const mosquitto_property*) {
+    const auto& client = *static_cast<MqttClient*>(object);
+    if (client.on_published) client.on_published(message, reason >= 128 ? mosquitto_reason_string(reason) : nullptr);
+  }
+  static void log(mosquitto*, void* object, int level, const char* text) {
+    if (level == MOSQ_LOG_ERR) static_cast<MqttClient*>(object)->log_ = text;
+  }
+  // Nobody is there to be asked.
+  static int key_password(char*, int, int, void*) { return 0; }
+};
+
+MqttClient::MqttClient(const Address& address, Direction direction)
+    : address_(address),
+      direction_(direction),
+      version_(direction == Direction::in || address.version == 3 || address.qos == 2 ? MQTT_PROTOCOL_V311
+                                                                                      : MQTT_PROTOCOL_V5) {
+  start_library();
+  if (direction == Direction::in && mosquitto_sub_topic_check(address_.path.c_str()) != MOSQ_ERR_SUCCESS) {
+    fail("'" + address_.path + "' is no filter of topics: '+' stands for one level, '#' for all that follow");
+  }
+  if (direction == Direction::out && mosquitto_pub_topic_check(address_.path.c_str()) != MOSQ_ERR_SUCCESS) {
+    fail("'" + address_.path + "' is no topic");
+  }
+  library_ = mosquitto_new(or_null(address_.client), address_.client.empty(), this);
+  if (!library_) throw std::bad_alloc();
+  try {
+    must(mosquitto_int_option(library_, MOSQ_OPT_PROTOCOL_VERSION, version_), "cannot choose the protocol");
+    mosquitto_int_option(library_, MOSQ_OPT_TCP_NODELAY, 1);
+    mosquitto_max_inflight_messages_set(library_, mqtt_window);
+    mosquitto_connect_callback_set(library_, Callbacks::connected);
+    mosquitto_subscribe_callback_set(library_, Callbacks::subscribed);
+    mosquitto_message_callback_set(library_, Callbacks::message);
+    mosquitto_publish_v5_callback_set(library_, Callbacks::published);
+    mosquitto_log_callback_set(library_, Callbacks::log);
+    if (!address_.user.empty()) set_password();
+    if (address_.tls) set_tls();
+  } catch (...) {
+    mosquitto_destroy(library_);
+    throw;
+  }
+}
+
+MqttClient::~MqttClient() { mosquitto_destroy(library_); }
+
+void MqttClient::fail(const std::string& text) const { throw LostPeer(address_.name, text); }
+
+void MqttClient::must(int error, const char* doing) const {
+  if (error == MOSQ_ERR_SUCCESS) return;
+  fail(std::string(doing) + ": " + (error == MOSQ_ERR_ERRNO ? std::strerror(errno) : mosquitto_strerror(error)));
+}
+
+void MqttClient::set_password() {
+  std::string password;
+  bool given = true;
+  if (!address_.password_file.empty()) {
+    std::ifstream file(address_.password_file);
+    if (!file) fail("cannot read the password from '" + address_.password_file + "': " + std::strerror(errno));
+    std::getline(file, password);
+    if (!password.empty() && password.back() == '\r') password.pop_back();
+  } else {
+    const std::string variable = address_.password_env.empty() ? "RML_MQTT_PASSWORD" : address_.password_env;
+    const char* value = std::getenv(variable.c_str());
+    if (!value && !address_.password_env.empty()) fail("no password: there is no variable '" + variable + "'");
+    given = value != nullptr;
+    if (value) password = value;
+  }
+  must(mosquitto_username_pw_set(library_, address_.user.c_str(), given ? password.c_str() : nullptr),
+       "cannot use the password");
+}
+
+void MqttClient::set_tls() {
+  for (const std::string* path : {&address_.cafile, &address_.capath, &address_.cert, &address_.key}) {
+    if (!path->empty() && ::access(path->c_str(), R_OK) != 0) {
+      fail("cannot read '" + *path + "': " + std::strerror(errno));
+    }
+  }
+  const bool own = !address_.cafile.empty() || !address_.capath.empty();
+  // The library's own option for these wants a file or folder besides.
+  const char* capath = own ? or_null(address_.capath) : system_certificates;
+  must(mosquitto_tls_set(library_, or_null(address_.cafile), capath, or_null(address_.cert), or_null(address_.key),
+                         Callbacks::key_password),
+       "cannot use these certificates");
+  if (address_.insecure) must(mosquitto_tls_insecure_set(library_, true), "cannot switch off the check of the host");
+}
+
+void MqttClient::lose(int error) {
+  connected_ = false;
+  broken_ = true;
+  problem_ = error == MOSQ_ERR_ERRNO ? std::strerror(errno) : mosquitto_strerror(error);
+}
+
+void MqttClient::turn(int milliseconds) {
+  const int error = mosquitto_loop(library_, milliseconds, 1);
+  if (error != MOSQ_ERR_SUCCESS) lose(error);
+}
+
+void MqttClient::wait_for(const bool& flag, const Check& check) {
+  const Time::time_point begin = Time::now();
+  while (!flag && !broken_) {
+    turn(tick_ms);
+    check();
+    if (!flag && !broken_ && seconds_since(begin) > longest_attempt) {
+      broken_ = true;
+      problem_ = "the broker does not answer";
+    }
+  }
+}
+
+bool MqttClient::attempt(const Check& check) {
+  answered_ = subscribed_ = not_allowed_ = broken_ = false;
+  log_.clear();
+  const int begun =
+      begun_ ? mosquitto_reconnect_async(library_)
+             : mosquitto_connect_async(library_, address_.host.c_str(), std::stoi(address_.port), address_.keepalive);
+  begun_ = true;
+  if (begun != MOSQ_ERR_SUCCESS) lose(begun);
+  wait_for(answered_, check);
+  if (answered_ && refusal_ != 0) {
+    const bool v5 = version_ == MQTT_PROTOCOL_V5;
+    problem_ = std::string("the broker refuses: ") +
+               (v5 && refusal_ >= 128 ? mosquitto_reason_string(refusal_) : mosquitto_connack_string(refusal_));
+    const bool old = refusal_ == CONNACK_REFUSED_PROTOCOL_VERSION || refusal_ == MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION;
+    if (v5 && old) problem_ += " (it may know only MQTT 3.1.1: ?version=3)";
+    if (lasting(version_, refusal_)) fail(problem_);
+    return false;
+  }
+  if (broken_) {
+    if (!log_.empty()) problem_ = log_;
+    if (log_.find("certificate") != log_.npos || log_.find("alert") != log_.npos ||
+        log_.find("verification") != log_.npos) {
+      fail(log_);
+    }
+    return false;
+  }
+  // A machine that is gone is noticed though nothing is sent.
+  const int socket = mosquitto_socket(library_);
+  const std::pair<std::pair<int, int>, int> settings[] = {{{SOL_SOCKET, SO_KEEPALIVE}, 1},
+                                                          {{IPPROTO_TCP, TCP_KEEPIDLE}, 60},
+                                                          {{IPPROTO_TCP, TCP_KEEPINTVL}, 15},
+                                                          {{IPPROTO_TCP, TCP_KEEPCNT}, 4}};
+  for (const auto& [option, value] : settings) {
+    ::setsockopt(socket, option.first, option.second, &value, sizeof value);
+  }
+  if (direction_ == Direction::in) {
+    const int asked = mosquitto_subscribe(library_, nullptr, address_.path.c_str(), address_.qos);
+    if (asked != MOSQ_ERR_SUCCESS) lose(asked);
+    wait_for(subscribed_, check);
+    if (not_allowed_) fail("the broker does not allow this topic");
+  }
+  connected_ = !broken_;
+  return connected_;
+}
+
+void MqttClient::connect(const Check& check) {
+  const Time::time_point begin = Time::now();
+  const double patience = address_.retry.value_or(30.0);
+  BackOff back_off;
+  while (!attempt(check)) {
+    check();
+    if (seconds_since(begin) >= patience) {
+      fail(problem_ + (patience > 0 ? " (tried for " + seconds_text(patience) + ")" : ""));
+    }
+    back_off.pause(check);
+  }
+}
+
+bool MqttClient::publish(std::string_view payload, int& number) {
+  const int error = mosquitto_publish(library_, &number, address_.path.c_str(), static_cast<int>(payload.size()),
+                                      payload.data(), address_.qos, address_.retain);
+  if (error == MOSQ_ERR_SUCCESS) return true;
+  if (error == MOSQ_ERR_NOMEM) throw std::bad_alloc();
+  const bool connection = error == MOSQ_ERR_NO_CONN || error == MOSQ_ERR_CONN_LOST || error == MOSQ_ERR_ERRNO ||
+                          error == MOSQ_ERR_TLS || error == MOSQ_ERR_CONN_REFUSED;
+  if (!connection) must(error, "cannot publish");
+  lose(error);
+  // With an acknowledgement to come the library keeps it and sends it again.
+  return address_.qos > 0;
+}
+
+void MqttClient::disconnect() {
+  if (!connected_) return;
+  mosquitto_disconnect(library_);
+  for (int k = 0; k < 50 && mosquitto_want_write(library_); ++k) turn(20);
+  connected_ = false;
+}
+
+}  // namespace rml::rt

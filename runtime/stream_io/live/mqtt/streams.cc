@@ -1,0 +1,194 @@
+// Rows as messages (library.h).
+//
+// An output is let go on when at most a window of messages has not been acknowledged, and at a flush all
+// are, which is before the run waits for input, saves its state, or ends.
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <string>
+
+#include "runtime/stream_io/live/mqtt/client.h"
+#include "runtime/stream_io/live/mqtt/library.h"
+
+namespace rml::rt {
+namespace {
+
+class MqttInput final : public ByteInput {
+ public:
+  MqttInput(const Address& address, bool csv) : address_(address), csv_(csv), client_(address, Direction::in) {
+    client_.on_message = [this](std::string_view payload) { take(payload); };
+    client_.connect(check_interrupt);
+  }
+  // Only what was read is acknowledged, so the broker is not told that the client is gone: a session goes on.
+  ~MqttInput() override { client_.disconnect(); }
+
+  std::size_t read(char* to, std::size_t room, const std::function<void()>& before_waiting) override {
+    bool waited = false;
+    while (begin_ == buffer_.size()) {
+      buffer_.clear();
+      begin_ = 0;
+      if (empty_at_ >= 0) throw LostPeer(address_.name, "message " + std::to_string(empty_at_) + " is empty");
+      if (!client_.connected()) {
+        if (!waited && before_waiting) before_waiting();
+        waited = true;
+        client_.connect(check_interrupt);
+        continue;
+      }
+      client_.turn(waited ? tick_ms : 0);
+      if (!buffer_.empty() || empty_at_ >= 0) continue;
+      check_interrupt();
+      if (!waited && before_waiting) before_waiting();
+      waited = true;
+    }
+    const std::size_t count = std::min(room, buffer_.size() - begin_);
+    std::memcpy(to, buffer_.data() + begin_, count);
+    begin_ += count;
+    return count;
+  }
+
+ private:
+  // A message is a line, whatever lines it has.
+  void take(std::string_view payload) {
+    if (empty_at_ >= 0) return;
+    ++messages_;
+    if (!csv_ && payload.find_first_not_of(" \t\r\n") == payload.npos) {
+      empty_at_ = messages_;
+      return;
+    }
+    while (csv_ && !payload.empty() && (payload.back() == '\n' || payload.back() == '\r')) payload.remove_suffix(1);
+    const std::size_t at = buffer_.size();
+    buffer_ += payload;
+    std::replace(buffer_.begin() + static_cast<std::ptrdiff_t>(at), buffer_.end(), '\n', ' ');
+    buffer_ += '\n';
+  }
+
+  const Address address_;
+  const bool csv_;
+  std::string buffer_;  // what one turn brought
+  std::size_t begin_ = 0;
+  std::int64_t messages_ = 0;
+  std::int64_t empty_at_ = -1;
+  MqttClient client_;
+};
+
+class MqttOutput final : public ByteOutput {
+ public:
+  explicit MqttOutput(const Address& address)
+      : address_(address), grace_(address.linger), client_(address, Direction::out) {
+    client_.on_published = [this](int number, const char* refusal) { settle(number, refusal); };
+    client_.connect(check_interrupt);
+  }
+
+  void write(std::string_view bytes) override {
+    while (!bytes.empty()) {
+      const std::size_t end = bytes.find('\n');
+      row_ += bytes.substr(0, end);
+      if (end == bytes.npos) return;
+      bytes.remove_prefix(end + 1);
+      while (open_.size() >= mqtt_window) drive();
+      send(row_);
+      row_.clear();
+    }
+  }
+
+  void flush() override {
+    while (!open_.empty()) drive();
+  }
+
+  void close() override {
+    flush();
+    client_.disconnect();
+  }
+
+ private:
+  struct Message {
+    int number;
+    std::string payload;  // kept where the library does not
+  };
+
+  void send(const std::string& payload) {
+    int number = 0;
+    sending_ = true;
+    while (!client_.publish(payload, number)) drive();
+    sending_ = false;
+    // With quality of service 0 it may have been settled on the spot.
+    if (settled_ == number && address_.qos == 0) {
+      settled_ = 0;
+      ++done_;
+      return;
+    }
+    open_.push_back({number, address_.qos == 0 ? payload : ""});
+  }
+
+  void settle(int number, const char* refusal) {
+    if (refusal) {
+      if (refusal_.empty()) refusal_ = refusal;
+      return;
+    }
+    const auto it =
+        std::find_if(open_.begin(), open_.end(), [&](const Message& message) { return message.number == number; });
+    if (it != open_.end()) {
+      open_.erase(it);
+      ++done_;
+    } else if (sending_) {
+      settled_ = number;
+    }
+  }
+
+  void drive() {
+    if (!client_.connected()) reconnect();
+    client_.turn(tick_ms);
+    if (!refusal_.empty()) {
+      throw LostPeer(address_.name, "the broker refuses a row: " + refusal_ + so_far());
+    }
+    if (!open_.empty()) check(so_far());
+  }
+
+  void reconnect() {
+    try {
+      client_.connect([this] { check(""); });
+    } catch (const LostPeer& failure) {
+      throw LostPeer(address_.name, failure.text() + so_far());
+    }
+    if (address_.qos > 0) return;  // the library sends them again
+    std::deque<Message> again;
+    again.swap(open_);
+    for (const Message& message : again) {
+      int number = 0;
+      if (!client_.publish(message.payload, number)) number = 0;
+      open_.push_back({number, message.payload});
+    }
+  }
+
+  void check(const std::string& also) {
+    if (!grace_.over()) return;
+    throw LostPeer(address_.name, "interrupted, and the broker did not take everything within " +
+                                      seconds_text(address_.linger) + also);
+  }
+
+  std::string so_far() const {
+    return "; " + std::to_string(done_) + (done_ == 1 ? " row was" : " rows were") +
+           (address_.qos == 0 ? " handed over" : " acknowledged") + ", " + std::to_string(open_.size()) +
+           " more were sent";
+  }
+
+  const Address address_;
+  Grace grace_;
+  std::string row_;  // the beginning of one
+  std::deque<Message> open_;
+  bool sending_ = false;
+  int settled_ = 0;
+  std::int64_t done_ = 0;
+  std::string refusal_;
+  MqttClient client_;
+};
+
+std::unique_ptr<ByteInput> subscribe(const Address& address, bool csv) {
+  return std::make_unique<MqttInput>(address, csv);
+}
+std::unique_ptr<ByteOutput> publish(const Address& address) { return std::make_unique<MqttOutput>(address); }
+
+}  // namespace
+}  // namespace rml::rt
+
+extern "C" const rml::rt::MqttLibrary rml_mqtt_library = {rml::rt::subscribe, rml::rt::publish};
