@@ -4,6 +4,7 @@
 #include "runtime/checkpoint/state_tensors.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -41,7 +42,6 @@ std::vector<std::uint64_t> shape_of(const rml_memory& m, std::uint64_t count) {
 struct Ring {
   char* data;
   std::uint64_t capacity;
-  std::int64_t pushed;
 };
 struct Segment {
   std::int64_t cycle, length;
@@ -64,8 +64,11 @@ const T& at(const void* state, const rml_memory& m) {
 // A 32-bit pointer is followed by padding, not by the next field.
 static_assert(sizeof(void*) == 8, "the structs above are those of a 64-bit program");
 
-const std::int64_t* cursors(const void* state, const rml_memory& m) {
-  return reinterpret_cast<const std::int64_t*>(&at<Ring>(state, m) + 1);
+// Of a ring: k = 0, what was pushed; then the cursors. In a network each has a cache line of its own.
+std::int64_t& count_of(const rml_program& program, void* state, const rml_memory& m, std::size_t k) {
+  const std::size_t first = program.network != nullptr ? offsetof(rml_ring, pushed) : sizeof(Ring);
+  const std::size_t apart = program.network != nullptr ? std::size_t{RML_RING_LINE} : sizeof(std::int64_t);
+  return *reinterpret_cast<std::int64_t*>(&at<char>(state, m) + first + k * apart);
 }
 
 std::string_view elements_at(const char* data, std::uint64_t bytes) { return {data, bytes}; }
@@ -119,10 +122,10 @@ class Taking {
 
   void add_queue(const rml_memory& m) {
     const Ring& ring = at<Ring>(state_, m);
-    std::vector<std::int64_t> counts{ring.pushed};
-    counts.insert(counts.end(), cursors(state_, m), cursors(state_, m) + m.count);
-    const std::int64_t first = m.count == 0 ? ring.pushed : *std::min_element(counts.begin() + 1, counts.end());
-    const auto used = static_cast<std::uint64_t>(std::max<std::int64_t>(ring.pushed - first, 0));
+    std::vector<std::int64_t> counts;
+    for (std::size_t k = 0; k <= m.count; ++k) counts.push_back(count_of(program_, const_cast<void*>(state_), m, k));
+    const std::int64_t first = m.count == 0 ? counts[0] : *std::min_element(counts.begin() + 1, counts.end());
+    const auto used = static_cast<std::uint64_t>(std::max<std::int64_t>(counts[0] - first, 0));
     TensorOut elements{m.name, m.dtype, shape_of(m, used), {}};
     if (used > 0) {
       const std::uint64_t size = element_bytes(m);
@@ -320,9 +323,7 @@ class Restoring {
   void put_queue(const rml_memory& m) const {
     const std::vector<std::int64_t> values = counts(counts_name(m));
     auto& ring = at<Ring>(state_, m);
-    ring.pushed = values[0];
-    auto* to = reinterpret_cast<std::int64_t*>(&ring + 1);
-    std::copy(values.begin() + 1, values.end(), to);
+    for (std::size_t k = 0; k < values.size(); ++k) count_of(program_, state_, m, k) = values[k];
     const std::uint64_t count = used(values);
     if (count == 0) return;
     const std::uint64_t size = element_bytes(m);

@@ -296,8 +296,8 @@ bool Network::raise_limits(std::vector<std::uint32_t>& raised, std::vector<Netwo
     const NetworkRing& ring = rings_[w.room.load()];
     if (ring.waiting() >= static_cast<std::int64_t>(ring.limit()) || (task != nullptr && task->pending()))
       full.push_back(w.room.load());
-    else if (task != nullptr)
-      roomy.push_back(task);
+    else
+      roomy.push_back(task);  // null: the host
   };
   for (const auto& task : tasks_)
     if (!task->failed) look(task->waits, task.get());
@@ -328,7 +328,10 @@ void Network::quiet() {
     const bool gate = unfinished && out_.on.load() == waits_frontier;
     changed = (!unfinished && settled_.exchange(cycles) != cycles) || gate_.exchange(gate) != gate;
   }
-  for (NetworkTask* task : roomy) scheduler_->wake(*task);
+  for (NetworkTask* task : roomy) {
+    if (task != nullptr) scheduler_->wake(*task);
+    changed = changed || task == nullptr;
+  }
   for (const std::uint32_t q : raised) wake_writer(q);
   if (changed || !raised.empty()) signal();
 }
