@@ -26,6 +26,29 @@ std::int64_t now() {
 
 std::int64_t stamp_of(std::int64_t key) { return key >> RML_KEY_BITS; }
 
+// What somebody waits for: the code, and the ring if it is room.
+struct Missing {
+  std::int32_t code = 0;
+  std::uint32_t ring = 0;
+  bool operator==(const Missing&) const = default;
+};
+
+// Whether nothing is missing. Otherwise what is has been noted, and was still missing when the note was there: whoever
+// brings it sees the note. What a second look misses instead needs a note, and a look, of its own.
+template <class Waiting, class Look>
+bool is_ready(Waiting& waiting, Look look) {
+  for (Missing missing = look(); missing.code != 0;) {
+    waiting.room.store(missing.ring);
+    waiting.on.store(missing.code);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const Missing again = look();
+    if (again == missing) return false;
+    missing = again;
+  }
+  if (waiting.on.load(std::memory_order_relaxed) != 0) waiting.on.store(0, std::memory_order_relaxed);
+  return true;
+}
+
 template <class T>
 T& at(void* state, std::uint64_t offset) {
   return *reinterpret_cast<T*>(static_cast<char*>(state) + offset);
@@ -47,8 +70,8 @@ struct Network::NetworkTask final : Task {
 
   Next run(unsigned worker) override;
   bool instant();
-  std::int32_t missing(std::int64_t& stamp);
-  bool has_room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements);
+  Missing missing(std::int64_t& stamp);
+  Missing room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements);
   bool make_room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements);
   void fail(std::int64_t at) {
     failed = true;
@@ -74,13 +97,10 @@ struct Network::NetworkTask final : Task {
 
 // ---- a task ----------------------------------------------------------------------------------
 
-bool Network::NetworkTask::has_room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements) {
-  for (std::uint32_t k = 0; k < count; ++k) {
-    if (network.rings_[queues[k]].has_room(elements)) continue;
-    waits.room.store(queues[k]);
-    return false;
-  }
-  return true;
+Missing Network::NetworkTask::room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements) {
+  for (std::uint32_t k = 0; k < count; ++k)
+    if (!network.rings_[queues[k]].has_room(elements)) return {waits_room, queues[k]};
+  return {};
 }
 
 bool Network::NetworkTask::make_room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements) {
@@ -97,35 +117,27 @@ bool Network::NetworkTask::make_room(const std::uint32_t* queues, std::uint32_t 
   return true;
 }
 
-// 0: an instant may run, which has this stamp; otherwise what it waits for.
-std::int32_t Network::NetworkTask::missing(std::int64_t& stamp_of_instant) {
+// Nothing: an instant may run, which has this stamp.
+Missing Network::NetworkTask::missing(std::int64_t& stamp_of_instant) {
   stamp_of_instant = last_stamp;
-  if (pending()) return has_room(info.ends, info.n_ends, length()) ? 0 : waits_room;
+  if (pending()) return room(info.ends, info.n_ends, length());
   std::int64_t key = 0;
-  if (const std::int32_t code = info.ready(network.state_, &key); code != 0) return code;
+  if (const std::int32_t code = info.ready(network.state_, &key); code != 0) return {code};
   stamp_of_instant = std::max(last_stamp, rml::rt::stamp_of(key));
-  if (!network.may_run(stamp_of_instant, index)) return RML_WAITS_EVER;
-  return has_room(info.writes, info.n_writes, 1) ? 0 : waits_room;
+  if (!network.may_run(stamp_of_instant, index)) return {RML_WAITS_EVER};
+  return room(info.writes, info.n_writes, 1);
 }
 
 // False: nothing ran, and it is noted why.
 bool Network::NetworkTask::instant() {
   std::int64_t next = 0;
-  std::int32_t code = missing(next);
-  while (code != 0) {
-    waits.on.store(code);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    const std::int32_t again = missing(next);
-    if (again == code) return false;
-    code = again;
-  }
-  if (waits.on.load(std::memory_order_relaxed) != 0) waits.on.store(0, std::memory_order_relaxed);
+  if (!is_ready(waits, [&] { return missing(next); })) return false;
   const bool ends = pending();
-  const bool room = ends ? make_room(info.ends, info.n_ends, length()) : make_room(info.writes, info.n_writes, 1);
+  const bool made = ends ? make_room(info.ends, info.n_ends, length()) : make_room(info.writes, info.n_writes, 1);
   last_stamp = next;
   if (stamp.load(std::memory_order_relaxed) != next) stamp.store(next, std::memory_order_release);
   at<rml_header>(network.state_, info.header).pushed = next;
-  if (!room || (ends ? info.end(network.state_) : info.step(network.state_)) != RML_OK) {
+  if (!made || (ends ? info.end(network.state_) : info.step(network.state_)) != RML_OK) {
     fail(next);
     return false;
   }
@@ -340,25 +352,12 @@ void Network::quiet() {
 
 // If not, it is noted why.
 bool Network::may_push() {
-  const auto missing = [&] {
-    if (gate_.load()) return waits_gate;
-    for (std::uint32_t k = 0; k < network_.n_inputs; ++k) {
-      if (rings_[network_.inputs[k]].has_room(1)) continue;
-      in_.room.store(network_.inputs[k]);
-      return waits_room;
-    }
-    return std::int32_t{0};
-  };
-  std::int32_t code = missing();
-  while (code != 0) {
-    in_.on.store(code);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    const std::int32_t again = missing();
-    if (again == code) return false;
-    code = again;
-  }
-  in_.on.store(0);
-  return true;
+  return is_ready(in_, [&]() -> Missing {
+    if (gate_.load()) return {waits_gate};
+    for (std::uint32_t k = 0; k < network_.n_inputs; ++k)
+      if (!rings_[network_.inputs[k]].has_room(1)) return {waits_room, network_.inputs[k]};
+    return {};
+  });
 }
 
 Network::Taken Network::try_push(const void* const* in, const std::uint8_t* present) {
@@ -444,22 +443,18 @@ bool Network::may_go_out(std::int64_t key, std::int64_t row) {
 }
 
 Network::Row Network::try_pop(void* const* out, std::uint8_t* present) {
-  for (bool noted = false;; noted = true) {
-    const bool over = (closed_.load() || failed()) && settled_.load() == pushed().load();
+  bool over = false;
+  const bool there = is_ready(out_, [&]() -> Missing {
+    over = (closed_.load() || failed()) && settled_.load() == pushed().load();
     std::int64_t key = 0;
-    std::int32_t code = network_.ready(state_, &key);
-    if (code == 0 && may_go_out(key, header().popped)) {
-      out_.on.store(0);
-      program_.pop(state_, out, present);
-      std::atomic_thread_fence(std::memory_order_seq_cst);
-      for (std::uint32_t k = 0; k < network_.n_outputs; ++k) wake_writer(network_.outputs[k]);
-      return Row::there;
-    }
-    if (over) return Row::ended;
-    if (noted) return Row::none;
-    out_.on.store(code == 0 ? waits_frontier : code);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-  }
+    if (const std::int32_t code = network_.ready(state_, &key); code != 0) return {code};
+    return {may_go_out(key, header().popped) ? 0 : waits_frontier};
+  });
+  if (!there) return over ? Row::ended : Row::none;
+  program_.pop(state_, out, present);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (std::uint32_t k = 0; k < network_.n_outputs; ++k) wake_writer(network_.outputs[k]);
+  return Row::there;
 }
 
 bool Network::pop(void* const* out, std::uint8_t* present) {
