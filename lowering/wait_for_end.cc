@@ -83,8 +83,9 @@ class Outside {
   bool reads(std::uint32_t u, ValueId v) const {
     return std::ranges::any_of(schedule_.units[u].operands, [&](ValueId o) { return from(o) == v; });
   }
+  // Units of a network may go round in circles, over streams that a delay begins: such a circle does not wait.
   bool unit_may_wait(std::uint32_t u) const {
-    if (const auto at = units_.find(u); at != units_.end()) return at->second;
+    if (const auto [at, added] = units_.emplace(u, false); !added) return at->second;
     const ScheduledUnit& unit = schedule_.units[u];
     return units_[u] = !unit.segmented &&
                        std::ranges::all_of(unit.values, [&](ValueId v) { return !has_its_cycle(v) && may_wait(v); });

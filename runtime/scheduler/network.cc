@@ -288,14 +288,15 @@ bool Network::stuck_behind(std::uint32_t queue) const {
   return tasks_[reader]->waits.on.load() != waits_room;
 }
 
-// It may have been told already, but not looked yet.
+// It may have been told already, but not looked yet. Of several readers that it has, each goes on by itself: one may wait
+// for the next element while another one has not read the last.
 bool Network::host_waits() const {
   const std::int32_t code = out_.on.load();
   if (code <= 0 || code == RML_WAITS_CYCLE) return code != 0;
   const rml_queue& queue = network_.queues[code - 1];
   for (std::uint32_t r = 0; r < program_.memories[queue.memory].count; ++r)
-    if (queue.readers[r] == host && !rings_[static_cast<std::size_t>(code) - 1].is_empty_for(r)) return false;
-  return true;
+    if (queue.readers[r] == host && rings_[static_cast<std::size_t>(code) - 1].is_empty_for(r)) return true;
+  return false;
 }
 
 // False: nobody waits for room.
