@@ -192,7 +192,6 @@ struct EngineChoice {
   const char* name;
   std::uint32_t threads = 1;  // more: for every loop that can be shared out
   Grain grain = Grain::none;
-  bool strict = false;
 };
 constexpr EngineChoice engines[] = {{Engine::reference, 0, "reference engine"},
                                     {Engine::compiled, 0, "compiled -O0"},
@@ -209,7 +208,6 @@ std::unique_ptr<LoadedProgram> load(const LanguageTest& test, const TestRun& run
   c.options.target.threads = choice.threads;
   if (choice.threads > 1) c.options.target.work_of_thread = 0;
   c.options.grain = choice.grain;
-  c.options.target.strict_math = choice.strict;
   std::unique_ptr<LoadedProgram> program;
   const Front front = check(c, test.file);
   const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
@@ -287,12 +285,11 @@ void match_network(const rml_program& program, const Chronogram& inputs, DriveOp
   }
 }
 
-// Strictly: otherwise LLVM sums in the order that suits the function at hand.
 void match_networks(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries,
                     const Chronogram& inputs, DriveOptions options) {
   options.restarts = false;
   const auto load_grain = [&](Grain grain) {
-    return load(test, run, {Engine::compiled, 2, "compiled -O2 --strict-math", 1, grain, true}, libraries);
+    return load(test, run, {Engine::compiled, 2, "compiled -O2", 1, grain}, libraries);
   };
   const auto one = load_grain(Grain::none);
   const Driven driven = drive(one->table(), inputs, options);

@@ -21,7 +21,15 @@ constexpr double worth_a_task = 20'000;  // nanoseconds
 class Partition {
  public:
   Partition(Schedule& s, const DependenceGraph& graph, const Components& components, Grain grain)
-      : s_(s), core_(*s.core), graph_(graph), components_(components), grain_(grain), atom_of_(core_.values.size()) {}
+      : s_(s), core_(*s.core), graph_(graph), components_(components), grain_(grain), atom_of_(core_.values.size()) {
+    std::vector<std::uint32_t> uses(core_.values.size(), 0);
+    users_.resize(core_.values.size());
+    for (std::uint32_t u = 0; u < core_.values.size(); ++u)
+      for_each_operand(core_[ValueId{u}].rhs, [&](ValueId o) {
+        users_[o.index] = ++uses[o.index] == 1 ? ValueId{u} : ValueId{};
+      });
+    for (const Port& p : core_.outputs) users_[p.value.index] = ValueId{};
+  }
 
   void run() {
     s_.delayed.assign(core_.values.size(), false);
@@ -55,9 +63,21 @@ class Partition {
     return c.cyclic && components_.of[f->next.index] == components_.of[v.index] && can_be_cut(c);
   }
 
-  // One of those that stay together: a call and its results, a recurrence that is kept whole.
+  // By the only product that uses it, which adds up in the order that suits: the transposed matrix would have another.
+  bool is_read_where_it_lies(ValueId v) const {
+    const ValueId user = users_[v.index];
+    return has_lowering(v, Lowering::transpose) && user.valid() && has_lowering(user, Lowering::matmul) &&
+           s_.unit_of[user.index] == s_.unit_of[v.index];
+  }
+  bool has_lowering(ValueId v, Lowering l) const {
+    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    return a != nullptr && operators()[a->op].lowering == l;
+  }
+
+  // One of those that stay together: a transposition and its product, a call and its results, a recurrence that is kept whole.
   ValueId leader(ValueId v) const {
     if (const auto* result = std::get_if<core::Result>(&core_[v].rhs)) v = result->call;
+    if (is_read_where_it_lies(v)) v = users_[v.index];
     const Component& c = components_.list[components_.of[v.index]];
     return c.cyclic && !can_be_cut(c) ? c.values[0] : v;
   }
@@ -133,6 +153,7 @@ class Partition {
   const DependenceGraph& graph_;
   const Components& components_;
   const Grain grain_;
+  std::vector<ValueId> users_;  // by ValueId: the only one that mentions it
   std::vector<std::vector<ValueId>> atoms_;
   std::vector<std::size_t> atom_of_;  // by ValueId
 };

@@ -128,12 +128,16 @@ void Body::close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValue ex
   index->addIncoming(next, ir.GetInsertBlock());
   auto* done = new_block("done");
   auto* again = ir.CreateCondBr(ir.CreateICmpULT(next, extent), header, done);
-  if (independent_ != nullptr) {
-    auto* property = llvm::MDNode::get(
-        module.context, {llvm::MDString::get(module.context, "llvm.loop.parallel_accesses"), independent_});
-    auto* about = llvm::MDNode::getDistinct(module.context, {nullptr, property});
-    about->replaceOperandWith(0, about);
-    again->setMetadata(llvm::LLVMContext::MD_loop, about);
+  std::vector<llvm::Metadata*> about = {nullptr};
+  if (independent_ != nullptr)
+    about.push_back(llvm::MDNode::get(module.context, {llvm::MDString::get(module.context, "llvm.loop.parallel_accesses"),
+                                                       independent_}));
+  about.insert(about.end(), about_loop_.begin(), about_loop_.end());
+  about_loop_.clear();
+  if (about.size() > 1) {
+    auto* node = llvm::MDNode::getDistinct(module.context, about);
+    node->replaceOperandWith(0, node);
+    again->setMetadata(llvm::LLVMContext::MD_loop, node);
   }
   ir.SetInsertPoint(done);
 }

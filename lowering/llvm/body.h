@@ -67,6 +67,11 @@ struct Expression {
 
 class PoolCode;
 
+// What is computed of the operand's elements; then, of a mean, the quotient.
+Lowering reduction_of(const Value&);
+// What leaves the first element as it is. The type is that of registers, or vectors of it.
+llvm::Constant* neutral(Lowering reduction, DType, llvm::Type*);
+
 class Body {
  public:
   // The function is empty and returns i32, 0 or a fault; debug locations lead to `span`.
@@ -105,6 +110,12 @@ class Body {
   // One call per element, in row-major order, with its offset in each of the strided views.
   using Visit = std::function<void(const std::vector<IrValue>&)>;
   void walk(const Shape&, const std::vector<Strides>& views, bool unrolled, const Visit&);
+  // Its loops: axes along which all views advance evenly are one.
+  struct Nest {
+    Shape extents;
+    std::vector<Strides> strides;  // by view
+  };
+  static Nest nest(const Shape&, const std::vector<Strides>& views);
   // The same where the first views are written, in several threads if that is worth it.
   struct Work {
     std::size_t written = 0;
@@ -113,6 +124,7 @@ class Body {
     double least = 0;           // calls
   };
   void walk(const Shape&, const std::vector<Strides>& views, bool unrolled, Work, const Visit&);
+  void walk(const Nest&, bool unrolled, Work, const Visit&);
 
   // ---- threads (emit_parallel.cc)
   // Rounds of a loop: begin … end - 1, index_type; null: all of them.
@@ -380,6 +392,22 @@ class Body {
   IrValue combined(Lowering, DType, IrValue a, IrValue b);
   void combine(ValueId, IrValue element, IrValue place, Access);
   void end_reduction(ValueId, IrValue base);
+
+  // emit_sums.cc
+  struct Sum {
+    ValueId value;
+    std::size_t member;       // of its loop
+    std::int64_t run, lanes;  // elements of a run, and over how many sums they are spread
+    std::vector<IrValue> parts = {};
+  };
+  using LoopBody = std::function<void(const std::vector<IrValue>& places, const std::vector<IrValue>& offsets)>;
+  std::vector<Sum> sums_in_lanes(const std::vector<ValueId>& members) const;
+  std::vector<Sum> store_sums(std::vector<Sum>&, const Shape&, std::vector<Strides>& views, std::vector<IrValue>& to);
+  void combine_written_out(Sum&, std::int64_t element, IrValue value, IrValue place);
+  void rows(const Nest&, const std::vector<Sum>&, const std::vector<IrValue>& to, Work, const LoopBody&);
+  void stored_rows(const Sum&, const Shape&, IrValue elements, IrValue result, Work);
+  void lane_loop(std::int64_t count, DType, const std::function<void(IrValue)>& body);
+  IrValue folded(ValueId, std::vector<IrValue> parts);
   void extremum_place(ValueId, const core::Apply&, bool maximum);
 
   // emit_convolution.cc, emit_pooling.cc: whether code was generated, instead of a call of the kernel
@@ -426,6 +454,7 @@ class Body {
   std::uint64_t stack_used_ = 0;
   Lifetime now_;                         // the statement at hand
   llvm::MDNode* independent_ = nullptr;  // the group of accesses of the loops being written
+  std::vector<llvm::Metadata*> about_loop_;  // further properties of the next loop that is closed
   std::unordered_map<std::uint32_t, Slot> slots_;
   std::unordered_map<std::uint32_t, IrValue> homes_, cell_places_, array_places_;
   // What holds the slots and buffers of values: the function of which all others are parts.

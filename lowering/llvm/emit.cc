@@ -1,6 +1,9 @@
 // From Steps to an optimised module: the back end on one page.
 #include "lowering/llvm/emit.h"
 
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
+
 #include "lowering/llvm/c_interface.h"
 #include "lowering/llvm/compiled_module.h"
 #include "lowering/llvm/emit_program.h"
@@ -13,6 +16,11 @@ CompiledModule::~CompiledModule() = default;
 MemoryUse CompiledModule::memory() const { return state_->memory; }
 
 namespace {
+
+// What LLVM remarks about loops that it was told how to vectorise (emit_sums.cc) is for nobody.
+struct ErrorsOnly final : llvm::DiagnosticHandler {
+  bool handleDiagnostics(const llvm::DiagnosticInfo& said) override { return said.getSeverity() != llvm::DS_Error; }
+};
 
 void emit_parts(codegen::Emission& module, CompiledModule::State& state) {
   const EmitOptions& options = module.options;
@@ -40,6 +48,7 @@ std::unique_ptr<CompiledModule> emit(const steps::Program& program, const Source
   auto state = std::make_unique<CompiledModule::State>();
   state->target = options.target;
   state->context = std::make_unique<llvm::LLVMContext>();
+  state->context->setDiagnosticHandler(std::make_unique<ErrorsOnly>());
   state->machine = codegen::make_target_machine(options.target, error);
   if (state->machine == nullptr) return nullptr;
   state->module = std::make_unique<llvm::Module>(options.program_name, *state->context);

@@ -369,29 +369,44 @@ void Body::loops(const std::vector<ValueId>& members) {
     for (std::size_t k = 0; k < e.leaves.size(); ++k)
       if (info(e.leaves[k].value).shape == shape) access[count + k] = {nullptr, nullptr, independent_};
   }
+  const std::vector<IrValue> results = to;
+  std::vector<Sum> sums = sums_in_lanes(members);
+  const std::vector<Sum> stored = unrolled ? std::vector<Sum>{} : store_sums(sums, shape, views, to);
+  std::vector<Sum*> sum_of(count, nullptr);
+  for (Sum& s : sums) sum_of[s.member] = &s;
+  std::vector<bool> stores(count);
+  for (std::size_t k = 0; k < count; ++k)
+    stores[k] = !reduces(info(members[k])) || std::ranges::find(stored, k, &Sum::member) != stored.end();
+  std::int64_t visited = 0;
   const auto body = [&](const std::vector<IrValue>& places, const std::vector<IrValue>& offsets) {
     const std::vector<IrValue> values =
         evaluate(e, std::span(offsets).subspan(count), std::span(access).subspan(count));
     for (std::size_t k = 0; k < count; ++k) {
       const DType dtype = info(members[k]).dtype;
       IrValue place = offset(dtype, places[k], offsets[k]);
-      if (reduces(info(members[k])))
-        combine(members[k], values[roots[k]], place, access[k]);
-      else
+      if (stores[k])
         store(dtype, values[roots[k]], place, access[k]);
+      else if (sum_of[k] != nullptr && unrolled)
+        combine_written_out(*sum_of[k], visited, values[roots[k]], place);
+      else
+        combine(members[k], values[roots[k]], place, sum_of[k] != nullptr ? Access{} : access[k]);
     }
+    ++visited;
   };
   // That these sums are apart from what has no scope LLVM knows only where their variable is, and not in a piece.
   const bool shared =
       std::ranges::none_of(members, [&](ValueId v) { return reduces(info(v)) && (small(v) || in_place); });
-  if (const Strips found = find_strips(members, shape, views); found.width > 0)
+  const Work each = shared ? work(e, count) : Work{};
+  if (!unrolled && !sums.empty())
+    rows(nest(shape, views), sums, to, each, body);
+  else if (const Strips found = find_strips(members, shape, views); found.width > 0)
     strips(found, members, shape, views, to, work(e, count), body);
   else
-    walk(shape, views, unrolled, shared ? work(e, count) : Work{},
-         [&](const std::vector<IrValue>& offsets) { body(to, offsets); });
+    walk(shape, views, unrolled, each, [&](const std::vector<IrValue>& offsets) { body(to, offsets); });
   independent_ = nullptr;
+  for (const Sum& s : stored) stored_rows(s, shape, to[s.member], results[s.member], each);
   for (std::size_t k = 0; k < count; ++k)
-    if (reduces(info(members[k]))) end_reduction(members[k], to[k]);
+    if (reduces(info(members[k]))) end_reduction(members[k], results[k]);
 }
 
 // The loops are those of the product that is leaf `product`, and of the `other`, if any, where both are packed.
@@ -440,39 +455,49 @@ void Body::walk(const Shape& shape, const std::vector<Strides>& views, bool unro
 }
 
 void Body::walk(const Shape& shape, const std::vector<Strides>& views, bool unrolled, Work work, const Visit& visit) {
-  Shape extents;
-  std::vector<Strides> merged(views.size());
+  walk(nest(shape, views), unrolled, work, visit);
+}
+
+Body::Nest Body::nest(const Shape& shape, const std::vector<Strides>& views) {
+  Nest all{{}, std::vector<Strides>(views.size())};
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] == 0) return;
     if (shape[axis] == 1) continue;
-    bool even = !extents.empty();
-    for (std::size_t k = 0; k < views.size() && even; ++k) even = merged[k].back() == views[k][axis] * shape[axis];
+    bool even = !all.extents.empty();
+    for (std::size_t k = 0; k < views.size() && even; ++k)
+      even = all.strides[k].back() == views[k][axis] * shape[axis];
     if (even)
-      extents.back() *= shape[axis];
+      all.extents.back() *= shape[axis];
     else
-      extents.push_back(shape[axis]);
+      all.extents.push_back(shape[axis]);
     for (std::size_t k = 0; k < views.size(); ++k) {
       if (even)
-        merged[k].back() = views[k][axis];
+        all.strides[k].back() = views[k][axis];
       else
-        merged[k].push_back(views[k][axis]);
+        all.strides[k].push_back(views[k][axis]);
     }
   }
+  return all;
+}
+
+void Body::walk(const Nest& all, bool unrolled, Work work, const Visit& visit) {
+  const Shape& extents = all.extents;
+  const std::vector<Strides>& merged = all.strides;
+  if (std::ranges::find(extents, 0) != extents.end()) return;
   std::size_t split = unrolled ? SIZE_MAX : split_axis(extents, merged, work);
   Rounds rounds;
-  std::function<void(std::size_t, const std::vector<IrValue>&)> nest = [&](std::size_t depth,
-                                                                           const std::vector<IrValue>& offsets) {
+  std::function<void(std::size_t, const std::vector<IrValue>&)> level = [&](std::size_t depth,
+                                                                            const std::vector<IrValue>& offsets) {
     if (depth == extents.size()) return visit(offsets);
     const auto inside = [&](IrValue i) {
       std::vector<IrValue> inner = offsets;
-      for (std::size_t k = 0; k < views.size(); ++k) {
+      for (std::size_t k = 0; k < merged.size(); ++k) {
         const std::int64_t stride = merged[k][depth];
         if (stride == 0) continue;
         IrValue step = stride == 1 ? i : ir.CreateMul(i, constant(stride), "", true, true);
         auto* outer = llvm::dyn_cast<llvm::ConstantInt>(offsets[k]);
         inner[k] = outer != nullptr && outer->isZero() ? step : ir.CreateAdd(offsets[k], step, "", true, true);
       }
-      nest(depth + 1, inner);
+      level(depth + 1, inner);
     };
     if (unrolled) {
       for (std::int64_t i = 0; i < extents[depth]; ++i) inside(constant(i));
@@ -480,15 +505,15 @@ void Body::walk(const Shape& shape, const std::vector<Strides>& views, bool unro
       loop(depth == split ? rounds : Rounds{}, constant(extents[depth]), inside);
     }
   };
-  const std::vector<IrValue> begin(views.size(), constant(0));
-  if (split == SIZE_MAX) return nest(0, begin);
+  const std::vector<IrValue> begin(merged.size(), constant(0));
+  if (split == SIZE_MAX) return level(0, begin);
   double each = work.nanoseconds;
   for (const std::int64_t extent : extents) each *= static_cast<double>(extent);
   const std::int64_t unit = split + 1 == extents.size() ? work.together : 1;
   const std::int64_t count = (extents[split] + unit - 1) / unit;
   parallel(count, each / static_cast<double>(count), [&](const Rounds& some) {
     rounds = {place(constant(0), some.begin, unit), place(constant(0), some.end, unit)};
-    nest(0, begin);
+    level(0, begin);
   });
 }
 

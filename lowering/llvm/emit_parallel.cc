@@ -52,8 +52,8 @@ double cost_of(ScalarOp op, DType dtype, double lanes) {
   }
 }
 
-// Whether LLVM may unroll the loops inside of a sum, or the sum itself, as a whole, and then add up in an order that
-// hangs on what it knows of the rounds of `axis`: of those of a piece it knows nothing.
+// Whether LLVM, where it may reorder (--fast-math), may unroll the loops inside of a sum, or the sum itself, as a whole,
+// and then add up in an order that hangs on what it knows of the rounds of `axis`: of those of a piece it knows nothing.
 bool order_hangs_on(std::size_t axis, const Shape& extents, const Strides& written) {
   constexpr std::int64_t never_unrolled = 128;
   for (std::size_t summed = 0; summed < extents.size(); ++summed) {
@@ -80,9 +80,9 @@ Body::Work Body::work(const Expression& e, std::size_t written) const {
     const ScalarOp op = operators()[std::get<core::Apply>(info(node.value).rhs).op].scalar;
     sum += cost_of(op, dtype, static_cast<double>(lanes(dtype)));
   }
-  // Whole vectors; one by one where all is split whatever it is worth. Loops that LLVM may unroll as a whole are
-  // not split: it adds up in another order then.
-  constexpr double never_unrolled = 1024;
+  // Whole vectors; one by one where all is split whatever it is worth. Loops that LLVM may unroll as a whole, and then
+  // add up in another order, are not split.
+  const double never_unrolled = module.options.target.fast_math ? 1024 : 0;
   return {written, sum, module.options.target.work_of_thread > 0 ? 64 : 1, never_unrolled};
 }
 
@@ -98,8 +98,8 @@ std::size_t Body::split_axis(const Shape& extents, const std::vector<Strides>& v
   std::int64_t most = 1;
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
     if (std::ranges::any_of(written, [&](const Strides& view) { return view[axis] == 0; })) continue;
-    if (std::ranges::any_of(written, [&](const Strides& view) { return order_hangs_on(axis, extents, view); }))
-      continue;
+    const auto hangs = [&](const Strides& view) { return order_hangs_on(axis, extents, view); };
+    if (module.options.target.fast_math && std::ranges::any_of(written, hangs)) continue;
     const bool innermost = axis + 1 == extents.size();
     const std::int64_t rounds = innermost ? extents[axis] / work.together : extents[axis];
     if (std::min(rounds, enough) <= most || !splits(rounds, all / static_cast<double>(rounds))) continue;

@@ -1,8 +1,8 @@
 // Reductions: one walk over the operand, the result a view with stride 0 along the axes that
 // are reduced.
 //
-// Elements that go into one result are combined in row-major order; sums of floats in any order of lanes,
-// unless strict_math asks for it. The result starts as what leaves the first element as it is (-0.0 for sums of
+// Elements that go into one result are combined in row-major order; floats of a row in lanes (emit_sums.cc), unless
+// strict_math asks for the order as well. The result starts as what leaves the first element as it is (-0.0 for sums of
 // floats, 1 for products, the infinities for the extrema), so no first iteration is peeled.
 #include <limits>
 
@@ -10,7 +10,6 @@
 
 namespace rml::codegen {
 
-namespace {
 llvm::Constant* neutral(Lowering lowering, DType dtype, llvm::Type* type) {
   const bool smallest = lowering == Lowering::reduce_max;
   if (lowering == Lowering::reduce_prod && is_float(dtype)) return llvm::ConstantFP::get(type, 1);
@@ -25,7 +24,6 @@ llvm::Constant* neutral(Lowering lowering, DType dtype, llvm::Type* type) {
                        : (smallest ? llvm::APInt::getZero(bits) : llvm::APInt::getMaxValue(bits));
   return llvm::ConstantInt::get(type->getContext(), edge);
 }
-}  // namespace
 
 IrValue Body::combined(Lowering lowering, DType dtype, IrValue a, IrValue b) {
   switch (lowering) {
@@ -59,12 +57,10 @@ Strides Body::reduced_view(ValueId v) const {
   return to;
 }
 
-namespace {
 Lowering reduction_of(const Value& v) {
   const Lowering l = operators()[std::get<core::Apply>(v.rhs).op].lowering;
   return l == Lowering::sum_to ? Lowering::reduce_sum : l;
 }
-}  // namespace
 
 void Body::each_result(ValueId v, IrValue base, const std::function<IrValue(IrValue)>& f) {
   const DType dtype = info(v).dtype;
@@ -92,12 +88,6 @@ void Body::combine(ValueId v, IrValue element, IrValue place, Access access) {
   const DType dtype = info(v).dtype;
   const Lowering lowering = reduction_of(info(v));
   IrValue so_far = load(dtype, place, access);
-  llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
-  if (!module.options.target.strict_math) {
-    llvm::FastMathFlags flags = ir.getFastMathFlags();
-    flags.setAllowReassoc();
-    ir.setFastMathFlags(flags);
-  }
   store(dtype, combined(lowering, dtype, so_far, element), place, access);
 }
 

@@ -98,14 +98,15 @@ Report check_threads(const GeneratedProgram& g, std::uint64_t seed) {
   return check_bits(g, seed, seed % 7 == 0, compare);
 }
 
-// Whether `got` has all rows of `want`, and beyond them those of a third run.
-bool goes_further(const Driven& want, const Driven& got, const Driven& reference) {
+// Whether `got` has all rows of `want`, and beyond them those of the reference engine; to the bit if `exactly`.
+bool goes_further(const Driven& want, const Driven& got, const Driven& reference, bool exactly) {
   if (want.stop != got.stop || want.stop_cycle != got.stop_cycle) return false;
   for (std::size_t o = 0; o < want.outputs.size(); ++o)
     for (std::size_t k = 0; k < want.outputs[o].cells.size(); ++k) {
-      const Cell& cell = got.outputs[o].cells[k];
-      if (cell.presence == want.outputs[o].cells[k].presence ? !same(want.outputs[o].cells[k], cell)
-                                                             : !same(reference.outputs[o].cells[k], cell))
+      const Cell &cell = got.outputs[o].cells[k], &expected = want.outputs[o].cells[k];
+      const Cell& further = reference.outputs[o].cells[k];
+      if (cell.presence == expected.presence ? !same(expected, cell)
+                                             : cell.presence != further.presence || (exactly && !same(further, cell)))
         return false;
     }
   return true;
@@ -132,7 +133,8 @@ Report check_network(const GeneratedProgram& g, std::uint64_t seed) {
         // Of the tail of a run, components may determine rows that whole units do not: as the reference engine.
         if (!found.empty() && grain != Grain::pass) {
           if (!reference) reference = load_reference(c, elaborated.core, {});
-          if (!goes_further(want, got, drive(reference->table(), g.inputs, options))) return found;
+          if (!goes_further(want, got, drive(reference->table(), g.inputs, options), c.options.target.strict_math))
+            return found;
           found.clear();
         }
         if (!found.empty())
@@ -142,8 +144,8 @@ Report check_network(const GeneratedProgram& g, std::uint64_t seed) {
     }
     return std::string();
   };
-  // Otherwise LLVM sums in the order that suits the vectors of the function at hand.
-  return check_bits(g, seed, true, compare);
+  // Otherwise products that wait may be computed for whole segments, in another order of additions.
+  return check_bits(g, seed, seed % 8 == 1 || seed % 7 == 0, compare);
 }
 
 Report check_parts(const GeneratedProgram& g, std::uint64_t seed) {
