@@ -25,9 +25,8 @@ class Partition {
     std::vector<std::uint32_t> uses(core_.values.size(), 0);
     users_.resize(core_.values.size());
     for (std::uint32_t u = 0; u < core_.values.size(); ++u)
-      for_each_operand(core_[ValueId{u}].rhs, [&](ValueId o) {
-        users_[o.index] = ++uses[o.index] == 1 ? ValueId{u} : ValueId{};
-      });
+      for_each_operand(core_[ValueId{u}].rhs,
+                       [&](ValueId o) { users_[o.index] = ++uses[o.index] == 1 ? ValueId{u} : ValueId{}; });
     for (const Port& p : core_.outputs) users_[p.value.index] = ValueId{};
   }
 
@@ -74,7 +73,8 @@ class Partition {
     return a != nullptr && operators()[a->op].lowering == l;
   }
 
-  // One of those that stay together: a transposition and its product, a call and its results, a recurrence that is kept whole.
+  // One of those that stay together: a transposition and its product, a call and its results, a recurrence that is kept
+  // whole.
   ValueId leader(ValueId v) const {
     if (const auto* result = std::get_if<core::Result>(&core_[v].rhs)) v = result->call;
     if (is_read_where_it_lies(v)) v = users_[v.index];

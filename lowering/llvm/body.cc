@@ -130,8 +130,8 @@ void Body::close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValue ex
   auto* again = ir.CreateCondBr(ir.CreateICmpULT(next, extent), header, done);
   std::vector<llvm::Metadata*> about = {nullptr};
   if (independent_ != nullptr)
-    about.push_back(llvm::MDNode::get(module.context, {llvm::MDString::get(module.context, "llvm.loop.parallel_accesses"),
-                                                       independent_}));
+    about.push_back(llvm::MDNode::get(
+        module.context, {llvm::MDString::get(module.context, "llvm.loop.parallel_accesses"), independent_}));
   about.insert(about.end(), about_loop_.begin(), about_loop_.end());
   about_loop_.clear();
   if (about.size() > 1) {

@@ -452,8 +452,8 @@ class Body {
   std::string title_;
   Span here_;
   std::uint64_t stack_used_ = 0;
-  Lifetime now_;                         // the statement at hand
-  llvm::MDNode* independent_ = nullptr;  // the group of accesses of the loops being written
+  Lifetime now_;                             // the statement at hand
+  llvm::MDNode* independent_ = nullptr;      // the group of accesses of the loops being written
   std::vector<llvm::Metadata*> about_loop_;  // further properties of the next loop that is closed
   std::unordered_map<std::uint32_t, Slot> slots_;
   std::unordered_map<std::uint32_t, IrValue> homes_, cell_places_, array_places_;

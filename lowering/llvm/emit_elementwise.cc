@@ -463,8 +463,7 @@ Body::Nest Body::nest(const Shape& shape, const std::vector<Strides>& views) {
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] == 1) continue;
     bool even = !all.extents.empty();
-    for (std::size_t k = 0; k < views.size() && even; ++k)
-      even = all.strides[k].back() == views[k][axis] * shape[axis];
+    for (std::size_t k = 0; k < views.size() && even; ++k) even = all.strides[k].back() == views[k][axis] * shape[axis];
     if (even)
       all.extents.back() *= shape[axis];
     else

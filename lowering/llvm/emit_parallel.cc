@@ -52,8 +52,9 @@ double cost_of(ScalarOp op, DType dtype, double lanes) {
   }
 }
 
-// Whether LLVM, where it may reorder (--fast-math), may unroll the loops inside of a sum, or the sum itself, as a whole,
-// and then add up in an order that hangs on what it knows of the rounds of `axis`: of those of a piece it knows nothing.
+// Whether LLVM, where it may reorder (--fast-math), may unroll the loops inside of a sum, or the sum itself, as a
+// whole, and then add up in an order that hangs on what it knows of the rounds of `axis`: of those of a piece it knows
+// nothing.
 bool order_hangs_on(std::size_t axis, const Shape& extents, const Strides& written) {
   constexpr std::int64_t never_unrolled = 128;
   for (std::size_t summed = 0; summed < extents.size(); ++summed) {

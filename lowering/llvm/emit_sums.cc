@@ -114,8 +114,8 @@ IrValue Body::folded(ValueId v, std::vector<IrValue> parts) {
 void Body::lane_loop(std::int64_t count, DType dtype, const std::function<void(IrValue)>& body) {
   const auto property = [&](const char* name, std::int64_t value) {
     auto* number = llvm::ConstantInt::get(ir.getInt32Ty(), static_cast<std::uint64_t>(value));
-    return llvm::MDNode::get(module.context, {llvm::MDString::get(module.context, name),
-                                              llvm::ConstantAsMetadata::get(number)});
+    return llvm::MDNode::get(module.context,
+                             {llvm::MDString::get(module.context, name), llvm::ConstantAsMetadata::get(number)});
   };
   loop(count, [&](IrValue lane) {
     body(lane);

@@ -288,8 +288,8 @@ bool Network::stuck_behind(std::uint32_t queue) const {
   return tasks_[reader]->waits.on.load() != waits_room;
 }
 
-// It may have been told already, but not looked yet. Of several readers that it has, each goes on by itself: one may wait
-// for the next element while another one has not read the last.
+// It may have been told already, but not looked yet. Of several readers that it has, each goes on by itself: one may
+// wait for the next element while another one has not read the last.
 bool Network::host_waits() const {
   const std::int32_t code = out_.on.load();
   if (code <= 0 || code == RML_WAITS_CYCLE) return code != 0;
