@@ -126,11 +126,12 @@ void Core::await_long(std::byte* cell, std::uint64_t sequence) const {
 }
 
 void Core::move(void* to, void* from) const {
-  if (type_.move != nullptr) {
+  if (type_.move != nullptr)
     type_.move(to, from);
-  } else if (type_.size > 0) {
+  else if (type_.size == sizeof(std::uint64_t))  // mostly
+    std::memcpy(to, from, sizeof(std::uint64_t));
+  else if (type_.size > 0)
     std::memcpy(to, from, type_.size);
-  }
 }
 
 // These two do not look whether others wait.

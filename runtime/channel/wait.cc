@@ -87,16 +87,37 @@ class Several {
   std::size_t count_;
 };
 
+// Each thread has its own sequence.
 std::uint32_t random_below(std::uint32_t n) {
-  thread_local std::uint64_t state =
-      reinterpret_cast<std::uintptr_t>(&state) ^
-      static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  constinit thread_local std::uint64_t state = 0;
+  if (state == 0) {
+    state = reinterpret_cast<std::uintptr_t>(&state) ^
+            static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  }
   state += 0x9e3779b97f4a7c15;  // a counter, and its bits mixed
-  std::uint64_t z = state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  z ^= z >> 31;
+  std::uint64_t z = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9;
+  z ^= z >> 27;
   return static_cast<std::uint32_t>(((z >> 32) * n) >> 32);
+}
+
+// One look at a few cases in random order, if all have buffers, which is all that most calls need.
+Chosen at_once(std::span<const Case> cases) {
+  constexpr std::size_t few = 8;
+  std::array<std::uint8_t, few> order;
+  std::uint32_t count = 0;
+  if (cases.size() > few) return {0, Outcome::not_ready};
+  for (std::size_t k = 0; k < cases.size(); ++k) {
+    if (cases[k].core == nullptr) continue;
+    if (!cases[k].core->buffered()) return {0, Outcome::not_ready};
+    order[count++] = static_cast<std::uint8_t>(k);
+  }
+  for (; count > 0; --count) {
+    std::uint8_t& index = order[count > 1 ? random_below(count) : 0];
+    const Outcome outcome = cases[index].core->quick(cases[index]);
+    if (outcome != Outcome::not_ready) return {index, outcome};
+    index = order[count - 1];
+  }
+  return {0, Outcome::not_ready};
 }
 
 // One wait: all its state. Cases without a channel are left out from the beginning.
@@ -251,6 +272,9 @@ class Waiting {
 
 }  // namespace
 
-Chosen wait(std::span<const Case> cases, const Patience& patience) { return Waiting(cases, patience).run(); }
+Chosen wait(std::span<const Case> cases, const Patience& patience) {
+  if (const Chosen chosen = at_once(cases); chosen.outcome != Outcome::not_ready) return chosen;
+  return Waiting(cases, patience).run();
+}
 
 }  // namespace rml::channels
