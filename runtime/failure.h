@@ -23,7 +23,7 @@ class Failure : public std::runtime_error {
   int status_;
 };
 
-// A wait for input was cut short by SIGINT or SIGTERM.
+// A wait for input was cut short: by SIGINT or SIGTERM, or because nobody needs the row any more.
 struct Interrupted {};
 
 }  // namespace rml::rt

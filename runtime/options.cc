@@ -178,7 +178,8 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   app.add_option("--plot", options.plot, "a picture of scalar outputs over the run (SVG)")->type_name("FILE");
   app.add_option("--on-nan", on_nan, "look for floats that are not finite: stop there, or say so and continue")
       ->check(CLI::IsMember({"stop", "continue"}));
-  app.add_option("--threads", options.threads, "at most so many (default: as many as the program was built for)")
+  app.add_option("--threads", options.threads,
+                 "at most so many (default: as many as the program was built for); 1: also for reading and writing")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   if (program.network != nullptr) {

@@ -1,7 +1,7 @@
-// See run.h. Order matters: the inputs are opened (and their headers checked) and a saved state is
-// read before the outputs are created or cut, so that nothing wrong destroys an old output. At the end of the
-// input or after a signal, finish settles what no later cycle can change; after a fault or a
-// bad row nothing is settled, only what was complete is written.
+// See run.h. Rows are read ahead and written behind (pipeline/). Order matters: the inputs are opened (and their
+// headers checked) and a saved state is read before the outputs are created or cut, so that nothing wrong destroys an
+// old output. At the end of the input or after a signal, finish settles what no later cycle can change; after a fault
+// or a bad row nothing is settled, only what was complete is written.
 #include "runtime/run.h"
 
 #include <algorithm>
@@ -22,6 +22,8 @@
 #include "runtime/monitor/finite_check.h"
 #include "runtime/monitor/monitors.h"
 #include "runtime/monitor/profile.h"
+#include "runtime/pipeline/read_ahead.h"
+#include "runtime/pipeline/write_behind.h"
 #include "runtime/program_state.h"
 #include "runtime/progress.h"
 #include "runtime/scheduler/network.h"
@@ -33,6 +35,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Peers are live, and wait in ways of their own: their rows are read and written one by one.
+bool any_peer(const std::vector<Endpoint>& endpoints) {
+  return std::any_of(endpoints.begin(), endpoints.end(), [](const Endpoint& e) { return e.peer.has_value(); });
+}
+
 class Run {
  public:
   Run(const rml_program& program, const Options& options)
@@ -42,7 +49,8 @@ class Run {
         out_(program.outputs, program.n_outputs),
         save_to_(options.resume.empty() ? options.save : options.resume),
         progress_(options, out_),
-        monitors_(program, options, out_) {
+        monitors_(program, options, out_),
+        sinks_(out_, program.n_outputs - program.n_watched, pipelined()) {
     const auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_);
     const Row own(program.outputs, program.n_outputs - program.n_watched);
     outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
@@ -52,7 +60,11 @@ class Run {
     }
     refuse_overlap(inputs, outputs_);
     check_files(inputs);
-    source_ = open_sources(inputs, in_, [this] { before_reading_blocks(); });
+    if (any_peer(outputs_)) sinks_.without_thread();
+    if (auto source = open_sources(inputs, in_, {[this] { before_reading_blocks(); }, wake_up_.fd()})) {
+      source_ = std::make_unique<ReadAhead>(std::move(source), in_,
+                                            Ahead{pipelined() && !any_peer(inputs), [this] { flush(); }, &wake_up_});
+    }
   }
 
   int execute();
@@ -75,8 +87,12 @@ class Run {
   void take_row();
   void drain();
   void finish();
+  // A network has threads enough, and its own for reading.
+  bool pipelined() const { return options_.threads != 1 && program_.network == nullptr; }
+  const Row& row_in() const { return source_ ? source_->row() : in_; }
   void flush() {
-    for (const auto& sink : sinks_) sink->flush();
+    sinks_.catch_up();
+    for (const auto& sink : sinks_.sinks()) sink->flush();
     monitors_.flush();
   }
   void close();
@@ -93,7 +109,7 @@ class Run {
 
   const rml_program& program_;
   const Options& options_;
-  Row in_;
+  Row in_;  // what the source fills; the program is given source_->row()
   Row out_;
   const std::string save_to_;
   Progress progress_;
@@ -104,8 +120,7 @@ class Run {
   std::int64_t watch_cycle_ = 0;
   bool halted_ = false;  // no row comes out any more
   std::vector<Endpoint> outputs_;
-  std::unique_ptr<RowSource> source_;
-  std::vector<std::unique_ptr<RowSink>> sinks_;
+  WriteBehind sinks_;
   std::optional<ProgramState> state_;
   std::optional<Trace> trace_;  // of the network's tasks
   std::optional<Network> network_;
@@ -117,6 +132,8 @@ class Run {
   std::int64_t cycles_before_ = 0;  // this process
   std::int64_t undetermined_ = 0;
   std::int64_t peak_buffer_bytes_ = 0;
+  const WakeUp wake_up_;
+  std::unique_ptr<ReadAhead> source_;  // null: no inputs. Its thread may look at all that is above
 };
 
 int Run::execute() {
@@ -196,17 +213,20 @@ void Run::begin() {
   progress_.begin(header.pushed);
   if (resumed) {
     record_ = saved->run();
-    skip_rows();
   } else {
     record_.first_cycle = header.pushed;
     record_.first_row = header.popped;
   }
+  const std::int64_t rows_before = header.pushed - record_.first_cycle;
+  if (source_ && options_.cycles) source_->limit(std::max(*options_.cycles, rows_before));
+  if (resumed) skip_rows();
   std::vector<std::optional<Settled>> before(outputs_.size());
   for (std::size_t k = 0; k < outputs_.size() && resumed; ++k) before[k] = settled(outputs_[k]);
   if (resumed && record_.outputs.size() > outputs_.size())
     throw Failure("'" + options_.resume + "' was saved by a run with " + std::to_string(record_.outputs.size()) +
                   " outputs; give them all");
-  for (std::size_t k = 0; k < outputs_.size(); ++k) sinks_.push_back(open_sink(outputs_[k], out_, before[k]));
+  for (std::size_t k = 0; k < outputs_.size(); ++k)
+    sinks_.add(open_sink(outputs_[k], sinks_.row(), before[k]), outputs_[k].ports);
   monitors_.begin(header.popped, resumed ? &*saved : nullptr);
   if (options_.on_nan == OnNan::ignore) return;
   finite_.emplace(program_, out_);
@@ -222,7 +242,7 @@ void Run::skip_rows() {
       throw Failure(source_->name() + " ends after " + std::to_string(row) + " rows, but '" + options_.resume +
                     "' was saved after " + std::to_string(rows));
     }
-    checksum = in_.checksum(checksum);
+    checksum = source_->row().checksum(checksum);
   }
   if (checksum != record_.input_checksum) {
     throw Failure("the first " + std::to_string(rows) + " rows of " + source_->name() + " are not those that '" +
@@ -243,8 +263,9 @@ Settled Run::settled(const Endpoint& output) const {
 void Run::settle() {
   if (save_to_.empty()) return;
   record_.outputs.clear();
+  sinks_.catch_up();
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
-    const auto bytes = sinks_[k]->settle();
+    const auto bytes = sinks_.sinks()[k]->settle();
     if (!bytes) continue;
     OutputRecord& output = record_.outputs.emplace_back();
     output.path = recorded_path(outputs_[k].path);
@@ -266,7 +287,7 @@ bool Run::next_inputs() {
 
 // A program that waits for row n before it sends row n + 1 gets it.
 void Run::before_reading_blocks() {
-  if (!network_) return flush();
+  if (!network_) return source_ ? source_->before_waiting() : flush();
   network_->announce();
   reading_waits_.store(true);
   network_->signal();
@@ -277,8 +298,8 @@ void Run::feed() {
   try {
     while (next_inputs()) {
       reading_waits_.store(false);
-      if (!network_->push(in_.const_pointers(), in_.present())) break;
-      if (!save_to_.empty() && source_) record_.input_checksum = in_.checksum(record_.input_checksum);
+      if (!network_->push(row_in().const_pointers(), row_in().present())) break;
+      if (!save_to_.empty() && source_) record_.input_checksum = row_in().checksum(record_.input_checksum);
     }
   } catch (const Interrupted&) {
     // The row that was being waited for does not exist.
@@ -292,7 +313,7 @@ void Run::run_network() {
   const unsigned workers = network_workers(options_.workers);
   if (!options_.profile.empty()) trace_.emplace(workers, std::size_t{1} << 16, program_.name);
   network_.emplace(program_, state_->block(), NetworkOptions{workers, options_.capacity, trace_ ? &*trace_ : nullptr});
-  std::thread reader([this] { feed(); });
+  std::thread reader = start_thread([this] { feed(); });
   try {
     for (;;) {
       const std::uint32_t seen = network_->changes();
@@ -308,9 +329,8 @@ void Run::run_network() {
     }
   } catch (...) {
     network_->cancel();
-    stop_reading(true);
+    wake_up_.ring();
     reader.join();
-    stop_reading(false);
     network_.reset();
     halted_ = true;
     throw;
@@ -329,7 +349,7 @@ bool Run::cycle() {
   enter(Profile::reading);
   if (!next_inputs()) return false;
   enter(Profile::computing);
-  const std::int32_t fault = program_.push(state_->block(), in_.const_pointers(), in_.present());
+  const std::int32_t fault = program_.push(state_->block(), row_in().const_pointers(), row_in().present());
   if (fault != RML_OK) throw Failure(fault_text(program_, header, source_.get()));
   peak_buffer_bytes_ = std::max(peak_buffer_bytes_, header.buffer_bytes);
   enter(Profile::writing);
@@ -337,7 +357,7 @@ bool Run::cycle() {
   inspect();
   enter(Profile::saving);
   if (!save_to_.empty()) {
-    if (source_) record_.input_checksum = in_.checksum(record_.input_checksum);
+    if (source_) record_.input_checksum = row_in().checksum(record_.input_checksum);
     if (options_.save_every > 0 && (header.pushed - record_.first_cycle) % options_.save_every == 0) {
       settle();
       save();
@@ -367,7 +387,7 @@ void Run::take_row() {
     if (halted_) return;
   }
   monitors_.row(cycle);
-  for (const auto& sink : sinks_) sink->write();
+  sinks_.write();
 }
 
 // The row of a cycle may come out late, the cells are those of the last one; in one cycle the order
@@ -394,11 +414,13 @@ void Run::finish() {
   inspect();
   undetermined_ = state_->header().pushed - state_->header().popped;
   if (undetermined_ <= 0) return;
-  for (const auto& sink : sinks_) sink->undetermined(undetermined_);
+  sinks_.catch_up();
+  for (const auto& sink : sinks_.sinks()) sink->undetermined(undetermined_);
 }
 
 void Run::close() {
-  for (const auto& sink : sinks_) sink->close();
+  sinks_.catch_up();
+  for (const auto& sink : sinks_.sinks()) sink->close();
   monitors_.close();
 }
 
@@ -413,8 +435,11 @@ std::string Run::salvage() {
   };
   if (state_) attempt([&] { drain(); });
   attempt([&] { finish_profile(); });
-  for (const auto& sink : sinks_) attempt([&] { sink->close(); });
-  if (!sinks_.empty() || outputs_.empty()) attempt([&] { monitors_.close(); });
+  do {
+    attempt([&] { sinks_.catch_up(); });
+  } while (sinks_.failed());
+  for (const auto& sink : sinks_.sinks()) attempt([&] { sink->close(); });
+  if (!sinks_.sinks().empty() || outputs_.empty()) attempt([&] { monitors_.close(); });
   if (state_) progress_.finish(state_->header().pushed);
   return problems;
 }

@@ -1,4 +1,4 @@
-// See signals.h. The flags below are, beside the threads of parallel.cc, the only mutable globals of the runtime: a
+// See signals.h. The flag below is, beside the threads of parallel.cc, the only mutable global of the runtime: a
 // signal handler has nowhere else to write to. A signal that was ignored on entry (nohup) stays ignored.
 #include "runtime/signals.h"
 
@@ -7,8 +7,8 @@
 namespace rml::rt {
 namespace {
 
-volatile std::sig_atomic_t pending_signal = 0;
-std::atomic<bool> stops_reading{false};
+std::atomic<int> pending_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free);
 
 extern "C" void note_signal(int signal) { pending_signal = signal; }
 
@@ -25,9 +25,6 @@ void install(int signal, struct sigaction* old) {
 }  // namespace
 
 int interrupt_signal() { return pending_signal; }
-
-void stop_reading(bool stop) { stops_reading.store(stop); }
-bool reading_stops() { return stops_reading.load(); }
 
 SignalScope::SignalScope() {
   pending_signal = 0;

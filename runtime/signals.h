@@ -7,15 +7,29 @@
 #pragma once
 
 #include <csignal>
+#include <thread>
+#include <utility>
 
 namespace rml::rt {
 
-// The signal that asked the run to stop; 0: none.
+// The signal that asked the run to stop; 0: none. For any thread.
 int interrupt_signal();
 
-// Reads that wait give up, as after a signal; another thread that reads is to end.
-void stop_reading(bool stop);
-bool reading_stops();
+// A thread that gets no signals: they are those of the thread that runs. Throws std::system_error.
+template <typename Body>
+std::thread start_thread(Body body) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread thread(std::move(body));
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+}
 
 class SignalScope {
  public:

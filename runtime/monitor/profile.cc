@@ -2,12 +2,11 @@
 // microseconds, counters ("C"), names ("M").
 #include "runtime/monitor/profile.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "runtime/signals.h"
 #include "runtime/stream_io/byte_sink.h"
 
 namespace rml::rt {
@@ -32,12 +31,7 @@ std::string text(const json& event) { return event.dump(-1, ' ', false, json::er
 
 Profile::Profile(const rml_program& program, const rml_header& header, std::string path)
     : program_(program), header_(header), path_(std::move(path)), of_place_(program.n_places) {
-  // Signals are the run's.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  watcher_ = std::thread([this] { watch(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  watcher_ = start_thread([this] { watch(); });
 }
 
 void Profile::watch() {

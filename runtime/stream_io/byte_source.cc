@@ -48,7 +48,7 @@ ByteSource& ByteSource::operator=(ByteSource&& other) noexcept {
   std::swap(owns_fd_, other.owns_fd_);
   input_ = std::move(other.input_);
   rest_ = other.rest_;
-  before_blocking_ = std::move(other.before_blocking_);
+  waiting_ = std::move(other.waiting_);
   inflater_ = std::move(other.inflater_);
   buffer_ = std::move(other.buffer_);
   capacity_ = other.capacity_;
@@ -64,7 +64,7 @@ ByteSource::~ByteSource() {
   if (owns_fd_) ::close(fd_);
 }
 
-ByteSource ByteSource::open(const std::string& path, Coding coding, std::function<void()> before_blocking) {
+ByteSource ByteSource::open(const std::string& path, Coding coding, Waiting waiting) {
   ByteSource source(path == "-" ? "<stdin>" : path);
   if (path == "-") {
     source.fd_ = STDIN_FILENO;
@@ -81,15 +81,15 @@ ByteSource ByteSource::open(const std::string& path, Coding coding, std::functio
     if (S_ISDIR(status.st_mode)) throw Failure("cannot read '" + source.name_ + "': it is a directory");
     if (S_ISREG(status.st_mode)) source.raw_size_ = static_cast<std::uint64_t>(status.st_size);
   }
-  source.before_blocking_ = std::move(before_blocking);
+  source.waiting_ = std::move(waiting);
   source.start(coding);
   return source;
 }
 
-ByteSource ByteSource::peer(std::string name, std::unique_ptr<ByteInput> input, std::function<void()> before_blocking) {
+ByteSource ByteSource::peer(std::string name, std::unique_ptr<ByteInput> input, Waiting waiting) {
   ByteSource source(std::move(name));
   source.input_ = std::move(input);
-  source.before_blocking_ = std::move(before_blocking);
+  source.waiting_ = std::move(waiting);
   return source;
 }
 
@@ -118,7 +118,7 @@ double ByteSource::fraction() const {
 }
 
 std::size_t ByteSource::read_raw(char* to, std::size_t room) {
-  if (input_) return input_->read(to, room, before_blocking_);
+  if (input_) return input_->read(to, room, waiting_.before);
   if (fd_ < 0) {
     const std::size_t count = std::min(room, rest_.size());
     std::memcpy(to, rest_.data(), count);
@@ -126,10 +126,11 @@ std::size_t ByteSource::read_raw(char* to, std::size_t room) {
     raw_read_ += count;
     return count;
   }
-  pollfd wanted{fd_, POLLIN, 0};
+  pollfd wanted[] = {{fd_, POLLIN, 0}, {waiting_.cut_short, POLLIN, 0}};
   bool waited = false;
   while (true) {
-    const int ready = ::poll(&wanted, 1, waited ? 200 : 0);
+    const int ready = ::poll(wanted, 2, waited ? 200 : 0);
+    if (ready > 0 && wanted[1].revents != 0) throw Interrupted{};
     if (ready > 0) {
       const ssize_t count = ::read(fd_, to, room);
       if (count >= 0) {
@@ -140,8 +141,8 @@ std::size_t ByteSource::read_raw(char* to, std::size_t room) {
         throw Failure("cannot read '" + name_ + "': " + std::strerror(errno));
       }
     }
-    if (interrupt_signal() != 0 || reading_stops()) throw Interrupted{};
-    if (!waited && before_blocking_) before_blocking_();
+    if (interrupt_signal() != 0) throw Interrupted{};
+    if (!waited && waiting_.before) waiting_.before();
     waited = true;
   }
 }

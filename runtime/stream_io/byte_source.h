@@ -3,9 +3,9 @@
 // The unread bytes lie between begin and end; more fetches further ones and may move them.
 // Before a read that would block, a callback runs (the run flushes its output there, so that
 // a reader of ours who waits for row n before sending row n+1 gets it); the wait itself ends
-// with Interrupted on SIGINT or SIGTERM. A source over memory copies nothing unless it
-// inflates. At most one buffer is held, as large as the longest record asked for. A named pipe is opened
-// without waiting for its writers; it ends when the last of them has gone.
+// with Interrupted on SIGINT or SIGTERM, and, at a file, when another thread asks for it. A source over memory copies
+// nothing unless it inflates. At most one buffer is held, as large as the longest record asked for. A named pipe is
+// opened without waiting for its writers; it ends when the last of them has gone.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,19 @@
 
 namespace rml::rt {
 
+// A wait for input, as others see it.
+struct Waiting {
+  std::function<void()> before = {};
+  int cut_short = -1;  // a file descriptor: the wait ends when it can be read
+};
+
 class ByteSource {
  public:
   enum class Coding { plain, gzip, deflate };
 
   // path "-" is standard input. Throws Failure if the file cannot be opened.
-  static ByteSource open(const std::string& path, Coding coding, std::function<void()> before_blocking = {});
-  static ByteSource peer(std::string name, std::unique_ptr<ByteInput> input, std::function<void()> before_blocking);
+  static ByteSource open(const std::string& path, Coding coding, Waiting waiting = {});
+  static ByteSource peer(std::string name, std::unique_ptr<ByteInput> input, Waiting waiting);
   // The bytes must outlive the source.
   static ByteSource memory(std::string name, std::string_view bytes, Coding coding = Coding::plain);
 
@@ -60,7 +66,7 @@ class ByteSource {
   bool owns_fd_ = false;
   std::unique_ptr<ByteInput> input_;
   std::string_view rest_;  // of a source over memory
-  std::function<void()> before_blocking_;
+  Waiting waiting_;
   std::unique_ptr<Inflater> inflater_;
   std::unique_ptr<char[]> buffer_;
   std::size_t capacity_ = 0;

@@ -26,6 +26,7 @@ struct Stream {
   const char* at = nullptr;     // behind the last value
   const char* token = nullptr;  // the last value
   const char* end = nullptr;
+  mutable ColumnCount columns;
 };
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -95,7 +96,7 @@ class ChronReader final : public RowSource {
   }
 
   bool read() override;
-  std::string place(std::uint32_t port) const override;
+  Place where(std::uint32_t port) const override;
   double fraction() const override { return fraction_; }
   const std::string& name() const override { return bytes_.name(); }
 
@@ -105,8 +106,7 @@ class ChronReader final : public RowSource {
   bool read_value(Stream& stream);
   [[noreturn]] void wrong_value(const Stream& stream, const TensorText& text) const;
   std::string place(const Stream& stream, const char* at) const {
-    return name() + ":" + std::to_string(stream.line) + ":" +
-           std::to_string(characters({stream.line_begin, static_cast<std::size_t>(at - stream.line_begin)}) + 1);
+    return name() + ":" + std::to_string(stream.line) + ":" + std::to_string(stream.columns.column(at));
   }
   std::string cycle_text() const { return ": cycle " + std::to_string(cycle_) + ": "; }
 
@@ -157,7 +157,8 @@ void ChronReader::add_line(std::string_view line, std::int64_t number) {
       }
     }
     const char* const values = line.data() + bar + 1;
-    streams_.push_back({i, number, line.data(), values, values, line.data() + line.size()});
+    streams_.push_back({i, number, line.data(), values, values, line.data() + line.size(), {}});
+    streams_.back().columns.begin(line.data());
     return;
   }
   unknown_.emplace_back(stream_name);
@@ -218,11 +219,11 @@ void ChronReader::wrong_value(const Stream& stream, const TensorText& text) cons
   throw Failure(where + "not a value of type " + type_text(port));
 }
 
-std::string ChronReader::place(std::uint32_t port) const {
+Place ChronReader::where(std::uint32_t port) const {
   for (const Stream& stream : streams_) {
-    if (stream.port == port) return place(stream, stream.token);
+    if (stream.port == port) return {stream.line, stream.columns.column(stream.token)};
   }
-  return name();
+  return {};
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class CsvReader final : public RowSource {
   }
 
   bool read() override;
-  std::string place(std::uint32_t port) const override;
+  Place where(std::uint32_t port) const override;
   double fraction() const override { return records_.bytes().fraction(); }
   const std::string& name() const override { return records_.bytes().name(); }
 
@@ -52,7 +52,7 @@ class CsvReader final : public RowSource {
   void parse_record();
   void parse_field(std::size_t column, std::string_view raw);
   void settle_presence();
-  // The raw field of a column in the current record; null data if the record is too short.
+  // The raw field of a column in the current record.
   std::string_view field(std::size_t column) const;
   std::string cycle_text() const { return ": cycle " + std::to_string(cycle_) + ": "; }
 
@@ -62,6 +62,8 @@ class CsvReader final : public RowSource {
   const bool headed_;
   std::vector<std::string> names_;  // of the columns, in file order
   std::vector<Column> columns_;
+  std::vector<std::size_t> first_;     // by port: the column of its first element in the file
+  std::vector<const char*> starts_;    // of the fields of the current record
   std::vector<std::uint64_t> filled_;  // by port: fields that were not empty
   bool blank_is_row_ = false;
   std::int64_t cycle_ = -1;
@@ -121,6 +123,8 @@ void CsvReader::plan_columns() {
   for (const std::uint32_t i : wanted_) seen[i].resize(row_.port(i).elements);
   std::vector<std::string> unknown;
   columns_.resize(names_.size());
+  starts_.resize(names_.size());
+  first_.assign(row_.size(), names_.size());
   for (std::size_t c = 0; c < names_.size(); ++c) {
     const auto it = elements.find(names_[c]);
     if (it == elements.end()) {
@@ -130,6 +134,7 @@ void CsvReader::plan_columns() {
     const auto [port, index] = it->second;
     if (seen[port][index]) throw Failure(name() + ":1: column '" + names_[c] + "' appears twice");
     seen[port][index] = true;
+    if (first_[port] == names_.size()) first_[port] = c;
     columns_[c] = {row_.element(port, index), port, row_.port(port).dtype};
   }
   for (const std::uint32_t i : wanted_) {
@@ -187,7 +192,7 @@ void CsvReader::parse_record() {
                     std::to_string(count));
     }
     const Column& column = columns_[c];
-    const char* stop = at;
+    const char* stop = starts_[c] = at;
     if (column.to && at < end && parse_scalar(column.dtype, stop, end, column.to) == Parsed::ok &&
         (stop == end || *stop == ',')) {
       ++filled_[column.port];
@@ -236,18 +241,13 @@ void CsvReader::settle_presence() {
 }
 
 std::string_view CsvReader::field(std::size_t column) const {
-  const std::string_view record = records_.record();
-  const char* at = record.data();
-  std::string_view raw = take_field(at, record.data() + record.size());
-  for (std::size_t c = 0; c < column && at; ++c) raw = take_field(at, record.data() + record.size());
-  return raw;
+  const char* at = starts_[column];
+  return take_field(at, records_.record().data() + records_.record().size());
 }
 
-std::string CsvReader::place(std::uint32_t port) const {
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
-    if (columns_[c].to && columns_[c].port == port) return records_.place(field(c).data());
-  }
-  return name() + ":" + std::to_string(records_.line());
+Place CsvReader::where(std::uint32_t port) const {
+  if (first_[port] == names_.size()) return {records_.line(), 0};
+  return records_.where(starts_[first_[port]]);
 }
 
 }  // namespace

@@ -105,20 +105,27 @@ bool CsvRecords::next() {
   length_ = std::min(end + 1, bytes_.size());
   if (end > 0 && bytes_.begin()[end - 1] == '\r') --end;
   record_ = {bytes_.begin(), end};
+  place_at_ = nullptr;
   return true;
 }
 
-std::string CsvRecords::place(const char* at) const {
-  std::int64_t line = line_;
-  const char* line_begin = record_.data();
-  for (const char* p = line_begin; p < at; ++p) {
-    if (*p == '\n') {
-      ++line;
-      line_begin = p + 1;
-    }
+// Line ends lie inside quotes; places are mostly asked for in order.
+Place CsvRecords::where(const char* at) const {
+  if (place_at_ == nullptr || at < place_at_) {
+    place_line_ = line_;
+    place_at_ = record_.data();
+    columns_.begin(place_at_);
   }
-  const std::size_t column = characters({line_begin, static_cast<std::size_t>(at - line_begin)}) + 1;
-  return bytes_.name() + ":" + std::to_string(line) + ":" + std::to_string(column);
+  while (const void* end = lines_in_record_ > 1 && at > place_at_
+                               ? std::memchr(place_at_, '\n', static_cast<std::size_t>(at - place_at_))
+                               : nullptr) {
+    ++place_line_;
+    place_at_ = static_cast<const char*>(end) + 1;
+    columns_.begin(place_at_);
+  }
+  const std::int64_t column = columns_.column(at);
+  place_at_ = at;
+  return {place_line_, column};
 }
 
 }  // namespace rml::rt

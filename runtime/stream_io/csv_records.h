@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "runtime/stream_io/byte_source.h"
+#include "runtime/stream_io/row_source.h"
+#include "runtime/stream_io/wanted_ports.h"
 
 namespace rml::rt {
 
@@ -30,8 +32,9 @@ class CsvRecords {
   bool next();
   std::string_view record() const { return record_; }
   std::int64_t line() const { return line_; }  // of the record's first character, from 1
-  // "in.csv:4:7", the column counted in characters from 1.
-  std::string place(const char* at) const;
+  // Line and column, counted in characters from 1, of a place in the record.
+  Place where(const char* at) const;
+  std::string place(const char* at) const { return place_text(bytes_.name(), where(at)); }
   const ByteSource& bytes() const { return bytes_; }
 
  private:
@@ -43,6 +46,10 @@ class CsvRecords {
   std::int64_t line_ = 0;
   std::int64_t lines_in_record_ = 1;
   bool first_ = true;
+  // The last place asked for: its line, and where it is.
+  mutable std::int64_t place_line_ = 0;
+  mutable const char* place_at_ = nullptr;
+  mutable ColumnCount columns_;
 };
 
 }  // namespace rml::rt

@@ -171,12 +171,12 @@ std::optional<FileId> file_id(const Endpoint& endpoint, int stdio) {
   return FileId{status.st_dev, status.st_ino};
 }
 
-ByteSource open_bytes(const Endpoint& input, const std::function<void()>& before_blocking) {
+ByteSource open_bytes(const Endpoint& input, const Waiting& waiting) {
   if (input.peer) {
-    return ByteSource::peer(input.path, peer_input(*input.peer, input.format == Format::csv), before_blocking);
+    return ByteSource::peer(input.path, peer_input(*input.peer, input.format == Format::csv), waiting);
   }
   const auto coding = input.gzip ? ByteSource::Coding::gzip : ByteSource::Coding::plain;
-  return ByteSource::open(input.path, coding, before_blocking);
+  return ByteSource::open(input.path, coding, waiting);
 }
 
 ByteSink open_sink_bytes(const Endpoint& output, const std::optional<Settled>& before) {
@@ -269,12 +269,11 @@ void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpo
   }
 }
 
-std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row,
-                                        const std::function<void()>& before_blocking) {
+std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row, const Waiting& waiting) {
   if (inputs.empty()) return nullptr;
   // All are there before the first is looked at: its reader may wait for a header.
   std::vector<ByteSource> bytes;
-  for (const Endpoint& input : inputs) bytes.push_back(open_bytes(input, before_blocking));
+  for (const Endpoint& input : inputs) bytes.push_back(open_bytes(input, waiting));
   std::vector<std::unique_ptr<RowSource>> sources;
   std::vector<Ports> ports;
   for (std::size_t k = 0; k < inputs.size(); ++k) {

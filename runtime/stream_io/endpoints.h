@@ -7,7 +7,6 @@
 // FILE there may be the address of a peer (live/address.h), whose format is a parameter of it.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,8 +37,7 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
 void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs);
 
 // Null if there are no endpoints.
-std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row,
-                                        const std::function<void()>& before_blocking);
+std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row& row, const Waiting& waiting);
 // before: what a run had settled of the file that now goes on with it.
 std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const std::optional<Settled>& before = {});
 // Throws Failure for an output that a later run could not go on with.

@@ -29,7 +29,8 @@ class EqualLength final : public RowSource {
     return going_on != nullptr;
   }
 
-  std::string place(std::uint32_t port) const override { return source_of(port).place(port); }
+  Place where(std::uint32_t port) const override { return source_of(port).where(port); }
+  const std::string& file(std::uint32_t port) const override { return source_of(port).file(port); }
 
   double fraction() const override {
     double known = -1;

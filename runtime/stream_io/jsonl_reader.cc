@@ -209,7 +209,7 @@ class JsonlReader final : public RowSource {
     }
     return true;
   }
-  std::string place(std::uint32_t) const override { return name() + ":" + std::to_string(number_); }
+  Place where(std::uint32_t) const override { return {number_, 0}; }
   double fraction() const override { return bytes_.fraction(); }
   const std::string& name() const override { return bytes_.name(); }
 

@@ -45,7 +45,7 @@ class NpyReader final : public RowSource {
     ++cycle_;
     return true;
   }
-  std::string place(std::uint32_t) const override { return name(); }
+  Place where(std::uint32_t) const override { return {}; }
   double fraction() const override { return rows_ == 0 ? 1 : static_cast<double>(cycle_) / static_cast<double>(rows_); }
   const std::string& name() const override { return bytes_.name(); }
 
@@ -105,7 +105,8 @@ class NpzReader final : public RowSource {
   }
 
   bool read() override { return entries_->read(); }
-  std::string place(std::uint32_t port) const override { return entries_->place(port); }
+  Place where(std::uint32_t) const override { return {}; }
+  const std::string& file(std::uint32_t port) const override { return entries_->file(port); }
   double fraction() const override { return entries_->fraction(); }
   const std::string& name() const override { return bytes_.name(); }
 

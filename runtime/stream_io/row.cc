@@ -93,7 +93,7 @@ std::string element_name(const rml_port& port, std::uint64_t element) {
 void Row::Free::operator()(void* block) const { std::free(block); }
 
 std::uint32_t Row::checksum(std::uint32_t before) const {
-  uLong sum = crc32_z(before, present_.data(), present_.size());
+  uLong sum = crc32_z(before, flags_, count_);
   for (std::uint32_t i = 0; i < count_; ++i) {
     if (!is_present(i)) continue;
     sum = crc32_z(sum, static_cast<const Bytef*>(pointers_[i]), ports_[i].elements * dtype_bytes(ports_[i].dtype));
@@ -102,7 +102,7 @@ std::uint32_t Row::checksum(std::uint32_t before) const {
 }
 
 Row::Row(const rml_port* ports, std::uint32_t count)
-    : ports_(ports), count_(count), pointers_(count), const_pointers_(count), present_(count, 0) {
+    : ports_(ports), count_(count), pointers_(count), present_(count, 0), flags_(present_.data()) {
   std::uint64_t total = alignment;
   for (std::uint32_t i = 0; i < count; ++i) {
     if (__builtin_add_overflow(total, block_bytes(ports[i]), &total)) throw std::bad_alloc();
@@ -113,9 +113,17 @@ Row::Row(const rml_port* ports, std::uint32_t count)
   char* next = static_cast<char*>(block_.get());
   for (std::uint32_t i = 0; i < count; ++i) {
     pointers_[i] = next;
-    const_pointers_[i] = next;
     next += block_bytes(ports[i]);
   }
+}
+
+Row Row::showing(const Row& other, std::uint32_t count) {
+  Row row;
+  row.ports_ = other.ports_;
+  row.count_ = count;
+  row.pointers_.assign(other.pointers_.begin(), other.pointers_.begin() + count);
+  row.flags_ = other.flags_;
+  return row;
 }
 
 }  // namespace rml::rt

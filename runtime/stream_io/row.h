@@ -2,8 +2,9 @@
 // read.
 //
 // Every port has a block of its elements, row-major, aligned to 64 bytes, at an address that
-// never changes, so a reader or a program may keep the pointers. The presence flags lie
-// side by side in port order. A Row never grows after construction.
+// never changes, so a reader may keep the pointers. The presence flags lie side by side in port
+// order. A Row never grows after construction. A row made by showing has no memory: it lets its
+// user see other rows, one after the other.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,8 @@ std::string element_name(const rml_port& port, std::uint64_t element);
 class Row {
  public:
   Row(const rml_port* ports, std::uint32_t count);
+  // Shows the first ports of another row.
+  static Row showing(const Row& other, std::uint32_t count);
 
   std::uint32_t size() const { return count_; }
   const rml_port& port(std::uint32_t i) const { return ports_[i]; }
@@ -35,12 +38,16 @@ class Row {
   void* element(std::uint32_t i, std::uint64_t k) const {
     return static_cast<char*>(pointers_[i]) + k * dtype_bytes(ports_[i].dtype);
   }
-  bool is_present(std::uint32_t i) const { return present_[i] != 0; }
-  void set_present(std::uint32_t i, bool value) { present_[i] = value ? 1 : 0; }
+  bool is_present(std::uint32_t i) const { return flags_[i] != 0; }
+  void set_present(std::uint32_t i, bool value) { flags_[i] = value ? 1 : 0; }
 
   void* const* pointers() const { return pointers_.data(); }
-  const void* const* const_pointers() const { return const_pointers_.data(); }
-  std::uint8_t* present() { return present_.data(); }
+  const void* const* const_pointers() const { return pointers_.data(); }
+  std::uint8_t* present() { return flags_; }
+  const std::uint8_t* present() const { return flags_; }
+  // From now on these values and flags; those of a port that is absent may stay where they are.
+  void show(std::uint32_t i, void* data) { pointers_[i] = data; }
+  void show_present(std::uint8_t* flags) { flags_ = flags; }
   // Of the values that are there, after those that gave `before`.
   std::uint32_t checksum(std::uint32_t before) const;
 
@@ -48,12 +55,13 @@ class Row {
   struct Free {
     void operator()(void* block) const;
   };
-  const rml_port* ports_;
-  std::uint32_t count_;
+  Row() = default;
+  const rml_port* ports_ = nullptr;
+  std::uint32_t count_ = 0;
   std::unique_ptr<void, Free> block_;
   std::vector<void*> pointers_;
-  std::vector<const void*> const_pointers_;
-  std::vector<std::uint8_t> present_;
+  std::vector<std::uint8_t> present_;  // empty in a row that shows others
+  std::uint8_t* flags_ = nullptr;
 };
 
 }  // namespace rml::rt

@@ -11,13 +11,25 @@
 
 namespace rml::rt {
 
+// Numbers from 1, 0: unknown to the format.
+struct Place {
+  std::int64_t line = 0, column = 0;
+};
+
+// "in.csv:4:7".
+std::string place_text(const std::string& file, const Place& place);
+
 class RowSource {
  public:
   virtual ~RowSource() = default;
   // The next cycle's values into the row; false at the end of the input.
   virtual bool read() = 0;
-  // Where the port's value of the last read stood: "in.csv:4:7", as far as the format knows.
-  virtual std::string place(std::uint32_t port) const = 0;
+  // Where the port's value of the last read stood, in file(port).
+  virtual Place where(std::uint32_t port) const = 0;
+  // The same at all times.
+  virtual const std::string& file(std::uint32_t) const { return name(); }
+  // Both: "in.csv:4:7", as far as the format knows.
+  std::string place(std::uint32_t port) const { return place_text(file(port), where(port)); }
   // The share of the input already read, in [0, 1]; negative where its size is unknown.
   virtual double fraction() const = 0;
   virtual const std::string& name() const = 0;

@@ -28,6 +28,23 @@ std::string expected_columns(const rml_port& port);
 // "row 4 …" needs characters, not bytes: the number of code points.
 std::size_t characters(std::string_view text);
 
+// The columns of places in a line, counted on from the last one if they come in order.
+class ColumnCount {
+ public:
+  void begin(const char* line) { begin_ = at_ = line, column_ = 1; }
+  std::int64_t column(const char* at) {
+    if (at < at_) begin(begin_);
+    column_ += static_cast<std::int64_t>(characters({at_, static_cast<std::size_t>(at - at_)}));
+    at_ = at;
+    return column_;
+  }
+
+ private:
+  const char* begin_ = nullptr;
+  const char* at_ = nullptr;
+  std::int64_t column_ = 1;
+};
+
 std::string_view trimmed(std::string_view text);
 
 }  // namespace rml::rt

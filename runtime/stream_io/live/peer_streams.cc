@@ -29,7 +29,8 @@ class WithCycles final : public RowSource {
       throw failure.at_cycle(cycle_);
     }
   }
-  std::string place(std::uint32_t port) const override { return source_->place(port); }
+  Place where(std::uint32_t port) const override { return source_->where(port); }
+  const std::string& file(std::uint32_t port) const override { return source_->file(port); }
   double fraction() const override { return source_->fraction(); }
   const std::string& name() const override { return source_->name(); }
 

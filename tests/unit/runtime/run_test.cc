@@ -1,6 +1,8 @@
 // The cycle loop: faults, ends, several inputs, figures.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/runtime/programs.h"
 #include "tests/unit/runtime/run_in_child.h"
 
@@ -77,6 +79,45 @@ TEST(Run, presence_faults_name_the_right_file) {
   const Outcome outcome = run(copy.table(), {"--input", "c=" + c, "--input", "x=" + x});
   EXPECT_EQ(outcome.err, x + ":3:1: cycle 1: column 'x' has a value, but its clock (base on c) says that it is absent "
                              "at this cycle\n");
+}
+
+// Long enough for threads that read ahead and write behind.
+TEST(Run, long_runs) {
+  const Folder folder;
+  std::string input = "x\n", expected = "sum\n";
+  for (int k = 0; k < 30000; ++k) {
+    input += "1\n";
+    expected += std::to_string(k + 1) + "\n";
+  }
+  const std::string x = folder.write("x.csv", input);
+  EXPECT_EQ(run(sums_program(), {"--input", x}).out, expected);
+  EXPECT_EQ(run(sums_program(), {"--input", x, "--threads", "1"}).out, expected);
+  folder.write("x.csv", input + "1\nnonsense\n1\n");
+  const Outcome outcome = run(sums_program(), {"--input", x});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out, expected + "30001\n");
+  EXPECT_EQ(outcome.err.rfind(x + ":30003:1: cycle 30001: ", 0), 0u) << outcome.err;
+}
+
+TEST(Run, presence_faults_of_long_runs) {
+  const CopyProgram copy({{"c", RML_BOOL}, {"x", RML_F32, {}, 0}});
+  const Folder folder;
+  std::string input = "c,x\n";
+  for (int k = 0; k < 20000; ++k) input += k % 3 == 0 ? "T,1\n" : "F,\n";
+  const std::string path = folder.write("in.csv", input + "F, 7\nT,1\n");
+  const Outcome outcome = run(copy.table(), {"--input", path});
+  EXPECT_EQ(outcome.err, path +
+                             ":20002:3: cycle 20000: column 'x' has a value, but its clock (base on c) says that it "
+                             "is absent at this cycle\n");
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 20001);
+}
+
+TEST(Run, a_fault_ends_a_run_that_could_wait_for_input) {
+  Conversation talk(failing_program(RML_FAULT_ASSERT), {});
+  talk.send("x\n1\n2\n3\n4\n");
+  const Outcome outcome = talk.wait();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out, "y\n1\n2\n3\n");
 }
 
 TEST(Run, stats) {

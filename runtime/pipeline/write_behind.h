@@ -1,0 +1,71 @@
+// The output side of a run: all its sinks, with a thread that formats and writes rows while the run computes.
+//
+// Rows are copied into a bounded number of batches, which the thread writes in order. Until the run has been busy for a
+// while (warm_up.h), and where no thread can be had, each row is written at once. What a sink cannot do, on whatever
+// thread, is thrown by the next write or catch_up, once. Whoever wants to use the sinks themselves, to flush, settle or
+// close them, catches up first: all rows are then written to them and the thread rests.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "runtime/pipeline/batch.h"
+#include "runtime/pipeline/exchange.h"
+#include "runtime/pipeline/warm_up.h"
+#include "runtime/stream_io/row_sink.h"
+
+namespace rml::rt {
+
+class WriteBehind {
+ public:
+  // The rows are in `row`, of whose first `ports` sinks may be made. threads: whether there may be one.
+  WriteBehind(const Row& row, std::uint32_t ports, bool threads);
+  ~WriteBehind();
+  WriteBehind(const WriteBehind&) = delete;
+  WriteBehind& operator=(const WriteBehind&) = delete;
+
+  // What sinks are to be made for.
+  const Row& row() const { return shown_; }
+  void add(std::unique_ptr<RowSink> sink, const std::vector<std::uint32_t>& ports);
+
+  // Never one.
+  void without_thread() { warm_up_.give_up(); }
+
+  void write();
+  void catch_up();
+  // There is a failure that was not thrown yet.
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
+  const std::vector<std::unique_ptr<RowSink>>& sinks() const { return sinks_; }
+
+ private:
+  void start();
+  void pass_on();
+  void write_all();
+  void write_batch(Batch& batch);
+  void write_shown();
+  void throw_failure();
+
+  const Row& row_;
+  std::vector<std::unique_ptr<RowSink>> sinks_;
+  std::vector<std::uint32_t> ports_;
+  Row shown_;
+  WarmUp warm_up_;
+
+  std::unique_ptr<RowShape> shape_;
+  std::unique_ptr<Exchange<Batch>> exchange_;  // null: there is no thread
+  Batch* filling_ = nullptr;
+  bool handed_over_ = false;  // since it caught up
+  std::atomic<bool> hurry_{false};
+  std::thread thread_;
+
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  std::deque<std::exception_ptr> failures_;
+};
+
+}  // namespace rml::rt
