@@ -5,7 +5,8 @@
 //                 rml::on_send(numbers, 7, [&] { … }),
 //                 rml::otherwise([&] { … }));                // none is ready; without it, select waits
 //
-// It returns the number of the case it took. Values to send are computed once, in the order of the cases. Cases of nil
+// It returns the number of the case it took. Values to send are computed before, once, those of cases that are not
+// taken too; C++ leaves open in which order (a Selection, whose cases are added one by one, has one). Cases of nil
 // channels are never taken; without any other, select waits forever. A send on a closed channel throws. `after(time,
 // f)` is taken when nothing has become ready in time, `on_stop(token, f)` when a stop is asked for. Selection does the
 // same for a number of cases that is known late.

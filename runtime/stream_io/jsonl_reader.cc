@@ -194,6 +194,12 @@ class JsonlReader final : public RowSource {
       if (!next_line()) return false;
     } while (trimmed(line_).empty());
     handler_.begin();
+    // To the parser it is the end, whatever follows.
+    if (const std::size_t zero = line_.find('\0'); zero != line_.npos) {
+      throw Failure(name() + ":" + std::to_string(number_) + ":" +
+                    std::to_string(characters(line_.substr(0, zero + 1))) + cycle_text() +
+                    "not valid JSON: a zero byte");
+    }
     if (!nlohmann::json::sax_parse(line_.data(), line_.data() + line_.size(), &handler_)) {
       const std::size_t at = handler_.error_at();
       const std::string column = at > 0 ? ":" + std::to_string(characters(line_.substr(0, at))) : "";

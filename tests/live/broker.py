@@ -56,20 +56,8 @@ class Broker:
         self.stop(signal.SIGKILL)
 
 
-class Client:
-    """MQTT 3.1.1: what the tests need of it."""
-
-    def __init__(self, port, name="tester", keep=False, user=None, password=None):
-        self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.number = 0
-        flags = (0 if keep else 2) | (0x80 if user else 0) | (0x40 if password else 0)
-        body = self.text("MQTT") + bytes([4, flags]) + struct.pack(">H", 0) + self.text(name)
-        for part in (user, password):
-            body += self.text(part) if part else b""
-        self.send(0x10, body)
-        kind, answer = self.packet()
-        expect(kind == 0x20 and answer[1] == 0, "the broker refuses:", answer)
+class Packets:
+    """What a connection of MQTT is made of."""
 
     @staticmethod
     def text(value):
@@ -89,7 +77,7 @@ class Client:
         data = b""
         while len(data) < count:
             part = self.socket.recv(count - len(data))
-            expect(part, "the broker went")
+            expect(part, "the peer went")
             data += part
         return data
 
@@ -101,6 +89,22 @@ class Client:
             shift += 7
             if digit < 128:
                 return kind, self.take(length)
+
+
+class Client(Packets):
+    """MQTT 3.1.1: what the tests need of it."""
+
+    def __init__(self, port, name="tester", keep=False, user=None, password=None):
+        self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.number = 0
+        flags = (0 if keep else 2) | (0x80 if user else 0) | (0x40 if password else 0)
+        body = self.text("MQTT") + bytes([4, flags]) + struct.pack(">H", 0) + self.text(name)
+        for part in (user, password):
+            body += self.text(part) if part else b""
+        self.send(0x10, body)
+        kind, answer = self.packet()
+        expect(kind == 0x20 and answer[1] == 0, "the broker refuses:", answer)
 
     def subscribe(self, topic, qos=1):
         self.number += 1
@@ -130,4 +134,41 @@ class Client:
 
     def close(self):
         self.send(0xE0, b"")
+        self.socket.close()
+
+
+class Served(Packets):
+    """A connection of a program to a broker that is no broker: the test says what it answers."""
+
+    def __init__(self, server):
+        self.socket, _ = server.accept()
+        self.socket.settimeout(PATIENCE)
+
+    def connect(self, refusal=0):
+        kind, body = self.packet()
+        expect(kind == 0x10, "no connection, but", kind)
+        self.version = body[6]
+        self.send(0x20, bytes([0, refusal]) + (b"\0" if self.version == 5 else b""))
+        return self
+
+    def grant(self, qos):
+        kind, body = self.packet()
+        expect(kind == 0x82, "no subscription, but", kind)
+        self.send(0x90, body[:2] + bytes([qos]))
+        return self
+
+    def deliver(self, topic, payload, number=1):
+        self.send(0x32, self.text(topic) + struct.pack(">H", number) + payload.encode())
+
+    def row(self):
+        """A row of an output, with quality of service 1: its number, the payload, whether it comes again."""
+        kind, body = self.packet()
+        expect(kind & 0xF6 == 0x32, "no row, but", kind)
+        begin = 2 + struct.unpack(">H", body[:2])[0]
+        return body[begin:begin + 2], body[begin + (3 if self.version == 5 else 2):].decode(), bool(kind & 8)
+
+    def acknowledge(self, number, refusal=None):
+        self.send(0x40, number + (b"" if refusal is None else bytes([refusal, 0])))
+
+    def close(self):
         self.socket.close()

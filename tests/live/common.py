@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -26,10 +27,10 @@ PROGRAMS = {
 class Running:
     """A program that runs; killed when the test is over."""
 
-    def __init__(self, command, cwd, env):
+    def __init__(self, command, cwd, env, stdout):
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            [str(part) for part in command], cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [str(part) for part in command], cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=stdout,
             stderr=self.errors)
 
     def line(self):
@@ -39,7 +40,7 @@ class Running:
         """Status, standard output, standard error."""
         out, _ = self.process.communicate(timeout=patience)
         self.errors.seek(0)
-        return self.process.returncode, out.decode(), self.errors.read().decode()
+        return self.process.returncode, (out or b"").decode(), self.errors.read().decode()
 
     def signal(self, number):
         self.process.send_signal(number)
@@ -73,8 +74,8 @@ class Bench:
             subprocess.run([self.rmlc, "build", source, "-o", binary, *self.build_options], check=True)
         return binary
 
-    def start(self, name, *arguments, env=None):
-        running = Running([self.program(name), "--quiet", *arguments], self.place, dict(self.env, **(env or {})))
+    def start(self, name, *arguments, env=None, stdout=subprocess.PIPE):
+        running = Running([self.program(name), "--quiet", *arguments], self.place, dict(self.env, **(env or {})), stdout)
         self.running.append(running)
         return running
 
@@ -161,6 +162,16 @@ def read_lines(peer, count):
         data += part
     lines = data.decode().split("\n")
     return lines[:count], "\n".join(lines[count:])
+
+
+def csv(name, values):
+    return "".join(line + "\n" for line in [name, *map(str, values)])
+
+
+def reset(peer):
+    """Closes with an error instead of an end."""
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    peer.close()
 
 
 def run_tests(module, bench, only=None):

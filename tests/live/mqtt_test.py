@@ -135,6 +135,30 @@ def test_broker_stops_and_starts_again(bench):
             same(consumer.end()[0], 143)
 
 
+def test_broker_is_killed_and_comes_back(bench):
+    """Without a session: what is published while it is away is lost, what comes later is not."""
+    with Broker(bench.place) as broker:
+        url = f"mqtt://localhost:{broker.port}/x"
+        running = bench.start("sum", "--input", url)
+        broker.has_said("Sending SUBACK")
+        same(running.process.poll(), None)
+        total = 0
+        for k in range(1, 4):
+            client = Client(broker.port)
+            client.publish("x", value(k))
+            total += k
+            if k == 1:
+                same(running.line(), "sum")
+            same(running.line(), str(total))
+            broker.stop(signal.SIGKILL)
+            client.socket.close()
+            time.sleep(0.3)
+            broker.start()
+            broker.has_said("Sending SUBACK", k + 1)
+        running.signal(signal.SIGTERM)
+        same(running.end(10), (143, "", ""))
+
+
 def test_rows_without_acknowledgement(bench):
     with Broker(bench.place) as broker:
         url = f"mqtt://localhost:{broker.port}/n?qos=0"
@@ -238,7 +262,8 @@ def test_tls(bench):
     make_certificates(place)
     settings = (f"cafile {place}/ca.crt", f"certfile {place}/server.crt", f"keyfile {place}/server.key",
                 "allow_anonymous true")
-    with Broker(place, *settings) as broker:
+    (place / "plain").mkdir()
+    with Broker(place, *settings) as broker, Broker(place / "plain") as plain:
         url = f"mqtts://localhost:{broker.port}/n"
         consumer = bench.start("forth", "--input", url + "?cafile=ca.crt", "--cycles", "500")
         broker.has_said("Sending SUBACK")
@@ -248,6 +273,13 @@ def test_tls(bench):
         for address in (url + "?cafile=other.crt", url, f"mqtts://127.0.0.1:{broker.port}/n?cafile=ca.crt"):
             status, _, err = bench.run("count", "--cycles", "3", "--output", address)
             expect(status == 1 and ("certificate verify failed" in err or "verification" in err), address, err)
+        status, _, err = bench.run("sum", "--input", url + "?cafile=other.crt")
+        expect(status == 1 and err.startswith(url + ": ") and "certificate verify failed" in err, err)
+        # Without TLS to who expects it, and the other way round.
+        for address in (url.replace("mqtts", "mqtt"), f"mqtts://localhost:{plain.port}/n?cafile=ca.crt"):
+            status, out, err = bench.run("sum", "--input", address + ("&" if "?" in address else "?") + "retry=0")
+            same((status, out), (1, ""))
+            expect(err.startswith(address.split("?")[0] + ": "), address, err)
         expect(time.monotonic() - begin < 10, "a refusal took", time.monotonic() - begin)
         same(bench.run("count", "--cycles", "3", "--output",
                        f"mqtts://127.0.0.1:{broker.port}/n?cafile=ca.crt&insecure"), (0, "", ""))

@@ -6,12 +6,11 @@ sockets_test.py RMLC [NAME]
 import os
 import signal
 import socket
-import struct
 import sys
 import threading
 import time
 
-from common import accept, dial, expect, free_port, listener, main, read_all, read_lines, same
+from common import accept, csv, dial, expect, free_port, listener, main, read_all, read_lines, same
 
 
 def sums(values):
@@ -20,16 +19,6 @@ def sums(values):
         total += value
         lines.append(str(total))
     return lines
-
-
-def csv(name, values):
-    return "".join(line + "\n" for line in [name, *map(str, values)])
-
-
-def reset(peer):
-    """Closes with an error instead of an end."""
-    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    peer.close()
 
 
 # Named pipes
@@ -248,54 +237,6 @@ def test_signal_while_waiting_for_peers(bench):
     same([running.line(), running.line()], ["sum", "4"])
     running.signal(signal.SIGTERM)
     same(running.end(10), (143, "", ""))
-
-
-def test_input_peer_vanishes(bench):
-    server = listener()
-    name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-    running = bench.start("sum", "--input", name)
-    peer = accept(server)
-    peer.sendall(b"x\n1\n2\n")
-    same([running.line() for _ in range(3)], ["sum", "1", "3"])
-    reset(peer)
-    same(running.end(), (1, "", f"{name}: cycle 2: the peer vanished: Connection reset by peer\n"))
-
-
-def test_half_a_row_at_the_end(bench):
-    server = listener()
-    name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-    for format, text in (("csv", "x\n1\n12"), ("jsonl", '{"x": 1}\n{"x": 12}')):
-        running = bench.start("sum", "--input", f"{name}?format={format}")
-        peer = accept(server)
-        peer.sendall(text.encode())
-        peer.close()
-        same(running.end(), (1, "sum\n1\n", f"{name}: cycle 1: the peer went in the middle of a row\n"))
-
-
-def test_malformed_row(bench):
-    server = listener()
-    name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-    for format, text, problem in (
-        ("csv", "x\n1\n2\nthree\n4\n", ":4:1: cycle 2: column 'x': 'three' is not a number"),
-        ("jsonl", '{"x": 1}\n{"x": 2}\n{"x": "three"}\n{"x": 4}\n', ":3: cycle 2: 'x': a string is not f64"),
-    ):
-        running = bench.start("sum", "--input", f"{name}?format={format}")
-        peer = accept(server)
-        peer.sendall(text.encode())
-        status, out, err = running.end()
-        peer.close()
-        same((status, out), (1, "sum\n1\n3\n"))
-        expect(err.startswith(name + problem.split(" is not a number")[0]), err)
-
-
-def test_full_disk_behind_a_slow_writer(bench):
-    server = listener()
-    running = bench.start("sum", "--input", f"tcp://127.0.0.1:{server.getsockname()[1]}", "--output", "/dev/full")
-    peer = accept(server)
-    peer.sendall(b"x\n1\n")
-    status, out, err = running.end(10)
-    same((status, out, err), (1, "", "cannot write '/dev/full': No space left on device\n"))
-    peer.close()
 
 
 def test_slow_consumer_holds_up_the_program(bench):

@@ -84,13 +84,30 @@ static void* wait_in(void* c) {
   return NULL;
 }
 
+static void* wait_to_send(void* c) {
+  EXPECT(send(c, 1) == RML_CHANNEL_CLOSED);
+  return NULL;
+}
+static void* wait_in_select(void* c) {
+  int x = 3;
+  size_t chosen = 9;
+  const rml_channel_case cases[] = {{NULL, 1, NULL}, {c, 0, &x}, {c, 0, &x}};
+  EXPECT(rml_channel_select(cases, 3, RML_CHANNEL_FOREVER, NULL, &chosen) == RML_CHANNEL_CLOSED && chosen > 0 && x == 0);
+  return NULL;
+}
+
 static void test_release_wakes(void) {
-  rml_channel* c = channel_of_ints(0, "last");
-  pthread_t threads[3];
-  for (int k = 0; k < 3; ++k) EXPECT(pthread_create(&threads[k], NULL, wait_in, c) == 0);
-  while (rml_channel_waiting(c) < 3) sched_yield();
-  rml_channel_release(c);
-  for (int k = 0; k < 3; ++k) EXPECT(pthread_join(threads[k], NULL) == 0);
+  for (int senders = 0; senders < 2; ++senders) {
+    rml_channel* c = channel_of_ints(0, "last");
+    pthread_t threads[3];
+    for (int k = 0; k < 3; ++k) {
+      void* (*const waits)(void*) = senders ? wait_to_send : k == 2 ? wait_in_select : wait_in;
+      EXPECT(pthread_create(&threads[k], NULL, waits, c) == 0);
+    }
+    while (rml_channel_waiting(c) < (senders ? 3 : 4)) sched_yield();
+    rml_channel_release(c);
+    for (int k = 0; k < 3; ++k) EXPECT(pthread_join(threads[k], NULL) == 0);
+  }
 }
 
 static void test_select(void) {
@@ -119,6 +136,69 @@ static void test_select(void) {
   rml_channel_release(a);
   rml_channel_release(b);
   rml_channel_release(never);
+}
+
+static void test_select_sends_stops_and_closes(void) {
+  rml_channel *full = channel_of_ints(1, NULL), *never = channel_of_ints(0, "");
+  int x = 1, y = 5;
+  EXPECT(strcmp(rml_channel_name(full), "") == 0 && strcmp(rml_channel_name(NULL), "nil") == 0);
+  EXPECT(send(full, 0) == RML_CHANNEL_OK);
+  const rml_channel_case cases[] = {{never, 0, &x}, {full, 1, &y}};
+  size_t chosen = 9;
+  rml_stop* stop = rml_stop_make();
+  rml_stop_request(stop);
+  EXPECT(rml_channel_select(cases, 2, RML_CHANNEL_FOREVER, stop, &chosen) == RML_CHANNEL_STOPPED && chosen == 9);
+  EXPECT(rml_channel_send(full, &y, RML_CHANNEL_FOREVER, stop) == RML_CHANNEL_STOPPED && y == 5);
+  EXPECT(rml_channel_recv(never, &x, INT64_C(3600000000000), stop) == RML_CHANNEL_STOPPED && x == 1);
+  rml_stop_free(stop);
+  rml_channel_close(full);
+  EXPECT(rml_channel_select(cases, 2, RML_CHANNEL_FOREVER, NULL, &chosen) == RML_CHANNEL_CLOSED && chosen == 1 &&
+         y == 5);
+  EXPECT(rml_channel_send(full, &y, RML_CHANNEL_TRY, NULL) == RML_CHANNEL_CLOSED);
+  EXPECT(rml_channel_recv(full, &x, 1000, NULL) == RML_CHANNEL_OK && x == 0);
+  EXPECT(rml_channel_recv(full, &x, RML_CHANNEL_TRY, NULL) == RML_CHANNEL_CLOSED);
+  rml_channel_release(full);
+  rml_channel_release(never);
+}
+
+/* Elements without bytes, which only count; elements that want more alignment than malloc gives. */
+static void test_sizes(void) {
+  const rml_element nothing = {0, 1, NULL, NULL}, wide = {128, 128, NULL, NULL};
+  rml_channel* c = NULL;
+  int untouched = 3;
+  EXPECT(rml_channel_make(&nothing, 2, NULL, &c) == RML_CHANNEL_OK);
+  EXPECT(rml_channel_send(c, NULL, RML_CHANNEL_TRY, NULL) == RML_CHANNEL_OK);
+  EXPECT(rml_channel_send(c, &untouched, RML_CHANNEL_TRY, NULL) == RML_CHANNEL_OK);
+  EXPECT(rml_channel_send(c, NULL, RML_CHANNEL_TRY, NULL) == RML_CHANNEL_NOT_READY && rml_channel_len(c) == 2);
+  EXPECT(rml_channel_recv(c, &untouched, RML_CHANNEL_TRY, NULL) == RML_CHANNEL_OK && untouched == 3);
+  rml_channel_release(c);
+  EXPECT(rml_channel_make(&wide, 3, NULL, &c) == RML_CHANNEL_OK);
+  char in[128], out[128];
+  for (int k = 0; k < 10; ++k) {
+    memset(in, k, sizeof in);
+    EXPECT(rml_channel_send(c, in, RML_CHANNEL_TRY, NULL) == RML_CHANNEL_OK);
+    EXPECT(rml_channel_recv(c, out, RML_CHANNEL_TRY, NULL) == RML_CHANNEL_OK && memcmp(in, out, sizeof in) == 0);
+  }
+  rml_channel_release(c);
+}
+
+/* A channel goes through a channel, which owns a reference to it meanwhile. */
+static void release_element(void* element) { rml_channel_release(*(rml_channel**)element); }
+
+static void test_channel_of_channels(void) {
+  const rml_element reference = {sizeof(rml_channel*), 0, NULL, release_element};
+  rml_channel *channels = NULL, *received = NULL;
+  EXPECT(rml_channel_make(&reference, 2, NULL, &channels) == RML_CHANNEL_OK);
+  rml_channel *first = channel_of_ints(1, "first"), *left = channel_of_ints(1, "left in it");
+  EXPECT(send(first, 12) == RML_CHANNEL_OK);
+  EXPECT(rml_channel_send(channels, &first, RML_CHANNEL_TRY, NULL) == RML_CHANNEL_OK);
+  EXPECT(rml_channel_send(channels, &left, RML_CHANNEL_TRY, NULL) == RML_CHANNEL_OK);
+  EXPECT(rml_channel_recv(channels, &received, RML_CHANNEL_TRY, NULL) == RML_CHANNEL_OK);
+  int value = 0;
+  EXPECT(strcmp(rml_channel_name(received), "first") == 0);
+  EXPECT(recv(received, &value) == RML_CHANNEL_OK && value == 12);
+  rml_channel_release(received);
+  rml_channel_release(channels); /* and what is left in it */
 }
 
 /* Elements that own memory: text, made with malloc. */
@@ -166,6 +246,9 @@ int main(void) {
   test_threads(100);
   test_release_wakes();
   test_select();
+  test_select_sends_stops_and_closes();
+  test_sizes();
+  test_channel_of_channels();
   test_owned(0);
   test_owned(1);
   return failures == 0 ? 0 : 1;

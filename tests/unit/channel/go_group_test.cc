@@ -74,6 +74,42 @@ TEST(Deadlocks, OfTheThreadThatMadeTheGroupToo) {
   EXPECT_EQ(c.waiting(), 0u);
 }
 
+TEST(Deadlocks, TheReportSaysWhatEachWaitsFor) {
+  const auto question = make_channel<int>(0, "question"), answer = make_channel<int>(1, "answer");
+  GoGroup group(true);
+  group.go("asker", [=] { answer.recv(); });
+  try {
+    question.recv();
+    FAIL();
+  } catch (const Deadlock& error) {
+    EXPECT_STREQ(error.what(),
+                 "all threads wait for each other:\n"
+                 "  thread \"main\" waits to receive from channel \"question\" (0 of 0)\n"
+                 "  thread \"asker\" waits to receive from channel \"answer\" (0 of 1)");
+  }
+  EXPECT_THROW(group.join(), Deadlock);
+  EXPECT_EQ(group.report().substr(0, 39), "asker: all threads wait for each other:");
+}
+
+// The inner one's is the inner one's alone: the outer group goes on.
+TEST(Deadlocks, OfAGroupWithinAThreadOfAnother) {
+  const auto c = make_channel<int>();
+  GoGroup outer(true);
+  outer.go([=] {
+    const auto never = make_channel<int>();
+    {
+      GoGroup inner(true);
+      inner.go([=] { never.recv(); });
+      EXPECT_THROW(inner.join(), Deadlock);
+    }
+    c.send(5);
+  });
+  EXPECT_EQ(*c.recv(), 5);
+  outer.join();
+  outer.go([=] { c.recv(); });
+  EXPECT_THROW(outer.join(), Deadlock);
+}
+
 TEST(Deadlocks, AreSeenWhenAThreadEnds) {
   const auto c = make_channel<int>(), go = make_channel<int>();
   GoGroup group(true);

@@ -228,6 +228,32 @@ TEST(GoSelect, TakesDefaultOnlyIfNothingIsReady) {
   EXPECT_EQ(select(on_recv(c), on_recv(rendezvous), otherwise()), 0u);
 }
 
+// A thing goes to and fro between two places, and is in one of them at least at every moment. Who looks at one place
+// after the other may miss it in both, and must not.
+TEST(GoSelect, TakesDefaultOnlyIfNothingIsReadyAtOneMoment) {
+  const auto a = make_channel<int>(2), b = make_channel<int>(2);
+  a.send(0);
+  std::atomic<bool> over = false;
+  GoGroup group(false);
+  group.go([&] {
+    while (!over) {
+      b.send(1);
+      a.recv();
+      a.send(1);
+      b.recv();
+    }
+  });
+  int missed = 0;
+  for (int k = 0; k < 50'000; ++k) {
+    const std::size_t taken = select(on_recv(a), on_recv(b), otherwise());
+    missed += taken == 2 ? 1 : 0;
+    if (taken < 2) (taken == 0 ? a : b).send(1);
+  }
+  over = true;
+  group.join();
+  EXPECT_EQ(missed, 0);
+}
+
 TEST(GoSelect, WithoutCasesWaitsForeverOrForAStop) {
   std::stop_source stop;
   GoGroup group(false);

@@ -231,10 +231,13 @@ TEST(PaddlePython, Fibonacci) { EXPECT_EQ(fibonacci(make_channel<int>(), make_ch
 
 TEST(PaddlePython, PingPong) {
   const auto ball = make_channel<int>(), back = make_channel<int>();
+  std::atomic<int> hits = 0, last = 0;
   GoGroup group;
   for (int player = 0; player < 2; ++player) {
-    group.go([=] {
+    group.go([=, &hits, &last] {
       for (int hit : player == 0 ? ball : back) {
+        EXPECT_EQ(hit, hits++);
+        last = hit;
         if (hit == 9) {
           ball.close();
           back.close();
@@ -246,6 +249,7 @@ TEST(PaddlePython, PingPong) {
   }
   ball.send(0);
   group.join();
+  EXPECT_EQ(last, 9);
 }
 
 }  // namespace

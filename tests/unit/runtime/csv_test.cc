@@ -88,6 +88,13 @@ TEST(Csv, integers_of_every_width) {
             "in.csv:2:1: cycle 0: column 'b': '-1' does not fit in a u8 (0 to 255)\n");
 }
 
+// Nor does a terminal obey what a message quotes.
+TEST(Csv, bytes_that_cannot_be_seen_do_not_end_a_message) {
+  using namespace std::string_literals;
+  EXPECT_EQ(refused(one_float, "x\n1\n\0\x1b[1m\n"s, "x\n1\n"),
+            "in.csv:3:1: cycle 1: column 'x': '\\x00\\x1b[1m' is not an f32\n");
+}
+
 TEST(Csv, half_precision) {
   const std::vector<PortSpec> ports = {{"h", RML_F16}, {"b", RML_BF16}};
   EXPECT_EQ(copied(ports, "h,b\n0.1,0.1\n65504,1e38\n6e-8,3\n-0,nan\n"),

@@ -59,6 +59,13 @@ TEST(JsonlErrors, values) {
   EXPECT_EQ(refused({{"x"}}, "{\"x\":{}}\n"), "<stdin>:1: cycle 0: 'x': an object is not f32\n");
 }
 
+// The parser stops there, and a message that is cut off says nothing.
+TEST(JsonlErrors, zero_bytes) {
+  using namespace std::string_literals;
+  EXPECT_EQ(refused({{"x"}}, "{\"x\":1}\n{\"x\":2}\0{\n"s), "<stdin>:2:8: cycle 1: not valid JSON: a zero byte\n");
+  EXPECT_EQ(refused({{"x"}}, "\0\n"s), "<stdin>:1:1: cycle 0: not valid JSON: a zero byte\n");
+}
+
 TEST(JsonlErrors, shapes) {
   EXPECT_EQ(refused(matrix, "{\"m\":[[1,2],[3]]}\n"), "<stdin>:1: cycle 0: 'm': an array of 1 where i32[2,2] has 2\n");
   EXPECT_EQ(refused(matrix, "{\"m\":[[1,2]]}\n"), "<stdin>:1: cycle 0: 'm': an array of 1 where i32[2,2] has 2\n");

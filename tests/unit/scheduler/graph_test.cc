@@ -1,386 +1,22 @@
-// Networks of operations: first every behaviour that the tests of Gorgonia's GoMachine check, then ours. Also built
-// with ThreadSanitizer.
+// Networks of operations: ends, feedback, deadlocks, values, runs. Also built with ThreadSanitizer.
 #include "runtime/scheduler/graph.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <latch>
+#include <filesystem>
 #include <memory>
-#include <numeric>
-#include <semaphore>
 #include <thread>
 #include <vector>
 
-#include "tests/unit/scheduler/resident.h"
+#include "tests/unit/scheduler/numbers.h"
 
 namespace {
 
 using namespace std::chrono_literals;
-using rml::rt::Failure;
-using rml::rt::Graph;
-using rml::rt::GraphError;
-using State = rml::rt::GraphNode::State;
-using Kind = GraphError::Kind;
-using Operands = std::span<std::int64_t>;
-using Numbers = Graph<std::int64_t>;
+using namespace rml::test;
 
-std::int64_t sum(Operands x) { return std::accumulate(x.begin(), x.end(), std::int64_t{0}); }
-
-// What it throws, or nothing.
-template <typename Action>
-std::string failure(const Action& action) {
-  try {
-    action();
-  } catch (const Failure& error) {
-    return error.what();
-  }
-  return "";
-}
-
-Numbers::Generator count_to(std::int64_t n) {
-  return [n](std::int64_t round) { return round < n ? std::optional(round) : std::nullopt; };
-}
-
-void expect_well(Numbers& graph, std::stop_token stop = {}) {
-  const std::vector<GraphError> errors = graph.run(std::move(stop));
-  EXPECT_EQ(rml::rt::text(errors), "");
-}
-
-// ---- GoMachine: receiveInput ----
-
-TEST(gomachine, receive_cancelled_stops) {
-  Numbers graph(2);
-  const auto never = graph.generator("never", [&](std::int64_t) -> std::optional<std::int64_t> {
-    while (!graph.stopping()) std::this_thread::yield();
-    return std::nullopt;
-  });
-  const auto node = graph.operation("node", 1, sum);
-  graph.connect(never, node, 0);
-  std::stop_source stop;
-  std::jthread stopper([&] {
-    while (graph.state(never) != State::computing) std::this_thread::yield();
-    stop.request_stop();
-  });
-  const auto errors = graph.run(stop.get_token());
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].kind, Kind::cancelled);
-  EXPECT_EQ(graph.state(node), State::cancelled);
-  EXPECT_EQ(graph.result(node), std::nullopt);
-}
-
-TEST(gomachine, receive_bad_position) {
-  Numbers graph(1);
-  const auto a = graph.source("a", 1), add = graph.operation("add", 2, sum);
-  EXPECT_EQ(failure([&] { graph.connect(a, add, 2); }), "a to add: there is no operand 2, it takes 2");
-}
-
-TEST(gomachine, receive_more_to_come_waits) {
-  Numbers graph(2);
-  std::binary_semaphore first_is_there{0};
-  const auto a = graph.source("a", 1);
-  const auto b = graph.generator("b", [&](std::int64_t round) {
-    if (round == 0) first_is_there.acquire();
-    return round == 0 ? std::optional<std::int64_t>(2) : std::nullopt;
-  });
-  const auto add = graph.operation("add", 2, sum);
-  graph.connect(a, add, 0);
-  graph.connect(b, add, 1);
-  std::jthread looker([&] {
-    while (graph.state(a) != State::done) std::this_thread::yield();
-    EXPECT_EQ(graph.state(add), State::waiting);
-    first_is_there.release();
-  });
-  expect_well(graph);
-  EXPECT_EQ(graph.result(add), 3);
-}
-
-TEST(gomachine, receive_without_operands_computes) {
-  Numbers graph(1);
-  const auto node = graph.generator("node", count_to(1));
-  expect_well(graph);
-  EXPECT_EQ(graph.result(node), 0);
-}
-
-TEST(gomachine, receive_complete_computes) {
-  Numbers graph(1);
-  const auto a = graph.source("a", 5), twice = graph.operation("twice", 1, [](Operands x) { return 2 * x[0]; });
-  graph.connect(a, twice, 0);
-  expect_well(graph);
-  EXPECT_EQ(graph.result(twice), 10);
-}
-
-// ---- computeFwd, ComputeForward, computeBackward ----
-
-TEST(gomachine, compute_success_emits) {
-  Numbers graph(1);
-  std::vector<std::int64_t> got;
-  const auto a = graph.source("a", 7), same = graph.operation("same", 1, sum);
-  const auto sink = graph.sink("sink", [&](std::int64_t x) { got.push_back(x); });
-  graph.connect(a, same, 0);
-  graph.connect(same, sink, 0);
-  expect_well(graph);
-  EXPECT_EQ(got, std::vector<std::int64_t>{7});
-}
-
-TEST(gomachine, compute_failure_stops) {
-  Numbers graph(1);
-  const auto a = graph.source("a", 7);
-  const auto bad = graph.operation("bad", 1, [](Operands) -> std::int64_t { throw std::runtime_error("error"); });
-  const auto next = graph.operation("next", 1, sum);
-  graph.connect(a, bad, 0);
-  graph.connect(bad, next, 0);
-  EXPECT_EQ(graph.run().size(), 1u);
-  EXPECT_EQ(graph.state(bad), State::failed);
-  EXPECT_EQ(graph.state(next), State::cancelled);
-  EXPECT_EQ(graph.result(next), std::nullopt);
-}
-
-// A node without an operation is a source of a preset value. Nodes have one state for all directions: a backward
-// pass is part of the graph.
-TEST(gomachine, compute_without_operation_is_the_preset_value) {
-  Numbers graph(1);
-  const auto a = graph.source("a", 42);
-  expect_well(graph);
-  EXPECT_EQ(graph.result(a), 42);
-  EXPECT_EQ(graph.state(a), State::done);
-}
-
-// ---- emitOutput, newOp, newInput ----
-
-TEST(gomachine, emit_no_such_node) {
-  Numbers graph(1);
-  const auto a = graph.source("a", 1);
-  EXPECT_EQ(failure([&] { graph.connect(a, 17, 0); }), "there is no node 17");
-  EXPECT_EQ(failure([&] { graph.connect(17, a, 0); }), "there is no node 17");
-  EXPECT_EQ(failure([&] { (void)graph.result(17); }), "there is no node 17");
-}
-
-TEST(gomachine, emit_cancelled_stops) {
-  Numbers graph(2);
-  const auto a = graph.source("a", 1, Numbers::always);
-  const auto slow = graph.operation("slow", 1, [&](Operands x) {
-    while (!graph.stopping()) std::this_thread::yield();
-    return x[0];
-  });
-  graph.connect(a, slow, 0, 1);
-  std::stop_source stop;
-  std::jthread stopper([&] {
-    while (graph.state(a) != State::emitting || graph.rounds(a) < 1) std::this_thread::yield();
-    stop.request_stop();
-  });
-  const auto errors = graph.run(stop.get_token());
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].message, "cancelled, since a stop was asked for: 2 of 2 nodes had not ended");
-  EXPECT_EQ(graph.state(a), State::cancelled);
-}
-
-TEST(gomachine, emit_with_and_without_consumer) {
-  Numbers graph(1);
-  const auto a = graph.source("a", 3), b = graph.source("b", 4), same = graph.operation("same", 1, sum);
-  graph.connect(a, same, 0);
-  expect_well(graph);
-  EXPECT_EQ(graph.result(a), std::nullopt);  // the consumer has it
-  EXPECT_EQ(graph.result(b), 4);
-  EXPECT_EQ(graph.result(same), 3);
-  graph.keep(a);
-  expect_well(graph);
-  EXPECT_EQ(graph.result(a), 3);
-}
-
-TEST(gomachine, new_operation_has_places_as_its_arity) {
-  Numbers graph(1);
-  const auto a = graph.source("a", 1), add = graph.operation("add", 3, sum);
-  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(failure([&] { graph.connect(a, add, k); }), "");
-  EXPECT_EQ(failure([&] { graph.connect(a, add, 3); }), "a to add: there is no operand 3, it takes 3");
-  EXPECT_EQ(failure([&] { graph.connect(a, add, 1); }), "a to add: operand 1 comes from a already");
-  EXPECT_EQ(failure([&] { graph.connect(add, a, 0); }), "add to a: there is no operand 0, it takes 0");
-  EXPECT_EQ(failure([&] { graph.operation("none", 0, sum); }),
-            "none: an operation has operands; without any it is a source");
-}
-
-// ---- merge ----
-
-TEST(gomachine, merge_positions_are_right_in_any_order) {
-  for (const bool first_is_late : {false, true}) {
-    Numbers graph(2);
-    std::binary_semaphore other{0};
-    const auto late = [&](std::int64_t value) {
-      return [&, value](std::int64_t round) {
-        if (round == 0) other.acquire();
-        return round == 0 ? std::optional(value) : std::nullopt;
-      };
-    };
-    const auto early = [&](std::int64_t value) {
-      return [&, value](std::int64_t round) {
-        if (round == 1) other.release();
-        return round == 0 ? std::optional(value) : std::nullopt;
-      };
-    };
-    const auto a = first_is_late ? graph.generator("a", late(50)) : graph.generator("a", early(50));
-    const auto b = first_is_late ? graph.generator("b", early(8)) : graph.generator("b", late(8));
-    const auto minus = graph.operation("minus", 2, [](Operands x) { return x[0] - x[1]; });
-    graph.connect(b, minus, 1);
-    graph.connect(a, minus, 0);
-    expect_well(graph);
-    EXPECT_EQ(graph.result(minus), 42);
-  }
-}
-
-TEST(gomachine, merge_cancelled_after_one_value) {
-  Numbers graph(2);
-  const auto a = graph.source("a", 1);
-  const auto never = graph.generator("never", [&](std::int64_t) -> std::optional<std::int64_t> {
-    while (!graph.stopping()) std::this_thread::yield();
-    return std::nullopt;
-  });
-  const auto add = graph.operation("add", 2, sum);
-  graph.connect(a, add, 0);
-  graph.connect(never, add, 1);
-  std::stop_source stop;
-  std::jthread stopper([&] {
-    while (graph.state(a) != State::done) std::this_thread::yield();
-    stop.request_stop();
-  });
-  EXPECT_EQ(graph.run(stop.get_token()).size(), 1u);
-  EXPECT_EQ(graph.state(a), State::done);
-  EXPECT_EQ(graph.state(add), State::cancelled);
-  EXPECT_EQ(graph.rounds(add), 0);
-}
-
-// ---- broadcast, pubsub ----
-
-TEST(gomachine, broadcast_both_consumers_get_the_value) {
-  Graph<std::shared_ptr<const int>> graph(2);
-  const auto same = [](std::span<std::shared_ptr<const int>> x) { return x[0]; };
-  const auto a = graph.source("a", std::make_shared<const int>(9));
-  const auto left = graph.operation("left", 1, same), right = graph.operation("right", 1, same);
-  graph.connect(a, left, 0);
-  graph.connect(a, right, 0);
-  EXPECT_TRUE(graph.run().empty());
-  EXPECT_EQ(**graph.result(left), 9);
-  EXPECT_EQ(*graph.result(left), *graph.result(right));  // shared
-}
-
-TEST(gomachine, broadcast_cancelled) {
-  Numbers graph(2);
-  const auto a = graph.source("a", 1, Numbers::always);
-  const auto hold = [&](Operands x) {
-    while (!graph.stopping()) std::this_thread::yield();
-    return x[0];
-  };
-  const auto free = graph.operation("free", 1, sum), held = graph.operation("held", 1, hold);
-  graph.connect(a, free, 0, 1);
-  graph.connect(a, held, 0, 1);
-  std::stop_source stop;
-  std::jthread stopper([&] {
-    while (graph.state(held) != State::computing) std::this_thread::yield();
-    stop.request_stop();
-  });
-  EXPECT_EQ(graph.run(stop.get_token()).size(), 1u);
-  EXPECT_EQ(graph.state(a), State::cancelled);
-}
-
-TEST(gomachine, one_publisher_twice_at_the_same_subscriber) {
-  Numbers graph(1);
-  const auto a = graph.generator("a", count_to(10));
-  const auto pair = graph.operation("pair", 2, [](Operands x) { return 100 * x[0] + x[1]; });
-  graph.connect(a, pair, 0);
-  graph.connect(a, pair, 1);
-  expect_well(graph);
-  EXPECT_EQ(graph.result(pair), 909);
-}
-
-// ---- runAllNodes, NewMachine, Run, Close, GetResult, nodeErrors ----
-
-TEST(gomachine, forty_and_two_run_twice) {
-  Numbers graph(2);
-  const auto a = graph.source("a", 40), b = graph.source("b", 2), add = graph.operation("add", 2, sum);
-  graph.connect(a, add, 0);
-  graph.connect(b, add, 1);
-  for (int k = 0; k < 2; ++k) {
-    expect_well(graph);
-    EXPECT_EQ(graph.result(add), 42);
-    EXPECT_EQ(graph.rounds(add), 1);
-  }
-}
-
-TEST(gomachine, an_operations_error_surfaces) {
-  Numbers graph(2);
-  const auto before = std::chrono::system_clock::now();
-  const auto bad = graph.generator("bad", [](std::int64_t round) -> std::optional<std::int64_t> {
-    if (round == 3) throw std::runtime_error("error");
-    return round;
-  });
-  const auto errors = graph.run();
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].kind, Kind::failed);
-  EXPECT_EQ(errors[0].node, bad);
-  EXPECT_EQ(errors[0].name, "bad");
-  EXPECT_EQ(errors[0].round, 3);
-  EXPECT_GE(errors[0].time, before);
-  EXPECT_LE(errors[0].time, std::chrono::system_clock::now());
-  EXPECT_EQ(rml::rt::text(errors), "0:error\n");
-}
-
-TEST(gomachine, all_errors_are_gathered) {
-  Numbers graph(2);
-  std::latch both(2);
-  const auto fail = [&](std::int64_t) -> std::optional<std::int64_t> {
-    both.arrive_and_wait();
-    throw std::runtime_error("error");
-  };
-  graph.generator("a", fail);
-  graph.generator("b", fail);
-  const auto errors = graph.run();
-  EXPECT_EQ(errors.size(), 2u);
-  EXPECT_TRUE(rml::rt::text(errors) == "0:error\n1:error\n" || rml::rt::text(errors) == "1:error\n0:error\n");
-}
-
-TEST(gomachine, what_is_no_exception_is_an_error_too) {
-  Numbers graph(1);
-  graph.generator("a", [](std::int64_t) -> std::optional<std::int64_t> { throw 17; });
-  EXPECT_EQ(rml::rt::text(graph.run()), "0:it has thrown what is no std::exception\n");
-}
-
-TEST(gomachine, no_graph) {
-  Numbers graph(1);
-  const auto errors = graph.run();
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].kind, Kind::malformed);
-  EXPECT_EQ(rml::rt::text(errors), "the graph has no nodes\n");
-}
-
-TEST(gomachine, result_is_nothing_or_found) {
-  Numbers graph(1);
-  const auto a = graph.source("a", 1), none = graph.generator("none", count_to(0));
-  EXPECT_EQ(graph.result(a), std::nullopt);
-  expect_well(graph);
-  EXPECT_EQ(graph.result(a), 1);
-  EXPECT_EQ(graph.result(none), std::nullopt);
-}
-
-TEST(gomachine, closed_twice) {
-  Numbers graph(2);
-  graph.source("a", 1);
-  expect_well(graph);
-  graph.close();
-  graph.close();
-  EXPECT_EQ(rml::rt::text(graph.run()), "the graph is closed\n");
-  Numbers(1).close();
-}
-
-// There it waits forever.
-TEST(gomachine, an_operation_without_its_operand) {
-  Numbers graph(1);
-  graph.operation("constant", 1, [](Operands) { return std::int64_t{1}; });
-  const auto errors = graph.run();
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].kind, Kind::malformed);
-  EXPECT_EQ(rml::rt::text(errors), "0:constant: operand 0 of 1 comes from nowhere\n");
-}
-
-// ---- Ours: ends ----
+// ---- Ends ----
 
 TEST(graph, ends_with_its_shortest_operand) {
   for (const unsigned workers : {1u, 2u}) {
@@ -587,6 +223,69 @@ TEST(graph, one_run_at_a_time) {
   expect_well(graph);
   EXPECT_EQ(within, "the graph runs already\n");
   EXPECT_EQ(changed, "the graph runs, and cannot be changed");
+}
+
+int threads_of_this_process() {
+  return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}));
+}
+
+// Threads stay between runs, and end with the graph.
+TEST(graph, close_ends_its_threads) {
+  const int before = threads_of_this_process();
+  for (const bool closes : {true, false}) {
+    Numbers graph(7);
+    graph.source("a", 1);
+    for (int run = 0; run < 20; ++run) expect_well(graph);
+    EXPECT_EQ(threads_of_this_process(), before + 7);
+    if (!closes) continue;
+    graph.close();
+    while (threads_of_this_process() > before) std::this_thread::yield();
+  }
+  while (threads_of_this_process() > before) std::this_thread::yield();
+}
+
+TEST(graph, a_sinks_error_names_it_and_its_round) {
+  Numbers graph(2);
+  const auto a = graph.generator("a", count_to(100));
+  const auto bad = graph.sink("bad", [](std::int64_t x) {
+    if (x == 4) throw std::runtime_error("full");
+  });
+  graph.connect(a, bad, 0);
+  for (int run = 0; run < 3; ++run) {
+    const auto errors = graph.run();
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].node, bad);
+    EXPECT_EQ(errors[0].name, "bad");
+    EXPECT_EQ(errors[0].round, 4);
+    EXPECT_EQ(graph.state(bad), State::failed);
+  }
+}
+
+// Runs that are asked for at once by several threads: each one runs alone or is refused.
+TEST(graph, runs_of_several_threads) {
+  Numbers graph(2);
+  std::atomic<int> inside{0}, ran{0}, refused{0};
+  graph.generator("a", [&](std::int64_t round) -> std::optional<std::int64_t> {
+    if (round == 0) {
+      EXPECT_EQ(inside++, 0);
+    }
+    if (round < 50) return round;
+    EXPECT_EQ(--inside, 0);
+    return std::nullopt;
+  });
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        for (int k = 0; k < 50; ++k) {
+          const auto errors = graph.run();
+          errors.empty() ? ++ran : ++refused;
+          EXPECT_TRUE(errors.empty() || errors[0].message == "the graph runs already");
+        }
+      });
+  }
+  EXPECT_GT(ran, 0);
+  EXPECT_EQ(ran + refused, 200);
 }
 
 TEST(graph, closed_while_it_runs) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "runtime/failure.h"
 #include "runtime/scheduler/graph.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -62,6 +63,33 @@ TEST(trace, an_error) {
   Trace trace(2);
   run_traced(trace, 5, true);
   EXPECT_EQ(count(json::parse(trace.to_json()), "failed", "i"), 1);
+}
+
+TEST(trace, of_some_runs_only) {
+  Trace trace(1);
+  Graph<int> graph(1);
+  std::string within;
+  graph.generator("x", [&](std::int64_t round) -> std::optional<int> {
+    try {
+      graph.record_in(nullptr);
+    } catch (const rml::rt::Failure& error) {
+      within = error.what();
+    }
+    return round == 0 ? std::optional(1) : std::nullopt;
+  });
+  const auto recorded_by_a_run = [&] {
+    const auto before = trace.recorded();
+    EXPECT_TRUE(graph.run().empty());
+    return trace.recorded() - before;
+  };
+  EXPECT_EQ(recorded_by_a_run(), 0u);
+  graph.record_in(&trace);
+  EXPECT_GT(recorded_by_a_run(), 0u);
+  EXPECT_EQ(within, "the graph runs, and cannot be changed");
+  EXPECT_GT(recorded_by_a_run(), 0u);
+  graph.record_in(nullptr);
+  graph.record_in(nullptr);
+  EXPECT_EQ(recorded_by_a_run(), 0u);
 }
 
 TEST(trace, a_full_buffer_says_how_much_is_missing) {

@@ -51,7 +51,7 @@ struct MqttClient::Callbacks {
   static void subscribed(mosquitto*, void* object, int, int count, const int* granted) {
     auto& client = *static_cast<MqttClient*>(object);
     client.subscribed_ = true;
-    client.not_allowed_ = count < 1 || granted[0] > 2;
+    client.granted_ = count < 1 ? MQTT_RC_UNSPECIFIED : granted[0];
   }
   static void message(mosquitto*, void* object, const mosquitto_message* message) {
     const auto& client = *static_cast<MqttClient*>(object);
@@ -166,7 +166,7 @@ void MqttClient::wait_for(const bool& flag, const Check& check) {
 }
 
 bool MqttClient::attempt(const Check& check) {
-  answered_ = subscribed_ = not_allowed_ = broken_ = false;
+  answered_ = subscribed_ = broken_ = false;
   log_.clear();
   const int begun =
       begun_ ? mosquitto_reconnect_async(library_)
@@ -204,7 +204,11 @@ bool MqttClient::attempt(const Check& check) {
     const int asked = mosquitto_subscribe(library_, nullptr, address_.path.c_str(), address_.qos);
     if (asked != MOSQ_ERR_SUCCESS) lose(asked);
     wait_for(subscribed_, check);
-    if (not_allowed_) fail("the broker does not allow this topic");
+    if (subscribed_ && granted_ > 2) fail("the broker does not allow this topic");
+    if (subscribed_ && granted_ < address_.qos) {
+      fail("the broker promises qos=" + std::to_string(granted_) + " for this topic, not " +
+           std::to_string(address_.qos) + "; say ?qos=" + std::to_string(granted_) + " if that is enough");
+    }
   }
   connected_ = !broken_;
   return connected_;

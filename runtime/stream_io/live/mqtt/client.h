@@ -59,7 +59,7 @@ class MqttClient {
   bool answered_ = false;
   int refusal_ = 0;  // of the connection
   bool subscribed_ = false;
-  bool not_allowed_ = false;
+  int granted_ = 0;      // quality of service, or a refusal
   bool broken_ = false;  // since the attempt began
   std::string problem_;
   std::string log_;  // the library's last complaint
