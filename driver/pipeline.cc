@@ -2,6 +2,8 @@
 // errors, and takes its time; `hold` turns a broken invariant into an InternalError.
 #include "driver/pipeline.h"
 
+#include <utility>
+
 #include "driver/constant_definitions.h"
 #include "driver/installation.h"
 #include "driver/internal_error.h"
@@ -10,6 +12,7 @@
 #include "lowering/add_in_place.h"
 #include "lowering/build_steps.h"
 #include "lowering/drop_unused.h"
+#include "lowering/find_watches.h"
 #include "lowering/fuse.h"
 #include "lowering/fuse_pools.h"
 #include "lowering/validate_schedule.h"
@@ -200,6 +203,25 @@ std::unique_ptr<CompiledModule> emit_module(Compilation& c, const steps::Program
   return module;
 }
 
+namespace {
+
+// Of a network: what can be looked at in the program that is none.
+std::vector<steps::Watch> watches_without_network(Compilation& c, const Elaborated& elaborated) {
+  return phase(c, "find_watches", [&] {
+    const std::size_t phases = c.times.size();
+    const Grain grain = std::exchange(c.options.grain, Grain::none);
+    Diagnostics same;
+    const auto arranged = arrange(c, elaborated, same);
+    std::vector<steps::Watch> watches;
+    if (arranged) watches = find_watches(lower(c, *arranged));
+    c.options.grain = grain;
+    c.times.resize(phases);
+    return watches;
+  });
+}
+
+}  // namespace
+
 std::optional<Lowered> compile(Compilation& c, const std::filesystem::path& file) {
   Lowered result;
   result.front = check(c, file);
@@ -212,6 +234,7 @@ std::optional<Lowered> compile(Compilation& c, const std::filesystem::path& file
   if (!arranged) return std::nullopt;
   result.core = arranged->schedule.core;
   result.program = lower(c, *arranged);
+  if (c.options.grain != Grain::none) result.program.watches = watches_without_network(c, *elaborated);
   return result;
 }
 

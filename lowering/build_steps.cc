@@ -77,7 +77,10 @@ steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock) {
     q = QueueId{program_.queues.size()};
     const Value& s = core()[source.value];
     program_.queues.push_back({s.dtype, s.shape, 0, {}, false, "queue " + s.name});
-    if (schedule_.is_delayed(source.value)) program_.queues.back().first = std::get<core::Fby>(s.rhs).init;
+    if (schedule_.is_delayed(source.value)) {
+      program_.queues.back().first = std::get<core::Fby>(s.rhs).init;
+      program_.queues.back().fby = source.value;
+    }
   }
   steps::QueueInfo& queue = program_.queues[q.index];
   queue.skips.push_back(source.skip);

@@ -2,6 +2,7 @@
 #include "lowering/find_watches.h"
 
 #include <algorithm>
+#include <map>
 
 namespace rml {
 
@@ -41,25 +42,47 @@ class Order {
   std::size_t at_ = 0;
 };
 
+// Where each of these memories is in a network. A cell is preferred: beside the stream that others read, it is what the
+// task itself goes on with.
+std::vector<steps::Watch> with_places(std::vector<steps::Watch> watches, const steps::Program& program) {
+  std::map<ValueId, CellId> cells;
+  std::map<ValueId, QueueId> queues;
+  for (std::size_t k = 0; k < program.cells.size(); ++k)
+    if (program.cells[k].fby.valid()) cells.emplace(program.cells[k].fby, CellId{k});
+  for (std::size_t q = 0; q < program.queues.size(); ++q)
+    if (program.queues[q].fby.valid()) queues.emplace(program.queues[q].fby, QueueId{q});
+  std::erase_if(watches, [&](steps::Watch& w) {
+    w.cell = {}, w.queue = {};
+    if (!w.fby.valid()) return false;
+    if (const auto cell = cells.find(w.fby); cell != cells.end())
+      w.cell = cell->second;
+    else if (const auto queue = queues.find(w.fby); queue != queues.end())
+      w.queue = queue->second;
+    return !w.cell.valid() && !w.queue.valid();
+  });
+  return watches;
+}
+
 }  // namespace
 
-std::vector<Watch> find_watches(const steps::Program& program) {
+std::vector<steps::Watch> find_watches(const steps::Program& program) {
+  if (!program.watches.empty()) return with_places(program.watches, program);
   const Core& core = *program.core;
-  std::vector<Watch> watches;
+  std::vector<steps::Watch> watches;
   for (std::size_t k = 0; k < program.cells.size(); ++k) {
     const steps::CellInfo& cell = program.cells[k];
     if (!cell.fby.valid() || !is_float(cell.dtype)) continue;
     const auto* f = std::get_if<core::Fby>(&core[cell.fby].rhs);
     const bool computed = f != nullptr && f->next != cell.fby && !core.is_const(f->next);
     const ValueId stored = computed ? f->next : cell.fby;
-    watches.push_back({UINT32_MAX, CellId{k}, stored, core[stored].name.empty() ? cell.fby : stored});
+    watches.push_back({UINT32_MAX, cell.fby, CellId{k}, {}, stored, core[stored].name.empty() ? cell.fby : stored});
   }
   for (std::size_t o = 0; o < core.outputs.size(); ++o) {
     const ValueId v = core.outputs[o].value;
-    if (is_float(core[v].dtype)) watches.push_back({static_cast<std::uint32_t>(o), {}, v, v});
+    if (is_float(core[v].dtype)) watches.push_back({static_cast<std::uint32_t>(o), {}, {}, {}, v, v});
   }
   const Order order(program);
-  std::ranges::stable_sort(watches, {}, [&](const Watch& w) { return order.of(w.value); });
+  std::ranges::stable_sort(watches, {}, [&](const steps::Watch& w) { return order.of(w.value); });
   return watches;
 }
 

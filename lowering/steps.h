@@ -65,6 +65,7 @@ struct QueueInfo {
   bool overtaken = false;            // some reader may pass elements that are not there yet
   std::string name;
   ValueId first = {};  // networks: the constant it begins with; invalid: none
+  ValueId fby = {};    // … whose memory it is then
   // Of an input whose readers take every element in the cycle that brings it, from the caller: only counted.
   bool passing = false;
 };
@@ -245,6 +246,16 @@ struct ParameterInfo {
   CellId cell;   // where the parameter is kept; invalid: nowhere
 };
 
+// What can be looked at from outside for values that are not finite: a float output, or a memory by its fby.
+struct Watch {
+  std::uint32_t output = UINT32_MAX;
+  ValueId fby;
+  CellId cell;    // where the memory is, or
+  QueueId queue;  // of which it is the last element
+  ValueId value;  // what it shows; of a memory, what is stored
+  ValueId named;  // whose equation tells more: that value, or the fby if only it has a name
+};
+
 struct Program {
   std::shared_ptr<const Core> core;
   bool straight = false;
@@ -263,6 +274,8 @@ struct Program {
   std::vector<CutInfo> cuts;
   std::vector<ParameterInfo> parameters;
   std::vector<bool> inlined;  // by ValueId: computed inside the loops that look at it
+  // Networks: what can be looked at in the program that is none (find_watches.h), without places. Empty: not known.
+  std::vector<Watch> watches;
 };
 
 // Text form (`rmlc show schedule`): units, statements, storage with bytes.

@@ -9,12 +9,13 @@ std::string site_text(const rml_site& site) {
   return std::string(site.file ? site.file : "?") + ":" + std::to_string(site.line) + ":" + std::to_string(site.column);
 }
 
-std::string presence_text(const rml_program& program, const rml_header& header, const RowSource* source) {
+std::string presence_text(const rml_program& program, const rml_header& header,
+                          const std::function<std::string(std::uint32_t)>& place) {
   const std::string cycle = "cycle " + std::to_string(header.fault_cycle) + ": ";
   if (header.value < 0 || header.value >= program.n_inputs) return cycle + "an input is present against its clock";
   const auto input = static_cast<std::uint32_t>(header.value);
   const rml_port& port = program.inputs[input];
-  const std::string where = source ? source->place(input) + ": " : "";
+  const std::string where = place ? place(input) + ": " : "";
   const std::string name = std::string("'") + port.name + "'";
   if (header.bound == 1) {
     return where + cycle + "column " + name + " has a value, but its clock (" + port.clock +
@@ -62,8 +63,9 @@ const char* general_text(std::int32_t fault) {
 
 }  // namespace
 
-std::string fault_text(const rml_program& program, const rml_header& header, const RowSource* source) {
-  if (header.fault == RML_FAULT_PRESENCE) return presence_text(program, header, source);
+std::string fault_text(const rml_program& program, const rml_header& header,
+                       const std::function<std::string(std::uint32_t)>& place) {
+  if (header.fault == RML_FAULT_PRESENCE) return presence_text(program, header, place);
   std::string where = std::string(program.source) + ": ";
   std::string message;
   if (header.site < program.n_sites) {

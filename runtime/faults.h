@@ -4,15 +4,16 @@
 // input's place instead of the program's. Pure functions of the program table and the header.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "runtime/rmlrt.h"
-#include "runtime/stream_io/row_source.h"
 
 namespace rml::rt {
 
-// header.fault is not RML_OK. source is where the inputs come from, null if there are none.
-std::string fault_text(const rml_program& program, const rml_header& header, const RowSource* source);
+// header.fault is not RML_OK. place: where an input stood in the cycle of the fault; empty if there are none.
+std::string fault_text(const rml_program& program, const rml_header& header,
+                       const std::function<std::string(std::uint32_t input)>& place);
 
 // Why rows were not emitted; header.pushed > header.popped after finish.
 std::string undetermined_text(const rml_program& program, const rml_header& header);

@@ -119,17 +119,6 @@ Failure wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
-// What looks at the state between two cycles: the tasks of a network are at different ones.
-void refuse_for_networks(const Options& options, const std::string& on_nan) {
-  const auto refuse = [](const char* option) {
-    throw Failure(
-        std::string(option) + ": not for a network of tasks, which are at different cycles; build without --parallel",
-        exit_usage);
-  };
-  if (options.save_every > 0) refuse("--save-every");
-  if (!on_nan.empty()) refuse("--on-nan");
-}
-
 Options parse_options(const rml_program& program, int argc, const char* const* argv) {
   Options options;
   std::string progress = "auto", on_nan;
@@ -211,7 +200,6 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
                       (program.threads > 1 ? std::to_string(program.threads) + " threads" : "one thread") +
                       "; give --threads to rmlc build",
                   exit_usage);
-  if (program.network != nullptr) refuse_for_networks(options, on_nan);
   if (options.save_every > 0 && options.save.empty() && options.resume.empty())
     throw Failure("--save-every: give the file to save to, --save FILE or --resume FILE", exit_usage);
   if (!options.watch_file.empty() && watch.empty())

@@ -179,7 +179,8 @@ typedef struct rml_parameter {
   uint32_t memory; /* index in memories of the cell that holds the parameter; UINT32_MAX: none */
 } rml_parameter;
 
-/* A float in sight: an output or a cell, with the equation that computes it. */
+/* A float in sight: an output or a cell, with the equation that computes it. In a network a ring may stand for a cell:
+ * its last element, as long as somebody has yet to read it. */
 typedef struct rml_watch {
   uint32_t output, memory; /* indices; UINT32_MAX: the other one */
   rml_site equation;       /* message: the equation and, in a node that was called, the instance */

@@ -22,7 +22,9 @@
 #include "runtime/monitor/finite_check.h"
 #include "runtime/monitor/monitors.h"
 #include "runtime/monitor/profile.h"
+#include "runtime/pipeline/pause.h"
 #include "runtime/pipeline/read_ahead.h"
+#include "runtime/pipeline/recent_places.h"
 #include "runtime/pipeline/write_behind.h"
 #include "runtime/program_state.h"
 #include "runtime/progress.h"
@@ -50,7 +52,8 @@ class Run {
         save_to_(options.resume.empty() ? options.save : options.resume),
         progress_(options, out_),
         monitors_(program, options, out_),
-        sinks_(out_, program.n_outputs - program.n_watched, pipelined()) {
+        sinks_(out_, program.n_outputs - program.n_watched, pipelined()),
+        places_(in_) {
     const auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_);
     const Row own(program.outputs, program.n_outputs - program.n_watched);
     outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
@@ -80,9 +83,16 @@ class Run {
   // False at the end of the input, at --cycles and after a signal.
   bool next_inputs();
   bool cycle();
-  // A network: all of its cycles. One thread reads and pushes, this one pops and writes.
+  // After a cycle of this number, or after the last one.
+  bool saves_after(std::int64_t cycles) const;
+  void save_now();
+  // A network: all of its cycles. One thread reads and pushes, this one pops and writes. Where the state has to be looked
+  // at between two cycles, the former pauses after the first one.
   void run_network();
   void feed();
+  bool take_or_wait();
+  void between_cycles();
+  Failure fault() const;
   void before_reading_blocks();
   void take_row();
   void drain();
@@ -126,6 +136,10 @@ class Run {
   std::optional<Network> network_;
   std::exception_ptr reading_failed_;       // of the thread that feeds the network
   std::atomic<bool> reading_waits_{false};  // for the input
+  std::atomic<double> fraction_read_{-1};   // of the work, by that thread
+  std::atomic<std::int64_t> rows_taken_{0};
+  RecentPlaces places_;  // of that thread
+  Pause pause_;          // … between two cycles
   std::optional<Profile> profile_;
   GivenParameters given_;
   RunRecord record_;
@@ -204,7 +218,7 @@ void Run::begin() {
   state_.emplace(program_, saved ? saved->seed() : options_.seed.value_or(0), options_.horizon);
   const rml_header& header = state_->header();
   if (!options_.profile.empty() && program_.network == nullptr) profile_.emplace(program_, header, options_.profile);
-  if (header.fault != RML_OK) throw Failure(fault_text(program_, header, nullptr));
+  if (header.fault != RML_OK) throw fault();
   if (saved)
     saved->restore(program_, state_->block(), given_);
   else if (!options_.load_params.empty())
@@ -280,6 +294,16 @@ void Run::save() {
   write_whole_file(save_to_, checkpoint.pieces());
 }
 
+bool Run::saves_after(std::int64_t cycles) const {
+  return !save_to_.empty() && options_.save_every > 0 && (cycles - record_.first_cycle) % options_.save_every == 0;
+}
+
+void Run::save_now() {
+  settle();
+  save();
+  monitors_.draw();
+}
+
 bool Run::next_inputs() {
   if (options_.cycles && state_->header().pushed - record_.first_cycle >= *options_.cycles) return false;
   return interrupt_signal() == 0 && (!source_ || source_->read());
@@ -295,11 +319,19 @@ void Run::before_reading_blocks() {
 
 // Of the thread that reads.
 void Run::feed() {
+  const std::int64_t& cycles = state_->header().pushed;
   try {
     while (next_inputs()) {
       reading_waits_.store(false);
+      if (source_ && !places_.none()) places_.add(cycles, *source_, rows_taken_.load());
       if (!network_->push(row_in().const_pointers(), row_in().present())) break;
       if (!save_to_.empty() && source_) record_.input_checksum = row_in().checksum(record_.input_checksum);
+      if (progress_.enabled()) fraction_read_.store(fraction());
+      if (!finite_ && !saves_after(cycles)) continue;
+      network_->announce();
+      pause_.begin();
+      network_->signal();
+      pause_.wait();
     }
   } catch (const Interrupted&) {
     // The row that was being waited for does not exist.
@@ -313,35 +345,68 @@ void Run::run_network() {
   const unsigned workers = network_workers(options_.workers);
   if (!options_.profile.empty()) trace_.emplace(workers, std::size_t{1} << 16, program_.name);
   network_.emplace(program_, state_->block(), NetworkOptions{workers, options_.capacity, trace_ ? &*trace_ : nullptr});
+  rows_taken_.store(state_->header().popped);
   std::thread reader = start_thread([this] { feed(); });
   try {
-    for (;;) {
-      const std::uint32_t seen = network_->changes();
-      const Network::Row row = network_->try_pop(out_.pointers(), out_.present());
-      if (row == Network::Row::ended) break;
-      if (row == Network::Row::there) {
-        take_row();
-        progress_.tick(state_->header().popped, fraction());
-        continue;
-      }
-      if (reading_waits_.load()) flush();
-      network_->wait(seen);
+    while (take_or_wait()) {
     }
   } catch (...) {
     network_->cancel();
+    pause_.give_up();
     wake_up_.ring();
     reader.join();
     network_.reset();
     halted_ = true;
     throw;
   }
+  pause_.give_up();
   reader.join();
   network_->stop();
   if (trace_) trace_->write(options_.profile);
   network_->report();
   peak_buffer_bytes_ = static_cast<std::int64_t>(network_->bytes());
   if (reading_failed_) std::rethrow_exception(reading_failed_);
-  if (state_->header().fault != RML_OK) throw Failure(fault_text(program_, state_->header(), nullptr));
+  if (state_->header().fault != RML_OK) throw fault();
+}
+
+// False: there will be no more rows. A network that has settled before the last row was taken is still so after it: no
+// cycle comes in.
+bool Run::take_or_wait() {
+  const std::uint32_t seen = network_->changes();
+  const bool at_rest = pause_.begun() && network_->settled();
+  const Network::Row row = network_->try_pop(out_.pointers(), out_.present());
+  if (row == Network::Row::ended) return false;
+  if (row == Network::Row::there) {
+    const std::int64_t rows = state_->header().popped;
+    rows_taken_.store(rows);
+    take_row();
+    progress_.tick(rows, fraction_read_.load());
+  } else if (at_rest) {
+    between_cycles();
+    pause_.end();
+  } else {
+    if (reading_waits_.load()) flush();
+    network_->wait(seen);
+  }
+  return true;
+}
+
+// Nothing has failed: otherwise rows had ended.
+void Run::between_cycles() {
+  network_->report();
+  peak_buffer_bytes_ = static_cast<std::int64_t>(network_->bytes());
+  inspect();
+  if (saves_after(state_->header().pushed)) save_now();
+}
+
+// The row of a network that a fault came up in is not the one that was read last.
+Failure Run::fault() const {
+  const rml_header& header = state_->header();
+  if (!source_) return Failure(fault_text(program_, header, {}));
+  return Failure(fault_text(program_, header, [&](std::uint32_t input) {
+    if (!network_) return source_->place(input);
+    return place_text(source_->file(input), places_.of(header.pushed, input));
+  }));
 }
 
 bool Run::cycle() {
@@ -350,7 +415,7 @@ bool Run::cycle() {
   if (!next_inputs()) return false;
   enter(Profile::computing);
   const std::int32_t fault = program_.push(state_->block(), row_in().const_pointers(), row_in().present());
-  if (fault != RML_OK) throw Failure(fault_text(program_, header, source_.get()));
+  if (fault != RML_OK) throw this->fault();
   peak_buffer_bytes_ = std::max(peak_buffer_bytes_, header.buffer_bytes);
   enter(Profile::writing);
   drain();
@@ -358,11 +423,7 @@ bool Run::cycle() {
   enter(Profile::saving);
   if (!save_to_.empty()) {
     if (source_) record_.input_checksum = row_in().checksum(record_.input_checksum);
-    if (options_.save_every > 0 && (header.pushed - record_.first_cycle) % options_.save_every == 0) {
-      settle();
-      save();
-      monitors_.draw();
-    }
+    if (saves_after(header.pushed)) save_now();
   }
   return true;
 }
@@ -376,6 +437,7 @@ void Run::drain() {
 }
 
 void Run::take_row() {
+  if (halted_) return;  // a network hands out what it has
   for (std::uint32_t i = 0; i < program_.n_outputs; ++i) {
     if (program_.outputs[i].always) out_.set_present(i, true);
   }
@@ -408,7 +470,7 @@ void Run::inspect() {
 void Run::finish() {
   enter(Profile::computing);
   const std::int32_t fault = program_.finish(state_->block());
-  if (fault != RML_OK) throw Failure(fault_text(program_, state_->header(), source_.get()));
+  if (fault != RML_OK) throw this->fault();
   enter(Profile::writing);
   drain();
   inspect();

@@ -46,8 +46,8 @@ class MemoryTable {
  public:
   explicit MemoryTable(Emission& module) : module_(module) {}
 
-  // The row of each cell, for parameters.
   std::vector<std::uint32_t> row_of_cell;
+  std::uint32_t first_queue = 0;  // the row of the first one
 
   std::vector<llvm::Constant*> rows() {
     const steps::Program& program = module_.program;
@@ -58,6 +58,7 @@ class MemoryTable {
       row_of_cell[k] = static_cast<std::uint32_t>(rows_.size());
       add(cell.name, RML_CELL, cell.dtype, cell.shape, module_.layout.cells[k], 0);
     }
+    first_queue = static_cast<std::uint32_t>(rows_.size());
     for (std::size_t q = 0; q < program.queues.size(); ++q) {
       const steps::QueueInfo& queue = program.queues[q];
       add(queue.name, RML_QUEUE, queue.dtype, queue.shape, module_.layout.queues[q].data, queue.readers);
@@ -134,10 +135,12 @@ std::string equation_text(Emission& module, ValueId v) {
   return text + (instance.empty() ? "" : ", in " + instance);
 }
 
-std::vector<llvm::Constant*> watch_rows(Emission& module, const std::vector<std::uint32_t>& row_of_cell) {
+std::vector<llvm::Constant*> watch_rows(Emission& module, const MemoryTable& memories) {
   std::vector<llvm::Constant*> rows;
-  for (const Watch& w : find_watches(module.program)) {
-    const std::uint32_t memory = w.cell.valid() ? row_of_cell[w.cell.index] : UINT32_MAX;
+  for (const steps::Watch& w : find_watches(module.program)) {
+    const std::uint32_t memory = w.cell.valid()    ? memories.row_of_cell[w.cell.index]
+                                 : w.queue.valid() ? memories.first_queue + w.queue.index
+                                                   : UINT32_MAX;
     rows.push_back(llvm::ConstantStruct::get(
         module.abi.watch, {integer(module.i32(), w.output), integer(module.i32(), memory),
                            site_row(module, module.core[w.named].span, equation_text(module, w.named))}));
@@ -167,7 +170,7 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
   const std::vector<llvm::Constant*> memories = table.rows();
   std::vector<llvm::Constant*> parameters;
   for (std::size_t p = 0; p < program.parameters.size(); ++p) parameters.push_back(parameter_row(module, p, table));
-  const std::vector<llvm::Constant*> watches = watch_rows(module, table.row_of_cell);
+  const std::vector<llvm::Constant*> watches = watch_rows(module, table);
   std::vector<llvm::Constant*> places;
   for (const Emission::Place& place : module.places())
     places.push_back(site_row(module, place.span, place.value.valid() ? place_text(module, place.value) : place.text));

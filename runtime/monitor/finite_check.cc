@@ -2,6 +2,7 @@
 // where bits of the mantissa are set as well.
 #include "runtime/monitor/finite_check.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace rml::rt {
@@ -14,6 +15,7 @@ struct Found {
 template <class Bits>
 Found look(const void* data, std::uint64_t count, Bits exponent) {
   const char* at = static_cast<const char*>(data);
+  if (at == nullptr) return {};
   Bits nan = 0, infinite = 0;
   for (std::uint64_t k = 0; k < count; ++k, at += sizeof(Bits)) {
     Bits bits;
@@ -37,7 +39,27 @@ Found look(std::uint8_t dtype, const void* data, std::uint64_t count) {
 
 const void* FiniteCheck::data(const rml_watch& watch, const void* state) const {
   if (watch.output != UINT32_MAX) return outputs_.data(watch.output);
-  return static_cast<const char*>(state) + program_.memories[watch.memory].offset;
+  const rml_memory& m = program_.memories[watch.memory];
+  if (m.kind == RML_QUEUE) return last_element(watch.memory, state);
+  return static_cast<const char*>(state) + m.offset;
+}
+
+// A ring of a network. What all readers have passed may not have been stored. Before the network is there, nor is its
+// first element.
+const void* FiniteCheck::last_element(std::uint32_t memory, const void* state) const {
+  const rml_memory& m = program_.memories[memory];
+  const auto* at = static_cast<const char*>(state) + m.offset;
+  const auto& ring = *reinterpret_cast<const rml_ring*>(at);
+  const rml_queue* const end = program_.network->queues + program_.network->n_queues;
+  const rml_queue* const queue =
+      std::find_if(program_.network->queues, end, [&](const rml_queue& q) { return q.memory == memory; });
+  if (ring.pushed == 0) return queue == end ? nullptr : queue->first;
+  std::int64_t slowest = INT64_MAX;
+  for (std::uint32_t r = 0; r < m.count; ++r)
+    slowest = std::min(slowest, *reinterpret_cast<const std::int64_t*>(at + sizeof ring + RML_RING_LINE * r));
+  if (ring.data == nullptr || queue == end || slowest >= ring.pushed) return nullptr;
+  const std::uint64_t place = static_cast<std::uint64_t>(ring.pushed - 1) & (ring.capacity - 1);
+  return static_cast<const char*>(ring.data) + place * queue->element_bytes;
 }
 
 void FiniteCheck::begin(const void* state) {

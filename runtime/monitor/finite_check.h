@@ -2,7 +2,8 @@
 //
 // The first in the order of computation is the one to tell: what is computed from it comes later. A
 // cell that holds an infinity to begin with (the start of a minimum, say) may hold one later. Nothing
-// here runs, and nothing in the program is different, unless the option is given.
+// here runs, and nothing in the program is different, unless the option is given. A network is looked at when it has
+// settled after a cycle.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,9 @@ class FiniteCheck {
   std::string text(const rml_watch& watch, std::int64_t cycle, const void* state) const;
 
  private:
+  // Null: there is nothing to look at.
   const void* data(const rml_watch& watch, const void* state) const;
+  const void* last_element(std::uint32_t memory, const void* state) const;
 
   const rml_program& program_;
   const Row& outputs_;

@@ -201,6 +201,7 @@ Network::Network(const rml_program& program, void* state, const NetworkOptions& 
     own.horizon = memory.horizon;
     own.grow = memory.grow;
     own.context = memory.context;
+    own.segments = own.longest_segment = 0;
     tasks_.push_back(std::make_unique<NetworkTask>(*this, t));
     if (task.base != 0) paced_.push_back(t);
     if (task.can_fail != 0) fallible_.push_back(t);
@@ -219,6 +220,8 @@ Network::Network(const rml_program& program, void* state, const NetworkOptions& 
     task->idle_since = Trace::now();
   }
   announced_ = memory.pushed;
+  segments_before_ = memory.segments;
+  longest_before_ = memory.longest_segment;
   scheduler_ = std::make_unique<Scheduler>(network_workers(options.workers), [this] { quiet(); });
   scheduler_->enter();
   for (const auto& task : tasks_) scheduler_->wake(*task);
@@ -446,7 +449,7 @@ bool Network::may_go_out(std::int64_t key, std::int64_t row) {
 Network::Row Network::try_pop(void* const* out, std::uint8_t* present) {
   bool over = false;
   const bool there = is_ready(out_, [&]() -> Missing {
-    over = (closed_.load() || failed()) && settled_.load() == pushed().load();
+    over = (closed_.load() || failed()) && settled();
     std::int64_t key = 0;
     if (const std::int32_t code = network_.ready(state_, &key); code != 0) return {code};
     return {may_go_out(key, header().popped) ? 0 : waits_frontier};
@@ -476,14 +479,6 @@ void Network::wait(std::uint32_t seen) {
   sleepers_.fetch_sub(1);
 }
 
-void Network::settle() {
-  for (;;) {
-    const std::uint32_t seen = changes();
-    if (settled_.load() == pushed().load() || cancelled_.load()) return;
-    wait(seen);
-  }
-}
-
 void Network::cancel() {
   cancelled_.store(true);
   signal();
@@ -504,7 +499,8 @@ std::vector<std::uint32_t> Network::failures() const {
 
 void Network::report() {
   rml_header& all = header();
-  all.segments = all.longest_segment = 0;
+  all.segments = segments_before_;
+  all.longest_segment = longest_before_;
   for (std::uint32_t t = 0; t < network_.n_tasks; ++t) {
     const rml_header& own = at<rml_header>(state_, network_.tasks[t].header);
     all.segments += own.segments;

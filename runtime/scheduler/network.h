@@ -83,8 +83,9 @@ class Network {
   // For a host that can do neither: waits until one of the two may go. `seen` is what `changes` was before it tried.
   std::uint32_t changes() const { return changes_.load(); }
   void wait(std::uint32_t seen);
-  // Waits until all is done that the cycles so far allow: the state may be looked at. Both ends are at rest.
-  void settle();
+  // All is done that the cycles so far allow, and no cycle is pushed meanwhile: once no row is left either, the state
+  // may be looked at. Whoever waits hears when it becomes so; rows must be popped, or there may be no room to get there.
+  bool settled() const { return settled_.load() == pushed().load(); }
   // From any thread: whoever waits looks again.
   void signal();
   // From any thread: push and pop return false at once, tasks end their instant.
@@ -95,8 +96,8 @@ class Network {
   // Held by the rings. Nothing runs.
   std::uint64_t bytes() const;
   bool failed() const { return limit_.load() != no_limit; }
-  // Once the rows have ended: brings what is counted into the state's header, and after a fault that, with the cycle in
-  // which it came up as the number of those that were read.
+  // Once the rows have ended, or it has settled: brings what is counted into the state's header, and after a fault that,
+  // with the cycle in which it came up as the number of those that were read.
   void report();
   // Every task that failed, the first one first.
   std::vector<std::uint32_t> failures() const;
@@ -143,6 +144,7 @@ class Network {
   std::atomic<bool> gate_{false};  // no cycle goes in: a row waits until all is done that those so far allow
   std::atomic<std::uint32_t> changes_{0};
   std::atomic<std::uint32_t> sleepers_{0};
+  std::int64_t segments_before_ = 0, longest_before_ = 0;  // of the state that it began with
   std::int64_t frontier_ = 0;                           // as it was last; of the popping thread
   std::int64_t announced_ = 0, first_unannounced_ = 0;  // cycles, time; of the pushing thread
   mutable std::mutex mutex_;                            // of `quiet` and failures_

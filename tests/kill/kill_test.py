@@ -2,7 +2,8 @@
 
 kill_test.py RMLC [--kills N] [--seed S]: each program runs with --resume under SIGKILLs at random
 moments (while rows are written, states saved, renamed, read again) until it ends by itself, over
-and over until N kills have hit; after each end the outputs are compared byte by byte.
+and over until N kills have hit; after each end the outputs are compared byte by byte. Each program is also a network of
+tasks.
 """
 
 import argparse
@@ -52,15 +53,17 @@ def content(path):
 
 
 class Program:
-    def __init__(self, rmlc, folder, name, draw):
-        self.folder = folder / name
+    def __init__(self, rmlc, folder, name, draw, grain=None):
+        self.name = f"{name} as a network, {grain}" if grain else name
+        self.folder = folder / self.name
         self.folder.mkdir()
-        self.name = name
         source = self.folder / "main.rml"
         source.write_text(PROGRAMS[name])
         self.binary = self.folder / "main"
-        subprocess.run([rmlc, "build", source, "-o", self.binary], check=True)
+        subprocess.run([rmlc, "build", source, "-o", self.binary, *(["--grain", grain] if grain else [])], check=True)
         self.arguments = ["--quiet"]
+        if grain:
+            self.arguments += ["--capacity", draw.choice(("1", "64"))]
         if name == "clock":
             self.arguments += ["--cycles", str(ROWS)]
         else:
@@ -112,7 +115,8 @@ def main():
     print("seed", seed)
     draw = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
-        programs = [Program(options.rmlc, pathlib.Path(folder), name, draw) for name in PROGRAMS]
+        programs = [Program(options.rmlc, pathlib.Path(folder), name, draw, grain) for name in PROGRAMS
+                    for grain in (None, draw.choice(("pass", "stage", "op")))]
         kills = runs = 0
         begin = time.time()
         while kills < options.kills or runs < len(programs):

@@ -139,6 +139,158 @@ class Networks(unittest.TestCase):
             self.assertEqual((first.returncode, second.returncode), (0, 0), first.stderr + second.stderr)
             self.assertEqual(first.stdout + second.stdout.split("\n", 1)[1], whole.stdout, grain)
 
+    def programs(self, source, *options):
+        """As it is, and as every kind of network: its name, and how it is called."""
+        for grain in [None, *GRAINS]:
+            name = f"{source}, {grain}, {options}"
+            if not (self.folder / name).exists():
+                done = self.run_rmlc("build", source, "-o", name, "--strict-math", *options,
+                                     *(["--grain", grain] if grain else []))
+                self.assertEqual(done.returncode, 0, done.stderr)
+            for capacity in (["--capacity", "1"], ["--capacity", "64"]) if grain else ([],):
+                yield f"{name} {capacity}", [str(self.folder / name), *capacity]
+
+    def assert_same(self, text, source, *options, told="", watched=()):
+        """Status, rows and what is said are those without a network."""
+        want = None
+        for name, program in self.programs(source, *watched):
+            done = subprocess.run([*program, *options], cwd=self.folder, input=text, capture_output=True, text=True,
+                                  timeout=60)
+            got = (done.returncode, done.stderr, done.stdout)
+            want = want or got
+            self.assertIn(told, done.stderr)
+            self.assertEqual(got, want, f"{name} {options}")
+        return want
+
+    def test_states_saved_on_the_way(self):
+        self.write("mixed.rml", MIXED)
+        self.write("whole.csv", mixed_rows(150))
+        # A wrong row ends the run without saving: the state is the last one that was saved on the way.
+        self.write("wrong.csv", mixed_rows(100) + "wrong\n")
+        want = None
+        for name, program in self.programs("mixed.rml"):
+            for every in (7, 20, 64):
+                for stale in ("rows.csv", "state"):
+                    (self.folder / stale).unlink(missing_ok=True)
+                done = []
+                for rows in ("wrong.csv", "whole.csv"):
+                    done.append(subprocess.run([*program, "--input", rows, "--output", "rows.csv", "--quiet", "--resume",
+                                                "state", "--save-every", str(every)], cwd=self.folder, capture_output=True,
+                                               text=True, timeout=60))
+                    if rows == "wrong.csv":
+                        self.assertEqual(self.saved("cycle"), str(100 - 100 % every), name)
+                self.assertEqual([run.returncode for run in done], [1, 0], name + done[1].stderr)
+                rows = (self.folder / "rows.csv").read_text()
+                want = want or rows
+                self.assertEqual(rows, want, f"{name} {every}")
+
+    def test_saved_rows_are_those_that_the_cycles_determine(self):
+        self.write("mixed.rml", MIXED)
+        for name, program in self.programs("mixed.rml"):
+            for stale in ("rows.csv", "state"):
+                (self.folder / stale).unlink(missing_ok=True)
+            # No further row comes: the run waits, and is killed.
+            with subprocess.Popen([*program, "--resume", "state", "--save-every", "50", "--output", "rows.csv"],
+                                  cwd=self.folder, stdin=subprocess.PIPE, text=True) as run:
+                run.stdin.write(mixed_rows(100))
+                run.stdin.flush()
+                end = time.monotonic() + 30
+                while self.saved("cycle") != "100" and time.monotonic() < end:
+                    time.sleep(0.01)
+                run.kill()
+            # 14 segments of 7 cycles were whole.
+            self.assertEqual([self.saved("cycle"), self.saved("rows"), self.saved("segments")], ["100", "98", "14"], name)
+            self.assertEqual(len((self.folder / "rows.csv").read_text().splitlines()), 99, name)
+
+    def saved(self, key):
+        state = self.folder / "state"
+        text = state.read_bytes().decode("latin-1") if state.exists() else ""
+        return text.split(f'"{key}":"')[1].split('"')[0] if text else ""
+
+    def test_a_fault_before_a_state_is_saved(self):
+        self.write("divides.rml", DIVIDES)
+        rows = "x\n" + "".join(f"{25 - k}\n" for k in range(40))
+        for every in ("10", "25", "26", "1"):
+            self.assert_same(rows, "divides.rml", "--save", "state", "--save-every", every, told="cycle 25: ")
+
+    def test_segments_are_counted_on(self):
+        self.write("mixed.rml", MIXED)
+        program = self.build("mixed.rml", "--parallel")
+        for count, segments in ((50, 7), (150, 21)):
+            self.write("in.csv", mixed_rows(count))
+            done = subprocess.run([program, "--input", "in.csv", "--output", "rows.csv", "--resume", "state", "--stats",
+                                   "--save-every", "3"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+            self.assertRegex(done.stderr, f"segments  *{segments}\n")
+
+    def test_what_is_not_finite_is_found_in_the_same_cycle(self):
+        self.write("mixed.rml", MIXED)
+        for place, value in ((0, "inf"), (61, "nan"), (62, "inf"), (99, "-inf")):
+            rows = mixed_rows(100).splitlines()
+            rows[place + 1] = rows[place + 1].rsplit(",", 1)[0] + "," + value
+            for how in ("stop", "continue"):
+                want = self.assert_same("\n".join(rows) + "\n", "mixed.rml", "--on-nan", how, told="infinite" if "inf" in value else "not a number")
+                self.assertEqual(want[0], 1 if how == "stop" else 0)
+
+    def test_the_first_equation_that_is_not_finite(self):
+        # Of a recurrence that is cut, of a cell with an infinity to begin with, of an output; together, and in an
+        # instance. The order in the program is none of computation.
+        self.write("first.rml", """
+node layer(x: f64) -> (y: f64)
+  w = param(1.0);
+  moved = w fby moved * x;
+  y = sqrt(moved);
+node main(x: f64) -> (z: f64, low: f64, h: f64, last: f64)
+  last = 0.0 fby z;
+  z = layer(x) + 1.0;
+  low = fby_min(1.0 / 0.0, x);
+  h = tanh(a + x);
+  a = 0.5 * (0.0 fby g);
+  g = tanh(a) + (0.0 fby h) / x;
+node fby_min(start, x) -> (m)
+  m = minimum(start fby m, x);
+""")
+        for values in ((2, -3, 5), (2, 0, 5), (2, "inf", 5), (0,), ("nan",), (1, "nan"), (1e200, 1e200, 1)):
+            rows = "x\n" + "\n".join(map(str, values)) + "\n"
+            for how in ("stop", "continue"):
+                self.assert_same(rows, "first.rml", "--on-nan", how, told="cycle ")
+                self.assert_same(rows, "first.rml", "--on-nan", how, "--watch", "*", "--watch-file", "log",
+                                 watched=("--watch", "*"))
+        self.assert_same("x\n1\n2\n", "first.rml", "--on-nan", "stop")
+
+    def test_what_is_not_finite_and_a_fault(self):
+        self.write("both.rml", """
+node main(x: i32) -> (y: f64, z: i32)
+  y = 1.0 / cast(f64, x - 3) + (0.0 fby y);
+  z = 100 / x;
+""")
+        for values, told in (((5, 3, 0), "infinite"), ((5, 0, 3), "division"), ((5, 3), "infinite"), ((0,), "division")):
+            rows = "x\n" + "\n".join(map(str, values)) + "\n"
+            self.assert_same(rows, "both.rml", "--on-nan", "stop", told=told)
+            self.assert_same(rows, "both.rml", "--on-nan", "continue", "--save", "s", "--save-every", "2", told=told)
+
+    def test_a_wrong_presence_is_told_with_its_place(self):
+        self.write("sub.rml", """
+node main(end: bool, c: bool, x: f64 when c) -> (y: f64, t: f64)
+  y = merge c x 0.0;
+  s = fby_end(end, 0.0, s) + y;
+  t = backfill(s, end);
+""")
+        for wrong in (0, 100, 357):
+            for c in ("T", "F"):
+                rows = [f"{'FT'[k % 5 == 4]},{'FT'[k % 3 == 0]},{k if k % 3 == 0 else ''}" for k in range(400)]
+                rows[wrong] = f"{'FT'[wrong % 5 == 4]},{c},{'' if c == 'T' else 7}"
+                text = "end,c,x\n" + "\n".join(rows) + "\n"
+                self.assert_same(text, "sub.rml", told=f"<stdin>:{wrong + 2}:")
+                self.assert_same(text, "sub.rml", "--on-nan", "stop", told=f"<stdin>:{wrong + 2}:")
+
+    def test_progress_is_told(self):
+        self.write("mixed.rml", MIXED)
+        self.write("in.csv", mixed_rows(5000))
+        done = self.run_rmlc("run", "mixed.rml", "--engine", "channels", "--progress", "always", "--input", "in.csv",
+                             "--output", "out.csv")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"5000 cycles|4998 cycles")
+
     def test_a_trace_names_tasks_and_states(self):
         program = self.build(self.write("mixed.rml", MIXED), "--grain", "op")
         done = subprocess.run([program, "--profile", "trace.json", "--quiet"], cwd=self.folder, input=mixed_rows(100),
@@ -160,11 +312,6 @@ class Networks(unittest.TestCase):
 
     def test_what_is_not_for_networks_is_refused(self):
         self.write("mixed.rml", MIXED)
-        program = self.build("mixed.rml", "--parallel")
-        for options in (["--on-nan", "stop"], ["--save", "s", "--save-every", "10"]):
-            done = subprocess.run([program, *options], input="", capture_output=True, text=True, timeout=60)
-            self.assertEqual(done.returncode, 2)
-            self.assertIn("not for a network of tasks", done.stderr)
         self.assertEqual(self.run_rmlc("build", "mixed.rml", "--parallel", "--emit", "lib").returncode, 2)
         done = self.run_rmlc("build", "mixed.rml", "--parallel", "--emit", "obj", "--target", "armv7-linux-gnueabihf")
         self.assertEqual(done.returncode, 1)
