@@ -86,8 +86,8 @@ class Run {
   // After a cycle of this number, or after the last one.
   bool saves_after(std::int64_t cycles) const;
   void save_now();
-  // A network: all of its cycles. One thread reads and pushes, this one pops and writes. Where the state has to be looked
-  // at between two cycles, the former pauses after the first one.
+  // A network: all of its cycles. One thread reads and pushes, this one pops and writes. Where the state has to be
+  // looked at between two cycles, the former pauses after the first one.
   void run_network();
   void feed();
   bool take_or_wait();

@@ -84,7 +84,8 @@ class Network {
   std::uint32_t changes() const { return changes_.load(); }
   void wait(std::uint32_t seen);
   // All is done that the cycles so far allow, and no cycle is pushed meanwhile: once no row is left either, the state
-  // may be looked at. Whoever waits hears when it becomes so; rows must be popped, or there may be no room to get there.
+  // may be looked at. Whoever waits hears when it becomes so; rows must be popped, or there may be no room to get
+  // there.
   bool settled() const { return settled_.load() == pushed().load(); }
   // From any thread: whoever waits looks again.
   void signal();
@@ -96,8 +97,8 @@ class Network {
   // Held by the rings. Nothing runs.
   std::uint64_t bytes() const;
   bool failed() const { return limit_.load() != no_limit; }
-  // Once the rows have ended, or it has settled: brings what is counted into the state's header, and after a fault that,
-  // with the cycle in which it came up as the number of those that were read.
+  // Once the rows have ended, or it has settled: brings what is counted into the state's header, and after a fault
+  // that, with the cycle in which it came up as the number of those that were read.
   void report();
   // Every task that failed, the first one first.
   std::vector<std::uint32_t> failures() const;
@@ -145,9 +146,9 @@ class Network {
   std::atomic<std::uint32_t> changes_{0};
   std::atomic<std::uint32_t> sleepers_{0};
   std::int64_t segments_before_ = 0, longest_before_ = 0;  // of the state that it began with
-  std::int64_t frontier_ = 0;                           // as it was last; of the popping thread
-  std::int64_t announced_ = 0, first_unannounced_ = 0;  // cycles, time; of the pushing thread
-  mutable std::mutex mutex_;                            // of `quiet` and failures_
+  std::int64_t frontier_ = 0;                              // as it was last; of the popping thread
+  std::int64_t announced_ = 0, first_unannounced_ = 0;     // cycles, time; of the pushing thread
+  mutable std::mutex mutex_;                               // of `quiet` and failures_
   std::vector<std::uint32_t> failures_;
   std::unique_ptr<Scheduler> scheduler_;  // the last member: its threads end first
 };
