@@ -6,6 +6,7 @@
 #include <ctime>
 #include <thread>
 
+#include "runtime/channel/futex.h"
 #include "runtime/failure.h"
 
 namespace rml::rt {
@@ -266,8 +267,9 @@ void Network::wake_writer(std::uint32_t queue) {
 }
 
 void Network::signal() {
-  changes_.fetch_add(1);
-  if (sleepers_.load() > 0) changes_.notify_all();
+  if ((changes_.fetch_add(2) & 1) == 0) return;
+  changes_.fetch_and(~1u);
+  futex_wake(&changes_, INT_MAX);
 }
 
 bool Network::may_run(std::int64_t stamp, std::uint32_t task) const {
@@ -474,9 +476,11 @@ bool Network::pop(void* const* out, std::uint8_t* present) {
 // What the host waits for may be what makes it quiet: nobody else would look.
 void Network::wait(std::uint32_t seen) {
   if (scheduler_->quiet()) quiet();
-  sleepers_.fetch_add(1);
-  changes_.wait(seen);
-  sleepers_.fetch_sub(1);
+  for (std::uint32_t now = changes_.load(); (now & ~1u) == seen;) {
+    if ((now & 1) == 0 && !changes_.compare_exchange_strong(now, now | 1)) continue;
+    futex_wait(changes_, seen | 1);
+    now = changes_.load();
+  }
 }
 
 void Network::cancel() {

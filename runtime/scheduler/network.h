@@ -81,7 +81,7 @@ class Network {
   bool pop(void* const* out, std::uint8_t* present);
 
   // For a host that can do neither: waits until one of the two may go. `seen` is what `changes` was before it tried.
-  std::uint32_t changes() const { return changes_.load(); }
+  std::uint32_t changes() const { return changes_.load() & ~1u; }
   void wait(std::uint32_t seen);
   // All is done that the cycles so far allow, and no cycle is pushed meanwhile: once no row is left either, the state
   // may be looked at. Whoever waits hears when it becomes so; rows must be popped, or there may be no room to get
@@ -143,8 +143,8 @@ class Network {
   std::atomic<std::int64_t> settled_{0};  // all is done that so many cycles allow
   std::atomic<bool> closed_{false}, cancelled_{false};
   std::atomic<bool> gate_{false};  // no cycle goes in: a row waits until all is done that those so far allow
+  // Twice their number; 1 more if somebody sleeps until the next one: nobody else is to be woken.
   std::atomic<std::uint32_t> changes_{0};
-  std::atomic<std::uint32_t> sleepers_{0};
   std::int64_t segments_before_ = 0, longest_before_ = 0;  // of the state that it began with
   std::int64_t frontier_ = 0;                              // as it was last; of the popping thread
   std::int64_t announced_ = 0, first_unannounced_ = 0;     // cycles, time; of the pushing thread
