@@ -16,7 +16,7 @@ namespace rml {
 namespace {
 
 // What a hand-over from task to task costs, with its wake-ups (benchmarks/channels), is to be a few hundredths of it.
-constexpr double worth_a_task = 20'000;  // nanoseconds
+constexpr double worth_a_task = 5'000;  // nanoseconds
 
 class Partition {
  public:

@@ -14,8 +14,9 @@ namespace rml::rt {
 namespace {
 
 constexpr std::uint32_t host = UINT32_MAX;
-// About how long a task runs before others hear of it, and before others get its worker.
-constexpr std::int64_t note_after = 10'000, share = 200'000;  // nanoseconds
+// About how long a task runs before other tasks hear of it, the host does, and others get its worker. A host that
+// sleeps is woken by the system, which takes as long as many short instants.
+constexpr std::int64_t note_after = 10'000, tell_host_after = 100'000, share = 200'000;  // nanoseconds
 // … and the host's cycles are waited for.
 constexpr std::int64_t announce_after = 50'000;
 
@@ -80,7 +81,7 @@ struct Network::NetworkTask final : Task {
   }
   bool pending() const { return info.end != nullptr && at<std::uint8_t>(network.state_, info.pending) != 0; }
   std::int64_t length() const { return at<std::int64_t>(network.state_, info.length); }
-  void note();
+  void note(Note how);
   std::int64_t instants() const {
     return std::atomic_ref<std::int64_t>(at<std::int64_t>(network.state_, info.cycle)).load(std::memory_order_acquire);
   }
@@ -90,6 +91,8 @@ struct Network::NetworkTask final : Task {
   const std::uint32_t index;
   bool failed = false, begun = false;
   std::int64_t last_stamp = 0;
+  bool host_unaware = false;       // of something that has come
+  std::int64_t told_host = 0;      // when it was last, though there was more to do
   std::int64_t between_notes = 1;  // instants
   std::int64_t idle_since = 0;
   alignas(64) Waiting waits;
@@ -151,33 +154,41 @@ bool Network::NetworkTask::instant() {
 }
 
 // Tells those who wait for what has come, or gone.
-void Network::NetworkTask::note() {
+void Network::NetworkTask::note(Note how) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (std::uint32_t k = 0; k < info.n_writes; ++k) network.wake_readers(info.writes[k]);
-  for (std::uint32_t k = 0; k < info.n_ends; ++k) network.wake_readers(info.ends[k]);
-  for (std::uint32_t k = 0; k < info.n_reads; ++k) network.wake_writer(info.reads[k]);
-  if (network.out_.on.load(std::memory_order_relaxed) == waits_frontier) network.signal();
+  host_unaware = how == Note::tasks;
+  for (std::uint32_t k = 0; k < info.n_writes; ++k) network.wake_readers(info.writes[k], how);
+  for (std::uint32_t k = 0; k < info.n_ends; ++k) network.wake_readers(info.ends[k], how);
+  for (std::uint32_t k = 0; k < info.n_reads; ++k) network.wake_writer(info.reads[k], how);
+  if (how != Note::tasks && network.out_.on.load(std::memory_order_relaxed) == waits_frontier) network.signal();
 }
 
-// Short instants are told of several at a time: waking takes longer than they do.
+// Short instants are told of several at a time: waking takes longer than they do. What nobody has been told of yet is
+// told before the task waits.
 Task::Next Network::NetworkTask::run(unsigned worker) {
-  const std::int64_t begin = now();
-  std::int64_t last = begin;
   const auto trace = [&](Trace::State state, std::int64_t from, std::int64_t to, std::int64_t count) {
     if (network.trace_ != nullptr) network.trace_->record(worker, index, state, from, to, count);
   };
-  trace(Trace::waiting, idle_since, begin, 1);
+  const bool traced = network.trace_ != nullptr;
+  std::int64_t begin = 0, last = traced || between_notes == 1 ? now() : 0;  // 0: not known, clocks are slow
+  trace(Trace::waiting, idle_since, last, 1);
   while (!failed && !network.cancelled_.load(std::memory_order_relaxed)) {
     std::int64_t count = 0;
     while (count < between_notes && instant()) ++count;
-    const std::int64_t computed = network.trace_ != nullptr ? now() : 0;
-    if (count > 0) note();
-    const std::int64_t time = now();
-    if (count > 0) trace(Trace::computing, last, computed, count), trace(Trace::emitting, computed, time, count);
-    idle_since = time;
-    if (failed) trace(Trace::failed, time, time, 1);
-    if (count < between_notes) return Next::wait;
-    between_notes = std::clamp<std::int64_t>(count * note_after / std::max<std::int64_t>(time - last, 1), 1, 1024);
+    const bool waits = count < between_notes;
+    const std::int64_t time = !waits || traced ? now() : 0;
+    const Note how = waits ? Note::last : time - told_host > tell_host_after ? Note::all : Note::tasks;
+    if (count > 0 || host_unaware) note(how);
+    if (traced) {
+      idle_since = now();
+      if (count > 0) trace(Trace::computing, last, time, count), trace(Trace::emitting, time, idle_since, count);
+      if (failed) trace(Trace::failed, idle_since, idle_since, 1);
+    }
+    if (waits) return Next::wait;
+    if (last != 0)
+      between_notes = std::clamp<std::int64_t>(count * note_after / std::max<std::int64_t>(time - last, 1), 1, 1024);
+    if (begin == 0) begin = time;
+    if (how != Note::tasks) told_host = time;
     last = time;
     if (time - begin > share) return Next::again;
   }
@@ -239,21 +250,25 @@ Network::~Network() {
   for (NetworkRing& ring : rings_) ring.release(header());
 }
 
-void Network::wake_readers(std::uint32_t queue) {
+void Network::wake(NetworkTask& task, Note how) {
+  how == Note::last ? scheduler_->wake_next(task) : scheduler_->wake(task);
+}
+
+void Network::wake_readers(std::uint32_t queue, Note how) {
   const rml_queue& info = network_.queues[queue];
   const auto code = static_cast<std::int32_t>(queue + 1);
   for (std::uint32_t r = 0; r < program_.memories[info.memory].count; ++r) {
     if (info.readers[r] == host) {
-      if (out_.on.load(std::memory_order_relaxed) == code) signal();
+      if (how != Note::tasks && out_.on.load(std::memory_order_relaxed) == code) signal();
     } else if (NetworkTask& reader = *tasks_[info.readers[r]];
                reader.waits.on.load(std::memory_order_relaxed) == code) {
-      scheduler_->wake(reader);
+      wake(reader, how);
     }
   }
 }
 
 // When half of the ring is free: otherwise the two would take turns for every element.
-void Network::wake_writer(std::uint32_t queue) {
+void Network::wake_writer(std::uint32_t queue, Note how) {
   const auto waits = [&](const Waiting& w) {
     return w.on.load(std::memory_order_relaxed) == waits_room && w.room.load(std::memory_order_relaxed) == queue &&
            rings_[queue].waiting() <= static_cast<std::int64_t>(rings_[queue].limit() / 2);
@@ -262,7 +277,7 @@ void Network::wake_writer(std::uint32_t queue) {
   if (writer == host) {
     if (waits(in_)) signal();
   } else if (NetworkTask& task = *tasks_[writer]; waits(task.waits)) {
-    scheduler_->wake(task);
+    wake(task, how);
   }
 }
 
@@ -350,7 +365,7 @@ void Network::quiet() {
     if (task != nullptr) scheduler_->wake(*task);
     changed = changed || task == nullptr;
   }
-  for (const std::uint32_t q : raised) wake_writer(q);
+  for (const std::uint32_t q : raised) wake_writer(q, Note::all);
   if (changed || !raised.empty()) signal();
 }
 
@@ -393,7 +408,7 @@ void Network::announce() {
   if (announced_ == header().pushed) return;
   announced_ = header().pushed;
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (std::uint32_t k = 0; k < network_.n_inputs; ++k) wake_readers(network_.inputs[k]);
+  for (std::uint32_t k = 0; k < network_.n_inputs; ++k) wake_readers(network_.inputs[k], Note::all);
   for (const std::uint32_t t : paced_)
     if (tasks_[t]->waits.on.load(std::memory_order_relaxed) == RML_WAITS_CYCLE) scheduler_->wake(*tasks_[t]);
   if (out_.on.load(std::memory_order_relaxed) == RML_WAITS_CYCLE) signal();
@@ -459,7 +474,7 @@ Network::Row Network::try_pop(void* const* out, std::uint8_t* present) {
   if (!there) return over ? Row::ended : Row::none;
   program_.pop(state_, out, present);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (std::uint32_t k = 0; k < network_.n_outputs; ++k) wake_writer(network_.outputs[k]);
+  for (std::uint32_t k = 0; k < network_.n_outputs; ++k) wake_writer(network_.outputs[k], Note::all);
   return Row::there;
 }
 

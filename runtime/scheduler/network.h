@@ -123,8 +123,11 @@ class Network {
   bool may_run(std::int64_t stamp, std::uint32_t task) const;
   bool may_go_out(std::int64_t key, std::int64_t row);
   std::int64_t frontier() const;
-  void wake_readers(std::uint32_t queue);
-  void wake_writer(std::uint32_t queue);
+  // Who is told of what has come or gone; `last`: all, by a task that waits then.
+  enum class Note : std::uint8_t { tasks, all, last };
+  void wake(NetworkTask& task, Note how);
+  void wake_readers(std::uint32_t queue, Note how);
+  void wake_writer(std::uint32_t queue, Note how);
 
   const rml_program& program_;
   const rml_network& network_;

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace rml::rt {
@@ -27,8 +28,11 @@ namespace {
 struct Here {
   const void* scheduler = nullptr;
   unsigned worker = 0;
+  Task* next = nullptr;  // queued, but in no queue
 };
 thread_local Here here;
+
+constexpr int most_in_a_row = 16;  // before others have their turn
 }  // namespace
 
 Scheduler::Scheduler(unsigned workers, std::function<void()> when_quiet) : pool_(std::make_unique<Pool>()) {
@@ -66,19 +70,32 @@ void Scheduler::enqueue(Task& task) {
   if (!queued) throw std::bad_alloc();
 }
 
-void Scheduler::wake(Task& task) {
+// Whether the caller is to put it into a queue.
+bool Scheduler::queues(Task& task) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::uint8_t phase = task.phase_.load(std::memory_order_relaxed);
   for (;;) {
-    if (phase == Task::queued || phase == Task::running_again) return;
+    if (phase == Task::queued || phase == Task::running_again) return false;
     if (phase == Task::running) {
-      if (task.phase_.compare_exchange_weak(phase, Task::running_again)) return;
+      if (task.phase_.compare_exchange_weak(phase, Task::running_again)) return false;
       continue;
     }
     enter();  // before it can be taken: it is not quiet in between
-    if (task.phase_.compare_exchange_strong(phase, Task::queued)) return enqueue(task);
+    if (task.phase_.compare_exchange_strong(phase, Task::queued)) return true;
     leave();
   }
+}
+
+void Scheduler::wake(Task& task) {
+  if (queues(task)) enqueue(task);
+}
+
+void Scheduler::wake_next(Task& task) {
+  if (!queues(task)) return;
+  if (here.scheduler == this && here.next == nullptr)
+    here.next = &task;
+  else
+    enqueue(task);
 }
 
 void Scheduler::enter() { pool_->active.fetch_add(1); }
@@ -90,12 +107,16 @@ void Scheduler::leave() {
 bool Scheduler::quiet() const { return pool_->active.load() == 0; }
 
 void Scheduler::work(unsigned worker) {
-  here = {this, worker};
+  here = {this, worker, nullptr};
   moodycamel::ConsumerToken others(pool_->ready);
-  for (;;) {
-    Task* task = nullptr;
-    pool_->ready.wait_dequeue(others, task);
-    if (task == nullptr) return;
+  for (int in_a_row = 0;;) {
+    Task* task = std::exchange(here.next, nullptr);
+    if (task != nullptr && ++in_a_row > most_in_a_row) enqueue(*std::exchange(task, nullptr));
+    if (task == nullptr) {
+      in_a_row = 0;
+      pool_->ready.wait_dequeue(others, task);
+      if (task == nullptr) return;
+    }
     task->phase_.exchange(Task::running);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     std::uint8_t phase = Task::running;
@@ -103,7 +124,10 @@ void Scheduler::work(unsigned worker) {
       leave();
     } else {
       task->phase_.store(Task::queued);
-      enqueue(*task);
+      if (here.next == nullptr && pool_->ready.size_approx() == 0)
+        here.next = task;
+      else
+        enqueue(*task);
     }
   }
 }

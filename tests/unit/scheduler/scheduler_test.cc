@@ -124,6 +124,51 @@ TEST(scheduler, again_lets_the_others_go_first) {
   EXPECT_EQ(order, "abaa");
 }
 
+TEST(scheduler, a_task_woken_next_goes_before_the_others) {
+  Quiet quiet;
+  Scheduler scheduler(1, std::ref(quiet));
+  std::string order;
+  Call b([&] { order += 'b'; }), c([&] { order += 'c'; }), d([&] { order += 'd'; });
+  Call a([&] {
+    order += 'a';
+    scheduler.wake(b);
+    scheduler.wake_next(c);
+    scheduler.wake_next(d);  // one can be the next
+  });
+  scheduler.wake(a);
+  quiet.wait_for(1);
+  EXPECT_EQ(order, "acbd");
+}
+
+TEST(scheduler, two_that_wake_each_other_do_not_keep_the_others_from_running) {
+  Quiet quiet;
+  Scheduler scheduler(1, std::ref(quiet));
+  int turns = 0, turns_before = 0;
+  Call* other = nullptr;
+  Call c([&] { turns_before = turns; });
+  Call a([&] {
+    if (++turns == 1) scheduler.wake(c);
+    if (turns < 1000) scheduler.wake_next(*other);
+  });
+  Call b([&] { scheduler.wake_next(a); });
+  other = &b;
+  scheduler.wake(a);
+  quiet.wait_for(1);
+  EXPECT_EQ(turns, 1000);
+  EXPECT_GT(turns_before, 0);
+  EXPECT_LT(turns_before, 50);
+}
+
+TEST(scheduler, a_thread_that_is_no_worker_may_wake_a_next_one) {
+  Quiet quiet;
+  Scheduler scheduler(1, std::ref(quiet));
+  std::atomic<int> runs{0};
+  Call task([&] { ++runs; });
+  scheduler.wake_next(task);
+  quiet.wait_for(1);
+  EXPECT_EQ(runs, 1);
+}
+
 // A storm: what is counted before a wake-up is seen by a run, whatever the task is doing at that moment.
 TEST(scheduler, no_wake_up_is_lost) {
   constexpr int threads = 4, wakes = rml::test::sanitized ? 20'000 : 200'000;
