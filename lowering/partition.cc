@@ -1,6 +1,6 @@
 // Atoms first: what has to stay together. They are put in an order in which everything comes after what it needs at
-// the same instant; then cut into units, in that order, so that units never need each other in a circle but through
-// a stream that is an instant behind:
+// the same instant, that of the unit as far as atoms allow: of two faults the same comes first. Then they are cut into
+// units, in that order, so that units never need each other in a circle but through a stream that is an instant behind:
 //
 //   h = 0 fby g;  a = w * h;  g = tanh(a + x)        {a}  {g, h}        h: 0, g, g, …
 #include "lowering/partition.h"
@@ -32,8 +32,14 @@ class Partition {
 
   void run() {
     s_.delayed.assign(core_.values.size(), false);
-    for (std::uint32_t u = 0, count = static_cast<std::uint32_t>(s_.units.size()); u < count; ++u)
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t u = 0, count = static_cast<std::uint32_t>(s_.units.size()); u < count; ++u) {
+      order.push_back(u);
+      auto part = static_cast<std::uint32_t>(s_.units.size());
       if (!s_.units[u].segmented) split(u);
+      for (; part < s_.units.size(); ++part) order.push_back(part);
+    }
+    reorder(order);
   }
 
  private:
@@ -86,7 +92,8 @@ class Partition {
     atoms_.clear();
     std::vector<ValueId> cut;
     std::map<ValueId, std::size_t> atom_led_by;
-    for (const ValueId v : s_.units[unit].values) {
+    const std::vector<ValueId> values = std::move(s_.units[unit].values);
+    for (const ValueId v : values) {
       if (is_cut(v)) {
         cut.push_back(v);
         continue;
@@ -98,7 +105,6 @@ class Partition {
     }
     for (const ValueId v : cut) s_.delayed[v.index] = true;
     const std::vector<std::size_t> order = sorted(unit);
-    s_.units[unit].values.clear();
     double taken = 0;
     bool first = true;
     std::uint32_t now = unit;
@@ -112,17 +118,26 @@ class Partition {
       }
       first = false;
       taken += time;
-      for (const ValueId v : atoms_[a]) place(v, now);
+      for (const ValueId v : atoms_[a]) s_.unit_of[v.index] = now;
     }
-    for (const ValueId v : cut) place(v, s_.unit_of[std::get<core::Fby>(core_[v].rhs).next.index]);
+    for (const ValueId v : cut) s_.unit_of[v.index] = s_.unit_of[std::get<core::Fby>(core_[v].rhs).next.index];
+    s_.units[unit].values.clear();
+    for (const ValueId v : values) s_.units[s_.unit_of[v.index]].values.push_back(v);
   }
 
-  void place(ValueId v, std::uint32_t unit) {
-    s_.unit_of[v.index] = unit;
-    s_.units[unit].values.push_back(v);
+  void reorder(const std::vector<std::uint32_t>& order) {
+    std::vector<ScheduledUnit> sorted;
+    std::vector<std::uint32_t> now(order.size());
+    for (const std::uint32_t u : order) {
+      now[u] = static_cast<std::uint32_t>(sorted.size());
+      sorted.push_back(std::move(s_.units[u]));
+    }
+    s_.units = std::move(sorted);
+    for (std::uint32_t& u : s_.unit_of)
+      if (u != Schedule::nowhere) u = now[u];
   }
 
-  // Of what is ready, what comes first in the program: neighbours there are neighbours here.
+  // Of what is ready, what comes first in the unit.
   std::vector<std::size_t> sorted(std::uint32_t unit) const {
     std::vector<std::vector<std::size_t>> users(atoms_.size());
     std::vector<std::size_t> missing(atoms_.size(), 0);

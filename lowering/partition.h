@@ -14,7 +14,7 @@ double estimate_nanoseconds(const Core&, ValueId);
 // long enough to be worth a hand-over. A recurrence is cut where it goes back to the next instant: the fby becomes a
 // stream with a first element (Schedule::delayed), handed out by the unit that computes what comes next. It is kept
 // whole where the first value is computed, or the memory keeps what it has (a parameter that nothing moves).
-// Before units are sorted.
+// Units and their values are sorted, before and after.
 void partition(Schedule&, const DependenceGraph&, const Components&, Grain);
 
 }  // namespace rml

@@ -103,11 +103,19 @@ class Scheduler {
       if (!place(c)) return std::nullopt;
     absorb(out_, graph_);
     split_units(out_, graph_);
-    if (grain_ == Grain::op || grain_ == Grain::stage) partition(out_, graph_, components_, grain_);
     drop_empty_units();
     sort_units();
     find_streams();
-    for (ScheduledUnit& u : out_.units) finish(u);
+    for (ScheduledUnit& u : out_.units) {
+      finish(u);
+      if (!u.segmented) order_values(u);
+    }
+    if (grain_ == Grain::op || grain_ == Grain::stage) {
+      partition(out_, graph_, components_, grain_);
+      drop_empty_units();
+      find_streams();
+      for (ScheduledUnit& u : out_.units) finish(u);
+    }
     out_.straight = grain_ == Grain::none && is_straight();
     add_zeros();
     return std::move(out_);
@@ -277,7 +285,7 @@ class Scheduler {
 
   // What goes from a unit to others, or out.
   void find_streams() {
-    stream_.resize(core_.values.size());
+    stream_.assign(core_.values.size(), false);
     for (std::size_t i = 0; i < core_.values.size(); ++i)
       for (const Dependence& e : graph_.of(ValueId{i})) {
         const ValueId source = out_.sources[e.on.index].value;
@@ -338,8 +346,8 @@ class Scheduler {
     const auto needed = [&](ValueId v) { return sampling.contains(v) ? std::vector<Literal>() : guards(v, u); };
     std::ranges::sort(u.operands, {},
                       [&](ValueId v) { return std::tuple(depth(core_[v].clock), needed(v).size(), v); });
+    u.needed.clear();
     for (ValueId v : u.operands) u.needed.push_back(needed(v));
-    if (!u.segmented) order_values(u);
   }
 
   // The conditions under which a unit looks at an operand that may come late. Only inputs and

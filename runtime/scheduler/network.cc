@@ -456,7 +456,7 @@ bool Network::may_go_out(std::int64_t key, std::int64_t row) {
   const std::int64_t stamp = stamp_of(key);
   const auto before_limit = [&] {
     const std::int64_t limit = limit_.load();
-    return limit == no_limit || (key < limit && row < stamp_of(limit));
+    return limit == no_limit || (key <= limit && row < stamp_of(limit));
   };
   if (stamp < frontier_) return before_limit();
   frontier_ = frontier();

@@ -79,6 +79,22 @@ class Networks(unittest.TestCase):
             got = subprocess.run([program], input=rows, capture_output=True, text=True, timeout=60)
             self.assertEqual((got.returncode, got.stdout, got.stderr), (1, want.stdout, want.stderr), grain)
 
+    def test_rows_that_came_before_the_fault_in_the_same_cycle(self):
+        self.write("late.rml", """
+            node main(end: bool, n: i32) -> (y: i32)
+              y = [5, 6, 7][n + 0 * backfill(n, end)];
+        """)
+        self.assert_same("end,n\nfalse,1\nfalse,2\nfalse,3\ntrue,0\n", "late.rml", told="cycle 2: index")
+
+    def test_of_two_faults_the_first(self):
+        self.write("two.rml", """
+            node main(on: bool, n: i32) -> (sampled: i32, y: i32)
+              at = [1, 2][n when on];
+              sampled = merge on (at) (0);
+              y = [3, 4][n];
+        """)
+        self.assert_same("on,n\ntrue,0\ntrue,5\n", "two.rml", told="cycle 1: index")
+
     def test_a_wrong_row_ends_the_run(self):
         self.write("divides.rml", DIVIDES)
         rows = "x\n" + "5\n" * 300 + "five\n" + "5\n" * 300
