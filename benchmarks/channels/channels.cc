@@ -10,6 +10,8 @@
 
 #include <readerwriterqueue/readerwriterqueue.h>
 
+#include "runtime/channel/fibers.h"
+#include "runtime/channel/go_group.h"
 #include "runtime/channel/ring.h"
 #include "runtime/channel/select.h"
 
@@ -29,16 +31,23 @@ void check(Value sum, Value expected) {
   if (sum != expected) std::exit(1);
 }
 
-void many_to_many(const std::string& name, std::size_t capacity, std::uint64_t pairs, std::uint64_t messages) {
+// On threads of the system, or on fibers of one.
+enum class On { threads, fibers };
+
+std::string prefix(On on) { return on == On::fibers ? "fibers/" : ""; }
+
+rml::GoGroup group(On on) { return rml::GoGroup(on == On::fibers ? rml::on_fibers() : nullptr, false); }
+
+void many_to_many(On on, const std::string& name, std::size_t capacity, std::uint64_t pairs, std::uint64_t messages) {
   const auto c = rml::make_channel<Value>(capacity);
   const std::uint64_t each = messages / pairs;
-  report(name, each * pairs, [&] {
-    std::vector<std::jthread> threads;
+  report(prefix(on) + name, each * pairs, [&] {
+    rml::GoGroup all = group(on);
     for (std::uint64_t p = 0; p < pairs; ++p) {
-      threads.emplace_back([&] {
+      all.go([&] {
         for (Value k = 0; k < each; ++k) c.send(Value(k));
       });
-      threads.emplace_back([&] {
+      all.go([&] {
         Value sum = 0;
         for (Value k = 0; k < each; ++k) sum += *c.recv();
         if (pairs == 1) check(sum, each * (each - 1) / 2);
@@ -47,10 +56,11 @@ void many_to_many(const std::string& name, std::size_t capacity, std::uint64_t p
   });
 }
 
-void ping_pong(std::uint64_t messages) {
+void ping_pong(On on, std::uint64_t messages) {
   const auto ping = rml::make_channel<Value>(), pong = rml::make_channel<Value>();
-  report("ping_pong", messages, [&] {
-    std::jthread other([&] {
+  report(prefix(on) + "ping_pong", messages, [&] {
+    rml::GoGroup other = group(on);
+    other.go([&] {
       for (const Value value : ping) pong.send(Value(value));
     });
     for (Value k = 0; k < messages; ++k) {
@@ -58,6 +68,23 @@ void ping_pong(std::uint64_t messages) {
       check(*pong.recv(), k);
     }
     ping.close();
+  });
+}
+
+// Two that send, one that takes what comes first.
+void select_of_senders(On on, std::uint64_t messages) {
+  const auto a = rml::make_channel<Value>(), b = rml::make_channel<Value>();
+  report(prefix(on) + "select_of_senders", messages, [&] {
+    rml::GoGroup senders = group(on);
+    for (const auto& c : {a, b}) {
+      senders.go([c, messages] {
+        for (Value k = 0; k < messages / 2; ++k) c.send(1);
+      });
+    }
+    Value sum = 0;
+    const auto add = [&](rml::Received<Value> value) { sum += *value; };
+    for (Value k = 0; k < messages; ++k) rml::select(rml::on_recv(a, add), rml::on_recv(b, add));
+    check(sum, messages);
   });
 }
 
@@ -159,12 +186,15 @@ int main(int argc, char** argv) {
   const std::uint64_t n = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
   one_thread(n);
   select_two_ready(n);
-  many_to_many("cap64/1:1", 64, 1, n);
-  many_to_many("cap64/4:4", 64, 4, n);
-  many_to_many("cap1024/1:1", 1024, 1, n);
-  many_to_many("cap1024/4:4", 1024, 4, n);
-  many_to_many("rendezvous/1:1", 0, 1, n / 10);
-  many_to_many("rendezvous/4:4", 0, 4, n / 10);
-  ping_pong(n / 10);
+  for (const On on : {On::threads, On::fibers}) {
+    many_to_many(on, "cap64/1:1", 64, 1, n);
+    many_to_many(on, "cap64/4:4", 64, 4, n);
+    many_to_many(on, "cap1024/1:1", 1024, 1, n);
+    many_to_many(on, "cap1024/4:4", 1024, 4, n);
+    many_to_many(on, "rendezvous/1:1", 0, 1, n / 10);
+    many_to_many(on, "rendezvous/4:4", 0, 4, n / 10);
+    ping_pong(on, n / 10);
+    select_of_senders(on, n / 10);
+  }
   rings(n);
 }

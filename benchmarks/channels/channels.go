@@ -91,6 +91,29 @@ func selectTwoReady(messages uint64) {
 	})
 }
 
+func selectOfSenders(messages uint64) {
+	a, b := make(chan uint64), make(chan uint64)
+	report("select_of_senders", messages, func() {
+		for _, c := range []chan uint64{a, b} {
+			go func(c chan uint64) {
+				for k := uint64(0); k < messages/2; k++ {
+					c <- 1
+				}
+			}(c)
+		}
+		sum := uint64(0)
+		for k := uint64(0); k < messages; k++ {
+			select {
+			case value := <-a:
+				sum += value
+			case value := <-b:
+				sum += value
+			}
+		}
+		check(sum, messages)
+	})
+}
+
 func main() {
 	n := uint64(1000000)
 	if len(os.Args) > 1 {
@@ -105,4 +128,5 @@ func main() {
 	manyToMany("rendezvous/1:1", 0, 1, n/10)
 	manyToMany("rendezvous/4:4", 0, 4, n/10)
 	pingPong(n / 10)
+	selectOfSenders(n / 10)
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Channels beside Go's, rings beside others': run.py [REPETITIONS [MESSAGES]]. Prints one table.
 
-Wants g++, go, libreaderwriterqueue-dev and libboost-dev. All programs in turn, so that other work on the machine
+Wants g++, go, libreaderwriterqueue-dev, libboost-dev and libboost-context-dev. All programs in turn, so that other work on the machine
 meets all of them; what counts is each line's fastest repetition."""
 
 import pathlib
@@ -18,7 +18,7 @@ MESSAGES = sys.argv[2] if len(sys.argv) > 2 else "1000000"
 def build(folder):
     ours, go = folder / "ours", folder / "go"
     library = sorted((ROOT / "runtime/channel").glob("*.cc"))
-    subprocess.run(["g++", "-std=c++20", "-O2", f"-I{ROOT}", HERE / "channels.cc", *library, "-pthread", "-o", ours], check=True)
+    subprocess.run(["g++", "-std=c++20", "-O2", f"-I{ROOT}", HERE / "channels.cc", *library, "-pthread", "-lboost_context", "-o", ours], check=True)
     subprocess.run(["go", "build", "-o", go, HERE / "channels.go"], check=True)
     return {"ours": ours, "go": go}
 
@@ -33,13 +33,15 @@ def main():
                 for line in done.stdout.splitlines():
                     case, value = line.split()
                     best[name][case] = min(float(value), best[name].get(case, float("inf")))
-    print(f"| {'ns per message':18} |   ours |     Go | Go / ours |\n|---|---|---|---|")
+    print("| ns per message | fibers | Go / fibers | threads | Go / threads | Go |\n|---|---|---|---|---|---|")
     for case, go in best["go"].items():
-        ours = best["ours"][case]
-        print(f"| {case:18} | {ours:6.1f} | {go:6.1f} | {go / ours:9.2f} |")
+        fibers, threads = best["ours"].get("fibers/" + case), best["ours"][case]
+        first = f"{fibers:.1f} | {go / fibers:.2f}" if fibers else "|"
+        print(f"| {case} | {first} | {threads:.1f} | {go / threads:.2f} | {go:.1f} |")
+    print("\n| ring | ns per message | M/s |\n|---|---|---|")
     for case, value in best["ours"].items():
-        if case not in best["go"]:
-            print(f"| {case:18} | {value:6.2f} |        | {1000 / value:6.0f} M/s |")
+        if case.startswith("ring/"):
+            print(f"| {case.removeprefix('ring/')} | {value:.2f} | {1000 / value:.0f} |")
 
 
 main()

@@ -8,35 +8,37 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <thread>
 
 namespace rml::channels {
 
+// Its holder may have lost its processor; and if this thread keeps it from getting one, sleeping helps.
 void Lock::wait() {
-  if (several_processors()) {
-    for (int k = 0; k < 100; ++k) {
-      std::uint32_t expected = 0;
-      if (word_.load(std::memory_order_relaxed) == 0 &&
-          word_.compare_exchange_weak(expected, 1, std::memory_order_acquire)) {
-        return;
-      }
+  constexpr int looks = 100, yields = 100;
+  for (int k = several_processors() ? 0 : looks;; ++k) {
+    if (!held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire)) return;
+    if (k < looks) {
       relax();
+    } else if (k < looks + yields) {
+      sched_yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }
-  while (word_.exchange(2, std::memory_order_acquire) != 0) futex_wait(word_, 2);
 }
 
 void NodeQueue::add(Node& node) {
   node.before = last_, node.after = nullptr, node.queued = true;
   (last_ == nullptr ? first_ : last_->after) = &node;
   last_ = &node;
-  count_.fetch_add(1, std::memory_order_seq_cst);
+  change_count(1);
 }
 
 void NodeQueue::remove(Node& node) {
   (node.before == nullptr ? first_ : node.before->after) = node.after;
   (node.after == nullptr ? last_ : node.after->before) = node.before;
   node.queued = false;
-  count_.fetch_sub(1, std::memory_order_seq_cst);
+  change_count(UINT32_MAX);
 }
 
 namespace {
@@ -58,7 +60,9 @@ Core::Core(const ElementType& type, std::size_t capacity, std::string_view name)
       offset_(std::max(sizeof(std::uint64_t), type.align)),
       stride_(rounded(offset_ + type.size, std::max(sizeof(std::uint64_t), type.align))),
       cell_align_(std::max(alignof(std::uint64_t), type.align)),
-      name_(name) {
+      name_(name),
+      senders_(capacity != 0),
+      receivers_(capacity != 0) {
   if (capacity == 0) return;
   cells_ = static_cast<std::byte*>(::operator new((mask_ + 1) * stride_, std::align_val_t(cell_align_)));
   for (std::size_t k = 0; k <= mask_; ++k) new (cells_ + k * stride_) std::atomic<std::uint64_t>(k);
@@ -164,7 +168,7 @@ Outcome Core::meet(const Case& c, Wakes& wakes) {
   if (closed()) return Outcome::closed;
   NodeQueue& others = queue_of(!c.sends);
   while (Node* const other = others.front()) {
-    if (!other->sleeper->reserve()) {
+    if (!reserve(*other)) {
       others.remove(*other);
       continue;
     }
@@ -186,7 +190,7 @@ Outcome Core::poll(const Case& c, Wakes& wakes) {
 
 // What was not ready when it was polled may be so now, if it needs no lock.
 void Core::enqueue(Node& node, Wakes& wakes) {
-  blocked_.fetch_add(1, std::memory_order_relaxed);
+  if (node.shared) blocked_.fetch_add(1, std::memory_order_relaxed);
   queue_of(node.sends).add(node);
   if (buffered()) settle(wakes);
 }
@@ -199,8 +203,9 @@ void Core::dequeue(Node& node) {
 void Core::finish(Node& node, Outcome outcome, Wakes& wakes) {
   Sleeper& sleeper = *node.sleeper;
   const std::uint32_t index = node.index;
+  const bool shared = node.shared;
   queue_of(node.sends).remove(node);
-  sleeper.finish(index, outcome, wakes);
+  shared ? sleeper.finish(index, outcome, wakes) : sleeper.finish_alone(outcome, wakes);
 }
 
 // Gives receivers what there is, senders what room there is, and both the news of a close.
@@ -214,13 +219,13 @@ void Core::settle(Wakes& wakes) {
 bool Core::settle_receivers(Wakes& wakes) {
   bool any = false;
   while (Node* const node = receivers_.front()) {
-    if (!node->sleeper->reserve()) {
+    if (!reserve(*node)) {
       receivers_.remove(*node);
       continue;
     }
     const Outcome outcome = buffered() ? pop_into(node->slot) : closed() ? Outcome::closed : Outcome::not_ready;
     if (outcome == Outcome::not_ready) {
-      node->sleeper->give_up();
+      give_up(*node);
       return any;
     }
     finish(*node, outcome, wakes);
@@ -232,13 +237,13 @@ bool Core::settle_receivers(Wakes& wakes) {
 bool Core::settle_senders(Wakes& wakes) {
   bool any = false;
   while (Node* const node = senders_.front()) {
-    if (!node->sleeper->reserve()) {
+    if (!reserve(*node)) {
       senders_.remove(*node);
       continue;
     }
     const Outcome outcome = buffered() ? push_from(node->slot) : closed() ? Outcome::closed : Outcome::not_ready;
     if (outcome == Outcome::not_ready) {
-      node->sleeper->give_up();
+      give_up(*node);
       return any;
     }
     finish(*node, outcome, wakes);

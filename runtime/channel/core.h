@@ -11,11 +11,13 @@
 // of the channels, holding the locks of all of them, in the order of their addresses. All its nodes belong to one
 // Sleeper, whose states are
 //
-//     spinning -> sleeping      by its owner, before it sleeps in the kernel
+//     spinning -> sleeping      by its owner, before it sleeps in the kernel; one that shares its thread (a Runner)
+//                               begins as sleeping, and waits until it is told, whatever comes first
 //     either   -> reserved      by one thread that may have something for it, for a few instructions
 //     reserved -> as before     it had nothing after all: another receiver was faster
 //              -> done          the element has been moved, or the wait is over: closed, timed out, stopped, deadlock
 //
+// A sleeper that only one channel can end (one case, no stop, no deadline) need not be reserved: the lock is enough.
 // Who reserves a sleeper holds no other one, and waits for nothing but a cell. So a sleeper gets at most one thing, of
 // one channel; nobody else's frame is looked at after `done`.
 //
@@ -98,6 +100,7 @@ struct Node {
   Node *before = nullptr, *after = nullptr;
   std::uint32_t index = 0;
   bool sends = false, queued = false;
+  bool shared = true;  // others than this channel may end its wait: its call looks at the channel once more
 };
 
 struct Patience {
@@ -130,27 +133,54 @@ class ThreadWatch {
   virtual void runs() = 0;
   virtual std::string report() = 0;  // after Outcome::deadlock
 
-  static ThreadWatch*& of_this_thread();
+  static ThreadWatch*& of_this_thread() { return here_; }
+
+ private:
+  static inline constinit thread_local ThreadWatch* here_ = nullptr;
 };
 
-// Wakes that are due when locks have been given back. Only addresses: the sleepers may be gone.
+// Of a caller that is no thread by itself: see fibers.h. The thread goes on with others while it waits.
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  // By the caller: returns when it has been told that the sleeper is done. In time, it ends the wait itself.
+  virtual void park(Sleeper&, Deadline) = 0;
+  // By any thread, once for each sleeper, when that is done.
+  virtual void unpark() = 0;
+
+  static Runner*& of_this_thread() { return here_; }
+
+ private:
+  static inline constinit thread_local Runner* here_ = nullptr;
+};
+
+// Wakes that are due when locks have been given back. Only addresses: sleepers of threads may be gone.
 class Wakes {
  public:
   Wakes() = default;
   Wakes(const Wakes&) = delete;
   Wakes& operator=(const Wakes&) = delete;
   ~Wakes() { flush(); }
-  void add(const std::atomic<std::uint32_t>* word) {
+  void add(const std::atomic<std::uint32_t>* word, Runner* runner) {
     if (count_ == most) flush();
-    words_[count_++] = word;
+    wakes_[count_++] = {word, runner};
   }
   void flush() {
-    while (count_ > 0) futex_wake(words_[--count_], 1);
+    while (count_ > 0) {
+      const auto [word, runner] = wakes_[--count_];
+      if (runner != nullptr)
+        runner->unpark();
+      else
+        futex_wake(word, 1);
+    }
   }
 
  private:
   static constexpr std::size_t most = 16;
-  const std::atomic<std::uint32_t>* words_[most];
+  struct {
+    const std::atomic<std::uint32_t>* word;
+    Runner* runner;
+  } wakes_[most];
   std::size_t count_ = 0;
 };
 
@@ -160,35 +190,37 @@ struct Sleeper {
   bool reserve();  // false: it is done
   void give_up();  // what was reserved
   void finish(std::uint32_t index, Outcome outcome, Wakes& wakes);
-  void block(const Patience& patience, int spins);
+  void finish_alone(Outcome outcome, Wakes& wakes);  // by the only one that can
+  void block(const Patience& patience, bool looks_out);
+  void end(Outcome outcome);  // unless it is done
   bool is_done() const { return state.load(std::memory_order_acquire) == done; }
 
-  std::atomic<std::uint32_t> state{spinning};
+  Runner* const runner = Runner::of_this_thread();
+  std::atomic<std::uint32_t> state{runner == nullptr ? spinning : sleeping};
   std::uint32_t was = spinning;  // before it was reserved
   std::uint32_t chosen = 0;
   Outcome outcome = Outcome::not_ready;
   ThreadWatch* watch = nullptr;
 };
 
+// Held for some instructions only. Who finds it held looks again, more and more seldom: giving it back is a mere store.
 class Lock {
  public:
   void lock() {
-    std::uint32_t expected = 0;
-    if (!word_.compare_exchange_strong(expected, 1, std::memory_order_acquire)) wait();
+    if (held_.exchange(true, std::memory_order_acquire)) wait();
   }
-  // The lock may be gone once it is free; its address is all that is used then.
-  void unlock() {
-    const auto* const word = &word_;
-    if (word_.exchange(0, std::memory_order_release) == 2) futex_wake(word, 1);
-  }
+  // The lock may be gone once it is free.
+  void unlock() { held_.store(false, std::memory_order_release); }
 
  private:
   void wait();
-  std::atomic<std::uint32_t> word_{0};  // 0 free, 1 held, 2 held and others sleep
+  std::atomic<bool> held_{false};
 };
 
 class NodeQueue {
  public:
+  // Without one that looks at the count while it holds no lock, changing it is cheap.
+  explicit NodeQueue(bool looked_at) : looked_at_(looked_at) {}
   Node* front() const { return first_; }
   void add(Node&);
   void remove(Node&);
@@ -196,8 +228,16 @@ class NodeQueue {
   std::uint32_t count() const { return count_.load(std::memory_order_seq_cst); }
 
  private:
+  void change_count(std::uint32_t by) {
+    if (looked_at_)
+      count_.fetch_add(by, std::memory_order_seq_cst);
+    else
+      count_.store(count_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+
   Node *first_ = nullptr, *last_ = nullptr;
   std::atomic<std::uint32_t> count_{0};
+  const bool looked_at_;
 };
 
 // Lives as long as it has references; made by `make`.
@@ -275,6 +315,10 @@ class Core {
   bool settle_receivers(Wakes&);
   bool settle_senders(Wakes&);
   void settle_others();
+  static bool reserve(Node& node) { return !node.shared || node.sleeper->reserve(); }
+  static void give_up(Node& node) {
+    if (node.shared) node.sleeper->give_up();
+  }
   void finish(Node&, Outcome, Wakes&);
   NodeQueue& queue_of(bool sends) { return sends ? senders_ : receivers_; }
 
@@ -293,7 +337,7 @@ class Core {
   alignas(apart) NodeQueue senders_;                   // changed under the lock
   NodeQueue receivers_;
   alignas(apart) Lock lock_;
-  std::atomic<std::uint32_t> blocked_{0};  // nodes whose calls have not left; `ending`
+  std::atomic<std::uint32_t> blocked_{0};  // shared nodes whose calls have not left; `ending`
   std::atomic<std::size_t> references_{1};
 };
 

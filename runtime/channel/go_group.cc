@@ -83,7 +83,8 @@ bool GoGroup::detects_by_default() {
   return detects;
 }
 
-GoGroup::GoGroup(bool detect_deadlocks) : detects_(detect_deadlocks) {
+GoGroup::GoGroup(std::unique_ptr<Executor> executor, bool detect_deadlocks)
+    : detects_(detect_deadlocks), executor_(std::move(executor)) {
   members_.push_back(std::make_unique<Member>(*this, "main"));
   if (!detects_) return;
   before_ = std::exchange(ThreadWatch::of_this_thread(), members_.front().get());
@@ -101,12 +102,16 @@ void GoGroup::start(std::string name, std::function<void()> work) {
   Member& member = *members_.back();
   counts_.fetch_add(one_alive);
   try {
-    member.thread = std::thread([this, &member, work = std::move(work)]() mutable {
+    auto all = [this, &member, work = std::move(work)]() mutable {
       run(member, work);
       work = nullptr;
       counts_.fetch_sub(one_alive);
       check();
-    });
+    };
+    if (executor_)
+      executor_->start(std::move(all));
+    else
+      member.thread = std::thread(std::move(all));
   } catch (...) {
     counts_.fetch_sub(one_alive);
     members_.pop_back();
@@ -131,7 +136,8 @@ void GoGroup::run(Member& member, const std::function<void()>& work) {
 void GoGroup::wait_for_all() {
   counts_.fetch_sub(one_alive);
   check();
-  for (;;) {
+  if (executor_) executor_->wait();
+  while (!executor_) {
     std::thread thread;
     {
       const std::lock_guard guard(mutex_);

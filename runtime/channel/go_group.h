@@ -37,8 +37,17 @@ class GoGroup {
     std::exception_ptr error;
   };
 
+  // Runs functions side by side in another way than by threads: see fibers.h.
+  class Executor {
+   public:
+    virtual ~Executor() = default;
+    virtual void start(std::function<void()> work) = 0;
+    virtual void wait() = 0;  // until all have ended
+  };
+
   static bool detects_by_default();
-  explicit GoGroup(bool detect_deadlocks = detects_by_default());
+  explicit GoGroup(bool detect_deadlocks = detects_by_default()) : GoGroup(nullptr, detect_deadlocks) {}
+  explicit GoGroup(std::unique_ptr<Executor> executor, bool detect_deadlocks = detects_by_default());
   ~GoGroup();  // waits for all
   GoGroup(const GoGroup&) = delete;
   GoGroup& operator=(const GoGroup&) = delete;
@@ -91,6 +100,7 @@ class GoGroup {
   std::size_t joined_ = 1;
   std::vector<Failure> failures_;
   channels::ThreadWatch* before_ = nullptr;
+  const std::unique_ptr<Executor> executor_;  // null: threads
 };
 
 }  // namespace rml

@@ -2,20 +2,41 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "runtime/channel/core.h"
 
 namespace rml::channels {
 
-// How long to look out before sleeping, in pauses of the processor: a few microseconds, since on a machine with other
-// work the one that is waited for may need this processor.
-constexpr int spins_of_buffered = 60, spins_of_rendezvous = 100;
+namespace {
 
-ThreadWatch*& ThreadWatch::of_this_thread() {
-  thread_local ThreadWatch* watch = nullptr;
-  return watch;
+// How long a thread looks out before it sleeps, in pauses of the processor: as long as it was worth it. Two threads
+// that both run hand over within a microsecond; one that is asleep needs many of them to wake up, and if the other one
+// has gone to sleep by then, they wake each other for each message. So who has given up looks out for longer than a
+// wake-up takes now and then, and finds out that it is worth it again. Where others have the processors it is not, and
+// most waits look out for a moment only.
+class LookOut {
+ public:
+  int pauses() {
+    if (!several_processors() || Runner::of_this_thread() != nullptr) return 0;
+    return pauses_ > least || ++waits_ % seldom != 0 ? pauses_ : most;
+  }
+  void ends(bool in_time) { pauses_ = in_time ? std::min(2 * pauses_, most) : std::max(pauses_ / 2, least); }
+
+ private:
+  static constexpr int least = 25, most = 800;
+  static constexpr unsigned seldom = 16;
+  int pauses_ = 200;
+  unsigned waits_ = 0;
+};
+
+LookOut& look_out() {
+  constinit thread_local LookOut mine;
+  return mine;
 }
+
+}  // namespace
 
 bool Sleeper::reserve() {
   for (std::uint32_t seen = state.load(std::memory_order_relaxed), tries = 0;;) {
@@ -41,22 +62,40 @@ void Sleeper::finish(std::uint32_t index, Outcome result, Wakes& wakes) {
   if (watch != nullptr) watch->runs();
   const bool asleep = was == sleeping;
   const auto* const word = &state;
+  Runner* const of = runner;
   state.store(done, std::memory_order_release);
-  if (asleep) wakes.add(word);
+  if (asleep) wakes.add(word, of);
+}
+
+void Sleeper::finish_alone(Outcome result, Wakes& wakes) {
+  outcome = result;
+  const auto* const word = &state;
+  Runner* const of = runner;
+  bool asleep = true;
+  if (of != nullptr)
+    state.store(done, std::memory_order_release);
+  else
+    asleep = state.exchange(done, std::memory_order_acq_rel) == sleeping;
+  if (asleep) wakes.add(word, of);
+}
+
+void Sleeper::end(Outcome result) {
+  Wakes wakes;
+  if (reserve()) finish(0, result, wakes);
 }
 
 // A stop and the deadline are like the others who end the wait: they reserve it first.
-void Sleeper::block(const Patience& patience, int spins) {
-  for (int k = 0; k < spins; ++k) {
-    if (is_done()) return;
-    relax();
+void Sleeper::block(const Patience& patience, bool looks_out) {
+  if (looks_out) {
+    const int pauses = look_out().pauses();
+    for (int k = 0; k < pauses && !is_done(); ++k) relax();
+    if (pauses > 0) look_out().ends(is_done());
+    if (runner == nullptr && is_done()) return;
   }
-  const auto end = [this](Outcome result) {
-    Wakes wakes;
-    if (reserve()) finish(0, result, wakes);
-  };
-  const auto on_stop = [&end] { end(Outcome::stopped); };
-  const std::stop_callback<decltype(on_stop)> callback(patience.stop, on_stop);
+  const auto on_stop = [this] { end(Outcome::stopped); };
+  std::optional<std::stop_callback<decltype(on_stop)>> callback;
+  if (patience.stop.stop_possible()) callback.emplace(patience.stop, on_stop);
+  if (runner != nullptr) return runner->park(*this, patience.deadline);
   for (;;) {
     std::uint32_t seen = state.load(std::memory_order_acquire);
     if (seen == done) return;
@@ -120,6 +159,20 @@ Chosen at_once(std::span<const Case> cases) {
   return {0, Outcome::not_ready};
 }
 
+// At least one look; more, if it waits.
+template <typename Look>
+Chosen look_for_a_while(bool waits, Look look) {
+  Chosen chosen = look();
+  if (chosen.outcome != Outcome::not_ready || !waits) return chosen;
+  const int pauses = look_out().pauses();
+  for (int k = 0; k < pauses && chosen.outcome == Outcome::not_ready; ++k) {
+    relax();
+    chosen = look();
+  }
+  if (pauses > 0) look_out().ends(chosen.outcome != Outcome::not_ready);
+  return chosen;
+}
+
 // One wait: all its state. Cases without a channel are left out from the beginning.
 class Waiting {
  public:
@@ -145,8 +198,7 @@ class Waiting {
     Sleeper sleeper;
     if (const Chosen chosen = enqueue(sleeper); chosen.outcome != Outcome::not_ready) return chosen;
     if (sleeper.watch != nullptr) sleeper.watch->check();
-    const bool spins = !buffered_ && several_processors();
-    sleeper.block(patience_, spins ? spins_of_rendezvous : 0);
+    sleeper.block(patience_, !buffered_);
     return after(sleeper);
   }
 
@@ -165,15 +217,13 @@ class Waiting {
   // All have buffers: nobody need be kept out to look at them. For a while, if it is to wait.
   Chosen without_locks() {
     if (!buffered_ || order_.all().empty()) return {0, Outcome::not_ready};
-    const int spins = patience_.waits && several_processors() ? spins_of_buffered : 1;
-    for (int k = 0; k < spins; ++k) {
+    return look_for_a_while(patience_.waits, [this]() -> Chosen {
       for (const std::size_t index : order_.all()) {
         const Outcome outcome = cases_[index].core->quick(cases_[index]);
         if (outcome != Outcome::not_ready) return {index, outcome};
       }
-      if (k + 1 < spins) relax();
-    }
-    return {0, Outcome::not_ready};
+      return {0, Outcome::not_ready};
+    });
   }
 
   // In the order of addresses, each once.
@@ -236,7 +286,7 @@ class Waiting {
       const Case& c = cases_[k];
       if (c.core == nullptr) continue;
       Node& node = nodes[n++];
-      node = {c.core, &sleeper, c.slot, nullptr, nullptr, static_cast<std::uint32_t>(k), c.sends, false};
+      node = {c.core, &sleeper, c.slot, nullptr, nullptr, static_cast<std::uint32_t>(k), c.sends};
       c.core->enqueue(node, wakes);
     }
     const bool done = sleeper.is_done();
@@ -247,7 +297,7 @@ class Waiting {
     }
     unlock_all();
     wakes.flush();
-    return done ? after(sleeper) : Chosen{0, Outcome::not_ready};
+    return done && sleeper.runner == nullptr ? after(sleeper) : Chosen{0, Outcome::not_ready};
   }
 
   // What the one that ended the wait took out of its queue needs no look.
@@ -270,9 +320,48 @@ class Waiting {
   bool buffered_ = true;
 };
 
+// A send or a receive: the same as Waiting with less to do.
+Chosen wait_for_one(const Case& c, const Patience& patience) {
+  Core& core = *c.core;
+  if (core.buffered()) {
+    const Chosen chosen = look_for_a_while(true, [&] { return Chosen{0, core.quick(c)}; });
+    if (chosen.outcome != Outcome::not_ready) return chosen;
+  }
+  Wakes wakes;
+  core.lock().lock();
+  const Outcome outcome = core.poll(c, wakes);
+  if (outcome != Outcome::not_ready) {
+    core.lock().unlock();
+    return {0, outcome};
+  }
+  Sleeper sleeper;
+  ThreadWatch* const watch = patience.deadline == no_deadline ? ThreadWatch::of_this_thread() : nullptr;
+  const bool shared = watch != nullptr || patience.deadline != no_deadline || patience.stop.stop_possible();
+  Node node{&core, &sleeper, c.slot, nullptr, nullptr, 0, c.sends, false, shared};
+  core.enqueue(node, wakes);
+  const bool done = sleeper.is_done();
+  if (!done && watch != nullptr) {
+    sleeper.watch = watch;
+    watch->blocks(sleeper, {&node, 1}, patience.stop);
+  }
+  core.lock().unlock();
+  wakes.flush();
+  if (!done || sleeper.runner != nullptr) {
+    if (sleeper.watch != nullptr) sleeper.watch->check();
+    sleeper.block(patience, !core.buffered());
+  }
+  if (sleeper.watch != nullptr) sleeper.watch->returns();
+  if (shared) {
+    if (sleeper.outcome != Outcome::done && sleeper.outcome != Outcome::closed) core.dequeue(node);
+    core.leave();
+  }
+  return {0, sleeper.outcome, true};
+}
+
 }  // namespace
 
 Chosen wait(std::span<const Case> cases, const Patience& patience) {
+  if (cases.size() == 1 && cases[0].core != nullptr && patience.waits) return wait_for_one(cases[0], patience);
   if (const Chosen chosen = at_once(cases); chosen.outcome != Outcome::not_ready) return chosen;
   return Waiting(cases, patience).run();
 }

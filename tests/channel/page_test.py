@@ -1,4 +1,4 @@
-"""The examples of docs/manual/channels.md: page_test.py PAGE REPOSITORY CC CXX LIBRARY [FLAG…], run by ctest.
+"""The examples of docs/manual/channels.md: page_test.py PAGE REPOSITORY CC CXX FIBERS LIBRARY [FLAG…], run by ctest.
 
 Each ```c and ```cpp block is compiled and run, and prints the ```text block that follows it."""
 
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-PAGE, ROOT, CC, CXX, LIBRARY, *FLAGS = sys.argv[1:]
+PAGE, ROOT, CC, CXX, FIBERS, LIBRARY, *FLAGS = sys.argv[1:]
 sys.path.insert(0, ROOT + "/tests/lint")
 from blocks import blocks, saved_name  # noqa: E402
 
@@ -18,7 +18,8 @@ def output_of(body, language, folder):
     warnings = ["-Wall", "-Wextra", "-Werror"]
     compiler = [CXX, "-std=c++20"] if language == "cpp" else [CC, "-std=c99"]
     subprocess.run([*compiler, *warnings, *FLAGS, "-I", ROOT, "-c", source, "-o", object_file], check=True)
-    subprocess.run([CXX, *FLAGS, object_file, LIBRARY, "-pthread", "-o", program], check=True)
+    libraries = [FIBERS, LIBRARY, "-lboost_context"] if "on_fibers" in body else [LIBRARY]
+    subprocess.run([CXX, *FLAGS, object_file, *libraries, "-pthread", "-o", program], check=True)
     return subprocess.run([program], capture_output=True, text=True, timeout=60, check=True).stdout
 
 
@@ -31,7 +32,7 @@ def main():
                 count += 1
             elif fence == "text" and body != printed:
                 problems.append(f"{PAGE}:{line}: the example prints\n{printed}")
-    if count < 4:
+    if count < 5:
         problems.append("examples are missing")
     sys.exit("\n".join(problems) or 0)
 

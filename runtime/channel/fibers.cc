@@ -1,0 +1,263 @@
+// See fibers.h. The maker of the group is one of those who take turns; it is also the one that looks for what comes
+// from outside (wakes by other threads, the time) when nobody else can run, and sleeps if there is nothing.
+//
+//     ready ──▶ running ──▶ parked ──▶ ready            by unpark: of this thread, or through the inbox
+//                  └──▶ over
+//
+// Whoever parks goes over to the next that is ready, without a way round by the maker. Only the thread of the group
+// runs them: whoever is told to go on has left its stack by then.
+#include "runtime/channel/fibers.h"
+
+#include <cxxabi.h>
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <set>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "runtime/channel/switch_notes.h"
+
+namespace rml {
+
+namespace {
+
+using boost::context::stack_context;
+using channels::Runner;
+using channels::Sleeper;
+using channels::ThreadWatch;
+using Context = boost::context::fiber;
+
+class Fibers;
+
+// Which exceptions are being handled is a matter of each stack, but kept for each thread, in this form.
+struct Handled {
+  void* caught = nullptr;
+  unsigned uncaught = 0;
+#ifdef __ARM_EABI_UNWINDER__
+  void* propagating = nullptr;
+#endif
+};
+
+class Fiber final : public Runner {
+ public:
+  explicit Fiber(Fibers& of) : of(of) {}
+  void park(Sleeper& sleeper, Deadline deadline) override;
+  void unpark() override;
+
+  Context context;  // while it does not run
+  std::function<void()> work;
+  ThreadWatch* watch = nullptr;
+  Handled handled;
+  SwitchNotes notes;
+  Fiber* next = nullptr;  // of those that are ready, or in the inbox
+
+  Fibers& of;
+};
+
+// First in, first out.
+class Queue {
+ public:
+  bool empty() const { return first_ == nullptr; }
+  void add(Fiber& fiber) {
+    fiber.next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = &fiber;
+    last_ = &fiber;
+  }
+  Fiber& take() { return *std::exchange(first_, first_->next); }
+
+ private:
+  Fiber *first_ = nullptr, *last_ = nullptr;
+};
+
+// Stacks that are over are used again: mapping one costs more than most functions.
+class Stacks {
+ public:
+  explicit Stacks(std::size_t bytes) : fresh_(bytes) {}
+  ~Stacks() {
+    for (stack_context& stack : unused_) fresh_.deallocate(stack);
+  }
+  stack_context allocate() {
+    if (unused_.empty()) return fresh_.allocate();
+    const stack_context stack = unused_.back();
+    unused_.pop_back();
+    return stack;
+  }
+  void deallocate(const stack_context& stack) noexcept { unused_.push_back(stack); }
+  void reserve(std::size_t count) { unused_.reserve(count); }
+
+ private:
+  boost::context::protected_fixedsize_stack fresh_;
+  std::vector<stack_context> unused_;
+};
+
+// A copy goes with each stack.
+struct StackOf {
+  Stacks* stacks;
+  stack_context allocate() const { return stacks->allocate(); }
+  void deallocate(stack_context& stack) const noexcept { stacks->deallocate(stack); }
+};
+
+class Fibers final : public GoGroup::Executor {
+ public:
+  explicit Fibers(std::size_t stack_bytes) : stacks_(stack_bytes), maker_(*this), running_(&maker_) {
+    if (Runner::of_this_thread() != nullptr) throw std::logic_error("a group on fibers in a thread that has one");
+    Runner::of_this_thread() = &maker_;
+  }
+  ~Fibers() override {
+    while (outside_.load(std::memory_order_acquire) != 0) sched_yield();  // has woken, and is about to leave
+    Runner::of_this_thread() = nullptr;
+  }
+
+  void start(std::function<void()> work) override {
+    if (!is_here()) throw std::logic_error("a fiber is started by another thread than its group's");
+    auto fiber = std::make_unique<Fiber>(*this);
+    Fiber& of = *fiber;
+    of.work = std::move(work);
+    stacks_.reserve(alive_ + 1);
+    const stack_context stack = stacks_.allocate();
+    of.notes.begin(stack.sp, stack.size);
+    of.context = Context(std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
+                         StackOf{&stacks_}, [this, &of](Context&& from) { return run(of, std::move(from)); });
+    ready_.add(*fiber.release());
+    ++alive_;
+  }
+
+  void wait() override {
+    run_until([this] { return alive_ == 0; });
+  }
+
+  // The running one waits.
+  void park(Sleeper& sleeper, Deadline deadline) {
+    const auto timed = std::pair(deadline, &sleeper);
+    if (deadline != no_deadline) timers_.insert(timed);
+    if (running_ == &maker_) {
+      maker_is_up_ = false;
+      run_until([this] { return maker_is_up_; });
+    } else if (Fiber& to = next(); &to != running_) {  // it has not been told before it got here
+      go_over(to);
+    }
+    if (deadline != no_deadline) timers_.erase(timed);
+  }
+
+  void unpark(Fiber& fiber) {
+    if (is_here()) return ready_.add(fiber);
+    outside_.fetch_add(1, std::memory_order_relaxed);
+    Fiber* head = inbox_.load(std::memory_order_relaxed);
+    do {
+      fiber.next = head;
+    } while (!inbox_.compare_exchange_weak(head, &fiber, std::memory_order_release, std::memory_order_relaxed));
+    bell_.ring();
+    outside_.fetch_sub(1, std::memory_order_release);
+  }
+
+ private:
+  // All runners are fibers.
+  bool is_here() const {
+    const Runner* const here = Runner::of_this_thread();
+    return here != nullptr && &static_cast<const Fiber*>(here)->of == this;
+  }
+
+  // Of the maker.
+  template <typename Condition>
+  void run_until(Condition condition) {
+    while (!condition()) {
+      look_outside();
+      if (ready_.empty()) {
+        bell_.wait([this] { return inbox_.load(std::memory_order_acquire) != nullptr; }, {},
+                   timers_.empty() ? no_deadline : timers_.begin()->first);
+      } else if (Fiber& next = take(); &next != &maker_) {
+        go_over(next);
+      }
+    }
+  }
+
+  void look_outside() {
+    Fiber* first = nullptr;
+    for (Fiber* got = inbox_.exchange(nullptr, std::memory_order_acquire); got != nullptr;) {
+      Fiber* const next = got->next;  // the last comes first
+      got->next = first;
+      first = std::exchange(got, next);
+    }
+    while (first != nullptr) ready_.add(*std::exchange(first, first->next));
+    if (timers_.empty()) return;
+    for (const Deadline now = std::chrono::steady_clock::now(); !timers_.empty() && timers_.begin()->first <= now;) {
+      Sleeper* const sleeper = timers_.begin()->second;
+      timers_.erase(timers_.begin());
+      sleeper->end(Outcome::timed_out);
+    }
+  }
+
+  bool is_outside_due() const { return inbox_.load(std::memory_order_relaxed) != nullptr || !timers_.empty(); }
+
+  Fiber& take() {
+    Fiber& next = ready_.take();
+    if (&next == &maker_) maker_is_up_ = true;
+    return next;
+  }
+  Fiber& next() { return ready_.empty() || is_outside_due() ? maker_ : take(); }
+
+  // Returns when the one that calls is gone over to again.
+  void go_over(Fiber& to) {
+    Fiber& from = *running_;
+    from.watch = ThreadWatch::of_this_thread();
+    from.handled = *handled_;
+    from.notes.leave(to.notes);
+    before_ = &from;
+    take_up(to);
+    Context other = std::move(to.context).resume();
+    arrive(from, std::move(other));
+  }
+
+  // The one before has left its stack, or ended.
+  void arrive(Fiber& here, Context&& other) {
+    here.notes.arrive();
+    if (before_ != nullptr) before_->context = std::move(other);
+    delete std::exchange(over_, nullptr);
+  }
+
+  void take_up(Fiber& fiber) {
+    running_ = &fiber;
+    Runner::of_this_thread() = &fiber;
+    ThreadWatch::of_this_thread() = fiber.watch;
+    *handled_ = fiber.handled;
+  }
+
+  // All that a fiber does.
+  Context run(Fiber& self, Context&& from) {
+    arrive(self, std::move(from));
+    self.work();
+    self.work = nullptr;
+    --alive_;
+    Fiber& to = next();
+    self.notes.end(to.notes);
+    before_ = nullptr;
+    over_ = &self;
+    take_up(to);
+    return std::move(to.context);
+  }
+
+  Handled* const handled_ = reinterpret_cast<Handled*>(abi::__cxa_get_globals());
+  Stacks stacks_;
+  Fiber maker_;
+  Fiber* running_;
+  bool maker_is_up_ = false;  // what it has waited for is done
+  Fiber* before_ = nullptr;   // who has just been left; null: its function is over
+  Fiber* over_ = nullptr;
+  Queue ready_;
+  std::set<std::pair<Deadline, Sleeper*>> timers_;
+  std::size_t alive_ = 0;
+  std::atomic<Fiber*> inbox_{nullptr};
+  std::atomic<std::uint32_t> outside_{0};  // threads in unpark
+  Doorbell bell_;
+};
+
+void Fiber::park(Sleeper& sleeper, Deadline deadline) { of.park(sleeper, deadline); }
+void Fiber::unpark() { of.unpark(*this); }
+
+}  // namespace
+
+std::unique_ptr<GoGroup::Executor> on_fibers(std::size_t stack_bytes) { return std::make_unique<Fibers>(stack_bytes); }
+
+}  // namespace rml
