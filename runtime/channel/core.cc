@@ -85,7 +85,14 @@ void Core::release() {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   close();
   std::uint32_t inside = blocked_.fetch_or(ending, std::memory_order_acq_rel) | ending;
-  for (; inside != ending; inside = blocked_.load(std::memory_order_acquire)) futex_wait(blocked_, inside);
+  for (; inside != ending; inside = blocked_.load(std::memory_order_acquire)) {
+    if (Runner* const runner = Runner::of_this_thread()) {
+      runner->pass();  // one that is inside may share the thread
+      sched_yield();
+    } else {
+      futex_wait(blocked_, inside);
+    }
+  }
   delete this;
 }
 

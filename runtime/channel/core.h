@@ -147,6 +147,8 @@ class Runner {
   virtual void park(Sleeper&, Deadline) = 0;
   // By any thread, once for each sleeper, when that is done.
   virtual void unpark() = 0;
+  // By the caller: others of its thread that can run have their turn.
+  virtual void pass() = 0;
 
   static Runner*& of_this_thread() { return here_; }
 

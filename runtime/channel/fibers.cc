@@ -45,6 +45,7 @@ class Fiber final : public Runner {
   explicit Fiber(Fibers& of) : of(of) {}
   void park(Sleeper& sleeper, Deadline deadline) override;
   void unpark() override;
+  void pass() override;
 
   Context context;  // while it does not run
   std::function<void()> work;
@@ -132,13 +133,13 @@ class Fibers final : public GoGroup::Executor {
   void park(Sleeper& sleeper, Deadline deadline) {
     const auto timed = std::pair(deadline, &sleeper);
     if (deadline != no_deadline) timers_.insert(timed);
-    if (running_ == &maker_) {
-      maker_is_up_ = false;
-      run_until([this] { return maker_is_up_; });
-    } else if (Fiber& to = next(); &to != running_) {  // it has not been told before it got here
-      go_over(to);
-    }
+    let_others_run();
     if (deadline != no_deadline) timers_.erase(timed);
+  }
+
+  void pass() {
+    ready_.add(*running_);
+    let_others_run();
   }
 
   void unpark(Fiber& fiber) {
@@ -157,6 +158,16 @@ class Fibers final : public GoGroup::Executor {
   bool is_here() const {
     const Runner* const here = Runner::of_this_thread();
     return here != nullptr && &static_cast<const Fiber*>(here)->of == this;
+  }
+
+  // Until the running one has had its turn among those that are ready. That may be next.
+  void let_others_run() {
+    if (running_ == &maker_) {
+      maker_is_up_ = false;
+      run_until([this] { return maker_is_up_; });
+    } else if (Fiber& to = next(); &to != running_) {
+      go_over(to);
+    }
   }
 
   // Of the maker.
@@ -255,6 +266,7 @@ class Fibers final : public GoGroup::Executor {
 
 void Fiber::park(Sleeper& sleeper, Deadline deadline) { of.park(sleeper, deadline); }
 void Fiber::unpark() { of.unpark(*this); }
+void Fiber::pass() { of.pass(); }
 
 }  // namespace
 

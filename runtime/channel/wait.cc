@@ -348,7 +348,10 @@ Chosen wait_for_one(const Case& c, const Patience& patience) {
   wakes.flush();
   if (!done || sleeper.runner != nullptr) {
     if (sleeper.watch != nullptr) sleeper.watch->check();
-    sleeper.block(patience, !core.buffered());
+    if (sleeper.runner != nullptr && !shared)
+      sleeper.runner->park(sleeper, no_deadline);
+    else
+      sleeper.block(patience, !core.buffered());
   }
   if (sleeper.watch != nullptr) sleeper.watch->returns();
   if (shared) {
