@@ -339,19 +339,19 @@ Chosen wait_for_one(const Case& c, const Patience& patience) {
   const bool shared = watch != nullptr || patience.deadline != no_deadline || patience.stop.stop_possible();
   Node node{&core, &sleeper, c.slot, nullptr, nullptr, 0, c.sends, false, shared};
   core.enqueue(node, wakes);
-  const bool done = sleeper.is_done();
+  const bool done = sleeper.is_done(), looks_out = !core.buffered();
   if (!done && watch != nullptr) {
     sleeper.watch = watch;
     watch->blocks(sleeper, {&node, 1}, patience.stop);
   }
-  core.lock().unlock();
+  core.lock().unlock();  // if it is not shared, the channel may be gone from now on
   wakes.flush();
   if (!done || sleeper.runner != nullptr) {
     if (sleeper.watch != nullptr) sleeper.watch->check();
     if (sleeper.runner != nullptr && !shared)
       sleeper.runner->park(sleeper, no_deadline);
     else
-      sleeper.block(patience, !core.buffered());
+      sleeper.block(patience, looks_out);
   }
   if (sleeper.watch != nullptr) sleeper.watch->returns();
   if (shared) {
