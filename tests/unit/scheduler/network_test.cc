@@ -216,7 +216,7 @@ std::jthread feeder(Network& network, std::int64_t count) {
 TEST(network, many_values_pass_a_hundred_tasks_without_growth_of_memory) {
   for (const unsigned workers : {1u, 2u, 4u})
     for (const std::uint64_t capacity : {1u, 0u}) {
-      const std::int64_t count = (capacity == 1 ? 5'000 : 100'000) / (sanitized ? 20 : 1);
+      const std::int64_t count = (capacity == 1 ? 2'000 : 50'000) / (sanitized ? 10 : 1);
       Chain chain;
       {
         Network network(chain.program(), &chain.state(), {workers, capacity, nullptr});
@@ -243,7 +243,7 @@ TEST(network, many_values_pass_a_hundred_tasks_without_growth_of_memory) {
 
 TEST(network, one_thread_that_pushes_and_pops) {
   for (const std::uint64_t capacity : {1u, 3u, 0u}) {
-    const std::int64_t count = sanitized ? 500 : 5'000;
+    const std::int64_t count = sanitized ? 300 : 1'000;
     Chain chain;
     Network network(chain.program(), &chain.state(), {2, capacity, nullptr});
     std::int64_t pushed = 0, popped = 0, value = 0;
