@@ -3,6 +3,7 @@
 #include "driver/show_tasks.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "lowering/mentions.h"
@@ -39,6 +40,11 @@ class Network {
         for (const QueueId q : {program.input_flags[input], program.input_queues[input]})
           if (q.valid()) rings_[q.index].readers[0] = u;
       each_block(unit, [&](const steps::Block& b) { note_writes(b, u); });
+    }
+    for (std::uint32_t q = 0; q < rings_.size(); ++q) {
+      for (const std::uint32_t reader : rings_[q].readers)
+        if (auto& all = read_by_[reader]; all.empty() || all.back() != q) all.push_back(q);
+      if (!rings_[q].readers.empty()) written_by_[rings_[q].writer].push_back(q);
     }
   }
 
@@ -109,12 +115,14 @@ class Network {
 
   std::string rings_of(std::uint32_t task) const {
     std::string out;
-    for (const Ring& ring : rings_) {
-      if (std::ranges::find(ring.readers, task) == ring.readers.end()) continue;
-      out += "  reads  " + ring.name + " from " + place(ring.writer) + "\n";
-    }
-    for (const Ring& ring : rings_) {
-      if (ring.writer != task || ring.readers.empty()) continue;
+    const auto of = [&](const auto& rings) {
+      const auto at = rings.find(task);
+      return at == rings.end() ? std::vector<std::uint32_t>() : at->second;
+    };
+    for (const std::uint32_t q : of(read_by_))
+      out += "  reads  " + rings_[q].name + " from " + place(rings_[q].writer) + "\n";
+    for (const std::uint32_t q : of(written_by_)) {
+      const Ring& ring = rings_[q];
       out += "  writes " + ring.name + " : " + ring.type + ", at most " + std::to_string(ring.capacity) + ", to ";
       const std::set<std::uint32_t> readers(ring.readers.begin(), ring.readers.end());
       for (auto at = readers.begin(); at != readers.end(); ++at)
@@ -145,6 +153,7 @@ class Network {
   const steps::Program& program_;
   const Core& core_;
   std::vector<Ring> rings_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> read_by_, written_by_;  // rings, by unit or host
 };
 
 }  // namespace

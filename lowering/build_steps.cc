@@ -24,6 +24,10 @@ ProgramBuilder::ProgramBuilder(const Schedule& schedule, const StepOptions& opti
   outputs_of_.resize(n);
   asserts_of_.resize(n);
   settled_.resize(n);
+  tells_clock_.resize(n);
+  defined_in_.resize(n);
+  for (const Clock& c : core().clocks)
+    if (c.condition.valid()) tells_clock_[c.condition.index] = true;
   program_.inlined.assign(n, false);
   program_.value_sites.assign(n, UINT32_MAX);
 }
@@ -262,7 +266,7 @@ namespace {
 class ForwardUnit {
  public:
   ForwardUnit(ProgramBuilder& builder, const ScheduledUnit& from, steps::Unit& to)
-      : builder_(builder), core_(builder.core()), from_(from), out_(to.instant), defined_(core_.values.size()) {}
+      : builder_(builder), core_(builder.core()), from_(from), out_(to.instant) {}
 
   void build() {
     const bool straight = builder_.schedule().straight;
@@ -270,7 +274,7 @@ class ForwardUnit {
     for (ValueId v : from_.values)
       if (builder_.schedule().is_delayed(v)) delayed_[std::get<core::Fby>(core_[v].rhs).next].push_back(v);
     for (ValueId v : from_.operands) {
-      defined_[v.index] = true;
+      builder_.define(v);
       if (straight) out_.write({}, steps::LoadInput{v});
       if (builder_.settled(v)) out_.write({}, steps::LoadCell{v, builder_.settled_cell(v)});
     }
@@ -288,8 +292,7 @@ class ForwardUnit {
   };
 
   bool looks_at(ValueId memory) const {
-    const auto tells = [&](const Clock& c) { return c.condition == memory; };
-    return std::ranges::any_of(core_.clocks, tells) || std::ranges::any_of(from_.values, [&](ValueId v) {
+    return builder_.tells_clock(memory) || std::ranges::any_of(from_.values, [&](ValueId v) {
              bool looks = false;
              for_each_operand(core_[v].rhs, [&](ValueId o) { looks = looks || o == memory; });
              return looks;
@@ -306,7 +309,7 @@ class ForwardUnit {
       for_each_operand(core_[v].rhs, [&](ValueId o) { need(o); });
       builder_.compute(out_, path(v), {}, v);
     }
-    defined_[v.index] = true;
+    builder_.define(v);
     builder_.hand_out(out_, path(v), v);
     if (const auto at = delayed_.find(v); at != delayed_.end())
       for (const ValueId memory : at->second) builder_.hand_out_next(out_, path(v), memory, v);
@@ -331,7 +334,7 @@ class ForwardUnit {
       out_.write(later, steps::LoadCell{v, c});
     }
     builder_.check(out_, path(v), v);
-    const bool known = core_.is_const(f.next) || defined_[f.next.index] || f.next == v;
+    const bool known = core_.is_const(f.next) || builder_.defined(f.next) || f.next == v;
     if (known)
       store({v, f.next, c});
     else
@@ -361,11 +364,9 @@ class ForwardUnit {
   // Cells of scalars are loaded where they are first used, and only on the clock of their uses:
   // a register is held for a short time, and a value that is sampled is not loaded elsewhere.
   void find_lazy() {
-    std::set<ValueId> eager;
-    for (const Clock& c : core_.clocks) eager.insert(c.condition);
     for (ValueId v : from_.values)
       if (const auto* f = std::get_if<core::Fby>(&core_[v].rhs); f != nullptr && core_.is_const(f->init))
-        if (core_[v].shape.empty() && !builder_.handed_out(v) && !builder_.checked(v) && !eager.contains(v))
+        if (core_[v].shape.empty() && !builder_.handed_out(v) && !builder_.checked(v) && !builder_.tells_clock(v))
           lazy_.emplace(v, ClockId{});
     for (ValueId user : from_.values) {
       const bool samples = std::holds_alternative<core::When>(core_[user].rhs);
@@ -384,7 +385,7 @@ class ForwardUnit {
     ClockId use = lazy_.at(v);
     // A condition that is not known yet cannot be asked.
     for (ClockId c = use; c.valid() && c != from_.clock && core_[c].parent.valid(); c = core_[c].parent)
-      if (!defined_[core_[c].condition.index]) use = core_[c].parent;
+      if (!builder_.defined(core_[c].condition)) use = core_[c].parent;
     if (use.valid()) out_.write(path(use), steps::LoadCell{v, at->second});
     pending_.erase(at);
   }
@@ -393,7 +394,6 @@ class ForwardUnit {
   const Core& core_;
   const ScheduledUnit& from_;
   StepWriter out_;
-  std::vector<bool> defined_;
   std::map<ValueId, std::vector<Store>> waiting_;    // for the next value, by it
   std::map<ValueId, std::vector<ValueId>> delayed_;  // memories whose stream goes on with the value, by it
   std::vector<Store> at_end_;
@@ -404,6 +404,7 @@ class ForwardUnit {
 }  // namespace
 
 void ProgramBuilder::forward_unit(std::uint32_t index) {
+  unit_ = index;
   ForwardUnit(*this, schedule_.units[index], program_.units[index]).build();
 }
 

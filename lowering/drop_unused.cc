@@ -18,10 +18,34 @@ namespace rml {
 
 namespace {
 
+// Values that are marked; to forget them takes no longer than it took to mark them.
+class Marks {
+ public:
+  explicit Marks(std::size_t values) : is_marked_(values) {}
+  bool operator[](ValueId v) const { return is_marked_[v.index]; }
+  void mark(ValueId v) {
+    if (is_marked_[v.index]) return;
+    is_marked_[v.index] = true;
+    all_.push_back(v);
+  }
+  void move_to(Marks& other) {
+    for (const ValueId v : all_) other.mark(v), is_marked_[v.index] = false;
+    all_.clear();
+  }
+  void forget() {
+    for (const ValueId v : all_) is_marked_[v.index] = false;
+    all_.clear();
+  }
+
+ private:
+  std::vector<bool> is_marked_;  // by ValueId
+  std::vector<ValueId> all_;
+};
+
 class Walk {
  public:
-  // popped: by QueueId, whether anybody reads it.
-  Walk(const Core& core, const std::vector<bool>& popped) : core_(core), popped_(popped), used_(core.values.size()) {}
+  // popped: by QueueId, whether anybody reads it. used: what is found; nothing is marked yet.
+  Walk(const Core& core, const std::vector<bool>& popped, Marks& used) : core_(core), popped_(popped), used_(used) {}
 
   void block(steps::Block& block) {
     std::vector<steps::Statement> kept;
@@ -33,12 +57,11 @@ class Walk {
     std::ranges::reverse(kept);
     block.statements = std::move(kept);
   }
-  const std::vector<bool>& found() const { return used_; }
 
  private:
-  bool used(ValueId v) const { return used_[v.index]; }
+  bool used(ValueId v) const { return used_[v]; }
   bool use(ValueId v) {
-    if (v.valid()) used_[v.index] = true;
+    if (v.valid()) used_.mark(v);
     return true;
   }
 
@@ -77,7 +100,7 @@ class Walk {
 
   const Core& core_;
   const std::vector<bool>& popped_;
-  std::vector<bool> used_;
+  Marks& used_;
 };
 
 // Calls f with every cell that a statement names.
@@ -120,17 +143,17 @@ void drop_cells(steps::Program& program) {
 }
 
 // What no statement looks at, and no operand's presence depends on; something else still tells the unit's instants.
-void drop_operands(steps::Unit& unit, std::vector<bool> used) {
+void drop_operands(steps::Unit& unit, Marks& used) {
   const auto paces = [](const steps::Operand& o) { return o.when.empty(); };
   for (std::size_t k = unit.operands.size(); k-- > 0;) {
     const steps::Operand& o = unit.operands[k];
     const bool alone = paces(o) && unit.raw_inputs.empty() && std::ranges::count_if(unit.operands, paces) == 1;
-    if (!used[o.value.index] && !alone) {
+    if (!used[o.value] && !alone) {
       unit.operands.erase(unit.operands.begin() + static_cast<std::ptrdiff_t>(k));
       continue;
     }
     for (const auto* conditions : {&o.when, &o.needed})
-      for (const auto& [condition, positive] : *conditions) used[condition.index] = true;
+      for (const auto& [condition, positive] : *conditions) used.mark(condition);
   }
 }
 
@@ -185,21 +208,21 @@ void drop_unused(steps::Program& program) {
   for (const steps::Operand& o : program.emitter.operands) popped[o.queue.index] = true;
   for (std::size_t q = 0; q < popped.size(); ++q)  // read by units before the one that writes it
     if (program.queues[q].first.valid()) popped[q] = true;
+  Marks used(program.core->values.size()), found = used;  // by the unit, by one block of it
   for (auto unit = program.units.rbegin(); unit != program.units.rend(); ++unit) {
     for (const std::uint32_t input : unit->raw_inputs)
       for (const auto* list : {&program.input_queues, &program.input_flags})
         if (input < list->size() && (*list)[input].valid()) popped[(*list)[input].index] = true;
-    std::vector<bool> used(program.core->values.size());
     const auto walk = [&](std::initializer_list<steps::Block*> blocks) {
       for (steps::Block* block : blocks) {
-        Walk one(*program.core, popped);
-        one.block(*block);
-        for (std::size_t v = 0; v < used.size(); ++v) used[v] = used[v] || one.found()[v];
+        Walk(*program.core, popped, found).block(*block);
+        found.move_to(used);
       }
     };
     walk({&unit->instant, &unit->commit});
     for (steps::Pass& pass : unit->passes) walk({&pass.body, &pass.prologue});  // what the prologue sets are cells
-    drop_operands(*unit, std::move(used));
+    drop_operands(*unit, used);
+    used.forget();
     for (const steps::Operand& o : unit->operands) popped[o.queue.index] = true;
   }
   drop_cells(program);

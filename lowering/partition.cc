@@ -24,6 +24,9 @@ class Partition {
       : s_(s), core_(*s.core), graph_(graph), components_(components), grain_(grain), atom_of_(core_.values.size()) {
     std::vector<std::uint32_t> uses(core_.values.size(), 0);
     users_.resize(core_.values.size());
+    tells_clock_.resize(core_.values.size());
+    for (const Clock& c : core_.clocks)
+      if (c.condition.valid()) tells_clock_[c.condition.index] = true;
     for (std::uint32_t u = 0; u < core_.values.size(); ++u)
       for_each_operand(core_[ValueId{u}].rhs,
                        [&](ValueId o) { users_[o.index] = ++uses[o.index] == 1 ? ValueId{u} : ValueId{}; });
@@ -45,18 +48,14 @@ class Partition {
  private:
   bool member(ValueId v, std::uint32_t unit) const { return s_.unit_of[v.index] == unit; }
 
-  bool tells_clock(ValueId v) const {
-    return std::ranges::any_of(core_.clocks, [&](const Clock& c) { return c.condition == v; });
-  }
-
   // Whether a recurrence may be cut at all of its memories. One that says when others are there is computed before
   // these are read.
   bool can_be_cut(const Component& c) const {
     return std::ranges::all_of(c.values, [&](ValueId v) {
       const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
       if (f == nullptr) return !std::holds_alternative<core::Call>(core_[v].rhs);
-      return core_.is_const(f->init) && !tells_clock(v) && !std::holds_alternative<core::Fby>(core_[f->next].rhs) &&
-             what_changes(core_, v, f->next).next.valid();
+      return core_.is_const(f->init) && !tells_clock_[v.index] &&
+             !std::holds_alternative<core::Fby>(core_[f->next].rhs) && what_changes(core_, v, f->next).next.valid();
     });
   }
 
@@ -168,7 +167,8 @@ class Partition {
   const DependenceGraph& graph_;
   const Components& components_;
   const Grain grain_;
-  std::vector<ValueId> users_;  // by ValueId: the only one that mentions it
+  std::vector<ValueId> users_;     // by ValueId: the only one that mentions it
+  std::vector<bool> tells_clock_;  // by ValueId
   std::vector<std::vector<ValueId>> atoms_;
   std::vector<std::size_t> atom_of_;  // by ValueId
 };

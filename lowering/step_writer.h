@@ -88,6 +88,11 @@ class ProgramBuilder {
   void hand_out_next(StepWriter&, const TestPath&, ValueId memory, ValueId next);
   // Its asserts.
   void check(StepWriter&, const TestPath&, ValueId value);
+  // A condition of some clock.
+  bool tells_clock(ValueId value) const { return tells_clock_[value.index]; }
+  // Whether a statement of the unit that is being written has set the value.
+  bool defined(ValueId value) const { return defined_in_[value.index] == unit_ + 1; }
+  void define(ValueId value) { defined_in_[value.index] = unit_ + 1; }
   bool checked(ValueId value) const { return !asserts_of_[value.index].empty(); }
   std::uint32_t site(Span, std::string message);
 
@@ -107,6 +112,9 @@ class ProgramBuilder {
   steps::Program program_;
   std::vector<QueueId> queue_of_;                       // by ValueId
   std::vector<bool> settled_;                           // by ValueId
+  std::vector<bool> tells_clock_;                       // by ValueId
+  std::vector<std::uint32_t> defined_in_;               // by ValueId: its unit's number, from 1; 0: not yet
+  std::uint32_t unit_ = 0;                              // that is being written
   std::vector<bool> prompt_;                            // by unit: it runs in the cycle that is pushed
   std::map<ValueId, CellId> cell_of_;                   // of fbys
   std::vector<std::vector<std::uint32_t>> outputs_of_;  // by ValueId (straight)

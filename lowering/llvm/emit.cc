@@ -72,6 +72,9 @@ std::unique_ptr<CompiledModule> emit(const steps::Program& program, const Source
     if (f.isDeclaration()) continue;
     f.addFnAttr("target-cpu", state->machine->getTargetCPU());
     f.addFnAttr("target-features", state->machine->getTargetFeatureString());
+#ifdef RML_TSAN
+    if (program.network) f.addFnAttr(llvm::Attribute::SanitizeThread);
+#endif
   }
 
   std::string broken = codegen::verify_module(*state->module);

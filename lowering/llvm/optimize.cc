@@ -3,10 +3,14 @@
 // The SLP vectoriser turns delay lines and small parallel chains into vector loads of
 // scalars that have just been stored, which costs up to a factor of two; loops over tensors
 // are vectorised from level 2 on.
+//
+// With RML_TSAN networks tell ThreadSanitizer what they read, write and hand over, as the runtime does. Vectors of more
+// than 16 bytes it does not see.
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 
 #include "lowering/llvm/compiled_module.h"
 
@@ -41,6 +45,9 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const TargetOp
   const auto level = levels[options.optimization < 0 ? 0 : options.optimization > 3 ? 3 : options.optimization];
   llvm::ModulePassManager passes =
       options.optimization <= 0 ? builder.buildO0DefaultPipeline(level) : builder.buildPerModuleDefaultPipeline(level);
+#ifdef RML_TSAN
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
+#endif
   passes.run(module, modules);
 }
 

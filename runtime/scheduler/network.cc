@@ -177,7 +177,8 @@ Task::Next Network::NetworkTask::run(unsigned worker) {
     while (count < between_notes && instant()) ++count;
     const bool waits = count < between_notes;
     const std::int64_t time = !waits || traced ? now() : 0;
-    const Note how = waits ? Note::last : time - told_host > tell_host_after ? Note::all : Note::tasks;
+    const bool others_first = begin != 0 && time - begin > share;
+    const Note how = waits ? Note::last : others_first || time - told_host > tell_host_after ? Note::all : Note::tasks;
     if (count > 0 || host_unaware) note(how);
     if (traced) {
       idle_since = now();
@@ -190,7 +191,7 @@ Task::Next Network::NetworkTask::run(unsigned worker) {
     if (begin == 0) begin = time;
     if (how != Note::tasks) told_host = time;
     last = time;
-    if (time - begin > share) return Next::again;
+    if (others_first) return Next::again;
   }
   return Next::wait;
 }

@@ -1,6 +1,6 @@
 // See scheduler.h. Ready tasks are in a queue of the library concurrentqueue, which is a list of queues, one for each
-// thread that wakes: a worker takes from one of them as long as something is there, then from the next one. It
-// allocates nothing but blocks that it keeps.
+// thread that wakes: a worker takes a few from one of them, then from the next one. It allocates nothing but blocks
+// that it keeps.
 #include "runtime/scheduler/scheduler.h"
 
 #include <concurrentqueue/blockingconcurrentqueue.h>
@@ -14,7 +14,15 @@
 
 namespace rml::rt {
 
-using ReadyQueue = moodycamel::BlockingConcurrentQueue<Task*>;
+namespace {
+constexpr int most_in_a_row = 16;  // before others have their turn
+
+struct Turns : moodycamel::ConcurrentQueueDefaultTraits {
+  static constexpr std::uint32_t EXPLICIT_CONSUMER_CONSUMPTION_QUOTA_BEFORE_ROTATE = most_in_a_row;
+};
+}  // namespace
+
+using ReadyQueue = moodycamel::BlockingConcurrentQueue<Task*, Turns>;
 
 struct Scheduler::Pool {
   std::function<void()> when_quiet;
@@ -31,8 +39,6 @@ struct Here {
   Task* next = nullptr;  // queued, but in no queue
 };
 thread_local Here here;
-
-constexpr int most_in_a_row = 16;  // before others have their turn
 }  // namespace
 
 Scheduler::Scheduler(unsigned workers, std::function<void()> when_quiet) : pool_(std::make_unique<Pool>()) {

@@ -159,6 +159,28 @@ TEST(scheduler, two_that_wake_each_other_do_not_keep_the_others_from_running) {
   EXPECT_LT(turns_before, 50);
 }
 
+TEST(scheduler, those_who_run_again_and_again_do_not_keep_the_others_from_running) {
+  Quiet quiet;
+  Scheduler scheduler(1, std::ref(quiet));
+  std::binary_semaphore runs{0}, woken{0};
+  int turns = 0, turns_before = 0;
+  const auto busy = [&](unsigned) {
+    if (++turns == 100) {
+      runs.release();
+      woken.acquire();
+    }
+    return turns < 2000 ? Call::Next::again : Call::Next::wait;
+  };
+  Call a(busy), b(busy), c([&] { turns_before = turns; });
+  scheduler.wake(a);
+  scheduler.wake(b);
+  runs.acquire();
+  scheduler.wake(c);  // by a thread that has a queue of its own
+  woken.release();
+  quiet.wait_for(1);
+  EXPECT_LT(turns_before, 150);
+}
+
 TEST(scheduler, a_thread_that_is_no_worker_may_wake_a_next_one) {
   Quiet quiet;
   Scheduler scheduler(1, std::ref(quiet));
