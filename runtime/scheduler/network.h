@@ -97,8 +97,8 @@ class Network {
   // Held by the rings. Nothing runs.
   std::uint64_t bytes() const;
   bool failed() const { return limit_.load() != no_limit; }
-  // Once the rows have ended, or it has settled: brings what is counted into the state's header, and after a fault
-  // that, with the cycle in which it came up as the number of those that were read.
+  // Once the rows have ended, or it has settled, and nobody pushes: brings what is counted into the state's header, and
+  // after a fault that, with the cycle in which it came up as the number of those that were read.
   void report();
   // Every task that failed, the first one first.
   std::vector<std::uint32_t> failures() const;

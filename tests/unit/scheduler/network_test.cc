@@ -312,13 +312,14 @@ TEST(network, a_fault_in_one_of_a_hundred_tasks) {
       for (const unsigned workers : {1u, 3u}) {
         Chain chain(task, cycle + static_cast<std::int64_t>(task));
         Network network(chain.program(), &chain.state(), {workers, 0, nullptr});
-        const std::jthread feeding = feeder(network, INT64_MAX);
+        std::jthread feeding = feeder(network, INT64_MAX);
         std::int64_t rows = 0;
         for (std::int64_t value = 0; pop_one(network, value); ++rows)
           ASSERT_EQ(value, rows + static_cast<std::int64_t>(n_tasks));
         EXPECT_EQ(rows, cycle);
         EXPECT_TRUE(network.failed());
         EXPECT_EQ(network.failures(), std::vector{static_cast<std::uint32_t>(task)});
+        feeding.join();
         network.report();
         EXPECT_EQ(chain.state().header.fault, RML_FAULT_ASSERT);
         EXPECT_EQ(chain.state().header.fault_cycle, cycle);
