@@ -303,10 +303,11 @@ IrValue Body::scalar(ValueId v) { return element(v, constant(0)); }
 
 IrValue Body::element(ValueId v, IrValue index, Access access) {
   if (const auto* known = std::get_if<core::Const>(&info(v).rhs)) {
-    if (uniform(known->value)) return element_constant(module.context, known->value, 0);
-    if (auto* place = llvm::dyn_cast<llvm::ConstantInt>(index)) {
-      return element_constant(module.context, known->value, place->getSExtValue());
-    }
+    const auto* place = llvm::dyn_cast<llvm::ConstantInt>(index);
+    const std::int64_t at = place != nullptr ? place->getSExtValue() : 0, count = known->value.elements();
+    // Behind a fault that is certain: nobody gets here.
+    if (at < 0 || at >= count) return llvm::Constant::getNullValue(register_type(module.context, info(v).dtype));
+    if (place != nullptr || uniform(known->value)) return element_constant(module.context, known->value, at);
   }
   return load(info(v).dtype, offset(info(v).dtype, address(v), index), access);
 }
