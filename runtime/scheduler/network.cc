@@ -73,7 +73,7 @@ struct Network::NetworkTask final : Task {
   Next run(unsigned worker) override;
   bool instant();
   Missing missing(std::int64_t& stamp);
-  Missing room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements);
+  Missing room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements, std::int32_t code);
   bool make_room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements);
   void fail(std::int64_t at) {
     failed = true;
@@ -101,9 +101,10 @@ struct Network::NetworkTask final : Task {
 
 // ---- a task ----------------------------------------------------------------------------------
 
-Missing Network::NetworkTask::room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements) {
+Missing Network::NetworkTask::room(const std::uint32_t* queues, std::uint32_t count, std::int64_t elements,
+                                   std::int32_t code) {
   for (std::uint32_t k = 0; k < count; ++k)
-    if (!network.rings_[queues[k]].has_room(elements)) return {waits_room, queues[k]};
+    if (!network.rings_[queues[k]].has_room(elements)) return {code, queues[k]};
   return {};
 }
 
@@ -124,12 +125,12 @@ bool Network::NetworkTask::make_room(const std::uint32_t* queues, std::uint32_t 
 // Nothing: an instant may run, which has this stamp.
 Missing Network::NetworkTask::missing(std::int64_t& stamp_of_instant) {
   stamp_of_instant = last_stamp;
-  if (pending()) return room(info.ends, info.n_ends, length());
+  if (pending()) return room(info.ends, info.n_ends, length(), waits_end_room);
   std::int64_t key = 0;
   if (const std::int32_t code = info.ready(network.state_, &key); code != 0) return {code};
   stamp_of_instant = std::max(last_stamp, rml::rt::stamp_of(key));
   if (!network.may_run(stamp_of_instant, index)) return {RML_WAITS_EVER};
-  return room(info.writes, info.n_writes, 1);
+  return room(info.writes, info.n_writes, 1, waits_room);
 }
 
 // False: nothing ran, and it is noted why.
@@ -271,7 +272,7 @@ void Network::wake_readers(std::uint32_t queue, Note how) {
 // When half of the ring is free: otherwise the two would take turns for every element.
 void Network::wake_writer(std::uint32_t queue, Note how) {
   const auto waits = [&](const Waiting& w) {
-    return w.on.load(std::memory_order_relaxed) == waits_room && w.room.load(std::memory_order_relaxed) == queue &&
+    return is_room(w.on.load(std::memory_order_relaxed)) && w.room.load(std::memory_order_relaxed) == queue &&
            rings_[queue].waiting() <= static_cast<std::int64_t>(rings_[queue].limit() / 2);
   };
   const std::uint32_t writer = network_.queues[queue].writer;
@@ -306,7 +307,7 @@ void Network::fail(std::uint32_t task, std::int64_t stamp) {
 bool Network::stuck_behind(std::uint32_t queue) const {
   const std::uint32_t reader = network_.queues[queue].readers[rings_[queue].slowest_reader()];
   if (reader == host) return host_waits();
-  return tasks_[reader]->waits.on.load() != waits_room;
+  return !is_room(tasks_[reader]->waits.on.load());
 }
 
 // It may have been told already, but not looked yet. Of several readers that it has, each goes on by itself: one may
@@ -320,21 +321,21 @@ bool Network::host_waits() const {
   return false;
 }
 
-// False: nobody waits for room.
-bool Network::raise_limits(std::vector<std::uint32_t>& raised, std::vector<NetworkTask*>& roomy) {
+// Rings that are to hold more, and who waits for room that is there. False: nobody waits for room.
+bool Network::find_limits(std::vector<std::uint32_t>& raised, std::vector<NetworkTask*>& roomy) const {
   std::vector<std::uint32_t> full;
   bool waits = false;
   const auto look = [&](const Waiting& w, NetworkTask* task) {
-    if (w.on.load() != waits_room) return;
+    const std::int32_t code = w.on.load();
+    if (!is_room(code)) return;
     waits = true;
     const NetworkRing& ring = rings_[w.room.load()];
-    if (ring.waiting() >= static_cast<std::int64_t>(ring.limit()) || (task != nullptr && task->pending()))
+    if (ring.waiting() >= static_cast<std::int64_t>(ring.limit()) || code == waits_end_room)
       full.push_back(w.room.load());
     else
       roomy.push_back(task);  // null: the host
   };
-  for (const auto& task : tasks_)
-    if (!task->failed) look(task->waits, task.get());
+  for (const auto& task : tasks_) look(task->waits, task.get());
   look(in_, nullptr);
   if (!roomy.empty() || full.empty()) return waits;
   for (const std::uint32_t q : full)
@@ -346,10 +347,10 @@ bool Network::raise_limits(std::vector<std::uint32_t>& raised, std::vector<Netwo
     if (waits_for_host) return true;
     raised.push_back(*std::ranges::min_element(full, {}, [&](std::uint32_t q) { return rings_[q].limit(); }));
   }
-  for (const std::uint32_t q : raised) rings_[q].raise_limit();
   return true;
 }
 
+// Something may begin while this looks: then it has seen nothing of use, and whoever ends last looks again.
 void Network::quiet() {
   std::vector<std::uint32_t> raised;
   std::vector<NetworkTask*> roomy;
@@ -357,8 +358,11 @@ void Network::quiet() {
   {
     const std::lock_guard lock(mutex_);
     const std::int64_t cycles = pushed().load();
+    const std::uint32_t entered = scheduler_->entered();
     if (!scheduler_->quiet() || cancelled_.load()) return;
-    const bool unfinished = raise_limits(raised, roomy);
+    const bool unfinished = find_limits(raised, roomy);
+    if (scheduler_->entered() != entered) return;
+    for (const std::uint32_t q : raised) rings_[q].raise_limit();
     const bool gate = unfinished && out_.on.load() == waits_frontier;
     changed = (!unfinished && settled_.exchange(cycles) != cycles) || gate_.exchange(gate) != gate;
   }

@@ -110,13 +110,15 @@ class Network {
   static constexpr std::int32_t waits_room = INT32_MIN;  // beside what `ready` says
   static constexpr std::int32_t waits_frontier = INT32_MIN + 1;
   static constexpr std::int32_t waits_gate = INT32_MIN + 2;
+  static constexpr std::int32_t waits_end_room = INT32_MIN + 3;  // for all that the end of a segment writes
+  static bool is_room(std::int32_t code) { return code == waits_room || code == waits_end_room; }
 
   rml_header& header() const { return *static_cast<rml_header*>(state_); }
   std::atomic_ref<std::int64_t> pushed() const { return std::atomic_ref<std::int64_t>(header().pushed); }
   bool may_push();
   Taken push_cycle(const void* const* in, const std::uint8_t* present);
   void quiet();
-  bool raise_limits(std::vector<std::uint32_t>& raised, std::vector<NetworkTask*>& roomy);
+  bool find_limits(std::vector<std::uint32_t>& raised, std::vector<NetworkTask*>& roomy) const;
   bool stuck_behind(std::uint32_t queue) const;
   bool host_waits() const;
   void fail(std::uint32_t task, std::int64_t stamp);

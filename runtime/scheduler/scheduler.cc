@@ -29,7 +29,8 @@ struct Scheduler::Pool {
   ReadyQueue ready;
   std::vector<std::unique_ptr<moodycamel::ProducerToken>> own;
   std::vector<std::thread> threads;
-  alignas(64) std::atomic<std::int64_t> active{0};  // tasks queued or running, threads inside
+  // Tasks queued or running, and threads inside; in the upper half how often there was one more.
+  alignas(64) std::atomic<std::uint64_t> active{0};
 };
 
 namespace {
@@ -39,6 +40,9 @@ struct Here {
   Task* next = nullptr;  // queued, but in no queue
 };
 thread_local Here here;
+
+constexpr std::uint64_t once = std::uint64_t{1} << 32;
+constexpr std::uint32_t now_active(std::uint64_t active) { return static_cast<std::uint32_t>(active); }
 }  // namespace
 
 Scheduler::Scheduler(unsigned workers, std::function<void()> when_quiet) : pool_(std::make_unique<Pool>()) {
@@ -104,13 +108,15 @@ void Scheduler::wake_next(Task& task) {
     enqueue(task);
 }
 
-void Scheduler::enter() { pool_->active.fetch_add(1); }
+void Scheduler::enter() { pool_->active.fetch_add(once + 1); }
 
 void Scheduler::leave() {
-  if (pool_->active.fetch_sub(1) == 1 && pool_->when_quiet) pool_->when_quiet();
+  if (now_active(pool_->active.fetch_sub(1)) == 1 && pool_->when_quiet) pool_->when_quiet();
 }
 
-bool Scheduler::quiet() const { return pool_->active.load() == 0; }
+bool Scheduler::quiet() const { return now_active(pool_->active.load()) == 0; }
+
+std::uint32_t Scheduler::entered() const { return static_cast<std::uint32_t>(pool_->active.load() / once); }
 
 void Scheduler::work(unsigned worker) {
   here = {this, worker, nullptr};

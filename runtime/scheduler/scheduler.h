@@ -69,6 +69,9 @@ class Scheduler {
   void leave();
   // No task is queued or running, and nobody is inside. It may not be so any more when this returns.
   bool quiet() const;
+  // Another number whenever a task has been woken, or a thread has entered. Who finds it quiet, looks at something, and
+  // then finds the same number, has looked while nothing ran.
+  std::uint32_t entered() const;
 
  private:
   struct Pool;

@@ -306,6 +306,24 @@ TEST(network, it_is_destroyed_while_its_tasks_run) {
   }
 }
 
+// When nothing runs somebody looks who waits for room; a cycle may come in meanwhile, and its first task fail.
+TEST(network, a_fault_while_somebody_looks_who_waits) {
+  for (int k = 0; k < 300; ++k) {
+    Chain chain(0, 1);
+    Network network(chain.program(), &chain.state(), {2, 1, nullptr});
+    std::jthread feeding([&network, k] {
+      for (std::int64_t n = 0; push_one(network, n); ++n) {
+        network.announce();
+        std::this_thread::sleep_for(std::chrono::microseconds(5 * (k % 60)));
+      }
+      network.close();
+    });
+    std::int64_t rows = 0, value = 0;
+    while (pop_one(network, value)) ++rows;
+    EXPECT_EQ(rows, 1);
+  }
+}
+
 TEST(network, a_fault_in_one_of_a_hundred_tasks) {
   for (const std::size_t task : {0, 57, 99})
     for (const std::int64_t cycle : {0, 1, 700})
