@@ -533,7 +533,7 @@ void Network::report() {
   const std::vector<std::uint32_t> failed = failures();
   if (failed.empty()) return;
   const rml_header& first = at<rml_header>(state_, network_.tasks[failed[0]].header);
-  all.pushed = stamp_of(limit_.load());
+  pushed().store(stamp_of(limit_.load()));  // a worker may still look whether all is quiet
   all.fault = first.fault;
   all.site = first.site;
   all.fault_cycle = first.fault_cycle;
