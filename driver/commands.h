@@ -102,6 +102,7 @@ struct TestRequest {
   bool bless = false;
   unsigned workers = 0;  // 0: one per core
   std::uint32_t threads = 1;
+  double relative_tolerance = 1e-3, absolute_tolerance = 1e-7;  // of ONNX cases
 };
 int test(Session&, const TestRequest&);
 

@@ -279,6 +279,8 @@ void add_test(CLI::App& app, CommandLine& line) {
   sub->add_option("--threads", line.test.threads, "compare with programs in up to so many threads, to the bit")
       ->check(CLI::Range(1u, RML_MOST_THREADS))
       ->type_name("N");
+  sub->add_option("--rtol", line.test.relative_tolerance, "of ONNX cases: relative tolerance (default 1e-3)");
+  sub->add_option("--atol", line.test.absolute_tolerance, "of ONNX cases: absolute tolerance (default 1e-7)");
   sub->add_option("--workers", line.test.workers, "tests at a time (default: one per core)")->type_name("N");
   add_output_options(sub, line);
   serve(sub, line, line.test, rml::test);

@@ -1,4 +1,4 @@
-// `rmlc test`: language tests, several at a time.
+// `rmlc test`: language tests and cases of ONNX's conformance suite, several at a time.
 //
 // Every test runs in a process of its own, forked from this one, so a crash, a hang or a
 // full stack is a failure of that test and nothing else. Results are printed in the order
@@ -16,6 +16,7 @@
 
 #include "driver/commands.h"
 #include "driver/internal_error.h"
+#include "driver/onnx_test.h"
 #include "driver/test_runner.h"
 
 namespace rml {
@@ -25,8 +26,10 @@ namespace fs = std::filesystem;
 
 constexpr unsigned longest_seconds = 300;
 
-// Folders stand for the .rml files in them that are tests; a file named on the command line
-// is taken as one.
+bool is_onnx_test(const fs::path& folder) { return fs::is_regular_file(folder / "model.onnx"); }
+
+// Folders stand for the .rml files in them that are tests, and for the folders in them that have a model; a file named
+// on the command line is taken as a test.
 std::vector<fs::path> find_tests(const std::vector<std::string>& paths) {
   std::vector<fs::path> files;
   for (const fs::path path : paths) {
@@ -35,7 +38,9 @@ std::vector<fs::path> find_tests(const std::vector<std::string>& paths) {
       continue;
     }
     std::vector<fs::path> here;
+    if (is_onnx_test(path)) here.push_back(path);
     for (const auto& entry : fs::recursive_directory_iterator(path)) {
+      if (entry.is_directory() && is_onnx_test(entry.path())) here.push_back(entry.path());
       const bool library = entry.path().parent_path().filename() == "imported";
       if (entry.is_regular_file() && entry.path().extension() == ".rml" && !library) here.push_back(entry.path());
     }
@@ -88,7 +93,9 @@ class Workers {
     // What a crash handler or a runtime prints belongs to the test's text too.
     dup2(fileno(text), STDERR_FILENO);
     alarm(longest_seconds);
-    const TestResult result = run_language_test(file, request_.bless, request_.threads);
+    const TestResult result = fs::is_directory(file)
+                                  ? run_onnx_test(file, {request_.relative_tolerance, request_.absolute_tolerance})
+                                  : run_language_test(file, request_.bless, request_.threads);
     std::fwrite(result.text.data(), 1, result.text.size(), text);
     std::fflush(text);
     _exit(result.passed ? exit_success : exit_fault);

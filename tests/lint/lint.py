@@ -9,14 +9,15 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
-FOLDERS = ["frontend", "semantics", "lowering", "driver", "runtime"]
+FOLDERS = ["frontend", "semantics", "onnx", "lowering", "driver", "runtime"]
 # What each folder may include of ours.
 MAY_SEE = {
     "frontend": {"frontend"},
     "semantics": {"frontend", "semantics"},
+    "onnx": {"frontend", "semantics", "onnx"},
     "lowering": {"frontend", "semantics", "lowering"},
     "runtime": {"runtime"},
-    "driver": {"frontend", "semantics", "lowering", "driver", "runtime"},
+    "driver": {"frontend", "semantics", "onnx", "lowering", "driver", "runtime"},
 }
 # Plain C headers that say what compiled programs and the runtime agree on.
 C_INTERFACES = r"runtime/rmlrt\.h|runtime/kernels/[a-z_]+\.h"
@@ -70,10 +71,11 @@ def rule_includes():
 
 
 def rule_third_parties():
-    """ANTLR, LLVM, libmosquitto and CLI11 are each included in one place."""
+    """ANTLR, LLVM, protobuf, libmosquitto and CLI11 are each included in one place."""
     places = {
         "ANTLR": (r"antlr4-runtime|RmlLexer|RmlParser", r"frontend/(parse|build_ast|scan)[a-z_]*\.(cc|h)"),
         "LLVM": (r"^llvm(-c)?/", r"lowering/llvm/.*"),
+        "protobuf": (r"^google/protobuf|\.pb\.h$", r"onnx/(read_model|decode_tensor|write_model)\.cc"),
         "libmosquitto": (r"^mosquitto|^mqtt_protocol", r"runtime/stream_io/live/mqtt/.*"),
         "CLI11": (r"^CLI/", r"driver/main\.cc|runtime/options\.cc"),
     }

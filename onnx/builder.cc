@@ -1,0 +1,345 @@
+// Applying rows of the operator table to terms (builder.h), and the text of the result.
+#include "onnx/builder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "semantics/instantiate_elaborate.h"
+
+namespace rml::onnx {
+
+namespace {
+
+constexpr int level_or = 10, level_and = 20, level_comparison = 30, level_sum = 40, level_product = 50,
+              level_prefix = 70;
+
+struct Infix {
+  std::string_view op, sign;
+  int level;
+};
+constexpr Infix infixes[] = {
+    {"add", " + ", level_sum},        {"sub", " - ", level_sum},           {"mul", " * ", level_product},
+    {"div", " / ", level_product},    {"eq", " == ", level_comparison},    {"ne", " != ", level_comparison},
+    {"lt", " < ", level_comparison},  {"le", " <= ", level_comparison},    {"gt", " > ", level_comparison},
+    {"ge", " >= ", level_comparison}, {"logical_and", " and ", level_and}, {"logical_or", " or ", level_or},
+    {"mod", " % ", level_product},
+};
+
+std::string list(const std::vector<std::int64_t>& values) {
+  std::string text = "[";
+  for (const std::int64_t v : values) text += (text.size() > 1 ? ", " : "") + std::to_string(v);
+  return text + "]";
+}
+
+std::string float_text(double value) {
+  char digits[64];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  std::string text(digits, end);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string argument_text(const Argument& a) {
+  if (const auto* v = std::get_if<std::int64_t>(&a)) return std::to_string(*v);
+  if (const auto* v = std::get_if<std::vector<std::int64_t>>(&a)) return list(*v);
+  if (const auto* v = std::get_if<double>(&a)) return float_text(*v);
+  if (const auto* v = std::get_if<DType>(&a)) return std::string(name(*v));
+  return '"' + std::get<std::string>(a) + '"';
+}
+
+rml::Attribute attribute(const Argument& a, ParameterKind kind) {
+  rml::Attribute to;
+  to.given = true;
+  if (const auto* v = std::get_if<std::int64_t>(&a)) {
+    to.scalar = true;
+    to.integers = {*v};
+    to.number = static_cast<double>(*v);
+  } else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&a)) {
+    to.integers = *list;
+  } else if (const auto* number = std::get_if<double>(&a)) {
+    to.number = *number;
+  } else if (const auto* dtype = std::get_if<DType>(&a)) {
+    to.dtype = *dtype;
+  } else {
+    to.text = std::get<std::string>(a);
+  }
+  if (kind == ParameterKind::number) to.integers.clear(), to.scalar = false;
+  return to;
+}
+
+const Argument* given(const Arguments& arguments, std::string_view name) {
+  for (const auto& [key, value] : arguments)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+// Which dtype each variable of the row is.
+struct Solved {
+  std::map<int, DType> variables;
+  DType result = DType::f32;
+};
+
+Solved solve(const OperatorInfo& info, const std::vector<const OperatorParameter*>& slots,
+             const std::vector<Term>& operands, const Arguments& arguments, std::optional<DType> result) {
+  Solved solved;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const DTypeSlot& slot = slots[k]->dtype;
+    const DType dtype = operands[k].dtype;
+    if ((slot.allowed & bit(dtype)) == 0)
+      throw ModelError{"", std::string(info.name) + " is not defined for " + std::string(name(dtype))};
+    if (slot.variable < 0) continue;
+    const auto [at, first] = solved.variables.emplace(slot.variable, dtype);
+    if (!first && at->second != dtype)
+      throw ModelError{
+          "", std::string(info.name) + " of " + std::string(name(at->second)) + " and " + std::string(name(dtype))};
+  }
+  solved.result = result.value_or(info.result.fallback);
+  if (info.result.variable >= 0 && solved.variables.contains(info.result.variable))
+    solved.result = solved.variables[info.result.variable];
+  else if (info.result.variable < 0)
+    for (int d = 0; d < dtype_count; ++d)
+      if (info.result.allowed == bit(static_cast<DType>(d))) solved.result = static_cast<DType>(d);
+  for (const OperatorParameter& p : info.parameters)
+    if (const Argument* a = p.kind == ParameterKind::dtype ? given(arguments, p.name) : nullptr)
+      solved.result = std::get<DType>(*a);
+  return solved;
+}
+
+}  // namespace
+
+std::int64_t Term::elements() const { return element_count(shape).value_or(max_elements); }
+
+std::optional<std::string> literal(const Tensor& t) {
+  constexpr std::int64_t most = 16;
+  if (t.elements() > most || t.elements() == 0 || t.shape().size() > 1) return std::nullopt;
+  std::string text;
+  for (std::int64_t i = 0; i < t.elements(); ++i) {
+    if (i > 0) text += ", ";
+    if (t.dtype() == DType::boolean) {
+      text += t.as<std::uint8_t>()[i] != 0 ? "true" : "false";
+    } else if (t.dtype() == DType::f32 || t.dtype() == DType::f64) {
+      const double wide = t.dtype() == DType::f64 ? t.as<double>()[i] : static_cast<double>(t.as<float>()[i]);
+      if (!std::isfinite(wide)) return std::nullopt;
+      char digits[64];
+      const auto end = t.dtype() == DType::f64 ? std::to_chars(digits, digits + sizeof digits, wide).ptr
+                                               : std::to_chars(digits, digits + sizeof digits, t.as<float>()[i]).ptr;
+      std::string number(digits, end);
+      if (number.find_first_of(".e") == std::string::npos) number += ".0";
+      // The compiler reads it as f64 first.
+      if (t.dtype() == DType::f32 && static_cast<float>(std::strtod(number.c_str(), nullptr)) != t.as<float>()[i])
+        number = float_text(wide);
+      text += number;
+    } else if (is_integer(t.dtype())) {
+      text += to_string([&] {
+        Tensor one(t.dtype(), {});
+        const std::size_t size = byte_size(t.dtype());
+        std::memcpy(one.data(), static_cast<const char*>(t.data()) + static_cast<std::size_t>(i) * size, size);
+        return one;
+      }());
+    } else {
+      return std::nullopt;
+    }
+  }
+  return t.shape().empty() ? text : "[" + text + "]";
+}
+
+Term Builder::apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments,
+                    std::optional<DType> result) {
+  const OperatorInfo& info = operators()[operators().require(op)];
+  std::vector<const OperatorParameter*> slots;  // by operand
+  std::size_t fixed = 0;
+  for (const OperatorParameter& p : info.parameters) fixed += p.kind == ParameterKind::operand && !p.variadic;
+  std::vector<rml::Attribute> attributes;
+  for (const OperatorParameter& p : info.parameters) {
+    if (p.kind != ParameterKind::operand) {
+      const Argument* a = given(arguments, p.name);
+      attributes.push_back(a != nullptr ? attribute(*a, p.kind) : draft::default_attribute(p.default_value, p.kind));
+      continue;
+    }
+    const std::size_t count = p.variadic ? operands.size() - fixed : 1;
+    slots.insert(slots.end(), count, &p);
+  }
+  const Solved solved = solve(info, slots, operands, arguments, result);
+
+  std::vector<DType> dtypes;
+  std::vector<Shape> shapes;
+  for (const Term& t : operands) dtypes.push_back(t.dtype), shapes.push_back(t.shape);
+  const Application app{dtypes, shapes, attributes, solved.result};
+  const ShapeResult shaped = info.shape(app);
+  if (const auto* why = std::get_if<std::string>(&shaped)) throw ModelError{"", std::string(info.name) + ": " + *why};
+  Term term{"", atom, solved.result, std::get<Shape>(shaped), nullptr, ""};
+
+  bool all_known = !info.random && term.elements() <= most_folded;
+  for (const Term& t : operands) all_known = all_known && t.known();
+  if (all_known) {
+    std::vector<const Tensor*> values;
+    for (const Term& t : operands) values.push_back(t.value.get());
+    Tensor value(term.dtype, term.shape);
+    if (info.evaluate(app, {}, values, value).kind == 0) {
+      term.value = std::make_shared<const Tensor>(std::move(value));
+      return term;
+    }
+  }
+
+  // A literal takes its dtype from an operand of the same variable that is no literal.
+  const auto text = [&](std::size_t k) {
+    bool typed = false;
+    for (std::size_t other = 0; other < operands.size(); ++other)
+      typed = typed || (other != k && !operands[other].known() && slots[other]->dtype.variable >= 0 &&
+                        slots[other]->dtype.variable == slots[k]->dtype.variable);
+    return text_of(operands[k], typed);
+  };
+  for (const Infix& infix : infixes) {
+    if (infix.op != op) continue;
+    const auto side = [&](std::size_t k, int least) {
+      const int level = operands[k].known() ? static_cast<int>(atom) : operands[k].precedence;
+      return level < least ? "(" + text(k) + ")" : text(k);
+    };
+    term.text =
+        side(0, infix.level + (infix.level == level_comparison)) + std::string(infix.sign) + side(1, infix.level + 1);
+    term.precedence = infix.level;
+    return term;
+  }
+  if (op == "negate" || op == "logical_not") {
+    const bool low = !operands[0].known() && operands[0].precedence < atom;
+    term.text = (op == "negate" ? "-" : "not ") + (low ? "(" + text(0) + ")" : text(0));
+    term.precedence = level_prefix;
+    return term;
+  }
+  std::size_t k = 0;
+  const auto add = [&](const std::string& part) { term.text += (term.text.ends_with('(') ? "" : ", ") + part; };
+  term.text = std::string(op) + "(";
+  for (const OperatorParameter& p : info.parameters) {
+    if (p.kind == ParameterKind::operand) {
+      for (const std::size_t end = p.variadic ? k + operands.size() - fixed : k + 1; k < end; ++k) add(text(k));
+    } else if (const Argument* a = given(arguments, p.name)) {
+      add((p.default_value.empty() ? "" : std::string(p.name) + "=") + argument_text(*a));
+    }
+  }
+  term.text += ")";
+  return term;
+}
+
+Term Builder::constant(std::shared_ptr<const Tensor> value, std::string hint) {
+  Term term{"", atom, value->dtype(), value->shape(), nullptr, std::move(hint)};
+  term.value = std::move(value);
+  return term;
+}
+
+Term Builder::constant(Tensor value, std::string hint) {
+  return constant(std::make_shared<const Tensor>(std::move(value)), std::move(hint));
+}
+
+Term Builder::scalar(DType dtype, double value) {
+  Tensor wide = Tensor::scalar(DType::f64, value);
+  return apply("cast", {constant(std::move(wide))}, {{"dtype", dtype}});
+}
+
+Term Builder::integers(const std::vector<std::int64_t>& values) {
+  Tensor t(DType::i64, {static_cast<std::int64_t>(values.size())});
+  if (!values.empty()) std::memcpy(t.data(), values.data(), t.bytes());
+  return constant(std::move(t));
+}
+
+Term Builder::written(std::string text, int precedence, DType dtype, Shape shape) {
+  return {std::move(text), precedence, dtype, std::move(shape), nullptr, ""};
+}
+
+std::string Builder::type_text(DType dtype, const Shape& shape) { return type_string(dtype, shape); }
+
+Term Builder::bind(const Term& term, const std::string& name) {
+  if (term.known() || identifier(term.text) == term.text) return term;
+  const std::string as = fresh(name);
+  define(as, term);
+  return written(as, atom, term.dtype, term.shape);
+}
+
+Term Builder::shared(const Term& term) { return bind(term, "t"); }
+
+void Builder::define(const std::string& name, const Term& term) {
+  define({name + ": " + type_text(term.dtype, term.shape)}, text_of(term, true));
+}
+
+void Builder::define(const std::vector<std::string>& names, std::string text) {
+  std::string left;
+  for (const std::string& n : names) left += (left.empty() ? "" : ", ") + n;
+  scope().equations.push_back({std::exchange(comment_, {}), left + " = " + std::move(text) + ";"});
+}
+
+void Builder::comment(std::string text) { comment_ = std::move(text); }
+
+std::string Builder::text_of(const Term& term, bool typed_by_context) {
+  if (!term.known()) return term.text;
+  const bool plain = term.dtype == DType::boolean || typed_by_context;
+  if (plain && term.shape.empty())
+    if (auto text = literal(*term.value)) return *text;
+  return constant_name(term);
+}
+
+Term Builder::stored(const Term& term, const std::string& name) {
+  auto text = literal(*term.value);
+  if (!text) {
+    text = "load(\"" + weights_file + "\", \"" + name + "\")";
+    weights_.push_back({name, term.value});
+  }
+  return written(*text, atom, term.dtype, term.shape);
+}
+
+std::string Builder::constant_name(const Term& term) {
+  const auto known = named_.find(term.value);
+  if (known != named_.end()) return known->second;
+  const auto text = literal(*term.value);
+  const std::string type = type_text(term.dtype, term.shape);
+  if (text) {
+    const auto same = small_.find(type + " = " + *text);
+    if (same != small_.end()) return same->second;
+  }
+  std::string wanted = term.hint.empty() ? "c" : identifier(term.hint);
+  std::string name = wanted;
+  const auto is_taken = [&] {
+    return program_names_.contains(name) ||
+           std::ranges::any_of(scopes_, [&](const Scope& s) { return s.names.contains(name); });
+  };
+  for (int k = 1; is_taken() || (k == 1 && term.hint.empty()); ++k) name = wanted + std::to_string(k);
+  program_names_.insert(name);
+  for (Scope& s : scopes_) s.names.insert(name);
+  if (text) {
+    small_[type + " = " + *text] = name;
+    constants_.push_back("const " + name + ": " + type + " = " + *text + ";");
+  } else {
+    constants_.push_back("const " + name + ": " + type + " = load(\"" + weights_file + "\", \"" + name + "\");");
+    weights_.push_back({name, term.value});
+  }
+  named_[term.value] = name;
+  return name;
+}
+
+std::string Builder::fresh(const std::string& wanted) {
+  const std::string base = identifier(wanted);
+  std::string name = base;
+  for (int k = 2; scope().names.contains(name) || program_names_.contains(name); ++k)
+    name = base + (std::isdigit(static_cast<unsigned char>(base.back())) != 0 ? "_" : "") + std::to_string(k);
+  scope().names.insert(name);
+  return name;
+}
+
+std::string Builder::fresh_node(const std::string& wanted) {
+  const std::string base = identifier(wanted);
+  std::string name = base;
+  for (int k = 2; program_names_.contains(name); ++k) name = base + "_" + std::to_string(k);
+  program_names_.insert(name);
+  return name;
+}
+
+void Builder::open(const std::string& node) { scopes_.push_back({node, {}, {}, {}, {}}); }
+
+Scope Builder::close() {
+  Scope done = std::move(scopes_.back());
+  scopes_.pop_back();
+  nodes_.push_back(done);
+  return done;
+}
+
+}  // namespace rml::onnx

@@ -1,0 +1,203 @@
+// Decoding tensors: raw bytes, typed fields, or a part of a file beside the model.
+//
+// Raw bytes are little-endian and dense, Booleans a byte each; what is shorter than 32 bits is
+// widened to a 32-bit integer in a typed field, f16 and bf16 as their bits. Exactly as many
+// elements must be there as the shape has. A file beside the model is opened only if its name is
+// plain, it lies in the model's folder, and it is a regular file that has no other name: a model
+// from elsewhere must not be able to read what its folder does not hold.
+#include "onnx/decode_tensor.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstring>
+
+#include "onnx/model.pb.h"
+
+namespace rml::onnx {
+
+namespace {
+
+// By number in the format; the language has no name for those with an empty second column.
+constexpr struct {
+  std::string_view name, dtype;
+} element_types[] = {
+    {"UNDEFINED", ""},      {"FLOAT", "f32"},     {"UINT8", "u8"},      {"INT8", "i8"},         {"UINT16", "u16"},
+    {"INT16", "i16"},       {"INT32", "i32"},     {"INT64", "i64"},     {"STRING", ""},         {"BOOL", "bool"},
+    {"FLOAT16", "f16"},     {"DOUBLE", "f64"},    {"UINT32", "u32"},    {"UINT64", "u64"},      {"COMPLEX64", ""},
+    {"COMPLEX128", ""},     {"BFLOAT16", "bf16"}, {"FLOAT8E4M3FN", ""}, {"FLOAT8E4M3FNUZ", ""}, {"FLOAT8E5M2", ""},
+    {"FLOAT8E5M2FNUZ", ""}, {"UINT4", ""},        {"INT4", ""},         {"FLOAT4E2M1", ""},     {"FLOAT8E8M0", ""},
+    {"UINT2", ""},          {"INT2", ""},
+};
+constexpr int text_type = 8;
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  ~FileDescriptor() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+std::int64_t number(const std::string& text, const std::string& place, const char* what) {
+  std::int64_t value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0)
+    throw ModelError{place, std::string(what) + " of its file is '" + text + "', not a number of bytes"};
+  return value;
+}
+
+struct Place {
+  std::string location;
+  std::int64_t offset = 0;
+  std::int64_t length = -1;  // to the end
+};
+
+Place external_place(const wire::Tensor& from, const std::string& place) {
+  Place to;
+  for (const wire::Entry& entry : from.external_data()) {
+    if (entry.key() == "location") to.location = entry.value();
+    if (entry.key() == "offset") to.offset = number(entry.value(), place, "the offset");
+    if (entry.key() == "length") to.length = number(entry.value(), place, "the length");
+  }
+  const std::string& name = to.location;
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
+      name.find('\\') != std::string::npos || name.find('\0') != std::string::npos)
+    throw ModelError{place, "its elements are in the file '" + name +
+                                "': only files in the model's own folder are read, by their plain names"};
+  return to;
+}
+
+Tensor read_external(const wire::Tensor& from, const std::filesystem::path& folder, const std::string& place,
+                     DType dtype, const Shape& shape) {
+  const Place at = external_place(from, place);
+  const std::string what = "the file '" + at.location + "' with its elements ";
+  const FileDescriptor in_folder(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor file(in_folder.get() < 0 ? -1
+                                                : ::openat(in_folder.get(), at.location.c_str(),
+                                                           O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  struct stat info{};
+  if (file.get() < 0)
+    throw ModelError{
+        place, what + (errno == ELOOP ? "is a symbolic link" : "cannot be read: " + std::string(std::strerror(errno)))};
+  if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) throw ModelError{place, what + "is no regular file"};
+  if (info.st_nlink > 1) throw ModelError{place, what + "has other names (hard links)"};
+  const std::int64_t bytes = *element_count(shape) * static_cast<std::int64_t>(byte_size(dtype));
+  const std::int64_t length = at.length >= 0 ? at.length : info.st_size - at.offset;
+  if (at.offset > info.st_size || length > info.st_size - at.offset)
+    throw ModelError{place, what + "ends before them: it has " + std::to_string(info.st_size) + " bytes"};
+  if (length != bytes)
+    throw ModelError{
+        place, "its shape asks for " + std::to_string(bytes) + " bytes, its file gives " + std::to_string(length)};
+  Tensor to(dtype, shape);
+  for (std::int64_t done = 0; done < bytes;) {
+    const auto count = ::pread(file.get(), static_cast<char*>(to.data()) + done, static_cast<std::size_t>(bytes - done),
+                               at.offset + done);
+    if (count <= 0) throw ModelError{place, what + "cannot be read"};
+    done += count;
+  }
+  return to;
+}
+
+template <class To, class Field>
+void copy_field(const Field& field, const std::string& place, Tensor& to) {
+  if (field.size() != to.elements())
+    throw ModelError{place, "its shape " + to_string(to.shape()) + " asks for " + std::to_string(to.elements()) +
+                                " elements, it has " + std::to_string(field.size())};
+  for (int i = 0; i < field.size(); ++i) to.as<To>()[i] = static_cast<To>(field[i]);
+}
+
+void copy_typed(const wire::Tensor& from, const std::string& place, Tensor& to) {
+  const std::string_view dtype = name(to.dtype());
+  if (dtype == "f32") return copy_field<float>(from.float_data(), place, to);
+  if (dtype == "f64") return copy_field<double>(from.double_data(), place, to);
+  if (dtype == "i64") return copy_field<std::int64_t>(from.int64_data(), place, to);
+  if (dtype == "u64") return copy_field<std::uint64_t>(from.uint64_data(), place, to);
+  if (dtype == "u32") return copy_field<std::uint32_t>(from.uint64_data(), place, to);
+  if (dtype == "i32") return copy_field<std::int32_t>(from.int32_data(), place, to);
+  byte_size(to.dtype()) == 1 ? copy_field<std::uint8_t>(from.int32_data(), place, to)
+                             : copy_field<std::uint16_t>(from.int32_data(), place, to);
+}
+
+// Whether elements stand in a typed field of another type than the tensor's.
+bool has_typed(const wire::Tensor& t) {
+  return t.float_data_size() + t.int32_data_size() + t.int64_data_size() + t.double_data_size() + t.uint64_data_size() >
+         0;
+}
+
+Shape shape_of(const wire::Tensor& from, const std::string& place) {
+  Shape shape(from.dims().begin(), from.dims().end());
+  for (const std::int64_t extent : shape)
+    if (extent < 0) throw ModelError{place, "it has the extent " + std::to_string(extent)};
+  if (shape.size() > max_rank)
+    throw ModelError{place, "it has " + std::to_string(shape.size()) + " axes; 8 are supported"};
+  if (!element_count(shape)) throw ModelError{place, "its shape " + to_string(shape) + " has too many elements"};
+  return shape;
+}
+
+// Before it is allocated: as much as it asks for must be there.
+void check_size(const wire::Tensor& from, std::int64_t bytes, std::int64_t elements, const std::string& place) {
+  if (from.has_raw_data()) {
+    if (static_cast<std::int64_t>(from.raw_data().size()) != bytes)
+      throw ModelError{place, "its shape asks for " + std::to_string(bytes) + " bytes, it has " +
+                                  std::to_string(from.raw_data().size())};
+    if (has_typed(from)) throw ModelError{place, "its elements are there twice, as raw bytes and in a typed field"};
+    return;
+  }
+  const std::int64_t there = std::int64_t{from.float_data_size()} + from.int32_data_size() + from.int64_data_size() +
+                             from.double_data_size() + from.uint64_data_size() + from.string_data_size();
+  if (there != elements)
+    throw ModelError{place,
+                     "its shape asks for " + std::to_string(elements) + " elements, it has " + std::to_string(there)};
+}
+
+}  // namespace
+
+std::string element_type_name(int type) {
+  if (type >= 0 && type < static_cast<int>(std::size(element_types))) return std::string(element_types[type].name);
+  return "type " + std::to_string(type);
+}
+
+std::optional<DType> dtype_of(int type) {
+  if (type < 0 || type >= static_cast<int>(std::size(element_types))) return std::nullopt;
+  return dtype_named(element_types[type].dtype);
+}
+
+int element_type_of(DType dtype) {
+  for (int type = 0; type < static_cast<int>(std::size(element_types)); ++type)
+    if (element_types[type].dtype == name(dtype)) return type;
+  return 0;
+}
+
+std::variant<Tensor, Texts> decode_tensor(const wire::Tensor& from, const std::filesystem::path& folder,
+                                          const std::string& place) {
+  if (from.has_segment()) throw ModelError{place, "tensors in segments are not supported"};
+  const Shape shape = shape_of(from, place);
+  const std::int64_t elements = *element_count(shape);
+  if (from.data_type() == text_type) {
+    check_size(from, -1, elements, place);
+    return Texts{shape, {from.string_data().begin(), from.string_data().end()}};
+  }
+  const std::optional<DType> dtype = dtype_of(from.data_type());
+  if (!dtype) throw ModelError{place, "elements of " + element_type_name(from.data_type()) + " are not supported"};
+  const bool external = from.data_location() == 1;
+  if (!external) check_size(from, elements * static_cast<std::int64_t>(byte_size(*dtype)), elements, place);
+  if (external && elements > max_constant_elements)
+    throw ModelError{place, "its shape " + to_string(shape) + " has too many elements for a constant"};
+  Tensor to = external ? read_external(from, folder, place, *dtype, shape) : Tensor(*dtype, shape);
+  if (!external && from.has_raw_data()) std::memcpy(to.data(), from.raw_data().data(), to.bytes());
+  if (!external && !from.has_raw_data()) copy_typed(from, place, to);
+  if (*dtype == DType::boolean)
+    for (std::int64_t i = 0; i < elements; ++i) to.as<std::uint8_t>()[i] = to.as<std::uint8_t>()[i] != 0;
+  return to;
+}
+
+}  // namespace rml::onnx

@@ -1,0 +1,378 @@
+// Writing a model's graph as a program (import.h).
+//
+// Nodes are walked in order; each one's row writes terms for its outputs, which get the names of the
+// model's values. A node that cannot be written is noted, and what needs it is left out, so that all
+// faults are told at once. Graphs within nodes become nodes of the program.
+#include "onnx/import.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "onnx/call.h"
+
+namespace rml::onnx {
+
+namespace {
+
+// The values in scope, by their names in the model.
+struct Frame {
+  Frame* outer = nullptr;
+  bool own_node = false;  // what it uses of outer frames becomes inputs of its node
+  std::map<std::string, Term> values;
+  std::vector<std::pair<Term, Term>> captured;  // outside, inside
+};
+
+// Text of the model in a comment: one line, no control characters.
+std::string printable(const std::string& text) {
+  std::string clean;
+  for (const char c : text.substr(0, 200)) clean += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  return clean;
+}
+
+class Importer : public GraphWriter {
+ public:
+  Importer(const Model& model, const ImportOptions& options) : model_(model), options_(options) {
+    b_.weights_file = options.weights_file;
+    const auto at = model.opsets.find("");
+    opset_ = at == model.opsets.end() ? last_opset : at->second;
+  }
+
+  std::variant<Imported, ImportFailure> run() {
+    failure_.errors = check_model(model_);
+    if (!failure_.errors.empty()) return failure_;
+    try {
+      const Graph graph = inline_functions(model_);
+      main(graph);
+    } catch (const ModelError& error) {
+      failure_.errors.push_back(error);
+    }
+    if (!failure_.errors.empty() || !failure_.needed.empty() || failure_.any_needed) return failure_;
+    result_.source = source();
+    result_.weights = b_.weights();
+    return std::move(result_);
+  }
+
+  std::vector<Term> inlined(const Graph& graph, const std::vector<Term>& arguments) override {
+    Frame frame{frame_, false, {}, {}};
+    for (std::size_t k = 0; k < graph.inputs.size(); ++k) frame.values[graph.inputs[k].name] = arguments.at(k);
+    return body(graph, frame);
+  }
+
+  WrittenNode node_of(const Graph& graph, const std::vector<Term>& like, const std::string& name) override {
+    WrittenNode written{b_.fresh_node(name), {}, {}};
+    b_.open(written.name);
+    Frame frame{frame_, true, {}, {}};
+    for (std::size_t k = 0; k < graph.inputs.size(); ++k)
+      frame.values[graph.inputs[k].name] = node_input(graph.inputs[k].name, like.at(k));
+    const std::vector<Term> outputs = body(graph, frame);
+    for (const Term& t : outputs) {
+      const std::string as = b_.fresh("y");
+      b_.define(as, t);
+      b_.scope().outputs.push_back(as + ": " + Builder::type_text(t.dtype, t.shape));
+      written.outputs.push_back(Builder::written(as, Builder::atom, t.dtype, t.shape));
+    }
+    for (const auto& [outside, inside] : frame.captured) {
+      written.captured.push_back(outside);
+      b_.scope().inputs.push_back(inside.text + ": " + Builder::type_text(inside.dtype, inside.shape));
+    }
+    b_.close();
+    return written;
+  }
+
+ private:
+  Term node_input(const std::string& name, const Term& like) {
+    Term t = Builder::written(b_.fresh(name), Builder::atom, like.dtype, like.shape);
+    b_.scope().inputs.push_back(t.text + ": " + Builder::type_text(t.dtype, t.shape));
+    return t;
+  }
+
+  // The equations of a graph within a node; its outputs.
+  std::vector<Term> body(const Graph& graph, Frame& frame) {
+    frame_ = &frame;
+    for (const Initializer& tensor : graph.initializers)
+      frame.values[tensor.name] = b_.constant(tensor.value, tensor.name);
+    nodes(graph.nodes);
+    std::vector<Term> outputs;
+    for (const ValueInfo& v : graph.outputs) {
+      const Term* t = find(frame, v.name);
+      if (t == nullptr) {
+        frame_ = frame.outer;
+        throw Unwritten{};
+      }
+      outputs.push_back(*t);
+    }
+    frame_ = frame.outer;
+    return outputs;
+  }
+
+  void main(const Graph& graph) {
+    b_.open("main");
+    Frame frame;
+    frame_ = &frame;
+    std::set<std::string> initial;
+    for (const Initializer& t : graph.initializers) initial.insert(t.name);
+    for (const auto& [in, out] : options_.states) state_names(graph, in, out);
+    for (const ValueInfo& v : graph.inputs)
+      if (!initial.contains(v.name)) input(v);
+    for (const ValueInfo& v : graph.outputs)
+      if (!reserved_.contains(v.name)) reserved_[v.name] = b_.fresh(v.name);
+    for (const Initializer& tensor : graph.initializers) initializer(tensor);
+    if (!failure_.errors.empty()) return;
+    nodes(graph.nodes);
+    for (const ValueInfo& v : graph.outputs) output(v);
+    for (const auto& [in, out] : options_.states) memory(in, out);
+    b_.close();
+  }
+
+  void state_names(const Graph& graph, const std::string& in, const std::string& out) {
+    const auto is_named = [](const auto& list, const std::string& name) {
+      return std::ranges::any_of(list, [&](const ValueInfo& v) { return v.name == name; });
+    };
+    if (!is_named(graph.inputs, in))
+      failure_.errors.push_back({"state " + in + "=" + out, "the model has no input '" + in + "'"});
+    if (!is_named(graph.outputs, out))
+      failure_.errors.push_back({"state " + in + "=" + out, "the model has no output '" + out + "'"});
+    state_inputs_[in] = out;
+    state_outputs_.insert(out);
+  }
+
+  // The extent of a free dimension, or -1 and a message.
+  std::int64_t extent(const ValueInfo& v, std::size_t axis) {
+    const Dimension& d = (*v.type.shape)[axis];
+    const std::string own = v.name + "." + std::to_string(axis);
+    if (const auto at = options_.dimensions.find(own); at != options_.dimensions.end()) return at->second;
+    if (d.extent >= 0) return d.extent;
+    if (const auto at = options_.dimensions.find(d.symbol); at != options_.dimensions.end()) return at->second;
+    failure_.errors.push_back({"input '" + v.name + "'",
+                               "dimension " + std::to_string(axis) + (d.symbol.empty() ? "" : ", '" + d.symbol + "',") +
+                                   " is not known: bind it, --dim " + (d.symbol.empty() ? own : d.symbol) + "=1"});
+    return -1;
+  }
+
+  void input(const ValueInfo& v) {
+    const std::string place = "input '" + v.name + "'";
+    if (v.type.kind != "tensor") {
+      failure_.errors.push_back({place, "it is a " + v.type.kind + ", which is not supported"});
+      return;
+    }
+    const auto dtype = dtype_of(v.type.element_type);
+    if (!dtype) {
+      failure_.errors.push_back(
+          {place, "elements of " + element_type_name(v.type.element_type) + " are not supported"});
+      return;
+    }
+    Shape shape;
+    if (const auto at = options_.shapes.find(v.name); at != options_.shapes.end()) {
+      shape = at->second;
+    } else if (!v.type.shape) {
+      failure_.errors.push_back({place, "the model does not say its shape"});
+      return;
+    } else {
+      for (std::size_t axis = 0; axis < v.type.shape->size(); ++axis) shape.push_back(extent(v, axis));
+    }
+    if (std::ranges::find(shape, -1) != shape.end()) return;
+    if (shape.size() > max_rank || !element_count(shape)) {
+      failure_.errors.push_back({place, "its shape " + to_string(shape) + " is too large"});
+      return;
+    }
+    if (const auto at = options_.fixed.find(v.name); at != options_.fixed.end()) {
+      if (at->second->dtype() != *dtype)
+        failure_.errors.push_back({place, "it is " + std::string(name(*dtype)) + ", what it is fixed to " +
+                                              std::string(name(at->second->dtype()))});
+      frame_->values[v.name] = b_.constant(at->second, v.name);
+      return;
+    }
+    Term term = Builder::written(b_.fresh(v.name), Builder::atom, *dtype, shape);
+    frame_->values[v.name] = term;
+    if (state_inputs_.contains(v.name)) return;
+    b_.scope().inputs.push_back(term.text + ": " + Builder::type_text(*dtype, shape));
+    result_.inputs.push_back({v.name, term.text, *dtype, shape});
+  }
+
+  void initializer(const Initializer& tensor) {
+    Term known = b_.constant(tensor.value, tensor.name);
+    const bool trained = options_.trainable && has_gradient(tensor.value.dtype()) &&
+                         ::fnmatch(options_.trainable->c_str(), tensor.name.c_str(), 0) == 0;
+    if (!trained) {
+      frame_->values[tensor.name] = known;
+      return;
+    }
+    const std::string as = b_.fresh(tensor.name);
+    const Term begin = b_.stored(known, as);
+    Term term = Builder::written("param(" + begin.text + ")", Builder::atom, known.dtype, known.shape);
+    b_.define(as, term);
+    frame_->values[tensor.name] = Builder::written(as, Builder::atom, known.dtype, known.shape);
+  }
+
+  void output(const ValueInfo& v) {
+    const Term* t = find(*frame_, v.name);
+    if (t == nullptr) return;  // told already
+    const std::string place = "output '" + v.name + "'";
+    const auto declared = dtype_of(v.type.element_type);
+    if (v.type.element_type != 0 && (v.type.kind != "tensor" || declared != t->dtype))
+      failure_.errors.push_back({place, "the model says that it is " + element_type_name(v.type.element_type) +
+                                            ", what it computes is " + std::string(name(t->dtype))});
+    if (v.type.shape) {
+      bool same = v.type.shape->size() == t->shape.size();
+      for (std::size_t k = 0; same && k < t->shape.size(); ++k)
+        same = (*v.type.shape)[k].extent < 0 || (*v.type.shape)[k].extent == t->shape[k];
+      if (!same && options_.shapes.empty() && options_.dimensions.empty())
+        failure_.errors.push_back(
+            {place, "the model says another shape than what it computes, " + to_string(t->shape)});
+    }
+    const std::string& as = reserved_.at(v.name);
+    if (t->text != as || t->known()) b_.define(as, *t);
+    if (state_outputs_.contains(v.name)) return;
+    b_.scope().outputs.push_back(as + ": " + Builder::type_text(t->dtype, t->shape));
+    result_.outputs.push_back({v.name, as, t->dtype, t->shape});
+  }
+
+  // The state input is what the output was in the cycle before, 0 in the first.
+  void memory(const std::string& in, const std::string& out) {
+    const Term *before = find(*frame_, in), *after = find(*frame_, out);
+    if (before == nullptr || after == nullptr) return;
+    if (before->dtype != after->dtype || before->shape != after->shape) {
+      failure_.errors.push_back(
+          {"state " + in + "=" + out, "the input is " + Builder::type_text(before->dtype, before->shape) +
+                                          ", the output " + Builder::type_text(after->dtype, after->shape)});
+      return;
+    }
+    const std::string zero = b_.text_of(b_.constant(Tensor(before->dtype, before->shape), in + "_0"), false);
+    b_.comment("state: '" + in + "' is '" + out + "' of the cycle before");
+    b_.define({before->text + ": " + Builder::type_text(before->dtype, before->shape)},
+              zero + " fby " + reserved_.at(out));
+  }
+
+  const Term* find(Frame& frame, const std::string& name) {
+    if (const auto at = frame.values.find(name); at != frame.values.end()) return &at->second;
+    if (frame.outer == nullptr) return nullptr;
+    const Term* outside = find(*frame.outer, name);
+    if (outside == nullptr || outside->known() || !frame.own_node) return outside;
+    const Term inside = Builder::written(b_.fresh(name), Builder::atom, outside->dtype, outside->shape);
+    frame.captured.emplace_back(*outside, inside);
+    return &(frame.values[name] = inside);
+  }
+
+  struct Unwritten {};  // something that is needed could not be written, which has been told
+
+  void nodes(const std::vector<Node>& list) {
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      const std::string place = describe(list[k], k);
+      try {
+        node(list[k]);
+      } catch (const Unwritten&) {
+      } catch (ModelError& error) {
+        if (error.place.empty()) error.place = place;
+        failure_.errors.push_back(error);
+      } catch (const NeedsValue& needs) {
+        need(needs, place);
+      }
+    }
+  }
+
+  void need(const NeedsValue& needs, const std::string& place) {
+    for (const ImportedPort& input : result_.inputs) {
+      if (input.name != needs.input) continue;
+      failure_.errors.push_back({place, std::string(needs.what) + " is the input '" + input.model_name +
+                                            "', but must be known: give its value, --fix " + input.model_name + "=…"});
+      failure_.needed.push_back(input.model_name);
+      return;
+    }
+    failure_.any_needed = true;
+    failure_.errors.push_back({place, needs.what + " follows from the values of inputs, but must be known"});
+  }
+
+  void node(const Node& n) {
+    std::vector<std::optional<Term>> operands;
+    for (const std::string& input : n.inputs) {
+      operands.emplace_back();
+      if (input.empty()) continue;
+      const Term* t = find(*frame_, input);
+      if (t == nullptr) throw Unwritten{};
+      operands.back() = *t;
+    }
+    const Row* row = find_row(n.domain, n.op);
+    if (row == nullptr) throw ModelError{"", "operator " + n.op + " is not supported"};
+    if (const std::string what = mismatch(*row, n); !what.empty()) throw ModelError{"", what};
+    b_.comment(printable(n.op + (n.name.empty() ? "" : " '" + n.name + "'")));
+    Call call(b_, n, n.domain.empty() ? opset_ : model_.opsets.at(n.domain), std::move(operands), *this);
+    const std::vector<Term> outputs = row->lower(call);
+    for (std::size_t k = 0; k < n.outputs.size(); ++k) {
+      const std::string& output = n.outputs[k];
+      if (output.empty()) continue;
+      if (k >= outputs.size()) throw ModelError{"", "output " + std::to_string(k) + " is not supported"};
+      frame_->values[output] = named(output, outputs[k]);
+    }
+    b_.comment("");
+  }
+
+  Term named(const std::string& output, const Term& term) {
+    const auto at = frame_->outer == nullptr ? reserved_.find(output) : reserved_.end();
+    if (at == reserved_.end() || term.known() || identifier(term.text) == term.text) return b_.bind(term, output);
+    b_.define(at->second, term);
+    return Builder::written(at->second, Builder::atom, term.dtype, term.shape);
+  }
+
+  std::string source() const {
+    std::string text = "-- Imported from an ONNX model";
+    if (!model_.producer.empty()) text += " made by " + printable(model_.producer);
+    text += ", operator set " + std::to_string(opset_) + ".\n\n";
+    for (const std::string& c : b_.constants()) text += c + "\n";
+    for (const Scope& s : b_.nodes()) {
+      const auto list = [](const std::vector<std::string>& items) {
+        std::string all;
+        for (const std::string& item : items) all += (all.empty() ? "" : ", ") + item;
+        return all;
+      };
+      text += "\nnode " + s.name + "(" + list(s.inputs) + ") -> (" + list(s.outputs) + ")\n";
+      for (const Equation& e : s.equations) {
+        if (!e.comment.empty()) text += "  -- " + e.comment + "\n";
+        text += "  " + e.text + "\n";
+      }
+    }
+    return text;
+  }
+
+  const Model& model_;
+  const ImportOptions& options_;
+  std::int64_t opset_ = last_opset;
+  Builder b_;
+  Frame* frame_ = nullptr;
+  std::map<std::string, std::string> reserved_;  // output of the model → variable of main
+  std::map<std::string, std::string> state_inputs_;
+  std::set<std::string> state_outputs_;
+  Imported result_;
+  ImportFailure failure_;
+};
+
+}  // namespace
+
+std::variant<Imported, ImportFailure> import(const Model& model, const ImportOptions& options) {
+  return Importer(model, options).run();
+}
+
+std::string identifier(const std::string& text) {
+  static const std::set<std::string, std::less<>> taken = [] {
+    std::set<std::string, std::less<>> words = {
+        "node", "const", "import", "as",   "if",    "then", "else", "fby",  "or",   "and",   "not", "when",  "merge",
+        "post", "diff",  "assert", "true", "false", "map",  "fold", "scan", "load", "param", "int", "float", "main"};
+    for (int d = 0; d < dtype_count; ++d) words.insert(std::string(name(static_cast<DType>(d))));
+    for (const std::string& op : operators().names()) words.insert(op);
+    return words;
+  }();
+  std::string clean;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (plain)
+      clean += c;
+    else if (!clean.empty() && clean.back() != '_')
+      clean += '_';
+  }
+  while (!clean.empty() && clean.back() == '_') clean.pop_back();
+  if (clean.size() > 100) clean.resize(100);
+  if (clean.empty() || (clean[0] >= '0' && clean[0] <= '9')) clean = "v" + clean;
+  return taken.contains(clean) ? clean + "_" : clean;
+}
+
+}  // namespace rml::onnx
