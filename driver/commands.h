@@ -57,6 +57,11 @@ struct RunRequest {
 };
 int run(Session&, const RunRequest&);
 
+struct ImportRequest {
+  std::string file, output;  // output empty: the model's name, .rml
+};
+int import_file(Session&, const ImportRequest&);
+
 struct CheckRequest {
   std::vector<std::string> files;
   bool signatures = false;

@@ -30,6 +30,11 @@ ffi_type* scalar_type(DType dtype) {
       return &ffi_type_sint32;
     case DType::i64:
       return &ffi_type_sint64;
+    case DType::u32:
+      return &ffi_type_uint32;
+    case DType::u64:
+      return &ffi_type_uint64;
+    case DType::u16:
     case DType::f16:
       return &ffi_type_uint16;
     case DType::bf16:

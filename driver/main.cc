@@ -23,6 +23,7 @@ struct CommandLine {
   Session session;
   rml::BuildRequest build;
   rml::RunRequest run;
+  rml::ImportRequest import;
   rml::CheckRequest check;
   rml::ShowRequest show;
   rml::DiffRequest diff;
@@ -50,6 +51,20 @@ void add_output_options(CLI::App* app, CommandLine& line) {
   app->add_flag("--time-passes", line.session.time_passes, "time of every phase on stderr")->group("");
 }
 
+void add_model_options(CLI::App* app, CommandLine& line) {
+  rml::ModelOptions& options = line.session.compilation.options.model;
+  const auto of_models = [&](const std::string& name, std::vector<std::string>& to, const char* text,
+                             const char* type) {
+    list_option(app, name, to, text)->type_name(type)->group("Of ONNX models");
+  };
+  of_models("--dim", options.dimensions, "extent of a free dimension, by its name or place: N=1, x.0=1", "NAME=N");
+  of_models("--fix", options.fixed, "value of an input, which is none then: axes=[0]", "INPUT=VALUE");
+  of_models("--state", options.states, "keep an output as the input of the next cycle", "INPUT=OUTPUT");
+  app->add_option("--trainable", options.trainable, "tensors that become parameters, by name: '*', 'fc*'")
+      ->type_name("PATTERN")
+      ->group("Of ONNX models");
+}
+
 void add_front_options(CLI::App* app, CommandLine& line) {
   rml::CompileOptions& options = line.session.compilation.options;
   app->add_option("--node", options.node, "the node to start from (default: main, or the only one)")->type_name("NAME");
@@ -59,6 +74,7 @@ void add_front_options(CLI::App* app, CommandLine& line) {
          "folder to search for imports")
       ->allow_extra_args(false)
       ->type_name("DIR");
+  add_model_options(app, line);
   add_output_options(app, line);
 }
 
@@ -125,7 +141,7 @@ CLI::App* subcommand(CLI::App& app, const char* name, const char* text, const ch
 }
 
 void add_file(CLI::App* app, std::string& file) {
-  app->add_option("FILE", file, "source file, or - for standard input")->required()->type_name("");
+  app->add_option("FILE", file, "source file, M.onnx, or - for standard input")->required()->type_name("");
 }
 
 template <class Request>
@@ -178,6 +194,20 @@ void add_run(CLI::App& app, CommandLine& line) {
     if (line.engine == "channels" && grain == rml::Grain::none) grain = rml::Grain::stage;
     line.command = [&line](Session& s) { return rml::run(s, line.run); };
   });
+}
+
+void add_import(CLI::App& app, CommandLine& line) {
+  CLI::App* sub = subcommand(app, "import", "an ONNX model as a source file",
+                             "  rmlc import model.onnx              model.rml, and model.safetensors with its tensors\n"
+                             "  rmlc import model.onnx -o net.rml --dim batch=1 --trainable 'fc*'\n"
+                             "  rmlc import enhance.onnx --state h_in=h_out\n"
+                             "  rmlc run model.onnx < rows.csv      without files between\n");
+  sub->add_option("MODEL", line.import.file, "the model, M.onnx")->required()->type_name("");
+  sub->add_option("-o", line.import.output, "output file, F.rml (default: from the name of the model)")
+      ->type_name("F.rml");
+  add_model_options(sub, line);
+  add_output_options(sub, line);
+  serve(sub, line, line.import, rml::import_file);
 }
 
 void add_check(CLI::App& app, CommandLine& line) {
@@ -306,7 +336,7 @@ void add_small_commands(CLI::App& app, CommandLine& line) {
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->type_name("");
-  for (const char* name : {"import", "export", "lsp"}) {
+  for (const char* name : {"export", "lsp"}) {
     CLI::App* sub = app.add_subcommand(name, "not available yet");
     sub->allow_extras();
     sub->footer("Not available yet; the manual says what it will do.");
@@ -379,6 +409,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
       "Exit status: 0 success, 1 errors in the program or its input, 2 wrong usage, 70 internal error.\n");
   add_build(app, line);
   add_run(app, line);
+  add_import(app, line);
   add_check(app, line);
   add_show(app, line);
   add_diff(app, line);

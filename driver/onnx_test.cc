@@ -71,6 +71,7 @@ onnx::Imported import_for(const onnx::Model& model, const std::vector<std::strin
 std::unique_ptr<LoadedProgram> load(const onnx::Imported& imported, const fs::path& folder) {
   Compilation c;
   c.options.target.cpu = "native";
+  for (const onnx::Weight& w : imported.weights) c.files->give(imported.weights_file, w.name, w.value);
   const Front front = check_text(c, (folder / "model.rml").string(), imported.source);
   const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
   const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;

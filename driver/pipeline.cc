@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "driver/constant_definitions.h"
+#include "driver/import_model.h"
 #include "driver/installation.h"
 #include "driver/internal_error.h"
 #include "driver/output_file.h"
@@ -42,6 +43,7 @@ Front check_program(Compilation& c, Program parsed) {
   Front front;
   front.program = std::make_unique<Program>(std::move(parsed));
   Program& program = *front.program;
+  program.files = c.files;
   Checked& checked = front.checked;
   checked.program = front.program.get();
   phase(c, "definitions",
@@ -65,6 +67,15 @@ Front check_program(Compilation& c, Program parsed) {
 
 Program parse_file(Compilation& c, const std::filesystem::path& file) {
   note_current_file(file.string());
+  if (is_model(file)) {
+    const std::string weights = file.stem().string() + ".safetensors";
+    const auto imported = phase(c, "import", [&] { return import_model(c, file, weights); });
+    if (imported)
+      for (const onnx::Weight& w : imported->weights) c.files->give(weights, w.name, w.value);
+    return phase(c, "parse", [&] {
+      return parse_text(file.string(), imported ? imported->source : "", parse_options(c), c.sources, c.diagnostics);
+    });
+  }
   return phase(c, "parse", [&] {
     if (file != "-") return parse_program(file, parse_options(c), c.sources, c.diagnostics);
     std::string error;

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/loaded_files.h"
 #include "frontend/ast.h"
 #include "frontend/diagnostic.h"
 #include "frontend/parse.h"
@@ -34,6 +35,12 @@
 
 namespace rml {
 
+// Of ONNX models that are compiled as they are: texts of the command line.
+struct ModelOptions {
+  std::vector<std::string> dimensions, fixed, states;  // --dim N=1, --fix x=[1], --state IN=OUT
+  std::string trainable;                               // --trainable PATTERN
+};
+
 struct CompileOptions {
   std::vector<std::string> definitions;               // -D NAME=VALUE
   std::vector<std::filesystem::path> import_folders;  // -I
@@ -43,14 +50,20 @@ struct CompileOptions {
   TargetOptions target;
   bool whole_segment = false;  // --chunk segment
   Grain grain = Grain::none;   // of a network, its tasks
+  ModelOptions model;
 };
 
 // One run of the compiler over one file: what all phases share.
 struct Compilation {
+  Compilation() = default;
+  Compilation(const Compilation&) = delete;
+  Compilation& operator=(const Compilation&) = delete;
+
   CompileOptions options;
   SourceMap sources;
   Diagnostics diagnostics;
-  std::vector<std::pair<std::string, std::chrono::nanoseconds>> times;  // by phase, in order
+  std::shared_ptr<LoadedFiles> files = std::make_shared<LoadedFiles>(sources);  // of load(…)
+  std::vector<std::pair<std::string, std::chrono::nanoseconds>> times;          // by phase, in order
 
   bool failed() const { return diagnostics.has_errors(); }
 };
@@ -69,8 +82,8 @@ struct Arranged {
   Schedule schedule;  // holds the core it is about
 };
 
-// Parses `file` ("-": standard input) and checks every node of every file it imports. Of a
-// file with errors the tables are still safe to look at.
+// Parses `file` ("-": standard input; M.onnx: what a model is imported as) and checks every node of every file it
+// imports. Of a file with errors the tables are still safe to look at.
 Front check(Compilation& c, const std::filesystem::path& file);
 Front check_text(Compilation& c, const std::string& name, const std::string& text);
 // Only the first half, for those who want the tree: applies -D as well.

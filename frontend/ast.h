@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -202,6 +203,8 @@ struct Module {
 
 }  // namespace ast
 
+struct TensorFiles;
+
 struct Program {
   Interner names;
   std::vector<ast::Expr> exprs;      // indexed by ExprId
@@ -211,7 +214,8 @@ struct Program {
   std::vector<ast::Module> modules;  // modules[0] is the file named on the command line,
                                      // modules[1] the prelude; both always exist
 
-  std::size_t written = SIZE_MAX;  // expressions from here on were made by differentiation
+  std::size_t written = SIZE_MAX;      // expressions from here on were made by differentiation
+  std::shared_ptr<TensorFiles> files;  // of load(…); null: it has none
 
   const ast::Expr& operator[](ExprId e) const { return exprs[e.index]; }
   Span span(ExprId e) const { return expr_spans[e.index]; }

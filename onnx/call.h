@@ -114,5 +114,6 @@ std::vector<Row> window_rows();
 std::vector<Row> normalization_rows();
 std::vector<Row> loss_rows();
 std::vector<Row> resize_rows();
+std::vector<Row> recurrent_rows();
 
 }  // namespace rml::onnx

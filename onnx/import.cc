@@ -50,6 +50,7 @@ class Importer : public GraphWriter {
     if (!failure_.errors.empty() || !failure_.needed.empty() || failure_.any_needed) return failure_;
     result_.source = source();
     result_.weights = b_.weights();
+    result_.weights_file = options_.weights_file;
     return std::move(result_);
   }
 

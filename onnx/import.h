@@ -35,6 +35,7 @@ struct ImportedPort {
 
 struct Imported {
   std::string source;
+  std::string weights_file;  // what the source loads them from
   std::vector<Weight> weights;
   std::vector<ImportedPort> inputs, outputs;
 };

@@ -18,7 +18,21 @@ extern "C" {
 #define RML_ABI 6u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
-enum { RML_BOOL, RML_I8, RML_U8, RML_I16, RML_I32, RML_I64, RML_F16, RML_BF16, RML_F32, RML_F64 };
+enum {
+  RML_BOOL,
+  RML_I8,
+  RML_U8,
+  RML_I16,
+  RML_I32,
+  RML_I64,
+  RML_F16,
+  RML_BF16,
+  RML_F32,
+  RML_F64,
+  RML_U16,
+  RML_U32,
+  RML_U64
+};
 
 typedef struct rml_port {
   const char* name;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -52,8 +53,11 @@ struct OperatorRef {
 };
 struct ParamRef {};         // param(e)
 struct StopGradientRef {};  // stop_gradient(e)
-using Reference =
-    std::variant<std::monostate, VariableRef, ConstRef, DTypeRef, NodeRef, OperatorRef, ParamRef, StopGradientRef>;
+struct LoadRef {
+  std::uint32_t tensor = UINT32_MAX;
+};  // load("file", "name"): index into Resolved::tensors
+using Reference = std::variant<std::monostate, VariableRef, ConstRef, DTypeRef, NodeRef, OperatorRef, ParamRef,
+                               StopGradientRef, LoadRef>;
 
 // Arguments of a call in the order of the callee's parameters; invalid where left out
 // (an attribute with a default). A variadic operand is expanded where it stands, so parameter
@@ -83,6 +87,7 @@ struct Resolved {
   std::vector<ConstId> const_order;         // constants used before those that use them
   std::vector<bool> const_errors;           // by ConstId: later passes pass over these
   std::vector<DiffCall> diff_calls;
+  std::vector<std::shared_ptr<const Tensor>> tensors;  // of loads
 };
 
 // ---- dtypes ----------------------------------------------------------------------------

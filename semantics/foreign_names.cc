@@ -18,7 +18,8 @@ constexpr Meaning dtypes_elsewhere[] = {
     {"int8", "i8"},      {"uint8", "u8"},      {"byte", "u8"},     {"int16", "i16"},   {"short", "i16"},
     {"int32", "i32"},    {"int64", "i64"},     {"long", "i64"},    {"float16", "f16"}, {"half", "f16"},
     {"float32", "f32"},  {"single", "f32"},    {"float64", "f64"}, {"double", "f64"},  {"real", "f64"},
-    {"boolean", "bool"}, {"bfloat16", "bf16"}, {"bool_", "bool"},
+    {"boolean", "bool"}, {"bfloat16", "bf16"}, {"bool_", "bool"},  {"uint16", "u16"},  {"ushort", "u16"},
+    {"uint32", "u32"},   {"uint", "u32"},      {"uint64", "u64"},
 };
 
 constexpr Meaning operators_elsewhere[] = {

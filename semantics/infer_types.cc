@@ -94,7 +94,7 @@ TypeId TypeChecker::declared(const ast::TypeAnnotation& type) {
     if (!meant.empty())
       d.note("did you mean `" + meant + "`?").fix(type.dtype_span, meant, "write `" + meant + "`");
     else
-      d.note("the types are bool, i8, u8, i16, i32 (int), i64, f32 (float) and f64");
+      d.note("the types are bool, i8, i16, i32 (int), i64, u8, u16, u32, u64, f16, bf16, f32 (float) and f64");
     return solver_.fresh();
   }
   return solver_.fresh(bit(*dtype), {Why::annotation, type.dtype_span});

@@ -51,6 +51,10 @@ std::vector<TypeId> TypeChecker::call(ExprId e) {
   const Reference& to = names_.references[e.index];
   if (const auto* node = std::get_if<NodeRef>(&to)) return node_call(e, node->node);
   if (const auto* op = std::get_if<OperatorRef>(&to)) return {operator_call(e, op->op)};
+  if (const auto* load = std::get_if<LoadRef>(&to)) {
+    if (load->tensor >= names_.tensors.size()) return {solver_.fresh()};
+    return {solver_.fresh(bit(names_.tensors[load->tensor]->dtype()), {Why::call, program_.span(e)})};
+  }
   const OrderedArguments& arguments = names_.arguments[e.index];
   if (std::holds_alternative<ParamRef>(to) && arguments.size() == 3 && arguments[1].valid()) {
     condition(arguments[1], "the activity of `param`");
@@ -173,8 +177,8 @@ void TypeChecker::attribute(ExprId e, const OperatorParameter& parameter, std::s
 void TypeChecker::static_integer(ExprId e, const std::string& what, const std::string& of) {
   if (!e.valid()) return;
   TypeId found = expr(e);
-  if (solver_.restrict(found, dtypes::integer, {Why::use, program_.span(e)})) return;
-  Diagnostic* d = not_accepted(e, found, dtypes::integer, what, false);
+  if (solver_.restrict(found, dtypes::index, {Why::use, program_.span(e)})) return;
+  Diagnostic* d = not_accepted(e, found, dtypes::index, what, false);
   const auto op = operators().find(of);
   if (d == nullptr || !op) return;
   const OperatorInfo& row = operators()[*op];

@@ -75,6 +75,7 @@ class Elaborator {
   DraftId static_value(ExprId e);
   StaticArgument attribute(const OperatorParameter& parameter, ExprId argument);
   std::vector<DraftId> call(ExprId e, const ast::Call& c);
+  DraftId loaded(ExprId e, LoadRef load);
   DraftId parameter(ExprId e, DraftId v, const OrderedArguments& arguments);
   DraftId moved(ExprId e, DraftId held, const OrderedArguments& arguments);
   DraftId stopped(ExprId e, DraftId v);

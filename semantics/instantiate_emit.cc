@@ -238,10 +238,10 @@ ValueId Emitter::add(core::Rhs rhs, DType dtype, Shape shape, const Place& place
 
 // One value per constant, and for ports one per constant and clock.
 ValueId Emitter::constant(const Tensor& tensor, ClockId clock) {
-  const auto [known, is_new] =
-      constants_.try_emplace(constant_key(tensor) + std::to_string(clock.index), core_.values.size());
-  if (is_new) add(core::Const{tensor}, tensor.dtype(), tensor.shape(), {clock, {}, {}});
-  return known->second;
+  ValueId& known = constants_[constant_key(tensor) + std::to_string(clock.index)];
+  if (!known.valid() || std::get<core::Const>(core_[known].rhs).value != tensor)
+    known = add(core::Const{tensor}, tensor.dtype(), tensor.shape(), {clock, {}, {}});
+  return known;
 }
 
 ValueId Emitter::operand(DraftId d) {

@@ -47,7 +47,7 @@ struct IntegerRange {
   std::uint64_t below_zero, above_zero;
 };
 IntegerRange integer_range(DType dtype) {
-  if (dtype == DType::u8) return {0, 255};
+  if (!is_signed(dtype)) return {0, UINT64_MAX >> (64 - 8 * byte_size(dtype))};
   const std::uint64_t half = std::uint64_t{1} << (8 * byte_size(dtype) - 1);
   return {half, half - 1};
 }
@@ -145,6 +145,7 @@ DraftId Elaborator::reference(ExprId e) {
                         [&](OperatorRef) { return missing(e); },
                         [&](ParamRef) { return missing(e); },
                         [&](StopGradientRef) { return missing(e); },
+                        [&](LoadRef) { return missing(e); },
                     },
                     checked_.names.references[e.index]);
 }
@@ -330,8 +331,15 @@ std::vector<DraftId> Elaborator::call(ExprId e, const ast::Call& c) {
                         [&](OperatorRef r) { return std::vector{operation(e, r.op, arguments)}; },
                         [&](ParamRef) { return std::vector{parameter(e, first(), arguments)}; },
                         [&](StopGradientRef) { return std::vector{stopped(e, first())}; },
+                        [&](LoadRef r) { return std::vector{loaded(e, r)}; },
                     },
                     checked_.names.references[e.index]);
+}
+
+DraftId Elaborator::loaded(ExprId e, LoadRef load) {
+  const auto& tensors = checked_.names.tensors;
+  if (load.tensor >= tensors.size()) return missing(e);
+  return add(Const{tensors[load.tensor]}, dtype_of(e), clock_of(e), program().span(e));
 }
 
 // param(e) is e as it was at the first cycle, known by the instance path and the variable of

@@ -75,6 +75,12 @@ bool read_element(DType dtype, std::string_view text, void* element) {
       return store<std::int32_t>(text, element);
     case DType::i64:
       return store<std::int64_t>(text, element);
+    case DType::u16:
+      return store<std::uint16_t>(text, element);
+    case DType::u32:
+      return store<std::uint32_t>(text, element);
+    case DType::u64:
+      return store<std::uint64_t>(text, element);
     case DType::f16:
       return store_narrow(text, 10, 15, element);
     case DType::bf16:

@@ -8,6 +8,7 @@
 
 #include "semantics/foreign_names.h"
 #include "semantics/resolve_names_resolver.h"
+#include "semantics/tensor_files.h"
 
 namespace rml {
 
@@ -34,6 +35,9 @@ std::vector<CalleeParameter> NameResolver::parameters(const Reference& callee) c
     for (const OperatorParameter& p : operators()[op->op].parameters)
       list.push_back({std::string(p.name), p.kind == ParameterKind::operand || p.default_value.empty(), p.variadic,
                       p.kind == ParameterKind::dtype, p.kind == ParameterKind::text});
+  } else if (std::holds_alternative<LoadRef>(callee)) {
+    list.push_back({.name = "file", .text = true});
+    list.push_back({.name = "name", .text = true});
   } else {
     list.push_back({"value"});
     if (std::holds_alternative<ParamRef>(callee)) {
@@ -99,6 +103,7 @@ Reference NameResolver::unqualified_callee(Symbol name, Span span) {
   if (word == "param") return ParamRef{};
   if (auto op = operators().find(word)) return OperatorRef{*op};
   if (word == "stop_gradient") return StopGradientRef{};
+  if (word == "load") return LoadRef{};
   if (walk_.variables.contains(name.index)) {
     const ResolvedNode& in = result_.nodes[walk_.node.index];
     report(Code::E0207, span, "`" + word + "` is a variable, not a node", "cannot be called")
@@ -267,6 +272,11 @@ void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
                    check_results(call, to, targets);
                    match_arguments(e, call, to);
                  },
+                 [&](LoadRef) {
+                   check_results(call, to, targets);
+                   match_arguments(e, call, to);
+                   result_.references[e.index] = loaded(e, call);
+                 },
              },
              to);
 }
@@ -381,6 +391,26 @@ void NameResolver::text_argument(ExprId e) {
   if (std::holds_alternative<ast::TextLiteral>(program_[e])) return;
   if (std::holds_alternative<ast::Error>(program_[e])) return has_error();
   report(Code::E0207, program_.span(e), "a text is needed here", "not a text, such as `\"ij,jk->ik\"`");
+}
+
+LoadRef NameResolver::loaded(ExprId e, const ast::Call& call) {
+  std::vector<std::string> texts;
+  for (ExprId a : result_.arguments[e.index])
+    if (const auto* t = a.valid() ? std::get_if<ast::TextLiteral>(&program_[a]) : nullptr) texts.push_back(t->value);
+  if (texts.size() != 2) return {};  // told already
+  if (program_.files == nullptr) {
+    report(Code::E0806, call.callee_span, "files cannot be loaded here", "no folder to look in");
+    return {};
+  }
+  const auto found = program_.files->find(program_.span(e), texts[0], texts[1]);
+  if (const auto* error = std::get_if<LoadError>(&found)) {
+    const std::size_t which = error->unreadable ? 0 : 1;
+    report(error->unreadable ? Code::E0801 : Code::E0806, program_.span(result_.arguments[e.index][which]),
+           error->message);
+    return {};
+  }
+  result_.tensors.push_back(std::get<std::shared_ptr<const Tensor>>(found));
+  return {static_cast<std::uint32_t>(result_.tensors.size() - 1)};
 }
 
 void NameResolver::dtype_argument(ExprId e) {

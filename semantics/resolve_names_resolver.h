@@ -115,6 +115,7 @@ class NameResolver {
   void resolve_arguments(const ast::Call& call, const Reference& callee, const OrderedArguments& ordered);
   void dtype_argument(ExprId e);
   void text_argument(ExprId e);
+  LoadRef loaded(ExprId e, const ast::Call& call);
 
   const std::string& text(Symbol s) const { return program_.text(s); }
 

@@ -81,7 +81,7 @@ class ClockTable {
   std::unordered_map<Key, ClockId, Hash> table_;
 };
 
-// The tensor, its dtype and its shape as a key.
+// A key for tables of constants: equal ones have the same. Of different ones only the small differ for sure.
 std::string constant_key(const Tensor& tensor);
 
 }  // namespace rml

@@ -297,7 +297,9 @@ class Sharing {
   // The constant on a clock (base: for operands). `like` gives the span of a new one.
   ValueId constant(const Tensor& tensor, ClockId ck, ValueId like) {
     const std::string key = constant_key(tensor) + "@" + std::to_string(ck.index);
-    if (const auto met = constants_.find(key); met != constants_.end()) return met->second;
+    if (const auto met = constants_.find(key);
+        met != constants_.end() && std::get<core::Const>(core_[met->second].rhs).value == tensor)
+      return met->second;
     const ValueId made{core_.values.size()};
     const Value from = core_[like];
     core_.values.push_back({core::Const{tensor}, tensor.dtype(), tensor.shape(), ck, from.span, from.instance, {}});

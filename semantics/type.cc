@@ -23,8 +23,8 @@ struct DTypeRow {
 };
 
 constexpr DTypeRow dtype_rows[dtype_count] = {
-    {"bool", 1}, {"i8", 1},  {"u8", 1},   {"i16", 2}, {"i32", 4},
-    {"i64", 8},  {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8},
+    {"bool", 1}, {"i8", 1},  {"u8", 1},  {"i16", 2}, {"i32", 4}, {"i64", 8}, {"f16", 2},
+    {"bf16", 2}, {"f32", 4}, {"f64", 8}, {"u16", 2}, {"u32", 4}, {"u64", 8},
 };
 
 template <class T>
@@ -57,6 +57,12 @@ std::string element_text(const Tensor& tensor, std::int64_t i) {
       return std::to_string(load<std::int32_t>(tensor, i));
     case DType::i64:
       return std::to_string(load<std::int64_t>(tensor, i));
+    case DType::u16:
+      return std::to_string(load<std::uint16_t>(tensor, i));
+    case DType::u32:
+      return std::to_string(load<std::uint32_t>(tensor, i));
+    case DType::u64:
+      return std::to_string(load<std::uint64_t>(tensor, i));
     case DType::f16:
       return float_text(rt::float_from_f16(load<std::uint16_t>(tensor, i)));
     case DType::bf16:
@@ -89,6 +95,10 @@ bool is_float(DType dtype) { return (bit(dtype) & dtypes::floating) != 0; }
 bool has_gradient(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
 
 bool is_integer(DType dtype) { return (bit(dtype) & dtypes::integer) != 0; }
+
+bool is_signed(DType dtype) {
+  return dtype == DType::i8 || dtype == DType::i16 || dtype == DType::i32 || dtype == DType::i64;
+}
 
 std::optional<std::int64_t> element_count(const Shape& shape) {
   // Zero extents are left out of the bound's product, so that strides stay in range too.
@@ -136,7 +146,12 @@ Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape
   const auto count = element_count(shape_);
   if (!count) throw std::length_error("tensor of shape " + to_string(shape_));
   elements_ = *count;
-  bytes_.resize(static_cast<std::size_t>(elements_) * byte_size(dtype));
+  bytes_ = std::make_shared<Bytes>(static_cast<std::size_t>(elements_) * byte_size(dtype));
+}
+
+Tensor::Bytes& Tensor::own() {
+  if (!bytes_ || bytes_.use_count() > 1) bytes_ = bytes_ ? std::make_shared<Bytes>(*bytes_) : std::make_shared<Bytes>();
+  return *bytes_;
 }
 
 std::vector<std::int64_t> Tensor::integers() const {
@@ -160,11 +175,18 @@ std::vector<std::int64_t> Tensor::integers() const {
       case DType::i64:
         value = load<std::int64_t>(*this, i);
         break;
+      case DType::u16:
+        value = load<std::uint16_t>(*this, i);
+        break;
+      case DType::u32:
+        value = load<std::uint32_t>(*this, i);
+        break;
       case DType::f16:
       case DType::bf16:
       case DType::f32:
       case DType::f64:
-        throw std::logic_error("integers() of a float tensor");
+      case DType::u64:
+        throw std::logic_error("integers() of a tensor of " + std::string(name(dtype_)));
     }
   }
   return values;

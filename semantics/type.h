@@ -2,7 +2,7 @@
 //
 // A stream carries tensors of one dtype and one static shape (rank 0: scalar). Tensor is
 // the value domain of constants, of constant folding and of the reference engine: dense,
-// row-major, owning. Booleans are one byte, 0 or 1.
+// row-major. Booleans are one byte, 0 or 1. Copies share their elements until one is written to.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,15 @@
 namespace rml {
 
 // In the order of rmlrt.h.
-enum class DType : std::uint8_t { boolean, i8, u8, i16, i32, i64, f16, bf16, f32, f64 };
-inline constexpr int dtype_count = 10;
+enum class DType : std::uint8_t { boolean, i8, u8, i16, i32, i64, f16, bf16, f32, f64, u16, u32, u64 };
+inline constexpr int dtype_count = 13;
 
 std::size_t byte_size(DType);
 std::string_view name(DType);                        // "bool", "i8", …
 std::optional<DType> dtype_named(std::string_view);  // also "int" and "float"
 bool is_float(DType);
 bool is_integer(DType);
+bool is_signed(DType);     // a signed integer
 bool has_gradient(DType);  // f32, f64: what is computed with
 
 // A set of dtypes, as a bit mask: what a type variable may still become.
@@ -31,8 +32,9 @@ using DTypeSet = std::uint16_t;
 constexpr DTypeSet bit(DType d) { return static_cast<DTypeSet>(1u << static_cast<unsigned>(d)); }
 namespace dtypes {
 inline constexpr DTypeSet boolean = bit(DType::boolean);
-inline constexpr DTypeSet integer =
-    bit(DType::i8) | bit(DType::u8) | bit(DType::i16) | bit(DType::i32) | bit(DType::i64);
+inline constexpr DTypeSet integer = bit(DType::i8) | bit(DType::i16) | bit(DType::i32) | bit(DType::i64) |
+                                    bit(DType::u8) | bit(DType::u16) | bit(DType::u32) | bit(DType::u64);
+inline constexpr DTypeSet index = integer & ~bit(DType::u64);  // what an i64 holds: indices, extents
 inline constexpr DTypeSet floating = bit(DType::f16) | bit(DType::bf16) | bit(DType::f32) | bit(DType::f64);
 inline constexpr DTypeSet numeric = integer | floating;
 inline constexpr DTypeSet any = boolean | numeric;
@@ -65,29 +67,35 @@ class Tensor {
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   std::int64_t elements() const { return elements_; }
-  std::size_t bytes() const { return bytes_.size(); }
-  void* data() { return bytes_.data(); }
-  const void* data() const { return bytes_.data(); }
+  std::size_t bytes() const { return bytes_ ? bytes_->size() : 0; }
+  void* data() { return own().data(); }
+  const void* data() const { return bytes_ ? bytes_->data() : nullptr; }
   template <class T>
   T* as() {
-    return reinterpret_cast<T*>(bytes_.data());
+    return static_cast<T*>(data());
   }
   template <class T>
   const T* as() const {
-    return reinterpret_cast<const T*>(bytes_.data());
+    return static_cast<const T*>(data());
   }
   // Bit equality of type, shape and elements (so -0.0 differs from 0.0 and NaN equals itself).
-  friend bool operator==(const Tensor&, const Tensor&) = default;
+  friend bool operator==(const Tensor& a, const Tensor& b) {
+    return a.dtype_ == b.dtype_ && a.shape_ == b.shape_ &&
+           (a.bytes_ == b.bytes_ || (a.bytes_ && b.bytes_ && *a.bytes_ == *b.bytes_));
+  }
 
   // Elements as integers, for attributes such as shapes and axes; integers and Booleans only.
   std::vector<std::int64_t> integers() const;
-  bool truth() const { return bytes_[0] != std::byte{0}; }  // of a Boolean scalar
+  bool truth() const { return (*bytes_)[0] != std::byte{0}; }  // of a Boolean scalar
 
  private:
+  using Bytes = std::vector<std::byte>;
+  Bytes& own();
+
   DType dtype_ = DType::boolean;
   Shape shape_;
   std::int64_t elements_ = 0;
-  std::vector<std::byte> bytes_;
+  std::shared_ptr<Bytes> bytes_;  // null: of a default-made one
 };
 
 // As a chronogram prints it: 1, -2.5, T, [1,2;3,4], [[1,2],[3,4]] for the shape [2, 1, 2], [] if

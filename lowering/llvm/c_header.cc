@@ -26,6 +26,11 @@ const char* c_type(DType dtype) {
       return "int32_t";
     case DType::i64:
       return "int64_t";
+    case DType::u32:
+      return "uint32_t";
+    case DType::u64:
+      return "uint64_t";
+    case DType::u16:
     case DType::f16:
     case DType::bf16:
       return "uint16_t";

@@ -50,7 +50,8 @@ llvm::Constant* Emission::text(const std::string& text) {
 }
 
 llvm::Constant* Emission::tensor(const Tensor& tensor) {
-  llvm::Constant*& known = tensors_[&tensor];
+  const void* storage = tensor.data();
+  llvm::Constant*& known = tensors_[tensor.bytes() > 0 ? storage : &tensor];
   if (known == nullptr) {
     llvm::Constant* data = memory_constant(context, tensor);
     auto* global =

@@ -89,7 +89,7 @@ class Emission {
   std::vector<Place> places_;
   std::map<ValueId, std::uint32_t> place_of_;
   std::map<std::string, llvm::Constant*> texts_;
-  std::map<const Tensor*, llvm::Constant*> tensors_;
+  std::map<const void*, llvm::Constant*> tensors_;
   llvm::Function *raise_ = nullptr, *grow_ = nullptr, *grow_ring_ = nullptr, *grow_segment_ = nullptr;
 };
 

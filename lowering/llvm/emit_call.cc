@@ -15,7 +15,7 @@ namespace {
 // How the C ABI widens an integer narrower than int.
 void widen(llvm::Function* f, unsigned parameter, DType dtype) {
   if (dtype == DType::i8 || dtype == DType::i16) f->addParamAttr(parameter, llvm::Attribute::SExt);
-  if (dtype == DType::u8 || dtype == DType::boolean || is_half(dtype))
+  if (dtype == DType::u8 || dtype == DType::u16 || dtype == DType::boolean || is_half(dtype))
     f->addParamAttr(parameter, llvm::Attribute::ZExt);
 }
 }  // namespace

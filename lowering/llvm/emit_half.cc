@@ -64,13 +64,17 @@ class Bits {
   }
 
   // An integer as a double; one that it does not hold keeps, as its last digit, that something was lost.
-  IrValue wide(IrValue x) {
+  IrValue wide(IrValue x, bool is_signed) {
     const auto number = [&](std::int64_t v) { return ir.getInt64(static_cast<std::uint64_t>(v)); };
     IrValue cut = ir.CreateAnd(x, number(~std::int64_t{2047}));
     IrValue lost = ir.CreateICmpNE(ir.CreateAnd(x, number(2047)), number(0));
     IrValue odd = ir.CreateOr(cut, ir.CreateSelect(lost, number(2048), number(0)));
-    IrValue exact = ir.CreateAnd(ir.CreateICmpSGT(x, number(-(std::int64_t{1} << 53))),
-                                 ir.CreateICmpSLT(x, number(std::int64_t{1} << 53)));
+    constexpr std::int64_t digits = std::int64_t{1} << 53;
+    if (!is_signed) {
+      IrValue exact = ir.CreateICmpULT(x, number(digits));
+      return ir.CreateUIToFP(ir.CreateSelect(exact, x, odd), ir.getDoubleTy());
+    }
+    IrValue exact = ir.CreateAnd(ir.CreateICmpSGT(x, number(-digits)), ir.CreateICmpSLT(x, number(digits)));
     return ir.CreateSIToFP(ir.CreateSelect(exact, x, odd), ir.getDoubleTy());
   }
 
@@ -94,9 +98,9 @@ IrValue Body::to_half(DType to, DType from, IrValue x) {
   Bits bits(ir);
   if (is_half(from))
     x = from_half(from, x);
-  else if (from == DType::i64)
-    x = bits.to_odd(bits.wide(x));
-  else if (from == DType::f64 || from == DType::i32)
+  else if (from == DType::i64 || from == DType::u64)
+    x = bits.to_odd(bits.wide(x, is_signed(from)));
+  else if (from == DType::f64 || from == DType::i32 || from == DType::u32)
     x = bits.to_odd(convert(DType::f64, from, x));
   else
     x = convert(DType::f32, from, x);

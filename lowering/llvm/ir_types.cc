@@ -13,12 +13,15 @@ llvm::Type* register_type(llvm::LLVMContext& context, DType dtype) {
     case DType::u8:
       return llvm::Type::getInt8Ty(context);
     case DType::i16:
+    case DType::u16:
     case DType::f16:
     case DType::bf16:
       return llvm::Type::getInt16Ty(context);
     case DType::i32:
+    case DType::u32:
       return llvm::Type::getInt32Ty(context);
     case DType::i64:
+    case DType::u64:
       return llvm::Type::getInt64Ty(context);
     case DType::f32:
       return llvm::Type::getFloatTy(context);
@@ -33,8 +36,6 @@ llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype) {
 }
 
 bool is_half(DType dtype) { return is_float(dtype) && !has_gradient(dtype); }
-
-bool is_signed(DType dtype) { return is_integer(dtype) && dtype != DType::u8; }
 
 namespace {
 std::uint64_t element_bits(const Tensor& tensor, std::int64_t index) {
@@ -59,22 +60,8 @@ llvm::Constant* memory_constant(llvm::LLVMContext& context, const Tensor& tensor
   llvm::Type* element = memory_type(context, tensor.dtype());
   auto* type = llvm::ArrayType::get(element, static_cast<std::uint64_t>(tensor.elements()));
   if (all_zero(tensor)) return llvm::ConstantAggregateZero::get(type);
-  const std::size_t width = byte_size(tensor.dtype());
-  const auto gather = [&]<class T>(T) {
-    std::vector<T> values;
-    for (std::int64_t i = 0; i < tensor.elements(); ++i) values.push_back(static_cast<T>(element_bits(tensor, i)));
-    return element->isFloatingPointTy() ? llvm::ConstantDataArray::getFP(element, values)
-                                        : llvm::ConstantDataArray::get(context, values);
-  };
-  if (width == 8) return gather(std::uint64_t{});
-  if (width == 4) return gather(std::uint32_t{});
-  std::vector<std::uint8_t> small;
-  std::vector<std::uint16_t> wide;
-  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
-    small.push_back(static_cast<std::uint8_t>(element_bits(tensor, i)));
-    wide.push_back(static_cast<std::uint16_t>(element_bits(tensor, i)));
-  }
-  return width == 2 ? llvm::ConstantDataArray::get(context, wide) : llvm::ConstantDataArray::get(context, small);
+  const llvm::StringRef bytes(static_cast<const char*>(tensor.data()), tensor.bytes());
+  return llvm::ConstantDataArray::getRaw(bytes, static_cast<std::uint64_t>(tensor.elements()), element);
 }
 
 bool all_zero(const Tensor& tensor) {

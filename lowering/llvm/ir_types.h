@@ -18,7 +18,6 @@ using Strides = std::vector<std::int64_t>;
 
 llvm::Type* register_type(llvm::LLVMContext&, DType);
 llvm::Type* memory_type(llvm::LLVMContext&, DType);
-bool is_signed(DType);
 bool is_half(DType);  // f16, bf16
 // Element `index` in register form.
 llvm::Constant* element_constant(llvm::LLVMContext&, const Tensor&, std::int64_t index);

@@ -17,7 +17,8 @@ static_assert(std::endian::native == std::endian::little, "elements are written 
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* dtype_names[] = {"BOOL", "I8", "U8", "I16", "I32", "I64", "F16", "BF16", "F32", "F64"};
+constexpr const char* dtype_names[] = {"BOOL", "I8",  "U8",  "I16", "I32", "I64", "F16",
+                                       "BF16", "F32", "F64", "U16", "U32", "U64"};
 constexpr std::size_t prefix = 8;
 // As in the reference implementation.
 constexpr std::uint64_t longest_header = 100'000'000;

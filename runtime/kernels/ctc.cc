@@ -30,6 +30,10 @@ std::int64_t integer(const rml_array& array, std::int64_t at) {
       return static_cast<const std::uint8_t*>(array.data)[at];
     case RML_I16:
       return static_cast<const std::int16_t*>(array.data)[at];
+    case RML_U16:
+      return static_cast<const std::uint16_t*>(array.data)[at];
+    case RML_U32:
+      return static_cast<const std::uint32_t*>(array.data)[at];
     case RML_I32:
       return static_cast<const std::int32_t*>(array.data)[at];
     default:

@@ -22,6 +22,12 @@ auto with_index_type(std::uint32_t dtype, F&& f) {
       return f(std::int32_t{});
     case RML_I64:
       return f(std::int64_t{});
+    case RML_U16:
+      return f(std::uint16_t{});
+    case RML_U32:
+      return f(std::uint32_t{});
+    case RML_U64:
+      return f(std::uint64_t{});
     default:
       return f(std::uint8_t{});
   }

@@ -15,13 +15,16 @@ template <class F>
 std::int32_t with_words(std::uint32_t dtype, F&& f) {
   switch (dtype) {
     case RML_I16:
+    case RML_U16:
     case RML_F16:
     case RML_BF16:
       return f(std::uint16_t{});
     case RML_I32:
+    case RML_U32:
     case RML_F32:
       return f(std::uint32_t{});
     case RML_I64:
+    case RML_U64:
     case RML_F64:
       return f(std::uint64_t{});
     default:

@@ -40,6 +40,12 @@ void with_dtype(std::uint32_t dtype, F&& f) {
       return f(std::int16_t{});
     case RML_I32:
       return f(std::int32_t{});
+    case RML_U16:
+      return f(std::uint16_t{});
+    case RML_U32:
+      return f(std::uint32_t{});
+    case RML_U64:
+      return f(std::uint64_t{});
     default:
       return f(std::int64_t{});
   }

@@ -45,6 +45,12 @@ double scalar_value(const Row& outputs, std::uint32_t port, std::uint64_t elemen
       return load<std::int32_t>(at);
     case RML_I64:
       return static_cast<double>(load<std::int64_t>(at));
+    case RML_U16:
+      return load<std::uint16_t>(at);
+    case RML_U32:
+      return load<std::uint32_t>(at);
+    case RML_U64:
+      return static_cast<double>(load<std::uint64_t>(at));
     case RML_F16:
       return float_from_f16(load<std::uint16_t>(at));
     case RML_BF16:

@@ -185,6 +185,12 @@ void store_as(std::uint8_t dtype, From value, char* to) {
       return store<std::int32_t>(value, to);
     case RML_I64:
       return store<std::int64_t>(value, to);
+    case RML_U16:
+      return store<std::uint16_t>(value, to);
+    case RML_U32:
+      return store<std::uint32_t>(value, to);
+    case RML_U64:
+      return store<std::uint64_t>(value, to);
     case RML_F16:
       return store<std::uint16_t>(f16_from_float(static_cast<float>(value)), to);
     case RML_BF16:
@@ -242,7 +248,7 @@ bool converts_safely(const NpyHeader& header, std::uint8_t dtype) {
   const bool is_signed = header.kind == 'i';
   const int value_bits = static_cast<int>(header.bytes) * 8 - (is_signed ? 1 : 0);
   if (is_float(dtype)) return value_bits <= mantissa_bits(dtype);
-  const bool to_signed = dtype != RML_U8;
+  const bool to_signed = !is_unsigned(dtype);
   const int room = static_cast<int>(dtype_bytes(dtype)) * 8 - (to_signed ? 1 : 0);
   return value_bits <= room && (to_signed || !is_signed);
 }
@@ -283,6 +289,12 @@ std::string_view npy_descr(std::uint8_t dtype) {
       return "<i4";
     case RML_I64:
       return "<i8";
+    case RML_U16:
+      return "<u2";
+    case RML_U32:
+      return "<u4";
+    case RML_U64:
+      return "<u8";
     case RML_F16:
       return "<f2";
     case RML_F32:

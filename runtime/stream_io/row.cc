@@ -46,6 +46,12 @@ std::string_view dtype_name(std::uint8_t dtype) {
       return "f32";
     case RML_F64:
       return "f64";
+    case RML_U16:
+      return "u16";
+    case RML_U32:
+      return "u32";
+    case RML_U64:
+      return "u64";
     default:
       return "?";
   }
@@ -58,10 +64,12 @@ std::uint64_t dtype_bytes(std::uint8_t dtype) {
     case RML_U8:
       return 1;
     case RML_I16:
+    case RML_U16:
     case RML_F16:
     case RML_BF16:
       return 2;
     case RML_I32:
+    case RML_U32:
     case RML_F32:
       return 4;
     default:

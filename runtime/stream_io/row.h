@@ -19,7 +19,8 @@ namespace rml::rt {
 
 std::string_view dtype_name(std::uint8_t dtype);
 std::uint64_t dtype_bytes(std::uint8_t dtype);
-inline bool is_float(std::uint8_t dtype) { return dtype >= RML_F16; }
+inline bool is_float(std::uint8_t dtype) { return dtype >= RML_F16 && dtype <= RML_F64; }
+inline bool is_unsigned(std::uint8_t dtype) { return dtype == RML_U8 || dtype >= RML_U16; }
 
 // "f32", "i32[3,4]".
 std::string type_text(const rml_port& port);

@@ -247,6 +247,12 @@ Parsed parse_scalar(std::uint8_t dtype, const char*& at, const char* end, void* 
       return parse_into<std::int32_t, parse_integer<std::int32_t>>(at, end, to);
     case RML_I64:
       return parse_into<std::int64_t, parse_integer<std::int64_t>>(at, end, to);
+    case RML_U16:
+      return parse_into<std::uint16_t, parse_integer<std::uint16_t>>(at, end, to);
+    case RML_U32:
+      return parse_into<std::uint32_t, parse_integer<std::uint32_t>>(at, end, to);
+    case RML_U64:
+      return parse_into<std::uint64_t, parse_integer<std::uint64_t>>(at, end, to);
     case RML_F16:
     case RML_BF16:
       return parse_half(dtype, at, end, to);
@@ -283,6 +289,12 @@ char* format_scalar(std::uint8_t dtype, const void* value, char* to, BoolText bo
       return format_integer<std::int32_t>(value, to);
     case RML_I64:
       return format_integer<std::int64_t>(value, to);
+    case RML_U16:
+      return format_integer<std::uint16_t>(value, to);
+    case RML_U32:
+      return format_integer<std::uint32_t>(value, to);
+    case RML_U64:
+      return format_integer<std::uint64_t>(value, to);
     case RML_F16:
     case RML_BF16:
       return format_half(dtype, load<std::uint16_t>(value), to);
@@ -309,12 +321,18 @@ std::string parse_complaint(std::uint8_t dtype, Parsed result, std::string_view 
         return quoted + " does not fit in an i32 (-2147483648 to 2147483647)";
       case RML_I64:
         return quoted + " does not fit in an i64 (-9223372036854775808 to 9223372036854775807)";
+      case RML_U16:
+        return quoted + " does not fit in a u16 (0 to 65535)";
+      case RML_U32:
+        return quoted + " does not fit in a u32 (0 to 4294967295)";
+      case RML_U64:
+        return quoted + " does not fit in a u64 (0 to 18446744073709551615)";
       default:
         return quoted + " is too large for " + name;
     }
   }
   if (dtype == RML_BOOL) return quoted + " is not a bool (true or false, T or F, 1 or 0)";
-  return quoted + " is not " + (dtype == RML_U8 || dtype == RML_BF16 ? "a " : "an ") + name;
+  return quoted + " is not " + (is_unsigned(dtype) || dtype == RML_BF16 ? "a " : "an ") + name;
 }
 
 }  // namespace rml::rt

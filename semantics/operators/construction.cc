@@ -13,7 +13,7 @@ namespace rml {
 namespace {
 
 using Operands = std::span<const Tensor* const>;
-using dtypes::element, dtypes::integer, dtypes::number;
+using dtypes::element, dtypes::index, dtypes::number;
 
 void fill(Tensor& result, std::int64_t value) {
   kernels::dispatch<element>(
@@ -77,7 +77,7 @@ ShapeResult one_hot_shape(const Application& app) {
 Fault evaluate_one_hot(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
   const std::int64_t depth = result.shape().back();
   fill(result, 0);
-  kernels::dispatch<integer>(in[0]->dtype(), [&]<class I>(I) {
+  kernels::dispatch<index>(in[0]->dtype(), [&]<class I>(I) {
     const I* index = in[0]->as<I>();
     kernels::dispatch<number>(result.dtype(), [&]<class T>(T) {
       for (std::int64_t k = 0; k < in[0]->elements(); ++k) {
@@ -119,8 +119,7 @@ ShapeResult size_shape(const Application& app) {
   if (!reduced_axes(app.attributes[0], rank)) return axes_error(app.attributes[0], rank);
   const unsigned bytes = static_cast<unsigned>(byte_size(app.result_dtype));
   if (is_integer(app.result_dtype) && bytes < 8) {
-    const bool is_unsigned = app.result_dtype == DType::u8;
-    const std::int64_t largest = (std::int64_t{1} << (8 * bytes - (is_unsigned ? 0 : 1))) - 1;
+    const std::int64_t largest = (std::int64_t{1} << (8 * bytes - (is_signed(app.result_dtype) ? 1 : 0))) - 1;
     if (counted(app) > largest) {
       return "size " + std::to_string(counted(app)) + " does not fit " + std::string(name(app.result_dtype));
     }
@@ -160,7 +159,7 @@ std::vector<OperatorInfo> construction_operators() {
            "param(1.5) -- 1.5"}),
       row("iota", {integers("n")}, exactly(DType::i32), iota_shape, evaluate_iota, Lowering::iota, {},
           {"Range", "The i32 vector 0, 1, …, n - 1.", "iota(3) -- [0,1,2]"}),
-      row("one_hot", {operand("i", integer, 1), integers("depth")}, free_number, one_hot_shape, evaluate_one_hot,
+      row("one_hot", {operand("i", index, 1), integers("depth")}, free_number, one_hot_shape, evaluate_one_hot,
           Lowering::one_hot, {"none: integer operand"},
           {"OneHot",
            "A new last axis of extent depth that is 1 at i and 0 elsewhere; all 0 where i is outside [0, depth).",

@@ -13,7 +13,7 @@ namespace rml {
 
 namespace {
 
-using dtypes::element, dtypes::integer, dtypes::number, dtypes::real;
+using dtypes::element, dtypes::index, dtypes::number, dtypes::real;
 
 constexpr std::string_view integer_operand = "none: integer operand";
 constexpr std::string_view derivative = "none: a derivative already";
@@ -214,7 +214,7 @@ OperatorInfo in_place(OperatorInfo row) {
 std::vector<OperatorInfo> gather_rows() {
   return {
       kernel_row<rml_kernel_take>(
-          "take", "rml_kernel_take", {operand("x", element), operand("i", integer, 1), integers("axis", "all")},
+          "take", "rml_kernel_take", {operand("x", element), operand("i", index, 1), integers("axis", "all")},
           same(element), take_shape, {"sum_take(shape(x), dy, i, axis=axis)", integer_operand},
           {"Gather",
            "The elements of x at the indices along the axis, whose place the axes of i take; without axis, of all "
@@ -222,13 +222,13 @@ std::vector<OperatorInfo> gather_rows() {
            "take([[1, 2], [3, 4]], [1, -1, 0], axis=1) -- [2,2,1;4,4,3]"}),
       kernel_row<rml_kernel_sum_take>(
           "sum_take", "rml_kernel_sum_take",
-          {integers("shape"), operand("x", number), operand("i", integer, 1), integers("axis", "all")}, same(number),
+          {integers("shape"), operand("x", number), operand("i", index, 1), integers("axis", "all")}, same(number),
           sum_take_shape, {"take(dy, i, axis=axis)", integer_operand},
           {"", "The adjoint of take: zeros of the shape to which x is added at the indices.",
            "sum_take([3], [1, 2, 4], [0, 2, 2]) -- [1,0,6]"}),
       in_place(kernel_row<rml_kernel_add_at>(
           "add_at", "rml_kernel_add_at",
-          {operand("x", number), operand("updates", number), operand("i", integer, 1), integers("axis", "all"),
+          {operand("x", number), operand("updates", number), operand("i", index, 1), integers("axis", "all"),
            integers("from_end", "1")},
           same(number), add_at_shape, {"dy", "take(dy, i, axis=axis)", integer_operand},
           {"",
@@ -237,8 +237,7 @@ std::vector<OperatorInfo> gather_rows() {
            "add_at([1, 2, 3], [10, 20, 30], [0, 2, 2]) -- [11,2,53]"})),
       kernel_row<rml_kernel_gather_elements>(
           "gather_elements", "rml_kernel_gather_elements",
-          {operand("x", element), operand("i", integer, 1), integers("axis", "-1")}, same(element),
-          gather_elements_shape,
+          {operand("x", element), operand("i", index, 1), integers("axis", "-1")}, same(element), gather_elements_shape,
           {"scatter_elements(zeros_like(x), i, dy, axis=axis, reduction=\"add\")", integer_operand},
           {"GatherElements",
            "For each index the element of x at its own place, but at the index along the axis. The result has the "
@@ -246,16 +245,14 @@ std::vector<OperatorInfo> gather_rows() {
            "gather_elements([[1, 2], [3, 4]], [[1, 0]], 0) -- [3,2]"}),
       kernel_row<rml_kernel_take_along_axis>(
           "take_along_axis", "rml_kernel_take_along_axis",
-          {operand("x", element), operand("i", integer, 1), integers("axis", "-1")}, same(element),
-          take_along_axis_shape,
+          {operand("x", element), operand("i", index, 1), integers("axis", "-1")}, same(element), take_along_axis_shape,
           {"scatter_elements(zeros_like(x), broadcast_to(i, shape(dy)), dy, axis=axis, reduction=\"add\")",
            integer_operand},
           {"", "As gather_elements, with i broadcast to x on all other axes.",
            "take_along_axis([[1, 2], [3, 4]], [[1]]) -- [2;4]"}),
       kernel_row<rml_kernel_gather_nd>(
           "gather_nd", "rml_kernel_gather_nd",
-          {operand("x", element), operand("i", integer, 1), integers("batch_dims", "0")}, same(element),
-          gather_nd_shape,
+          {operand("x", element), operand("i", index, 1), integers("batch_dims", "0")}, same(element), gather_nd_shape,
           {"scatter_nd(zeros_like(x), i, dy, batch_dims=batch_dims, reduction=\"add\")", integer_operand},
           {"GatherND",
            "x[i[…, 0], i[…, 1], …]: the last axis of i holds indices of the leading axes of x, behind batch_dims axes "
@@ -268,13 +265,12 @@ std::vector<OperatorInfo> scatter_rows() {
   // Their reductions compute, which f16 and bf16 do not.
   constexpr DTypeSet computed = dtypes::boolean | number;
   const auto parameters = [](OperatorParameter places) {
-    return std::vector<OperatorParameter>{operand("x", computed), operand("i", integer, 1),
-                                          operand("updates", computed), std::move(places),
-                                          text_attribute("reduction", "none")};
+    return std::vector<OperatorParameter>{operand("x", computed), operand("i", index, 1), operand("updates", computed),
+                                          std::move(places), text_attribute("reduction", "none")};
   };
   const auto of_gradient = [](OperatorParameter places) {
     return std::vector<OperatorParameter>{operand("x", real),
-                                          operand("i", integer, 1),
+                                          operand("i", index, 1),
                                           operand("updates", real),
                                           operand("y", real),
                                           operand("dy", real),
@@ -321,7 +317,7 @@ std::vector<OperatorInfo> slice_rows() {
   return {
       kernel_row<rml_kernel_dynamic_slice>(
           "dynamic_slice", "rml_kernel_dynamic_slice",
-          {operand("x", element), operand("starts", integer, 1), integers("sizes")}, same(element), dynamic_slice_shape,
+          {operand("x", element), operand("starts", index, 1), integers("sizes")}, same(element), dynamic_slice_shape,
           {"dynamic_update_slice(zeros_like(x), dy, starts)", integer_operand},
           {"",
            "The part of x of the given sizes along the leading axes that begins at starts, a vector that may change "
@@ -329,7 +325,7 @@ std::vector<OperatorInfo> slice_rows() {
            "dynamic_slice([1, 2, 3, 4], [1], [2]) -- [2,3]"}),
       kernel_row<rml_kernel_dynamic_update_slice>(
           "dynamic_update_slice", "rml_kernel_dynamic_update_slice",
-          {operand("x", element), operand("updates", element), operand("starts", integer, 1)}, same(element),
+          {operand("x", element), operand("updates", element), operand("starts", index, 1)}, same(element),
           dynamic_update_slice_shape,
           {"dynamic_update_slice(dy, zeros_like(updates), starts)",
            "dynamic_slice(dy, starts, sizes=slice(shape(updates), stops=shape(starts)))", integer_operand},

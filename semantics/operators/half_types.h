@@ -28,9 +28,10 @@ template <class T>
 concept Half = std::is_same_v<T, F16> || std::is_same_v<T, BF16>;
 
 // Integers that a double does not hold keep, as their last digit, that something was lost.
-inline double double_to_odd(std::int64_t value) {
-  constexpr std::int64_t exact = std::int64_t{1} << 53, lost = (1 << 11) - 1;
-  if (value > -exact && value < exact) return static_cast<double>(value);
+template <class Integer>  // of 64 bits
+double double_to_odd(Integer value) {
+  constexpr Integer exact = Integer{1} << 53, lost = (1 << 11) - 1;
+  if (value < exact && (value >= 0 || value > -exact)) return static_cast<double>(value);
   return static_cast<double>((value & ~lost) | ((value & lost) != 0 ? lost + 1 : 0));
 }
 

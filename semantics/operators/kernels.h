@@ -37,7 +37,10 @@ void dispatch(DType dtype, F&& f) {
       dispatch_one<Allowed, DType::i64, std::int64_t>(dtype, f) ||
       dispatch_one<Allowed, DType::i8, std::int8_t>(dtype, f) ||
       dispatch_one<Allowed, DType::u8, std::uint8_t>(dtype, f) ||
-      dispatch_one<Allowed, DType::i16, std::int16_t>(dtype, f) || dispatch_one<Allowed, DType::f16, F16>(dtype, f) ||
+      dispatch_one<Allowed, DType::i16, std::int16_t>(dtype, f) ||
+      dispatch_one<Allowed, DType::u16, std::uint16_t>(dtype, f) ||
+      dispatch_one<Allowed, DType::u32, std::uint32_t>(dtype, f) ||
+      dispatch_one<Allowed, DType::u64, std::uint64_t>(dtype, f) || dispatch_one<Allowed, DType::f16, F16>(dtype, f) ||
       dispatch_one<Allowed, DType::bf16, BF16>(dtype, f)) {
     return;
   }

@@ -153,9 +153,9 @@ Shape pad_extents(const Shape& x, std::span<const Attribute> attributes) {
 bool holds(DType dtype, double value) {
   if (is_float(dtype)) return true;
   if (dtype == DType::boolean) return value == 0 || value == 1;
-  const int bits = static_cast<int>(8 * byte_size(dtype)) - (dtype == DType::u8 ? 0 : 1);
+  const int bits = static_cast<int>(8 * byte_size(dtype)) - (is_signed(dtype) ? 1 : 0);
   return std::floor(value) == value && value < std::ldexp(1.0, bits) &&
-         value >= (dtype == DType::u8 ? 0 : -std::ldexp(1.0, bits));
+         value >= (is_signed(dtype) ? -std::ldexp(1.0, bits) : 0);
 }
 
 std::string number_text(double value) { return to_string(Tensor::scalar(DType::f64, value)); }

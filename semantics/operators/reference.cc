@@ -16,6 +16,7 @@ std::string set_text(DTypeSet set) {
   if (set == dtypes::number) return "number";
   if (set == dtypes::ordered) return "number, f16 or bf16";
   if (set == dtypes::integer) return "integer";
+  if (set == dtypes::index) return "integer but u64";
   if (set == dtypes::real) return "float";
   std::string text;
   for (int d = 0; d < dtype_count; ++d) {

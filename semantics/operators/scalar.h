@@ -267,7 +267,7 @@ template <class To, class From>
 To convert(From x) {
   if constexpr (Half<From>) {
     return convert<To>(static_cast<float>(x));
-  } else if constexpr (Half<To> && std::is_same_v<From, std::int64_t>) {
+  } else if constexpr (Half<To> && std::is_integral_v<From> && sizeof(From) == 8) {
     return To(double_to_odd(x));
   } else if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);

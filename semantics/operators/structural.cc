@@ -13,7 +13,7 @@ namespace rml {
 namespace {
 
 using Operands = std::span<const Tensor* const>;
-using dtypes::element, dtypes::integer;
+using dtypes::element, dtypes::index;
 using kernels::Strides, kernels::copy_strided, kernels::dense_strides, kernels::broadcast_strides;
 
 Fault copy(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
@@ -377,13 +377,13 @@ std::vector<OperatorInfo> assembly_rows() {
 
 std::vector<OperatorInfo> access_rows() {
   std::vector<OperatorInfo> rows = {
-      row("index", {operand("x", element), variadic("i", integer, 1)}, same(element), index_shape, evaluate_index,
+      row("index", {operand("x", element), variadic("i", index, 1)}, same(element), index_shape, evaluate_index,
           Lowering::index, {"place(shape(x), dy, i...)", integer_operand},
           {"Gather",
            "x[i, j, …]: the leading axes dropped at the indices, integer scalars of one dtype that may change from "
            "cycle to cycle. An index outside [0, extent), negative ones included, stops the run.",
            "index([[1, 2], [3, 4]], 1, 0) -- 3"}),
-      row("place", {integers("shape"), operand("x", element), variadic("i", integer, 1)}, same(element), place_shape,
+      row("place", {integers("shape"), operand("x", element), variadic("i", index, 1)}, same(element), place_shape,
           evaluate_place, Lowering::place, {"index(dy, i...)", integer_operand},
           {"", "Zeros of the shape with x at [i, j, …]. An index out of range stops the run.",
            "place([2, 2], [5, 6], 1) -- [0,0;5,6]"}),

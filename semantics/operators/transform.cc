@@ -12,7 +12,7 @@ namespace rml {
 
 namespace {
 
-using dtypes::integer, dtypes::real;
+using dtypes::index, dtypes::real;
 
 constexpr std::int64_t most_points = std::int64_t{1} << 28;
 
@@ -234,9 +234,9 @@ std::int64_t ctc_scratch(const Application& app) {
 
 std::vector<OperatorInfo> ctc_rows() {
   constexpr std::string_view integers_only = "none: integer operand";
-  const std::vector<OperatorParameter> operands = {operand("log_probs", real), operand("targets", integer, 1),
-                                                   operand("input_lengths", integer, 1),
-                                                   operand("target_lengths", integer, 1), integers("blank", "0")};
+  const std::vector<OperatorParameter> operands = {operand("log_probs", real), operand("targets", index, 1),
+                                                   operand("input_lengths", index, 1),
+                                                   operand("target_lengths", index, 1), integers("blank", "0")};
   std::vector<OperatorParameter> of_gradient = operands;
   of_gradient.insert(of_gradient.begin(), operand("adjoint", real));
   std::vector<OperatorInfo> rows = {

@@ -134,6 +134,15 @@ Tensor tensor(DType dtype, Shape shape, const std::vector<double>& values) {
       case DType::i64:
         result.as<std::int64_t>()[i] = static_cast<std::int64_t>(values[i]);
         break;
+      case DType::u16:
+        result.as<std::uint16_t>()[i] = static_cast<std::uint16_t>(values[i]);
+        break;
+      case DType::u32:
+        result.as<std::uint32_t>()[i] = static_cast<std::uint32_t>(values[i]);
+        break;
+      case DType::u64:
+        result.as<std::uint64_t>()[i] = static_cast<std::uint64_t>(values[i]);
+        break;
       case DType::f32:
         result.as<float>()[i] = static_cast<float>(values[i]);
         break;

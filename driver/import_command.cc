@@ -1,0 +1,67 @@
+// `rmlc import`: an ONNX model as a source file, and its tensors beside it.
+#include <iostream>
+
+#include "driver/commands.h"
+#include "driver/import_model.h"
+#include "driver/output_file.h"
+#include "runtime/checkpoint/safetensors.h"
+#include "runtime/checkpoint/whole_file.h"
+#include "runtime/failure.h"
+
+namespace rml {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool write_weights(const fs::path& path, const std::vector<onnx::Weight>& weights, Diagnostics& diagnostics) {
+  std::vector<rt::TensorOut> tensors;
+  for (const onnx::Weight& w : weights) {
+    std::vector<std::uint64_t> shape(w.value->shape().begin(), w.value->shape().end());
+    tensors.push_back({w.name,
+                       static_cast<std::uint8_t>(w.value->dtype()),
+                       std::move(shape),
+                       {{static_cast<const char*>(w.value->data()), w.value->bytes()}}});
+  }
+  const std::string head = rt::safetensors_head(tensors, {});
+  std::vector<std::string_view> pieces{head};
+  for (const rt::TensorOut& t : tensors) pieces.insert(pieces.end(), t.pieces.begin(), t.pieces.end());
+  try {
+    rt::write_whole_file(path.string(), pieces);
+  } catch (const rt::Failure& failure) {
+    diagnostics.report(Code::E0804, {}, failure.what());
+    return false;
+  }
+  return true;
+}
+
+// What was imported is a program like any other; that it is right is not the user's to find out.
+bool checked(const Compilation& c, const onnx::Imported& imported) {
+  Compilation own;
+  own.options.import_folders = c.options.import_folders;
+  for (const onnx::Weight& w : imported.weights) own.files->give(imported.weights_file, w.name, w.value);
+  check_text(own, "imported", imported.source);
+  return !own.failed();
+}
+
+}  // namespace
+
+int import_file(Session& session, const ImportRequest& request) {
+  Compilation& c = session.compilation;
+  if (!is_model(request.file)) {
+    std::cerr << "rmlc: '" << request.file << "' is no ONNX model: its name does not end with .onnx\n";
+    return exit_usage;
+  }
+  const fs::path output = request.output.empty() ? fs::path(request.file).stem().string() + ".rml" : request.output;
+  if (output.extension() != ".rml") {
+    std::cerr << "rmlc: -o " << request.output << ": a source file's name ends with .rml\n";
+    return exit_usage;
+  }
+  const fs::path weights = fs::path(output).replace_extension(".safetensors");
+  const auto imported = import_model(c, request.file, weights.filename().string());
+  if (!imported) return exit_fault;
+  if (!checked(c, *imported)) throw std::logic_error("what was made of " + request.file + " is no program");
+  if (!imported->weights.empty() && !write_weights(weights, imported->weights, c.diagnostics)) return exit_fault;
+  return write_file(output, imported->source, c.diagnostics) ? exit_success : exit_fault;
+}
+
+}  // namespace rml

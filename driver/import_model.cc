@@ -1,0 +1,130 @@
+// See import_model.h: the command line's options in the importer's terms, and its errors as diagnostics.
+#include "driver/import_model.h"
+
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "semantics/read_element.h"
+
+namespace rml {
+namespace {
+
+struct WrongOption {
+  std::string option, why;
+};
+
+// NAME=VALUE at the last or first equals sign: names of models may hold almost anything.
+std::pair<std::string, std::string> halves(const char* option, const std::string& text, const char* form) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw WrongOption{std::string(option) + " " + text, std::string("it has the form ") + form};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::int64_t extent(const std::string& option, const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size() || value < 0 || value > max_elements)
+    throw WrongOption{option, "'" + text + "' is no extent of a tensor"};
+  return value;
+}
+
+// ---- values: 3, [1, 2], [[1, 2], [3, 4]] ----
+
+void flatten(const nlohmann::json& value, std::size_t axis, Shape& shape, std::vector<std::string>& elements) {
+  if (!value.is_array()) {
+    if (axis != shape.size()) throw std::invalid_argument("its rows are not all of one length");
+    if (!value.is_number() && !value.is_boolean()) throw std::invalid_argument("it holds what is no number");
+    elements.push_back(value.dump());
+    return;
+  }
+  const auto length = static_cast<std::int64_t>(value.size());
+  if (axis == shape.size() && elements.empty()) shape.push_back(length);
+  if (axis >= shape.size() || shape[axis] != length) throw std::invalid_argument("its rows are not all of one length");
+  for (const auto& part : value) flatten(part, axis + 1, shape, elements);
+}
+
+std::shared_ptr<const Tensor> tensor_of(const std::string& option, const std::string& text, DType dtype) {
+  try {
+    Shape shape;
+    std::vector<std::string> elements;
+    flatten(nlohmann::json::parse(text), 0, shape, elements);
+    if (shape.size() > max_rank) throw std::invalid_argument("it has too many axes");
+    auto tensor = std::make_shared<Tensor>(dtype, shape);
+    auto* to = static_cast<std::byte*>(tensor->data());
+    for (const std::string& e : elements) {
+      if (!read_element(dtype, e, to)) throw std::invalid_argument(e + " is no " + std::string(name(dtype)));
+      to += byte_size(dtype);
+    }
+    return tensor;
+  } catch (const nlohmann::json::exception&) {
+    throw WrongOption{option, "'" + text + "' is no value: write 3, or [1, 2]"};
+  } catch (const std::invalid_argument& wrong) {
+    throw WrongOption{option, "'" + text + "': " + wrong.what()};
+  }
+}
+
+void fix(const std::string& text, const onnx::Model& model, onnx::ImportOptions& options) {
+  const auto [name, value] = halves("--fix", text, "INPUT=VALUE");
+  const std::string option = "--fix " + text;
+  const onnx::ValueInfo* input = nullptr;
+  for (const onnx::ValueInfo& v : model.graph.inputs)
+    if (v.name == name) input = &v;
+  if (input == nullptr) throw WrongOption{option, "the model has no input '" + name + "'"};
+  const auto dtype = onnx::dtype_of(input->type.element_type);
+  if (!dtype) return;  // the importer says so
+  const auto tensor = tensor_of(option, value, *dtype);
+  bool fits = !input->type.shape || input->type.shape->size() == tensor->shape().size();
+  for (std::size_t k = 0; fits && input->type.shape && k < tensor->shape().size(); ++k)
+    fits = (*input->type.shape)[k].extent < 0 || (*input->type.shape)[k].extent == tensor->shape()[k];
+  if (!fits) throw WrongOption{option, "the input is of another shape than " + to_string(tensor->shape())};
+  options.shapes[name] = tensor->shape();
+  options.fixed[name] = tensor;
+}
+
+onnx::ImportOptions import_options(const ModelOptions& given, const onnx::Model& model) {
+  onnx::ImportOptions options;
+  for (const std::string& text : given.dimensions) {
+    const auto [name, value] = halves("--dim", text, "NAME=EXTENT");
+    options.dimensions[name] = extent("--dim " + text, value);
+  }
+  for (const std::string& text : given.fixed) fix(text, model, options);
+  for (const std::string& text : given.states) options.states.push_back(halves("--state", text, "INPUT=OUTPUT"));
+  if (!given.trainable.empty()) options.trainable = given.trainable;
+  return options;
+}
+
+}  // namespace
+
+bool is_model(const std::filesystem::path& file) { return file.extension() == ".onnx"; }
+
+std::optional<onnx::Imported> import_model(Compilation& c, const std::filesystem::path& file,
+                                           const std::string& weights_file) {
+  const auto refused = [&](const onnx::ModelError& e) {
+    c.diagnostics.report(Code::E0807, {}, file.string() + ": " + (e.place.empty() ? "" : e.place + ": ") + e.message);
+  };
+  errno = 0;
+  if (!std::filesystem::is_regular_file(file) || !std::ifstream(file)) {
+    const std::string reason =
+        std::filesystem::exists(file) && errno == 0 ? "not a regular file" : std::strerror(errno);
+    c.diagnostics.report(Code::E0801, {}, "cannot read `" + file.string() + "`: " + reason);
+    return std::nullopt;
+  }
+  try {
+    const onnx::Model model = onnx::read_model(file);
+    onnx::ImportOptions options = import_options(c.options.model, model);
+    options.weights_file = weights_file;
+    auto result = onnx::import(model, options);
+    if (auto* done = std::get_if<onnx::Imported>(&result)) return std::move(*done);
+    for (const onnx::ModelError& e : std::get<onnx::ImportFailure>(result).errors) refused(e);
+  } catch (const onnx::ModelError& e) {
+    refused(e);
+  } catch (const WrongOption& wrong) {
+    c.diagnostics.report(Code::E0902, {}, wrong.option + ": " + wrong.why);
+  }
+  return std::nullopt;
+}
+
+}  // namespace rml
