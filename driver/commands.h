@@ -108,6 +108,7 @@ struct TestRequest {
   unsigned workers = 0;  // 0: one per core
   std::uint32_t threads = 1;
   double relative_tolerance = 1e-3, absolute_tolerance = 1e-7;  // of ONNX cases
+  std::vector<std::string> states;                              // likewise: INPUT=OUTPUT
 };
 int test(Session&, const TestRequest&);
 

@@ -311,6 +311,8 @@ void add_test(CLI::App& app, CommandLine& line) {
       ->type_name("N");
   sub->add_option("--rtol", line.test.relative_tolerance, "of ONNX cases: relative tolerance (default 1e-3)");
   sub->add_option("--atol", line.test.absolute_tolerance, "of ONNX cases: absolute tolerance (default 1e-7)");
+  list_option(sub, "--state", line.test.states, "of ONNX cases: the sets are the cycles of one run that keeps this")
+      ->type_name("INPUT=OUTPUT");
   sub->add_option("--workers", line.test.workers, "tests at a time (default: one per core)")->type_name("N");
   add_output_options(sub, line);
   serve(sub, line, line.test, rml::test);

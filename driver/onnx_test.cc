@@ -1,6 +1,7 @@
 // The suite's runner (onnx_test.h): import, compile, run, compare.
 #include "driver/onnx_test.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -20,6 +21,8 @@ namespace fs = std::filesystem;
 struct Failed {
   std::string text;
 };
+
+using States = std::vector<std::pair<std::string, std::string>>;  // inputs and outputs by name
 
 std::string errors_text(const onnx::ImportFailure& failure) {
   std::string text;
@@ -48,8 +51,9 @@ std::vector<std::string> input_names(const onnx::Model& model) {
 
 // What the program cannot be written without knowing is fixed to its value in this set.
 onnx::Imported import_for(const onnx::Model& model, const std::vector<std::string>& names,
-                          const std::vector<Tensor>& inputs) {
+                          const std::vector<Tensor>& inputs, const States& states) {
   onnx::ImportOptions options;
+  options.states = states;
   for (std::size_t k = 0; k < names.size(); ++k) options.shapes[names[k]] = inputs[k].shape();
   const auto fix = [&](const std::string& name) {
     for (std::size_t k = 0; k < names.size(); ++k)
@@ -81,9 +85,8 @@ std::unique_ptr<LoadedProgram> load(const onnx::Imported& imported, const fs::pa
   return program;
 }
 
-std::vector<Tensor> run_once(const rml_program& program, const onnx::Imported& imported,
-                             const std::vector<std::string>& names, const std::vector<Tensor>& inputs) {
-  const rt::ProgramState state(program, 0, 0);
+std::vector<Tensor> run_cycle(const rml_program& program, const rt::ProgramState& state, const onnx::Imported& imported,
+                              const std::vector<std::string>& names, const std::vector<Tensor>& inputs) {
   std::vector<const void*> in;
   for (const onnx::ImportedPort& port : imported.inputs)
     for (std::size_t k = 0; k < names.size(); ++k)
@@ -126,37 +129,75 @@ std::string difference(const Tensor& got, const Tensor& want, const Tolerance& t
          std::to_string(element(got, first));
 }
 
-void run_set(const onnx::Model& model, const fs::path& set, const Tolerance& tolerance) {
-  const std::vector<Tensor> inputs = read_tensors(set, "input"), expected = read_tensors(set, "output");
-  const std::vector<std::string> names = input_names(model);
-  if (names.size() != inputs.size())
-    throw Failed{"the model has " + std::to_string(names.size()) + " inputs, the set " + std::to_string(inputs.size())};
-  const onnx::Imported imported = import_for(model, names, inputs);
-  if (expected.size() != imported.outputs.size())
-    throw Failed{"the model has " + std::to_string(imported.outputs.size()) + " outputs, the set " +
-                 std::to_string(expected.size())};
-  const auto program = load(imported, set.parent_path());
-  const std::vector<Tensor> outputs = run_once(program->table(), imported, names, inputs);
-  for (std::size_t k = 0; k < outputs.size(); ++k) {
-    const std::string what = difference(outputs[k], expected[k], tolerance);
-    if (!what.empty()) throw Failed{"output '" + imported.outputs[k].model_name + "': " + what};
+// The sets of a folder against one model; the program of the first is kept where there are states.
+class Case {
+ public:
+  Case(const onnx::Model& model, const Tolerance& tolerance, const States& states)
+      : model_(model), tolerance_(tolerance), states_(states), names_(input_names(model)) {}
+
+  void run(const fs::path& set) {
+    const std::vector<Tensor> inputs = read_tensors(set, "input"), expected = read_tensors(set, "output");
+    if (names_.size() != inputs.size())
+      throw Failed{"the model has " + std::to_string(names_.size()) + " inputs, the set " +
+                   std::to_string(inputs.size())};
+    if (model_.graph.outputs.size() != expected.size())
+      throw Failed{"the model has " + std::to_string(model_.graph.outputs.size()) + " outputs, the set " +
+                   std::to_string(expected.size())};
+    if (!program_ || states_.empty()) {
+      state_.reset();
+      imported_ = import_for(model_, names_, inputs, states_);
+      program_ = load(imported_, set.parent_path());
+      state_ = std::make_unique<rt::ProgramState>(program_->table(), 0, 0);
+    }
+    const std::vector<Tensor> outputs = run_cycle(program_->table(), *state_, imported_, names_, inputs);
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      const std::string& name = imported_.outputs[k].model_name;
+      const auto at = std::ranges::find(model_.graph.outputs, name, &onnx::ValueInfo::name);
+      const auto place = static_cast<std::size_t>(at - model_.graph.outputs.begin());
+      const std::string what = difference(outputs[k], expected[place], tolerance_);
+      if (!what.empty()) throw Failed{"output '" + name + "': " + what};
+    }
   }
+
+ private:
+  const onnx::Model& model_;
+  const Tolerance& tolerance_;
+  const States& states_;
+  std::vector<std::string> names_;
+  onnx::Imported imported_;
+  std::unique_ptr<LoadedProgram> program_;
+  std::unique_ptr<rt::ProgramState> state_;
+};
+
+States pairs(const std::vector<std::string>& texts) {
+  States states;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) throw Failed{"--state " + text + ": it has the form INPUT=OUTPUT"};
+    states.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return states;
 }
 
 }  // namespace
 
-TestResult run_onnx_test(const fs::path& folder, const Tolerance& tolerance) {
+TestResult run_onnx_test(const fs::path& folder, const Tolerance& tolerance, const std::vector<std::string>& states) {
   TestResult result;
   try {
     const onnx::Model model = onnx::read_model(folder / "model.onnx");
-    std::set<fs::path> sets;
+    const auto by_number = [](const fs::path& a, const fs::path& b) {
+      return std::pair(a.string().size(), a) < std::pair(b.string().size(), b);
+    };
+    std::set<fs::path, decltype(by_number)> sets(by_number);
     for (const auto& entry : fs::directory_iterator(folder))
       if (entry.is_directory() && entry.path().filename().string().starts_with("test_data_set_"))
         sets.insert(entry.path());
     if (sets.empty()) throw Failed{"it has no test_data_set_N"};
+    const States kept = pairs(states);
+    Case all(model, tolerance, kept);
     for (const fs::path& set : sets) {
       try {
-        run_set(model, set, tolerance);
+        all.run(set);
       } catch (const Failed& failed) {
         throw Failed{set.filename().string() + ": " + failed.text};
       }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "driver/test_runner.h"
 
@@ -14,6 +16,8 @@ struct Tolerance {
 // `folder` has model.onnx and test_data_set_N folders with the tensors input_I.pb and output_I.pb. The model is
 // imported, compiled, and run for one cycle per set. Floats are right within absolute + relative |expected|, NaN where
 // NaN is expected; everything else exactly. An input whose value decides a shape becomes a constant of the program.
-TestResult run_onnx_test(const std::filesystem::path& folder, const Tolerance& tolerance);
+// With states (`INPUT=OUTPUT`) the sets are the cycles of one run, and these inputs and outputs are within the program.
+TestResult run_onnx_test(const std::filesystem::path& folder, const Tolerance& tolerance,
+                         const std::vector<std::string>& states);
 
 }  // namespace rml

@@ -93,9 +93,10 @@ class Workers {
     // What a crash handler or a runtime prints belongs to the test's text too.
     dup2(fileno(text), STDERR_FILENO);
     alarm(longest_seconds);
-    const TestResult result = fs::is_directory(file)
-                                  ? run_onnx_test(file, {request_.relative_tolerance, request_.absolute_tolerance})
-                                  : run_language_test(file, request_.bless, request_.threads);
+    const TestResult result =
+        fs::is_directory(file)
+            ? run_onnx_test(file, {request_.relative_tolerance, request_.absolute_tolerance}, request_.states)
+            : run_language_test(file, request_.bless, request_.threads);
     std::fwrite(result.text.data(), 1, result.text.size(), text);
     std::fflush(text);
     _exit(result.passed ? exit_success : exit_fault);

@@ -171,9 +171,10 @@ Term Builder::apply(std::string_view op, std::vector<Term> operands, const Argum
   if (const auto* why = std::get_if<std::string>(&shaped)) throw ModelError{"", std::string(info.name) + ": " + *why};
   Term term{"", atom, solved.result, std::get<Shape>(shaped), nullptr, ""};
 
-  bool all_known = !info.random && term.elements() <= most_folded;
-  for (const Term& t : operands) all_known = all_known && t.known();
-  if (all_known) {
+  bool all_known = !info.random;
+  std::int64_t read = 0;
+  for (const Term& t : operands) all_known = all_known && t.known(), read += t.elements();
+  if (all_known && worth_folding(info.lowering, term.elements(), read)) {
     std::vector<const Tensor*> values;
     for (const Term& t : operands) values.push_back(t.value.get());
     Tensor value(term.dtype, term.shape);
@@ -335,11 +336,19 @@ std::string Builder::fresh_node(const std::string& wanted) {
 
 void Builder::open(const std::string& node) { scopes_.push_back({node, {}, {}, {}, {}}); }
 
-Scope Builder::close() {
+std::string Builder::close() {
   Scope done = std::move(scopes_.back());
   scopes_.pop_back();
-  nodes_.push_back(done);
-  return done;
+  const auto texts = [](const Scope& s) {
+    std::vector<std::string> all;
+    for (const Equation& e : s.equations) all.push_back(e.text);
+    return all;
+  };
+  for (const Scope& before : nodes_)
+    if (before.inputs == done.inputs && before.outputs == done.outputs && texts(before) == texts(done))
+      return before.name;
+  nodes_.push_back(std::move(done));
+  return nodes_.back().name;
 }
 
 }  // namespace rml::onnx

@@ -65,9 +65,6 @@ struct Scope {
 class Builder {
  public:
   static constexpr int atom = 100;
-  // Known results of more elements than this are left to the compiler to fold.
-  static constexpr std::int64_t most_folded = 65'536;
-
   // Throws ModelError where the operator's row does not take these operands. `result` is needed where
   // the dtype of the result follows from no operand.
   Term apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments = {},
@@ -96,7 +93,9 @@ class Builder {
   static std::string type_text(DType, const Shape&);
 
   void open(const std::string& node);  // a scope; the one before goes on when it is closed
-  Scope close();                       // nodes are written in the order in which they are closed
+  // Nodes are written in the order in which they are closed; one that is like another is written once.
+  // What to call it by.
+  std::string close();
   Scope& scope() { return scopes_.back(); }
   std::string fresh_node(const std::string& wanted);
 

@@ -77,7 +77,7 @@ class Importer : public GraphWriter {
       written.captured.push_back(outside);
       b_.scope().inputs.push_back(inside.text + ": " + Builder::type_text(inside.dtype, inside.shape));
     }
-    b_.close();
+    written.name = b_.close();
     return written;
   }
 

@@ -21,10 +21,6 @@ struct Overloaded : F... {
   using F::operator()...;
 };
 
-// Above, a value is computed where it is needed; what depends on static facts alone is folded at
-// any size, since no code is made for it.
-constexpr std::int64_t max_folded_elements = 65536;
-
 const Tensor* constant(const Core& core, ValueId v) {
   const auto* c = std::get_if<core::Const>(&core[v].rhs);
   return c != nullptr ? &c->value : nullptr;
@@ -59,18 +55,20 @@ std::optional<Tensor> evaluate(const Core& core, const Value& value, const core:
   const OperatorInfo& row = operators()[apply.op];
   const auto count = element_count(value.shape);
   if (row.random || row.lowering == Lowering::parameter || !count) return std::nullopt;
-  if (*count > max_folded_elements && row.lowering != Lowering::folded) return std::nullopt;
   std::vector<DType> dtypes;
   std::vector<Shape> shapes;
   std::vector<const Tensor*> operands;
   const Tensor unread;
+  std::int64_t read = 0;
   for (const ValueId operand : apply.operands) {
     const Tensor* c = constant(core, operand);
     if (c == nullptr && row.lowering != Lowering::folded) return std::nullopt;
     dtypes.push_back(core[operand].dtype);
     shapes.push_back(core[operand].shape);
     operands.push_back(c != nullptr ? c : &unread);
+    read += c != nullptr ? c->elements() : 0;
   }
+  if (!worth_folding(row.lowering, *count, read)) return std::nullopt;
   Tensor result(value.dtype, value.shape);
   const Application application{dtypes, shapes, apply.attributes, value.dtype};
   if (row.evaluate(application, {}, operands, result).kind != 0) return std::nullopt;

@@ -67,6 +67,7 @@ class Recurrent {
   }
   Term number(double value) const { return b.scalar(dtype_, value); }
   Term part(const Term& x, std::int64_t axis, std::int64_t from, std::int64_t to) const {
+    if (from == 0 && to == x.shape[static_cast<std::size_t>(axis)]) return x;
     Integers starts(x.shape.size(), 0), stops(x.shape);
     starts[static_cast<std::size_t>(axis)] = from, stops[static_cast<std::size_t>(axis)] = to;
     return apply("slice", {x}, {{"starts", starts}, {"stops", stops}});
@@ -306,7 +307,7 @@ class Recurrent {
       b.scope().outputs.push_back(name + ": " + Builder::type_text(after[k].dtype, after[k].shape));
       written.outputs.push_back(Builder::written(name, Builder::atom, after[k].dtype, after[k].shape));
     }
-    b.close();
+    written.name = b.close();
     return written;
   }
 
@@ -375,7 +376,7 @@ std::vector<Term> rnn(Call& c) { return Recurrent(c, {1, 1, {"Tanh"}}).write(); 
 
 std::vector<Row> recurrent_rows() {
   constexpr std::string_view common =
-      "activation_alpha:floats activation_beta:floats activations:strings clip:f direction:s hidden_size:i layout:i "
+      "activation_alpha:floats activation_beta:floats activations:texts clip:f direction:s hidden_size:i layout:i "
       "output_sequence:i ";
   static const std::string of_lstm = std::string(common) + "input_forget:i",
                            of_gru = std::string(common) + "linear_before_reset:i";

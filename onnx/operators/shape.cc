@@ -99,8 +99,7 @@ std::vector<Term> concat(Call& c) {
 }
 
 Term part(const Call& c, const Term& x, std::int64_t axis, std::int64_t begin, std::int64_t end) {
-  if (x.known() && x.elements() > Builder::most_folded && begin == 0 && end == x.shape[static_cast<std::size_t>(axis)])
-    return x;
+  if (begin == 0 && end == x.shape[static_cast<std::size_t>(axis)]) return x;
   Integers starts(x.shape.size(), 0), stops(x.shape.begin(), x.shape.end());
   starts[static_cast<std::size_t>(axis)] = begin;
   stops[static_cast<std::size_t>(axis)] = end;

@@ -122,12 +122,31 @@ Arguments pool_arguments(const Call& c, const Window& w) {
   return list;
 }
 
+// Of elements of x counted row by row, their places when the spatial axes are counted column by column.
+Term by_columns(const Call& c, const Term& rows) {
+  const Shape& x = c.in(0).shape;
+  const auto number = [&](std::int64_t n) { return c.b.integers({n}); };
+  std::int64_t plane = 1, stride = 1;
+  for (std::size_t k = 2; k < x.size(); ++k) plane *= x[k];
+  const Term all = c.b.shared(rows);
+  Term place = c.apply("mul", {c.apply("div", {all, number(plane)}), number(plane)});
+  std::int64_t below = plane;
+  for (std::size_t k = 2; k < x.size(); ++k) {
+    below /= x[k];
+    const Term at = c.apply("mod", {c.apply("div", {all, number(below)}), number(x[k])});
+    place = c.apply("add", {place, c.apply("mul", {at, number(stride)})});
+    stride *= x[k];
+  }
+  return place;
+}
+
 std::vector<Term> max_pool(Call& c) {
   const Arguments list = pool_arguments(c, window(c));
   std::vector<Term> outputs = {c.apply("max_pool", {c.in(0)}, list)};
   if (!c.wants(1)) return outputs;
-  if (c.integer("storage_order", 0) != 0) throw ModelError{"", "indices in column-major order are not supported"};
-  outputs.push_back(c.apply("max_pool_indices", {c.in(0)}, list));
+  const Term indices = c.apply("max_pool_indices", {c.in(0)}, list);
+  const bool columns = c.integer("storage_order", 0) != 0 && indices.elements() > 0;
+  outputs.push_back(columns ? by_columns(c, indices) : indices);
   return outputs;
 }
 

@@ -227,6 +227,16 @@ constexpr bool is_reduction(Lowering l) {
          l == Lowering::reduce_any || l == Lowering::sum_to;
 }
 
+// A result of constants of so many elements is worth keeping as one: a small one always, a large one
+// where it takes no more room than its operands, and no more time than reading them.
+constexpr bool worth_folding(Lowering l, std::int64_t result, std::int64_t operands) {
+  constexpr std::int64_t small = 65536;
+  const bool one_pass = l == Lowering::elementwise || l == Lowering::transpose || l == Lowering::reshape ||
+                        l == Lowering::concat || l == Lowering::slice || l == Lowering::index || l == Lowering::move ||
+                        is_reduction(l);
+  return result <= small || l == Lowering::folded || (one_pass && result <= operands);
+}
+
 struct Move;  // moves.h
 
 struct OperatorInfo {
