@@ -75,6 +75,7 @@ std::variant<std::shared_ptr<const Tensor>, LoadError> converted(const std::stri
     return refused("holds a Boolean that is neither true nor false");
   auto tensor = std::make_shared<Tensor>(dtype, shape);
   if (!in.data.empty()) std::memcpy(tensor->data(), in.data.data(), in.data.size());
+  tensor->freeze();
   return tensor;
 }
 

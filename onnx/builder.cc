@@ -179,7 +179,7 @@ Term Builder::apply(std::string_view op, std::vector<Term> operands, const Argum
     for (const Term& t : operands) values.push_back(t.value.get());
     Tensor value(term.dtype, term.shape);
     if (info.evaluate(app, {}, values, value).kind == 0) {
-      term.value = std::make_shared<const Tensor>(std::move(value));
+      term.value = std::make_shared<const Tensor>(std::move(value.freeze()));
       return term;
     }
   }
@@ -230,7 +230,7 @@ Term Builder::constant(std::shared_ptr<const Tensor> value, std::string hint) {
 }
 
 Term Builder::constant(Tensor value, std::string hint) {
-  return constant(std::make_shared<const Tensor>(std::move(value)), std::move(hint));
+  return constant(std::make_shared<const Tensor>(std::move(value.freeze())), std::move(hint));
 }
 
 Term Builder::scalar(DType dtype, double value) {

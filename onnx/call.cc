@@ -12,7 +12,7 @@ const std::vector<Row>& rows() {
   static const std::vector<Row> all = [] {
     std::vector<Row> table;
     for (auto* family : {elementwise_rows, activation_rows, shape_rows, indexing_rows, reduction_rows, product_rows,
-                         window_rows, normalization_rows, loss_rows, resize_rows, recurrent_rows})
+                         window_rows, normalization_rows, loss_rows, resize_rows, recurrent_rows, control_rows})
       for (const Row& row : family()) table.push_back(row);
     std::ranges::sort(table, {}, [](const Row& r) { return std::pair(r.domain, r.op); });
     return table;

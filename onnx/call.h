@@ -115,5 +115,6 @@ std::vector<Row> normalization_rows();
 std::vector<Row> loss_rows();
 std::vector<Row> resize_rows();
 std::vector<Row> recurrent_rows();
+std::vector<Row> control_rows();
 
 }  // namespace rml::onnx

@@ -54,12 +54,10 @@ class Checker {
   }
 
   void graph(const Graph& g, std::set<std::string> names, const Opsets& opsets, const std::string& within) {
-    const std::set<std::string> outer = names;
+    // Inputs of a graph within a node may have names of values outside, which they hide.
     std::set<std::string> inputs;
-    for (const ValueInfo& input : g.inputs) {
-      define(names, input.name, within + "input '" + input.name + "'");
-      inputs.insert(input.name);
-    }
+    for (const ValueInfo& input : g.inputs) define(inputs, input.name, within + "input '" + input.name + "'");
+    names.insert(inputs.begin(), inputs.end());
     std::set<std::string> seen;
     for (const Initializer& tensor : g.initializers) {
       if (!seen.insert(tensor.name).second) fail(within + "initializer '" + tensor.name + "'", "it is there twice");

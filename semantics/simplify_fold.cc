@@ -72,7 +72,7 @@ std::optional<Tensor> evaluate(const Core& core, const Value& value, const core:
   Tensor result(value.dtype, value.shape);
   const Application application{dtypes, shapes, apply.attributes, value.dtype};
   if (row.evaluate(application, {}, operands, result).kind != 0) return std::nullopt;
-  return result;
+  return std::move(result.freeze());
 }
 
 // x op neutral = x, on integers and Booleans.

@@ -149,8 +149,16 @@ Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape
   bytes_ = std::make_shared<Bytes>(static_cast<std::size_t>(elements_) * byte_size(dtype));
 }
 
+Tensor::Tensor(const Tensor& other)
+    : dtype_(other.dtype_),
+      shape_(other.shape_),
+      elements_(other.elements_),
+      bytes_(other.frozen_ || !other.bytes_ ? other.bytes_ : std::make_shared<Bytes>(*other.bytes_)),
+      frozen_(other.frozen_) {}
+
 Tensor::Bytes& Tensor::own() {
-  if (!bytes_ || bytes_.use_count() > 1) bytes_ = bytes_ ? std::make_shared<Bytes>(*bytes_) : std::make_shared<Bytes>();
+  if (!bytes_ || frozen_) bytes_ = bytes_ ? std::make_shared<Bytes>(*bytes_) : std::make_shared<Bytes>();
+  frozen_ = false;
   return *bytes_;
 }
 
@@ -173,6 +181,7 @@ std::vector<std::int64_t> Tensor::integers() const {
         value = load<std::int32_t>(*this, i);
         break;
       case DType::i64:
+      case DType::u64:
         value = load<std::int64_t>(*this, i);
         break;
       case DType::u16:
@@ -185,8 +194,7 @@ std::vector<std::int64_t> Tensor::integers() const {
       case DType::bf16:
       case DType::f32:
       case DType::f64:
-      case DType::u64:
-        throw std::logic_error("integers() of a tensor of " + std::string(name(dtype_)));
+        throw std::logic_error("integers() of a float tensor");
     }
   }
   return values;

@@ -2,7 +2,7 @@
 //
 // A stream carries tensors of one dtype and one static shape (rank 0: scalar). Tensor is
 // the value domain of constants, of constant folding and of the reference engine: dense,
-// row-major. Booleans are one byte, 0 or 1. Copies share their elements until one is written to.
+// row-major, owning. Booleans are one byte, 0 or 1.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +56,11 @@ class Tensor {
  public:
   Tensor() = default;
   Tensor(DType dtype, Shape shape);  // zeros
+  Tensor(const Tensor&);
+  Tensor(Tensor&&) noexcept = default;
+  Tensor& operator=(const Tensor& other) { return *this = Tensor(other); }
+  Tensor& operator=(Tensor&&) noexcept = default;
+  ~Tensor() = default;
   template <class T>
   static Tensor scalar(DType dtype, T value) {
     Tensor t(dtype, {});
@@ -84,7 +89,14 @@ class Tensor {
            (a.bytes_ == b.bytes_ || (a.bytes_ && b.bytes_ && *a.bytes_ == *b.bytes_));
   }
 
-  // Elements as integers, for attributes such as shapes and axes; integers and Booleans only.
+  // From here on copies share the elements; what writes to one of them makes its own first. Pointers to
+  // the elements that were handed out before must not be written through any more.
+  Tensor& freeze() {
+    frozen_ = true;
+    return *this;
+  }
+
+  // Elements as integers, for attributes such as shapes and axes; integers and Booleans only. Those of u64 wrap.
   std::vector<std::int64_t> integers() const;
   bool truth() const { return (*bytes_)[0] != std::byte{0}; }  // of a Boolean scalar
 
@@ -96,6 +108,7 @@ class Tensor {
   Shape shape_;
   std::int64_t elements_ = 0;
   std::shared_ptr<Bytes> bytes_;  // null: of a default-made one
+  bool frozen_ = false;
 };
 
 // As a chronogram prints it: 1, -2.5, T, [1,2;3,4], [[1,2],[3,4]] for the shape [2, 1, 2], [] if

@@ -1,0 +1,212 @@
+// Control: If, Loop and Scan.
+//
+// A condition that is known leaves one branch; another one makes a node of each, of which only one
+// is computed in a cycle:
+//
+//     y = merge c then_branch(x when c) else_branch(x when not c)
+//
+// Iterations are written one after the other: a Scan as calls of one node, a Loop with its number known
+// in each.
+#include <algorithm>
+
+#include "onnx/call.h"
+
+namespace rml::onnx {
+
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+
+Term scalar_condition(const Call& c, const Term& x) {
+  if (x.dtype != DType::boolean || x.elements() != 1)
+    throw ModelError{"", "a condition is one Boolean, not " + Builder::type_text(x.dtype, x.shape)};
+  return x.rank() == 0 ? x : c.apply("reshape", {x}, {{"shape", Integers{}}});
+}
+
+bool is_true(const Term& known) { return known.value->as<std::uint8_t>()[0] != 0; }
+
+std::string call_text(const Call& c, const std::string& node, const std::vector<Term>& arguments) {
+  std::string text = node + "(";
+  for (const Term& a : arguments) text += (text.ends_with('(') ? "" : ", ") + c.b.text_of(a, false);
+  return text + ")";
+}
+
+// The results of a call as equations of their own.
+std::vector<Term> results(const Call& c, const WrittenNode& node, const std::string& text) {
+  std::vector<Term> terms;
+  std::vector<std::string> names;
+  for (const Term& y : node.outputs) {
+    names.push_back(c.b.fresh(y.text));
+    terms.push_back(Builder::written(names.back(), Builder::atom, y.dtype, y.shape));
+  }
+  c.b.define(names, text);
+  return terms;
+}
+
+// ---- If ----
+
+// A branch on the cycles where the condition is, or is not.
+std::vector<Term> branch(const Call& c, const char* which, const Term& condition, bool positive) {
+  const std::string sampled = (positive ? " when " : " when not ") + condition.text;
+  const WrittenNode node = c.writer.node_of(c.graph(which), {}, which);
+  std::vector<Term> arguments;
+  for (const Term& t : node.captured) {
+    const Term named = c.b.shared(t);
+    arguments.push_back(Builder::written(named.text + sampled, 0, t.dtype, t.shape));
+  }
+  std::vector<Term> ys = results(c, node, call_text(c, node.name, arguments));
+  if (arguments.empty())
+    for (Term& y : ys) y.text = "(" + y.text + sampled + ")";
+  return ys;
+}
+
+std::vector<Term> if_else(Call& c) {
+  const Term condition = scalar_condition(c, c.in(0));
+  if (condition.known()) return c.writer.inlined(c.graph(is_true(condition) ? "then_branch" : "else_branch"), {});
+  const Term named = c.b.bind(condition, "condition");
+  const std::vector<Term> yes = branch(c, "then_branch", named, true), no = branch(c, "else_branch", named, false);
+  if (yes.size() != no.size()) throw ModelError{"", "the branches have not as many outputs"};
+  std::vector<Term> outputs;
+  for (std::size_t k = 0; k < yes.size(); ++k) {
+    if (yes[k].dtype != no[k].dtype || yes[k].shape != no[k].shape)
+      throw ModelError{"", "output " + std::to_string(k) + " is " + Builder::type_text(yes[k].dtype, yes[k].shape) +
+                               " in one branch and " + Builder::type_text(no[k].dtype, no[k].shape) + " in the other"};
+    outputs.push_back(
+        Builder::written("merge " + named.text + " " + yes[k].text + " " + no[k].text, 0, yes[k].dtype, yes[k].shape));
+  }
+  return outputs;
+}
+
+// ---- Scan and Loop ----
+
+void expect_same(const char* what, const Term& before, const Term& after) {
+  if (before.dtype != after.dtype || before.shape != after.shape)
+    throw ModelError{"", std::string(what) + " is " + Builder::type_text(before.dtype, before.shape) +
+                             " before an iteration and " + Builder::type_text(after.dtype, after.shape) + " behind it"};
+}
+
+Term element(const Call& c, const Term& x, std::int64_t axis, std::int64_t at) {
+  Integers starts(x.shape.size(), 0), stops(x.shape);
+  starts[static_cast<std::size_t>(axis)] = at, stops[static_cast<std::size_t>(axis)] = at + 1;
+  return c.apply("squeeze", {c.apply("slice", {x}, {{"starts", starts}, {"stops", stops}})},
+                 {{"axis", Integers{axis}}});
+}
+
+Term stacked(const Call& c, const std::vector<Term>& parts, std::int64_t axis) {
+  std::vector<Term> rows;
+  for (const Term& p : parts) rows.push_back(c.apply("expand_dims", {p}, {{"axis", Integers{axis}}}));
+  return rows.size() == 1 ? rows[0] : c.apply("concat", rows, {{"axis", axis}});
+}
+
+Integers list(const Call& c, std::string_view attribute, std::size_t count) {
+  Integers values = c.integers(attribute, Integers(count, 0));
+  if (values.size() != count)
+    throw ModelError{
+        "", std::string(attribute) + " has " + std::to_string(values.size()) + " entries for " + std::to_string(count)};
+  return values;
+}
+
+std::vector<Term> scan(Call& c) {
+  if (c.version < 9) throw ModelError{"", "Scan before operator set version 9 is not supported"};
+  const Graph& body = c.graph("body");
+  const auto scanned = static_cast<std::size_t>(std::max<std::int64_t>(c.integer("num_scan_inputs", 0), 0));
+  if (scanned == 0 || scanned > c.inputs() || body.inputs.size() != c.inputs())
+    throw ModelError{
+        "", "num_scan_inputs and the inputs of the body do not fit its " + std::to_string(c.inputs()) + " inputs"};
+  const std::size_t states = c.inputs() - scanned;
+  if (body.outputs.size() < states) throw ModelError{"", "the body has fewer outputs than states"};
+  const std::size_t outputs = body.outputs.size() - states;
+  Integers axes = list(c, "scan_input_axes", scanned), output_axes = list(c, "scan_output_axes", outputs);
+  const Integers backward = list(c, "scan_input_directions", scanned),
+                 output_backward = list(c, "scan_output_directions", outputs);
+  std::vector<Term> state, xs, like;
+  for (std::size_t k = 0; k < states; ++k) state.push_back(c.b.shared(c.in(k))), like.push_back(state.back());
+  std::int64_t steps = -1;
+  for (std::size_t k = 0; k < scanned; ++k) {
+    const Term x = c.b.shared(c.in(states + k));
+    axes[k] = normalized(axes[k], x.rank());
+    const std::int64_t here = x.shape[static_cast<std::size_t>(axes[k])];
+    if (steps >= 0 && steps != here)
+      throw ModelError{"", "its inputs have " + std::to_string(steps) + " and " + std::to_string(here) + " steps"};
+    steps = here;
+    Shape shape = x.shape;
+    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axes[k]));
+    like.push_back(Builder::written("", Builder::atom, x.dtype, shape));
+    xs.push_back(x);
+  }
+  if (steps == 0) throw ModelError{"", "a scan of no steps is not supported"};
+  const WrittenNode step = c.writer.node_of(body, like, "step");
+  std::vector<std::vector<Term>> collected(outputs);
+  for (std::int64_t i = 0; i < steps; ++i) {
+    std::vector<Term> arguments = state;
+    for (std::size_t k = 0; k < scanned; ++k)
+      arguments.push_back(element(c, xs[k], axes[k], backward[k] != 0 ? steps - 1 - i : i));
+    arguments.insert(arguments.end(), step.captured.begin(), step.captured.end());
+    const std::vector<Term> ys = results(c, step, call_text(c, step.name, arguments));
+    for (std::size_t k = 0; k < states; ++k) expect_same("a state", state[k], ys[k]), state[k] = ys[k];
+    for (std::size_t k = 0; k < outputs; ++k) collected[k].push_back(ys[states + k]);
+  }
+  std::vector<Term> all = state;
+  for (std::size_t k = 0; k < outputs; ++k) {
+    if (output_backward[k] != 0) std::ranges::reverse(collected[k]);
+    const std::int64_t axis = normalized(output_axes[k], collected[k][0].rank() + 1);
+    all.push_back(stacked(c, collected[k], axis));
+  }
+  return all;
+}
+
+std::vector<Term> loop(Call& c) {
+  constexpr std::int64_t most = 10'000;
+  const Graph& body = c.graph("body");
+  if (c.inputs() < 2 || body.inputs.size() != c.inputs() || body.outputs.size() + 1 < body.inputs.size())
+    throw ModelError{"", "the inputs and outputs of the body do not fit its inputs"};
+  const std::size_t states = body.inputs.size() - 2, outputs = body.outputs.size() - states - 1;
+  const std::int64_t trips = c.has(0) ? c.known_integers(0, "the number of iterations").at(0) : most + 1;
+  Term condition = c.has(1) ? scalar_condition(c, c.in(1)) : c.b.constant(Tensor::boolean(true));
+  std::vector<Term> state;
+  for (std::size_t k = 0; k < states; ++k) state.push_back(c.b.shared(c.in(2 + k)));
+  std::vector<std::vector<Term>> collected(outputs);
+  for (std::int64_t i = 0; i < trips && !(condition.known() && !is_true(condition)); ++i) {
+    if (i == most) throw ModelError{"", "more than " + std::to_string(most) + " iterations are not supported"};
+    if (!condition.known() && (outputs > 0 || !c.has(0)))
+      throw ModelError{"", c.has(0) ? "how many rows it makes follows from computed values"
+                                    : "how often it runs follows from computed values, without a bound"};
+    std::vector<Term> arguments{c.b.constant(Tensor::scalar(DType::i64, i)), condition};
+    arguments.insert(arguments.end(), state.begin(), state.end());
+    const std::vector<Term> ys = c.writer.inlined(body, arguments);
+    Term next = scalar_condition(c, ys[0]);
+    for (std::size_t k = 0; k < states; ++k) {
+      const Term& after = ys[1 + k];
+      if (condition.known()) {
+        state[k] = c.b.shared(after);
+        continue;
+      }
+      expect_same("a state of a loop that may end early", state[k], after);
+      state[k] = c.b.shared(c.apply("select", {condition, after, state[k]}));
+    }
+    for (std::size_t k = 0; k < outputs; ++k) collected[k].push_back(c.b.shared(ys[1 + states + k]));
+    condition = condition.known() ? next : c.b.shared(c.apply("logical_and", {condition, next}));
+    if (!condition.known()) condition = c.b.shared(condition);
+  }
+  std::vector<Term> all = state;
+  for (const std::vector<Term>& rows : collected) {
+    if (rows.empty()) throw ModelError{"", "a loop of no iterations with outputs of its rows is not supported"};
+    all.push_back(stacked(c, rows, 0));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Row> control_rows() {
+  return {
+      {"If", 1, 1, 1, -1, "then_branch:g! else_branch:g!", if_else},
+      {"Scan", 8, 1, -1, -1,
+       "body:g! num_scan_inputs:i! scan_input_axes:ints scan_input_directions:ints scan_output_axes:ints "
+       "scan_output_directions:ints directions:ints",
+       scan},
+      {"Loop", 1, 0, -1, -1, "body:g!", loop},
+  };
+}
+
+}  // namespace rml::onnx

@@ -1,0 +1,247 @@
+"""Models that are right compute what NumPy computes.
+
+Run by ctest: right_models.py RMLC. Writes cases in the format of ONNX's conformance suite, runs them by
+`rmlc test`, and then takes models the ways a user does: imported, run, built, kept in state, trained.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from model_writer import (BOOL, ELEMENT_TYPES, FLOAT, INT64, as_graph, field, function, graph, model, node, tensor,
+                          value)
+
+RMLC = sys.argv[1]
+rng = np.random.default_rng(7)
+failures = []
+place = tempfile.TemporaryDirectory()
+folder = pathlib.Path(place.name)
+
+
+def rmlc(*arguments, text=None):
+    done = subprocess.run([RMLC, *arguments], cwd=folder, capture_output=True, text=True, timeout=120, input=text)
+    return done
+
+
+def info(name, array):
+    array = np.asarray(array)
+    return value(name, ELEMENT_TYPES[str(array.dtype)], array.shape)
+
+
+def numbers(*shape):
+    return rng.normal(size=shape).astype(np.float32)
+
+
+def case(name, nodes, inputs, outputs, initializers=None, sets=(), **options):
+    """inputs, outputs: by name, the arrays of the first set; sets: further ones."""
+    data = model(nodes, [info(k, v) for k, v in inputs.items()], [info(k, v) for k, v in outputs.items()],
+                 [tensor(v, k) for k, v in (initializers or {}).items()], **options)
+    here = folder / "cases" / name
+    for k, (given, wanted) in enumerate([(inputs, outputs), *sets]):
+        (here / f"test_data_set_{k}").mkdir(parents=True)
+        for kind, arrays in (("input", given), ("output", wanted)):
+            for i, array in enumerate(arrays.values()):
+                (here / f"test_data_set_{k}" / f"{kind}_{i}.pb").write_bytes(tensor(array))
+    (here / "model.onnx").write_bytes(data)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+# ---- products, convolutions ----
+x, w, b = numbers(4, 5), numbers(5, 3), numbers(3)
+case("dense", [node("Gemm", ["x", "w", "b"], ["t"]), node("Relu", ["t"], ["y"])], {"x": x},
+     {"y": np.maximum(x @ w + b, 0)}, {"w": w, "b": b})
+image, kernel = numbers(1, 2, 5, 6), numbers(3, 2, 2, 3)
+convolved = np.zeros((1, 3, 4, 4), np.float32)
+for i in range(4):
+    for j in range(4):
+        convolved[0, :, i, j] = np.einsum("chw,ochw->o", image[0, :, i:i + 2, j:j + 3], kernel)
+case("convolution_of_two_channels", [node("Conv", ["x", "k"], ["y"], kernel_shape=[2, 3])], {"x": image},
+     {"y": convolved}, {"k": kernel})
+
+# ---- shapes that a model computes from shapes ----
+case("flatten_by_shape",
+     [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"], axis=0),
+      node("Concat", ["n", "rest"], ["to"], axis=0), node("Reshape", ["x", "to"], ["y"])],
+     {"x": numbers(2, 3, 4)}, {"y": np.zeros((2, 12), np.float32)},
+     {"zero": np.array([0]), "rest": np.array([-1])})
+cases = folder / "cases" / "flatten_by_shape" / "test_data_set_0"
+x = numbers(2, 3, 4)
+(cases / "input_0.pb").write_bytes(tensor(x))
+(cases / "output_0.pb").write_bytes(tensor(x.reshape(2, 12)))
+
+# ---- every type of elements ----
+for dtype in ("uint8", "int8", "uint16", "int16", "int32", "int64", "uint32", "uint64", "float32", "float64"):
+    top = np.iinfo(dtype).max if dtype[0] in "iu" else 1.5
+    a, one = np.array([0, 1, top], dtype), np.array([1, 2, 3], dtype)
+    with np.errstate(over="ignore"):
+        case(f"add_{dtype}", [node("Add", ["a", "b"], ["y"])], {"a": a}, {"y": a + one}, {"b": one})
+    case(f"less_{dtype}", [node("Less", ["a", "b"], ["y"])], {"a": a}, {"y": a < one}, {"b": one})
+    case(f"cast_{dtype}", [node("Cast", ["a"], ["y"], to=11)], {"a": a}, {"y": a.astype(np.float64)})
+half = np.array([1.0, -2.5, 65504.0], np.float16)
+case("cast_float16", [node("Cast", ["a"], ["y"], to=1)], {"a": half}, {"y": half.astype(np.float32)})
+
+# ---- recurrent layers ----
+T, B, I, H = 5, 2, 3, 4
+xs, w, r, bias = numbers(T, B, I), numbers(1, 4 * H, I), numbers(1, 4 * H, H), numbers(1, 8 * H)
+lengths = np.array([5, 3], np.int32)
+
+
+def lstm(xs, w, r, bias, h, c, order, lengths):
+    ys = np.zeros((len(xs), B, H), np.float32)
+    for t in order:
+        i, o, f, g = np.split(xs[t] @ w.T + h @ r.T + bias[:4 * H] + bias[4 * H:], 4, axis=1)
+        c2 = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h2 = sigmoid(o) * np.tanh(c2)
+        on = (t < lengths)[:, None]
+        ys[t] = np.where(on, h2, 0)
+        h, c = np.where(on, h2, h), np.where(on, c2, c)
+    return ys, h, c
+
+
+zero = np.zeros((B, H), np.float32)
+ys, h, c = lstm(xs, w[0], r[0], bias[0], zero, zero, range(T), np.array([T, T]))
+case("lstm", [node("LSTM", ["x", "w", "r", "b"], ["y", "yh", "yc"], hidden_size=H)], {"x": xs},
+     {"y": ys[:, None], "yh": h[None], "yc": c[None]}, {"w": w, "r": r, "b": bias})
+w2, r2, bias2 = (np.concatenate([a, numbers(*a.shape)]) for a in (w, r, bias))
+forward = lstm(xs, w2[0], r2[0], bias2[0], zero, zero, range(T), lengths)
+backward = lstm(xs, w2[1], r2[1], bias2[1], zero, zero, range(T - 1, -1, -1), lengths)
+case("lstm_both_ways_of_two_lengths",
+     [node("LSTM", ["x", "w", "r", "b", "n"], ["y", "yh"], hidden_size=H, direction="bidirectional")],
+     {"x": xs, "n": lengths}, {"y": np.stack([forward[0], backward[0]], 1), "yh": np.stack([forward[1], backward[1]])},
+     {"w": w2, "r": r2, "b": bias2})
+for apart in (0, 1):
+    w, r, bias = numbers(1, 3 * H, I), numbers(1, 3 * H, H), numbers(1, 6 * H)
+    h, ys = zero, []
+    for t in range(T):
+        gates = xs[t] @ w[0].T + bias[0, :3 * H]
+        own = h @ r[0].T + bias[0, 3 * H:]
+        z, reset = sigmoid(gates[:, :H] + own[:, :H]), sigmoid(gates[:, H:2 * H] + own[:, H:2 * H])
+        if apart:
+            n = np.tanh(gates[:, 2 * H:] + reset * own[:, 2 * H:])
+        else:
+            n = np.tanh(gates[:, 2 * H:] + (reset * h) @ r[0, 2 * H:].T + bias[0, 5 * H:])
+        h = (1 - z) * n + z * h
+        ys.append(h)
+    case(f"gru_{apart}", [node("GRU", ["x", "w", "r", "b"], ["y", "yh"], hidden_size=H, linear_before_reset=apart)],
+         {"x": xs}, {"y": np.stack(ys)[:, None], "yh": h[None]}, {"w": w, "r": r, "b": bias})
+
+# ---- control ----
+x, y = numbers(2, 3), numbers(2, 3)
+THEN = graph([node("Add", ["x", "y"], ["t"])], [], [value("t", FLOAT, [2, 3])])
+ELSE = graph([node("Mul", ["x", "x"], ["s"]), node("Sub", ["s", "y"], ["t"])], [], [value("t", FLOAT, [2, 3])])
+case("if", [node("If", ["c"], ["z"], then_branch=as_graph(THEN), else_branch=as_graph(ELSE))],
+     {"c": np.array(True), "x": x, "y": y}, {"z": x + y},
+     sets=[({"c": np.array(False), "x": x, "y": y}, {"z": x * x - y})])
+case("if_known", [node("If", ["c"], ["z"], then_branch=as_graph(THEN), else_branch=as_graph(ELSE))],
+     {"x": x, "y": y}, {"z": x * x - y}, {"c": np.array(False)})
+STEP = graph([node("Add", ["h", "e"], ["sum"]), node("Tanh", ["sum"], ["next"]), node("Mul", ["next", "k"], ["o"])],
+             [value("h", FLOAT, [3]), value("e", FLOAT, [3])], [value("next", FLOAT, [3]), value("o", FLOAT, [3])])
+h, es, k = numbers(3), numbers(3, 4), numbers(3)
+before, os = h, []
+for t in range(4):
+    h = np.tanh(h + es[:, 3 - t])
+    os.append(h * k)
+case("scan_backwards_along_the_last_axis",
+     [node("Scan", ["h", "es"], ["last", "os"], body=as_graph(STEP), num_scan_inputs=1, scan_input_axes=[1],
+           scan_input_directions=[1], scan_output_axes=[1])],
+     {"h": before, "es": es, "k": k}, {"last": h, "os": np.stack(os, 1)})
+BODY = graph([node("Cast", ["i"], ["number"], to=1), node("Add", ["v", "number"], ["next"]), node("Identity", ["c"], ["go"]),
+              node("Mul", ["next", "next"], ["square"])],
+             [value("i", INT64, []), value("c", BOOL, []), value("v", FLOAT, [2])],
+             [value("go", BOOL, []), value("next", FLOAT, [2]), value("square", FLOAT, [2])])
+v = numbers(2)
+case("loop", [node("Loop", ["n", "", "v"], ["last", "squares"], body=as_graph(BODY))], {"v": v},
+     {"last": v + 6, "squares": np.stack([v, v + 1, v + 3, v + 6]) ** 2}, {"n": np.array(4)})
+EARLY = graph([node("Mul", ["v", "two"], ["next"]), node("Less", ["next", "ten"], ["go"])],
+              [value("i", INT64, []), value("c", BOOL, []), value("v", FLOAT, [])],
+              [value("go", BOOL, []), value("next", FLOAT, [])])
+case("loop_that_may_end_early", [node("Loop", ["n", "c", "v"], ["last"], body=as_graph(EARLY))],
+     {"c": np.array(True), "v": np.float32(1.5)}, {"last": np.float32(12)},
+     {"n": np.array(6), "two": np.float32(2), "ten": np.float32(10)},
+     sets=[({"c": np.array(False), "v": np.float32(1.5)}, {"last": np.float32(1.5)})])
+
+# ---- functions of the model ----
+TWICE = function("f", "twice", ["a"], ["b"], [node("Add", ["a", "a"], ["b"])])
+case("function", [node("twice", ["x"], ["t"], domain="f"), node("twice", ["t"], ["y"], domain="f")], {"x": x},
+     {"y": 4 * x}, functions=[TWICE], domains=["f"])
+
+done = rmlc("test", "cases", "--rtol", "1e-5", "--atol", "1e-6")
+if done.returncode != 0:
+    failures.append(done.stdout + done.stderr)
+
+# ---- as a user takes them ----
+
+
+def expect(what, good, *more):
+    if not good:
+        failures.append("\n".join([what, *map(str, more)]))
+
+
+FREE = model([node("MatMul", ["x", "w"], ["t"]), node("Add", ["t", "b/1"], ["y"])], [value("x", FLOAT, ["n", 2])],
+             [value("y", FLOAT, ["n", 2])],
+             [tensor(np.array([[1, 2], [3, 4]], np.float32), "w"), tensor(np.array([0.5, -0.5], np.float32), "b/1")])
+(folder / "free.onnx").write_bytes(FREE)
+done = rmlc("import", "free.onnx", "--dim", "n=1")
+source = (folder / "free.rml").read_text()
+expect("import", done.returncode == 0 and not done.stderr, done.stderr)
+expect("names are kept", "w: f32[2, 2]" in source and "MatMul" in source and '"w")' in source, source)
+expect("the import is laid out", rmlc("fmt", "--check", "free.rml").returncode in (0, 1))
+rows = "x[0,0],x[0,1]\n1,0\n0,1\n"
+wanted = '"y[0,0]","y[0,1]"\n1.5,1.5\n3.5,3.5\n'
+done = rmlc("run", "free.rml", text=rows)
+expect("run of the import", done.stdout == wanted, done.stdout, done.stderr)
+done = rmlc("run", "free.onnx", "--dim", "x.0=1", text=rows)
+expect("run of the model", done.stdout == wanted, done.stdout, done.stderr)
+done = rmlc("build", "free.onnx", "--dim", "n=1", "-o", "free")
+ran = subprocess.run([folder / "free"], input=rows, capture_output=True, text=True) if done.returncode == 0 else done
+expect("build of the model", ran.stdout == wanted, ran.stdout, done.stderr)
+
+(folder / "sum.onnx").write_bytes(model([node("Add", ["x", "h"], ["hn"]), node("Identity", ["hn"], ["y"])],
+                                        [value("x", FLOAT, []), value("h", FLOAT, [])],
+                                        [value("y", FLOAT, []), value("hn", FLOAT, [])]))
+done = rmlc("run", "sum.onnx", "--state", "h=hn", text="x\n1\n2\n3\n")
+expect("state", done.stdout == "y\n1\n3\n6\n", done.stdout, done.stderr)
+
+(folder / "axes.onnx").write_bytes(model([node("ReduceSum", ["x", "a"], ["y"], keepdims=0)],
+                                         [value("x", FLOAT, [2, 2]), value("a", INT64, [1])], [value("y", FLOAT, [2])]))
+done = rmlc("run", "axes.onnx", "--fix", "a=[1]", text="x[0,0],x[0,1],x[1,0],x[1,1]\n1,2,3,4\n")
+expect("an input that is fixed", done.stdout == "y[0],y[1]\n3,7\n", done.stdout, done.stderr)
+
+# Fitting y = 2 x + 1 from w = 0: what was imported is trained.
+(folder / "line.onnx").write_bytes(model([node("Mul", ["x", "w"], ["t"]), node("Add", ["t", "b"], ["y"])],
+                                         [value("x", FLOAT, [])], [value("y", FLOAT, [])],
+                                         [tensor(np.float32(0), "w"), tensor(np.float32(0), "b")]))
+expect("import to train", rmlc("import", "line.onnx", "-o", "line.rml", "--trainable", "*").returncode == 0)
+(folder / "fit.rml").write_text("""import line;
+node fit(x: f32, t: f32) -> (loss: f32)
+  y, _ = diff line.main(x, true, -0.1 * (y - t));
+  loss = (y - t) * (y - t);
+""")
+rows = "x,t\n" + "".join(f"{x},{2 * x + 1}\n" for x in np.tile([0.5, -1.0, 1.5, 0.0], 60))
+done = rmlc("run", "fit.rml", text=rows)
+expect("training", done.returncode == 0 and float(done.stdout.split()[-1]) < 1e-6, done.stdout[-200:], done.stderr)
+
+# Damaged files beside a program.
+(folder / "none.rml").write_text('const w = load("none.safetensors", "w");\nnode main() -> (y)\n  y = w;\n')
+done = rmlc("check", "none.rml")
+expect("a file that is not there", done.returncode == 1 and "error[E0801]" in done.stderr, done.stderr)
+weights = (folder / "free.safetensors").read_bytes()
+use = 'const w = load("w.safetensors", "w");\nnode main() -> (y)\n  y = w;\n'
+(folder / "w.rml").write_text(use)
+for name, data in {"empty": b"", "cut": weights[:20], "short": weights[:-1], "long": weights + b"x",
+                   "header": b"\xff" * 8 + weights[8:], "text": b"w = 1\n" * 9}.items():
+    (folder / "w.safetensors").write_bytes(data)
+    done = rmlc("check", "w.rml")
+    expect(f"weights: {name}", done.returncode == 1 and "error[E080" in done.stderr, done.stderr)
+(folder / "w.safetensors").write_bytes(weights)
+done = rmlc("check", "w.rml")
+expect("weights: whole", done.returncode == 0, done.stderr)
+
+place.cleanup()
+print("\n".join(failures) if failures else "every model computes what NumPy computes")
+sys.exit(1 if failures else 0)
