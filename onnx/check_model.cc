@@ -24,6 +24,7 @@ class Checker {
       if (!functions_.insert(key).second) fail("function '" + f.name + "'", "it is there twice");
     }
     for (const Function& f : model_.functions) function(f);
+    interface(model_.graph);
     graph(model_.graph, {}, model_.opsets, "");
     return std::move(errors_);
   }
@@ -37,6 +38,23 @@ class Checker {
     if (at->second < first_opset || at->second > last_opset)
       fail(place, "version " + std::to_string(at->second) + " of the operator set is not known: " +
                       std::to_string(first_opset) + " to " + std::to_string(last_opset) + " are");
+  }
+
+  // Of the outermost graph all types are said; before version 4 of the format initializers are inputs.
+  void interface(const Graph& g) {
+    const auto typed = [&](const ValueInfo& v, const char* what) {
+      const std::string place = std::string(what) + " '" + v.name + "'";
+      if (v.type.kind == "tensor" && v.type.element_type == 0)
+        fail(place, "the model does not say its type");
+      else if (v.type.kind == "tensor" && !v.type.shape)
+        fail(place, "the model does not say its shape");
+    };
+    for (const ValueInfo& v : g.inputs) typed(v, "input");
+    for (const ValueInfo& v : g.outputs) typed(v, "output");
+    if (model_.ir_version > 3) return;
+    for (const Initializer& t : g.initializers)
+      if (std::ranges::find(g.inputs, t.name, &ValueInfo::name) == g.inputs.end())
+        fail("initializer '" + t.name + "'", "it is no input of the graph, as models of this version must have it");
   }
 
   void define(std::set<std::string>& names, const std::string& name, const std::string& place) {
@@ -64,6 +82,7 @@ class Checker {
       if (!inputs.contains(tensor.name)) define(names, tensor.name, within + "initializer '" + tensor.name + "'");
     }
     nodes(g.nodes, names, opsets, within);
+    if (g.name.empty()) fail(within.empty() ? "" : within + "graph", "the graph has no name");
     if (g.outputs.empty()) fail(within.empty() ? "" : within + "graph '" + g.name + "'", "the graph has no output");
     for (const ValueInfo& output : g.outputs)
       if (!names.contains(output.name)) fail(within + "output '" + output.name + "'", "nothing defines it");

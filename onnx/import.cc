@@ -23,11 +23,63 @@ struct Frame {
   std::vector<std::pair<Term, Term>> captured;  // outside, inside
 };
 
+// The length of the character of UTF-8 at the place, 0 if there is none.
+std::size_t character(const std::string& text, std::size_t at) {
+  const auto byte = [&](std::size_t k) { return at + k < text.size() ? static_cast<unsigned char>(text[at + k]) : 0; };
+  const unsigned first = byte(0);
+  const std::size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  for (std::size_t k = 1; k < length; ++k)
+    if ((byte(k) & 0xc0) != 0x80) return 0;
+  if (first == 0xe0 && byte(1) < 0xa0) return 0;   // overlong
+  if (first == 0xed && byte(1) >= 0xa0) return 0;  // surrogates
+  if (length == 4 && (first > 0xf4 || (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90)))
+    return 0;
+  return length;
+}
+
 // Text of the model in a comment: one line, no control characters.
 std::string printable(const std::string& text) {
+  constexpr std::size_t most = 200;
   std::string clean;
-  for (const char c : text.substr(0, 200)) clean += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  for (std::size_t at = 0; at < text.size() && clean.size() < most;) {
+    const std::size_t length = character(text, at);
+    const bool shown = length > 1 || (length == 1 && text[at] >= 0x20 && text[at] != 0x7f);
+    clean += shown ? text.substr(at, length) : "?";
+    at += std::max<std::size_t>(length, 1);
+  }
   return clean;
+}
+
+// ---- what is used ----
+
+void add_used(const Graph& graph, std::set<std::string>& used);
+
+void add_used(const Node& node, std::set<std::string>& used) {
+  used.insert(node.inputs.begin(), node.inputs.end());
+  for (const Attribute& a : node.attributes)
+    if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&a.value)) add_used(**body, used);
+}
+
+void add_used(const Graph& graph, std::set<std::string>& used) {
+  for (const Node& n : graph.nodes) add_used(n, used);
+  for (const ValueInfo& v : graph.outputs) used.insert(v.name);
+}
+
+// The graph's nodes that its outputs need, with their positions; outputs that nothing uses are without a name.
+std::vector<std::pair<std::size_t, Node>> needed_nodes(const Graph& graph) {
+  std::set<std::string> used;
+  for (const ValueInfo& v : graph.outputs) used.insert(v.name);
+  std::vector<std::pair<std::size_t, Node>> needed;
+  for (std::size_t k = graph.nodes.size(); k-- > 0;) {
+    const Node& n = graph.nodes[k];
+    if (std::ranges::none_of(n.outputs, [&](const std::string& o) { return used.contains(o); })) continue;
+    add_used(n, used);
+    needed.emplace_back(k, n);
+    for (std::string& output : needed.back().second.outputs)
+      if (!used.contains(output)) output.clear();
+  }
+  std::ranges::reverse(needed);
+  return needed;
 }
 
 class Importer : public GraphWriter {
@@ -93,7 +145,7 @@ class Importer : public GraphWriter {
     frame_ = &frame;
     for (const Initializer& tensor : graph.initializers)
       frame.values[tensor.name] = b_.constant(tensor.value, tensor.name);
-    nodes(graph.nodes);
+    nodes(graph);
     std::vector<Term> outputs;
     for (const ValueInfo& v : graph.outputs) {
       const Term* t = find(frame, v.name);
@@ -120,7 +172,7 @@ class Importer : public GraphWriter {
       if (!reserved_.contains(v.name)) reserved_[v.name] = b_.fresh(v.name);
     for (const Initializer& tensor : graph.initializers) initializer(tensor);
     if (!failure_.errors.empty()) return;
-    nodes(graph.nodes);
+    nodes(graph);
     for (const ValueInfo& v : graph.outputs) output(v);
     for (const auto& [in, out] : options_.states) memory(in, out);
     b_.close();
@@ -211,7 +263,9 @@ class Importer : public GraphWriter {
     if (t == nullptr) return;  // told already
     const std::string place = "output '" + v.name + "'";
     const auto declared = dtype_of(v.type.element_type);
-    if (v.type.element_type != 0 && (v.type.kind != "tensor" || declared != t->dtype))
+    if (v.type.kind != "tensor")
+      failure_.errors.push_back({place, "it is a " + v.type.kind + ", which is not supported"});
+    else if (v.type.element_type != 0 && declared != t->dtype)
       failure_.errors.push_back({place, "the model says that it is " + element_type_name(v.type.element_type) +
                                             ", what it computes is " + std::string(name(t->dtype))});
     if (v.type.shape) {
@@ -257,11 +311,11 @@ class Importer : public GraphWriter {
 
   struct Unwritten {};  // something that is needed could not be written, which has been told
 
-  void nodes(const std::vector<Node>& list) {
-    for (std::size_t k = 0; k < list.size(); ++k) {
-      const std::string place = describe(list[k], k);
+  void nodes(const Graph& graph) {
+    for (const auto& [position, needed] : needed_nodes(graph)) {
+      const std::string place = describe(graph.nodes[position], position);
       try {
-        node(list[k]);
+        node(needed);
       } catch (const Unwritten&) {
       } catch (ModelError& error) {
         if (error.place.empty()) error.place = place;

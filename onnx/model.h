@@ -100,6 +100,9 @@ struct Model {
   std::vector<Function> functions;
 };
 
+// Versions of the format that are known.
+inline constexpr std::int64_t first_ir_version = 1, last_ir_version = 14;
+
 // Reads a model; tensors that it keeps in files of its own are read from its folder. Throws ModelError.
 Model read_model(const std::filesystem::path& file);
 Model decode_model(std::string_view bytes, const std::filesystem::path& folder);

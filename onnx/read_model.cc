@@ -4,6 +4,7 @@
 // before anything is allocated for it, so that what is read is never larger than a small
 // multiple of the file (and of the files beside it that it refers to).
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/stubs/logging.h>
 
 #include <fstream>
 
@@ -20,9 +21,8 @@ constexpr int deepest_graph = 32;  // graphs within graphs
 // Kinds of attributes by their number in the format.
 enum Kind { undefined, one_float, one_int, one_text, one_tensor, one_graph, floats, ints, texts, tensors, graphs };
 
-Kind kind_of(const wire::Attribute& a) {
-  if (a.has_type() && a.type() != undefined) return static_cast<Kind>(a.type());
-  // Models before IR version 2 do not say it.
+// The kind that the fields have.
+Kind filled_kind(const wire::Attribute& a) {
   if (a.has_f()) return one_float;
   if (a.has_i()) return one_int;
   if (a.has_s()) return one_text;
@@ -35,9 +35,28 @@ Kind kind_of(const wire::Attribute& a) {
   return a.graphs_size() > 0 ? graphs : undefined;
 }
 
+int filled_fields(const wire::Attribute& a) {
+  return a.has_f() + a.has_i() + a.has_s() + a.has_t() + a.has_g() + (a.floats_size() > 0) + (a.ints_size() > 0) +
+         (a.strings_size() > 0) + (a.tensors_size() > 0) + (a.graphs_size() > 0) + a.has_tp() + a.has_sparse_tensor() +
+         (a.type_protos_size() > 0) + (a.sparse_tensors_size() > 0);
+}
+
+// Throws where what an attribute says that it is, is not what it is. Numbers and texts that are zero or empty,
+// and empty lists, may be without a field.
+Kind kind_of(const wire::Attribute& a, std::int64_t ir_version, const std::string& place) {
+  const Kind filled = filled_kind(a);
+  const int fields = filled_fields(a);
+  if (fields > 1) throw ModelError{place, "it has several values"};
+  if (ir_version < 2 && !a.has_type()) return filled;
+  if (!a.has_type() || a.type() == undefined) throw ModelError{place, "its type is missing"};
+  const auto said = static_cast<Kind>(a.type());
+  if (fields == 1 && filled != undefined && filled != said) throw ModelError{place, "its type is not that of its value"};
+  return said;
+}
+
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& folder) : folder_(folder) {}
+  Reader(const std::filesystem::path& folder, std::int64_t ir_version) : folder_(folder), ir_version_(ir_version) {}
 
   Graph graph(const wire::Graph& from, int depth) {
     if (depth > deepest_graph) throw ModelError{"graph '" + from.name() + "'", "graphs within graphs, over 32 deep"};
@@ -102,7 +121,7 @@ class Reader {
   }
 
   AttributeValue value(const wire::Attribute& a, const std::string& place, int depth) {
-    switch (kind_of(a)) {
+    switch (kind_of(a, ir_version_, place)) {
       case one_float:
         return a.f();
       case one_int:
@@ -151,10 +170,12 @@ class Reader {
   }
 
   std::filesystem::path folder_;
+  std::int64_t ir_version_;
 };
 
 template <class Message>
 void parse(Message& message, std::string_view bytes, const char* what) {
+  google::protobuf::SetLogHandler(nullptr);  // what is wrong is said by the exception
   if (bytes.size() > static_cast<std::size_t>(INT32_MAX))
     throw ModelError{"", "the file has over 2 GB: keep its tensors in files beside it"};
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
@@ -187,11 +208,17 @@ Model decode_model(std::string_view bytes, const std::filesystem::path& folder) 
   wire::Model from;
   parse(from, bytes, "an ONNX model");
   if (!from.has_graph()) throw ModelError{"", "not an ONNX model: it has no graph"};
-  Reader reader(folder);
+  if (from.ir_version() < first_ir_version || from.ir_version() > last_ir_version)
+    throw ModelError{"", "version " + std::to_string(from.ir_version()) + " of the format is not known: " +
+                             std::to_string(first_ir_version) + " to " + std::to_string(last_ir_version) + " are"};
+  Reader reader(folder, from.ir_version());
   Model to;
   to.ir_version = from.ir_version();
   to.producer = from.producer_name() + (from.producer_version().empty() ? "" : " " + from.producer_version());
   to.opsets = Reader::opsets(from.opset_import(), "");
+  if (to.ir_version < 3 && !to.opsets.empty())
+    throw ModelError{"", "a model of version " + std::to_string(to.ir_version) + " of the format names no operator sets"};
+  if (to.ir_version < 3) to.opsets[""] = 1;
   to.graph = reader.graph(from.graph(), 0);
   for (const wire::Function& f : from.functions()) to.functions.push_back(reader.function(f));
   return to;

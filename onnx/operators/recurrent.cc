@@ -256,7 +256,11 @@ class Recurrent {
       state.clear();
       for (std::size_t k = 0; k < cell.outputs.size(); ++k) {
         const Term& y = cell.outputs[k];
-        const std::string name = b.fresh(static_cast<std::int64_t>(k) < layer_.states ? (k == 0 ? "h" : "c") : "y");
+        const bool is_state = static_cast<std::int64_t>(k) < layer_.states;
+        // What nobody asks for has no name.
+        const bool is_y = !is_state || (k == 0 && elements.size() == 1);
+        const bool used = (is_state && (i + 1 < steps_ || c.wants(1 + k))) || (is_y && c.wants(0));
+        const std::string name = used ? b.fresh(!is_state ? "y" : k == 0 ? "h" : "c") : "_";
         names.push_back(name);
         const Term written = Builder::written(name, Builder::atom, y.dtype, y.shape);
         if (static_cast<std::int64_t>(k) < layer_.states) state.push_back(written);

@@ -144,6 +144,7 @@ std::vector<Term> max_pool(Call& c) {
   const Arguments list = pool_arguments(c, window(c));
   std::vector<Term> outputs = {c.apply("max_pool", {c.in(0)}, list)};
   if (!c.wants(1)) return outputs;
+  if (c.version < 8) throw ModelError{"", "it has one output before version 8 of the operator set"};
   const Term indices = c.apply("max_pool_indices", {c.in(0)}, list);
   const bool columns = c.integer("storage_order", 0) != 0 && indices.elements() > 0;
   outputs.push_back(columns ? by_columns(c, indices) : indices);
