@@ -62,6 +62,11 @@ struct ImportRequest {
 };
 int import_file(Session&, const ImportRequest&);
 
+struct ExportRequest {
+  std::string file, output;  // output empty: the source's name, .onnx
+};
+int export_node(Session&, const ExportRequest&);
+
 struct CheckRequest {
   std::vector<std::string> files;
   bool signatures = false;

@@ -24,6 +24,7 @@ struct CommandLine {
   rml::BuildRequest build;
   rml::RunRequest run;
   rml::ImportRequest import;
+  rml::ExportRequest export_;
   rml::CheckRequest check;
   rml::ShowRequest show;
   rml::DiffRequest diff;
@@ -210,6 +211,17 @@ void add_import(CLI::App& app, CommandLine& line) {
   serve(sub, line, line.import, rml::import_file);
 }
 
+void add_export(CLI::App& app, CommandLine& line) {
+  CLI::App* sub =
+      subcommand(app, "export", "a node as an ONNX model",
+                 "  rmlc export net.rml -o net.onnx\n"
+                 "  rmlc export filters.rml --node smooth   smooth.onnx; its state is inputs and outputs\n");
+  add_file(sub, line.export_.file);
+  sub->add_option("-o", line.export_.output, "output file (default: from the name of the node)")->type_name("M.onnx");
+  add_front_options(sub, line);
+  serve(sub, line, line.export_, rml::export_node);
+}
+
 void add_check(CLI::App& app, CommandLine& line) {
   CLI::App* sub = subcommand(app, "check", "all analyses, no output",
                              "  rmlc check pid.rml\n"
@@ -338,7 +350,7 @@ void add_small_commands(CLI::App& app, CommandLine& line) {
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->type_name("");
-  for (const char* name : {"export", "lsp"}) {
+  for (const char* name : {"lsp"}) {
     CLI::App* sub = app.add_subcommand(name, "not available yet");
     sub->allow_extras();
     sub->footer("Not available yet; the manual says what it will do.");
@@ -412,6 +424,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
   add_build(app, line);
   add_run(app, line);
   add_import(app, line);
+  add_export(app, line);
   add_check(app, line);
   add_show(app, line);
   add_diff(app, line);

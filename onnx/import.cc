@@ -167,10 +167,15 @@ class Importer : public GraphWriter {
     for (const Initializer& t : graph.initializers) initial.insert(t.name);
     for (const auto& [in, out] : options_.states) state_names(graph, in, out);
     for (const ValueInfo& v : graph.inputs)
-      if (!initial.contains(v.name)) input(v);
+      if (!initial.contains(v.name) || state_inputs_.contains(v.name)) input(v);
     for (const ValueInfo& v : graph.outputs)
       if (!reserved_.contains(v.name)) reserved_[v.name] = b_.fresh(v.name);
-    for (const Initializer& tensor : graph.initializers) initializer(tensor);
+    for (const Initializer& tensor : graph.initializers) {
+      if (state_inputs_.contains(tensor.name))
+        begin_.emplace(tensor.name, tensor.value);
+      else
+        initializer(tensor);
+    }
     if (!failure_.errors.empty()) return;
     nodes(graph);
     for (const ValueInfo& v : graph.outputs) output(v);
@@ -283,7 +288,7 @@ class Importer : public GraphWriter {
     result_.outputs.push_back({v.name, as, t->dtype, t->shape});
   }
 
-  // The state input is what the output was in the cycle before, 0 in the first.
+  // The state input is what the output was in the cycle before; in the first its default, 0 if it has none.
   void memory(const std::string& in, const std::string& out) {
     const Term *before = find(*frame_, in), *after = find(*frame_, out);
     if (before == nullptr || after == nullptr) return;
@@ -293,7 +298,13 @@ class Importer : public GraphWriter {
                                           ", the output " + Builder::type_text(after->dtype, after->shape)});
       return;
     }
-    const std::string zero = b_.text_of(b_.constant(Tensor(before->dtype, before->shape), in + "_0"), false);
+    const auto given = begin_.find(in);
+    Tensor begin = given != begin_.end() ? given->second : Tensor(before->dtype, before->shape);
+    if (begin.dtype() != before->dtype || begin.shape() != before->shape) {
+      failure_.errors.push_back({"initializer '" + in + "'", "it is not of the type of the input of its name"});
+      return;
+    }
+    const std::string zero = b_.text_of(b_.constant(std::move(begin), in + "_0"), true);
     b_.comment("state: '" + in + "' is '" + out + "' of the cycle before");
     b_.define({before->text + ": " + Builder::type_text(before->dtype, before->shape)},
               zero + " fby " + reserved_.at(out));
@@ -397,6 +408,7 @@ class Importer : public GraphWriter {
   std::map<std::string, std::string> reserved_;  // output of the model → variable of main
   std::map<std::string, std::string> state_inputs_;
   std::set<std::string> state_outputs_;
+  std::map<std::string, Tensor> begin_;  // of states that the model gives a default
   Imported result_;
   ImportFailure failure_;
 };

@@ -50,7 +50,8 @@ Kind kind_of(const wire::Attribute& a, std::int64_t ir_version, const std::strin
   if (ir_version < 2 && !a.has_type()) return filled;
   if (!a.has_type() || a.type() == undefined) throw ModelError{place, "its type is missing"};
   const auto said = static_cast<Kind>(a.type());
-  if (fields == 1 && filled != undefined && filled != said) throw ModelError{place, "its type is not that of its value"};
+  if (fields == 1 && filled != undefined && filled != said)
+    throw ModelError{place, "its type is not that of its value"};
   return said;
 }
 
@@ -217,7 +218,8 @@ Model decode_model(std::string_view bytes, const std::filesystem::path& folder) 
   to.producer = from.producer_name() + (from.producer_version().empty() ? "" : " " + from.producer_version());
   to.opsets = Reader::opsets(from.opset_import(), "");
   if (to.ir_version < 3 && !to.opsets.empty())
-    throw ModelError{"", "a model of version " + std::to_string(to.ir_version) + " of the format names no operator sets"};
+    throw ModelError{"",
+                     "a model of version " + std::to_string(to.ir_version) + " of the format names no operator sets"};
   if (to.ir_version < 3) to.opsets[""] = 1;
   to.graph = reader.graph(from.graph(), 0);
   for (const wire::Function& f : from.functions()) to.functions.push_back(reader.function(f));

@@ -62,12 +62,13 @@ void expand(Core& core, ValueId v) {
 
 }  // namespace
 
-bool expand(Core& core) {
+bool expand(Core& core, const std::function<bool(OperatorId)>& stays) {
   const std::size_t count = core.values.size();
   bool found = false;
   for (std::size_t v = 0; v < count; ++v) {
     const auto* a = std::get_if<core::Apply>(&core.values[v].rhs);
     if (a == nullptr || operators()[a->op].lowering != Lowering::expanded) continue;
+    if (stays && stays(a->op)) continue;
     found = true;
     expand(core, ValueId{v});
   }

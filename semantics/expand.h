@@ -1,11 +1,14 @@
 // Operators defined by others (Lowering::expanded) replaced by their definitions.
 #pragma once
 
+#include <functional>
+
 #include "semantics/core.h"
 
 namespace rml {
 
-// Returns whether there was any. Equal parts of definitions are not shared yet.
-bool expand(Core& core);
+// Returns whether there was any. Equal parts of definitions are not shared yet. `stays`: operators that
+// are left as they are.
+bool expand(Core& core, const std::function<bool(OperatorId)>& stays = {});
 
 }  // namespace rml

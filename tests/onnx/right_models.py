@@ -5,6 +5,7 @@ Run by ctest: right_models.py RMLC. Writes cases in the format of ONNX's conform
 """
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -225,6 +226,40 @@ node fit(x: f32, t: f32) -> (loss: f32)
 rows = "x,t\n" + "".join(f"{x},{2 * x + 1}\n" for x in np.tile([0.5, -1.0, 1.5, 0.0], 60))
 done = rmlc("run", "fit.rml", text=rows)
 expect("training", done.returncode == 0 and float(done.stdout.split()[-1]) < 1e-6, done.stdout[-200:], done.stderr)
+
+# ---- and back ----
+(folder / "net.rml").write_text("""node main(x: f32[2, 3], c: bool) -> (p: f32[2, 3], m: f32[2], n: i64)
+  w = param([[0.5, -1.0, 2.0], [1.0, 0.0, -0.5], [0.25, 3.0, 1.0]]);
+  h = tanh(matmul(x, w) + 0.5 * (zeros([2, 3]) fby h));
+  p = softmax(h, axis=1);
+  m = if c then max(h, axis=1) else mean(h, axis=1);
+  k = 0 fby k + 1;
+  n = merge c (0 fby n when c + 1) (cast(i64, k) when not c);
+""")
+rows = {name: numbers(6, 2, 3) if name == "x" else rng.random(6) < 0.5 for name in ("x", "c")}
+for name, array in rows.items():
+    np.save(folder / f"{name}.npy", array)
+given = [f for name in rows for f in ("--input", f"{name}={name}.npy")]
+done = rmlc("export", "net.rml", "-o", "net.onnx")
+expect("export", done.returncode == 0, done.stderr)
+wanted = rmlc("run", "net.rml", *given)
+done = rmlc("check", "net.onnx")
+expect("the export is a model", done.returncode == 0, done.stderr)
+done = rmlc("run", "net.onnx", "--state", "h_1=h_1_next", *given)
+expect("no such state", done.returncode == 1, done.stdout)
+source = rmlc("import", "net.onnx", "-o", "plain.rml")
+states = [line for line in (folder / "plain.rml").read_text().split("\n") if line.startswith("node main")][0]
+keep = [f for name in re.findall(r"(\w+)_next:", states) for f in ("--state", f"{name}={name}_next")]
+expect("states are outputs", len(keep) >= 4, states)
+done = rmlc("run", "net.onnx", *keep, *given)
+
+
+def table(text):
+    return np.array([[float(x) for x in line.split(",")] for line in text.split("\n")[1:-1]])
+
+
+same = done.returncode == 0 and np.allclose(table(done.stdout), table(wanted.stdout), rtol=1e-5, atol=1e-6)
+expect("the export computes the same", same, done.stderr, done.stdout, wanted.stdout, wanted.stderr)
 
 # Damaged files beside a program.
 (folder / "none.rml").write_text('const w = load("none.safetensors", "w");\nnode main() -> (y)\n  y = w;\n')

@@ -12,8 +12,8 @@ import unittest
 
 RMLC = sys.argv.pop(1)
 COUNTER = "node main() -> (n: i32)\n  n = 0 fby n + 1;\n"
-COMMANDS = ["build", "run", "import", "check", "show", "diff", "gradcheck", "trace", "test", "fmt", "explain", "completion"]
-LATER = ["export", "lsp"]
+COMMANDS = ["build", "run", "import", "export", "check", "show", "diff", "gradcheck", "trace", "test", "fmt", "explain", "completion"]
+LATER = ["lsp"]
 
 
 def rmlc(*arguments, **options):

@@ -1,0 +1,29 @@
+// `rmlc export`: a node as an ONNX model.
+#include <iostream>
+
+#include "driver/commands.h"
+#include "driver/internal_error.h"
+#include "driver/output_file.h"
+#include "onnx/export.h"
+#include "semantics/expand.h"
+
+namespace rml {
+
+int export_node(Session& session, const ExportRequest& request) {
+  Compilation& c = session.compilation;
+  const Front front = check(c, request.file);
+  const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
+  if (!entry) return exit_fault;
+  const CurrentPhase phase("export");
+  Core core = instantiate(front.checked, *entry, {}, c.diagnostics);
+  if (c.failed()) return exit_fault;
+  core = simplify(std::move(core), {});
+  if (expand(core, onnx::is_exportable)) core = simplify(std::move(core), {});
+  const onnx::Exported exported = onnx::export_core(core);
+  for (const onnx::ExportError& e : exported.errors) c.diagnostics.report(Code::E0808, e.span, e.message);
+  if (c.failed()) return exit_fault;
+  const std::string output = request.output.empty() ? core.entry + ".onnx" : request.output;
+  return write_file(output, exported.bytes, c.diagnostics) ? exit_success : exit_fault;
+}
+
+}  // namespace rml
