@@ -1,184 +1,46 @@
-// See export.h. One function per kind of operator writes the nodes of an application; what a value is
-// called in the model is made when it is first needed.
+// See export.h. A value's nodes are written when it is first asked for, after those of its operands.
 #include "onnx/export.h"
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 #include <map>
-#include <numeric>
-#include <set>
 
-#include "onnx/model.h"
-#include "onnx/model.pb.h"
+#include "onnx/export_operators.h"
+#include "onnx/write_model.h"
 
 namespace rml::onnx {
 
 namespace {
 
-using Integers = std::vector<std::int64_t>;
-
-enum Kind { one_float = 1, one_int = 2, one_text = 3, list_of_ints = 7 };
-
-// An attribute of an ONNX node.
-struct Given {
-  const char* name;
-  std::variant<std::int64_t, float, std::string, Integers> value;
-};
-
-struct Refused {
-  std::string why;
-};
-
-class Exporter;
-
-// An application of an operator while it is written.
-struct Site {
-  Exporter& to;
-  const Core& core;
-  const Value& value;
-  const core::Apply& apply;
-  std::vector<std::string> operands;  // names in the model
-
-  const Shape& shape(std::size_t k) const { return core[apply.operands[k]].shape; }
-  DType dtype(std::size_t k) const { return core[apply.operands[k]].dtype; }
-  std::int64_t rank(std::size_t k = 0) const { return static_cast<std::int64_t>(shape(k).size()); }
-  const rml::Attribute& attribute(std::size_t k) const { return apply.attributes.at(k); }
-  std::int64_t integer(std::size_t k) const { return attribute(k).integers.at(0); }
-};
-using Writer = std::function<std::string(const Site&)>;
-
-const Writer* writer_of(std::string_view op);
-
 class Exporter {
  public:
-  explicit Exporter(const Core& core) : core_(core) {}
+  explicit Exporter(const Core& core) : core_(core), to_(core.entry) {}
 
   Exported run() {
-    model_.set_ir_version(8);
-    model_.set_producer_name("rmlc");
-    auto* set = model_.add_opset_import();
-    set->set_domain("");
-    set->set_version(17);
-    graph_ = model_.mutable_graph();
-    graph_->set_name(core_.entry);
-    for (const Port& p : core_.inputs) names_.insert(p.name);
-    for (const Port& p : core_.outputs) names_.insert(p.name);
+    for (const Port& p : core_.inputs) to_.reserve(p.name);
+    for (const Port& p : core_.outputs) to_.reserve(p.name);
     for (const Port& p : core_.inputs) input(p);
     for (const CoreAssert& a : core_.asserts) refuse(a.span, "an assert has no counterpart in ONNX");
     for (const Port& p : core_.outputs) output(p);
     for (std::size_t k = 0; k < states_.size(); ++k) next_state(states_[k]);  // which may need further states
     if (core_.outputs.empty()) refuse({}, "a node without outputs cannot be exported");
-    if (result_.errors.empty()) result_.bytes = model_.SerializeAsString();
+    if (result_.errors.empty()) result_.bytes = to_.bytes();
     return std::move(result_);
-  }
-
-  // ---- what writers use ----
-
-  std::string node(const char* op, const std::vector<std::string>& inputs, const std::vector<Given>& attributes = {},
-                   std::size_t outputs = 1, std::size_t wanted = 0) {
-    wire::Node* n = graph_->add_node();
-    n->set_op_type(op);
-    for (const std::string& i : inputs) n->add_input(i);
-    std::string result;
-    for (std::size_t k = 0; k < outputs; ++k) {
-      const std::string name = fresh("v");
-      n->add_output(name);
-      if (k == wanted) result = name;
-    }
-    for (const Given& g : attributes) {
-      wire::Attribute* a = n->add_attribute();
-      a->set_name(g.name);
-      if (const auto* i = std::get_if<std::int64_t>(&g.value)) a->set_i(*i), a->set_type(one_int);
-      if (const auto* f = std::get_if<float>(&g.value)) a->set_f(*f), a->set_type(one_float);
-      if (const auto* s = std::get_if<std::string>(&g.value)) a->set_s(*s), a->set_type(one_text);
-      if (const auto* list = std::get_if<Integers>(&g.value)) {
-        a->set_type(list_of_ints);
-        for (const std::int64_t i : *list) a->add_ints(i);
-      }
-    }
-    return result;
-  }
-
-  std::string constant(const Tensor& tensor, const std::string& wanted = "c") {
-    const std::string key =
-        type_string(tensor.dtype(), tensor.shape()) + ":" +
-        std::string(static_cast<const char*>(tensor.data()), std::min<std::size_t>(tensor.bytes(), 256));
-    const bool small = tensor.bytes() <= 256;
-    if (small) {
-      const auto known = constants_.find(key);
-      if (known != constants_.end()) return known->second;
-    }
-    const std::string name = fresh(wanted);
-    initializer(tensor, name);
-    if (small) constants_[key] = name;
-    return name;
-  }
-  std::string integers(const Integers& values) {
-    Tensor t(DType::i64, {static_cast<std::int64_t>(values.size())});
-    std::copy(values.begin(), values.end(), t.as<std::int64_t>());
-    return constant(t);
-  }
-  std::string scalar(DType dtype, double value) {
-    Tensor t(dtype, {});
-    if (dtype == DType::f64)
-      *t.as<double>() = value;
-    else if (dtype == DType::f32)
-      *t.as<float>() = static_cast<float>(value);
-    else {
-      const auto whole = static_cast<std::int64_t>(value);
-      std::memcpy(t.data(), &whole, t.bytes());
-    }
-    return constant(t);
-  }
-  std::string cast(const std::string& x, DType to) {
-    return node("Cast", {x}, {{"to", std::int64_t{element_type_of(to)}}});
-  }
-  std::string reshape(const std::string& x, const Shape& shape) {
-    return node("Reshape", {x, integers(shape)}, {{"allowzero", std::int64_t{1}}});
   }
 
  private:
   void refuse(Span span, const std::string& message) { result_.errors.push_back({span, message}); }
 
-  std::string fresh(const std::string& wanted) {
-    std::string name = wanted;
-    for (int& k = counts_[wanted]; !names_.insert(name).second;) name = wanted + "_" + std::to_string(++k);
-    return name;
-  }
-
-  static void type(wire::ValueInfo* info, const std::string& name, DType dtype, const Shape& shape) {
-    info->set_name(name);
-    auto* t = info->mutable_type()->mutable_tensor_type();
-    t->set_elem_type(element_type_of(dtype));
-    t->mutable_shape();
-    for (const std::int64_t extent : shape) t->mutable_shape()->add_dim()->set_dim_value(extent);
-  }
-
-  void initializer(const Tensor& tensor, const std::string& name) {
-    wire::Tensor* t = graph_->add_initializer();
-    t->set_name(name);
-    t->set_data_type(element_type_of(tensor.dtype()));
-    for (const std::int64_t extent : tensor.shape()) t->add_dims(extent);
-    t->set_raw_data(tensor.data(), tensor.bytes());
-  }
-
   void input(const Port& p) {
     const Value& v = core_[p.value];
     if (v.clock != base_clock) refuse(p.span, "input `" + p.name + "` is not there at every cycle");
-    type(graph_->add_input(), p.name, v.dtype, v.shape);
+    to_.input(p.name, v.dtype, v.shape);
     known_[p.value] = p.name;
   }
 
   void output(const Port& p) {
     const Value& v = core_[p.value];
     if (v.clock != base_clock) refuse(p.span, "output `" + p.name + "` is not there at every cycle");
-    const std::string from = name(p.value);
-    wire::Node* n = graph_->add_node();
-    n->set_op_type("Identity");
-    n->add_input(from);
-    n->add_output(p.name);
-    type(graph_->add_output(), p.name, v.dtype, v.shape);
+    to_.output(p.name, name(p.value), v.dtype, v.shape);
   }
 
   // ---- states ----
@@ -200,63 +62,61 @@ class Exporter {
   std::string state(ValueId v, const core::Fby& f) {
     const Value& value = core_[v];
     std::string base = value.name.empty() ? "state" : value.name;
+    for (const auto* ports : {&core_.inputs, &core_.outputs})
+      if (std::ranges::find(*ports, base, &Port::name) != ports->end()) base += "_state";
     const Tensor* init = known(f.init);
-    if (f.next == v && init != nullptr) return constant(*init, base);  // it never changes
-    const std::string held = fresh(base);
+    if (f.next == v && init != nullptr) return to_.constant(*init, base);  // it never changes
+    const std::string held = to_.fresh(base);
     known_[v] = held;
     states_.push_back({v, held});
-    type(graph_->add_input(), held, value.dtype, value.shape);
-    initializer(init != nullptr ? *init : Tensor(value.dtype, value.shape), held);
+    to_.input(held, value.dtype, value.shape);
+    to_.initializer(held, init != nullptr ? *init : Tensor(value.dtype, value.shape));
     if (init != nullptr) return held;
     // The first value is computed: a flag tells which cycle is the first.
     const std::string first = first_of(value.clock);
-    return known_[v] = node("Where", {first, name(f.init), held});
+    return known_[v] = to_.node("Where", {first, name(f.init), held});
   }
 
   // True until the clock's first cycle is over.
   std::string first_of(ClockId clock) {
     const auto met = first_.find(clock.index);
     if (met != first_.end()) return met->second;
-    const std::string flag = fresh("first");
+    const std::string flag = to_.fresh("first");
     first_[clock.index] = flag;
-    type(graph_->add_input(), flag, DType::boolean, {});
-    initializer(Tensor::boolean(true), flag);
+    to_.input(flag, DType::boolean, {});
+    to_.initializer(flag, Tensor::boolean(true));
     const std::string here = present(clock);
-    const std::string over = constant(Tensor::boolean(false));
-    state_output(flag, here.empty() ? over : node("Where", {here, over, flag}), DType::boolean, {});
+    const std::string over = to_.constant(Tensor::boolean(false));
+    state_output(flag, here.empty() ? over : to_.node("Where", {here, over, flag}), DType::boolean, {});
     return flag;
   }
 
-  void next_state(const State& s) {
+  void next_state(State s) {
     const Value& value = core_[s.fby];
     const auto& f = std::get<core::Fby>(value.rhs);
     std::string next = name(f.next);
     const std::string here = present(value.clock);
-    if (!here.empty()) next = node("Where", {here, next, s.name});
+    if (!here.empty()) next = to_.node("Where", {here, next, s.name});
     state_output(s.name, next, value.dtype, value.shape);
   }
 
   void state_output(const std::string& in, const std::string& next, DType dtype, const Shape& shape) {
-    const std::string out = fresh(in + "_next");
-    wire::Node* n = graph_->add_node();
-    n->set_op_type("Identity");
-    n->add_input(next);
-    n->add_output(out);
-    type(graph_->add_output(), out, dtype, shape);
+    const std::string out = to_.fresh(in + "_next");
+    to_.output(out, next, dtype, shape);
     result_.states.emplace_back(in, out);
   }
 
   // Whether the clock ticks, "" for one that always does.
   std::string present(ClockId clock) {
     if (clock == base_clock) return "";
-    if (clock == never_clock) return constant(Tensor::boolean(false));
+    if (clock == never_clock) return to_.constant(Tensor::boolean(false));
     const auto met = present_.find(clock.index);
     if (met != present_.end()) return met->second;
     const Clock& c = core_[clock];
     std::string here = name(c.condition);
-    if (!c.positive) here = node("Not", {here});
+    if (!c.positive) here = to_.node("Not", {here});
     const std::string outer = present(c.parent);
-    if (!outer.empty()) here = node("And", {outer, here});
+    if (!outer.empty()) here = to_.node("And", {outer, here});
     return present_[clock.index] = here;
   }
 
@@ -270,17 +130,17 @@ class Exporter {
       made = std::visit([&](const auto& rhs) { return write(v, rhs); }, core_[v].rhs);
     } catch (const Refused& refused) {
       refuse(core_[v].span, refused.why);
-      made = constant(Tensor::boolean(false));
+      made = to_.constant(Tensor::boolean(false));
     }
     return known_[v] = made;
   }
 
-  std::string write(ValueId, const core::Const& c) { return constant(c.value); }
+  std::string write(ValueId, const core::Const& c) { return to_.constant(c.value); }
   std::string write(ValueId, const core::Input&) { throw Refused{"an input that is none"}; }
   std::string write(ValueId, const core::When& w) { return name(w.operand); }
   std::string write(ValueId, const core::Merge& m) {
     const std::string condition = name(m.condition), yes = name(m.on_true);
-    return node("Where", {condition, yes, name(m.on_false)});
+    return to_.node("Where", {condition, yes, name(m.on_false)});
   }
   std::string write(ValueId v, const core::Fby& f) { return state(v, f); }
   std::string write(ValueId, const core::Post&) {
@@ -295,545 +155,18 @@ class Exporter {
     if (row.lowering == Lowering::parameter) return name(a.operands[0]);
     const Writer* writer = writer_of(row.name);
     if (writer == nullptr) throw Refused{"the operator `" + std::string(row.name) + "` has no counterpart in ONNX"};
-    Site site{*this, core_, core_[v], a, {}};
+    Site site{to_, core_, core_[v], a, {}};
     for (const ValueId x : a.operands) site.operands.push_back(name(x));
     return (*writer)(site);
   }
 
   const Core& core_;
-  wire::Model model_;
-  wire::Graph* graph_ = nullptr;
+  ModelWriter to_;
   std::map<ValueId, std::string> known_;
-  std::set<std::string> names_;
-  std::map<std::string, int> counts_;
-  std::map<std::string, std::string> constants_;
   std::map<std::uint32_t, std::string> present_, first_;  // by clock
   std::vector<State> states_;
   Exported result_;
 };
-
-// ---- operators ----
-
-Integers all_axes(std::int64_t rank) {
-  Integers axes(static_cast<std::size_t>(rank));
-  std::iota(axes.begin(), axes.end(), 0);
-  return axes;
-}
-
-Application application(const Site& s, std::vector<DType>& dtypes, std::vector<Shape>& shapes) {
-  for (std::size_t k = 0; k < s.apply.operands.size(); ++k) dtypes.push_back(s.dtype(k)), shapes.push_back(s.shape(k));
-  return {dtypes, shapes, s.apply.attributes, s.value.dtype};
-}
-
-std::int64_t axis(const Site& s, std::size_t attribute, std::size_t operand = 0) {
-  return static_cast<std::int64_t>(*normalized_axis(s.integer(attribute), s.shape(operand).size()));
-}
-
-// The same node for every application.
-Writer plain(const char* op, std::vector<Given> attributes = {}) {
-  return [op, attributes = std::move(attributes)](const Site& s) { return s.to.node(op, s.operands, attributes); };
-}
-Writer same_elements() {
-  return [](const Site& s) { return s.to.reshape(s.operands[0], s.value.shape); };
-}
-// What needs i64 indices.
-std::string wide(const Site& s, std::size_t k) {
-  return s.dtype(k) == DType::i64 ? s.operands[k] : s.to.cast(s.operands[k], DType::i64);
-}
-
-std::string one(const Site& s) { return s.to.scalar(s.dtype(0), 1); }
-
-// In the neighbourhood of 0 log(1 + x) loses digits; with u = 1 + x, log(u) x / (u - 1) has them.
-std::string log1p(const Site& s) {
-  const std::string &x = s.operands[0], u = s.to.node("Add", {x, one(s)});
-  const std::string quotient =
-      s.to.node("Div", {s.to.node("Mul", {s.to.node("Log", {u}), x}), s.to.node("Sub", {u, one(s)})});
-  const std::string huge = s.to.node("Log", {u});
-  const std::string near = s.to.node("Where", {s.to.node("IsInf", {u}), huge, quotient});
-  return s.to.node("Where", {s.to.node("Equal", {u, one(s)}), x, near});
-}
-// exp(x) - 1 = tanh(x / 2) (exp(x) + 1).
-std::string expm1(const Site& s) {
-  const std::string& x = s.operands[0];
-  const std::string half = s.to.node("Tanh", {s.to.node("Mul", {x, s.to.scalar(s.dtype(0), 0.5)})});
-  return s.to.node("Mul", {half, s.to.node("Add", {s.to.node("Exp", {x}), one(s)})});
-}
-Writer scaled_log(double factor) {
-  return [factor](const Site& s) {
-    return s.to.node("Mul", {s.to.node("Log", s.operands), s.to.scalar(s.dtype(0), factor)});
-  };
-}
-
-std::string floor_mod(const Site& s) {
-  if (!is_float(s.dtype(0))) return s.to.node("Mod", s.operands);
-  const std::string zero = s.to.scalar(s.dtype(0), 0);
-  const std::string r = s.to.node("Mod", s.operands, {{"fmod", std::int64_t{1}}});
-  const auto below = [&](const std::string& x) { return s.to.node("Less", {x, zero}); };
-  const std::string apart = s.to.node("Xor", {below(r), below(s.operands[1])});
-  const std::string off = s.to.node("And", {apart, s.to.node("Not", {s.to.node("Equal", {r, zero})})});
-  return s.to.node("Where", {off, s.to.node("Add", {r, s.operands[1]}), r});
-}
-
-std::string clip(const Site& s) {
-  return s.to.node("Min", {s.to.node("Max", {s.operands[0], s.operands[1]}), s.operands[2]});
-}
-
-std::string transpose(const Site& s) {
-  std::vector<DType> dtypes;
-  std::vector<Shape> shapes;
-  const auto axes = transposed_axes(application(s, dtypes, shapes));
-  return s.to.node("Transpose", s.operands, {{"perm", Integers(axes.begin(), axes.end())}});
-}
-
-std::string concat(const Site& s) { return s.to.node("Concat", s.operands, {{"axis", axis(s, 0)}}); }
-
-std::string array(const Site& s) {
-  std::vector<std::string> rows;
-  for (std::size_t k = 0; k < s.operands.size(); ++k) {
-    Shape row = s.value.shape;
-    row[0] = 1;
-    rows.push_back(s.to.reshape(s.operands[k], row));
-  }
-  return s.to.node("Concat", rows, {{"axis", std::int64_t{0}}});
-}
-
-std::string expanded(const Site& s) { return s.to.node("Expand", {s.operands[0], s.to.integers(s.value.shape)}); }
-
-std::string slice(const Site& s) {
-  const Shape& x = s.shape(0);
-  const auto entry = [&](std::size_t attribute, std::size_t k, std::int64_t fallback) {
-    const rml::Attribute& a = s.attribute(attribute);
-    if (!a.given) return fallback;
-    if (a.scalar) return k == 0 ? a.integers[0] : fallback;
-    return k < a.integers.size() ? a.integers[k] : fallback;
-  };
-  Integers starts, ends, steps;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    const std::int64_t step = entry(2, k, 1), count = s.value.shape[k];
-    std::int64_t start = entry(0, k, step > 0 ? 0 : x[k] - 1);
-    if (start < 0) start += x[k];
-    const std::int64_t last = start + step * (count - 1);
-    starts.push_back(start);
-    ends.push_back(count == 0 ? start : step > 0 ? last + 1 : last == 0 ? INT64_MIN : last - 1);
-    steps.push_back(step);
-  }
-  if (x.empty()) return s.operands[0];
-  return s.to.node("Slice", {s.operands[0], s.to.integers(starts), s.to.integers(ends),
-                             s.to.integers(all_axes(s.rank())), s.to.integers(steps)});
-}
-
-std::string index(const Site& s) {
-  std::string x = s.operands[0];
-  for (std::size_t k = 1; k < s.operands.size(); ++k)
-    x = s.to.node("Gather", {x, wide(s, k)}, {{"axis", std::int64_t{0}}});
-  return x;
-}
-
-// Reductions: attributes axis, keepdims.
-Integers reduced(const Site& s) {
-  Integers axes;
-  const auto which = *reduced_axes(s.attribute(0), s.shape(0).size());
-  for (std::size_t k = 0; k < which.size(); ++k)
-    if (which[k]) axes.push_back(static_cast<std::int64_t>(k));
-  return axes;
-}
-std::string reduce(const Site& s, const char* op, const std::string& x) {
-  const Integers axes = reduced(s);
-  if (axes.empty()) return s.to.reshape(x, s.value.shape);
-  const Given keep{"keepdims", std::int64_t{0}};
-  const std::string y = std::string_view(op) == "ReduceSum" ? s.to.node(op, {x, s.to.integers(axes)}, {keep})
-                                                            : s.to.node(op, {x}, {{"axes", axes}, keep});
-  return s.to.reshape(y, s.value.shape);
-}
-Writer reduction(const char* op) {
-  return [op](const Site& s) { return reduce(s, op, s.operands[0]); };
-}
-Writer reduction_of_truth(const char* op) {
-  return [op](const Site& s) { return s.to.cast(reduce(s, op, s.to.cast(s.operands[0], DType::i32)), DType::boolean); };
-}
-std::string norm(const Site& s) {
-  if (s.attribute(2).number == 1) return reduce(s, "ReduceL1", s.operands[0]);
-  if (s.attribute(2).number == 2) return reduce(s, "ReduceL2", s.operands[0]);
-  throw Refused{"`norm` of this order has no counterpart in ONNX"};
-}
-
-Writer extreme(const char* op) {
-  return [op](const Site& s) {
-    std::string x = s.operands[0];
-    std::int64_t along = 0;
-    if (s.attribute(0).given && s.attribute(0).integers.size() == 1) {
-      along = axis(s, 0);
-    } else if (s.attribute(0).given && s.rank() != 1) {
-      throw Refused{"this operator along several axes has no counterpart in ONNX"};
-    } else {
-      x = s.to.reshape(x, {*element_count(s.shape(0))});
-    }
-    const std::string y =
-        s.to.node(op, {x}, {{"axis", along}, {"keepdims", std::int64_t{0}}, {"select_last_index", s.integer(2)}});
-    return s.to.reshape(s.to.cast(y, DType::i32), s.value.shape);
-  };
-}
-
-std::string sum_to(const Site& s) {
-  const Shape &x = s.shape(0), &y = s.value.shape;
-  const std::size_t added = x.size() - y.size();
-  Integers axes;
-  for (std::size_t k = 0; k < x.size(); ++k)
-    if (k < added || y[k - added] != x[k]) axes.push_back(static_cast<std::int64_t>(k));
-  if (axes.empty()) return s.operands[0];
-  const std::string sum = s.to.node("ReduceSum", {s.operands[0], s.to.integers(axes)}, {{"keepdims", std::int64_t{0}}});
-  return s.to.reshape(sum, y);
-}
-
-Writer along(const char* op) {
-  return [op](const Site& s) { return s.to.node(op, s.operands, {{"axis", axis(s, 0)}}); };
-}
-
-std::string outer(const Site& s) {
-  Shape column = s.shape(0), row = s.shape(1);
-  if (column.size() != 1 || row.size() != 1) throw Refused{"`outer` of tensors has no counterpart in ONNX"};
-  column.push_back(1);
-  return s.to.node("Mul", {s.to.reshape(s.operands[0], column), s.operands[1]});
-}
-std::string dot(const Site& s) {
-  if (s.rank(0) != 1 || s.rank(1) != 1) throw Refused{"`dot` of tensors has no counterpart in ONNX"};
-  return s.to.node("MatMul", s.operands);
-}
-
-// Without a row for classes beyond the ends, which ONNX counts from the end or refuses.
-std::string one_hot(const Site& s) {
-  const std::int64_t depth = s.integer(0);
-  Tensor classes(DType::i64, {depth});
-  for (std::int64_t k = 0; k < depth; ++k) classes.as<std::int64_t>()[k] = k;
-  Shape column = s.shape(0);
-  column.push_back(1);
-  const std::string hot = s.to.node("Equal", {s.to.reshape(wide(s, 0), column), s.to.constant(classes)});
-  return s.to.cast(hot, s.value.dtype);
-}
-
-std::string pad(const Site& s) {
-  const std::string& mode = s.attribute(2).text;
-  if (mode != "constant" && mode != "edge" && mode != "reflect")
-    throw Refused{"`pad` with mode \"" + mode + "\" has no counterpart in ONNX"};
-  Integers widths;
-  for (const std::size_t side : {0, 1})
-    for (std::size_t k = 0; k < s.shape(0).size(); ++k) {
-      const rml::Attribute& a = s.attribute(side);
-      widths.push_back(a.scalar ? a.integers[0] : k < a.integers.size() ? a.integers[k] : 0);
-    }
-  return s.to.node("Pad", {s.operands[0], s.to.integers(widths), s.to.scalar(s.dtype(0), s.attribute(3).number)},
-                   {{"mode", mode}});
-}
-
-std::string tile(const Site& s) {
-  Integers reps = s.attribute(0).integers;
-  Shape x = s.shape(0);
-  while (x.size() < reps.size()) x.insert(x.begin(), 1);
-  while (reps.size() < x.size()) reps.insert(reps.begin(), 1);
-  return s.to.node("Tile", {s.to.reshape(s.operands[0], x), s.to.integers(reps)});
-}
-
-std::string flip(const Site& s) {
-  Integers starts, ends, steps;
-  const Integers axes = reduced(s);
-  for (std::size_t k = 0; k < axes.size(); ++k) starts.push_back(-1), ends.push_back(INT64_MIN), steps.push_back(-1);
-  if (axes.empty()) return s.operands[0];
-  return s.to.node(
-      "Slice", {s.operands[0], s.to.integers(starts), s.to.integers(ends), s.to.integers(axes), s.to.integers(steps)});
-}
-
-// Along an axis; without one, of the elements in order.
-std::string take(const Site& s) {
-  std::string x = s.operands[0];
-  if (!s.attribute(0).given) x = s.to.reshape(x, {*element_count(s.shape(0))});
-  return s.to.node("Gather", {x, wide(s, 1)}, {{"axis", s.attribute(0).given ? axis(s, 0) : std::int64_t{0}}});
-}
-std::string gather_elements(const Site& s) {
-  return s.to.node("GatherElements", {s.operands[0], wide(s, 1)}, {{"axis", axis(s, 0)}});
-}
-std::string gather_nd(const Site& s) {
-  return s.to.node("GatherND", {s.operands[0], wide(s, 1)}, {{"batch_dims", s.integer(0)}});
-}
-std::string reduction_mode(const std::string& mode) {
-  if (mode == "none" || mode == "add" || mode == "mul") return mode;
-  throw Refused{"the reduction \"" + mode + "\" has no counterpart in ONNX's operator set 17"};
-}
-std::string scatter_elements(const Site& s) {
-  return s.to.node("ScatterElements", {s.operands[0], wide(s, 1), s.operands[2]},
-                   {{"axis", axis(s, 0)}, {"reduction", reduction_mode(s.attribute(1).text)}});
-}
-std::string scatter_nd(const Site& s) {
-  if (s.integer(0) != 0) throw Refused{"`scatter_nd` with batch_dims has no counterpart in ONNX"};
-  return s.to.node("ScatterND", {s.operands[0], wide(s, 1), s.operands[2]},
-                   {{"reduction", reduction_mode(s.attribute(1).text)}});
-}
-
-std::string cumsum(const Site& s) {
-  std::string x = s.operands[0];
-  std::int64_t along = 0;
-  if (s.attribute(0).given)
-    along = axis(s, 0);
-  else
-    x = s.to.reshape(x, s.value.shape);
-  Tensor at = Tensor::scalar<std::int64_t>(DType::i64, along);
-  return s.to.node("CumSum", {x, s.to.constant(at)}, {{"exclusive", s.integer(1)}, {"reverse", s.integer(2)}});
-}
-
-std::string top(const Site& s, std::int64_t k, std::int64_t along, bool largest, bool places) {
-  const std::string y =
-      s.to.node("TopK", {s.operands[0], s.to.integers({k})},
-                {{"axis", along}, {"largest", std::int64_t{largest}}, {"sorted", std::int64_t{1}}}, 2, places ? 1 : 0);
-  return places ? s.to.cast(y, DType::i32) : y;
-}
-Writer sorted(bool places) {
-  return [places](const Site& s) {
-    const std::int64_t along = axis(s, 0);
-    return top(s, s.shape(0)[static_cast<std::size_t>(along)], along, s.integer(1) != 0, places);
-  };
-}
-std::string argtopk(const Site& s) { return top(s, s.integer(0), axis(s, 1), s.integer(2) != 0, true); }
-
-// Windows: attributes strides, padding, dilations, same from the one given on.
-std::vector<Given> window(const Site& s, std::size_t first, std::size_t axes, bool dilations = true) {
-  const auto list = [&](std::size_t attribute, std::size_t count, std::int64_t fallback) {
-    const rml::Attribute& a = s.attribute(attribute);
-    if (!a.given) return Integers(count, fallback);
-    if (a.scalar || a.integers.size() == 1) return Integers(count, a.integers[0]);
-    Integers values = a.integers;
-    if (values.size() * 2 == count) values.insert(values.end(), a.integers.begin(), a.integers.end());
-    return values;
-  };
-  std::vector<Given> given{{"strides", list(first, axes, 1)}};
-  if (dilations)
-    given.push_back({"dilations", list(first + 2, axes, 1)});
-  else if (std::ranges::any_of(list(first + 2, axes, 1), [](std::int64_t d) { return d != 1; }))
-    throw Refused{"dilations of this window have no counterpart in ONNX's operator set 17"};
-  const std::int64_t same = s.integer(first + 3);
-  if (same != 0)
-    given.push_back({"auto_pad", std::string(same == 1 ? "SAME_UPPER" : "SAME_LOWER")});
-  else
-    given.push_back({"pads", list(first + 1, 2 * axes, 0)});
-  return given;
-}
-std::string conv(const Site& s) {
-  std::vector<Given> given = window(s, 0, s.shape(0).size() - 2);
-  given.push_back({"group", s.integer(4)});
-  return s.to.node("Conv", s.operands, given);
-}
-std::string conv_transpose(const Site& s) {
-  const std::size_t axes = s.shape(0).size() - 2;
-  std::vector<Given> given = window(s, 0, axes);
-  given.push_back({"group", s.integer(4)});
-  Integers extra = s.attribute(5).integers;
-  if (extra.size() == 1) extra = Integers(axes, extra[0]);
-  given.push_back({"output_padding", extra});
-  return s.to.node("ConvTranspose", s.operands, given);
-}
-std::vector<Given> pooling(const Site& s, bool dilations) {
-  const std::size_t axes = s.shape(0).size() - 2;
-  std::vector<Given> given = window(s, 1, axes, dilations);
-  Integers extents = s.attribute(0).integers;
-  if (extents.size() == 1) extents = Integers(axes, extents[0]);
-  given.push_back({"kernel_shape", extents});
-  const bool ceil = s.integer(5) != 0;
-  for (std::size_t k = 0; ceil && s.integer(4) == 0 && k < axes; ++k) {
-    // ONNX at this version counts a last window that would begin in the padding.
-    const auto list = [&](std::size_t g) { return std::get<Integers>(given[g].value); };
-    const std::int64_t dilation = dilations ? list(1)[k] : 1, stride = list(0)[k];
-    const Integers pads = list(dilations ? 2 : 1);
-    const std::int64_t room = s.shape(0)[k + 2] + pads[k] + pads[k + axes] - dilation * (extents[k] - 1) - 1;
-    if ((room + stride - 1) / stride + 1 != s.value.shape[k + 2])
-      throw Refused{"ceil_mode with a last window in the padding has no counterpart in ONNX's operator set 17"};
-  }
-  given.push_back({"ceil_mode", std::int64_t{ceil}});
-  return given;
-}
-std::string max_pool(const Site& s) { return s.to.node("MaxPool", s.operands, pooling(s, true)); }
-std::string max_pool_indices(const Site& s) { return s.to.node("MaxPool", s.operands, pooling(s, true), 2, 1); }
-std::string average_pool(const Site& s) {
-  std::vector<Given> given = pooling(s, false);
-  given.push_back({"count_include_pad", s.integer(6)});
-  return s.to.node("AveragePool", s.operands, given);
-}
-
-std::string grid_sample(const Site& s) {
-  const std::string& mode = s.attribute(0).text;
-  if (s.rank() != 4) throw Refused{"`grid_sample` of other than images has no counterpart in ONNX's operator set 17"};
-  return s.to.node("GridSample", s.operands,
-                   {{"mode", mode == "linear"  ? std::string("bilinear")
-                             : mode == "cubic" ? std::string("bicubic")
-                                               : mode},
-                    {"padding_mode", s.attribute(1).text},
-                    {"align_corners", s.integer(2)}});
-}
-
-// Attributes axis, size, mode, coordinates, scale, start, end, cubic, antialias, exclude_outside, value.
-std::string resize(const Site& s) {
-  const auto along = static_cast<std::size_t>(axis(s, 0));
-  std::string mode = s.attribute(2).text, coordinates = s.attribute(3).text, rounding = "round_prefer_floor";
-  if (s.integer(8) != 0 || coordinates == "half_pixel_symmetric")
-    throw Refused{"this way to resize has no counterpart in ONNX's operator set 17"};
-  if (mode == "nearest_round_up") rounding = "round_prefer_ceil";
-  if (mode == "nearest_floor" || mode == "nearest_ceil") rounding = mode.substr(8);
-  if (mode.starts_with("nearest")) mode = "nearest";
-  std::string region;
-  if (coordinates == "crop") {
-    coordinates = "tf_crop_and_resize";
-    const std::size_t rank = s.shape(0).size();
-    Tensor bounds(DType::f32, {static_cast<std::int64_t>(2 * rank)});
-    auto* at = bounds.as<float>();
-    std::fill_n(at + rank, rank, 1.0F);
-    at[along] = static_cast<float>(s.attribute(5).number);
-    at[along + rank] = static_cast<float>(s.attribute(6).number);
-    region = s.to.constant(bounds);
-  }
-  std::vector<Given> given{{"mode", mode}, {"coordinate_transformation_mode", coordinates}};
-  if (mode == "nearest") given.push_back({"nearest_mode", rounding});
-  if (mode == "cubic") given.push_back({"cubic_coeff_a", static_cast<float>(s.attribute(7).number)});
-  given.push_back({"exclude_outside", s.integer(9)});
-  if (!region.empty()) given.push_back({"extrapolation_value", static_cast<float>(s.attribute(10).number)});
-  const double scale = s.attribute(4).number;
-  if (scale == 0) return s.to.node("Resize", {s.operands[0], region, "", s.to.integers(s.value.shape)}, given);
-  Tensor scales(DType::f32, {s.rank()});
-  std::fill_n(scales.as<float>(), s.rank(), 1.0F);
-  scales.as<float>()[along] = static_cast<float>(scale);
-  return s.to.node("Resize", {s.operands[0], region, s.to.constant(scales)}, given);
-}
-
-std::string shift(const Site& s, const char* direction) {
-  if (is_signed(s.dtype(0))) throw Refused{"shifts of signed integers have no counterpart in ONNX"};
-  return s.to.node("BitShift", s.operands, {{"direction", std::string(direction)}});
-}
-
-const std::map<std::string_view, Writer>& writers() {
-  static const std::map<std::string_view, Writer> all = {
-      {"add", plain("Add")},
-      {"sub", plain("Sub")},
-      {"mul", plain("Mul")},
-      {"div", plain("Div")},
-      {"mod", plain("Mod", {{"fmod", std::int64_t{1}}})},
-      {"negate", plain("Neg")},
-      {"minimum", plain("Min")},
-      {"maximum", plain("Max")},
-      {"pow", plain("Pow")},
-      {"eq", plain("Equal")},
-      {"ne", [](const Site& s) { return s.to.node("Not", {s.to.node("Equal", s.operands)}); }},
-      {"lt", plain("Less")},
-      {"le", plain("LessOrEqual")},
-      {"gt", plain("Greater")},
-      {"ge", plain("GreaterOrEqual")},
-      {"logical_and", plain("And")},
-      {"logical_or", plain("Or")},
-      {"logical_not", plain("Not")},
-      {"logical_xor", plain("Xor")},
-      {"abs", plain("Abs")},
-      {"sign", plain("Sign")},
-      {"floor", plain("Floor")},
-      {"ceil", plain("Ceil")},
-      {"round", plain("Round")},
-      {"trunc",
-       [](const Site& s) {
-         return s.to.node("Mul", {s.to.node("Sign", s.operands), s.to.node("Floor", {s.to.node("Abs", s.operands)})});
-       }},
-      {"exp", plain("Exp")},
-      {"log", plain("Log")},
-      {"log1p", log1p},
-      {"expm1", expm1},
-      {"log2", scaled_log(1.4426950408889634)},
-      {"log10", scaled_log(0.4342944819032518)},
-      {"exp2", [](const Site& s) { return s.to.node("Pow", {s.to.scalar(s.dtype(0), 2), s.operands[0]}); }},
-      {"sqrt", plain("Sqrt")},
-      {"rsqrt", [](const Site& s) { return s.to.node("Reciprocal", {s.to.node("Sqrt", s.operands)}); }},
-      {"square", [](const Site& s) { return s.to.node("Mul", {s.operands[0], s.operands[0]}); }},
-      {"reciprocal", plain("Reciprocal")},
-      {"sin", plain("Sin")},
-      {"cos", plain("Cos")},
-      {"tan", plain("Tan")},
-      {"asin", plain("Asin")},
-      {"acos", plain("Acos")},
-      {"atan", plain("Atan")},
-      {"sinh", plain("Sinh")},
-      {"cosh", plain("Cosh")},
-      {"tanh", plain("Tanh")},
-      {"asinh", plain("Asinh")},
-      {"acosh", plain("Acosh")},
-      {"atanh", plain("Atanh")},
-      {"sigmoid", plain("Sigmoid")},
-      {"relu", plain("Relu")},
-      {"softplus", plain("Softplus")},
-      {"erf", plain("Erf")},
-      {"isnan", plain("IsNaN")},
-      {"isinf", plain("IsInf")},
-      {"isfinite",
-       [](const Site& s) {
-         return s.to.node("Not", {s.to.node("Or", {s.to.node("IsInf", s.operands), s.to.node("IsNaN", s.operands)})});
-       }},
-      {"cast", [](const Site& s) { return s.to.cast(s.operands[0], s.value.dtype); }},
-      {"cast_like", [](const Site& s) { return s.to.cast(s.operands[0], s.value.dtype); }},
-      {"select", plain("Where")},
-      {"floor_mod", floor_mod},
-      {"clip", clip},
-      {"left_shift", [](const Site& s) { return shift(s, "LEFT"); }},
-      {"right_shift", [](const Site& s) { return shift(s, "RIGHT"); }},
-      {"matmul", plain("MatMul")},
-      {"outer", outer},
-      {"dot", dot},
-      {"as_row", same_elements()},
-      {"as_column", same_elements()},
-      {"reshape", same_elements()},
-      {"expand_dims", same_elements()},
-      {"squeeze", same_elements()},
-      {"transpose", transpose},
-      {"broadcast_to", expanded},
-      {"full", expanded},
-      {"concat", concat},
-      {"array", array},
-      {"index", index},
-      {"slice", slice},
-      {"sum", reduction("ReduceSum")},
-      {"mean", reduction("ReduceMean")},
-      {"min", reduction("ReduceMin")},
-      {"max", reduction("ReduceMax")},
-      {"prod", reduction("ReduceProd")},
-      {"logsumexp", reduction("ReduceLogSumExp")},
-      {"all", reduction_of_truth("ReduceMin")},
-      {"any", reduction_of_truth("ReduceMax")},
-      {"norm", norm},
-      {"argmax", extreme("ArgMax")},
-      {"argmin", extreme("ArgMin")},
-      {"sum_to", sum_to},
-      {"softmax", along("Softmax")},
-      {"log_softmax", along("LogSoftmax")},
-      {"one_hot", one_hot},
-      {"pad", pad},
-      {"tile", tile},
-      {"flip", flip},
-      {"take", take},
-      {"gather_elements", gather_elements},
-      {"gather_nd", gather_nd},
-      {"scatter_elements", scatter_elements},
-      {"scatter_nd", scatter_nd},
-      {"sort", sorted(false)},
-      {"argsort", sorted(true)},
-      {"argtopk", argtopk},
-      {"cumsum", cumsum},
-      {"einsum", [](const Site& s) { return s.to.node("Einsum", s.operands, {{"equation", s.attribute(0).text}}); }},
-      {"conv", conv},
-      {"conv_transpose", conv_transpose},
-      {"max_pool", max_pool},
-      {"max_pool_indices", max_pool_indices},
-      {"average_pool", average_pool},
-      {"grid_sample", grid_sample},
-      {"resize", resize},
-      {"det", plain("Det")},
-  };
-  return all;
-}
-
-const Writer* writer_of(std::string_view op) {
-  const auto found = writers().find(op);
-  return found == writers().end() ? nullptr : &found->second;
-}
 
 }  // namespace
 

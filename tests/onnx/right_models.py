@@ -1,6 +1,6 @@
 """Models that are right compute what NumPy computes.
 
-Run by ctest: right_models.py RMLC. Writes cases in the format of ONNX's conformance suite, runs them by
+Run by ctest: right_models.py RMLC [FOLDER]; FOLDER keeps the models. Writes cases in the format of ONNX's conformance suite, runs them by
 `rmlc test`, and then takes models the ways a user does: imported, run, built, kept in state, trained.
 """
 
@@ -277,6 +277,12 @@ for name, data in {"empty": b"", "cut": weights[:20], "short": weights[:-1], "lo
 done = rmlc("check", "w.rml")
 expect("weights: whole", done.returncode == 0, done.stderr)
 
+if len(sys.argv) > 2:
+    kept = pathlib.Path(sys.argv[2])
+    kept.mkdir(parents=True, exist_ok=True)
+    for path in [*(folder / "cases").glob("*/model.onnx"), *folder.glob("*.onnx")]:
+        name = path.name if path.parent == folder else f"{path.parent.name}.onnx"
+        (kept / name).write_bytes(path.read_bytes())
 place.cleanup()
 print("\n".join(failures) if failures else "every model computes what NumPy computes")
 sys.exit(1 if failures else 0)

@@ -1,0 +1,537 @@
+// One function per kind of operator.
+#include "onnx/export_operators.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace rml::onnx {
+
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+
+Integers all_axes(std::int64_t rank) {
+  Integers axes(static_cast<std::size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+Application application(const Site& s, std::vector<DType>& dtypes, std::vector<Shape>& shapes) {
+  for (std::size_t k = 0; k < s.apply.operands.size(); ++k) dtypes.push_back(s.dtype(k)), shapes.push_back(s.shape(k));
+  return {dtypes, shapes, s.apply.attributes, s.value.dtype};
+}
+
+std::int64_t axis(const Site& s, std::size_t attribute, std::size_t operand = 0) {
+  return static_cast<std::int64_t>(*normalized_axis(s.integer(attribute), s.shape(operand).size()));
+}
+
+// The same node for every application.
+Writer plain(const char* op, std::vector<Given> attributes = {}) {
+  return [op, attributes = std::move(attributes)](const Site& s) { return s.to.node(op, s.operands, attributes); };
+}
+Writer same_elements() {
+  return [](const Site& s) { return s.to.reshape(s.operands[0], s.value.shape); };
+}
+// What needs i64 indices.
+std::string wide(const Site& s, std::size_t k) {
+  return s.dtype(k) == DType::i64 ? s.operands[k] : s.to.cast(s.operands[k], DType::i64);
+}
+
+std::string one(const Site& s) { return s.to.scalar(s.dtype(0), 1); }
+
+// In the neighbourhood of 0 log(1 + x) loses digits; with u = 1 + x, log(u) x / (u - 1) has them.
+std::string log1p(const Site& s) {
+  const std::string &x = s.operands[0], u = s.to.node("Add", {x, one(s)});
+  const std::string quotient =
+      s.to.node("Div", {s.to.node("Mul", {s.to.node("Log", {u}), x}), s.to.node("Sub", {u, one(s)})});
+  const std::string huge = s.to.node("Log", {u});
+  const std::string near = s.to.node("Where", {s.to.node("IsInf", {u}), huge, quotient});
+  return s.to.node("Where", {s.to.node("Equal", {u, one(s)}), x, near});
+}
+// exp(x) - 1 = tanh(x / 2) (exp(x) + 1).
+std::string expm1(const Site& s) {
+  const std::string& x = s.operands[0];
+  const std::string half = s.to.node("Tanh", {s.to.node("Mul", {x, s.to.scalar(s.dtype(0), 0.5)})});
+  return s.to.node("Mul", {half, s.to.node("Add", {s.to.node("Exp", {x}), one(s)})});
+}
+Writer scaled_log(double factor) {
+  return [factor](const Site& s) {
+    return s.to.node("Mul", {s.to.node("Log", s.operands), s.to.scalar(s.dtype(0), factor)});
+  };
+}
+
+std::string floor_mod(const Site& s) {
+  if (!is_float(s.dtype(0))) return s.to.node("Mod", s.operands);
+  const std::string zero = s.to.scalar(s.dtype(0), 0);
+  const std::string r = s.to.node("Mod", s.operands, {{"fmod", std::int64_t{1}}});
+  const auto below = [&](const std::string& x) { return s.to.node("Less", {x, zero}); };
+  const std::string apart = s.to.node("Xor", {below(r), below(s.operands[1])});
+  const std::string off = s.to.node("And", {apart, s.to.node("Not", {s.to.node("Equal", {r, zero})})});
+  return s.to.node("Where", {off, s.to.node("Add", {r, s.operands[1]}), r});
+}
+
+std::string clip(const Site& s) {
+  return s.to.node("Min", {s.to.node("Max", {s.operands[0], s.operands[1]}), s.operands[2]});
+}
+
+std::string transpose(const Site& s) {
+  std::vector<DType> dtypes;
+  std::vector<Shape> shapes;
+  const auto axes = transposed_axes(application(s, dtypes, shapes));
+  return s.to.node("Transpose", s.operands, {{"perm", Integers(axes.begin(), axes.end())}});
+}
+
+std::string concat(const Site& s) { return s.to.node("Concat", s.operands, {{"axis", axis(s, 0)}}); }
+
+std::string array(const Site& s) {
+  std::vector<std::string> rows;
+  for (std::size_t k = 0; k < s.operands.size(); ++k) {
+    Shape row = s.value.shape;
+    row[0] = 1;
+    rows.push_back(s.to.reshape(s.operands[k], row));
+  }
+  return s.to.node("Concat", rows, {{"axis", std::int64_t{0}}});
+}
+
+std::string expanded(const Site& s) { return s.to.node("Expand", {s.operands[0], s.to.integers(s.value.shape)}); }
+
+std::string slice(const Site& s) {
+  const Shape& x = s.shape(0);
+  const auto entry = [&](std::size_t attribute, std::size_t k, std::int64_t fallback) {
+    const Attribute& a = s.attribute(attribute);
+    if (!a.given) return fallback;
+    if (a.scalar) return k == 0 ? a.integers[0] : fallback;
+    return k < a.integers.size() ? a.integers[k] : fallback;
+  };
+  Integers starts, ends, steps;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const std::int64_t step = entry(2, k, 1), count = s.value.shape[k];
+    std::int64_t start = entry(0, k, step > 0 ? 0 : x[k] - 1);
+    if (start < 0) start += x[k];
+    const std::int64_t last = start + step * (count - 1);
+    starts.push_back(start);
+    ends.push_back(count == 0 ? start : step > 0 ? last + 1 : last == 0 ? INT64_MIN : last - 1);
+    steps.push_back(step);
+  }
+  if (x.empty()) return s.operands[0];
+  return s.to.node("Slice", {s.operands[0], s.to.integers(starts), s.to.integers(ends),
+                             s.to.integers(all_axes(s.rank())), s.to.integers(steps)});
+}
+
+std::string index(const Site& s) {
+  std::string x = s.operands[0];
+  for (std::size_t k = 1; k < s.operands.size(); ++k)
+    x = s.to.node("Gather", {x, wide(s, k)}, {{"axis", std::int64_t{0}}});
+  return x;
+}
+
+// Reductions: attributes axis, keepdims.
+Integers reduced(const Site& s) {
+  Integers axes;
+  const auto which = *reduced_axes(s.attribute(0), s.shape(0).size());
+  for (std::size_t k = 0; k < which.size(); ++k)
+    if (which[k]) axes.push_back(static_cast<std::int64_t>(k));
+  return axes;
+}
+std::string reduce(const Site& s, const char* op, const std::string& x) {
+  const Integers axes = reduced(s);
+  if (axes.empty()) return s.to.reshape(x, s.value.shape);
+  const Given keep{"keepdims", std::int64_t{0}};
+  const std::string y = std::string_view(op) == "ReduceSum" ? s.to.node(op, {x, s.to.integers(axes)}, {keep})
+                                                            : s.to.node(op, {x}, {{"axes", axes}, keep});
+  return s.to.reshape(y, s.value.shape);
+}
+Writer reduction(const char* op) {
+  return [op](const Site& s) { return reduce(s, op, s.operands[0]); };
+}
+Writer reduction_of_truth(const char* op) {
+  return [op](const Site& s) { return s.to.cast(reduce(s, op, s.to.cast(s.operands[0], DType::i32)), DType::boolean); };
+}
+std::string norm(const Site& s) {
+  if (s.attribute(2).number == 1) return reduce(s, "ReduceL1", s.operands[0]);
+  if (s.attribute(2).number == 2) return reduce(s, "ReduceL2", s.operands[0]);
+  throw Refused{"`norm` of this order has no counterpart in ONNX"};
+}
+
+Writer extreme(const char* op) {
+  return [op](const Site& s) {
+    std::string x = s.operands[0];
+    std::int64_t along = 0;
+    if (s.attribute(0).given && s.attribute(0).integers.size() == 1) {
+      along = axis(s, 0);
+    } else if (s.attribute(0).given && s.rank() != 1) {
+      throw Refused{"this operator along several axes has no counterpart in ONNX"};
+    } else {
+      x = s.to.reshape(x, {*element_count(s.shape(0))});
+    }
+    const std::string y =
+        s.to.node(op, {x}, {{"axis", along}, {"keepdims", std::int64_t{0}}, {"select_last_index", s.integer(2)}});
+    return s.to.reshape(s.to.cast(y, DType::i32), s.value.shape);
+  };
+}
+
+std::string sum_to(const Site& s) {
+  const Shape &x = s.shape(0), &y = s.value.shape;
+  const std::size_t added = x.size() - y.size();
+  Integers axes;
+  for (std::size_t k = 0; k < x.size(); ++k)
+    if (k < added || y[k - added] != x[k]) axes.push_back(static_cast<std::int64_t>(k));
+  if (axes.empty()) return s.operands[0];
+  const std::string sum = s.to.node("ReduceSum", {s.operands[0], s.to.integers(axes)}, {{"keepdims", std::int64_t{0}}});
+  return s.to.reshape(sum, y);
+}
+
+Writer along(const char* op) {
+  return [op](const Site& s) { return s.to.node(op, s.operands, {{"axis", axis(s, 0)}}); };
+}
+
+std::string outer(const Site& s) {
+  Shape column = s.shape(0), row = s.shape(1);
+  if (column.size() != 1 || row.size() != 1) throw Refused{"`outer` of tensors has no counterpart in ONNX"};
+  column.push_back(1);
+  return s.to.node("Mul", {s.to.reshape(s.operands[0], column), s.operands[1]});
+}
+std::string dot(const Site& s) {
+  if (s.rank(0) != 1 || s.rank(1) != 1) throw Refused{"`dot` of tensors has no counterpart in ONNX"};
+  return s.to.node("MatMul", s.operands);
+}
+
+// Without a row for classes beyond the ends, which ONNX counts from the end or refuses.
+std::string one_hot(const Site& s) {
+  const std::int64_t depth = s.integer(0);
+  Tensor classes(DType::i64, {depth});
+  for (std::int64_t k = 0; k < depth; ++k) classes.as<std::int64_t>()[k] = k;
+  Shape column = s.shape(0);
+  column.push_back(1);
+  const std::string hot = s.to.node("Equal", {s.to.reshape(wide(s, 0), column), s.to.constant(classes)});
+  return s.to.cast(hot, s.value.dtype);
+}
+
+std::string pad(const Site& s) {
+  const std::string& mode = s.attribute(2).text;
+  if (mode != "constant" && mode != "edge" && mode != "reflect")
+    throw Refused{"`pad` with mode \"" + mode + "\" has no counterpart in ONNX"};
+  Integers widths;
+  for (const std::size_t side : {0, 1})
+    for (std::size_t k = 0; k < s.shape(0).size(); ++k) {
+      const Attribute& a = s.attribute(side);
+      widths.push_back(a.scalar ? a.integers[0] : k < a.integers.size() ? a.integers[k] : 0);
+    }
+  return s.to.node("Pad", {s.operands[0], s.to.integers(widths), s.to.scalar(s.dtype(0), s.attribute(3).number)},
+                   {{"mode", mode}});
+}
+
+std::string tile(const Site& s) {
+  Integers reps = s.attribute(0).integers;
+  Shape x = s.shape(0);
+  while (x.size() < reps.size()) x.insert(x.begin(), 1);
+  while (reps.size() < x.size()) reps.insert(reps.begin(), 1);
+  return s.to.node("Tile", {s.to.reshape(s.operands[0], x), s.to.integers(reps)});
+}
+
+std::string flip(const Site& s) {
+  Integers starts, ends, steps;
+  const Integers axes = reduced(s);
+  for (std::size_t k = 0; k < axes.size(); ++k) starts.push_back(-1), ends.push_back(INT64_MIN), steps.push_back(-1);
+  if (axes.empty()) return s.operands[0];
+  return s.to.node(
+      "Slice", {s.operands[0], s.to.integers(starts), s.to.integers(ends), s.to.integers(axes), s.to.integers(steps)});
+}
+
+// Along an axis; without one, of the elements in order.
+std::string take(const Site& s) {
+  std::string x = s.operands[0];
+  if (!s.attribute(0).given) x = s.to.reshape(x, {*element_count(s.shape(0))});
+  return s.to.node("Gather", {x, wide(s, 1)}, {{"axis", s.attribute(0).given ? axis(s, 0) : std::int64_t{0}}});
+}
+std::string gather_elements(const Site& s) {
+  return s.to.node("GatherElements", {s.operands[0], wide(s, 1)}, {{"axis", axis(s, 0)}});
+}
+std::string gather_nd(const Site& s) {
+  return s.to.node("GatherND", {s.operands[0], wide(s, 1)}, {{"batch_dims", s.integer(0)}});
+}
+std::string reduction_mode(const std::string& mode) {
+  if (mode == "none" || mode == "add" || mode == "mul") return mode;
+  throw Refused{"the reduction \"" + mode + "\" has no counterpart in ONNX's operator set 17"};
+}
+std::string scatter_elements(const Site& s) {
+  return s.to.node("ScatterElements", {s.operands[0], wide(s, 1), s.operands[2]},
+                   {{"axis", axis(s, 0)}, {"reduction", reduction_mode(s.attribute(1).text)}});
+}
+std::string scatter_nd(const Site& s) {
+  if (s.integer(0) != 0) throw Refused{"`scatter_nd` with batch_dims has no counterpart in ONNX"};
+  return s.to.node("ScatterND", {s.operands[0], wide(s, 1), s.operands[2]},
+                   {{"reduction", reduction_mode(s.attribute(1).text)}});
+}
+
+std::string cumsum(const Site& s) {
+  std::string x = s.operands[0];
+  std::int64_t along = 0;
+  if (s.attribute(0).given)
+    along = axis(s, 0);
+  else
+    x = s.to.reshape(x, s.value.shape);
+  Tensor at = Tensor::scalar<std::int64_t>(DType::i64, along);
+  return s.to.node("CumSum", {x, s.to.constant(at)}, {{"exclusive", s.integer(1)}, {"reverse", s.integer(2)}});
+}
+
+std::string top(const Site& s, std::int64_t k, std::int64_t along, bool largest, bool places) {
+  const std::string y =
+      s.to.node("TopK", {s.operands[0], s.to.integers({k})},
+                {{"axis", along}, {"largest", std::int64_t{largest}}, {"sorted", std::int64_t{1}}}, 2, places ? 1 : 0);
+  return places ? s.to.cast(y, DType::i32) : y;
+}
+Writer sorted(bool places) {
+  return [places](const Site& s) {
+    const std::int64_t along = axis(s, 0);
+    return top(s, s.shape(0)[static_cast<std::size_t>(along)], along, s.integer(1) != 0, places);
+  };
+}
+std::string argtopk(const Site& s) { return top(s, s.integer(0), axis(s, 1), s.integer(2) != 0, true); }
+
+// Windows: attributes strides, padding, dilations, same from the one given on.
+std::vector<Given> window(const Site& s, std::size_t first, std::size_t axes, bool dilations = true) {
+  const auto list = [&](std::size_t attribute, std::size_t count, std::int64_t fallback) {
+    const Attribute& a = s.attribute(attribute);
+    if (!a.given) return Integers(count, fallback);
+    if (a.scalar || a.integers.size() == 1) return Integers(count, a.integers[0]);
+    Integers values = a.integers;
+    if (values.size() * 2 == count) values.insert(values.end(), a.integers.begin(), a.integers.end());
+    return values;
+  };
+  std::vector<Given> given{{"strides", list(first, axes, 1)}};
+  if (dilations)
+    given.push_back({"dilations", list(first + 2, axes, 1)});
+  else if (std::ranges::any_of(list(first + 2, axes, 1), [](std::int64_t d) { return d != 1; }))
+    throw Refused{"dilations of this window have no counterpart in ONNX's operator set 17"};
+  const std::int64_t same = s.integer(first + 3);
+  if (same != 0)
+    given.push_back({"auto_pad", std::string(same == 1 ? "SAME_UPPER" : "SAME_LOWER")});
+  else
+    given.push_back({"pads", list(first + 1, 2 * axes, 0)});
+  return given;
+}
+std::string conv(const Site& s) {
+  std::vector<Given> given = window(s, 0, s.shape(0).size() - 2);
+  given.push_back({"group", s.integer(4)});
+  return s.to.node("Conv", s.operands, given);
+}
+std::string conv_transpose(const Site& s) {
+  const std::size_t axes = s.shape(0).size() - 2;
+  std::vector<Given> given = window(s, 0, axes);
+  given.push_back({"group", s.integer(4)});
+  Integers extra = s.attribute(5).integers;
+  if (extra.size() == 1) extra = Integers(axes, extra[0]);
+  given.push_back({"output_padding", extra});
+  return s.to.node("ConvTranspose", s.operands, given);
+}
+std::vector<Given> pooling(const Site& s, bool dilations) {
+  const std::size_t axes = s.shape(0).size() - 2;
+  std::vector<Given> given = window(s, 1, axes, dilations);
+  Integers extents = s.attribute(0).integers;
+  if (extents.size() == 1) extents = Integers(axes, extents[0]);
+  given.push_back({"kernel_shape", extents});
+  const bool ceil = s.integer(5) != 0;
+  for (std::size_t k = 0; ceil && s.integer(4) == 0 && k < axes; ++k) {
+    // ONNX at this version counts a last window that would begin in the padding.
+    const auto list = [&](std::size_t g) { return std::get<Integers>(given[g].value); };
+    const std::int64_t dilation = dilations ? list(1)[k] : 1, stride = list(0)[k];
+    const Integers pads = list(dilations ? 2 : 1);
+    const std::int64_t room = s.shape(0)[k + 2] + pads[k] + pads[k + axes] - dilation * (extents[k] - 1) - 1;
+    if ((room + stride - 1) / stride + 1 != s.value.shape[k + 2])
+      throw Refused{"ceil_mode with a last window in the padding has no counterpart in ONNX's operator set 17"};
+  }
+  given.push_back({"ceil_mode", std::int64_t{ceil}});
+  return given;
+}
+std::string max_pool(const Site& s) { return s.to.node("MaxPool", s.operands, pooling(s, true)); }
+std::string max_pool_indices(const Site& s) { return s.to.node("MaxPool", s.operands, pooling(s, true), 2, 1); }
+std::string average_pool(const Site& s) {
+  std::vector<Given> given = pooling(s, false);
+  given.push_back({"count_include_pad", s.integer(6)});
+  return s.to.node("AveragePool", s.operands, given);
+}
+
+std::string grid_sample(const Site& s) {
+  const std::string& mode = s.attribute(0).text;
+  if (s.rank() != 4) throw Refused{"`grid_sample` of other than images has no counterpart in ONNX's operator set 17"};
+  return s.to.node("GridSample", s.operands,
+                   {{"mode", mode == "linear"  ? std::string("bilinear")
+                             : mode == "cubic" ? std::string("bicubic")
+                                               : mode},
+                    {"padding_mode", s.attribute(1).text},
+                    {"align_corners", s.integer(2)}});
+}
+
+// Attributes axis, size, mode, coordinates, scale, start, end, cubic, antialias, exclude_outside, value.
+std::string resize(const Site& s) {
+  const auto along = static_cast<std::size_t>(axis(s, 0));
+  std::string mode = s.attribute(2).text, coordinates = s.attribute(3).text, rounding = "round_prefer_floor";
+  if (s.integer(8) != 0 || coordinates == "half_pixel_symmetric")
+    throw Refused{"this way to resize has no counterpart in ONNX's operator set 17"};
+  if (mode == "nearest_round_up") rounding = "round_prefer_ceil";
+  if (mode == "nearest_floor" || mode == "nearest_ceil") rounding = mode.substr(8);
+  if (mode.starts_with("nearest")) mode = "nearest";
+  std::string region;
+  if (coordinates == "crop") {
+    coordinates = "tf_crop_and_resize";
+    const std::size_t rank = s.shape(0).size();
+    Tensor bounds(DType::f32, {static_cast<std::int64_t>(2 * rank)});
+    auto* at = bounds.as<float>();
+    std::fill_n(at + rank, rank, 1.0F);
+    at[along] = static_cast<float>(s.attribute(5).number);
+    at[along + rank] = static_cast<float>(s.attribute(6).number);
+    region = s.to.constant(bounds);
+  }
+  std::vector<Given> given{{"mode", mode}, {"coordinate_transformation_mode", coordinates}};
+  if (mode == "nearest") given.push_back({"nearest_mode", rounding});
+  if (mode == "cubic") given.push_back({"cubic_coeff_a", static_cast<float>(s.attribute(7).number)});
+  given.push_back({"exclude_outside", s.integer(9)});
+  if (!region.empty()) given.push_back({"extrapolation_value", static_cast<float>(s.attribute(10).number)});
+  const double scale = s.attribute(4).number;
+  if (scale == 0) return s.to.node("Resize", {s.operands[0], region, "", s.to.integers(s.value.shape)}, given);
+  Tensor scales(DType::f32, {s.rank()});
+  std::fill_n(scales.as<float>(), s.rank(), 1.0F);
+  scales.as<float>()[along] = static_cast<float>(scale);
+  return s.to.node("Resize", {s.operands[0], region, s.to.constant(scales)}, given);
+}
+
+std::string shift(const Site& s, const char* direction) {
+  if (is_signed(s.dtype(0))) throw Refused{"shifts of signed integers have no counterpart in ONNX"};
+  return s.to.node("BitShift", s.operands, {{"direction", std::string(direction)}});
+}
+
+const std::map<std::string_view, Writer>& writers() {
+  static const std::map<std::string_view, Writer> all = {
+      {"add", plain("Add")},
+      {"sub", plain("Sub")},
+      {"mul", plain("Mul")},
+      {"div", plain("Div")},
+      {"mod", plain("Mod", {{"fmod", std::int64_t{1}}})},
+      {"negate", plain("Neg")},
+      {"minimum", plain("Min")},
+      {"maximum", plain("Max")},
+      {"pow", plain("Pow")},
+      {"eq", plain("Equal")},
+      {"ne", [](const Site& s) { return s.to.node("Not", {s.to.node("Equal", s.operands)}); }},
+      {"lt", plain("Less")},
+      {"le", plain("LessOrEqual")},
+      {"gt", plain("Greater")},
+      {"ge", plain("GreaterOrEqual")},
+      {"logical_and", plain("And")},
+      {"logical_or", plain("Or")},
+      {"logical_not", plain("Not")},
+      {"logical_xor", plain("Xor")},
+      {"abs", plain("Abs")},
+      {"sign", plain("Sign")},
+      {"floor", plain("Floor")},
+      {"ceil", plain("Ceil")},
+      {"round", plain("Round")},
+      {"trunc",
+       [](const Site& s) {
+         return s.to.node("Mul", {s.to.node("Sign", s.operands), s.to.node("Floor", {s.to.node("Abs", s.operands)})});
+       }},
+      {"exp", plain("Exp")},
+      {"log", plain("Log")},
+      {"log1p", log1p},
+      {"expm1", expm1},
+      {"log2", scaled_log(1.4426950408889634)},
+      {"log10", scaled_log(0.4342944819032518)},
+      {"exp2", [](const Site& s) { return s.to.node("Pow", {s.to.scalar(s.dtype(0), 2), s.operands[0]}); }},
+      {"sqrt", plain("Sqrt")},
+      {"rsqrt", [](const Site& s) { return s.to.node("Reciprocal", {s.to.node("Sqrt", s.operands)}); }},
+      {"square", [](const Site& s) { return s.to.node("Mul", {s.operands[0], s.operands[0]}); }},
+      {"reciprocal", plain("Reciprocal")},
+      {"sin", plain("Sin")},
+      {"cos", plain("Cos")},
+      {"tan", plain("Tan")},
+      {"asin", plain("Asin")},
+      {"acos", plain("Acos")},
+      {"atan", plain("Atan")},
+      {"sinh", plain("Sinh")},
+      {"cosh", plain("Cosh")},
+      {"tanh", plain("Tanh")},
+      {"asinh", plain("Asinh")},
+      {"acosh", plain("Acosh")},
+      {"atanh", plain("Atanh")},
+      {"sigmoid", plain("Sigmoid")},
+      {"relu", plain("Relu")},
+      {"softplus", plain("Softplus")},
+      {"erf", plain("Erf")},
+      {"isnan", plain("IsNaN")},
+      {"isinf", plain("IsInf")},
+      {"isfinite",
+       [](const Site& s) {
+         return s.to.node("Not", {s.to.node("Or", {s.to.node("IsInf", s.operands), s.to.node("IsNaN", s.operands)})});
+       }},
+      {"cast", [](const Site& s) { return s.to.cast(s.operands[0], s.value.dtype); }},
+      {"cast_like", [](const Site& s) { return s.to.cast(s.operands[0], s.value.dtype); }},
+      {"select", plain("Where")},
+      {"floor_mod", floor_mod},
+      {"clip", clip},
+      {"left_shift", [](const Site& s) { return shift(s, "LEFT"); }},
+      {"right_shift", [](const Site& s) { return shift(s, "RIGHT"); }},
+      {"matmul", plain("MatMul")},
+      {"outer", outer},
+      {"dot", dot},
+      {"as_row", same_elements()},
+      {"as_column", same_elements()},
+      {"reshape", same_elements()},
+      {"expand_dims", same_elements()},
+      {"squeeze", same_elements()},
+      {"transpose", transpose},
+      {"broadcast_to", expanded},
+      {"full", expanded},
+      {"concat", concat},
+      {"array", array},
+      {"index", index},
+      {"slice", slice},
+      {"sum", reduction("ReduceSum")},
+      {"mean", reduction("ReduceMean")},
+      {"min", reduction("ReduceMin")},
+      {"max", reduction("ReduceMax")},
+      {"prod", reduction("ReduceProd")},
+      {"logsumexp", reduction("ReduceLogSumExp")},
+      {"all", reduction_of_truth("ReduceMin")},
+      {"any", reduction_of_truth("ReduceMax")},
+      {"norm", norm},
+      {"argmax", extreme("ArgMax")},
+      {"argmin", extreme("ArgMin")},
+      {"sum_to", sum_to},
+      {"softmax", along("Softmax")},
+      {"log_softmax", along("LogSoftmax")},
+      {"one_hot", one_hot},
+      {"pad", pad},
+      {"tile", tile},
+      {"flip", flip},
+      {"take", take},
+      {"gather_elements", gather_elements},
+      {"gather_nd", gather_nd},
+      {"scatter_elements", scatter_elements},
+      {"scatter_nd", scatter_nd},
+      {"sort", sorted(false)},
+      {"argsort", sorted(true)},
+      {"argtopk", argtopk},
+      {"cumsum", cumsum},
+      {"einsum", [](const Site& s) { return s.to.node("Einsum", s.operands, {{"equation", s.attribute(0).text}}); }},
+      {"conv", conv},
+      {"conv_transpose", conv_transpose},
+      {"max_pool", max_pool},
+      {"max_pool_indices", max_pool_indices},
+      {"average_pool", average_pool},
+      {"grid_sample", grid_sample},
+      {"resize", resize},
+      {"det", plain("Det")},
+  };
+  return all;
+}
+
+}  // namespace
+
+const Writer* writer_of(std::string_view op) {
+  const auto found = writers().find(op);
+  return found == writers().end() ? nullptr : &found->second;
+}
+
+}  // namespace rml::onnx

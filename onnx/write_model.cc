@@ -1,0 +1,147 @@
+// See write_model.h.
+#include "onnx/write_model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "onnx/model.h"
+#include "onnx/model.pb.h"
+
+namespace rml::onnx {
+
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+
+enum Kind { one_float = 1, one_int = 2, one_text = 3, list_of_ints = 7 };  // of attributes, as the format has them
+
+void describe(wire::ValueInfo* info, const std::string& name, DType dtype, const Shape& shape) {
+  info->set_name(name);
+  auto* type = info->mutable_type()->mutable_tensor_type();
+  type->set_elem_type(element_type_of(dtype));
+  type->mutable_shape();
+  for (const std::int64_t extent : shape) type->mutable_shape()->add_dim()->set_dim_value(extent);
+}
+
+}  // namespace
+
+struct ModelWriter::State {
+  wire::Model model;
+  wire::Graph* graph = nullptr;
+  std::set<std::string> names;
+  std::map<std::string, int> counts;
+  std::map<std::string, std::string> constants;  // small ones, by type and elements
+};
+
+ModelWriter::ModelWriter(const std::string& graph) : state_(std::make_unique<State>()) {
+  constexpr std::int64_t ir_version = 8;
+  state_->model.set_ir_version(ir_version);
+  state_->model.set_producer_name("rmlc");
+  auto* set = state_->model.add_opset_import();
+  set->set_domain("");
+  set->set_version(opset);
+  state_->graph = state_->model.mutable_graph();
+  state_->graph->set_name(graph);
+}
+
+ModelWriter::~ModelWriter() = default;
+
+std::string ModelWriter::bytes() const { return state_->model.SerializeAsString(); }
+
+void ModelWriter::reserve(const std::string& name) { state_->names.insert(name); }
+
+std::string ModelWriter::fresh(const std::string& wanted) {
+  std::string name = wanted;
+  for (int& k = state_->counts[wanted]; !state_->names.insert(name).second;) name = wanted + "_" + std::to_string(++k);
+  return name;
+}
+
+void ModelWriter::input(const std::string& name, DType dtype, const Shape& shape) {
+  describe(state_->graph->add_input(), name, dtype, shape);
+}
+
+void ModelWriter::output(const std::string& name, const std::string& value, DType dtype, const Shape& shape) {
+  wire::Node* n = state_->graph->add_node();
+  n->set_op_type("Identity");
+  n->add_input(value);
+  n->add_output(name);
+  describe(state_->graph->add_output(), name, dtype, shape);
+}
+
+void ModelWriter::initializer(const std::string& name, const Tensor& tensor) {
+  wire::Tensor* t = state_->graph->add_initializer();
+  t->set_name(name);
+  t->set_data_type(element_type_of(tensor.dtype()));
+  for (const std::int64_t extent : tensor.shape()) t->add_dims(extent);
+  t->set_raw_data(tensor.data(), tensor.bytes());
+}
+
+std::string ModelWriter::node(const char* op, const std::vector<std::string>& inputs,
+                              const std::vector<Given>& attributes, std::size_t outputs, std::size_t wanted) {
+  wire::Node* n = state_->graph->add_node();
+  n->set_op_type(op);
+  for (const std::string& i : inputs) n->add_input(i);
+  std::string result;
+  for (std::size_t k = 0; k < outputs; ++k) {
+    const std::string name = fresh("v");
+    n->add_output(name);
+    if (k == wanted) result = name;
+  }
+  for (const Given& g : attributes) {
+    wire::Attribute* a = n->add_attribute();
+    a->set_name(g.name);
+    if (const auto* i = std::get_if<std::int64_t>(&g.value)) a->set_i(*i), a->set_type(one_int);
+    if (const auto* f = std::get_if<float>(&g.value)) a->set_f(*f), a->set_type(one_float);
+    if (const auto* s = std::get_if<std::string>(&g.value)) a->set_s(*s), a->set_type(one_text);
+    if (const auto* list = std::get_if<Integers>(&g.value)) {
+      a->set_type(list_of_ints);
+      for (const std::int64_t i : *list) a->add_ints(i);
+    }
+  }
+  return result;
+}
+
+std::string ModelWriter::constant(const Tensor& tensor, const std::string& wanted) {
+  constexpr std::size_t small = 256;
+  if (tensor.bytes() > small) {
+    const std::string name = fresh(wanted);
+    initializer(name, tensor);
+    return name;
+  }
+  std::string key = type_string(tensor.dtype(), tensor.shape()) + ":";
+  if (tensor.bytes() > 0) key.append(static_cast<const char*>(tensor.data()), tensor.bytes());
+  std::string& name = state_->constants[key];
+  if (name.empty()) initializer(name = fresh(wanted), tensor);
+  return name;
+}
+
+std::string ModelWriter::integers(const Integers& values) {
+  Tensor t(DType::i64, {static_cast<std::int64_t>(values.size())});
+  std::ranges::copy(values, t.as<std::int64_t>());
+  return constant(t);
+}
+
+std::string ModelWriter::scalar(DType dtype, double value) {
+  Tensor t(dtype, {});
+  if (dtype == DType::f64) {
+    *t.as<double>() = value;
+  } else if (dtype == DType::f32) {
+    *t.as<float>() = static_cast<float>(value);
+  } else {
+    const auto whole = static_cast<std::int64_t>(value);
+    std::memcpy(t.data(), &whole, t.bytes());
+  }
+  return constant(t);
+}
+
+std::string ModelWriter::cast(const std::string& x, DType to) {
+  return node("Cast", {x}, {{"to", std::int64_t{element_type_of(to)}}});
+}
+
+std::string ModelWriter::reshape(const std::string& x, const Shape& shape) {
+  return node("Reshape", {x, integers(shape)}, {{"allowzero", std::int64_t{1}}});
+}
+
+}  // namespace rml::onnx

@@ -1,0 +1,59 @@
+// Writing an ONNX model, node by node.
+//
+// Everything that a model consists of goes through here, and protobuf stays behind it. Values are
+// known by their names; what `node` and `constant` make has new ones.
+//
+//     ModelWriter to("main");
+//     to.input("x", DType::f32, {2});
+//     to.output("y", to.node("Add", {"x", to.scalar(DType::f32, 1)}), DType::f32, {2});
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "semantics/type.h"
+
+namespace rml::onnx {
+
+// An attribute of a node.
+struct Given {
+  const char* name;
+  std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>> value;
+};
+
+class ModelWriter {
+ public:
+  static constexpr std::int64_t opset = 17;
+
+  explicit ModelWriter(const std::string& graph);
+  ~ModelWriter();
+
+  // A name near `wanted` that nothing has yet.
+  std::string fresh(const std::string& wanted);
+  void reserve(const std::string& name);  // `fresh` does not give it
+
+  void input(const std::string& name, DType, const Shape&);
+  void output(const std::string& name, const std::string& value, DType, const Shape&);
+  void initializer(const std::string& name, const Tensor&);
+
+  // The node's output number `wanted` of `outputs`.
+  std::string node(const char* op, const std::vector<std::string>& inputs, const std::vector<Given>& attributes = {},
+                   std::size_t outputs = 1, std::size_t wanted = 0);
+
+  std::string constant(const Tensor&, const std::string& wanted = "c");
+  std::string integers(const std::vector<std::int64_t>&);  // i64
+  std::string scalar(DType, double);                       // i…, u…, f32, f64
+  std::string cast(const std::string& x, DType to);
+  std::string reshape(const std::string& x, const Shape&);
+
+  std::string bytes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rml::onnx

@@ -1,0 +1,52 @@
+"""ONNX's conformance suite and whole models, where they are: beside the repository, in ../shared, or
+in the folder that RML_SHARED names. Run by ctest: shared_models.py RMLC REPOSITORY. Says so, exit
+status 77, where they are not.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from model_writer import tensor
+
+RMLC, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+shared = pathlib.Path(os.environ.get("RML_SHARED", ROOT.parent / "shared"))
+suite, models = shared / "onnx-suite", shared / "data" / "models"
+if not suite.is_dir() or not models.is_dir():
+    print(f"skipped: no onnx-suite and data/models in {shared}")
+    sys.exit(77)
+failures = []
+
+
+def rmlc(*arguments):
+    done = subprocess.run([RMLC, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        failures.append(f"{' '.join(map(str, arguments))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
+rmlc("test", suite)
+page = ROOT / "docs" / "manual" / "onnx_operators.md"
+done = subprocess.run([sys.executable, ROOT / "tests" / "onnx" / "conformance.py", RMLC, suite, "--check", page],
+                      capture_output=True, text=True)
+if done.returncode != 0:
+    failures.append(done.stderr)
+# Eight steps each, state within the program.
+rmlc("test", models / "dtln_1", "--state", "input_3=tf_op_layer_stack_2")
+rmlc("test", models / "dtln_2", "--state", "input_5=tf_op_layer_stack_5")
+rmlc("test", models / "gtcrn_simple", *(a for n in ("conv_cache", "tra_cache", "inter_cache")
+                                        for a in ("--state", f"{n}={n}_out")))
+with tempfile.TemporaryDirectory() as place:
+    extent = 3 * 224 * 224
+    image = (np.arange(extent).reshape(1, 3, 224, 224) / extent).astype(np.float32)
+    for model in sorted((models / "light").glob("*.onnx")):
+        case = pathlib.Path(place) / model.stem
+        (case / "test_data_set_0").mkdir(parents=True)
+        (case / "model.onnx").symlink_to(model)
+        (case / "test_data_set_0" / "input_0.pb").write_bytes(tensor(image))
+        (case / "test_data_set_0" / "output_0.pb").symlink_to(models / "light" / f"{model.stem}_output_0.pb")
+    rmlc("test", place)
+print("\n".join(failures) if failures else "the suite and the models pass")
+sys.exit(1 if failures else 0)
