@@ -83,6 +83,25 @@ for dtype in ("uint8", "int8", "uint16", "int16", "int32", "int64", "uint32", "u
         case(f"add_{dtype}", [node("Add", ["a", "b"], ["y"])], {"a": a}, {"y": a + one}, {"b": one})
     case(f"less_{dtype}", [node("Less", ["a", "b"], ["y"])], {"a": a}, {"y": a < one}, {"b": one})
     case(f"cast_{dtype}", [node("Cast", ["a"], ["y"], to=11)], {"a": a}, {"y": a.astype(np.float64)})
+for dtype in ("uint8", "uint16", "uint32", "uint64"):
+    top = np.iinfo(dtype).max
+    a, b = np.array([7, top, top - 1, 200], dtype), np.array([2, 3, top, 7], dtype)
+    with np.errstate(over="ignore"):
+        for op, result in {"Sub": a - b, "Mul": a * b, "Div": a // b, "Mod": a % b, "Max": np.maximum(a, b),
+                           "Min": np.minimum(a, b), "Greater": a > b, "LessOrEqual": a <= b}.items():
+            case(f"{op}_{dtype}", [node(op, ["a", "b"], ["y"])], {"a": a}, {"y": result}, {"b": b})
+        shifts = np.array([1, 0, 3, 7], dtype)
+        case(f"shift_{dtype}", [node("BitShift", ["a", "b"], ["y"], direction="RIGHT")], {"a": a}, {"y": a >> shifts},
+             {"b": shifts})
+    if dtype in ("uint32", "uint64"):
+        case(f"sum_{dtype}", [node("ReduceSum", ["a"], ["y"], keepdims=0)], {"a": a[[0, 3, 0, 3]]},
+             {"y": np.array(414, dtype)})
+        case(f"argmax_{dtype}", [node("ArgMax", ["a"], ["y"], keepdims=0)], {"a": a}, {"y": np.array(1)})
+    for to in ("float32", "float64", "int8", "int64", "uint16"):
+        case(f"cast_{dtype}_{to}", [node("Cast", ["a"], ["y"], to=ELEMENT_TYPES[to])], {"a": a}, {"y": a.astype(to)})
+    inside = np.array([0.0, 1.75, 200.5], np.float32)
+    case(f"cast_from_float_{dtype}", [node("Cast", ["a"], ["y"], to=ELEMENT_TYPES[dtype])], {"a": inside},
+         {"y": inside.astype(dtype)})
 half = np.array([1.0, -2.5, 65504.0], np.float16)
 case("cast_float16", [node("Cast", ["a"], ["y"], to=1)], {"a": half}, {"y": half.astype(np.float32)})
 

@@ -84,6 +84,12 @@ TEST(Csv, integers_of_every_width) {
   EXPECT_EQ(copied(ports, rows), rows);
   EXPECT_EQ(refused({{"b", RML_U8}}, "b\n255\n256\n", "b\n255\n"),
             "in.csv:3:1: cycle 1: column 'b': '256' does not fit in a u8 (0 to 255)\n");
+  EXPECT_EQ(
+      copied({{"b", RML_U16}, {"c", RML_U32}, {"d", RML_U64}}, "b,c,d\n65535,4294967295,18446744073709551615\n0,0,0\n"),
+      "b,c,d\n65535,4294967295,18446744073709551615\n0,0,0\n");
+  EXPECT_EQ(refused({{"b", RML_U64}}, "b\n18446744073709551616\n", "b\n"),
+            "in.csv:2:1: cycle 0: column 'b': '18446744073709551616' does not fit in a u64 (0 to "
+            "18446744073709551615)\n");
   EXPECT_EQ(refused({{"b", RML_U8}}, "b\n-1\n", "b\n"),
             "in.csv:2:1: cycle 0: column 'b': '-1' does not fit in a u8 (0 to 255)\n");
 }

@@ -68,28 +68,30 @@ TEST(Npy, every_safe_conversion_agrees_with_numpy) {
   NEEDS_NUMPY();
   const Folder folder;
   python(
-      "for t in 'b1 i1 u1 i2 u2 i4 u4 i8 f2 f4 f8 >i2 >u4 >i8 >f2 >f4 >f8'.split():\n"
+      "for t in 'b1 i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 >i2 >u4 >i8 >f2 >f4 >f8'.split():\n"
       "  np.save('" +
       folder.path("") + "' + t.replace('>','big_') + '.npy', np.array([0, 1, 1], dtype=t))\n");
-  const std::vector<std::pair<std::string, std::string>> safe = {{"b1", "bool i8 u8 i16 i32 i64 f16 f32 f64"},
-                                                                 {"i1", "i8 i16 i32 i64 f16 f32 f64"},
-                                                                 {"u1", "u8 i16 i32 i64 f16 f32 f64"},
-                                                                 {"i2", "i16 i32 i64 f32 f64"},
-                                                                 {"big_i2", "i16 i32 i64 f32 f64"},
-                                                                 {"u2", "i32 i64 f32 f64"},
-                                                                 {"i4", "i32 i64 f64"},
-                                                                 {"u4", "i64 f64"},
-                                                                 {"big_u4", "i64 f64"},
-                                                                 {"i8", "i64"},
-                                                                 {"big_i8", "i64"},
-                                                                 {"f2", "f16 f32 f64"},
-                                                                 {"big_f2", "f16 f32 f64"},
-                                                                 {"f4", "f32 f64"},
-                                                                 {"big_f4", "f32 f64"},
-                                                                 {"f8", "f64"},
-                                                                 {"big_f8", "f64"}};
+  const std::vector<std::pair<std::string, std::string>> safe = {
+      {"b1", "bool i8 u8 i16 i32 i64 u16 u32 u64 f16 f32 f64"},
+      {"i1", "i8 i16 i32 i64 f16 f32 f64"},
+      {"u1", "u8 i16 i32 i64 u16 u32 u64 f16 f32 f64"},
+      {"i2", "i16 i32 i64 f32 f64"},
+      {"big_i2", "i16 i32 i64 f32 f64"},
+      {"u2", "i32 i64 u16 u32 u64 f32 f64"},
+      {"i4", "i32 i64 f64"},
+      {"u4", "i64 u32 u64 f64"},
+      {"big_u4", "i64 u32 u64 f64"},
+      {"i8", "i64"},
+      {"u8", "u64"},
+      {"big_i8", "i64"},
+      {"f2", "f16 f32 f64"},
+      {"big_f2", "f16 f32 f64"},
+      {"f4", "f32 f64"},
+      {"big_f4", "f32 f64"},
+      {"f8", "f64"},
+      {"big_f8", "f64"}};
   for (const auto& [file, targets] : safe) {
-    for (std::uint8_t dtype = RML_BOOL; dtype <= RML_F64; ++dtype) {
+    for (std::uint8_t dtype = RML_BOOL; dtype <= RML_U64; ++dtype) {
       if (dtype == RML_BF16) continue;
       const std::string name(dtype_name(dtype));
       const CopyProgram copy({{"x", dtype}});
