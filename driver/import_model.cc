@@ -92,7 +92,7 @@ onnx::ImportOptions import_options(const ModelOptions& given, const onnx::Model&
   }
   for (const std::string& text : given.fixed) fix(text, model, options);
   for (const std::string& text : given.states) options.states.push_back(halves("--state", text, "INPUT=OUTPUT"));
-  if (!given.trainable.empty()) options.trainable = given.trainable;
+  options.trainable = given.trainable;
   return options;
 }
 

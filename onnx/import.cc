@@ -250,8 +250,10 @@ class Importer : public GraphWriter {
 
   void initializer(const Initializer& tensor) {
     Term known = b_.constant(tensor.value, tensor.name);
-    const bool trained = options_.trainable && has_gradient(tensor.value.dtype()) &&
-                         ::fnmatch(options_.trainable->c_str(), tensor.name.c_str(), 0) == 0;
+    const auto matches = [&](const std::string& pattern) {
+      return ::fnmatch(pattern.c_str(), tensor.name.c_str(), 0) == 0;
+    };
+    const bool trained = has_gradient(tensor.value.dtype()) && std::ranges::any_of(options_.trainable, matches);
     if (!trained) {
       frame_->values[tensor.name] = known;
       return;

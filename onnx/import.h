@@ -23,7 +23,7 @@ struct ImportOptions {
   std::map<std::string, Shape> shapes;                         // of inputs, before what the model says
   std::map<std::string, std::shared_ptr<const Tensor>> fixed;  // inputs that are constants of the program
   std::vector<std::pair<std::string, std::string>> states;     // --state IN=OUT
-  std::optional<std::string> trainable;                        // initialisers that match become parameters
+  std::vector<std::string> trainable;                          // initialisers that match one become parameters
   std::string weights_file = "weights.safetensors";
 };
 

@@ -41,16 +41,18 @@ class Recurrent {
     std::vector<std::vector<Term>> last(static_cast<std::size_t>(layer_.states));
     for (std::int64_t d = 0; d < directions_; ++d) {
       const Result result = direction(d);
-      sequences.push_back(apply("reshape", {result.sequence}, {{"shape", Integers{steps_, 1, batch_, hidden_}}}));
+      if (c.wants(0))
+        sequences.push_back(apply("reshape", {result.sequence}, {{"shape", Integers{steps_, 1, batch_, hidden_}}}));
       for (std::size_t s = 0; s < last.size(); ++s)
         last[s].push_back(apply("reshape", {result.last[s]}, {{"shape", Integers{1, batch_, hidden_}}}));
     }
-    std::vector<Term> outputs{directions_ == 1 ? sequences[0]
-                                               : apply("concat", sequences, {{"axis", std::int64_t{1}}})};
+    std::vector<Term> outputs(1);
+    if (c.wants(0))
+      outputs[0] = directions_ == 1 ? sequences[0] : apply("concat", sequences, {{"axis", std::int64_t{1}}});
     for (const auto& of : last)
       outputs.push_back(directions_ == 1 ? of[0] : apply("concat", of, {{"axis", std::int64_t{0}}}));
     if (!batch_first_) return outputs;
-    outputs[0] = apply("transpose", {outputs[0]}, {{"axes", Integers{2, 0, 1, 3}}});
+    if (c.wants(0)) outputs[0] = apply("transpose", {outputs[0]}, {{"axes", Integers{2, 0, 1, 3}}});
     for (std::size_t k = 1; k < outputs.size(); ++k)
       outputs[k] = apply("transpose", {outputs[k]}, {{"axes", Integers{1, 0, 2}}});
     return outputs;
@@ -268,6 +270,7 @@ class Recurrent {
       }
       b.define(names, text + ")");
     }
+    if (!c.wants(0)) return {Term{}, state};
     std::vector<Term> rows;
     for (const Term& y : ys) rows.push_back(apply("expand_dims", {y}, {{"axis", Integers{0}}}));
     return {rows.size() == 1 ? rows[0] : b.shared(apply("concat", rows, {{"axis", std::int64_t{0}}})), state};

@@ -4,12 +4,11 @@ REPOSITORY, run by ctest.
 It learns them; what it saved is what `classify` works with, whose digits are recomputed here from
 the saved parameters; and both engines print the same of a few batches."""
 
-import gzip
 import pathlib
-import struct
 import sys
 import tempfile
 
+from mnist_digits import samples, write
 from programs import output_of, rows
 from safetensors import parameters
 
@@ -17,22 +16,6 @@ RMLC, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 EXAMPLE = ROOT / "examples/mnist"
 PROGRAM = EXAMPLE / "mnist.rml"
 BATCH, PASSES = 10, 12
-
-
-def enlarged(row):
-    """8 by 8 pixels from 0 to 16, each as 3 by 3 from 0 to 240, and 2 more around."""
-    image = bytearray(28 * 28)
-    for y in range(24):
-        for x in range(24):
-            image[(y + 2) * 28 + x + 2] = 15 * row[y // 3 * 8 + x // 3]
-    return bytes(image)
-
-
-def write(folder, name, samples):
-    with gzip.open(folder / f"{name}-images-idx3-ubyte.gz", "wb") as file:
-        file.write(struct.pack(">4i", 2051, len(samples), 28, 28) + b"".join(image for image, _ in samples))
-    with gzip.open(folder / f"{name}-labels-idx1-ubyte.gz", "wb") as file:
-        file.write(struct.pack(">2i", 2049, len(samples)) + bytes(label for _, label in samples))
 
 
 def convolved(saved, path, channels, size, x, pad):
@@ -69,9 +52,8 @@ def classify(saved, image):
 
 
 def main():
-    digits = [list(map(int, line.split(","))) for line in (ROOT / "examples/digits/excerpt.csv").read_text().split()]
-    samples = [(enlarged(row[:-1]), row[-1]) for row in digits]
-    held, learned = samples[:60], samples[60:]
+    digits = samples(ROOT)
+    held, learned = digits[:60], digits[60:]
     problems = []
     constants = ["-D", f"batch={BATCH}", "-D", f"passes={PASSES}", "-D", f"steps={len(learned) // BATCH}"]
     with tempfile.TemporaryDirectory() as name:
