@@ -63,7 +63,7 @@ struct ImportRequest {
 int import_file(Session&, const ImportRequest&);
 
 struct ExportRequest {
-  std::string file, output;  // output empty: the source's name, .onnx
+  std::string file, output, parameters;  // output empty: the node's name, .onnx
 };
 int export_node(Session&, const ExportRequest&);
 

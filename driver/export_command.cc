@@ -19,7 +19,18 @@ int export_node(Session& session, const ExportRequest& request) {
   if (c.failed()) return exit_fault;
   core = simplify(std::move(core), {});
   if (expand(core, onnx::is_exportable)) core = simplify(std::move(core), {});
-  const onnx::Exported exported = onnx::export_core(core);
+  const auto value = [&](const std::string& path) -> std::shared_ptr<const Tensor> {
+    if (request.parameters.empty()) return nullptr;
+    // A run of a node that calls this one has saved it under this one's name.
+    const auto inner = c.files->find({}, request.parameters, core.entry + "." + path);
+    if (const auto* tensor = std::get_if<std::shared_ptr<const Tensor>>(&inner)) return *tensor;
+    const auto found = c.files->find({}, request.parameters, path);
+    if (const auto* tensor = std::get_if<std::shared_ptr<const Tensor>>(&found)) return *tensor;
+    const auto& error = std::get<LoadError>(found);
+    c.diagnostics.report(error.unreadable ? Code::E0801 : Code::E0806, {}, error.message);
+    return nullptr;
+  };
+  const onnx::Exported exported = onnx::export_core(core, value);
   for (const onnx::ExportError& e : exported.errors) c.diagnostics.report(Code::E0808, e.span, e.message);
   if (c.failed()) return exit_fault;
   const std::string output = request.output.empty() ? core.entry + ".onnx" : request.output;

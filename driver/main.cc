@@ -216,6 +216,9 @@ void add_export(CLI::App& app, CommandLine& line) {
                  "  rmlc export filters.rml --node smooth   smooth.onnx; its state is inputs and outputs\n");
   add_file(sub, line.export_.file);
   sub->add_option("-o", line.export_.output, "output file (default: from the name of the node)")->type_name("M.onnx");
+  sub->add_option("--load-params", line.export_.parameters,
+                  "values of the parameters, as --save wrote them (safetensors)")
+      ->type_name("FILE");
   add_front_options(sub, line);
   serve(sub, line, line.export_, rml::export_node);
 }

@@ -13,7 +13,10 @@ namespace {
 
 class Exporter {
  public:
-  explicit Exporter(const Core& core) : core_(core), to_(core.entry) {}
+  Exporter(const Core& core, const ParameterValue& parameter) : core_(core), to_(core.entry) {
+    for (const Parameter& p : core_.parameters)
+      if (auto value = p.path.empty() ? nullptr : parameter(p.path)) given_[p.value] = std::move(value);
+  }
 
   Exported run() {
     for (const Port& p : core_.inputs) to_.reserve(p.name);
@@ -64,7 +67,11 @@ class Exporter {
     std::string base = value.name.empty() ? "state" : value.name;
     for (const auto* ports : {&core_.inputs, &core_.outputs})
       if (std::ranges::find(*ports, base, &Port::name) != ports->end()) base += "_state";
-    const Tensor* init = known(f.init);
+    const auto given = given_.find(v);
+    const Tensor* init = given != given_.end() ? given->second.get() : known(f.init);
+    if (init != nullptr && (init->dtype() != value.dtype || init->shape() != value.shape))
+      throw Refused{"the parameter `" + value.name + "` is " + type_string(value.dtype, value.shape) + ", its value " +
+                    type_string(init->dtype(), init->shape())};
     if (f.next == v && init != nullptr) return to_.constant(*init, base);  // it never changes
     const std::string held = to_.fresh(base);
     known_[v] = held;
@@ -153,6 +160,10 @@ class Exporter {
   std::string write(ValueId v, const core::Apply& a) {
     const OperatorInfo& row = operators()[a.op];
     if (row.lowering == Lowering::parameter) return name(a.operands[0]);
+    if (row.random)
+      throw Refused{
+          "random numbers have no counterpart in ONNX; of parameters, give what they have learned: "
+          "--load-params FILE"};
     const Writer* writer = writer_of(row.name);
     if (writer == nullptr) throw Refused{"the operator `" + std::string(row.name) + "` has no counterpart in ONNX"};
     Site site{to_, core_, core_[v], a, {}};
@@ -165,6 +176,7 @@ class Exporter {
   std::map<ValueId, std::string> known_;
   std::map<std::uint32_t, std::string> present_, first_;  // by clock
   std::vector<State> states_;
+  std::map<ValueId, std::shared_ptr<const Tensor>> given_;
   Exported result_;
 };
 
@@ -172,6 +184,6 @@ class Exporter {
 
 bool is_exportable(OperatorId op) { return writer_of(operators()[op].name) != nullptr; }
 
-Exported export_core(const Core& core) { return Exporter(core).run(); }
+Exported export_core(const Core& core, const ParameterValue& parameter) { return Exporter(core, parameter).run(); }
 
 }  // namespace rml::onnx

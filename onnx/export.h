@@ -9,6 +9,8 @@
 // Parameters are initializers of their names.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,9 @@ struct Exported {
 // Whether the operator has a counterpart: others must have been replaced by their definitions.
 bool is_exportable(OperatorId);
 
-Exported export_core(const Core&);
+// The value of the parameter of this path, null where it is to be that at the beginning.
+using ParameterValue = std::function<std::shared_ptr<const Tensor>(const std::string& path)>;
+
+Exported export_core(const Core&, const ParameterValue&);
 
 }  // namespace rml::onnx

@@ -280,6 +280,23 @@ def table(text):
 same = done.returncode == 0 and np.allclose(table(done.stdout), table(wanted.stdout), rtol=1e-5, atol=1e-6)
 expect("the export computes the same", same, done.stderr, done.stdout, wanted.stdout, wanted.stderr)
 
+# What was learned goes along.
+(folder / "learn.rml").write_text("""import optim;
+node line(x: f32) -> (y: f32)
+  y = param(normal([])) * x + param(0.0);
+node main(x: f32, t: f32) -> (loss: f32)
+  y, _ = diff line(x, true, -0.1 * (y - t));
+  loss = (y - t) * (y - t);
+""")
+rmlc("run", "learn.rml", "--save", "learned.safetensors", "--output", "loss.csv",
+     text="x,t\n" + "".join(f"{x},{2 * x + 1}\n" for x in np.tile([0.5, -1.0, 1.5, 0.0], 100)))
+done = rmlc("export", "learn.rml", "--node", "line", "-o", "line2.onnx")
+expect("random parameters", done.returncode == 1 and "--load-params" in done.stderr, done.stderr)
+done = rmlc("export", "learn.rml", "--node", "line", "-o", "line2.onnx", "--load-params", "learned.safetensors")
+done = rmlc("run", "line2.onnx", text="x\n3\n")
+expect("learned parameters", done.returncode == 0 and abs(float(done.stdout.split()[1]) - 7) < 1e-3, done.stdout,
+       done.stderr)
+
 # Damaged files beside a program.
 (folder / "none.rml").write_text('const w = load("none.safetensors", "w");\nnode main() -> (y)\n  y = w;\n')
 done = rmlc("check", "none.rml")
