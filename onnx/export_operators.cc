@@ -331,6 +331,7 @@ std::vector<Given> pooling(const Site& s, bool dilations) {
   std::vector<Given> given = window(s, 1, axes, dilations);
   Integers extents = s.attribute(0).integers;
   if (extents.size() == 1) extents = Integers(axes, extents[0]);
+  if (!s.attribute(1).given) given[0].value = extents;  // windows beside each other
   given.push_back({"kernel_shape", extents});
   const bool ceil = s.integer(5) != 0;
   for (std::size_t k = 0; ceil && s.integer(4) == 0 && k < axes; ++k) {

@@ -280,6 +280,22 @@ def table(text):
 same = done.returncode == 0 and np.allclose(table(done.stdout), table(wanted.stdout), rtol=1e-5, atol=1e-6)
 expect("the export computes the same", same, done.stderr, done.stdout, wanted.stdout, wanted.stderr)
 
+# Attributes that are left out have values of their own.
+(folder / "defaults.rml").write_text("""node main(x: f32[1, 2, 7, 6]) -> (y: f32[1, 2, 3, 3], z: f32[1, 2, 2, 3], w: f32[2], s: f32[2, 7, 6])
+  y = max_pool(x, 2);
+  z = average_pool(x, [3, 2]);
+  v = reshape([2, -1], x);
+  w = var(v, axis=1) + log1p(max(v, axis=-1)) + norm(v, axis=1);
+  s = cumsum(softmax(x[0], axis=0), axis=2) + flip(x[0], axis=[0, 2]);
+""")
+np.save(folder / "x.npy", numbers(3, 1, 2, 7, 6))
+done = rmlc("export", "defaults.rml", "-o", "defaults.onnx")
+expect("export of defaults", done.returncode == 0, done.stderr)
+texts = [rmlc("run", f"defaults.{kind}", "--input", "x=x.npy").stdout for kind in ("rml", "onnx")]
+expect("defaults", len(texts[0]) > 500 and np.allclose(*[np.array([[float(x) for x in line.split(",")] for line in
+                                                                   text.split("\n")[1:-1]]) for text in texts],
+                                                       rtol=1e-4), *texts)
+
 # What was learned goes along.
 (folder / "learn.rml").write_text("""import optim;
 node line(x: f32) -> (y: f32)
