@@ -62,6 +62,13 @@ struct ImportRequest {
 };
 int import_file(Session&, const ImportRequest&);
 
+struct CompareRequest {
+  std::string file, input, library;  // input: a folder with input_I.pb; empty: random
+  std::uint64_t seed = 0;
+  double relative_tolerance = 1e-3, absolute_tolerance = 1e-5;
+};
+int compare_model(Session&, const CompareRequest&);
+
 struct ExportRequest {
   std::string file, output, parameters;  // output empty: the node's name, .onnx
 };

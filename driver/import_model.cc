@@ -93,6 +93,7 @@ onnx::ImportOptions import_options(const ModelOptions& given, const onnx::Model&
   for (const std::string& text : given.fixed) fix(text, model, options);
   for (const std::string& text : given.states) options.states.push_back(halves("--state", text, "INPUT=OUTPUT"));
   options.trainable = given.trainable;
+  options.all_values = given.all_values;
   return options;
 }
 

@@ -25,6 +25,7 @@ struct CommandLine {
   rml::RunRequest run;
   rml::ImportRequest import;
   rml::ExportRequest export_;
+  rml::CompareRequest compare;
   rml::CheckRequest check;
   rml::ShowRequest show;
   rml::DiffRequest diff;
@@ -207,6 +208,26 @@ void add_import(CLI::App& app, CommandLine& line) {
   add_model_options(sub, line);
   add_output_options(sub, line);
   serve(sub, line, line.import, rml::import_file);
+}
+
+void add_compare(CLI::App& app, CommandLine& line) {
+  CLI::App* sub = subcommand(app, "compare", "an ONNX model, value by value, against ONNX Runtime",
+                             "  rmlc compare model.onnx\n"
+                             "  rmlc compare model.onnx --input model/test_data_set_0 --rtol 1e-4\n"
+                             "  rmlc compare model.onnx --onnxruntime /opt/onnxruntime/lib/libonnxruntime.so\n");
+  sub->add_option("MODEL", line.compare.file, "the model, M.onnx")->required()->type_name("");
+  sub->add_option("--input", line.compare.input, "folder with input_0.pb, input_1.pb, … (default: random)")
+      ->check(CLI::ExistingDirectory)
+      ->type_name("DIR");
+  sub->add_option("--onnxruntime", line.compare.library, "its library (default: where the system finds it)")
+      ->envname("ONNXRUNTIME")
+      ->type_name("FILE");
+  sub->add_option("--seed", line.compare.seed, "for random inputs (default 0)")->type_name("S");
+  sub->add_option("--rtol", line.compare.relative_tolerance, "relative tolerance (default 1e-3)");
+  sub->add_option("--atol", line.compare.absolute_tolerance, "absolute tolerance (default 1e-5)");
+  add_model_options(sub, line);
+  add_output_options(sub, line);
+  serve(sub, line, line.compare, rml::compare_model);
 }
 
 void add_export(CLI::App& app, CommandLine& line) {
@@ -426,6 +447,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
   add_run(app, line);
   add_import(app, line);
   add_export(app, line);
+  add_compare(app, line);
   add_check(app, line);
   add_show(app, line);
   add_diff(app, line);

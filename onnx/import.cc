@@ -66,9 +66,11 @@ void add_used(const Graph& graph, std::set<std::string>& used) {
 }
 
 // The graph's nodes that its outputs need, with their positions; outputs that nothing uses are without a name.
-std::vector<std::pair<std::size_t, Node>> needed_nodes(const Graph& graph) {
+std::vector<std::pair<std::size_t, Node>> needed_nodes(const Graph& graph, bool all) {
   std::set<std::string> used;
   for (const ValueInfo& v : graph.outputs) used.insert(v.name);
+  if (all)
+    for (const Node& n : graph.nodes) used.insert(n.outputs.begin(), n.outputs.end());
   std::vector<std::pair<std::size_t, Node>> needed;
   for (std::size_t k = graph.nodes.size(); k-- > 0;) {
     const Node& n = graph.nodes[k];
@@ -178,7 +180,10 @@ class Importer : public GraphWriter {
     }
     if (!failure_.errors.empty()) return;
     nodes(graph);
-    for (const ValueInfo& v : graph.outputs) output(v);
+    if (options_.all_values)
+      every_output(graph);
+    else
+      for (const ValueInfo& v : graph.outputs) output(v);
     for (const auto& [in, out] : options_.states) memory(in, out);
     b_.close();
   }
@@ -245,7 +250,7 @@ class Importer : public GraphWriter {
     frame_->values[v.name] = term;
     if (state_inputs_.contains(v.name)) return;
     b_.scope().inputs.push_back(term.text + ": " + Builder::type_text(*dtype, shape));
-    result_.inputs.push_back({v.name, term.text, *dtype, shape});
+    result_.inputs.push_back({v.name, term.text, *dtype, shape, ""});
   }
 
   void initializer(const Initializer& tensor) {
@@ -287,7 +292,18 @@ class Importer : public GraphWriter {
     if (t->text != as || t->known()) b_.define(as, *t);
     if (state_outputs_.contains(v.name)) return;
     b_.scope().outputs.push_back(as + ": " + Builder::type_text(t->dtype, t->shape));
-    result_.outputs.push_back({v.name, as, t->dtype, t->shape});
+    result_.outputs.push_back({v.name, as, t->dtype, t->shape, ""});
+  }
+
+  void every_output(const Graph& graph) {
+    for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
+      for (const std::string& name : graph.nodes[k].outputs) {
+        if (name.empty()) continue;
+        if (!reserved_.contains(name)) reserved_[name] = b_.fresh(name + "_out");
+        output({name, {}});
+        if (!result_.outputs.empty()) result_.outputs.back().place = describe(graph.nodes[k], k);
+      }
+    }
   }
 
   // The state input is what the output was in the cycle before; in the first its default, 0 if it has none.
@@ -325,7 +341,8 @@ class Importer : public GraphWriter {
   struct Unwritten {};  // something that is needed could not be written, which has been told
 
   void nodes(const Graph& graph) {
-    for (const auto& [position, needed] : needed_nodes(graph)) {
+    const bool all = options_.all_values && frame_->outer == nullptr;
+    for (const auto& [position, needed] : needed_nodes(graph, all)) {
       const std::string place = describe(graph.nodes[position], position);
       try {
         node(needed);

@@ -25,12 +25,14 @@ struct ImportOptions {
   std::vector<std::pair<std::string, std::string>> states;     // --state IN=OUT
   std::vector<std::string> trainable;                          // initialisers that match one become parameters
   std::string weights_file = "weights.safetensors";
+  bool all_values = false;  // every value that a node of the outermost graph makes is an output, in their order
 };
 
 struct ImportedPort {
   std::string model_name, name;  // in the model, and in the program
   DType dtype = DType::f32;
   Shape shape;
+  std::string place;  // of an output that all_values added: the node
 };
 
 struct Imported {

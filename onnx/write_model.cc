@@ -140,6 +140,18 @@ std::string ModelWriter::cast(const std::string& x, DType to) {
   return node("Cast", {x}, {{"to", std::int64_t{element_type_of(to)}}});
 }
 
+std::string with_all_outputs(const std::string& bytes) {
+  wire::Model model;
+  if (!model.ParseFromString(bytes)) return bytes;
+  wire::Graph* graph = model.mutable_graph();
+  std::set<std::string> known;
+  for (const wire::ValueInfo& v : graph->output()) known.insert(v.name());
+  for (const wire::Node& n : graph->node())
+    for (const std::string& name : n.output())
+      if (!name.empty() && known.insert(name).second) graph->add_output()->set_name(name);
+  return model.SerializeAsString();
+}
+
 std::string ModelWriter::reshape(const std::string& x, const Shape& shape) {
   return node("Reshape", {x, integers(shape)}, {{"allowzero", std::int64_t{1}}});
 }

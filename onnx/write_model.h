@@ -56,4 +56,7 @@ class ModelWriter {
   std::unique_ptr<State> state_;
 };
 
+// A model's bytes with every value of its outermost graph as an output.
+std::string with_all_outputs(const std::string& model);
+
 }  // namespace rml::onnx

@@ -38,6 +38,14 @@ rmlc("test", models / "dtln_1", "--state", "input_3=tf_op_layer_stack_2")
 rmlc("test", models / "dtln_2", "--state", "input_5=tf_op_layer_stack_5")
 rmlc("test", models / "gtcrn_simple", *(a for n in ("conv_cache", "tra_cache", "inter_cache")
                                         for a in ("--state", f"{n}={n}_out")))
+try:
+    import onnxruntime
+    library = next((pathlib.Path(onnxruntime.__file__).parent / "capi").glob("libonnxruntime.so*"))
+    for name in ("dtln_1", "dtln_2", "gtcrn_simple"):
+        rmlc("compare", models / name / "model.onnx", "--input", models / name / "test_data_set_3", "--onnxruntime",
+             library)
+except ImportError:
+    print("onnxruntime is not installed: rmlc compare is not tried")
 with tempfile.TemporaryDirectory() as place:
     extent = 3 * 224 * 224
     image = (np.arange(extent).reshape(1, 3, 224, 224) / extent).astype(np.float32)

@@ -12,7 +12,7 @@ import unittest
 
 RMLC = sys.argv.pop(1)
 COUNTER = "node main() -> (n: i32)\n  n = 0 fby n + 1;\n"
-COMMANDS = ["build", "run", "import", "export", "check", "show", "diff", "gradcheck", "trace", "test", "fmt", "explain", "completion"]
+COMMANDS = ["build", "run", "import", "export", "compare", "check", "show", "diff", "gradcheck", "trace", "test", "fmt", "explain", "completion"]
 LATER = ["lsp"]
 
 
