@@ -1,11 +1,14 @@
 // See import_model.h: the command line's options in the importer's terms, and its errors as diagnostics.
 #include "driver/import_model.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "driver/check_stream.h"
 #include "semantics/read_element.h"
 
 namespace rml {
@@ -84,6 +87,28 @@ void fix(const std::string& text, const onnx::Model& model, onnx::ImportOptions&
   options.fixed[name] = tensor;
 }
 
+// AXIS, of the first input, or INPUT.AXIS.
+onnx::StreamOptions streams(const std::vector<std::string>& texts, const onnx::Model& model) {
+  onnx::StreamOptions stream;
+  std::set<std::string> initial;
+  for (const onnx::Initializer& t : model.graph.initializers) initial.insert(t.name);
+  for (const std::string& text : texts) {
+    const std::string option = "--stream " + text;
+    const std::size_t dot = text.rfind('.');
+    const std::string wanted = dot == std::string::npos ? "" : text.substr(0, dot);
+    const auto input = std::ranges::find_if(model.graph.inputs, [&](const onnx::ValueInfo& v) {
+      return wanted.empty() ? !initial.contains(v.name) : v.name == wanted;
+    });
+    if (input == model.graph.inputs.end())
+      throw WrongOption{option, wanted.empty() ? "the model has no input" : "the model has no input '" + wanted + "'"};
+    const std::int64_t axis = extent(option, text.substr(dot == std::string::npos ? 0 : dot + 1));
+    if (!input->type.shape || axis >= static_cast<std::int64_t>(input->type.shape->size()))
+      throw WrongOption{option, "the input '" + input->name + "' has no axis " + std::to_string(axis)};
+    stream.axes[input->name] = axis;
+  }
+  return stream;
+}
+
 onnx::ImportOptions import_options(const ModelOptions& given, const onnx::Model& model) {
   onnx::ImportOptions options;
   for (const std::string& text : given.dimensions) {
@@ -94,6 +119,7 @@ onnx::ImportOptions import_options(const ModelOptions& given, const onnx::Model&
   for (const std::string& text : given.states) options.states.push_back(halves("--state", text, "INPUT=OUTPUT"));
   options.trainable = given.trainable;
   options.all_values = given.all_values;
+  if (!given.streams.empty()) options.stream = streams(given.streams, model);
   return options;
 }
 
@@ -118,7 +144,12 @@ std::optional<onnx::Imported> import_model(Compilation& c, const std::filesystem
     onnx::ImportOptions options = import_options(c.options.model, model);
     options.weights_file = weights_file;
     auto result = onnx::import(model, options);
-    if (auto* done = std::get_if<onnx::Imported>(&result)) return std::move(*done);
+    if (auto* done = std::get_if<onnx::Imported>(&result)) {
+      const std::string mixed = options.stream ? what_mixes_steps(model, options, *done) : "";
+      if (mixed.empty()) return std::move(*done);
+      refused({"", mixed});
+      return std::nullopt;
+    }
     for (const onnx::ModelError& e : std::get<onnx::ImportFailure>(result).errors) refused(e);
   } catch (const onnx::ModelError& e) {
     refused(e);

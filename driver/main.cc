@@ -62,6 +62,8 @@ void add_model_options(CLI::App* app, CommandLine& line) {
   of_models("--dim", options.dimensions, "extent of a free dimension, by its name or place: N=1, x.0=1", "NAME=N");
   of_models("--fix", options.fixed, "value of an input, which is none then: axes=[0]", "INPUT=VALUE");
   of_models("--state", options.states, "keep an output as the input of the next cycle", "INPUT=OUTPUT");
+  of_models("--stream", options.streams, "make an axis of the first input, or of one by its name, time: 1, x.1",
+            "[INPUT.]AXIS");
   of_models("--trainable", options.trainable, "tensors that become parameters, by name: '*', 'fc*'", "PATTERN");
 }
 

@@ -38,6 +38,7 @@ namespace rml {
 // Of ONNX models that are compiled as they are: texts of the command line.
 struct ModelOptions {
   std::vector<std::string> dimensions, fixed, states, trainable;  // --dim N=1, --fix x=[1], --state IN=OUT, …
+  std::vector<std::string> streams;                               // --stream AXIS, --stream INPUT.AXIS
   bool all_values = false;                                        // each is an output
 };
 

@@ -99,6 +99,9 @@ class Builder {
   Scope& scope() { return scopes_.back(); }
   std::string fresh_node(const std::string& wanted);
 
+  // A cycle is one step of the sequences that recurrent operators run through.
+  bool streaming = false;
+
   // Of the program: `const` items, in order, and the tensors they load from `file`.
   std::string weights_file;
   const std::vector<std::string>& constants() const { return constants_; }

@@ -88,6 +88,7 @@ class Importer : public GraphWriter {
  public:
   Importer(const Model& model, const ImportOptions& options) : model_(model), options_(options) {
     b_.weights_file = options.weights_file;
+    b_.streaming = options.stream && options.stream->cycles;
     const auto at = model.opsets.find("");
     opset_ = at == model.opsets.end() ? last_opset : at->second;
   }
@@ -204,6 +205,11 @@ class Importer : public GraphWriter {
   std::int64_t extent(const ValueInfo& v, std::size_t axis) {
     const Dimension& d = (*v.type.shape)[axis];
     const std::string own = v.name + "." + std::to_string(axis);
+    if (options_.stream) {
+      const auto streamed = options_.stream->axes.find(v.name);
+      if (streamed != options_.stream->axes.end() && streamed->second == static_cast<std::int64_t>(axis))
+        return options_.stream->steps;
+    }
     if (const auto at = options_.dimensions.find(own); at != options_.dimensions.end()) return at->second;
     if (d.extent >= 0) return d.extent;
     if (const auto at = options_.dimensions.find(d.symbol); at != options_.dimensions.end()) return at->second;
@@ -284,7 +290,7 @@ class Importer : public GraphWriter {
       bool same = v.type.shape->size() == t->shape.size();
       for (std::size_t k = 0; same && k < t->shape.size(); ++k)
         same = (*v.type.shape)[k].extent < 0 || (*v.type.shape)[k].extent == t->shape[k];
-      if (!same && options_.shapes.empty() && options_.dimensions.empty())
+      if (!same && options_.shapes.empty() && options_.dimensions.empty() && !options_.stream)
         failure_.errors.push_back(
             {place, "the model says another shape than what it computes, " + to_string(t->shape)});
     }

@@ -18,12 +18,21 @@
 
 namespace rml::onnx {
 
+// The axis of an input that becomes time: its extent is `steps`. With `cycles` steps is 1, and what
+// recurrent operators remember goes from cycle to cycle.
+struct StreamOptions {
+  std::map<std::string, std::int64_t> axes;  // by input
+  std::int64_t steps = 1;
+  bool cycles = true;
+};
+
 struct ImportOptions {
   std::map<std::string, std::int64_t> dimensions;              // --dim N=1, or INPUT.AXIS=1
   std::map<std::string, Shape> shapes;                         // of inputs, before what the model says
   std::map<std::string, std::shared_ptr<const Tensor>> fixed;  // inputs that are constants of the program
   std::vector<std::pair<std::string, std::string>> states;     // --state IN=OUT
   std::vector<std::string> trainable;                          // initialisers that match one become parameters
+  std::optional<StreamOptions> stream;                         // --stream AXIS
   std::string weights_file = "weights.safetensors";
   bool all_values = false;  // every value that a node of the outermost graph makes is an output, in their order
 };

@@ -135,6 +135,13 @@ std::vector<Term> scan(Call& c) {
     xs.push_back(x);
   }
   if (steps == 0) throw ModelError{"", "a scan of no steps is not supported"};
+  const std::vector<Term> begin = state;
+  if (c.b.streaming) {
+    if (steps != 1)
+      throw ModelError{"", "its sequence has " + std::to_string(steps) + " steps in a cycle, it should have one"};
+    for (Term& s : state) s = Builder::written(c.b.fresh("before"), Builder::atom, s.dtype, s.shape);
+  }
+  const std::vector<Term> held = state;
   const WrittenNode step = c.writer.node_of(body, like, "step");
   std::vector<std::vector<Term>> collected(outputs);
   for (std::int64_t i = 0; i < steps; ++i) {
@@ -146,6 +153,9 @@ std::vector<Term> scan(Call& c) {
     for (std::size_t k = 0; k < states; ++k) expect_same("a state", state[k], ys[k]), state[k] = ys[k];
     for (std::size_t k = 0; k < outputs; ++k) collected[k].push_back(ys[states + k]);
   }
+  for (std::size_t k = 0; c.b.streaming && k < states; ++k)
+    c.b.define({held[k].text + ": " + Builder::type_text(held[k].dtype, held[k].shape)},
+               c.b.text_of(begin[k], false) + " fby " + c.b.shared(state[k]).text);
   std::vector<Term> all = state;
   for (std::size_t k = 0; k < outputs; ++k) {
     if (output_backward[k] != 0) std::ranges::reverse(collected[k]);

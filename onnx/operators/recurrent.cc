@@ -225,7 +225,22 @@ class Recurrent {
     if (c.has(4)) elements.push_back(running());
     if (bias_of_r.rank() > 0) fixed.push_back(b.shared(bias_of_r));
     if (c.has(7)) fixed.push_back(b.shared(row(c.in(7), d)));
-    return steps(d, begin, elements, fixed, bias_of_r.rank() > 0);
+    if (!b.streaming) return steps(d, begin, elements, fixed, bias_of_r.rank() > 0);
+    if (backward_ || directions_ == 2)
+      throw ModelError{"", "it runs backward through the sequence, which has no end where it is a stream"};
+    if (c.has(4)) throw ModelError{"", "sequences of different lengths cannot be streams"};
+    if (steps_ != 1)
+      throw ModelError{"", "its sequence has " + std::to_string(steps_) + " steps in a cycle, it should have one"};
+    // What it remembers is that of the cycle before.
+    std::vector<Term> held;
+    for (std::size_t s = 0; s < begin.size(); ++s)
+      held.push_back(
+          Builder::written(b.fresh(s == 0 ? "h_before" : "c_before"), Builder::atom, begin[s].dtype, begin[s].shape));
+    Result result = steps(d, held, elements, fixed, bias_of_r.rank() > 0);
+    for (std::size_t s = 0; s < begin.size(); ++s)
+      b.define({held[s].text + ": " + Builder::type_text(held[s].dtype, held[s].shape)},
+               b.text_of(begin[s], false) + " fby " + result.last[s].text);
+    return result;
   }
 
   Term initial(std::size_t k, std::int64_t d) const {
@@ -261,7 +276,7 @@ class Recurrent {
         const bool is_state = static_cast<std::int64_t>(k) < layer_.states;
         // What nobody asks for has no name.
         const bool is_y = !is_state || (k == 0 && elements.size() == 1);
-        const bool used = (is_state && (i + 1 < steps_ || c.wants(1 + k))) || (is_y && c.wants(0));
+        const bool used = (is_state && (i + 1 < steps_ || b.streaming || c.wants(1 + k))) || (is_y && c.wants(0));
         const std::string name = used ? b.fresh(!is_state ? "y" : k == 0 ? "h" : "c") : "_";
         names.push_back(name);
         const Term written = Builder::written(name, Builder::atom, y.dtype, y.shape);

@@ -232,6 +232,33 @@ expect("state", done.stdout == "y\n1\n3\n6\n", done.stdout, done.stderr)
 done = rmlc("run", "axes.onnx", "--fix", "a=[1]", text="x[0,0],x[0,1],x[1,0],x[1,1]\n1,2,3,4\n")
 expect("an input that is fixed", done.stdout == "y[0],y[1]\n3,7\n", done.stdout, done.stderr)
 
+# A sequence becomes cycles.
+layer = [node("LSTM", ["x", "w", "r", "b"], ["y", "h"], hidden_size=H), node("Squeeze", ["y", "one"], ["seq"]),
+         node("Tanh", ["seq"], ["out"])]
+w, r, bias = numbers(1, 4 * H, I), numbers(1, 4 * H, H), numbers(1, 8 * H)
+ports = ([value("x", FLOAT, ["steps", 1, I])], [value("out", FLOAT, ["steps", 1, H]), value("h", FLOAT, [1, 1, H])])
+weights = [tensor(w, "w"), tensor(r, "r"), tensor(bias, "b"), tensor(np.array([1]), "one")]
+(folder / "layer.onnx").write_bytes(model(layer, *ports, weights))
+xs = numbers(6, 1, 1, I)
+np.save(folder / "steps.npy", xs)
+B = 1
+ys, h, c = lstm(xs[:, 0], w[0], r[0], bias[0], np.zeros((1, H), np.float32), np.zeros((1, H), np.float32), range(6),
+                np.array([6]))
+done = rmlc("run", "layer.onnx", "--stream", "0", "--input", "x=steps.npy")
+rows = np.array([[float(x) for x in line.split(",")] for line in done.stdout.split("\n")[1:-1]])
+expect("a sequence as cycles", done.returncode == 0 and np.allclose(rows[:, :H], np.tanh(ys[:, 0]), rtol=1e-4, atol=1e-5)
+       and np.allclose(rows[-1, H:], h[0], rtol=1e-4, atol=1e-5), done.stdout, done.stderr)
+(folder / "mixed.onnx").write_bytes(model([node("LSTM", ["x", "w", "r", "b"], ["y", "h"], hidden_size=H),
+                                           node("Squeeze", ["y", "one"], ["seq"]),
+                                           node("CumSum", ["seq", "zero"], ["out"], reverse=1)], *ports,
+                                          [*weights, tensor(np.array(0), "zero")]))
+done = rmlc("import", "mixed.onnx", "--stream", "0")
+expect("steps are mixed", done.returncode == 1 and "other steps" in done.stderr and not (folder / "mixed.rml").exists(),
+       done.stderr)
+for option, said in (("5", "no axis 5"), ("z.0", "'z'"), ("time", "time")):
+    done = rmlc("import", "layer.onnx", "--stream", option)
+    expect(f"--stream {option}", done.returncode == 1 and said in done.stderr, done.stderr)
+
 # Fitting y = 2 x + 1 from w = 0: what was imported is trained.
 (folder / "line.onnx").write_bytes(model([node("Mul", ["x", "w"], ["t"]), node("Add", ["t", "b"], ["y"])],
                                          [value("x", FLOAT, [])], [value("y", FLOAT, [])],

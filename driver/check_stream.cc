@@ -1,0 +1,128 @@
+// See check_stream.h. A sequence is cut into its steps along the one axis by which the shapes of a port
+// differ; what has no such axis is compared after the last step.
+#include "driver/check_stream.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "driver/engines.h"
+#include "driver/pipeline.h"
+#include "runtime/program_state.h"
+
+namespace rml {
+namespace {
+
+constexpr std::int64_t length = 4;  // of a sequence
+
+std::unique_ptr<LoadedProgram> compiled(const onnx::Imported& model) {
+  Compilation c;
+  c.options.target.cpu = "native";
+  for (const onnx::Weight& w : model.weights) c.files->give(model.weights_file, w.name, w.value);
+  const Front front = check_text(c, "model", model.source);
+  const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
+  const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
+  const auto arranged = elaborated ? arrange(c, *elaborated, c.diagnostics) : std::nullopt;
+  return arranged ? load_compiled(c, lower(c, *arranged), {}) : nullptr;
+}
+
+// One cycle; false where the program stops.
+bool run(const rml_program& program, const rt::ProgramState& state, const std::vector<Tensor>& inputs,
+         std::vector<Tensor>& outputs) {
+  std::vector<const void*> in;
+  std::vector<void*> out;
+  for (const Tensor& t : inputs) in.push_back(t.data());
+  for (Tensor& t : outputs) out.push_back(t.data());
+  std::vector<std::uint8_t> present(std::max(in.size(), out.size()) + 1, 1);
+  return program.push(state.block(), in.data(), present.data()) == RML_OK &&
+         program.pop(state.block(), out.data(), present.data()) == 1;
+}
+
+std::vector<Tensor> empty(const std::vector<onnx::ImportedPort>& ports) {
+  std::vector<Tensor> tensors;
+  for (const onnx::ImportedPort& p : ports) tensors.emplace_back(p.dtype, p.shape);
+  return tensors;
+}
+
+// The axis along which the whole has all steps, and a cycle one; -1: there is none.
+std::int64_t time_axis(const Shape& whole, const Shape& cycle) {
+  for (std::size_t k = 0; k < whole.size(); ++k)
+    if (whole[k] != cycle[k]) return static_cast<std::int64_t>(k);
+  return -1;
+}
+
+// Step t of the whole, or the whole where it has no time axis.
+Tensor step(const Tensor& whole, const Shape& cycle, std::int64_t t) {
+  const std::int64_t axis = time_axis(whole.shape(), cycle);
+  if (axis < 0) return whole;
+  std::size_t block = byte_size(whole.dtype());
+  for (std::size_t k = static_cast<std::size_t>(axis) + 1; k < cycle.size(); ++k)
+    block *= static_cast<std::size_t>(cycle[k]);
+  Tensor part(whole.dtype(), cycle);
+  const auto* from = static_cast<const std::byte*>(whole.data());
+  auto* to = static_cast<std::byte*>(part.data());
+  for (std::size_t at = 0, k = 0; at < part.bytes(); at += block, ++k)
+    std::memcpy(to + at, from + (k * length + static_cast<std::size_t>(t)) * block, block);
+  return part;
+}
+
+bool near(const Tensor& a, const Tensor& b) {
+  constexpr double tolerance = 1e-3;
+  const auto close = [&](double x, double y) {
+    return x == y || (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= 1e-5 + tolerance * std::abs(y);
+  };
+  if (a.dtype() != DType::f32 && a.dtype() != DType::f64) return a == b;
+  for (std::int64_t i = 0; i < a.elements(); ++i) {
+    const bool wide = a.dtype() == DType::f64;
+    if (!close(wide ? a.as<double>()[i] : static_cast<double>(a.as<float>()[i]),
+               wide ? b.as<double>()[i] : static_cast<double>(b.as<float>()[i])))
+      return false;
+  }
+  return true;
+}
+
+bool same_ranks(const std::vector<onnx::ImportedPort>& a, const std::vector<onnx::ImportedPort>& b) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) { return x.shape.size() == y.shape.size(); });
+}
+
+}  // namespace
+
+std::string what_mixes_steps(const onnx::Model& model, const onnx::ImportOptions& options,
+                             const onnx::Imported& streamed) {
+  onnx::ImportOptions of_whole = options;
+  of_whole.stream->steps = length;
+  of_whole.stream->cycles = false;
+  const auto result = onnx::import(model, of_whole);
+  const auto* whole = std::get_if<onnx::Imported>(&result);
+  const std::string why = "it cannot be a stream along this axis: ";
+  if (whole == nullptr || !same_ranks(whole->inputs, streamed.inputs) || !same_ranks(whole->outputs, streamed.outputs))
+    return why + "it takes sequences of one length only";
+  const auto of_sequence = compiled(*whole), of_cycle = compiled(streamed);
+  if (!of_sequence || !of_cycle) return why + "sequences of " + std::to_string(length) + " steps do not compile";
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  std::vector<Tensor> inputs = empty(whole->inputs), wanted = empty(whole->outputs), got = empty(streamed.outputs);
+  for (Tensor& t : inputs)
+    for (std::int64_t i = 0; i < t.elements(); ++i) {
+      if (t.dtype() == DType::f32) t.as<float>()[i] = static_cast<float>(normal(random));
+      if (t.dtype() == DType::f64) t.as<double>()[i] = normal(random);
+    }
+  const rt::ProgramState sequence(of_sequence->table(), 0, 0), cycles(of_cycle->table(), 0, 0);
+  if (!run(of_sequence->table(), sequence, inputs, wanted)) return why + "it stops on random numbers";
+  for (std::int64_t t = 0; t < length; ++t) {
+    std::vector<Tensor> now;
+    for (std::size_t k = 0; k < inputs.size(); ++k) now.push_back(step(inputs[k], streamed.inputs[k].shape, t));
+    if (!run(of_cycle->table(), cycles, now, got)) return why + "it stops on random numbers";
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      const Shape& cycle = streamed.outputs[k].shape;
+      if (time_axis(wanted[k].shape(), cycle) < 0 && t + 1 < length) continue;
+      if (!near(got[k], step(wanted[k], cycle, t)))
+        return why + "output '" + streamed.outputs[k].model_name + "' of step " + std::to_string(t) +
+               " follows from other steps than those before it, by operators that see the whole sequence";
+    }
+  }
+  return "";
+}
+
+}  // namespace rml
