@@ -4,6 +4,7 @@
 #include "driver/commands.h"
 #include "driver/import_model.h"
 #include "driver/output_file.h"
+#include "frontend/format.h"
 #include "runtime/checkpoint/safetensors.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
@@ -43,6 +44,13 @@ bool checked(const Compilation& c, const onnx::Imported& imported) {
   return !own.failed();
 }
 
+std::string laid_out(const std::string& source) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  const std::uint32_t file = sources.add("imported", source);
+  return format(file, sources, diagnostics).value_or(source);
+}
+
 }  // namespace
 
 int import_file(Session& session, const ImportRequest& request) {
@@ -57,8 +65,9 @@ int import_file(Session& session, const ImportRequest& request) {
     return exit_usage;
   }
   const fs::path weights = fs::path(output).replace_extension(".safetensors");
-  const auto imported = import_model(c, request.file, weights.filename().string());
+  auto imported = import_model(c, request.file, weights.filename().string());
   if (!imported) return exit_fault;
+  imported->source = laid_out(imported->source);
   if (!checked(c, *imported)) throw std::logic_error("what was made of " + request.file + " is no program");
   if (!imported->weights.empty() && !write_weights(weights, imported->weights, c.diagnostics)) return exit_fault;
   return write_file(output, imported->source, c.diagnostics) ? exit_success : exit_fault;

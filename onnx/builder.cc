@@ -145,6 +145,28 @@ std::optional<std::string> literal(const Tensor& t) {
   return t.shape().empty() ? text : "[" + text + "]";
 }
 
+namespace {
+
+// The ranges of a slice in the language's syntax, "" for all of it: `:, 1:3`. Nothing where it has none.
+std::optional<std::string> subscript(const Shape& x, const Arguments& arguments) {
+  const Argument *starts = given(arguments, "starts"), *stops = given(arguments, "stops");
+  if (given(arguments, "steps") != nullptr || starts == nullptr || stops == nullptr) return std::nullopt;
+  const auto *from = std::get_if<std::vector<std::int64_t>>(starts),
+             *to = std::get_if<std::vector<std::int64_t>>(stops);
+  if (from == nullptr || to == nullptr || from->size() != x.size() || to->size() != x.size()) return std::nullopt;
+  std::string text, all;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    if ((*from)[k] < 0 || (*to)[k] < (*from)[k] || (*to)[k] > x[k]) return std::nullopt;
+    const bool whole = (*from)[k] == 0 && (*to)[k] == x[k];
+    all += (k == 0 ? "" : ", ") + ((*from)[k] == 0 ? "" : std::to_string((*from)[k])) + ":" +
+           ((*to)[k] == x[k] ? "" : std::to_string((*to)[k]));
+    if (!whole) text = all;  // what comes behind the last range of a part is left out
+  }
+  return text;
+}
+
+}  // namespace
+
 Term Builder::apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments,
                     std::optional<DType> result) {
   const OperatorInfo& info = operators()[operators().require(op)];
@@ -180,6 +202,8 @@ Term Builder::apply(std::string_view op, std::vector<Term> operands, const Argum
     Tensor value(term.dtype, term.shape);
     if (info.evaluate(app, {}, values, value).kind == 0) {
       term.value = std::make_shared<const Tensor>(std::move(value.freeze()));
+      for (const Term& t : operands)
+        if (term.hint.empty()) term.hint = t.hint;
       return term;
     }
   }
@@ -208,6 +232,14 @@ Term Builder::apply(std::string_view op, std::vector<Term> operands, const Argum
     term.text = (op == "negate" ? "-" : "not ") + (low ? "(" + text(0) + ")" : text(0));
     term.precedence = level_prefix;
     return term;
+  }
+  if (op == "slice") {
+    if (auto ranges = subscript(operands[0].shape, arguments)) {
+      if (ranges->empty()) return operands[0];
+      const bool low = !operands[0].known() && operands[0].precedence < atom;
+      term.text = (low ? "(" + text(0) + ")" : text(0)) + "[" + *ranges + "]";
+      return term;
+    }
   }
   std::size_t k = 0;
   const auto add = [&](const std::string& part) { term.text += (term.text.ends_with('(') ? "" : ", ") + part; };

@@ -76,6 +76,9 @@ class Recurrent {
   }
   // Row d of the leading axis, without the axis.
   Term row(const Term& x, std::int64_t d) const {
+    if (!x.known() && x.precedence == Builder::atom)
+      return Builder::written(x.text + "[" + std::to_string(d) + "]", Builder::atom, x.dtype,
+                              Shape(x.shape.begin() + 1, x.shape.end()));
     return apply("squeeze", {part(x, 0, d, d + 1)}, {{"axis", Integers{0}}});
   }
   Term gate(const Term& x, std::int64_t k) const { return part(x, x.rank() - 1, k * hidden_, (k + 1) * hidden_); }

@@ -174,6 +174,8 @@ std::vector<Term> slice(Call& c) {
     whole = whole && count == n && step == 1;
   }
   if (whole) return {x};
+  if (std::ranges::all_of(steps, [](std::int64_t s) { return s == 1; }))
+    return {c.apply("slice", {x}, {{"starts", starts}, {"stops", stops}})};
   if (!reversed) return {c.apply("slice", {x}, {{"starts", starts}, {"stops", stops}, {"steps", steps}})};
   // Backward: the same elements forward, then turned round.
   Term y = x;

@@ -294,7 +294,7 @@ expect("the export is a model", done.returncode == 0, done.stderr)
 done = rmlc("run", "net.onnx", "--state", "h_1=h_1_next", *given)
 expect("no such state", done.returncode == 1, done.stdout)
 source = rmlc("import", "net.onnx", "-o", "plain.rml")
-states = [line for line in (folder / "plain.rml").read_text().split("\n") if line.startswith("node main")][0]
+states = re.search(r"node main.*?\n  [^ ]", (folder / "plain.rml").read_text(), re.DOTALL).group()
 keep = [f for name in re.findall(r"(\w+)_next:", states) for f in ("--state", f"{name}={name}_next")]
 expect("states are outputs", len(keep) >= 4, states)
 done = rmlc("run", "net.onnx", *keep, *given)
