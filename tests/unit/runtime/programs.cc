@@ -61,7 +61,7 @@ const rml_program* copied = nullptr;
 const std::vector<PortSpec>* copied_specs = nullptr;
 
 std::uint64_t port_bytes(const rml_port& port) {
-  constexpr std::uint64_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
+  constexpr std::uint64_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 2, 4, 8};
   return port.elements * sizes[port.dtype];
 }
 
