@@ -335,7 +335,9 @@ std::string Builder::constant_name(const Term& term) {
     return program_names_.contains(name) ||
            std::ranges::any_of(scopes_, [&](const Scope& s) { return s.names.contains(name); });
   };
-  for (int k = 1; is_taken() || (k == 1 && term.hint.empty()); ++k) name = wanted + std::to_string(k);
+  int& k = counts_[wanted];
+  if (term.hint.empty()) name = wanted + std::to_string(++k);
+  while (is_taken()) name = wanted + std::to_string(++k);
   program_names_.insert(name);
   for (Scope& s : scopes_) s.names.insert(name);
   if (text) {
@@ -352,8 +354,9 @@ std::string Builder::constant_name(const Term& term) {
 std::string Builder::fresh(const std::string& wanted) {
   const std::string base = identifier(wanted);
   std::string name = base;
-  for (int k = 2; scope().names.contains(name) || program_names_.contains(name); ++k)
-    name = base + (std::isdigit(static_cast<unsigned char>(base.back())) != 0 ? "_" : "") + std::to_string(k);
+  int& k = scope().counts.try_emplace(base, 1).first->second;
+  while (scope().names.contains(name) || program_names_.contains(name))
+    name = base + (std::isdigit(static_cast<unsigned char>(base.back())) != 0 ? "_" : "") + std::to_string(++k);
   scope().names.insert(name);
   return name;
 }
@@ -361,12 +364,13 @@ std::string Builder::fresh(const std::string& wanted) {
 std::string Builder::fresh_node(const std::string& wanted) {
   const std::string base = identifier(wanted);
   std::string name = base;
-  for (int k = 2; program_names_.contains(name); ++k) name = base + "_" + std::to_string(k);
+  int& k = counts_.try_emplace(base + " ", 1).first->second;  // apart from those of constants
+  while (program_names_.contains(name)) name = base + "_" + std::to_string(++k);
   program_names_.insert(name);
   return name;
 }
 
-void Builder::open(const std::string& node) { scopes_.push_back({node, {}, {}, {}, {}}); }
+void Builder::open(const std::string& node) { scopes_.push_back({node, {}, {}, {}, {}, {}}); }
 
 std::string Builder::close() {
   Scope done = std::move(scopes_.back());

@@ -60,6 +60,7 @@ struct Scope {
   std::vector<std::string> inputs, outputs;  // "x: f32[1, 3]"
   std::vector<Equation> equations;
   std::set<std::string> names;
+  std::map<std::string, int> counts;  // of numbers that names near this one have had
 };
 
 class Builder {
@@ -115,6 +116,7 @@ class Builder {
   std::vector<std::string> constants_;
   std::vector<Weight> weights_;
   std::set<std::string> program_names_;  // constants and nodes
+  std::map<std::string, int> counts_;    // as in Scope
   std::map<std::shared_ptr<const Tensor>, std::string> named_;
   std::map<std::string, std::string> small_;  // text of a small constant → its name
   std::string comment_;

@@ -166,7 +166,7 @@ std::vector<Term> scan(Call& c) {
 }
 
 std::vector<Term> loop(Call& c) {
-  constexpr std::int64_t most = 10'000;
+  constexpr std::int64_t most = 2'000;
   const Graph& body = c.graph("body");
   if (c.inputs() < 2 || body.inputs.size() != c.inputs() || body.outputs.size() + 1 < body.inputs.size())
     throw ModelError{"", "the inputs and outputs of the body do not fit its inputs"};
