@@ -3,46 +3,20 @@
 #include "driver/check_stream.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <random>
 
-#include "driver/engines.h"
-#include "driver/pipeline.h"
-#include "runtime/program_state.h"
+#include "driver/imported_program.h"
 
 namespace rml {
 namespace {
 
 constexpr std::int64_t length = 4;  // of a sequence
 
-std::unique_ptr<LoadedProgram> compiled(const onnx::Imported& model) {
-  Compilation c;
-  c.options.target.cpu = "native";
-  for (const onnx::Weight& w : model.weights) c.files->give(model.weights_file, w.name, w.value);
-  const Front front = check_text(c, "model", model.source);
-  const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
-  const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
-  const auto arranged = elaborated ? arrange(c, *elaborated, c.diagnostics) : std::nullopt;
-  return arranged ? load_compiled(c, lower(c, *arranged), {}) : nullptr;
-}
-
-// One cycle; false where the program stops.
-bool run(const rml_program& program, const rt::ProgramState& state, const std::vector<Tensor>& inputs,
-         std::vector<Tensor>& outputs) {
-  std::vector<const void*> in;
-  std::vector<void*> out;
-  for (const Tensor& t : inputs) in.push_back(t.data());
-  for (Tensor& t : outputs) out.push_back(t.data());
-  std::vector<std::uint8_t> present(std::max(in.size(), out.size()) + 1, 1);
-  return program.push(state.block(), in.data(), present.data()) == RML_OK &&
-         program.pop(state.block(), out.data(), present.data()) == 1;
-}
-
-std::vector<Tensor> empty(const std::vector<onnx::ImportedPort>& ports) {
-  std::vector<Tensor> tensors;
-  for (const onnx::ImportedPort& p : ports) tensors.emplace_back(p.dtype, p.shape);
-  return tensors;
+std::vector<Tensor> run(ImportedProgram& program, const std::vector<Tensor>& inputs) {
+  std::vector<const Tensor*> given;
+  for (const Tensor& t : inputs) given.push_back(&t);
+  return program.run(given);
 }
 
 // The axis along which the whole has all steps, and a cycle one; -1: there is none.
@@ -68,17 +42,10 @@ Tensor step(const Tensor& whole, const Shape& cycle, std::int64_t t) {
 }
 
 bool near(const Tensor& a, const Tensor& b) {
-  constexpr double tolerance = 1e-3;
-  const auto close = [&](double x, double y) {
-    return x == y || (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= 1e-5 + tolerance * std::abs(y);
-  };
-  if (a.dtype() != DType::f32 && a.dtype() != DType::f64) return a == b;
-  for (std::int64_t i = 0; i < a.elements(); ++i) {
-    const bool wide = a.dtype() == DType::f64;
-    if (!close(wide ? a.as<double>()[i] : static_cast<double>(a.as<float>()[i]),
-               wide ? b.as<double>()[i] : static_cast<double>(b.as<float>()[i])))
-      return false;
-  }
+  constexpr Tolerance tolerance{1e-3, 1e-5};
+  if (!is_approximate(a.dtype())) return a == b;
+  for (std::int64_t i = 0; i < a.elements(); ++i)
+    if (distance(element(a, i), element(b, i), tolerance) > 1) return false;
   return true;
 }
 
@@ -98,29 +65,35 @@ std::string what_mixes_steps(const onnx::Model& model, const onnx::ImportOptions
   const std::string why = "it cannot be a stream along this axis: ";
   if (whole == nullptr || !same_ranks(whole->inputs, streamed.inputs) || !same_ranks(whole->outputs, streamed.outputs))
     return why + "it takes sequences of one length only";
-  const auto of_sequence = compiled(*whole), of_cycle = compiled(streamed);
-  if (!of_sequence || !of_cycle) return why + "sequences of " + std::to_string(length) + " steps do not compile";
+  Compilation c_whole, c_cycle;
+  const auto sequence = ImportedProgram::compile(c_whole, *whole, "model");
+  const auto cycles = ImportedProgram::compile(c_cycle, streamed, "model");
+  if (!sequence || !cycles) return why + "sequences of " + std::to_string(length) + " steps do not compile";
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
-  std::vector<Tensor> inputs = empty(whole->inputs), wanted = empty(whole->outputs), got = empty(streamed.outputs);
+  std::vector<Tensor> inputs;
+  for (const onnx::ImportedPort& p : whole->inputs) inputs.emplace_back(p.dtype, p.shape);
   for (Tensor& t : inputs)
     for (std::int64_t i = 0; i < t.elements(); ++i) {
       if (t.dtype() == DType::f32) t.as<float>()[i] = static_cast<float>(normal(random));
       if (t.dtype() == DType::f64) t.as<double>()[i] = normal(random);
     }
-  const rt::ProgramState sequence(of_sequence->table(), 0, 0), cycles(of_cycle->table(), 0, 0);
-  if (!run(of_sequence->table(), sequence, inputs, wanted)) return why + "it stops on random numbers";
-  for (std::int64_t t = 0; t < length; ++t) {
-    std::vector<Tensor> now;
-    for (std::size_t k = 0; k < inputs.size(); ++k) now.push_back(step(inputs[k], streamed.inputs[k].shape, t));
-    if (!run(of_cycle->table(), cycles, now, got)) return why + "it stops on random numbers";
-    for (std::size_t k = 0; k < got.size(); ++k) {
-      const Shape& cycle = streamed.outputs[k].shape;
-      if (time_axis(wanted[k].shape(), cycle) < 0 && t + 1 < length) continue;
-      if (!near(got[k], step(wanted[k], cycle, t)))
-        return why + "output '" + streamed.outputs[k].model_name + "' of step " + std::to_string(t) +
-               " follows from other steps than those before it, by operators that see the whole sequence";
+  try {
+    const std::vector<Tensor> wanted = run(*sequence, inputs);
+    for (std::int64_t t = 0; t < length; ++t) {
+      std::vector<Tensor> now;
+      for (std::size_t k = 0; k < inputs.size(); ++k) now.push_back(step(inputs[k], streamed.inputs[k].shape, t));
+      const std::vector<Tensor> got = run(*cycles, now);
+      for (std::size_t k = 0; k < got.size(); ++k) {
+        const Shape& cycle = streamed.outputs[k].shape;
+        if (time_axis(wanted[k].shape(), cycle) < 0 && t + 1 < length) continue;
+        if (!near(got[k], step(wanted[k], cycle, t)))
+          return why + "output '" + streamed.outputs[k].model_name + "' of step " + std::to_string(t) +
+                 " follows from other steps than those before it, by operators that see the whole sequence";
+      }
     }
+  } catch (const ProgramStops&) {
+    return why + "it stops on random numbers";
   }
   return "";
 }

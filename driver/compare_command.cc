@@ -1,19 +1,15 @@
 // `rmlc compare`: a model as we compile it against ONNX Runtime, value by value in the order of its nodes.
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <random>
-#include <sstream>
 
 #include "driver/commands.h"
-#include "driver/engines.h"
 #include "driver/import_model.h"
+#include "driver/imported_program.h"
 #include "driver/onnx_runtime.h"
 #include "driver/output_file.h"
 #include "onnx/write_model.h"
-#include "runtime/program_state.h"
 
 namespace rml {
 namespace {
@@ -65,69 +61,27 @@ std::vector<NamedTensor> inputs_for(const onnx::Imported& model, const CompareRe
   return inputs;
 }
 
-std::vector<Tensor> run_here(const rml_program& program, const onnx::Imported& model,
-                             const std::vector<NamedTensor>& inputs) {
-  const rt::ProgramState state(program, 0, 0);
-  std::vector<const void*> in;
-  std::vector<Tensor> results;
-  std::vector<void*> out;
-  for (const NamedTensor& t : inputs) in.push_back(t.value.data());
-  for (const onnx::ImportedPort& port : model.outputs) results.emplace_back(port.dtype, port.shape);
-  for (Tensor& t : results) out.push_back(t.data());
-  std::vector<std::uint8_t> present(std::max(in.size(), out.size()) + 1, 1);
-  if (program.push(state.block(), in.data(), present.data()) != RML_OK ||
-      program.pop(state.block(), out.data(), present.data()) != 1)
-    throw OnnxRuntimeError("the program stops");
-  return results;
-}
-
 // Where two tensors differ most, in units of what is allowed; and how much.
 struct Difference {
   std::int64_t at = -1;
   double measure = 0, here = 0, there = 0;  // measure above 1: too much
 };
 
-double element(const Tensor& t, std::int64_t i) {
-  switch (t.dtype()) {
-    case DType::f32:
-      return static_cast<double>(t.as<float>()[i]);
-    case DType::f64:
-      return t.as<double>()[i];
-    default: {
-      const std::size_t size = byte_size(t.dtype());
-      std::int64_t value = 0;
-      std::memcpy(&value, static_cast<const std::byte*>(t.data()) + static_cast<std::size_t>(i) * size, size);
-      const int unused = 64 - static_cast<int>(8 * size);
-      return is_signed(t.dtype()) ? static_cast<double>(value << unused >> unused)
-                                  : static_cast<double>(static_cast<std::uint64_t>(value));
-    }
-  }
-}
-
 Difference difference(const Tensor& here, const Tensor& there, const CompareRequest& request) {
   Difference worst;
-  const bool real = here.dtype() == DType::f32 || here.dtype() == DType::f64;
+  // Numbers without digits to lose are equal or not.
+  const Tolerance tolerance = is_approximate(here.dtype())
+                                  ? Tolerance{request.relative_tolerance, request.absolute_tolerance}
+                                  : Tolerance{0, 0};
   for (std::int64_t i = 0; i < here.elements(); ++i) {
     const double a = element(here, i), b = element(there, i);
-    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-    double measure =
-        real ? std::abs(a - b) / (request.absolute_tolerance + request.relative_tolerance * std::abs(b)) : 2;
-    if (std::isnan(measure)) measure = INFINITY;
+    const double measure = distance(a, b, tolerance);
     if (measure > worst.measure) worst = {i, measure, a, b};
   }
   return worst;
 }
 
 std::string number(double value) { return to_string(Tensor::scalar(DType::f64, value)); }
-
-std::unique_ptr<LoadedProgram> compiled(Compilation& c, const onnx::Imported& model, const std::string& file) {
-  for (const onnx::Weight& w : model.weights) c.files->give(model.weights_file, w.name, w.value);
-  const Front front = check_text(c, file, model.source);
-  const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
-  const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
-  const auto arranged = elaborated ? arrange(c, *elaborated, c.diagnostics) : std::nullopt;
-  return arranged ? load_compiled(c, lower(c, *arranged), {}) : nullptr;
-}
 
 std::vector<NamedTensor> wanted(const onnx::Imported& model) {
   std::vector<NamedTensor> outputs;
@@ -141,12 +95,11 @@ std::vector<NamedTensor> wanted(const onnx::Imported& model) {
 int compare_model(Session& session, const CompareRequest& request) {
   Compilation& c = session.compilation;
   c.options.model.all_values = true;
-  c.options.target.cpu = "native";
   const auto model = import_model(c, request.file, "weights.safetensors");
   if (!model) return exit_fault;
   const std::vector<NamedTensor> inputs = inputs_for(*model, request, c.diagnostics);
   if (c.failed()) return exit_fault;
-  const auto program = compiled(c, *model, request.file);
+  const auto program = ImportedProgram::compile(c, *model, request.file);
   if (!program) return exit_fault;
   std::string error;
   const std::optional<std::string> bytes = read_file(request.file, error);
@@ -157,8 +110,10 @@ int compare_model(Session& session, const CompareRequest& request) {
     const OnnxRuntime runtime(request.library);
     version = runtime.version();
     runtime.run(onnx::with_all_outputs(bytes.value_or("")), inputs, there);
-    here = run_here(program->table(), *model, inputs);
-  } catch (const OnnxRuntimeError& failed) {
+    std::vector<const Tensor*> given;
+    for (const NamedTensor& t : inputs) given.push_back(&t.value);
+    here = program->run(given);
+  } catch (const std::runtime_error& failed) {  // of either
     c.diagnostics.report(Code::E0809, {}, failed.what());
     return exit_fault;
   }

@@ -3,6 +3,7 @@
 
 #include "driver/commands.h"
 #include "driver/import_model.h"
+#include "driver/imported_program.h"
 #include "driver/output_file.h"
 #include "frontend/format.h"
 #include "runtime/checkpoint/safetensors.h"
@@ -39,7 +40,7 @@ bool write_weights(const fs::path& path, const std::vector<onnx::Weight>& weight
 bool checked(const Compilation& c, const onnx::Imported& imported) {
   Compilation own;
   own.options.import_folders = c.options.import_folders;
-  for (const onnx::Weight& w : imported.weights) own.files->give(imported.weights_file, w.name, w.value);
+  give_weights(*own.files, imported);
   check_text(own, "imported", imported.source);
   return !own.failed();
 }

@@ -5,13 +5,10 @@
 #include <cmath>
 #include <set>
 
-#include "driver/engines.h"
 #include "driver/internal_error.h"
-#include "driver/pipeline.h"
 #include "frontend/render.h"
 #include "onnx/import.h"
 #include "runtime/failure.h"
-#include "runtime/program_state.h"
 
 namespace rml {
 namespace {
@@ -72,55 +69,23 @@ onnx::Imported import_for(const onnx::Model& model, const std::vector<std::strin
   }
 }
 
-std::unique_ptr<LoadedProgram> load(const onnx::Imported& imported, const fs::path& folder) {
+std::unique_ptr<ImportedProgram> load(const onnx::Imported& imported, const fs::path& folder) {
   Compilation c;
-  c.options.target.cpu = "native";
-  for (const onnx::Weight& w : imported.weights) c.files->give(imported.weights_file, w.name, w.value);
-  const Front front = check_text(c, (folder / "model.rml").string(), imported.source);
-  const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
-  const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
-  const auto arranged = elaborated ? arrange(c, *elaborated, c.diagnostics) : std::nullopt;
-  auto program = arranged ? load_compiled(c, lower(c, *arranged), {}) : nullptr;
+  auto program = ImportedProgram::compile(c, imported, (folder / "model.rml").string());
   if (!program) throw Failed{render_human(c.diagnostics, c.sources, false) + imported.source};
   return program;
-}
-
-std::vector<Tensor> run_cycle(const rml_program& program, const rt::ProgramState& state, const onnx::Imported& imported,
-                              const std::vector<std::string>& names, const std::vector<Tensor>& inputs) {
-  std::vector<const void*> in;
-  for (const onnx::ImportedPort& port : imported.inputs)
-    for (std::size_t k = 0; k < names.size(); ++k)
-      if (names[k] == port.model_name) in.push_back(inputs[k].data());
-  std::vector<Tensor> outputs;
-  std::vector<void*> out;
-  for (const onnx::ImportedPort& port : imported.outputs) outputs.emplace_back(port.dtype, port.shape);
-  for (Tensor& t : outputs) out.push_back(t.data());
-  std::vector<std::uint8_t> present(std::max(in.size(), out.size()) + 1, 1);
-  if (program.push(state.block(), in.data(), present.data()) != RML_OK) {
-    const rml_header& h = state.header();
-    throw Failed{h.site < program.n_sites ? std::string("it stops: ") + program.sites[h.site].message : "it stops"};
-  }
-  if (program.pop(state.block(), out.data(), present.data()) != 1) throw Failed{"no outputs came"};
-  return outputs;
-}
-
-double element(const Tensor& t, std::int64_t i) {
-  return t.dtype() == DType::f64 ? t.as<double>()[i] : static_cast<double>(t.as<float>()[i]);
 }
 
 std::string difference(const Tensor& got, const Tensor& want, const Tolerance& tolerance) {
   if (got.dtype() != want.dtype() || got.shape() != want.shape())
     return type_string(want.dtype(), want.shape()) + " is expected, " + type_string(got.dtype(), got.shape()) + " came";
-  if (want.dtype() != DType::f32 && want.dtype() != DType::f64) {
+  if (!is_approximate(want.dtype())) {
     if (got == want) return "";
     return "elements differ: expected " + to_string(want).substr(0, 200) + ", got " + to_string(got).substr(0, 200);
   }
   std::int64_t wrong = 0, first = -1;
   for (std::int64_t i = 0; i < want.elements(); ++i) {
-    const double g = element(got, i), w = element(want, i);
-    const bool right = g == w || (std::isnan(g) && std::isnan(w)) ||
-                       std::abs(g - w) <= tolerance.absolute + tolerance.relative * std::abs(w);
-    if (right) continue;
+    if (distance(element(got, i), element(want, i), tolerance) <= 1) continue;
     if (wrong++ == 0) first = i;
   }
   if (wrong == 0) return "";
@@ -144,12 +109,14 @@ class Case {
       throw Failed{"the model has " + std::to_string(model_.graph.outputs.size()) + " outputs, the set " +
                    std::to_string(expected.size())};
     if (!program_ || states_.empty()) {
-      state_.reset();
       imported_ = import_for(model_, names_, inputs, states_);
       program_ = load(imported_, set.parent_path());
-      state_ = std::make_unique<rt::ProgramState>(program_->table(), 0, 0);
     }
-    const std::vector<Tensor> outputs = run_cycle(program_->table(), *state_, imported_, names_, inputs);
+    std::vector<const Tensor*> given;
+    for (const onnx::ImportedPort& port : imported_.inputs)
+      for (std::size_t k = 0; k < names_.size(); ++k)
+        if (names_[k] == port.model_name) given.push_back(&inputs[k]);
+    const std::vector<Tensor> outputs = program_->run(given);
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       const std::string& name = imported_.outputs[k].model_name;
       const auto at = std::ranges::find(model_.graph.outputs, name, &onnx::ValueInfo::name);
@@ -165,8 +132,7 @@ class Case {
   const States& states_;
   std::vector<std::string> names_;
   onnx::Imported imported_;
-  std::unique_ptr<LoadedProgram> program_;
-  std::unique_ptr<rt::ProgramState> state_;
+  std::unique_ptr<ImportedProgram> program_;
 };
 
 States pairs(const std::vector<std::string>& texts) {
@@ -200,6 +166,8 @@ TestResult run_onnx_test(const fs::path& folder, const Tolerance& tolerance, con
         all.run(set);
       } catch (const Failed& failed) {
         throw Failed{set.filename().string() + ": " + failed.text};
+      } catch (const ProgramStops& stops) {
+        throw Failed{set.filename().string() + ": " + stops.what()};
       }
     }
     result.passed = true;

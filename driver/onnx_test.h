@@ -5,13 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "driver/imported_program.h"
 #include "driver/test_runner.h"
 
 namespace rml {
-
-struct Tolerance {
-  double relative = 1e-3, absolute = 1e-7;
-};
 
 // `folder` has model.onnx and test_data_set_N folders with the tensors input_I.pb and output_I.pb. The model is
 // imported, compiled, and run for one cycle per set. Floats are right within absolute + relative |expected|, NaN where

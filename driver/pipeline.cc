@@ -6,6 +6,7 @@
 
 #include "driver/constant_definitions.h"
 #include "driver/import_model.h"
+#include "driver/imported_program.h"
 #include "driver/installation.h"
 #include "driver/internal_error.h"
 #include "driver/output_file.h"
@@ -70,8 +71,7 @@ Program parse_file(Compilation& c, const std::filesystem::path& file) {
   if (is_model(file)) {
     const std::string weights = file.stem().string() + ".safetensors";
     const auto imported = phase(c, "import", [&] { return import_model(c, file, weights); });
-    if (imported)
-      for (const onnx::Weight& w : imported->weights) c.files->give(weights, w.name, w.value);
+    if (imported) give_weights(*c.files, *imported);
     return phase(c, "parse", [&] {
       return parse_text(file.string(), imported ? imported->source : "", parse_options(c), c.sources, c.diagnostics);
     });

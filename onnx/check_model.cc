@@ -18,7 +18,6 @@ class Checker {
 
   std::vector<ModelError> run() {
     versions(model_.opsets, "");
-    std::set<std::string> names;
     for (const Function& f : model_.functions) {
       const std::string key = f.domain + "." + f.name + ":" + f.overload;
       if (!functions_.insert(key).second) fail("function '" + f.name + "'", "it is there twice");

@@ -96,7 +96,7 @@ void fill_zero(const rml_array& a) {
 std::int32_t spread(rml_kernel_call* call, const Windows& w, std::int64_t groups) {
   const rml_array &g = call->operands[0], &filter = call->operands[1], &result = *call->result;
   const Channels c = channels(result.extents, filter.extents, groups);
-  with_dtype(result.dtype, [&]<class T>(T) {
+  rml::kernels::with_type(result.dtype, [&]<class T>(T) {
     fill_zero<T>(result);
     each_pair(c, [&](std::int64_t in, std::int64_t out, std::int64_t pair) {
       to_input(w, static_cast<const T*>(g.data) + out * w.outputs(),
@@ -113,7 +113,7 @@ std::int32_t rml_kernel_conv(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &filter = call->operands[1], &result = *call->result;
   const Windows w = windows_over(x, of_filter(call, 0, filter.extents, filter.rank));
   const Channels c = channels(x.extents, filter.extents, call->attributes[4].integers[0]);
-  with_dtype(result.dtype, [&]<class T>(T) {
+  rml::kernels::with_type(result.dtype, [&]<class T>(T) {
     fill_zero<T>(result);
     each_pair(c, [&](std::int64_t in, std::int64_t out, std::int64_t pair) {
       forward(w, static_cast<const T*>(x.data) + in * w.inputs(), static_cast<const T*>(filter.data) + pair * w.taps(),
@@ -144,7 +144,7 @@ std::int32_t rml_kernel_conv_weight_gradient(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &g = call->operands[1], &result = *call->result;
   const Windows w = windows_over(x, of_filter(call, 1, result.extents, result.rank));
   const Channels c = channels(x.extents, result.extents, call->attributes[5].integers[0]);
-  with_dtype(result.dtype, [&]<class T>(T) {
+  rml::kernels::with_type(result.dtype, [&]<class T>(T) {
     fill_zero<T>(result);
     each_pair(c, [&](std::int64_t in, std::int64_t out, std::int64_t pair) {
       to_filter(w, static_cast<const T*>(x.data) + in * w.inputs(), static_cast<const T*>(g.data) + out * w.outputs(),

@@ -70,7 +70,7 @@ T divided(T x, const Windows& w, Divisor by, std::int64_t o0, std::int64_t o1, s
 std::int32_t sums(const rml_kernel_call* call, Divisor by) {
   const rml_array &x = call->operands[0], &result = *call->result;
   const Windows w = pooled(call, x, 0);
-  with_dtype(result.dtype, [&]<class T>(T) {
+  rml::kernels::with_type(result.dtype, [&]<class T>(T) {
     for (std::int64_t c = 0; c < channels_of(x); ++c) {
       const T* in = static_cast<const T*>(x.data) + c * w.inputs();
       T* out = static_cast<T*>(result.data) + c * w.outputs();
@@ -89,7 +89,7 @@ std::int32_t sums(const rml_kernel_call* call, Divisor by) {
 std::int32_t spread_sums(const rml_kernel_call* call, Divisor by) {
   const rml_array &g = call->operands[0], &result = *call->result;
   const Windows w = pooled(call, result, 1);
-  with_dtype(result.dtype, [&]<class T>(T) {
+  rml::kernels::with_type(result.dtype, [&]<class T>(T) {
     std::fill_n(static_cast<T*>(result.data), channels_of(result) * w.inputs(), T(0));
     for (std::int64_t c = 0; c < channels_of(result); ++c) {
       T* to = static_cast<T*>(result.data) + c * w.inputs();
@@ -130,7 +130,7 @@ Windows columns(const rml_kernel_call* call, const rml_array& x, std::uint32_t f
 std::int32_t rml_kernel_max_pool(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &result = *call->result;
   const Windows w = pooled(call, x, 0);
-  with_dtype(x.dtype, [&]<class T>(T) {
+  rml::kernels::with_type(x.dtype, [&]<class T>(T) {
     const T* in = static_cast<const T*>(x.data);
     each_maximum(w, channels_of(x), in, [&](std::int64_t c, std::int64_t o, std::int64_t at) {
       static_cast<T*>(result.data)[c * w.outputs() + o] = in[c * w.inputs() + at];
@@ -143,7 +143,7 @@ std::int32_t rml_kernel_max_pool(rml_kernel_call* call) {
 std::int32_t rml_kernel_max_pool_indices(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &result = *call->result;
   const Windows w = pooled(call, x, 0);
-  with_dtype(x.dtype, [&]<class T>(T) {
+  rml::kernels::with_type(x.dtype, [&]<class T>(T) {
     each_maximum(w, channels_of(x), static_cast<const T*>(x.data),
                  [&](std::int64_t c, std::int64_t o, std::int64_t at) {
                    static_cast<std::int64_t*>(result.data)[c * w.outputs() + o] = c * w.inputs() + at;
@@ -156,7 +156,7 @@ std::int32_t rml_kernel_max_pool_indices(rml_kernel_call* call) {
 std::int32_t rml_kernel_max_pool_select(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &v = call->operands[1], &result = *call->result;
   const Windows w = pooled(call, x, 0);
-  with_dtype(x.dtype, [&]<class T>(T) {
+  rml::kernels::with_type(x.dtype, [&]<class T>(T) {
     each_maximum(
         w, channels_of(x), static_cast<const T*>(x.data), [&](std::int64_t c, std::int64_t o, std::int64_t at) {
           static_cast<T*>(result.data)[c * w.outputs() + o] = static_cast<const T*>(v.data)[c * w.inputs() + at];
@@ -169,7 +169,7 @@ std::int32_t rml_kernel_max_pool_select(rml_kernel_call* call) {
 std::int32_t rml_kernel_max_pool_gradient(rml_kernel_call* call) {
   const rml_array &x = call->operands[0], &g = call->operands[1], &result = *call->result;
   const Windows w = pooled(call, x, 0);
-  with_dtype(x.dtype, [&]<class T>(T) {
+  rml::kernels::with_type(x.dtype, [&]<class T>(T) {
     T* to = static_cast<T*>(result.data);
     std::fill_n(to, channels_of(x) * w.inputs(), T(0));
     each_maximum(w, channels_of(x), static_cast<const T*>(x.data),
@@ -193,7 +193,7 @@ std::int32_t rml_kernel_average_pool_gradient(rml_kernel_call* call) { return sp
 std::int32_t rml_kernel_im2col(rml_kernel_call* call) {
   const rml_array& x = call->operands[0];
   const Windows w = columns(call, x, 0);
-  with_dtype(x.dtype, [&]<class T>(T) {
+  rml::kernels::with_type(x.dtype, [&]<class T>(T) {
     each_entry(w, x.extents[0], x.extents[1], [&](std::int64_t entry, std::int64_t at) {
       static_cast<T*>(call->result->data)[entry] = at < 0 ? T(0) : static_cast<const T*>(x.data)[at];
     });
@@ -205,7 +205,7 @@ std::int32_t rml_kernel_im2col(rml_kernel_call* call) {
 std::int32_t rml_kernel_col2im(rml_kernel_call* call) {
   const rml_array& result = *call->result;
   const Windows w = columns(call, result, 1);
-  with_dtype(result.dtype, [&]<class T>(T) {
+  rml::kernels::with_type(result.dtype, [&]<class T>(T) {
     T* to = static_cast<T*>(result.data);
     std::fill_n(to, channels_of(result) * w.inputs(), T(0));
     each_entry(w, result.extents[0], result.extents[1], [&](std::int64_t entry, std::int64_t at) {

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "runtime/kernels/elements.h"
 #include "runtime/kernels/window.h"
 #include "runtime/rmlrt.h"
 
@@ -23,32 +24,6 @@ inline Windows windows_over(const rml_array& x, const Request& r) {
   Windows w;
   read(r, x.extents + 2, static_cast<int>(x.rank) - 2, w);
   return w;
-}
-
-template <class F>
-void with_dtype(std::uint32_t dtype, F&& f) {
-  switch (dtype) {
-    case RML_F32:
-      return f(float{});
-    case RML_F64:
-      return f(double{});
-    case RML_I8:
-      return f(std::int8_t{});
-    case RML_U8:
-      return f(std::uint8_t{});
-    case RML_I16:
-      return f(std::int16_t{});
-    case RML_I32:
-      return f(std::int32_t{});
-    case RML_U16:
-      return f(std::uint16_t{});
-    case RML_U32:
-      return f(std::uint32_t{});
-    case RML_U64:
-      return f(std::uint64_t{});
-    default:
-      return f(std::int64_t{});
-  }
 }
 
 // Integers wrap.

@@ -5,11 +5,7 @@
 // Each mutant is refused by a message, or imported as a program that compiles. Neither may take long
 // or much memory. An exception of another kind is a failure, and so is a crash, which names the seed.
 // --keep writes the mutants that are imported, for others to judge.
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,8 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "driver/imported_program.h"
 #include "driver/pipeline.h"
 #include "frontend/render.h"
+#include "fuzz/guard.h"
 #include "onnx/import.h"
 #include "runtime/failure.h"
 
@@ -114,7 +112,7 @@ Result check(const std::string& bytes, std::string& what) {
     }
     const auto& program = std::get<onnx::Imported>(result);
     Compilation c;
-    for (const onnx::Weight& w : program.weights) c.files->give(program.weights_file, w.name, w.value);
+    give_weights(*c.files, program);
     const Front front = check_text(c, "mutant.rml", program.source);
     const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
     const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
@@ -132,28 +130,13 @@ Result check(const std::string& bytes, std::string& what) {
   return wrong;
 }
 
-volatile std::uint64_t current = 0;
-
-void tell_seed(int signal) {
-  char text[64];
-  const int length =
-      std::snprintf(text, sizeof text, "seed %llu: signal %d\n", static_cast<unsigned long long>(current), signal);
-  if (write(2, text, static_cast<std::size_t>(length)) < 0) _exit(3);
-  _exit(1);
-}
-
 struct Arguments {
   std::string folder, keep;
   std::uint64_t from = 1, count = 1000;
 };
 
 int run(const Arguments& arguments) {
-#ifndef __SANITIZE_ADDRESS__
-  constexpr rlim_t most = rlim_t{3} << 30;
-  const rlimit limit{most, most};
-  setrlimit(RLIMIT_AS, &limit);
-#endif
-  for (const int s : {SIGSEGV, SIGABRT, SIGFPE, SIGALRM, SIGBUS}) std::signal(s, tell_seed);
+  guard_process();
   const std::vector<std::string> models = models_in(arguments.folder);
   if (models.empty()) {
     std::fprintf(stderr, "no models in %s\n", arguments.folder.c_str());
@@ -161,8 +144,7 @@ int run(const Arguments& arguments) {
   }
   std::uint64_t seen[3] = {};
   for (std::uint64_t seed = arguments.from; seed < arguments.from + arguments.count; ++seed) {
-    current = seed;
-    alarm(30);
+    begin_seed(seed);
     const std::string bytes = Mutant(models, seed).run();
     std::string what;
     const Result result = check(bytes, what);

@@ -6,11 +6,7 @@
 // be refused by a diagnostic at a place in the program, which says what the operands are and through
 // which call it came; what is accepted must go through the compiler up to its loops. Neither may take
 // long or much memory. An exception is a failure, and so is a crash, which names the seed.
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +19,7 @@
 #include "driver/pipeline.h"
 #include "frontend/render.h"
 #include "fuzz/generate_program.h"
+#include "fuzz/guard.h"
 #include "semantics/operators/operator.h"
 
 namespace rml::fuzz {
@@ -190,28 +187,12 @@ Result check(const WrongProgram& p, std::string& wrong) {
   return refused;
 }
 
-volatile std::uint64_t current = 0;
-
-void tell_seed(int signal) {
-  char text[64];
-  const int length =
-      std::snprintf(text, sizeof text, "seed %llu: signal %d\n", static_cast<unsigned long long>(current), signal);
-  if (write(2, text, static_cast<std::size_t>(length)) < 0) _exit(3);
-  _exit(1);
-}
-
 int run(std::uint64_t from, std::uint64_t count) {
-#ifndef __SANITIZE_ADDRESS__
-  constexpr rlim_t most = rlim_t{3} << 30;
-  const rlimit limit{most, most};
-  setrlimit(RLIMIT_AS, &limit);
-#endif
-  for (const int s : {SIGSEGV, SIGABRT, SIGFPE, SIGALRM, SIGBUS}) std::signal(s, tell_seed);
+  guard_process();
   std::map<std::string_view, std::uint64_t> seen[2];
   std::uint64_t bad = 0;
   for (std::uint64_t seed = from; seed < from + count; ++seed) {
-    current = seed;
-    alarm(30);
+    begin_seed(seed);
     const WrongProgram p = Wrong(seed).run();
     std::string wrong;
     try {

@@ -1,0 +1,39 @@
+// What fuzzers of seeds do alike: a bound on memory, a time for each seed, and a last word of the seed
+// at which a signal ends them.
+#pragma once
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+
+namespace rml::fuzz {
+
+inline volatile std::uint64_t current_seed = 0;
+
+inline void tell_seed(int signal) {
+  char text[64];
+  const int length =
+      std::snprintf(text, sizeof text, "seed %llu: signal %d\n", static_cast<unsigned long long>(current_seed), signal);
+  if (write(2, text, static_cast<std::size_t>(length)) < 0) _exit(3);
+  _exit(1);
+}
+
+inline void guard_process() {
+#ifndef __SANITIZE_ADDRESS__
+  constexpr rlim_t most = rlim_t{3} << 30;
+  const rlimit limit{most, most};
+  setrlimit(RLIMIT_AS, &limit);
+#endif
+  for (const int s : {SIGSEGV, SIGABRT, SIGFPE, SIGALRM, SIGBUS}) std::signal(s, tell_seed);
+}
+
+inline void begin_seed(std::uint64_t seed) {
+  constexpr unsigned most_seconds = 30;
+  current_seed = seed;
+  alarm(most_seconds);
+}
+
+}  // namespace rml::fuzz
