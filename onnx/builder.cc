@@ -301,6 +301,39 @@ void Builder::define(const std::vector<std::string>& names, std::string text) {
   scope().equations.push_back({std::exchange(comment_, {}), left + " = " + std::move(text) + ";"});
 }
 
+void Builder::remember(const Term& held, const Term& init, const std::string& next) {
+  define({held.text + ": " + type_text(held.dtype, held.shape)}, text_of(init, true) + " fby " + next);
+}
+
+Term Builder::part(const Term& x, std::int64_t axis, std::int64_t begin, std::int64_t end) {
+  const auto at = static_cast<std::size_t>(axis);
+  if (begin == 0 && end == x.shape[at]) return x;
+  std::vector<std::int64_t> starts(x.shape.size(), 0), stops(x.shape);
+  starts[at] = begin;
+  stops[at] = end;
+  return apply("slice", {x}, {{"starts", starts}, {"stops", stops}});
+}
+
+Term Builder::input(const std::string& wanted, DType dtype, const Shape& shape) {
+  Term variable = written(fresh(wanted), atom, dtype, shape);
+  input(variable);
+  return variable;
+}
+
+void Builder::input(const Term& variable) {
+  scope().inputs.push_back(variable.text + ": " + type_text(variable.dtype, variable.shape));
+}
+
+void Builder::output(const std::string& name, DType dtype, const Shape& shape) {
+  scope().outputs.push_back(name + ": " + type_text(dtype, shape));
+}
+
+std::string Builder::call_text(const std::string& node, const std::vector<Term>& arguments) {
+  std::string text = node + "(";
+  for (const Term& a : arguments) text += (text.ends_with('(') ? "" : ", ") + text_of(a, false);
+  return text + ")";
+}
+
 void Builder::comment(std::string text) { comment_ = std::move(text); }
 
 std::string Builder::text_of(const Term& term, bool typed_by_context) {

@@ -71,6 +71,9 @@ class Builder {
   Term apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments = {},
              std::optional<DType> result = {});
 
+  // x from `begin` up to, without, `end` along an axis.
+  Term part(const Term& x, std::int64_t axis, std::int64_t begin, std::int64_t end);
+
   Term constant(Tensor value, std::string hint = {});
   Term constant(std::shared_ptr<const Tensor> value, std::string hint = {});
   Term scalar(DType, double);
@@ -83,10 +86,11 @@ class Builder {
 
   // The term by a name: itself if it is known or has one already, else what a new equation defines.
   Term bind(const Term&, const std::string& name);
-  Term shared(const Term&);                                              // bind to a name of no meaning
-  void define(const std::string& name, const Term&);                     // the equation `name = term`, typed
-  void define(const std::vector<std::string>& names, std::string text);  // several results of one call
-  void comment(std::string text);                                        // above the next equation
+  Term shared(const Term&);                                                    // bind to a name of no meaning
+  void define(const std::string& name, const Term&);                           // the equation `name = term`, typed
+  void define(const std::vector<std::string>& names, std::string text);        // several results of one call
+  void remember(const Term& held, const Term& init, const std::string& next);  // `held = init fby next`, typed
+  void comment(std::string text);                                              // above the next equation
 
   // A name near `wanted` that is an identifier and not taken in this scope; it is taken then.
   std::string fresh(const std::string& wanted);
@@ -97,7 +101,11 @@ class Builder {
   // Nodes are written in the order in which they are closed; one that is like another is written once.
   // What to call it by.
   std::string close();
-  Scope& scope() { return scopes_.back(); }
+  // Ports of the node: an input named near `wanted`, and the variable `name` as an output.
+  Term input(const std::string& wanted, DType, const Shape&);
+  void input(const Term& variable);
+  void output(const std::string& name, DType, const Shape&);
+  std::string call_text(const std::string& node, const std::vector<Term>& arguments);
   std::string fresh_node(const std::string& wanted);
 
   // A cycle is one step of the sequences that recurrent operators run through.
@@ -111,6 +119,8 @@ class Builder {
 
  private:
   std::string constant_name(const Term&);
+
+  Scope& scope() { return scopes_.back(); }
 
   std::vector<Scope> scopes_, nodes_;
   std::vector<std::string> constants_;

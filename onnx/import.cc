@@ -120,29 +120,23 @@ class Importer : public GraphWriter {
     b_.open(written.name);
     Frame frame{frame_, true, {}, {}};
     for (std::size_t k = 0; k < graph.inputs.size(); ++k)
-      frame.values[graph.inputs[k].name] = node_input(graph.inputs[k].name, like.at(k));
+      frame.values[graph.inputs[k].name] = b_.input(graph.inputs[k].name, like.at(k).dtype, like.at(k).shape);
     const std::vector<Term> outputs = body(graph, frame);
     for (const Term& t : outputs) {
       const std::string as = b_.fresh("y");
       b_.define(as, t);
-      b_.scope().outputs.push_back(as + ": " + Builder::type_text(t.dtype, t.shape));
+      b_.output(as, t.dtype, t.shape);
       written.outputs.push_back(Builder::written(as, Builder::atom, t.dtype, t.shape));
     }
     for (const auto& [outside, inside] : frame.captured) {
       written.captured.push_back(outside);
-      b_.scope().inputs.push_back(inside.text + ": " + Builder::type_text(inside.dtype, inside.shape));
+      b_.input(inside);
     }
     written.name = b_.close();
     return written;
   }
 
  private:
-  Term node_input(const std::string& name, const Term& like) {
-    Term t = Builder::written(b_.fresh(name), Builder::atom, like.dtype, like.shape);
-    b_.scope().inputs.push_back(t.text + ": " + Builder::type_text(t.dtype, t.shape));
-    return t;
-  }
-
   // The equations of a graph within a node; its outputs.
   std::vector<Term> body(const Graph& graph, Frame& frame) {
     frame_ = &frame;
@@ -255,7 +249,7 @@ class Importer : public GraphWriter {
     Term term = Builder::written(b_.fresh(v.name), Builder::atom, *dtype, shape);
     frame_->values[v.name] = term;
     if (state_inputs_.contains(v.name)) return;
-    b_.scope().inputs.push_back(term.text + ": " + Builder::type_text(*dtype, shape));
+    b_.input(term);
     result_.inputs.push_back({v.name, term.text, *dtype, shape, ""});
   }
 
@@ -297,7 +291,7 @@ class Importer : public GraphWriter {
     const std::string& as = reserved_.at(v.name);
     if (t->text != as || t->known()) b_.define(as, *t);
     if (state_outputs_.contains(v.name)) return;
-    b_.scope().outputs.push_back(as + ": " + Builder::type_text(t->dtype, t->shape));
+    b_.output(as, t->dtype, t->shape);
     result_.outputs.push_back({v.name, as, t->dtype, t->shape, ""});
   }
 
@@ -328,10 +322,8 @@ class Importer : public GraphWriter {
       failure_.errors.push_back({"initializer '" + in + "'", "it is not of the type of the input of its name"});
       return;
     }
-    const std::string zero = b_.text_of(b_.constant(std::move(begin), in + "_0"), true);
     b_.comment("state: '" + in + "' is '" + out + "' of the cycle before");
-    b_.define({before->text + ": " + Builder::type_text(before->dtype, before->shape)},
-              zero + " fby " + reserved_.at(out));
+    b_.remember(*before, b_.constant(std::move(begin), in + "_0"), reserved_.at(out));
   }
 
   const Term* find(Frame& frame, const std::string& name) {

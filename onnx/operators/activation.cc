@@ -1,24 +1,51 @@
 // Activations, by their formulas.
 #include <functional>
 
+#include "onnx/activation.h"
 #include "onnx/call.h"
 
 namespace rml::onnx {
 
 namespace {
 
+// x where it is at least 0, else below.
+Term above(Builder& b, const Term& x, const Term& below) {
+  return b.apply("select", {b.apply("lt", {x, b.scalar(x.dtype, 0)}), below, x});
+}
+
+}  // namespace
+
+Term leaky_relu(Builder& b, const Term& x, double alpha) {
+  return above(b, x, b.apply("mul", {b.scalar(x.dtype, alpha), x}));
+}
+
+Term elu(Builder& b, const Term& x, double alpha) {
+  return above(b, x, b.apply("mul", {b.scalar(x.dtype, alpha), b.apply("expm1", {x})}));
+}
+
+Term thresholded_relu(Builder& b, const Term& x, double alpha) {
+  return b.apply("select", {b.apply("gt", {x, b.scalar(x.dtype, alpha)}), x, b.scalar(x.dtype, 0)});
+}
+
+Term affine(Builder& b, const Term& x, double alpha, double beta) {
+  return b.apply("add", {b.apply("mul", {b.scalar(x.dtype, alpha), x}), b.scalar(x.dtype, beta)});
+}
+
+Term hard_sigmoid(Builder& b, const Term& x, double alpha, double beta) {
+  const Term line = affine(b, x, alpha, beta);
+  return b.apply("maximum", {b.apply("minimum", {line, b.scalar(x.dtype, 1)}), b.scalar(x.dtype, 0)});
+}
+
+Term softsign(Builder& b, const Term& x) {
+  return b.apply("div", {x, b.apply("add", {b.scalar(x.dtype, 1), b.apply("abs", {x})})});
+}
+
+namespace {
+
 Term number(const Call& c, double value) { return c.b.scalar(c.in(0).dtype, value); }
 Term zero(const Call& c) { return number(c, 0); }
 
-// x where it is at least 0, else below.
-Term above(const Call& c, const Term& x, const Term& below) {
-  return c.apply("select", {c.apply("lt", {x, zero(c)}), below, x});
-}
-
-std::vector<Term> leaky(Call& c) {
-  const Term x = c.in(0);
-  return {above(c, x, c.apply("mul", {number(c, c.number("alpha", 0.01)), x}))};
-}
+std::vector<Term> leaky(Call& c) { return {leaky_relu(c.b, c.in(0), c.number("alpha", 0.01))}; }
 
 std::vector<Term> prelu(Call& c) {
   const Term x = c.in(0);
@@ -28,34 +55,26 @@ std::vector<Term> prelu(Call& c) {
     shape[0] = slope.shape[0];
     slope = c.apply("reshape", {slope}, {{"shape", shape}});
   }
-  return {above(c, x, c.apply("mul", {slope, x}))};
+  return {above(c.b, x, c.apply("mul", {slope, x}))};
 }
 
-Term exponential(const Call& c, const Term& x) { return c.apply("expm1", {x}); }
-
-std::vector<Term> elu(Call& c) {
-  const Term x = c.in(0);
-  return {above(c, x, c.apply("mul", {number(c, c.number("alpha", 1)), exponential(c, x)}))};
-}
+std::vector<Term> exponential_linear(Call& c) { return {elu(c.b, c.in(0), c.number("alpha", 1))}; }
 
 std::vector<Term> selu(Call& c) {
   const Term x = c.in(0);
   const bool old = c.version < 6;
   const double alpha = c.number("alpha", old ? 1.6732 : 1.67326319217681884765625);
   const double gamma = c.number("gamma", old ? 1.0507 : 1.05070102214813232421875);
-  return {c.apply("mul", {number(c, gamma), above(c, x, c.apply("mul", {number(c, alpha), exponential(c, x)}))})};
+  return {c.apply("mul", {number(c, gamma), elu(c.b, x, alpha)})};
 }
 
 std::vector<Term> celu(Call& c) {
   const Term x = c.in(0);
   const double alpha = c.number("alpha", 1);
-  return {above(c, x, c.apply("mul", {number(c, alpha), exponential(c, c.apply("div", {x, number(c, alpha)}))}))};
+  return {above(c.b, x, c.apply("mul", {number(c, alpha), c.apply("expm1", {c.apply("div", {x, number(c, alpha)})})}))};
 }
 
-std::vector<Term> thresholded(Call& c) {
-  const Term x = c.in(0);
-  return {c.apply("select", {c.apply("gt", {x, number(c, c.number("alpha", 1))}), x, zero(c)})};
-}
+std::vector<Term> thresholded(Call& c) { return {thresholded_relu(c.b, c.in(0), c.number("alpha", 1))}; }
 
 std::vector<Term> shrink(Call& c) {
   const Term x = c.in(0);
@@ -64,18 +83,10 @@ std::vector<Term> shrink(Call& c) {
   return {c.apply("select", {c.apply("lt", {x, c.apply("negate", {lambda})}), c.apply("add", {x, bias}), high})};
 }
 
-Term hard(const Call& c, const Term& x, double alpha, double beta) {
-  const Term line = c.apply("add", {c.apply("mul", {number(c, alpha), x}), number(c, beta)});
-  return c.apply("maximum", {c.apply("minimum", {line, number(c, 1)}), zero(c)});
-}
+std::vector<Term> hard(Call& c) { return {hard_sigmoid(c.b, c.in(0), c.number("alpha", 0.2), c.number("beta", 0.5))}; }
+std::vector<Term> hard_swish(Call& c) { return {c.apply("mul", {c.in(0), hard_sigmoid(c.b, c.in(0), 1.0 / 6, 0.5)})}; }
 
-std::vector<Term> hard_sigmoid(Call& c) { return {hard(c, c.in(0), c.number("alpha", 0.2), c.number("beta", 0.5))}; }
-std::vector<Term> hard_swish(Call& c) { return {c.apply("mul", {c.in(0), hard(c, c.in(0), 1.0 / 6, 0.5)})}; }
-
-std::vector<Term> softsign(Call& c) {
-  const Term x = c.in(0);
-  return {c.apply("div", {x, c.apply("add", {number(c, 1), c.apply("abs", {x})})})};
-}
+std::vector<Term> soft(Call& c) { return {softsign(c.b, c.in(0))}; }
 
 std::vector<Term> mish(Call& c) {
   return {c.apply("mul", {c.in(0), c.apply("tanh", {c.apply("softplus", {c.in(0)})})})};
@@ -143,14 +154,14 @@ std::vector<Row> activation_rows() {
   return {
       {"LeakyRelu", 1, 1, 1, 1, "alpha:f consumed_inputs:ints", leaky},
       {"PRelu", 1, 2, 2, 1, "consumed_inputs:ints", prelu},
-      {"Elu", 1, 1, 1, 1, "alpha:f consumed_inputs:ints", elu},
+      {"Elu", 1, 1, 1, 1, "alpha:f consumed_inputs:ints", exponential_linear},
       {"Selu", 1, 1, 1, 1, "alpha:f gamma:f consumed_inputs:ints", selu},
       {"Celu", 12, 1, 1, 1, "alpha:f", celu},
       {"ThresholdedRelu", 10, 1, 1, 1, "alpha:f", thresholded},
       {"Shrink", 9, 1, 1, 1, "bias:f lambd:f", shrink},
-      {"HardSigmoid", 1, 1, 1, 1, "alpha:f beta:f consumed_inputs:ints", hard_sigmoid},
+      {"HardSigmoid", 1, 1, 1, 1, "alpha:f beta:f consumed_inputs:ints", hard},
       {"HardSwish", 14, 1, 1, 1, "", hard_swish},
-      {"Softsign", 1, 1, 1, 1, "", softsign},
+      {"Softsign", 1, 1, 1, 1, "", soft},
       {"Mish", 18, 1, 1, 1, "", mish},
       {"Swish", 24, 1, 1, 1, "alpha:f", swish},
       {"Gelu", 20, 1, 1, 1, "approximate:s", gelu},

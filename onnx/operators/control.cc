@@ -25,12 +25,6 @@ Term scalar_condition(const Call& c, const Term& x) {
 
 bool is_true(const Term& known) { return known.value->as<std::uint8_t>()[0] != 0; }
 
-std::string call_text(const Call& c, const std::string& node, const std::vector<Term>& arguments) {
-  std::string text = node + "(";
-  for (const Term& a : arguments) text += (text.ends_with('(') ? "" : ", ") + c.b.text_of(a, false);
-  return text + ")";
-}
-
 // The results of a call as equations of their own.
 std::vector<Term> results(const Call& c, const WrittenNode& node, const std::string& text) {
   std::vector<Term> terms;
@@ -54,7 +48,7 @@ std::vector<Term> branch(const Call& c, const char* which, const Term& condition
     const Term named = c.b.shared(t);
     arguments.push_back(Builder::written(named.text + sampled, 0, t.dtype, t.shape));
   }
-  std::vector<Term> ys = results(c, node, call_text(c, node.name, arguments));
+  std::vector<Term> ys = results(c, node, c.b.call_text(node.name, arguments));
   if (arguments.empty())
     for (Term& y : ys) y.text = "(" + y.text + sampled + ")";
   return ys;
@@ -86,10 +80,7 @@ void expect_same(const char* what, const Term& before, const Term& after) {
 }
 
 Term element(const Call& c, const Term& x, std::int64_t axis, std::int64_t at) {
-  Integers starts(x.shape.size(), 0), stops(x.shape);
-  starts[static_cast<std::size_t>(axis)] = at, stops[static_cast<std::size_t>(axis)] = at + 1;
-  return c.apply("squeeze", {c.apply("slice", {x}, {{"starts", starts}, {"stops", stops}})},
-                 {{"axis", Integers{axis}}});
+  return c.apply("squeeze", {c.b.part(x, axis, at, at + 1)}, {{"axis", Integers{axis}}});
 }
 
 Term stacked(const Call& c, const std::vector<Term>& parts, std::int64_t axis) {
@@ -149,13 +140,11 @@ std::vector<Term> scan(Call& c) {
     for (std::size_t k = 0; k < scanned; ++k)
       arguments.push_back(element(c, xs[k], axes[k], backward[k] != 0 ? steps - 1 - i : i));
     arguments.insert(arguments.end(), step.captured.begin(), step.captured.end());
-    const std::vector<Term> ys = results(c, step, call_text(c, step.name, arguments));
+    const std::vector<Term> ys = results(c, step, c.b.call_text(step.name, arguments));
     for (std::size_t k = 0; k < states; ++k) expect_same("a state", state[k], ys[k]), state[k] = ys[k];
     for (std::size_t k = 0; k < outputs; ++k) collected[k].push_back(ys[states + k]);
   }
-  for (std::size_t k = 0; c.b.streaming && k < states; ++k)
-    c.b.define({held[k].text + ": " + Builder::type_text(held[k].dtype, held[k].shape)},
-               c.b.text_of(begin[k], false) + " fby " + c.b.shared(state[k]).text);
+  for (std::size_t k = 0; c.b.streaming && k < states; ++k) c.b.remember(held[k], begin[k], c.b.shared(state[k]).text);
   std::vector<Term> all = state;
   for (std::size_t k = 0; k < outputs; ++k) {
     if (output_backward[k] != 0) std::ranges::reverse(collected[k]);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "onnx/activation.h"
 #include "onnx/call.h"
 
 namespace rml::onnx {
@@ -69,10 +70,7 @@ class Recurrent {
   }
   Term number(double value) const { return b.scalar(dtype_, value); }
   Term part(const Term& x, std::int64_t axis, std::int64_t from, std::int64_t to) const {
-    if (from == 0 && to == x.shape[static_cast<std::size_t>(axis)]) return x;
-    Integers starts(x.shape.size(), 0), stops(x.shape);
-    starts[static_cast<std::size_t>(axis)] = from, stops[static_cast<std::size_t>(axis)] = to;
-    return apply("slice", {x}, {{"starts", starts}, {"stops", stops}});
+    return b.part(x, axis, from, to);
   }
   // Row d of the leading axis, without the axis.
   Term row(const Term& x, std::int64_t d) const {
@@ -154,23 +152,14 @@ class Recurrent {
     if (name == "tanh") return one("tanh");
     if (name == "relu") return one("relu");
     if (name == "softplus") return one("softplus");
-    if (name == "softsign")
-      return [this](const Term& x) { return apply("div", {x, apply("add", {number(1), apply("abs", {x})})}); };
-    const auto line = [this](const Term& x, double a, double plus) {
-      return apply("add", {apply("mul", {number(a), x}), number(plus)});
-    };
-    const auto below_zero = [this](const Term& x, const Term& then) {
-      return apply("select", {apply("lt", {x, number(0)}), then, x});
-    };
+    if (name == "softsign") return [this](const Term& x) { return softsign(b, x); };
     if (name == "affine") {
       const double a = alpha(1), k = beta(0);
-      return [=](const Term& x) { return line(x, a, k); };
+      return [=, this](const Term& x) { return affine(b, x, a, k); };
     }
     if (name == "hardsigmoid") {
       const double a = alpha(0.2), k = beta(0.5);
-      return [=, this](const Term& x) {
-        return apply("maximum", {apply("minimum", {line(x, a, k), number(1)}), number(0)});
-      };
+      return [=, this](const Term& x) { return hard_sigmoid(b, x, a, k); };
     }
     if (name == "scaledtanh") {
       const double a = alpha(1), k = beta(1);
@@ -179,15 +168,15 @@ class Recurrent {
     }
     if (name == "leakyrelu") {
       const double a = alpha(0.01);
-      return [=, this](const Term& x) { return below_zero(x, apply("mul", {number(a), x})); };
+      return [=, this](const Term& x) { return leaky_relu(b, x, a); };
     }
     if (name == "elu") {
       const double a = alpha(1);
-      return [=, this](const Term& x) { return below_zero(x, apply("mul", {number(a), apply("expm1", {x})})); };
+      return [=, this](const Term& x) { return elu(b, x, a); };
     }
     if (name == "thresholdedrelu") {
       const double a = alpha(1);
-      return [=, this](const Term& x) { return apply("select", {apply("gt", {x, number(a)}), x, number(0)}); };
+      return [=, this](const Term& x) { return thresholded_relu(b, x, a); };
     }
     throw ModelError{"", "the activation '" + name + "' is not known"};
   }
@@ -197,7 +186,7 @@ class Recurrent {
       const double most = c.number("clip", 0);
       x = apply("clip", {x, number(-most), number(most)});
     }
-    return functions_[static_cast<std::size_t>(direction) * layer_.activations.size() + k](x);
+    return unclipped(direction, k, x);
   }
 
   // ---- one direction ----
@@ -240,9 +229,7 @@ class Recurrent {
       held.push_back(
           Builder::written(b.fresh(s == 0 ? "h_before" : "c_before"), Builder::atom, begin[s].dtype, begin[s].shape));
     Result result = steps(d, held, elements, fixed, bias_of_r.rank() > 0);
-    for (std::size_t s = 0; s < begin.size(); ++s)
-      b.define({held[s].text + ": " + Builder::type_text(held[s].dtype, held[s].shape)},
-               b.text_of(begin[s], false) + " fby " + result.last[s].text);
+    for (std::size_t s = 0; s < begin.size(); ++s) b.remember(held[s], begin[s], result.last[s].text);
     return result;
   }
 
@@ -270,8 +257,7 @@ class Recurrent {
       std::vector<Term> arguments = state;
       for (const Term& e : elements) arguments.push_back(row(e, t));
       arguments.insert(arguments.end(), fixed.begin(), fixed.end());
-      std::string text = cell.name + "(";
-      for (const Term& a : arguments) text += (text.ends_with('(') ? "" : ", ") + b.text_of(a, false);
+      const std::string text = b.call_text(cell.name, arguments);
       std::vector<std::string> names;
       state.clear();
       for (std::size_t k = 0; k < cell.outputs.size(); ++k) {
@@ -286,7 +272,7 @@ class Recurrent {
         if (static_cast<std::int64_t>(k) < layer_.states) state.push_back(written);
         if (static_cast<std::int64_t>(k) == layer_.states || k == 0) ys[static_cast<std::size_t>(t)] = written;
       }
-      b.define(names, text + ")");
+      b.define(names, text);
     }
     if (!c.wants(0)) return {Term{}, state};
     std::vector<Term> rows;
@@ -302,9 +288,7 @@ class Recurrent {
     const auto input = [&](const Term& like, const char* name, bool element) {
       Shape shape = like.shape;
       if (element) shape.erase(shape.begin());
-      Term t = Builder::written(b.fresh(name), Builder::atom, like.dtype, shape);
-      b.scope().inputs.push_back(t.text + ": " + Builder::type_text(t.dtype, t.shape));
-      return t;
+      return b.input(name, like.dtype, shape);
     };
     std::vector<Term> before, fix;
     for (std::size_t s = 0; s < state.size(); ++s) before.push_back(input(state[s], s == 0 ? "h" : "c", false));
@@ -329,7 +313,7 @@ class Recurrent {
                                        : k == 0                                      ? "h_next"
                                                                                      : "c_next");
       b.define(name, after[k]);
-      b.scope().outputs.push_back(name + ": " + Builder::type_text(after[k].dtype, after[k].shape));
+      b.output(name, after[k].dtype, after[k].shape);
       written.outputs.push_back(Builder::written(name, Builder::atom, after[k].dtype, after[k].shape));
     }
     written.name = b.close();
@@ -349,10 +333,10 @@ class Recurrent {
     const Term g = activated(d, 1, gate(sum, 3));
     const Term next = b.shared(apply("add", {apply("mul", {f, state[1]}), apply("mul", {i, g})}));
     const Term o = activated(d, 0, with_peephole(gate(sum, 1), next, 1));
-    return {apply("mul", {o, activated_free(d, 2, next)}), next};
+    return {apply("mul", {o, unclipped(d, 2, next)}), next};
   }
   // The last activation of an LSTM is not clipped.
-  Term activated_free(std::int64_t direction, std::size_t k, const Term& x) const {
+  Term unclipped(std::int64_t direction, std::size_t k, const Term& x) const {
     return functions_[static_cast<std::size_t>(direction) * layer_.activations.size() + k](x);
   }
 

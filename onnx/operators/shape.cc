@@ -98,14 +98,6 @@ std::vector<Term> concat(Call& c) {
   return {c.apply("concat", c.all_inputs(), {{"axis", axis}})};
 }
 
-Term part(const Call& c, const Term& x, std::int64_t axis, std::int64_t begin, std::int64_t end) {
-  if (begin == 0 && end == x.shape[static_cast<std::size_t>(axis)]) return x;
-  Integers starts(x.shape.size(), 0), stops(x.shape.begin(), x.shape.end());
-  starts[static_cast<std::size_t>(axis)] = begin;
-  stops[static_cast<std::size_t>(axis)] = end;
-  return c.apply("slice", {x}, {{"starts", starts}, {"stops", stops}});
-}
-
 std::vector<Term> split(Call& c) {
   const Term x = c.in(0);
   const std::int64_t axis = normalized(c.integer("axis", 0), x.rank());
@@ -131,7 +123,7 @@ std::vector<Term> split(Call& c) {
   for (const std::int64_t length : lengths) {
     if (length < 0 || at > extent - length)
       throw ModelError{"", "the lengths of the parts do not sum to " + std::to_string(extent)};
-    parts.push_back(part(c, x, axis, at, at + length));
+    parts.push_back(c.b.part(x, axis, at, at + length));
     at += length;
   }
   if (at != extent) throw ModelError{"", "the lengths of the parts do not sum to " + std::to_string(extent)};
