@@ -2,6 +2,8 @@
 // table. Each LoadedProgram owns whatever its table points into.
 #include "driver/engines.h"
 
+#include <algorithm>
+
 #include "driver/external_library.h"
 #include "driver/internal_error.h"
 #include "driver/reference_program.h"
@@ -43,8 +45,9 @@ std::string main_file(const Compilation& c, const Core& core) {
 
 void report_unlinked(const Core& core, const std::string& error, Diagnostics& diagnostics) {
   bool named = false;
-  for (const ExternalNode& e : core.externals) named = named || error.find(e.symbol) != std::string::npos;
+  for (const ExternalNode& e : core.externals) named = named || (e.in_c() && error.find(e.symbol) != std::string::npos);
   for (const ExternalNode& e : core.externals) {
+    if (!e.in_c()) continue;
     if (named && error.find(e.symbol) == std::string::npos) continue;
     auto& d = diagnostics.report(Code::E0805, e.span, "external function '" + e.symbol + "' is not linked",
                                  "not found in the linked files");
@@ -63,14 +66,14 @@ std::unique_ptr<LoadedProgram> load_compiled(Compilation& c, const steps::Progra
   const void* table = jit ? jit->symbol(program.core->entry + "_program", error) : nullptr;
   if (table != nullptr)
     return std::make_unique<CompiledProgram>(std::move(jit), static_cast<const rml_program*>(table));
-  if (program.core->externals.empty()) throw InternalError(error);
+  if (std::ranges::none_of(program.core->externals, &ExternalNode::in_c)) throw InternalError(error);
   report_unlinked(*program.core, error, c.diagnostics);
   return nullptr;
 }
 
 std::optional<CallExternal> external_caller(const Core& core, const std::vector<std::string>& libraries,
                                             Diagnostics& diagnostics) {
-  if (core.externals.empty()) return CallExternal{};
+  if (std::ranges::none_of(core.externals, &ExternalNode::in_c)) return CallExternal{};
   std::string error;
   auto call = load_externals(core, libraries, error);
   if (!call) report_unlinked(core, error, diagnostics);

@@ -17,8 +17,12 @@ int export_node(Session& session, const ExportRequest& request) {
   const CurrentPhase phase("export");
   Core core = instantiate(front.checked, *entry, {}, c.diagnostics);
   if (c.failed()) return exit_fault;
-  core = simplify(std::move(core), {});
-  if (expand(core, onnx::is_exportable)) core = simplify(std::move(core), {});
+  const auto prepare = [](Core& part) {
+    part = simplify(std::move(part), {});
+    if (expand(part, onnx::is_exportable)) part = simplify(std::move(part), {});
+  };
+  change_bodies(core, prepare);
+  prepare(core);
   const auto value = [&](const std::string& path) -> std::shared_ptr<const Tensor> {
     if (request.parameters.empty()) return nullptr;
     // A run of a node that calls this one has saved it under this one's name.

@@ -133,6 +133,10 @@ std::optional<CallExternal> load_externals(const Core& core, const std::vector<s
     return std::nullopt;
   }
   for (const ExternalNode& node : core.externals) {
+    if (!node.in_c()) {
+      externals->functions.push_back(nullptr);
+      continue;
+    }
     void* const address = find(*externals, node.symbol);
     if (address == nullptr) {
       error = "external node '" + node.symbol + "' was not found: " + searched(libraries);

@@ -112,6 +112,11 @@ bool has_narrow_floats(const Core& core) {
 
 // All f32 becomes f64.
 void widen(Core& core) {
+  change_bodies(core, widen);
+  for (ExternalNode& e : core.externals)
+    for (auto* types : {&e.inputs, &e.outputs})
+      for (auto& [dtype, shape] : *types)
+        if (!e.in_c() && dtype == DType::f32) dtype = DType::f64;
   for (Value& value : core.values) {
     auto* apply = std::get_if<core::Apply>(&value.rhs);
     if (apply != nullptr && operators()[apply->op].scalar == ScalarOp::cast)
@@ -175,7 +180,7 @@ class Maker {
     }
     const auto external_floats = [](const ExternalNode& e) {
       const auto narrow = [](const auto& port) { return port.first == DType::f32; };
-      return std::ranges::any_of(e.inputs, narrow) || std::ranges::any_of(e.outputs, narrow);
+      return e.in_c() && (std::ranges::any_of(e.inputs, narrow) || std::ranges::any_of(e.outputs, narrow));
     };
     const bool external = std::ranges::any_of(core.externals, external_floats);
     out_.widened = has_narrow_floats(core) && !external;

@@ -56,6 +56,7 @@ std::vector<std::string> link_command(const std::string& compiler, const std::fi
 bool report_missing(const std::string& errors, const Core& core, Diagnostics& diagnostics) {
   bool reported = false;
   for (const ExternalNode& external : core.externals) {
+    if (!external.in_c()) continue;
     std::istringstream lines(errors);
     for (std::string line; std::getline(lines, line);) {
       const std::size_t at = line.find(external.symbol);

@@ -140,6 +140,7 @@ std::optional<NodeId> find_entry(Compilation& c, const Front& front) {
 }
 
 Core improve(Compilation& c, Core core, const SimplifyOptions& options) {
+  change_bodies(core, [&](Core& body) { body = improve(c, std::move(body), options); });
   const auto simplified = [&] {
     core = phase(c, "simplify", [&] { return simplify(std::move(core), options); });
     hold(verify(core));
@@ -155,6 +156,18 @@ Core improve(Compilation& c, Core core, const SimplifyOptions& options) {
   return core;
 }
 
+namespace {
+
+void check_bodies(const Core& core, Diagnostics& diagnostics) {
+  for (const ExternalNode& external : core.externals) {
+    if (external.iteration == nullptr) continue;
+    check_bodies(external.iteration->body, diagnostics);
+    check_productivity(external.iteration->body, diagnostics);
+  }
+}
+
+}  // namespace
+
 std::optional<Elaborated> elaborate(Compilation& c, const Front& front, NodeId entry, const ElaborateOptions& options,
                                     Diagnostics& diagnostics) {
   const std::size_t errors = diagnostics.error_count();
@@ -169,6 +182,7 @@ std::optional<Elaborated> elaborate(Compilation& c, const Front& front, NodeId e
   core = improve(c, std::move(core), {options.keep_watches});
   Elaborated result{std::make_shared<const Core>(std::move(core)), {}};
   if (!options.productivity) return result;
+  check_bodies(*result.core, diagnostics);
   result.productivity = phase(c, "check_productivity", [&] { return check_productivity(*result.core, diagnostics); });
   if (diagnostics.error_count() > errors) return std::nullopt;
   return result;
@@ -184,6 +198,10 @@ std::optional<Arranged> arrange(Compilation& c, const Elaborated& elaborated, Di
   });
 }
 
+namespace {
+void lower_bodies(Compilation& c, steps::Program& program);
+}
+
 steps::Program lower(Compilation& c, const Arranged& arranged) {
   auto program = phase(c, "build_steps", [&] {
     return build_steps(arranged.schedule, {.batch = !c.options.target.strict_math,
@@ -195,12 +213,45 @@ steps::Program lower(Compilation& c, const Arranged& arranged) {
     if (add_in_place(program)) drop_unused(program);
     return std::move(program);
   });
-  return phase(c, "fuse", [&] {
+  program = phase(c, "fuse", [&] {
     fuse(program);
     fuse_pools(program);
     return std::move(program);
   });
+  lower_bodies(c, program);
+  return program;
 }
+
+namespace {
+
+void shift_sites(steps::Program& program, std::uint32_t by) {
+  for (std::uint32_t& site : program.value_sites)
+    if (site != UINT32_MAX) site += by;
+  for (const auto& body : program.bodies)
+    if (body != nullptr) shift_sites(*body, by);
+}
+
+// Those of what is iterated; their sites are the program's.
+void lower_bodies(Compilation& c, steps::Program& program) {
+  const std::vector<ExternalNode>& externals = program.core->externals;
+  program.bodies.resize(externals.size());
+  const Grain grain = std::exchange(c.options.grain, Grain::none);
+  for (std::size_t k = 0; k < externals.size(); ++k) {
+    if (externals[k].iteration == nullptr) continue;
+    Diagnostics none;
+    const Elaborated body{{externals[k].iteration, &externals[k].iteration->body}, {}};
+    const auto arranged = arrange(c, body, none);
+    hold(arranged && arranged->schedule.straight ? "" : "the body of an iteration has no schedule");
+    auto lowered = std::make_shared<steps::Program>(lower(c, *arranged));
+    const auto first = static_cast<std::uint32_t>(program.sites.size());
+    program.sites.insert(program.sites.end(), lowered->sites.begin(), lowered->sites.end());
+    shift_sites(*lowered, first);
+    program.bodies[k] = std::move(lowered);
+  }
+  c.options.grain = grain;
+}
+
+}  // namespace
 
 std::unique_ptr<CompiledModule> emit_module(Compilation& c, const steps::Program& program, EmitOptions options) {
   options.target = c.options.target;

@@ -94,7 +94,12 @@ class Printer {
   void operator()(const ast::Call& e) {
     std::string name;
     for (const Symbol s : e.callee) name += (name.empty() ? "" : ".") + program_.text(s);
-    line((e.diff ? "call diff " : "call ") + name);
+    std::string iterator;
+    if (const auto& how = e.iteration) {
+      iterator = ast::iterator_name(how->kind) + std::string(how->reverse ? " reverse " : " ") +
+                 std::to_string(how->states) + " " + std::to_string(how->sequences) + " ";
+    }
+    line((e.diff ? "call diff " : "call ") + iterator + name);
     ++depth_;
     if (e.diff && !e.diff->optimizer.empty()) {
       std::string optimizer;

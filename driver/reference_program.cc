@@ -108,13 +108,20 @@ struct ReferenceProgram::Tables {
     std::ranges::stable_sort(watches, {}, [&](const rml_watch& w) { return core.outputs[w.output].value; });
   }
 
-  void build_sites() {
-    for (std::size_t i = 0; i < core.values.size(); ++i) {
-      if (!can_fail(core, ValueId(i))) continue;
-      const auto* apply = std::get_if<core::Apply>(&core.values[i].rhs);
-      value_sites[static_cast<std::uint32_t>(i)] = static_cast<std::uint32_t>(sites.size());
-      sites.push_back(site(core.values[i].span, std::string(operators()[apply->op].failure)));
+  // Of what can fail, bodies of iterations included.
+  void build_value_sites(const Core& in) {
+    for (std::size_t i = 0; i < in.values.size(); ++i) {
+      const auto* apply = std::get_if<core::Apply>(&in.values[i].rhs);
+      if (apply == nullptr || !can_fail(in, ValueId(i))) continue;
+      value_sites[&in.values[i]] = static_cast<std::uint32_t>(sites.size());
+      sites.push_back(site(in.values[i].span, std::string(operators()[apply->op].failure)));
     }
+    for (const ExternalNode& external : in.externals)
+      if (external.iteration != nullptr) build_value_sites(external.iteration->body);
+  }
+
+  void build_sites() {
+    build_value_sites(core);
     assert_sites = static_cast<std::uint32_t>(sites.size());
     for (const CoreAssert& check : core.asserts) {
       const std::string text =
@@ -149,8 +156,8 @@ struct ReferenceProgram::Tables {
   std::deque<std::vector<std::uint64_t>> dims;
   std::vector<rml_port> inputs, outputs;
   std::vector<rml_site> sites;
-  std::unordered_map<std::uint32_t, std::uint32_t> value_sites;  // by ValueId
-  std::uint32_t assert_sites = 0, input_sites = 0;               // the first of each
+  std::unordered_map<const Value*, std::uint32_t> value_sites;
+  std::uint32_t assert_sites = 0, input_sites = 0;  // the first of each
   std::vector<rml_cut> cuts;
   std::vector<rml_parameter> parameters;
   std::vector<rml_watch> watches;
@@ -226,7 +233,7 @@ struct ReferenceProgram::State {
       header.site = tables->input_sites + fault.input;
     } else if (fault.assertion != UINT32_MAX) {
       header.site = tables->assert_sites + fault.assertion;
-    } else if (const auto site = tables->value_sites.find(fault.value.index); site != tables->value_sites.end()) {
+    } else if (const auto site = tables->value_sites.find(fault.equation); site != tables->value_sites.end()) {
       header.site = site->second;
     }
   }

@@ -63,7 +63,7 @@ std::string fault_text(const Core& core, const SourceMap& sources, const RunFaul
     return sources.place(p.span) + ": input '" + p.name + "' is " + (fault.fault.bound == 1 ? "present" : "absent") +
            cycle + ", against its clock " + clock_string(core, core[p.value].clock);
   }
-  const std::string place = sources.place(core[fault.value].span);
+  const std::string place = sources.place(fault.equation->span);
   switch (fault.fault.kind) {
     case RML_FAULT_DIVISION:
       return place + ": division by zero" + cycle;

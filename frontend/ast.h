@@ -114,11 +114,23 @@ struct Diff {
   std::vector<ExprId> optimizer_arguments;
   Span span;
 };
+// `scan f(states…; sequences…; fixed…)`; `fold` likewise, without results that are stacked;
+// `map f(sequences…; fixed…)`: f is called for each element of the sequences along their first axis.
+struct Iteration {
+  enum Kind : std::uint8_t { map, fold, scan } kind = scan;
+  bool reverse = false;                     // from the last element to the first
+  std::uint32_t states = 0, sequences = 0;  // the first arguments; the others are fixed
+  Span span;
+};
+inline const char* iterator_name(Iteration::Kind kind) {
+  return kind == Iteration::map ? "map" : kind == Iteration::fold ? "fold" : "scan";
+}
 struct Call {
   std::vector<Symbol> callee;  // a.b.c
   Span callee_span;
   std::vector<Argument> arguments;
   std::optional<Diff> diff;
+  std::optional<Iteration> iteration;
   // Of calls that differentiation wrote: the very node, or the operator whatever the scope's nodes are.
   NodeId target;
   bool builtin = false;

@@ -67,8 +67,9 @@ bool is_binary(const Token& t) {
 
 bool space_between(const Token& before, const Token& t) {
   if (is_comment(before.kind) || is_comment(t.kind)) return true;
-  if (t.kind == RPAREN || t.kind == RBRACKET || t.kind == COMMA || t.kind == SEMI || t.kind == DOT) return false;
-  if (before.kind == COMMA) return true;
+  if (t.kind == RPAREN || t.kind == RBRACKET || t.kind == COMMA || t.kind == SEMI || t.kind == GROUP || t.kind == DOT)
+    return false;
+  if (before.kind == COMMA || before.kind == GROUP) return true;
   if (opens(before.kind) || before.kind == DOT) return false;
   if (opens(t.kind) && t.role == TokenRole::attached) return false;
   if (t.role == TokenRole::inside || before.role == TokenRole::inside) return false;
@@ -81,7 +82,9 @@ bool space_between(const Token& before, const Token& t) {
 // How ill a break before t fits, among those with as many brackets open: the looser the
 // operator the better.
 std::optional<int> break_rank(const Token& before, const Token& t) {
-  if (before.kind == COMMA || t.kind == THEN || t.kind == ELSE || t.kind == FBY || t.kind == ARROW) return 0;
+  if (before.kind == COMMA || before.kind == GROUP || t.kind == THEN || t.kind == ELSE || t.kind == FBY ||
+      t.kind == ARROW)
+    return 0;
   if (t.kind == OR) return 1;
   if (t.kind == AND) return 2;
   if (is_binary(t)) return t.kind <= GT ? 3 : t.kind <= MINUS ? 4 : 5;

@@ -16,7 +16,7 @@
 
 #include "frontend/parse.h"
 #include "frontend/parse_module.h"
-#include "frontend/syntax_error.h"
+#include "frontend/parse_recovery.h"
 #include "frontend/token_value.h"
 
 namespace rml {
@@ -25,141 +25,6 @@ namespace {
 
 using grammar::RmlParser;
 using Context = antlr4::ParserRuleContext;
-
-// ---- errors and recovery ----
-
-class Recovery final : public antlr4::DefaultErrorStrategy {
- public:
-  Recovery(const std::vector<Token>& tokens, std::uint32_t file, const SourceMap& sources, Diagnostics& diagnostics)
-      : tokens_(tokens), file_(file), sources_(sources), diagnostics_(diagnostics) {}
-
-  // Called once per enclosing rule as the exception climbs; the innermost reports.
-  void reportError(antlr4::Parser* parser, const antlr4::RecognitionException& e) override {
-    if (failed_) return;
-    failed_ = true;
-    SyntaxError error;
-    error.at = e.getOffendingToken()->getTokenIndex();
-    error.statement = statement_of(parser);
-    const antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
-    for (const antlr4::misc::Interval& interval : expected.getIntervals()) {
-      for (ssize_t kind = std::max<ssize_t>(interval.a, 0); kind <= interval.b; ++kind) {
-        error.expected.set(static_cast<std::size_t>(kind));
-      }
-      if (interval.a < 0) error.expected.set(0);
-    }
-    // Prediction leaves an expression for good at a token that cannot continue it.
-    if (ends_in_expression(parser->getContext())) error.expected |= continuations();
-    report_syntax_error(error, tokens_, file_, sources_, diagnostics_);
-  }
-
-  void recover(antlr4::Parser* parser, std::exception_ptr e) override {
-    switch (parser->getContext()->getRuleIndex()) {
-      case RmlParser::RuleSignature:
-        skip_until(parser, [&](std::size_t at) { return tokens_[at].first_on_line && begins_equation(tokens_, at); });
-        break;
-      case RmlParser::RuleEquation:
-      case RmlParser::RuleConstant:
-      case RmlParser::RuleImport_item:
-        skip_statement(parser);
-        break;
-      default:
-        std::rethrow_exception(e);
-    }
-    failed_ = false;
-  }
-
-  antlr4::Token* recoverInline(antlr4::Parser* parser) override { throw antlr4::InputMismatchException(parser); }
-
-  // Before each item and each equation: what can begin neither is reported and skipped.
-  void sync(antlr4::Parser* parser) override {
-    const std::size_t rule = parser->getContext()->getRuleIndex();
-    if (rule != RmlParser::RuleProgram && rule != RmlParser::RuleNode) return;
-    const bool in_node = rule == RmlParser::RuleNode;
-    while (true) {
-      const std::size_t at = index(parser);
-      const TokenKind kind = tokens_[at].kind;
-      if (kind == TokenKind::END || begins_item(kind)) return;
-      if (in_node && (kind == TokenKind::ID || kind == TokenKind::UNDERSCORE || kind == TokenKind::ASSERT)) return;
-      report_misplaced(at, in_node);
-      if (in_node) {
-        skip_statement(parser);
-      } else {
-        skip_until(parser, [](std::size_t) { return false; });
-      }
-    }
-  }
-
- private:
-  static std::size_t index(antlr4::Parser* parser) { return parser->getCurrentToken()->getTokenIndex(); }
-
-  static bool ends_in_expression(antlr4::tree::ParseTree* tree) {
-    while (tree != nullptr && !tree->children.empty()) {
-      tree = tree->children.back();
-      if (dynamic_cast<RmlParser::ExprContext*>(tree) != nullptr) return true;
-    }
-    return false;
-  }
-
-  static std::size_t statement_of(antlr4::Parser* parser) {
-    const Context* statement = parser->getContext();
-    for (const Context* c = statement; c != nullptr; c = static_cast<const Context*>(c->parent)) {
-      const std::size_t rule = c->getRuleIndex();
-      if (rule <= RmlParser::RuleNode) break;
-      statement = c;
-      if (rule == RmlParser::RuleEquation || rule == RmlParser::RuleSignature) break;
-    }
-    return statement->start->getTokenIndex();
-  }
-
-  void report_misplaced(std::size_t at, bool in_node) {
-    const Token& token = tokens_[at];
-    if (token.reported) return;
-    const Span span{file_, token.begin, token.end};
-    const std::string found = is_keyword(token.kind) ? "the keyword `" + std::string(spelling(token.kind)) + "`"
-                                                     : "`" + std::string(sources_.text(span)).substr(0, 40) + "`";
-    if (token.kind == TokenKind::SEMI) {
-      diagnostics_.report(Code::E0101, span, "this `;` ends nothing").fix(span, "", "leave it out", true);
-    } else if (in_node && is_keyword(token.kind) && tokens_[next_token(tokens_, at)].kind == TokenKind::ASSIGN) {
-      report_keyword_as_name(token.kind, span, diagnostics_);
-    } else if (in_node) {
-      diagnostics_.report(Code::E0101, span, "expected an equation, found " + found);
-    } else {
-      Diagnostic& d = diagnostics_.report(Code::E0101, span, "expected `node`, `const` or `import`, found " + found);
-      if (begins_equation(tokens_, at)) d.note("equations follow the header of a node: `node f(x) -> (y)`");
-    }
-  }
-
-  template <class Stop>
-  void skip_until(antlr4::Parser* parser, Stop stop) {
-    while (true) {
-      const std::size_t at = index(parser);
-      if (tokens_[at].kind == TokenKind::END || begins_item(tokens_[at].kind) || stop(at)) return;
-      parser->consume();
-    }
-  }
-
-  // To the token after the next `;`, or to a line that begins like an equation.
-  void skip_statement(antlr4::Parser* parser) {
-    const std::size_t first = index(parser);
-    const std::size_t begun =
-        parser->getContext()->start == nullptr ? first : parser->getContext()->start->getTokenIndex();
-    bool past_semicolon = false;
-    skip_until(parser, [&](std::size_t at) {
-      if (past_semicolon) return true;
-      past_semicolon = tokens_[at].kind == TokenKind::SEMI;
-      const std::size_t before = previous_token(tokens_, at);
-      const bool after_let =
-          before == begun && sources_.text({file_, tokens_[before].begin, tokens_[before].end}) == "let";
-      return at > begun && (tokens_[at].first_on_line || after_let) && begins_equation(tokens_, at);
-    });
-  }
-
-  const std::vector<Token>& tokens_;
-  std::uint32_t file_;
-  const SourceMap& sources_;
-  Diagnostics& diagnostics_;
-  bool failed_ = false;
-};
 
 // ---- syntax tree to AST ----
 
@@ -373,19 +238,23 @@ class Builder {
     ast::Call call;
     for (antlr4::tree::TerminalNode* name : names) call.callee.push_back(symbol(name));
     call.callee_span = span(r->path());
-    return finish_call(std::move(call), r->arguments(), r);
+    return finish_call(std::move(call), {r->arguments()}, r);
   }
 
   void attach_call(RmlParser::ReferenceContext* r) { attach_paren(r); }
   void attach_call(RmlParser::Tight_referenceContext* r) { set_role(r->TIGHT_LPAREN(), TokenRole::attached); }
   void attach_call(RmlParser::DifferentialContext* r) { attach_paren(r); }
+  void attach_call(RmlParser::IterationContext* r) { attach_paren(r); }
 
   template <class C>
-  ExprId finish_call(ast::Call call, RmlParser::ArgumentsContext* arguments, C* whole) {
+  ExprId finish_call(ast::Call call, const std::vector<RmlParser::ArgumentsContext*>& groups, C* whole) {
     attach_call(whole);
     std::vector<ExprId> operands;
     if (call.diff) operands = call.diff->optimizer_arguments;
-    for (RmlParser::ArgumentContext* a : arguments->argument()) {
+    std::vector<RmlParser::ArgumentContext*> list;
+    for (RmlParser::ArgumentsContext* group : groups)
+      for (RmlParser::ArgumentContext* a : group->argument()) list.push_back(a);
+    for (RmlParser::ArgumentContext* a : list) {
       ast::Argument argument;
       if (a->ID() != nullptr) {
         argument.name = symbol(a->ID());
@@ -411,6 +280,7 @@ class Builder {
       std::vector<ExprId> elements = exprs(array->expr());
       return add(ast::Array{elements}, span(p), elements);
     }
+    if (auto* repeated = dynamic_cast<RmlParser::IterationContext*>(p)) return iteration(repeated);
     auto* differential = static_cast<RmlParser::DifferentialContext*>(p);
     ast::Call call;
     for (antlr4::tree::TerminalNode* name : differential->path()->ID()) call.callee.push_back(symbol(name));
@@ -424,7 +294,41 @@ class Builder {
       call.diff->optimizer_arguments = exprs(optimizer->expr());
       call.diff->span = join(call.diff->span, span(optimizer));
     }
-    return finish_call(std::move(call), differential->arguments(), differential);
+    return finish_call(std::move(call), {differential->arguments()}, differential);
+  }
+
+  // The groups in front of the fixed arguments are counted; whether they fit is for resolve_names to say.
+  ExprId iteration(RmlParser::IterationContext* r) {
+    ast::Call call;
+    for (antlr4::tree::TerminalNode* name : r->path()->ID()) call.callee.push_back(symbol(name));
+    call.callee_span = span(r->path());
+    ast::Iteration& how = call.iteration.emplace();
+    how.span = span(r->ITERATE());
+    const std::string word = text(how.span);
+    how.kind = word == "map" ? ast::Iteration::map : word == "fold" ? ast::Iteration::fold : ast::Iteration::scan;
+    if (RmlParser::OptionContext* option = r->option()) {
+      attach_bracket(option);
+      how.reverse = text(span(option->ID())) == "reverse";
+      if (!how.reverse)
+        diagnostics_.report(Code::E0209, span(option->ID()),
+                            "`" + word + "` has no option `" + text(span(option->ID())) + "`",
+                            "the only one is `reverse`");
+    }
+    const std::vector<RmlParser::ArgumentsContext*> groups = r->arguments();
+    const std::size_t leading = how.kind == ast::Iteration::map ? 1 : 2;
+    const auto size = [&](std::size_t k) {
+      return k < groups.size() ? static_cast<std::uint32_t>(groups[k]->argument().size()) : 0;
+    };
+    how.states = leading == 2 ? size(0) : 0;
+    how.sequences = size(leading - 1);
+    if (groups.size() < leading || groups.size() > leading + 1 || how.sequences == 0) {
+      diagnostics_
+          .report(Code::E0209, span(r), "the arguments of `" + word + "` do not make the groups it needs",
+                  leading == 1 ? "write `map f(sequences; fixed)`" : "write `" + word + " f(states; sequences; fixed)`")
+          .note("what is fixed, and the `;` before it, may be left out");
+      return missing(span(r));
+    }
+    return finish_call(std::move(call), groups, r);
   }
 
   ExprId literal(RmlParser::LiteralContext* l) {

@@ -210,9 +210,17 @@ class Printer {
       }
       out_ += " ";
     }
+    std::size_t first_group = SIZE_MAX, second_group = SIZE_MAX;  // where they end
+    if (const auto& how = x.iteration) {
+      out_ += ast::iterator_name(how->kind);
+      out_ += how->reverse ? "[reverse] " : " ";
+      if (how->kind != ast::Iteration::map) first_group = how->states;
+      if (x.arguments.size() > how->states + how->sequences) second_group = how->states + how->sequences;
+    }
     out_ += name(x.callee.back()) + "(";
+    if (first_group == 0) out_ += "; ";
     for (std::size_t k = 0; k < x.arguments.size(); ++k) {
-      if (k > 0) out_ += ", ";
+      if (k > 0) out_ += k == first_group || k == second_group ? "; " : ", ";
       if (x.arguments[k].name.valid()) out_ += name(x.arguments[k].name) + "=";
       expr(x.arguments[k].value, any);
     }

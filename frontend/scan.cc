@@ -116,6 +116,7 @@ class Scanner {
     const auto size = static_cast<std::uint32_t>(text_.size());
     Token end{TokenKind::END, TokenRole::plain, true, cut_off_, size, size};
     tokens_.push_back(end);
+    for (std::size_t k = 0; k < tokens_.size(); ++k) retype_iteration(k);
     return std::move(tokens_);
   }
 
@@ -130,6 +131,30 @@ class Scanner {
     if (token.kind == TokenKind::LPAREN && before == TokenKind::ID) token.kind = TokenKind::TIGHT_LPAREN;
     const bool indexable = before == TokenKind::ID || before == TokenKind::RBRACKET || before == TokenKind::RPAREN;
     if (token.kind == TokenKind::LBRACKET && indexable) token.kind = TokenKind::TIGHT_LBRACKET;
+  }
+
+  // `scan f(h; x; w)`, `map[reverse] m.f(x)`: a word, and the groups of what is called behind it.
+  void retype_iteration(std::size_t k) {
+    const std::string_view word = sources_.text(span(tokens_[k]));
+    if (tokens_[k].kind != TokenKind::ID || (word != "map" && word != "fold" && word != "scan")) return;
+    std::vector<std::size_t> separators;
+    std::size_t at = k + 1;
+    const auto next_is = [&](TokenKind kind) { return tokens_[at].kind == kind && ++at < tokens_.size(); };
+    if (next_is(TokenKind::LBRACKET) || next_is(TokenKind::TIGHT_LBRACKET)) {
+      if (!next_is(TokenKind::ID) || !next_is(TokenKind::RBRACKET)) return;
+    }
+    do {
+      if (!next_is(TokenKind::ID)) return;
+    } while (next_is(TokenKind::DOT));
+    if (!next_is(TokenKind::LPAREN) && !next_is(TokenKind::TIGHT_LPAREN)) return;
+    for (int depth = 1; depth > 0; ++at) {
+      const TokenKind kind = tokens_[at].kind;
+      if (kind == TokenKind::END || begins_item(kind)) return;
+      if (kind == TokenKind::SEMI && depth == 1) separators.push_back(at);
+      depth += opens(kind) ? 1 : closes(kind) ? -1 : 0;
+    }
+    tokens_[k].kind = TokenKind::ITERATE;
+    for (const std::size_t s : separators) tokens_[s].kind = TokenKind::GROUP;
   }
 
   void check(Token& token) {

@@ -8,11 +8,14 @@
 // retypes it TIGHT_LPAREN) and, outside the three operands of `merge`, also after a space.
 // Brackets are treated alike: inside `merge`, `y [1, 2]` is two operands, `y[1]` is one.
 //
+// `map`, `fold` and `scan` are names, but where a call of a node follows: there the scanner retypes them
+// ITERATE, and the `;` between the groups of its arguments GROUP.
+//
 // Numbers: 42, 1_000, 0xff; 1.0, 1.5e10, 1e-3. A float has digits on both sides of its
 // point; `1.` and `.5` are recognised only to be explained.
 grammar Rml;
 
-tokens { TIGHT_LPAREN, TIGHT_LBRACKET }
+tokens { TIGHT_LPAREN, TIGHT_LBRACKET, ITERATE, GROUP }
 
 @lexer::members {
   // Called after the opening `(*`; consumes to the matching close. A comment that the end
@@ -92,7 +95,10 @@ plain
   | LPAREN expr RPAREN                                                  # parenthesised
   | LBRACKET ( expr ( COMMA expr )* )? RBRACKET                         # array
   | DIFF optimizer? path ( TIGHT_LPAREN | LPAREN ) arguments RPAREN     # differential
+  | ITERATE option? path ( TIGHT_LPAREN | LPAREN ) arguments ( GROUP arguments )* RPAREN  # iteration
   ;
+
+option : ( LBRACKET | TIGHT_LBRACKET ) ID RBRACKET ;
 
 optimizer
   : ( LBRACKET | TIGHT_LBRACKET ) path ( TIGHT_LPAREN | LPAREN ) ( expr ( COMMA expr )* )? RPAREN RBRACKET ;

@@ -67,8 +67,8 @@ std::uint32_t ProgramBuilder::site(Span span, std::string message) {
 
 void ProgramBuilder::sites() {
   for (std::size_t i = 0; i < core().values.size(); ++i) {
-    if (!can_fail(core(), ValueId(i))) continue;
     const auto* a = std::get_if<core::Apply>(&core().values[i].rhs);
+    if (a == nullptr || !can_fail(core(), ValueId(i))) continue;
     program_.value_sites[i] = site(core().values[i].span, std::string(operators()[a->op].failure));
   }
   for (const CoreAssert& a : core().asserts) asserts_of_[a.condition.index].push_back(site(a.span, a.message));

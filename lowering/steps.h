@@ -258,6 +258,7 @@ struct Watch {
 
 struct Program {
   std::shared_ptr<const Core> core;
+  std::vector<std::shared_ptr<Program>> bodies;  // by external: of iterations, straight; null: none
   bool straight = false;
   bool network = false;  // units are tasks that run side by side (runtime/scheduler/network.h)
   std::vector<CellInfo> cells;

@@ -328,9 +328,22 @@ void Builder::output(const std::string& name, DType dtype, const Shape& shape) {
   scope().outputs.push_back(name + ": " + type_text(dtype, shape));
 }
 
+std::string Builder::listed(const std::vector<Term>& arguments) {
+  std::string text;
+  for (const Term& a : arguments) text += (text.empty() ? "" : ", ") + text_of(a, false);
+  return text;
+}
+
 std::string Builder::call_text(const std::string& node, const std::vector<Term>& arguments) {
-  std::string text = node + "(";
-  for (const Term& a : arguments) text += (text.ends_with('(') ? "" : ", ") + text_of(a, false);
+  return node + "(" + listed(arguments) + ")";
+}
+
+std::string Builder::call_text(const std::string& node, const Iterated& over) {
+  std::string text = over.states.empty() ? "map" : over.stacks ? "scan" : "fold";
+  text += (over.reverse ? "[reverse] " : " ") + node + "(";
+  if (!over.states.empty()) text += listed(over.states) + "; ";
+  text += listed(over.sequences);
+  if (!over.fixed.empty()) text += "; " + listed(over.fixed);
   return text + ")";
 }
 

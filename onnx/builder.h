@@ -106,6 +106,12 @@ class Builder {
   void input(const Term& variable);
   void output(const std::string& name, DType, const Shape&);
   std::string call_text(const std::string& node, const std::vector<Term>& arguments);
+  // `scan[reverse] node(states; sequences; fixed)`; `fold` where nothing is stacked, `map` where there are no states.
+  struct Iterated {
+    std::vector<Term> states, sequences, fixed;
+    bool reverse = false, stacks = true;
+  };
+  std::string call_text(const std::string& node, const Iterated& over);
   std::string fresh_node(const std::string& wanted);
 
   // A cycle is one step of the sequences that recurrent operators run through.
@@ -119,6 +125,7 @@ class Builder {
 
  private:
   std::string constant_name(const Term&);
+  std::string listed(const std::vector<Term>& arguments);
 
   Scope& scope() { return scopes_.back(); }
 

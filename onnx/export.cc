@@ -13,6 +13,9 @@ namespace {
 
 class Exporter {
  public:
+  // The body of an iteration, within the model around it.
+  Exporter(const Core& core, const ModelWriter& around) : core_(core), to_(core.entry, around) {}
+
   Exporter(const Core& core, const ParameterValue& parameter) : core_(core), to_(core.entry) {
     for (const Parameter& p : core_.parameters)
       if (auto value = p.path.empty() ? nullptr : parameter(p.path)) given_[p.value] = std::move(value);
@@ -153,10 +156,41 @@ class Exporter {
   std::string write(ValueId, const core::Post&) {
     throw Refused{"`post` reads a later cycle, which a model of one cycle does not have"};
   }
-  std::string write(ValueId, const core::Call& c) {
-    throw Refused{"the external node `" + core_.externals[c.external].symbol + "` cannot be exported"};
+  std::string write(ValueId v, const core::Call& c) {
+    const ExternalNode& node = core_.externals[c.external];
+    if (node.in_c()) throw Refused{"the external node `" + node.symbol + "` cannot be exported"};
+    std::vector<std::string> operands;
+    for (const ValueId x : c.operands) operands.push_back(name(x));
+    return (results_[v] = scan(*node.iteration, operands)).front();
   }
-  std::string write(ValueId, const core::Result& r) { return name(r.call); }
+  std::string write(ValueId, const core::Result& r) {
+    name(r.call);
+    const auto met = results_.find(r.call);
+    return met == results_.end() ? name(r.call) : met->second[r.output];
+  }
+
+  // The body is a graph within the node; what is fixed it takes from around it.
+  std::vector<std::string> scan(const Iteration& it, std::vector<std::string> operands) {
+    Exporter body(it.body, to_);
+    const std::size_t leading = it.states + it.sequences;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      const Port& p = it.body.inputs[k];
+      const Value& v = it.body[p.value];
+      body.known_[p.value] = k < leading ? to_.fresh(p.name) : operands[k];
+      if (k < leading) body.to_.input(body.known_[p.value], v.dtype, v.shape);
+    }
+    for (const Port& p : it.body.outputs)
+      body.to_.output(to_.fresh(p.name), body.name(p.value), it.body[p.value].dtype, it.body[p.value].shape);
+    result_.errors.insert(result_.errors.end(), body.result_.errors.begin(), body.result_.errors.end());
+    operands.resize(leading);
+    const std::size_t outputs = it.body.outputs.size();
+    std::vector<Given> attributes{{"body", &body.to_}, {"num_scan_inputs", std::int64_t{it.sequences}}};
+    const auto all = [](std::size_t n) { return std::vector<std::int64_t>(n, 1); };
+    if (it.reverse) attributes.push_back({"scan_input_directions", all(it.sequences)});
+    if (it.reverse && outputs > it.states) attributes.push_back({"scan_output_directions", all(outputs - it.states)});
+    return to_.nodes("Scan", operands, attributes, outputs);
+  }
+
   std::string write(ValueId v, const core::Apply& a) {
     const OperatorInfo& row = operators()[a.op];
     if (row.lowering == Lowering::parameter) return name(a.operands[0]);
@@ -174,6 +208,7 @@ class Exporter {
   const Core& core_;
   ModelWriter to_;
   std::map<ValueId, std::string> known_;
+  std::map<ValueId, std::vector<std::string>> results_;   // of calls
   std::map<std::uint32_t, std::string> present_, first_;  // by clock
   std::vector<State> states_;
   std::map<ValueId, std::shared_ptr<const Tensor>> given_;

@@ -15,7 +15,13 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-enum Kind { one_float = 1, one_int = 2, one_text = 3, list_of_ints = 7 };  // of attributes, as the format has them
+enum Kind {
+  one_float = 1,
+  one_int = 2,
+  one_text = 3,
+  one_graph = 5,
+  list_of_ints = 7
+};  // of attributes, as the format has them
 
 void describe(wire::ValueInfo* info, const std::string& name, DType dtype, const Shape& shape) {
   info->set_name(name);
@@ -28,10 +34,14 @@ void describe(wire::ValueInfo* info, const std::string& name, DType dtype, const
 }  // namespace
 
 struct ModelWriter::State {
+  // Of the whole model.
+  struct Names {
+    std::set<std::string> taken;
+    std::map<std::string, int> counts;
+  };
   wire::Model model;
   wire::Graph* graph = nullptr;
-  std::set<std::string> names;
-  std::map<std::string, int> counts;
+  std::shared_ptr<Names> names = std::make_shared<Names>();
   std::map<std::string, std::string> constants;  // small ones, by type and elements
 };
 
@@ -46,15 +56,20 @@ ModelWriter::ModelWriter(const std::string& graph) : state_(std::make_unique<Sta
   state_->graph->set_name(graph);
 }
 
+ModelWriter::ModelWriter(const std::string& graph, const ModelWriter& around) : ModelWriter(graph) {
+  state_->names = around.state_->names;
+}
+
 ModelWriter::~ModelWriter() = default;
 
 std::string ModelWriter::bytes() const { return state_->model.SerializeAsString(); }
 
-void ModelWriter::reserve(const std::string& name) { state_->names.insert(name); }
+void ModelWriter::reserve(const std::string& name) { state_->names->taken.insert(name); }
 
 std::string ModelWriter::fresh(const std::string& wanted) {
   std::string name = wanted;
-  for (int& k = state_->counts[wanted]; !state_->names.insert(name).second;) name = wanted + "_" + std::to_string(++k);
+  for (int& k = state_->names->counts[wanted]; !state_->names->taken.insert(name).second;)
+    name = wanted + "_" + std::to_string(++k);
   return name;
 }
 
@@ -80,14 +95,18 @@ void ModelWriter::initializer(const std::string& name, const Tensor& tensor) {
 
 std::string ModelWriter::node(const char* op, const std::vector<std::string>& inputs,
                               const std::vector<Given>& attributes, std::size_t outputs, std::size_t wanted) {
+  return nodes(op, inputs, attributes, outputs)[wanted];
+}
+
+std::vector<std::string> ModelWriter::nodes(const char* op, const std::vector<std::string>& inputs,
+                                            const std::vector<Given>& attributes, std::size_t outputs) {
   wire::Node* n = state_->graph->add_node();
   n->set_op_type(op);
   for (const std::string& i : inputs) n->add_input(i);
-  std::string result;
+  std::vector<std::string> results;
   for (std::size_t k = 0; k < outputs; ++k) {
-    const std::string name = fresh("v");
-    n->add_output(name);
-    if (k == wanted) result = name;
+    results.push_back(fresh("v"));
+    n->add_output(results.back());
   }
   for (const Given& g : attributes) {
     wire::Attribute* a = n->add_attribute();
@@ -99,8 +118,12 @@ std::string ModelWriter::node(const char* op, const std::vector<std::string>& in
       a->set_type(list_of_ints);
       for (const std::int64_t i : *list) a->add_ints(i);
     }
+    if (const auto* body = std::get_if<const ModelWriter*>(&g.value)) {
+      a->set_type(one_graph);
+      *a->mutable_g() = *(*body)->state_->graph;
+    }
   }
-  return result;
+  return results;
 }
 
 std::string ModelWriter::constant(const Tensor& tensor, const std::string& wanted) {

@@ -21,7 +21,7 @@ namespace rml::onnx {
 // An attribute of a node.
 struct Given {
   const char* name;
-  std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>> value;
+  std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, const class ModelWriter*> value;
 };
 
 class ModelWriter {
@@ -29,6 +29,8 @@ class ModelWriter {
   static constexpr std::int64_t opset = 17;
 
   explicit ModelWriter(const std::string& graph);
+  // Of a graph within one of its nodes, which sees the names around it.
+  ModelWriter(const std::string& graph, const ModelWriter& around);
   ~ModelWriter();
 
   // A name near `wanted` that nothing has yet.
@@ -42,6 +44,9 @@ class ModelWriter {
   // The node's output number `wanted` of `outputs`.
   std::string node(const char* op, const std::vector<std::string>& inputs, const std::vector<Given>& attributes = {},
                    std::size_t outputs = 1, std::size_t wanted = 0);
+
+  std::vector<std::string> nodes(const char* op, const std::vector<std::string>& inputs,
+                                 const std::vector<Given>& attributes, std::size_t outputs);
 
   std::string constant(const Tensor&, const std::string& wanted = "c");
   std::string integers(const std::vector<std::int64_t>&);  // i64

@@ -170,6 +170,11 @@ std::string head_text(const Core& core) {
     const ExternalNode& external = core.externals[i];
     text += "external " + std::to_string(i) + " " + name_text(external.symbol) + " " + types_text(external.inputs) +
             " -> " + types_text(external.outputs) + span_text(external.span) + "\n";
+    if (const Iteration* it = external.iteration.get()) {
+      text += "iterate " + std::to_string(it->states) + " " + std::to_string(it->sequences) + " of " +
+              std::to_string(it->length) + (it->reverse ? " reverse" : "") + (it->can_fail ? " can_fail" : "") + "\n" +
+              print_core(it->body) + "end\n";
+    }
   }
   for (std::size_t i = 0; i < core.instances.size(); ++i) {
     const Instance& instance = core.instances[i];

@@ -8,7 +8,7 @@
 //   v = const                     a constant tensor, present at any clock
 //   v = input k                   the k-th input of the entry node
 //   v = op(x…)                    pointwise; operands share v's clock (constants: any)
-//   v = call k (x…)               external node k; results by `result`
+//   v = call k (x…)               external node k, or iteration k of a node; results by `result`
 //   v = result j of w             the j-th output of the call w
 //   v = when [not] c x            clock(v) = clock(x) on [not] c
 //   v = merge c y z               clock(v) = clock(c); y on c, z on not c (constants: any)
@@ -20,6 +20,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -112,10 +114,15 @@ struct CoreAssert {
   Span span;
 };
 
+struct Iteration;
+
+// What is called: a C function, or the iteration of a node.
 struct ExternalNode {
-  std::string symbol;  // C name
+  std::string symbol;  // C name, or the node's
   std::vector<std::pair<DType, Shape>> inputs, outputs;
   Span span;
+  std::shared_ptr<const Iteration> iteration = nullptr;
+  bool in_c() const { return iteration == nullptr; }
 };
 
 // A `param`: trained under diff, stored by name (see also InstantiateOptions::keep_stops). It is
@@ -144,6 +151,20 @@ struct Core {
   const Clock& operator[](ClockId c) const { return clocks[c.index]; }
   bool is_const(ValueId v) const { return std::holds_alternative<core::Const>(values[v.index].rhs); }
 };
+
+// `map`, `fold` and `scan`: a body without memory, computed for each element along the first axis of the
+// sequences. Its inputs: the states, an element of each sequence, what is fixed; its outputs: the states, then
+// what is stacked.
+struct Iteration {
+  Core body;
+  std::uint32_t states = 0, sequences = 0;
+  std::int64_t length = 0;
+  bool reverse = false;  // the last element comes first; what is stacked stays where its element is
+  bool can_fail = false;
+};
+
+// Replaces the bodies of all iterations, those within others first.
+void change_bodies(Core&, const std::function<void(Core&)>& change);
 
 // Parameters that training moves. They are saved when a run ends: needed, whoever reads them.
 std::vector<ValueId> moving_parameters(const Core&);

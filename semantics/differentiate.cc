@@ -161,14 +161,21 @@ const Derivative& Differentiation::derive(const DerivativeKey& key) {
     out.failed = true;
     return out;
   }
-  std::string name = "diff_" + program_.text(of.name);
-  if (const std::uint32_t k = variants_[key.node]++; k > 0) name += "_" + std::to_string(k + 1);
-  ast::Node node = derive_node(*this, key, name, out);
+  ast::Node node = derive_node(*this, key, fresh_name("diff_" + program_.text(of.name)), out);
   if (out.failed) return out;
-  out.node = NodeId{program_.nodes.size()};
-  program_.nodes.push_back(std::move(node));
-  made_.push_back(out.node);
+  out.node = add(std::move(node));
   return out;
+}
+
+std::string Differentiation::fresh_name(const std::string& base) {
+  const std::uint32_t k = variants_[base]++;
+  return k == 0 ? base : base + "_" + std::to_string(k + 1);
+}
+
+NodeId Differentiation::add(ast::Node node) {
+  made_.push_back(NodeId{program_.nodes.size()});
+  program_.nodes.push_back(std::move(node));
+  return made_.back();
 }
 
 void Differentiation::fail(const DiffCall& call) { program_.exprs[call.call.index] = ast::Error{}; }

@@ -184,6 +184,13 @@ class NodeDerivation {
                          ClockTermId clock) const;
   std::vector<ExprId> callee_rates(ExprId e, const Derivative& derived);
   void node_call(ExprId e, const std::vector<Adjoint>& adjoints);
+  // What takes part in an iteration backward: places among the inputs of the node, or, of `stacked`, its outputs.
+  struct IterationFlow {
+    std::vector<std::uint32_t> states, sequences, fixed, stacked;
+  };
+  NodeId keeping_states(NodeId g, std::size_t states);
+  NodeId round_backward(NodeId g, const ast::Iteration& how, const Derivative& derived, const IterationFlow& flow);
+  void iterated_call(ExprId e, const std::vector<Adjoint>& adjoints);
   ShapeOf gradient_shape(const Derivative& derived, NodeId g, ExprId argument);
   std::string argument_text(ExprId a, const std::string& otherwise) const;
 

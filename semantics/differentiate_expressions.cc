@@ -350,6 +350,7 @@ std::vector<ExprId> NodeDerivation::callee_rates(ExprId e, const Derivative& der
 }
 
 void NodeDerivation::node_call(ExprId e, const std::vector<Adjoint>& adjoints) {
+  if (std::get<ast::Call>(program_[e]).iteration) return iterated_call(e, adjoints);
   const NodeId g = std::get<NodeRef>(reference(e)).node;
   const auto& q = node_.equations[equation_];
   std::vector<ast::Target> targets = q.targets;

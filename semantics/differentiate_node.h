@@ -64,6 +64,8 @@ class Differentiation {
   bool round();
 
   const Derivative& derive(const DerivativeKey& key);
+  NodeId add(ast::Node node);
+  std::string fresh_name(const std::string& base);  // of a node that is made
   // The key with which a call of `node` outside every derived node asks for it.
   DerivativeKey outermost(NodeId node) const;
 
@@ -90,7 +92,7 @@ class Differentiation {
   Checked checked_;
   std::map<DerivativeKey, Derivative> derivatives_;
   std::map<NodeId, bool> parameters_;
-  std::map<NodeId, std::uint32_t> variants_;
+  std::map<std::string, std::uint32_t> variants_;
   std::vector<NodeId> made_;
 };
 

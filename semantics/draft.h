@@ -57,6 +57,8 @@ struct Const {
 struct Input {
   std::uint32_t index;
   std::vector<DraftId> shape;
+  bool is_given = false;  // of the body of an iteration: it has this shape
+  Shape given = {};
 };
 struct Apply {
   OperatorId op;
@@ -78,7 +80,12 @@ struct Call {
   std::uint32_t external;
   std::vector<DraftId> operands;
 };
-struct Result {
+class Iterator;
+struct Iterate {
+  std::shared_ptr<Iterator> of;
+  std::vector<DraftId> operands;
+};
+struct Result {  // of a Call or an Iterate
   DraftId call;
   std::uint32_t output;
 };
@@ -97,7 +104,7 @@ struct Fby {
 struct Post {
   DraftId operand;
 };
-using Rhs = std::variant<Alias, Const, Input, Apply, Index, Declared, Call, Result, When, Merge, Fby, Post>;
+using Rhs = std::variant<Alias, Const, Input, Apply, Index, Declared, Call, Iterate, Result, When, Merge, Fby, Post>;
 
 struct Value {
   Rhs rhs;
@@ -179,7 +186,7 @@ void for_each_mention(AnyRhs& rhs, F&& f) {
         } else if constexpr (std::is_same_v<T, Declared>) {
           f(r.operand);
           all(r.shape);
-        } else if constexpr (std::is_same_v<T, Call>) {
+        } else if constexpr (std::is_same_v<T, Call> || std::is_same_v<T, Iterate>) {
           all(r.operands);
         } else if constexpr (std::is_same_v<T, Result>) {
           f(r.call);

@@ -16,9 +16,26 @@ bool may_be_zero(const Core& core, ValueId divisor) {
 }  // namespace
 
 bool can_fail(const Core& core, ValueId v) {
+  if (const auto* call = std::get_if<core::Call>(&core[v].rhs)) {
+    const auto& iteration = core.externals[call->external].iteration;
+    return iteration != nullptr && iteration->can_fail;
+  }
   const auto* a = std::get_if<core::Apply>(&core[v].rhs);
   if (a == nullptr || !operators()[a->op].can_fail) return false;
   return operators()[a->op].lowering != Lowering::elementwise || may_be_zero(core, a->operands[1]);
+}
+
+void change_bodies(Core& core, const std::function<void(Core&)>& change) {
+  for (ExternalNode& external : core.externals) {
+    if (external.in_c()) continue;
+    auto changed = std::make_shared<Iteration>(*external.iteration);
+    change_bodies(changed->body, change);
+    change(changed->body);
+    changed->can_fail = false;
+    for (std::size_t v = 0; v < changed->body.values.size(); ++v)
+      changed->can_fail = changed->can_fail || can_fail(changed->body, ValueId(v));
+    external.iteration = std::move(changed);
+  }
 }
 
 bool only_computes(const Core& core, ValueId v) {

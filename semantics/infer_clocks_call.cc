@@ -5,6 +5,8 @@
 // the target's. An operator's operands share one clock; its attributes have none.
 // Example: `node f(x, c) -> (y)` with y on 'a on c, called as `z = f(u, not d);` gives z the
 // clock of u on not d; called with `true` for c it gives z the clock of u.
+#include <algorithm>
+
 #include "semantics/infer_clocks_checker.h"
 #include "semantics/signature_text.h"
 
@@ -121,7 +123,16 @@ std::vector<SolverClock> ClockChecker::node_call(ExprId e, NodeId callee, const 
     return results;
   }
   std::vector<SolverClock> variables;
-  for (std::uint32_t i = 0; i < clocked.variable_count; ++i) variables.push_back(solver_.fresh());
+  const bool iterated = std::get<ast::Call>(program_[e]).iteration.has_value();
+  for (std::uint32_t i = 0; i < clocked.variable_count; ++i)
+    variables.push_back(iterated && i > 0 ? variables[0] : solver_.fresh());
+  const auto plain = [&](ClockTermId t) { return !t.valid() || clocked.terms[t.index].kind == ClockTerm::variable; };
+  if (iterated && !std::all_of(clocked.variable_clocks.begin(),
+                               clocked.variable_clocks.begin() + static_cast<std::ptrdiff_t>(inputs + outputs), plain))
+    report(Code::E0209, std::get<ast::Call>(program_[e]).callee_span,
+           "what is iterated has all its inputs and results at the same cycles",
+           "`" + program_.text(item.name) + "` samples some of them")
+        .label(item.name_span, "its interface");
   std::vector<Condition> conditions;
   for (ExprId a : arguments) conditions.push_back(conditions_.of(a));
   for (std::size_t j = 0; j < outputs; ++j) {

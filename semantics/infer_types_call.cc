@@ -84,8 +84,9 @@ std::vector<TypeId> TypeChecker::node_call(ExprId e, NodeId callee) {
     return t.variable >= 0 ? fresh[static_cast<std::size_t>(t.variable)] : solver_.fresh(bit(t.dtype), here);
   };
   bool good = true;
+  std::vector<TypeId> given;
   for (std::size_t i = 0; i < arguments.size() && i < item.inputs.size(); ++i) {
-    TypeId found = expr(arguments[i]);
+    TypeId found = given.emplace_back(expr(arguments[i]));
     TypeId wanted = instance(i);
     if (!arguments[i].valid() || solver_.unify(wanted, found)) continue;
     good = false;
@@ -97,6 +98,16 @@ std::vector<TypeId> TypeChecker::node_call(ExprId e, NodeId callee) {
   }
   for (std::size_t i = 0; i < item.outputs.size(); ++i)
     results.push_back(good ? instance(item.inputs.size() + i) : solver_.fresh());
+  const auto& how = std::get<ast::Call>(program_[e]).iteration;
+  for (std::size_t i = 0; good && how && i < how->states && i < arguments.size(); ++i) {
+    const TypeId found = given[i];
+    if (solver_.unify(results[i], found)) continue;
+    good = false;
+    mismatch(arguments[i], found, results[i],
+             "the state `" + program_.text(item.inputs[i].name) + "` of `" + applied_name(e) + "` is " +
+                 describe(found) + ", but becomes " + describe(results[i]),
+             {}, "result `" + program_.text(item.outputs[i].name) + "`");
+  }
   instantiated_.emplace_back(e, std::move(fresh));
   return results;
 }

@@ -8,37 +8,56 @@
 //   node g(a) -> (b) b = f(a);       x of f   -> a,  b -> y of f
 #include "semantics/instantiate_elaborate.h"
 
+#include "semantics/instantiate_iteration.h"
+
 namespace rml::draft {
 
 Elaborator::Elaborator(const Checked& checked, const InstantiateOptions& options, Diagnostics& diagnostics)
-    : checked_(checked), keep_stops_(options.keep_stops), diagnostics_(diagnostics) {
+    : checked_(checked), options_(options), diagnostics_(diagnostics) {
   for (const ConstOverride& o : options.overrides) overrides_[o.constant.index] = o.value;
   draft_.clocks.resize(2);
 }
 
 Draft Elaborator::run(NodeId entry) {
-  elaborate_entry(entry);
+  elaborate_entry(entry, nullptr);
   elaborate_pending();
   return std::move(draft_);
 }
 
-void Elaborator::elaborate_entry(NodeId entry) {
+Draft Elaborator::run(NodeId entry, const Given& given) {
+  elaborate_entry(entry, &given);
+  elaborate_pending();
+  return std::move(draft_);
+}
+
+void Elaborator::elaborate_entry(NodeId entry, const Given* given) {
   const TypeScheme& scheme = checked_.types.nodes[entry.index].scheme;
   const std::size_t clock_variables = checked_.clocks.nodes[entry.index].variable_count;
   draft_.instances.push_back({{}, entry, program()[entry].name_span, "", program()[entry].derived_from.valid()});
-  scope_ = make_scope(InstanceId{0}, entry, scheme.defaults, std::vector<DraftClockId>(clock_variables, base));
+  scope_ = make_scope(InstanceId{0}, entry, given != nullptr ? given->dtypes : scheme.defaults,
+                      std::vector<DraftClockId>(clock_variables, base));
   const ResolvedNode& node = names();
   for (std::uint32_t v = 0; v < node.variables.size(); ++v) {
     const Variable& variable = node.variables[v];
     if (variable.kind != Variable::input) continue;
-    Input input{v, {}};
-    if (variable.type != nullptr)
+    const auto* operand = given != nullptr ? &given->operands[v] : nullptr;
+    if (operand != nullptr && operand->constant != nullptr) {
+      assign(v, add(Const{operand->constant}, draft_[scope_.variables[v]].dtype, base, variable.span));
+      continue;
+    }
+    Input input{static_cast<std::uint32_t>(draft_.inputs.size()), {}};
+    input.is_given = operand != nullptr;
+    if (operand != nullptr) input.given = operand->shape;
+    if (operand == nullptr && variable.type != nullptr)
       for (ExprId extent : variable.type->shape) input.shape.push_back(static_value(extent));
     const DraftClockId ck = clock(checked_.clocks.nodes[entry.index].variable_clocks[v]);
     const DraftId id = add(std::move(input), draft_[scope_.variables[v]].dtype, ck, variable.span);
     const std::string& text = program().text(variable.name);
     draft_[id].name = text;
-    std::get<Alias>(draft_[scope_.variables[v]].rhs).target = id;
+    if (operand != nullptr)
+      assign(v, id);  // what its type declares is checked
+    else
+      std::get<Alias>(draft_[scope_.variables[v]].rhs).target = id;
     draft_.inputs.push_back({text, id, ck, variable.span});
   }
   for (std::uint32_t v = 0; v < node.variables.size(); ++v) {
@@ -205,6 +224,31 @@ std::vector<DraftId> Elaborator::instantiate_node(ExprId e, const ast::Call& cal
   for (std::size_t v = 0; v < resolved.variables.size(); ++v)
     if (resolved.variables[v].kind == Variable::output) results.push_back(callee.variables[v]);
   pending_.push_back(std::move(callee));
+  return results;
+}
+
+// One value for the whole iteration, and its results.
+std::vector<DraftId> Elaborator::iterate_node(ExprId e, const ast::Call& call, NodeId node) {
+  Iterate iterate;
+  for (ExprId argument : checked_.names.arguments[e.index])
+    iterate.operands.push_back(argument.valid() ? value(argument) : missing(e));
+  std::vector<DType> dtypes;
+  for (TypeTerm term : checked_.types.instantiations[e.index]) dtypes.push_back(dtype(term));
+  const auto& clocks = checked_.clocks.instantiations[e.index];
+  const DraftClockId at = clocks.empty() ? base : clock(clocks[0]);
+  const TypedNode& typed = checked_.types.nodes[node.index];
+  const ast::Node& item = program()[node];
+  std::vector<DType> types;
+  for (std::size_t k = 0; k < item.outputs.size(); ++k) {
+    const TypeTerm t = typed.variable_types[item.inputs.size() + k];
+    types.push_back(t.variable < 0 ? t.dtype : dtypes[static_cast<std::size_t>(t.variable)]);
+  }
+  iterate.of =
+      std::make_shared<Iterator>(checked_, options_, node, *call.iteration, call.callee_span, std::move(dtypes));
+  const DraftId called = add(std::move(iterate), types[0], at, program().span(e));
+  std::vector<DraftId> results;
+  for (std::uint32_t k = 0; k < types.size(); ++k)
+    results.push_back(add(Result{called, k}, types[k], at, program().span(e)));
   return results;
 }
 

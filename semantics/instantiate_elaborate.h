@@ -18,6 +18,16 @@ class Elaborator {
  public:
   Elaborator(const Checked& checked, const InstantiateOptions& options, Diagnostics& diagnostics);
   Draft run(NodeId entry);
+  // The same of a node that is iterated, whose operands are known.
+  struct Given {
+    std::vector<DType> dtypes;  // by variable of its dtype scheme
+    struct Operand {
+      Shape shape;
+      std::shared_ptr<const Tensor> constant;  // null: an input
+    };
+    std::vector<Operand> operands;
+  };
+  Draft run(NodeId entry, const Given& given);
 
  private:
   // An instance that waits for its equations, and the scope while they are elaborated.
@@ -37,7 +47,7 @@ class Elaborator {
   };
 
   // instantiate_elaborate.cc: instances, equations, clocks
-  void elaborate_entry(NodeId entry);
+  void elaborate_entry(NodeId entry, const Given* given);
   void elaborate_pending();
   void elaborate_body();
   void elaborate_external();
@@ -47,6 +57,7 @@ class Elaborator {
   void assign(std::uint32_t variable, DraftId value);
   DraftId declared(const ast::TypeAnnotation* type, std::uint32_t variable, DraftId value);
   std::vector<DraftId> instantiate_node(ExprId e, const ast::Call& call, NodeId node);
+  std::vector<DraftId> iterate_node(ExprId e, const ast::Call& call, NodeId node);
   const std::string& identity(ExprId e);
   std::string qualified(const std::string& name) const;
   DraftClockId clock(ClockTermId term);
@@ -86,7 +97,7 @@ class Elaborator {
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
 
   const Checked& checked_;
-  const bool keep_stops_;
+  const InstantiateOptions& options_;
   Diagnostics& diagnostics_;
   std::unordered_map<std::uint32_t, ExprId> overrides_;  // by ConstId
   Draft draft_;

@@ -12,6 +12,7 @@
 #include "semantics/instantiate_aliases.h"
 #include "semantics/instantiate_conditions.h"
 #include "semantics/instantiate_contraction.h"
+#include "semantics/instantiate_iteration.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml::draft {
@@ -81,6 +82,7 @@ class Emitter {
   core::Rhs fby(DraftId d, const Fby& f, ClockId clock);
   core::Rhs index(DraftId d, const Index& i, ClockId clock);
   core::Rhs when(const When& w, ClockId clock);
+  core::Rhs iterate(const Iterate& x, ClockId clock);
   void open_to_loading(const Parameter& parameter);
   void emit_interface();
   void emit_externals();
@@ -100,7 +102,8 @@ class Emitter {
   std::vector<ValueId> emitted_;
   std::vector<ClockId> clocks_;
   std::unordered_map<std::string, ValueId> constants_;
-  std::unordered_map<std::uint32_t, ValueId> starts_, cycles_;  // by ClockId
+  std::unordered_map<std::uint32_t, ValueId> starts_, cycles_;         // by ClockId
+  std::unordered_map<const IteratorBody*, std::uint32_t> iterations_;  // their externals
 };
 
 // What a value is equal to once static values are known: another value, or nothing.
@@ -322,6 +325,7 @@ void Emitter::emit_value(DraftId d) {
                   operators().require("broadcast_to"), {operand(x.operand)}, {integers_attribute(state(d).shape)}, 0});
             },
             [&](const Call& x) { return core::Rhs(core::Call{x.external, operands(x.operands)}); },
+            [&](const Iterate& x) { return iterate(x, ck); },
             [&](const Result& x) { return core::Rhs(core::Result{operand(x.call), x.output}); },
             [&](const When& x) { return when(x, ck); },
             [&](const Merge& x) { return merge(d, x, ck); },
@@ -472,6 +476,16 @@ void Emitter::emit_externals() {
     types(external.outputs, external.output_shapes, node.outputs);
     core_.externals.push_back(std::move(node));
   }
+}
+
+core::Rhs Emitter::iterate(const Iterate& x, ClockId ck) {
+  const IteratorBody& body = *rules_.iterated(x);
+  const auto [known, is_new] = iterations_.try_emplace(&body, core_.externals.size());
+  if (is_new) core_.externals.push_back(body.external);
+  core::Call call{known->second, {}};
+  for (std::size_t k = 0; k < body.passed.size(); ++k)
+    call.operands.push_back(operand(x.operands[body.passed[k]], body.external.inputs[k].second, ck));
+  return call;
 }
 
 ValueId Emitter::port(const NamedValue& named) {

@@ -322,18 +322,19 @@ std::vector<DraftId> Elaborator::call(ExprId e, const ast::Call& c) {
   if (e.index >= checked_.names.references.size()) return {missing(e)};
   const OrderedArguments& arguments = checked_.names.arguments[e.index];
   const auto first = [&] { return arguments.empty() ? missing(e) : value(arguments[0]); };
-  return std::visit(Overloaded{
-                        [&](std::monostate) { return std::vector{missing(e)}; },
-                        [&](VariableRef) { return std::vector{missing(e)}; },
-                        [&](ConstRef) { return std::vector{missing(e)}; },
-                        [&](DTypeRef) { return std::vector{missing(e)}; },
-                        [&](NodeRef r) { return instantiate_node(e, c, r.node); },
-                        [&](OperatorRef r) { return std::vector{operation(e, r.op, arguments)}; },
-                        [&](ParamRef) { return std::vector{parameter(e, first(), arguments)}; },
-                        [&](StopGradientRef) { return std::vector{stopped(e, first())}; },
-                        [&](LoadRef r) { return std::vector{loaded(e, r)}; },
-                    },
-                    checked_.names.references[e.index]);
+  return std::visit(
+      Overloaded{
+          [&](std::monostate) { return std::vector{missing(e)}; },
+          [&](VariableRef) { return std::vector{missing(e)}; },
+          [&](ConstRef) { return std::vector{missing(e)}; },
+          [&](DTypeRef) { return std::vector{missing(e)}; },
+          [&](NodeRef r) { return c.iteration ? iterate_node(e, c, r.node) : instantiate_node(e, c, r.node); },
+          [&](OperatorRef r) { return std::vector{operation(e, r.op, arguments)}; },
+          [&](ParamRef) { return std::vector{parameter(e, first(), arguments)}; },
+          [&](StopGradientRef) { return std::vector{stopped(e, first())}; },
+          [&](LoadRef r) { return std::vector{loaded(e, r)}; },
+      },
+      checked_.names.references[e.index]);
 }
 
 DraftId Elaborator::loaded(ExprId e, LoadRef load) {
@@ -374,7 +375,7 @@ DraftId Elaborator::moved(ExprId e, DraftId held, const OrderedArguments& argume
 // stop_gradient(e) is e; a value of its own where it is to be told apart.
 DraftId Elaborator::stopped(ExprId e, DraftId v) {
   const DType dtype = dtype_of(e);
-  if (!keep_stops_ || !is_float(dtype)) return v;
+  if (!options_.keep_stops || !is_float(dtype)) return v;
   StaticArgument to;
   to.kind = ParameterKind::dtype;
   to.known.given = true;

@@ -26,6 +26,7 @@ struct RunFault {
   std::uint32_t assertion = UINT32_MAX;  // which assert, or
   std::uint32_t input = UINT32_MAX;      // which input was present or absent against its clock
   std::int64_t cycle = 0;
+  const Value* equation = nullptr;  // of the value, or the one in the body of its iteration
 };
 
 // Calls the external node `k`: reads inputs, fills outputs (already typed and shaped).

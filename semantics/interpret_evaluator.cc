@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "runtime/rmlrt.h"
+#include "semantics/iterate.h"
 
 namespace rml::reference {
 
@@ -265,7 +266,7 @@ SharedTensor Evaluator::compute(ValueId v, std::int64_t cycle, State& state) {
                         [&](const core::Const& rhs) { return SharedTensor(SharedTensor(), &rhs.value); },
                         [&](const core::Input& rhs) { return frame(cycle).inputs[rhs.index]; },
                         [&](const core::Apply& rhs) { return apply(v, rhs, cycle); },
-                        [&](const core::Call& rhs) { return call(rhs, cycle); },
+                        [&](const core::Call& rhs) { return call(v, rhs, cycle); },
                         [&](const core::Result& rhs) {
                           SharedTensor outputs = need_value(rhs.call, cycle);
                           return outputs ? SharedTensor(outputs, outputs.get() + rhs.output) : nullptr;
@@ -305,16 +306,26 @@ SharedTensor Evaluator::apply(ValueId v, const core::Apply& rhs, std::int64_t cy
   if (fault.kind == RML_OK) return result;
   RunFault run_fault{fault, v};
   run_fault.cycle = cycle;
+  run_fault.equation = &value;
   record(run_fault);
   return nullptr;
 }
 
-SharedTensor Evaluator::call(const core::Call& rhs, std::int64_t cycle) {
-  if (!call_ || !operands(rhs.operands, cycle)) return nullptr;
+SharedTensor Evaluator::call(ValueId v, const core::Call& rhs, std::int64_t cycle) {
+  const ExternalNode& node = core_.externals[rhs.external];
+  if ((!call_ && node.iteration == nullptr) || !operands(rhs.operands, cycle)) return nullptr;
   auto outputs = std::make_shared<std::vector<Tensor>>();
-  for (const auto& [dtype, shape] : core_.externals[rhs.external].outputs) outputs->emplace_back(dtype, shape);
+  for (const auto& [dtype, shape] : node.outputs) outputs->emplace_back(dtype, shape);
+  if (node.iteration != nullptr) {
+    auto fault = iterate(*node.iteration, operand_pointers_, *outputs);
+    if (!fault) return SharedTensor(outputs, outputs->data());
+    fault->value = v;
+    fault->cycle = cycle;
+    record(*fault);
+    return nullptr;
+  }
   if (outputs->empty()) outputs->emplace_back();  // so that the call has a value to point at
-  call_(rhs.external, operand_pointers_, std::span(*outputs).first(core_.externals[rhs.external].outputs.size()));
+  call_(rhs.external, operand_pointers_, std::span(*outputs).first(node.outputs.size()));
   return SharedTensor(outputs, outputs->data());
 }
 

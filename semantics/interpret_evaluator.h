@@ -111,7 +111,7 @@ class Evaluator {
   // The value at an instant of its clock; null: must wait.
   SharedTensor compute(ValueId v, std::int64_t cycle, State& state);
   SharedTensor apply(ValueId v, const core::Apply& rhs, std::int64_t cycle);
-  SharedTensor call(const core::Call& rhs, std::int64_t cycle);
+  SharedTensor call(ValueId v, const core::Call& rhs, std::int64_t cycle);
   SharedTensor fby(ValueId v, const core::Fby& rhs, std::int64_t cycle, State& state);
   SharedTensor post(ValueId v, const core::Post& rhs, std::int64_t cycle, State& state);
   bool operands(const std::vector<ValueId>& values, std::int64_t cycle);

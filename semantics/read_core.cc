@@ -337,6 +337,17 @@ void read_external(Line& line, Core& core) {
   core.externals.push_back(std::move(external));
 }
 
+Iteration read_iteration(Line& line) {
+  Iteration it;
+  it.states = line.integer<std::uint32_t>("how many states");
+  it.sequences = line.integer<std::uint32_t>("how many sequences");
+  line.expect("of");
+  it.length = line.integer<std::int64_t>("a length");
+  it.reverse = line.take("reverse");
+  it.can_fail = line.take("can_fail");
+  return it;
+}
+
 void read_instance(Line& line, Core& core) {
   if (line.integer<std::uint32_t>("a number") != core.instances.size()) line.fail("instances are numbered in order");
   Instance instance;
@@ -407,21 +418,36 @@ void read_line(Line& line, Core& core) {
 }  // namespace
 
 std::optional<Core> read_core(const std::string& text, std::string& error) {
-  Core core;
-  core.clocks = {Clock{}, Clock{}};
+  std::vector<Core> open(1);  // the program, then the bodies that are being read, each inside the one before
+  std::vector<Iteration> iterations;
+  open[0].clocks = {Clock{}, Clock{}};
   std::istringstream lines(text);
   std::string content;
   for (int number = 1; std::getline(lines, content); ++number) {
     Line line(content);
     if (line.at_end() || content.starts_with("--")) continue;
-    read_line(line, core);
+    if (line.take("iterate")) {
+      iterations.push_back(read_iteration(line));
+      if (open.back().externals.empty()) line.fail("no external to iterate");
+      open.emplace_back();
+      open.back().clocks = {Clock{}, Clock{}};
+    } else if (!iterations.empty() && line.take("end")) {
+      iterations.back().body = std::move(open.back());
+      open.pop_back();
+      open.back().externals.back().iteration = std::make_shared<const Iteration>(std::move(iterations.back()));
+      iterations.pop_back();
+    } else {
+      read_line(line, open.back());
+    }
     if (line.ok() && !line.at_end()) line.fail("more on the line than expected");
     if (!line.ok()) {
       error = "line " + std::to_string(number) + ": " + line.error();
       return std::nullopt;
     }
   }
-  return core;
+  if (open.size() == 1) return std::move(open[0]);
+  error = "a body without its `end`";
+  return std::nullopt;
 }
 
 }  // namespace rml

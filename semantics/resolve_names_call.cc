@@ -154,6 +154,7 @@ Reference NameResolver::qualified_callee(const ast::Call& call) {
 
 // The node that a call differentiates: `diff f(…)`, or `diff_f(…)` where no such node is written.
 NodeId NameResolver::differentiated(const ast::Call& call) {
+  if (call.iteration) return {};
   if (call.diff) {
     const Reference to = call.callee.empty()       ? Reference{}
                          : call.callee.size() == 1 ? unqualified_callee(call.callee[0], call.callee_span)
@@ -237,6 +238,7 @@ void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
     return;
   }
   Reference to = callee(call);
+  if (call.iteration && !can_iterate(call, to)) to = {};
   if (walk_.constant.valid() && std::holds_alternative<NodeRef>(to)) {
     report(Code::E0304, call.callee_span, "a constant cannot call a node", "not a compile-time constant");
     to = {};
@@ -279,6 +281,41 @@ void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
                  },
              },
              to);
+}
+
+// What an iterator needs of the node: as many results as states, and for `scan` those that are stacked behind them.
+bool NameResolver::can_iterate(const ast::Call& call, const Reference& to) {
+  if (std::holds_alternative<std::monostate>(to)) return false;
+  const ast::Iteration& how = *call.iteration;
+  const std::string word(ast::iterator_name(how.kind));
+  const std::string& name = text(call.callee.back());
+  const auto* node = std::get_if<NodeRef>(&to);
+  if (node == nullptr) {
+    report(Code::E0209, call.callee_span, "`" + word + "` needs a node, and `" + name + "` is none", "not a node")
+        .note("write a node that does it: `node each(x) -> (y) y = " + name + "(x);`");
+    return false;
+  }
+  const ast::Node& item = program_.nodes[node->node.index];
+  const auto told = [&](std::string message, std::string label) {
+    report(Code::E0209, call.callee_span, std::move(message), std::move(label))
+        .label(item.name_span, "`" + name + "` is defined here");
+    return false;
+  };
+  if (item.external()) return told("an external node cannot be iterated", "only C knows its equations");
+  const std::size_t results = item.outputs.size();
+  if (how.kind == ast::Iteration::fold && results != how.states)
+    return told("`fold` with " + count(how.states, "state") + " needs a node with " + count(how.states, "result"),
+                "it has " + count(results, "result"));
+  if (how.kind == ast::Iteration::scan && results < how.states)
+    return told("`scan` with " + count(how.states, "state") + " needs a node that yields at least as many results",
+                "it has " + count(results, "result"));
+  for (std::size_t k = 0; k < call.arguments.size() && k < how.states + how.sequences; ++k) {
+    if (!call.arguments[k].name.valid()) continue;
+    report(Code::E0209, call.arguments[k].name_span, "states and sequences go by position",
+           "only what is fixed may be named");
+    return false;
+  }
+  return true;
 }
 
 void NameResolver::check_results(const ast::Call& call, const Reference& callee, std::size_t targets) {

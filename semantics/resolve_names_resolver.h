@@ -108,6 +108,7 @@ class NameResolver {
   void unknown_callee(const std::string& name, Span span);
   std::vector<CalleeParameter> parameters(const Reference& callee) const;
   std::string callee_text(const Reference& callee, const ast::Call& call) const;
+  bool can_iterate(const ast::Call& call, const Reference& callee);
   void check_results(const ast::Call& call, const Reference& callee, std::size_t targets);
   void match_arguments(ExprId e, const ast::Call& call, const Reference& callee);
   bool place_named(const ast::Argument& argument, const std::vector<CalleeParameter>& parameters,

@@ -336,7 +336,7 @@ class Sharing {
   }
 
   // Everything two equal values agree in; empty: identity matters.
-  static std::string key_of(const Value& value) {
+  std::string key_of(const Value& value) const {
     std::string key;
     append(key, value.rhs.index());
     append(key, value.clock.index);
@@ -352,7 +352,10 @@ class Sharing {
                                         for (const Attribute& x : a.attributes) append(key, x);
                                         return true;
                                       },
-                                      [](const core::Call&) { return false; },
+                                      [&](const core::Call& c) {
+                                        append(key, c.external);
+                                        return !core_.externals[c.external].in_c();
+                                      },
                                       [&](const core::Result& r) {
                                         append(key, r.output);
                                         return true;

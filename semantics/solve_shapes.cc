@@ -103,6 +103,10 @@ class Propagation {
       for_each_mention(rhs, [&](DraftId d) { f(d, DraftId{v}); });
       const auto* result = std::get_if<Result>(&rhs);
       if (result == nullptr) continue;
+      if (const auto* iterate = std::get_if<Iterate>(&draft_[result->call].rhs)) {
+        for (const DraftId d : iterate->operands) f(d, DraftId{v});
+        continue;
+      }
       const auto& call = std::get<Call>(draft_[result->call].rhs);
       for (const DraftId d : draft_.externals[call.external].output_shapes[result->output]) f(d, DraftId{v});
     }

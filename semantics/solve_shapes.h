@@ -43,6 +43,8 @@ struct IndexAxis {
   DraftId at;                         // dynamic
 };
 
+struct IteratorBody;  // instantiate_iteration.h
+
 // The rules by which states follow from states; reads the states, changes nothing.
 class ShapeRules {
  public:
@@ -56,6 +58,8 @@ class ShapeRules {
   Outcome<std::vector<IndexAxis>> index_axes(DraftId d) const;
   Outcome<Shape> extents(const std::vector<DraftId>& list, const std::string& what) const;
   Outcome<std::vector<Attribute>> attributes(const Apply& apply) const;
+  // The body of an iteration once its operands are known; null before.
+  const IteratorBody* iterated(const Iterate& iterate) const;
   // "`w` is f32[3, 4]"
   std::string label_of(DraftId d) const;
 
@@ -63,6 +67,7 @@ class ShapeRules {
   const State& state(DraftId d) const { return states_[d.index]; }
   Outcome<Shape> apply_shape(DraftId d, const Apply& apply) const;
   Outcome<Shape> index_shape(DraftId d) const;
+  Outcome<Shape> iterate_shape(DraftId d, const Iterate& iterate) const;
   Outcome<IndexAxis> index_axis(const Item& item, const Shape& shape, std::size_t axis) const;
   Outcome<std::int64_t> bound(DraftId d, std::int64_t otherwise, const char* what) const;
   std::shared_ptr<const Tensor> evaluate(DraftId d, const Apply& apply) const;

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "semantics/instantiate_iteration.h"
 #include "semantics/solve_shapes.h"
 
 namespace rml::draft {
@@ -47,6 +48,8 @@ class ShapeCheck {
     if (const auto* when = std::get_if<When>(&rhs))
       check_condition(d, when->condition, when->from_if ? "`if`" : "`when`");
     if (const auto* call = std::get_if<Call>(&rhs)) check_call(d, *call);
+    if (const auto* iterate = std::get_if<Iterate>(&rhs))
+      if (check_body(d, *iterate)) return;
     const Outcome<Shape> found = rules_.shape(d);
     if (const auto* problem = std::get_if<Problem>(&found)) return report(d, *problem);
     if (const auto* not_constant = std::get_if<NotConstant>(&found)) return report_not_constant(d, *not_constant);
@@ -120,6 +123,17 @@ class ShapeCheck {
                  {{external.span, "declared here"}},
                  {}});
     }
+  }
+
+  // Whether something is wrong inside what is iterated: it is told there.
+  bool check_body(DraftId d, const Iterate& iterate) {
+    const IteratorBody* body = rules_.iterated(iterate);
+    if (body == nullptr || !body->diagnostics.has_errors()) return false;
+    const Diagnostic& first = body->diagnostics.all()[0];
+    if (told_.insert({first.code, first.primary.span.file, first.primary.span.begin, first.primary.span.end}).second)
+      diagnostics_.append(body->diagnostics);
+    poison(d);
+    return true;
   }
 
   // The variable whose declared type a value carries, or nothing (constant items).

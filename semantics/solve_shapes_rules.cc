@@ -7,6 +7,7 @@
 //   x: [4, 3]    x[-1, 0:2]    axis 0 fixed at 3, axis 1 range 0…2: shape [2]
 #include <algorithm>
 
+#include "semantics/instantiate_iteration.h"
 #include "semantics/solve_shapes.h"
 
 namespace rml::draft {
@@ -94,12 +95,20 @@ Outcome<Shape> ShapeRules::shape(DraftId d) const {
   return std::visit(Overloaded{
                         [](const Alias&) { return Outcome<Shape>(); },
                         [](const Const& c) { return Outcome<Shape>(c.value->shape()); },
-                        [&](const Input& i) { return extents(i.shape, "the shape of an input"); },
+                        [&](const Input& i) {
+                          return i.is_given ? Outcome<Shape>(i.given) : extents(i.shape, "the shape of an input");
+                        },
                         [&](const Apply& a) { return apply_shape(d, a); },
                         [&](const Index&) { return index_shape(d); },
                         [&](const Declared& t) { return extents(t.shape, "a declared shape"); },
                         [](const Call&) { return Outcome<Shape>(Shape{}); },
+                        [&](const Iterate& i) { return iterate_shape(d, i); },
                         [&](const Result& r) {
+                          if (const auto* i = std::get_if<Iterate>(&draft_[r.call].rhs)) {
+                            const IteratorBody* body = iterated(*i);
+                            return body != nullptr && body->sound() ? Outcome<Shape>(body->outputs[r.output].second)
+                                                                    : Outcome<Shape>();
+                          }
                           const auto& call = std::get<Call>(draft_[r.call].rhs);
                           return extents(draft_.externals[call.external].output_shapes[r.output],
                                          "the shape of an external node's output");
@@ -110,6 +119,27 @@ Outcome<Shape> ShapeRules::shape(DraftId d) const {
                         [&](const Post& p) { return same_as(p.operand); },
                     },
                     draft_[d].rhs);
+}
+
+const IteratorBody* ShapeRules::iterated(const Iterate& iterate) const {
+  std::vector<IteratorOperand> operands;
+  for (const DraftId d : iterate.operands) {
+    if (!state(d).known) return nullptr;
+    operands.push_back({draft_[d].dtype, state(d).shape, state(d).constant});
+  }
+  return &iterate.of->body(operands);
+}
+
+Outcome<Shape> ShapeRules::iterate_shape(DraftId d, const Iterate& iterate) const {
+  const IteratorBody* body = iterated(iterate);
+  if (body == nullptr) return {};
+  if (body->problem.empty()) return Shape{};
+  Problem p = problem(body->code, draft_[d].span, body->problem);
+  for (std::size_t k = 0; k < iterate.operands.size() && body->about_operands; ++k)
+    p.secondary.push_back({draft_[iterate.operands[k]].span, label_of(iterate.operands[k])});
+  p.secondary.insert(p.secondary.end(), body->places.begin(), body->places.end());
+  p.notes = body->notes;
+  return p;
 }
 
 Outcome<Shape> ShapeRules::target(DraftId d) const {
@@ -307,6 +337,7 @@ std::shared_ptr<const Tensor> ShapeRules::constant(DraftId d) const {
                         [&](const Index& i) { return evaluate_index(d, i); },
                         [&](const Declared& t) { return reshaped(state(t.operand).constant); },
                         [](const Call&) { return Constant(); },
+                        [](const Iterate&) { return Constant(); },
                         [](const Result&) { return Constant(); },
                         [&](const When& w) { return state(w.operand).constant; },
                         [&](const Merge& m) {

@@ -267,12 +267,36 @@ class Verifier {
 
   void check(ValueId v, const Value& value, const core::Call& rhs) {
     const ExternalNode& external = core_.externals[rhs.external];
+    if (external.iteration != nullptr) check(v, external);
     require(rhs.operands.size() == external.inputs.size(), v,
             [&] { return external.symbol + " takes " + std::to_string(external.inputs.size()) + " operands"; });
     for (std::size_t i = 0; i < rhs.operands.size() && ok(); ++i) {
       require_type(v, rhs.operands[i], external.inputs[i].first, external.inputs[i].second);
       require_clock(v, rhs.operands[i], value.clock);
     }
+  }
+
+  // The body takes elements of what the iteration takes, and yields elements of what it yields.
+  void check(ValueId v, const ExternalNode& external) {
+    const Iteration& it = *external.iteration;
+    const std::string inside = verify(it.body);
+    require(inside.empty(), v, [&] { return "in its body: " + inside; });
+    const auto like = [&](const std::vector<Port>& ports, const std::vector<std::pair<DType, Shape>>& types,
+                          std::size_t from, std::size_t to) {
+      if (ports.size() != types.size()) return false;
+      for (std::size_t k = 0; k < ports.size(); ++k) {
+        Shape whole = it.body[ports[k].value].shape;
+        if (k >= from && k < to) whole.insert(whole.begin(), it.length);
+        if (types[k] != std::pair(it.body[ports[k].value].dtype, whole)) return false;
+      }
+      return true;
+    };
+    require(like(it.body.inputs, external.inputs, it.states, it.states + it.sequences), v,
+            "its operands are not those of its body");
+    require(like(it.body.outputs, external.outputs, it.states, it.body.outputs.size()), v,
+            "its results are not those of its body");
+    for (std::size_t k = 0; k < it.states && ok(); ++k)
+      require(external.inputs[k] == external.outputs[k], v, "a state changes its type");
   }
 
   void check(ValueId v, const Value& value, const core::Result& rhs) {

@@ -182,7 +182,10 @@ IrValue Body::at(std::uint64_t offset) {
   return ir.CreateInBoundsGEP(ir.getInt8Ty(), state, constant(distance));
 }
 
-IrValue Body::header() { return header_at == 0 ? state : at(header_at); }
+IrValue Body::header() {
+  if (other_header != nullptr) return other_header;
+  return header_at == 0 ? state : at(header_at);
+}
 IrValue Body::load_i64(std::uint64_t offset) { return ir.CreateLoad(module.i64(), at(offset)); }
 void Body::store_i64(IrValue value, std::uint64_t offset) { ir.CreateStore(value, at(offset)); }
 

@@ -81,8 +81,9 @@ class Body {
   llvm::IRBuilder<> ir;
   IrValue state;
   PortPlaces ports;
-  std::uint64_t header_at = 0;  // in the state: which header is told of faults
-  IrValue given = nullptr;      // addresses of the caller's inputs, while a cycle is pushed
+  std::uint64_t header_at = 0;     // in the state: which header is told of faults
+  IrValue other_header = nullptr;  // that of another state
+  IrValue given = nullptr;         // addresses of the caller's inputs, while a cycle is pushed
   const Aliasing* aliasing = nullptr;
   std::function<IrValue()> cycle;                // i64, for faults
   IrValue position = nullptr, length = nullptr;  // segmented units: i64; length is unknown while one grows,
@@ -443,6 +444,7 @@ class Body {
   void kernel(ValueId, const core::Apply&);
   void parameter(ValueId, ValueId init);
   void call(ValueId, const core::Call&);
+  void iterate(ValueId, const core::Call&);  // emit_iteration.cc
 
   llvm::Function* function_;
   IrValue worker_ = nullptr;  // in a piece of a parallel loop: the thread that does it, index_type

@@ -8,8 +8,10 @@ namespace rml::codegen {
 
 DebugInfo::DebugInfo(llvm::Module& module, const SourceMap& sources, bool optimized)
     : sources_(sources), builder_(module), optimized_(optimized) {
-  module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
-  module.addModuleFlag(llvm::Module::Warning, "Dwarf Version", 4);
+  if (module.getModuleFlag("Dwarf Version") == nullptr) {
+    module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
+    module.addModuleFlag(llvm::Module::Warning, "Dwarf Version", 4);
+  }
   unit_ =
       builder_.createCompileUnit(llvm::dwarf::DW_LANG_C99, file(sources.size() > 1 ? 1 : 0), "rmlc", optimized, "", 0);
 }

@@ -73,6 +73,14 @@ class Emission {
   // i64 grow_segment(state, records, capacity, sizes, n): doubles the arrays of a unit; likewise.
   llvm::Function* grow_segment();
 
+  // i32 body(scratch, header, cycle, addresses of its inputs, then of its outputs): one round of an iteration.
+  struct IterationBody {
+    llvm::Function* function = nullptr;
+    llvm::Function* begin = nullptr;  // i32 begin(scratch), before the first round; null: nothing to do
+    std::uint64_t scratch_bytes = 0;
+  };
+  const IterationBody& iteration_body(std::uint32_t external);  // emit_iteration.cc
+
   // Columns of a pack's panels, but for the last one, and of a vector.
   std::int64_t panel_width(const Pack&) const;
   std::int64_t lanes(DType dtype) const {
@@ -88,6 +96,7 @@ class Emission {
   std::map<std::uint32_t, std::vector<ValueId>> results_;
   std::vector<Place> places_;
   std::map<ValueId, std::uint32_t> place_of_;
+  std::map<std::uint32_t, IterationBody> bodies_;
   std::map<std::string, llvm::Constant*> texts_;
   std::map<const void*, llvm::Constant*> tensors_;
   llvm::Function *raise_ = nullptr, *grow_ = nullptr, *grow_ring_ = nullptr, *grow_segment_ = nullptr;

@@ -22,6 +22,7 @@ void widen(llvm::Function* f, unsigned parameter, DType dtype) {
 
 void Body::call(ValueId v, const core::Call& c) {
   const ExternalNode& node = module.core.externals[c.external];
+  if (node.iteration != nullptr) return iterate(v, c);
   std::vector<llvm::Type*> types;
   std::vector<IrValue> arguments;
   for (const ValueId operand : c.operands) {

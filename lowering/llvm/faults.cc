@@ -16,10 +16,10 @@ struct Scan {
 };
 
 void Scan::compute(ValueId v) {
+  fault |= can_fail(core, v);
   const auto* apply = std::get_if<core::Apply>(&core[v].rhs);
   if (apply == nullptr) return;
   const OperatorInfo& row = operators()[apply->op];
-  fault |= can_fail(core, v);
   draw |= row.lowering == Lowering::random;
   for (const ValueId operand : apply->operands) {
     if (operand.index < program.inlined.size() && program.inlined[operand.index]) compute(operand);

@@ -5,8 +5,8 @@
 //
 //     y = merge c then_branch(x when c) else_branch(x when not c)
 //
-// Iterations are written one after the other: a Scan as calls of one node, a Loop with its number known
-// in each.
+// A Scan is the iteration of a node; the rounds of a Loop, whose shapes may change, are written one after the
+// other, with their number known in each.
 #include <algorithm>
 
 #include "onnx/call.h"
@@ -79,8 +79,19 @@ void expect_same(const char* what, const Term& before, const Term& after) {
                              " before an iteration and " + Builder::type_text(after.dtype, after.shape) + " behind it"};
 }
 
-Term element(const Call& c, const Term& x, std::int64_t axis, std::int64_t at) {
-  return c.apply("squeeze", {c.b.part(x, axis, at, at + 1)}, {{"axis", Integers{axis}}});
+// The axis in front of all others, or back in its place.
+Term moved(const Call& c, const Term& x, std::int64_t axis, bool to_front) {
+  if (axis == 0) return x;
+  Integers axes;
+  for (std::int64_t k = 0; k < x.rank(); ++k) axes.push_back(k);
+  const std::int64_t from = to_front ? axis : 0, to = to_front ? 0 : axis;
+  axes.erase(axes.begin() + from);
+  axes.insert(axes.begin() + to, from);
+  return c.apply("transpose", {x}, {{"axes", axes}});
+}
+
+Term flipped(const Call& c, const Term& x, bool flip) {
+  return flip ? c.apply("flip", {x}, {{"axis", Integers{0}}}) : x;
 }
 
 Term stacked(const Call& c, const std::vector<Term>& parts, std::int64_t axis) {
@@ -110,48 +121,58 @@ std::vector<Term> scan(Call& c) {
   Integers axes = list(c, "scan_input_axes", scanned), output_axes = list(c, "scan_output_axes", outputs);
   const Integers backward = list(c, "scan_input_directions", scanned),
                  output_backward = list(c, "scan_output_directions", outputs);
-  std::vector<Term> state, xs, like;
-  for (std::size_t k = 0; k < states; ++k) state.push_back(c.b.shared(c.in(k))), like.push_back(state.back());
+  Builder::Iterated over;
+  std::vector<Term> like;
+  for (std::size_t k = 0; k < states; ++k)
+    over.states.push_back(c.b.shared(c.in(k))), like.push_back(over.states.back());
+  // All that go the other way than the first are turned round.
+  over.reverse = backward[0] != 0;
   std::int64_t steps = -1;
   for (std::size_t k = 0; k < scanned; ++k) {
-    const Term x = c.b.shared(c.in(states + k));
-    axes[k] = normalized(axes[k], x.rank());
-    const std::int64_t here = x.shape[static_cast<std::size_t>(axes[k])];
-    if (steps >= 0 && steps != here)
-      throw ModelError{"", "its inputs have " + std::to_string(steps) + " and " + std::to_string(here) + " steps"};
-    steps = here;
-    Shape shape = x.shape;
-    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axes[k]));
-    like.push_back(Builder::written("", Builder::atom, x.dtype, shape));
-    xs.push_back(x);
+    const Term& given = c.in(states + k);
+    axes[k] = normalized(axes[k], given.rank());
+    const Term x = c.b.shared(flipped(c, moved(c, given, axes[k], true), (backward[k] != 0) != over.reverse));
+    if (steps >= 0 && steps != x.shape[0])
+      throw ModelError{"",
+                       "its inputs have " + std::to_string(steps) + " and " + std::to_string(x.shape[0]) + " steps"};
+    steps = x.shape[0];
+    like.push_back(Builder::written("", Builder::atom, x.dtype, Shape(x.shape.begin() + 1, x.shape.end())));
+    over.sequences.push_back(x);
   }
   if (steps == 0) throw ModelError{"", "a scan of no steps is not supported"};
-  const std::vector<Term> begin = state;
+  const auto expect_states = [&](const std::vector<Term>& ys) {
+    for (std::size_t k = 0; k < states; ++k) expect_same("a state", over.states[k], ys[k]);
+  };
   if (c.b.streaming) {
     if (steps != 1)
       throw ModelError{"", "its sequence has " + std::to_string(steps) + " steps in a cycle, it should have one"};
-    for (Term& s : state) s = Builder::written(c.b.fresh("before"), Builder::atom, s.dtype, s.shape);
-  }
-  const std::vector<Term> held = state;
-  const WrittenNode step = c.writer.node_of(body, like, "step");
-  std::vector<std::vector<Term>> collected(outputs);
-  for (std::int64_t i = 0; i < steps; ++i) {
-    std::vector<Term> arguments = state;
-    for (std::size_t k = 0; k < scanned; ++k)
-      arguments.push_back(element(c, xs[k], axes[k], backward[k] != 0 ? steps - 1 - i : i));
+    std::vector<Term> arguments;
+    for (const Term& s : over.states)
+      arguments.push_back(Builder::written(c.b.fresh("before"), Builder::atom, s.dtype, s.shape));
+    const std::vector<Term> held = arguments;
+    const WrittenNode step = c.writer.node_of(body, like, "step");
+    for (const Term& x : over.sequences) arguments.push_back(c.apply("squeeze", {x}, {{"axis", Integers{0}}}));
     arguments.insert(arguments.end(), step.captured.begin(), step.captured.end());
-    const std::vector<Term> ys = results(c, step, c.b.call_text(step.name, arguments));
-    for (std::size_t k = 0; k < states; ++k) expect_same("a state", state[k], ys[k]), state[k] = ys[k];
-    for (std::size_t k = 0; k < outputs; ++k) collected[k].push_back(ys[states + k]);
+    std::vector<Term> ys = results(c, step, c.b.call_text(step.name, arguments));
+    expect_states(ys);
+    for (std::size_t k = 0; k < states; ++k) c.b.remember(held[k], over.states[k], c.b.shared(ys[k]).text);
+    for (std::size_t k = states; k < ys.size(); ++k)
+      ys[k] = stacked(c, {ys[k]}, normalized(output_axes[k - states], ys[k].rank() + 1));
+    return ys;
   }
-  for (std::size_t k = 0; c.b.streaming && k < states; ++k) c.b.remember(held[k], begin[k], c.b.shared(state[k]).text);
-  std::vector<Term> all = state;
+  WrittenNode step = c.writer.node_of(body, like, "step");
+  expect_states(step.outputs);
+  over.fixed = step.captured;
+  over.stacks = outputs > 0;
+  for (std::size_t k = states; k < step.outputs.size(); ++k)
+    step.outputs[k].shape.insert(step.outputs[k].shape.begin(), steps);
+  std::vector<Term> ys = results(c, step, c.b.call_text(step.name, over));
   for (std::size_t k = 0; k < outputs; ++k) {
-    if (output_backward[k] != 0) std::ranges::reverse(collected[k]);
-    const std::int64_t axis = normalized(output_axes[k], collected[k][0].rank() + 1);
-    all.push_back(stacked(c, collected[k], axis));
+    Term& y = ys[states + k];
+    y = flipped(c, y, (output_backward[k] != 0) != over.reverse);
+    y = moved(c, y, normalized(output_axes[k], y.rank()), false);
   }
-  return all;
+  return ys;
 }
 
 std::vector<Term> loop(Call& c) {

@@ -3,7 +3,8 @@
 // What a layer computes from its inputs alone is one product for all steps; a node of the program
 // is one step, from its state and its part of that product to the next state:
 //
-//     node lstm_cell(h, c, gates, r) -> (h_next, c_next)
+//     node lstm_cell(h, c, gates, r) -> (h_next, c_next, y)
+//     h, c, y = scan lstm_cell(h_0, c_0; gates; r);
 //
 // A sequence that is shorter than the others keeps its state behind its end and gives 0 there;
 // backwards it begins at its end, so that its state is the first one until then.
@@ -45,17 +46,20 @@ class Recurrent {
       if (c.wants(0))
         sequences.push_back(apply("reshape", {result.sequence}, {{"shape", Integers{steps_, 1, batch_, hidden_}}}));
       for (std::size_t s = 0; s < last.size(); ++s)
-        last[s].push_back(apply("reshape", {result.last[s]}, {{"shape", Integers{1, batch_, hidden_}}}));
+        if (c.wants(1 + s))
+          last[s].push_back(apply("reshape", {result.last[s]}, {{"shape", Integers{1, batch_, hidden_}}}));
     }
     std::vector<Term> outputs(1);
     if (c.wants(0))
       outputs[0] = directions_ == 1 ? sequences[0] : apply("concat", sequences, {{"axis", std::int64_t{1}}});
     for (const auto& of : last)
-      outputs.push_back(directions_ == 1 ? of[0] : apply("concat", of, {{"axis", std::int64_t{0}}}));
+      outputs.push_back(of.empty()         ? Term{}
+                        : directions_ == 1 ? of[0]
+                                           : apply("concat", of, {{"axis", std::int64_t{0}}}));
     if (!batch_first_) return outputs;
     if (c.wants(0)) outputs[0] = apply("transpose", {outputs[0]}, {{"axes", Integers{2, 0, 1, 3}}});
     for (std::size_t k = 1; k < outputs.size(); ++k)
-      outputs[k] = apply("transpose", {outputs[k]}, {{"axes", Integers{1, 0, 2}}});
+      if (c.wants(k)) outputs[k] = apply("transpose", {outputs[k]}, {{"axes", Integers{1, 0, 2}}});
     return outputs;
   }
 
@@ -217,7 +221,7 @@ class Recurrent {
     if (c.has(4)) elements.push_back(running());
     if (bias_of_r.rank() > 0) fixed.push_back(b.shared(bias_of_r));
     if (c.has(7)) fixed.push_back(b.shared(row(c.in(7), d)));
-    if (!b.streaming) return steps(d, begin, elements, fixed, bias_of_r.rank() > 0);
+    if (!b.streaming) return iterated(d, begin, elements, fixed, bias_of_r.rank() > 0);
     if (backward_ || directions_ == 2)
       throw ModelError{"", "it runs backward through the sequence, which has no end where it is a stream"};
     if (c.has(4)) throw ModelError{"", "sequences of different lengths cannot be streams"};
@@ -228,7 +232,7 @@ class Recurrent {
     for (std::size_t s = 0; s < begin.size(); ++s)
       held.push_back(
           Builder::written(b.fresh(s == 0 ? "h_before" : "c_before"), Builder::atom, begin[s].dtype, begin[s].shape));
-    Result result = steps(d, held, elements, fixed, bias_of_r.rank() > 0);
+    Result result = one_step(d, held, elements, fixed, bias_of_r.rank() > 0);
     for (std::size_t s = 0; s < begin.size(); ++s) b.remember(held[s], begin[s], result.last[s].text);
     return result;
   }
@@ -247,42 +251,49 @@ class Recurrent {
     return b.shared(apply("lt", {counted, lengths}));
   }
 
-  Result steps(std::int64_t d, std::vector<Term> state, const std::vector<Term>& elements,
-               const std::vector<Term>& fixed, bool bias_of_r) {
-    const bool reverse = backward_ || d == 1;
-    const WrittenNode cell = this->cell(d, state, elements, fixed, bias_of_r);
-    std::vector<Term> ys(static_cast<std::size_t>(steps_), number(0));
-    for (std::int64_t i = 0; i < steps_; ++i) {
-      const std::int64_t t = reverse ? steps_ - 1 - i : i;
-      std::vector<Term> arguments = state;
-      for (const Term& e : elements) arguments.push_back(row(e, t));
-      arguments.insert(arguments.end(), fixed.begin(), fixed.end());
-      const std::string text = b.call_text(cell.name, arguments);
-      std::vector<std::string> names;
-      state.clear();
-      for (std::size_t k = 0; k < cell.outputs.size(); ++k) {
-        const Term& y = cell.outputs[k];
-        const bool is_state = static_cast<std::int64_t>(k) < layer_.states;
-        // What nobody asks for has no name.
-        const bool is_y = !is_state || (k == 0 && elements.size() == 1);
-        const bool used = (is_state && (i + 1 < steps_ || b.streaming || c.wants(1 + k))) || (is_y && c.wants(0));
-        const std::string name = used ? b.fresh(!is_state ? "y" : k == 0 ? "h" : "c") : "_";
-        names.push_back(name);
-        const Term written = Builder::written(name, Builder::atom, y.dtype, y.shape);
-        if (static_cast<std::int64_t>(k) < layer_.states) state.push_back(written);
-        if (static_cast<std::int64_t>(k) == layer_.states || k == 0) ys[static_cast<std::size_t>(t)] = written;
-      }
-      b.define(names, text);
+  Result iterated(std::int64_t d, const std::vector<Term>& begin, const std::vector<Term>& elements,
+                  const std::vector<Term>& fixed, bool bias_of_r) {
+    const bool stacks = c.wants(0);
+    const WrittenNode cell = this->cell(d, begin, elements, fixed, bias_of_r, stacks);
+    const std::string text = b.call_text(cell.name, {begin, elements, fixed, backward_ || d == 1, stacks});
+    Result result = named(cell, [&](std::size_t k) { return c.wants(1 + k); }, text);
+    if (stacks) result.sequence.shape.insert(result.sequence.shape.begin(), steps_);
+    return result;
+  }
+
+  Result one_step(std::int64_t d, const std::vector<Term>& state, const std::vector<Term>& elements,
+                  const std::vector<Term>& fixed, bool bias_of_r) {
+    const WrittenNode cell = this->cell(d, state, elements, fixed, bias_of_r, false);
+    std::vector<Term> arguments = state;
+    for (const Term& e : elements) arguments.push_back(row(e, 0));
+    arguments.insert(arguments.end(), fixed.begin(), fixed.end());
+    Result result = named(cell, [](std::size_t) { return true; }, b.call_text(cell.name, arguments));
+    if (c.wants(0)) result.sequence = apply("expand_dims", {result.last[0]}, {{"axis", Integers{0}}});
+    return result;
+  }
+
+  // The results of a call of the cell; what nobody asks for has no name.
+  template <class Wanted>
+  Result named(const WrittenNode& cell, Wanted&& wanted, const std::string& call) {
+    Result result;
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < cell.outputs.size(); ++k) {
+      const bool state = static_cast<std::int64_t>(k) < layer_.states;
+      names.push_back(!state || wanted(k) ? b.fresh(!state ? "y" : k == 0 ? "h" : "c") : "_");
+      const Term& y = cell.outputs[k];
+      const Term written = Builder::written(names.back(), Builder::atom, y.dtype, y.shape);
+      if (state)
+        result.last.push_back(written);
+      else
+        result.sequence = written;
     }
-    if (!c.wants(0)) return {Term{}, state};
-    std::vector<Term> rows;
-    for (const Term& y : ys) rows.push_back(apply("expand_dims", {y}, {{"axis", Integers{0}}}));
-    return {rows.size() == 1 ? rows[0] : b.shared(apply("concat", rows, {{"axis", std::int64_t{0}}})), state};
+    b.define(names, call);
+    return result;
   }
 
   // The node of one step.
   WrittenNode cell(std::int64_t d, const std::vector<Term>& state, const std::vector<Term>& elements,
-                   const std::vector<Term>& fixed, bool bias_of_r) {
+                   const std::vector<Term>& fixed, bool bias_of_r, bool stacks) {
     WrittenNode written{b.fresh_node(lower_case(std::string(c.node.op)) + "_cell"), {}, {}};
     b.open(written.name);
     const auto input = [&](const Term& like, const char* name, bool element) {
@@ -306,7 +317,10 @@ class Recurrent {
       const Term shown = b.shared(after[0]);
       after[0] = shown;
       for (std::size_t s = 0; s < after.size(); ++s) after[s] = apply("select", {*goes_on, after[s], before[s]});
-      after.push_back(apply("select", {*goes_on, shown, number(0)}));
+      if (stacks) after.push_back(apply("select", {*goes_on, shown, number(0)}));
+    } else if (stacks) {
+      after[0] = b.shared(after[0]);
+      after.push_back(after[0]);
     }
     for (std::size_t k = 0; k < after.size(); ++k) {
       const std::string name = b.fresh(static_cast<std::int64_t>(k) >= layer_.states ? "y"

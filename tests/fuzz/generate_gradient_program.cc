@@ -3,6 +3,7 @@
 #include "fuzz/generate_gradient_program.h"
 
 #include <random>
+#include <utility>
 
 #include "fuzz/generated_clocks.h"
 
@@ -175,7 +176,7 @@ class Generator {
     const std::string v = condition(c);
     const std::string leaf = !v.empty() ? v : c == 0 ? "c" : end(c);
     if (fuel == 0) return leaf;
-    switch (pick(6)) {
+    switch (iterated_ ? pick(3) : pick(6)) {
       case 0:
         return "(not " + truth(c, fuel - 1) + ")";
       case 1:
@@ -238,6 +239,7 @@ class Generator {
              expression(shape, clocks_.on(c, k, false), fuel - 1) + "))";
     }
     if (kind < 73 && c != 0) return "((" + expression(shape, clocks_[c].parent, fuel - 1) + ")" + when(c) + ")";
+    if (iterated_) return leaf(shape, c);
     if (kind < 78) return "(" + leaf(shape, c) + " fby " + part() + ")";
     if (kind < 81) return "(" + part() + " fby " + part() + ")";
     if (kind < 84) return "(post " + part() + ")";
@@ -345,12 +347,56 @@ class Generator {
       state(s, c);
     else if (kind < 82)
       backward(s, c);
+    else if (kind < 86)
+      iteration(c);
     else if (kind < 90)
       held(s, c);
     else if (kind < 94)
       composed(s, c);
     else
       instance(c);
+  }
+
+  // A node of one state at most over two or three elements, with a scalar and all conditions fixed.
+  void iteration(int c) {
+    const bool rows = chance(40);
+    const int whole = rows ? matrix : chance(50) ? two : three, element = rows ? three : scalar;
+    const int state = chance(70) ? any_shape() : boolean;
+    const std::string begin = state == boolean ? "" : tame(leaf(state, c)), sequence = tame(expression(whole, c, 1));
+    const std::string fixed = expression(scalar, c, 1), condition = truth(c, 1), last = end(c);
+    const std::vector<Variable> pool = std::exchange(pool_, {{"end", boolean, 0}, {"c", boolean, 0}});
+    const GeneratedClocks clocks = std::exchange(clocks_, {});
+    const std::string body = std::exchange(body_, "");
+    iterated_ = true;
+    const std::string node = "each" + std::to_string(iterations_++);
+    std::vector<std::string> inputs, outputs, targets;
+    if (state != boolean) inputs.emplace_back("h"), pool_.push_back({"h", state, 0});
+    for (const char* name : {"e", "w", "end", "c"}) inputs.emplace_back(name);
+    pool_.push_back({"e", element, 0});
+    pool_.push_back({"w", scalar, 0});
+    if (state != boolean) {
+      outputs.push_back(fresh("n"));
+      define(outputs.back(), state, 0, tame("0.7 * h + " + expression(state, 0, 2)));
+    }
+    const bool stacks = state == boolean || chance(70);
+    const int stacked = rows && chance(50) ? three : scalar;
+    if (stacks) {
+      outputs.push_back(fresh("y"));
+      define(outputs.back(), stacked, 0, tame(expression(stacked, 0, 3)));
+    }
+    source_ += "node " + node + "(" + join(inputs) + ") -> (" + join(outputs) + ")\n" + body_ + "\n";
+    pool_ = pool, clocks_ = clocks, body_ = body, iterated_ = false;
+    std::vector<Variable> made;
+    if (state != boolean) made.push_back({fresh("v"), state, c});
+    if (stacks) made.push_back({fresh("v"), stacked == three ? matrix : rows ? two : whole, c});
+    for (const Variable& v : made) targets.push_back(v.name + ": " + shape_texts[static_cast<std::size_t>(v.shape)]);
+    body_ += "  " + join(targets) + " = " +
+             (state == boolean ? "map"
+              : stacks         ? "scan"
+                               : "fold") +
+             (chance(40) ? "[reverse] " : " ") + node + "(" + (state == boolean ? "" : begin + "; ") + sequence + "; " +
+             fixed + ", " + last + ", " + condition + ");\n";
+    pool_.insert(pool_.end(), made.begin(), made.end());
   }
 
   void parameter() {
@@ -437,7 +483,8 @@ class Generator {
   GeneratedClocks clocks_;
   std::vector<Callee> callees_;
   std::string body_, source_ = "node square(x) -> (y)\n  y = x * x;\n\n";
-  int next_ = 0;
+  int next_ = 0, iterations_ = 0;
+  bool iterated_ = false;  // within a node that is
 };
 
 }  // namespace

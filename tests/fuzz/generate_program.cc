@@ -8,6 +8,7 @@
 
 #include <map>
 #include <random>
+#include <utility>
 
 #include "fuzz/draw_operation.h"
 #include "fuzz/generated_clocks.h"
@@ -39,7 +40,7 @@ class Generator {
     const int equations = 2 + pick(12);
     for (int i = 0; i < equations; ++i) equation();
     outputs();
-    out.source = "node main(" + join(input_text_) + ") -> (" + join(output_text_) + ")\n" + body_;
+    out.source = nodes_ + "node main(" + join(input_text_) + ") -> (" + join(output_text_) + ")\n" + body_;
     return out;
   }
 
@@ -153,6 +154,7 @@ class Generator {
       const GeneratedClock k = clocks_[c];
       return "((" + expression(t, k.parent, fuel - 1) + ") when " + (k.positive ? "" : "not ") + k.condition + ")";
     }
+    if (iterated_) return leaf(t, c);
     if (kind < 88) return "(" + leaf(t, c) + " fby " + expression(t, c, fuel - 1) + ")";
     const std::string e = c == 0 ? "end" : "";
     if (e.empty()) return leaf(t, c);
@@ -244,11 +246,89 @@ class Generator {
       sampled_condition();
     } else if (kind < 78) {
       backward();
-    } else if (kind < 90) {
+    } else if (kind < 88) {
       table_operation(c);
+    } else if (kind < 92) {
+      iteration(c);
     } else {
       knot();
     }
+  }
+
+  // A node of expressions without memory, and its iteration over vectors and matrices of one length. Within it
+  // another one may be iterated.
+  void iteration(int c) {
+    const std::int64_t length = 2 + pick(2);
+    struct Port {
+      std::string name;
+      GenType type;
+      std::string argument;
+    };
+    const auto number = [&] {
+      GenType t = random_type();
+      if (t.dtype == DType::boolean) t.dtype = DType::i32;
+      return t;
+    };
+    std::vector<Port> states, sequences, fixed, stacked;
+    for (int k = pick(3); k > 0; --k) {
+      const GenType t = number();
+      states.push_back({fresh("h"), t, leaf(t, c)});
+    }
+    for (int k = 1 + pick(2); k > 0; --k) {
+      GenType element = number();
+      element.shape = length == 2 && chance(40) ? Shape{3} : Shape{};
+      Shape whole = element.shape;
+      whole.insert(whole.begin(), length);
+      sequences.push_back({fresh("e"), element, leaf({element.dtype, whole}, c)});
+    }
+    for (int k = pick(2); k > 0; --k) {
+      const GenType t = random_type();
+      fixed.push_back({fresh("f"), t, leaf(t, c)});
+    }
+    std::vector<Variable> pool = std::exchange(pool_, {});
+    const GeneratedClocks clocks = std::exchange(clocks_, {});
+    const std::string body = std::exchange(body_, "");
+    const bool outer = std::exchange(iterated_, true);
+    std::vector<std::string> inputs, outputs, targets;
+    for (const auto* list : {&states, &sequences, &fixed})
+      for (const Port& p : *list) {
+        inputs.push_back(p.name);
+        pool_.push_back({p.name, p.type, 0});
+      }
+    if (chance(50)) define(fresh("b"), {DType::boolean, {}}, 0, expression({DType::boolean, {}}, 0, 2));
+    if (!outer && chance(25)) iteration(0);
+    for (const Port& p : states) {
+      outputs.push_back(fresh("n"));
+      define(outputs.back(), p.type, 0, expression(p.type, 0, 2));
+    }
+    for (int k = pick(2) + (states.empty() ? 1 : 0); k > 0; --k) {
+      GenType t = random_type();
+      t.shape = length == 2 && chance(40) ? Shape{3} : Shape{};
+      outputs.push_back(fresh("y"));
+      define(outputs.back(), t, 0, expression(t, 0, 2));
+      t.shape.insert(t.shape.begin(), length);
+      stacked.push_back({fresh("v"), t, ""});
+    }
+    const std::string node = fresh("each");
+    nodes_ += "node " + node + "(" + join(inputs) + ") -> (" + join(outputs) + ")\n" + body_ + "\n";
+    pool_ = std::move(pool), clocks_ = clocks, body_ = body, iterated_ = outer;
+    for (const Port& p : states) targets.push_back(fresh("v") + ": " + type_text(p.type));
+    for (std::size_t k = 0; k < states.size(); ++k)
+      pool_.push_back({targets[k].substr(0, targets[k].find(':')), states[k].type, c});
+    for (const Port& p : stacked) {
+      targets.push_back(p.name + ": " + type_text(p.type));
+      pool_.push_back({p.name, p.type, c});
+    }
+    const auto arguments = [](const std::vector<Port>& ports) {
+      std::vector<std::string> list;
+      for (const Port& p : ports) list.push_back(p.argument);
+      return join(list);
+    };
+    std::string text = states.empty() ? "map" : stacked.empty() ? "fold" : "scan";
+    text += (chance(40) ? "[reverse] " : " ") + node + "(";
+    if (!states.empty()) text += arguments(states) + "; ";
+    text += arguments(sequences) + (fixed.empty() ? "" : "; " + arguments(fixed)) + ")";
+    body_ += "  " + join(targets) + " = " + text + ";\n";
   }
 
   void sampled_condition() {
@@ -334,7 +414,8 @@ class Generator {
   std::vector<Variable> pool_;
   GeneratedClocks clocks_;
   std::vector<std::string> input_text_, output_text_;
-  std::string body_;
+  std::string nodes_, body_;
+  bool iterated_ = false;  // within a node that is
   int next_ = 0;
 };
 

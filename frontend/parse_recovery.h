@@ -1,0 +1,151 @@
+// What the parser does where a file is wrong: the first error of a statement is reported, the rest of
+// it is skipped (see parse.cc).
+#pragma once
+
+#include <RmlParser.h>
+#include <antlr4-runtime.h>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "frontend/syntax_error.h"
+
+namespace rml {
+
+class Recovery final : public antlr4::DefaultErrorStrategy {
+ public:
+  Recovery(const std::vector<Token>& tokens, std::uint32_t file, const SourceMap& sources, Diagnostics& diagnostics)
+      : tokens_(tokens), file_(file), sources_(sources), diagnostics_(diagnostics) {}
+
+  // Called once per enclosing rule as the exception climbs; the innermost reports.
+  void reportError(antlr4::Parser* parser, const antlr4::RecognitionException& e) override {
+    if (failed_) return;
+    failed_ = true;
+    SyntaxError error;
+    error.at = e.getOffendingToken()->getTokenIndex();
+    error.statement = statement_of(parser);
+    const antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
+    for (const antlr4::misc::Interval& interval : expected.getIntervals()) {
+      for (ssize_t kind = std::max<ssize_t>(interval.a, 0); kind <= interval.b; ++kind) {
+        error.expected.set(static_cast<std::size_t>(kind));
+      }
+      if (interval.a < 0) error.expected.set(0);
+    }
+    // Prediction leaves an expression for good at a token that cannot continue it.
+    if (ends_in_expression(parser->getContext())) error.expected |= continuations();
+    report_syntax_error(error, tokens_, file_, sources_, diagnostics_);
+  }
+
+  void recover(antlr4::Parser* parser, std::exception_ptr e) override {
+    switch (parser->getContext()->getRuleIndex()) {
+      case grammar::RmlParser::RuleSignature:
+        skip_until(parser, [&](std::size_t at) { return tokens_[at].first_on_line && begins_equation(tokens_, at); });
+        break;
+      case grammar::RmlParser::RuleEquation:
+      case grammar::RmlParser::RuleConstant:
+      case grammar::RmlParser::RuleImport_item:
+        skip_statement(parser);
+        break;
+      default:
+        std::rethrow_exception(e);
+    }
+    failed_ = false;
+  }
+
+  antlr4::Token* recoverInline(antlr4::Parser* parser) override { throw antlr4::InputMismatchException(parser); }
+
+  // Before each item and each equation: what can begin neither is reported and skipped.
+  void sync(antlr4::Parser* parser) override {
+    const std::size_t rule = parser->getContext()->getRuleIndex();
+    if (rule != grammar::RmlParser::RuleProgram && rule != grammar::RmlParser::RuleNode) return;
+    const bool in_node = rule == grammar::RmlParser::RuleNode;
+    while (true) {
+      const std::size_t at = index(parser);
+      const TokenKind kind = tokens_[at].kind;
+      if (kind == TokenKind::END || begins_item(kind)) return;
+      if (in_node && (kind == TokenKind::ID || kind == TokenKind::UNDERSCORE || kind == TokenKind::ASSERT)) return;
+      report_misplaced(at, in_node);
+      if (in_node) {
+        skip_statement(parser);
+      } else {
+        skip_until(parser, [](std::size_t) { return false; });
+      }
+    }
+  }
+
+ private:
+  static std::size_t index(antlr4::Parser* parser) { return parser->getCurrentToken()->getTokenIndex(); }
+
+  static bool ends_in_expression(antlr4::tree::ParseTree* tree) {
+    while (tree != nullptr && !tree->children.empty()) {
+      tree = tree->children.back();
+      if (dynamic_cast<grammar::RmlParser::ExprContext*>(tree) != nullptr) return true;
+    }
+    return false;
+  }
+
+  static std::size_t statement_of(antlr4::Parser* parser) {
+    const antlr4::ParserRuleContext* statement = parser->getContext();
+    for (const antlr4::ParserRuleContext* c = statement; c != nullptr;
+         c = static_cast<const antlr4::ParserRuleContext*>(c->parent)) {
+      const std::size_t rule = c->getRuleIndex();
+      if (rule <= grammar::RmlParser::RuleNode) break;
+      statement = c;
+      if (rule == grammar::RmlParser::RuleEquation || rule == grammar::RmlParser::RuleSignature) break;
+    }
+    return statement->start->getTokenIndex();
+  }
+
+  void report_misplaced(std::size_t at, bool in_node) {
+    const Token& token = tokens_[at];
+    if (token.reported) return;
+    const Span span{file_, token.begin, token.end};
+    const std::string found = is_keyword(token.kind) ? "the keyword `" + std::string(spelling(token.kind)) + "`"
+                                                     : "`" + std::string(sources_.text(span)).substr(0, 40) + "`";
+    if (token.kind == TokenKind::SEMI) {
+      diagnostics_.report(Code::E0101, span, "this `;` ends nothing").fix(span, "", "leave it out", true);
+    } else if (in_node && is_keyword(token.kind) && tokens_[next_token(tokens_, at)].kind == TokenKind::ASSIGN) {
+      report_keyword_as_name(token.kind, span, diagnostics_);
+    } else if (in_node) {
+      diagnostics_.report(Code::E0101, span, "expected an equation, found " + found);
+    } else {
+      Diagnostic& d = diagnostics_.report(Code::E0101, span, "expected `node`, `const` or `import`, found " + found);
+      if (begins_equation(tokens_, at)) d.note("equations follow the header of a node: `node f(x) -> (y)`");
+    }
+  }
+
+  template <class Stop>
+  void skip_until(antlr4::Parser* parser, Stop stop) {
+    while (true) {
+      const std::size_t at = index(parser);
+      if (tokens_[at].kind == TokenKind::END || begins_item(tokens_[at].kind) || stop(at)) return;
+      parser->consume();
+    }
+  }
+
+  // To the token after the next `;`, or to a line that begins like an equation.
+  void skip_statement(antlr4::Parser* parser) {
+    const std::size_t first = index(parser);
+    const std::size_t begun =
+        parser->getContext()->start == nullptr ? first : parser->getContext()->start->getTokenIndex();
+    bool past_semicolon = false;
+    skip_until(parser, [&](std::size_t at) {
+      if (past_semicolon) return true;
+      past_semicolon = tokens_[at].kind == TokenKind::SEMI;
+      const std::size_t before = previous_token(tokens_, at);
+      const bool after_let =
+          before == begun && sources_.text({file_, tokens_[before].begin, tokens_[before].end}) == "let";
+      return at > begun && (tokens_[at].first_on_line || after_let) && begins_equation(tokens_, at);
+    });
+  }
+
+  const std::vector<Token>& tokens_;
+  std::uint32_t file_;
+  const SourceMap& sources_;
+  Diagnostics& diagnostics_;
+  bool failed_ = false;
+};
+
+}  // namespace rml

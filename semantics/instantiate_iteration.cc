@@ -1,0 +1,186 @@
+// Bodies of iterations (see instantiate_iteration.h).
+//
+// A state has the shape that its initial value and what it becomes broadcast to:
+//
+//   fold add(0.0; xs)    xs: f32[10, 3]    the state: [], then [3]
+#include "semantics/instantiate_iteration.h"
+
+#include "semantics/instantiate_aliases.h"
+#include "semantics/instantiate_elaborate.h"
+#include "semantics/instantiate_emit.h"
+#include "semantics/simplify_passes.h"
+#include "semantics/solve_shapes.h"
+
+namespace rml::draft {
+
+namespace {
+
+constexpr int max_growth = 16;  // of a state's shape: more than ranks and extents of 1 allow
+
+// Constants that may be what attributes and shapes of the body hang on, or are cheap to repeat.
+bool stands_in_body(const IteratorOperand& operand) {
+  if (operand.constant == nullptr) return false;
+  const auto elements = element_count(operand.shape);
+  return elements && *elements <= 64;
+}
+
+void broadcast_output(Core& core, std::size_t k, const Shape& shape) {
+  const rml::Value from = core[core.outputs[k].value];
+  if (from.shape == shape) return;
+  Attribute to;
+  to.given = true;
+  to.integers = shape;
+  core::Apply made{operators().require("broadcast_to"), {core.outputs[k].value}, {to}, 0};
+  core.values.push_back({std::move(made), from.dtype, shape, from.clock, from.span, from.instance, {}});
+  core.outputs[k].value = ValueId{core.values.size() - 1};
+}
+
+std::string count_text(std::int64_t n) { return std::to_string(n) + (n == 1 ? " element" : " elements"); }
+
+}  // namespace
+
+Iterator::Iterator(const Checked& checked, InstantiateOptions options, NodeId node, const ast::Iteration& how,
+                   Span call, std::vector<DType> dtypes)
+    : checked_(checked),
+      options_{std::move(options.overrides), false},
+      node_(node),
+      how_(how),
+      call_(call),
+      dtypes_(std::move(dtypes)) {}
+
+const std::string& Iterator::name() const { return checked_.program->text((*checked_.program)[node_].name); }
+
+const IteratorBody& Iterator::body(const std::vector<IteratorOperand>& operands) {
+  std::string key;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const bool fixed = k >= how_.states + how_.sequences;
+    key += fixed && stands_in_body(operands[k]) ? constant_key(*operands[k].constant) + ";"
+                                                : type_string(operands[k].dtype, operands[k].shape) + ",";
+  }
+  const auto [known, is_new] = bodies_.try_emplace(std::move(key));
+  if (is_new) make(operands, known->second);
+  return known->second;
+}
+
+bool Iterator::find_length(const std::vector<IteratorOperand>& operands, std::int64_t& length,
+                           IteratorBody& out) const {
+  const std::string word = ast::iterator_name(how_.kind);
+  for (std::size_t k = how_.states; k < how_.states + how_.sequences; ++k) {
+    const Shape& shape = operands[k].shape;
+    const bool first = k == how_.states;
+    if (!shape.empty() && first) length = shape[0];
+    if (!shape.empty() && shape[0] == length) continue;
+    out.code = Code::E0303;
+    out.about_operands = true;
+    out.problem = shape.empty() ? "`" + word + "` goes along the first axis of its sequences, and a scalar has none"
+                                : "the sequences of `" + word + "` have " + std::to_string(length) + " and " +
+                                      count_text(shape[0]) + " along their first axis";
+    return false;
+  }
+  return true;
+}
+
+// Iterations stand outside time: each begins with the states that it is given.
+bool Iterator::has_no_memory(const Core& body, IteratorBody& out) const {
+  const auto refuse = [&](const std::string& because, Span at, const std::string& note) {
+    out.problem = "`" + name() + "` cannot be iterated: it " + because;
+    if (at.end > 0) out.places.push_back({at, "here"});
+    out.notes.push_back(note);
+    return false;
+  };
+  for (const rml::Value& v : body.values) {
+    const auto* apply = std::get_if<core::Apply>(&v.rhs);
+    if (apply != nullptr && operators()[apply->op].random)
+      return refuse("draws random numbers", v.span, "draw all of them before, and iterate over them");
+  }
+  if (!body.parameters.empty())
+    return refuse("has a `param`", body[body.parameters[0].value].span, "give it the parameter as an argument");
+  for (const rml::Value& v : body.values) {
+    if (std::holds_alternative<core::Fby>(v.rhs))
+      return refuse("remembers from cycle to cycle", v.span, "give it what it remembers as a state");
+    if (std::holds_alternative<core::Post>(v.rhs))
+      return refuse("looks at the next cycle", v.span, "iterate in reverse: `scan[reverse]`");
+    const auto* call = std::get_if<rml::core::Call>(&v.rhs);
+    if (call != nullptr && body.externals[call->external].iteration == nullptr)
+      return refuse("calls the external node `" + body.externals[call->external].symbol + "`", v.span,
+                    "only C knows what that does");
+  }
+  if (!body.asserts.empty())
+    return refuse("asserts something", body.asserts[0].span, "assert it of what the iteration yields");
+  return true;
+}
+
+void Iterator::make(const std::vector<IteratorOperand>& operands, IteratorBody& out) const {
+  std::int64_t length = 0;
+  if (!find_length(operands, length, out)) return;
+  Elaborator::Given given{dtypes_, {}};
+  const std::size_t leading = how_.states + how_.sequences;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    Elaborator::Given::Operand o{operands[k].shape, nullptr};
+    if (k >= how_.states && k < leading) o.shape.erase(o.shape.begin());
+    if (k >= leading && stands_in_body(operands[k]))
+      o.constant = operands[k].constant;
+    else
+      out.passed.push_back(static_cast<std::uint32_t>(k));
+    given.operands.push_back(std::move(o));
+  }
+  const Program& program = *checked_.program;
+  Iteration it;
+  it.states = how_.states;
+  it.sequences = how_.sequences;
+  it.length = length;
+  it.reverse = how_.reverse;
+  for (int growth = 0;; ++growth) {
+    Draft draft = Elaborator(checked_, options_, out.diagnostics).run(node_, given);
+    resolve_aliases(draft, program, out.diagnostics);
+    const States states = solve_shapes(draft, program, out.diagnostics);
+    if (!out.diagnostics.has_errors()) it.body = emit(draft, states, program, out.diagnostics);
+    if (out.diagnostics.has_errors()) return;
+    bool grown = false;
+    for (std::size_t k = 0; k < how_.states; ++k) {
+      const Shape& next = it.body[it.body.outputs[k].value].shape;
+      Shape& state = given.operands[k].shape;
+      const auto both = broadcast(state, next);
+      const auto& port = program[node_].inputs[k];
+      if (!both || growth == max_growth) {
+        out.code = Code::E0303;
+        out.problem = "the state `" + program.text(port.name) + "` of `" + name() + "` is " +
+                      type_string(operands[k].dtype, state) + ", but becomes " + type_string(operands[k].dtype, next);
+        out.places.push_back({port.span, "the state"});
+        return;
+      }
+      grown = grown || *both != state;
+      state = *both;
+    }
+    if (!grown) break;
+  }
+  // What a state becomes may be smaller than the state: it is broadcast.
+  for (std::size_t k = 0; k < how_.states; ++k) broadcast_output(it.body, k, given.operands[k].shape);
+  if (!has_no_memory(it.body, out)) return;
+  it.body.watches.clear();
+  it.body.entry = name();
+  for (std::size_t v = 0; v < it.body.values.size(); ++v)
+    it.can_fail = it.can_fail || rml::can_fail(it.body, ValueId(v));
+  const auto whole = [&](const Port& port, bool stacked) {
+    Shape shape = it.body[port.value].shape;
+    if (stacked) shape.insert(shape.begin(), length);
+    return std::pair(it.body[port.value].dtype, std::move(shape));
+  };
+  for (std::size_t k = 0; k < it.body.inputs.size(); ++k)
+    out.external.inputs.push_back(whole(it.body.inputs[k], k >= how_.states && k < leading));
+  for (std::size_t k = 0; k < it.body.outputs.size(); ++k) {
+    out.external.outputs.push_back(whole(it.body.outputs[k], k >= how_.states));
+    const auto& [dtype, shape] = out.external.outputs.back();
+    if (!element_count(shape) || shape.size() > max_rank) {
+      out.code = Code::E0305;
+      out.problem = to_string(shape) + " is too large for a shape";
+      return;
+    }
+  }
+  out.outputs = out.external.outputs;
+  out.external.symbol = name();
+  out.external.span = call_;
+  out.external.iteration = std::make_shared<const Iteration>(std::move(it));
+}
+
+}  // namespace rml::draft
