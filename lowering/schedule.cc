@@ -149,7 +149,7 @@ class Scheduler {
       signature_[v.index] = std::move(s);
       return true;
     }
-    if (!c.cyclic && place_sample(v)) return true;
+    if (!c.cyclic && (place_sample(v) || place_result(v))) return true;
     if (!c.cyclic || !has_post(core_, c)) return place_forward(c, s);
     return place_segmented(index, s);
   }
@@ -171,6 +171,21 @@ class Scheduler {
     out_.units[of].values.push_back(v);
     out_.unit_of[v.index] = of;
     signature_[v.index] = signature_[w->operand.index];
+    return true;
+  }
+
+  // The results of a call that a segmented unit makes are computed there, whoever reads them.
+  bool place_result(ValueId v) {
+    const auto* r = std::get_if<core::Result>(&core_[v].rhs);
+    const std::uint32_t of = r == nullptr ? Schedule::nowhere : out_.unit_of[r->call.index];
+    if (of == Schedule::nowhere || !out_.units[of].segmented) return false;
+    for (PassPlan& pass : out_.units[of].plan.passes) {
+      const auto call = std::ranges::find(pass.items, r->call, &PassItem::value);
+      if (call != pass.items.end()) pass.items.insert(call + 1, {v, call->classes});
+    }
+    out_.units[of].values.push_back(v);
+    out_.unit_of[v.index] = of;
+    signature_[v.index] = signature_[r->call.index];
     return true;
   }
 

@@ -221,6 +221,7 @@ class Recurrent {
     if (c.has(4)) elements.push_back(running());
     if (bias_of_r.rank() > 0) fixed.push_back(b.shared(bias_of_r));
     if (c.has(7)) fixed.push_back(b.shared(row(c.in(7), d)));
+    if (!b.streaming && steps_ == 1 && !c.has(4)) return one_step(d, begin, elements, fixed, bias_of_r.rank() > 0);
     if (!b.streaming) return iterated(d, begin, elements, fixed, bias_of_r.rank() > 0);
     if (backward_ || directions_ == 2)
       throw ModelError{"", "it runs backward through the sequence, which has no end where it is a stream"};
