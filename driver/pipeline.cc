@@ -146,10 +146,12 @@ Core improve(Compilation& c, Core core, const SimplifyOptions& options) {
     hold(verify(core));
   };
   simplified();
+  while (prune_iterations(core)) simplified();
   const bool stable = c.options.stabilise && phase(c, "stabilise", [&] { return stabilise(core); });
   hold(verify(core));
   const bool expanded = phase(c, "expand", [&] { return expand(core); });
-  if (stable || expanded) {
+  const bool flattened = phase(c, "flatten_convolutions", [&] { return flatten_convolutions(core); });
+  if (stable || expanded || flattened) {
     hold(verify(core));
     simplified();
   }
@@ -199,30 +201,6 @@ std::optional<Arranged> arrange(Compilation& c, const Elaborated& elaborated, Di
 }
 
 namespace {
-void lower_bodies(Compilation& c, steps::Program& program);
-}
-
-steps::Program lower(Compilation& c, const Arranged& arranged) {
-  auto program = phase(c, "build_steps", [&] {
-    return build_steps(arranged.schedule, {.batch = !c.options.target.strict_math,
-                                           .whole_segment = c.options.whole_segment,
-                                           .network = c.options.grain != Grain::none});
-  });
-  program = phase(c, "drop_unused", [&] {
-    drop_unused(program);
-    if (add_in_place(program)) drop_unused(program);
-    return std::move(program);
-  });
-  program = phase(c, "fuse", [&] {
-    fuse(program);
-    fuse_pools(program);
-    return std::move(program);
-  });
-  lower_bodies(c, program);
-  return program;
-}
-
-namespace {
 
 void shift_sites(steps::Program& program, std::uint32_t by) {
   for (std::uint32_t& site : program.value_sites)
@@ -252,6 +230,26 @@ void lower_bodies(Compilation& c, steps::Program& program) {
 }
 
 }  // namespace
+
+steps::Program lower(Compilation& c, const Arranged& arranged) {
+  auto program = phase(c, "build_steps", [&] {
+    return build_steps(arranged.schedule, {.batch = !c.options.target.strict_math,
+                                           .whole_segment = c.options.whole_segment,
+                                           .network = c.options.grain != Grain::none});
+  });
+  program = phase(c, "drop_unused", [&] {
+    drop_unused(program);
+    if (add_in_place(program)) drop_unused(program);
+    return std::move(program);
+  });
+  program = phase(c, "fuse", [&] {
+    fuse(program);
+    fuse_pools(program);
+    return std::move(program);
+  });
+  lower_bodies(c, program);
+  return program;
+}
 
 std::unique_ptr<CompiledModule> emit_module(Compilation& c, const steps::Program& program, EmitOptions options) {
   options.target = c.options.target;

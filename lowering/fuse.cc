@@ -20,9 +20,13 @@ namespace rml {
 
 namespace {
 
+// Values that one loop computes on its way: longer chains would be basic blocks that take LLVM too long.
+constexpr std::uint32_t longest_chain = 128;
+
 class Fusion {
  public:
-  explicit Fusion(steps::Program& p) : program_(p), core_(*p.core), mentions_(count_mentions(p)) {}
+  explicit Fusion(steps::Program& p)
+      : program_(p), core_(*p.core), mentions_(count_mentions(p)), sizes_(core_.values.size(), 1) {}
 
   void run() {
     for (const steps::Unit& u : program_.units) each_block(u, [&](const steps::Block& b) { mark(b); });
@@ -108,7 +112,9 @@ class Fusion {
           program_.inlined[o.index] = true;
         if (op.lowering == Lowering::matmul && exchanged.contains(o.index)) program_.inlined[o.index] = true;
       }
-      if (core_[v].shape.empty() || !once || can_fail(core_, v)) continue;
+      for (const ValueId o : a->operands)
+        if (program_.inlined[o.index]) sizes_[v.index] += sizes_[o.index];
+      if (core_[v].shape.empty() || !once || can_fail(core_, v) || sizes_[v.index] > longest_chain) continue;
       if (exchanges_rows(core_[v], *a)) exchanged[v.index] = true;
       if (op.lowering == Lowering::matmul) products[v.index] = true;
       if (is_pointwise(core_, v)) candidates[v.index] = true;
@@ -118,6 +124,7 @@ class Fusion {
   steps::Program& program_;
   const Core& core_;
   std::vector<std::uint32_t> mentions_;
+  std::vector<std::uint32_t> sizes_;  // by value: what its loops compute, those inlined included
 };
 
 }  // namespace

@@ -205,6 +205,8 @@ namespace steps {
 std::string print(const Program& p) {
   std::ostringstream out;
   StepPrinter(p, out).run();
+  for (std::size_t k = 0; k < p.bodies.size(); ++k)
+    if (p.bodies[k] != nullptr) out << "each round of " << p.core->externals[k].symbol << "\n" << print(*p.bodies[k]);
   return out.str();
 }
 

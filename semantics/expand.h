@@ -10,5 +10,7 @@ namespace rml {
 // Returns whether there was any. Equal parts of definitions are not shared yet. `stays`: operators that
 // are left as they are.
 bool expand(Core& core, const std::function<bool(OperatorId)>& stays = {});
+// Convolutions whose one window is the whole input, as products (flatten_convolutions.cc); likewise.
+bool flatten_convolutions(Core& core);
 
 }  // namespace rml

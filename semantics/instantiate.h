@@ -35,5 +35,7 @@ struct SimplifyOptions {
   bool keep_watches = false;  // keep what only `watches` need alive (rmlc trace)
 };
 Core simplify(Core, const SimplifyOptions&);
+// Takes from iterations what nobody needs (prune_iterations.cc); simplify makes use of it. Whether there was anything.
+bool prune_iterations(Core&);
 
 }  // namespace rml

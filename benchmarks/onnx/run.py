@@ -73,6 +73,7 @@ def residual(path):
         model.graph.initializer.append(numpy_helper.from_array(weights.astype(np.float32), n.output[0]))
     del model.graph.node[:]
     model.graph.node.extend(kept)
+    model.ir_version = max(model.ir_version, 4)  # in which initializers need not be inputs
     onnx.save(model, str(path))
 
 

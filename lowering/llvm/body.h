@@ -311,6 +311,9 @@ class Body {
     // Where an extent is known only while running: it, in index_type; m or inner is then very large.
     IrValue all_m = nullptr, all_inner = nullptr;
     IrValue so_far = nullptr;  // address of sums that these are added to
+    // Of one row or column: the other operand, where it is a constant of so many elements that its order matters.
+    const Tensor* constant = nullptr;
+    IrValue packed = nullptr;  // B in panels, one behind the other, as `tiles` takes them
     // Where the element (i, j) that is computed lies, if not there: in row j of a single column, or in
     // column i of this row.
     bool turned = false;
@@ -339,6 +342,8 @@ class Body {
   Product product_of(ValueId, Matrix& a, Matrix& b) const;
   void product_unrolled(const Product&, ValueId a, ValueId b, const std::vector<IrValue>& offsets, const Sink&);
   void product(const Product&, const Sink&);
+  const Tensor* resting(const Product&, const Matrix& x, const Matrix& y) const;
+  void packed_constant(const Product&, const Sink&);
   Spot spot(const Product&, IrValue row, IrValue column);
   void store_elements(DType, IrValue vector, std::int64_t count, IrValue to, Access);
   bool is_transposition(ValueId) const;
@@ -348,6 +353,7 @@ class Body {
   void each_row_tile(const Product&, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body);
   void each_tile(const Rounds&, std::int64_t extent, std::int64_t size,
                  const std::function<void(IrValue, std::int64_t)>& body);
+  std::int64_t widest_tile(const Product&) const;
   void tiles(const Product&, const Sink&);
   std::int64_t block_depth(DType) const;
   double nanoseconds_of_sum(const Product&, std::int64_t sums) const;  // of so many that read the same elements of B

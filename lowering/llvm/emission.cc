@@ -1,6 +1,8 @@
 // The parts of a module that belong to no unit: constants and shared functions' declarations.
 #include "lowering/llvm/emission.h"
 
+#include <cstring>
+
 namespace rml::codegen {
 
 Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOptions& o, llvm::Module& m,
@@ -61,6 +63,23 @@ llvm::Constant* Emission::tensor(const Tensor& tensor) {
     known = global;
   }
   return known;
+}
+
+llvm::Constant* Emission::panels(const Tensor& matrix, std::int64_t inner, std::int64_t n, std::int64_t row,
+                                 std::int64_t column, std::int64_t widest) {
+  const auto [known, is_new] = panels_.try_emplace({matrix.data(), column}, matrix.dtype(), Shape{inner * n});
+  if (is_new) {
+    const std::size_t size = byte_size(matrix.dtype());
+    const auto* from = static_cast<const std::byte*>(matrix.data());
+    auto* to = static_cast<std::byte*>(known->second.data());
+    std::int64_t done = 0;
+    for (std::int64_t width = widest; done < n; width /= 2)
+      for (; done + width <= n; done += width)
+        for (std::int64_t k = 0; k < inner; ++k)
+          for (std::int64_t j = 0; j < width; ++j, to += size)
+            std::memcpy(to, from + static_cast<std::size_t>(k * row + (done + j) * column) * size, size);
+  }
+  return tensor(known->second);
 }
 
 llvm::Constant* Emission::table(const std::string& name, llvm::Type* element, llvm::ArrayRef<llvm::Constant*> rows) {

@@ -62,6 +62,10 @@ class Emission {
                            bool exported);
   llvm::Constant* text(const std::string&);
   llvm::Constant* tensor(const Tensor&);  // in read-only memory
+  // A matrix of `inner` rows of n columns, element (k, j) of which lies at k * row + j * column of the tensor, in
+  // panels of `widest` columns, then halves of that for the rest; each panel row by row.
+  llvm::Constant* panels(const Tensor&, std::int64_t inner, std::int64_t n, std::int64_t row, std::int64_t column,
+                         std::int64_t widest);
   llvm::Constant* table(const std::string& name, llvm::Type* element, llvm::ArrayRef<llvm::Constant*>);
 
   // i32 raise(state, kind, site, cycle, value, bound): fills the header; returns the kind.
@@ -99,6 +103,7 @@ class Emission {
   std::map<std::uint32_t, IterationBody> bodies_;
   std::map<std::string, llvm::Constant*> texts_;
   std::map<const void*, llvm::Constant*> tensors_;
+  std::map<std::pair<const void*, std::int64_t>, Tensor> panels_;  // by elements and distance of columns
   llvm::Function *raise_ = nullptr, *grow_ = nullptr, *grow_ring_ = nullptr, *grow_segment_ = nullptr;
 };
 

@@ -59,19 +59,26 @@ void Body::each_row_tile(const Product& p, std::int64_t size, const std::functio
   when(ir.CreateICmpSGT(p.row_tiles.end, whole), behind);
 }
 
+std::int64_t Body::widest_tile(const Product& p) const {
+  if (p.b_column != 1 && p.constant == nullptr) return 1;
+  return (p.m == 1 ? 8 : p.m == 2 ? 4 : 2) * lanes(p.dtype);
+}
+
 // A few rows: B is read where it lies. Columns in vectors; the rest in halves of vectors, down to one.
 void Body::tiles(const Product& p, const Sink& sink) {
   const std::int64_t rows = std::min<std::int64_t>(p.m, 4);
-  std::int64_t widest = p.b_column == 1 ? (p.m == 1 ? 8 : p.m == 2 ? 4 : 2) * lanes(p.dtype) : 1;
   std::int64_t done = 0;
-  for (std::int64_t width = widest; done < p.n; width /= 2) {
+  for (std::int64_t width = widest_tile(p); done < p.n; width /= 2) {
     const std::int64_t count = (p.n - done) / width;
     const auto column_of = [&](IrValue j) {
       return ir.CreateAdd(constant(done), ir.CreateMul(j, constant(width)), "", true, true);
     };
     parallel(count, static_cast<double>(width) * nanoseconds_of_sum(p, p.m), [&](const Rounds& some) {
       loop(some, constant(count), [&](IrValue j) {
-        const Panel panel{p.b, column_of(j), p.b_inner, p.b_column, width, width};
+        Panel panel{p.b, column_of(j), p.b_inner, p.b_column, width, width};
+        if (p.packed != nullptr)
+          panel = {p.packed,    ir.CreateMul(column_of(j), constant(p.inner), "", true, true), width, 1, width, width,
+                   column_of(j)};
         each_tile({}, p.m, rows, [&](IrValue i, std::int64_t height) { tile(p, panel, i, height, sink); });
       });
     });

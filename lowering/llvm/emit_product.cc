@@ -90,6 +90,7 @@ void Body::products(ValueId v, ValueId a, ValueId b, bool unrolled, const Sink& 
   if (!unrolled) p.a = address(x.value), p.b = address(y.value);
   if (const auto pack = module.packs.of.find(v); pack != module.packs.of.end() && !unrolled)
     return packed_product(p, pack->second, sink);
+  if (!unrolled && elements(batch) == 1) p.constant = resting(p, x, y);
   const double each = static_cast<double>(p.m * p.inner * p.n) * nanoseconds_of_product(p.dtype);
   const bool whole = elements(batch) >= module.options.target.threads;  // each product by one thread
   walk(batch, views, unrolled, whole ? Work{1, each} : Work{}, [&](const std::vector<IrValue>& at) {
@@ -100,6 +101,16 @@ void Body::products(ValueId v, ValueId a, ValueId b, bool unrolled, const Sink& 
     one.c = at[0];
     product(one, sink);
   });
+}
+
+// The matrix of a product with a vector, if it is a constant that is read faster from one end to the other.
+const Tensor* Body::resting(const Product& p, const Matrix& x, const Matrix& y) const {
+  constexpr std::int64_t nearest_cache = 16 * 1024;
+  if ((p.m != 1) == (p.n != 1) || !is_float(p.dtype) || is_half(p.dtype) || lanes(p.dtype) == 1) return nullptr;
+  if (module.options.target.optimization == 0) return nullptr;
+  const auto* constant = std::get_if<core::Const>(&info(p.m == 1 ? y.value : x.value).rhs);
+  return constant != nullptr && static_cast<std::int64_t>(constant->value.bytes()) > nearest_cache ? &constant->value
+                                                                                                   : nullptr;
 }
 
 // A single sum is computed in several chains, so as not to wait for each addition.
@@ -133,6 +144,7 @@ void Body::product(const Product& p, const Sink& sink) {
     auto* zero = llvm::Constant::getNullValue(register_type(module.context, p.dtype));
     return loop(p.m, [&](IrValue i) { loop(p.n, [&](IrValue j) { sink(spot(p, i, j), zero, 1); }); });
   }
+  if (p.constant != nullptr) return packed_constant(p, sink);
   const bool along = !strict && lanes(p.dtype) > 1;
   if (p.n == 1 && p.m == 1 && p.a_inner == 1 && p.b_inner == 1 && along) return dots(p, sink);
   if (p.n == 1 && (p.a_row == 1 || p.m == 1)) {  // a single row: the vector by the matrix as it lies
@@ -156,6 +168,19 @@ void Body::product(const Product& p, const Sink& sink) {
   }
   if (p.m > 4 && p.n > 1) return gemm(p, sink);
   tiles(p, sink);
+}
+
+// The vector by the matrix, whichever of the two stands first.
+void Body::packed_constant(const Product& p, const Sink& sink) {
+  Product turned = p;
+  if (p.n == 1) {
+    std::swap(turned.a, turned.b);
+    turned.m = 1, turned.n = p.m, turned.turned = true;
+    turned.a_row = 0, turned.a_inner = p.b_inner, turned.b_inner = p.a_inner, turned.b_column = p.a_row;
+  }
+  turned.packed =
+      module.panels(*p.constant, turned.inner, turned.n, turned.b_inner, turned.b_column, widest_tile(turned));
+  tiles(turned, sink);
 }
 
 Body::Spot Body::spot(const Product& p, IrValue i, IrValue j) {

@@ -16,15 +16,24 @@ namespace rml::codegen {
 
 namespace {
 
-// Statements, nested ones included.
-std::size_t size(const steps::Block& block);
-std::size_t size(const steps::Statement& statement) {
-  const auto* branch = std::get_if<steps::Branch>(&statement);
-  return branch == nullptr ? 1 : 1 + size(*branch->then_block) + size(*branch->else_block);
+// About as many instructions as one that adds: functions are written out.
+std::size_t weight(const Core& core, ValueId v) {
+  const auto* a = std::get_if<core::Apply>(&core[v].rhs);
+  if (a == nullptr || operators()[a->op].lowering != Lowering::elementwise || !is_float(core[v].dtype)) return 1;
+  constexpr std::size_t of_function = 12;
+  return inlined_function(operators()[a->op].scalar) ? of_function : 1;
 }
-std::size_t size(const steps::Block& block) {
+
+// Of statements, nested ones included.
+std::size_t weight(const Core& core, const steps::Block& block);
+std::size_t weight(const Core& core, const steps::Statement& statement) {
+  if (const auto* compute = std::get_if<steps::Compute>(&statement)) return weight(core, compute->value);
+  const auto* branch = std::get_if<steps::Branch>(&statement);
+  return branch == nullptr ? 1 : 1 + weight(core, *branch->then_block) + weight(core, *branch->else_block);
+}
+std::size_t weight(const Core& core, const steps::Block& block) {
   std::size_t sum = 0;
-  for (const steps::Statement& s : block.statements) sum += size(s);
+  for (const steps::Statement& s : block.statements) sum += weight(core, s);
   return sum;
 }
 
@@ -32,7 +41,7 @@ std::size_t size(const steps::Block& block) {
 
 void Body::block(const steps::Block& block) {
   const std::size_t of_part = module.options.target.part, count = block.statements.size();
-  if (size(block) <= 2 * of_part) {
+  if (weight(module.core, block) <= 2 * of_part) {
     for (std::size_t at = 0; at < count;) at = statement(block, at);
     return;
   }
@@ -40,7 +49,7 @@ void Body::block(const steps::Block& block) {
     part([&] {
       for (std::size_t emitted = 0; at < count && emitted < of_part;) {
         const std::size_t next = statement(block, at);
-        for (; at < next; ++at) emitted += size(block.statements[at]);
+        for (; at < next; ++at) emitted += weight(module.core, block.statements[at]);
       }
     });
   }
