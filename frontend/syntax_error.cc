@@ -19,8 +19,8 @@ namespace {
 using enum TokenKind;
 
 constexpr TokenKind operators[] = {OR, AND, EQ, NE, LE, GE, LT, GT, PLUS, STAR, SLASH, PERCENT, WHEN, FBY};
-constexpr TokenKind starters[] = {ID,       INT, FLOAT, STRING, TRUE, FALSE, LPAREN,
-                                  LBRACKET, NOT, POST,  MERGE,  IF,   DIFF,  MINUS};
+constexpr TokenKind starters[] = {ID,  INT,  FLOAT, STRING, TRUE, FALSE, LPAREN, LBRACKET,
+                                  NOT, POST, MERGE, IF,     DIFF, MINUS, ITERATE};
 
 bool has(const TokenSet& set, TokenKind kind) { return set.test(static_cast<std::size_t>(kind)); }
 void drop(TokenSet& set, TokenKind kind) { set.reset(static_cast<std::size_t>(kind)); }
