@@ -420,6 +420,7 @@ class Body {
   // emit_convolution.cc, emit_pooling.cc: whether code was generated, instead of a call of the kernel
   friend class WindowCode;
   bool windows(ValueId, const core::Apply&);
+  const Tensor* constant_filter(const core::Apply&) const;
   bool convolution(ValueId, const core::Apply&);
   std::optional<Convolution> generated_convolution(ValueId, const core::Apply&) const;
   bool convolution_pooled(ValueId, PoolCode&, std::int64_t outputs, IrValue to);

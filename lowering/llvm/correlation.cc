@@ -1,12 +1,15 @@
 // The tiles of correlations; see correlation.h.
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "lowering/llvm/correlation.h"
 
 namespace rml::codegen {
 
 namespace {
-constexpr std::int64_t most_unrolled = 16;  // taps of a row
+constexpr std::int64_t most_unrolled = 16;      // taps of a row
+constexpr std::int64_t near_bytes = 256 << 10;  // of a second-level cache: half of the smaller ones
 }  // namespace
 
 // ---- choice ---------------------------------------------------------------------------------
@@ -34,13 +37,42 @@ void CorrelationCode::choose_columns() {
   width_ = std::min(vectors_ * lanes, extent);
 }
 
+// The width of tiles that cover a row in the least time, which is returned, in that of one product of vectors.
+double CorrelationCode::best_width(std::int64_t extent, std::int64_t& width) const {
+  constexpr double around = 2;  // of each tap: loads, indices
+  double least = std::numeric_limits<double>::infinity();
+  for (std::int64_t w = std::min(extent, most_sums / vectors_); w > 0; --w) {
+    const auto products = static_cast<double>(w * vectors_);
+    const double time = static_cast<double>(blocks_of(extent, w)) * (products + around);
+    if (time < least) least = time, width = w;
+  }
+  return least;
+}
+
+// Whether an output is made of the elements at one place.
+bool CorrelationCode::pointwise() const {
+  for (std::size_t k = 0; k < c_.extent.size(); ++k)
+    if (c_.window[k] != 1 || c_.before[k] != 0 || c_.result[k] != c_.extent[k] || c_.step[k] != 1 || c_.first[k] != 0 ||
+        c_.taps[k].source != 0 || c_.extent[k] != blocks_of(c_.source[k], c_.stride[k]))
+      return false;
+  return true;
+}
+
 void CorrelationCode::choose_channels() {
-  padded_out_ = blocks_of(c_.out, lanes) * lanes;
-  vectors_ = std::min<std::int64_t>(2, padded_out_ / lanes);
-  const std::int64_t most = std::min<std::int64_t>(c_.extent[2], most_sums / vectors_);
-  width_ = most;
-  for (std::int64_t w = most - 1; w >= std::max<std::int64_t>(most / 2, 4); --w)
-    if (blocks_of(c_.extent[2], w) * w < blocks_of(c_.extent[2], width_) * width_) width_ = w;
+  constexpr std::int64_t longest = 200;  // columns, so that a row's sums lie near by
+  vectors_ = std::min<std::int64_t>(2, blocks_of(c_.out, lanes));
+  if (pointwise()) {
+    const std::int64_t all = volume(c_.extent);
+    std::int64_t columns = 1;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::int64_t n = 1; n <= std::min(all, longest); ++n)
+      if (const double time = best_width(n, width_) / static_cast<double>(n); all % n == 0 && time <= least)
+        least = time, columns = n;
+    every_ = std::exchange(c_.stride, {1, 1, 1});
+    c_.extent = c_.result = {1, all / columns, columns};
+    flat_ = true;
+  }
+  best_width(c_.extent[2], width_);
 }
 
 // The extents of an image that tiles read.
@@ -70,11 +102,10 @@ void CorrelationCode::emit(const std::function<void()>& begin, const std::functi
 
 void CorrelationCode::each_image(const std::function<void()>& begin, const std::function<IrValue(IrValue)>& result,
                                  const std::function<void(IrValue, IrValue)>& take) {
-  PaddedImages images(body, dtype, c_.in, c_.source, c_.before, needed());
-  image_ = images.extent();
-  IrValue filters = along_channels_ ? transposed_filters() : filter_;
-  const std::int64_t filters_of_group =
-      along_channels_ ? c_.in * c_.window_size() * padded_out_ : c_.out * c_.in * c_.window_size();
+  PaddedImages images(body, dtype, c_.in, c_.source, c_.before, flat_ ? Triple{} : needed(), every_);
+  image_ = flat_ ? c_.extent : images.extent();
+  IrValue filters = along_channels_ ? panels() : filter_;
+  const std::int64_t filters_of_group = (along_channels_ ? padded_out() : c_.out) * c_.in * c_.window_size();
   const std::int64_t products = c_.groups * c_.out * c_.in * c_.window_size() * volume(c_.extent);
   body.parallel(c_.batch, static_cast<double>(products) * body.nanoseconds_of_product(dtype),
                 [&](const Body::Rounds& some) {
@@ -210,57 +241,92 @@ void CorrelationCode::store_columns(IrValue sums, IrValue to, IrValue channel, I
 
 // ---- vectors along channels -----------------------------------------------------------------
 
-// [group, channel in, tap, channel out], zeros where there is no channel.
-IrValue CorrelationCode::transposed_filters() {
-  const std::int64_t taps = c_.window_size(), whole = c_.in * taps;
-  IrValue to = buffer(c_.groups * whole * padded_out_, "filters");
-  if (padded_out_ != c_.out) clear(to, c_.groups * whole * padded_out_);
+std::int64_t CorrelationCode::padded_out() const { return blocks_of(c_.out, lanes) * lanes; }
+
+// Calls f(first channel, their number, vectors) for all panels of a group's output channels.
+void CorrelationCode::each_panel(const std::function<void(IrValue, std::int64_t, std::int64_t)>& f) {
+  const std::int64_t whole = vectors_ * lanes, rest = c_.out % whole;
+  body.loop(c_.out / whole, [&](IrValue i) { f(times(i, whole), whole, vectors_); });
+  if (rest != 0) f(body.constant(c_.out - rest), rest, blocks_of(rest, lanes));
+}
+
+// Filters as [group, panel, channel in, tap, channel out of the panel], zeros where there is no channel.
+IrValue CorrelationCode::panels() {
+  const std::int64_t taps = c_.window_size(), inner = c_.in * taps;
+  if (constant_ != nullptr) {
+    const std::int64_t whole = vectors_ * lanes, rest = c_.out % whole;
+    Panels all{.matrices = c_.groups, .distance = c_.out * inner};
+    all.blocks = c_.in, all.block = c_.filter_in, all.inner = taps, all.row = 1;
+    all.n = c_.out, all.column = c_.filter_out;
+    all.widths.assign(static_cast<std::size_t>(c_.out / whole), whole);
+    if (rest != 0) all.widths.push_back(blocks_of(rest, lanes) * lanes);
+    return body.module.panels(*constant_, all);
+  }
+  const std::int64_t size = c_.groups * inner * padded_out();
+  IrValue to = buffer(size, "filters");
+  if (padded_out() != c_.out) clear(to, size);
   body.loop(c_.groups, [&](IrValue g) {
-    IrValue from = place(filter_, times(g, c_.out * whole)), into = place(to, times(g, whole * padded_out_));
-    if (c_.filter_in == taps) return transpose(into, padded_out_, from, c_.filter_out, c_.out, whole);
-    body.loop(c_.in, [&](IrValue c) {
-      transpose(place(into, times(c, taps * padded_out_)), padded_out_, place(from, times(c, c_.filter_in)),
-                c_.filter_out, c_.out, taps);
+    IrValue group = place(filter_, times(g, c_.out * inner)), group_to = place(to, times(g, inner * padded_out()));
+    each_panel([&](IrValue channel, std::int64_t channels, std::int64_t vectors) {
+      const std::int64_t width = vectors * lanes;
+      IrValue from = place(group, times(channel, c_.filter_out)), into = place(group_to, times(channel, inner));
+      if (c_.filter_in == taps) return transpose(into, width, from, c_.filter_out, channels, inner);
+      body.loop(c_.in, [&](IrValue c) {
+        transpose(place(into, times(c, taps * width)), width, place(from, times(c, c_.filter_in)), c_.filter_out,
+                  channels, taps);
+      });
     });
   });
   return to;
 }
 
+// Blocks of rows whose sources lie near by all panels, so that filters are read once a block.
 void CorrelationCode::channels(IrValue image, IrValue filter, IrValue to) {
-  const std::int64_t pair = vectors_ * lanes, extent = c_.extent[2];
-  IrValue row_of_sums = buffer(extent * padded_out_, "row");
-  body.loop(c_.extent[0] * c_.extent[1], [&](IrValue row) {
-    const auto of_vectors = [&](IrValue channel, std::int64_t vectors) {
-      blocks(extent, width_,
-             [&](IrValue column) { channel_tile(image, filter, row_of_sums, row, column, channel, vectors); });
-    };
-    body.loop(padded_out_ / pair, [&](IrValue i) { of_vectors(times(i, pair), vectors_); });
-    if (padded_out_ % pair != 0) of_vectors(body.constant(padded_out_ - lanes), 1);
-    if (c_.step[2] == 1)
-      return transpose(place(to, result_place(body.constant(0), row)), volume(c_.result), row_of_sums, padded_out_,
-                       extent, c_.out);
-    body.loop(c_.out, [&](IrValue o) {
-      IrValue line = place(to, result_place(o, row));
-      body.loop(extent, [&](IrValue p) {
-        ir.CreateAlignedStore(load_scalar(place(row_of_sums, plus(times(p, padded_out_), o))),
-                              place(line, times(p, c_.step[2])), align);
+  const std::int64_t extent = c_.extent[2], rows = c_.extent[0] * c_.extent[1];
+  const std::int64_t row_bytes = c_.in * c_.stride[1] * image_[2] * static_cast<std::int64_t>(byte_size(dtype));
+  const std::int64_t near = std::clamp<std::int64_t>(near_bytes / row_bytes, 1, rows);
+  const std::int64_t blocks_of_rows = blocks_of(rows, near), of_block = blocks_of(rows, blocks_of_rows);
+  IrValue row_of_sums = buffer(extent * vectors_ * lanes, "row");
+  body.loop(blocks_of(rows, of_block), [&](IrValue block) {
+    IrValue begin = times(block, of_block), end = plus(begin, of_block);
+    if (rows % of_block != 0) end = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, end, body.constant(rows));
+    each_panel([&](IrValue channel, std::int64_t channels, std::int64_t vectors) {
+      IrValue weights = place(filter, times(channel, c_.in * c_.window_size()));
+      body.loop({begin, end}, body.constant(rows), [&](IrValue row) {
+        blocks(extent, width_,
+               [&](IrValue column) { channel_tile(image, weights, row_of_sums, row, column, vectors); });
+        store_channels(row_of_sums, vectors * lanes, to, channel, row, channels);
       });
+    });
+  });
+}
+
+// A row of sums, [column, channel], of some channels.
+void CorrelationCode::store_channels(IrValue sums, std::int64_t pitch, IrValue to, IrValue channel, IrValue row,
+                                     std::int64_t channels) {
+  if (c_.step[2] == 1)
+    return transpose(place(to, result_place(channel, row)), volume(c_.result), sums, pitch, c_.extent[2], channels);
+  body.loop(channels, [&](IrValue o) {
+    IrValue line = place(to, result_place(plus(channel, o), row));
+    body.loop(c_.extent[2], [&](IrValue p) {
+      ir.CreateAlignedStore(load_scalar(place(sums, plus(times(p, pitch), o))), place(line, times(p, c_.step[2])),
+                            align);
     });
   });
 }
 
 // Sums of some columns of a row, stored as [column, channel].
 void CorrelationCode::channel_tile(IrValue image, IrValue filter, IrValue to, IrValue row, IrValue column,
-                                   IrValue channel, std::int64_t vectors) {
+                                   std::int64_t vectors) {
   llvm::Type* type = vector(lanes);
   const Sums sum = sums(type, width_ * vectors);
   IrValue begin = place(image, plus(source_row(row), times(column, c_.stride[2])));
-  IrValue weights = place(filter, channel);
+  const std::int64_t width = vectors * lanes;
   each_tap(
       [&](IrValue from, IrValue weight) {
         std::vector<IrValue> w;
         for (std::int64_t k = 0; k < vectors; ++k)
-          w.push_back(load_vector(place(weights, plus(weight, k * lanes)), lanes));
+          w.push_back(load_vector(place(filter, plus(weight, k * lanes)), lanes));
         for (std::int64_t p = 0; p < width_; ++p) {
           IrValue x = splat(load_scalar(place(begin, plus(from, p * c_.stride[2]))), lanes);
           for (std::int64_t k = 0; k < vectors; ++k) {
@@ -269,10 +335,10 @@ void CorrelationCode::channel_tile(IrValue image, IrValue filter, IrValue to, Ir
           }
         }
       },
-      volume(image_), c_.window_size() * padded_out_, padded_out_);
+      volume(image_), c_.window_size() * width, width);
   for (std::int64_t p = 0; p < width_; ++p)
     for (std::int64_t k = 0; k < vectors; ++k) {
-      IrValue at = plus(plus(times(plus(column, p), padded_out_), channel), k * lanes);
+      IrValue at = plus(times(plus(column, p), width), k * lanes);
       store_vector(ir.CreateLoad(type, sum[static_cast<std::size_t>(p * vectors + k)]), place(to, at));
     }
 }

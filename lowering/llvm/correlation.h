@@ -11,8 +11,10 @@
 //
 //   columns   vectors along the last axis, which has stride 1: source vectors times one number
 //             of the filter for each of some output channels
-//   channels  vectors along output channels, of a filter transposed once: filter vectors times
-//             one element of the source for each of some columns; rows are transposed back
+//   channels  vectors along output channels, of filters in panels of some channels, packed here, or
+//             by the compiler if they are constants: filter vectors times one element of the source
+//             for each of some columns; rows are transposed back. Windows of one element see an
+//             image as a row of elements, which is cut into rows of a better length
 //
 // The one that wastes fewer lanes is taken. At an edge a tile begins earlier and computes some
 // sums again. Sums run in the order of channels and taps and may be contracted.
@@ -88,10 +90,12 @@ class WindowCode {
   std::int64_t most_sums;  // that registers hold, beside operands
 };
 
-// Images with zeros around them, copied one group of channels at a time if need be.
+// Images with zeros around them, copied one group of channels at a time if need be; of each axis only every so many
+// elements, if the rest is not read.
 class PaddedImages : WindowCode {
  public:
-  PaddedImages(Body&, DType, std::int64_t channels, const Triple& source, const Triple& before, const Triple& needed);
+  PaddedImages(Body&, DType, std::int64_t channels, const Triple& source, const Triple& before, const Triple& needed,
+               const Triple& every = {1, 1, 1});
   void prepare(double around = 0);  // before the first image
   IrValue image(IrValue elements);  // the image that lies at this address
   const Triple& extent() const { return extent_; }
@@ -99,15 +103,17 @@ class PaddedImages : WindowCode {
 
  private:
   std::int64_t channels_;
-  Triple source_, before_, extent_;
+  Triple source_, before_, every_, kept_{}, extent_{};
   bool copied_;
   IrValue buffer_ = nullptr;
 };
 
 class CorrelationCode : WindowCode {
  public:
-  CorrelationCode(Body& body, const Correlation& c, IrValue source, IrValue filter, IrValue result)
-      : WindowCode(body, c.dtype), c_(c), source_(source), filter_(filter), result_(result) {
+  // constant: the filter, if it is known and may be laid out otherwise.
+  CorrelationCode(Body& body, const Correlation& c, IrValue source, IrValue filter, IrValue result,
+                  const Tensor* constant)
+      : WindowCode(body, c.dtype), c_(c), source_(source), filter_(filter), result_(result), constant_(constant) {
     choose();
   }
   void emit();
@@ -120,6 +126,8 @@ class CorrelationCode : WindowCode {
   void choose();
   void choose_columns();
   void choose_channels();
+  bool pointwise() const;
+  double best_width(std::int64_t extent, std::int64_t& width) const;
   Triple needed() const;
   void each_image(const std::function<void()>& begin, const std::function<IrValue(IrValue number)>& result,
                   const std::function<void(IrValue result, IrValue number)>& take = {});
@@ -131,20 +139,24 @@ class CorrelationCode : WindowCode {
                    std::int64_t height, std::int64_t rows);
   std::int64_t vector_column(std::int64_t k) const;
   void store_columns(IrValue sums, IrValue to, IrValue channel, IrValue row, IrValue column);
-  IrValue transposed_filters();
+  std::int64_t padded_out() const;  // output channels of a group, in whole vectors
+  void each_panel(const std::function<void(IrValue channel, std::int64_t channels, std::int64_t vectors)>&);
+  IrValue panels();
   void channels(IrValue image, IrValue filter, IrValue to);
-  void channel_tile(IrValue image, IrValue filter, IrValue to, IrValue row, IrValue column, IrValue channel,
-                    std::int64_t vectors);
+  void channel_tile(IrValue image, IrValue filter, IrValue to, IrValue row, IrValue column, std::int64_t vectors);
+  void store_channels(IrValue sums, std::int64_t pitch, IrValue to, IrValue channel, IrValue row,
+                      std::int64_t channels);
   IrValue source_row(IrValue row);
   Sums sums(llvm::Type* type, std::int64_t count);
 
-  const Correlation& c_;
+  Correlation c_;          // as it is computed
+  Triple every_{1, 1, 1};  // of the source only every so many elements are seen
   IrValue source_, filter_, result_;
-  bool along_channels_ = false;
+  const Tensor* constant_;
+  bool along_channels_ = false, flat_ = false;         // flat: rows are of the image as one row
   std::int64_t width_ = 1, vectors_ = 1, height_ = 1;  // of a tile: lanes or columns, vectors, output channels
   std::int64_t tile_rows_ = 1;
-  std::int64_t padded_out_ = 0;  // output channels of a group, in whole vectors
-  Triple image_{};               // extents of an image as it is read
+  Triple image_{};  // extents of an image as it is read
 };
 
 // The gradient of a convolution in its filter: for every pair of channels and every tap the sum

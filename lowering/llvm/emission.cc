@@ -1,6 +1,7 @@
 // The parts of a module that belong to no unit: constants and shared functions' declarations.
 #include "lowering/llvm/emission.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace rml::codegen {
@@ -65,19 +66,28 @@ llvm::Constant* Emission::tensor(const Tensor& tensor) {
   return known;
 }
 
-llvm::Constant* Emission::panels(const Tensor& matrix, std::int64_t inner, std::int64_t n, std::int64_t row,
-                                 std::int64_t column, std::int64_t widest) {
-  const auto [known, is_new] = panels_.try_emplace({matrix.data(), column}, matrix.dtype(), Shape{inner * n});
-  if (is_new) {
-    const std::size_t size = byte_size(matrix.dtype());
-    const auto* from = static_cast<const std::byte*>(matrix.data());
-    auto* to = static_cast<std::byte*>(known->second.data());
+llvm::Constant* Emission::panels(const Tensor& from, const Panels& p) {
+  std::int64_t columns = 0;  // with those beyond the matrix
+  for (const std::int64_t width : p.widths) columns += width;
+  const Shape shape{p.matrices * p.blocks * p.inner * columns};
+  const auto [known, is_new] = panels_.try_emplace({from.data(), p}, from.dtype(), shape);
+  if (!is_new) return tensor(known->second);
+  const std::size_t size = byte_size(from.dtype());
+  const auto* elements = static_cast<const std::byte*>(from.data());
+  auto* to = static_cast<std::byte*>(known->second.data());
+  std::memset(to, 0, known->second.bytes());
+  for (std::int64_t matrix = 0; matrix < p.matrices; ++matrix) {
     std::int64_t done = 0;
-    for (std::int64_t width = widest; done < n; width /= 2)
-      for (; done + width <= n; done += width)
-        for (std::int64_t k = 0; k < inner; ++k)
-          for (std::int64_t j = 0; j < width; ++j, to += size)
-            std::memcpy(to, from + static_cast<std::size_t>(k * row + (done + j) * column) * size, size);
+    for (const std::int64_t width : p.widths) {
+      const std::int64_t there = std::min(width, p.n - done);
+      for (std::int64_t k = 0; k < p.blocks * p.inner; ++k, to += static_cast<std::size_t>(width) * size) {
+        const std::int64_t row = matrix * p.distance + k / p.inner * p.block + k % p.inner * p.row;
+        for (std::int64_t j = 0; j < there; ++j)
+          std::memcpy(to + static_cast<std::size_t>(j) * size,
+                      elements + static_cast<std::size_t>(row + (done + j) * p.column) * size, size);
+      }
+      done += width;
+    }
   }
   return tensor(known->second);
 }

@@ -18,6 +18,17 @@ namespace rml::codegen {
 // Program::value_sites and header.site of what has no place in the source.
 inline constexpr std::uint32_t no_site = UINT32_MAX;
 
+// How matrices that lie in a tensor, `distance` elements apart, are packed, one behind the other: `blocks` times
+// `inner` rows, whose first elements are `block` and `row` apart, of n elements, `column` apart, go into panels of
+// `widths` columns, each panel row by row; zeros where there is no column.
+struct Panels {
+  std::int64_t matrices = 1, distance = 0;
+  std::int64_t blocks = 1, block = 0, inner = 1, row = 1;
+  std::int64_t n = 1, column = 1;
+  std::vector<std::int64_t> widths = {};
+  auto operator<=>(const Panels&) const = default;
+};
+
 class Emission {
  public:
   Emission(const steps::Program&, const SourceMap&, const EmitOptions&, llvm::Module&, TargetFacts);
@@ -62,10 +73,7 @@ class Emission {
                            bool exported);
   llvm::Constant* text(const std::string&);
   llvm::Constant* tensor(const Tensor&);  // in read-only memory
-  // A matrix of `inner` rows of n columns, element (k, j) of which lies at k * row + j * column of the tensor, in
-  // panels of `widest` columns, then halves of that for the rest; each panel row by row.
-  llvm::Constant* panels(const Tensor&, std::int64_t inner, std::int64_t n, std::int64_t row, std::int64_t column,
-                         std::int64_t widest);
+  llvm::Constant* panels(const Tensor&, const Panels&);
   llvm::Constant* table(const std::string& name, llvm::Type* element, llvm::ArrayRef<llvm::Constant*>);
 
   // i32 raise(state, kind, site, cycle, value, bound): fills the header; returns the kind.
@@ -103,7 +111,7 @@ class Emission {
   std::map<std::uint32_t, IterationBody> bodies_;
   std::map<std::string, llvm::Constant*> texts_;
   std::map<const void*, llvm::Constant*> tensors_;
-  std::map<std::pair<const void*, std::int64_t>, Tensor> panels_;  // by elements and distance of columns
+  std::map<std::pair<const void*, Panels>, Tensor> panels_;
   llvm::Function *raise_ = nullptr, *grow_ = nullptr, *grow_ring_ = nullptr, *grow_segment_ = nullptr;
 };
 

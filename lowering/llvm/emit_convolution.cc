@@ -118,6 +118,12 @@ std::optional<Convolution> Body::generated_convolution(ValueId v, const core::Ap
   return c;
 }
 
+// A filter that the compiler may lay out otherwise.
+const Tensor* Body::constant_filter(const core::Apply& a) const {
+  const auto* constant = std::get_if<core::Const>(&info(a.operands[1]).rhs);
+  return constant != nullptr && module.options.target.optimization > 0 ? &constant->value : nullptr;
+}
+
 bool Body::convolution(ValueId v, const core::Apply& a) {
   const std::string_view name = operators()[a.op].name;
   const DType dtype = info(v).dtype;
@@ -126,12 +132,12 @@ bool Body::convolution(ValueId v, const core::Apply& a) {
   for (const ValueId x : a.operands) prepare(x);
   IrValue first = address(a.operands[0]), second = address(a.operands[1]), to = result(v);
   if (name == "conv") {
-    CorrelationCode(*this, forward(dtype, *c), first, second, to).emit();
+    CorrelationCode(*this, forward(dtype, *c), first, second, to, constant_filter(a)).emit();
   } else if (to_input(name)) {
     bool complete = true;
     const std::vector<Correlation> all = backward(dtype, *c, complete);
     if (!complete) fill_zero(v, to);
-    for (const Correlation& r : all) CorrelationCode(*this, r, first, second, to).emit();
+    for (const Correlation& r : all) CorrelationCode(*this, r, first, second, to, constant_filter(a)).emit();
   } else {
     FilterGradientCode(*this, dtype, *c, first, second, to).emit();
   }
@@ -147,7 +153,8 @@ bool Body::convolution_pooled(ValueId v, PoolCode& pool, std::int64_t outputs, I
   const DType dtype = info(v).dtype;
   for (const ValueId x : a->operands) prepare(x);
   const Correlation correlation = forward(dtype, *c);
-  CorrelationCode code(*this, correlation, address(a->operands[0]), address(a->operands[1]), nullptr);
+  CorrelationCode code(*this, correlation, address(a->operands[0]), address(a->operands[1]), nullptr,
+                       constant_filter(*a));
   code.emit([&] { pool.prepare(); },
             [&](IrValue image, IrValue number) {
               IrValue at = ir.CreateMul(number, constant(c->out * outputs), "", true, true);

@@ -178,8 +178,11 @@ void Body::packed_constant(const Product& p, const Sink& sink) {
     turned.m = 1, turned.n = p.m, turned.turned = true;
     turned.a_row = 0, turned.a_inner = p.b_inner, turned.b_inner = p.a_inner, turned.b_column = p.a_row;
   }
-  turned.packed =
-      module.panels(*p.constant, turned.inner, turned.n, turned.b_inner, turned.b_column, widest_tile(turned));
+  Panels panels{.inner = turned.inner, .row = turned.b_inner, .n = turned.n, .column = turned.b_column};
+  std::int64_t width = widest_tile(turned);
+  for (std::int64_t left = turned.n; left > 0; width /= 2)
+    for (; left >= width; left -= width) panels.widths.push_back(width);
+  turned.packed = module.panels(*p.constant, panels);
   tiles(turned, sink);
 }
 

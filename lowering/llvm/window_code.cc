@@ -79,9 +79,12 @@ void WindowCode::copy(IrValue to, IrValue from, std::int64_t count) {
 }
 
 PaddedImages::PaddedImages(Body& b, DType d, std::int64_t channels, const Triple& source, const Triple& before,
-                           const Triple& needed)
-    : WindowCode(b, d), channels_(channels), source_(source), before_(before) {
-  for (std::size_t k = 0; k < extent_.size(); ++k) extent_[k] = std::max(before[k] + source[k], needed[k]);
+                           const Triple& needed, const Triple& every)
+    : WindowCode(b, d), channels_(channels), source_(source), before_(before), every_(every) {
+  for (std::size_t k = 0; k < extent_.size(); ++k) {
+    kept_[k] = blocks_of(source[k], every[k]);
+    extent_[k] = std::max(before[k] + kept_[k], needed[k]);
+  }
   copied_ = extent_ != source_;
 }
 
@@ -97,12 +100,17 @@ void PaddedImages::prepare(double around) {
 IrValue PaddedImages::image(IrValue elements) {
   if (!copied_) return elements;
   body.loop(channels_, [&](IrValue c) {
-    body.loop(source_[0], [&](IrValue i) {
-      body.loop(source_[1], [&](IrValue j) {
-        IrValue from = times(plus(times(plus(times(c, source_[0]), i), source_[1]), j), source_[2]);
+    body.loop(kept_[0], [&](IrValue i) {
+      body.loop(kept_[1], [&](IrValue j) {
+        IrValue from_plane = plus(times(c, source_[0]), times(i, every_[0]));
+        IrValue from = place(elements, times(plus(times(from_plane, source_[1]), times(j, every_[1])), source_[2]));
         IrValue plane = plus(plus(times(c, extent_[0]), i), before_[0]);
         IrValue row = plus(plus(times(plane, extent_[1]), j), before_[1]);
-        copy(place(buffer_, plus(times(row, extent_[2]), before_[2])), place(elements, from), source_[2]);
+        IrValue to = place(buffer_, plus(times(row, extent_[2]), before_[2]));
+        if (every_[2] == 1) return copy(to, from, kept_[2]);
+        body.loop(kept_[2], [&](IrValue k) {
+          ir.CreateAlignedStore(load_scalar(place(from, times(k, every_[2]))), place(to, k), align);
+        });
       });
     });
   });
