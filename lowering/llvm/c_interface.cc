@@ -7,6 +7,8 @@
 // cycle's arithmetic and the next one's:
 //
 //   s = state->s;  for (i = 0; i < n; ++i) { y[i] = s + x[i]; s = y[i]; }  state->s = s;
+//
+// A large step is called instead: what a copy of it would gain is nothing beside its time, and the compiler's twice.
 #include "lowering/llvm/c_interface.h"
 
 #include <algorithm>
@@ -50,6 +52,7 @@ struct StepInterface {
   const bool faults = can_fault(module.program);
   const bool header = faults || draws(module.program);
   std::vector<InterfaceParameter> list = input_parameters(module.core);
+  bool large = false;  // the step
 
   std::string symbol(const char* what) const { return module.options.program_name + what; }
   bool by_value(const InterfaceParameter& p) const {
@@ -65,11 +68,13 @@ struct StepInterface {
   void export_as(llvm::Function* inner, const char* what, bool arrays);
   void emit_init(const char* what, bool keep_seed);
   void emit_seed();
-  void emit_step(const char* what, bool keep_outputs);
+  llvm::Function* emit_step(const char* what, bool keep_outputs);
   CellId holder(std::size_t output) const;
   std::uint64_t output_place(std::size_t output) const;
+  IrValue row(llvm::IRBuilder<>&, const InterfaceParameter&, IrValue array, IrValue i) const;
   void place_ports(Body&, llvm::Function*, IrValue i);
   void emit_run();
+  void emit_run_of_calls(llvm::Function* step);
 };
 
 // (state, [n,] ports…); arrays: every port by pointer.
@@ -95,7 +100,7 @@ llvm::Function* StepInterface::declare(const char* what, llvm::Type* result, boo
 // The exported function; void where no cycle can fault.
 void StepInterface::export_as(llvm::Function* inner, const char* what, bool arrays) {
   auto* outer = declare(what, faults ? module.i32() : llvm::Type::getVoidTy(module.context), true, arrays);
-  inner->addFnAttr(llvm::Attribute::AlwaysInline);
+  if (!large) inner->addFnAttr(llvm::Attribute::AlwaysInline);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", outer));
   std::vector<IrValue> arguments;
   for (llvm::Argument& argument : outer->args()) arguments.push_back(&argument);
@@ -133,6 +138,15 @@ void StepInterface::emit_seed() {
   ir.CreateRetVoid();
 }
 
+// What cycle i has in an array of NODE_run.
+IrValue StepInterface::row(llvm::IRBuilder<>& ir, const InterfaceParameter& p, IrValue array, IrValue i) const {
+  const Port& port = p.role <= InterfaceParameter::input ? module.core.inputs[p.port] : module.core.outputs[p.port];
+  const bool is_value = p.role == InterfaceParameter::input || p.role == InterfaceParameter::output;
+  const std::int64_t n = is_value ? elements(module.core[port.value].shape) : 1;
+  auto* type = llvm::ArrayType::get(memory_type(module.context, dtype(p)), static_cast<std::uint64_t>(n));
+  return ir.CreateInBoundsGEP(type, array, i);
+}
+
 // i: the cycle's position in the arrays of NODE_run, null in NODE_step.
 void StepInterface::place_ports(Body& body, llvm::Function* f, IrValue i) {
   auto& ir = body.ir;
@@ -141,13 +155,7 @@ void StepInterface::place_ports(Body& body, llvm::Function* f, IrValue i) {
   for (unsigned k = 0; k < list.size(); ++k) {
     const InterfaceParameter& p = list[k];
     IrValue argument = f->getArg(k + (i != nullptr ? 2 : 1));
-    const bool is_value = p.role == InterfaceParameter::input || p.role == InterfaceParameter::output;
-    if (i != nullptr) {
-      const Port& port = p.role <= InterfaceParameter::input ? module.core.inputs[p.port] : module.core.outputs[p.port];
-      const std::int64_t n = is_value ? elements(module.core[port.value].shape) : 1;
-      auto* row = llvm::ArrayType::get(memory_type(module.context, dtype(p)), static_cast<std::uint64_t>(n));
-      argument = ir.CreateInBoundsGEP(row, argument, i);
-    }
+    if (i != nullptr) argument = row(ir, p, argument, i);
     const auto truth = [&](IrValue byte) { return ir.CreateICmpNE(byte, ir.getInt8(0)); };
     switch (p.role) {
       case InterfaceParameter::input_present:
@@ -185,7 +193,8 @@ std::uint64_t StepInterface::output_place(std::size_t output) const {
   return cell.valid() ? module.layout.cells[cell.index] : module.layout.output_values[output];
 }
 
-void StepInterface::emit_step(const char* what, bool keep_outputs) {
+llvm::Function* StepInterface::emit_step(const char* what, bool keep_outputs) {
+  const unsigned before = module.module.getInstructionCount();
   auto* inner = declare((std::string(what) + ".body").c_str(), module.i32(), false, false);
   Body body(module, inner, module.core.entry, program_span(module), inner->getArg(0));
   const auto pushed = [&] { return module.header_field(body.ir, body.state, field::pushed); };
@@ -199,7 +208,28 @@ void StepInterface::emit_step(const char* what, bool keep_outputs) {
   emit_straight(body);
   if (faults) body.ir.CreateStore(body.ir.CreateAdd(body.cycle(), body.ir.getInt64(1)), pushed());
   body.finish();
+  large = module.module.getInstructionCount() - before > module.options.target.large_step;
   export_as(inner, what, false);
+  return inner;
+}
+
+// A fault leaves the loop; the step counts its cycles.
+void StepInterface::emit_run_of_calls(llvm::Function* step) {
+  auto* inner = declare("_run.body", module.i32(), false, true);
+  Body body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
+  auto& ir = body.ir;
+  body.loop(static_cast<IrValue>(inner->getArg(1)), [&](IrValue i) {
+    std::vector<IrValue> arguments = {inner->getArg(0)};
+    for (unsigned k = 0; k < list.size(); ++k) {
+      IrValue place = row(ir, list[k], inner->getArg(k + 2), i);
+      arguments.push_back(by_value(list[k]) ? ir.CreateLoad(memory_type(module.context, dtype(list[k])), place)
+                                            : place);
+    }
+    IrValue code = ir.CreateCall(step, arguments);
+    if (faults) body.leave_unless_zero(code);
+  });
+  body.finish();
+  export_as(inner, "_run", true);
 }
 
 void StepInterface::emit_run() {
@@ -251,8 +281,11 @@ StateStruct emit_step_interface(Emission& module) {
   StateStruct found;
   if (has_advance(module.core)) interface.emit_step("_advance", true);
   for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);
-  interface.emit_step("_step", false);
-  interface.emit_run();
+  llvm::Function* step = interface.emit_step("_step", false);
+  if (interface.large)
+    interface.emit_run_of_calls(step);
+  else
+    interface.emit_run();
   found.size = module.layout.step_bytes();
   for (std::size_t k = 0; has_advance(module.core) && k < module.core.outputs.size(); ++k) {
     found.outputs.push_back(interface.output_place(k) - module.layout.bias);

@@ -6,11 +6,23 @@
 namespace rml::testing {
 namespace {
 
-class EmitStep : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Levels, EmitStep, ::testing::Values(0, 1, 2, 3));
+struct Levels {
+  int optimization;
+  std::uint32_t large_step;  // 0: NODE_run calls the step
+};
+EmitOptions with(const Levels& levels) {
+  EmitOptions o = options(levels.optimization);
+  o.target.large_step = levels.large_step;
+  return o;
+}
 
-std::unique_ptr<Jit> compiled(ProgramBuilder& b, int level) {
-  EmitOptions o = options(level);
+class EmitStep : public ::testing::TestWithParam<Levels> {};
+INSTANTIATE_TEST_SUITE_P(Levels, EmitStep,
+                         ::testing::Values(Levels{0, 5000}, Levels{1, 5000}, Levels{2, 5000}, Levels{3, 5000},
+                                           Levels{0, 0}, Levels{2, 0}));
+
+std::unique_ptr<Jit> compiled(ProgramBuilder& b, const Levels& levels) {
+  EmitOptions o = with(levels);
   o.with_c_interface = true;
   o.with_program = false;
   std::string error;
@@ -78,7 +90,7 @@ TEST_P(EmitStep, SizeOfTheState) {
   const ValueId y = b.apply("sum", {doubled}, DType::f32, {}, {all(), integers({0})});
   b.output("y", y);
   add_all(b.block(), steps::LoadInput{x}, steps::Compute{doubled}, steps::Compute{y}, steps::StoreOutput{0, y});
-  EmitOptions o = options(GetParam());
+  EmitOptions o = with(GetParam());
   o.with_c_interface = true;
   const std::string header = c_header(b.finish(), o);
   const std::size_t words = std::stoul(header.substr(header.find("words[") + 6));
