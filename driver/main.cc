@@ -36,6 +36,7 @@ struct CommandLine {
   std::string topic, shell;
   std::string color = "auto", error_format = "human", engine = "compiled", cpu;
   std::function<int(Session&)> command;  // set by the subcommand that was parsed
+  std::vector<std::string> behind;       // `--`: options of the program that is run
   std::string not_available;             // or the name of what is asked for but does not exist yet
 };
 
@@ -191,6 +192,7 @@ void add_run(CLI::App& app, CommandLine& line) {
   sub->allow_extras();
   sub->callback([&line, sub] {
     line.run.program_arguments = sub->remaining();
+    line.run.program_arguments.insert(line.run.program_arguments.end(), line.behind.begin(), line.behind.end());
     line.run.engine = line.engine == "reference" ? rml::Engine::reference : rml::Engine::compiled;
     rml::Grain& grain = line.session.compilation.options.grain;
     if (line.engine == "channels" && grain == rml::Grain::none) grain = rml::Grain::stage;
@@ -466,8 +468,11 @@ int main(int argc, char** argv) {
   CommandLine line;
   CLI::App app("rmlc, the compiler of R(ML)2", "rmlc");
   add_commands(app, line);
+  char** const dashes = std::find(argv, argv + argc, std::string_view("--"));
+  const bool passes_on = argc > 1 && argv[1] == std::string_view("run") && dashes != argv + argc;
+  if (passes_on) line.behind.assign(dashes + 1, argv + argc);  // the program's, --help as well
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>((passes_on ? dashes : argv + argc) - argv), argv);
   } catch (const CLI::Success& done) {
     return app.exit(done);
   } catch (const CLI::ParseError& error) {
