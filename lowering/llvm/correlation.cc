@@ -9,6 +9,7 @@ namespace rml::codegen {
 
 namespace {
 constexpr std::int64_t most_unrolled = 16;      // taps of a row
+constexpr std::int64_t page = 4096;             // within which processors read ahead by themselves
 constexpr std::int64_t near_bytes = 256 << 10;  // of a second-level cache: half of the smaller ones
 }  // namespace
 
@@ -322,11 +323,15 @@ void CorrelationCode::channel_tile(IrValue image, IrValue filter, IrValue to, Ir
   const Sums sum = sums(type, width_ * vectors);
   IrValue begin = place(image, plus(source_row(row), times(column, c_.stride[2])));
   const std::int64_t width = vectors * lanes;
+  const auto element = static_cast<std::int64_t>(byte_size(dtype)), ahead = page / element;
+  const bool far = c_.in * c_.window_size() * padded_out() * element > near_bytes;
   each_tap(
       [&](IrValue from, IrValue weight) {
         std::vector<IrValue> w;
-        for (std::int64_t k = 0; k < vectors; ++k)
+        for (std::int64_t k = 0; k < vectors; ++k) {
           w.push_back(load_vector(place(filter, plus(weight, k * lanes)), lanes));
+          if (far) prefetch(place(filter, plus(weight, k * lanes + ahead)));
+        }
         for (std::int64_t p = 0; p < width_; ++p) {
           IrValue x = splat(load_scalar(place(begin, plus(from, p * c_.stride[2]))), lanes);
           for (std::int64_t k = 0; k < vectors; ++k) {

@@ -69,6 +69,7 @@ class WindowCode {
   llvm::Type* vector(std::int64_t count) const;
   IrValue load_vector(IrValue address, std::int64_t count);
   IrValue load_scalar(IrValue address);
+  void prefetch(IrValue address);
   IrValue splat(IrValue x, std::int64_t count);
   void store_vector(IrValue x, IrValue address);
   IrValue fused(IrValue a, IrValue b, IrValue c);  // a b + c

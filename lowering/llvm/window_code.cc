@@ -24,6 +24,11 @@ IrValue WindowCode::load_vector(IrValue address, std::int64_t count) {
   return ir.CreateAlignedLoad(vector(count), address, align);
 }
 
+void WindowCode::prefetch(IrValue address) {
+  ir.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
+                     {address, ir.getInt32(0), ir.getInt32(3), ir.getInt32(1)});  // to read, to keep, data
+}
+
 IrValue WindowCode::load_scalar(IrValue address) { return ir.CreateAlignedLoad(scalar_type, address, align); }
 
 IrValue WindowCode::splat(IrValue x, std::int64_t count) {
