@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "onnx/repeated_blocks.h"
 #include "semantics/instantiate_elaborate.h"
 
 namespace rml::onnx {
@@ -414,6 +415,11 @@ std::string Builder::fresh_node(const std::string& wanted) {
   while (program_names_.contains(name)) name = base + "_" + std::to_string(++k);
   program_names_.insert(name);
   return name;
+}
+
+void Builder::take_out_repeated_blocks() {
+  const auto name = [&](const std::string& wanted) { return fresh_node(wanted); };
+  for (Scope& node : onnx::take_out_repeated_blocks(scope(), constants_, name)) nodes_.push_back(std::move(node));
 }
 
 void Builder::open(const std::string& node) { scopes_.push_back({node, {}, {}, {}, {}, {}}); }

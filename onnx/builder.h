@@ -113,6 +113,8 @@ class Builder {
   };
   std::string call_text(const std::string& node, const Iterated& over);
   std::string fresh_node(const std::string& wanted);
+  // Of the open node, blocks that come again become nodes (onnx/repeated_blocks.h).
+  void take_out_repeated_blocks();
 
   // A cycle is one step of the sequences that recurrent operators run through.
   bool streaming = false;

@@ -180,6 +180,7 @@ class Importer : public GraphWriter {
     else
       for (const ValueInfo& v : graph.outputs) output(v);
     for (const auto& [in, out] : options_.states) memory(in, out);
+    if (!options_.all_values) b_.take_out_repeated_blocks();
     b_.close();
   }
 

@@ -185,6 +185,33 @@ case("loop_that_may_end_early", [node("Loop", ["n", "c", "v"], ["last"], body=as
      {"n": np.array(6), "two": np.float32(2), "ten": np.float32(10)},
      sets=[({"c": np.array(False), "v": np.float32(1.5)}, {"last": np.float32(1.5)})])
 
+# ---- blocks that come again ----
+def layer(x, w, b, v, shift):
+    hidden = np.maximum(x @ w + b, 0)
+    z = hidden @ v
+    return np.exp(z) / np.exp(z).sum(axis=1, keepdims=True) * shift + x, hidden
+
+
+def layer_nodes(k, x, y):
+    """Values are called like the attributes of operators, and like what names of blocks begin with."""
+    axis, hidden, w2 = f"axis{k or ''}", f"block{k or ''}", f"w{k + 2}"
+    return [node("MatMul", [x, f"w_{k}"], [w2]), node("Add", [w2, f"b_{k}"], [axis]), node("Relu", [axis], [hidden]),
+            node("MatMul", [hidden, f"v_{k}"], [f"mul{k}"]), node("Softmax", [f"mul{k}"], [f"to{k}"], axis=1),
+            node("Mul", [f"to{k}", "shift"], [f"b{k}"]), node("Add", [f"b{k}", x], [y])]
+
+
+x, shift = numbers(2, 4), np.float32(3.5)
+tensors = {name: value for k in range(3) for name, value in
+           ((f"w_{k}", numbers(4, 6)), (f"b_{k}", numbers(6)), (f"v_{k}", numbers(6, 4)))}
+np.save(folder / "x0.npy", x[None])
+layers = [x]
+for k in range(3):
+    result, inside = layer(layers[-1], *(tensors[f"{name}_{k}"] for name in "wbv"), shift)
+    layers.append(result)
+blocks = [n for k in range(3) for n in layer_nodes(k, "xyzu"[k], "yzu"[k])]
+case("blocks", blocks, {"x": x}, {"u": layers[3]}, tensors | {"shift": shift})
+case("blocks_told", blocks, {"x": x}, {"u": layers[3], "block2": inside, "z": layers[2]}, tensors | {"shift": shift})
+
 # ---- functions of the model ----
 TWICE = function("f", "twice", ["a"], ["b"], [node("Add", ["a", "a"], ["b"])])
 case("function", [node("twice", ["x"], ["t"], domain="f"), node("twice", ["t"], ["y"], domain="f")], {"x": x},
@@ -306,6 +333,17 @@ def table(text):
 
 same = done.returncode == 0 and np.allclose(table(done.stdout), table(wanted.stdout), rtol=1e-5, atol=1e-6)
 expect("the export computes the same", same, done.stderr, done.stdout, wanted.stdout, wanted.stderr)
+
+# A node for each block, called as often as it is there; parameters are passed to it.
+for name in ("blocks", "blocks_told"):
+    for options in ([], ["--trainable", "*"]):
+        done = rmlc("import", f"cases/{name}/model.onnx", "-o", "blocks.rml", *options)
+        source = (folder / "blocks.rml").read_text()
+        main = source[source.index("node main"):]
+        expect(f"{name} {options}", source.count("\nnode block") == 1 and main.count("= block_2(") == 3, source)
+        done = rmlc("run", "blocks.rml", "--cycles", "1", "--input", "x=x0.npy")
+        found = np.array([float(word) for word in done.stdout.split("\n")[1].split(",")][:8]) if done.stdout else 0
+        expect(f"{name} {options} computes", np.allclose(found, layers[3].ravel(), rtol=1e-4), done.stdout, done.stderr)
 
 # Attributes that are left out have values of their own.
 (folder / "defaults.rml").write_text("""node main(x: f32[1, 2, 7, 6]) -> (y: f32[1, 2, 3, 3], z: f32[1, 2, 2, 3], w: f32[2], s: f32[2, 7, 6])
