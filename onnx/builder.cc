@@ -361,10 +361,19 @@ std::string Builder::text_of(const Term& term, bool typed_by_context) {
 Term Builder::stored(const Term& term, const std::string& name) {
   auto text = literal(*term.value);
   if (!text) {
-    text = "load(\"" + weights_file + "\", \"" + name + "\")";
+    text = load_text(name);
     weights_.push_back({name, term.value});
   }
   return written(*text, atom, term.dtype, term.shape);
+}
+
+std::string Builder::load_text(const std::string& name) const {
+  std::string file;
+  for (const char c : weights_file) {
+    if (c == '"' || c == '\\') file += '\\';
+    file += c == '\n' ? std::string("\\n") : c == '\t' ? std::string("\\t") : std::string(1, c);
+  }
+  return "load(\"" + file + "\", \"" + name + "\")";
 }
 
 std::string Builder::constant_name(const Term& term) {
@@ -391,7 +400,7 @@ std::string Builder::constant_name(const Term& term) {
     small_[type + " = " + *text] = name;
     constants_.push_back("const " + name + ": " + type + " = " + *text + ";");
   } else {
-    constants_.push_back("const " + name + ": " + type + " = load(\"" + weights_file + "\", \"" + name + "\");");
+    constants_.push_back("const " + name + ": " + type + " = " + load_text(name) + ";");
     weights_.push_back({name, term.value});
   }
   named_[term.value] = name;

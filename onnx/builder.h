@@ -126,6 +126,7 @@ class Builder {
   const std::vector<Scope>& nodes() const { return nodes_; }
 
  private:
+  std::string load_text(const std::string& name) const;
   std::string constant_name(const Term&);
   std::string listed(const std::vector<Term>& arguments);
 

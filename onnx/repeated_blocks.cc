@@ -86,9 +86,9 @@ class Blocks {
     std::string part;
     for (std::size_t at = 0; at < text.size();) {
       if (text[at] == '"') {
-        const std::size_t end = text.find('"', at + 1) + 1;
-        part += text.substr(at, end - at);
-        at = end;
+        const std::size_t begin = at++;
+        while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+        part += text.substr(begin, ++at - begin);
         continue;
       }
       std::size_t end = at;

@@ -345,6 +345,12 @@ for name in ("blocks", "blocks_told"):
         found = np.array([float(word) for word in done.stdout.split("\n")[1].split(",")][:8]) if done.stdout else 0
         expect(f"{name} {options} computes", np.allclose(found, layers[3].ravel(), rtol=1e-4), done.stdout, done.stderr)
 
+# Names of files are texts in the program.
+for options in ([], ["--trainable", "*"]):
+    odd = 'a"b\\c\td\n.rml'
+    done = rmlc("import", "cases/blocks/model.onnx", "-o", odd, *options)
+    expect("an odd name", done.returncode == 0 and rmlc("check", odd).returncode == 0, done.stderr)
+
 # Attributes that are left out have values of their own.
 (folder / "defaults.rml").write_text("""node main(x: f32[1, 2, 7, 6]) -> (y: f32[1, 2, 3, 3], z: f32[1, 2, 2, 3], w: f32[2], s: f32[2, 7, 6])
   y = max_pool(x, 2);
