@@ -1,6 +1,8 @@
 // The C interface of straight programs: NODE_step and NODE_run give the rows of the table.
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "tests/unit/lowering/program_builder.h"
 
 namespace rml::testing {
@@ -10,6 +12,9 @@ struct Levels {
   int optimization;
   std::uint32_t large_step;  // 0: NODE_run calls the step
 };
+void PrintTo(const Levels& levels, std::ostream* to) {
+  *to << "O" << levels.optimization << (levels.large_step == 0 ? "_called" : "");
+}
 EmitOptions with(const Levels& levels) {
   EmitOptions o = options(levels.optimization);
   o.target.large_step = levels.large_step;
