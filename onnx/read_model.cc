@@ -19,7 +19,19 @@ namespace {
 constexpr int deepest_graph = 32;  // graphs within graphs
 
 // Kinds of attributes by their number in the format.
-enum Kind { undefined, one_float, one_int, one_text, one_tensor, one_graph, floats, ints, texts, tensors, graphs };
+enum Kind : int {
+  undefined,
+  one_float,
+  one_int,
+  one_text,
+  one_tensor,
+  one_graph,
+  floats,
+  ints,
+  texts,
+  tensors,
+  graphs
+};
 
 // The kind that the fields have.
 Kind filled_kind(const wire::Attribute& a) {

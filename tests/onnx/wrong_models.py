@@ -101,6 +101,8 @@ refused("a negative dimension", one(RELU, inputs=(value("x", FLOAT, [-3, 3]),)),
 
 # ---- attributes ----
 refused("an attribute of another type", one(node("Softmax", ["x"], ["y"], axis=1.5)), "'axis'")
+refused("an attribute of an unknown kind", one(node("Softmax", ["x"], ["y"]) + field(5, field(1, "axis") + field(20, 35))),
+        "'axis'")
 refused("an attribute that there is none", one(node("Relu", ["x"], ["y"], alpha=1.5)), "'alpha'")
 refused("an attribute missing", one(node("Cast", ["x"], ["y"])), "'to'")
 refused("a cast to what there is none", one(node("Cast", ["x"], ["y"], to=99)), "99")
