@@ -133,7 +133,8 @@ class Scanner {
     if (token.kind == TokenKind::LBRACKET && indexable) token.kind = TokenKind::TIGHT_LBRACKET;
   }
 
-  // `scan f(h; x; w)`, `map[reverse] m.f(x)`: a word, and the groups of what is called behind it.
+  // `scan f(h; x; w)`, `map[reverse] m.f(x)`: a word, and the groups of what is called behind it. The condition of
+  // `merge` is one Boolean, which of these only `fold f(h; x)` can be: elsewhere behind `merge` the word is a variable.
   void retype_iteration(std::size_t k) {
     const std::string_view word = sources_.text(span(tokens_[k]));
     if (tokens_[k].kind != TokenKind::ID || (word != "map" && word != "fold" && word != "scan")) return;
@@ -153,6 +154,7 @@ class Scanner {
       if (kind == TokenKind::SEMI && depth == 1) separators.push_back(at);
       depth += opens(kind) ? 1 : closes(kind) ? -1 : 0;
     }
+    if (k > 0 && tokens_[k - 1].kind == TokenKind::MERGE && (word != "fold" || separators.empty())) return;
     tokens_[k].kind = TokenKind::ITERATE;
     for (const std::size_t s : separators) tokens_[s].kind = TokenKind::GROUP;
   }

@@ -9,7 +9,7 @@
 // Brackets are treated alike: inside `merge`, `y [1, 2]` is two operands, `y[1]` is one.
 //
 // `map`, `fold` and `scan` are names, but where a call of a node follows: there the scanner retypes them
-// ITERATE, and the `;` between the groups of its arguments GROUP.
+// ITERATE, and the `;` between the groups of its arguments GROUP. Behind `merge` they are names, but for `fold f(h; x)`.
 //
 // Numbers: 42, 1_000, 0xff; 1.0, 1.5e10, 1e-3. A float has digits on both sides of its
 // point; `1.` and `.5` are recognised only to be explained.
