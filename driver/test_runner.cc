@@ -285,6 +285,22 @@ void match_network(const rml_program& program, const Chronogram& inputs, DriveOp
   }
 }
 
+// Whether the network of stages is another than that of passes: small programs are one stage.
+bool has_stages(const LanguageTest& test, const TestRun& run) {
+  const auto units = [&](Grain grain) {
+    Compilation c;
+    c.options.node = run.node;
+    c.options.definitions = run.definitions;
+    c.options.grain = grain;
+    const Front front = check(c, test.file);
+    const auto entry = find_entry(c, front);
+    const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
+    const auto arranged = elaborated ? arrange(c, *elaborated, c.diagnostics) : std::nullopt;
+    return arranged ? arranged->schedule.units.size() : 0;
+  };
+  return units(Grain::stage) != units(Grain::pass);
+}
+
 void match_networks(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries,
                     const Chronogram& inputs, DriveOptions options) {
   options.restarts = false;
@@ -295,6 +311,7 @@ void match_networks(const LanguageTest& test, const TestRun& run, const std::vec
   const Driven driven = drive(one->table(), inputs, options);
   match_network(load_grain(Grain::pass)->table(), inputs, options, driven, "pass");
   match_network(load_grain(Grain::op)->table(), inputs, options, driven, "op");
+  if (has_stages(test, run)) match_network(load_grain(Grain::stage)->table(), inputs, options, driven, "stage");
 }
 
 // Comment lines of the old expectation survive a blessing.

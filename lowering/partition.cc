@@ -103,25 +103,55 @@ class Partition {
       atom_of_[v.index] = at->second;
     }
     for (const ValueId v : cut) s_.delayed[v.index] = true;
-    const std::vector<std::size_t> order = sorted(unit);
-    double taken = 0;
-    bool first = true;
-    std::uint32_t now = unit;
-    for (const std::size_t a : order) {
-      double time = 0;
-      for (const ValueId v : atoms_[a]) time += estimate_nanoseconds(core_, v);
-      if (!first && (grain_ == Grain::op || taken + time / 2 > worth_a_task)) {
-        now = static_cast<std::uint32_t>(s_.units.size());
-        s_.units.emplace_back();
-        taken = 0;
-      }
-      first = false;
-      taken += time;
-      for (const ValueId v : atoms_[a]) s_.unit_of[v.index] = now;
-    }
+    const std::vector<std::uint32_t> part = cut_into_parts(unit, sorted(unit));
+    const auto next = static_cast<std::uint32_t>(s_.units.size());
+    for (const std::uint32_t p : part)
+      if (p > 0 && next + p > s_.units.size()) s_.units.resize(next + p);
+    for (std::size_t a = 0; a < atoms_.size(); ++a)
+      for (const ValueId v : atoms_[a]) s_.unit_of[v.index] = part[a] == 0 ? unit : next + part[a] - 1;
     for (const ValueId v : cut) s_.unit_of[v.index] = s_.unit_of[std::get<core::Fby>(core_[v].rhs).next.index];
     s_.units[unit].values.clear();
     for (const ValueId v : values) s_.units[s_.unit_of[v.index]].values.push_back(v);
+  }
+
+  // By atom, its part. What a part reads is there before it computes anything, so the memory of another part on a clock
+  // that it would find itself is read by a part of its own:
+  //
+  //   c = x > 0;  h = 0 fby g(h, x when c);  s = sum(h)       {c} {s}, where what g computes is in a part further on
+  std::vector<std::uint32_t> cut_into_parts(std::uint32_t unit, const std::vector<std::size_t>& order) const {
+    std::vector<bool> begins(atoms_.size(), false);
+    std::vector<std::uint32_t> part(atoms_.size(), 0);
+    for (bool again = true; again;) {
+      double taken = 0;
+      std::uint32_t now = 0;
+      for (const std::size_t a : order) {
+        double time = 0;
+        for (const ValueId v : atoms_[a]) time += estimate_nanoseconds(core_, v);
+        if (a != order[0] && (begins[a] || grain_ == Grain::op || taken + time / 2 > worth_a_task)) {
+          ++now;
+          taken = 0;
+        }
+        taken += time;
+        part[a] = now;
+      }
+      again = false;
+      for (const std::size_t a : order)
+        if (!begins[a] && reads_on_own_clock(unit, a, part)) again = begins[a] = true;
+    }
+    return part;
+  }
+
+  // Whether an atom reads the memory of another part on a clock that is found in its own.
+  bool reads_on_own_clock(std::uint32_t unit, std::size_t a, const std::vector<std::uint32_t>& part) const {
+    const auto in_part = [&](ValueId v) { return member(v, unit) && part[atom_of_[v.index]] == part[a]; };
+    for (const ValueId v : atoms_[a])
+      for (const Dependence& e : graph_.of(v)) {
+        const ValueId on = s_.sources[e.on.index].value;
+        if (!s_.delayed[on.index] || !member(on, unit) || in_part(std::get<core::Fby>(core_[on].rhs).next)) continue;
+        for (ClockId c = core_[on].clock; core_[c].parent.valid(); c = core_[c].parent)
+          if (in_part(core_[c].condition)) return true;
+      }
+    return false;
   }
 
   void reorder(const std::vector<std::uint32_t>& order) {
