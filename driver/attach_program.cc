@@ -1,5 +1,9 @@
-// The tail: two segments of the object's, one that is executed and read, one that is written; then what only
-// debuggers read, and all section headers.
+// The tail: two segments of the object's, one that is executed and read, one with what holds addresses; then what
+// only debuggers read, and all section headers.
+//
+// The program lies anywhere in memory. Addresses in the file are those of a program at 0; behind the second segment's
+// sections stands where they are, and the runner, before it calls the program, adds where it lies and then lets nobody
+// write there.
 //
 // Program headers keep their place and number: those that a static program does without, notes above all,
 // give way to the new segments. A function of the runner is reached through its row in .rml_runner, whose
@@ -12,6 +16,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -94,17 +99,16 @@ class Attachment {
       : runner_(runner), object_(object), begin_(runner.size()) {}
 
   std::optional<AttachedProgram> run(const std::string& symbol) {
-    if (!runner_.good || !object_.good || object_.header.e_type != ET_REL || runner_.header.e_type != ET_EXEC)
+    if (!runner_.good || !object_.good || object_.header.e_type != ET_REL || runner_.header.e_type != ET_DYN)
       return std::nullopt;
     if (!read_symbols() || !read_exports()) return std::nullopt;
-    place_segments();
-    for (const Elf64_Shdr& relocations : object_.sections) {
-      if (relocations.sh_type == SHT_RELA && placed_.contains(relocations.sh_info) && !relocate(relocations))
-        return std::nullopt;
-    }
+    if (!place_segments() || !relocate_placed()) return std::nullopt;
+    place_unloaded();
+    if (!relocate_placed()) return std::nullopt;
     const auto program = std::ranges::find(symbols_, symbol, [&](const Elf64_Sym& s) { return name(s); });
     if (program == symbols_.end() || program->st_shndx == SHN_UNDEF) return std::nullopt;
-    replace(attached_, bytes_of(address(*program)));
+    attached_.program = address(*program);
+    replace(attached_at_, bytes_of(attached_));
     if (!write_segments()) return std::nullopt;
     write_sections();
     return std::move(result_);
@@ -118,6 +122,12 @@ class Attachment {
   };
   struct Segment {
     std::uint64_t offset = 0, address = 0, size = 0;
+  };
+  // What the runner is told (runner/main.cc): addresses as of a program at 0.
+  struct Attached {
+    std::uint64_t program = 0;
+    std::uint64_t sealed = 0, bytes = 0;
+    std::uint64_t moved = 0, count = 0;
   };
 
   bool read_symbols() {
@@ -135,18 +145,20 @@ class Attachment {
   // Entries of functions that the C library lacks are 0.
   bool read_exports() {
     const Elf64_Shdr* table = runner_.section(".rml_runner");
-    if (table == nullptr) return false;
-    attached_ = table->sh_offset;
-    const auto words = runner_.table<std::uint64_t>(table->sh_offset, table->sh_size / 8);
-    for (std::size_t k = 1; k + 1 < words.size(); k += 2) {
-      const std::string_view known = runner_.text(runner_.offset(words[k]));
-      if (!missing(known, words[k + 1])) exports_[known] = table->sh_addr + 8 * (k + 1);
+    const Elf64_Shdr* moves = runner_.section(".rela.dyn");
+    if (table == nullptr || moves == nullptr) return false;
+    attached_at_ = table->sh_offset;
+    // Rows are filled in when the program starts; what is not has no function.
+    std::unordered_map<std::uint64_t, std::uint64_t> addends;
+    for (const auto& r : runner_.table<Elf64_Rela>(moves->sh_offset, moves->sh_size / sizeof(Elf64_Rela)))
+      addends[r.r_offset] = static_cast<std::uint64_t>(r.r_addend);
+    const std::uint64_t end = table->sh_addr + table->sh_size;
+    for (std::uint64_t row = table->sh_addr + sizeof(Attached); row + 16 <= end; row += 16) {
+      const auto known = addends.find(row);
+      if (known != addends.end() && addends.contains(row + 8))
+        exports_[runner_.text(runner_.offset(known->second))] = row + 8;
     }
     return true;
-  }
-  // The linker may leave an address to be chosen at the start (0 in the file): only those declared weak can be missing.
-  static bool missing(std::string_view function, std::uint64_t value) {
-    return value == 0 && function.starts_with("__");
   }
 
   static bool written(const Elf64_Shdr& s) { return (s.sh_flags & SHF_WRITE) != 0; }
@@ -187,23 +199,51 @@ class Attachment {
       const Elf64_Shdr& s = object_.sections[k];
       if ((s.sh_flags & SHF_ALLOC) != 0 && written(s) == writable) place(k, base);
     }
-    if (!writable) {
+    if (writable) {
+      slots_base_ = base;
+      slots_ = extend(8, 8 * symbols_.size());
+      attached_.sealed = segment.address;
+      attached_.moved = extend(8, 8 * (symbols_.size() + count_addresses())) + base;
+      moved_at_ = attached_.moved - base;
+      extend(page, 0);  // nothing else is sealed with it
+      attached_.bytes = end() - segment.offset;
+    } else {
       const auto undefined = [](const Elf64_Sym& s) { return s.st_shndx == SHN_UNDEF; };
       const auto count = static_cast<std::uint64_t>(std::ranges::count_if(symbols_, undefined));
       stubs_base_ = base;
       stubs_ = extend(16, stub_bytes * count, '\xcc');
-      slots_ = extend(8, 8 * symbols_.size());
     }
     segment.size = end() - segment.offset;
     next_address_ = segment.address + segment.size;
     return segment;
   }
 
-  void place_segments() {
+  // Relocations that put an address into what is loaded.
+  std::uint64_t count_addresses() const {
+    std::uint64_t count = 0;
+    for (const Elf64_Shdr& s : object_.sections) {
+      if (s.sh_type != SHT_RELA || !placed_.contains(s.sh_info)) continue;
+      const auto rows = object_.table<Elf64_Rela>(s.sh_offset, s.sh_size / sizeof(Elf64_Rela));
+      count += static_cast<std::uint64_t>(
+          std::ranges::count_if(rows, [](const Elf64_Rela& r) { return ELF64_R_TYPE(r.r_info) == R_X86_64_64; }));
+    }
+    return count;
+  }
+
+  // Programs have no variables of their own: what is written are addresses, and these once.
+  bool place_segments() {
+    for (const Elf64_Shdr& s : object_.sections)
+      if ((s.sh_flags & SHF_ALLOC) != 0 && written(s) && s.sh_size > 0 && !object_.name(s).starts_with(".data.rel.ro"))
+        return false;
     for (const Elf64_Phdr& s : runner_.segments)
       if (s.p_type == PT_LOAD) next_address_ = std::max(next_address_, s.p_vaddr + s.p_memsz);
     read_ = place_loaded(false);
     written_ = place_loaded(true);
+    return true;
+  }
+
+  // What only debuggers read: its addresses are as of a program at 0.
+  void place_unloaded() {
     for (std::size_t k = 0; k < object_.sections.size(); ++k) {
       const Elf64_Shdr& s = object_.sections[k];
       if ((s.sh_flags & SHF_ALLOC) == 0 && kept(object_.name(s), s)) place(k, 0);
@@ -237,8 +277,24 @@ class Attachment {
   std::uint64_t slot(std::size_t symbol) {
     const Elf64_Sym& s = symbols_[symbol];
     if (s.st_shndx == SHN_UNDEF) return *exported(s);
-    put(slots_ + 8 * symbol, address(s));
-    return slots_ + stubs_base_ + 8 * symbol;
+    const std::uint64_t at = slots_ + 8 * symbol;
+    if (slot_filled_.insert(symbol).second) {
+      put(at, address(s));
+      if (s.st_shndx != SHN_ABS) move(at + slots_base_);
+    }
+    return at + slots_base_;
+  }
+  // The word at this address is to be moved by where the program lies.
+  void move(std::uint64_t address) { put(moved_at_ + 8 * attached_.count++, address); }
+
+  // What has been placed since the last call.
+  bool relocate_placed() {
+    for (const Elf64_Shdr& relocations : object_.sections) {
+      const std::size_t target = relocations.sh_info;
+      if (relocations.sh_type != SHT_RELA || !placed_.contains(target) || !relocated_.insert(target).second) continue;
+      if (!relocate(relocations)) return false;
+    }
+    return true;
   }
 
   bool relocate(const Elf64_Shdr& relocations) {
@@ -247,12 +303,13 @@ class Attachment {
     for (const auto& r : object_.table<Elf64_Rela>(relocations.sh_offset, relocations.sh_size / sizeof(Elf64_Rela))) {
       const std::size_t symbol = ELF64_R_SYM(r.r_info);
       if (symbol >= symbols_.size() || r.r_offset + 4 > size || !known(symbols_[symbol])) return false;
-      if (!apply(r, symbol, target.offset + r.r_offset, target.address + r.r_offset)) return false;
+      const bool loaded = target.address != 0;
+      if (!apply(r, symbol, target.offset + r.r_offset, target.address + r.r_offset, loaded)) return false;
     }
     return true;
   }
 
-  bool apply(const Elf64_Rela& r, std::size_t symbol, std::uint64_t at, std::uint64_t address_at) {
+  bool apply(const Elf64_Rela& r, std::size_t symbol, std::uint64_t at, std::uint64_t address_at, bool loaded) {
     const auto addend = static_cast<std::uint64_t>(r.r_addend);
     const auto relative = [&](std::uint64_t to) {
       const auto distance = static_cast<std::int64_t>(to + addend - address_at);
@@ -263,12 +320,15 @@ class Attachment {
       case R_X86_64_64:
         if (at + 8 > end()) return false;
         put(at, address(symbols_[symbol]) + addend);
+        if (loaded && symbols_[symbol].st_shndx != SHN_ABS) {
+          if (address_at < written_.address) return false;  // what is executed is not written
+          move(address_at);
+        }
         return true;
-      case R_X86_64_32:
-      case R_X86_64_32S: {
+      case R_X86_64_32: {  // in what debuggers read
         const std::uint64_t value = address(symbols_[symbol]) + addend;
         put(at, static_cast<std::uint32_t>(value));
-        return value <= INT32_MAX;
+        return !loaded && value <= INT32_MAX;
       }
       case R_X86_64_PC32:
       case R_X86_64_PLT32:
@@ -352,12 +412,16 @@ class Attachment {
   std::vector<Elf64_Sym> symbols_;
   std::uint64_t names_at_ = 0;
   std::uint32_t first_global_ = 0;
-  std::uint64_t attached_ = 0;                                   // where the runner holds the program's address
+  Attached attached_;
+  std::uint64_t attached_at_ = 0;                                // where the runner holds it
   std::unordered_map<std::string_view, std::uint64_t> exports_;  // address of the entry
   std::map<std::size_t, Place> placed_;                          // by section of the object
   std::unordered_map<std::uint64_t, std::uint64_t> stub_of_;     // by entry
   std::uint64_t stubs_ = 0, stubs_base_ = 0;                     // the next; from offset to address
-  std::uint64_t slots_ = 0;                                      // one for each symbol of the object
+  std::uint64_t slots_ = 0, slots_base_ = 0;                     // one for each symbol of the object
+  std::set<std::size_t> slot_filled_;
+  std::uint64_t moved_at_ = 0;  // the list of words to be moved
+  std::set<std::size_t> relocated_;
   std::uint64_t next_address_ = 0;
   Segment read_, written_;
 };

@@ -24,6 +24,12 @@ std::optional<std::string> c_compiler() {
   return std::nullopt;
 }
 
+std::string looked_in() {
+  std::string folders;
+  for (const std::string& folder : program_folders()) folders += (folders.empty() ? "" : ", ") + folder;
+  return folders.empty() ? "PATH names no folder" : "looked in " + folders;
+}
+
 bool uses_lapack(const Core& core) {
   return std::any_of(core.values.begin(), core.values.end(), [](const Value& value) {
     const auto* apply = std::get_if<core::Apply>(&value.rhs);
@@ -40,7 +46,9 @@ std::vector<std::string> link_command(const std::string& compiler, const std::fi
   if (with_mqtt) command.insert(command.end(), {"-Wl,--undefined=rml_mqtt_library", mqtt_archive().string()});
   command.push_back(runtime_archive().string());
   if (with_lapack) command.push_back(lapack_archive().string());
-  for (const char* option : {"-lstdc++", "-lz", "-lm", "-pthread", "-Wl,--gc-sections"}) command.emplace_back(option);
+  for (const char* option :
+       {"-lstdc++", "-lz", "-lm", "-pthread", "-pie", "-Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack"})
+    command.emplace_back(option);
   if (with_mqtt) command.emplace_back("-lmosquitto");
   if (find_on_path("mold")) {
     command.emplace_back("-fuse-ld=mold");
@@ -78,7 +86,8 @@ bool link_executable(const std::filesystem::path& object, const std::vector<std:
                      const std::filesystem::path& output, const Core& core, Diagnostics& diagnostics) {
   const auto compiler = c_compiler();
   if (!compiler) {
-    report_unwritable(output, "no C compiler (cc, gcc or clang) is installed to link it", diagnostics);
+    report_unwritable(output, "no C compiler (cc, gcc, clang or clang-19) is there to link it; " + looked_in(),
+                      diagnostics);
     return false;
   }
   const auto done = run_to_end(link_command(*compiler, object, libraries, output, uses_lapack(core), with_mqtt));

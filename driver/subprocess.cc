@@ -48,12 +48,18 @@ int wait_for(pid_t child) {
 
 }  // namespace
 
-std::optional<std::string> find_on_path(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
+std::vector<std::string> program_folders() {
   const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "/usr/local/bin:/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+  std::istringstream text(path ? path : "/usr/local/bin:/usr/bin:/bin");
+  std::vector<std::string> folders;
+  for (std::string folder; std::getline(text, folder, ':');)
+    if (folder.starts_with('/')) folders.push_back(folder);
+  return folders;
+}
+
+std::optional<std::string> find_on_path(const std::string& name) {
+  for (const std::string& folder : program_folders()) {
+    std::string candidate = folder + "/" + name;
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return std::nullopt;

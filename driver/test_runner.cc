@@ -166,7 +166,9 @@ class CompiledSources {
  public:
   explicit CompiledSources(const std::vector<fs::path>& sources) {
     if (sources.empty()) return;
-    library_ = fs::temp_directory_path() / ("rmlc-test-" + std::to_string(getpid()) + ".so");
+    std::string folder = fs::temp_directory_path() / "rmlc-test-XXXXXX";
+    if (mkdtemp(folder.data()) == nullptr) fail("no folder for the linked sources: " + folder);
+    library_ = fs::path(folder) / "sources.so";
     std::vector<std::string> command{"cc", "-shared", "-fPIC", "-O1", "-o", library_.string()};
     for (const fs::path& s : sources) command.push_back(s.string());
     const auto done = run_to_end(command);
@@ -176,7 +178,7 @@ class CompiledSources {
   CompiledSources& operator=(const CompiledSources&) = delete;
   ~CompiledSources() {
     std::error_code ignored;
-    if (!library_.empty()) fs::remove(library_, ignored);
+    if (!library_.empty()) fs::remove_all(library_.parent_path(), ignored);
   }
   std::vector<std::string> libraries() const {
     return library_.empty() ? std::vector<std::string>{} : std::vector<std::string>{library_.string()};

@@ -25,13 +25,16 @@ endforeach()
 foreach(name IN LISTS weak)
   string(APPEND names ".weak ${name}\n")
 endforeach()
-file(WRITE ${OUTPUT} "# Written by exports.cmake: rml_attached, then a row for each function.
+file(WRITE ${OUTPUT} "# Written by exports.cmake: what is attached, then a row for each function, in pages of their own.
 .section .rml_runner, \"aw\", @progbits
-.p2align 3
+.p2align 12
 .globl rml_attached
-rml_attached: .quad 0
+rml_attached: .quad 0, 0, 0, 0, 0
 ${rows}
-.section .rml_names, \"aw\", @progbits
+.p2align 12
+.globl rml_attached_end
+rml_attached_end:
+.section .rml_names, \"a\", @progbits
 ${names}
 .section .note.GNU-stack, \"\", @progbits
 ")
