@@ -9,8 +9,9 @@
 #include <dlfcn.h>
 #include <ffi.h>
 
-#include <filesystem>
 #include <memory>
+
+#include "lowering/llvm/shared_library.h"
 
 namespace rml {
 
@@ -49,21 +50,17 @@ ffi_type* scalar_type(DType dtype) {
 
 class Library {
  public:
-  // A plain file name is looked for in the current directory before the system's.
-  explicit Library(const std::string& path) {
-    const bool here = path.find('/') == std::string::npos && std::filesystem::exists(path);
-    handle_ = dlopen((here ? "./" + path : path).c_str(), RTLD_NOW | RTLD_LOCAL);
-  }
+  explicit Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   ~Library() {
     if (handle_ != nullptr) dlclose(handle_);
   }
   bool open() const { return handle_ != nullptr; }
-  void* find(const std::string& symbol) const { return dlsym(handle_, symbol.c_str()); }
+  void* find(const std::string& symbol) const { return own_symbol(handle_, symbol.c_str()); }
 
  private:
-  void* handle_ = nullptr;
+  void* handle_;
 };
 
 class Function {

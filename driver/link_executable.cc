@@ -37,11 +37,23 @@ bool uses_lapack(const Core& core) {
   });
 }
 
+// A shared library is found again when the program starts, wherever that is.
+void add_library(std::vector<std::string>& command, const std::string& path) {
+  const std::filesystem::path file(path);
+  if (file.filename().string().find(".so") == std::string::npos) {
+    command.push_back(path);
+    return;
+  }
+  const std::string folder = std::filesystem::absolute(file).parent_path().string();
+  command.insert(command.end(),
+                 {"-L" + folder, "-l:" + file.filename().string(), "-Xlinker", "-rpath", "-Xlinker", folder});
+}
+
 std::vector<std::string> link_command(const std::string& compiler, const std::filesystem::path& object,
                                       const std::vector<std::string>& libraries, const std::filesystem::path& output,
                                       bool with_lapack, bool with_mqtt) {
   std::vector<std::string> command{compiler, "-o", output.string(), object.string()};
-  command.insert(command.end(), libraries.begin(), libraries.end());
+  for (const std::string& library : libraries) add_library(command, library);
   // Weak in the runtime: nothing else asks for it.
   if (with_mqtt) command.insert(command.end(), {"-Wl,--undefined=rml_mqtt_library", mqtt_archive().string()});
   command.push_back(runtime_archive().string());

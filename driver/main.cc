@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 #include "driver/commands.h"
@@ -131,9 +132,18 @@ void add_back_options(CLI::App* app, CommandLine& line) {
 }
 
 void add_libraries(CLI::App* app, std::vector<std::string>& libraries) {
-  list_option(app, "--link", libraries, "object, archive or shared library with external nodes")
-      ->check(CLI::ExistingFile)
-      ->type_name("FILE");
+  list_option(app, "--link", libraries, "object, archive or shared library with external nodes")->type_name("FILE");
+}
+
+// Files of --link: in the current folder, or else beside the source.
+void find_linked(std::vector<std::string>& libraries, const std::string& source) {
+  for (std::string& library : libraries) {
+    const std::filesystem::path beside = std::filesystem::path(source).parent_path() / library;
+    const bool here = std::filesystem::is_regular_file(library);
+    if (!here && !std::filesystem::is_regular_file(beside))
+      throw CLI::ValidationError("--link", "File does not exist: " + library);
+    library = std::filesystem::absolute(here ? std::filesystem::path(library) : beside).string();
+  }
 }
 
 CLI::App* subcommand(CLI::App& app, const char* name, const char* text, const char* examples) {
@@ -473,6 +483,10 @@ int main(int argc, char** argv) {
   if (passes_on) line.behind.assign(dashes + 1, argv + argc);  // the program's, --help as well
   try {
     app.parse(static_cast<int>((passes_on ? dashes : argv + argc) - argv), argv);
+    find_linked(line.build.libraries, line.build.file);
+    find_linked(line.run.libraries, line.run.file);
+    find_linked(line.gradient.libraries, line.gradient.file);
+    find_linked(line.trace.libraries, line.trace.file);
   } catch (const CLI::Success& done) {
     return app.exit(done);
   } catch (const CLI::ParseError& error) {

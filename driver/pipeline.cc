@@ -2,6 +2,8 @@
 // errors, and takes its time; `hold` turns a broken invariant into an InternalError.
 #include "driver/pipeline.h"
 
+#include <dlfcn.h>
+
 #include <utility>
 
 #include "driver/constant_definitions.h"
@@ -168,12 +170,26 @@ void check_bodies(const Core& core, Diagnostics& diagnostics) {
   }
 }
 
+// An external node's function comes from a file that the user names. One with the name of something that every program
+// contains would be that (`system`, say), or take its place wherever the program itself calls it.
+void check_externals(const Core& core, Diagnostics& diagnostics) {
+  for (const ExternalNode& external : core.externals) {
+    if (!external.in_c() || dlsym(RTLD_DEFAULT, external.symbol.c_str()) == nullptr) continue;
+    diagnostics
+        .report(Code::E0805, external.span,
+                "external node '" + external.symbol + "' has the name of a function of the C library or the runtime",
+                "would be that function")
+        .note("give the node, and the function that is linked for it, another name");
+  }
+}
+
 }  // namespace
 
 std::optional<Elaborated> elaborate(Compilation& c, const Front& front, NodeId entry, const ElaborateOptions& options,
                                     Diagnostics& diagnostics) {
   const std::size_t errors = diagnostics.error_count();
   Core core = phase(c, "instantiate", [&] { return instantiate(front.checked, entry, {}, diagnostics); });
+  check_externals(core, diagnostics);
   if (diagnostics.error_count() > errors) return std::nullopt;
   hold(verify(core));
   if (!c.options.watches.empty()) {

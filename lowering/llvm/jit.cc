@@ -1,12 +1,15 @@
-// Compilation in memory: ORC's LLJIT, eagerly, with the process and the given libraries as
-// places where undefined symbols (libm, the runtime's kernels, external nodes) are found.
+// Compilation in memory: ORC's LLJIT, eagerly. Undefined symbols are found in the given files (external nodes) and in
+// the process (libm, the runtime's kernels). No external node has the name of something in the process
+// (check_externals, driver/pipeline.cc), so these come from the files alone.
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/ThreadSafeModule.h>
 #include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/DynamicLibrary.h>
 #include <llvm/Support/MemoryBuffer.h>
 
 #include "lowering/llvm/compiled_module.h"
+#include "lowering/llvm/shared_library.h"
 
 namespace rml {
 
@@ -37,9 +40,12 @@ llvm::Error add_library(llvm::orc::LLJIT& jit, const std::string& path) {
       return llvm::createStringError(buffer.getError(), "%s: %s", path.c_str(), buffer.getError().message().c_str());
     return jit.addObjectFile(std::move(*buffer));
   }
-  auto shared = llvm::orc::DynamicLibrarySearchGenerator::Load(path.c_str(), jit.getDataLayout().getGlobalPrefix());
-  if (!shared) return shared.takeError();
-  main.addGenerator(std::move(*shared));
+  // Its symbols are this program's alone; it stays open for as long as the process lives.
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return llvm::createStringError(llvm::inconvertibleErrorCode(), "%s", dlerror());
+  main.addGenerator(std::make_unique<llvm::orc::DynamicLibrarySearchGenerator>(
+      llvm::sys::DynamicLibrary(handle), jit.getDataLayout().getGlobalPrefix(),
+      [handle](const auto& name) { return own_symbol(handle, (*name).str().c_str()) != nullptr; }));
   return llvm::Error::success();
 }
 
