@@ -8,6 +8,7 @@
 #include "driver/output_file.h"
 #include "frontend/format.h"
 #include "frontend/print_source.h"
+#include "semantics/causality.h"
 #include "semantics/differentiate.h"
 
 namespace rml {
@@ -20,6 +21,15 @@ std::string import_text(const Compilation& c, const ast::Module& module) {
   return "import \"" + (library ? path.filename() : path).string() + "\";\n";
 }
 
+// What has no value has no gradient. A node that only its callers give shapes is judged where it is called.
+void check_causality(const Front& front, NodeId entry, Diagnostics& diagnostics) {
+  Diagnostics found;
+  const Core core = instantiate(front.checked, entry, {}, found);
+  if (!found.has_errors()) check_causality(core, found);
+  if (std::ranges::any_of(found.all(), [](const Diagnostic& d) { return d.code == Code::E0501; }))
+    diagnostics.append(found);
+}
+
 }  // namespace
 
 int show_derivative(Session& session, const DiffRequest& request) {
@@ -28,6 +38,8 @@ int show_derivative(Session& session, const DiffRequest& request) {
   if (c.failed()) return exit_fault;
   const auto entry = find_entry(c, front);
   if (!entry) return exit_fault;
+  check_causality(front, *entry, c.diagnostics);
+  if (c.failed()) return exit_fault;
   Program& program = *front.program;
   const std::vector<NodeId> nodes = derived_nodes(program, *entry, c.diagnostics);
   if (nodes.empty()) return exit_fault;

@@ -5,6 +5,7 @@
 #include "driver/internal_error.h"
 #include "driver/output_file.h"
 #include "onnx/export.h"
+#include "semantics/causality.h"
 #include "semantics/expand.h"
 
 namespace rml {
@@ -16,6 +17,7 @@ int export_node(Session& session, const ExportRequest& request) {
   if (!entry) return exit_fault;
   const CurrentPhase phase("export");
   Core core = instantiate(front.checked, *entry, {}, c.diagnostics);
+  if (!c.failed()) check_causality(core, c.diagnostics);
   if (c.failed()) return exit_fault;
   const auto prepare = [](Core& part) {
     part = simplify(std::move(part), {});

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "driver/internal_error.h"
+#include "semantics/causality.h"
 #include "semantics/instantiate.h"
 
 namespace rml {
@@ -234,6 +235,7 @@ class Maker {
     if (!entry) throw InternalError("the node '" + wrapper_ + "' is not found");
     Core core =
         instantiate(front.checked, *entry, {.overrides = {}, .keep_stops = !differentiated(form)}, c.diagnostics);
+    if (!c.failed()) check_causality(core, c.diagnostics);
     if (c.failed()) return false;
     expose(core, form, to);
     if (out_.widened) widen(core);

@@ -20,6 +20,7 @@
 #include "lowering/fuse.h"
 #include "lowering/fuse_pools.h"
 #include "lowering/validate_schedule.h"
+#include "semantics/causality.h"
 #include "semantics/differentiate.h"
 #include "semantics/expand.h"
 #include "semantics/stabilise.h"
@@ -192,6 +193,11 @@ std::optional<Elaborated> elaborate(Compilation& c, const Front& front, NodeId e
   check_externals(core, diagnostics);
   if (diagnostics.error_count() > errors) return std::nullopt;
   hold(verify(core));
+  phase(c, "check_causality", [&] {
+    check_causality(core, diagnostics);
+    return true;
+  });
+  if (diagnostics.error_count() > errors) return std::nullopt;
   if (!c.options.watches.empty()) {
     watch_values(core, c.options.watches, diagnostics);
     hold(verify(core));

@@ -206,7 +206,7 @@ class Scheduler {
     if (!r.plan) {
       const ValueId v = c.values[0];
       auto& d = diagnostics_.report(Code::E0701, core_[v].span, "no static schedule for `" + describe(core_, v) + "`");
-      explain_cycle(graph_, find_cycle(graph_, c.values, v, every_edge), d);
+      explain_cycle(core_, find_cycle(graph_, c.values, v, every_edge), d);
       const std::string hint = training_hint(core_, c.values);
       d.note(hint.empty() ? "the program may still be productive: `--engine reference` runs it" : hint);
       return false;
@@ -521,16 +521,18 @@ bool orderable(const DependenceGraph& graph, const Components& components, Diagn
             if (const std::uint32_t j = index(e.on); e.weight == 0 && j != UINT32_MAX) f(j);
         },
         found);
-    if (found == c.values.size()) continue;
+    const auto needs_itself = [&](ValueId v) {
+      return std::ranges::any_of(graph.of(v), [&](const Dependence& e) { return e.weight == 0 && e.on == v; });
+    };
     std::vector<std::uint32_t> size(found);
     for (std::size_t i = 0; i < c.values.size(); ++i)
-      if (++size[comp[i]] == 2) {
+      if (++size[comp[i]] == 2 || needs_itself(c.values[i])) {
         const ValueId v = c.values[i];
         auto& d = diagnostics.report(Code::E0701, core[v].span,
                                      "`" + describe(core, v) +
                                          "` and other values need each other within a cycle, "
                                          "under conditions that exclude each other");
-        explain_cycle(graph, find_cycle(graph, c.values, v, within_the_cycle), d);
+        explain_cycle(core, find_cycle(graph, c.values, v, within_the_cycle), d);
         d.note("there is no one order to compute them in; `--engine reference` runs the program");
         return false;
       }

@@ -1,7 +1,7 @@
-// Component by component: no cycle within an instant, then offsets, else segments.
+// Component by component: offsets, else segments.
 //
-// A cycle whose total delay is 0 is an error unless its guards exclude each other; this is
-// decided by splitting cases on the conditions that guard the cycle. A component that looks
+// No value needs itself within an instant (check_causality); a cycle of delays and looks ahead that cancel
+// each other is an error. A component that looks
 // ahead without bound needs a cut that recurs: constant conditions were folded before, those
 // without inputs are run to their lasso, those with inputs become assumptions.
 #include "semantics/productivity.h"
@@ -18,8 +18,6 @@ namespace rml {
 
 namespace {
 
-constexpr int max_split = 12;
-
 class Check {
  public:
   Check(const Core& core, Diagnostics& diagnostics) : core_(core), graph_(core), diagnostics_(diagnostics) {}
@@ -34,12 +32,6 @@ class Check {
  private:
   void component(const Components& components, std::uint32_t c) {
     const Component& comp = components.list[c];
-    const std::vector<ValueId> cycle = instantaneous_cycle(comp.values);
-    if (!cycle.empty()) {
-      report_instantaneous(cycle, within_the_cycle)
-          .note("break the cycle with a delay: `init fby …` takes the value of the previous cycle");
-      return;
-    }
     if (!has_post(core_, comp)) return;
     const Offsets offsets = find_offsets(graph_, components, c);
     if (offsets.kind == Offsets::found) return;
@@ -68,58 +60,6 @@ class Check {
     if (const std::string hint = training_hint(core_, comp.values); !hint.empty()) add(hint);
   }
 
-  // Values on a cycle of weight 0 whose guards can hold together; empty if there is none.
-  std::vector<ValueId> instantaneous_cycle(const std::vector<ValueId>& members) { return cycle_under(members, {}, 0); }
-
-  std::vector<ValueId> cycle_under(const std::vector<ValueId>& members, const Guard& given, int depth) {
-    auto index = [&](ValueId v) {
-      const auto at = std::lower_bound(members.begin(), members.end(), v);
-      return at != members.end() && *at == v ? static_cast<std::uint32_t>(at - members.begin()) : UINT32_MAX;
-    };
-    auto allowed = [&](ValueId v, const Dependence& e) {
-      Guard g = graph_.guard_of(v, e);
-      for (const Literal& l : given.literals) graph_.add(g, l);
-      return e.weight == 0 && !g.never;
-    };
-    std::uint32_t found = 0;
-    const auto comp = strong_components(
-        members.size(),
-        [&](std::uint32_t i, auto&& f) {
-          for (const Dependence& e : graph_.of(members[i]))
-            if (const std::uint32_t j = index(e.on); j != UINT32_MAX && allowed(members[i], e)) f(j);
-        },
-        found);
-    std::vector<std::vector<ValueId>> groups(found);
-    for (std::size_t i = 0; i < members.size(); ++i) groups[comp[i]].push_back(members[i]);
-    for (auto& g : groups) {
-      const bool self = g.size() == 1 && std::ranges::any_of(graph_.of(g[0]), [&](const Dependence& e) {
-                          return e.on == g[0] && allowed(g[0], e);
-                        });
-      if (g.size() < 2 && !self) continue;
-      const Literal split = self ? Literal{} : undecided(g, given);
-      if (!split.condition.valid() || depth == max_split) return g;
-      for (bool truth : {true, false}) {
-        Guard more = given;
-        graph_.add(more, {split.condition, truth});
-        if (more.never) continue;
-        auto inner = cycle_under(g, more, depth + 1);
-        if (!inner.empty()) return inner;
-      }
-    }
-    return {};
-  }
-
-  // A condition that guards an edge among the values and is not decided yet.
-  Literal undecided(const std::vector<ValueId>& members, const Guard& given) const {
-    for (ValueId v : members)
-      for (const Dependence& e : graph_.of(v)) {
-        if (e.weight != 0 || !std::binary_search(members.begin(), members.end(), e.on)) continue;
-        for (const Literal& l : graph_.guard_of(v, e).literals)
-          if (!given.contains(l) && !given.contains({l.condition, !l.positive})) return l;
-      }
-    return {};
-  }
-
   ValueId named_one(const std::vector<ValueId>& values) const {
     for (ValueId v : values)
       if (!core_[v].name.empty()) return v;
@@ -144,7 +84,7 @@ class Check {
     auto& d =
         diagnostics_.report(Code::E0501, core_[v].span,
                             "`" + describe(core_, v) + "` needs its own value of the same cycle", "defined by itself");
-    explain_cycle(graph_, find_cycle(graph_, members, v, follows), d);
+    explain_cycle(core_, find_cycle(graph_, members, v, follows), d);
     explain_instance(core_, v, d);
     return d;
   }
@@ -157,7 +97,7 @@ class Check {
       auto& d = diagnostics_.report(Code::E0502, core_[post].span,
                                     "the gradient of this recurrence depends on the infinite future",
                                     "flows back from every later cycle: the state never starts anew");
-      explain_cycle(graph_, find_cycle(graph_, comp.values, post, every_edge), d);
+      explain_cycle(core_, find_cycle(graph_, comp.values, post, every_edge), d);
       explain_instance(core_, post, d);
       d.note(start_anew);
       return;
@@ -166,7 +106,7 @@ class Check {
       auto& d = diagnostics_.report(Code::E0502, core_[post].span,
                                     "`" + describe(core_, post) + "` depends on the infinite future",
                                     "nothing ever stops this dependence on the next cycle");
-      explain_cycle(graph_, find_cycle(graph_, comp.values, post, every_edge), d);
+      explain_cycle(core_, find_cycle(graph_, comp.values, post, every_edge), d);
       explain_instance(core_, post, d);
       d.note(
           "stop it where a condition holds: `post_end(end, init, e)`, `backfill(e, c)`, or "
@@ -177,7 +117,7 @@ class Check {
     auto& d = diagnostics_.report(Code::E0504, core_[failure.cut.condition].span,
                                   "`" + cut + "` should end the dependence on later cycles, but is known only after it",
                                   "this condition waits for what it should cut");
-    explain_cycle(graph_, find_cycle(graph_, comp.values, failure.cut.condition, every_edge), d);
+    explain_cycle(core_, find_cycle(graph_, comp.values, failure.cut.condition, every_edge), d);
     d.note("let the condition depend on inputs and earlier values only");
   }
 

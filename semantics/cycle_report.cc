@@ -36,9 +36,22 @@ std::vector<Hop> find_cycle(const DependenceGraph& graph, const std::vector<Valu
   return {};
 }
 
-void explain_cycle(const DependenceGraph& graph, const std::vector<Hop>& path, Diagnostic& d) {
+namespace {
+
+// "where `c` and not `d`": the branches that are taken on the way.
+void add_condition(const Core& core, const Hop& h, std::string& where) {
+  std::string condition;
+  if (h.at_start) condition = "it begins";
+  if (h.where.condition.valid())
+    condition = (h.where.positive ? "`" : "not `") + describe(core, h.where.condition) + "`";
+  if (condition.empty() || where.find(condition) != std::string::npos) return;
+  where += (where.empty() ? ", where " : " and ") + condition;
+}
+
+}  // namespace
+
+void explain_cycle(const Core& core, const std::vector<Hop>& path, Diagnostic& d) {
   if (path.empty()) return;
-  const Core& core = graph.core();
   auto named = [&](ValueId v) { return !core[v].name.empty(); };
   // Begin at a named value, if there is one.
   std::size_t begin = 0;
@@ -47,10 +60,12 @@ void explain_cycle(const DependenceGraph& graph, const std::vector<Hop>& path, D
   ValueId from = path[begin].from;
   int weight = 0;
   bool moved = false;
+  std::string where;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const Hop& h = path[(begin + i) % path.size()];
     weight += h.weight;
     moved |= h.weight != 0;
+    add_condition(core, h, where);
     if (!named(h.to) && i + 1 < path.size()) continue;
     std::string when = "the same cycle";
     if (weight != 0) {
@@ -60,11 +75,13 @@ void explain_cycle(const DependenceGraph& graph, const std::vector<Hop>& path, D
     } else if (moved) {
       when = "the same cycle (the previous and the next cancel out)";
     }
-    d.label(core[from].span, "`" + describe(core, from) + "` needs `" + describe(core, h.to) + "` at " + when);
-    d.note("`" + describe(core, from) + "` needs `" + describe(core, h.to) + "` at " + when);
+    const std::string hop = "`" + describe(core, from) + "` needs `" + describe(core, h.to) + "` at " + when + where;
+    d.label(core[from].span, hop);
+    d.note(hop);
     from = h.to;
     weight = 0;
     moved = false;
+    where.clear();
   }
 }
 

@@ -11,8 +11,11 @@
 namespace rml {
 
 struct Hop {
-  ValueId from, to;
-  int weight = 0;  // 0 same, -1 previous, +1 next cycle
+  ValueId from{}, to{};
+  int weight = 0;         // 0 same, -1 previous, +1 next cycle
+  Literal where{};        // the branch of a merge that it is, if any
+  bool at_start = false;  // at the first instant only
+  bool presence = false;  // `to` says whether `from` is present
 };
 
 // Which edges a cycle may use.
@@ -25,7 +28,7 @@ std::vector<Hop> find_cycle(const DependenceGraph&, const std::vector<ValueId>& 
 
 // One note per hop between values that the user named (or that move in time), e.g.
 // "`o` needs `u` at the next cycle".
-void explain_cycle(const DependenceGraph&, const std::vector<Hop>&, Diagnostic&);
+void explain_cycle(const Core&, const std::vector<Hop>&, Diagnostic&);
 
 // Labels the chain of instantiations that leads to a value.
 void explain_instance(const Core&, ValueId, Diagnostic&);

@@ -41,15 +41,25 @@ std::vector<DraftId> follow(std::size_t values, const std::function<DraftId(Draf
   return end;
 }
 
-void report_alias_cycle(const Draft& draft, const Program& program, const std::vector<DraftId>& cycle,
-                        Diagnostics& diagnostics) {
+namespace {
+
+std::string quoted_name(const Draft& draft, DraftId d) {
+  return draft[d].name.empty() ? std::string("this value") : "`" + draft[d].name + "`";
+}
+
+std::vector<DraftId> named_ones(const Draft& draft, const std::vector<DraftId>& cycle) {
   std::vector<DraftId> named;
   for (const DraftId d : cycle)
     if (!draft[d].name.empty()) named.push_back(d);
-  if (named.empty()) named = cycle;
-  const auto name = [&](DraftId d) {
-    return draft[d].name.empty() ? std::string("this value") : "`" + draft[d].name + "`";
-  };
+  return named.empty() ? cycle : named;
+}
+
+}  // namespace
+
+void report_alias_cycle(const Draft& draft, const Program& program, const std::vector<DraftId>& cycle,
+                        Diagnostics& diagnostics) {
+  const std::vector<DraftId> named = named_ones(draft, cycle);
+  const auto name = [&](DraftId d) { return quoted_name(draft, d); };
   Diagnostic& d =
       diagnostics.report(Code::E0501, draft[named[0]].span, name(named[0]) + " is defined by itself",
                          named.size() == 1 ? "same cycle" : name(named[0]) + " is " + name(named[1]) + ", same cycle");
@@ -57,6 +67,21 @@ void report_alias_cycle(const Draft& draft, const Program& program, const std::v
     d.label(draft[named[k]].span, name(named[k]) + " is " + name(named[(k + 1) % named.size()]) + ", same cycle");
   d.note("put a `fby` on the way: then it depends on its previous value");
   add_instance_chain(d, draft, program, draft[named[0]].instance);
+}
+
+void report_value_cycle(const Draft& draft, const Program& program, const std::vector<DraftId>& cycle,
+                        Diagnostics& diagnostics) {
+  const std::vector<DraftId> named = named_ones(draft, cycle);
+  const auto name = [&](DraftId d) { return quoted_name(draft, d); };
+  Diagnostic& d = diagnostics.report(Code::E0501, draft[named[0]].span,
+                                     name(named[0]) + " needs its own value of the same cycle", "defined by itself");
+  for (std::size_t k = 0; k < named.size(); ++k) {
+    const std::string hop = name(named[k]) + " needs " + name(named[(k + 1) % named.size()]) + " at the same cycle";
+    d.label(draft[named[k]].span, hop);
+    d.note(hop);
+  }
+  add_instance_chain(d, draft, program, draft[named[0]].instance);
+  d.note("break the cycle with a delay: `init fby …` takes the value of the previous cycle");
 }
 
 namespace {

@@ -23,4 +23,8 @@ void resolve_aliases(Draft& draft, const Program& program, Diagnostics& diagnost
 void report_alias_cycle(const Draft& draft, const Program& program, const std::vector<DraftId>& cycle,
                         Diagnostics& diagnostics);
 
+// E0501 for values each of which needs the next within the cycle, and the last the first.
+void report_value_cycle(const Draft& draft, const Program& program, const std::vector<DraftId>& cycle,
+                        Diagnostics& diagnostics);
+
 }  // namespace rml::draft

@@ -61,6 +61,7 @@ class Emitter {
     return needed_[d.index] && end_[d.index] == d && state(d).constant == nullptr &&
            !std::holds_alternative<Alias>(draft_[d].rhs);
   }
+  void find_negated_cycles();
   void find_needed();
   Condition condition(DraftId d, bool positive, ClockId clock);
   ValueId condition_on(DraftId peeled, ClockId clock);
@@ -124,6 +125,7 @@ Core Emitter::run() {
   end_ = follow(
       draft_.values.size(), [&](DraftId d) { return stands_for(d); },
       [&](const std::vector<DraftId>& cycle) { report_alias_cycle(draft_, program_, cycle, diagnostics_); });
+  if (!diagnostics_.has_errors()) find_negated_cycles();
   if (diagnostics_.has_errors()) return std::move(core_);
   find_needed();
   emitted_.resize(draft_.values.size());
@@ -143,6 +145,20 @@ Core Emitter::run() {
   emit_interface();
   renumber(core_, std::vector<bool>(core_.values.size(), true));
   return std::move(core_);
+}
+
+// `v = not w; w = not v`: conditions without their negations must be something.
+void Emitter::find_negated_cycles() {
+  static const OperatorId logical_not = operators().require("logical_not");
+  const auto next = [&](DraftId d) {
+    if (draft_[d].dtype != DType::boolean || state(d).constant != nullptr) return DraftId{};
+    if (end_[d.index] != d) return end_[d.index];
+    if (const auto* when = std::get_if<When>(&draft_[d].rhs)) return when->operand;
+    const auto* apply = std::get_if<Apply>(&draft_[d].rhs);
+    return apply != nullptr && apply->op == logical_not ? apply->operands[0] : DraftId{};
+  };
+  follow(draft_.values.size(), next,
+         [&](const std::vector<DraftId>& cycle) { report_value_cycle(draft_, program_, cycle, diagnostics_); });
 }
 
 // Parts of static arguments are no streams: of most, only the shape is read.

@@ -7,6 +7,7 @@
 //
 //   %3 = div %1 %2          %5 = when %0 %1    %6 = when %0 %2
 //   %4 = when %0 %3         %4 = div %5 %6     (on c)
+#include <algorithm>
 #include <cassert>
 
 #include "semantics/instantiate.h"
@@ -63,8 +64,7 @@ class Simplification {
         if (sunk) remove_dead();
         // Clocks on what is found to be constant are put right by folding.
         const bool found = find_truths(core_);
-        const bool shared = fold_and_share(core_, effects_, share_effects);
-        if (shared) remove_dead();
+        const bool shared = fold_clocks_too(share_effects);
         const bool held = share_holds(core_);
         if (held) remove_dead();
         if (!sunk && !shared && !held && !found) break;
@@ -76,7 +76,26 @@ class Simplification {
   }
 
  private:
+  // Conditions that lie on a cycle become constants after what they sample was met: that takes another walk.
+  bool fold_clocks_too(bool share_effects) {
+    bool changed = false;
+    bool again = true;
+    while (again && fold_and_share(core_, effects_, share_effects)) {
+      changed = true;
+      drop_dead();
+      again = std::ranges::any_of(core_.clocks,
+                                  [&](const Clock& c) { return c.condition.valid() && core_.is_const(c.condition); });
+    }
+    assert(verify(core_).empty());
+    return changed;
+  }
+
   void remove_dead() {
+    drop_dead();
+    assert(verify(core_).empty());
+  }
+
+  void drop_dead() {
     std::vector<ValueId> roots = root_values(core_, options_.keep_watches);
     effects_.resize(core_.values.size(), false);
     for (std::size_t v = 0; v < effects_.size(); ++v) {
@@ -86,7 +105,6 @@ class Simplification {
     for (std::size_t v = 0; v < effects_.size(); ++v)
       if (effects_[v]) roots.push_back(ValueId{v});
     renumber(core_, needed(core_, roots), &effects_);
-    assert(verify(core_).empty());
   }
 
   Core& core_;

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "semantics/instantiate_aliases.h"
 #include "semantics/instantiate_iteration.h"
 #include "semantics/solve_shapes.h"
 
@@ -271,6 +272,7 @@ class ShapeCheck {
         if (states_[v].known || poisoned_[v] || std::holds_alternative<Alias>(value.rhs)) continue;
         if (pass == 0 && value.name.empty()) continue;
         const std::string what = value.name.empty() ? "this value" : "`" + value.name + "`";
+        if (report_cycle(DraftId{v})) continue;
         report(DraftId{v}, {Code::E0306,
                             value.span,
                             "the shape of " + what + " cannot be determined",
@@ -279,6 +281,44 @@ class ShapeCheck {
                             {"its shape depends on itself alone: declare it, as in `x: f32[3] = …`"}});
       }
     }
+  }
+
+  // What hangs on itself within the instant has no value, of whatever shape. Of a choice neither branch is known.
+  bool report_cycle(DraftId from) {
+    std::vector<DraftId> path;
+    std::vector<bool> met(states_.size(), false);
+    for (DraftId at = from; at.valid() && !met[at.index]; at = first_unknown(at)) {
+      met[at.index] = true;
+      path.push_back(at);
+    }
+    const auto begin = std::ranges::find(path, first_unknown(path.back()));
+    if (begin == path.end()) return false;
+    poison(from);
+    report_value_cycle(draft_, program_, {begin, path.end()}, diagnostics_);
+    return true;
+  }
+
+  // An operand of the same cycle whose shape is not known either.
+  DraftId first_unknown(DraftId d) const {
+    DraftId found;
+    const auto operand = [&](DraftId o) {
+      if (!found.valid() && !state(o).known) found = o;
+    };
+    const Rhs& rhs = draft_[d].rhs;
+    if (const auto* alias = std::get_if<Alias>(&rhs); alias != nullptr && alias->target.valid()) operand(alias->target);
+    if (const auto* declared = std::get_if<Declared>(&rhs)) operand(declared->operand);
+    if (const auto* index = std::get_if<Index>(&rhs)) operand(index->operand);
+    if (const auto* when = std::get_if<When>(&rhs)) operand(when->operand);
+    if (const auto* fby = std::get_if<Fby>(&rhs)) operand(fby->init);
+    if (const auto* result = std::get_if<Result>(&rhs)) operand(result->call);
+    if (const auto* merge = std::get_if<Merge>(&rhs)) {
+      const Tensor* condition = state(merge->condition).constant.get();
+      if (condition == nullptr || condition->truth()) operand(merge->on_true);
+      if (condition == nullptr || !condition->truth()) operand(merge->on_false);
+    }
+    if (const auto* apply = std::get_if<Apply>(&rhs)) std::ranges::for_each(apply->operands, operand);
+    if (const auto* iterate = std::get_if<Iterate>(&rhs)) std::ranges::for_each(iterate->operands, operand);
+    return found;
   }
 
   const Draft& draft_;
