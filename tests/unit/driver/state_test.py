@@ -109,6 +109,60 @@ node infer(x: f64) -> (y: f64)
         done = rmlc("run", model, "--node", "infer", "--input", rows, "--load-params", state)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "y\n10\n", ""))
 
+    def test_what_is_learned_by_moving(self):
+        """Running statistics and counts are parameters: training does not read them, `use` does."""
+        source, state = self.folder / "moving.rml", self.folder / "state"
+        source.write_text("""
+import nn;
+node rows(train: bool, x: f64[2, 1]) -> (y: f64[2, 1])
+  y = nn.batch_norm_rows(0.25, 0.5, train, x);
+node single(train: bool, end: bool, x: f64) -> (y: f64)
+  y = nn.batch_norm(0.25, 0.5, train, end, x);
+node seen(train: bool) -> (n: i32)
+  n = param(0, train, 1 when train);
+node model(train: bool, x: f64[2, 1]) -> (y: f64[2, 1], z: f64, n: i32)
+  y = rows(train, x);
+  z = single(train, true, x[0, 0]);
+  n = seen(train);
+node learn(x: f64[2, 1]) -> (y: f64)
+  m, z, _, _ = diff model(true, x, true, 0.0, 0.0);
+  y = m[0, 0] + z;
+node either(train: bool, x: f64[2, 1]) -> (y: f64)
+  m, z, _ = model(train, x);
+  y = m[0, 0] + z;
+node use() -> (y: f64[2], z: f64, n: i32)
+  m, z, n = model(false, [[1.5], [3.0]]);
+  y = m[:, 0];
+""")
+        # Averages 2 and 2, unbiased variances 2 and 4.5: 0, 1, 1.5 and 1, 1.5, 3. The single ones
+        # see 1 and 0.5, each alone: 0, 0.5, 0.5 and 1, 0.5, 0.25.
+        learned = [[0.0, 1.5 / 3.25**0.5], 1.0 / 0.5**0.5, 2]
+        always, at_times = "x[0,0],x[1,0]\n1,3\n0.5,3.5\n", "train,x[0,0],x[1,0]\nT,1,3\nF,9,9\nT,0.5,3.5\n"
+        for node, batches in (("learn", always), ("either", at_times)):
+            self.input.write_text(batches)
+            done = rmlc("run", source, "--node", node, "--input", self.input, "--save", state)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for engine in ("compiled", "reference"):
+                done = rmlc("run", source, "--node", "use", "--cycles", 1, "--engine", engine, "--load-params", state)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                got = [float(v) for v in done.stdout.split()[1].split(",")]
+                for value, wanted in zip(got, [*learned[0], *learned[1:]], strict=True):
+                    self.assertAlmostEqual(value, wanted, 12)
+
+    def test_a_file_without_what_is_learned_by_moving(self):
+        source = self.folder / "moving.rml"
+        source.write_text("""
+import nn;
+node main(x: f64[2, 1]) -> (y: f64[2, 1])
+  y = nn.batch_norm_rows(1e-5, 0.1, false, x);
+""")
+        write(self.weights, {f"batch_norm_rows.{name}": ([1, 1], [1.0]) for name in ("gamma", "beta")})
+        self.input.write_text("x[0,0],x[1,0]\n1,3\n")
+        done = rmlc("run", source, "--input", self.input, "--load-params", self.weights)
+        self.assertEqual(done.returncode, 1)
+        for name in ("running_average", "running_variance"):
+            self.assertIn(f"no parameter 'batch_norm_rows.{name}' (f64[1,1,1]) in the file", done.stderr)
+
     def test_parameters_that_no_output_needs(self):
         source = self.folder / "counts.rml"
         source.write_text("""
