@@ -28,11 +28,6 @@ fs::path output_path(const BuildRequest& request, const std::string& node) {
   return stem;
 }
 
-bool same_file(const fs::path& a, const fs::path& b) {
-  std::error_code error;
-  return fs::equivalent(a, b, error) && !error;
-}
-
 FileKind file_kind(const std::string& emit) {
   if (emit == "asm") return FileKind::assembly;
   if (emit == "llvm") return FileKind::llvm_text;
@@ -63,16 +58,12 @@ void link_program(Compilation& c, const BuildRequest& request, const std::string
                   const Core& core) {
   const CurrentPhase phase("link");
   if (attached(c, request, object, output, core)) return;
-  const fs::path temporary = temporary_beside(output);
-  const fs::path object_file = temporary.string() + ".o";
-  if (!write_file(object_file, object, c.diagnostics)) return;
-  const bool linked = link_executable(object_file, request.libraries, request.mqtt, temporary, core, c.diagnostics);
-  unlink(object_file.c_str());
-  if (linked) {
-    move_into_place(temporary, output, c.diagnostics);
-  } else {
-    unlink(temporary.c_str());
-  }
+  const FolderBeside folder(output);
+  if (folder.path().empty()) return report_unwritable(output, folder.error(), c.diagnostics);
+  const fs::path object_file = folder.path() / "program.o", linked = folder.path() / "program";
+  if (write_file(object_file, object, c.diagnostics) &&
+      link_executable(object_file, request.libraries, request.mqtt, linked, core, c.diagnostics))
+    move_into_place(linked, output, c.diagnostics);
 }
 
 bool can_link(Compilation& c, const BuildRequest& request) {
@@ -106,10 +97,10 @@ int build(Session& session, const BuildRequest& request) {
   options.with_program = options.with_main;
   const std::string& node = lowered->core->entry;
   const fs::path output = output_path(request, node);
-  if (same_file(output, request.file)) {
-    report_unwritable(output, "it is the source; name another file with -o", c.diagnostics);
-    return exit_fault;
-  }
+  const fs::path header = request.emit == "lib" ? fs::path(output).replace_extension(".h") : output;
+  std::vector<std::string> read = c.files_read();
+  read.insert(read.end(), request.libraries.begin(), request.libraries.end());
+  if (!overwrites_none(output, read, c.diagnostics) || !overwrites_none(header, read, c.diagnostics)) return exit_fault;
   options.program_name = node;
   options.target = c.options.target;
   if (request.emit == "header")
@@ -125,8 +116,7 @@ int build(Session& session, const BuildRequest& request) {
     return exit_success;
   }
   write_file(output, *bytes, c.diagnostics);
-  if (request.emit == "lib")
-    write_file(fs::path(output).replace_extension(".h"), c_header(lowered->program, options), c.diagnostics);
+  if (request.emit == "lib") write_file(header, c_header(lowered->program, options), c.diagnostics);
   return exit_success;
 }
 

@@ -54,7 +54,7 @@ int show_derivative(Session& session, const DiffRequest& request) {
   if (!laid_out) return exit_fault;
   if (request.output.empty())
     std::cout << *laid_out;
-  else
+  else if (overwrites_none(request.output, c.files_read(), c.diagnostics))
     write_file(request.output, *laid_out, c.diagnostics);
   return exit_success;
 }

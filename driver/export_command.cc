@@ -40,7 +40,9 @@ int export_node(Session& session, const ExportRequest& request) {
   for (const onnx::ExportError& e : exported.errors) c.diagnostics.report(Code::E0808, e.span, e.message);
   if (c.failed()) return exit_fault;
   const std::string output = request.output.empty() ? core.entry + ".onnx" : request.output;
-  return write_file(output, exported.bytes, c.diagnostics) ? exit_success : exit_fault;
+  return overwrites_none(output, c.files_read(), c.diagnostics) && write_file(output, exported.bytes, c.diagnostics)
+             ? exit_success
+             : exit_fault;
 }
 
 }  // namespace rml

@@ -69,6 +69,8 @@ int import_file(Session& session, const ImportRequest& request) {
   auto imported = import_model(c, request.file, weights.filename().string());
   if (!imported) return exit_fault;
   imported->source = laid_out(imported->source);
+  if (!overwrites_none(output, {request.file}, c.diagnostics)) return exit_fault;
+  if (!overwrites_none(weights, {request.file}, c.diagnostics)) return exit_fault;
   if (!checked(c, *imported)) throw std::logic_error("what was made of " + request.file + " is no program");
   if (!imported->weights.empty() && !write_weights(weights, imported->weights, c.diagnostics)) return exit_fault;
   return write_file(output, imported->source, c.diagnostics) ? exit_success : exit_fault;

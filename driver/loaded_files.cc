@@ -26,6 +26,12 @@ struct LoadedFiles::File {
 LoadedFiles::LoadedFiles(const SourceMap& sources) : sources_(sources) {}
 LoadedFiles::~LoadedFiles() = default;
 
+std::vector<std::string> LoadedFiles::paths() const {
+  std::vector<std::string> all;
+  for (const auto& file : files_) all.push_back(file.first);
+  return all;
+}
+
 const LoadedFiles::File& LoadedFiles::opened(const std::string& path) {
   auto& place = files_[path];
   if (place) return *place;

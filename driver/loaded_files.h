@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "frontend/source.h"
 #include "semantics/tensor_files.h"
@@ -25,6 +26,8 @@ class LoadedFiles : public TensorFiles {
 
   std::variant<std::shared_ptr<const Tensor>, LoadError> find(Span from, const std::string& file,
                                                               const std::string& name) override;
+  // Those that were read so far.
+  std::vector<std::string> paths() const;
 
  private:
   struct File;

@@ -8,7 +8,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+
+#include "runtime/checkpoint/whole_file.h"
+#include "runtime/file_identity.h"
 
 namespace rml {
 namespace {
@@ -24,9 +28,8 @@ int write_all(int descriptor, std::string_view bytes) {
   return 0;
 }
 
-// `like`: the file whose permissions the new one takes, if there is one.
-int write_to(const std::filesystem::path& path, std::string_view bytes, int flags, const struct stat* like) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+// Closes the descriptor. `like`: the file whose permissions the new one takes, if there is one.
+int write_to(int descriptor, std::string_view bytes, const struct stat* like) {
   if (descriptor < 0) return errno;
   int error = write_all(descriptor, bytes);
   if (error == 0 && like != nullptr && fchmod(descriptor, like->st_mode & 07777) != 0) error = errno;
@@ -61,26 +64,47 @@ int copy_all(int from, int to) {
   }
 }
 
-int write_copy(const std::filesystem::path& path, const std::filesystem::path& base, const AttachedProgram& program) {
+// Closes the descriptor.
+int write_copy(int to, const std::filesystem::path& base, const AttachedProgram& program) {
+  if (to < 0) return errno;
   const int from = open(base.c_str(), O_RDONLY | O_CLOEXEC);
-  const int to = from < 0 ? -1 : open(path.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_TRUNC, 0777);
-  int error = to < 0 ? errno : copy_all(from, to);
+  int error = from < 0 ? errno : copy_all(from, to);
   if (error == 0) error = write_all(to, program.tail);
   for (const auto& [at, bytes] : program.replaced)
     if (error == 0) error = write_all_at(to, bytes, at);
   if (from >= 0) close(from);
-  const int closed = to < 0 || close(to) == 0 ? 0 : errno;
+  const int closed = close(to) == 0 ? 0 : errno;
   return error != 0 ? error : closed;
 }
 
 }  // namespace
 
-std::filesystem::path temporary_beside(const std::filesystem::path& path) {
-  return path.parent_path() / ("." + path.filename().string() + "." + std::to_string(getpid()) + ".tmp");
+FolderBeside::FolderBeside(const std::filesystem::path& path) {
+  std::string folder = path.parent_path() / ("." + path.filename().string().substr(0, 200) + ".XXXXXX");
+  if (mkdtemp(folder.data()) != nullptr)
+    path_ = folder;
+  else
+    error_ = std::strerror(errno);
+}
+
+FolderBeside::~FolderBeside() {
+  std::error_code error;
+  if (!path_.empty()) std::filesystem::remove_all(path_, error);
 }
 
 void report_unwritable(const std::filesystem::path& path, const std::string& reason, Diagnostics& diagnostics) {
   diagnostics.report(Code::E0804, {}, "cannot write '" + path.string() + "': " + reason);
+}
+
+bool overwrites_none(const std::filesystem::path& path, const std::vector<std::string>& read,
+                     Diagnostics& diagnostics) {
+  const auto target = rt::identity_of(path.string());
+  for (const std::string& file : read) {
+    if (!target || target != rt::identity_of(file)) continue;
+    report_unwritable(path, path == file ? "it is what is read" : "it is '" + file + "', which is read", diagnostics);
+    return false;
+  }
+  return true;
 }
 
 bool move_into_place(const std::filesystem::path& temporary, const std::filesystem::path& path,
@@ -102,32 +126,34 @@ bool move_into_place(const std::filesystem::path& temporary, const std::filesyst
   return false;
 }
 
+namespace {
+
+// error: what went wrong while the new file was written, or 0.
+bool finish(const rt::NewFile& file, int error, const std::filesystem::path& path, Diagnostics& diagnostics) {
+  if (error == 0) return move_into_place(file.path, path, diagnostics);
+  if (file.fd >= 0) unlink(file.path.c_str());
+  report_unwritable(path, std::strerror(error), diagnostics);
+  return false;
+}
+
+}  // namespace
+
 bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagnostics& diagnostics) {
   struct stat status{};
   const bool exists = stat(path.c_str(), &status) == 0;
   if (exists && !S_ISREG(status.st_mode)) {
-    const int error = write_to(path, bytes, 0, nullptr);
+    const int error = write_to(open(path.c_str(), O_WRONLY | O_CLOEXEC), bytes, nullptr);
     if (error != 0) report_unwritable(path, std::strerror(error), diagnostics);
     return error == 0;
   }
-  const std::filesystem::path temporary = temporary_beside(path);
-  const int error = write_to(temporary, bytes, O_CREAT | O_TRUNC, exists ? &status : nullptr);
-  if (error != 0) {
-    unlink(temporary.c_str());
-    report_unwritable(path, std::strerror(error), diagnostics);
-    return false;
-  }
-  return move_into_place(temporary, path, diagnostics);
+  const rt::NewFile file = rt::create_beside(path.string(), 0666);
+  return finish(file, write_to(file.fd, bytes, exists ? &status : nullptr), path, diagnostics);
 }
 
 bool write_program(const std::filesystem::path& path, const std::filesystem::path& base, const AttachedProgram& program,
                    Diagnostics& diagnostics) {
-  const std::filesystem::path temporary = temporary_beside(path);
-  const int error = write_copy(temporary, base, program);
-  if (error == 0) return move_into_place(temporary, path, diagnostics);
-  unlink(temporary.c_str());
-  report_unwritable(path, std::strerror(error), diagnostics);
-  return false;
+  const rt::NewFile file = rt::create_beside(path.string(), 0777);
+  return finish(file, write_copy(file.fd, base, program), path, diagnostics);
 }
 
 FileView::FileView(const std::filesystem::path& path) {

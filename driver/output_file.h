@@ -6,14 +6,31 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "driver/attach_program.h"
 #include "frontend/diagnostic.h"
 
 namespace rml {
 
-// A name beside `path` that a rename can move onto it.
-std::filesystem::path temporary_beside(const std::filesystem::path& path);
+// A new folder beside `path`, for what other programs write before it is moved onto it; nobody else can look into it.
+// Removed with all that is in it.
+class FolderBeside {
+ public:
+  explicit FolderBeside(const std::filesystem::path& path);
+  FolderBeside(const FolderBeside&) = delete;
+  FolderBeside& operator=(const FolderBeside&) = delete;
+  ~FolderBeside();
+  // Empty where there can be none, for this reason.
+  const std::filesystem::path& path() const { return path_; }
+  const std::string& error() const { return error_; }
+
+ private:
+  std::filesystem::path path_;
+  std::string error_;
+};
+// Whether the path leads to none of the files that were read; reports E0804 if it does.
+bool overwrites_none(const std::filesystem::path& path, const std::vector<std::string>& read, Diagnostics& diagnostics);
 // Reports E0804 and returns false when it cannot be written.
 bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagnostics& diagnostics);
 // The same for a program made from another: a copy of the file at `base` with bytes replaced and more behind them.

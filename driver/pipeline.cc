@@ -90,6 +90,12 @@ Program parse_file(Compilation& c, const std::filesystem::path& file) {
 
 }  // namespace
 
+std::vector<std::string> Compilation::files_read() const {
+  std::vector<std::string> all = files->paths();
+  for (std::uint32_t file = 1; file < sources.size(); ++file) all.push_back(sources.path(file));
+  return all;
+}
+
 Front check(Compilation& c, const std::filesystem::path& file) { return check_program(c, parse_file(c, file)); }
 
 Front check_text(Compilation& c, const std::string& name, const std::string& text) {

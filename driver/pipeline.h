@@ -67,6 +67,8 @@ struct Compilation {
   std::vector<std::pair<std::string, std::chrono::nanoseconds>> times;          // by phase, in order
 
   bool failed() const { return diagnostics.has_errors(); }
+  // Every file that has been read so far.
+  std::vector<std::string> files_read() const;
 };
 
 struct Front {

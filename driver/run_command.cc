@@ -4,6 +4,7 @@
 #include "driver/commands.h"
 #include "driver/engines.h"
 #include "driver/internal_error.h"
+#include "runtime/run.h"
 
 namespace rml {
 namespace {
@@ -41,7 +42,9 @@ int run(Session& session, const RunRequest& request) {
   for (std::string& a : arguments) argv.push_back(a.data());
   argv.push_back(nullptr);
   const CurrentPhase phase("run");
-  return rml_main(&program->table(), static_cast<int>(arguments.size()), argv.data());
+  std::vector<std::string> sources = session.compilation.files_read();
+  sources.insert(sources.end(), request.libraries.begin(), request.libraries.end());
+  return rt::run_made_of(sources, &program->table(), static_cast<int>(arguments.size()), argv.data());
 }
 
 }  // namespace rml

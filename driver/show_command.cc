@@ -113,10 +113,14 @@ std::optional<std::string> drawn(Compilation& c, const std::string& dot, const s
                       c.diagnostics);
     return std::nullopt;
   }
-  const std::filesystem::path source = temporary_beside(output);
+  const FolderBeside folder(output);
+  if (folder.path().empty()) {
+    report_unwritable(output, folder.error(), c.diagnostics);
+    return std::nullopt;
+  }
+  const std::filesystem::path source = folder.path() / "graph.dot";
   if (!write_file(source, dot, c.diagnostics)) return std::nullopt;
   const auto done = run_to_end({*program, "-Tsvg", source.string()});
-  std::filesystem::remove(source);
   if (done && done->status == 0) return done->output;
   report_unwritable(output, "dot failed: " + (done ? done->errors : ""), c.diagnostics);
   return std::nullopt;
@@ -132,6 +136,7 @@ int show(Session& session, const ShowRequest& request) {
     std::cout << *text;
     return exit_success;
   }
+  if (!overwrites_none(request.output, c.files_read(), c.diagnostics)) return exit_fault;
   const bool pictured = request.phase == "graph" || request.phase == "tasks";
   if (pictured && std::filesystem::path(request.output).extension() == ".svg") text = drawn(c, *text, request.output);
   if (text) write_file(request.output, *text, c.diagnostics);

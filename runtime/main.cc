@@ -29,22 +29,21 @@ int internal_error(const rml_program* program, const char* what) {
   return exit_internal;
 }
 
-int run_or_print(const rml_program& program, int argc, char** argv) {
-  const Options options = parse_options(program, argc, argv);
+int run_or_print(const rml_program& program, int argc, char** argv, const std::vector<std::string>& sources) {
+  Options options = parse_options(program, argc, argv);
+  options.sources = sources;
   if (!options.print_only.empty()) return print(options.print_only);
   rml_limit_threads(options.threads);
   return run_program(program, options);
 }
 
 }  // namespace
-}  // namespace rml::rt
 
-extern "C" int rml_main(const rml_program* program, int argc, char** argv) {
-  using namespace rml::rt;
+int run_made_of(const std::vector<std::string>& sources, const rml_program* program, int argc, char** argv) {
   if (!program || program->abi != RML_ABI) return internal_error(program, "the program was made for another ABI");
   try {
     const SignalScope signals;
-    return run_or_print(*program, argc, argv);
+    return run_or_print(*program, argc, argv, sources);
   } catch (const Failure& failure) {
     std::fprintf(stderr, "%s\n", failure.what());
     return failure.status();
@@ -58,4 +57,10 @@ extern "C" int rml_main(const rml_program* program, int argc, char** argv) {
   } catch (...) {
     return internal_error(program, "unknown exception");
   }
+}
+
+}  // namespace rml::rt
+
+extern "C" int rml_main(const rml_program* program, int argc, char** argv) {
+  return rml::rt::run_made_of({}, program, argc, argv);
 }

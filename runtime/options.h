@@ -34,9 +34,10 @@ struct Options {
   std::string log, plot;                   // a folder, a file; empty: not given
   std::string profile;                     // a file; likewise
   OnNan on_nan = OnNan::ignore;
-  std::uint32_t threads = 0;   // at most; 0: as many as the program was built for
-  std::uint32_t workers = 0;   // of a network; 0: as many as processors
-  std::uint64_t capacity = 0;  // elements that may wait in a ring of it; 0: by their size
+  std::uint32_t threads = 0;         // at most; 0: as many as the program was built for
+  std::uint32_t workers = 0;         // of a network; 0: as many as processors
+  std::uint64_t capacity = 0;        // elements that may wait in a ring of it; 0: by their size
+  std::vector<std::string> sources;  // files that the program was made of, where they are known; nothing goes there
   bool stats = false;
   bool quiet = false;
   // Not empty: print this and stop (--help, --version).

@@ -19,6 +19,7 @@
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
 #include "runtime/faults.h"
+#include "runtime/files_of_run.h"
 #include "runtime/monitor/finite_check.h"
 #include "runtime/monitor/monitors.h"
 #include "runtime/monitor/profile.h"
@@ -62,7 +63,8 @@ class Run {
                     exit_usage);
     }
     refuse_overlap(inputs, outputs_);
-    check_files(inputs);
+    check_files(program, options, inputs, outputs_);
+    if (!options.resume.empty()) require_continuable(outputs_);
     if (any_peer(outputs_)) sinks_.without_thread();
     if (auto source = open_sources(inputs, in_, {[this] { before_reading_blocks(); }, wake_up_.fd()})) {
       source_ = std::make_unique<ReadAhead>(std::move(source), in_,
@@ -73,7 +75,6 @@ class Run {
   int execute();
 
  private:
-  void check_files(const std::vector<Endpoint>& inputs) const;
   // The state, as it begins or as it was saved; the input up to its cycle; the outputs up to its rows.
   void begin();
   void skip_rows();
@@ -105,7 +106,6 @@ class Run {
     for (const auto& sink : sinks_.sinks()) sink->flush();
     monitors_.flush();
   }
-  void close();
   // Whether all that is in sight is finite, if that is asked.
   void inspect();
   // Everything complete, in spite of an error; returns what else went wrong.
@@ -141,6 +141,7 @@ class Run {
   RecentPlaces places_;  // of that thread
   Pause pause_;          // … between two cycles
   std::optional<Profile> profile_;
+  bool profile_written_ = false;  // or it could not be
   GivenParameters given_;
   RunRecord record_;
   std::int64_t cycles_before_ = 0;  // this process
@@ -162,9 +163,11 @@ int Run::execute() {
     }
     finish();
     settle();
-    close();
+    sinks_.catch_up();
+    for (const auto& sink : sinks_.sinks()) sink->close();
     enter(Profile::saving);
     if (!save_to_.empty()) save();
+    monitors_.close();
     finish_profile();
   } catch (const Failure& failure) {
     const std::string also = salvage();
@@ -184,26 +187,12 @@ int Run::execute() {
   return signal == 0 ? static_cast<int>(exit_ok) : 128 + signal;
 }
 
-void Run::check_files(const std::vector<Endpoint>& inputs) const {
-  const std::pair<const char*, const std::string&> files[] = {
-      {"--save", options_.save}, {"--resume", options_.resume},   {"--load", options_.load},
-      {"--plot", options_.plot}, {"--profile", options_.profile}, {"--watch-file", options_.watch_file}};
-  for (const auto& [option, path] : files) {
-    if (path.empty()) continue;
-    if (&path != &options_.plot && &path != &options_.profile && &path != &options_.watch_file)
-      require_savable(program_, option);
-    refuse_special_file(option, path);
-    refuse_endpoint(option, path, inputs);
-    refuse_endpoint(option, path, outputs_);
-  }
-  if (!options_.resume.empty()) require_continuable(outputs_);
-}
-
 void Run::finish_profile() {
+  if (std::exchange(profile_written_, true)) return;
+  if (trace_) trace_->write(options_.profile);
   if (!profile_) return;
   profile_->finish();
   if (!options_.quiet) std::fprintf(stderr, "%s", profile_->summary().c_str());
-  profile_.reset();
 }
 
 void Run::begin() {
@@ -362,7 +351,6 @@ void Run::run_network() {
   pause_.give_up();
   reader.join();
   network_->stop();
-  if (trace_) trace_->write(options_.profile);
   network_->report();
   peak_buffer_bytes_ = static_cast<std::int64_t>(network_->bytes());
   if (reading_failed_) std::rethrow_exception(reading_failed_);
@@ -478,12 +466,6 @@ void Run::finish() {
   if (undetermined_ <= 0) return;
   sinks_.catch_up();
   for (const auto& sink : sinks_.sinks()) sink->undetermined(undetermined_);
-}
-
-void Run::close() {
-  sinks_.catch_up();
-  for (const auto& sink : sinks_.sinks()) sink->close();
-  monitors_.close();
 }
 
 std::string Run::salvage() {

@@ -12,4 +12,7 @@ namespace rml::rt {
 // Returns the exit status (0, or 128 + signal). Throws Failure.
 int run_program(const rml_program& program, const Options& options);
 
+// rml_main for a program whose files are known: it writes over none of them.
+int run_made_of(const std::vector<std::string>& sources, const rml_program* program, int argc, char** argv);
+
 }  // namespace rml::rt

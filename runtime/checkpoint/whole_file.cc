@@ -2,28 +2,69 @@
 #include "runtime/checkpoint/whole_file.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <random>
+#include <utility>
 
 #include "runtime/failure.h"
 
 namespace rml::rt {
 namespace {
 
-// Closed, and removed unless it was moved into place.
+std::uint64_t unforeseeable() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+std::string name_beside(const std::string& path) {
+  const std::size_t name = path.rfind('/') + 1;
+  char number[17];
+  std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(unforeseeable()));
+  // A name has 255 bytes at most.
+  return path.substr(0, name) + "." + path.substr(name, 200) + "." + number + ".tmp";
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "." : path.substr(0, slash + 1);
+}
+
+// Whatever ends before it succeeds leaves the name as it was.
+template <typename Make>
+NewFile make_beside(const std::string& path, Make make) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::string name = name_beside(path);
+    const int result = make(name.c_str());
+    if (result >= 0 || errno != EEXIST) return {result, std::move(name)};
+  }
+  return {};
+}
+
+// Closed, and gone unless it was moved into place. It has no name before, where the file system can do that: then not
+// even a run that is killed leaves anything.
 class PartialFile {
  public:
-  explicit PartialFile(const std::string& path) : path_(path), partial_(path + ".part") {
-    fd_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  explicit PartialFile(const std::string& path) : path_(path) {
+    fd_ = ::open(folder_of(path).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    if (fd_ >= 0 && ::access(own_name().c_str(), F_OK) == 0) return;
+    if (fd_ >= 0) ::close(fd_);
+    NewFile file = create_beside(path, 0666);
+    fd_ = file.fd;
+    name_ = std::move(file.path);
     if (fd_ < 0) fail();
   }
   ~PartialFile() {
-    if (fd_ >= 0) ::close(fd_);
-    if (!moved_ && opened()) ::unlink(partial_.c_str());
+    if (fd_ < 0) return;
+    ::close(fd_);
+    if (!name_.empty()) ::unlink(name_.c_str());
   }
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;
@@ -39,14 +80,19 @@ class PartialFile {
 
   void move_into_place() {
     if (::fsync(fd_) != 0) fail();
-    const int fd = fd_;
-    fd_ = closed;
+    if (name_.empty()) {
+      const auto link = [&](const char* name) {
+        return ::linkat(AT_FDCWD, own_name().c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+      };
+      NewFile linked = make_beside(path_, link);
+      if (linked.fd < 0) fail();
+      name_ = std::move(linked.path);
+    }
+    if (::rename(name_.c_str(), path_.c_str()) != 0) fail();
+    name_.clear();
+    const int fd = std::exchange(fd_, -1);
     if (::close(fd) != 0 && errno != EINTR) fail();
-    if (::rename(partial_.c_str(), path_.c_str()) != 0) fail();
-    moved_ = true;
-    const std::size_t slash = path_.rfind('/');
-    const std::string folder = slash == path_.npos ? "." : path_.substr(0, slash + 1);
-    const int folder_fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int folder_fd = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder_fd < 0) fail();
     // Some file systems have nothing to sync in a folder.
     const bool synced = ::fsync(folder_fd) == 0 || errno == EINVAL;
@@ -55,22 +101,28 @@ class PartialFile {
   }
 
  private:
-  static constexpr int closed = -2;
-  bool opened() const { return fd_ != -1; }
+  std::string own_name() const { return "/proc/self/fd/" + std::to_string(fd_); }
   [[noreturn]] void fail() const { throw Failure("cannot write '" + path_ + "': " + std::strerror(errno)); }
 
-  const std::string path_, partial_;
+  const std::string path_;
+  std::string name_;  // empty: none
   int fd_ = -1;
-  bool moved_ = false;
 };
 
 }  // namespace
+
+NewFile create_beside(const std::string& path, unsigned mode) {
+  return make_beside(
+      path, [&](const char* name) { return ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode); });
+}
 
 void write_whole_file(const std::string& path, const std::vector<std::string_view>& pieces) {
   PartialFile file(path);
   for (const std::string_view piece : pieces) file.write(piece);
   file.move_into_place();
 }
+
+void require_replaceable(const std::string& path) { const PartialFile nothing(path); }
 
 void refuse_special_file(const std::string& option, const std::string& path) {
   struct stat status{};

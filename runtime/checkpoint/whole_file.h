@@ -1,8 +1,8 @@
 // Files that are written whole or not at all, and read whole.
 //
-// Writing goes to FILE.part in the same folder, which is synced, renamed, and the folder synced: at
+// Writing goes to a file of another name in the same folder, which is synced, renamed, and the folder synced: at
 // any moment, also after a crash, FILE is the old or the new one. Every failure is a Failure that
-// names the file.
+// names the file. Nobody can foresee the other name, so nobody can have put a link there.
 #pragma once
 
 #include <string>
@@ -11,7 +11,18 @@
 
 namespace rml::rt {
 
+// A file that was not there before, beside that of this path: its name and its descriptor, which can be written; -1,
+// and errno, where there can be none.
+struct NewFile {
+  int fd = -1;
+  std::string path;
+};
+NewFile create_beside(const std::string& path, unsigned mode);
+
 void write_whole_file(const std::string& path, const std::vector<std::string_view>& pieces);
+
+// Throws Failure if write_whole_file could not begin.
+void require_replaceable(const std::string& path);
 
 // Throws Failure if the path is there and no regular file: it would be replaced.
 void refuse_special_file(const std::string& option, const std::string& path);

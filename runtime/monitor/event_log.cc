@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
 #include "runtime/monitor/series.h"
 
@@ -52,8 +53,6 @@ double wall_time() {
 // TensorBoard looks for "tfevents" and sorts by the time in the name.
 std::string file_in(const std::string& folder) {
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw Failure("--log " + folder + ": " + error.message());
   char host[256] = "localhost";
   gethostname(host, sizeof host - 1);
   const auto seconds = static_cast<long long>(wall_time());
@@ -65,6 +64,13 @@ std::string file_in(const std::string& folder) {
 }
 
 }  // namespace
+
+void make_log_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Failure("--log " + folder + ": " + error.message());
+  require_replaceable(folder + "/events");
+}
 
 std::uint32_t masked_crc32c(std::string_view data) {
   std::uint32_t crc = 0xffffffffu;

@@ -16,9 +16,12 @@
 
 namespace rml::rt {
 
+// Makes the folder if it is not there. Throws Failure if it cannot be, or if nothing can be written there.
+void make_log_folder(const std::string& folder);
+
 class EventLog {
  public:
-  // Makes the folder if it is not there. Throws Failure.
+  // The folder is there.
   EventLog(const std::string& folder, const Row& outputs, std::vector<std::uint32_t> ports, std::int64_t first_step);
   // The values of the row that are present.
   void row(std::int64_t step);

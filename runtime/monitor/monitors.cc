@@ -1,6 +1,8 @@
 // See monitors.h.
 #include "runtime/monitor/monitors.h"
 
+#include <utility>
+
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/monitor/plot_svg.h"
 
@@ -40,9 +42,10 @@ void Monitors::draw() const {
 }
 
 void Monitors::close() {
-  draw();
+  if (std::exchange(closed_, true)) return;
   if (watch_) watch_->close();
   if (log_) log_->close();
+  draw();
 }
 
 std::vector<TensorOut> Monitors::tensors() {

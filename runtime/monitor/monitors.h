@@ -37,6 +37,7 @@ class Monitors {
   std::deque<std::vector<double>> kept_;
   std::optional<EventLog> log_;
   std::optional<WatchLog> watch_;
+  bool closed_ = false;
 };
 
 }  // namespace rml::rt

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/failure.h"
+#include "runtime/file_identity.h"
 #include "runtime/stream_io/live/peer_streams.h"
 #include "runtime/stream_io/spelling.h"
 
@@ -156,19 +157,10 @@ void assign(Direction direction, const std::string& argument, const Row& row, As
   assignment.endpoints.push_back(std::move(endpoint));
 }
 
-struct FileId {
-  dev_t device;
-  ino_t inode;
-  bool operator==(const FileId&) const = default;
-};
-
-// Only regular files can be destroyed by writing to them.
-std::optional<FileId> file_id(const Endpoint& endpoint, int stdio) {
+// Only files can be destroyed by writing to them.
+std::optional<FileIdentity> file_of(const Endpoint& endpoint, int stdio) {
   if (endpoint.peer) return std::nullopt;
-  struct stat status{};
-  const int result = endpoint.path == "-" ? fstat(stdio, &status) : ::stat(endpoint.path.c_str(), &status);
-  if (result != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return FileId{status.st_dev, status.st_ino};
+  return endpoint.path == "-" ? identity_of(stdio) : identity_of(endpoint.path);
 }
 
 ByteSource open_bytes(const Endpoint& input, const Waiting& waiting) {
@@ -255,14 +247,14 @@ void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpo
     }
   }
   for (std::size_t o = 0; o < outputs.size(); ++o) {
-    const auto output = file_id(outputs[o], STDOUT_FILENO);
+    const auto output = file_of(outputs[o], STDOUT_FILENO);
     for (std::size_t other = 0; other < o; ++other) {
-      if (outputs[other].path == outputs[o].path || (output && output == file_id(outputs[other], STDOUT_FILENO))) {
+      if (outputs[other].path == outputs[o].path || (output && output == file_of(outputs[other], STDOUT_FILENO))) {
         throw Failure("two outputs go to the same file '" + outputs[o].path + "'", exit_usage);
       }
     }
     for (const Endpoint& input : inputs) {
-      if (output && output == file_id(input, STDIN_FILENO)) {
+      if (output && output == file_of(input, STDIN_FILENO)) {
         throw Failure("output '" + outputs[o].path + "' is the same file as input '" + input.path + "'", exit_usage);
       }
     }
@@ -319,17 +311,6 @@ void require_continuable(const std::vector<Endpoint>& outputs) {
                         ".jsonl or .npy",
                     exit_usage);
     }
-  }
-}
-
-void refuse_endpoint(const std::string& option, const std::string& path, const std::vector<Endpoint>& endpoints) {
-  struct stat status{};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  for (const Endpoint& endpoint : endpoints) {
-    const auto other = file_id(endpoint, -1);
-    const bool same = exists && other && *other == FileId{status.st_dev, status.st_ino};
-    if (same || (!endpoint.peer && endpoint.path == path))
-      throw Failure(option + " " + path + ": the file is an input or output of this run", exit_usage);
   }
 }
 

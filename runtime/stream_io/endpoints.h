@@ -42,7 +42,5 @@ std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row
 std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const std::optional<Settled>& before = {});
 // Throws Failure for an output that a later run could not go on with.
 void require_continuable(const std::vector<Endpoint>& outputs);
-// … if the file is an input or output, and for what it is written.
-void refuse_endpoint(const std::string& option, const std::string& path, const std::vector<Endpoint>& endpoints);
 
 }  // namespace rml::rt

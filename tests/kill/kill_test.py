@@ -79,7 +79,7 @@ class Program:
     def run(self, draw):
         output = draw.choice(OUTPUTS)
         every = draw.choice((7, 50, 300, 1500))
-        for stale in (output, "state", "state.part"):
+        for stale in (output, "state"):
             (self.folder / stale).unlink(missing_ok=True)
         command = [self.binary, *self.arguments, "--output", output, "--resume", "state", "--save-every", str(every)]
         kills = 0

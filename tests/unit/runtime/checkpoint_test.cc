@@ -129,7 +129,7 @@ TEST(Checkpoint, a_folder_that_is_not_there) {
   const Outcome outcome = run(sums_program(), {"--save", "/nowhere/state"}, five);
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.err, "cannot write '/nowhere/state': No such file or directory\n");
-  EXPECT_EQ(outcome.out, "sum\n1\n3\n6\n10\n15\n");
+  EXPECT_EQ(outcome.out, "");
 }
 
 TEST(Checkpoint, engines_that_cannot_save_say_so) {

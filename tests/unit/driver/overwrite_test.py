@@ -1,0 +1,147 @@
+"""Nothing is written over what is read, or over anything else that is written: overwrite_test.py RMLC."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RMLC = sys.argv.pop(1)
+
+COUNT = """node main() -> (y: f64)
+  y = 0.0 fby y + 1.0;
+"""
+SUM = """node main(x: f64) -> (y: f64)
+  y = x + (0.0 fby y);
+"""
+HELPER = "node twice(x: f64) -> (y: f64)\n  y = 2.0 * x;\n"
+
+
+class Overwrite(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.place.name)
+        self.write("count.rml", COUNT)
+        self.write("sum.rml", SUM)
+        self.write("x.csv", "x\n1\n2\n3\n")
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def call(self, *arguments):
+        return subprocess.run(arguments, cwd=self.folder, capture_output=True, text=True, timeout=120)
+
+    def content(self):
+        return {p.name: p.read_bytes() for p in self.folder.iterdir() if p.is_file()}
+
+    # Refused with this status and words, and every file is as it was.
+    def refused(self, status, words, *arguments):
+        before = self.content()
+        done = self.call(*arguments)
+        self.assertEqual(done.returncode, status, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertEqual(self.content(), before)
+
+    def test_commands_and_the_sources_they_read(self):
+        self.write("helper.rml", HELPER)
+        self.write("user.rml", 'import "helper.rml";\nnode main(x: f64) -> (y: f64)\n  y = twice(x);\n')
+        (self.folder / "alias.rml").symlink_to("user.rml")
+        os.link(self.folder / "user.rml", self.folder / "same.rml")
+        for target in ("user.rml", "./user.rml", "alias.rml", "same.rml", "helper.rml"):
+            for command in (("show", "ast"), ("show", "core"), ("show", "asm"), ("build",), ("export",), ("diff",)):
+                self.refused(1, ["E0804", f"cannot write '{target}'"], RMLC, *command, "user.rml", "-o", target)
+        self.refused(1, ["E0804"], RMLC, "build", "user.rml", "--emit", "header", "-o", "helper.rml")
+        self.write("main.h", "node main() -> (y: i32)\n  y = 1;\n")
+        self.refused(1, ["main.h"], RMLC, "build", "main.h", "--emit", "lib", "-o", "main.o")
+
+    def test_runs_and_what_they_are_made_of(self):
+        self.write("helper.rml", HELPER)
+        self.write("user.rml", 'import "helper.rml";\nnode main(x: f64) -> (y: f64)\n  y = twice(0.0 fby x);\n')
+        for target in ("user.rml", "helper.rml", "x.csv"):
+            for option in ("--save", "--plot", "--profile", "--resume"):
+                more = ["--output", "o.csv"] if option == "--resume" else []
+                self.refused(2, [f"{option} {target}: the file is"], RMLC, "run", "user.rml", "--input", "x.csv",
+                             *more, option, target)
+        self.refused(2, ["--output user.rml"], RMLC, "run", "user.rml", "--input", "x.csv", "--output", "user.rml",
+                     "--format", "csv")
+
+    def test_a_program_and_itself(self):
+        self.assertEqual(self.call(RMLC, "build", "count.rml", "-o", "count").returncode, 0)
+        for option in ("--save", "--plot", "--profile"):
+            self.refused(2, [f"{option} count: the file is the program itself"], "./count", "--cycles", "3", option,
+                         "count")
+            self.refused(2, [f"{option} count.rml: the file is the program's source"], "./count", "--cycles", "3",
+                         option, "count.rml")
+
+    def test_two_outputs(self):
+        options = ["--save", "--plot", "--profile", "--log"]
+        (self.folder / "dangling").symlink_to("q")
+        for first in options:
+            for second in options:
+                for other in ("q", "./q", "dangling"):
+                    if first != second:
+                        self.refused(2, ["the file is that of --"], RMLC, "run", "count.rml", "--cycles", "3", first,
+                                     "q", second, other)
+        for other in ("o.csv", "./o.csv"):
+            self.refused(2, ["an input or output"], RMLC, "run", "count.rml", "--cycles", "3", "--output", "o.csv",
+                         "--save", other)
+        self.write("two.rml", "node main() -> (a: i32, b: i32)\n  a = 1;\n  b = 2;\n")
+        self.refused(2, ["two outputs"], RMLC, "run", "two.rml", "--cycles", "3", "--output", "a=o.csv", "--output",
+                     "b=./o.csv")
+
+    def test_standard_output_that_is_a_file(self):
+        with open(self.folder / "rows", "w") as out:
+            done = subprocess.run([RMLC, "run", "count.rml", "--cycles", "3", "--save", "rows"], cwd=self.folder,
+                                  stdout=out, stderr=subprocess.PIPE, text=True, timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (2, "--save rows: the file is an input or output of this run\n"))
+
+    # A state may take the place of the one that the run began with.
+    def test_a_state_goes_on(self):
+        for more in ([], ["--load", "state"], ["--load", "state"]):
+            done = self.call(RMLC, "run", "sum.rml", "--input", "x.csv", "--save", "state", *more)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, "y\n13\n15\n18\n")
+
+    def test_what_cannot_be_written_is_said_before_the_first_cycle(self):
+        endless = ["run", "count.rml", "--output", "o.csv", "--cycles", "100000000000"]
+        for option in ("--save", "--plot", "--profile", "--log"):
+            target = "count.rml/state" if option == "--log" else "nowhere/state"
+            self.refused(1, [target], RMLC, *endless, option, target)
+        self.assertFalse((self.folder / "nowhere").exists())
+
+    # What spoils the picture: at the end its folder is gone.
+    def test_the_state_is_there_whatever_happens_to_pictures(self):
+        (self.folder / "gone").mkdir()
+        process = subprocess.Popen([RMLC, "run", "sum.rml", "--plot", "gone/p.svg", "--save", "state"],
+                                   cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        process.stdin.write("x\n1\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        (self.folder / "gone").rmdir()
+        _, errors = process.communicate("2\n", timeout=120)
+        self.assertEqual(process.returncode, 1)
+        self.assertEqual(errors, "cannot write 'gone/p.svg': No such file or directory\n")
+        self.assertTrue((self.folder / "state").exists())
+
+    def test_names_that_somebody_could_have_foreseen(self):
+        self.write("precious", "precious")
+        (self.folder / "state.part").symlink_to("precious")
+        self.assertEqual(self.call(RMLC, "run", "count.rml", "--cycles", "3", "--save", "state").returncode, 0)
+        self.assertEqual((self.folder / "precious").read_text(), "precious")
+        for command in (["build", "count.rml"], ["build", "count.rml", "--emit", "obj"], ["export", "count.rml"],
+                        ["show", "graph", "count.rml", "-o", "g.svg" if shutil.which("dot") else "g.dot"]):
+            before = set(self.content())
+            self.assertEqual(self.call(RMLC, *command).returncode, 0, command)
+            left = [name for name in set(self.content()) - before if name.startswith(".")]
+            self.assertEqual((left, [p for p in self.folder.iterdir() if p.is_dir()]), ([], []))
+
+
+if __name__ == "__main__":
+    unittest.main()
