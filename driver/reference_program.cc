@@ -4,7 +4,7 @@
 // conditions that release what waits for a `post`: for `(post s) when not c` it is c; for a
 // post on a sampled clock, that of the next sample. At the end of the input the first cut
 // whose condition did not come true since the first row that is missing is what it waits for.
-// Parameters can be given; the state, thunks and all, cannot be saved.
+// If it waits for itself, that is said instead. Parameters can be given; the state, thunks and all, cannot be saved.
 #include "driver/reference_program.h"
 
 #include <ffi.h>
@@ -133,6 +133,13 @@ struct ReferenceProgram::Tables {
       sites.push_back(site(input.span, "input '" + input.name + "' does not keep to its clock, " +
                                            clock_string(core, core[input.value].clock)));
     }
+    // What may need itself through other cycles.
+    for (std::size_t i = 0; i < core.values.size(); ++i) {
+      const core::Rhs& rhs = core.values[i].rhs;
+      if (!std::holds_alternative<core::Post>(rhs) && !std::holds_alternative<core::Merge>(rhs)) continue;
+      knot_sites[static_cast<std::uint32_t>(i)] = static_cast<std::uint32_t>(sites.size());
+      sites.push_back(site(core.values[i].span, describe(core, ValueId{i})));
+    }
   }
 
   const char* cut_text(const CutCondition& cut) {
@@ -157,7 +164,8 @@ struct ReferenceProgram::Tables {
   std::vector<rml_port> inputs, outputs;
   std::vector<rml_site> sites;
   std::unordered_map<const Value*, std::uint32_t> value_sites;
-  std::uint32_t assert_sites = 0, input_sites = 0;  // the first of each
+  std::unordered_map<std::uint32_t, std::uint32_t> knot_sites;  // by value
+  std::uint32_t assert_sites = 0, input_sites = 0;              // the first of each
   std::vector<rml_cut> cuts;
   std::vector<rml_parameter> parameters;
   std::vector<rml_watch> watches;
@@ -249,10 +257,27 @@ struct ReferenceProgram::State {
   // The host has popped what was complete, so the first missing row is the next one to pop.
   std::int32_t first_waiting() const {
     if (interpreter->popped() == interpreter->pushed()) return -1;
+    if (const std::int32_t knot = waiting_for_itself(); knot < -1) return knot;
     for (std::size_t i = 0; i < tables->conditions.size(); ++i) {
       if (!came_true(tables->conditions[i])) return static_cast<std::int32_t>(i);
     }
     return -1;
+  }
+
+  // -2 - k, where the thing at sites[k] needs itself; the one whose name lies nearest to the entry.
+  std::int32_t waiting_for_itself() const {
+    std::int32_t found = -1;
+    std::ptrdiff_t best = PTRDIFF_MAX;
+    for (const ValueId v : interpreter->knot()) {
+      const auto site = tables->knot_sites.find(v.index);
+      if (site == tables->knot_sites.end()) continue;
+      const std::string& name = tables->core[v].name;
+      const std::ptrdiff_t depth = name.empty() ? PTRDIFF_MAX - 1 : std::ranges::count(name, '.');
+      if (depth >= best) continue;
+      best = depth;
+      found = -2 - static_cast<std::int32_t>(site->second);
+    }
+    return found;
   }
 
   bool came_true(const CutCondition& cut) const {

@@ -85,6 +85,12 @@ std::string undetermined_text(const rml_program& program, const rml_header& head
     const rml_cut& cut = program.cuts[header.waiting];
     return text + "the condition '" + cut.condition + "' (" + site_text(cut.site) + ") never came true";
   }
+  const std::int64_t itself = -2 - std::int64_t{header.waiting};
+  if (itself >= 0 && itself < program.n_sites) {
+    const rml_site& site = program.sites[itself];
+    return text + "'" + site.message + "' (" + site_text(site) +
+           ") needs its own value, which no further input gives it";
+  }
   return text + "the input ended before what they need";
 }
 

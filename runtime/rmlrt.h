@@ -84,7 +84,7 @@ typedef struct rml_header {
   uint32_t site;
   int64_t fault_cycle;
   int64_t value, bound;
-  int32_t waiting; /* after finish: index of the first cut still waited for, -1: none */
+  int32_t waiting; /* after finish: index of the first cut still waited for, -1: none, -2 - k: sites[k] needs itself */
   int32_t place;   /* k > 0: places[k - 1] is what is computed now, or was last; for whoever watches */
 } rml_header;
 

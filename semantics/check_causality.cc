@@ -44,12 +44,20 @@ void for_each_need(const Core& core, ValueId v, F&& f) {
   }
 }
 
+bool in_order(const Core& core) {
+  for (std::uint32_t v = 0; v < core.values.size(); ++v) {
+    bool ordered = true;
+    for_each_need(core, ValueId{v}, [&](const Hop& h) { ordered = ordered && h.to.index < v; });
+    if (!ordered) return false;
+  }
+  return true;
+}
+
 class Causality {
  public:
   Causality(const Core& core, Diagnostics& diagnostics) : core_(core), diagnostics_(diagnostics), truth_(core) {}
 
   void run() {
-    if (in_order()) return;
     std::uint32_t found = 0;
     const auto component = strong_components(
         core_.values.size(),
@@ -69,15 +77,6 @@ class Causality {
     Hop hop;
   };
   using Members = std::vector<std::uint32_t>;
-
-  bool in_order() const {
-    for (std::uint32_t v = 0; v < core_.values.size(); ++v) {
-      bool ordered = true;
-      for_each_need(core_, ValueId{v}, [&](const Hop& h) { ordered = ordered && h.to.index < v; });
-      if (!ordered) return false;
-    }
-    return true;
-  }
 
   // What was written comes before what `diff` made of it, whose place is a whole equation.
   std::int64_t invention(const std::vector<ValueId>& part) const {
@@ -246,7 +245,7 @@ class Causality {
 void check_causality(const Core& core, Diagnostics& diagnostics) {
   for (const ExternalNode& external : core.externals)
     if (external.iteration != nullptr) check_causality(external.iteration->body, diagnostics);
-  Causality(core, diagnostics).run();
+  if (!in_order(core)) Causality(core, diagnostics).run();
 }
 
 }  // namespace rml

@@ -1,9 +1,9 @@
 // Component by component: offsets, else segments.
 //
 // No value needs itself within an instant (check_causality); a cycle of delays and looks ahead that cancel
-// each other is an error. A component that looks
-// ahead without bound needs a cut that recurs: constant conditions were folded before, those
-// without inputs are run to their lasso, those with inputs become assumptions.
+// each other is an error. A component that looks ahead without bound needs a cut that recurs: constant
+// conditions were folded before, those without inputs are run to their lasso, those with inputs become
+// assumptions.
 #include "semantics/productivity.h"
 
 #include <algorithm>

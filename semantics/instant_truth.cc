@@ -42,8 +42,11 @@ class Deeper {
 
 }  // namespace
 
+InstantTruth::InstantTruth(const Core& core) : core_(core), steady_(steady_truths(core)) {}
+
 InstantTruth::Formula InstantTruth::holds(ValueId v, const When& at) {
   if (const auto* c = std::get_if<core::Const>(&core_[v].rhs)) return c->value.truth() ? Formulas::yes : Formulas::no;
+  if (is_known(steady_[v.index])) return steady_[v.index] == Truth::yes ? Formulas::yes : Formulas::no;
   const auto [known, is_new] = known_.try_emplace(key(v.index, at));
   if (!is_new) {
     Known& k = known->second;

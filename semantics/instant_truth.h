@@ -3,7 +3,8 @@
 // `not`, `and`, `or`, equality of Booleans, choices, samplings and delays are followed, also to the
 // instants beside; so are presence and the first instants of clocks. All else (inputs, comparisons, what
 // lies far away in time) is a letter, the same for equal computations; an integer equals one constant
-// only. Where operators are strict is not told here: `c and false` is false, whatever c is.
+// only; what never changes is known. Where operators are strict is not told here: `c and false` is false, whatever c
+// is.
 //
 //   e = true fby c; f = false fby c      e: start or c'     f: not start and c'     c': c one instant before
 #pragma once
@@ -20,7 +21,7 @@ class InstantTruth {
  public:
   using Formula = Formulas::Formula;
 
-  explicit InstantTruth(const Core& core) : core_(core) {}
+  explicit InstantTruth(const Core&);
 
   // A scalar Boolean, where it is present.
   Formula holds(ValueId v) { return holds(v, {}); }
@@ -66,6 +67,7 @@ class InstantTruth {
   std::uint32_t intern(const std::string& text);
 
   const Core& core_;
+  const std::vector<Truth> steady_;  // by value
   Formulas formulas_;
   std::unordered_map<Key, Known, Hash> known_;
   std::unordered_map<std::uint32_t, Formula> ticks_;

@@ -201,6 +201,16 @@ Cell Interpreter::at(ValueId v, std::int64_t cycle) const {
   return look(state_->core, state_->evaluator, v, cycle).cell();
 }
 
+std::vector<ValueId> Interpreter::knot() {
+  State& s = *state_;
+  for (const Port& output : s.core.outputs) {
+    if (s.popped >= s.evaluator.cycles() || s.popped < s.evaluator.held_from()) break;
+    if (std::vector<ValueId> values = s.evaluator.knot(s.evaluator.of(output.value), s.popped); !values.empty())
+      return values;
+  }
+  return {};
+}
+
 std::int64_t Interpreter::pushed() const { return state_->evaluator.cycles() - (state_->evaluator.fault() ? 1 : 0); }
 
 std::int64_t Interpreter::popped() const { return state_->popped; }

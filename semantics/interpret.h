@@ -51,6 +51,8 @@ class Interpreter {
   std::vector<Cell> history(ValueId) const;
   // One cell of any value; undetermined where it is not known, was never demanded, or has been dropped.
   Cell at(ValueId, std::int64_t cycle) const;
+  // What keeps the next row from ever being complete: values that need themselves, through other cycles; else empty.
+  std::vector<ValueId> knot();
   std::int64_t pushed() const;
   std::int64_t popped() const;
 

@@ -7,6 +7,7 @@
 // and open_cycle(n + 1) puts it on the stack again.
 #include "semantics/interpret_evaluator.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "runtime/rmlrt.h"
@@ -177,6 +178,25 @@ SharedTensor Evaluator::need_value(ValueId v, std::int64_t cycle) {
   // verify): no value, and wanted_ stays as it was, so the user waits for ever.
   const State* state = need(of(v), cycle);
   return state != nullptr ? state->value : nullptr;
+}
+
+std::vector<ValueId> Evaluator::knot(Subject subject, std::int64_t cycle) {
+  std::vector<Place> path;
+  for (Place at{subject, static_cast<std::uint64_t>(cycle)}; at.valid() && readable(at); at = wanted_) {
+    if (fixed_[at.subject] != nullptr || frame(at.cycle).states[at.subject].status != Status::blocked) return {};
+    const auto again =
+        std::ranges::find_if(path, [&](const Place& p) { return p.subject == at.subject && p.cycle == at.cycle; });
+    if (again != path.end()) {
+      std::vector<ValueId> values;
+      for (auto p = again; p != path.end(); ++p)
+        if (p->subject < clocks_begin_) values.push_back(ValueId{static_cast<std::uint32_t>(p->subject)});
+      return values;
+    }
+    path.push_back(at);
+    wanted_ = Place{};
+    if (step(at, this->at(at))) return {};  // never: what it waits for is not there
+  }
+  return {};
 }
 
 // ---- subjects ----

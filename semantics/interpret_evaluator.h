@@ -75,6 +75,10 @@ class Evaluator {
   // Drops the oldest frame, which is settled; what fbys remember of it is kept.
   void drop_frame();
 
+  // Values each of which waits for the next, and the last for the first, if the cell waits for such: none of them
+  // will ever be known. Empty if it waits for a cycle not read.
+  std::vector<ValueId> knot(Subject subject, std::int64_t cycle);
+
   // The first fault by cycle, then presence, asserts, operators.
   const std::optional<RunFault>& fault() const { return fault_; }
 

@@ -1,9 +1,10 @@
-// Causality and productivity: can every value be computed, and need it wait only finitely?
+// Productivity: can every value be computed, and need it wait only finitely?
 //
-// check_productivity reports instantaneous cycles (E0501), dependences on the infinite
-// future (E0502), cuts that never come true (E0503) or wait for what they cut (E0504), and
-// what is left to assume about the inputs. It changes nothing; the scheduler, which needs
-// the same facts, computes them again from the core it works on.
+// check_productivity reports cycles of delays and looks ahead that cancel each other (E0501; those
+// within an instant are check_causality's), dependences on the infinite future (E0502), cuts that
+// never come true (E0503) or wait for what they cut (E0504), and what is left to assume about the
+// inputs. It changes nothing; the scheduler, which needs the same facts, computes them again from
+// the core it works on.
 #pragma once
 
 #include <string>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "semantics/core.h"
+#include "semantics/truth.h"
 
 namespace rml {
 
@@ -45,6 +46,8 @@ bool sink(Core& core, std::vector<bool>& effects, const std::vector<ValueId>& ro
 // (simplify_hold.cc). Returns whether anything changed.
 bool share_holds(Core& core);
 
+// By value: which Booleans are the same at every instant at which they have a value (simplify_truth.cc).
+std::vector<Truth> steady_truths(const Core& core);
 // Replaces Booleans that are the same at every instant by constants (simplify_truth.cc).
 // Returns whether anything changed.
 bool find_truths(Core& core);

@@ -17,12 +17,13 @@ namespace {
 
 class Truths {
  public:
-  explicit Truths(Core& core) : core_(core), found_(core.values.size(), Truth::unseen), users_(core.values.size()) {
+  explicit Truths(const Core& core)
+      : core_(core), found_(core.values.size(), Truth::unseen), users_(core.values.size()) {
     for (std::uint32_t v = 0; v < core.values.size(); ++v)
       if (boolean(v)) for_each_operand(core.values[v].rhs, [&](ValueId o) { users_[o.index].push_back(v); });
   }
 
-  bool run() {
+  std::vector<Truth> run() {
     for (std::uint32_t v = static_cast<std::uint32_t>(found_.size()); v-- > 0;)
       if (boolean(v)) work_.push_back(v);
     settle();
@@ -30,13 +31,7 @@ class Truths {
     for (std::uint32_t v = 0; v < found_.size(); ++v)
       if (boolean(v) && found_[v] == Truth::unseen) set(v, Truth::varies);
     settle();
-    bool changed = false;
-    for (std::uint32_t v = 0; v < found_.size(); ++v) {
-      if (!is_known(found_[v]) || core_.is_const(ValueId{v})) continue;
-      core_.values[v].rhs = core::Const{Tensor::boolean(found_[v] == Truth::yes)};
-      changed = true;
-    }
-    return changed;
+    return std::move(found_);
   }
 
  private:
@@ -90,7 +85,7 @@ class Truths {
     return connective(at(a.operands[0]), at(a.operands[1]), truth_of(op == ScalarOp::logical_or));
   }
 
-  Core& core_;
+  const Core& core_;
   std::vector<Truth> found_;
   std::vector<std::vector<std::uint32_t>> users_;  // Boolean ones
   std::vector<std::uint32_t> work_;                // to be looked at again
@@ -98,6 +93,17 @@ class Truths {
 
 }  // namespace
 
-bool find_truths(Core& core) { return Truths(core).run(); }
+std::vector<Truth> steady_truths(const Core& core) { return Truths(core).run(); }
+
+bool find_truths(Core& core) {
+  const std::vector<Truth> found = steady_truths(core);
+  bool changed = false;
+  for (std::uint32_t v = 0; v < found.size(); ++v) {
+    if (!is_known(found[v]) || core.is_const(ValueId{v})) continue;
+    core.values[v].rhs = core::Const{Tensor::boolean(found[v] == Truth::yes)};
+    changed = true;
+  }
+  return changed;
+}
 
 }  // namespace rml

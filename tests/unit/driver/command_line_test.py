@@ -37,6 +37,26 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, 0, command)
             self.assertIn("Examples:", done.stdout, command)
 
+    def test_every_command_refuses_a_value_that_needs_itself(self):
+        self.file.write_text("node main(x: f64) -> (y: f64)\n  y = x;\n  a: f64 = b + 1.0;\n  b: f64 = a + x;\n")
+        chron = self.folder / "in.chron"
+        chron.write_text("x | 1 2\n")
+        for command in (["check"], ["run"], ["run", "--engine", "reference"], ["run", "--engine", "channels"],
+                        ["build", "-o", self.folder / "program"], ["trace", "--input", chron], ["show", "core"],
+                        ["show", "schedule"], ["export", "-o", self.folder / "x.onnx"], ["gradcheck"], ["diff"]):
+            done = rmlc(*command, self.file, input="x\n1\n")
+            self.assertEqual((done.returncode, done.stdout), (1, ""), command)
+            self.assertEqual(done.stderr.count("error[E0501]: `b` needs its own value of the same cycle"), 1, command)
+
+    def test_reference_engine_names_what_needs_itself(self):
+        # `da` of cycle 1 needs `w` of cycle 2, which the batch that ends at 1 moves by what hangs on `da`.
+        self.file.write_text("node f(e: bool, be: bool, x: f64) -> (h: f64)\n  w = param_end(be, param(0.5));\n"
+                             "  h = tanh(w * fby_end(e, 0.0, h) + x);\n"
+                             "node main(e: bool, be: bool, x: f64) -> (h: f64)\n  h, _ = diff f(e, be, x, true, -0.1 * h);\n")
+        done = rmlc("run", "--engine", "reference", self.file, input="e,be,x\nF,F,1\nF,T,2\nF,F,3\nT,T,1\nT,T,1\n")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"^3 rows are undetermined, from cycle 2 on: '[\w.]+' \(.*\) needs its own value")
+
     def test_version(self):
         done = rmlc("--version")
         self.assertEqual(done.returncode, 0)

@@ -147,6 +147,31 @@ TEST(Interpret, WhatNeedsItselfIsUndeterminedForEver) {
             "x | ? ? ?\n");
 }
 
+// What keeps the next row back, after all inputs.
+std::vector<ValueId> knot(const std::string& body, const std::string& text) {
+  const Core core = core_of(body);
+  const Chronogram inputs = inputs_of(core, text);
+  Interpreter interpreter(core, 0);
+  for (std::size_t n = 0; n < inputs.front().cells.size(); ++n) EXPECT_FALSE(interpreter.push(column(inputs, n)));
+  while (interpreter.pop()) {
+  }
+  return interpreter.knot();
+}
+
+TEST(Interpret, WhatNeedsItselfIsNamed) {
+  EXPECT_EQ(
+      knot("%0: i32 = input 0\n%1: i32 = add %0 %2\n%2: i32 = negate %1\ninput x = %0\noutput y = %1\n", "x | 1 2\n"),
+      (std::vector<ValueId>{ValueId{1}, ValueId{2}}));
+  // y = x + post (0 fby x) where it does, x = post y before it
+  EXPECT_EQ(knot("%0: i32 = input 0\n%1: i32 = const 0\n%2: i32 = fby %1 %3\n%3: i32 = post %2\n%4: i32 = add %0 %3\n"
+                 "input u = %0\noutput x = %4\n",
+                 "u | 1 2 3\n"),
+            (std::vector<ValueId>{ValueId{3}, ValueId{2}}));
+  // The next input may come.
+  EXPECT_EQ(knot("%0: i32 = input 0\n%1: i32 = post %0\ninput u = %0\noutput x = %1\n", "u | 1 2 3\n"),
+            std::vector<ValueId>{});
+}
+
 TEST(Interpret, FbyNeedsInitOnlyAtTheFirstInstant) {
   // x = post-free init that would be undetermined later on: init = when start (post u).
   EXPECT_EQ(
