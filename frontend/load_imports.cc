@@ -23,21 +23,35 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t prelude_index = 1;
 
-// The file's text, or nothing and the reason.
-std::optional<std::string> read_file(const fs::path& path, std::string& reason) {
+constexpr std::size_t longest_source = std::size_t{1} << 28;
+
+// Why a path cannot be a source; empty: it may be. An import is a file: a program's text does not decide what is
+// waited for. The source that a user names may be a pipe.
+std::string unfit(const fs::path& path, bool imported) {
   std::error_code error;
-  if (fs::is_directory(path, error)) {
-    reason = "it is a folder";
-    return std::nullopt;
-  }
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) return "it is a folder";
+  if (fs::exists(status) && !fs::is_regular_file(status) && (imported || fs::is_block_file(status)))
+    return "it is not a regular file";
+  return "";
+}
+
+// The file's text, or nothing and the reason.
+std::optional<std::string> read_file(const fs::path& path, bool imported, std::string& reason) {
+  reason = unfit(path, imported);
+  if (!reason.empty()) return std::nullopt;
+  std::error_code error;
   std::ifstream in(path, std::ios::binary);
   if (!in) {
     reason = fs::exists(path, error) ? "permission denied" : "there is no such file";
     return std::nullopt;
   }
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (in.bad() || text.size() >= UINT32_MAX) {
-    reason = in.bad() ? "reading failed" : "it is larger than 4 GB";
+  std::string text;
+  char block[1 << 14];
+  while (in.read(block, sizeof block), in.gcount() > 0 && text.size() <= longest_source)
+    text.append(block, static_cast<std::size_t>(in.gcount()));
+  if (in.bad() || text.size() > longest_source) {
+    reason = in.bad() ? "reading failed" : "it is larger than 256 MB";
     return std::nullopt;
   }
   return text;
@@ -56,7 +70,7 @@ class Loader {
 
   Program load_file(const fs::path& path) {
     std::string reason;
-    std::optional<std::string> text = read_file(path, reason);
+    std::optional<std::string> text = read_file(path, false, reason);
     if (!text) diagnostics_.report(Code::E0801, {}, "cannot read `" + path.string() + "`: " + reason);
     return load_text(path.string(), text.value_or(""));
   }
@@ -86,7 +100,7 @@ class Loader {
     const auto [entry, is_new] = loaded_.try_emplace(key_of(path), ModuleId{prelude_index});
     std::string reason;
     std::optional<std::string> text;
-    if (is_new) text = read_file(path, reason);
+    if (is_new) text = read_file(path, true, reason);
     if (text) {
       add_module(path, std::move(*text));
       return;
@@ -134,7 +148,7 @@ class Loader {
       return {};
     }
     std::string reason;
-    std::optional<std::string> text = read_file(path, reason);
+    std::optional<std::string> text = read_file(path, true, reason);
     if (!text) {
       diagnostics_.report(Code::E0801, import.target_span, "cannot read `" + path.string() + "`: " + reason);
       return {};

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 6u
+#define RML_ABI 7u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum {
@@ -112,7 +112,13 @@ typedef struct rml_memory {
   uint64_t elements;
   uint64_t offset;
   uint32_t count; /* queues: readers; units: 1 if segmented; arrays: index of the unit in memories */
+  uint32_t flags; /* queues: RML_OVERTAKEN, RML_PASSING */
 } rml_memory;
+
+enum {
+  RML_OVERTAKEN = 1, /* readers may be done with elements that are not there yet, or with all: at 2^62 */
+  RML_PASSING = 2    /* there is no ring: each element is taken in the call that brings it */
+};
 
 /* A program as a network: every unit of its schedule is a task, every stream between two of them a ring of bounded
  * capacity. Whoever runs it (runtime/scheduler/network.h) keeps to this:

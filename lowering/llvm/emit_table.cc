@@ -61,7 +61,10 @@ class MemoryTable {
     first_queue = static_cast<std::uint32_t>(rows_.size());
     for (std::size_t q = 0; q < program.queues.size(); ++q) {
       const steps::QueueInfo& queue = program.queues[q];
-      add(queue.name, RML_QUEUE, queue.dtype, queue.shape, module_.layout.queues[q].data, queue.readers);
+      std::uint32_t flags = 0;
+      if (queue.overtaken) flags |= RML_OVERTAKEN;
+      if (queue.passing) flags |= RML_PASSING;
+      add(queue.name, RML_QUEUE, queue.dtype, queue.shape, module_.layout.queues[q].data, queue.readers, flags);
     }
     std::vector<std::size_t> row_of_unit;
     for (std::size_t u = 0; u < program.units.size() && !program.straight; ++u) {
@@ -78,13 +81,14 @@ class MemoryTable {
 
  private:
   void add(const std::string& name, int kind, DType dtype, const Shape& shape, std::uint64_t offset,
-           std::uint64_t count) {
+           std::uint64_t count, std::uint32_t flags = 0) {
     auto* i8 = llvm::Type::getInt8Ty(module_.context);
     rows_.push_back(llvm::ConstantStruct::get(
-        module_.abi.memory, {module_.text(name), integer(i8, static_cast<std::uint64_t>(kind)),
-                             integer(i8, static_cast<std::uint64_t>(dtype)), integer(module_.i32(), shape.size()),
-                             dims(module_, shape), integer(module_.i64(), static_cast<std::uint64_t>(elements(shape))),
-                             integer(module_.i64(), offset), integer(module_.i32(), count)}));
+        module_.abi.memory,
+        {module_.text(name), integer(i8, static_cast<std::uint64_t>(kind)),
+         integer(i8, static_cast<std::uint64_t>(dtype)), integer(module_.i32(), shape.size()), dims(module_, shape),
+         integer(module_.i64(), static_cast<std::uint64_t>(elements(shape))), integer(module_.i64(), offset),
+         integer(module_.i32(), count), integer(module_.i32(), flags)}));
   }
 
   Emission& module_;

@@ -121,7 +121,7 @@ AbiTypes::AbiTypes(llvm::LLVMContext& c) {
   port = llvm::StructType::create(c, {pointer, pointer, i8, i8, i32, pointer, i64}, "rml_port");
   site = llvm::StructType::create(c, {pointer, i32, i32, pointer}, "rml_site");
   cut = llvm::StructType::create(c, {pointer, site}, "rml_cut");
-  memory = llvm::StructType::create(c, {pointer, i8, i8, i32, pointer, i64, i64, i32}, "rml_memory");
+  memory = llvm::StructType::create(c, {pointer, i8, i8, i32, pointer, i64, i64, i32, i32}, "rml_memory");
   parameter = llvm::StructType::create(c, {pointer, i8, i32, pointer, i64, i64, i32}, "rml_parameter");
   watch = llvm::StructType::create(c, {i32, i32, site}, "rml_watch");
   queue = llvm::StructType::create(c, {i32, i64, i64, i32, pointer, pointer}, "rml_queue");

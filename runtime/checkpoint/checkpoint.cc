@@ -20,6 +20,7 @@ constexpr const char* format_name = "R(ML)2 state";
 constexpr const char* format_version = "1";
 constexpr std::string_view checksum_key = "\"checksum\":\"";
 constexpr std::string_view no_checksum = "00000000";
+constexpr std::int64_t most_cycles = std::int64_t{1} << 62;
 
 std::string hexadecimal(std::uint64_t value, int digits) {
   char text[24];
@@ -134,9 +135,10 @@ std::vector<double> CheckpointIn::curve(const std::string& name) const {
 
 void CheckpointIn::restore(const rml_program& program, void* state, GivenParameters& given) const {
   const std::int64_t cycle = number<std::int64_t>("cycle"), rows = number<std::int64_t>("rows");
-  if (rows > cycle || run_.first_cycle > cycle || run_.first_row > rows)
+  const std::int64_t segments = number<std::int64_t>("segments"), longest = number<std::int64_t>("longest_segment");
+  if (cycle > most_cycles || rows > cycle || run_.first_cycle > cycle || run_.first_row > rows || longest > cycle + 1)
     damaged("its cycle numbers contradict each other");
-  restore_state(program, state, name_, content_, unbegun_, given);
+  restore_state(program, state, name_, content_, unbegun_, cycle, given);
   if (text("identity") != hexadecimal(state_identity(program), 16)) {
     throw Failure(name_ + ": saved by a program whose state is laid out differently from that of '" + program.name +
                   "', though the names and types are the same");
@@ -144,8 +146,8 @@ void CheckpointIn::restore(const rml_program& program, void* state, GivenParamet
   rml_header& header = *static_cast<rml_header*>(state);
   header.pushed = cycle;
   header.popped = rows;
-  header.segments = number<std::int64_t>("segments");
-  header.longest_segment = number<std::int64_t>("longest_segment");
+  header.segments = segments;
+  header.longest_segment = longest;
 }
 
 std::string recorded_path(const std::string& path) { return json::parse(as_text(path)).get<std::string>(); }

@@ -20,8 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* dtype_names[] = {"BOOL", "I8",  "U8",  "I16", "I32", "I64", "F16",
                                        "BF16", "F32", "F64", "U16", "U32", "U64"};
 constexpr std::size_t prefix = 8;
-// As in the reference implementation.
-constexpr std::uint64_t longest_header = 100'000'000;
+constexpr std::uint64_t longest_header = std::uint64_t{16} << 20;  // some 100,000 tensors
 
 class Reader {
  public:
@@ -48,6 +47,8 @@ class Reader {
     if (bytes_.size() < prefix) throw Failure(file_ + ": not a safetensors file: too short for a header");
     std::uint64_t length = 0;
     std::memcpy(&length, bytes_.data(), prefix);
+    if (length > longest_header && bytes_.size() > prefix && bytes_[prefix] == '{')
+      throw Failure(file_ + ": its header has " + std::to_string(length) + " bytes; at most 16 MB are read");
     if (length > longest_header || length == 0 || (bytes_.size() > prefix && bytes_[prefix] != '{'))
       throw Failure(file_ + ": not a safetensors file: it does not begin with the length of a JSON header");
     if (bytes_.size() - prefix < length) {

@@ -1,6 +1,10 @@
-// See state_tensors.h. Restoring compares first and touches the state only when all fits; numbers
-// that say where something lies are checked against each other, so that no file leads outside of
-// a buffer.
+// See state_tensors.h. Restoring compares first and touches the state only when all fits. A file may have been
+// written by anybody: each number that says where something lies, or how often something is done, is held to what the
+// program itself can have counted, as its freshly made state and its table of memories tell it.
+//
+//   cursor of a queue   at most what was pushed, or where it stands at first (a reader that leaves out elements);
+//                       farther only in queues that readers overtake: there the program looks before it stores
+//   unit                instants and length of its segment at most one more than the cycles read
 #include "runtime/checkpoint/state_tensors.h"
 
 #include <algorithm>
@@ -172,8 +176,8 @@ class Taking {
 class Restoring {
  public:
   Restoring(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
-            const std::vector<std::string>& unbegun)
-      : program_(program), state_(state), file_(file), unbegun_(unbegun.begin(), unbegun.end()) {
+            const std::vector<std::string>& unbegun, std::int64_t cycles)
+      : program_(program), state_(state), file_(file), unbegun_(unbegun.begin(), unbegun.end()), cycles_(cycles) {
     for (const TensorIn& t : from.tensors) tensors_[t.name] = &t;
   }
 
@@ -262,10 +266,31 @@ class Restoring {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(counts[0] - first, 0));
   }
 
-  void check(const rml_memory& m) const {
-    if (m.kind == RML_QUEUE && tensor(m.name).shape[0] != used(counts(counts_name(m))))
+  void check_queue(const rml_memory& m) const {
+    const std::string name = counts_name(m);
+    const std::vector<std::int64_t> values = counts(name);
+    if (tensor(m.name).shape[0] != used(values))
       damaged(std::string("'") + m.name + "' does not have as many elements as are counted");
-    if (m.kind == RML_UNIT) counts(m.name);
+    if ((m.flags & RML_PASSING) != 0 && used(values) > 0)
+      damaged(std::string("'") + m.name + "' holds elements, which are never kept");
+    for (std::size_t k = 1; k < values.size(); ++k) {
+      const std::int64_t first = count_of(program_, state_, m, k);
+      if (values[k] > std::max(values[0], first) && (m.flags & RML_OVERTAKEN) == 0)
+        damaged("'" + name + "': reader " + std::to_string(k) + " is ahead of what was written");
+    }
+  }
+
+  void check_unit(const rml_memory& m) const {
+    const std::vector<std::int64_t> values = counts(m.name);
+    if (values[0] > cycles_ + 1) damaged(std::string("'") + m.name + "' is ahead of the cycles");
+    if (m.count == 0) return;
+    if (values[1] > values[0] + 1) damaged(std::string("'") + m.name + "' has a segment longer than its time");
+    if (values[2] > cycles_) damaged(std::string("'") + m.name + "' has a segment that begins later");
+  }
+
+  void check(const rml_memory& m) const {
+    if (m.kind == RML_QUEUE) check_queue(m);
+    if (m.kind == RML_UNIT) check_unit(m);
     if (m.kind != RML_ARRAY) return;
     const rml_memory& unit = program_.memories[m.count];
     if (tensor(m.name).shape[0] != static_cast<std::uint64_t>(counts(unit.name)[1]))
@@ -344,6 +369,7 @@ class Restoring {
   void* state_;
   const std::string& file_;
   const std::set<std::string> unbegun_;
+  const std::int64_t cycles_;  // read so far
   std::map<std::string, const TensorIn*> tensors_;
   std::map<std::string, bool> expected_;
   std::string text_;
@@ -394,8 +420,8 @@ std::uint64_t state_identity(const rml_program& program) {
 }
 
 void restore_state(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
-                   const std::vector<std::string>& unbegun, GivenParameters& given) {
-  Restoring(program, state, file, from, unbegun).restore(given);
+                   const std::vector<std::string>& unbegun, std::int64_t cycles, GivenParameters& given) {
+  Restoring(program, state, file, from, unbegun, cycles).restore(given);
 }
 
 }  // namespace rml::rt

@@ -60,6 +60,9 @@ class PartialFile {
     fd_ = file.fd;
     name_ = std::move(file.path);
     if (fd_ < 0) fail();
+    // Who could not read the file that is replaced cannot read the new one.
+    struct stat before{};
+    if (::stat(path_.c_str(), &before) == 0 && ::fchmod(fd_, before.st_mode & 07777) != 0) fail();
   }
   ~PartialFile() {
     if (fd_ < 0) return;
@@ -136,7 +139,7 @@ bool file_exists(const std::string& path) {
 }
 
 std::string read_whole_file(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe is not waited for
   const auto fail = [&] {
     const std::string reason = std::strerror(errno);
     if (fd >= 0) ::close(fd);

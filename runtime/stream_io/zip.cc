@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <set>
 
 #include "runtime/failure.h"
 
@@ -109,6 +110,7 @@ std::vector<ZipEntry> list_zip(const std::string& archive, std::string_view byte
     throw Failure(archive + ": an archive of 4 GiB or more is not supported; use .npy files");
   }
   std::vector<ZipEntry> entries;
+  std::set<std::string> names;
   std::uint64_t at = directory;
   for (std::uint64_t k = 0; k < count; ++k) {
     if (at > end || end - at < directory_bytes || number(bytes, at, 4) != directory_signature) {
@@ -119,6 +121,8 @@ std::vector<ZipEntry> list_zip(const std::string& archive, std::string_view byte
     const std::uint64_t length = directory_bytes + name_bytes + number(bytes, at + 30, 2) + number(bytes, at + 32, 2);
     if (end - at < length) throw damaged(archive, "the directory is truncated");
     entries.push_back(read_entry(archive, bytes, at, name_bytes));
+    if (!names.insert(entries.back().name).second)
+      throw Failure(archive + ": holds '" + entries.back().name + "' twice; which one is meant?");
     at += length;
   }
   return entries;

@@ -3,6 +3,7 @@
 #include "runtime/checkpoint/checkpoint.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "runtime/failure.h"
 #include "runtime/program_state.h"
@@ -45,6 +46,30 @@ TEST(Checkpoint, cycles_count_from_where_the_streams_begin) {
   EXPECT_EQ(run(count_program(), {"--cycles", "3", "--save", state}).out, "n\n0\n1\n2\n");
   EXPECT_EQ(run(count_program(), {"--cycles", "2", "--load", state, "--save", state}).out, "n\n3\n4\n");
   EXPECT_EQ(run(count_program(), {"--cycles", "1", "--load", state}).out, "n\n5\n");
+}
+
+TEST(Checkpoint, who_may_read_a_state_stays_as_it_was) {
+  const Folder folder;
+  saved_bytes(folder);
+  const std::string state = folder.path("state");
+  ASSERT_EQ(chmod(state.c_str(), 0600), 0);
+  saved_bytes(folder);
+  struct stat status{};
+  ASSERT_EQ(stat(state.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+}
+
+TEST(Checkpoint, pipes_and_folders_are_refused_at_once) {
+  const Folder folder;
+  const std::string pipe = folder.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const char* option : {"--load", "--load-params"}) {
+    for (const std::string& path : {pipe, std::string("/dev/zero"), folder.path("")}) {
+      const Outcome outcome = run(sums_program(), {option, path}, five);
+      EXPECT_NE(outcome.status, 0) << option << " " << path;
+      EXPECT_NE(outcome.err.find("not a regular file"), std::string::npos) << outcome.err;
+    }
+  }
 }
 
 TEST(Checkpoint, every_truncation_is_refused) {

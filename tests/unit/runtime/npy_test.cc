@@ -247,5 +247,16 @@ TEST_F(NpzErrors, missing_array) {
   EXPECT_EQ(answer(renamed), "a.npz: no array 'x' for input 'x' (i64); did you mean 'X'?\n");
 }
 
+TEST_F(NpzErrors, a_name_that_comes_twice_is_refused) {
+  EXPECT_EQ(python("import io, warnings, zipfile\nwarnings.simplefilter('ignore')\n"
+                   "with zipfile.ZipFile('" +
+                   folder_.path("twice.npz") +
+                   "', 'w') as z:\n"
+                   "  for k in (1, 2):\n"
+                   "    with z.open('x.npy', 'w') as f: np.save(f, np.array([k], dtype=np.int64))\n"),
+            "");
+  EXPECT_EQ(answer(folder_.read("twice.npz")), "a.npz: holds 'x.npy' twice; which one is meant?\n");
+}
+
 }  // namespace
 }  // namespace rml::rt::test

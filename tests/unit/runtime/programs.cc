@@ -282,12 +282,12 @@ std::int32_t failing_pop(void* state, void* const* out, std::uint8_t* present) {
 
 const rml_port sums_in[] = {scalar("x", RML_F32)};
 const rml_port sums_out[] = {scalar("sum", RML_F32)};
-const rml_memory sums_memories[] = {{"sum", RML_CELL, RML_F32, 0, nullptr, 1, offsetof(Sums, sum), 0}};
+const rml_memory sums_memories[] = {{"sum", RML_CELL, RML_F32, 0, nullptr, 1, offsetof(Sums, sum), 0, 0}};
 const rml_watch sums_watches[] = {{UINT32_MAX, 0, {"sums.rml", 2, 3, "sum = x + (0 fby sum)"}},
                                   {0, UINT32_MAX, {"sums.rml", 1, 9, "sum"}}};
 const rml_port scale_in[] = {scalar("x", RML_F64)};
 const rml_port scale_out[] = {scalar("y", RML_F64)};
-const rml_memory scale_memories[] = {{"w", RML_CELL, RML_F64, 0, nullptr, 1, offsetof(Scale, w), 0}};
+const rml_memory scale_memories[] = {{"w", RML_CELL, RML_F64, 0, nullptr, 1, offsetof(Scale, w), 0, 0}};
 const rml_parameter scale_parameters[] = {{"w", RML_F64, 0, nullptr, 1, offsetof(Scale, slot), 0}};
 const rml_port evens_in[] = {scalar("x", RML_I32)};
 const rml_port evens_out[] = {scalar("y", RML_I32, "base on c", 0), scalar("c", RML_BOOL)};
