@@ -60,8 +60,19 @@ class Propagation {
   }
 
   // Cycles without a join, such as `o = post u; u = o + 1`, begin as what the known operands
-  // broadcast to, a scalar if there are none. False if there was no such cycle.
+  // broadcast to, a scalar if there are none. So do joins of nothing that is known, `l = x fby x; x = l`, but
+  // later: they need themselves wherever they are present. False if there was no such cycle.
   bool begin_cycles() {
+    return begin_cycles([](const Rhs& rhs) {
+             const auto* apply = std::get_if<Apply>(&rhs);
+             const bool pointwise = apply != nullptr && operators()[apply->op].lowering == Lowering::elementwise;
+             return pointwise || std::holds_alternative<Post>(rhs);
+           }) ||
+           begin_cycles(is_join);
+  }
+
+  template <class Begins>
+  bool begin_cycles(Begins&& begins) {
     std::uint32_t found = 0;
     const auto component = strong_components(
         states_.size(),
@@ -79,9 +90,7 @@ class Propagation {
       const bool self = std::any_of(users_.begin() + first_user_[v], users_.begin() + first_user_[v + 1],
                                     [&](DraftId user) { return user.index == v; });
       if (states_[v].known || (size[component[v]] < 2 && !self)) continue;
-      const auto* apply = std::get_if<Apply>(&rhs);
-      const bool pointwise = apply != nullptr && operators()[apply->op].lowering == Lowering::elementwise;
-      if (!pointwise && !std::holds_alternative<Post>(rhs)) continue;
+      if (!begins(rhs)) continue;
       size[component[v]] = 0;  // one value per cycle
       Shape shape;
       for_each_mention(rhs, [&](DraftId d) {

@@ -205,6 +205,7 @@ class ShapeCheck {
       return all;
     };
     const bool some = std::ranges::any_of(found_, hangs_on_sure);
+    if (!some && report_cycles(sure)) return found_.clear();
     for (const auto& found : found_)
       if (!some || hangs_on_sure(found)) tell(found.first, found.second);
     found_.clear();
@@ -272,7 +273,7 @@ class ShapeCheck {
         if (states_[v].known || poisoned_[v] || std::holds_alternative<Alias>(value.rhs)) continue;
         if (pass == 0 && value.name.empty()) continue;
         const std::string what = value.name.empty() ? "this value" : "`" + value.name + "`";
-        if (report_cycle(DraftId{v})) continue;
+        if (report_cycle(DraftId{v}, std::vector<bool>(states_.size(), true))) continue;
         report(DraftId{v}, {Code::E0306,
                             value.span,
                             "the shape of " + what + " cannot be determined",
@@ -283,15 +284,26 @@ class ShapeCheck {
     }
   }
 
+  // Joins of nothing that is known were begun as scalars. What is wrong with that is not the shape.
+  bool report_cycles(const std::vector<bool>& sure) {
+    bool told = false;
+    for (std::uint32_t v = 0; v < states_.size(); ++v) {
+      const Rhs& rhs = draft_.values[v].rhs;
+      const bool join = std::holds_alternative<Fby>(rhs) || std::holds_alternative<Merge>(rhs);
+      if (join && states_[v].begun) told = report_cycle(DraftId{v}, sure) || told;
+    }
+    return told;
+  }
+
   // What hangs on itself within the instant has no value, of whatever shape. Of a choice neither branch is known.
-  bool report_cycle(DraftId from) {
+  bool report_cycle(DraftId from, const std::vector<bool>& sure) {
     std::vector<DraftId> path;
     std::vector<bool> met(states_.size(), false);
-    for (DraftId at = from; at.valid() && !met[at.index]; at = first_unknown(at)) {
+    for (DraftId at = from; at.valid() && !met[at.index]; at = first_unknown(at, sure)) {
       met[at.index] = true;
       path.push_back(at);
     }
-    const auto begin = std::ranges::find(path, first_unknown(path.back()));
+    const auto begin = std::ranges::find(path, first_unknown(path.back(), sure));
     if (begin == path.end()) return false;
     poison(from);
     report_value_cycle(draft_, program_, {begin, path.end()}, diagnostics_);
@@ -299,10 +311,10 @@ class ShapeCheck {
   }
 
   // An operand of the same cycle whose shape is not known either.
-  DraftId first_unknown(DraftId d) const {
+  DraftId first_unknown(DraftId d, const std::vector<bool>& sure) const {
     DraftId found;
     const auto operand = [&](DraftId o) {
-      if (!found.valid() && !state(o).known) found = o;
+      if (!found.valid() && (!state(o).known || !sure[o.index])) found = o;
     };
     const Rhs& rhs = draft_[d].rhs;
     if (const auto* alias = std::get_if<Alias>(&rhs); alias != nullptr && alias->target.valid()) operand(alias->target);

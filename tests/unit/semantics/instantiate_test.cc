@@ -229,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "changes from cycle to cycle"},
         Mistake{"negative_extent", "node f() -> (y) y = zeros([2 - 3]);", "E0305", "negative"},
         Mistake{"unending_growth", "node f() -> (x) x = zeros([1]) fby concat(x, x);", "E0303", "`fby`"},
-        Mistake{"undetermined", "node f() -> (z: f32) z = zeros([size(z)]);", "E0306", "`z`"},
+        Mistake{"undetermined", "node f() -> (z) z = zeros([size(z)]);", "E0306", "`z`"},
         Mistake{"hangs_on_itself", "node f() -> (z: f32) z = transpose(transpose(z));", "E0501", "`z`"},
         Mistake{"index_out_of_range", "node f(x: f32[3]) -> (y) y = x[3];", "E0310", "index 3"},
         Mistake{"negative_index", "node f(x: f32[3]) -> (y) y = x[-4];", "E0310", "index -4"},
