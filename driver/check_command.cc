@@ -2,14 +2,15 @@
 //
 // Names, dtypes and clocks are checked node by node. Instances come after: a node is
 // instantiated on its own if no other node of the file uses it (or it is the entry), the
-// rest are seen through their users. A node that is not the entry and whose inputs have no
-// written shape may stand for many shapes; an instance of it with scalars proves nothing
-// about shapes, so what that instance says of shapes and static values is not reported.
+// rest are seen through their users. An input without a written type, of a node that is not the
+// entry, may have any shape, and an argument of it may be static: what hangs on them is not judged, and the node is
+// named as checked in part. Where an instance with scalars exists, causality and clocks are judged on that.
 #include <algorithm>
 #include <iostream>
 #include <set>
 
 #include "driver/commands.h"
+#include "driver/internal_error.h"
 
 namespace rml {
 namespace {
@@ -27,21 +28,18 @@ bool about_shapes(Code code) {
   }
 }
 
-bool shapes_open(const ast::Node& node) {
-  return std::ranges::any_of(node.inputs, [](const ast::Parameter& p) { return !p.type || !p.type->has_shape; });
-}
-
 std::string default_entry(const Front& front) {
   const Program& program = *front.program;
   std::string only;
+  std::size_t nodes = 0;
   for (const NodeId n : program.modules[0].nodes) {
     if (program[n].external()) continue;
     const std::string& name = program.text(program[n].name);
     if (name == "main") return name;
-    if (!only.empty()) return "";
+    ++nodes;
     only = name;
   }
-  return only;
+  return nodes == 1 ? only : "";
 }
 
 // Nodes of the main file to instantiate, the entry first.
@@ -78,17 +76,30 @@ class Instances {
   Instances(Compilation& c, const Front& front, std::string& said) : c_(c), front_(front), said_(said) {}
 
   void check(NodeId node, bool is_entry) {
-    Diagnostics found;
-    const auto elaborated = elaborate(c_, front_, node, {}, found);
-    if (elaborated) arrange(c_, *elaborated, found);
-    const bool open = !is_entry && shapes_open((*front_.program)[node]);
-    const auto& all = found.all();
-    if (!is_entry && std::ranges::any_of(all, [&](const Diagnostic& d) {
-          return d.code == Code::E0304 || (open && about_shapes(d.code));
-        }))
-      return;
+    Diagnostics found, assumed;
+    bool whole = true;
+    if (is_entry) {
+      check_entry_clocks(front_.checked, node, found);
+    } else {
+      const CurrentPhase phase("instantiate");
+      whole = check_open(front_.checked, node, {}, found);
+    }
+    std::optional<Elaborated> elaborated;
+    if (!found.has_errors()) elaborated = elaborate(c_, front_, node, {}, assumed);
+    if (elaborated) arrange(c_, *elaborated, assumed);
+    const bool of_scalars =
+        !whole && std::ranges::any_of(assumed.all(), [](const Diagnostic& d) { return about_shapes(d.code); });
+    if (!of_scalars) append(found, assumed);
     report_new(found);
-    if (elaborated) say_assumptions(node, elaborated->productivity);
+    if (!whole && !found.has_errors()) in_part_.push_back((*front_.program).text((*front_.program)[node].name));
+    if (elaborated && !of_scalars) say_assumptions(node, elaborated->productivity);
+  }
+
+  void say_parts() {
+    if (in_part_.empty()) return;
+    said_ += "checked in part, as nothing calls them and their inputs' shapes or static arguments are not written: ";
+    for (std::size_t k = 0; k < in_part_.size(); ++k) said_ += (k > 0 ? ", " : "") + in_part_[k];
+    said_ += "\n";
   }
 
  private:
@@ -118,6 +129,7 @@ class Instances {
   std::string& said_;
   std::set<Place> seen_;
   std::set<std::string> said_texts_;
+  std::vector<std::string> in_part_;
 };
 
 }  // namespace
@@ -136,6 +148,7 @@ void check_instances(Compilation& c, const Front& front, std::string& said) {
   if (c.failed()) return;
   Instances instances(c, front, said);
   for (const NodeId n : nodes) instances.check(n, program.text(program[n].name) == entry);
+  instances.say_parts();
 }
 
 int check_files(Session& session, const CheckRequest& request) {

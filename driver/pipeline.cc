@@ -118,7 +118,9 @@ std::optional<NodeId> find_node(const Front& front, const std::string& name) {
   return std::nullopt;
 }
 
-std::optional<NodeId> find_entry(Compilation& c, const Front& front) {
+namespace {
+
+std::optional<NodeId> chosen_entry(Compilation& c, const Front& front) {
   const Program& program = *front.program;
   const std::string& path = c.sources.path(program.modules[0].file);
   const std::string wanted = c.options.node.empty() ? "main" : c.options.node;
@@ -146,6 +148,16 @@ std::optional<NodeId> find_entry(Compilation& c, const Front& front) {
       return list;
     }());
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<NodeId> find_entry(Compilation& c, const Front& front) {
+  const auto entry = chosen_entry(c, front);
+  if (!entry) return std::nullopt;
+  const std::size_t errors = c.diagnostics.error_count();
+  check_entry_clocks(front.checked, *entry, c.diagnostics);
+  return c.diagnostics.error_count() == errors ? entry : std::nullopt;
 }
 
 Core improve(Compilation& c, Core core, const SimplifyOptions& options) {

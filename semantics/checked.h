@@ -167,6 +167,9 @@ Resolved resolve_names(const Program&, Diagnostics&);
 Typed infer_types(const Program&, const Resolved&, Diagnostics&);
 Clocked infer_clocks(const Program&, const Resolved&, const Typed&, Diagnostics&);
 
+// Reports ports of the node that is run which are declared without a clock and are not present at every cycle.
+void check_entry_clocks(const Checked&, NodeId entry, Diagnostics&);
+
 // `node f(x: f32, c: bool, y: f32 when c) -> (o: 'a)`: types and clocks of a node as
 // `rmlc check --signatures` prints them.
 std::string signature(const Checked&, NodeId);

@@ -59,6 +59,7 @@ struct Input {
   std::vector<DraftId> shape;
   bool is_given = false;  // of the body of an iteration: it has this shape
   Shape given = {};
+  bool is_open = false;  // of a node that nobody calls: it may have any shape
 };
 struct Apply {
   OperatorId op;
@@ -145,6 +146,7 @@ struct Draft {
   std::vector<External> externals;
   std::vector<NamedValue> inputs, outputs, parameters, watches;
   std::vector<Assertion> asserts;
+  bool open = false;  // of a node that nobody calls: what hangs on its inputs is not judged
 
   Value& operator[](DraftId d) { return values[d.index]; }
   const Value& operator[](DraftId d) const { return values[d.index]; }

@@ -195,7 +195,24 @@ SolverClock ClockChecker::form(ExprId e, const ast::Binary& binary) {
 }
 
 SolverClock ClockChecker::form(ExprId e, const ast::If& choice) {
-  return joint(e, {choice.condition, choice.then_branch, choice.else_branch}, Place::operand);
+  const SolverClock c = expr(choice.condition);
+  const std::pair<ExprId, SolverClock> branches[] = {{choice.then_branch, expr(choice.then_branch)},
+                                                     {choice.else_branch, expr(choice.else_branch)}};
+  if (static_depth_ > 0 || !choice.condition.valid()) return c;
+  // Sampling the condition would make the whole present at fewer cycles: no mend.
+  Use first = use(choice.condition, c, Place::condition);
+  for (const auto& [branch, found] : branches) {
+    if (!branch.valid()) continue;
+    const auto outcome = solver_.unify(c, found, e);
+    if (outcome == ClockSolver::Outcome::equal) {
+      if (std::holds_alternative<ast::Name>(program_[branch])) first = use(branch, c, Place::condition);
+      continue;
+    }
+    if (!report_sampled_branch(e, choice, c, branches[0].second, branches[1].second))
+      mismatch(use(branch, found, Place::operand), first, outcome);
+    return solver_.fresh();
+  }
+  return c;
 }
 
 SolverClock ClockChecker::form(ExprId e, const ast::Fby& fby) { return joint(e, {fby.init, fby.next}, Place::operand); }

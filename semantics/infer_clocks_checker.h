@@ -81,6 +81,7 @@ class ClockChecker {
   // infer_clocks_report.cc
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
   void mismatch(const Use& found, const Use& wanted, ClockSolver::Outcome outcome);
+  bool report_sampled_branch(ExprId e, const ast::If& choice, SolverClock c, SolverClock on_true, SolverClock on_false);
   void mismatch_declared(std::uint32_t variable, const ast::TypeAnnotation& type, ExprId value, SolverClock found);
   Use use(ExprId e, SolverClock clock, Place place);
   std::string presence(SolverClock t);

@@ -136,6 +136,41 @@ void ClockChecker::mismatch(const Use& found, const Use& wanted, ClockSolver::Ou
     d.note("only streams present at the same cycles can be combined: `when` samples, `merge` joins");
 }
 
+// `if` with branches sampled as those of `merge` are: that is what was meant, and computes the same.
+//
+//   if c then (x when c) else 0.0       merge c (x when c) (0.0 when not c)
+bool ClockChecker::report_sampled_branch(ExprId e, const ast::If& choice, SolverClock c, SolverClock on_true,
+                                         SolverClock on_false) {
+  if (!choice.then_branch.valid() || !choice.else_branch.valid()) return false;
+  const Condition condition = conditions_.of(choice.condition);
+  const bool then_sampled = solver_.find(on_true) == solver_.find(solver_.on(c, condition));
+  const bool else_sampled =
+      solver_.find(on_false) == solver_.find(solver_.on(c, Condition{condition.id, !condition.positive}));
+  if (!then_sampled && !else_sampled) return false;
+  const auto fits = [&](bool sampled, SolverClock t) {
+    return sampled || solver_.unify(c, t, e) == ClockSolver::Outcome::equal;
+  };
+  if (!fits(then_sampled, on_true) || !fits(else_sampled, on_false)) return false;
+  const Use found = then_sampled ? use(choice.then_branch, on_true, Place::operand)
+                                 : use(choice.else_branch, on_false, Place::operand);
+  Diagnostic& d = report(Code::E0401, program_.span(found.expr),
+                         found.name + " is present " + presence(found.clock) + ", the condition of `if` " + presence(c),
+                         "present " + presence(found.clock));
+  d.label(program_.span(choice.condition), "present " + presence(c));
+  d.note("the branches of `if` are present where its condition is; those of `merge` are sampled by it");
+  if (e.index >= program_.written) return true;
+  const std::string by = atom_text(program_, choice.condition);
+  const auto branch = [&](ExprId of, bool sampled, const char* when) {
+    return " (" + (sampled ? expression_text(program_, of) : sampled_text(program_, of) + when + by) + ")";
+  };
+  const std::string text = "merge " + by + branch(choice.then_branch, then_sampled, " when ") +
+                           branch(choice.else_branch, else_sampled, " when not ");
+  if (text.size() <= 200)
+    d.fix(program_.span(e), text, "write `" + text + "`",
+          std::holds_alternative<ast::Name>(program_[choice.condition]));
+  return true;
+}
+
 void ClockChecker::mismatch_declared(std::uint32_t variable, const ast::TypeAnnotation& type, ExprId value,
                                      SolverClock found) {
   const Variable& v = names_.nodes[node_.index].variables[variable];

@@ -28,4 +28,15 @@ Core instantiate(const Checked& checked, NodeId entry, const InstantiateOptions&
   return core;
 }
 
+bool check_open(const Checked& checked, NodeId node, InstantiateOptions options, Diagnostics& diagnostics) {
+  const Program& program = *checked.program;
+  options.open = true;
+  draft::Draft draft = draft::Elaborator(checked, options, diagnostics).run(node);
+  draft::resolve_aliases(draft, program, diagnostics);
+  const draft::States states = draft::solve_shapes(draft, program, diagnostics);
+  for (std::size_t v = 0; v < states.size(); ++v)
+    if (!states[v].known && !std::holds_alternative<draft::Alias>(draft.values[v].rhs)) return false;
+  return true;
+}
+
 }  // namespace rml

@@ -25,11 +25,16 @@ struct ConstOverride {
 struct InstantiateOptions {
   std::vector<ConstOverride> overrides;
   bool keep_stops = false;  // list what `stop_gradient` yields among the parameters, without a path
+  bool open = false;        // inputs without a written type may have any shape, those with one be static
 };
 
 // The core of `entry`; meaningless (but printable) when errors were reported. An entry input
 // without a written shape is a scalar, without a decided dtype what its scheme's default says.
 Core instantiate(const Checked&, NodeId entry, const InstantiateOptions&, Diagnostics&);
+
+// What is wrong with the shapes of a node that nobody calls, whoever may call it: `open` is taken to be set. Whether
+// all of it could be judged.
+bool check_open(const Checked&, NodeId, InstantiateOptions, Diagnostics&);
 
 struct SimplifyOptions {
   bool keep_watches = false;  // keep what only `watches` need alive (rmlc trace)

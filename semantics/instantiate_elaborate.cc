@@ -36,6 +36,7 @@ void Elaborator::elaborate_entry(NodeId entry, const Given* given) {
   draft_.instances.push_back({{}, entry, program()[entry].name_span, "", program()[entry].derived_from.valid()});
   scope_ = make_scope(InstanceId{0}, entry, given != nullptr ? given->dtypes : scheme.defaults,
                       std::vector<DraftClockId>(clock_variables, base));
+  draft_.open = options_.open && given == nullptr;
   const ResolvedNode& node = names();
   for (std::uint32_t v = 0; v < node.variables.size(); ++v) {
     const Variable& variable = node.variables[v];
@@ -47,6 +48,7 @@ void Elaborator::elaborate_entry(NodeId entry, const Given* given) {
     }
     Input input{static_cast<std::uint32_t>(draft_.inputs.size()), {}};
     input.is_given = operand != nullptr;
+    input.is_open = draft_.open && variable.type == nullptr;
     if (operand != nullptr) input.given = operand->shape;
     if (operand == nullptr && variable.type != nullptr)
       for (ExprId extent : variable.type->shape) input.shape.push_back(static_value(extent));
@@ -151,16 +153,18 @@ void Elaborator::assign(std::uint32_t v, DraftId target) {
   const Variable& variable = names().variables[v];
   const DraftId alias = scope_.variables[v];
   const std::string& text = program().text(variable.name);
-  target = declared(variable.type, v, target);
-  std::get<Alias>(draft_[alias].rhs).target = target;
-  Value& named = draft_[target];
-  if (named.name.empty() && named.instance == scope_.instance && !std::holds_alternative<Alias>(named.rhs))
-    named.name = qualified(text);
+  const DraftId checked = declared(variable.type, v, target);
+  std::get<Alias>(draft_[alias].rhs).target = checked;
+  for (const DraftId d : {target, checked}) {
+    Value& named = draft_[d];
+    if (named.name.empty() && named.instance == scope_.instance && !std::holds_alternative<Alias>(named.rhs))
+      named.name = qualified(text);
+  }
   draft_[alias].name = qualified(text);
 }
 
 DraftId Elaborator::declared(const ast::TypeAnnotation* type, std::uint32_t v, DraftId target) {
-  if (type == nullptr || !type->has_shape) return target;
+  if (type == nullptr) return target;
   Declared declared{target, {}, type->span};
   for (ExprId extent : type->shape) declared.shape.push_back(static_value(extent));
   const DraftId alias = scope_.variables[v];

@@ -166,7 +166,7 @@ DraftId Elaborator::constant_item(ConstId id, DraftClockId clock, DType dtype) {
   std::swap(inner, scope_);
   DraftId v = value(replaced != overrides_.end() ? replaced->second : item.value);
   scope_.untyped = false;
-  if (item.type && item.type->has_shape) {
+  if (item.type) {
     Declared declared{v, {}, item.type->span};
     for (ExprId extent : item.type->shape) declared.shape.push_back(static_value(extent));
     v = add(std::move(declared), dtype, clock, item.name_span);

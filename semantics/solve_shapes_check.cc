@@ -28,9 +28,12 @@ class ShapeCheck {
         users_(draft.values.size()) {}
 
   void run() {
+    if (draft_.open) sure_ = sure_values();
     for (std::uint32_t v = 0; v < states_.size(); ++v) check(DraftId{v});
-    for (const Assertion& a : draft_.asserts) check_condition(a.condition, a.condition, "`assert`");
+    for (const Assertion& a : draft_.asserts)
+      if (!draft_.open || sure_[a.condition.index]) check_condition(a.condition, a.condition, "`assert`");
     tell();
+    if (draft_.open) return;
     bool unknown = false;
     for (const State& s : states_) unknown = unknown || !s.known;
     if (unknown) report_unknown();
@@ -98,12 +101,18 @@ class ShapeCheck {
 
   void check_declared(DraftId d, const Declared& declared) {
     const DraftId x = declared.operand;
-    if (!state(x).known || !state(d).known || broadcast(state(x).shape, state(d).shape) == state(d).shape) return;
+    if (!state(x).known || !state(d).known || state(x).shape == state(d).shape) return;
     const std::string variable = name_of(d);
     Problem p{Code::E0303, draft_[d].span, {}, {}, {{declared.type, "declared here"}}, {}};
     p.message = (variable.empty() ? "this" : "`" + variable + "`") + " is declared " + type(d) + ", but its value is " +
                 type(x);
-    p.secondary.push_back({draft_[x].span, rules_.label_of(x)});
+    const bool own = draft_[x].name == draft_[d].name;
+    p.secondary.push_back({draft_[x].span, own ? "this is " + type(x) : rules_.label_of(x)});
+    if (declared.shape.empty())
+      p.notes.push_back("a type without extents is a scalar's; without a type it may have any shape");
+    else if (broadcast(state(x).shape, state(d).shape) == state(d).shape)
+      p.notes.push_back("to repeat it along the axes, write `broadcast_to(…, " + to_string(state(d).shape) + ")`");
+    misdeclared_.push_back(d);
     report(d, p);
   }
 
@@ -130,6 +139,11 @@ class ShapeCheck {
   bool check_body(DraftId d, const Iterate& iterate) {
     const IteratorBody* body = rules_.iterated(iterate);
     if (body == nullptr || !body->diagnostics.has_errors()) return false;
+    // What is not constant in it may be an argument of the node that nobody calls.
+    if (draft_.open && (!std::ranges::all_of(iterate.operands, [&](DraftId o) { return sure_[o.index]; }) ||
+                        std::ranges::any_of(body->diagnostics.all(),
+                                            [](const Diagnostic& found) { return found.code == Code::E0304; })))
+      return true;
     const Diagnostic& first = body->diagnostics.all()[0];
     if (told_.insert({first.code, first.primary.span.file, first.primary.span.begin, first.primary.span.end}).second)
       diagnostics_.append(body->diagnostics);
@@ -150,7 +164,25 @@ class ShapeCheck {
     return {};
   }
 
+  // Whether it is constant if inputs are.
+  bool hangs_on_input(DraftId d) const {
+    std::set<DraftId> seen;
+    std::vector<DraftId> pending = {d};
+    while (!pending.empty()) {
+      const DraftId at = pending.back();
+      pending.pop_back();
+      const Rhs& rhs = draft_[at].rhs;
+      if (std::holds_alternative<Input>(rhs)) return true;
+      if (state(at).constant != nullptr || std::holds_alternative<Fby>(rhs) || std::holds_alternative<Post>(rhs) ||
+          !seen.insert(at).second)
+        continue;
+      for_each_mention(rhs, [&](DraftId m) { pending.push_back(m); });
+    }
+    return false;
+  }
+
   void report_not_constant(DraftId d, const NotConstant& n) {
+    if (draft_.open && hangs_on_input(n.value)) return;
     Problem p{Code::E0304, draft_[n.value].span, n.what + " must be known at compile time", {}, {}, {}};
     explain(n.value, p);
     report(d, p);
@@ -204,7 +236,7 @@ class ShapeCheck {
       for_each_mention(draft_[found.first].rhs, [&](DraftId m) { all = all && sure[m.index]; });
       return all;
     };
-    const bool some = std::ranges::any_of(found_, hangs_on_sure);
+    const bool some = draft_.open || std::ranges::any_of(found_, hangs_on_sure);
     if (!some && report_cycles(sure)) return found_.clear();
     for (const auto& found : found_)
       if (!some || hangs_on_sure(found)) tell(found.first, found.second);
@@ -220,19 +252,21 @@ class ShapeCheck {
     add_instance_chain(diagnostic, draft_, program_, draft_[d].instance);
   }
 
-  // Those whose shape follows neither from the beginning of a cycle nor from what is known only in part.
+  // Those whose shape follows neither from the beginning of a cycle, from a declaration that is not true, nor from what
+  // is known only in part.
   std::vector<bool> sure_values() {
     find_users();
     std::vector<bool> sure(states_.size(), true);
     // A join has the shape that an operand gives it, unless that may have been meant to grow.
     const auto keeps_shape = [&](DraftId d) {
+      if (draft_.open) return false;
       const Rhs& rhs = draft_[d].rhs;
       if (!std::holds_alternative<Fby>(rhs) && !std::holds_alternative<Merge>(rhs)) return false;
       bool given = false;
       for_each_mention(rhs, [&](DraftId m) { given = given || (sure[m.index] && state(m).shape == state(d).shape); });
       return given && !state(d).shape.empty();
     };
-    std::vector<DraftId> pending;
+    std::vector<DraftId> pending = misdeclared_;
     for (std::uint32_t v = 0; v < states_.size(); ++v)
       if (!states_[v].known || states_[v].begun) pending.push_back(DraftId{v});
     while (!pending.empty()) {
@@ -341,6 +375,8 @@ class ShapeCheck {
   std::vector<bool> poisoned_;
   std::vector<std::vector<DraftId>> users_;
   bool has_users_ = false;
+  std::vector<DraftId> misdeclared_;
+  std::vector<bool> sure_;  // open drafts, by DraftId: before anything was found
   std::vector<std::pair<DraftId, Problem>> found_;
   std::set<std::tuple<Code, std::uint32_t, std::uint32_t, std::uint32_t>> told_;
 };

@@ -96,6 +96,7 @@ Outcome<Shape> ShapeRules::shape(DraftId d) const {
                         [](const Alias&) { return Outcome<Shape>(); },
                         [](const Const& c) { return Outcome<Shape>(c.value->shape()); },
                         [&](const Input& i) {
+                          if (i.is_open) return Outcome<Shape>();
                           return i.is_given ? Outcome<Shape>(i.given) : extents(i.shape, "the shape of an input");
                         },
                         [&](const Apply& a) { return apply_shape(d, a); },

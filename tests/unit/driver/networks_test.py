@@ -23,7 +23,7 @@ node main(x: i32) -> (y: i32, z: i32)
 
 # A recurrence, a segment, a clock below base, and what is known only when a segment ends.
 MIXED = """
-node main(end: bool, on: bool, x: f64) -> (level: f64, mean: f64, sampled: f64, late: f64)
+node main(end: bool, on: bool, x: f64) -> (level: f64, mean: f64, sampled: f64 when on, late: f64)
   level = 0.5 * (1.0 fby level) + x;
   sum = fby_end(end, 0.0, sum) + x;
   count = fby_end(end, 0.0, count) + 1.0;
