@@ -40,6 +40,8 @@ def comments(path):
             block.append(line[3:])
             continue
         node = re.match(r"node (\w+)", line)
+        if opening and node:
+            sys.exit(f"{path}: a blank line ends what is said of the module before what is said of {node.group(1)}")
         if opening:
             yield None, block
         elif node:

@@ -35,7 +35,7 @@ std::vector<OperatorInfo> exponential_rows() {
   return {
       function<real, scalar::Log1p>("log1p", ScalarOp::log1p, "dy / (1.0 + x)",
                                     {"", "log(1 + x), accurate near 0; NaN below -1, -inf at -1.", "log1p(0.0) -- 0"}),
-      function<real, scalar::Expm1>("expm1", ScalarOp::expm1, "dy * (y + 1.0)",
+      function<real, scalar::Expm1>("expm1", ScalarOp::expm1, "dy * exp(x)",
                                     {"", "exp(x) - 1, accurate near 0.", "expm1([0.0, -1000.0]) -- [0,-1]"}),
       function<real, scalar::Log2>(
           "log2", ScalarOp::log2, "dy / (x * 0.6931471805599453)",

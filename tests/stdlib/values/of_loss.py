@@ -1,0 +1,133 @@
+"""Losses, by torch.nn.functional."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from groups import INF, NAN, Entry, Group, Series, values_only
+
+WEIGHTS = torch.tensor([1.0, 3.0, 0.5], dtype=torch.float64)
+
+
+def binary_of(p, target):
+    """PyTorch bounds logarithms by -100, the library probabilities by 1e-37."""
+    return torch.mean(-target * torch.log(p.clamp(min=1e-37)) - (1 - target) * torch.log((1 - p).clamp(min=1e-37)))
+
+
+def binary_small(x, target):
+    """PyTorch's own loses its digits far below 0."""
+    return (target * F.softplus(-x) + (1 - target) * F.softplus(x)).mean()
+
+
+def hinge(score, target):
+    return torch.relu(1 - target * score).mean()
+
+
+PAIRS = [
+    Entry("mse", "loss.mse(x, t)", F.mse_loss),
+    Entry("mae", "loss.mae(x, t)", F.l1_loss),
+    Entry("huber", "loss.huber(1.0, x, t)", lambda x, t: F.huber_loss(x, t, delta=1.0)),
+]
+LOGITS = [Entry("bce", "loss.binary_cross_entropy(x, t)", F.binary_cross_entropy_with_logits)]
+SMALL = [Entry("bce", "loss.binary_cross_entropy(x, t)", binary_small, scale=1e9)]
+OF = [Entry("bce_of", "loss.binary_cross_entropy_of(x, t)", binary_of)]
+HINGE = [Entry("hinge", "loss.hinge(x, t)", hinge)]
+CLASSES = [
+    Entry("ce", "loss.cross_entropy(x, k)", lambda x, k: F.cross_entropy(x, k.long())),
+    Entry("ce_with", "loss.cross_entropy_with([1.0, 3.0, 0.5], -1, x, k)",
+          lambda x, k: F.cross_entropy(x, k.long(), weight=WEIGHTS, ignore_index=-1)),
+]
+SOFT = [Entry("soft", "loss.soft_cross_entropy(x, t)", lambda x, t: F.cross_entropy(x, t))]
+FIT = [Entry("fitting", "loss.fitting(x, t)", lambda x, t: t, gradient=False)]
+
+
+def ctc(reduction):
+    return lambda x: F.ctc_loss(torch.log_softmax(x, -1), torch.tensor([[1, 2], [2, 0]]), torch.tensor([4, 3]),
+                                torch.tensor([2, 1]), blank=0, reduction=reduction)
+
+
+CTC = [
+    Entry(name, f"loss.{name}(0, false, log_softmax(x), [[1, 2], [2, 1]], [4, 3], [2, 1])", ctc(reduction))
+    for name, reduction in (("ctc", "none"), ("ctc_mean", "mean"), ("ctc_sum", "sum"))
+]
+IMPOSSIBLE = [
+    Entry(name, f"loss.{name}(0, true, log_softmax(x), [[1, 1], [2, 1]], [2, 1], [2, 0])", peer, gradient=False)
+    for name, peer in (("ctc", lambda x: torch.stack([0 * x.sum(), -torch.log_softmax(x, -1)[0, 1, 0]])),
+                       ("ctc_mean", lambda x: -torch.log_softmax(x, -1)[0, 1, 0] / 2),
+                       ("ctc_sum", lambda x: -torch.log_softmax(x, -1)[0, 1, 0]))
+]
+
+
+def likelihood(x, k):
+    """Terms and weights, by NumPy."""
+    weights, k = WEIGHTS.numpy(), k.astype(int)
+    w = np.where(k >= 0, weights[k], 0.0)
+    return -w * np.take_along_axis(x, np.maximum(k, 0)[..., None], -1)[..., 0], w
+
+
+LIKELIHOOD = [Series("terms, w", "loss.negative_log_likelihood([1.0, 3.0, 0.5], -1, x, k)", likelihood)]
+random = np.random.default_rng(41)
+
+
+def drawn(*shape):
+    return np.round(random.uniform(-3, 3, shape), 2)
+
+
+def cells(*values):
+    return [np.array(v, float) for v in values]
+
+
+def labels(*values):
+    return [np.array(v, np.int32) for v in values]
+
+
+GROUPS = [
+    Group("loss_pairs", "ordinary", "PyTorch", {"x": [drawn(3) for _ in range(4)], "t": [drawn(3) for _ in range(4)]},
+          PAIRS + FIT),
+    Group("loss_pairs_edges", "edge", "PyTorch",
+          {"x": cells([1, 2], [0, 0], [1e15, 1], [1, 0], [-0.0, 5]), "t": cells([1, 2], [1, -1], [0, 1], [0, 1], [0, 5])},
+          PAIRS + FIT),
+    Group("loss_pairs_not_finite", "edge", "PyTorch",
+          {"x": cells([INF, 0], [-INF, 0], [NAN, 0]), "t": cells([0, 0], [0, 0], [0, 0])}, values_only(PAIRS + FIT)),
+    Group("loss_logits", "ordinary", "PyTorch",
+          {"x": [drawn(3) for _ in range(4)], "t": [np.abs(drawn(3)) / 3 for _ in range(4)]}, LOGITS),
+    Group("loss_logits_edges", "edge", "PyTorch",
+          {"x": cells([0, 0], [1000, -1000], [1e30, -1e30], [-1e7, 1e7], [0, 20]),
+           "t": cells([0, 1], [0, 1], [1, 0], [0.5, 0], [0, 0])}, LOGITS),
+    Group("loss_logits_small", "edge", "PyTorch",
+          {"x": cells([20, -20], [20, 20], [-20, -20]), "t": cells([1, 0], [1, 1], [0, 0])}, SMALL),
+    Group("loss_one_element", "edge", "PyTorch", {"x": cells([2.5], [-1.5]), "t": cells([1], [0])},
+          PAIRS + LOGITS + HINGE + FIT),
+    Group("loss_logits_not_finite", "edge", "PyTorch", {"x": cells([INF, 0], [NAN, 0]), "t": cells([0, 0], [1, 0])},
+          values_only(LOGITS)),
+    Group("loss_probabilities", "ordinary", "PyTorch",
+          {"x": [np.abs(drawn(3)) / 3.1 for _ in range(3)], "t": [np.abs(drawn(3)) / 3 for _ in range(3)]}, OF),
+    Group("loss_probabilities_edges", "edge", "PyTorch",
+          {"x": cells([0, 1], [1, 0], [0.5, NAN]), "t": cells([0, 1], [0, 1], [0, 1])}, values_only(OF)),
+    Group("loss_hinge", "ordinary", "PyTorch",
+          {"x": [drawn(3) for _ in range(4)], "t": cells([1, 1, -1], [-1, 1, 1], [1, -1, 1], [1, 1, 1])}, HINGE),
+    Group("loss_hinge_edges", "edge", "PyTorch",
+          {"x": cells([1, -1], [0, 0], [1e30, -1e30], [1e30, 2], [NAN, 1]),
+           "t": cells([1, -1], [1, -1], [1, -1], [-1, 1], [1, 1])}, values_only(HINGE)),
+    Group("loss_classes", "ordinary", "PyTorch",
+          {"x": [drawn(2, 3) for _ in range(4)], "k": labels([0, 2], [1, 1], [2, 0], [0, 1])}, CLASSES),
+    Group("loss_classes_edges", "edge", "PyTorch",
+          {"x": cells(*[[[1e7, 1e7 + 1, 1e7 - 1], [-1e7, -1e7 - 2, -1e7]], [[0, 0, 0], [5, 5, 5]],
+                        [[1e30, 0, -1e30], [1000, -1000, 0]], [[1e7 + 1, 1e7, 1e7], [3, 3, -1e30]]]),
+           "k": labels([0, 1], [2, 0], [0, 2], [0, 0])}, CLASSES),
+    Group("loss_classes_not_finite", "edge", "PyTorch",
+          {"x": cells([[INF, 0, 0], [0, 0, 0]], [[NAN, 0, 0], [0, 0, 0]], [[-INF, 0, 0], [0, -INF, 0]]),
+           "k": labels([0, 1], [1, 1], [1, 0])}, values_only(CLASSES)),
+    Group("loss_soft", "ordinary", "PyTorch",
+          {"x": [drawn(2, 3) for _ in range(3)], "t": cells(*[[[0.2, 0.3, 0.5], [1, 0, 0]]] * 3)}, SOFT),
+    Group("loss_soft_edges", "edge", "PyTorch",
+          {"x": cells([[1e7, 1e7 + 1, 1e7 - 1]], [[1e30, 0, -1e30]], [[0, 0, 0]], [[NAN, 0, 0]]),
+           "t": cells([[0.5, 0.5, 0]], [[1, 0, 0]], [[0, 1, 0]], [[0, 1, 0]])}, values_only(SOFT)),
+    Group("loss_ctc", "ordinary", "PyTorch", {"x": [drawn(4, 2, 3) for _ in range(3)]}, CTC,
+          {"f32": "1e-4", "f64": "1e-12"}),
+    Group("loss_ctc_edges", "edge", "PyTorch", {"x": [np.zeros((4, 2, 3)), 1e7 + drawn(4, 2, 3)]}, CTC,
+          {"f32": "1e-4", "f64": "1e-12"}),
+    Group("loss_ctc_impossible", "edge", "PyTorch", {"x": [drawn(2, 2, 3) for _ in range(2)]}, IMPOSSIBLE),
+    Group("loss_likelihood", "ordinary edge", "NumPy",
+          {"x": cells([[-1, -2, -3], [0, -1e30, -5]], [[0, -1, -2], [-1, -1, NAN]]), "k": labels([0, 1], [-1, 2])},
+          LIKELIHOOD),
+]
