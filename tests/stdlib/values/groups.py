@@ -53,7 +53,8 @@ def values_only(entries):
 
 @dataclass
 class Group:
-    """`arguments` is "ordinary", "edge" or both; `inputs` are name -> cells, all of one shape."""
+    """`arguments` is "ordinary", "edge" or both; `inputs` are name -> cells, all of one shape; `nodes`
+    are what the calls need beside the library."""
 
     name: str
     arguments: str
@@ -61,6 +62,7 @@ class Group:
     inputs: dict
     entries: list
     tolerance: dict = field(default_factory=lambda: dict(TOLERANCE))
+    nodes: str = ""
 
 
 def number_text(value):
@@ -144,8 +146,9 @@ def write_group(group, dtype):
             equations.append(f"  {entry.name} = {scaled};")
     text = f"-- Values of {group.peer}; by make.py.\n--\n-- arguments: {group.arguments}\n"
     text += f"-- tolerance: {group.tolerance[dtype]}\n-- run: main\n"
-    calls = " ".join(e.call for e in group.entries)
+    calls = group.nodes + " ".join(e.call for e in group.entries)
     text += "".join(f"import {m};\n" for m in sorted(set(re.findall(r"\b([a-z]\w*)\.\w+\(", calls)))) + "\n"
+    nodes += [group.nodes] * bool(group.nodes)
     text += "\n".join(nodes) + "\n" * bool(nodes)
     text += "node main(" + ", ".join(f"{n}: {rml_type(c[0], dtype)}" for n, c in inputs.items()) + ")\n    -> ("
     text += ",\n        ".join(f"{n}: {rml_type(c[0], dtype)}" for n, c in outputs.items()) + ")\n"
