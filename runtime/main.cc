@@ -3,6 +3,8 @@
 // Nothing is thrown past it. A Failure is the user's: its message, prefixed by the command only
 // where it names no place itself, and its status. Anything else is our mistake: status 70.
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -19,6 +21,7 @@ namespace {
 
 int print(const std::string& text) {
   const bool written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  if (!written && errno == EPIPE) return 128 + SIGPIPE;
   if (!written) std::perror("cannot write standard output");
   return written ? exit_ok : exit_fault;
 }

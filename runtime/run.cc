@@ -65,6 +65,7 @@ class Run {
     refuse_overlap(inputs, outputs_);
     check_files(program, options, inputs, outputs_);
     if (!options.resume.empty()) require_continuable(outputs_);
+    drains_ = any_peer(inputs);
     if (any_peer(outputs_)) sinks_.without_thread();
     if (auto source = open_sources(inputs, in_, {[this] { before_reading_blocks(); }, wake_up_.fd()})) {
       source_ = std::make_unique<ReadAhead>(std::move(source), in_,
@@ -128,6 +129,7 @@ class Run {
   std::string not_finite_;            // told of the first row that is not
   const rml_watch* watch_ = nullptr;  // what in it
   std::int64_t watch_cycle_ = 0;
+  bool drains_ = false;  // an input is read on after a signal
   bool halted_ = false;  // no row comes out any more
   std::vector<Endpoint> outputs_;
   WriteBehind sinks_;
@@ -178,7 +180,7 @@ int Run::execute() {
   progress_.finish(header.pushed);
   if (options_.stats) print_stats(std::chrono::duration<double>(Clock::now() - start).count());
   const int signal = interrupt_signal();
-  if (signal != 0 && !options_.quiet) {
+  if (signal != 0 && signal != SIGPIPE && !options_.quiet) {
     std::fprintf(stderr, "interrupted after %" PRId64 " cycles\n", header.pushed);
   }
   if (undetermined_ > 0 && !options_.quiet) {
@@ -295,7 +297,8 @@ void Run::save_now() {
 
 bool Run::next_inputs() {
   if (options_.cycles && state_->header().pushed - record_.first_cycle >= *options_.cycles) return false;
-  return interrupt_signal() == 0 && (!source_ || source_->read());
+  // After a signal peers say themselves when all is read that they were told has arrived.
+  return (interrupt_signal() == 0 || drains_) && (!source_ || source_->read());
 }
 
 // A program that waits for row n before it sends row n + 1 gets it.

@@ -26,10 +26,16 @@ void install(int signal, struct sigaction* old) {
 
 int interrupt_signal() { return pending_signal; }
 
+void note_closed_pipe() {
+  int none = 0;
+  pending_signal.compare_exchange_strong(none, SIGPIPE);
+}
+
 SignalScope::SignalScope() {
   pending_signal = 0;
   install(SIGINT, &old_int_);
   install(SIGTERM, &old_term_);
+  install(SIGHUP, &old_hup_);
   struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;
   sigemptyset(&ignore.sa_mask);
@@ -39,6 +45,7 @@ SignalScope::SignalScope() {
 SignalScope::~SignalScope() {
   sigaction(SIGINT, &old_int_, nullptr);
   sigaction(SIGTERM, &old_term_, nullptr);
+  sigaction(SIGHUP, &old_hup_, nullptr);
   sigaction(SIGPIPE, &old_pipe_, nullptr);
 }
 

@@ -1,9 +1,10 @@
-// SIGINT and SIGTERM ask a run to stop after the current cycle.
+// SIGINT, SIGTERM and SIGHUP ask a run to stop after the current cycle, and so does a reader of standard output that
+// goes.
 //
 // A SignalScope installs handlers that only set a flag, and puts the old ones back when it
 // ends (rml_main may be called inside another program). A second signal of the same kind
 // takes its default action, so a run that cannot finish its cycle can still be killed.
-// SIGPIPE is ignored meanwhile: a closed pipe is an error of the write that meets it.
+// SIGPIPE is ignored meanwhile: a closed pipe is noticed by the write that meets it.
 #pragma once
 
 #include <csignal>
@@ -14,6 +15,8 @@ namespace rml::rt {
 
 // The signal that asked the run to stop; 0: none. For any thread.
 int interrupt_signal();
+// Nobody reads standard output any more: the run stops as if SIGPIPE had come.
+void note_closed_pipe();
 
 // A thread that gets no signals: they are those of the thread that runs. Throws std::system_error.
 template <typename Body>
@@ -41,6 +44,7 @@ class SignalScope {
  private:
   struct sigaction old_int_{};
   struct sigaction old_term_{};
+  struct sigaction old_hup_{};
   struct sigaction old_pipe_{};
 };
 

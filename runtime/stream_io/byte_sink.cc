@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "runtime/failure.h"
+#include "runtime/signals.h"
 
 namespace rml::rt {
 namespace {
@@ -151,6 +152,10 @@ void ByteSink::write_out(const char* bytes, std::size_t count) {
       count -= static_cast<std::size_t>(written);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!ready(fd_, POLLOUT, tick_ms) && grace_.over()) fail("interrupted, and nobody takes what is written");
+    } else if (errno == EPIPE && fd_ == STDOUT_FILENO) {
+      // A reader that has seen enough (`| head -1`) is no fault: nothing more is written, and the run ends.
+      failed_ = true;
+      return note_closed_pipe();
     } else if (errno != EINTR) {
       fail(std::strerror(errno));
     }

@@ -86,9 +86,10 @@ ByteSource ByteSource::open(const std::string& path, Coding coding, Waiting wait
   return source;
 }
 
-ByteSource ByteSource::peer(std::string name, std::unique_ptr<ByteInput> input, Waiting waiting) {
+ByteSource ByteSource::peer(std::string name, std::unique_ptr<ByteInput> input, std::size_t most, Waiting waiting) {
   ByteSource source(std::move(name));
   source.input_ = std::move(input);
+  source.most_unread_ = most;
   source.waiting_ = std::move(waiting);
   return source;
 }
@@ -183,6 +184,9 @@ std::size_t ByteSource::inflate_some(char* to, std::size_t room) {
 void ByteSource::make_room() {
   const std::size_t unread = size();
   if (unread > most_unread_) {
+    if (input_)
+      throw LostPeer(name_,
+                     "a row of more than " + std::to_string(most_unread_) + " bytes (?line=BYTES lets in longer ones)");
     throw Failure(name_ + ": more than " + std::to_string(most_unread_ >> 20) +
                   " MiB that would have to be held at once");
   }

@@ -30,7 +30,8 @@ class ByteSource {
 
   // path "-" is standard input. Throws Failure if the file cannot be opened.
   static ByteSource open(const std::string& path, Coding coding, Waiting waiting = {});
-  static ByteSource peer(std::string name, std::unique_ptr<ByteInput> input, Waiting waiting);
+  // A record of a peer has at most so many bytes.
+  static ByteSource peer(std::string name, std::unique_ptr<ByteInput> input, std::size_t most, Waiting waiting);
   // The bytes must outlive the source.
   static ByteSource memory(std::string name, std::string_view bytes, Coding coding = Coding::plain);
 

@@ -153,7 +153,8 @@ void CsvReader::missing(const rml_port& port, std::uint64_t element, const std::
       throw Failure(text + "; there is a column '" + other + "', but the input is no scalar");
     }
     if (port.rank == 0 && other.rfind(std::string(port.name) + "[", 0) == 0) {
-      throw Failure(text + "; there is a column '" + other + "', but the input is a scalar");
+      throw Failure(text + "; there is a column '" + other.substr(0, 100) + (other.size() > 100 ? "…" : "") +
+                    "', but the input is a scalar");
     }
   }
   throw Failure(text + did_you_mean(wanted, unknown));

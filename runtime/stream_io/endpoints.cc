@@ -165,7 +165,8 @@ std::optional<FileIdentity> file_of(const Endpoint& endpoint, int stdio) {
 
 ByteSource open_bytes(const Endpoint& input, const Waiting& waiting) {
   if (input.peer) {
-    return ByteSource::peer(input.path, peer_input(*input.peer, input.format == Format::csv), waiting);
+    return ByteSource::peer(input.path, peer_input(*input.peer, input.format == Format::csv),
+                            static_cast<std::size_t>(input.peer->line), waiting);
   }
   const auto coding = input.gzip ? ByteSource::Coding::gzip : ByteSource::Coding::plain;
   return ByteSource::open(input.path, coding, waiting);

@@ -96,12 +96,12 @@ class ObjectHandler {
     const auto it = ports_.find(name);
     if (it == ports_.end()) {
       port_ = nullptr;
-      if (unknown_.size() < 100) unknown_.push_back(name);
+      if (unknown_.size() < 100 && name.size() < 100) unknown_.push_back(name);
       return true;
     }
     index_ = it->second;
     port_ = &row_.port(index_);
-    if (seen_[index_]) return fail("key '" + name + "' appears twice");
+    if (seen_[index_]) return fail("key '" + shortened(name) + "' appears twice");
     seen_[index_] = true;
     to_ = static_cast<char*>(row_.data(index_));
     counts_.assign(port_->rank, 0);
@@ -135,12 +135,22 @@ class ObjectHandler {
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& problem) {
     const std::string text = problem.what();
     const std::size_t detail = text.find(": ");
-    error_ = "not valid JSON: " + (detail == text.npos ? text : text.substr(detail + 2));
+    error_ = "not valid JSON: " + shortened(detail == text.npos ? text : text.substr(detail + 2));
     error_at_ = position;
     return false;
   }
 
  private:
+  // The parser quotes all that it has read of a value, which may be millions of characters.
+  static std::string shortened(const std::string& text) {
+    constexpr std::size_t most = 200;
+    if (text.size() <= most) return text;
+    std::size_t end = most - 60;
+    while ((static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    std::size_t rest = text.size() - 60;
+    while (rest < text.size() && (static_cast<unsigned char>(text[rest]) & 0xc0) == 0x80) ++rest;
+    return text.substr(0, end) + "…" + text.substr(rest);
+  }
   bool fail(const std::string& text) {
     error_ = (port_ ? "'" + std::string(port_->name) + "': " : "") + text;
     return false;

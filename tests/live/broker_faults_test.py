@@ -103,6 +103,32 @@ def test_broker_that_says_nothing(bench):
         peer.close()
 
 
+def test_retry_holds_against_a_broker_that_says_nothing(bench):
+    for program, steps in (("sum", 0), ("sum", 1), ("count", 0)):
+        server, url, running = start(bench, program, *(["--cycles", "3"] if program == "count" else []), also="?retry=1")
+        begin = time.monotonic()
+        if steps:
+            peer = Served(server).connect()  # the subscription is not answered
+        same(quick(running), (1, "", f"{url}: the broker does not answer (tried for 1 s)\n"))
+        expect(0.8 < time.monotonic() - begin < 5, time.monotonic() - begin)
+        if steps:
+            peer.close()
+
+
+def test_signal_reads_what_has_come(bench):
+    for also in ("", "?client=me"):
+        server, _, running = start(bench, "sum", also=also)
+        peer = Served(server).connect().grant(1)
+        peer.deliver("x", value(1))
+        same([running.line(), running.line()], ["sum", "1"])
+        running.signal(signal.SIGSTOP)
+        for x in (2, 3, 4):
+            peer.deliver("x", value(x))
+        running.signal(signal.SIGTERM)
+        running.signal(signal.SIGCONT)
+        same(quick(running), (143, "3\n6\n10\n", ""))
+
+
 def test_broker_that_speaks_another_language(bench):
     for program in ("sum", "count"):
         server, url, running = start(bench, program, *(["--cycles", "3"] if program == "count" else []), also="?retry=0")

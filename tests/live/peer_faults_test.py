@@ -104,6 +104,7 @@ def test_half_closed_output(bench):
         peer = accept(server)
         peer.shutdown(socket.SHUT_WR)
         same(read_all(peer), csv("n", range(200000)))
+        peer.close()  # which is the answer to the end that was announced
         same(running.end(10), (0, "", ""))
     running = bench.start("wide", "--cycles", "1000000", "--output", "unix://out?retry=0")
     peer = accept(server)
@@ -148,6 +149,52 @@ def test_malformed_row(bench):
         peer.close()
         same((status, out), (1, "sum\n1\n3\n"))
         expect(err.startswith(name + problem.split(" is not a number")[0]), err)
+
+
+def test_line_without_end(bench):
+    server = listener()
+    name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+    for format, begin, rest in (("csv", b"x\n1\n", b"1"), ("csv", b'x\n1\n"', b"\n"), ("jsonl", b'{"x":1}\n{"x":', b"1")):
+        running = bench.start("sum", "--input", f"{name}?format={format}&line=2000")
+        peer = accept(server)
+        peer.sendall(begin)
+        same([running.line(), running.line()], ["sum", "1"])
+        feeder = threading.Thread(target=lambda: send_until_refused(peer, rest * 4_000_000))
+        feeder.start()
+        status, _, err = running.end(10)
+        same(status, 1)
+        if rest == b"1":
+            same(err, f"{name}: cycle 1: a line of more than 2000 bytes (?line=BYTES lets in longer ones)\n")
+        else:
+            same(err, f"{name}: cycle 1: a row of more than 2000 bytes (?line=BYTES lets in longer ones)\n")
+        feeder.join()
+    # By default it is 16 MiB.
+    for count, outcome in ((16 << 20, 1), (15 << 20, 0)):
+        running = bench.start("sum", "--input", f"{name}?format=jsonl")
+        peer = accept(server)
+        feeder = threading.Thread(target=lambda: send_until_refused(peer, b'{"x":1,"s":"' + b"a" * count + b'"}\n'))
+        feeder.start()
+        status, _, err = running.end(20)
+        same((status, "a line of more than 16777216 bytes" in err), (outcome, outcome == 1))
+        feeder.join()
+
+
+def test_long_token_is_quoted_short(bench):
+    server = listener()
+    name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+    long = b"9" * 3_000_000
+    for format, text in (("jsonl", b'{"x":' + long + b"x}"), ("jsonl", b'{"x":"' + long), ("jsonl", b'{"x":tru' + long),
+                         ("jsonl", '{"x":"'.encode() + "ü".encode() * 1_000_000 + b"\n"),
+                         ("jsonl", b'{"' + long + b'":1}'), ("csv", b"x\n" + long + b"x"), ("csv", long + b"a"),
+                         ("csv", b"x[" + long + b"]")):
+        running = bench.start("sum", "--input", f"{name}?format={format}")
+        peer = accept(server)
+        feeder = threading.Thread(target=lambda: send_until_refused(peer, text + b"\n"))
+        feeder.start()
+        status, _, err = running.end(10)
+        same(status, 1)
+        expect(err.startswith(name) and len(err) < 600, format, text[:20], len(err), err[:700])
+        feeder.join()
 
 
 def test_full_disk_behind_a_slow_writer(bench):

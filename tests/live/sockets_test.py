@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-from common import accept, csv, dial, expect, free_port, listener, main, read_all, read_lines, same
+from common import accept, csv, dial, expect, free_port, listener, main, read_all, read_lines, same, until
 
 
 def sums(values):
@@ -191,13 +191,50 @@ def test_left_socket_is_taken_over(bench):
     path = bench.place / "in"
     left = listener(path)
     status, _, err = bench.run("sum", "--input", "unix-listen://in")
-    same((status, err), (1, "unix-listen://in: cannot listen: Address already in use\n"))
+    same((status, err), (1, "unix-listen://in: another program listens there\n"))
+    # It was not taken for a peer.
+    left.settimeout(0.2)
+    try:
+        left.accept()
+        expect(False, "the question was a connection")
+    except TimeoutError:
+        pass
     left.close()
     running = bench.start("sum", "--input", "unix-listen://in")
     peer = dial(path)
     peer.sendall(b"x\n1\n")
     peer.close()
     same(running.end(), (0, "sum\n1\n", ""))
+
+
+def test_second_program_at_an_address(bench):
+    for address in ("unix-listen://in", "unix-listen://in?reconnect"):
+        first = bench.start("sum", "--input", address)
+        until((bench.place / "in").exists, "a socket")
+        time.sleep(0.1)
+        same(bench.run("sum", "--input", address), (1, "", "unix-listen://in: another program listens there\n"))
+        peer = dial(bench.place / "in")
+        peer.sendall(b"x\n1\n")
+        peer.close()
+        same([first.line(), first.line()], ["sum", "1"])
+        first.signal(signal.SIGTERM)
+        first.end()
+    (bench.place / "in").write_text("not to be lost")
+    same(bench.run("sum", "--input", "unix-listen://in"),
+         (1, "", "unix-listen://in: there is a file of this name that is no socket\n"))
+    same((bench.place / "in").read_text(), "not to be lost")
+
+
+def test_without_host_from_this_machine_only(bench):
+    for host, wanted in (("", "0100007F"), ("0.0.0.0", "00000000")):
+        port = free_port()
+        running = bench.start("sum", "--input", f"tcp-listen://{host}:{port}")
+        listening = lambda: [line.split()[1] for name in ("tcp", "tcp6") for line in open(f"/proc/net/{name}")
+                             if line.split()[3] == "0A" and line.split()[1].endswith(f":{port:04X}")]
+        until(listening, "somebody listens")
+        same(listening(), [f"{wanted}:{port:04X}"])
+        running.signal(signal.SIGINT)
+        running.end()
 
 
 def test_waits_for_who_comes_late(bench):
@@ -400,6 +437,8 @@ def test_addresses_that_make_no_sense(bench):
         ("--input", "tcp://a:5?linger=1", "'linger' has no meaning here"),
         ("--output", "tcp://a:5?reconnect", "'reconnect' has no meaning here"),
         ("--input", "tcp://a:5?qos=1", "'qos' has no meaning here"),
+        ("--output", "tcp://a:5?line=5000", "'line' has no meaning here"),
+        ("--input", "tcp://a:5?line=5", "'line=5' is not a number from 1024 to 1073741824"),
         ("--input", "tcp://a:5?format=npy", "'format' is csv or jsonl"),
         ("--input", "unix://", "the path is missing"),
         ("--input", "unix://a%2", "'%' needs two hexadecimal digits"),

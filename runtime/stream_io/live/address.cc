@@ -143,12 +143,12 @@ struct Parameter {
   unsigned who;
 };
 constexpr Parameter parameters[] = {
-    {"format", true, both, everyone},       {"retry", true, both, everyone},      {"linger", true, out_only, everyone},
-    {"reconnect", false, in_only, sockets}, {"qos", true, both, broker},          {"retain", false, out_only, broker},
-    {"client", true, both, broker},         {"version", true, both, broker},      {"keepalive", true, both, broker},
-    {"password_file", true, both, broker},  {"password_env", true, both, broker}, {"cafile", true, both, tls_only},
-    {"capath", true, both, tls_only},       {"cert", true, both, tls_only},       {"key", true, both, tls_only},
-    {"insecure", false, both, tls_only}};
+    {"format", true, both, everyone},       {"retry", true, both, everyone},       {"linger", true, out_only, everyone},
+    {"reconnect", false, in_only, sockets}, {"line", true, in_only, everyone},     {"qos", true, both, broker},
+    {"retain", false, out_only, broker},    {"client", true, both, broker},        {"version", true, both, broker},
+    {"keepalive", true, both, broker},      {"password_file", true, both, broker}, {"password_env", true, both, broker},
+    {"cafile", true, both, tls_only},       {"capath", true, both, tls_only},      {"cert", true, both, tls_only},
+    {"key", true, both, tls_only},          {"insecure", false, both, tls_only}};
 
 void Parser::parse_parameter(std::string_view name, const std::optional<std::string>& value) {
   const unsigned where = direction_ == Direction::in ? in_only : out_only;
@@ -177,6 +177,7 @@ void Parser::parse_parameter(std::string_view name, const std::optional<std::str
   if (word == "retry") address_.retry = number<double>(word, given, 0, year);
   if (word == "linger") address_.linger = number<double>(word, given, 0, year);
   if (word == "reconnect") address_.reconnect = true;
+  if (word == "line") address_.line = number<int>(word, given, 1024, 1 << 30);
   if (word == "qos") address_.qos = number<int>(word, given, 0, 2);
   if (word == "retain") address_.retain = true;
   if (word == "client") address_.client = given;

@@ -1,7 +1,7 @@
 // Addresses of live streams: what follows --input and --output where it is no file.
 //
 //   tcp://HOST:PORT  unix://PATH                 a peer that listens
-//   tcp-listen://[HOST]:PORT  unix-listen://PATH peers that come to us, one at a time
+//   tcp-listen://[HOST]:PORT  unix-listen://PATH peers that come to us, one at a time; without HOST from here only
 //   fifo://PATH                                  a named pipe whose peers come and go
 //   mqtt://[USER@]HOST[:PORT]/TOPIC  mqtts://…   a broker
 //
@@ -26,6 +26,7 @@ struct Address {
   std::optional<double> retry;   // seconds
   double linger = 10;            // seconds
   bool reconnect = false;
+  int line = 16 << 20;  // bytes of a line or message at most
 
   bool tls = false;
   std::string user;

@@ -1,20 +1,26 @@
 // See lines.h. What has come is held until its line is complete, so that a half line can be told from a
 // whole one before anybody has looked at it.
+//
+// A signal ends the input, but not before what has arrived is read: nobody new is let in, of those who were, who has
+// ended is read to its end, and the others as far as they have sent at the moment.
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include "runtime/signals.h"
 #include "runtime/stream_io/live/lines.h"
 #include "runtime/stream_io/live/peers.h"
 
 namespace rml::rt {
 namespace {
 
-constexpr std::size_t most_in_a_line = std::size_t{1} << 30;
+// After a signal: for how long a peer that goes on sending is listened to.
+constexpr double drain_seconds = 1;
 
 class LineInput final : public ByteInput {
  public:
@@ -31,21 +37,15 @@ class LineInput final : public ByteInput {
     };
     while (begin_ == whole_) {
       if (ended_) return 0;
-      if (!connection_ || left_) {
-        before();
-        if (left_ && !heard_) back_off_.pause(check_interrupt);
-        peers_->next(connection_, check_interrupt);
-        left_ = heard_ = false;
-        header_due_ = headed_ && !header_.empty();
+      if (!draining_ && interrupt_signal() != 0) begin_draining();
+      if (draining_) {
+        drain();
         continue;
       }
-      if (ready(connection_.get(), POLLIN, waited ? tick_ms : 0)) {
-        fetch();
-      } else {
-        check_interrupt();
-        before();
-        // Of a writer that came and went before the pipe was opened the system tells only who reads.
-        if (address_.kind == Address::Kind::fifo && heard_) fetch();
+      try {
+        advance(before, waited);
+      } catch (const Interrupted&) {
+        begin_draining();
       }
     }
     const std::size_t count = std::min(room, whole_ - begin_);
@@ -55,6 +55,49 @@ class LineInput final : public ByteInput {
   }
 
  private:
+  void advance(const std::function<void()>& before, const bool& waited) {
+    if (!connection_ || left_) {
+      before();
+      if (left_ && !heard_) back_off_.pause(check_interrupt);
+      peers_->next(connection_, check_interrupt);
+      begin_peer();
+    } else if (ready(connection_.get(), POLLIN, waited ? tick_ms : 0)) {
+      fetch();
+    } else {
+      check_interrupt();
+      before();
+      // Of a writer that came and went before the pipe was opened the system tells only who reads.
+      if (address_.kind == Address::Kind::fifo && heard_) fetch();
+    }
+  }
+
+  void begin_peer() {
+    left_ = heard_ = false;
+    header_due_ = headed_ && !header_.empty();
+  }
+
+  void begin_draining() {
+    peers_->stop();
+    draining_ = Time::now();
+  }
+
+  void drain() {
+    if (!connection_ || left_) {
+      connection_.reset();
+      if (!peers_->take_waiting(connection_)) throw Interrupted{};
+      begin_peer();
+      return;
+    }
+    const double rest = drain_seconds - seconds_since(*draining_);
+    const bool ended = rest <= 0 && ready(connection_.get(), POLLRDHUP, 0);
+    const int patience = std::clamp(static_cast<int>(1000 * rest), 0, tick_ms);
+    if ((rest > 0 || ended) && ready(connection_.get(), POLLIN, patience)) {
+      fetch();
+    } else {
+      gone(0);
+    }
+  }
+
   void fetch() {
     make_room();
     const ssize_t count = ::read(connection_.get(), buffer_.data() + end_, buffer_.size() - end_);
@@ -76,9 +119,12 @@ class LineInput final : public ByteInput {
       end_ -= begin_;
       begin_ = 0;
     }
-    if (end_ < buffer_.size()) return;
-    if (end_ >= most_in_a_line) throw LostPeer(address_.name, "a line of more than 1 GiB");
-    buffer_.resize(2 * buffer_.size());
+    const auto most = static_cast<std::size_t>(address_.line);
+    if (end_ >= most) {
+      throw LostPeer(address_.name,
+                     "a line of more than " + std::to_string(most) + " bytes (?line=BYTES lets in longer ones)");
+    }
+    if (end_ == buffer_.size()) buffer_.resize(std::min(2 * buffer_.size(), std::max(most, buffer_.size() + 1)));
   }
 
   // Of the first connection it is a line as the others; later ones must have the same.
@@ -104,7 +150,8 @@ class LineInput final : public ByteInput {
   void gone(int error) {
     const bool half = end_ > whole_;
     end_ = whole_;
-    if (address_.reconnect) {
+    // Somebody who was let in before this one was served comes next, as with `reconnect`.
+    if (address_.reconnect || draining_ || (error == 0 && !half && peers_->any_waiting())) {
       left_ = true;
       return;
     }
@@ -122,6 +169,7 @@ class LineInput final : public ByteInput {
   bool heard_ = false;  // something from it; who says nothing and goes is not asked again at once
   BackOff back_off_;
   bool ended_ = false;
+  std::optional<Time::time_point> draining_;  // since when
   std::string header_;
   bool header_due_ = false;
   std::vector<char> buffer_;

@@ -1,5 +1,7 @@
 // See lines.h. What was handed to the system counts as sent; only the row that is under way is kept, to
-// send it again to the next peer. At the end the last peer must have taken everything.
+// send it again to the next peer. At the end the last peer must have taken everything. Over TCP the peer's system takes
+// it before the peer does, and may throw it away with a peer that never comes to it: so the end is announced, and the
+// peer's own end awaited, which tells the one from the other.
 #include <linux/sockios.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -138,6 +140,22 @@ class LineOutput final : public ByteOutput {
       ::poll(nullptr, 0, pause);
     }
     ::shutdown(connection_.get(), SHUT_WR);
+    if (address_.kind == Address::Kind::tcp || address_.kind == Address::Kind::tcp_listen) await_end();
+  }
+
+  // Who stays without reading or says nothing is believed after a while.
+  void await_end() {
+    const Time::time_point begin = Time::now();
+    while (seconds_since(begin) < address_.linger && !grace_.over()) {
+      if (!ready(connection_.get(), POLLIN, std::min(tick_ms, static_cast<int>(1000 * address_.linger) + 1))) continue;
+      char ignored[4096];
+      const ssize_t count = ::read(connection_.get(), ignored, sizeof ignored);
+      if (count == 0) return;
+      if (count < 0 && errno != EAGAIN && errno != EINTR) {
+        throw LostPeer(address_.name, std::string("the peer went before it had taken everything: ") +
+                                          std::strerror(errno) + handed_over());
+      }
+    }
   }
 
   const Address address_;

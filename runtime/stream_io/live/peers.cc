@@ -4,18 +4,24 @@
 #include "runtime/stream_io/live/peers.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <limits>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "runtime/stream_io/live/byte_stream.h"
@@ -49,9 +55,10 @@ struct SocketAddress {
 std::vector<SocketAddress> resolve(const Address& address) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV | (address.listens() ? AI_PASSIVE : 0);
+  hints.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  const char* host = address.host.empty() ? nullptr : address.host.c_str();
+  // Who does not say to whom it listens listens to this machine.
+  const char* host = address.host.empty() ? "127.0.0.1" : address.host.c_str();
   const int error = getaddrinfo(host, address.port.c_str(), &hints, &found);
   if (error == EAI_AGAIN) return {};
   if (error != 0) throw LostPeer(address.name, "host '" + address.host + "': " + gai_strerror(error));
@@ -104,6 +111,7 @@ class Attempts : public Peers {
     const double patience = address_.retry.value_or(
         address_.kind == Kind::tcp || address_.kind == Kind::local ? 30.0 : std::numeric_limits<double>::infinity());
     BackOff back_off;
+    longest_attempt_ = patience > 0 ? std::min(patience, 30.0) : 10.0;
     prepare(connection);
     while (!attempt(connection, check)) {
       check();
@@ -127,6 +135,7 @@ class Attempts : public Peers {
 
   const Address address_;
   std::string problem_;  // of the last attempt
+  double longest_attempt_ = 30;
 };
 
 class Connecting final : public Attempts {
@@ -160,7 +169,7 @@ class Connecting final : public Attempts {
     const Time::time_point begin = Time::now();
     while (!ready(socket.get(), POLLOUT, tick_ms)) {
       check();
-      if (seconds_since(begin) > 30) return ETIMEDOUT;
+      if (seconds_since(begin) > longest_attempt_) return ETIMEDOUT;
     }
     int error = 0;
     socklen_t length = sizeof error;
@@ -168,33 +177,80 @@ class Connecting final : public Attempts {
   }
 };
 
+// Others do not look for a socket in this folder, or make one, while this lives. Waits for a second at most.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    const std::string folder = slash == path.npos ? "." : path.substr(0, slash + 1);
+    folder_ = Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    for (int k = 0; k < 50 && folder_ && ::flock(folder_.get(), LOCK_EX | LOCK_NB) != 0; ++k) ::poll(nullptr, 0, 20);
+  }
+
+ private:
+  Descriptor folder_;
+};
+
 class Listening final : public Attempts {
  public:
-  explicit Listening(const Address& address) : Attempts(address) {
+  Listening(const Address& address, bool goes_on) : Attempts(address), goes_on_(goes_on) {
     problem_ = "nobody connected";
     listen();
   }
-  ~Listening() override { stop(); }
+  ~Listening() override { close(); }
+
+  // New peers are refused first, then those before them are let in, and only then the socket goes: a system that has
+  // told a peer that it is connected would break the connection with it, and what the peer has sent would be lost.
+  void stop() override {
+    if (!listener_) return;
+    refuse_others();
+    while (Descriptor peer = accept()) waiting_.push_back(std::move(peer));
+    close();
+  }
+  bool any_waiting() const override { return !waiting_.empty(); }
+  bool take_waiting(Descriptor& connection) override {
+    if (waiting_.empty()) return false;
+    connection = std::move(waiting_.front());
+    waiting_.pop_front();
+    return true;
+  }
 
  private:
   void prepare(Descriptor& connection) override {
     connection.reset();
-    if (!listener_) listen();
+    if (!listener_ && waiting_.empty()) listen();
   }
 
   void pause(BackOff&, const Check&) override {}  // attempt has waited
 
   bool attempt(Descriptor& connection, const Check&) override {
+    if (take_waiting(connection)) return true;
     if (!ready(listener_.get(), POLLIN, address_.retry == 0.0 ? 0 : tick_ms)) return false;
-    Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!socket) {
+    Descriptor peer = accept();
+    if (!peer) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED || errno == EPROTO) return false;
       fail("cannot accept a connection", errno);
     }
-    adjust(socket, address_.kind);
-    connection = std::move(socket);
-    stop();
+    connection = std::move(peer);
+    if (!goes_on_) stop();
     return true;
+  }
+
+  Descriptor accept() {
+    Descriptor peer(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (peer) adjust(peer, address_.kind);
+    return peer;
+  }
+
+  // Over TCP what still comes in is not looked at any more; closing the socket answers it with a refusal.
+  void refuse_others() {
+    if (address_.kind == Kind::local_listen) {
+      ::shutdown(listener_.get(), SHUT_RD);
+      return;
+    }
+    sock_filter nothing[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+    const sock_fprog program{1, nothing};
+    ::setsockopt(listener_.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
   }
 
   void listen() {
@@ -202,33 +258,50 @@ class Listening final : public Attempts {
     const auto addresses = local ? std::vector<SocketAddress>{local_address(address_)} : resolve(address_);
     if (addresses.empty()) throw LostPeer(address_.name, "the name service does not answer");
     const SocketAddress& one = addresses.front();
-    if (local) remove_stale(one);
+    std::optional<FolderLock> lock;
+    if (local) {
+      lock.emplace(address_.path);
+      remove_stale(one);
+    }
     Descriptor socket = new_socket(one);
     const int on = 1;
     const bool done = socket && (local || ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0) &&
                       ::bind(socket.get(), one.get(), one.length) == 0;
     if (!done) fail("cannot listen", errno);
-    made_file_ = local;
-    if (::listen(socket.get(), 1) != 0) fail("cannot listen", errno);
+    if (local) made_file_ = ::lstat(address_.path.c_str(), &file_) == 0;
+    if (::listen(socket.get(), SOMAXCONN) != 0) fail("cannot listen", errno);
     listener_ = std::move(socket);
   }
 
-  // What a program that was killed left behind: a socket that nobody listens at.
+  // What a program that was killed left behind: a socket that is nobody's. Asked for by one of another type, so that
+  // whoever listens there is not taken for a place with a peer.
   void remove_stale(const SocketAddress& one) const {
     struct stat status{};
-    if (::lstat(address_.path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return;
-    const Descriptor probe = new_socket(one);
-    if (::connect(probe.get(), one.get(), one.length) != 0 && errno == ECONNREFUSED) ::unlink(address_.path.c_str());
+    if (::lstat(address_.path.c_str(), &status) != 0) return;
+    if (!S_ISSOCK(status.st_mode)) throw LostPeer(address_.name, "there is a file of this name that is no socket");
+    const Descriptor probe(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (::connect(probe.get(), one.get(), one.length) != 0 && errno == ECONNREFUSED) {
+      ::unlink(address_.path.c_str());
+    } else {
+      throw LostPeer(address_.name, "another program listens there");
+    }
   }
 
-  void stop() {
+  void close() {
     listener_.reset();
-    if (made_file_) ::unlink(address_.path.c_str());
+    struct stat status{};
+    // The file may be another's by now.
+    const bool ours = made_file_ && ::lstat(address_.path.c_str(), &status) == 0 && status.st_dev == file_.st_dev &&
+                      status.st_ino == file_.st_ino;
+    if (ours) ::unlink(address_.path.c_str());
     made_file_ = false;
   }
 
+  const bool goes_on_;
   Descriptor listener_;
+  std::deque<Descriptor> waiting_;
   bool made_file_ = false;
+  struct stat file_{};
 };
 
 class Pipe final : public Attempts {
@@ -264,7 +337,7 @@ class Pipe final : public Attempts {
 
 std::unique_ptr<Peers> peers_at(const Address& address, Direction direction) {
   if (address.kind == Kind::fifo) return std::make_unique<Pipe>(address, direction);
-  if (address.listens()) return std::make_unique<Listening>(address);
+  if (address.listens()) return std::make_unique<Listening>(address, direction == Direction::in && address.reconnect);
   return std::make_unique<Connecting>(address);
 }
 

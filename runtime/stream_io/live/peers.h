@@ -1,7 +1,8 @@
 // Where peers are met: sockets that connect, sockets that listen, named pipes.
 //
-// One peer at a time. While one is served nobody listens, so the system refuses a second one; who
-// listened before it listens again when the first has gone.
+// One peer at a time. Inputs that go on with the next peer listen all the while: others wait their turn. Where one is
+// enough, nobody listens while it is served, so the system refuses others. Whoever was let in before that, which
+// his system took for an answer, is served in turn: nobody's rows are thrown away.
 #pragma once
 
 #include <memory>
@@ -35,6 +36,12 @@ class Peers {
   // The next one, not blocking, instead of the one that `connection` was. Throws LostPeer if there is
   // none for the time that the address allows.
   virtual void next(Descriptor& connection, const Check& check) = 0;
+  // Nobody new is let in.
+  virtual void stop() {}
+  // Those who were let in and not served yet.
+  virtual bool any_waiting() const { return false; }
+  // The next one of them, if there is one.
+  virtual bool take_waiting(Descriptor&) { return false; }
 };
 
 // Listens at once where the address listens.

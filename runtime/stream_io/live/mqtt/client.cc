@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +22,7 @@ namespace rml::rt {
 namespace {
 
 constexpr double longest_attempt = 30;
+constexpr double only_attempt = 10;
 
 constexpr const char* system_certificates = "/etc/ssl/certs";
 
@@ -153,19 +155,20 @@ void MqttClient::turn(int milliseconds) {
   if (error != MOSQ_ERR_SUCCESS) lose(error);
 }
 
-void MqttClient::wait_for(const bool& flag, const Check& check) {
-  const Time::time_point begin = Time::now();
+void MqttClient::wait_for(const bool& flag, Time::time_point begin, double patience, const Check& check) {
   while (!flag && !broken_) {
-    turn(tick_ms);
+    turn(std::min(tick_ms, static_cast<int>(1000 * patience) + 1));
     check();
-    if (!flag && !broken_ && seconds_since(begin) > longest_attempt) {
+    if (!flag && !broken_ && seconds_since(begin) >= patience) {
       broken_ = true;
-      problem_ = "the broker does not answer";
+      // An attempt that had only a moment says less than the one before it.
+      if (problem_.empty() || patience >= 1) problem_ = "the broker does not answer";
     }
   }
 }
 
-bool MqttClient::attempt(const Check& check) {
+bool MqttClient::attempt(double patience, const Check& check) {
+  const Time::time_point begin = Time::now();
   answered_ = subscribed_ = broken_ = false;
   log_.clear();
   const int begun =
@@ -173,7 +176,7 @@ bool MqttClient::attempt(const Check& check) {
              : mosquitto_connect_async(library_, address_.host.c_str(), std::stoi(address_.port), address_.keepalive);
   begun_ = true;
   if (begun != MOSQ_ERR_SUCCESS) lose(begun);
-  wait_for(answered_, check);
+  wait_for(answered_, begin, patience, check);
   if (answered_ && refusal_ != 0) {
     const bool v5 = version_ == MQTT_PROTOCOL_V5;
     problem_ = std::string("the broker refuses: ") +
@@ -203,7 +206,7 @@ bool MqttClient::attempt(const Check& check) {
   if (direction_ == Direction::in) {
     const int asked = mosquitto_subscribe(library_, nullptr, address_.path.c_str(), address_.qos);
     if (asked != MOSQ_ERR_SUCCESS) lose(asked);
-    wait_for(subscribed_, check);
+    wait_for(subscribed_, begin, patience, check);
     if (subscribed_ && granted_ > 2) fail("the broker does not allow this topic");
     if (subscribed_ && granted_ < address_.qos) {
       fail("the broker promises qos=" + std::to_string(granted_) + " for this topic, not " +
@@ -218,7 +221,12 @@ void MqttClient::connect(const Check& check) {
   const Time::time_point begin = Time::now();
   const double patience = address_.retry.value_or(30.0);
   BackOff back_off;
-  while (!attempt(check)) {
+  // A broker that accepts and says nothing takes the time that is left, which for a single attempt is ten seconds.
+  const auto left = [&] {
+    if (patience == 0) return only_attempt;
+    return std::clamp(patience - seconds_since(begin), 0.0, longest_attempt);
+  };
+  while (!attempt(left(), check)) {
     check();
     if (seconds_since(begin) >= patience) {
       fail(problem_ + (patience > 0 ? " (tried for " + seconds_text(patience) + ")" : ""));
@@ -238,6 +246,10 @@ bool MqttClient::publish(std::string_view payload, int& number) {
   lose(error);
   // With an acknowledgement to come the library keeps it and sends it again.
   return address_.qos > 0;
+}
+
+void MqttClient::stop() {
+  if (connected_ && address_.client.empty()) mosquitto_unsubscribe(library_, nullptr, address_.path.c_str());
 }
 
 void MqttClient::disconnect() {

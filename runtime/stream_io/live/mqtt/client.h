@@ -38,14 +38,16 @@ class MqttClient {
   // False if it was not accepted and has to be given again. The number is what on_published will say.
   bool publish(std::string_view payload, int& number);
   void disconnect();
+  // Nothing new is asked for; what the broker has sent before still comes. A session keeps the rest for the next time.
+  void stop();
 
  private:
   struct Callbacks;
   void set_password();
   void set_tls();
   // Whether it is connected; else the reason is in problem_.
-  bool attempt(const Check& check);
-  void wait_for(const bool& flag, const Check& check);
+  bool attempt(double patience, const Check& check);
+  void wait_for(const bool& flag, Time::time_point begin, double patience, const Check& check);
   void lose(int error);
   [[noreturn]] void fail(const std::string& text) const;
   void must(int error, const char* doing) const;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <string>
 
+#include "runtime/signals.h"
 #include "runtime/stream_io/live/mqtt/client.h"
 #include "runtime/stream_io/live/mqtt/library.h"
 
@@ -28,6 +30,14 @@ class MqttInput final : public ByteInput {
       buffer_.clear();
       begin_ = 0;
       if (empty_at_ >= 0) throw LostPeer(address_.name, "message " + std::to_string(empty_at_) + " is empty");
+      if (too_long_at_ >= 0) {
+        throw LostPeer(address_.name, "message " + std::to_string(too_long_at_) + " has more than " +
+                                          std::to_string(address_.line) + " bytes (?line=BYTES lets in longer ones)");
+      }
+      if (interrupt_signal() != 0) {
+        drain();
+        continue;
+      }
       if (!client_.connected()) {
         if (!waited && before_waiting) before_waiting();
         waited = true;
@@ -35,8 +45,8 @@ class MqttInput final : public ByteInput {
         continue;
       }
       client_.turn(waited ? tick_ms : 0);
-      if (!buffer_.empty() || empty_at_ >= 0) continue;
-      check_interrupt();
+      if (!buffer_.empty() || empty_at_ >= 0 || too_long_at_ >= 0) continue;
+      if (interrupt_signal() != 0) continue;
       if (!waited && before_waiting) before_waiting();
       waited = true;
     }
@@ -47,10 +57,30 @@ class MqttInput final : public ByteInput {
   }
 
  private:
+  // After a signal: what the broker has sent is read, until it is silent for a moment.
+  void drain() {
+    if (!client_.connected()) throw Interrupted{};
+    if (!draining_) {
+      client_.stop();
+      draining_ = Time::now();
+    }
+    constexpr double drain_seconds = 1;
+    const Time::time_point begin = Time::now();
+    while (buffer_.empty() && empty_at_ < 0 && too_long_at_ < 0) {
+      const bool over = seconds_since(begin) * 1000 >= tick_ms || seconds_since(*draining_) >= drain_seconds;
+      if (over || !client_.connected()) throw Interrupted{};
+      client_.turn(tick_ms / 4);
+    }
+  }
+
   // A message is a line, whatever lines it has.
   void take(std::string_view payload) {
-    if (empty_at_ >= 0) return;
+    if (empty_at_ >= 0 || too_long_at_ >= 0) return;
     ++messages_;
+    if (payload.size() > static_cast<std::size_t>(address_.line)) {
+      too_long_at_ = messages_;
+      return;
+    }
     if (!csv_ && payload.find_first_not_of(" \t\r\n") == payload.npos) {
       empty_at_ = messages_;
       return;
@@ -68,6 +98,8 @@ class MqttInput final : public ByteInput {
   std::size_t begin_ = 0;
   std::int64_t messages_ = 0;
   std::int64_t empty_at_ = -1;
+  std::int64_t too_long_at_ = -1;
+  std::optional<Time::time_point> draining_;  // since when
   MqttClient client_;
 };
 
