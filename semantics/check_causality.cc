@@ -66,7 +66,7 @@ class Causality {
     std::vector<std::vector<ValueId>> parts(found);
     for (std::uint32_t v = 0; v < core_.values.size(); ++v) parts[component[v]].push_back(ValueId{v});
     std::erase_if(parts, [&](const auto& part) { return part.size() == 1 && !needs_itself(part[0]); });
-    std::ranges::stable_sort(parts, {}, [&](const auto& part) { return invention(part); });
+    std::ranges::sort(parts, {}, [&](const auto& part) { return std::pair(invention(part), part[0]); });
     for (const auto& part : parts) judge(part);
   }
 
