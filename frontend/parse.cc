@@ -147,10 +147,17 @@ class Builder {
     return add(ast::Fby{left, next}, span(e), {left, next});
   }
 
-  // `a < b < c` would compare a truth value.
-  void check_chain(RmlParser::BinaryContext* e) {
+  // The comparison that a comparison has on its left, or null.
+  static RmlParser::BinaryContext* compared(RmlParser::BinaryContext* e) {
     auto* left = dynamic_cast<RmlParser::BinaryContext*>(e->expr(0));
-    if (left == nullptr || !is_comparison(e->op->getType()) || !is_comparison(left->op->getType())) return;
+    const bool chained = left != nullptr && is_comparison(e->op->getType()) && is_comparison(left->op->getType());
+    return chained ? left : nullptr;
+  }
+
+  // `a < b < c` would compare a truth value. Told of the first two of a chain: the others' mends would quote all of it.
+  void check_chain(RmlParser::BinaryContext* e) {
+    auto* left = compared(e);
+    if (left == nullptr || compared(left) != nullptr) return;
     const std::string middle = text(span(left->expr(1)));
     Diagnostic& d = diagnostics_.report(Code::E0101, span(e->op), "comparisons do not chain", "second comparison");
     d.label(span(left->op), "first comparison");
