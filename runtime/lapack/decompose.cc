@@ -20,18 +20,31 @@ struct QrPieces {
 template <class T>
 struct SvdPieces {
   T *a, *work;
+  Int* integers;
   std::int64_t work_size;
   SvdPieces(Pieces& pieces, std::int64_t m, std::int64_t n)
-      : a(pieces.take<T>(m * n)), work(pieces.take<T>(size(m, n))), work_size(size(m, n)) {}
-  static std::int64_t size(std::int64_t m, std::int64_t n) { return 3 * std::min(m, n) + block * (m + n) + 64; }
+      : a(pieces.take<T>(m * n)),
+        work(pieces.take<T>(size(m, n))),
+        integers(pieces.take<Int>(8 * std::min(m, n))),
+        work_size(size(m, n)) {}
+  // What divide and conquer asks for, and columns for the blocked routines.
+  static std::int64_t size(std::int64_t m, std::int64_t n) {
+    const std::int64_t k = std::min(m, n);
+    return 4 * k * k + 7 * k + block * (m + n) + 64;
+  }
 };
 
 template <class T>
 struct EighPieces {
   T *v, *work;
+  Int* integers;
   std::int64_t work_size;
   EighPieces(Pieces& pieces, std::int64_t n)
-      : v(pieces.take<T>(n * n)), work(pieces.take<T>((block + 2) * n)), work_size((block + 2) * n) {}
+      : v(pieces.take<T>(n * n)),
+        work(pieces.take<T>(size(n))),
+        integers(pieces.take<Int>(5 * n + 3)),
+        work_size(size(n)) {}
+  static std::int64_t size(std::int64_t n) { return 2 * n * n + (block + 6) * n + 1; }
 };
 
 template <class T>
@@ -48,19 +61,22 @@ bool qr(const QrPieces<T>& own, const T* matrix, std::int64_t m, std::int64_t n,
   return true;
 }
 
-// Of the transpose, Aᵀ = V S Uᵀ: by columns V is Vᵀ by rows, and Uᵀ is U.
+// Of the transpose, Aᵀ = V S Uᵀ: by columns V is Vᵀ by rows, and Uᵀ is U. By divide and conquer; by the slower
+// iteration where that does not converge.
 template <class T>
 bool svd(const SvdPieces<T>& own, const T* matrix, std::int64_t m, std::int64_t n, T* out) {
   const std::int64_t k = std::min(m, n);
-  std::copy_n(matrix, m * n, own.a);
   T *u = out, *s = out + m * k, *vt = s + k;
+  std::copy_n(matrix, m * n, own.a);
+  if (gesdd(Int(n), Int(m), own.a, s, vt, u, own.work, Int(own.work_size), own.integers) == 0) return true;
+  std::copy_n(matrix, m * n, own.a);
   return gesvd(Int(n), Int(m), own.a, s, vt, u, own.work, Int(own.work_size)) == 0;
 }
 
 template <class T>
 bool eigh(const EighPieces<T>& own, const T* matrix, std::int64_t n, T* out) {
   symmetrise(matrix, n, own.v);
-  if (syev('L', Int(n), own.v, out, own.work, Int(own.work_size)) != 0) return false;
+  if (syevd('L', Int(n), own.v, out, own.work, Int(own.work_size), own.integers) != 0) return false;
   transpose(own.v, n, n, out + n);
   return true;
 }

@@ -32,10 +32,14 @@ void sgesvd_(const char*, const char*, const Int*, const Int*, float*, const Int
              const Int*, float*, const Int*, Int*, std::size_t, std::size_t);
 void dgesvd_(const char*, const char*, const Int*, const Int*, double*, const Int*, double*, double*, const Int*,
              double*, const Int*, double*, const Int*, Int*, std::size_t, std::size_t);
-void ssyev_(const char*, const char*, const Int*, float*, const Int*, float*, float*, const Int*, Int*, std::size_t,
-            std::size_t);
-void dsyev_(const char*, const char*, const Int*, double*, const Int*, double*, double*, const Int*, Int*, std::size_t,
-            std::size_t);
+void sgesdd_(const char*, const Int*, const Int*, float*, const Int*, float*, float*, const Int*, float*, const Int*,
+             float*, const Int*, Int*, Int*, std::size_t);
+void dgesdd_(const char*, const Int*, const Int*, double*, const Int*, double*, double*, const Int*, double*,
+             const Int*, double*, const Int*, Int*, Int*, std::size_t);
+void ssyevd_(const char*, const char*, const Int*, float*, const Int*, float*, float*, const Int*, Int*, const Int*,
+             Int*, std::size_t, std::size_t);
+void dsyevd_(const char*, const char*, const Int*, double*, const Int*, double*, double*, const Int*, Int*, const Int*,
+             Int*, std::size_t, std::size_t);
 }
 
 template <class T>
@@ -111,13 +115,27 @@ Int gesvd(Int m, Int n, T* a, T* s, T* u, T* vt, T* work, Int work_size) {
   return info;
 }
 
+// The same by divide and conquer; integers has 8 min(m, n) elements.
 template <class T>
-Int syev(char uplo, Int n, T* a, T* w, T* work, Int work_size) {
+Int gesdd(Int m, Int n, T* a, T* s, T* u, T* vt, T* work, Int work_size, Int* integers) {
   Int info = 0;
+  const Int k = m < n ? m : n;
   if constexpr (sizeof(T) == 4)
-    ssyev_("V", &uplo, &n, a, &n, w, work, &work_size, &info, 1, 1);
+    sgesdd_("S", &m, &n, a, &m, s, u, &m, vt, &k, work, &work_size, integers, &info, 1);
   else
-    dsyev_("V", &uplo, &n, a, &n, w, work, &work_size, &info, 1, 1);
+    dgesdd_("S", &m, &n, a, &m, s, u, &m, vt, &k, work, &work_size, integers, &info, 1);
+  return info;
+}
+
+// By divide and conquer; integers has 5 n + 3 elements.
+template <class T>
+Int syevd(char uplo, Int n, T* a, T* w, T* work, Int work_size, Int* integers) {
+  Int info = 0;
+  const Int count = 5 * n + 3;
+  if constexpr (sizeof(T) == 4)
+    ssyevd_("V", &uplo, &n, a, &n, w, work, &work_size, integers, &count, &info, 1, 1);
+  else
+    dsyevd_("V", &uplo, &n, a, &n, w, work, &work_size, integers, &count, &info, 1, 1);
   return info;
 }
 
