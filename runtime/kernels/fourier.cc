@@ -63,12 +63,17 @@ bool smooth(std::int64_t n, std::int64_t largest) {
   return true;
 }
 
-// Of Bluestein's method: at least 2 n - 1; 0 where it is not needed.
+// Of Bluestein's method: at least 2 n - 1; 0 where it is not needed. A power of two, or 3 times one, so that nearly
+// all passes are of radix 4.
 std::int64_t convolution_length(std::int64_t n) {
   if (smooth(n, largest_radix)) return 0;
-  std::int64_t m = 2 * n - 1;
-  while (!smooth(m, 5)) ++m;
-  return m;
+  std::int64_t shortest = 0;
+  for (const std::int64_t odd : {1, 3}) {
+    std::int64_t m = odd;
+    while (m < 2 * n - 1) m *= 2;
+    if (shortest == 0 || m < shortest) shortest = m;
+  }
+  return shortest;
 }
 
 // The k-th of the n-th roots, its angle within the first eighth of a turn so that symmetric ones are equal.
@@ -118,6 +123,22 @@ struct Pass {
         const Complex<T> u = a[q], v = b[q];
         to[q] = u + v;
         to[q + s] = w * (u - v);
+      }
+    }
+  }
+
+  void radix3() const {
+    constexpr T sine = T(0.866025403784438646763723170752936);
+    for (std::int64_t p = 0; p < m; ++p) {
+      const Complex<T> w1 = roots[p * s], w2 = roots[2 * p * s];
+      const Complex<T>*a = x + s * p, *b = a + s * m, *c = b + s * m;
+      Complex<T>* to = y + s * 3 * p;
+      for (std::int64_t q = 0; q < s; ++q) {
+        const Complex<T> others = b[q] + c[q], turned = sine * by_minus_i(b[q] - c[q]);
+        const Complex<T> middle = a[q] - T(0.5) * others;
+        to[q] = a[q] + others;
+        to[q + s] = w1 * (middle + turned);
+        to[q + 2 * s] = w2 * (middle - turned);
       }
     }
   }
@@ -172,6 +193,8 @@ void passes(Complex<T>* data, Complex<T>* other, const Complex<T>* roots, std::i
       pass.radix4();
     else if (r == 2)
       pass.radix2();
+    else if (r == 3)
+      pass.radix3();
     else
       pass.any(r);
     std::swap(from, to);

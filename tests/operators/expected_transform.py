@@ -4,7 +4,7 @@ import itertools
 import numpy as np
 
 FLOATS = {"f32": (np.float32, 2e-3), "f64": (np.float64, 1e-9)}
-LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 30, 37, 60, 74]
+LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 30, 37, 60, 61, 74]
 
 
 def roots(n):
@@ -26,7 +26,7 @@ def complex_plan(n):
     """The roots, and for a large prime factor what Bluestein's method needs."""
     if smooth(n, 31):
         return roots(n)
-    m = next(k for k in itertools.count(2 * n - 1) if smooth(k, 5))
+    m = min(odd * 2**k for odd in (1, 3) for k in range(40) if odd * 2**k >= 2 * n - 1)
     k = np.arange(n)
     chirp = np.exp(-1j * np.pi * (k * k % (2 * n)) / n)
     kernel = np.zeros(m, complex)
