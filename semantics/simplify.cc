@@ -9,6 +9,7 @@
 //   %4 = when %0 %3         %4 = div %5 %6     (on c)
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "semantics/instantiate.h"
 #include "semantics/simplify_passes.h"
@@ -76,18 +77,29 @@ class Simplification {
   }
 
  private:
-  // Conditions that lie on a cycle become constants after what they sample was met: that takes another walk.
+  // Conditions that lie on a cycle become constants after what they sample was met: that takes another walk. No walk
+  // makes a Boolean scalar that is not a constant, so their number falls from each such walk to the next; where it
+  // does not, nothing became constant, and the walks end.
   bool fold_clocks_too(bool share_effects) {
     bool changed = false;
     bool again = true;
-    while (again && fold_and_share(core_, effects_, share_effects)) {
+    for (std::size_t open = open_conditions(); again && fold_and_share(core_, effects_, share_effects);) {
       changed = true;
       drop_dead();
-      again = std::ranges::any_of(core_.clocks,
-                                  [&](const Clock& c) { return c.condition.valid() && core_.is_const(c.condition); });
+      const std::size_t before = std::exchange(open, open_conditions());
+      again = open < before &&
+              std::ranges::any_of(
+                  core_.clocks, [&](const Clock& c) { return c.condition.valid() && core_.is_const(c.condition); });
     }
     assert(verify(core_).empty());
     return changed;
+  }
+
+  // Booleans that a clock may depend on.
+  std::size_t open_conditions() const {
+    return static_cast<std::size_t>(std::ranges::count_if(core_.values, [](const Value& v) {
+      return v.dtype == DType::boolean && v.shape.empty() && !std::holds_alternative<core::Const>(v.rhs);
+    }));
   }
 
   void remove_dead() {

@@ -12,15 +12,19 @@ namespace rml {
 
 namespace {
 
-// Operands and the condition of the clock, which in turn needs those of the parents unless
-// it is a constant.
+// The condition of the clock, which in turn needs those of the parents unless it is a constant.
 template <class F>
-void for_each_need(const Core& core, ValueId v, F&& f) {
-  for_each_operand(core[v].rhs, f);
+void for_each_condition(const Core& core, ValueId v, F&& f) {
   for (ClockId clock = core[v].clock; clock.valid() && clock.index >= 2; clock = core[clock].parent) {
     f(core[clock].condition);
     if (!core.is_const(core[clock].condition)) break;
   }
+}
+
+template <class F>
+void for_each_need(const Core& core, ValueId v, F&& f) {
+  for_each_operand(core[v].rhs, f);
+  for_each_condition(core, v, f);
 }
 
 bool fetches_other_cycle(const core::Rhs& rhs, ValueId operand) {
@@ -47,9 +51,13 @@ std::vector<ValueId> ordered(const Core& core, const std::vector<bool>& keep) {
       met[v.index] = true;
       stack.emplace_back(v, true);
       const std::size_t begin = stack.size();
-      for_each_need(core, v, [&](ValueId need) {
-        if (!met[need.index] && !fetches_other_cycle(core[v].rhs, need)) stack.emplace_back(need, false);
+      const auto first_of_all = [&](ValueId need) {
+        if (!met[need.index]) stack.emplace_back(need, false);
+      };
+      for_each_operand(core[v].rhs, [&](ValueId operand) {
+        if (!fetches_other_cycle(core[v].rhs, operand)) first_of_all(operand);
       });
+      for_each_condition(core, v, first_of_all);  // of this cycle, also where it is fetched from another
       std::reverse(stack.begin() + static_cast<std::ptrdiff_t>(begin), stack.end());
     }
   }

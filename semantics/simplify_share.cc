@@ -90,13 +90,16 @@ class Sharing {
     return result;
   }
 
-  // The canonical condition without negations.
+  // The canonical condition without negations. The place of the condition in the order falls with each that is taken
+  // away; where it would not, negations lie on a cycle, which is left as it is.
   void normalize(ValueId& condition, bool& positive) {
     condition = canonical(condition);
     for (;;) {
       const auto* apply = std::get_if<core::Apply>(&core_[condition].rhs);
       if (apply == nullptr || apply->op != logical_not_) return;
-      condition = canonical(apply->operands[0]);
+      const ValueId inner = canonical(apply->operands[0]);
+      if (inner.index >= condition.index && !core_.is_const(inner)) return;
+      condition = inner;
       positive = !positive;
       changed_ = true;
     }
