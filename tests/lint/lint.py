@@ -157,6 +157,30 @@ def rule_readme():
             yield f"README.md: no file {file}"
 
 
+def rule_values():
+    """Every node of the library has values that a package or script of others gave, in f32 and f64, at ordinary
+    arguments and at the edges; those that lack some are in tests/stdlib/values/lacking.txt, and no others."""
+    folder = ROOT / "tests/stdlib/values"
+    lacking = set(text(folder / "lacking.txt").split())
+    covered = {}
+    for path in folder.glob("*.rml"):
+        found = re.search(r"^-- arguments: (.*)$", text(path), re.M)
+        dtype = path.stem.rsplit("_", 1)[-1]
+        for node in set(re.findall(r"\b([a-z]\w*\.\w+|fby_end|post_end|backfill|param_end)\(", text(path))):
+            covered.setdefault(node, set()).update((dtype, kind) for kind in found.group(1).split())
+    wanted = {(dtype, kind) for dtype in ("f32", "f64") for kind in ("ordinary", "edge")}
+    for module in sorted((ROOT / "stdlib").glob("*.rml")):
+        for name in re.findall(r"^node (\w+)", text(module), re.M):
+            node = name if module.stem == "prelude" else f"{module.stem}.{name}"
+            # The gradient of a node is seen in that node's.
+            absent = set() if name.startswith("diff_") else wanted - covered.get(node, set())
+            if absent and node not in lacking:
+                shown = ", ".join(f"{dtype} {kind}" for dtype, kind in sorted(absent))
+                yield f"{module.name}: {node} has no values in tests/stdlib/values: {shown}"
+            if not absent and node in lacking:
+                yield f"tests/stdlib/values/lacking.txt: {node} lacks nothing"
+
+
 def main():
     rule = globals()["rule_" + sys.argv[2]]
     problems = list(rule())

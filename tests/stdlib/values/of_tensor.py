@@ -1,0 +1,58 @@
+"""Moves and orders of tensors, by PyTorch and NumPy."""
+
+import numpy as np
+import torch
+from groups import INF, NAN, Entry, Group, values_only
+
+ANY = [
+    Entry("flatten", "tensor.flatten(1, x)", lambda x: x.reshape(x.shape[0], -1)),
+    Entry("swapaxes", "tensor.swapaxes(0, -1, x)", lambda x: x.swapaxes(0, -1)),
+    Entry("moveaxis", "tensor.moveaxis(0, -1, x)", lambda x: x.moveaxis(0, -1)),
+    Entry("exchange", "signal.exchange(0, 1, x)", lambda x: x.swapaxes(0, 1)),
+    Entry("component", "signal.component(1, x)", lambda x: x[..., 1]),
+    Entry("tril", "tensor.tril(0, x)", torch.tril),
+    Entry("triu", "tensor.triu(1, x)", lambda x: torch.triu(x, 1)),
+    Entry("trace", "tensor.trace(x)", torch.trace),
+    Entry("inner", "tensor.inner(x, x[0])", lambda x: x @ x[0]),
+    Entry("kron", "tensor.kron(x, x)", lambda x: torch.kron(x, x)),
+    Entry("vdot", "tensor.vdot(x, 2.0 * x)", lambda x: (2 * x * x).sum()),
+    Entry("reversed", "tensor.reverse_rows([2, 1], x)", lambda x: torch.stack([x[0, [1, 0, 2]], x[1]])),
+    Entry("median", "tensor.median(x)", lambda x: x.median(-1).values),
+    Entry("quantile", "tensor.quantile(0.3, x)", lambda x: torch.quantile(x, 0.3, dim=-1)),
+    Entry("or_nan", "tensor.or_nan(sort(x), x[:, 1])", lambda x: torch.where(x.isnan().any(-1), NAN, x[:, 1])),
+    Entry("u", "across(x)", lambda x: torch.meshgrid(x[1], x[0], indexing="xy")[0]),
+    Entry("v", "down(x)", lambda x: torch.meshgrid(x[1], x[0], indexing="xy")[1]),
+    Entry("top", "largest(x)", lambda x: x.topk(2, -1).values),
+    Entry("linspace", "tensor.linspace(x[0, 0], x[1, 1], 4)",
+          lambda x: x[0, 0] * (1 - torch.arange(4).double() / 3) + x[1, 1] * (torch.arange(4).double() / 3)),
+    Entry("range", "x * tensor_range(x)", lambda x: x * torch.tensor([1.0, 3.0, 5.0])),
+]
+UNIT = Entry("unit", "tensor.unit(2.0, -1, x)", lambda x: torch.nn.functional.normalize(x, dim=-1, eps=1e-300))
+NODES = """node across(x) -> (u)
+  u, _ = tensor.meshgrid(x[1], x[0]);
+
+node down(x) -> (v)
+  _, v = tensor.meshgrid(x[1], x[0]);
+
+node largest(x) -> (values)
+  values, _ = tensor.topk(2, -1, x);
+
+node tensor_range(x) -> (y)
+  y = cast_like(tensor.arange(1, 6, 2), x[0]);
+"""
+PLACES = [
+    Entry("hot", "tensor.one_hot_values(3, 0, -1.0, 5.0, i)",
+          lambda i: torch.where(torch.arange(3)[:, None] == i % 3, 5.0, -1.0), gradient=False)]
+random = np.random.default_rng(81)
+drawn = [np.round(random.uniform(-2, 2, (2, 3)), 2) for _ in range(3)]
+edges = [np.zeros((2, 3)), np.array([[1e18, 1.0, 0.0], [7, 7, 7]]), np.array([[-0.0, 1e-18, 0], [3, 2, 1]])]
+wild = [np.array([[NAN, 1, INF], [2, -INF, 3.0]]), np.array([[INF, INF, 1.0], [NAN, NAN, NAN]])]
+names = ("flatten", "swapaxes", "moveaxis", "exchange", "component", "tril", "triu", "or_nan", "u", "v")
+GROUPS = [
+    Group("tensor_moves", "ordinary", "PyTorch", {"x": drawn}, ANY + [UNIT], nodes=NODES),
+    Group("tensor_moves_edges", "edge", "PyTorch", {"x": edges}, values_only(ANY + [UNIT]), nodes=NODES),
+    Group("tensor_moves_wild", "edge", "PyTorch", {"x": wild},
+          values_only([e for e in ANY if e.name in names + ("median",)]), nodes=NODES),
+    Group("tensor_places", "ordinary edge", "PyTorch", {"i": [np.array(v, np.int32) for v in ([0, 1], [2, -1], [-3, 0])]},
+          PLACES),
+]
