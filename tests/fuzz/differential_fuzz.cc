@@ -42,6 +42,7 @@
 #include "fuzz/check_threads.h"
 #include "fuzz/draw_operation.h"
 #include "fuzz/generate_gradient_program.h"
+#include "fuzz/generate_instances.h"
 #include "fuzz/generate_wide_program.h"
 #include "lowering/validate_schedule.h"
 
@@ -311,6 +312,7 @@ struct Mode {
 };
 
 GeneratedProgram generate(std::uint64_t seed, Mode mode) {
+  if (mode.network && (seed % 8 == 2 || seed % 8 == 7)) return generate_instances(seed);
   mode.parts = mode.parts || mode.network;
   if (mode.parts && seed % 8 == 1) return generate_wide_program(seed);
   if (mode.parts && seed % 8 == 3) return generate_operations(seed);
