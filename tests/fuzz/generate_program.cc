@@ -303,7 +303,7 @@ class Generator {
     }
     for (int k = pick(2) + (states.empty() ? 1 : 0); k > 0; --k) {
       GenType t = random_type();
-      t.shape = length == 2 && chance(40) ? Shape{3} : Shape{};
+      t.shape = length == 2 && chance(40) && t.dtype != DType::boolean ? Shape{3} : Shape{};
       outputs.push_back(fresh("y"));
       define(outputs.back(), t, 0, expression(t, 0, 2));
       t.shape.insert(t.shape.begin(), length);
