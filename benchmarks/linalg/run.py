@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Linear algebra, spectra and filters beside NumPy and SciPy, one thread each, by turns in one run: run.py [RMLC]
+
+Prints microseconds per result, each the least of all passes, and their ratio. Python needs NumPy and SciPy.
+
+  RMLC  the compiler  (default: ../../build/release/bin/rmlc)
+  RUNS  passes        (default: 7)
+"""
+import os
+
+# One thread, and the kernels of this processor, whatever the environment says of them.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+if os.environ.pop("OPENBLAS_CORETYPE", None) is not None:
+    os.execv("/proc/self/exe", ["python3", *os.sys.argv])
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy
+import scipy.fft
+import scipy.signal
+
+HERE = pathlib.Path(__file__).resolve().parent
+RMLC = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else HERE.parent.parent / "build/release/bin/rmlc").resolve()
+RUNS = int(os.environ.get("RUNS", "7"))
+
+
+def peers(dtype):
+    random = numpy.random.default_rng(0)
+    a = random.normal(size=(256, 256)).astype(dtype)
+    x = random.normal(size=1009).astype(dtype)
+    taps = (1 / (numpy.arange(256) + 1)).astype(dtype)
+    stream = random.normal(size=10000).astype(dtype)
+    return {  # node: (results in a call, the call)
+        "solution": (1, lambda: numpy.linalg.solve(a, a[0])),
+        "values": (1, lambda: numpy.linalg.svd(a, full_matrices=False)),
+        "eigen": (1, lambda: numpy.linalg.eigh(a)),
+        "spectrum": (1, lambda: scipy.fft.rfft(x)),
+        "filter": (len(stream), lambda: scipy.signal.lfilter(taps, dtype(1), stream)),
+    }
+
+
+def ours(program, cycles):
+    text = subprocess.run([program, "--cycles", str(cycles), "--output", f"{program}.npy", "--stats"], check=True,
+                          capture_output=True, text=True).stderr
+    return float(re.search(r"time +([0-9.e-]+) s", text)[1]) / cycles * 1e6
+
+
+def theirs(results, call, seconds=0.2):
+    call()
+    begin, calls = time.perf_counter(), 0
+    while time.perf_counter() - begin < seconds:
+        call()
+        calls += 1
+    return (time.perf_counter() - begin) / (calls * results) * 1e6
+
+
+def main():
+    cycles = {"solution": 300, "values": 20, "eigen": 50, "spectrum": 5000, "filter": 200000}
+    print(f"| {'node':8} | {'type':4} | {'rmlc':>9} | {'peer':>9} | {'ratio':>5} |")
+    with tempfile.TemporaryDirectory() as place:
+        for name, dtype in (("f64", numpy.float64), ("f32", numpy.float32)):
+            source = pathlib.Path(place) / f"{name}.rml"
+            source.write_text((HERE / "linalg.rml").read_text().replace("f64", name))
+            for node, (results, call) in peers(dtype).items():
+                program = source.with_suffix("." + node)
+                subprocess.run([RMLC, "build", source, "--node", node, "-o", program], check=True)
+                pairs = [(ours(program, cycles[node]), theirs(results, call)) for _ in range(RUNS)]
+                we, they = (min(times) for times in zip(*pairs))
+                print(f"| {node:8} | {name:4} | {we:9.2f} | {they:9.2f} | {we / they:5.2f} |", flush=True)
+
+
+main()
