@@ -3,6 +3,7 @@
 
 #include "driver/commands.h"
 #include "frontend/explain.h"
+#include "runtime/readable.h"
 #include "semantics/operators/operator.h"
 
 namespace rml {
@@ -53,7 +54,7 @@ int explain_topic(Session&, const std::string& topic) {
   std::vector<std::string> known = operators().names();
   for (const Code code : all_codes()) known.emplace_back(code_name(code));
   const std::string near = did_you_mean(topic, known);
-  std::cerr << "rmlc: nothing is known about '" << topic << "'"
+  std::cerr << readable_message("rmlc: nothing is known about '" + topic + "'")
             << (near.empty() ? "; name a code such as E0301 or an operator such as matmul"
                              : "; did you mean '" + near + "'?")
             << "\n";

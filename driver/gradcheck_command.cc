@@ -10,6 +10,7 @@
 #include "driver/gradient_inputs.h"
 #include "driver/internal_error.h"
 #include "driver/output_file.h"
+#include "runtime/readable.h"
 
 namespace rml {
 namespace {
@@ -70,7 +71,7 @@ int check_gradient(Session& session, const GradientRequest& request) {
   session.print_diagnostics();
   const CurrentPhase phase("gradcheck");
   const auto failed = [&](const std::string& why) {
-    std::cerr << "rmlc: " << why << "\n";
+    std::cerr << "rmlc: " << readable_message(why) << "\n";
     return exit_fault;
   };
   std::string error;

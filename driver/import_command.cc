@@ -9,6 +9,7 @@
 #include "runtime/checkpoint/safetensors.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
+#include "runtime/readable.h"
 
 namespace rml {
 namespace {
@@ -57,20 +58,22 @@ std::string laid_out(const std::string& source) {
 int import_file(Session& session, const ImportRequest& request) {
   Compilation& c = session.compilation;
   if (!is_model(request.file)) {
-    std::cerr << "rmlc: '" << request.file << "' is no ONNX model: its name does not end with .onnx\n";
+    std::cerr << readable_message("rmlc: '" + request.file + "' is no ONNX model: its name does not end with .onnx\n");
     return exit_usage;
   }
   const fs::path output = request.output.empty() ? fs::path(request.file).stem().string() + ".rml" : request.output;
   if (output.extension() != ".rml") {
-    std::cerr << "rmlc: -o " << request.output << ": a source file's name ends with .rml\n";
+    std::cerr << readable_message("rmlc: -o " + request.output + ": a source file's name ends with .rml\n");
     return exit_usage;
   }
   const fs::path weights = fs::path(output).replace_extension(".safetensors");
   auto imported = import_model(c, request.file, weights.filename().string());
   if (!imported) return exit_fault;
   imported->source = laid_out(imported->source);
-  if (!overwrites_none(output, {request.file}, c.diagnostics)) return exit_fault;
-  if (!overwrites_none(weights, {request.file}, c.diagnostics)) return exit_fault;
+  std::vector<std::string> read = c.files_read();
+  read.push_back(request.file);
+  if (!overwrites_none(output, read, c.diagnostics) || !overwrites_none(weights, read, c.diagnostics))
+    return exit_fault;
   if (!checked(c, *imported)) throw std::logic_error("what was made of " + request.file + " is no program");
   if (!imported->weights.empty() && !write_weights(weights, imported->weights, c.diagnostics)) return exit_fault;
   return write_file(output, imported->source, c.diagnostics) ? exit_success : exit_fault;

@@ -141,6 +141,7 @@ std::optional<onnx::Imported> import_model(Compilation& c, const std::filesystem
   }
   try {
     const onnx::Model model = onnx::read_model(file);
+    for (const auto& beside : model.files) c.files->note(beside.string());
     onnx::ImportOptions options = import_options(c.options.model, model);
     options.weights_file = weights_file;
     auto result = onnx::import(model, options);

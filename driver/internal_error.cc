@@ -1,6 +1,7 @@
 // The handler runs with the process in an unknown state: it only copies bytes that were
 // prepared beforehand, writes them and leaves.
 #include "driver/internal_error.h"
+#include "runtime/readable.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -57,14 +58,15 @@ CurrentPhase::~CurrentPhase() {
   if (std::uncaught_exceptions() == 0) phase = outer_;
 }
 
-void note_current_file(const std::string& name) {
+void note_current_file(const std::string& path) {
+  const std::string name = readable(path);
   const std::size_t length = std::min(name.size(), longest_file - 1);
   std::memcpy(file, name.data(), length);
   file[length] = '\0';
 }
 
 std::string internal_error_text(const std::string& what) {
-  return std::string("rmlc: internal error in ") + phase + " (" + file + "): " + what + "\n";
+  return std::string("rmlc: internal error in ") + phase + " (" + file + "): " + readable_message(what) + "\n";
 }
 
 void give_thread_a_signal_stack() {

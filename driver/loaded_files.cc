@@ -27,7 +27,7 @@ LoadedFiles::LoadedFiles(const SourceMap& sources) : sources_(sources) {}
 LoadedFiles::~LoadedFiles() = default;
 
 std::vector<std::string> LoadedFiles::paths() const {
-  std::vector<std::string> all;
+  std::vector<std::string> all = noted_;
   for (const auto& file : files_) all.push_back(file.first);
   return all;
 }

@@ -26,14 +26,16 @@ class LoadedFiles : public TensorFiles {
 
   std::variant<std::shared_ptr<const Tensor>, LoadError> find(Span from, const std::string& file,
                                                               const std::string& name) override;
-  // Those that were read so far.
+  // Those that were read so far, and those that were noted because somebody else reads them.
   std::vector<std::string> paths() const;
+  void note(std::string path) { noted_.push_back(std::move(path)); }
 
  private:
   struct File;
   const File& opened(const std::string& path);
 
   const SourceMap& sources_;
+  std::vector<std::string> noted_;
   std::map<std::string, std::unique_ptr<File>> files_;                                         // by path
   std::map<std::pair<std::string, std::string>, std::shared_ptr<const Tensor>> given_, read_;  // by path and name
 };

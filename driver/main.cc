@@ -10,11 +10,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "driver/commands.h"
 #include "driver/internal_error.h"
 #include "driver/shell_completion.h"
+#include "driver/terminal.h"
 #include "runtime/parallel.h"
+#include "runtime/readable.h"
 
 namespace {
 
@@ -421,7 +424,7 @@ int wrong_usage(const CLI::App& app, const CLI::ParseError& error, int argc, cha
     if (argv[1][0] == '-') message = std::string("unknown option '") + argv[1] + "'";
     if (!near.empty()) message += "; did you mean '" + near + "'?";
   }
-  std::cerr << name << ": " << message << "\nsee " << name << " --help\n";
+  std::cerr << name << ": " << rml::readable_message(message) << "\nsee " << name << " --help\n";
   return rml::exit_usage;
 }
 
@@ -492,6 +495,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return wrong_usage(app, error, argc, argv);
   }
+  std::optional<rml::ReadableOutput> shown;
+  if (isatty(STDOUT_FILENO) != 0) shown.emplace(std::cout);
   if (!line.not_available.empty()) {
     std::cerr << "rmlc: " << line.not_available << " is not available yet\n";
     return rml::exit_usage;

@@ -8,6 +8,7 @@
 #include "driver/internal_error.h"
 #include "driver/output_file.h"
 #include "driver/watch_values.h"
+#include "runtime/readable.h"
 #include "runtime/rmlrt.h"
 #include "semantics/interpret.h"
 
@@ -126,7 +127,7 @@ int trace(Session& session, const TraceRequest& request) {
     shown.back().cells.resize(static_cast<std::size_t>(std::max<std::int64_t>(interpreter.pushed(), 0)));
   }
   std::cout << print_chronogram(shown);
-  if (!fault.empty()) std::cerr << fault << "\n";
+  if (!fault.empty()) std::cerr << readable_message(fault) << "\n";
   return fault.empty() ? exit_success : exit_fault;
 }
 

@@ -8,6 +8,10 @@
 
 namespace rml {
 
+// As it may be shown: what it says is fit for a terminal and quotes no more than one wants to read. All that is
+// rendered goes through here. Places and replacements stay what they are.
+Diagnostic readable_diagnostic(const Diagnostic& diagnostic);
+
 std::string render_human(const Diagnostics& diagnostics, const SourceMap& sources, bool color);
 std::string render_json(const Diagnostics& diagnostics, const SourceMap& sources);
 std::string render_sarif(const Diagnostics& diagnostics, const SourceMap& sources);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "frontend/render.h"
+#include "runtime/readable.h"
 
 namespace rml {
 
@@ -37,7 +38,7 @@ struct Paint {
   std::string bold(const std::string& s) const { return apply("1", s); }
 };
 
-// A source line as shown: one cell per code point, tabs widened, the unprintable replaced.
+// A source line as shown: one cell per code point, tabs widened, what is not readable written out.
 struct Cells {
   std::vector<std::string> cells;
   std::vector<std::size_t> cell_of_byte;  // one more than the line has bytes
@@ -45,19 +46,16 @@ struct Cells {
   explicit Cells(std::string_view line) {
     constexpr int tab_width = 4;
     for (std::size_t i = 0; i < line.size();) {
-      const auto byte = static_cast<unsigned char>(line[i]);
-      std::size_t length = 1;
-      while (byte >= 0xC0 && length < 4 && i + length < line.size() &&
-             (static_cast<unsigned char>(line[i + length]) & 0xC0) == 0x80)
-        ++length;
-      cell_of_byte.insert(cell_of_byte.end(), length, cells.size());
-      if (byte == '\t') {
+      const CodePoint c = first_code_point(line.substr(i));
+      cell_of_byte.insert(cell_of_byte.end(), c.bytes, cells.size());
+      if (line[i] == '\t') {
         cells.insert(cells.end(), tab_width, " ");
+      } else if (c.valid && is_readable(c.value)) {
+        cells.emplace_back(line.substr(i, c.bytes));
       } else {
-        const bool shown = (byte >= 0x20 && byte < 0x7F) || (byte >= 0xC2 && length > 1);
-        cells.push_back(shown ? std::string(line.substr(i, length)) : "\uFFFD");
+        for (const char digit : readable_character(line.substr(i), c)) cells.emplace_back(1, digit);
       }
-      i += length;
+      i += c.bytes;
     }
     cell_of_byte.push_back(cells.size());
   }
@@ -121,7 +119,8 @@ class Renderer {
     for (const Label& label : d.secondary) enter(label, false);
     for (const std::uint32_t file : files) {
       const std::string arrow = file == d.primary.span.file ? "--> " : "::: ";
-      out_ += std::string(width_, ' ') + paint_.frame(arrow) + sources_.place(labels[file].front().first->span) + "\n";
+      out_ += std::string(width_, ' ') + paint_.frame(arrow) +
+              readable(sources_.place(labels[file].front().first->span)) + "\n";
       row(margin(), {});
       std::map<std::uint32_t, std::vector<std::pair<const Label*, bool>>> lines;
       for (const auto& entry : labels[file]) lines[line_of(entry.first->span)].push_back(entry);
@@ -286,7 +285,7 @@ class Renderer {
 std::string render_human(const Diagnostics& diagnostics, const SourceMap& sources, bool color) {
   Renderer renderer(sources, color);
   std::string result;
-  for (const Diagnostic& d : diagnostics.all()) result += renderer.render(d) + "\n";
+  for (const Diagnostic& d : diagnostics.all()) result += renderer.render(readable_diagnostic(d)) + "\n";
   return result;
 }
 

@@ -1,7 +1,8 @@
 // Diagnostics for machines: JSON and SARIF 2.1.0.
 //
 // Both count lines and columns from 1 and columns in code points; ends are exclusive.
-// Diagnostics about no file (a wrong command line, say) have no place.
+// Diagnostics about no file (a wrong command line, say) have no place. Nothing but ASCII is written: what a file's name
+// holds is there in full, and no terminal obeys it.
 #include "frontend/render.h"
 
 #include <nlohmann/json.hpp>
@@ -13,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string text_of(const json& value) { return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
+std::string text_of(const json& value) { return value.dump(2, ' ', true, json::error_handler_t::replace) + "\n"; }
 
 bool placed(Span span) { return span.file != 0; }
 
@@ -90,7 +91,8 @@ json sarif_result(const Diagnostic& d, const SourceMap& sources) {
 
 std::string render_json(const Diagnostics& diagnostics, const SourceMap& sources) {
   json list = json::array();
-  for (const Diagnostic& d : diagnostics.all()) {
+  for (const Diagnostic& all : diagnostics.all()) {
+    const Diagnostic d = readable_diagnostic(all);
     json entry = {{"code", code_name(d.code)},
                   {"severity", level(d.code)},
                   {"title", code_title(d.code)},
@@ -118,7 +120,7 @@ std::string render_sarif(const Diagnostics& diagnostics, const SourceMap& source
                      {"defaultConfiguration", {{"level", level(code)}}}});
   }
   json results = json::array();
-  for (const Diagnostic& d : diagnostics.all()) results.push_back(sarif_result(d, sources));
+  for (const Diagnostic& d : diagnostics.all()) results.push_back(sarif_result(readable_diagnostic(d), sources));
   const json run = {{"tool", {{"driver", {{"name", "rmlc"}, {"rules", rules}}}}},
                     {"columnKind", "unicodeCodePoints"},
                     {"results", results}};

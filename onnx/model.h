@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -98,6 +99,7 @@ struct Model {
   Opsets opsets;
   Graph graph;
   std::vector<Function> functions;
+  std::set<std::filesystem::path> files;  // that its tensors are in, beside its own
 };
 
 // Versions of the format that are known.

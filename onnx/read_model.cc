@@ -70,6 +70,7 @@ Kind kind_of(const wire::Attribute& a, std::int64_t ir_version, const std::strin
 class Reader {
  public:
   Reader(const std::filesystem::path& folder, std::int64_t ir_version) : folder_(folder), ir_version_(ir_version) {}
+  const std::set<std::filesystem::path>& files() const { return files_; }
 
   Graph graph(const wire::Graph& from, int depth) {
     if (depth > deepest_graph) throw ModelError{"graph '" + from.name() + "'", "graphs within graphs, over 32 deep"};
@@ -77,7 +78,7 @@ class Reader {
     for (const wire::Node& n : from.node()) to.nodes.push_back(node(n, to.nodes.size(), depth));
     for (const wire::Tensor& t : from.initializer()) {
       const std::string place = "initializer '" + t.name() + "'";
-      auto value = decode_tensor(t, folder_, place);
+      auto value = tensor(t, place);
       if (!std::holds_alternative<Tensor>(value)) throw ModelError{place, "tensors of texts are not supported"};
       to.initializers.push_back({t.name(), std::get<Tensor>(std::move(value))});
     }
@@ -143,7 +144,7 @@ class Reader {
         return a.s();
       case one_tensor: {
         if (!a.has_t()) throw ModelError{place, "a tensor is missing"};
-        auto t = decode_tensor(a.t(), folder_, place);
+        auto t = tensor(a.t(), place);
         if (auto* tensor = std::get_if<Tensor>(&t)) return std::move(*tensor);
         return std::get<Texts>(std::move(t));
       }
@@ -182,8 +183,15 @@ class Reader {
     return to;
   }
 
+  std::variant<Tensor, Texts> tensor(const wire::Tensor& from, const std::string& place) {
+    for (const wire::Entry& entry : from.external_data())
+      if (entry.key() == "location") files_.insert(folder_ / entry.value());
+    return decode_tensor(from, folder_, place);
+  }
+
   std::filesystem::path folder_;
   std::int64_t ir_version_;
+  std::set<std::filesystem::path> files_;
 };
 
 template <class Message>
@@ -235,6 +243,7 @@ Model decode_model(std::string_view bytes, const std::filesystem::path& folder) 
   if (to.ir_version < 3) to.opsets[""] = 1;
   to.graph = reader.graph(from.graph(), 0);
   for (const wire::Function& f : from.functions()) to.functions.push_back(reader.function(f));
+  to.files = reader.files();
   return to;
 }
 

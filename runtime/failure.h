@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "runtime/readable.h"
+
 namespace rml::rt {
 
 enum ExitStatus : int { exit_ok = 0, exit_fault = 1, exit_usage = 2, exit_internal = 70 };
@@ -16,24 +18,10 @@ enum ExitStatus : int { exit_ok = 0, exit_fault = 1, exit_usage = 2, exit_intern
 class Failure : public std::runtime_error {
  public:
   explicit Failure(const std::string& message, int status = exit_fault)
-      : std::runtime_error(readable(message)), status_(status) {}
+      : std::runtime_error(readable_message(message)), status_(status) {}
   int status() const { return status_; }
 
  private:
-  // Messages quote what they complain about. Of that a terminal must not obey anything, and a zero byte would end it.
-  static std::string readable(const std::string& message) {
-    std::string text;
-    for (const char c : message) {
-      const auto byte = static_cast<unsigned char>(c);
-      if ((byte >= 0x20 || c == '\n' || c == '\t') && byte != 0x7f) {
-        text += c;
-      } else {
-        text += {'\\', 'x', "0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16]};
-      }
-    }
-    return text;
-  }
-
   int status_;
 };
 

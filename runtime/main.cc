@@ -13,6 +13,7 @@
 #include "runtime/failure.h"
 #include "runtime/options.h"
 #include "runtime/parallel.h"
+#include "runtime/readable.h"
 #include "runtime/run.h"
 #include "runtime/signals.h"
 
@@ -20,7 +21,8 @@ namespace rml::rt {
 namespace {
 
 int print(const std::string& text) {
-  const bool written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  const std::string shown = readable(text);
+  const bool written = std::fputs(shown.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
   if (!written && errno == EPIPE) return 128 + SIGPIPE;
   if (!written) std::perror("cannot write standard output");
   return written ? exit_ok : exit_fault;
@@ -28,7 +30,7 @@ int print(const std::string& text) {
 
 int internal_error(const rml_program* program, const char* what) {
   std::fprintf(stderr, "internal error in the runtime, running %s: %s\n",
-               program && program->source ? program->source : "a program", what);
+               program && program->source ? readable(program->source).c_str() : "a program", readable(what).c_str());
   return exit_internal;
 }
 
@@ -53,7 +55,7 @@ int run_made_of(const std::vector<std::string>& sources, const rml_program* prog
   } catch (const Interrupted&) {
     return 128 + interrupt_signal();
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "%s: out of memory\n", program->source);
+    std::fprintf(stderr, "%s: out of memory\n", readable(program->source).c_str());
     return exit_fault;
   } catch (const std::exception& error) {
     return internal_error(program, error.what());

@@ -29,6 +29,7 @@
 #include "runtime/pipeline/write_behind.h"
 #include "runtime/program_state.h"
 #include "runtime/progress.h"
+#include "runtime/readable.h"
 #include "runtime/scheduler/network.h"
 #include "runtime/signals.h"
 #include "runtime/stream_io/endpoints.h"
@@ -194,7 +195,7 @@ void Run::finish_profile() {
   if (trace_) trace_->write(options_.profile);
   if (!profile_) return;
   profile_->finish();
-  if (!options_.quiet) std::fprintf(stderr, "%s", profile_->summary().c_str());
+  if (!options_.quiet) std::fputs(readable(profile_->summary()).c_str(), stderr);
 }
 
 void Run::begin() {
@@ -454,7 +455,7 @@ void Run::inspect() {
   const std::string text = row_first ? not_finite_ : finite_->text(*cell, cycle, state_->block());
   halted_ = options_.on_nan == OnNan::stop;
   if (halted_) throw Failure(text);
-  std::fprintf(stderr, "%s\n", text.c_str());
+  std::fprintf(stderr, "%s\n", readable_message(text).c_str());
   finite_.reset();
 }
 

@@ -107,7 +107,8 @@ std::string Header::advance(const std::string& result, const std::vector<Interfa
                             const codegen::StateStruct& state) const {
   std::string text =
       "/* A step whose outputs stay in the state, where the functions below find them: what is not\n"
-      " * looked at costs nothing. */\n" +
+      " * looked at costs nothing. They tell of the last cycle, of whichever function; 0 or false before the first. "
+      "*/\n" +
       result + "NAME_advance(NAME_state* state" + parameters(inputs, false) + ");\n";
   for (std::size_t k = 0; k < core.outputs.size(); ++k) {
     const Port& port = core.outputs[k];

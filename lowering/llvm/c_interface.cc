@@ -71,6 +71,10 @@ struct StepInterface {
   llvm::Function* emit_step(const char* what, bool keep_outputs);
   CellId holder(std::size_t output) const;
   std::uint64_t output_place(std::size_t output) const;
+  // The outputs that NODE_get_… reads and that no cell holds, and where they are kept.
+  std::vector<std::pair<std::size_t, std::uint64_t>> slots() const;
+  void keep(Body& body, std::size_t output, std::uint64_t slot, IrValue from) const;
+  void keep_last(Body& body, llvm::Function* run, IrValue cycles) const;
   IrValue row(llvm::IRBuilder<>&, const InterfaceParameter&, IrValue array, IrValue i) const;
   void place_ports(Body&, llvm::Function*, IrValue i);
   void emit_run();
@@ -123,6 +127,10 @@ void StepInterface::emit_init(const char* what, bool keep_seed) {
     body.ir.CreateStore(seed, seed_at);
   }
   emit_initial_values(body);
+  for (const auto& [output, slot] : slots()) {
+    const DType dtype = module.core[module.core.outputs[output].value].dtype;
+    body.ir.CreateStore(llvm::Constant::getNullValue(memory_type(module.context, dtype)), body.at(slot));
+  }
   body.finish();
   auto* outer = module.function(symbol(what), llvm::Type::getVoidTy(module.context), {module.pointer()}, true);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", outer));
@@ -193,6 +201,30 @@ std::uint64_t StepInterface::output_place(std::size_t output) const {
   return cell.valid() ? module.layout.cells[cell.index] : module.layout.output_values[output];
 }
 
+std::vector<std::pair<std::size_t, std::uint64_t>> StepInterface::slots() const {
+  std::vector<std::pair<std::size_t, std::uint64_t>> result;
+  for (std::size_t k = 0; has_advance(module.core) && k < module.core.outputs.size(); ++k)
+    if (!holder(k).valid()) result.emplace_back(k, module.layout.output_values[k]);
+  return result;
+}
+
+void StepInterface::keep(Body& body, std::size_t output, std::uint64_t slot, IrValue from) const {
+  body.copy_bytes(body.at(slot), from, module.core[module.core.outputs[output].value].dtype, {});
+}
+
+// What NODE_run left in the rows of so many cycles; where there was none, what was kept stays.
+void StepInterface::keep_last(Body& body, llvm::Function* run, IrValue cycles) const {
+  auto& ir = body.ir;
+  IrValue any = ir.CreateICmpNE(cycles, ir.getInt64(0)), last = ir.CreateSub(cycles, ir.getInt64(1));
+  for (const auto& [output, slot] : slots()) {
+    const auto p = std::ranges::find_if(list, [&, k = output](const InterfaceParameter& q) {
+      return q.role == InterfaceParameter::output && q.port == k;
+    });
+    IrValue array = run->getArg(static_cast<unsigned>(p - list.begin()) + 2);
+    keep(body, output, slot, ir.CreateSelect(any, row(ir, *p, array, last), body.at(slot)));
+  }
+}
+
 llvm::Function* StepInterface::emit_step(const char* what, bool keep_outputs) {
   const unsigned before = module.module.getInstructionCount();
   auto* inner = declare((std::string(what) + ".body").c_str(), module.i32(), false, false);
@@ -206,6 +238,8 @@ llvm::Function* StepInterface::emit_step(const char* what, bool keep_outputs) {
   for (std::size_t k = 0; keep_outputs && k < body.ports.outputs.size(); ++k)
     if (!holder(k).valid()) body.ports.outputs[k].address = body.at(module.layout.output_values[k]);
   emit_straight(body);
+  if (!keep_outputs)
+    for (const auto& [output, slot] : slots()) keep(body, output, slot, body.ports.outputs[output].address);
   if (faults) body.ir.CreateStore(body.ir.CreateAdd(body.cycle(), body.ir.getInt64(1)), pushed());
   body.finish();
   large = module.module.getInstructionCount() - before > module.options.target.large_step;
@@ -258,6 +292,7 @@ void StepInterface::emit_run() {
       body.copy_bytes(stored(id), local, cell.dtype, cell.shape);
     }
     if (faults) ir.CreateStore(body.cycle(), pushed());
+    keep_last(body, inner, ir.CreateLoad(module.i64(), done));
   };
   if (faults) body.leave_unless_zero(ir.CreateLoad(module.i32(), module.header_field(ir, body.state, field::fault)));
   body.loop(static_cast<IrValue>(inner->getArg(1)), [&](IrValue i) {

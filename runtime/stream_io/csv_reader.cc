@@ -6,6 +6,7 @@
 // place; only records with quotes, blanks or mistakes take the general path. A port is absent
 // if all its fields are empty. A blank line is a row only where the file has a single column,
 // for an input that may be absent; elsewhere blank lines may only end the file.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -101,9 +102,19 @@ bool looks_like_a_number(const std::string& text) {
   return parse_whole_scalar(RML_F64, text, &value) == Parsed::ok;
 }
 
+// Half of the bytes of Latin text are zeros then; the last one may belong to the line end.
+bool is_utf16(std::string_view header) {
+  const bool marked = header.substr(0, 2) == "\xff\xfe" || header.substr(0, 2) == "\xfe\xff";
+  return marked || (header.size() > 1 && 2 * std::count(header.begin(), header.end(), '\0') >= std::ssize(header) - 1);
+}
+
 void CsvReader::read_header() {
   if (!records_.next()) throw Failure(name() + ": empty; expected a header of column names");
-  names_ = split_header(records_.record());
+  const std::string_view header = records_.record();
+  if (is_utf16(header)) throw Failure(name() + ": UTF-16; expected UTF-8: iconv -f UTF-16 -t UTF-8 converts it");
+  if (header.find('\r') != header.npos && header.find('"') == header.npos)
+    throw Failure(name() + ": its lines end with CR alone; expected LF or CR LF: tr '\\r' '\\n' converts it");
+  names_ = split_header(header);
   std::size_t numbers = 0;
   for (const std::string& column : names_) numbers += looks_like_a_number(column) ? 1 : 0;
   if (numbers == names_.size()) {

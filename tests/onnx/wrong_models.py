@@ -160,6 +160,18 @@ refused("an offset that is no number", external(("location", "w.bin"), ("offset"
 refused("a length that does not fit", external(("location", "w.bin"), ("length", "8")), "'w'", before=beside)
 refused("a folder", external(("location", ".")), "'w'", before=beside)
 
+# ---- what is imported goes over nothing that is read ----
+with tempfile.TemporaryDirectory() as place:
+    own = pathlib.Path(place)
+    (own / "m.onnx").write_bytes(external(("location", "m.safetensors")))
+    (own / "m.safetensors").write_bytes(np.arange(3, dtype="f4").tobytes())
+    done = rmlc(own, "import", "m.onnx")
+    if done.returncode != 1 or "E0804" not in done.stderr or len((own / "m.safetensors").read_bytes()) != 12:
+        failures.append(f"over the model's own tensors: status {done.returncode}\n{done.stderr}")
+    done = rmlc(own, "import", "m.onnx", "-o", "n.rml")
+    if done.returncode != 0 or not (own / "n.safetensors").exists():
+        failures.append(f"beside the model's own tensors: status {done.returncode}\n{done.stderr}")
+
 # ---- graphs within graphs, functions ----
 BRANCH = graph([node("Relu", ["x"], ["t"])], [], [value("t", FLOAT, [2, 3])])
 SHORT = graph([node("Identity", ["none"], ["t"])], [], [value("t", FLOAT, [2, 3])])

@@ -29,6 +29,7 @@ node divide(x: i32) -> (y: i32)
 
 MAIN = """
 #include <stdio.h>
+#include <string.h>
 #include "f.h"
 #include "divide.h"
 
@@ -43,6 +44,9 @@ int main(void) {
     int64_t sum;
     double ratio;
     f_step(&one, a, b, x, &count, &held, &before, &sum, &odd, &ratio);
+    if (f_get_count(&one) != count || f_get_held(&one) != held || f_get_before(&one) != before ||
+        f_get_sum(&one) != sum || f_get_odd(&one) != odd || f_get_ratio(&one) != ratio)
+      return printf("cycle %d after a step\\n", i), 1;
     f_advance(&other, a, b, x);
     if (f_get_count(&other) != count || f_get_held(&other) != held || f_get_before(&other) != before ||
         f_get_sum(&other) != sum || f_get_odd(&other) != odd || f_get_ratio(&other) != ratio)
@@ -53,9 +57,26 @@ int main(void) {
     }
   }
   divide_state d;
+  memset(&d, 0xa5, sizeof d); /* nothing is read that nobody set */
   divide_init(&d);
   if (divide_advance(&d, 1) != 0 || divide_get_y(&d) != 1) return 2;
   if (divide_advance(&d, 0) != 1 || divide_advance(&d, 1) != 1) return 3;
+  f_state runs;
+  memset(&runs, 0xa5, sizeof runs);
+  f_init(&runs);
+  if (f_get_sum(&runs) != 0 || f_get_ratio(&runs) != 0.0 || f_get_odd(&runs) != 0) return 4;
+  const uint8_t as[3] = {1, 0, 1}, bs[3] = {0, 1, 1};
+  const int32_t xs[3] = {3, 4, 9};
+  int32_t counts[3], helds[3], befores[3];
+  int64_t sums[3];
+  uint8_t odds[3];
+  double ratios[3];
+  for (int n = 3; n >= 0; n -= 3) { /* no cycle changes nothing */
+    f_run(&runs, n, as, bs, xs, counts, helds, befores, sums, odds, ratios);
+    if (f_get_count(&runs) != counts[2] || f_get_held(&runs) != helds[2] || f_get_before(&runs) != befores[2] ||
+        f_get_sum(&runs) != sums[2] || f_get_odd(&runs) != odds[2] || f_get_ratio(&runs) != 3.0)
+      return 5;
+  }
   return 0;
 }
 """

@@ -67,6 +67,19 @@ TEST(Csv, line_ends_mark_and_blank_lines) {
   EXPECT_EQ(copied(two, "x,n\n"), "x,n\n");
 }
 
+// As Python's encodings write them.
+TEST(Csv, text_of_other_systems) {
+  using namespace std::string_literals;
+  const std::string utf16 = "in.csv: UTF-16; expected UTF-8: iconv -f UTF-16 -t UTF-8 converts it\n";
+  EXPECT_EQ(refused(one_float, "\xff\xfex\0\n\0001\0\n\0"s, ""), utf16);
+  EXPECT_EQ(refused(one_float, "\xfe\xff\0x\0\n\0001\0\n"s, ""), utf16);
+  EXPECT_EQ(refused(one_float, "x\0\n\0001\0\n\0"s, ""), utf16);
+  EXPECT_EQ(refused(two, "\0x\0,\0n\0\r\0\n"s, ""), utf16);
+  const std::string returns = "in.csv: its lines end with CR alone; expected LF or CR LF: tr '\\r' '\\n' converts it\n";
+  EXPECT_EQ(refused(one_float, "x\r1\r2\r", ""), returns);
+  EXPECT_EQ(refused(two, "x,n\r1,2", ""), returns);
+}
+
 TEST(Csv, quotes_and_blanks) {
   EXPECT_EQ(copied(two, "\"x\", n ,\"a \"\"note\"\"\"\n\"1.5\", 2 ,\"two\nlines, one field\"\n 3 ,\"4\",\n"),
             "x,n\n1.5,2\n3,4\n");
@@ -98,7 +111,7 @@ TEST(Csv, integers_of_every_width) {
 TEST(Csv, bytes_that_cannot_be_seen_do_not_end_a_message) {
   using namespace std::string_literals;
   EXPECT_EQ(refused(one_float, "x\n1\n\0\x1b[1m\n"s, "x\n1\n"),
-            "in.csv:3:1: cycle 1: column 'x': '\\x00\\x1b[1m' is not an f32\n");
+            "in.csv:3:1: cycle 1: column 'x': '\\u{0}\\u{1b}[1m' is not an f32\n");
 }
 
 TEST(Csv, half_precision) {
