@@ -60,9 +60,6 @@ class PartialFile {
     fd_ = file.fd;
     name_ = std::move(file.path);
     if (fd_ < 0) fail();
-    // Who could not read the file that is replaced cannot read the new one.
-    struct stat before{};
-    if (::stat(path_.c_str(), &before) == 0 && ::fchmod(fd_, before.st_mode & 07777) != 0) fail();
   }
   ~PartialFile() {
     if (fd_ < 0) return;
@@ -71,6 +68,12 @@ class PartialFile {
   }
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;
+
+  // Who could not read the file that is replaced cannot read the new one.
+  void take_permissions() {
+    struct stat before{};
+    if (::stat(path_.c_str(), &before) == 0 && ::fchmod(fd_, before.st_mode & 07777) != 0) fail();
+  }
 
   void write(std::string_view bytes) {
     while (!bytes.empty()) {
@@ -121,6 +124,7 @@ NewFile create_beside(const std::string& path, unsigned mode) {
 
 void write_whole_file(const std::string& path, const std::vector<std::string_view>& pieces) {
   PartialFile file(path);
+  file.take_permissions();
   for (const std::string_view piece : pieces) file.write(piece);
   file.move_into_place();
 }
