@@ -169,7 +169,7 @@ with tempfile.TemporaryDirectory() as place:
     if done.returncode != 1 or "E0804" not in done.stderr or len((own / "m.safetensors").read_bytes()) != 12:
         failures.append(f"over the model's own tensors: status {done.returncode}\n{done.stderr}")
     done = rmlc(own, "import", "m.onnx", "-o", "n.rml")
-    if done.returncode != 0 or not (own / "n.safetensors").exists():
+    if done.returncode != 0 or not (own / "n.rml").exists():
         failures.append(f"beside the model's own tensors: status {done.returncode}\n{done.stderr}")
 
 # ---- graphs within graphs, functions ----
