@@ -98,8 +98,9 @@ TEST(Instantiate, ShapesGrowThroughFby) {
   EXPECT_EQ(verify(p.core), "");
 }
 
-TEST(Instantiate, DeclaredShapeBroadcasts) {
-  const Instantiated p("node f(a: f32) -> (o) z: f32[4] = a; o = z;");
+TEST(Instantiate, DeclaredShapeIsChecked) {
+  EXPECT_EQ(errors(Instantiated("node f(a: f32) -> (o) z: f32[4] = a; o = z;")), "E0303");
+  const Instantiated p("node f(a: f32) -> (o) z: f32[4] = broadcast_to(a, [4]); o = z;");
   EXPECT_EQ(errors(p), "");
   EXPECT_EQ(p.output().shape, (Shape{4}));
 }
