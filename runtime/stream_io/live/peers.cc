@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -42,6 +43,8 @@ void Descriptor::reset() {
 }
 
 namespace {
+
+constexpr int handshake_ms = 50;  // what is left of one on a network of machines near each other
 
 using Kind = Address::Kind;
 
@@ -204,7 +207,9 @@ class Listening final : public Attempts {
   void stop() override {
     if (!listener_) return;
     refuse_others();
-    while (Descriptor peer = accept()) waiting_.push_back(std::move(peer));
+    do {
+      while (Descriptor peer = accept()) waiting_.push_back(std::move(peer));
+    } while (address_.kind != Kind::local_listen && ready(listener_.get(), POLLIN, handshake_ms));
     close();
   }
   bool any_waiting() const override { return !waiting_.empty(); }
@@ -242,14 +247,17 @@ class Listening final : public Attempts {
     return peer;
   }
 
-  // Over TCP what still comes in is not looked at any more; closing the socket answers it with a refusal.
+  // Over TCP those who begin a handshake are not looked at any more; closing the socket refuses them. Who is in the
+  // midst of one may have been told already that it is connected, and is let in.
   void refuse_others() {
     if (address_.kind == Kind::local_listen) {
       ::shutdown(listener_.get(), SHUT_RD);
       return;
     }
-    sock_filter nothing[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
-    const sock_fprog program{1, nothing};
+    sock_filter no_syn[] = {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+                            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0),
+                            BPF_STMT(BPF_RET | BPF_K, UINT32_MAX)};
+    const sock_fprog program{std::size(no_syn), no_syn};
     ::setsockopt(listener_.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
   }
 
