@@ -1,5 +1,5 @@
-// What fuzzers of seeds do alike: a bound on memory, a time for each seed, and a last word of the seed
-// at which a signal ends them.
+// What fuzzers of seeds do alike: the seeds they are given, a bound on memory, a time for each seed, and a last word of
+// the seed at which a signal ends them.
 #pragma once
 
 #include <sys/resource.h>
@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 namespace rml::fuzz {
 
@@ -34,6 +36,15 @@ inline void begin_seed(std::uint64_t seed) {
   constexpr unsigned most_seconds = 30;
   current_seed = seed;
   alarm(most_seconds);
+}
+
+// Whether argv[k] is --from or --count and a number follows, which is taken: k is at it then.
+template <class Arguments>
+bool take_seeds(Arguments& arguments, int argc, char** argv, int& k) {
+  const std::string_view option = argv[k];
+  if ((option != "--from" && option != "--count") || k + 1 >= argc) return false;
+  (option == "--from" ? arguments.from : arguments.count) = std::strtoull(argv[++k], nullptr, 10);
+  return true;
 }
 
 }  // namespace rml::fuzz

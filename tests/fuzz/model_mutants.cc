@@ -167,11 +167,8 @@ int main(int argc, char** argv) {
   rml::fuzz::Arguments arguments;
   for (int k = 1; k < argc; ++k) {
     const std::string option = argv[k];
-    if (option == "--from" && k + 1 < argc)
-      arguments.from = std::strtoull(argv[++k], nullptr, 10);
-    else if (option == "--count" && k + 1 < argc)
-      arguments.count = std::strtoull(argv[++k], nullptr, 10);
-    else if (option == "--keep" && k + 1 < argc)
+    if (rml::fuzz::take_seeds(arguments, argc, argv, k)) continue;
+    if (option == "--keep" && k + 1 < argc)
       arguments.keep = argv[++k];
     else if (arguments.folder.empty() && !option.starts_with("--"))
       arguments.folder = option;

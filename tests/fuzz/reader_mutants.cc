@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "fuzz/damage.h"
+#include "fuzz/guard.h"
 #include "fuzz/state_mutants.h"
 #include "runtime/failure.h"
 #include "runtime/stream_io/readers.h"
@@ -318,11 +319,8 @@ int main(int argc, char** argv) {
   rml::fuzz::Arguments arguments;
   for (int k = 1; k < argc; ++k) {
     const std::string option = argv[k];
-    if (option == "--from" && k + 1 < argc)
-      arguments.from = std::strtoull(argv[++k], nullptr, 10);
-    else if (option == "--count" && k + 1 < argc)
-      arguments.count = std::strtoull(argv[++k], nullptr, 10);
-    else if (option == "--folder" && k + 1 < argc)
+    if (rml::fuzz::take_seeds(arguments, argc, argv, k)) continue;
+    if (option == "--folder" && k + 1 < argc)
       arguments.folder = argv[++k];
     else if (arguments.kind.empty())
       arguments.kind = option;
