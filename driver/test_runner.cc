@@ -304,13 +304,11 @@ bool has_stages(const LanguageTest& test, const TestRun& run) {
 }
 
 void match_networks(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries,
-                    const Chronogram& inputs, DriveOptions options) {
+                    const Chronogram& inputs, DriveOptions options, const Driven& driven) {
   options.restarts = false;
   const auto load_grain = [&](Grain grain) {
     return load(test, run, {Engine::compiled, 2, "compiled -O2", 1, grain}, libraries);
   };
-  const auto one = load_grain(Grain::none);
-  const Driven driven = drive(one->table(), inputs, options);
   match_network(load_grain(Grain::pass)->table(), inputs, options, driven, "pass");
   match_network(load_grain(Grain::op)->table(), inputs, options, driven, "op");
   if (has_stages(test, run)) match_network(load_grain(Grain::stage)->table(), inputs, options, driven, "stage");
@@ -336,10 +334,11 @@ void bless(const TestRun& run, const Chronogram& outputs, std::string& said) {
 }
 
 void run_test(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries, bool blessing,
-              std::uint32_t threads, std::string& said) {
+              bool brief, std::uint32_t threads, std::string& said) {
   std::optional<Chronogram> expected;
   for (const EngineChoice& choice : engines) {
     if (test.reference_only && choice.engine != Engine::reference) continue;
+    if (brief && choice.engine == Engine::compiled && choice.optimization == 0) continue;
     try {
       const auto program = load(test, run, choice, libraries);
       const rml_program& table = program->table();
@@ -352,7 +351,7 @@ void run_test(const LanguageTest& test, const TestRun& run, const std::vector<st
       DriveOptions options{cycles, run.seed, run.horizon, false};
       const Driven driven = drive(table, inputs, options);
       match_stop(run, driven);
-      if (table.savable != 0) {
+      if (table.savable != 0 && !brief) {
         options.restarts = true;
         match_restarted(driven, drive(table, inputs, options));
       }
@@ -361,7 +360,7 @@ void run_test(const LanguageTest& test, const TestRun& run, const std::vector<st
         options.restarts = false;
         match_threads(load(test, run, in_threads, libraries)->table(), inputs, options, driven, threads);
       }
-      if (choice.optimization == 2) match_networks(test, run, libraries, inputs, options);
+      if (choice.optimization == 2 && !brief) match_networks(test, run, libraries, inputs, options, driven);
       if (!expected) {
         expected = driven.outputs;
         bless(run, driven.outputs, said);
@@ -376,7 +375,7 @@ void run_test(const LanguageTest& test, const TestRun& run, const std::vector<st
 
 }  // namespace
 
-TestResult run_language_test(const fs::path& file, bool blessing, std::uint32_t threads) {
+TestResult run_language_test(const fs::path& file, bool blessing, bool brief, std::uint32_t threads) {
   TestResult result;
   try {
     std::string error;
@@ -387,7 +386,8 @@ TestResult run_language_test(const fs::path& file, bool blessing, std::uint32_t 
     } else {
       check_test(*test);
       const CompiledSources sources(test->sources_to_link);
-      for (const TestRun& run : test->runs) run_test(*test, run, sources.libraries(), blessing, threads, result.text);
+      for (const TestRun& run : test->runs)
+        run_test(*test, run, sources.libraries(), blessing, brief, threads, result.text);
     }
     result.passed = true;
   } catch (const Failed& failed) {
