@@ -2,11 +2,16 @@
 
 For f32 and f64 each group gives NAME_f32.rml and its chronograms, whose first lines tell the lint of coverage
 what they hold. An entry is a call of the library and the function that another package has for it, of PyTorch's
-tensors; gradients, of the sum of the outputs, are PyTorch's as well."""
+tensors; gradients, of the sum of the outputs, are PyTorch's as well. What a layer draws is read with `rmlc trace`
+(RMLC in the environment, build/dev/bin/rmlc otherwise)."""
 
+import json
+import os
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field, replace
 from typing import Callable
 
@@ -44,6 +49,33 @@ class Series:
     names: str
     call: str
     peer: Callable
+
+
+RATE = 0.1
+
+
+@dataclass
+class Layer:
+    """A call of a stream, of what other cycles of its segment bring and of what it has drawn: `peer` takes the
+    `weights`, by their paths below the call, and the inputs, with an axis of the segment's cycles. `segments` says
+    where they end, from the inputs. With `gradient`, `diff` goes along RATE times the sum of the outputs; what it
+    moves the weights by is seen in the next segment."""
+
+    name: str
+    call: str
+    peer: Callable
+    weights: tuple = ()
+    segments: Callable = lambda given: given["end"]
+    gradient: bool = True
+
+
+def each_cycle(given):
+    """Every cycle is a segment."""
+    return np.ones(len(next(iter(given.values()))), bool)
+
+
+def whole_run(given):
+    return np.arange(len(next(iter(given.values())))) < 0
 
 
 def values_only(entries):
@@ -117,45 +149,120 @@ def at_cycle(entry, given):
     return [(entry.scale * y.detach()).numpy()] + gradients
 
 
-def series(entry, inputs, dtype):
-    used = [n for n in inputs if re.search(rf"\b{n}\b", entry.call)]
-    rows = entry.peer(*[widened(np.stack(inputs[n])) for n in used])
-    return [convert(list(row), dtype) for row in (rows if isinstance(rows, tuple) else (rows,))]
+def uses(entry, inputs):
+    return [n for n in inputs if re.search(rf"\b{n}\b", entry.call)]
+
+
+def floats(names, inputs):
+    return [n for n in names if inputs[n][0].dtype.kind == "f"]
+
+
+def layer_node(entry, inputs):
+    return f"node the_{entry.name}({', '.join(uses(entry, inputs))}) -> (y)\n  y = {entry.call};\n"
+
+
+def drawn_by(layers, group, inputs, dtype):
+    """What the layers of a group draw at the first cycle, as `rmlc trace` shows it of a program of them alone."""
+    paths = {f"the_{entry.name}.{w}": (entry.name, w) for entry in layers for w in entry.weights}
+    if not paths:
+        return {}
+    types = {n: rml_type(c[0], dtype) for n, c in inputs.items()}
+    equations = [f"  {e.name} = the_{e.name}({', '.join(uses(e, inputs))});" for e in layers]
+    text = program(group, types, [layer_node(e, inputs) for e in layers], {e.name: "" for e in layers}, equations)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "drawn.rml"
+        path.write_text(text)
+        chronogram(path.with_suffix(".chron"), inputs)
+        watches = [a for name in paths for a in ("--watch", name)]
+        rmlc = os.environ.get("RMLC", HERE.parents[2] / "build/dev/bin/rmlc")
+        command = [rmlc, "trace", path, "--input", path.with_suffix(".chron"), *watches]
+        rows = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    found = dict(re.split(r" *\| *", line, maxsplit=1) for line in rows.splitlines())
+    drawn = {entry.name: {} for entry in layers}
+    for name, (layer, weight) in paths.items():
+        matrices = re.sub(r"\[([^][]*;[^][]*)\]", lambda m: "[[" + m[1].replace(";", "],[") + "]]", found[name].split()[0])
+        drawn[layer][weight] = np.array(json.loads(matrices), float)
+    return drawn
+
+
+def write_layer(entry, inputs, dtype, drawn):
+    """The rows of a layer: its outputs and the gradients of its float inputs."""
+    weights = {w: torch.tensor(v, requires_grad=True) for w, v in drawn.get(entry.name, {}).items()}
+    given = {n: np.stack([widened(c) for c in inputs[n]]) for n in uses(entry, inputs)}
+    ends = entry.segments(given)
+    first, columns = 0, []
+    for last in range(len(ends)):
+        if not ends[last] and last + 1 < len(ends):
+            continue
+        part = {n: torch.tensor(v[first:last + 1], requires_grad=v.dtype.kind == "f") for n, v in given.items()}
+        y = entry.peer(weights, *part.values())
+        if entry.gradient:
+            (RATE * y).sum().backward()
+            for w in weights.values():
+                w.data += 0 if w.grad is None else w.grad
+                w.grad = None
+        rows = [y.detach()] + [torch.zeros_like(p) if p.grad is None else p.grad
+                               for p in part.values() if entry.gradient and p.requires_grad]
+        columns += zip(*[row.numpy() for row in rows])
+        first = last + 1
+    names = [entry.name] + [f"d{entry.name}_{n}" for n in floats(given, inputs)] * entry.gradient
+    shape = list(columns[0][0].shape)
+    flow = f"{RATE} * ones({shape})" if shape else str(RATE)
+    call = f"the_{entry.name}({', '.join(given)}"
+    call = f"diff {call}, true, {flow})" if entry.gradient else call + ")"
+    outputs = dict(zip(names, [convert(c, dtype) for c in zip(*columns)]))
+    return [layer_node(entry, inputs)], outputs, f"  {', '.join(names)} = {call};"
+
+
+def write_series(entry, inputs, dtype):
+    rows = entry.peer(*[widened(np.stack(inputs[n])) for n in uses(entry, inputs)])
+    rows = [convert(list(row), dtype) for row in (rows if isinstance(rows, tuple) else (rows,))]
+    return [], dict(zip(entry.names.split(", "), rows)), f"  {entry.names} = {entry.call};"
+
+
+def write_entry(entry, inputs, dtype):
+    used = uses(entry, inputs)
+    columns = [at_cycle(entry, dict(zip(used, cells))) for cells in zip(*[inputs[n] for n in used])]
+    rows = [entry.name] + [f"d{entry.name}_{n}" for n in floats(used, inputs)] * entry.gradient
+    assert len(rows) == len(columns[0]), (entry.name, rows)
+    outputs = dict(zip(rows, [convert(c, dtype) for c in zip(*columns)]))
+    scaled = entry.call if entry.scale == 1.0 else f"{entry.scale!r} * {entry.call}"
+    if not entry.gradient:
+        return [], outputs, f"  {entry.name} = {scaled};"
+    shape = list(columns[0][0].shape)
+    flow = "1.0" if not shape else f"ones({shape})"
+    node = f"node the_{entry.name}({', '.join(used)}) -> (y)\n  y = {scaled};\n"
+    return [node], outputs, f"  {', '.join(rows)} = diff the_{entry.name}({', '.join(used)}, true, {flow});"
+
+
+def program(group, inputs, nodes, outputs, equations):
+    """Text of a program; `inputs` and `outputs` are name -> type, or no type."""
+    calls = group.nodes + " ".join(e.call for e in group.entries)
+    text = "".join(f"import {m};\n" for m in sorted(set(re.findall(r"\b([a-z]\w*)\.\w+\(", calls)))) + "\n"
+    nodes = nodes + [group.nodes] * bool(group.nodes)
+    text += "\n".join(nodes) + "\n" * bool(nodes)
+    ports = [", ".join(f"{n}: {t}" for n, t in inputs.items()), ",\n        ".join(f"{n}: {t}" if t else n for n, t in outputs.items())]
+    return text + f"node main({ports[0]})\n    -> ({ports[1]})\n" + "\n".join(equations) + "\n"
 
 
 def write_group(group, dtype):
     inputs = {n: convert(cells, dtype) for n, cells in group.inputs.items()}
+    layers = [entry for entry in group.entries if isinstance(entry, Layer)]
+    drawn = drawn_by(layers, group, inputs, dtype)
     nodes, outputs, equations = [], {}, []
     for entry in group.entries:
-        if isinstance(entry, Series):
-            outputs.update(zip(entry.names.split(", "), series(entry, inputs, dtype)))
-            equations.append(f"  {entry.names} = {entry.call};")
-            continue
-        used = [n for n in inputs if re.search(rf"\b{n}\b", entry.call)]
-        columns = [at_cycle(entry, dict(zip(used, cells))) for cells in zip(*[inputs[n] for n in used])]
-        rows = [entry.name] + [f"d{entry.name}_{n}" for n in used if inputs[n][0].dtype.kind == "f"] * entry.gradient
-        assert len(rows) == len(columns[0]), (entry.name, rows)
-        outputs.update(zip(rows, [convert(c, dtype) for c in zip(*columns)]))
-        scaled = entry.call if entry.scale == 1.0 else f"{entry.scale!r} * {entry.call}"
-        if entry.gradient:
-            shape = list(columns[0][0].shape)
-            flow = "1.0" if not shape else f"ones({shape})"
-            nodes.append(f"node the_{entry.name}({', '.join(used)}) -> (y)\n  y = {scaled};\n")
-            equations.append(f"  {', '.join(rows)} = diff the_{entry.name}({', '.join(used)}, true, {flow});")
+        if isinstance(entry, Layer):
+            more, rows, equation = write_layer(entry, inputs, dtype, drawn)
         else:
-            equations.append(f"  {entry.name} = {scaled};")
-    text = f"-- Values of {group.peer}; by make.py.\n--\n-- arguments: {group.arguments}\n"
-    text += f"-- tolerance: {group.tolerance[dtype]}\n-- run: main\n"
-    calls = group.nodes + " ".join(e.call for e in group.entries)
-    text += "".join(f"import {m};\n" for m in sorted(set(re.findall(r"\b([a-z]\w*)\.\w+\(", calls)))) + "\n"
-    nodes += [group.nodes] * bool(group.nodes)
-    text += "\n".join(nodes) + "\n" * bool(nodes)
-    text += "node main(" + ", ".join(f"{n}: {rml_type(c[0], dtype)}" for n, c in inputs.items()) + ")\n    -> ("
-    text += ",\n        ".join(f"{n}: {rml_type(c[0], dtype)}" for n, c in outputs.items()) + ")\n"
-    base = HERE / f"{group.name}_{dtype}"
-    base.with_suffix(".rml").write_text(text + "\n".join(equations) + "\n")
-    chronogram(base.with_suffix(".in.chron"), inputs)
-    chronogram(base.with_suffix(".out.chron"), outputs)
+            more, rows, equation = (write_series if isinstance(entry, Series) else write_entry)(entry, inputs, dtype)
+        nodes, outputs, equations = nodes + more, outputs | rows, equations + [equation]
+    types = [{n: rml_type(c[0], dtype) for n, c in ports.items()} for ports in (inputs, outputs)]
+    head = f"-- Values of {group.peer}; by make.py.\n--\n-- arguments: {group.arguments}\n"
+    head += f"-- tolerance: {group.tolerance[dtype]}\n-- run: main\n"
+    path = HERE / f"{group.name}_{dtype}.rml"
+    path.write_text(head + program(group, types[0], nodes, types[1], equations))
+    chronogram(path.with_suffix(".in.chron"), inputs)
+    chronogram(path.with_suffix(".out.chron"), outputs)
 
 
 def write_groups(groups):
