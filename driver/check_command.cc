@@ -65,12 +65,6 @@ bool has_errors(const Front& front, NodeId n) {
          checked.clocks.nodes[n.index].has_errors;
 }
 
-struct Place {
-  Code code;
-  std::uint32_t file, begin, end;
-  auto operator<=>(const Place&) const = default;
-};
-
 class Instances {
  public:
   Instances(Compilation& c, const Front& front, std::string& said) : c_(c), front_(front), said_(said) {}
@@ -89,8 +83,8 @@ class Instances {
     if (elaborated) arrange(c_, *elaborated, assumed);
     const bool of_scalars =
         !whole && std::ranges::any_of(assumed.all(), [](const Diagnostic& d) { return about_shapes(d.code); });
-    if (!of_scalars) append(found, assumed);
-    report_new(found);
+    if (!of_scalars) found.append(assumed);
+    c_.diagnostics.append_new(found);  // an instance seen from two entries says the same twice
     if (!whole && !found.has_errors()) in_part_.push_back((*front_.program).text((*front_.program)[node].name));
     if (elaborated && !of_scalars) say_assumptions(node, elaborated->productivity);
   }
@@ -103,20 +97,6 @@ class Instances {
   }
 
  private:
-  // An instance seen from two entries says the same twice.
-  void report_new(const Diagnostics& found) {
-    Diagnostics fresh;
-    for (const Diagnostic& d : found.all()) {
-      const Span s = d.primary.span;
-      if (!seen_.insert({d.code, s.file, s.begin, s.end}).second) continue;
-      Diagnostic& copy = fresh.report(d.code, s, d.message, d.primary.text);
-      copy.secondary = d.secondary;
-      copy.notes = d.notes;
-      copy.fixes = d.fixes;
-    }
-    append(c_.diagnostics, fresh);
-  }
-
   void say_assumptions(NodeId node, const Productivity& productivity) {
     for (const std::string& text : productivity.assumptions) {
       if (!said_texts_.insert(text).second) continue;
@@ -127,7 +107,6 @@ class Instances {
   Compilation& c_;
   const Front& front_;
   std::string& said_;
-  std::set<Place> seen_;
   std::set<std::string> said_texts_;
   std::vector<std::string> in_part_;
 };
@@ -165,7 +144,7 @@ int check_files(Session& session, const CheckRequest& request) {
     }
     check_instances(c, front, said);
     std::cout << said;
-    append(all, c.diagnostics);
+    all.append(c.diagnostics);
   }
   c.diagnostics = std::move(all);
   return exit_success;

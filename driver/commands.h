@@ -37,8 +37,6 @@ struct Session {
 // internal errors. Returns the exit status of the process.
 int run_command(Session& session, const std::function<int(Session&)>& command);
 
-void append(Diagnostics& to, const Diagnostics& from);
-
 enum class Engine : std::uint8_t { compiled, reference };
 
 struct BuildRequest {

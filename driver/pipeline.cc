@@ -52,20 +52,17 @@ Front check_program(Compilation& c, Program parsed) {
   checked.program = front.program.get();
   phase(c, "definitions",
         [&] { return define_constants(program, c.options.definitions, parse_options(c), c.sources, c.diagnostics); });
+  Diagnostics found;  // `diff` copies what is wrong
   checked.names = phase(c, "resolve_names", [&] {
-    Diagnostics found;
     Resolved names = resolve_names(program, found);
-    if (!names.diff_calls.empty()) {
-      found = {};
-      differentiate(program, c.diagnostics);
-      names = resolve_names(program, found);
-    }
-    c.diagnostics.append(found);
-    return names;
+    if (names.diff_calls.empty()) return names;
+    found = {};
+    differentiate(program, c.diagnostics);
+    return resolve_names(program, found);
   });
-  checked.types = phase(c, "infer_types", [&] { return infer_types(program, checked.names, c.diagnostics); });
-  checked.clocks =
-      phase(c, "infer_clocks", [&] { return infer_clocks(program, checked.names, checked.types, c.diagnostics); });
+  checked.types = phase(c, "infer_types", [&] { return infer_types(program, checked.names, found); });
+  checked.clocks = phase(c, "infer_clocks", [&] { return infer_clocks(program, checked.names, checked.types, found); });
+  c.diagnostics.append_new(found);
   return front;
 }
 
@@ -202,32 +199,39 @@ void check_externals(const Core& core, Diagnostics& diagnostics) {
   }
 }
 
-}  // namespace
-
-std::optional<Elaborated> elaborate(Compilation& c, const Front& front, NodeId entry, const ElaborateOptions& options,
-                                    Diagnostics& diagnostics) {
-  const std::size_t errors = diagnostics.error_count();
+std::optional<Elaborated> elaborate_into(Compilation& c, const Front& front, NodeId entry,
+                                         const ElaborateOptions& options, Diagnostics& diagnostics) {
   Core core = phase(c, "instantiate", [&] { return instantiate(front.checked, entry, {}, diagnostics); });
   check_externals(core, diagnostics);
-  if (diagnostics.error_count() > errors) return std::nullopt;
+  if (diagnostics.has_errors()) return std::nullopt;
   hold(verify(core));
   phase(c, "check_causality", [&] {
     check_causality(core, diagnostics);
     return true;
   });
-  if (diagnostics.error_count() > errors) return std::nullopt;
+  if (diagnostics.has_errors()) return std::nullopt;
   if (!c.options.watches.empty()) {
     watch_values(core, c.options.watches, diagnostics);
     hold(verify(core));
   }
-  if (diagnostics.error_count() > errors) return std::nullopt;
+  if (diagnostics.has_errors()) return std::nullopt;
   core = improve(c, std::move(core), {options.keep_watches});
   Elaborated result{std::make_shared<const Core>(std::move(core)), {}};
   if (!options.productivity) return result;
   check_bodies(*result.core, diagnostics);
   result.productivity = phase(c, "check_productivity", [&] { return check_productivity(*result.core, diagnostics); });
-  if (diagnostics.error_count() > errors) return std::nullopt;
+  if (diagnostics.has_errors()) return std::nullopt;
   return result;
+}
+
+}  // namespace
+
+std::optional<Elaborated> elaborate(Compilation& c, const Front& front, NodeId entry, const ElaborateOptions& options,
+                                    Diagnostics& diagnostics) {
+  Diagnostics found;
+  auto elaborated = elaborate_into(c, front, entry, options, found);
+  diagnostics.append_new(found);
+  return elaborated;
 }
 
 std::optional<Arranged> arrange(Compilation& c, const Elaborated& elaborated, Diagnostics& diagnostics) {

@@ -47,15 +47,6 @@ void Session::print_times() const {
   std::cerr << table.str();
 }
 
-void append(Diagnostics& to, const Diagnostics& from) {
-  for (const Diagnostic& d : from.all()) {
-    Diagnostic& copy = to.report(d.code, d.primary.span, d.message, d.primary.text);
-    copy.secondary = d.secondary;
-    copy.notes = d.notes;
-    copy.fixes = d.fixes;
-  }
-}
-
 namespace {
 
 struct Job {

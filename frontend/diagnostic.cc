@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace rml {
@@ -82,6 +84,21 @@ Diagnostic& Diagnostic::fix(Span span, std::string replacement, std::string titl
 void Diagnostics::append(const Diagnostics& others) {
   list_.insert(list_.end(), others.list_.begin(), others.list_.end());
   errors_ += others.errors_;
+}
+
+void Diagnostics::append_new(const Diagnostics& others) {
+  // Of what has no place, the words tell it apart.
+  const auto said = [](const Diagnostic& d) {
+    const Span s = d.primary.span;
+    return std::tuple(d.code, s.file, s.begin, s.end, s.file == 0 ? d.message : std::string());
+  };
+  std::set<decltype(said(std::declval<Diagnostic>()))> seen;
+  for (const Diagnostic& d : list_) seen.insert(said(d));
+  for (const Diagnostic& d : others.list_) {
+    if (!seen.insert(said(d)).second) continue;
+    if (severity(d.code) == Severity::error) ++errors_;
+    list_.push_back(d);
+  }
 }
 
 Diagnostic& Diagnostics::report(Code code, Span span, std::string message, std::string label) {

@@ -5,6 +5,8 @@
 // (or any float), operator rows give the types of their operands, conditions are bool, and
 // annotations decide. Example: `node f(x) -> (o) o = x * 2.0;` has the scheme 'a: float,
 // x: 'a, o: 'a; a call with x: f64 instantiates 'a with f64.
+#include <algorithm>
+
 #include "semantics/foreign_names.h"
 #include "semantics/infer_types_checker.h"
 #include "semantics/signature_text.h"
@@ -73,6 +75,7 @@ void TypeChecker::check_node(NodeId n) {
     if (node.variables[v].equation != UINT32_MAX) targets[node.variables[v].equation][node.variables[v].target] = v;
   for (std::size_t q = 0; q < item.equations.size(); ++q) equation(node, item.equations[q], targets[q]);
   for (const ast::Assert& a : item.asserts) condition(a.condition, "an assertion");
+  declared_clocks(node, item);
   generalise(n);
   out.has_errors = failed_;
 }
@@ -98,6 +101,26 @@ TypeId TypeChecker::declared(const ast::TypeAnnotation& type) {
     return solver_.fresh();
   }
   return solver_.fresh(bit(*dtype), {Why::annotation, type.dtype_span});
+}
+
+// `x: f64 when c`: c is a Boolean.
+void TypeChecker::declared_clocks(const ResolvedNode& node, const ast::Node& item) {
+  const auto check = [&](const std::optional<ast::TypeAnnotation>& type) {
+    if (!type || !type->clock.valid()) return;
+    const auto at = std::ranges::find(node.variables, type->clock, &Variable::name);
+    if (at == node.variables.end()) return;  // a constant
+    const TypeId found = variables_[static_cast<std::size_t>(at - node.variables.begin())];
+    if (solver_.restrict(found, dtypes::boolean, {Why::condition, type->clock_span})) return;
+    const std::string name = "`" + program_.text(type->clock) + "`";
+    Diagnostic& d = report(Code::E0301, type->clock_span,
+                           "the condition of a clock must be bool, but " + name + " is " + describe(found),
+                           "this is " + describe(found));
+    explain(d, found, name, type->clock_span);
+  };
+  for (const ast::Parameter& p : item.inputs) check(p.type);
+  for (const ast::Parameter& p : item.outputs) check(p.type);
+  for (const ast::Equation& e : item.equations)
+    for (const auto& target : e.targets) check(target.type);
 }
 
 void TypeChecker::equation(const ResolvedNode& node, const ast::Equation& equation,

@@ -28,6 +28,7 @@ class TypeChecker {
   void equation(const ResolvedNode& node, const ast::Equation& equation, const std::vector<std::uint32_t>& targets);
   void define(const ResolvedNode& node, std::uint32_t variable, ExprId value, TypeId type);
   TypeId declared(const ast::TypeAnnotation& type);
+  void declared_clocks(const ResolvedNode& node, const ast::Node& item);
   void generalise(NodeId n);
   void settle(const TypeScheme& scheme);
   TypeTerm term(TypeId root);

@@ -32,6 +32,10 @@ class ShapeCheck {
     for (std::uint32_t v = 0; v < states_.size(); ++v) check(DraftId{v});
     for (const Assertion& a : draft_.asserts)
       if (!draft_.open || sure_[a.condition.index]) check_condition(a.condition, a.condition, "`assert`");
+    // Those of declared clocks, which no sampling need name.
+    for (const DraftClock& c : draft_.clocks)
+      if (c.parent.valid() && (!draft_.open || sure_[c.condition.index]))
+        check_condition(c.condition, c.condition, "`when`");
     tell();
     if (draft_.open) return;
     bool unknown = false;

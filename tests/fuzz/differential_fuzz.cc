@@ -1,7 +1,7 @@
 // Differential fuzzing: every generated program must mean the same to the reference engine
 // and to compiled code at -O0 and -O2, also when its state is saved and loaded after every cycle.
 //
-//   differential_fuzz [--operations | --derivatives | --wide | --threads | --parts | --network
+//   differential_fuzz [--operations | --derivatives | --wide | --threads | --parts | --network | --instances
 //                      | --gradients [--reference]]
 //                     [--from SEED] [--count N] [--jobs N] [--print SEED]
 //
@@ -11,7 +11,8 @@
 // compute the gradient of one operator, and the gradient of that, both first held to central differences. With
 // --wide they are layers and trainings on larger tensors, also compiled for whole segments, and with --fast-math.
 // With --threads these, and those of the other modes, must give the same bits in any number of threads,
-// with --parts when their statements are compiled in parts, and with --network as networks of tasks.
+// with --parts when their statements are compiled in parts, and with --network as networks of tasks; with --instances
+// all of these call nodes within branches of conditions that other instances gave.
 //
 // Each worker process takes every jobs-th seed and reports one letter per program through a
 // pipe; a worker that dies names the seed it was at. Programs the checker rejects
@@ -308,11 +309,11 @@ void tell_undrawn(std::uint64_t from, std::uint64_t count) {
 
 struct Mode {
   bool gradients = false, reference = false, operations = false, derivatives = false, threads = false, wide = false;
-  bool parts = false, network = false;
+  bool parts = false, network = false, instances = false;
 };
 
 GeneratedProgram generate(std::uint64_t seed, Mode mode) {
-  if (mode.network && (seed % 8 == 2 || seed % 8 == 7)) return generate_instances(seed);
+  if (mode.instances || (mode.network && (seed % 8 == 2 || seed % 8 == 7))) return generate_instances(seed);
   mode.parts = mode.parts || mode.network;
   if (mode.parts && seed % 8 == 1) return generate_wide_program(seed);
   if (mode.parts && seed % 8 == 3) return generate_operations(seed);
@@ -329,7 +330,7 @@ Report check(std::uint64_t seed, Mode mode) {
   if (mode.wide) return check_wide(g, seed);
   if (mode.threads) return check_threads(g, seed);
   if (mode.parts) return check_parts(g, seed);
-  if (mode.network) return check_network(g, seed);
+  if (mode.network || mode.instances) return check_network(g, seed);
   if (mode.operations) return check_operations(g, seed);
   if (mode.derivatives) return check_derivatives(g, seed);
   if (!mode.gradients) return check_engines(g, settled(g), seed, false);
@@ -453,7 +454,8 @@ int main(int argc, char** argv) {
         {"--gradients", &mode.gradients},   {"--reference", &mode.reference},
         {"--operations", &mode.operations}, {"--derivatives", &mode.derivatives},
         {"--threads", &mode.threads},       {"--wide", &mode.wide},
-        {"--parts", &mode.parts},           {"--network", &mode.network}};
+        {"--parts", &mode.parts},           {"--network", &mode.network},
+        {"--instances", &mode.instances}};
     const auto* flag = std::ranges::find_if(flags, [&](auto& f) { return std::strcmp(argv[i], f.first) == 0; });
     if (flag != std::end(flags)) {
       *flag->second = true;

@@ -48,6 +48,17 @@ class CommandLine(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (1, ""), command)
             self.assertEqual(done.stderr.count("error[E0501]: `b` needs its own value of the same cycle"), 1, command)
 
+    def test_a_mistake_in_a_node_is_told_once_however_often_it_is_called(self):
+        self.file.write_text("node wide(n) -> (o)\n  o = n + 9223372036854775808;\n"
+                             "node main(a: i32, b: i32) -> (o: i32)\n  o = wide(a) + wide(b) + wide(wide(a));\n")
+        for command in (["check"], ["build", "-o", self.folder / "program"], ["run"], ["show", "core"]):
+            done = rmlc(*command, self.file, input="a,b\n1,2\n")
+            self.assertEqual(done.stderr.count("does not fit i32"), 1, command)
+        # `diff` copies the call.
+        self.file.write_text("node square(x) -> (y)\n  y = x * x;\n"
+                             "node main(x: f64) -> (d: f64)\n  _, d = diff square(x, not x, 1.0);\n")
+        self.assertEqual(rmlc("check", self.file).stderr.count("`not` needs bool, found f64"), 1)
+
     def test_reference_engine_names_what_needs_itself(self):
         # `da` of cycle 1 needs `w` of cycle 2, which the batch that ends at 1 moves by what hangs on `da`.
         self.file.write_text("node f(e: bool, be: bool, x: f64) -> (h: f64)\n  w = param_end(be, param(0.5));\n"

@@ -1,0 +1,300 @@
+// Sources that nobody would write, through what `rmlc check` and `rmlc build` do, up to the object file. They are not
+// linked: what a linker is given differs in names and bytes alone.
+//
+//   compile_fuzz [--from CASE] [--count N] [--jobs N] FOLDER…      files in these with a few tokens changed
+//   compile_fuzz [--from CASE] [--count N] [--jobs N] --booleans   Boolean equations that need each other
+//   compile_fuzz --print CASE …                                    the source, and where its imports are found
+//
+// A source is refused by diagnostics that have a place, each once and fit for a terminal, or is built. Everything else
+// is wrong: a signal, an exception (of which a broken invariant is one), a build that refuses what the check accepts,
+// and what takes more than ten seconds of processor time or four gigabytes, unless the unchanged source does as well.
+//
+// Workers are processes that check case after case and note in shared memory where they are. One that dies is followed
+// by another, behind the case that it died of.
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "driver/commands.h"
+#include "driver/internal_error.h"
+#include "frontend/render.h"
+#include "fuzz/generate_booleans.h"
+#include "fuzz/mutate_tokens.h"
+
+namespace rml::fuzz {
+
+namespace {
+
+constexpr int out_of_memory = 42;  // how a worker ends that may not have more
+constexpr std::uint64_t cases_of_worker = 500;
+
+enum Outcome : std::uint8_t { refused, built, wrong, outcomes };
+
+struct Shared {
+  std::uint64_t at;  // the case at work
+  std::uint64_t seen[outcomes];
+  bool unchanged;  // the source of the case is tried as it is
+};
+
+struct Verdict {
+  Outcome outcome = refused;
+  std::string what;
+};
+
+bool fit_for_terminals(const std::string& text) {
+  return std::ranges::none_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F;
+  });
+}
+
+// Why these are no diagnostics to give to anyone; empty if they are.
+std::string complaint(const Diagnostics& diagnostics, const SourceMap& sources) {
+  std::set<std::tuple<Code, std::uint32_t, std::uint32_t, std::uint32_t, std::string>> seen;
+  for (const Diagnostic& d : diagnostics.all()) {
+    const Span s = d.primary.span;
+    const bool of_entry = d.code == Code::E0901;
+    if (s.file == 0 && !of_entry) return "no place: ";
+    if (!seen.emplace(d.code, s.file, s.begin, s.end, d.message).second) return "said twice: ";
+    if (d.message.empty()) return "no words: ";
+  }
+  if (!fit_for_terminals(render_human(diagnostics, sources, false))) return "control bytes: ";
+  render_json(diagnostics, sources);
+  return {};
+}
+
+// The options of a build, by the case.
+void choose_options(Compilation& c, std::uint64_t number) {
+  c.options.target.optimization = number % 10 == 0 ? 2 : 0;
+  c.options.whole_segment = number % 8 == 6;
+  c.options.grain = number % 8 == 3 ? Grain::stage : number % 8 == 5 ? Grain::op : Grain::none;
+}
+
+// Up to the object file, of the entry or of any node; what is wrong with it.
+std::string build_object(Compilation& c, const Front& front, std::uint64_t number) {
+  choose_options(c, number);
+  const Program& program = *front.program;
+  auto entry = find_entry(c, front);
+  if (!entry) {
+    std::vector<std::string> nodes;
+    for (const NodeId n : program.modules[0].nodes)
+      if (!program[n].external()) nodes.push_back(program.text(program[n].name));
+    if (nodes.empty()) return {};
+    c.diagnostics = {};
+    c.options.node = nodes[number % nodes.size()];
+    entry = find_entry(c, front);
+    if (!entry) return complaint(c.diagnostics, c.sources);
+  }
+  const auto elaborated = elaborate(c, front, *entry, {}, c.diagnostics);
+  const auto arranged = elaborated ? arrange(c, *elaborated, c.diagnostics) : std::nullopt;
+  if (!arranged) return c.failed() ? complaint(c.diagnostics, c.sources) : "refused without a word: ";
+  const steps::Program lowered = lower(c, *arranged);
+  EmitOptions options;
+  options.with_main = true;
+  options.target = c.options.target;
+  options.program_name = lowered.core->entry;
+  const auto module = emit_module(c, lowered, options);
+  if (!module) return c.failed() ? std::string() : "refused without a word: ";
+  const CurrentPhase phase("generate");
+  std::string error;
+  generate(*module, FileKind::object, error);
+  return error.empty() ? error : "no object file (" + error + "): ";
+}
+
+Verdict judge(const std::string& name, const std::string& text, std::uint64_t number) {
+  Compilation c;
+  std::string said;
+  const Front front = check_text(c, name, text);
+  const bool readable = !c.failed();
+  check_instances(c, front, said);
+  const auto told = [&](const std::string& why) {
+    return Verdict{wrong, why + render_human(c.diagnostics, c.sources, false)};
+  };
+  if (const std::string why = complaint(c.diagnostics, c.sources); !why.empty()) return told(why);
+  if (!fit_for_terminals(said)) return told("control bytes: ");
+  if (!readable) return {};
+  const bool accepted = !c.failed();
+  c.diagnostics = {};
+  c.options.node.clear();
+  const std::string why = build_object(c, front, number);
+  if (!why.empty()) return told(why);
+  const bool chosen = !c.options.node.empty();  // of no entry, a check knows less
+  if (accepted && c.failed() && !chosen) return told("accepted by check, refused by build: ");
+  return {c.failed() ? refused : built, {}};
+}
+
+Verdict judge_safely(const std::string& name, const std::string& text, std::uint64_t number) {
+  try {
+    return judge(name, text, number);
+  } catch (const std::bad_alloc&) {
+    _exit(out_of_memory);
+  } catch (const std::exception& e) {
+    return {wrong, internal_error_text(e.what())};
+  }
+}
+
+void limit_process() {
+  constexpr rlim_t most = rlim_t{4} << 30;
+  const rlimit memory{most, most}, none{0, 0};
+#ifndef __SANITIZE_ADDRESS__
+  setrlimit(RLIMIT_AS, &memory);
+#endif
+  setrlimit(RLIMIT_CORE, &none);
+}
+
+void begin_case() {
+  const itimerval seconds{{0, 0}, {20, 0}};  // ten each for check and build
+  setitimer(ITIMER_PROF, &seconds, nullptr);
+  alarm(300);
+}
+
+struct Arguments {
+  std::uint64_t from = 0, count = 1000, jobs = 1;
+  std::string print;
+  bool booleans = false;
+  std::vector<std::string> folders;
+};
+
+struct Case {
+  std::filesystem::path path;
+  std::string text;
+  std::string unchanged;  // what it was made of
+};
+
+struct Task {
+  const std::vector<TokenSource>& sources;  // none: Booleans
+  Shared& shared;
+  std::uint64_t end, step;
+};
+
+Case make_case(const std::vector<TokenSource>& sources, std::uint64_t number) {
+  if (sources.empty()) return {"booleans.rml", boolean_program(number), {}};
+  const TokenMutant mutant = mutate_tokens(sources, number);
+  return {mutant.source->path, mutant.text, mutant.source->text};
+}
+
+void work(const Task& task) {
+  limit_process();
+  Shared& shared = task.shared;
+  for (std::uint64_t n = 0; shared.at < task.end && n < cases_of_worker; ++n) {
+    begin_case();
+    const Case made = make_case(task.sources, shared.at);
+    const std::string name = made.path.string();
+    const Verdict verdict = judge_safely(name, shared.unchanged ? made.unchanged : made.text, shared.at);
+    if (shared.unchanged) return;
+    if (verdict.outcome == wrong)
+      std::printf("case %llu (%s): %s\n", static_cast<unsigned long long>(shared.at), name.c_str(),
+                  verdict.what.c_str());
+    std::fflush(stdout);
+    ++shared.seen[verdict.outcome];
+    shared.at += task.step;
+  }
+}
+
+int wait_for_work(const Task& task) {
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    Task own = task;
+    run_with_deep_stack([](void* t) { work(*static_cast<const Task*>(t)); }, &own);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return status;
+}
+
+std::string death(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status) == out_of_memory ? "over 4 GB" : "an exit";
+  const int signal = WTERMSIG(status);
+  return signal == SIGPROF || signal == SIGALRM ? "over 10 s" : std::string("signal ") + strsignal(signal);
+}
+
+void supervise(const Task& task) {
+  Shared& shared = task.shared;
+  while (shared.at < task.end) {
+    const int status = wait_for_work(task);
+    if (status == 0) continue;
+    const bool excess = WIFEXITED(status) || WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM;
+    shared.unchanged = true;
+    const bool as_before = excess && wait_for_work(task) != 0;
+    shared.unchanged = false;
+    if (!as_before)
+      std::printf("case %llu (%s): %s\n", static_cast<unsigned long long>(shared.at),
+                  make_case(task.sources, shared.at).path.c_str(), death(status).c_str());
+    ++shared.seen[as_before ? refused : wrong];
+    shared.at += task.step;
+  }
+}
+
+int run(const Arguments& arguments, const std::vector<TokenSource>& sources) {
+  auto* const shared = static_cast<Shared*>(
+      mmap(nullptr, sizeof(Shared) * arguments.jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  if (shared == MAP_FAILED) return 2;
+  for (std::uint64_t j = 0; j < arguments.jobs; ++j) {
+    shared[j].at = arguments.from + j;
+    const Task task{sources, shared[j], arguments.from + arguments.count, arguments.jobs};
+    if (fork() != 0) continue;
+    supervise(task);
+    std::fflush(stdout);
+    _exit(0);
+  }
+  while (wait(nullptr) > 0) {
+  }
+  std::uint64_t seen[outcomes] = {};
+  for (std::uint64_t j = 0; j < arguments.jobs; ++j)
+    for (std::size_t o = 0; o < outcomes; ++o) seen[o] += shared[j].seen[o];
+  std::printf("cases=%llu refused=%llu built=%llu wrong=%llu\n",
+              static_cast<unsigned long long>(seen[refused] + seen[built] + seen[wrong]),
+              static_cast<unsigned long long>(seen[refused]), static_cast<unsigned long long>(seen[built]),
+              static_cast<unsigned long long>(seen[wrong]));
+  return seen[wrong] == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace rml::fuzz
+
+int main(int argc, char** argv) {
+  using namespace rml::fuzz;
+  Arguments arguments;
+  for (int k = 1; k < argc; ++k) {
+    const std::string option = argv[k];
+    const bool followed = k + 1 < argc;
+    if (option == "--from" && followed)
+      arguments.from = std::strtoull(argv[++k], nullptr, 10);
+    else if (option == "--count" && followed)
+      arguments.count = std::strtoull(argv[++k], nullptr, 10);
+    else if (option == "--jobs" && followed)
+      arguments.jobs = std::max<std::uint64_t>(1, std::strtoull(argv[++k], nullptr, 10));
+    else if (option == "--print" && followed)
+      arguments.print = argv[++k];
+    else if (option == "--booleans")
+      arguments.booleans = true;
+    else
+      arguments.folders.push_back(option);
+  }
+  const std::vector<TokenSource> sources = token_sources(arguments.folders);
+  if (sources.empty() != arguments.booleans) {
+    std::fprintf(stderr,
+                 "usage: compile_fuzz [--from CASE] [--count N] [--jobs N] [--print CASE] --booleans | FOLDER…\n");
+    return 2;
+  }
+  if (arguments.print.empty()) return run(arguments, sources);
+  const Case made = make_case(sources, std::strtoull(arguments.print.c_str(), nullptr, 10));
+  std::printf("%s", made.text.c_str());
+  std::fprintf(stderr, "%s\n", made.path.parent_path().c_str());
+  return 0;
+}

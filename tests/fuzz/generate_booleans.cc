@@ -1,0 +1,81 @@
+// Each equation is one operator, applied to variables and the input p. What is yielded divides where the variables say
+// so: work that can fail sinks below them, and the guards of whatever is needed are made of them.
+//
+//   a: bool = merge p (b when p) (a when not p);   b: bool = if a then post b else p;
+//   o = if a then (if b then k / n else 1) else 0;
+#include "fuzz/generate_booleans.h"
+
+#include <random>
+#include <vector>
+
+namespace rml::fuzz {
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// All right-hand sides over these names.
+Texts right_hand_sides(const Texts& names) {
+  Texts out;
+  for (const std::string& a : names) {
+    for (const char* of_one : {"not ", "true fby ", "false fby ", "post ", "not post "}) out.push_back(of_one + a);
+    for (const std::string& b : names) {
+      for (const char* of_two : {" fby ", " == "}) out.push_back(a + of_two + b);
+      if (a < b)
+        for (const char* of_two : {" and ", " or "}) out.push_back(a + of_two + b);
+      out.push_back("if " + a + " then post " + b + " else " + a);
+      out.push_back("merge p (" + a + " when p) (not (" + b + " when not p))");
+      out.push_back("merge " + a + " (post (" + b + " when " + a + ")) (p when not " + a + ")");
+      out.push_back("merge " + a + " (p when " + a + ") (false fby (" + b + " when not " + a + "))");
+      for (const std::string& c : names) {
+        out.push_back("if " + a + " then " + b + " else " + c);
+        out.push_back("merge " + a + " (" + b + " when " + a + ") (" + c + " when not " + a + ")");
+      }
+    }
+  }
+  return out;
+}
+
+struct Forms {
+  Texts names, sides;
+};
+
+// Of programs with so many equations.
+const Forms& forms(std::size_t equations) {
+  static const std::vector<Forms> all = [] {
+    std::vector<Forms> made;
+    Texts names = {"p"};
+    for (const char* name : {"a", "b", "c", "d"}) {
+      names.emplace_back(name);
+      made.push_back({names, right_hand_sides(names)});
+    }
+    return made;
+  }();
+  return all[equations - 1];
+}
+
+std::string program(const Forms& from, const std::vector<std::size_t>& chosen) {
+  std::string text = "node main(p: bool, k: i32, n: i32) -> (o: i32)\n";
+  std::string yielded = "k / n";
+  for (std::size_t q = chosen.size(); q-- > 0;)
+    yielded = "if " + from.names[q + 1] + " then (" + yielded + ") else " + std::to_string(q);
+  for (std::size_t q = 0; q < chosen.size(); ++q)
+    text += "  " + from.names[q + 1] + ": bool = " + from.sides[chosen[q]] + ";\n";
+  return text + "  o = " + yielded + ";\n";
+}
+
+}  // namespace
+
+std::uint64_t boolean_pairs() { return forms(2).sides.size() * forms(2).sides.size(); }
+
+std::string boolean_program(std::uint64_t number) {
+  const std::size_t sides = forms(2).sides.size();
+  if (number < boolean_pairs()) return program(forms(2), {number / sides, number % sides});
+  std::mt19937_64 random(number);
+  const Forms& from = forms(3 + random() % 2);
+  std::vector<std::size_t> chosen;
+  for (std::size_t q = 1; q < from.names.size(); ++q) chosen.push_back(random() % from.sides.size());
+  return program(from, chosen);
+}
+
+}  // namespace rml::fuzz
