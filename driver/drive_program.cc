@@ -72,28 +72,18 @@ class Run {
   }
 
  private:
-  // One thread at both ends, which pushes as much as there is room for: the program runs ahead.
   Driven run_network() {
     std::int64_t read = 0;
-    {
-      rt::Network network(program_, state_.get(), {options_.workers, options_.capacity});
-      bool closed = false;
-      for (;;) {
-        const std::uint32_t seen = network.changes();
-        bool moved = false;
-        if (read < options_.cycles && !closed) {
-          const Inputs in = inputs_of(read);
-          const rt::Network::Taken taken = network.try_push(in.pointers.data(), present_.data());
-          if (taken == rt::Network::Taken::yes) moved = true, ++read;
-          if (taken == rt::Network::Taken::failed) closed = true;
-        }
-        if (read == options_.cycles && !closed) network.close(), closed = true;
-        const rt::Network::Row row = network.try_pop(out_.data(), present_.data());
-        if (row == rt::Network::Row::there) take_row();
-        if (row == rt::Network::Row::ended) break;
-        if (!moved && row == rt::Network::Row::none) network.wait(seen);
+    for (bool ended = false; !ended;) {
+      std::string bytes;
+      {
+        rt::Network network(program_, state_.get(), {options_.workers, options_.capacity});
+        ended = feed(network, read);
+        network.stop();
+        network.report();
+        if (!ended) bytes = saved();
       }
-      network.report();
+      if (!ended) load(std::move(bytes));
     }
     const bool stopped = header().fault != RML_OK || program_.finish(state_.get()) != RML_OK;
     if (stopped) {
@@ -103,6 +93,31 @@ class Run {
     program_.destroy(state_.get());
     for (ChronogramRow& row : result_.outputs) row.cells.resize(static_cast<std::size_t>(read));
     return std::move(result_);
+  }
+
+  // One thread at both ends, which pushes as much as there is room for: the program runs ahead. False: it is at rest,
+  // for a restart.
+  bool feed(rt::Network& network, std::int64_t& read) {
+    const std::int64_t until = options_.restarts ? std::min(read + 1, options_.cycles) : options_.cycles;
+    bool closed = options_.restarts && read == options_.cycles;
+    if (closed) network.close();
+    for (;;) {
+      const std::uint32_t seen = network.changes();
+      bool moved = false;
+      if (read < until && !closed) {
+        const Inputs in = inputs_of(read);
+        const rt::Network::Taken taken = network.try_push(in.pointers.data(), present_.data());
+        if (taken == rt::Network::Taken::yes) moved = true, ++read;
+        if (taken == rt::Network::Taken::failed) closed = true;
+      }
+      if (read == options_.cycles && !closed && !options_.restarts) network.close(), closed = true;
+      const bool at_rest = read == until && !closed && network.settled() && !network.failed();
+      const rt::Network::Row row = network.try_pop(out_.data(), present_.data());
+      if (row == rt::Network::Row::there) take_row();
+      if (row == rt::Network::Row::ended) return true;
+      if (row == rt::Network::Row::none && at_rest) return false;
+      if (!moved && row == rt::Network::Row::none) network.wait(seen);
+    }
   }
 
   rml_header& header() { return *static_cast<rml_header*>(state_.get()); }
@@ -115,10 +130,16 @@ class Run {
     program_.init(state_.get());
   }
 
-  void restart() {
+  void restart() { load(saved()); }
+
+  std::string saved() {
     std::string bytes;
     const rt::CheckpointOut saved(program_, state_.get(), {});
     for (const std::string_view piece : saved.pieces()) bytes += piece;
+    return bytes;
+  }
+
+  void load(std::string bytes) {
     program_.destroy(state_.get());
     init();
     rt::CheckpointIn("checkpoint", std::move(bytes)).restore(program_, state_.get(), given_);

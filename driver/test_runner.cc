@@ -310,7 +310,11 @@ void match_networks(const LanguageTest& test, const TestRun& run, const std::vec
     return load(test, run, {Engine::compiled, 2, "compiled -O2", 1, grain}, libraries);
   };
   match_network(load_grain(Grain::pass)->table(), inputs, options, driven, "pass");
-  match_network(load_grain(Grain::op)->table(), inputs, options, driven, "op");
+  const auto fine = load_grain(Grain::op);
+  match_network(fine->table(), inputs, options, driven, "op");
+  options.workers = 2, options.capacity = 2, options.restarts = true;
+  match_restarted(driven, drive(fine->table(), inputs, options));
+  options.restarts = false;
   if (has_stages(test, run)) match_network(load_grain(Grain::stage)->table(), inputs, options, driven, "stage");
 }
 

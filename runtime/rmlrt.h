@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 7u
+#define RML_ABI 8u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum {
@@ -119,6 +119,48 @@ enum {
   RML_OVERTAKEN = 1, /* readers may be done with elements that are not there yet, or with all: at 2^62 */
   RML_PASSING = 2    /* there is no ring: each element is taken in the call that brings it */
 };
+
+/* How the counts of a state hang together, so that whoever restores one can tell whether it can have been saved: units
+ * (and pop, which is one more behind the last) take elements from queues, and put elements into others. A clock is told
+ * by its number. Of a stream on the clock of its unit an instant takes, or puts, one element; of one below, two streams
+ * of one number have as many elements in as many instants. */
+enum {
+  RML_CLOCK_BASE = 0,
+  RML_CLOCK_NEVER = 1,
+  RML_CLOCK_UNKNOWN = 0x7fffffff, /* at most one element in an instant */
+  RML_BY_HOST = 0x7fffffff,       /* one instant in each cycle */
+  RML_BY_NOBODY = 0x7ffffffe
+};
+typedef struct rml_put { /* one for each queue */
+  uint32_t writer;       /* unit, RML_BY_… */
+  uint32_t clock;
+  uint32_t after_segment; /* 1: the instants of a segment are put when it has ended */
+  uint32_t begins;        /* 1: with an element of its own */
+} rml_put;
+typedef struct rml_take {
+  uint32_t queue, reader;
+  uint32_t clock;
+  uint32_t kind;            /* RML_TAKE_… */
+  uint32_t first_condition; /* in `conditions`: where the element is there, then where it has to be there as well */
+  uint32_t n_when, n_needed;
+} rml_take;
+enum {
+  RML_TAKE_EACH,
+  RML_TAKE_FIRST,  /* only that of the first instant; then the reader is at 2^62 */
+  RML_TAKE_FLAGGED /* one for each element of the take before that is true */
+};
+typedef struct rml_unit {
+  uint32_t clock;
+  uint32_t first_take, n_takes;
+} rml_unit;
+typedef struct rml_flow {
+  uint32_t first_queue, n_queues, first_unit, n_units; /* rows of memories; pop is unit n_units */
+  const rml_put* puts;
+  const rml_unit* units;
+  const rml_take* takes;
+  const uint32_t* conditions; /* twice the number of a take of the unit, plus one if it is to be true; UINT32_MAX: what
+                                 cannot be told */
+} rml_flow;
 
 /* A program as a network: every unit of its schedule is a task, every stream between two of them a ring of bounded
  * capacity. Whoever runs it (runtime/scheduler/network.h) keeps to this:
@@ -238,6 +280,7 @@ typedef struct rml_program {
   /* Returns every block to grow(context, block, bytes, 0). */
   void (*destroy)(void* state);
   const rml_network* network; /* null: push computes. Otherwise it hands in, and pop hands out, one row each */
+  const rml_flow* flow;       /* null: there are cells only, and each cycle hands out its row */
 } rml_program;
 
 /* Runs a program with the options of interface.md section 2; returns the exit status. */

@@ -14,6 +14,8 @@ struct ProgramFunctions {
 ProgramFunctions emit_program(Emission&);
 // NODE_program, exported; once everything that uses scratch has been emitted.
 void emit_table(Emission&, const ProgramFunctions&);
+// emit_flow.cc: how counts hang together, with the rows of memories from which queues and units stand.
+llvm::Constant* emit_flow(Emission&, std::uint32_t first_queue, std::uint32_t first_unit);
 // int main(int, char**).
 void emit_main(Emission&);
 

@@ -47,7 +47,7 @@ class MemoryTable {
   explicit MemoryTable(Emission& module) : module_(module) {}
 
   std::vector<std::uint32_t> row_of_cell;
-  std::uint32_t first_queue = 0;  // the row of the first one
+  std::uint32_t first_queue = 0, first_unit = 0;  // the rows of the first ones
 
   std::vector<llvm::Constant*> rows() {
     const steps::Program& program = module_.program;
@@ -66,6 +66,7 @@ class MemoryTable {
       if (queue.passing) flags |= RML_PASSING;
       add(queue.name, RML_QUEUE, queue.dtype, queue.shape, module_.layout.queues[q].data, queue.readers, flags);
     }
+    first_unit = static_cast<std::uint32_t>(rows_.size());
     std::vector<std::size_t> row_of_unit;
     for (std::size_t u = 0; u < program.units.size() && !program.straight; ++u) {
       row_of_unit.push_back(rows_.size());
@@ -211,7 +212,8 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
        functions.finish,
        functions.pop,
        functions.destroy,
-       functions.network != nullptr ? functions.network : llvm::ConstantPointerNull::get(module.pointer())});
+       functions.network != nullptr ? functions.network : llvm::ConstantPointerNull::get(module.pointer()),
+       emit_flow(module, table.first_queue, table.first_unit)});
   new llvm::GlobalVariable(module.module, module.abi.program, true, llvm::GlobalValue::ExternalLinkage, row,
                            module.options.program_name + "_program");
 }

@@ -132,10 +132,11 @@ AbiTypes::AbiTypes(llvm::LLVMContext& c) {
   network =
       llvm::StructType::create(c, {i32, i32, pointer, pointer, i32, i32, pointer, pointer, pointer}, "rml_network");
   program = llvm::StructType::create(
-      c, {i32,     pointer, pointer, i32, i32,     i32,     i32,     pointer, pointer, pointer,
-          pointer, i32,     i32,     i32, i32,     i32,     i32,     i32,     pointer, pointer,
-          pointer, pointer, i64,     i64, pointer, pointer, pointer, pointer, pointer, pointer},
+      c, {i32, pointer, pointer, i32,     i32,     i32,     i32,     pointer, pointer, pointer, pointer,
+          i32, i32,     i32,     i32,     i32,     i32,     i32,     pointer, pointer, pointer, pointer,
+          i64, i64,     pointer, pointer, pointer, pointer, pointer, pointer, pointer},
       "rml_program");
+  flow = llvm::StructType::create(c, {i32, i32, i32, i32, pointer, pointer, pointer, pointer}, "rml_flow");
 }
 
 }  // namespace rml::codegen

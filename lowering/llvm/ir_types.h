@@ -55,7 +55,7 @@ enum Header : unsigned {
 }  // namespace field
 
 struct AbiTypes {
-  llvm::StructType *header, *port, *site, *cut, *memory, *parameter, *watch, *queue, *task, *network, *program;
+  llvm::StructType *header, *port, *site, *cut, *memory, *parameter, *watch, *queue, *task, *network, *program, *flow;
   explicit AbiTypes(llvm::LLVMContext&);
 };
 

@@ -134,20 +134,20 @@ std::vector<double> CheckpointIn::curve(const std::string& name) const {
 }
 
 void CheckpointIn::restore(const rml_program& program, void* state, GivenParameters& given) const {
-  const std::int64_t cycle = number<std::int64_t>("cycle"), rows = number<std::int64_t>("rows");
-  const std::int64_t segments = number<std::int64_t>("segments"), longest = number<std::int64_t>("longest_segment");
-  if (cycle > most_cycles || rows > cycle || run_.first_cycle > cycle || run_.first_row > rows || longest > cycle + 1)
+  const CyclesOfState run{number<std::int64_t>("cycle"), number<std::int64_t>("rows"), number<std::int64_t>("segments"),
+                          number<std::int64_t>("longest_segment")};
+  if (run.cycles > most_cycles || run.rows > run.cycles || run_.first_cycle > run.cycles || run_.first_row > run.rows)
     damaged("its cycle numbers contradict each other");
-  restore_state(program, state, name_, content_, unbegun_, cycle, given);
+  restore_state(program, state, name_, content_, unbegun_, run, given);
   if (text("identity") != hexadecimal(state_identity(program), 16)) {
     throw Failure(name_ + ": saved by a program whose state is laid out differently from that of '" + program.name +
                   "', though the names and types are the same");
   }
   rml_header& header = *static_cast<rml_header*>(state);
-  header.pushed = cycle;
-  header.popped = rows;
-  header.segments = segments;
-  header.longest_segment = longest;
+  header.pushed = run.cycles;
+  header.popped = run.rows;
+  header.segments = run.segments;
+  header.longest_segment = run.longest_segment;
 }
 
 std::string recorded_path(const std::string& path) { return json::parse(as_text(path)).get<std::string>(); }

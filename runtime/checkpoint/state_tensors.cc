@@ -1,10 +1,8 @@
 // See state_tensors.h. Restoring compares first and touches the state only when all fits. A file may have been
-// written by anybody: each number that says where something lies, or how often something is done, is held to what the
-// program itself can have counted, as its freshly made state and its table of memories tell it.
-//
-//   cursor of a queue   at most what was pushed, or where it stands at first (a reader that leaves out elements);
-//                       farther only in queues that readers overtake: there the program looks before it stores
-//   unit                instants and length of its segment at most one more than the cycles read
+// written by anybody: each number that says where something lies is held to what the program's freshly made state and
+// its table of memories tell, and each that says how often something was done to all others (check_counts.h). The
+// cursor of a queue is at most what was pushed, or where it stands at first (a reader that leaves out elements);
+// farther only in queues that readers overtake: there the program looks before it stores.
 #include "runtime/checkpoint/state_tensors.h"
 
 #include <algorithm>
@@ -176,7 +174,7 @@ class Taking {
 class Restoring {
  public:
   Restoring(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
-            const std::vector<std::string>& unbegun, std::int64_t cycles)
+            const std::vector<std::string>& unbegun, const CyclesOfState& cycles)
       : program_(program), state_(state), file_(file), unbegun_(unbegun.begin(), unbegun.end()), cycles_(cycles) {
     for (const TensorIn& t : from.tensors) tensors_[t.name] = &t;
   }
@@ -185,6 +183,7 @@ class Restoring {
     compare();
     check_truths();
     for (std::uint32_t i = 0; i < program_.n_memories; ++i) check(program_.memories[i]);
+    check_all_counts();
     for (std::uint32_t i = 0; i < program_.n_memories; ++i) put(program_.memories[i]);
     for (std::uint32_t p = 0; p < program_.n_parameters; ++p) {
       const rml_parameter& row = program_.parameters[p];
@@ -280,21 +279,29 @@ class Restoring {
     }
   }
 
-  void check_unit(const rml_memory& m) const {
-    const std::vector<std::int64_t> values = counts(m.name);
-    if (values[0] > cycles_ + 1) damaged(std::string("'") + m.name + "' is ahead of the cycles");
-    if (m.count == 0) return;
-    if (values[1] > values[0] + 1) damaged(std::string("'") + m.name + "' has a segment longer than its time");
-    if (values[2] > cycles_) damaged(std::string("'") + m.name + "' has a segment that begins later");
-  }
-
   void check(const rml_memory& m) const {
     if (m.kind == RML_QUEUE) check_queue(m);
-    if (m.kind == RML_UNIT) check_unit(m);
     if (m.kind != RML_ARRAY) return;
     const rml_memory& unit = program_.memories[m.count];
     if (tensor(m.name).shape[0] != static_cast<std::uint64_t>(counts(unit.name)[1]))
       damaged(std::string("'") + m.name + "' is not as long as its segment");
+  }
+
+  void check_all_counts() const {
+    CountsOfState all;
+    all.run = cycles_;
+    for (std::uint32_t i = 0; i < program_.n_memories; ++i) {
+      const rml_memory& m = program_.memories[i];
+      std::vector<std::int64_t>& saved = all.saved.emplace_back();
+      std::vector<std::int64_t>& fresh = all.fresh.emplace_back();
+      std::string_view& elements = all.elements.emplace_back();
+      if (m.kind == RML_UNIT) saved = counts(m.name);
+      if (m.kind != RML_QUEUE) continue;
+      saved = counts(counts_name(m));
+      for (std::size_t k = 0; k < saved.size(); ++k) fresh.push_back(count_of(program_, state_, m, k));
+      elements = tensor(m.name).data;
+    }
+    if (const std::string wrong = contradiction(program_, all); !wrong.empty()) damaged(wrong);
   }
 
   char* grow(std::uint64_t bytes) const {
@@ -369,7 +376,7 @@ class Restoring {
   void* state_;
   const std::string& file_;
   const std::set<std::string> unbegun_;
-  const std::int64_t cycles_;  // read so far
+  const CyclesOfState cycles_;
   std::map<std::string, const TensorIn*> tensors_;
   std::map<std::string, bool> expected_;
   std::string text_;
@@ -420,7 +427,7 @@ std::uint64_t state_identity(const rml_program& program) {
 }
 
 void restore_state(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
-                   const std::vector<std::string>& unbegun, std::int64_t cycles, GivenParameters& given) {
+                   const std::vector<std::string>& unbegun, const CyclesOfState& cycles, GivenParameters& given) {
   Restoring(program, state, file, from, unbegun, cycles).restore(given);
 }
 

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/checkpoint/check_counts.h"
 #include "runtime/checkpoint/safetensors.h"
 #include "runtime/rmlrt.h"
 
@@ -51,10 +52,10 @@ class GivenParameters {
 // Names, types and kinds of everything in the state, as one number.
 std::uint64_t state_identity(const rml_program& program);
 
-// Into a state fresh from init; unbegun as state_tensors gave it, cycles: how many had been read. Throws Failure that
-// names what differs or cannot be; `file` is for it.
+// Into a state fresh from init; unbegun as state_tensors gave it. Throws Failure that names what differs or cannot be;
+// `file` is for it.
 void restore_state(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
-                   const std::vector<std::string>& unbegun, std::int64_t cycles, GivenParameters& given);
+                   const std::vector<std::string>& unbegun, const CyclesOfState& cycles, GivenParameters& given);
 
 // The name under which a parameter is kept that was given and not looked at.
 std::string given_name(const std::string& path);

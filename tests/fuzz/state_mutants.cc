@@ -32,10 +32,10 @@ constexpr std::size_t prefix = 8;
 
 // ---- programs, run by hand
 
-// Inputs of cycle k, the same in each run.
+// Inputs of cycle k, the same in each run. The clock of an input is the first one.
 void set_inputs(Row& row, std::int64_t k) {
   for (std::uint32_t i = 0; i < row.size(); ++i) {
-    row.set_present(i, true);
+    row.set_present(i, row.port(i).always != 0 || *static_cast<const std::uint8_t*>(row.element(0, 0)) != 0);
     for (std::uint64_t e = 0; e < row.port(i).elements; ++e) {
       if (row.port(i).dtype == RML_BOOL)
         *static_cast<std::uint8_t*>(row.element(i, e)) = k % 5 == 4 - static_cast<std::int64_t>(i) ? 1 : 0;
