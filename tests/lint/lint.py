@@ -161,9 +161,8 @@ def rule_readme():
 
 def rule_values():
     """Every node of the library has values that a package or script of others gave, in f32 and f64, at ordinary
-    arguments and at the edges; those that lack some are in tests/stdlib/values/lacking.txt, and no others."""
+    arguments and at the edges."""
     folder = ROOT / "tests/stdlib/values"
-    lacking = set(text(folder / "lacking.txt").split())
     covered = {}
     for path in folder.glob("*.rml"):
         found = re.search(r"^-- arguments: (.*)$", text(path), re.M)
@@ -176,11 +175,9 @@ def rule_values():
             node = name if module.stem == "prelude" else f"{module.stem}.{name}"
             # The gradient of a node is seen in that node's.
             absent = set() if name.startswith("diff_") else wanted - covered.get(node, set())
-            if absent and node not in lacking:
+            if absent:
                 shown = ", ".join(f"{dtype} {kind}" for dtype, kind in sorted(absent))
                 yield f"{module.name}: {node} has no values in tests/stdlib/values: {shown}"
-            if not absent and node in lacking:
-                yield f"tests/stdlib/values/lacking.txt: {node} lacks nothing"
 
 
 def main():

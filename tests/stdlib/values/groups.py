@@ -80,7 +80,7 @@ def whole_run(given):
 
 def values_only(entries):
     """The same entries without their gradients, for arguments that have none."""
-    return [replace(entry, gradient=False) for entry in entries]
+    return [replace(entry, gradient=False) if hasattr(entry, "gradient") else entry for entry in entries]
 
 
 @dataclass
@@ -146,7 +146,8 @@ def at_cycle(entry, given):
     if entry.gradient:
         (entry.scale * y).sum().backward()
         gradients = [(torch.zeros_like(t) if t.grad is None else t.grad).numpy() for t in tensors.values() if t.requires_grad]
-    return [(entry.scale * y.detach()).numpy()] + gradients
+    y = y.detach()
+    return [(y if entry.scale == 1.0 else entry.scale * y).numpy()] + gradients
 
 
 def uses(entry, inputs):
