@@ -96,6 +96,8 @@ HEADS = [
     Entry("later", "select(attention.earlier(3, 3), k[:, :3], -1.0)",
           lambda k: torch.where(torch.ones(3, 3).tril().bool(), k[:, :3], -1.0)),
 ]
+FAR = [Entry("w", "attention.weights([true, true, false], x)",
+             lambda x: torch.softmax(torch.where(LATER[0], x, -INF), -1))]
 ROTATIONS = [
     Entry("rotary", "attention.rotary(10000.0, [0.0, 1.0, 700.0], x)", halves(lambda x: angles(4, 1e4, PLACES))),
     Entry("neighbours", "attention.rotary_interleaved(10000.0, [0.0, 1.0, 700.0], x)", interleaved(lambda x: angles(4, 1e4, PLACES))),
@@ -147,6 +149,11 @@ LOOSE = {"f32": "1e-3", "f64": "1e-11"}
 GROUPS = [
     Group("attention_heads", "ordinary", "PyTorch", qkv(1, 2, 0.5), HEADS, LOOSE),
     Group("attention_heads_edges", "edge", "PyTorch", qkv(0, 100, 1e4, -0.0), values_only(HEADS), LOOSE),
+    Group("attention_heads_not_finite", "edge", "PyTorch",
+          {"q": [drawn(2, 4), np.full((2, 4), NAN)], "k": [drawn(3, 4)] * 2, "v": [np.where(np.eye(3, 4), INF, 1.0), drawn(3, 4)]},
+          values_only(HEADS), LOOSE),
+    Group("attention_far", "edge", "PyTorch",
+          {"x": [np.array(x) for x in ([-3.2e38, -3.3e38, 0.0], [-3.2e38, -3.2e38, 3e38], [1.0, 2.0, NAN], [-1.0, 1.0, INF])]}, FAR, LOOSE),
     Group("attention_rotary", "ordinary edge", "PyTorch", {"x": [drawn(3, 4), np.zeros((3, 4)), 1e6 * drawn(3, 4)]}, ROTATIONS,
           {"f32": "1e-3", "f64": "1e-10"}),
     Group("attention_positions", "ordinary edge", "PyTorch", {"p": [np.array([1.0, 2.5, 17.0]), np.zeros(3), np.array([-1.0, 100.0, 1e-3])]},

@@ -56,6 +56,10 @@ IMPOSSIBLE = [
                        ("ctc_sum", lambda x: -torch.log_softmax(x, -1)[0, 1, 0]))
 ]
 
+FAR_CTC = [Entry("far", "loss.ctc(0, true, -x, [[1], [2]], [2, 1], [1, 0])",
+                 lambda x: F.ctc_loss(-x, torch.tensor([[1], [2]]), torch.tensor([2, 1]), torch.tensor([1, 0]), reduction="none",
+                                      zero_infinity=True), gradient=False)]
+
 
 def likelihood(x, k):
     """Terms and weights, by NumPy."""
@@ -127,6 +131,7 @@ GROUPS = [
     Group("loss_ctc_edges", "edge", "PyTorch", {"x": [np.zeros((4, 2, 3)), 1e7 + drawn(4, 2, 3)]}, CTC,
           {"f32": "1e-4", "f64": "1e-12"}),
     Group("loss_ctc_impossible", "edge", "PyTorch", {"x": [drawn(2, 2, 3) for _ in range(2)]}, IMPOSSIBLE),
+    Group("loss_ctc_far", "edge", "PyTorch", {"x": [np.full((2, 2, 3), v) for v in (1.6e38, 5.0)]}, FAR_CTC),
     Group("loss_likelihood", "ordinary edge", "NumPy",
           {"x": cells([[-1, -2, -3], [0, -1e30, -5]], [[0, -1, -2], [-1, -1, NAN]]), "k": labels([0, 1], [-1, 2])},
           LIKELIHOOD),

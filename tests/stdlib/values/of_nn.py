@@ -189,6 +189,13 @@ def drawn(*shape):
     return np.round(random.uniform(-2, 2, shape), 2)
 
 
+def put(value):
+    """One element that is not finite, among others."""
+    x = drawn(1, 2, 5, 4)
+    x[0, 1, 2, 1] = value
+    return x
+
+
 def truths(*bits):
     return [np.bool_(b) for b in bits]
 
@@ -215,6 +222,7 @@ GROUPS = [
     Group("nn_images", "ordinary", "PyTorch", {"end": ENDS, "x": [drawn(1, 2, 5, 4) for _ in ENDS]}, IMAGES, LOOSE),
     Group("nn_images_edges", "edge", "PyTorch",
           {"end": ENDS, "x": [f * np.ones((1, 2, 5, 4)) for f in (0, 1e4, -1, 1e15, -0.0, 1)]}, values_only(IMAGES), LOOSE),
+    Group("nn_images_not_finite", "edge", "PyTorch", {"end": ENDS[:3], "x": [put(v) for v in (INF, -INF, NAN)]}, values_only(IMAGES), LOOSE),
     Group("nn_images_one", "edge", "PyTorch",
           {"end": ENDS, "x": [np.full((1, 1, 1), v) for v in (0, 1.0, -1e4, INF, -INF, NAN)]}, values_only(LINES), LOOSE),
     Group("nn_tables", "ordinary", "PyTorch", {"end": ENDS, "i": indices([0, 1], [1, 2], [3, 3], [1, 0], [2, 2], [0, 0]),

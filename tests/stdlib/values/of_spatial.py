@@ -93,6 +93,8 @@ GROUPS = [
     Group("spatial_blocks_edges", "edge", "PyTorch",
           {"x": [f * np.ones((1, 4, 2, 2)) for f in (0, -1, 1e30)] + [np.where(np.arange(16).reshape(1, 4, 2, 2) % 3, INF, 1.0)]},
           values_only(BLOCKS[:-4]), nodes=UNPOOLED),
+    Group("spatial_blocks_not_finite", "edge", "PyTorch", {"x": [np.where(np.arange(16).reshape(1, 4, 2, 2) % 4, 1.0, v) for v in (NAN, -INF)]},
+          values_only(BLOCKS[:-4]), nodes=UNPOOLED),
     Group("spatial_one_place", "edge", "PyTorch", {"x": [1.0, 0.0, -5.0]}, ONE_PLACE),
     Group("spatial_grid", "ordinary edge", "PyTorch", {"theta": [drawn(2, 3, 4), np.zeros((2, 3, 4)), 1e20 * drawn(2, 3, 4)]}, THETA, LOOSE),
 ]
