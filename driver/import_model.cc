@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <set>
 
 #include "driver/check_stream.h"
@@ -151,7 +152,10 @@ std::optional<onnx::Imported> import_model(Compilation& c, const std::filesystem
       refused({"", mixed});
       return std::nullopt;
     }
-    for (const onnx::ModelError& e : std::get<onnx::ImportFailure>(result).errors) refused(e);
+    constexpr std::size_t most_told = 100;
+    const auto& errors = std::get<onnx::ImportFailure>(result).errors;
+    for (const onnx::ModelError& e : errors | std::views::take(most_told)) refused(e);
+    if (errors.size() > most_told) refused({"", "and " + std::to_string(errors.size() - most_told) + " faults more"});
   } catch (const onnx::ModelError& e) {
     refused(e);
   } catch (const WrongOption& wrong) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "onnx/growth.h"
 #include "onnx/repeated_blocks.h"
 #include "semantics/instantiate_elaborate.h"
 
@@ -166,7 +167,23 @@ std::optional<std::string> subscript(const Shape& x, const Arguments& arguments)
   return text;
 }
 
+// Products of an m × n and an n × k matrix, and what is like them, take m n k steps: the root of the three sizes'
+// product.
+std::int64_t work_of(const OperatorInfo& info, const std::vector<Term>& operands, std::int64_t result,
+                     std::int64_t read) {
+  const bool of_each = operands.size() < 2 || info.lowering == Lowering::elementwise;
+  if (of_each) return result + read;
+  const auto size = [](std::int64_t n) { return static_cast<double>(n); };
+  const double product = size(result) * size(operands[0].elements()) * size(operands[1].elements());
+  return result + read + static_cast<std::int64_t>(std::sqrt(product));
+}
+
 }  // namespace
+
+void Builder::spend(std::int64_t elements) {
+  known_work -= elements;
+  if (known_work < 0) throw TooLarge{"", "what is known beforehand takes too long to compute"};
+}
 
 Term Builder::apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments,
                     std::optional<DType> result) {
@@ -198,6 +215,7 @@ Term Builder::apply(std::string_view op, std::vector<Term> operands, const Argum
   std::int64_t read = 0;
   for (const Term& t : operands) all_known = all_known && t.known(), read += t.elements();
   if (all_known && worth_folding(info.lowering, term.elements(), read)) {
+    spend(work_of(info, operands, term.elements(), read));
     std::vector<const Tensor*> values;
     for (const Term& t : operands) values.push_back(t.value.get());
     Tensor value(term.dtype, term.shape);
@@ -377,10 +395,11 @@ std::string Builder::load_text(const std::string& name) const {
 }
 
 std::string Builder::constant_name(const Term& term) {
-  const auto known = named_.find(term.value);
-  if (known != named_.end()) return known->second;
-  const auto text = literal(*term.value);
   const std::string type = type_text(term.dtype, term.shape);
+  const std::pair<const void*, std::string> key{term.value->data(), type};
+  const auto known = named_.find(key);
+  if (known != named_.end()) return known->second.first;
+  const auto text = literal(*term.value);
   if (text) {
     const auto same = small_.find(type + " = " + *text);
     if (same != small_.end()) return same->second;
@@ -403,7 +422,7 @@ std::string Builder::constant_name(const Term& term) {
     constants_.push_back("const " + name + ": " + type + " = " + load_text(name) + ";");
     weights_.push_back({name, term.value});
   }
-  named_[term.value] = name;
+  named_[key] = {name, term.value};
   return name;
 }
 
@@ -436,14 +455,13 @@ void Builder::open(const std::string& node) { scopes_.push_back({node, {}, {}, {
 std::string Builder::close() {
   Scope done = std::move(scopes_.back());
   scopes_.pop_back();
-  const auto texts = [](const Scope& s) {
-    std::vector<std::string> all;
-    for (const Equation& e : s.equations) all.push_back(e.text);
-    return all;
-  };
-  for (const Scope& before : nodes_)
-    if (before.inputs == done.inputs && before.outputs == done.outputs && texts(before) == texts(done))
-      return before.name;
+  std::string text;
+  for (const std::string& port : done.inputs) text += port + ", ";
+  text += "->";
+  for (const std::string& port : done.outputs) text += port + ", ";
+  for (const Equation& e : done.equations) text += e.text;
+  const auto [before, first] = written_.try_emplace(std::move(text), done.name);
+  if (!first) return before->second;
   nodes_.push_back(std::move(done));
   return nodes_.back().name;
 }

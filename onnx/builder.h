@@ -10,12 +10,14 @@
 // Equations collect in scopes, one for each node of the program; constants belong to the program.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -119,6 +121,10 @@ class Builder {
   // A cycle is one step of the sequences that recurrent operators run through.
   bool streaming = false;
 
+  // How many elements may still be computed of what is known beforehand. Throws TooLarge where they do not suffice.
+  std::int64_t known_work = INT64_MAX;
+  void spend(std::int64_t elements);
+
   // Of the program: `const` items, in order, and the tensors they load from `file`.
   std::string weights_file;
   const std::vector<std::string>& constants() const { return constants_; }
@@ -137,8 +143,10 @@ class Builder {
   std::vector<Weight> weights_;
   std::set<std::string> program_names_;  // constants and nodes
   std::map<std::string, int> counts_;    // as in Scope
-  std::map<std::shared_ptr<const Tensor>, std::string> named_;
-  std::map<std::string, std::string> small_;  // text of a small constant → its name
+  // By where the elements are, which copies of a tensor share: its name, and what keeps them there.
+  std::map<std::pair<const void*, std::string>, std::pair<std::string, std::shared_ptr<const Tensor>>> named_;
+  std::unordered_map<std::string, std::string> written_;  // text of a node → its name
+  std::map<std::string, std::string> small_;              // text of a small constant → its name
   std::string comment_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace rml::onnx {
 
@@ -67,7 +68,7 @@ std::string attribute_mismatch(std::string_view spec, const Node& node) {
     }
   }
   for (const Attribute& a : node.attributes)
-    if (std::ranges::find(known, a.name) == known.end()) return "it has no attribute '" + a.name + "'";
+    if (std::ranges::find(known, a.name) == known.end()) return "it has no attribute " + in_quotes(a.name);
   return "";
 }
 
@@ -171,6 +172,13 @@ std::vector<std::int64_t> Call::known_integers(std::size_t k, const char* what) 
   return value.integers();
 }
 
+std::int64_t Call::known_integer(std::size_t k, const char* what) const {
+  const Tensor& value = known(k, what);
+  if (value.elements() != 1 || !is_integer(value.dtype()))
+    throw ModelError{"", std::string(what) + " is to be one integer, not " + type_string(value.dtype(), value.shape())};
+  return value.integers()[0];
+}
+
 std::optional<std::vector<std::int64_t>> Call::axes(std::size_t k, int input_since, const char* attribute) const {
   if (version < input_since) {
     if (!has(attribute)) return std::nullopt;
@@ -187,10 +195,11 @@ std::int64_t normalized(std::int64_t axis, std::int64_t rank) {
 }
 
 std::vector<std::int64_t> normalized(std::vector<std::int64_t> axes, std::int64_t rank) {
-  for (std::int64_t& axis : axes) axis = normalized(axis, rank);
-  for (std::size_t k = 0; k < axes.size(); ++k)
-    if (std::ranges::count(axes, axes[k]) > 1)
-      throw ModelError{"", "axis " + std::to_string(axes[k]) + " is named twice"};
+  std::set<std::int64_t> seen;
+  for (std::int64_t& axis : axes) {
+    axis = normalized(axis, rank);
+    if (!seen.insert(axis).second) throw ModelError{"", "axis " + std::to_string(axis) + " is named twice"};
+  }
   return axes;
 }
 

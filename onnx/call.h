@@ -85,6 +85,7 @@ class Call {
   // Input k, which must be known when the model is imported. Throws NeedsValue.
   const Tensor& known(std::size_t k, const char* what) const;
   std::vector<std::int64_t> known_integers(std::size_t k, const char* what) const;
+  std::int64_t known_integer(std::size_t k, const char* what) const;  // of one element, whatever its rank
   // The axes that newer versions take as input k and older ones as an attribute; nothing if left out.
   std::optional<std::vector<std::int64_t>> axes(std::size_t k, int input_since, const char* attribute = "axes") const;
 

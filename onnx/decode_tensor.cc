@@ -51,7 +51,7 @@ std::int64_t number(const std::string& text, const std::string& place, const cha
   std::int64_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0)
-    throw ModelError{place, std::string(what) + " of its file is '" + text + "', not a number of bytes"};
+    throw ModelError{place, std::string(what) + " of its file is " + in_quotes(text) + ", not a number of bytes"};
   return value;
 }
 
@@ -71,40 +71,15 @@ Place external_place(const wire::Tensor& from, const std::string& place) {
   const std::string& name = to.location;
   if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
       name.find('\\') != std::string::npos || name.find('\0') != std::string::npos)
-    throw ModelError{place, "its elements are in the file '" + name +
-                                "': only files in the model's own folder are read, by their plain names"};
+    throw ModelError{place, "its elements are in the file " + in_quotes(name) +
+                                ": only files in the model's own folder are read, by their plain names"};
   return to;
 }
 
-Tensor read_external(const wire::Tensor& from, const std::filesystem::path& folder, const std::string& place,
-                     DType dtype, const Shape& shape) {
-  const Place at = external_place(from, place);
-  const std::string what = "the file '" + at.location + "' with its elements ";
-  const FileDescriptor in_folder(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const FileDescriptor file(in_folder.get() < 0 ? -1
-                                                : ::openat(in_folder.get(), at.location.c_str(),
-                                                           O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-  struct stat info{};
-  if (file.get() < 0)
-    throw ModelError{
-        place, what + (errno == ELOOP ? "is a symbolic link" : "cannot be read: " + std::string(std::strerror(errno)))};
-  if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) throw ModelError{place, what + "is no regular file"};
-  if (info.st_nlink > 1) throw ModelError{place, what + "has other names (hard links)"};
-  const std::int64_t bytes = *element_count(shape) * static_cast<std::int64_t>(byte_size(dtype));
-  const std::int64_t length = at.length >= 0 ? at.length : info.st_size - at.offset;
-  if (at.offset > info.st_size || length > info.st_size - at.offset)
-    throw ModelError{place, what + "ends before them: it has " + std::to_string(info.st_size) + " bytes"};
-  if (length != bytes)
-    throw ModelError{
-        place, "its shape asks for " + std::to_string(bytes) + " bytes, its file gives " + std::to_string(length)};
-  Tensor to(dtype, shape);
-  for (std::int64_t done = 0; done < bytes;) {
-    const auto count = ::pread(file.get(), static_cast<char*>(to.data()) + done, static_cast<std::size_t>(bytes - done),
-                               at.offset + done);
-    if (count <= 0) throw ModelError{place, what + "cannot be read"};
-    done += count;
-  }
-  return to;
+// Booleans are 0 or 1, whatever byte stood for true.
+void make_bits(Tensor& t) {
+  if (t.dtype() != DType::boolean) return;
+  for (std::int64_t i = 0; i < t.elements(); ++i) t.as<std::uint8_t>()[i] = t.as<std::uint8_t>()[i] != 0;
 }
 
 template <class To, class Field>
@@ -161,6 +136,45 @@ void check_size(const wire::Tensor& from, std::int64_t bytes, std::int64_t eleme
 
 }  // namespace
 
+Tensor ExternalTensors::read(const wire::Tensor& from, const std::string& place, DType dtype, const Shape& shape) {
+  constexpr std::int64_t most_times = 4;  // that a file may be held
+  const Place at = external_place(from, place);
+  const std::string what = "the file " + in_quotes(at.location) + " with its elements ";
+  const FileDescriptor in_folder(::open(folder_.empty() ? "." : folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor file(in_folder.get() < 0 ? -1
+                                                : ::openat(in_folder.get(), at.location.c_str(),
+                                                           O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  struct stat info{};
+  if (file.get() < 0)
+    throw ModelError{
+        place, what + (errno == ELOOP ? "is a symbolic link" : "cannot be read: " + std::string(std::strerror(errno)))};
+  if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) throw ModelError{place, what + "is no regular file"};
+  if (info.st_nlink > 1) throw ModelError{place, what + "has other names (hard links)"};
+  const std::int64_t bytes = *element_count(shape) * static_cast<std::int64_t>(byte_size(dtype));
+  const std::int64_t length = at.length >= 0 ? at.length : info.st_size - at.offset;
+  if (at.offset > info.st_size || length > info.st_size - at.offset)
+    throw ModelError{place, what + "ends before them: it has " + std::to_string(info.st_size) + " bytes"};
+  if (length != bytes)
+    throw ModelError{
+        place, "its shape asks for " + std::to_string(bytes) + " bytes, its file gives " + std::to_string(length)};
+  const auto [held, first] = read_.try_emplace({at.location, at.offset, length, dtype, shape});
+  if (!first) return held->second;
+  std::int64_t& taken = taken_[at.location];
+  taken += bytes;
+  if (taken > most_times * info.st_size)
+    throw ModelError{place, what + "has " + std::to_string(info.st_size) + " bytes, tensors take " +
+                                std::to_string(taken) + " of it: only some may overlap, if they are not the same"};
+  Tensor to(dtype, shape);
+  for (std::int64_t done = 0; done < bytes;) {
+    const auto count = ::pread(file.get(), static_cast<char*>(to.data()) + done, static_cast<std::size_t>(bytes - done),
+                               at.offset + done);
+    if (count <= 0) throw ModelError{place, what + "cannot be read"};
+    done += count;
+  }
+  make_bits(to);
+  return held->second = std::move(to.freeze());
+}
+
 std::string element_type_name(int type) {
   if (type >= 0 && type < static_cast<int>(std::size(element_types))) return std::string(element_types[type].name);
   return "type " + std::to_string(type);
@@ -177,8 +191,7 @@ int element_type_of(DType dtype) {
   return 0;
 }
 
-std::variant<Tensor, Texts> decode_tensor(const wire::Tensor& from, const std::filesystem::path& folder,
-                                          const std::string& place) {
+std::variant<Tensor, Texts> decode_tensor(const wire::Tensor& from, ExternalTensors& files, const std::string& place) {
   if (from.has_segment()) throw ModelError{place, "tensors in segments are not supported"};
   const Shape shape = shape_of(from, place);
   const std::int64_t elements = *element_count(shape);
@@ -192,12 +205,14 @@ std::variant<Tensor, Texts> decode_tensor(const wire::Tensor& from, const std::f
   if (!external) check_size(from, elements * static_cast<std::int64_t>(byte_size(*dtype)), elements, place);
   if (external && elements > max_constant_elements)
     throw ModelError{place, "its shape " + to_string(shape) + " has too many elements for a constant"};
-  Tensor to = external ? read_external(from, folder, place, *dtype, shape) : Tensor(*dtype, shape);
-  if (!external && from.has_raw_data()) std::memcpy(to.data(), from.raw_data().data(), to.bytes());
-  if (!external && !from.has_raw_data()) copy_typed(from, place, to);
-  if (*dtype == DType::boolean)
-    for (std::int64_t i = 0; i < elements; ++i) to.as<std::uint8_t>()[i] = to.as<std::uint8_t>()[i] != 0;
-  return to;
+  if (external) return files.read(from, place, *dtype, shape);
+  Tensor to(*dtype, shape);
+  if (from.has_raw_data())
+    std::memcpy(to.data(), from.raw_data().data(), to.bytes());
+  else
+    copy_typed(from, place, to);
+  make_bits(to);
+  return std::move(to.freeze());
 }
 
 }  // namespace rml::onnx

@@ -8,6 +8,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "onnx/call.h"
 
@@ -84,10 +85,35 @@ std::vector<std::pair<std::size_t, Node>> needed_nodes(const Graph& graph, bool 
   return needed;
 }
 
+// ---- what is known ----
+
+std::int64_t known_elements(const Graph& graph);
+
+std::int64_t known_elements(const std::vector<Node>& nodes) {
+  std::int64_t count = 0;
+  for (const Node& n : nodes)
+    for (const Attribute& a : n.attributes) {
+      if (const auto* tensor = std::get_if<Tensor>(&a.value)) count += tensor->elements();
+      if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&a.value)) count += known_elements(**body);
+    }
+  return count;
+}
+
+std::int64_t known_elements(const Graph& graph) {
+  std::int64_t count = known_elements(graph.nodes);
+  for (const Initializer& t : graph.initializers) count += t.value.elements();
+  return count;
+}
+
 class Importer : public GraphWriter {
  public:
-  Importer(const Model& model, const ImportOptions& options) : model_(model), options_(options) {
+  Importer(const Model& model, const ImportOptions& options)
+      : model_(model), options_(options), growth_(options.most_nodes) {
     b_.weights_file = options.weights_file;
+    std::int64_t elements = known_elements(model.graph);
+    for (const Function& f : model.functions) elements += known_elements(f.nodes);
+    constexpr std::int64_t of_a_node = 512, of_an_element = 64;  // no model needs as many
+    b_.known_work = options.most_nodes * of_a_node + elements * of_an_element;
     b_.streaming = options.stream && options.stream->cycles;
     const auto at = model.opsets.find("");
     opset_ = at == model.opsets.end() ? last_opset : at->second;
@@ -97,10 +123,14 @@ class Importer : public GraphWriter {
     failure_.errors = check_model(model_);
     if (!failure_.errors.empty()) return failure_;
     try {
-      const Graph graph = inline_functions(model_);
+      const Graph graph = inline_functions(model_, growth_);
       main(graph);
     } catch (const ModelError& error) {
       failure_.errors.push_back(error);
+    } catch (const TooLarge& error) {
+      failure_ = {};
+      failure_.errors.push_back({error.place, error.message});
+      return failure_;
     }
     if (!failure_.errors.empty() || !failure_.needed.empty() || failure_.any_needed) return failure_;
     result_.source = source();
@@ -189,9 +219,9 @@ class Importer : public GraphWriter {
       return std::ranges::any_of(list, [&](const ValueInfo& v) { return v.name == name; });
     };
     if (!is_named(graph.inputs, in))
-      failure_.errors.push_back({"state " + in + "=" + out, "the model has no input '" + in + "'"});
+      failure_.errors.push_back({"state " + in + "=" + out, "the model has no input " + in_quotes(in)});
     if (!is_named(graph.outputs, out))
-      failure_.errors.push_back({"state " + in + "=" + out, "the model has no output '" + out + "'"});
+      failure_.errors.push_back({"state " + in + "=" + out, "the model has no output " + in_quotes(out)});
     state_inputs_[in] = out;
     state_outputs_.insert(out);
   }
@@ -208,14 +238,14 @@ class Importer : public GraphWriter {
     if (const auto at = options_.dimensions.find(own); at != options_.dimensions.end()) return at->second;
     if (d.extent >= 0) return d.extent;
     if (const auto at = options_.dimensions.find(d.symbol); at != options_.dimensions.end()) return at->second;
-    failure_.errors.push_back({"input '" + v.name + "'",
+    failure_.errors.push_back({"input " + in_quotes(v.name),
                                "dimension " + std::to_string(axis) + (d.symbol.empty() ? "" : ", '" + d.symbol + "',") +
                                    " is not known: bind it, --dim " + (d.symbol.empty() ? own : d.symbol) + "=1"});
     return -1;
   }
 
   void input(const ValueInfo& v) {
-    const std::string place = "input '" + v.name + "'";
+    const std::string place = "input " + in_quotes(v.name);
     if (v.type.kind != "tensor") {
       failure_.errors.push_back({place, "it is a " + v.type.kind + ", which is not supported"});
       return;
@@ -274,7 +304,7 @@ class Importer : public GraphWriter {
   void output(const ValueInfo& v) {
     const Term* t = find(*frame_, v.name);
     if (t == nullptr) return;  // told already
-    const std::string place = "output '" + v.name + "'";
+    const std::string place = "output " + in_quotes(v.name);
     const auto declared = dtype_of(v.type.element_type);
     if (v.type.kind != "tensor")
       failure_.errors.push_back({place, "it is a " + v.type.kind + ", which is not supported"});
@@ -320,7 +350,7 @@ class Importer : public GraphWriter {
     const auto given = begin_.find(in);
     Tensor begin = given != begin_.end() ? given->second : Tensor(before->dtype, before->shape);
     if (begin.dtype() != before->dtype || begin.shape() != before->shape) {
-      failure_.errors.push_back({"initializer '" + in + "'", "it is not of the type of the input of its name"});
+      failure_.errors.push_back({"initializer " + in_quotes(in), "it is not of the type of the input of its name"});
       return;
     }
     b_.comment("state: '" + in + "' is '" + out + "' of the cycle before");
@@ -341,10 +371,19 @@ class Importer : public GraphWriter {
 
   void nodes(const Graph& graph) {
     const bool all = options_.all_values && frame_->outer == nullptr;
-    for (const auto& [position, needed] : needed_nodes(graph, all)) {
+    const auto [at, first] = needed_.try_emplace(&graph);
+    if (first)
+      at->second = needed_nodes(graph, all);
+    else
+      growth_.add(static_cast<std::int64_t>(1 + at->second.size() + graph.initializers.size() + graph.outputs.size()),
+                  "");
+    for (const auto& [position, needed] : at->second) {
       const std::string place = describe(graph.nodes[position], position);
       try {
         node(needed);
+      } catch (TooLarge& error) {
+        error.place = place + (error.place.empty() ? "" : ", " + error.place);
+        throw;
       } catch (const Unwritten&) {
       } catch (ModelError& error) {
         if (error.place.empty()) error.place = place;
@@ -377,7 +416,7 @@ class Importer : public GraphWriter {
       operands.back() = *t;
     }
     const Row* row = find_row(n.domain, n.op);
-    if (row == nullptr) throw ModelError{"", "operator " + n.op + " is not supported"};
+    if (row == nullptr) throw ModelError{"", "operator " + shortened(n.op) + " is not supported"};
     if (const std::string what = mismatch(*row, n); !what.empty()) throw ModelError{"", what};
     b_.comment(printable(n.op + (n.name.empty() ? "" : " '" + n.name + "'")));
     Call call(b_, n, n.domain.empty() ? opset_ : model_.opsets.at(n.domain), std::move(operands), *this);
@@ -427,6 +466,8 @@ class Importer : public GraphWriter {
   std::map<std::string, std::string> state_inputs_;
   std::set<std::string> state_outputs_;
   std::map<std::string, Tensor> begin_;  // of states that the model gives a default
+  Growth growth_;
+  std::unordered_map<const Graph*, std::vector<std::pair<std::size_t, Node>>> needed_;  // of graphs met so far
   Imported result_;
   ImportFailure failure_;
 };

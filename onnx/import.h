@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "onnx/builder.h"
+#include "onnx/growth.h"
 #include "onnx/model.h"
 
 namespace rml::onnx {
@@ -34,6 +35,7 @@ struct ImportOptions {
   std::vector<std::string> trainable;                          // initialisers that match one become parameters
   std::optional<StreamOptions> stream;                         // --stream AXIS
   std::string weights_file = "weights.safetensors";
+  std::int64_t most_nodes = Growth::usual;  // that functions and loops may insert
   bool all_values = false;  // every value that a node of the outermost graph makes is an output, in their order
 };
 
@@ -64,7 +66,7 @@ std::vector<ModelError> check_model(const Model&);
 // The versions of ai.onnx that the importer knows.
 inline constexpr std::int64_t first_opset = 1, last_opset = 27;
 
-// Model-local functions replaced by their bodies. Throws ModelError.
-Graph inline_functions(const Model&);
+// Model-local functions replaced by their bodies. Throws ModelError and TooLarge.
+Graph inline_functions(const Model&, Growth&);
 
 }  // namespace rml::onnx

@@ -1,10 +1,11 @@
 // A model's own functions replaced by their bodies.
 //
-// Values of a body get names of the call, `CALL/NAME`; attributes of the call, else the function's
-// defaults, take the place of references to them. Calls within bodies are replaced in turn; a
-// function that calls itself is refused, and so is a model that grows beyond all measure.
+// Values of a body, and of the graphs in it, get names of the call that nothing else has, `CALL/NAME`; attributes of
+// the call, else the function's defaults, take the place of references to them. Calls within bodies are replaced in
+// turn; a function that calls itself is refused, and so is a model that grows beyond all measure.
 #include <algorithm>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "onnx/import.h"
 
@@ -12,118 +13,196 @@ namespace rml::onnx {
 
 namespace {
 
-constexpr std::size_t most_nodes = 1'000'000, deepest_call = 100;
+constexpr std::size_t deepest = 100;         // calls and graphs within each other
+constexpr std::size_t longest_prefix = 200;  // of names
 
-using Names = std::map<std::string, std::string>;
+// What the names of a body are called where it is put.
+struct Names {
+  const Names* outer = nullptr;
+  std::unordered_map<std::string, std::string> own;
+
+  const std::string& operator[](const std::string& name) const {
+    for (const Names* scope = this; scope != nullptr; scope = scope->outer)
+      if (const auto at = scope->own.find(name); at != scope->own.end()) return at->second;
+    return name;
+  }
+};
+
+// A call while its body is put in its place.
+struct Place {
+  Names names;
+  std::unordered_map<std::string_view, const Attribute*> attributes;
+  std::string prefix;
+};
+
+std::string key(const std::string& domain, const std::string& name, const std::string& overload) {
+  return domain + "." + name + ":" + overload;
+}
+
+// What a copy of it costs, in nodes.
+std::int64_t weight(const Node& n) {
+  std::size_t parts = n.inputs.size() + n.outputs.size() + 4 * n.attributes.size();
+  for (const Attribute& a : n.attributes) {
+    if (const auto* text = std::get_if<std::string>(&a.value)) parts += text->size() / 16;
+    if (const auto* list = std::get_if<std::vector<float>>(&a.value)) parts += list->size() / 8;
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&a.value)) parts += list->size() / 4;
+    if (const auto* list = std::get_if<std::vector<std::string>>(&a.value))
+      for (const std::string& text : *list) parts += 1 + text.size() / 16;
+    if (const auto* texts = std::get_if<Texts>(&a.value))
+      for (const std::string& text : texts->texts) parts += 1 + text.size() / 16;
+  }
+  return 1 + static_cast<std::int64_t>(parts / 16);
+}
 
 class Inliner {
  public:
-  explicit Inliner(const Model& model) : model_(model) {}
+  Inliner(const Model& model, Growth& growth) : model_(model), growth_(growth) {
+    for (const Function& f : model.functions) functions_.emplace(key(f.domain, f.name, f.overload), &f);
+  }
 
-  Graph graph(const Graph& from, const Names& names, const std::vector<Attribute>* given, const std::string& prefix) {
-    Graph to = from;
-    to.nodes.clear();
-    Names inner = names;  // what the graph defines itself keeps its name
-    for (const ValueInfo& v : from.inputs) inner.erase(v.name);
-    for (const Initializer& t : from.initializers) inner.erase(t.name);
-    for (const Node& n : from.nodes)
-      for (const std::string& output : n.outputs) inner.erase(output);
-    for (const Node& n : from.nodes) add(n, inner, given, prefix, to.nodes);
-    for (ValueInfo& v : to.outputs)
-      if (const auto at = inner.find(v.name); at != inner.end()) v.name = at->second;
-    return to;
+  Graph run() {
+    take_names(model_.graph);
+    return graph(model_.graph, nullptr, nullptr);
   }
 
  private:
-  const Function* function(const Node& n) const {
-    for (const Function& f : model_.functions)
-      if (f.domain == n.domain && f.name == n.op && f.overload == n.overload) return &f;
-    return nullptr;
-  }
-
-  static std::string renamed(const Names& names, const std::string& name) {
-    const auto at = names.find(name);
-    return at == names.end() ? name : at->second;
+  // A graph of the model, or one within a body, whose values get names of their own.
+  Graph graph(const Graph& from, const Place* place, const Names* outer) {
+    if (++depth_ > deepest) throw ModelError{"graph " + in_quotes(from.name), too_deep()};
+    Graph to{from.name, {}, from.initializers, from.inputs, from.outputs, {}};
+    if (place == nullptr) {
+      for (const Node& n : from.nodes) add(n, nullptr, nullptr, to.nodes);
+    } else {
+      growth_.add(1 + static_cast<std::int64_t>((from.inputs.size() + from.initializers.size()) / 8),
+                  "graph " + in_quotes(from.name));
+      Names names{outer, {}};
+      for (ValueInfo& v : to.inputs) v.name = own_name(names, *place, v.name);
+      for (Initializer& t : to.initializers) t.name = own_name(names, *place, t.name);
+      for (const Node& n : from.nodes)
+        for (const std::string& output : n.outputs) own_name(names, *place, output);
+      for (const Node& n : from.nodes) add(n, place, &names, to.nodes);
+      for (ValueInfo& v : to.outputs) v.name = names[v.name];
+    }
+    --depth_;
+    return to;
   }
 
   // The node with a body's names and the call's attributes.
-  Node resolved(const Node& from, const Names& names, const std::vector<Attribute>* given, const std::string& prefix) {
+  Node resolved(const Node& from, const Place* place, const Names* names) {
     Node to = from;
-    for (std::string& input : to.inputs) input = renamed(names, input);
-    for (std::string& output : to.outputs) output = renamed(names, output);
+    if (names != nullptr) {
+      growth_.add(weight(from), describe(from, 0));
+      for (std::string& input : to.inputs) input = (*names)[input];
+      for (std::string& output : to.outputs) output = (*names)[output];
+    }
     to.attributes.clear();
     for (const Attribute& a : from.attributes) {
       Attribute own = a;
       if (!a.reference.empty()) {
-        if (given == nullptr)
-          throw ModelError{describe(from, 0), "attribute '" + a.name + "' refers to one of a function"};
-        const auto at = std::ranges::find(*given, a.reference, &Attribute::name);
-        if (at == given->end()) continue;
-        own = {a.name, "", at->value};
+        if (place == nullptr)
+          throw ModelError{describe(from, 0), "attribute " + in_quotes(a.name) + " refers to one of a function"};
+        const auto at = place->attributes.find(a.reference);
+        if (at == place->attributes.end()) continue;
+        own = {a.name, "", at->second->value};
+      } else if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&own.value)) {
+        own.value = std::make_shared<const Graph>(graph(**body, place, names));
       }
-      if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&own.value))
-        own.value = std::make_shared<const Graph>(graph(**body, names, given, prefix));
       to.attributes.push_back(std::move(own));
     }
     return to;
   }
 
-  void add(const Node& from, const Names& names, const std::vector<Attribute>* given, const std::string& prefix,
-           std::vector<Node>& to) {
-    Node node = resolved(from, names, given, prefix);
-    const Function* f = function(node);
-    if (f == nullptr) {
-      if (++count_ > most_nodes) throw ModelError{"", "over a million nodes once its functions are in their places"};
+  void add(const Node& from, const Place* place, const Names* names, std::vector<Node>& to) {
+    Node node = resolved(from, place, names);
+    const auto f = functions_.find(key(node.domain, node.op, node.overload));
+    if (f == functions_.end())
       to.push_back(std::move(node));
-      return;
-    }
-    if (std::ranges::find(calls_, f) != calls_.end() || calls_.size() >= deepest_call)
-      throw ModelError{"function '" + f->name + "'", "it calls itself"};
-    const std::string place = "a call of function '" + f->name + "'";
-    if (node.inputs.size() > f->inputs.size()) throw ModelError{place, "it has too many inputs"};
-    if (node.outputs.size() > f->outputs.size()) throw ModelError{place, "it has too many outputs"};
-    for (const auto& [domain, version] : f->opsets) {
-      const auto own = model_.opsets.find(domain);
-      if (domain.empty() && own != model_.opsets.end() && own->second != version)
-        throw ModelError{"function '" + f->name + "'", "it is of another version of the operator set than the model (" +
-                                                           std::to_string(version) + " and " +
-                                                           std::to_string(own->second) + "), which is not supported"};
-    }
-    const std::string inner_prefix =
-        prefix + (node.name.empty() ? f->name + std::to_string(++calls_made_) : node.name) + "/";
-    Names inner;
-    for (std::size_t k = 0; k < f->inputs.size(); ++k)
-      inner[f->inputs[k]] = k < node.inputs.size() ? node.inputs[k] : "";
-    for (const Node& n : f->nodes)
+    else
+      call(*f->second, node, place == nullptr ? "" : place->prefix, to);
+  }
+
+  void call(const Function& f, const Node& node, const std::string& outer_prefix, std::vector<Node>& to) {
+    const std::string where = "a call of function " + in_quotes(f.name);
+    check(f, node, where);
+    growth_.add(1 + static_cast<std::int64_t>((f.inputs.size() + f.with_default.size()) / 8), where);
+    Place place;
+    place.prefix = outer_prefix + (node.name.empty() ? f.name + std::to_string(++calls_made_) : node.name) + "/";
+    if (place.prefix.size() > longest_prefix) place.prefix.resize(longest_prefix);
+    for (std::size_t k = 0; k < f.inputs.size(); ++k)
+      place.names.own[f.inputs[k]] = k < node.inputs.size() ? node.inputs[k] : "";
+    std::unordered_map<std::string_view, std::string> results;  // by formal output
+    std::vector<std::pair<std::string, std::string>> copies;    // outputs that are inputs, or are named twice
+    for (std::size_t k = 0; k < node.outputs.size(); ++k)
+      if (!node.outputs[k].empty() &&
+          (place.names.own.contains(f.outputs[k]) || !results.emplace(f.outputs[k], node.outputs[k]).second))
+        copies.emplace_back(f.outputs[k], node.outputs[k]);
+    for (const Node& n : f.nodes)
       for (const std::string& output : n.outputs)
-        if (!output.empty() && !inner.contains(output)) inner[output] = inner_prefix + output;
-    std::vector<std::pair<std::string, std::string>> copies;  // outputs that are inputs, or are named twice
-    for (std::size_t k = 0; k < node.outputs.size(); ++k) {
-      const std::string& formal = f->outputs[k];
-      if (node.outputs[k].empty()) continue;
-      const auto at = inner.find(formal);
-      if (at != inner.end() && at->second == inner_prefix + formal)
-        at->second = node.outputs[k];
-      else
-        copies.emplace_back(formal, node.outputs[k]);
-    }
-    std::vector<Attribute> values = node.attributes;
-    for (const Attribute& a : f->with_default)
-      if (std::ranges::find(values, a.name, &Attribute::name) == values.end()) values.push_back(a);
-    calls_.push_back(f);
-    for (const Node& n : f->nodes) add(n, inner, &values, inner_prefix, to);
+        if (const auto at = results.find(output); at != results.end())
+          place.names.own[output] = at->second;
+        else
+          own_name(place.names, place, output);
+    for (const Attribute& a : node.attributes) place.attributes.emplace(a.name, &a);
+    for (const Attribute& a : f.with_default) place.attributes.emplace(a.name, &a);
+    calls_.push_back(&f);
+    ++depth_;
+    for (const Node& n : f.nodes) add(n, &place, &place.names, to);
     for (const auto& [formal, actual] : copies)
-      to.push_back({"", "Identity", "", "", {renamed(inner, formal)}, {actual}, {}});
+      to.push_back({"", "Identity", "", "", {place.names[formal]}, {actual}, {}});
+    --depth_;
     calls_.pop_back();
   }
 
+  void check(const Function& f, const Node& node, const std::string& where) const {
+    if (std::ranges::find(calls_, &f) != calls_.end())
+      throw ModelError{"function " + in_quotes(f.name), "it calls itself"};
+    if (depth_ >= deepest) throw ModelError{"function " + in_quotes(f.name), too_deep()};
+    if (node.inputs.size() > f.inputs.size()) throw ModelError{where, "it has too many inputs"};
+    if (node.outputs.size() > f.outputs.size()) throw ModelError{where, "it has too many outputs"};
+    for (const auto& [domain, version] : f.opsets) {
+      const auto own = model_.opsets.find(domain);
+      if (domain.empty() && own != model_.opsets.end() && own->second != version)
+        throw ModelError{"function " + in_quotes(f.name),
+                         "it is of another version of the operator set than the model (" + std::to_string(version) +
+                             " and " + std::to_string(own->second) + "), which is not supported"};
+    }
+  }
+
+  static std::string too_deep() {
+    return "calls and graphs within each other, over " + std::to_string(deepest) + " deep";
+  }
+
+  void take_names(const Graph& g) {
+    for (const ValueInfo& v : g.inputs) taken_.insert(v.name);
+    for (const Initializer& t : g.initializers) taken_.insert(t.name);
+    for (const Node& n : g.nodes) {
+      taken_.insert(n.outputs.begin(), n.outputs.end());
+      for (const Attribute& a : n.attributes)
+        if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&a.value)) take_names(**body);
+    }
+  }
+
+  // A name for the value of a body that nothing else has.
+  const std::string& own_name(Names& names, const Place& place, const std::string& name) {
+    const auto [at, first] = names.own.try_emplace(name);
+    if (!first || name.empty()) return at->second;
+    std::string text = place.prefix + name;
+    if (text.size() > 2 * longest_prefix) text.resize(2 * longest_prefix);
+    at->second = text;
+    while (!taken_.insert(at->second).second) at->second = text + "#" + std::to_string(++renamed_);
+    return at->second;
+  }
+
   const Model& model_;
+  Growth& growth_;
+  std::unordered_map<std::string, const Function*> functions_;
+  std::unordered_set<std::string> taken_;
   std::vector<const Function*> calls_;
-  std::size_t count_ = 0, calls_made_ = 0;
+  std::size_t depth_ = 0, calls_made_ = 0, renamed_ = 0;
 };
 
 }  // namespace
 
-Graph inline_functions(const Model& model) { return Inliner(model).graph(model.graph, {}, nullptr, ""); }
+Graph inline_functions(const Model& model, Growth& growth) { return Inliner(model, growth).run(); }
 
 }  // namespace rml::onnx

@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -113,5 +114,9 @@ Tensor read_tensor(const std::filesystem::path& file);
 
 // "node 12 'conv1' (Conv)".
 std::string describe(const Node&, std::size_t position);
+// Names for messages: what is too long to be read is cut. A message that is kept for each of many nodes must not
+// hold names of megabytes.
+std::string shortened(std::string_view);
+std::string in_quotes(std::string_view);
 
 }  // namespace rml::onnx

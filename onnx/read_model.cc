@@ -7,16 +7,20 @@
 #include <google/protobuf/stubs/logging.h>
 
 #include <fstream>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "onnx/decode_tensor.h"
 #include "onnx/model.h"
 #include "onnx/model.pb.h"
+#include "runtime/readable.h"
 
 namespace rml::onnx {
 
 namespace {
 
-constexpr int deepest_graph = 32;  // graphs within graphs
+constexpr int deepest_graph = 32;        // graphs within graphs
+constexpr int deepest_message = 10'000;  // so that it is told how deep graphs are, not that the file is damaged
 
 // Kinds of attributes by their number in the format.
 enum Kind : int {
@@ -69,34 +73,35 @@ Kind kind_of(const wire::Attribute& a, std::int64_t ir_version, const std::strin
 
 class Reader {
  public:
-  Reader(const std::filesystem::path& folder, std::int64_t ir_version) : folder_(folder), ir_version_(ir_version) {}
+  Reader(const std::filesystem::path& folder, std::int64_t ir_version) : external_(folder), ir_version_(ir_version) {}
   const std::set<std::filesystem::path>& files() const { return files_; }
 
   Graph graph(const wire::Graph& from, int depth) {
-    if (depth > deepest_graph) throw ModelError{"graph '" + from.name() + "'", "graphs within graphs, over 32 deep"};
-    Graph to{from.name(), {}, {}, {}, {}, {}};
+    if (depth > deepest_graph)
+      throw ModelError{"graph " + in_quotes(from.name()), "graphs within graphs, over 32 deep"};
+    Graph to{name(from.name()), {}, {}, {}, {}, {}};
     for (const wire::Node& n : from.node()) to.nodes.push_back(node(n, to.nodes.size(), depth));
     for (const wire::Tensor& t : from.initializer()) {
-      const std::string place = "initializer '" + t.name() + "'";
+      const std::string place = "initializer " + in_quotes(t.name());
       auto value = tensor(t, place);
       if (!std::holds_alternative<Tensor>(value)) throw ModelError{place, "tensors of texts are not supported"};
-      to.initializers.push_back({t.name(), std::get<Tensor>(std::move(value))});
+      to.initializers.push_back({name(t.name()), std::get<Tensor>(std::move(value))});
     }
     if (from.sparse_initializer_size() > 0)
-      throw ModelError{"initializer '" + from.sparse_initializer(0).values().name() + "'",
+      throw ModelError{"initializer " + in_quotes(from.sparse_initializer(0).values().name()),
                        "sparse tensors are not supported"};
-    for (const wire::ValueInfo& v : from.input()) to.inputs.push_back({v.name(), type(v.type())});
-    for (const wire::ValueInfo& v : from.output()) to.outputs.push_back({v.name(), type(v.type())});
-    for (const wire::ValueInfo& v : from.value_info()) to.values.push_back({v.name(), type(v.type())});
+    for (const wire::ValueInfo& v : from.input()) to.inputs.push_back({name(v.name()), type(v.type())});
+    for (const wire::ValueInfo& v : from.output()) to.outputs.push_back({name(v.name()), type(v.type())});
+    for (const wire::ValueInfo& v : from.value_info()) to.values.push_back({name(v.name()), type(v.type())});
     return to;
   }
 
   Function function(const wire::Function& from) {
-    Function to{from.domain() == "ai.onnx" ? "" : from.domain(), from.name(), from.overload(), {}, {}, {}, {}, {}, {}};
-    to.inputs.assign(from.input().begin(), from.input().end());
-    to.outputs.assign(from.output().begin(), from.output().end());
-    to.attributes.assign(from.attribute().begin(), from.attribute().end());
-    const std::string place = "function '" + from.name() + "'";
+    Function to{domain(from.domain()), name(from.name()), name(from.overload()), {}, {}, {}, {}, {}, {}};
+    for (const std::string& input : from.input()) to.inputs.push_back(name(input));
+    for (const std::string& output : from.output()) to.outputs.push_back(name(output));
+    for (const std::string& attribute : from.attribute()) to.attributes.push_back(name(attribute));
+    const std::string place = "function " + in_quotes(from.name());
     for (const wire::Attribute& a : from.attribute_proto()) to.with_default.push_back(attribute(a, place, 1));
     for (const wire::Node& n : from.node()) to.nodes.push_back(node(n, to.nodes.size(), 1));
     to.opsets = opsets(from.opset_import(), place);
@@ -104,33 +109,44 @@ class Reader {
   }
 
   template <class Repeated>
-  static Opsets opsets(const Repeated& from, const std::string& place) {
+  Opsets opsets(const Repeated& from, const std::string& place) {
     Opsets to;
     for (const wire::OperatorSet& set : from) {
-      const std::string domain = set.domain() == "ai.onnx" ? "" : set.domain();
-      if (!to.emplace(domain, set.version()).second)
-        throw ModelError{place, "two versions of the operator set '" + (domain.empty() ? "ai.onnx" : domain) + "'"};
+      const std::string of = domain(set.domain());
+      if (!to.emplace(of, set.version()).second)
+        throw ModelError{place, "two versions of the operator set " + in_quotes(of.empty() ? "ai.onnx" : of)};
     }
     return to;
   }
 
  private:
+  // Names are copied wherever they are used. One that is too long to be one is cut, and told apart by a number.
+  std::string name(const std::string& own) {
+    constexpr std::size_t longest = 1000;
+    if (own.size() <= longest) return own;
+    const auto [at, first] = long_names_.try_emplace(own);
+    if (first) at->second = shortened(own) + "#" + std::to_string(long_names_.size());
+    return at->second;
+  }
+  std::string domain(const std::string& own) { return own == "ai.onnx" ? "" : name(own); }
+
   Node node(const wire::Node& from, std::size_t position, int depth) {
-    Node to{from.name(), from.op_type(), from.domain() == "ai.onnx" ? "" : from.domain(), from.overload(), {}, {}, {}};
-    to.inputs.assign(from.input().begin(), from.input().end());
-    to.outputs.assign(from.output().begin(), from.output().end());
+    Node to{name(from.name()), name(from.op_type()), domain(from.domain()), name(from.overload()), {}, {}, {}};
+    for (const std::string& input : from.input()) to.inputs.push_back(name(input));
+    for (const std::string& output : from.output()) to.outputs.push_back(name(output));
     const std::string place = describe(to, position);
+    std::unordered_set<std::string_view> seen;
     for (const wire::Attribute& a : from.attribute()) {
-      for (const Attribute& other : to.attributes)
-        if (other.name == a.name()) throw ModelError{place, "attribute '" + a.name() + "' is there twice"};
+      if (!seen.insert(a.name()).second)
+        throw ModelError{place, "attribute " + in_quotes(a.name()) + " is there twice"};
       to.attributes.push_back(attribute(a, place, depth));
     }
     return to;
   }
 
   Attribute attribute(const wire::Attribute& a, const std::string& place, int depth) {
-    Attribute to{a.name(), a.ref_attr_name(), {}};
-    if (to.reference.empty()) to.value = value(a, place + ", attribute '" + a.name() + "'", depth);
+    Attribute to{name(a.name()), name(a.ref_attr_name()), {}};
+    if (to.reference.empty()) to.value = value(a, place + ", attribute " + in_quotes(a.name()), depth);
     return to;
   }
 
@@ -185,11 +201,12 @@ class Reader {
 
   std::variant<Tensor, Texts> tensor(const wire::Tensor& from, const std::string& place) {
     for (const wire::Entry& entry : from.external_data())
-      if (entry.key() == "location") files_.insert(folder_ / entry.value());
-    return decode_tensor(from, folder_, place);
+      if (entry.key() == "location") files_.insert(external_.folder() / entry.value());
+    return decode_tensor(from, external_, place);
   }
 
-  std::filesystem::path folder_;
+  ExternalTensors external_;
+  std::unordered_map<std::string, std::string> long_names_;
   std::int64_t ir_version_;
   std::set<std::filesystem::path> files_;
 };
@@ -201,6 +218,7 @@ void parse(Message& message, std::string_view bytes, const char* what) {
     throw ModelError{"", "the file has over 2 GB: keep its tensors in files beside it"};
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                                 static_cast<int>(bytes.size()));
+  stream.SetRecursionLimit(deepest_message);
   if (!message.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
     throw ModelError{"", std::string("not ") + what + ": the file is damaged, cut off, or of another kind"};
 }
@@ -221,9 +239,18 @@ std::string read_bytes(const std::filesystem::path& file) {
 
 std::string describe(const Node& node, std::size_t position) {
   std::string text = "node " + std::to_string(position + 1);
-  if (!node.name.empty()) text += " '" + node.name + "'";
-  return text + " (" + (node.domain.empty() ? "" : node.domain + ".") + node.op + ")";
+  if (!node.name.empty()) text += " " + in_quotes(node.name);
+  return text + " (" + shortened((node.domain.empty() ? "" : node.domain + ".") + node.op) + ")";
 }
+
+std::string shortened(std::string_view text) {
+  if (text.size() <= longest_quotation) return std::string(text);
+  std::size_t end = longest_quotation;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // no part of a character
+  return std::string(text.substr(0, end)) + "…";
+}
+
+std::string in_quotes(std::string_view text) { return "'" + shortened(text) + "'"; }
 
 Model decode_model(std::string_view bytes, const std::filesystem::path& folder) {
   wire::Model from;
@@ -236,7 +263,7 @@ Model decode_model(std::string_view bytes, const std::filesystem::path& folder) 
   Model to;
   to.ir_version = from.ir_version();
   to.producer = from.producer_name() + (from.producer_version().empty() ? "" : " " + from.producer_version());
-  to.opsets = Reader::opsets(from.opset_import(), "");
+  to.opsets = reader.opsets(from.opset_import(), "");
   if (to.ir_version < 3 && !to.opsets.empty())
     throw ModelError{"",
                      "a model of version " + std::to_string(to.ir_version) + " of the format names no operator sets"};
@@ -255,7 +282,8 @@ Model read_model(const std::filesystem::path& file) {
 Tensor read_tensor(const std::filesystem::path& file) {
   wire::Tensor from;
   parse(from, read_bytes(file), "an ONNX tensor");
-  auto value = decode_tensor(from, file.parent_path(), "");
+  ExternalTensors external(file.parent_path());
+  auto value = decode_tensor(from, external, "");
   if (auto* tensor = std::get_if<Tensor>(&value)) return std::move(*tensor);
   throw ModelError{"", "tensors of texts are not supported"};
 }

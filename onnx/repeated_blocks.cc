@@ -62,9 +62,11 @@ class Blocks {
       variables_[name_of(port)] = {type_of(port), true};
     }
     for (const std::string& port : main.inputs) variables_[name_of(port)] = {type_of(port), false};
-    for (const Equation& e : main.equations)
+    for (const Equation& e : main.equations) {
+      const bool parameter = e.text.find(" = param(") != std::string::npos;
       for (const std::string& port : ports_of(e.text.substr(0, e.text.find(" = "))))
-        variables_[name_of(port)] = {type_of(port), false, e.text.find(" = param(") != std::string::npos};
+        variables_[name_of(port)] = {type_of(port), false, parameter};
+    }
     for (const Equation& e : main.equations) lines_.push_back(line(e));
   }
 
@@ -153,6 +155,7 @@ class Blocks {
   // Where the blocks are that save most equations; their length is length_.
   std::vector<std::size_t> best() {
     const std::size_t n = lines_.size();
+    find_reaches();
     std::vector<std::uint64_t> hash(n + 1, 0), power(n + 1, 1);
     std::vector<std::size_t> fixed(n + 1, 0);
     constexpr std::uint64_t base = 0x9e3779b97f4a7c15u;
@@ -172,6 +175,9 @@ class Blocks {
         const auto at = same.find(hash[k + length] - hash[k] * power[length]);
         if (at == same.end() || at->second[0] != k || (at->second.size() - 1) * length <= most + at->second.size())
           continue;
+        if (work_ < 0) return found;
+        work_ -= static_cast<std::int64_t>(length);
+        if (results({k}, length).size() > most_results) continue;
         std::vector<std::size_t> places = alike(at->second, length);
         const std::size_t saved = (places.size() - 1) * length;
         if (places.size() < 2 || saved <= most + places.size() || repeats_itself(k, length)) continue;
@@ -187,32 +193,48 @@ class Blocks {
   }
 
   // Those of the form of the first that do not overlap.
-  std::vector<std::size_t> alike(const std::vector<std::size_t>& all, std::size_t length) const {
+  std::vector<std::size_t> alike(const std::vector<std::size_t>& all, std::size_t length) {
     const std::vector<std::size_t> first = form(all[0], length);
     std::vector<std::size_t> places = {all[0]};
-    for (const std::size_t k : all)
-      if (k >= places.back() + length && form(k, length) == first) places.push_back(k);
+    for (const std::size_t k : all) {
+      if (k < places.back() + length) continue;
+      work_ -= static_cast<std::int64_t>(length);
+      if (form(k, length) == first) places.push_back(k);
+    }
     return places;
   }
 
-  // The values of a block, counted through, that some of the blocks is used for.
+  // How far a value is looked at: the first and the last line, behind all lines if it is a result of the node.
+  void find_reaches() {
+    reaches_.clear();
+    const auto reach = [&](const std::string& name, std::size_t line) {
+      const auto [at, first] = reaches_.try_emplace(name, line, line);
+      at->second.first = std::min(at->second.first, line);
+      at->second.second = std::max(at->second.second, line);
+    };
+    for (std::size_t k = 0; k < lines_.size(); ++k)
+      for (const std::string& use : lines_[k].uses) reach(use, k);
+    for (const std::string& port : main_.outputs) reach(name_of(port), lines_.size());
+  }
+
+  // The values of a block, counted through, that are looked at outside of it.
+  void add_results(std::size_t begin, std::size_t length, std::set<std::size_t>& found) const {
+    std::size_t number = 0;
+    for (std::size_t k = begin; k < begin + length; ++k)
+      for (const std::string& port : lines_[k].results) {
+        const auto at = reaches_.find(name_of(port));
+        if (at != reaches_.end() && (at->second.first < begin || at->second.second >= begin + length))
+          found.insert(number);
+        ++number;
+      }
+  }
+
+  // Of some of the blocks; more than most_results are not counted.
   std::set<std::size_t> results(const std::vector<std::size_t>& places, std::size_t length) const {
-    std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> made;  // by name: block, number
-    for (std::size_t block = 0; block < places.size(); ++block) {
-      std::size_t number = 0;
-      for (std::size_t k = places[block]; k < places[block] + length; ++k)
-        for (const std::string& port : lines_[k].results) made[name_of(port)] = {block, number++};
-    }
     std::set<std::size_t> found;
-    for (const std::string& port : main_.outputs)
-      if (const auto at = made.find(name_of(port)); at != made.end()) found.insert(at->second.second);
-    std::size_t block = 0;
-    for (std::size_t k = 0; k < lines_.size(); ++k) {
-      while (block < places.size() && k >= places[block] + length) ++block;
-      const bool inside = block < places.size() && k >= places[block];
-      for (const std::string& use : lines_[k].uses)
-        if (const auto at = made.find(use); at != made.end() && !(inside && at->second.first == block))
-          found.insert(at->second.second);
+    for (const std::size_t begin : places) {
+      add_results(begin, length, found);
+      if (found.size() > most_results) break;
     }
     return found;
   }
@@ -307,8 +329,9 @@ class Blocks {
   // A name of the node's that is no constant's.
   std::string free(Scope& node, const std::string& wanted) const {
     std::string name = wanted;
-    for (int k = 2; node.names.contains(name) || (variables_.contains(name) && variables_.at(name).constant); ++k)
-      name = wanted + std::to_string(k);
+    int& k = node.counts.try_emplace(wanted, 1).first->second;
+    while (node.names.contains(name) || (variables_.contains(name) && variables_.at(name).constant))
+      name = wanted + std::to_string(++k);
     node.names.insert(name);
     return name;
   }
@@ -325,7 +348,9 @@ class Blocks {
   std::unordered_map<std::string, std::size_t> kinds_;
   std::vector<Line> lines_;
   std::vector<Scope> nodes_;
+  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> reaches_;
   std::size_t length_ = 0;
+  std::int64_t work_ = 50'000'000;  // lines that are still compared: what is found by then has to do
 };
 
 }  // namespace

@@ -62,13 +62,14 @@ std::optional<Piece> piece(const Core& core, ValueId v) {
   return found;
 }
 
-// The pieces of a sum, if it is one of nothing else.
-bool find_pieces(const Core& core, ValueId v, std::size_t most, std::vector<Piece>& pieces) {
-  if (pieces.size() > most) return false;
+// The pieces of a sum, if it is one of nothing else and of few: every sum of a long chain is looked at.
+bool find_pieces(const Core& core, ValueId v, std::size_t& additions, std::vector<Piece>& pieces) {
   if (const auto* a = application(core, v, Lowering::elementwise);
       a != nullptr && operators()[a->op].scalar == ScalarOp::add && core[a->operands[0]].shape == core[v].shape &&
       core[a->operands[1]].shape == core[v].shape) {
-    return find_pieces(core, a->operands[0], most, pieces) && find_pieces(core, a->operands[1], most, pieces);
+    if (additions == 0) return false;
+    --additions;
+    return find_pieces(core, a->operands[0], additions, pieces) && find_pieces(core, a->operands[1], additions, pieces);
   }
   const auto one = piece(core, v);
   if (one) pieces.push_back(*one);
@@ -77,9 +78,9 @@ bool find_pieces(const Core& core, ValueId v, std::size_t most, std::vector<Piec
 
 // A sum of pieces that together fill the whole.
 std::optional<core::Rhs> assembled(const Core& core, ValueId v) {
-  constexpr std::size_t most = 64;
+  std::size_t additions = 64;
   std::vector<Piece> pieces;
-  if (core[v].shape.empty() || !find_pieces(core, v, most, pieces) || pieces.size() < 2) return std::nullopt;
+  if (core[v].shape.empty() || !find_pieces(core, v, additions, pieces) || pieces.size() < 2) return std::nullopt;
   std::ranges::sort(pieces, {}, &Piece::begin);
   const std::size_t axis = pieces[0].axis;
   const bool places = core[pieces[0].part].shape.size() < core[v].shape.size();

@@ -181,7 +181,7 @@ std::vector<Term> loop(Call& c) {
   if (c.inputs() < 2 || body.inputs.size() != c.inputs() || body.outputs.size() + 1 < body.inputs.size())
     throw ModelError{"", "the inputs and outputs of the body do not fit its inputs"};
   const std::size_t states = body.inputs.size() - 2, outputs = body.outputs.size() - states - 1;
-  const std::int64_t trips = c.has(0) ? c.known_integers(0, "the number of iterations").at(0) : most + 1;
+  const std::int64_t trips = c.has(0) ? c.known_integer(0, "the number of iterations") : most + 1;
   Term condition = c.has(1) ? scalar_condition(c, c.in(1)) : c.b.constant(Tensor::boolean(true));
   std::vector<Term> state;
   for (std::size_t k = 0; k < states; ++k) state.push_back(c.b.shared(c.in(2 + k)));

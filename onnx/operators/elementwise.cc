@@ -56,7 +56,11 @@ std::vector<Term> shift(Call& c) {
 std::vector<Term> chain(Call& c) {
   const std::string_view op = c.node.op == "Max" ? "maximum" : c.node.op == "Min" ? "minimum" : "add";
   Term all = c.in(0);
-  for (std::size_t k = 1; k < c.inputs(); ++k) all = c.apply(op, {all, c.in(k)});
+  constexpr std::size_t most = 50;  // in one expression
+  for (std::size_t k = 1; k < c.inputs(); ++k) {
+    all = c.apply(op, {all, c.in(k)});
+    if (k % most == 0) all = c.b.shared(all);
+  }
   if (c.node.op == "Mean") all = c.apply("div", {all, c.b.scalar(all.dtype, static_cast<double>(c.inputs()))});
   return {all};
 }
@@ -115,14 +119,21 @@ std::vector<Term> identity(Call& c) { return {c.in(0)}; }
 // Known ratios need no randomness: outside of training all goes through, and the mask is true.
 std::vector<Term> dropout(Call& c) {
   bool training = c.version < 7 && c.integer("is_test", 0) == 0;
-  if (c.version >= 12 && c.has(2)) training = c.known(2, "whether it trains").truth();
+  if (c.version >= 12 && c.has(2)) {
+    const Tensor& given = c.known(2, "whether it trains");
+    if (given.dtype() != DType::boolean || given.elements() != 1)
+      throw ModelError{"", "whether it trains is to be one Boolean"};
+    training = given.truth();
+  }
   const double ratio = c.version < 12 ? c.number("ratio", 0.5)
-                       : !c.has(1)    ? 0.5
-                                      : [&] {
-                                       const Term wide = c.apply("cast", {c.b.constant(c.known(1, "the ratio"))},
-                                                                    {{"dtype", DType::f64}});
-                                       return wide.value->as<double>()[0];
-                                     }();
+                       : !c.has(1)
+                           ? 0.5
+                           : [&] {
+                               const Tensor& given = c.known(1, "the ratio");
+                               if (given.elements() != 1) throw ModelError{"", "the ratio is to be one number"};
+                               const Term wide = c.apply("cast", {c.b.constant(given)}, {{"dtype", DType::f64}});
+                               return wide.value->as<double>()[0];
+                             }();
   if (training && ratio != 0 && c.version >= 7)
     throw ModelError{"", "dropping at random is not supported: the model is to be exported for inference"};
   std::vector<Term> outputs = {c.in(0)};

@@ -66,11 +66,7 @@ std::vector<Term> one_hot(Call& c) {
 std::vector<Term> top(Call& c) {
   const Term x = c.in(0);
   const std::int64_t axis = normalized(c.integer("axis", -1), x.rank());
-  const std::int64_t k = c.version < 10 ? c.integer("k", 0) : [&] {
-    const Tensor& given = c.known(1, "the number of elements");
-    if (given.elements() != 1) throw ModelError{"", "the number of elements is to be one number"};
-    return given.integers()[0];
-  }();
+  const std::int64_t k = c.version < 10 ? c.integer("k", 0) : c.known_integer(1, "the number of elements");
   const std::int64_t extent = x.shape[static_cast<std::size_t>(axis)];
   if (k < 0 || k > extent)
     throw ModelError{"", "the first " + std::to_string(k) + " of " + std::to_string(extent) + " are asked for"};

@@ -97,9 +97,7 @@ std::vector<Term> position(Call& c) {
 
 std::vector<Term> running(Call& c) {
   const Term x = c.in(0);
-  const Tensor& axis = c.known(1, "the axis");
-  if (axis.elements() != 1 || !is_integer(axis.dtype())) throw ModelError{"", "the axis is to be one integer"};
-  Arguments arguments = {{"axis", normalized(axis.integers()[0], x.rank())}};
+  Arguments arguments = {{"axis", normalized(c.known_integer(1, "the axis"), x.rank())}};
   if (c.integer("exclusive", 0) != 0) arguments.emplace_back("exclusive", std::int64_t{1});
   if (c.integer("reverse", 0) != 0) arguments.emplace_back("reverse", std::int64_t{1});
   return {c.apply(c.node.op == "CumSum" ? "cumsum" : "cumprod", {x}, arguments)};

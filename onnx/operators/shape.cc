@@ -73,6 +73,8 @@ std::vector<Term> unsqueeze(Call& c) {
   const auto given = c.axes(1, 13);
   if (!given) throw ModelError{"", "the axes are missing"};
   const auto rank = x.rank() + static_cast<std::int64_t>(given->size());
+  if (rank > static_cast<std::int64_t>(max_rank))
+    throw ModelError{"", "it makes " + std::to_string(rank) + " axes; " + std::to_string(max_rank) + " are supported"};
   const Integers axes = normalized(*given, rank);
   Shape shape;
   auto from = x.shape.begin();
@@ -198,9 +200,8 @@ std::vector<Term> tile(Call& c) {
   Integers times;
   if (c.version < 6) {
     times.assign(x.shape.size(), 1);
-    const Integers axis = c.known(2, "the axis").integers();
-    times.at(static_cast<std::size_t>(normalized(axis.at(0), x.rank()))) =
-        c.known(1, "the number of tiles").integers().at(0);
+    const std::int64_t axis = normalized(c.known_integer(2, "the axis"), x.rank());
+    times.at(static_cast<std::size_t>(axis)) = c.known_integer(1, "the number of tiles");
   } else {
     times = c.known_integers(1, "the repeats");
   }
@@ -285,11 +286,13 @@ std::vector<Term> eye_like(Call& c) {
   return {dtype == DType::boolean ? c.apply("cast", {eye}, {{"dtype", dtype}}) : eye};
 }
 
+constexpr std::int64_t largest_block = 1 << 16;  // whose square is a number too
+
 std::vector<Term> depth_to_space(Call& c) {
   const Term x = c.in(0);
   const std::int64_t n = c.integer("blocksize", 0);
   const std::string mode = c.text("mode", "DCR");
-  if (x.rank() != 4 || n < 1 || x.shape[1] % (n * n) != 0)
+  if (x.rank() != 4 || n < 1 || n > largest_block || x.shape[1] % (n * n) != 0)
     throw ModelError{"", "blocks of " + std::to_string(n) + " do not fit " + to_string(x.shape)};
   if (mode != "DCR" && mode != "CRD") throw ModelError{"", "the mode '" + mode + "' is not known: DCR, CRD"};
   const std::int64_t depth = x.shape[1] / (n * n), h = x.shape[2], w = x.shape[3];
@@ -304,7 +307,7 @@ std::vector<Term> depth_to_space(Call& c) {
 std::vector<Term> space_to_depth(Call& c) {
   const Term x = c.in(0);
   const std::int64_t n = c.integer("blocksize", 0);
-  if (x.rank() != 4 || n < 1 || x.shape[2] % n != 0 || x.shape[3] % n != 0)
+  if (x.rank() != 4 || n < 1 || n > largest_block || x.shape[2] % n != 0 || x.shape[3] % n != 0)
     throw ModelError{"", "blocks of " + std::to_string(n) + " do not fit " + to_string(x.shape)};
   const std::int64_t h = x.shape[2] / n, w = x.shape[3] / n;
   const Term blocks = reshaped(c, x, {x.shape[0], x.shape[1], h, n, w, n});
@@ -317,8 +320,10 @@ std::vector<Term> triangle(Call& c) {
   const Term x = c.in(0);
   if (x.rank() < 2) throw ModelError{"", "it takes matrices, not " + to_string(x.shape)};
   std::int64_t k = 0;
-  if (c.has(std::size_t{1})) k = c.known(1, "the diagonal").integers().at(0);
+  if (c.has(std::size_t{1})) k = c.known_integer(1, "the diagonal");
   const std::int64_t rows = x.shape[x.shape.size() - 2], columns = x.shape.back();
+  if (rows * columns > max_constant_elements) throw ModelError{"", "its matrices have too many elements"};
+  c.b.spend(rows * columns);
   k = std::clamp(k, -rows, columns);
   Tensor mask(DType::boolean, {rows, columns});
   const bool upper = c.integer("upper", 1) != 0;

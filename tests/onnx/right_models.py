@@ -217,6 +217,17 @@ TWICE = function("f", "twice", ["a"], ["b"], [node("Add", ["a", "a"], ["b"])])
 case("function", [node("twice", ["x"], ["t"], domain="f"), node("twice", ["t"], ["y"], domain="f")], {"x": x},
      {"y": 4 * x}, functions=[TWICE], domains=["f"])
 
+# Names of a body are its own: those of graphs in it too, and those that its values are given where it is called.
+OWN = graph([node("Abs", ["a"], ["t"]), node("Add", ["t", "a"], ["r"])], [], [value("r", FLOAT, [2, 3])])
+OTHER = graph([node("Neg", ["a"], ["s"])], [], [value("s", FLOAT, [2, 3])])
+CAPTURE = function("f", "capture", ["a", "c"], ["b"], [
+    node("If", ["c"], ["m"], then_branch=as_graph(OWN), else_branch=as_graph(OTHER)), node("Add", ["m", "m"], ["b"])])
+signed = np.array([[1, -2, 3], [-4, 5, -6]], "f4")
+case("function_names", [node("Neg", ["x"], ["t"]), node("Add", ["x", "x"], ["capture1/m"]),
+                        node("capture", ["t", "c"], ["z"], domain="f"), node("Add", ["z", "capture1/m"], ["y"])],
+     {"x": signed, "c": np.array(True)}, {"y": 2 * (abs(signed) - signed) + 2 * signed}, functions=[CAPTURE],
+     domains=["f"])
+
 done = rmlc("test", "cases", "--rtol", "1e-5", "--atol", "1e-6")
 if done.returncode != 0:
     failures.append(done.stdout + done.stderr)
