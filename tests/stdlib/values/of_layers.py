@@ -93,6 +93,11 @@ GROUPS = [
     Group("layers_images", "ordinary", "PyTorch", {"x": [drawn(1, 2, 2, 4) for _ in range(3)]}, IMAGES, LOOSE),
     Group("layers_images_edges", "edge", "PyTorch",
           {"x": [np.zeros((1, 2, 2, 4)), np.full((1, 2, 2, 4), 3.0), 1e4 * drawn(1, 2, 2, 4)]}, values_only(IMAGES), LOOSE),
+    # What the library says of 0, where PyTorch has none or another one.
+    Group("layers_zeros", "edge", "PyTorch", {"x": [np.array([0.0, -2.0, 3.0]), np.array([-0.0, 0.0, 1.0])]},
+          [Entry("magnitudes", "spatial.magnitudes(3.0, x)", lambda x: x.abs() ** 3),
+           Entry("root", "spatial.root(2.0, x * x)", lambda x: x.abs()),
+           Entry("quotient", "linalg.quotient(x, 2.0 * x)", lambda x: 0.5 * x.detach().sign() ** 2 + 0 * x)]),
     Group("layers_grid", "ordinary edge", "PyTorch",
           {"theta": [drawn(1, 2, 3), np.zeros((1, 2, 3)), 1e20 * drawn(1, 2, 3)]}, THETA),
 ] + [cells(n, a, s) for n in CELLS for a, s in (("ordinary", (0.5, 1, 1)), ("edge", (0, 100, 1e4)))]

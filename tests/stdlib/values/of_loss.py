@@ -123,6 +123,11 @@ GROUPS = [
            "k": labels([0, 1], [1, 1], [1, 0])}, values_only(CLASSES)),
     Group("loss_soft", "ordinary", "PyTorch",
           {"x": [drawn(2, 3) for _ in range(3)], "t": cells(*[[[0.2, 0.3, 0.5], [1, 0, 0]]] * 3)}, SOFT),
+    Group("loss_soft_impossible", "edge", "PyTorch",
+          {"x": cells([[0, -INF, 1]], [[-INF, 3, -INF]], [[0, -INF, 1]]), "t": cells([[0.5, 0, 0.5]], [[0, 1, 0]], [[0.5, 0.25, 0.25]])},
+          # What cannot be and is not wanted counts 0, as in xlogy; in PyTorch's cross_entropy it is NaN.
+          values_only([Entry("soft", "loss.soft_cross_entropy(x, t)",
+                             lambda x, t: -torch.special.xlogy(t, torch.softmax(x, -1)).sum(-1).mean())])),
     Group("loss_soft_edges", "edge", "PyTorch",
           {"x": cells([[1e7, 1e7 + 1, 1e7 - 1]], [[1e30, 0, -1e30]], [[0, 0, 0]], [[NAN, 0, 0]]),
            "t": cells([[0.5, 0.5, 0]], [[1, 0, 0]], [[0, 1, 0]], [[0, 1, 0]])}, values_only(SOFT)),

@@ -46,7 +46,8 @@ node uniforms(limit) -> (fit)
   n = cast_like(size(ordered), limit);
   below = cast_like(iota(size(ordered)), limit) / n;
   at = (ordered / limit + 1.0) / 2.0;
-  fit = max(maximum(at - below, below + 1.0 / n - at)) < {stats.kstwo.isf(RARE, 2000):.6g};
+  inside = at[0] >= 0.0 and at[size(ordered) - 1] <= 1.0;
+  fit = inside and max(maximum(at - below, below + 1.0 / n - at)) < {stats.kstwo.isf(RARE, 2000):.6g};
 
 node bounded(limit) -> (inside)
   inside = max(abs(nn.kernels(2, 1, 1) + 0.0 * limit)) <= limit;

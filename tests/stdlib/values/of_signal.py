@@ -110,6 +110,7 @@ node im_of(hop, w, x) -> (im)
 """
 INVERSES = [Entry(f"x{n}", f"signal.irfft({n}, 0, x[0, :{n // 2 + 1}], x[1, :{n // 2 + 1}])", lambda x, n=n: inverse(n)(x[:, :n // 2 + 1]))
             for n in (1, 2, 5, 6, 7)]
+MEL_FINE = [mel(3, 96, 16000, 100.0, 7000.0), mel(5, 64, 8000, 20.0, 3000.0)]
 MEL = [mel(2, 8, 8000, 0.0, 4000.0), mel(4, 16, 16000, 20.0, 8000.0), mel(8, 8, 8000, 0.0, 1000.0), mel(1, 4, 8000, 0.0, 4000.0)]
 random = np.random.default_rng(151)
 
@@ -141,5 +142,6 @@ GROUPS = [
           values_only(SPECTRA[:1] + SPECTRA[2:]), LOOSE, PARTS),
     Group("signal_inverses", "ordinary", "PyTorch", {"x": [drawn(2, 4) for _ in range(3)]}, INVERSES, LOOSE),
     Group("signal_inverses_edges", "edge", "PyTorch", {"x": [np.zeros((2, 4)), 1e6 * drawn(2, 4), np.eye(2, 4)]}, values_only(INVERSES), LOOSE),
+    Group("signal_mel_fine", "ordinary", "ONNX's reference", {"x": [1.0, -2.5]}, MEL_FINE, LOOSE),
     Group("signal_mel", "ordinary edge", "ONNX's reference", {"x": [1.0, -2.5, 0.0, 1e6]}, MEL),
 ]

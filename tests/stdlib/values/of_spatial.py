@@ -89,6 +89,9 @@ GROUPS = [
     Group("spatial_pools_edges", "edge", "PyTorch",
           {"x": [f * np.ones((1, 1, 4, 6)) for f in (0, 1, -1e4, 1e-4)] + [np.full((1, 1, 4, 6), INF), np.full((1, 1, 4, 6), NAN)]},
           values_only(POOLS), LOOSE),
+    # PyTorch's norm has the gradient 0 at 0, as ours.
+    Group("spatial_pools_zero", "edge", "PyTorch", {"x": [np.zeros((1, 1, 4, 6)), np.eye(4, 6)[None, None]]},
+          [e for e in POOLS if e.name != "up"], LOOSE),
     Group("spatial_blocks", "ordinary", "PyTorch", {"x": [drawn(2, 4, 2, 4) for _ in range(2)]}, BLOCKS, LOOSE, UNPOOLED),
     Group("spatial_blocks_edges", "edge", "PyTorch",
           {"x": [f * np.ones((1, 4, 2, 2)) for f in (0, -1, 1e30)] + [np.where(np.arange(16).reshape(1, 4, 2, 2) % 3, INF, 1.0)]},

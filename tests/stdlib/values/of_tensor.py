@@ -27,6 +27,20 @@ ANY = [
           lambda x: x[0, 0] * (1 - torch.arange(4).double() / 3) + x[1, 1] * (torch.arange(4).double() / 3)),
     Entry("range", "x * tensor_range(x)", lambda x: x * torch.tensor([1.0, 3.0, 5.0])),
 ]
+CUBE = "reshape([3, 1, 2], x)"
+PLACED = [
+    Entry("rows_none", "tensor.flatten(0, x)", lambda x: x.reshape(1, -1)),
+    Entry("rows_last", "tensor.flatten(-1, x)", lambda x: x),
+    Entry("far_swap", f"tensor.swapaxes(-1, 0, {CUBE})", lambda x: x.reshape(3, 1, 2).swapaxes(-1, 0)),
+    Entry("near_swap", f"tensor.swapaxes(-2, -1, {CUBE})", lambda x: x.reshape(3, 1, 2).swapaxes(-2, -1)),
+    Entry("exchanged", f"signal.exchange(-1, -3, {CUBE})", lambda x: x.reshape(3, 1, 2).swapaxes(-1, -3)),
+    *[Entry(f"moved_{k}", f"tensor.moveaxis({a}, {b}, {CUBE})", lambda x, a=a, b=b: x.reshape(3, 1, 2).moveaxis(a, b))
+      for k, (a, b) in enumerate(((0, 1), (2, 0), (-1, 0), (1, -1), (-3, 2), (1, 1)))],
+    *[Entry(f"{name}_{k + 1}", f"tensor.{name}({k}, x)", lambda x, f=getattr(torch, name), k=k: f(x, k))
+      for name in ("tril", "triu") for k in (-1, 0, 1)],
+    Entry("lowest", "tensor.quantile(0.0, x)", lambda x: torch.quantile(x, 0.0, dim=-1)),
+    Entry("highest", "tensor.quantile(1.0, x)", lambda x: torch.quantile(x, 1.0, dim=-1)),
+]
 UNIT = Entry("unit", "tensor.unit(2.0, -1, x)", lambda x: torch.nn.functional.normalize(x, dim=-1, eps=1e-300))
 NODES = """node across(x) -> (u)
   u, _ = tensor.meshgrid(x[1], x[0]);
@@ -53,6 +67,8 @@ GROUPS = [
     Group("tensor_moves_edges", "edge", "PyTorch", {"x": edges}, values_only(ANY + [UNIT]), nodes=NODES),
     Group("tensor_moves_wild", "edge", "PyTorch", {"x": wild},
           values_only([e for e in ANY if e.name in names + ("median",)]), nodes=NODES),
+    Group("tensor_axes", "ordinary", "PyTorch", {"x": drawn[:2]}, PLACED),
+    Group("tensor_axes_edges", "edge", "PyTorch", {"x": edges[1:] + wild[:1]}, values_only(PLACED[:-2])),
     Group("tensor_places", "ordinary edge", "PyTorch", {"i": [np.array(v, np.int32) for v in ([0, 1], [2, -1], [-3, 0])]},
           PLACES),
 ]
