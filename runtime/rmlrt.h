@@ -101,8 +101,13 @@ enum {
                 power of two; element n lies at n modulo the capacity; in use: min(cursors) … pushed - 1.
                 Of a network: an rml_ring, pushed and every cursor on a cache line of its own */
   RML_UNIT,  /* {int64_t cycle;} and, where count is 1, {int64_t length, capacity, start;} of the segment */
-  RML_ARRAY  /* {void* data; uint64_t bytes;}: an element per instant of the segment of unit `count` */
+  RML_ARRAY, /* {void* data; uint64_t bytes;}: an element per instant of the segment of unit `count` */
+  RML_WINDOW /* an rml_window: a cell whose elements begin `at` bytes behind it, the same again all of them further */
 };
+typedef struct rml_window {
+  int64_t at; /* less than what the elements take */
+  char apart[56];
+} rml_window;
 typedef struct rml_memory {
   const char* name; /* unique in the program; of a parameter its path */
   uint8_t kind;

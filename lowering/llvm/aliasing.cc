@@ -40,7 +40,7 @@ void Aliasing::compute(Region& region, ValueId v, const steps::Block& block) con
     const OperatorInfo& row = operators()[apply->op];
     if (is_part(*program_.core, v))
       region.same.emplace_back(apply->operands[0], v);
-    else if (elements(value.shape) > small_elements)
+    else if (elements(value.shape) > small_elements && !windows_.contains(v))
       region.computed[v.index] = {&block, region.position, row.lowering == Lowering::elementwise || row.in_place};
   } else if (const auto* call = std::get_if<core::Call>(&value.rhs)) {
     for (const ValueId operand : call->operands) use(region, operand);

@@ -237,7 +237,10 @@ void Body::copy_bytes(IrValue to, IrValue from, DType dtype, const Shape& shape)
 
 IrValue Body::cell_address(CellId cell) {
   const auto placed = cell_places_.find(cell.index);
-  return placed != cell_places_.end() ? placed->second : at(module.layout.cells[cell.index]);
+  if (placed != cell_places_.end()) return placed->second;
+  const std::uint64_t offset = module.layout.cells[cell.index];
+  if (module.window_of(cell) == nullptr) return at(offset);
+  return ir.CreateInBoundsGEP(ir.getInt8Ty(), at(offset + sizeof(rml_window)), load_i64(offset), "window");
 }
 
 IrValue Body::array_address(ArrayId array) {

@@ -159,7 +159,7 @@ class Body {
   void store(DType, IrValue value, IrValue address, Access = {});
   IrValue offset(DType, IrValue base, IrValue index);  // address of an element
   void copy_bytes(IrValue to, IrValue from, DType, const Shape&);
-  IrValue cell_address(CellId);
+  IrValue cell_address(CellId);    // of a window: as it was loaded
   IrValue array_address(ArrayId);  // at `position`
   void place_cell(CellId cell, IrValue address) { cell_places_[cell.index] = address; }
   void place_array(ArrayId array, IrValue data) { array_places_[array.index] = data; }
@@ -433,6 +433,7 @@ class Body {
   void fill_zero(ValueId, IrValue address);
   void reshape(ValueId, ValueId x);
   void concat(ValueId, const core::Apply&);
+  void move_window(ValueId, const Window&);
   void array(ValueId, const core::Apply&);
   void copy_into(ValueId, IrValue to, std::int64_t begin, const Strides& to_strides, ValueId x);
   void place_slice(ValueId, const core::Apply&);

@@ -17,9 +17,12 @@ Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOption
       abi(context),
       target(facts),
       packs(o.target.strict_math || o.target.optimization == 0 || facts.vector_bits < 128 ? Packs{} : find_packs(p)),
-      layout(p, m.getDataLayout(), abi.header, o.with_program || o.with_main, pack_sizes()),
+      windows(find_windows(p)),
+      layout(p, m.getDataLayout(), abi.header, o.with_program || o.with_main, pack_sizes(), windows),
       debug(m, s, o.target.optimization > 0),
       index_type_(llvm::Type::getIntNTy(context, m.getDataLayout().getIndexSizeInBits(0))) {
+  cell_windows_.resize(p.cells.size());
+  for (const auto& [value, window] : windows) cell_windows_[window.cell.index] = &window;
   for (std::size_t v = 0; v < core.values.size(); ++v) {
     if (const auto* call = std::get_if<core::Call>(&core.values[v].rhs)) {
       results_[static_cast<std::uint32_t>(v)].resize(core.externals[call->external].outputs.size());

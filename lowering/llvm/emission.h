@@ -43,6 +43,7 @@ class Emission {
   const TargetFacts target;
   const unsigned vector_bits = target.vector_bits;
   const Packs packs;
+  const Windows windows;
   StateLayout layout;
   DebugInfo debug;
 
@@ -50,6 +51,8 @@ class Emission {
   std::uint32_t site(ValueId v) const {
     return v.index < program.value_sites.size() ? program.value_sites[v.index] : no_site;
   }
+  // Whose value the cell is; null: it is none.
+  const Window* window_of(CellId cell) const { return cell_windows_.at(cell.index); }
   bool always_present(ValueId v) const { return core[v].clock == base_clock; }
   // The values that a call defines: one per output, null ids where a result is not used.
   const std::vector<ValueId>& results(ValueId call) const { return results_.at(call.index); }
@@ -107,6 +110,7 @@ class Emission {
   llvm::IntegerType* index_type_;
   std::map<std::uint32_t, std::vector<ValueId>> results_;
   std::vector<Place> places_;
+  std::vector<const Window*> cell_windows_;
   std::map<ValueId, std::uint32_t> place_of_;
   std::map<std::uint32_t, IterationBody> bodies_;
   std::map<std::string, llvm::Constant*> texts_;

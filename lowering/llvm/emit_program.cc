@@ -71,6 +71,12 @@ void set_cycle_from_header(Body& body) {
   };
 }
 
+void begin_window(Body& body, const steps::CellInfo& cell, std::uint64_t offset) {
+  body.store_i64(body.ir.getInt64(0), offset);
+  for (const std::uint64_t copy : {0, 1})
+    set_initial(body, cell, body.at(offset + sizeof(rml_window) + copy * bytes(cell.dtype, cell.shape)));
+}
+
 llvm::Function* emit_straight_push(Emission& module) {
   auto* f = module.function(program_symbol(module, "push"), module.i32(),
                             {module.pointer(), module.pointer(), module.pointer()}, false);
@@ -283,7 +289,7 @@ llvm::Function* emit_destroy(Emission& module) {
 
 void emit_straight(Body& body) {
   const steps::Unit& unit = body.module.program.units[0];
-  Aliasing aliasing(body.module.program);
+  Aliasing aliasing(body.module.program, body.module.windows);
   aliasing.add({&unit.instant}, nullptr);
   body.aliasing = &aliasing;
   for (const PortPlaces::Output& output : body.ports.outputs) {
@@ -297,7 +303,11 @@ void emit_initial_values(Body& body) {
   Emission& module = body.module;
   for (std::size_t k = 0; k < module.program.cells.size(); ++k) {
     const steps::CellInfo& cell = module.program.cells[k];
-    if (!cell.local) set_initial(body, cell, body.cell_address(CellId(k)));
+    if (cell.local) continue;
+    if (module.window_of(CellId(k)) != nullptr)
+      begin_window(body, cell, module.layout.cells[k]);
+    else
+      set_initial(body, cell, body.cell_address(CellId(k)));
   }
   for (const std::uint64_t flag : module.layout.pack_flags) body.ir.CreateStore(body.ir.getInt8(0), body.at(flag));
   if (module.layout.bias == 0)

@@ -147,7 +147,7 @@ void Body::emit(const steps::LoadCell& s) {
 }
 
 void Body::emit(const steps::StoreCell& s) {
-  if (home(s.value) == s.cell) return;
+  if (home(s.value) == s.cell || module.window_of(s.cell) != nullptr) return;
   begin(s.value);
   prepare(s.value);
   forget_packs(s.cell);

@@ -128,7 +128,32 @@ void Body::copy_into(ValueId v, IrValue to, std::int64_t begin, const Strides& t
   });
 }
 
+// The new rows, twice, and the place where all begin.
+void Body::move_window(ValueId v, const Window& w) {
+  const Shape& shape = info(v).shape;
+  const std::uint64_t offset = module.layout.cells[w.cell.index];
+  const auto all = static_cast<std::int64_t>(bytes(info(v).dtype, shape)), moved = all / shape[0] * w.rows;
+  IrValue data = at(offset + sizeof(rml_window)), before = load_i64(offset), now = nullptr;
+  const auto number = [&](std::int64_t n) { return ir.getInt64(static_cast<std::uint64_t>(n)); };
+  const auto place = [&](IrValue bytes) { return ir.CreateInBoundsGEP(ir.getInt8Ty(), data, bytes); };
+  if (w.newest_first) {
+    IrValue wraps = ir.CreateICmpEQ(before, number(0));
+    now = ir.CreateSub(ir.CreateSelect(wraps, number(all), before), number(moved), "now", true, true);
+  } else {
+    IrValue next = ir.CreateAdd(before, number(moved), "", true, true);
+    now = ir.CreateSelect(ir.CreateICmpEQ(next, number(all)), number(0), next, "now");
+  }
+  IrValue entering = w.newest_first ? now : before;
+  copy_into(v, place(entering), 0, dense_strides(shape), w.entering);
+  const llvm::Align align(byte_size(info(v).dtype));
+  ir.CreateMemCpy(place(ir.CreateAdd(entering, number(all), "", true, true)), align, place(entering), align,
+                  static_cast<std::uint64_t>(moved));
+  store_i64(now, offset);
+  define_at(v, place(now));
+}
+
 void Body::concat(ValueId v, const core::Apply& a) {
+  if (const auto window = module.windows.find(v); window != module.windows.end()) return move_window(v, window->second);
   const std::size_t axis = *normalized_axis(a.attributes[0].integers[0], info(v).shape.size());
   const Strides to = dense_strides(info(v).shape);
   IrValue base = result(v);

@@ -56,7 +56,8 @@ class MemoryTable {
       const steps::CellInfo& cell = program.cells[k];
       if (cell.local) continue;
       row_of_cell[k] = static_cast<std::uint32_t>(rows_.size());
-      add(cell.name, RML_CELL, cell.dtype, cell.shape, module_.layout.cells[k], 0);
+      const int kind = module_.window_of(CellId(k)) != nullptr ? RML_WINDOW : RML_CELL;
+      add(cell.name, kind, cell.dtype, cell.shape, module_.layout.cells[k], 0);
     }
     first_queue = static_cast<std::uint32_t>(rows_.size());
     for (std::size_t q = 0; q < program.queues.size(); ++q) {

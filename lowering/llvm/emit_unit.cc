@@ -21,7 +21,7 @@ struct UnitEmitter {
   std::uint32_t index;
   const steps::Unit& unit = module.program.units[index];
   const UnitLayout& layout = module.layout.units[index];
-  Aliasing aliasing{module.program};
+  Aliasing aliasing{module.program, module.windows};
   bool can_fail = false;
 
   Span span() const {

@@ -13,6 +13,7 @@
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/DerivedTypes.h>
 
+#include "lowering/find_windows.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/steps.h"
 
@@ -52,12 +53,12 @@ struct StateLayout {
   // loadable: there are slots through which parameters can be given.
   // packs: the size of each.
   StateLayout(const steps::Program&, const llvm::DataLayout&, llvm::StructType* header, bool loadable,
-              const std::vector<std::uint64_t>& packs);
+              const std::vector<std::uint64_t>& packs, const Windows& windows);
 
   std::uint64_t header_bytes = 0;
-  std::uint64_t bias = 0;  // taken off every offset: header_bytes in a bare state, else 0
-  std::vector<std::uint64_t> cells;
-  std::vector<std::uint64_t> packs, pack_flags;            // a byte each: 0 unless it is like its cell
+  std::uint64_t bias = 0;                        // taken off every offset: header_bytes in a bare state, else 0
+  std::vector<std::uint64_t> cells;              // of a window: its rml_window, behind which it lies
+  std::vector<std::uint64_t> packs, pack_flags;  // a byte each: 0 unless it is like its cell
   std::vector<std::uint64_t> output_values, output_flags;  // straight programs
   std::vector<std::uint64_t> slots;                        // by Program::parameters; none if not loadable
   std::vector<QueueLayout> queues;
@@ -80,7 +81,7 @@ struct StateLayout {
 
  private:
   std::uint64_t place(std::uint64_t bytes, std::uint64_t align);
-  void place_cells(const steps::Program&);
+  void place_cells(const steps::Program&, const Windows&);
   void place_outputs(const steps::Program&);
   void place_queues(const steps::Program&);
   void place_units(const steps::Program&);

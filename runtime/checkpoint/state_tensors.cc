@@ -73,6 +73,12 @@ std::int64_t& count_of(const rml_program& program, void* state, const rml_memory
   return *reinterpret_cast<std::int64_t*>(&at<char>(state, m) + first + k * apart);
 }
 
+const char* window(const void* state, const rml_memory& m) {
+  const auto& w = at<rml_window>(state, m);
+  return reinterpret_cast<const char*>(&w + 1) + w.at;
+}
+bool is_cell(const rml_memory& m) { return m.kind == RML_CELL || m.kind == RML_WINDOW; }
+
 std::string_view elements_at(const char* data, std::uint64_t bytes) { return {data, bytes}; }
 
 class Taking {
@@ -107,6 +113,9 @@ class Taking {
     switch (m.kind) {
       case RML_CELL:
         result_.tensors.push_back({m.name, m.dtype, shape_of(m), {elements_at(&at<char>(state_, m), value_bytes(m))}});
+        break;
+      case RML_WINDOW:
+        result_.tensors.push_back({m.name, m.dtype, shape_of(m), {elements_at(window(state_, m), value_bytes(m))}});
         break;
       case RML_QUEUE:
         add_queue(m);
@@ -206,7 +215,7 @@ class Restoring {
   void compare() {
     for (std::uint32_t i = 0; i < program_.n_memories; ++i) {
       const rml_memory& m = program_.memories[i];
-      if (m.kind == RML_CELL && !unbegun_.contains(m.name)) expect(m.name, m.dtype, shape_of(m), false);
+      if (is_cell(m) && !unbegun_.contains(m.name)) expect(m.name, m.dtype, shape_of(m), false);
       if (m.kind == RML_QUEUE || m.kind == RML_ARRAY) expect(m.name, m.dtype, shape_of(m), true);
       if (m.kind == RML_QUEUE) expect(counts_name(m), RML_I64, {m.count + std::uint64_t{1}}, false);
       if (m.kind == RML_UNIT) expect(m.name, RML_I64, {m.count == 0 ? std::uint64_t{1} : 3}, false);
@@ -327,6 +336,14 @@ class Restoring {
         if (!t.data.empty()) std::memcpy(&at<char>(state_, m), t.data.data(), t.data.size());
         break;
       }
+      case RML_WINDOW: {
+        const std::string_view data = tensor(m.name).data;
+        auto& w = at<rml_window>(state_, m);
+        w.at = 0;
+        for (std::size_t copy = 0; copy < 2; ++copy)
+          std::memcpy(reinterpret_cast<char*>(&w + 1) + copy * data.size(), data.data(), data.size());
+        break;
+      }
       case RML_QUEUE:
         put_queue(m);
         break;
@@ -419,7 +436,8 @@ std::uint64_t state_identity(const rml_program& program) {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
   for (std::uint32_t i = 0; i < program.n_memories; ++i) {
     const rml_memory& m = program.memories[i];
-    const std::string line = std::string(m.name) + " " + std::to_string(m.kind) + " " + std::to_string(m.count) + " " +
+    const int kind = is_cell(m) ? int{RML_CELL} : int{m.kind};
+    const std::string line = std::string(m.name) + " " + std::to_string(kind) + " " + std::to_string(m.count) + " " +
                              tensor_type_text(m.dtype, m.dims, m.rank) + "\n";
     for (const char c : line) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   }

@@ -41,7 +41,9 @@ const void* FiniteCheck::data(const rml_watch& watch, const void* state) const {
   if (watch.output != UINT32_MAX) return outputs_.data(watch.output);
   const rml_memory& m = program_.memories[watch.memory];
   if (m.kind == RML_QUEUE) return last_element(watch.memory, state);
-  return static_cast<const char*>(state) + m.offset;
+  const char* at = static_cast<const char*>(state) + m.offset;
+  if (m.kind != RML_WINDOW) return at;
+  return at + sizeof(rml_window) + reinterpret_cast<const rml_window*>(at)->at;
 }
 
 // A ring of a network. What all readers have passed may not have been stored. Before the network is there, nor is its
