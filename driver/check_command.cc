@@ -76,7 +76,7 @@ class Instances {
       check_entry_clocks(front_.checked, node, found);
     } else {
       const CurrentPhase phase("instantiate");
-      whole = check_open(front_.checked, node, {}, found);
+      whole = check_open(front_.checked, node, {.limits = c_.options.limits}, found);
     }
     std::optional<Elaborated> elaborated;
     if (!found.has_errors()) elaborated = elaborate(c_, front_, node, {}, assumed);

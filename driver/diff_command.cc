@@ -22,11 +22,12 @@ std::string import_text(const Compilation& c, const ast::Module& module) {
 }
 
 // What has no value has no gradient. A node that only its callers give shapes is judged where it is called.
-void check_causality(const Front& front, NodeId entry, Diagnostics& diagnostics) {
+void check_causality(const Compilation& c, const Front& front, NodeId entry, Diagnostics& diagnostics) {
   Diagnostics found;
-  const Core core = instantiate(front.checked, entry, {}, found);
+  const Core core = instantiate(front.checked, entry, {.limits = c.options.limits}, found);
   if (!found.has_errors()) check_causality(core, found);
-  if (std::ranges::any_of(found.all(), [](const Diagnostic& d) { return d.code == Code::E0501; }))
+  if (std::ranges::any_of(found.all(),
+                          [](const Diagnostic& d) { return d.code == Code::E0501 || d.code == Code::E0702; }))
     diagnostics.append(found);
 }
 
@@ -38,7 +39,7 @@ int show_derivative(Session& session, const DiffRequest& request) {
   if (c.failed()) return exit_fault;
   const auto entry = find_entry(c, front);
   if (!entry) return exit_fault;
-  check_causality(front, *entry, c.diagnostics);
+  check_causality(c, front, *entry, c.diagnostics);
   if (c.failed()) return exit_fault;
   Program& program = *front.program;
   const std::vector<NodeId> nodes = derived_nodes(program, *entry, c.diagnostics);

@@ -16,7 +16,7 @@ int export_node(Session& session, const ExportRequest& request) {
   const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
   if (!entry) return exit_fault;
   const CurrentPhase phase("export");
-  Core core = instantiate(front.checked, *entry, {}, c.diagnostics);
+  Core core = instantiate(front.checked, *entry, {.limits = c.options.limits}, c.diagnostics);
   if (!c.failed()) check_causality(core, c.diagnostics);
   if (c.failed()) return exit_fault;
   const auto prepare = [](Core& part) {

@@ -111,9 +111,8 @@ bool has_narrow_floats(const Core& core) {
   return std::ranges::any_of(core.values, [](const Value& v) { return v.dtype == DType::f32; });
 }
 
-// All f32 becomes f64.
-void widen(Core& core) {
-  change_bodies(core, widen);
+// All f32 becomes f64, outside of bodies.
+void widen_itself(Core& core) {
   for (ExternalNode& e : core.externals)
     for (auto* types : {&e.inputs, &e.outputs})
       for (auto& [dtype, shape] : *types)
@@ -131,6 +130,11 @@ void widen(Core& core) {
       constant->value = std::move(wide);
     }
   }
+}
+
+void widen(Core& core) {
+  change_bodies(core, widen_itself);
+  widen_itself(core);
 }
 
 void hold(const std::string& violation) {
@@ -233,8 +237,8 @@ class Maker {
     if (c.failed()) return false;
     const auto entry = find_node(front, wrapper_);
     if (!entry) throw InternalError("the node '" + wrapper_ + "' is not found");
-    Core core =
-        instantiate(front.checked, *entry, {.overrides = {}, .keep_stops = !differentiated(form)}, c.diagnostics);
+    Core core = instantiate(front.checked, *entry, {.keep_stops = !differentiated(form), .limits = c.options.limits},
+                            c.diagnostics);
     if (!c.failed()) check_causality(core, c.diagnostics);
     if (c.failed()) return false;
     expose(core, form, to);

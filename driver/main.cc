@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -72,6 +73,38 @@ void add_model_options(CLI::App* app, CommandLine& line) {
   of_models("--trainable", options.trainable, "tensors that become parameters, by name: '*', 'fc*'", "PATTERN");
 }
 
+// NAME=N.
+void raise_limit(rml::Limits& limits, const std::string& text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  const std::string name = text.substr(0, equals), number = text.substr(std::min(equals + 1, text.size()));
+  std::vector<std::string> names;
+  for (const rml::NamedLimit& limit : rml::limit_names) {
+    names.emplace_back(limit.name);
+    if (limit.name != name) continue;
+    const char* end = number.data() + number.size();
+    const auto [stop, error] = std::from_chars(number.data(), end, limits.*limit.bound);
+    if (error != std::errc{} || stop != end)
+      throw CLI::ValidationError("--limit " + text, "'" + number + "' is no number from 0 to 2^64 - 1");
+    return;
+  }
+  const std::string near = rml::did_you_mean(name, names);
+  throw CLI::ValidationError(
+      "--limit " + text, "there is no limit '" + name + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+}
+
+void add_limits(CLI::App* app, CommandLine& line) {
+  std::string names;
+  for (const rml::NamedLimit& limit : rml::limit_names) names += (names.empty() ? "" : ", ") + std::string(limit.name);
+  app->add_option_function<std::vector<std::string>>(
+         "--limit",
+         [&line](const std::vector<std::string>& list) {
+           for (const std::string& text : list) raise_limit(line.session.compilation.options.limits, text);
+         },
+         "how far a program may grow (E0702): " + names)
+      ->allow_extra_args(false)
+      ->type_name("NAME=N");
+}
+
 void add_front_options(CLI::App* app, CommandLine& line) {
   rml::CompileOptions& options = line.session.compilation.options;
   app->add_option("--node", options.node, "the node to start from (default: main, or the only one)")->type_name("NAME");
@@ -81,6 +114,7 @@ void add_front_options(CLI::App* app, CommandLine& line) {
          "folder to search for imports")
       ->allow_extra_args(false)
       ->type_name("DIR");
+  add_limits(app, line);
   add_model_options(app, line);
   add_output_options(app, line);
 }

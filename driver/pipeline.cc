@@ -157,8 +157,10 @@ std::optional<NodeId> find_entry(Compilation& c, const Front& front) {
   return c.diagnostics.error_count() == errors ? entry : std::nullopt;
 }
 
-Core improve(Compilation& c, Core core, const SimplifyOptions& options) {
-  change_bodies(core, [&](Core& body) { body = improve(c, std::move(body), options); });
+namespace {
+
+// One core, whose iterations' bodies are improved already.
+void improve_itself(Compilation& c, Core& core, const SimplifyOptions& options) {
   const auto simplified = [&] {
     core = phase(c, "simplify", [&] { return simplify(std::move(core), options); });
     hold(verify(core));
@@ -173,6 +175,14 @@ Core improve(Compilation& c, Core core, const SimplifyOptions& options) {
     hold(verify(core));
     simplified();
   }
+}
+
+}  // namespace
+
+Core improve(Compilation& c, Core core, const SimplifyOptions& options) {
+  const auto improved = [&](Core& part) { improve_itself(c, part, options); };
+  change_bodies(core, improved);
+  improved(core);
   return core;
 }
 
@@ -201,7 +211,8 @@ void check_externals(const Core& core, Diagnostics& diagnostics) {
 
 std::optional<Elaborated> elaborate_into(Compilation& c, const Front& front, NodeId entry,
                                          const ElaborateOptions& options, Diagnostics& diagnostics) {
-  Core core = phase(c, "instantiate", [&] { return instantiate(front.checked, entry, {}, diagnostics); });
+  Core core = phase(c, "instantiate",
+                    [&] { return instantiate(front.checked, entry, {.limits = c.options.limits}, diagnostics); });
   check_externals(core, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   hold(verify(core));

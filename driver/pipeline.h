@@ -52,6 +52,7 @@ struct CompileOptions {
   bool whole_segment = false;  // --chunk segment
   Grain grain = Grain::none;   // of a network, its tasks
   ModelOptions model;
+  Limits limits;  // --limit NAME=N
 };
 
 // One run of the compiler over one file: what all phases share.

@@ -101,6 +101,11 @@ void Diagnostics::append_new(const Diagnostics& others) {
   }
 }
 
+void Diagnostics::append(const Diagnostic& other) {
+  if (severity(other.code) == Severity::error) ++errors_;
+  list_.push_back(other);
+}
+
 Diagnostic& Diagnostics::report(Code code, Span span, std::string message, std::string label) {
   if (severity(code) == Severity::error) ++errors_;
   list_.push_back({code, std::move(message), {span, std::move(label)}, {}, {}, {}});

@@ -63,6 +63,7 @@ class Diagnostics {
   void append(const Diagnostics& others);
   // Only what is not said of its place already: instances of one node say the same as often as they are made.
   void append_new(const Diagnostics& others);
+  void append(const Diagnostic& other);
   bool has_errors() const { return errors_ > 0; }
   std::size_t error_count() const { return errors_; }
   const std::vector<Diagnostic>& all() const { return list_; }

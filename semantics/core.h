@@ -163,7 +163,7 @@ struct Iteration {
   bool can_fail = false;
 };
 
-// Replaces the bodies of all iterations, those within others first.
+// Replaces the bodies of all iterations, those within others first: `change` leaves alone what is in its own.
 void change_bodies(Core&, const std::function<void(Core&)>& change);
 
 // Parameters that training moves. They are saved when a run ends: needed, whoever reads them.

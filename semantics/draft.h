@@ -20,6 +20,7 @@
 #include "frontend/ast.h"
 #include "frontend/diagnostic.h"
 #include "semantics/core.h"
+#include "semantics/limits.h"
 
 namespace rml::draft {
 
@@ -147,6 +148,7 @@ struct Draft {
   std::vector<NamedValue> inputs, outputs, parameters, watches;
   std::vector<Assertion> asserts;
   bool open = false;  // of a node that nobody calls: what hangs on its inputs is not judged
+  std::uint64_t most_elements = Limits{}.elements;
 
   Value& operator[](DraftId d) { return values[d.index]; }
   const Value& operator[](DraftId d) const { return values[d.index]; }

@@ -14,28 +14,46 @@
 
 namespace rml {
 
+namespace {
+
+using namespace draft;
+
+// Elaboration and the two steps that say what is wrong with it; nothing when a limit is exceeded.
+struct Solved {
+  Draft draft;
+  States states;
+};
+std::optional<Solved> solve(const Checked& checked, NodeId node, const InstantiateOptions& options, Elaboration& whole,
+                            Diagnostics& diagnostics) {
+  Solved solved{Elaborator(checked, options, whole, {}, diagnostics).run(node), {}};
+  if (whole.excess) return std::nullopt;
+  resolve_aliases(solved.draft, *checked.program, diagnostics);
+  solved.states = solve_shapes(solved.draft, *checked.program, diagnostics);
+  return solved;
+}
+
+}  // namespace
+
 Core instantiate(const Checked& checked, NodeId entry, const InstantiateOptions& options, Diagnostics& diagnostics) {
   const Program& program = *checked.program;
   Core core;
   core.clocks.resize(2);
   if (!diagnostics.has_errors()) {
-    draft::Draft draft = draft::Elaborator(checked, options, diagnostics).run(entry);
-    draft::resolve_aliases(draft, program, diagnostics);
-    const draft::States states = draft::solve_shapes(draft, program, diagnostics);
-    if (!diagnostics.has_errors()) core = draft::emit(draft, states, program, diagnostics);
+    Elaboration whole;
+    const auto solved = solve(checked, entry, options, whole, diagnostics);
+    if (!diagnostics.has_errors()) core = emit(solved->draft, solved->states, program, diagnostics);
   }
   core.entry = program.text(program[entry].name);
   return core;
 }
 
 bool check_open(const Checked& checked, NodeId node, InstantiateOptions options, Diagnostics& diagnostics) {
-  const Program& program = *checked.program;
   options.open = true;
-  draft::Draft draft = draft::Elaborator(checked, options, diagnostics).run(node);
-  draft::resolve_aliases(draft, program, diagnostics);
-  const draft::States states = draft::solve_shapes(draft, program, diagnostics);
-  for (std::size_t v = 0; v < states.size(); ++v)
-    if (!states[v].known && !std::holds_alternative<draft::Alias>(draft.values[v].rhs)) return false;
+  Elaboration whole;
+  const auto solved = solve(checked, node, options, whole, diagnostics);
+  if (!solved) return false;
+  for (std::size_t v = 0; v < solved->states.size(); ++v)
+    if (!solved->states[v].known && !std::holds_alternative<Alias>(solved->draft.values[v].rhs)) return false;
   return true;
 }
 

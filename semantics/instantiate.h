@@ -12,6 +12,7 @@
 
 #include "semantics/checked.h"
 #include "semantics/core.h"
+#include "semantics/limits.h"
 
 namespace rml {
 
@@ -23,9 +24,10 @@ struct ConstOverride {
 };
 
 struct InstantiateOptions {
-  std::vector<ConstOverride> overrides;
+  std::vector<ConstOverride> overrides = {};
   bool keep_stops = false;  // list what `stop_gradient` yields among the parameters, without a path
   bool open = false;        // inputs without a written type may have any shape, those with one be static
+  Limits limits = {};       // E0702 where the program exceeds one
 };
 
 // The core of `entry`; meaningless (but printable) when errors were reported. An entry input

@@ -8,14 +8,14 @@
 //   node g(a) -> (b) b = f(a);       x of f   -> a,  b -> y of f
 #include "semantics/instantiate_elaborate.h"
 
-#include "semantics/instantiate_iteration.h"
-
 namespace rml::draft {
 
-Elaborator::Elaborator(const Checked& checked, const InstantiateOptions& options, Diagnostics& diagnostics)
-    : checked_(checked), options_(options), diagnostics_(diagnostics) {
+Elaborator::Elaborator(const Checked& checked, const InstantiateOptions& options, Elaboration& whole, Depth depth,
+                       Diagnostics& diagnostics)
+    : checked_(checked), options_(options), whole_(whole), depth_(depth), diagnostics_(diagnostics) {
   for (const ConstOverride& o : options.overrides) overrides_[o.constant.index] = o.value;
   draft_.clocks.resize(2);
+  draft_.most_elements = options.limits.elements;
 }
 
 Draft Elaborator::run(NodeId entry) {
@@ -33,9 +33,11 @@ Draft Elaborator::run(NodeId entry, const Given& given) {
 void Elaborator::elaborate_entry(NodeId entry, const Given* given) {
   const TypeScheme& scheme = checked_.types.nodes[entry.index].scheme;
   const std::size_t clock_variables = checked_.clocks.nodes[entry.index].variable_count;
-  draft_.instances.push_back({{}, entry, program()[entry].name_span, "", program()[entry].derived_from.valid()});
+  const Span call = given != nullptr ? given->call : program()[entry].name_span;
+  draft_.instances.push_back({{}, entry, call, "", program()[entry].derived_from.valid()});
   scope_ = make_scope(InstanceId{0}, entry, given != nullptr ? given->dtypes : scheme.defaults,
                       std::vector<DraftClockId>(clock_variables, base));
+  scope_.calls = depth_.calls;
   draft_.open = options_.open && given == nullptr;
   const ResolvedNode& node = names();
   for (std::uint32_t v = 0; v < node.variables.size(); ++v) {
@@ -76,7 +78,7 @@ void Elaborator::elaborate_entry(NodeId entry, const Given* given) {
 }
 
 void Elaborator::elaborate_pending() {
-  while (!pending_.empty()) {
+  while (within_limits() && !pending_.empty()) {
     scope_ = std::move(pending_.back());
     pending_.pop_back();
     bind_arguments();
@@ -86,6 +88,35 @@ void Elaborator::elaborate_pending() {
       elaborate_body();
     }
   }
+}
+
+// Counts what the body at hand has added. A body is no longer than its source, so that is soon enough.
+bool Elaborator::within_limits() {
+  const Limits& limits = options_.limits;
+  whole_.instances += draft_.instances.size() - counted_instances_;
+  whole_.equations += draft_.values.size() - counted_equations_;
+  counted_instances_ = draft_.instances.size();
+  counted_equations_ = draft_.values.size();
+  if (!whole_.excess && scope_.calls > limits.calls) exceed("calls", limits.calls, "calls within one another");
+  if (!whole_.excess && depth_.loops > limits.loops) exceed("loops", limits.loops, "iterations within one another");
+  if (!whole_.excess && whole_.instances > limits.instances)
+    exceed("instances", limits.instances, "instances of nodes");
+  if (!whole_.excess && whole_.equations > limits.equations)
+    exceed("equations", limits.equations, "equations once its nodes are inlined");
+  if (whole_.excess) diagnostics_.append(*whole_.excess);
+  return !whole_.excess;
+}
+
+void Elaborator::exceed(const std::string& limit, std::uint64_t bound, const std::string& what) {
+  const Instance& at = draft_.instances[scope_.instance.index];
+  whole_.excess = {Code::E0702,
+                   "the program has more than " + std::to_string(bound) + " " + what,
+                   {at.call, "here there are too many"},
+                   {},
+                   {},
+                   {}};
+  add_instance_chain(*whole_.excess, draft_, program(), scope_.instance);
+  whole_.excess->note("where so many are meant, `--limit " + limit + "=N` lets more of them in");
 }
 
 // Aliases for the node's variables. Clocks of variables may name variables, so they are
@@ -223,6 +254,7 @@ std::vector<DraftId> Elaborator::instantiate_node(ExprId e, const ast::Call& cal
   for (ClockTermId term : checked_.clocks.instantiations[e.index]) clocks.push_back(clock(term));
   Scope callee = make_scope(instance, node, std::move(dtypes), std::move(clocks));
   callee.arguments = std::move(arguments);
+  callee.calls = scope_.calls + 1;
   std::vector<DraftId> results;
   const ResolvedNode& resolved = checked_.names.nodes[node.index];
   for (std::size_t v = 0; v < resolved.variables.size(); ++v)
@@ -247,8 +279,8 @@ std::vector<DraftId> Elaborator::iterate_node(ExprId e, const ast::Call& call, N
     const TypeTerm t = typed.variable_types[item.inputs.size() + k];
     types.push_back(t.variable < 0 ? t.dtype : dtypes[static_cast<std::size_t>(t.variable)]);
   }
-  iterate.of =
-      std::make_shared<Iterator>(checked_, options_, node, *call.iteration, call.callee_span, std::move(dtypes));
+  iterate.of = std::make_shared<Iterator>(checked_, options_, whole_, Depth{scope_.calls + 1, depth_.loops + 1}, node,
+                                          *call.iteration, call.callee_span, std::move(dtypes));
   const DraftId called = add(std::move(iterate), types[0], at, program().span(e));
   std::vector<DraftId> results;
   for (std::uint32_t k = 0; k < types.size(); ++k)

@@ -11,12 +11,22 @@
 #include "semantics/call_identities.h"
 #include "semantics/draft.h"
 #include "semantics/instantiate.h"
+#include "semantics/instantiate_iteration.h"
 
 namespace rml::draft {
 
+// What has been elaborated of a program, bodies of iterations included, which are elaborated one by one.
+struct Elaboration {
+  std::uint64_t instances = 0, equations = 0;
+  std::optional<Diagnostic> excess;  // the limit that is exceeded: nothing more is elaborated
+};
+
 class Elaborator {
  public:
-  Elaborator(const Checked& checked, const InstantiateOptions& options, Diagnostics& diagnostics);
+  // depth: of the entry.
+  Elaborator(const Checked& checked, const InstantiateOptions& options, Elaboration& whole, Depth depth,
+             Diagnostics& diagnostics);
+  // Not whole, with a diagnostic, when a limit is exceeded.
   Draft run(NodeId entry);
   // The same of a node that is iterated, whose operands are known.
   struct Given {
@@ -26,6 +36,7 @@ class Elaborator {
       std::shared_ptr<const Tensor> constant;  // null: an input
     };
     std::vector<Operand> operands;
+    Span call;
   };
   Draft run(NodeId entry, const Given& given);
 
@@ -35,6 +46,7 @@ class Elaborator {
   struct Scope {
     InstanceId instance;
     NodeId node;
+    std::uint64_t calls = 0;                                // that lead here
     std::vector<DType> dtypes;                              // by dtype variable of the node's scheme
     std::vector<DraftClockId> clocks;                       // by clock variable
     std::vector<DraftId> variables;                         // by variable index: aliases
@@ -49,6 +61,8 @@ class Elaborator {
   // instantiate_elaborate.cc: instances, equations, clocks
   void elaborate_entry(NodeId entry, const Given* given);
   void elaborate_pending();
+  bool within_limits();
+  void exceed(const std::string& limit, std::uint64_t bound, const std::string& what);
   void elaborate_body();
   void elaborate_external();
   void bind_arguments();
@@ -98,9 +112,12 @@ class Elaborator {
 
   const Checked& checked_;
   const InstantiateOptions& options_;
+  Elaboration& whole_;
+  const Depth depth_;
   Diagnostics& diagnostics_;
   std::unordered_map<std::uint32_t, ExprId> overrides_;  // by ConstId
   Draft draft_;
+  std::size_t counted_instances_ = 0, counted_equations_ = 0;  // of the draft, in `whole_`
   std::vector<Scope> pending_;
   Scope scope_;
   std::optional<InstanceId> static_in_;                           // the instance whose static argument is being read

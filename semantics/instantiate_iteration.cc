@@ -39,10 +39,12 @@ std::string count_text(std::int64_t n) { return std::to_string(n) + (n == 1 ? " 
 
 }  // namespace
 
-Iterator::Iterator(const Checked& checked, InstantiateOptions options, NodeId node, const ast::Iteration& how,
-                   Span call, std::vector<DType> dtypes)
+Iterator::Iterator(const Checked& checked, InstantiateOptions options, Elaboration& whole, Depth depth, NodeId node,
+                   const ast::Iteration& how, Span call, std::vector<DType> dtypes)
     : checked_(checked),
-      options_{std::move(options.overrides), false},
+      options_{.overrides = std::move(options.overrides), .limits = options.limits},
+      whole_(whole),
+      depth_(depth),
       node_(node),
       how_(how),
       call_(call),
@@ -113,7 +115,7 @@ bool Iterator::has_no_memory(const Core& body, IteratorBody& out) const {
 void Iterator::make(const std::vector<IteratorOperand>& operands, IteratorBody& out) const {
   std::int64_t length = 0;
   if (!find_length(operands, length, out)) return;
-  Elaborator::Given given{dtypes_, {}};
+  Elaborator::Given given{dtypes_, {}, call_};
   const std::size_t leading = how_.states + how_.sequences;
   for (std::size_t k = 0; k < operands.size(); ++k) {
     Elaborator::Given::Operand o{operands[k].shape, nullptr};
@@ -131,7 +133,8 @@ void Iterator::make(const std::vector<IteratorOperand>& operands, IteratorBody& 
   it.length = length;
   it.reverse = how_.reverse;
   for (int growth = 0;; ++growth) {
-    Draft draft = Elaborator(checked_, options_, out.diagnostics).run(node_, given);
+    Draft draft = Elaborator(checked_, options_, whole_, depth_, out.diagnostics).run(node_, given);
+    if (whole_.excess) return;
     resolve_aliases(draft, program, out.diagnostics);
     const States states = solve_shapes(draft, program, out.diagnostics);
     if (!out.diagnostics.has_errors()) it.body = emit(draft, states, program, out.diagnostics);

@@ -11,6 +11,12 @@
 
 namespace rml::draft {
 
+struct Elaboration;
+
+struct Depth {
+  std::uint64_t calls = 0, loops = 0;  // within which something stands
+};
+
 struct IteratorOperand {
   DType dtype{};
   Shape shape;
@@ -35,8 +41,9 @@ struct IteratorBody {
 // One call of an iterator.
 class Iterator {
  public:
-  // dtypes: what stands for the variables of the node's scheme.
-  Iterator(const Checked&, InstantiateOptions, NodeId, const ast::Iteration&, Span call, std::vector<DType> dtypes);
+  // whole, depth: as an Elaborator's. dtypes: what stands for the variables of the node's scheme.
+  Iterator(const Checked&, InstantiateOptions, Elaboration& whole, Depth depth, NodeId, const ast::Iteration&,
+           Span call, std::vector<DType> dtypes);
 
   const IteratorBody& body(const std::vector<IteratorOperand>& operands);
 
@@ -48,6 +55,8 @@ class Iterator {
 
   const Checked& checked_;
   const InstantiateOptions options_;
+  Elaboration& whole_;
+  const Depth depth_;
   const NodeId node_;
   const ast::Iteration how_;
   const Span call_;

@@ -65,6 +65,20 @@ class ShapeCheck {
     if (shape != nullptr && *shape != state(d).shape)
       return report(d, {Code::E0305, draft_[d].span, "the shape of this value grows without end", {}, {}, {}});
     if (const auto* declared = std::get_if<Declared>(&rhs)) check_declared(d, *declared);
+    if (shape != nullptr) check_size(d);
+  }
+
+  // One is enough: what is computed with it is as large.
+  void check_size(DraftId d) {
+    const std::uint64_t most = draft_.most_elements;
+    if (too_large_ || static_cast<std::uint64_t>(*element_count(state(d).shape)) <= most) return;
+    too_large_ = true;
+    report(d, {Code::E0702,
+               draft_[d].span,
+               type(d) + " has more than " + std::to_string(most) + " elements",
+               {},
+               {},
+               {"where so many are meant, `--limit elements=N` lets larger tensors in"}});
   }
 
   void check_merge(DraftId d, const Merge& merge) {
@@ -377,6 +391,7 @@ class ShapeCheck {
   ShapeRules rules_;
   Diagnostics& diagnostics_;
   std::vector<bool> poisoned_;
+  bool too_large_ = false;
   std::vector<std::vector<DraftId>> users_;
   bool has_users_ = false;
   std::vector<DraftId> misdeclared_;
