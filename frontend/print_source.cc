@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 
 namespace rml {
 
@@ -39,7 +40,8 @@ std::string float_text(double value) {
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
   std::string text(digits.data(), end);
   const std::size_t exponent = text.find('e');
-  if (text.find('.') == std::string::npos) text.insert(exponent == std::string::npos ? text.size() : exponent, ".0");
+  if (text.find('.') == std::string::npos && std::isfinite(value))
+    text.insert(exponent == std::string::npos ? text.size() : exponent, ".0");
   return text;
 }
 
@@ -210,17 +212,10 @@ class Printer {
       }
       out_ += " ";
     }
-    std::size_t first_group = SIZE_MAX, second_group = SIZE_MAX;  // where they end
-    if (const auto& how = x.iteration) {
-      out_ += ast::iterator_name(how->kind);
-      out_ += how->reverse ? "[reverse] " : " ";
-      if (how->kind != ast::Iteration::map) first_group = how->states;
-      if (x.arguments.size() > how->states + how->sequences) second_group = how->states + how->sequences;
-    }
+    if (x.iteration) out_ += iterator_text(*x.iteration);
     out_ += name(x.callee.back()) + "(";
-    if (first_group == 0) out_ += "; ";
     for (std::size_t k = 0; k < x.arguments.size(); ++k) {
-      if (k > 0) out_ += k == first_group || k == second_group ? "; " : ", ";
+      out_ += before_argument(x, k);
       if (x.arguments[k].name.valid()) out_ += name(x.arguments[k].name) + "=";
       expr(x.arguments[k].value, any);
     }
@@ -233,6 +228,18 @@ class Printer {
 };
 
 }  // namespace
+
+std::string iterator_text(const ast::Iteration& how) {
+  return ast::iterator_name(how.kind) + std::string(how.reverse ? "[reverse] " : " ");
+}
+
+std::string_view before_argument(const ast::Call& call, std::size_t argument) {
+  if (const auto& how = call.iteration) {
+    if (how->kind != ast::Iteration::map && argument == how->states) return "; ";
+    if (argument > 0 && argument == how->states + how->sequences) return "; ";
+  }
+  return argument > 0 ? ", " : "";
+}
 
 std::string print_source(const Program& program, const ast::Node& node) { return Printer(program).node(node); }
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "onnx/growth.h"
 #include "onnx/repeated_blocks.h"
@@ -40,6 +42,20 @@ std::string float_text(double value) {
   const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
   std::string text(digits, end);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+// As a program has it; nothing where it has none: NaN of another sign or payload than `nan`.
+template <class T>
+std::optional<std::string> element_text(T value) {
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  if (std::isnan(value) && std::memcmp(&value, &nan, sizeof value) != 0) return std::nullopt;
+  char digits[64];
+  std::string text(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+  if (std::isfinite(value) && text.find_first_of(".e") == std::string::npos) text += ".0";
+  // The compiler reads it as f64 first.
+  if (std::isfinite(value) && static_cast<T>(std::strtod(text.c_str(), nullptr)) != value)
+    return float_text(static_cast<double>(value));
   return text;
 }
 
@@ -122,17 +138,9 @@ std::optional<std::string> literal(const Tensor& t) {
     if (t.dtype() == DType::boolean) {
       text += t.as<std::uint8_t>()[i] != 0 ? "true" : "false";
     } else if (t.dtype() == DType::f32 || t.dtype() == DType::f64) {
-      const double wide = t.dtype() == DType::f64 ? t.as<double>()[i] : static_cast<double>(t.as<float>()[i]);
-      if (!std::isfinite(wide)) return std::nullopt;
-      char digits[64];
-      const auto end = t.dtype() == DType::f64 ? std::to_chars(digits, digits + sizeof digits, wide).ptr
-                                               : std::to_chars(digits, digits + sizeof digits, t.as<float>()[i]).ptr;
-      std::string number(digits, end);
-      if (number.find_first_of(".e") == std::string::npos) number += ".0";
-      // The compiler reads it as f64 first.
-      if (t.dtype() == DType::f32 && static_cast<float>(std::strtod(number.c_str(), nullptr)) != t.as<float>()[i])
-        number = float_text(wide);
-      text += number;
+      const auto number = t.dtype() == DType::f64 ? element_text(t.as<double>()[i]) : element_text(t.as<float>()[i]);
+      if (!number) return std::nullopt;
+      text += *number;
     } else if (is_integer(t.dtype())) {
       text += to_string([&] {
         Tensor one(t.dtype(), {});

@@ -480,9 +480,10 @@ std::variant<Imported, ImportFailure> import(const Model& model, const ImportOpt
 
 std::string identifier(const std::string& text) {
   static const std::set<std::string, std::less<>> taken = [] {
-    std::set<std::string, std::less<>> words = {
-        "node", "const", "import", "as",   "if",    "then", "else", "fby",  "or",   "and",   "not", "when",  "merge",
-        "post", "diff",  "assert", "true", "false", "map",  "fold", "scan", "load", "param", "int", "float", "main"};
+    std::set<std::string, std::less<>> words = {"node", "const",  "import", "as",    "if",   "then",  "else",
+                                                "fby",  "or",     "and",    "not",   "when", "merge", "post",
+                                                "diff", "assert", "true",   "false", "map",  "fold",  "scan",
+                                                "load", "param",  "int",    "float", "inf",  "nan",   "main"};
     for (int d = 0; d < dtype_count; ++d) words.insert(std::string(name(static_cast<DType>(d))));
     for (const std::string& op : operators().names()) words.insert(op);
     return words;

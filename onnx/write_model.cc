@@ -146,18 +146,7 @@ std::string ModelWriter::integers(const Integers& values) {
   return constant(t);
 }
 
-std::string ModelWriter::scalar(DType dtype, double value) {
-  Tensor t(dtype, {});
-  if (dtype == DType::f64) {
-    *t.as<double>() = value;
-  } else if (dtype == DType::f32) {
-    *t.as<float>() = static_cast<float>(value);
-  } else {
-    const auto whole = static_cast<std::int64_t>(value);
-    std::memcpy(t.data(), &whole, t.bytes());
-  }
-  return constant(t);
-}
+std::string ModelWriter::scalar(DType dtype, double value) { return constant(Tensor::number(dtype, value)); }
 
 std::string ModelWriter::cast(const std::string& x, DType to) {
   return node("Cast", {x}, {{"to", std::int64_t{element_type_of(to)}}});

@@ -50,7 +50,7 @@ class ModelWriter {
 
   std::string constant(const Tensor&, const std::string& wanted = "c");
   std::string integers(const std::vector<std::int64_t>&);  // i64
-  std::string scalar(DType, double);                       // i…, u…, f32, f64
+  std::string scalar(DType, double);                       // rounded to the dtype
   std::string cast(const std::string& x, DType to);
   std::string reshape(const std::string& x, const Shape&);
 

@@ -163,7 +163,7 @@ struct Checked {
 
 // Each reports all it finds and returns tables that are safe to use even then; a node with
 // errors is left out of the later passes and so are its callers' uses of it (no cascades).
-Resolved resolve_names(const Program&, Diagnostics&);
+Resolved resolve_names(Program&, Diagnostics&);
 Typed infer_types(const Program&, const Resolved&, Diagnostics&);
 Clocked infer_clocks(const Program&, const Resolved&, const Typed&, Diagnostics&);
 

@@ -183,6 +183,9 @@ void TypeChecker::attribute(ExprId e, const OperatorParameter& parameter, std::s
   TypeId found = expr(e);
   if (!solver_.restrict(found, dtypes::number, {Why::use, program_.span(e)}))
     not_accepted(e, found, dtypes::number, who, false);
+  // A number that nothing else decides keeps its digits: it is rounded to the operands' type alone.
+  else if ((solver_.set(found) & ~dtypes::floating) == 0)
+    solver_.set_fallback(found, DType::f64);
 }
 
 void TypeChecker::static_integer(ExprId e, const std::string& what, const std::string& of) {

@@ -12,7 +12,6 @@
 #include <limits>
 
 #include "semantics/instantiate_elaborate.h"
-#include "semantics/operators/half_types.h"
 
 namespace rml::draft {
 
@@ -30,12 +29,6 @@ const char* operator_name(BinaryOp op) {
 }
 
 std::shared_ptr<const Tensor> shared(Tensor t) { return std::make_shared<const Tensor>(std::move(t)); }
-
-Tensor float_scalar(DType dtype, double v) {
-  if (dtype == DType::f16) return Tensor::scalar(dtype, F16(v).bits);
-  if (dtype == DType::bf16) return Tensor::scalar(dtype, BF16(v).bits);
-  return dtype == DType::f64 ? Tensor::scalar(DType::f64, v) : Tensor::scalar(DType::f32, static_cast<float>(v));
-}
 
 Tensor integer_scalar(DType dtype, std::int64_t v) {
   Tensor t(dtype, {});
@@ -213,14 +206,10 @@ DraftId Elaborator::floating(ExprId e, double v) {
       report(Code::E0902, program().span(e), "a float for a constant of type " + std::string(rml::name(dtype)));
     return missing(e);
   }
-  const double rounded = dtype == DType::f64    ? v
-                         : dtype == DType::f16  ? F16(v)
-                         : dtype == DType::bf16 ? BF16(v)
-                                                : static_cast<float>(v);
-  if (std::isinf(rounded) && !std::isinf(v))
+  if (std::isinf(rounded(dtype, v)) && !std::isinf(v))
     report(Code::E0307, program().span(e), "this number does not fit " + std::string(rml::name(dtype)),
            "it would be infinite");
-  return add(Const{shared(float_scalar(dtype, v))}, dtype, clock_of(e), program().span(e));
+  return add(Const{shared(Tensor::number(dtype, v))}, dtype, clock_of(e), program().span(e));
 }
 
 DraftId Elaborator::unary(ExprId e, const ast::Unary& u) {

@@ -3,11 +3,14 @@
 // Before: a Program as written, possibly with ast::Error inside. After: each Name and Call
 // has a Reference, each call its arguments in the callee's order, each node its variables,
 // and nodes and constants are ordered so that callees and used constants come first.
-// Variables hide constants; a node hides an operator of its name. This file walks bodies;
+// Variables hide constants; a node hides an operator of its name; what nobody declares but is
+// called `inf` or `nan` is that number, and its Name becomes a FloatLiteral. This file walks bodies;
 // module scopes and orders are in resolve_names_scope.cc, calls in resolve_names_call.cc.
 // Example: in `node f(x) -> (o) o = k * x; k = 2.0;` the variables are x, o, k in this order
 // and the Names of the first equation refer to variables 2 and 0.
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <string_view>
 
 #include "semantics/resolve_names_resolver.h"
@@ -58,14 +61,19 @@ std::string_view operator_name(BinaryOp op) {
   return "add";
 }
 
+std::optional<double> number_named(std::string_view name) {
+  if (name == "inf") return std::numeric_limits<double>::infinity();
+  if (name == "nan") return std::numeric_limits<double>::quiet_NaN();
+  return std::nullopt;
+}
+
 bool inside(Span inner, Span outer) {
   return inner.file == outer.file && inner.begin >= outer.begin && inner.begin <= outer.end;
 }
 
 }  // namespace
 
-NameResolver::NameResolver(const Program& program, Diagnostics& diagnostics)
-    : program_(program), diagnostics_(diagnostics) {
+NameResolver::NameResolver(Program& program, Diagnostics& diagnostics) : program_(program), diagnostics_(diagnostics) {
   result_.references.resize(program.exprs.size());
   result_.arguments.resize(program.exprs.size());
   result_.nodes.resize(program.nodes.size());
@@ -278,7 +286,11 @@ void NameResolver::not_in_constant(ExprId e, const char* what) {
 }
 
 void NameResolver::form(ExprId e, const ast::Name& name) {
-  if (!lookup_value(name.symbol, e)) unknown_value(name.symbol, program_.span(e));
+  if (lookup_value(name.symbol, e)) return;
+  if (const auto number = number_named(text(name.symbol)))
+    program_.exprs[e.index] = ast::FloatLiteral{*number};  // `name` is gone
+  else
+    unknown_value(name.symbol, program_.span(e));
 }
 
 void NameResolver::form(ExprId e, const ast::TextLiteral&) {
@@ -382,7 +394,7 @@ void NameResolver::unknown_value(Symbol name, Span span) {
     report(Code::E0207, span, "`" + word + "` is an operator, not a value", "call it: `" + word + "(…)`");
     return;
   }
-  std::vector<std::string> candidates;
+  std::vector<std::string> candidates = {"inf", "nan"};
   if (suggestions_left_ > 0) {
     --suggestions_left_;
     for (auto [symbol, variable] : walk_.variables) candidates.push_back(text(Symbol{symbol}));
@@ -394,8 +406,6 @@ void NameResolver::unknown_value(Symbol name, Span span) {
   if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(span, meant, "write `" + meant + "`");
 }
 
-Resolved resolve_names(const Program& program, Diagnostics& diagnostics) {
-  return NameResolver(program, diagnostics).run();
-}
+Resolved resolve_names(Program& program, Diagnostics& diagnostics) { return NameResolver(program, diagnostics).run(); }
 
 }  // namespace rml

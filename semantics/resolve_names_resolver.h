@@ -33,7 +33,7 @@ struct CalleeParameter {
 
 class NameResolver {
  public:
-  NameResolver(const Program& program, Diagnostics& diagnostics);
+  NameResolver(Program& program, Diagnostics& diagnostics);
   Resolved run();
 
  private:
@@ -120,7 +120,7 @@ class NameResolver {
 
   const std::string& text(Symbol s) const { return program_.text(s); }
 
-  const Program& program_;
+  Program& program_;  // only literals that are written as names are changed
   Diagnostics& diagnostics_;
   Resolved result_;
   std::vector<ModuleScope> scopes_;

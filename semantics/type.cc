@@ -90,6 +90,24 @@ std::optional<DType> dtype_named(std::string_view text) {
   return std::nullopt;
 }
 
+double rounded(DType dtype, double value) {
+  if (dtype == DType::f16) return static_cast<double>(rt::float_from_f16(rt::f16_from_double(value)));
+  if (dtype == DType::bf16) return static_cast<double>(rt::float_from_bf16(rt::bf16_from_double(value)));
+  return dtype == DType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
+}
+
+Tensor Tensor::number(DType dtype, double value) {
+  if (dtype == DType::f16) return scalar(dtype, rt::f16_from_double(value));
+  if (dtype == DType::bf16) return scalar(dtype, rt::bf16_from_double(value));
+  if (dtype == DType::f32) return scalar(dtype, static_cast<float>(value));
+  if (dtype == DType::f64) return scalar(dtype, value);
+  Tensor t(dtype, {});
+  const auto bits =
+      value < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) : static_cast<std::uint64_t>(value);
+  std::memcpy(t.data(), &bits, t.bytes());  // little-endian, two's complement
+  return t;
+}
+
 bool is_float(DType dtype) { return (bit(dtype) & dtypes::floating) != 0; }
 
 bool has_gradient(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }

@@ -49,6 +49,8 @@ inline constexpr std::int64_t max_elements = std::int64_t{1} << 40;
 // Of what is kept in the program as a constant.
 inline constexpr std::int64_t max_constant_elements = std::int64_t{1} << 28;
 std::optional<std::int64_t> element_count(const Shape&);
+// The nearest number of a float type; infinite beyond its range.
+double rounded(DType, double);
 std::string to_string(const Shape&);                         // "[4, 3]", "[]" for scalars
 std::string type_string(DType, const Shape&);                // "f32[4, 3]", "f32"
 std::optional<Shape> broadcast(const Shape&, const Shape&);  // NumPy's rule; nothing: no match
@@ -69,6 +71,9 @@ class Tensor {
     return t;
   }
   static Tensor boolean(bool value) { return scalar<std::uint8_t>(DType::boolean, value ? 1 : 0); }
+
+  // Rounded to the dtype; a whole number that fits, for integers.
+  static Tensor number(DType dtype, double value);
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }

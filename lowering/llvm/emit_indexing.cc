@@ -14,13 +14,10 @@ void Body::move(ValueId v, const core::Apply& a) {
   for (const Move& m : moves) written += elements(m.shape);
   IrValue to = result(v);
   if (written < elements(info(v).shape)) {
-    if (const double value = move_fill(row, a.attributes); value == 0) {
+    if (const Tensor value = Tensor::number(dtype, move_fill(row, a.attributes)); all_zero(value)) {
       fill_zero(v, to);
     } else {
-      llvm::Type* type = register_type(module.context, dtype);
-      auto* filler = is_float(dtype)
-                         ? llvm::ConstantFP::get(type, value)
-                         : llvm::ConstantInt::get(type, static_cast<std::uint64_t>(static_cast<std::int64_t>(value)));
+      llvm::Constant* filler = element_constant(module.context, value, 0);
       walk({elements(info(v).shape)}, {{1}}, small(v),
            [&](const std::vector<IrValue>& at) { store(dtype, filler, offset(dtype, to, at[0])); });
     }

@@ -264,7 +264,8 @@ std::vector<Term> range(Call& c) {
     return c.apply("cast", {c.b.constant(t)}, {{"dtype", DType::f64}}).value->as<double>()[0];
   };
   if (wide(delta) == 0) throw ModelError{"", "the delta is 0"};
-  const double count = std::max(0.0, std::ceil((wide(limit) - wide(start)) / wide(delta)));
+  const double span = std::ceil((wide(limit) - wide(start)) / wide(delta)), count = std::max(span, 0.0);
+  if (std::isnan(span)) throw ModelError{"", "start, limit and delta give no number of elements"};
   if (!(count <= static_cast<double>(max_elements))) throw ModelError{"", "it has too many elements"};
   const Term n =
       c.apply("cast", {c.apply("iota", {}, {{"n", static_cast<std::int64_t>(count)}})}, {{"dtype", start.dtype()}});
@@ -374,7 +375,7 @@ std::vector<Term> pad(Call& c) {
     if (t.elements() != 1) throw ModelError{"", "the value of the padding is to be a scalar"};
     value = c.apply("cast", {c.b.constant(t)}, {{"dtype", DType::f64}}).value->as<double>()[0];
   }
-  if (value != 0) arguments.emplace_back("value", value);
+  if (value != 0 || std::signbit(value)) arguments.emplace_back("value", value);
   return {c.apply("pad", {y}, arguments)};
 }
 

@@ -40,15 +40,6 @@ const Parsed& parsed(std::string_view text) {
   return *all.emplace(std::string(text), std::move(result)).first->second;
 }
 
-Tensor number_tensor(DType dtype, double x) {
-  if (dtype == DType::f32) return Tensor::scalar(dtype, static_cast<float>(x));
-  if (dtype == DType::f64) return Tensor::scalar(dtype, x);
-  Tensor t(dtype, {});
-  const auto bits = static_cast<std::int64_t>(x);
-  std::memcpy(t.data(), &bits, t.bytes());  // little-endian, two's complement
-  return t;
-}
-
 std::string_view operator_name(BinaryOp op) {
   constexpr std::string_view names[] = {"logical_or", "logical_and", "eq",  "ne",  "lt",  "le", "gt",
                                         "ge",         "add",         "sub", "mul", "div", "mod"};
@@ -83,7 +74,7 @@ class Definition {
 
   Operand operand(const Part& x, DType like) {
     if (const auto* made = std::get_if<Operand>(&x)) return *made;
-    return target_.constant(number_tensor(like, std::get<double>(x)));
+    return target_.constant(Tensor::number(like, std::get<double>(x)));
   }
 
   Part value(ExprId e) {

@@ -151,7 +151,7 @@ Shape pad_extents(const Shape& x, std::span<const Attribute> attributes) {
 
 // Whether the number is an element of the dtype.
 bool holds(DType dtype, double value) {
-  if (is_float(dtype)) return true;
+  if (is_float(dtype)) return std::isfinite(rounded(dtype, value)) == std::isfinite(value);
   if (dtype == DType::boolean) return value == 0 || value == 1;
   const int bits = static_cast<int>(8 * byte_size(dtype)) - (is_signed(dtype) ? 1 : 0);
   return std::floor(value) == value && value < std::ldexp(1.0, bits) &&

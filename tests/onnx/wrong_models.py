@@ -103,6 +103,11 @@ refused("a negative dimension", one(RELU, inputs=(value("x", FLOAT, [-3, 3]),)),
 refused("an attribute of another type", one(node("Softmax", ["x"], ["y"], axis=1.5)), "'axis'")
 refused("an attribute of an unknown kind", one(node("Softmax", ["x"], ["y"]) + field(5, field(1, "axis") + field(20, 35))),
         "'axis'")
+for what, (limit, delta) in {"limit": (np.nan, 1), "delta": (3, np.nan)}.items():
+    refused(f"a range whose {what} is NaN", one([node("Range", ["z", "l", "d"], ["r"]), node("ReduceSum", ["r"], ["s"]),
+                                                 node("Add", ["x", "s"], ["y"])],
+                                                initializers=(tensor(np.float32(0), "z"), tensor(np.float32(limit), "l"),
+                                                              tensor(np.float32(delta), "d"))), "no number of elements")
 refused("an attribute that there is none", one(node("Relu", ["x"], ["y"], alpha=1.5)), "'alpha'")
 refused("an attribute missing", one(node("Cast", ["x"], ["y"])), "'to'")
 refused("a cast to what there is none", one(node("Cast", ["x"], ["y"], to=99)), "99")

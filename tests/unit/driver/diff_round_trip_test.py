@@ -27,6 +27,17 @@ node main(x: f64[2], t: f64[3]) -> (l: f64, dx: f64[2])
   l, dx, _ = diff model(x, t, true, -0.01);
 """,
     ),
+    "infinities": (
+        """
+node model(x: f64[2], w: f64) -> (y: f64)
+  masked = select(x > 0.0, w * x, -inf);
+  y = max(pad(masked, 1, 1, value=-inf)) + sum(minimum(x, inf)) + (if x[0] > nan then w else 0.0);
+""",
+        """
+node main(x: f64[2]) -> (y: f64, dx: f64[2], dw: f64)
+  y, dx, dw = diff model(x, 2.0, true, 1.0);
+""",
+    ),
     "recurrence": (
         """
 node model(end: bool, c: bool, x: f64) -> (h: f64, y: f64 when c)
