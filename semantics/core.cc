@@ -253,6 +253,20 @@ std::string call_text(const Core& core, std::string callee, const std::vector<Va
   return callee + ")";
 }
 
+// As the program has it, but for operands that stand in the body.
+std::string iteration_text(const Core& core, const ExternalNode& external, const std::vector<ValueId>& operands,
+                           int depth) {
+  const Iteration& it = *external.iteration;
+  const std::size_t states = it.states, leading = states + it.sequences;
+  std::string text = states == 0 ? "map" : external.outputs.size() > states ? "scan" : "fold";
+  text += (it.reverse ? "[reverse] " : " ") + external.symbol + "(";
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const bool group = i > 0 && (i == states || i == leading);
+    text += (group ? "; " : i > 0 ? ", " : "") + expression(core, operands[i], depth + 1);
+  }
+  return text + ")";
+}
+
 std::string apply_text(const Core& core, const core::Apply& apply, int depth) {
   const OperatorInfo& row = operators()[apply.op];
   if (row.scalar == ScalarOp::logical_not && apply.operands.size() == 1) {
@@ -281,8 +295,10 @@ std::string expression(const Core& core, ValueId v, int depth) {
                         },
                         [&](const core::Apply& a) { return apply_text(core, a, depth); },
                         [&](const core::Call& c) {
-                          const bool known = c.external < core.externals.size();
-                          return call_text(core, known ? core.externals[c.external].symbol : "?", c.operands, depth);
+                          if (c.external >= core.externals.size()) return call_text(core, "?", c.operands, depth);
+                          const ExternalNode& external = core.externals[c.external];
+                          return external.in_c() ? call_text(core, external.symbol, c.operands, depth)
+                                                 : iteration_text(core, external, c.operands, depth);
                         },
                         [&](const core::Result& r) { return expression(core, r.call, depth + 1); },
                         [&](const core::When& w) {

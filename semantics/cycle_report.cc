@@ -53,6 +53,8 @@ void add_condition(const Core& core, const Hop& h, std::string& where) {
 void explain_cycle(const Core& core, const std::vector<Hop>& path, Diagnostic& d) {
   if (path.empty()) return;
   auto named = [&](ValueId v) { return !core[v].name.empty(); };
+  // Labels stand where the equations do, notes tell the way in order: of one equation there is none.
+  const auto equations = std::ranges::count_if(path, [&](const Hop& h) { return named(h.to); });
   // Begin at a named value, if there is one.
   std::size_t begin = 0;
   while (begin < path.size() && !named(path[begin].from)) ++begin;
@@ -77,7 +79,7 @@ void explain_cycle(const Core& core, const std::vector<Hop>& path, Diagnostic& d
     }
     const std::string hop = "`" + describe(core, from) + "` needs `" + describe(core, h.to) + "` at " + when + where;
     d.label(core[from].span, hop);
-    d.note(hop);
+    if (equations > 1 || core[from].span == Span{}) d.note(hop);
     from = h.to;
     weight = 0;
     moved = false;

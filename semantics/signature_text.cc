@@ -9,6 +9,8 @@
 
 #include <charconv>
 
+#include "frontend/print_source.h"
+
 namespace rml {
 
 namespace {
@@ -150,13 +152,14 @@ class ExpressionPrinter {
   void form(const ast::Call& c) {
     const bool of_diff = c.target.valid() && program_[c.target].derived_from.valid();  // as it was written
     if (c.diff || of_diff) out_ += "diff ";
+    if (c.iteration) out_ += iterator_text(*c.iteration);
     for (std::size_t i = 0; i < c.callee.size(); ++i) {
       if (i > 0) out_ += ".";
       out_ += program_.text(c.callee[i]);
     }
     out_ += "(";
     for (std::size_t i = 0; i < c.arguments.size() && out_.size() <= limit_; ++i) {
-      if (i > 0) out_ += ", ";
+      out_ += before_argument(c, i);
       if (c.arguments[i].name.valid()) out_ += program_.text(c.arguments[i].name) + "=";
       print(c.arguments[i].value, any_strength);
     }

@@ -59,6 +59,10 @@ class CommandLine(unittest.TestCase):
                              "node main(x: f64) -> (d: f64)\n  _, d = diff square(x, not x, 1.0);\n")
         self.assertEqual(rmlc("check", self.file).stderr.count("`not` needs bool, found f64"), 1)
 
+    def test_a_cycle_of_one_equation_is_said_once(self):
+        self.file.write_text("node main(x: f64) -> (seen)\n  seen = x > 2.0 or seen;\n")
+        self.assertEqual(rmlc("check", self.file).stderr.count("`seen` needs `seen`"), 1)
+
     def test_reference_engine_names_what_needs_itself(self):
         # `da` of cycle 1 needs `w` of cycle 2, which the batch that ends at 1 moves by what hangs on `da`.
         self.file.write_text("node f(e: bool, be: bool, x: f64) -> (h: f64)\n  w = param_end(be, param(0.5));\n"
