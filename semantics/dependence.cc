@@ -2,7 +2,9 @@
 //
 // Demand guards are a greatest fixed point found from below: every value starts as `never`
 // needed; from the roots (outputs, asserts, operators that can fail) guards flow along the
-// edges and a value's guard is the intersection over its uses. Guards translate across
+// edges and a value's guard is the intersection over its uses. The search ends since a guard is `never` only until its
+// first use, and every later change takes literals from it; closing a guard ends since each step adds one of two
+// literals per value, and nothing is done for one that is there. Guards translate across
 // fby and post edges where the literal has a counterpart one instant earlier or later:
 // through post, `post b` becomes b and b becomes `fby true b`; through fby the reverse.
 #include "semantics/dependence.h"
@@ -69,9 +71,20 @@ std::vector<Literal> DependenceGraph::presence(ClockId clock) const {
   return path;
 }
 
+// Negations may lie on a ring where their clock never ticks (`a: bool when c = if d then not a else not a`, where c is
+// false for a reason that folding does not see): any literal of the ring will do. What falls is first the number of
+// samplings that the condition hangs below, for they leave their clock and nothing leads back to it; then, among
+// negations, the steps until the value where the ring is looked for moves on, which by and by are more than the ring
+// has.
 Literal DependenceGraph::strip(Literal l) const {
   static const OperatorId logical_not = operators().require("logical_not");
-  for (;;) {
+  ValueId mark = l.condition;
+  for (std::uint64_t steps = 0, most = 1;; ++steps) {
+    if (steps > 0 && l.condition == mark) return l;
+    if (steps == most) {
+      mark = l.condition;
+      most += steps + 1;
+    }
     const auto& rhs = core_[l.condition].rhs;
     if (const auto* a = std::get_if<core::Apply>(&rhs); a != nullptr && a->op == logical_not) {
       l = {a->operands[0], !l.positive};

@@ -64,7 +64,8 @@ class Simplification {
         const bool sunk = sink(core_, effects_, root_values(core_, options_.keep_watches));
         if (sunk) remove_dead();
         // Clocks on what is found to be constant are put right by folding.
-        const bool found = find_truths(core_);
+        bool found = find_truths(core_);
+        found = stop_rings(core_) || found;
         const bool shared = fold_clocks_too(share_effects);
         const bool held = share_holds(core_);
         if (held) remove_dead();

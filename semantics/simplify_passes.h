@@ -51,6 +51,9 @@ std::vector<Truth> steady_truths(const Core& core);
 // Replaces Booleans that are the same at every instant by constants (simplify_truth.cc).
 // Returns whether anything changed.
 bool find_truths(Core& core);
+// Makes constants of conditions that never hold where something on their clock may need itself (simplify_truth.cc).
+// Returns whether anything changed.
+bool stop_rings(Core& core);
 
 // Gives each user of a `post` a post of its own (simplify.cc).
 void split_posts(Core& core);

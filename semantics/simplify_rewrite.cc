@@ -62,7 +62,8 @@ std::optional<Piece> piece(const Core& core, ValueId v) {
   return found;
 }
 
-// The pieces of a sum, if it is one of nothing else and of few: every sum of a long chain is looked at.
+// The pieces of a sum, if it is one of nothing else and of few: every sum of a long chain is looked at, and one may be
+// a sum of itself where its clock never ticks.
 bool find_pieces(const Core& core, ValueId v, std::size_t& additions, std::vector<Piece>& pieces) {
   if (const auto* a = application(core, v, Lowering::elementwise);
       a != nullptr && operators()[a->op].scalar == ScalarOp::add && core[a->operands[0]].shape == core[v].shape &&

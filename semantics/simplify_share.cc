@@ -67,9 +67,11 @@ class Sharing {
   }
 
  private:
+  // On a cycle a value may be found to be one that is met later, which is then found to be a third. Each is found to be
+  // one that nothing was found of until then, so this ends.
   ValueId canonical(ValueId v) const {
-    const ValueId c = v.index < canon_.size() ? canon_[v.index] : v;
-    return c.valid() ? c : v;
+    while (v.index < canon_.size() && canon_[v.index].valid() && canon_[v.index] != v) v = canon_[v.index];
+    return v;
   }
 
   ClockId clock(ClockId c) {
@@ -384,10 +386,7 @@ class Sharing {
 
   // What was met before its operands, and what lies outside the equations.
   void finish(std::size_t count) {
-    for (std::size_t v = 0; v < count; ++v)
-      for_each_operand(core_.values[v].rhs, [&](ValueId& operand) { operand = canonical(operand); });
-    for (Clock& c : core_.clocks)
-      if (c.condition.valid()) c.condition = canonical(c.condition);
+    for (std::size_t v = 0; v < count; ++v) rewrite(core_.values[v].rhs);
     const auto port = [&](ValueId& v) {
       const ClockId ck = core_[v].clock;
       const ValueId to = canonical(v);
@@ -402,7 +401,26 @@ class Sharing {
       const auto* known = std::get_if<core::Const>(&core_[check.condition].rhs);
       return known != nullptr && (known->value.truth() || core_[check.condition].clock == never_clock);
     });
+    finish_clocks();
     effects_.resize(core_.values.size(), false);
+  }
+
+  // Clocks that were met before their conditions; what samples by these is rewritten already.
+  void finish_clocks() {
+    const std::vector<Clock> met = core_.clocks;
+    std::vector<Clock> finished = met;
+    for (Clock& c : finished)
+      if (c.condition.valid()) normalize(c.condition, c.positive);
+    const auto same = [](const Clock& a, const Clock& b) {
+      return a.condition == b.condition && a.positive == b.positive;
+    };
+    if (std::ranges::equal(met, finished, same)) return;
+    std::vector<ClockId> to = {base_clock, never_clock};
+    core_.clocks.assign(2, Clock{});
+    table_.emplace(core_);
+    for (std::size_t c = 2; c < finished.size(); ++c)
+      to.push_back(table_->on(to[finished[c].parent.index], finished[c].condition, finished[c].positive));
+    for (Value& v : core_.values) v.clock = to[v.clock.index];
   }
 
   Core& core_;

@@ -11,6 +11,7 @@
 // `when` is no place of its own, only a step in a path; the steps between a value's place and
 // one where it is used are written down at the end, each once.
 #include <algorithm>
+#include <cassert>
 
 #include "semantics/simplify_passes.h"
 
@@ -211,7 +212,8 @@ class Sinking {
     }
   }
 
-  // Makes the clocks down to a place.
+  // Makes the clocks down to a place, the upper first. `at` then finds the clocks of the places where a condition is
+  // sampled made, and this calls itself no further, also where conditions lie on a cycle.
   const Place& made(PlaceId place) {
     std::vector<PlaceId> chain;
     for (PlaceId p = place; !places_[p.index].clock.valid(); p = places_[p.index].parent) chain.push_back(p);
@@ -231,6 +233,7 @@ class Sinking {
     std::vector<PlaceId> chain;
     ValueId value;
     for (PlaceId p = place; !value.valid(); p = places_[p.index].parent) {
+      assert(p.valid());  // v was required there, so its place is above
       const auto known = sampled_.find(key(v, p));
       if (p == place_[v.index])
         value = v;

@@ -8,6 +8,15 @@
 //   %2 = post %4      %3 = merge end T %2      %4 = merge %3 T %5            %3 and %4 are T
 //
 // Backpropagation asks for it: "an adjoint flows here, or at the next instant of the segment".
+//
+// Where values need each other round, their clocks may be such that never tick: there folding may leave a ring that no
+// choice interrupts, and nothing that follows operands would end. That they never tick is made known:
+//
+//   c = (p or q) and (not p and not q);  a: i32 when c = if u then a + 1 else a + 1;         c is F
+#include <algorithm>
+
+#include "semantics/components.h"
+#include "semantics/instant_truth.h"
 #include "semantics/simplify_passes.h"
 #include "semantics/truth.h"
 
@@ -91,7 +100,94 @@ class Truths {
   std::vector<std::uint32_t> work_;                // to be looked at again
 };
 
+// Calls f(operand) for what a value may need within the instant.
+template <class F>
+void for_each_need(const core::Rhs& rhs, F&& f) {
+  if (!std::holds_alternative<core::Fby>(rhs) && !std::holds_alternative<core::Post>(rhs)) for_each_operand(rhs, f);
+}
+
+// The clocks of values that may need themselves, but for the base clock.
+std::vector<ClockId> clocks_of_rings(const Core& core) {
+  bool in_order = true;
+  std::vector<bool> itself(core.values.size(), false);
+  for (std::uint32_t v = 0; v < core.values.size(); ++v)
+    for_each_need(core.values[v].rhs, [&](ValueId o) {
+      in_order = in_order && o.index < v;
+      itself[v] = itself[v] || o.index == v;
+    });
+  if (in_order) return {};
+  std::uint32_t found = 0;
+  const auto component = strong_components(
+      core.values.size(),
+      [&](std::uint32_t v, auto&& f) { for_each_need(core.values[v].rhs, [&](ValueId o) { f(o.index); }); }, found);
+  std::vector<std::uint32_t> size(found, 0);
+  for (const std::uint32_t c : component) ++size[c];
+  std::vector<ClockId> clocks;
+  for (std::uint32_t v = 0; v < core.values.size(); ++v)
+    if (core.values[v].clock.index >= 2 && (itself[v] || size[component[v]] > 1))
+      clocks.push_back(core.values[v].clock);
+  std::ranges::sort(clocks);
+  clocks.erase(std::ranges::unique(clocks).begin(), clocks.end());
+  return clocks;
+}
+
+// Whether a formula is false whatever its letters are; decided by at most so many evaluations.
+class Search {
+ public:
+  Search(const Formulas& formulas, Formulas::Formula formula)
+      : formulas_(formulas),
+        formula_(formula),
+        cone_(formulas.cone({&formula, 1})),
+        values_(formulas.size(), Truth::unseen) {}
+
+  bool never() {
+    if (evaluations_ == 0) return false;
+    --evaluations_;
+    formulas_.evaluate(cone_, values_);
+    const Truth truth = Formulas::value(formula_, values_);
+    if (is_known(truth)) return truth == Truth::no;
+    const std::uint32_t letter = formulas_.undecided(formula_, values_);
+    if (letter == 0) return false;
+    bool none = true;
+    for (const Truth decided : {Truth::yes, Truth::no}) {
+      values_[letter] = decided;
+      none = none && never();
+    }
+    values_[letter] = Truth::unseen;
+    return none;
+  }
+
+ private:
+  const Formulas& formulas_;
+  const Formulas::Formula formula_;
+  const std::vector<std::uint32_t> cone_;
+  std::vector<Truth> values_;
+  std::uint32_t evaluations_ = 5000;
+};
+
 }  // namespace
+
+bool stop_rings(Core& core) {
+  const std::vector<ClockId> clocks = clocks_of_rings(core);
+  if (clocks.empty()) return false;
+  InstantTruth truth(core);
+  std::vector<Clock> never;  // the outermost ones
+  for (const ClockId clock : clocks) {
+    std::vector<ClockId> chain;
+    for (ClockId c = clock; c.index >= 2; c = core[c].parent) chain.push_back(c);
+    const auto first = std::find_if(chain.rbegin(), chain.rend(), [&](ClockId c) {
+      const Formulas::Formula ticks = truth.ticks(c);
+      return Search(truth.formulas(), ticks).never();
+    });
+    if (first != chain.rend()) never.push_back(core[*first]);
+  }
+  bool changed = false;
+  for (const Clock& clock : never) {
+    changed = changed || !core.is_const(clock.condition);
+    core[clock.condition].rhs = core::Const{Tensor::boolean(!clock.positive)};
+  }
+  return changed;
+}
 
 std::vector<Truth> steady_truths(const Core& core) { return Truths(core).run(); }
 

@@ -90,6 +90,7 @@ class Stabilisation {
 
   void find_users() {
     users_.assign(core_.values.size(), {});
+    on_the_way_.assign(core_.values.size(), false);
     for (std::size_t v = 0; v < core_.values.size(); ++v)
       for_each_operand(core_.values[v].rhs, [&](ValueId operand) { users_[operand.index].push_back(ValueId{v}); });
   }
@@ -100,6 +101,7 @@ class Stabilisation {
     const Value from = core_[like];
     core_.values.push_back({std::move(rhs), from.dtype, shape, clock, from.span, from.instance, {}});
     users_.emplace_back();
+    on_the_way_.push_back(false);
     return ValueId{core_.values.size() - 1};
   }
   core::Apply call(std::string_view op, std::vector<ValueId> operands, std::vector<Attribute> attributes = {}) const {
@@ -213,22 +215,22 @@ class Stabilisation {
     bool negative = false;
     std::vector<ValueId> above, below;
   };
-  void collect(ValueId v, bool inverse, Factors& f) const {
-    if (f.above.size() + f.below.size() < max_factors) {
-      if (const auto* p = application(v, "mul")) {
-        for (const ValueId x : p->operands) collect(x, inverse, f);
-        return;
-      }
-      if (const auto* q = application(v, "div")) {
-        collect(q->operands[0], inverse, f);
-        return collect(q->operands[1], !inverse, f);
-      }
-      if (const auto* n = application(v, "negate")) {
-        f.negative = !f.negative;
-        return collect(n->operands[0], inverse, f);
-      }
-    }
-    (inverse ? f.below : f.above).push_back(v);
+  // A product may be a factor of itself, where its clock never ticks; there it is a factor as it is. What falls are
+  // the values that are not on the way from the outermost product.
+  void collect(ValueId v, bool inverse, Factors& f) {
+    if (on_the_way_[v.index] || f.above.size() + f.below.size() >= max_factors || !look_into(v, inverse, f))
+      (inverse ? f.below : f.above).push_back(v);
+  }
+  bool look_into(ValueId v, bool inverse, Factors& f) {
+    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    const std::string_view op = a == nullptr ? std::string_view() : operators()[a->op].name;
+    if (op != "mul" && op != "div" && op != "negate") return false;
+    on_the_way_[v.index] = true;
+    f.negative ^= op == "negate";
+    collect(a->operands[0], inverse, f);
+    if (op != "negate") collect(a->operands[1], inverse != (op == "div"), f);
+    on_the_way_[v.index] = false;
+    return true;
   }
 
   bool only_factor(ValueId v) const {
@@ -314,6 +316,7 @@ class Stabilisation {
 
   Core& core_;
   std::vector<std::vector<ValueId>> users_;
+  std::vector<bool> on_the_way_;
   std::unordered_map<std::uint32_t, ValueId> complements_;  // sigmoid (-x) that was 1 - sigmoid x: the latter sigmoid
 };
 

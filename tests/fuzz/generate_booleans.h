@@ -6,7 +6,8 @@
 
 namespace rml::fuzz {
 
-// Programs of two equations come first, every one there is; then three and four, by chance.
+// Programs of two equations come first, every one there is; then three and four, by chance, and on a clock that never
+// ticks.
 std::string boolean_program(std::uint64_t number);
 // How many of two equations there are.
 std::uint64_t boolean_pairs();
