@@ -140,12 +140,14 @@ class Importer : public GraphWriter {
   }
 
   std::vector<Term> inlined(const Graph& graph, const std::vector<Term>& arguments) override {
+    expect_inputs(graph, arguments.size());
     Frame frame{frame_, false, {}, {}};
     for (std::size_t k = 0; k < graph.inputs.size(); ++k) frame.values[graph.inputs[k].name] = arguments.at(k);
     return body(graph, frame);
   }
 
   WrittenNode node_of(const Graph& graph, const std::vector<Term>& like, const std::string& name) override {
+    expect_inputs(graph, like.size());
     WrittenNode written{b_.fresh_node(name), {}, {}};
     b_.open(written.name);
     Frame frame{frame_, true, {}, {}};
@@ -167,6 +169,12 @@ class Importer : public GraphWriter {
   }
 
  private:
+  static void expect_inputs(const Graph& graph, std::size_t given) {
+    if (graph.inputs.size() != given)
+      throw ModelError{"", "its graph " + in_quotes(graph.name) + " has " + std::to_string(graph.inputs.size()) +
+                               " inputs, " + std::to_string(given) + " are given"};
+  }
+
   // The equations of a graph within a node; its outputs.
   std::vector<Term> body(const Graph& graph, Frame& frame) {
     frame_ = &frame;

@@ -183,7 +183,7 @@ class Blocks {
         if (places.size() < 2 || saved <= most + places.size() || repeats_itself(k, length)) continue;
         const std::size_t told = results(places, length).size(),
                           cost = (told + values_taken(k, length)) * places.size();
-        if (told > most_results || saved <= most + cost) continue;
+        if (told == 0 || told > most_results || saved <= most + cost) continue;
         most = saved - cost;
         found = std::move(places);
         length_ = length;

@@ -275,6 +275,17 @@ TWICE = function("f", "twice", ["a"], ["b"], [node("Add", ["a", "a"], ["b"])])
 case("function", [node("twice", ["x"], ["t"], domain="f"), node("twice", ["t"], ["y"], domain="f")], {"x": x},
      {"y": 4 * x}, functions=[TWICE], domains=["f"])
 
+# Blocks that come again and that nothing needs, as the condition is known.
+unused, last = [], "x"
+for k in range(4):
+    for op in ("Abs", "Neg", "Tanh", "Relu", "Sigmoid"):
+        unused.append(node(op, ["x" if op == "Abs" else last], [f"{op}{k}"]))
+        last = f"{op}{k}"
+LEFT = graph([node("Sum", [f"Sigmoid{k}" for k in range(4)], ["s"])], [], [value("s", FLOAT, [2, 3])])
+TAKEN = graph([node("Neg", ["x"], ["t"])], [], [value("t", FLOAT, [2, 3])])
+case("blocks_unused", [*unused, node("If", ["yes"], ["y"], then_branch=as_graph(TAKEN), else_branch=as_graph(LEFT))],
+     {"x": x}, {"y": -x}, {"yes": np.array(True)})
+
 # Names of a body are its own: those of graphs in it too, and those that its values are given where it is called.
 OWN = graph([node("Abs", ["a"], ["t"]), node("Add", ["t", "a"], ["r"])], [], [value("r", FLOAT, [2, 3])])
 OTHER = graph([node("Neg", ["a"], ["s"])], [], [value("s", FLOAT, [2, 3])])
