@@ -144,17 +144,16 @@ def if_else(k, x, y):
                 else_branch=branch([node("Abs", [x], ["t"])]))
 
 
-accepted("If after If", one(chain(9_000, if_else), (X, C)))
-accepted("If after If, known", one(chain(12_000, if_else), initializers=[tensor(np.array(True), "c")]))
+accepted("If after If, known", one(chain(20_000, if_else), initializers=[tensor(np.array(True), "c")]))
 accepted("If after If in a function", one(
     node("f", ["x", "c"], ["y"], domain="f"), (X, C), domains=("f",),
-    functions=[function("f", "f", ["x", "c"], ["y"], chain(6_000, if_else))]))
-accepted("If, each its own", one(chain(3_000, lambda k, x, y: node(
+    functions=[function("f", "f", ["x", "c"], ["y"], chain(9_000, if_else))]))
+accepted("If, each its own", one(chain(8_000, lambda k, x, y: node(
     "If", ["c"], [y], then_branch=branch([node("Add", [x, f"w{k}"], ["t"])]), else_branch=ABS)), (X, C),
-    initializers=[tensor(np.full(1, k, "f4"), f"w{k}") for k in range(3_000)]))
+    initializers=[tensor(np.full(1, k, "f4"), f"w{k}") for k in range(8_000)]))
 accepted("If that takes much", one(
-    [node("Relu", ["x"], [f"v{k}"]) for k in range(10_000)] +
-    [node("If", ["c"], ["y"], then_branch=branch([node("Sum", [f"v{k}" for k in range(10_000)], ["t"])]),
+    [node("Relu", ["x"], [f"v{k}"]) for k in range(20_000)] +
+    [node("If", ["c"], ["y"], then_branch=branch([node("Sum", [f"v{k}" for k in range(20_000)], ["t"])]),
           else_branch=ABS)], (X, C)))
 
 
@@ -164,8 +163,8 @@ def many(op, count):
 
 
 accepted("If that gives much", one(
-    [node("If", ["c"], [f"o{k}" for k in range(10_000)], then_branch=many("Relu", 10_000),
-          else_branch=many("Abs", 10_000)), node("Sum", [f"o{k}" for k in range(10_000)], ["y"])], (X, C)))
+    [node("If", ["c"], [f"o{k}" for k in range(15_000)], then_branch=many("Relu", 15_000),
+          else_branch=many("Abs", 15_000)), node("Sum", [f"o{k}" for k in range(15_000)], ["y"])], (X, C)))
 
 
 # ---- lists ----
