@@ -110,8 +110,9 @@ onnx::StreamOptions streams(const std::vector<std::string>& texts, const onnx::M
   return stream;
 }
 
-onnx::ImportOptions import_options(const ModelOptions& given, const onnx::Model& model) {
+onnx::ImportOptions import_options(const ModelOptions& given, std::uint64_t most_nodes, const onnx::Model& model) {
   onnx::ImportOptions options;
+  options.most_nodes = static_cast<std::int64_t>(std::min(most_nodes, std::uint64_t{1} << 40));
   for (const std::string& text : given.dimensions) {
     const auto [name, value] = halves("--dim", text, "NAME=EXTENT");
     options.dimensions[name] = extent("--dim " + text, value);
@@ -143,7 +144,7 @@ std::optional<onnx::Imported> import_model(Compilation& c, const std::filesystem
   try {
     const onnx::Model model = onnx::read_model(file);
     for (const auto& beside : model.files) c.files->note(beside.string());
-    onnx::ImportOptions options = import_options(c.options.model, model);
+    onnx::ImportOptions options = import_options(c.options.model, c.options.limits.nodes, model);
     options.weights_file = weights_file;
     auto result = onnx::import(model, options);
     if (auto* done = std::get_if<onnx::Imported>(&result)) {

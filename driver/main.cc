@@ -258,6 +258,7 @@ void add_import(CLI::App& app, CommandLine& line) {
       ->type_name("F.rml");
   add_model_options(sub, line);
   add_output_options(sub, line);
+  add_limits(sub, line);
   serve(sub, line, line.import, rml::import_file);
 }
 

@@ -190,7 +190,8 @@ std::int64_t work_of(const OperatorInfo& info, const std::vector<Term>& operands
 
 void Builder::spend(std::int64_t elements) {
   known_work -= elements;
-  if (known_work < 0) throw TooLarge{"", "what is known beforehand takes too long to compute"};
+  if (known_work < 0)
+    throw TooLarge{"", "what is known beforehand takes too long to compute: --limit nodes=N allows more"};
 }
 
 Term Builder::apply(std::string_view op, std::vector<Term> operands, const Arguments& arguments,

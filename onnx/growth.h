@@ -15,13 +15,12 @@ struct TooLarge {
 
 class Growth {
  public:
-  static constexpr std::int64_t usual = 200'000;
-
   explicit Growth(std::int64_t most) : most_(most) {}
   void add(std::int64_t nodes, const std::string& place) {
     count_ += nodes;
     if (count_ > most_)
-      throw TooLarge{place, "functions and loops would insert over " + std::to_string(most_) + " nodes"};
+      throw TooLarge{place, "functions and loops would insert over " + std::to_string(most_) +
+                                " nodes: --limit nodes=N lets more of them in"};
   }
 
  private:

@@ -16,6 +16,7 @@
 #include "onnx/builder.h"
 #include "onnx/growth.h"
 #include "onnx/model.h"
+#include "semantics/limits.h"
 
 namespace rml::onnx {
 
@@ -35,7 +36,7 @@ struct ImportOptions {
   std::vector<std::string> trainable;                          // initialisers that match one become parameters
   std::optional<StreamOptions> stream;                         // --stream AXIS
   std::string weights_file = "weights.safetensors";
-  std::int64_t most_nodes = Growth::usual;  // that functions and loops may insert
+  std::int64_t most_nodes = Limits{}.nodes;  // that functions and loops may insert
   bool all_values = false;  // every value that a node of the outermost graph makes is an output, in their order
 };
 

@@ -15,6 +15,7 @@ struct Limits {
   std::uint64_t loops = 64;                         // iterations (map, fold, scan), likewise
   std::uint64_t equations = 3'000'000;              // once nodes are inlined, an operation each
   std::uint64_t elements = std::uint64_t{1} << 31;  // of one tensor
+  std::uint64_t nodes = 200'000;                    // that functions and loops of an ONNX model insert
 };
 
 struct NamedLimit {
@@ -23,7 +24,7 @@ struct NamedLimit {
 };
 inline constexpr NamedLimit limit_names[] = {
     {"instances", &Limits::instances}, {"calls", &Limits::calls},       {"loops", &Limits::loops},
-    {"equations", &Limits::equations}, {"elements", &Limits::elements},
+    {"equations", &Limits::equations}, {"elements", &Limits::elements}, {"nodes", &Limits::nodes},
 };
 
 }  // namespace rml

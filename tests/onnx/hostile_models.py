@@ -20,14 +20,14 @@ X, Y, C = value("x", FLOAT, [2, 3]), value("y", FLOAT, [2, 3]), value("c", BOOL,
 failures = []
 
 
-def check(data, files):
+def check(data, files, options):
     """rmlc check: status, what it says, seconds, KiB."""
     with tempfile.TemporaryDirectory() as place:
         (pathlib.Path(place) / "m.onnx").write_bytes(data)
         for name, content in files.items():
             (pathlib.Path(place) / name).write_bytes(content)
         with open(os.path.join(place, "said"), "w+", encoding="utf-8", errors="replace") as said:
-            process = subprocess.Popen([RMLC, "check", "m.onnx"], cwd=place, stdout=said, stderr=said,
+            process = subprocess.Popen([RMLC, "check", "m.onnx", *options], cwd=place, stdout=said, stderr=said,
                                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (30, 30)))
             _, status, usage = os.wait4(process.pid, 0)
             said.seek(0)
@@ -35,8 +35,8 @@ def check(data, files):
     return os.waitstatus_to_exitcode(status), text, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
-def expect(name, data, wanted, seconds, said=(), files=()):
-    status, text, took, kib = check(data, dict(files))
+def expect(name, data, wanted, seconds, said=(), files=(), options=()):
+    status, text, took, kib = check(data, dict(files), options)
     missing = [part for part in said if part not in text]
     if status != wanted or missing or took > seconds or kib > 2 << 20 or len(text) > 100_000:
         failures.append(f"{name}: status {status}, {took:.1f} s, {kib >> 10} MiB, not said: {missing}\n{text[:2000]}")
@@ -80,6 +80,7 @@ RELU = function("f", "f0", ["a"], ["b"], [node("Relu", ["a"], ["b"])])
 refused("doubling", doubling(RELU, 64), "function 'f1'", "200000 nodes")
 refused("doubling of nothing", doubling(function("f", "f0", ["a"], ["a"], []), 64), "function 'f0'", "200000 nodes")
 accepted("a little doubling", doubling(RELU, 13))
+expect("a bound that is set", doubling(RELU, 13), 1, 2, ("100 nodes", "--limit nodes=N"), options=("--limit", "nodes=100"))
 refused("deep calls", of_functions(node("f99999", ["x"], ["y"], domain="f"), [RELU] + [
     function("f", f"f{k}", ["a"], ["b"], [node(f"f{k - 1}", ["a"], ["b"], domain="f")]) for k in range(1, 100_000)]),
         "function 'f99900'", "over 100 deep")
@@ -119,6 +120,7 @@ def nested(depth, op, k=1):
 
 refused("loops in loops", loop(nested(5, "Relu"), 1000, [2, 3]), "node 1 (Loop), node 2 (Loop)", "200000 nodes")
 refused("loops in loops of nothing", loop(nested(5, "Identity"), 1000, [2, 3]), "200000 nodes")
+expect("a bound that is raised", loop(nested(1, "Identity"), 300, [2, 3]), 0, 8, options=("--limit", "nodes=1000000"))
 refused("a loop of many nodes", loop(chain(500, lambda k, x, y: node("Relu", [x], [y]), "s0", "t0"), 1000, [2, 3]),
         "node 1 (Loop)", "200000 nodes")
 accepted("a long loop", loop(nested(0, "Relu"), 2000, [2, 3]))
