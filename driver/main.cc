@@ -83,8 +83,9 @@ void raise_limit(rml::Limits& limits, const std::string& text) {
     if (limit.name != name) continue;
     const char* end = number.data() + number.size();
     const auto [stop, error] = std::from_chars(number.data(), end, limits.*limit.bound);
-    if (error != std::errc{} || stop != end)
-      throw CLI::ValidationError("--limit " + text, "'" + number + "' is no number from 0 to 2^64 - 1");
+    if (error != std::errc{} || stop != end || limits.*limit.bound > limit.most)
+      throw CLI::ValidationError("--limit " + text,
+                                 "'" + number + "' is no number from 0 to " + std::to_string(limit.most));
     return;
   }
   const std::string near = rml::did_you_mean(name, names);

@@ -5,7 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
+
+#include "semantics/type.h"
 
 namespace rml {
 
@@ -21,10 +24,15 @@ struct Limits {
 struct NamedLimit {
   std::string_view name;
   std::uint64_t Limits::* bound;
+  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();  // that may be asked for
 };
 inline constexpr NamedLimit limit_names[] = {
-    {"instances", &Limits::instances}, {"calls", &Limits::calls},       {"loops", &Limits::loops},
-    {"equations", &Limits::equations}, {"elements", &Limits::elements}, {"nodes", &Limits::nodes},
+    {"instances", &Limits::instances},
+    {"calls", &Limits::calls},
+    {"loops", &Limits::loops},
+    {"equations", &Limits::equations},
+    {"elements", &Limits::elements, max_elements},
+    {"nodes", &Limits::nodes},
 };
 
 }  // namespace rml

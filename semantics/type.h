@@ -44,8 +44,8 @@ using Shape = std::vector<std::int64_t>;  // every extent ≥ 0
 
 inline constexpr std::size_t max_rank = 8;
 // Product of the extents; nothing when it exceeds max_elements.
-// (Programs are held to fewer, limits.h; this is what arithmetic of bytes and strides bears.)
-inline constexpr std::int64_t max_elements = std::int64_t{1} << 40;
+// A program is held to fewer unless it says otherwise (limits.h).
+inline constexpr std::int64_t max_elements = std::int64_t{1} << 32;
 // Of what is kept in the program as a constant.
 inline constexpr std::int64_t max_constant_elements = std::int64_t{1} << 28;
 std::optional<std::int64_t> element_count(const Shape&);

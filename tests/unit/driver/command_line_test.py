@@ -37,6 +37,17 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, 0, command)
             self.assertIn("Examples:", done.stdout, command)
 
+    def test_limits_have_names_and_numbers(self):
+        for limit, said in (("instance=3", "there is no limit 'instance'; did you mean 'instances'?"),
+                            ("calls", "'' is no number from 0 to 18446744073709551615"),
+                            ("calls=-1", "'-1' is no number from 0 to 18446744073709551615"),
+                            ("loops=9e9", "'9e9' is no number from 0 to 18446744073709551615"),
+                            ("elements=4294967297", "'4294967297' is no number from 0 to 4294967296")):
+            done = rmlc("check", self.file, "--limit", limit)
+            self.assertEqual(done.returncode, 2, limit)
+            self.assertIn(f"--limit {limit}: {said}", done.stderr)
+        self.assertEqual(rmlc("check", self.file, "--limit", "calls=0", "--limit", "instances=1").returncode, 0)
+
     def test_every_command_refuses_a_value_that_needs_itself(self):
         self.file.write_text("node main(x: f64) -> (y: f64)\n  y = x;\n  a: f64 = b + 1.0;\n  b: f64 = a + x;\n")
         chron = self.folder / "in.chron"
