@@ -10,8 +10,8 @@ namespace rml {
 
 namespace {
 
-constexpr int max_depth = 500;  // of definitions in one another; what lies deeper is a letter
-constexpr int max_shift = 2;    // instants to either side
+constexpr int max_depth = 10'000;  // of definitions in one another; what lies deeper is a letter
+constexpr int max_shift = 2;       // instants to either side
 
 template <class T>
 void append(std::string& text, const T& part) {

@@ -37,6 +37,13 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, 0, command)
             self.assertIn("Examples:", done.stdout, command)
 
+    def test_conditions_are_followed_through_long_ladders_of_definitions(self):
+        rungs = "".join(f"  c{i} = (c{i - 1} and q) or (c{i - 1} and not q);\n" for i in range(1, 3001))
+        self.file.write_text(f"node main(p: bool, q: bool) -> (o: i32)\n  c0 = p;\n{rungs}"
+                             "  a: i32 = if c3000 then b else 1;\n  b: i32 = if p then 2 else a;\n  o = a + b;\n")
+        done = rmlc("run", "--engine", "reference", self.file, input="p,q\ntrue,false\nfalse,true\n")
+        self.assertEqual((done.returncode, done.stdout.split()), (0, ["o", "4", "2"]), done.stderr[:2000])
+
     def test_limits_have_names_and_numbers(self):
         for limit, said in (("instance=3", "there is no limit 'instance'; did you mean 'instances'?"),
                             ("calls", "'' is no number from 0 to 18446744073709551615"),
