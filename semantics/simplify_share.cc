@@ -259,6 +259,7 @@ class Sharing {
     const auto turned = [&](ValueId operand, ValueId already) {
       if (already.valid()) return already;
       Value t = core_[operand];
+      t.clock = core_[v].clock;  // that of a constant is the base clock
       core::Apply transpose = std::get<core::Apply>(core_[v].rhs);
       transpose.operands = {operand};
       transpose.attributes[0].given = true;
