@@ -97,12 +97,13 @@ bool Elaborator::within_limits() {
   whole_.equations += draft_.values.size() - counted_equations_;
   counted_instances_ = draft_.instances.size();
   counted_equations_ = draft_.values.size();
-  if (!whole_.excess && scope_.calls > limits.calls) exceed("calls", limits.calls, "calls within one another");
-  if (!whole_.excess && depth_.loops > limits.loops) exceed("loops", limits.loops, "iterations within one another");
-  if (!whole_.excess && whole_.instances > limits.instances)
-    exceed("instances", limits.instances, "instances of nodes");
-  if (!whole_.excess && whole_.equations > limits.equations)
-    exceed("equations", limits.equations, "equations once its nodes are inlined");
+  const auto hold = [&](const char* limit, std::uint64_t count, std::uint64_t most, const char* what) {
+    if (!whole_.excess && count > most) exceed(limit, most, what);
+  };
+  hold("calls", scope_.calls, limits.calls, "calls within one another");
+  hold("loops", depth_.loops, limits.loops, "iterations within one another");
+  hold("instances", whole_.instances, limits.instances, "instances of nodes");
+  hold("equations", whole_.equations, limits.equations, "equations once its nodes are inlined");
   if (whole_.excess) diagnostics_.append(*whole_.excess);
   return !whole_.excess;
 }
