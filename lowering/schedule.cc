@@ -88,6 +88,26 @@ Core give_constants_streams(Core core) {
   return core;
 }
 
+// The end of a segment as a value: what was found to end it, or a negation of its own, that no unit computes.
+void add_cuts(Schedule& s) {
+  std::shared_ptr<Core> core;
+  for (ScheduledUnit& u : s.units) {
+    if (!u.segmented) continue;
+    const Literal found = u.plan.cut;
+    u.cut = found.condition;
+    if (found.positive) continue;
+    if (core == nullptr) core = std::make_shared<Core>(*s.core);
+    Value negation = (*core)[found.condition];
+    negation.rhs = core::Apply{operators().require("logical_not"), {found.condition}, {}, 0};
+    negation.name.clear();
+    u.cut = ValueId{core->values.size()};
+    core->values.push_back(std::move(negation));
+    s.unit_of.push_back(Schedule::nowhere);
+    s.sources.push_back({u.cut, 0});
+  }
+  if (core != nullptr) s.core = std::move(core);
+}
+
 class Scheduler {
  public:
   Scheduler(std::shared_ptr<const Core> core, Diagnostics& diagnostics, Grain grain)
@@ -118,6 +138,7 @@ class Scheduler {
     }
     out_.straight = grain_ == Grain::none && is_straight();
     add_zeros();
+    add_cuts(out_);
     return std::move(out_);
   }
 
@@ -541,6 +562,12 @@ bool orderable(const DependenceGraph& graph, const Components& components, Diagn
 }
 
 }  // namespace
+
+Literal computed_cut(const Schedule& s, const ScheduledUnit& unit) {
+  const auto* negation = std::get_if<core::Apply>(&(*s.core)[unit.cut].rhs);
+  if (negation == nullptr || s.unit_of[unit.cut.index] != Schedule::nowhere) return {unit.cut, true};
+  return {negation->operands[0], false};
+}
 
 std::optional<Schedule> schedule(const Core& input, Diagnostics& diagnostics, Grain grain) {
   Core core = give_constants_streams(undo_delays(prune_undemanded(input)));

@@ -31,6 +31,7 @@ struct ScheduledUnit {
   ClockId clock;                  // its instants
   std::vector<ValueId> values;    // forward: in order of computation
   SegmentPlan plan;               // segmented
+  ValueId cut;                    // segmented: true at the last instant of each segment
   std::vector<ValueId> operands;  // read from other units and inputs, conditions before what they sample
   // By operand: conditions, operands themselves, without which the unit does not look at it; it
   // need not wait for it where they fail.
@@ -61,6 +62,10 @@ struct Schedule {
 // Of a network (runtime/scheduler/network.h), what becomes a task: `none`, the program is none; a unit as it is;
 // a part of it, or an equation (partition.h).
 enum class Grain : std::uint8_t { none, pass, stage, op };
+
+// The cut of a segmented unit as what is computed: one that is `not c` for the segments' sake is in no unit, it is c,
+// and false.
+Literal computed_cut(const Schedule&, const ScheduledUnit&);
 
 // Nothing (and E0701) where the program is productive but has no static schedule.
 std::optional<Schedule> schedule(const Core&, Diagnostics&, Grain = Grain::none);
