@@ -3,10 +3,11 @@
 
 #include <iostream>
 
+#include "compiler/internal_error.h"
+#include "compiler/read_file.h"
 #include "driver/attach_program.h"
 #include "driver/commands.h"
 #include "driver/installation.h"
-#include "driver/internal_error.h"
 #include "driver/link_executable.h"
 #include "driver/output_file.h"
 
@@ -35,53 +36,53 @@ FileKind file_kind(const std::string& emit) {
   return FileKind::object;
 }
 
-std::optional<std::string> machine_code(Compilation& c, CompiledModule& module, FileKind kind) {
+std::optional<std::string> machine_code(Session& session, CompiledModule& module, FileKind kind) {
   const CurrentPhase phase("generate");
   std::string error;
   std::string bytes = generate(module, kind, error);
   if (error.empty()) return bytes;
-  c.diagnostics.report(Code::E0903, {}, error);
+  session.diagnostics.report(Code::E0903, {}, error);
   return std::nullopt;
 }
 
 // Without a linker, where that can be: a twentieth of its time.
-bool attached(Compilation& c, const BuildRequest& request, const std::string& object, const fs::path& output,
+bool attached(Session& session, const BuildRequest& request, const std::string& object, const fs::path& output,
               const Core& core) {
   if (!request.libraries.empty() || request.mqtt) return false;
   const FileView runtime(runner());
   const auto program = attach_program(runtime.bytes(), object, core.entry + "_program");
-  if (program) write_program(output, runner(), *program, c.diagnostics);
+  if (program) write_program(output, runner(), *program, session.diagnostics);
   return program.has_value();
 }
 
-void link_program(Compilation& c, const BuildRequest& request, const std::string& object, const fs::path& output,
+void link_program(Session& session, const BuildRequest& request, const std::string& object, const fs::path& output,
                   const Core& core) {
   const CurrentPhase phase("link");
-  if (attached(c, request, object, output, core)) return;
+  if (attached(session, request, object, output, core)) return;
   const FolderBeside folder(output);
-  if (folder.path().empty()) return report_unwritable(output, folder.error(), c.diagnostics);
+  if (folder.path().empty()) return report_unwritable(output, folder.error(), session.diagnostics);
   const fs::path object_file = folder.path() / "program.o", linked = folder.path() / "program";
-  if (write_file(object_file, object, c.diagnostics) &&
-      link_executable(object_file, request.libraries, request.mqtt, linked, core, c.diagnostics))
-    move_into_place(linked, output, c.diagnostics);
+  if (write_file(object_file, object, session.diagnostics) &&
+      link_executable(object_file, request.libraries, request.mqtt, linked, core, session.diagnostics))
+    move_into_place(linked, output, session.diagnostics);
 }
 
-bool can_link(Compilation& c, const BuildRequest& request) {
-  if (request.emit != "exe" || c.options.target.triple.empty()) return true;
-  c.diagnostics.report(Code::E0903, {}, "cannot link a program for '" + c.options.target.triple + "' here")
+bool can_link(Session& session, const BuildRequest& request) {
+  if (request.emit != "exe" || session.options.target.triple.empty()) return true;
+  session.diagnostics.report(Code::E0903, {}, "cannot link a program for '" + session.options.target.triple + "' here")
       .note("use --emit obj and link it with librmlrt.a built for that target");
   return false;
 }
 
 }  // namespace
 
-int build(Session& session, const BuildRequest& request) {
-  Compilation& c = session.compilation;
-  if (!c.options.watches.empty() && request.emit != "exe") {
+int build(Invocation& invocation, const BuildRequest& request) {
+  Session& session = invocation.session;
+  if (!session.options.watches.empty() && request.emit != "exe") {
     std::cerr << "rmlc: --watch goes with programs, not with --emit " << request.emit << "\n";
     return exit_usage;
   }
-  if (c.options.grain != Grain::none && (request.emit == "lib" || request.emit == "header")) {
+  if (session.options.grain != Grain::none && (request.emit == "lib" || request.emit == "header")) {
     std::cerr << "rmlc: --parallel goes with programs, not with --emit " << request.emit << "\n";
     return exit_usage;
   }
@@ -89,8 +90,8 @@ int build(Session& session, const BuildRequest& request) {
     std::cerr << "rmlc: --mqtt goes with programs, not with --emit " << request.emit << "\n";
     return exit_usage;
   }
-  const auto lowered = compile(c, request.file);
-  if (!lowered || !can_link(c, request)) return exit_fault;
+  const auto lowered = compile(session, request.file);
+  if (!lowered || !can_link(session, request)) return exit_fault;
   EmitOptions options;
   options.with_main = request.emit != "lib" && request.emit != "header";
   options.with_c_interface = !options.with_main;
@@ -98,25 +99,26 @@ int build(Session& session, const BuildRequest& request) {
   const std::string& node = lowered->core->entry;
   const fs::path output = output_path(request, node);
   const fs::path header = request.emit == "lib" ? fs::path(output).replace_extension(".h") : output;
-  std::vector<std::string> read = c.files_read();
+  std::vector<std::string> read = session.files_read();
   read.insert(read.end(), request.libraries.begin(), request.libraries.end());
-  if (!overwrites_none(output, read, c.diagnostics) || !overwrites_none(header, read, c.diagnostics)) return exit_fault;
+  if (!overwrites_none(output, read, session.diagnostics) || !overwrites_none(header, read, session.diagnostics))
+    return exit_fault;
   options.program_name = node;
-  options.target = c.options.target;
+  options.target = session.options.target;
   if (request.emit == "header")
-    return write_file(output, c_header(lowered->program, options), c.diagnostics) ? exit_success : exit_fault;
-  const auto module = emit_module(c, lowered->program, options);
+    return write_file(output, c_header(lowered->program, options), session.diagnostics) ? exit_success : exit_fault;
+  const auto module = emit_module(session, lowered->program, options);
   if (!module) return exit_fault;
   // A library named NAME.bc is bitcode, for linkers that optimise across objects.
   const bool bitcode = request.emit == "lib" && output.extension() == ".bc";
-  const auto bytes = machine_code(c, *module, file_kind(bitcode ? "bc" : request.emit));
+  const auto bytes = machine_code(session, *module, file_kind(bitcode ? "bc" : request.emit));
   if (!bytes) return exit_fault;
   if (request.emit == "exe") {
-    link_program(c, request, *bytes, output, *lowered->core);
+    link_program(session, request, *bytes, output, *lowered->core);
     return exit_success;
   }
-  write_file(output, *bytes, c.diagnostics);
-  if (request.emit == "lib") write_file(header, c_header(lowered->program, options), c.diagnostics);
+  write_file(output, *bytes, session.diagnostics);
+  if (request.emit == "lib") write_file(header, c_header(lowered->program, options), session.diagnostics);
   return exit_success;
 }
 

@@ -9,8 +9,8 @@
 #include <iostream>
 #include <set>
 
+#include "compiler/internal_error.h"
 #include "driver/commands.h"
-#include "driver/internal_error.h"
 
 namespace rml {
 namespace {
@@ -67,7 +67,7 @@ bool has_errors(const Front& front, NodeId n) {
 
 class Instances {
  public:
-  Instances(Compilation& c, const Front& front, std::string& said) : c_(c), front_(front), said_(said) {}
+  Instances(Session& session, const Front& front, std::string& said) : session_(session), front_(front), said_(said) {}
 
   void check(NodeId node, bool is_entry) {
     Diagnostics found, assumed;
@@ -76,15 +76,15 @@ class Instances {
       check_entry_clocks(front_.checked, node, found);
     } else {
       const CurrentPhase phase("instantiate");
-      whole = check_open(front_.checked, node, {.limits = c_.options.limits}, found);
+      whole = check_open(front_.checked, node, {.limits = session_.options.limits}, found);
     }
     std::optional<Elaborated> elaborated;
-    if (!found.has_errors()) elaborated = elaborate(c_, front_, node, {}, assumed);
-    if (elaborated) arrange(c_, *elaborated, assumed);
+    if (!found.has_errors()) elaborated = elaborate(session_, front_, node, {}, assumed);
+    if (elaborated) arrange(session_, *elaborated, assumed);
     const bool of_scalars =
         !whole && std::ranges::any_of(assumed.all(), [](const Diagnostic& d) { return about_shapes(d.code); });
     if (!of_scalars) found.append(assumed);
-    c_.diagnostics.append_new(found);  // an instance seen from two entries says the same twice
+    session_.diagnostics.append_new(found);  // an instance seen from two entries says the same twice
     if (!whole && !found.has_errors()) in_part_.push_back((*front_.program).text((*front_.program)[node].name));
     if (elaborated && !of_scalars) say_assumptions(node, elaborated->productivity);
   }
@@ -104,7 +104,7 @@ class Instances {
     }
   }
 
-  Compilation& c_;
+  Session& session_;
   const Front& front_;
   std::string& said_;
   std::set<std::string> said_texts_;
@@ -113,40 +113,40 @@ class Instances {
 
 }  // namespace
 
-void check_instances(Compilation& c, const Front& front, std::string& said) {
+void check_instances(Session& session, const Front& front, std::string& said) {
   const Program& program = *front.program;
   std::vector<NodeId> nodes;
-  std::string entry = c.options.node;
+  std::string entry = session.options.node;
   if (!entry.empty()) {
-    if (const auto found = find_entry(c, front)) nodes.push_back(*found);
+    if (const auto found = find_entry(session, front)) nodes.push_back(*found);
   } else {
     entry = default_entry(front);
     nodes = roots(front, entry);
   }
   // An instance needs every node below it: after an error in the text none is made.
-  if (c.failed()) return;
-  Instances instances(c, front, said);
+  if (session.failed()) return;
+  Instances instances(session, front, said);
   for (const NodeId n : nodes) instances.check(n, program.text(program[n].name) == entry);
   instances.say_parts();
 }
 
-int check_files(Session& session, const CheckRequest& request) {
-  Compilation& c = session.compilation;
+int check_files(Invocation& invocation, const CheckRequest& request) {
+  Session& session = invocation.session;
   Diagnostics all;
   for (const std::string& file : request.files) {
-    c.diagnostics = {};
-    const Front front = check(c, file);
+    session.diagnostics = {};
+    const Front front = check(session, file);
     std::string said;
     if (request.signatures) {
       for (const NodeId n : front.program->modules[0].nodes) {
         if (!has_errors(front, n)) said += signature(front.checked, n) + "\n";
       }
     }
-    check_instances(c, front, said);
+    check_instances(session, front, said);
     std::cout << said;
-    all.append(c.diagnostics);
+    all.append(session.diagnostics);
   }
-  c.diagnostics = std::move(all);
+  session.diagnostics = std::move(all);
   return exit_success;
 }
 

@@ -1,6 +1,6 @@
 // The commands of rmlc (interface.md section 1), one function and one file each.
 //
-// A command works on a Session: the compilation, and how its user wants to be told things.
+// A command works on an Invocation: the session of the compiler, and how its user wants to be told things.
 // It returns the exit status it would have without errors; diagnostics make it 1.
 #pragma once
 
@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/pipeline.h"
+#include "compiler/pipeline.h"
+#include "driver/installation.h"
 
 namespace rml {
 
@@ -18,8 +19,8 @@ inline constexpr int exit_success = 0, exit_fault = 1, exit_usage = 2;
 
 enum class ErrorFormat : std::uint8_t { human, json, sarif };
 
-struct Session {
-  Compilation compilation;
+struct Invocation {
+  Session session = Session(own_resources());
   ErrorFormat error_format = ErrorFormat::human;
   bool color = false;
   bool time_passes = false;
@@ -35,7 +36,7 @@ struct Session {
 
 // Runs the command on a deep stack, prints its diagnostics, and turns exceptions into
 // internal errors. Returns the exit status of the process.
-int run_command(Session& session, const std::function<int(Session&)>& command);
+int run_command(Invocation& invocation, const std::function<int(Invocation&)>& command);
 
 enum class Engine : std::uint8_t { compiled, reference };
 
@@ -44,7 +45,7 @@ struct BuildRequest {
   std::vector<std::string> libraries;
   bool mqtt = false;
 };
-int build(Session&, const BuildRequest&);
+int build(Invocation&, const BuildRequest&);
 
 struct RunRequest {
   std::string file;
@@ -53,44 +54,44 @@ struct RunRequest {
   std::vector<std::string> program_arguments;
   std::int64_t horizon = 0;
 };
-int run(Session&, const RunRequest&);
+int run(Invocation&, const RunRequest&);
 
 struct ImportRequest {
   std::string file, output;  // output empty: the model's name, .rml
 };
-int import_file(Session&, const ImportRequest&);
+int import_file(Invocation&, const ImportRequest&);
 
 struct CompareRequest {
   std::string file, input, library;  // input: a folder with input_I.pb; empty: random
   std::uint64_t seed = 0;
   double relative_tolerance = 1e-3, absolute_tolerance = 1e-5;
 };
-int compare_model(Session&, const CompareRequest&);
+int compare_model(Invocation&, const CompareRequest&);
 
 struct ExportRequest {
   std::string file, output, parameters;  // output empty: the node's name, .onnx
 };
-int export_node(Session&, const ExportRequest&);
+int export_node(Invocation&, const ExportRequest&);
 
 struct CheckRequest {
   std::vector<std::string> files;
   bool signatures = false;
 };
-int check_files(Session&, const CheckRequest&);
+int check_files(Invocation&, const CheckRequest&);
 // What `rmlc check` finds after names, types and clocks; what it has to say goes to `said`.
-void check_instances(Compilation&, const Front&, std::string& said);
+void check_instances(Session&, const Front&, std::string& said);
 
 struct ShowRequest {
   std::string phase, file, output;
 };
 inline constexpr const char* shown_phases[] = {"ast",   "core", "clocks", "schedule", "steps",
                                                "tasks", "llvm", "asm",    "graph"};
-int show(Session&, const ShowRequest&);
+int show(Invocation&, const ShowRequest&);
 
 struct DiffRequest {
   std::string file, output;  // output empty: standard output
 };
-int show_derivative(Session&, const DiffRequest&);
+int show_derivative(Invocation&, const DiffRequest&);
 
 struct GradientRequest {
   std::string file;
@@ -101,7 +102,7 @@ struct GradientRequest {
   std::uint64_t seed = 0;
   double tolerance = 1e-6;
 };
-int check_gradient(Session&, const GradientRequest&);
+int check_gradient(Invocation&, const GradientRequest&);
 
 struct TraceRequest {
   std::string file, input;  // input empty: no inputs, `cycles` cycles
@@ -110,7 +111,7 @@ struct TraceRequest {
   std::int64_t cycles = -1;
   std::uint64_t seed = 0;
 };
-int trace(Session&, const TraceRequest&);
+int trace(Invocation&, const TraceRequest&);
 
 struct TestRequest {
   std::vector<std::string> paths;
@@ -120,14 +121,14 @@ struct TestRequest {
   double relative_tolerance = 1e-3, absolute_tolerance = 1e-7;  // of ONNX cases
   std::vector<std::string> states;                              // likewise: INPUT=OUTPUT
 };
-int test(Session&, const TestRequest&);
+int test(Invocation&, const TestRequest&);
 
 struct FormatRequest {
   std::vector<std::string> files;
   bool check = false;
 };
-int format_files(Session&, const FormatRequest&);
+int format_files(Invocation&, const FormatRequest&);
 
-int explain_topic(Session&, const std::string& topic);
+int explain_topic(Invocation&, const std::string& topic);
 
 }  // namespace rml

@@ -4,11 +4,11 @@
 #include <iostream>
 #include <random>
 
+#include "compiler/import_model.h"
+#include "compiler/imported_program.h"
+#include "compiler/read_file.h"
 #include "driver/commands.h"
-#include "driver/import_model.h"
-#include "driver/imported_program.h"
 #include "driver/onnx_runtime.h"
-#include "driver/output_file.h"
 #include "onnx/write_model.h"
 
 namespace rml {
@@ -92,14 +92,14 @@ std::vector<NamedTensor> wanted(const onnx::Imported& model) {
 
 }  // namespace
 
-int compare_model(Session& session, const CompareRequest& request) {
-  Compilation& c = session.compilation;
-  c.options.model.all_values = true;
-  const auto model = import_model(c, request.file, "weights.safetensors");
+int compare_model(Invocation& invocation, const CompareRequest& request) {
+  Session& session = invocation.session;
+  session.options.model.all_values = true;
+  const auto model = import_model(session, request.file, "weights.safetensors");
   if (!model) return exit_fault;
-  const std::vector<NamedTensor> inputs = inputs_for(*model, request, c.diagnostics);
-  if (c.failed()) return exit_fault;
-  const auto program = ImportedProgram::compile(c, *model, request.file);
+  const std::vector<NamedTensor> inputs = inputs_for(*model, request, session.diagnostics);
+  if (session.failed()) return exit_fault;
+  const auto program = ImportedProgram::compile(session, *model, request.file);
   if (!program) return exit_fault;
   std::string error;
   const std::optional<std::string> bytes = read_file(request.file, error);
@@ -114,7 +114,7 @@ int compare_model(Session& session, const CompareRequest& request) {
     for (const NamedTensor& t : inputs) given.push_back(&t.value);
     here = program->run(given);
   } catch (const std::runtime_error& failed) {  // of either
-    c.diagnostics.report(Code::E0809, {}, failed.what());
+    session.diagnostics.report(Code::E0809, {}, failed.what());
     return exit_fault;
   }
   Difference largest;

@@ -38,7 +38,7 @@ void print(const OperatorInfo& op) {
 
 }  // namespace
 
-int explain_topic(Session&, const std::string& topic) {
+int explain_topic(Invocation&, const std::string& topic) {
   if (const auto code = code_from_name(topic)) {
     std::cout << explain(*code);
     return exit_success;

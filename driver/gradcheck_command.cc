@@ -5,11 +5,11 @@
 #include <iostream>
 #include <iterator>
 
+#include "compiler/internal_error.h"
+#include "compiler/read_file.h"
 #include "driver/commands.h"
 #include "driver/gradient_check.h"
 #include "driver/gradient_inputs.h"
-#include "driver/internal_error.h"
-#include "driver/output_file.h"
 #include "runtime/readable.h"
 
 namespace rml {
@@ -61,14 +61,14 @@ std::optional<std::string> read_source(const std::string& file, Diagnostics& dia
 
 }  // namespace
 
-int check_gradient(Session& session, const GradientRequest& request) {
-  Compilation& c = session.compilation;
-  const auto text = read_source(request.file, c.diagnostics);
+int check_gradient(Invocation& invocation, const GradientRequest& request) {
+  Session& session = invocation.session;
+  const auto text = read_source(request.file, session.diagnostics);
   if (!text) return exit_fault;
   const std::string name = request.file == "-" ? "<stdin>" : request.file;
-  const auto programs = make_gradient_programs(c, {name, *text, request.engine, request.libraries});
+  const auto programs = make_gradient_programs(session, {name, *text, request.engine, request.libraries});
   if (!programs) return exit_fault;
-  session.print_diagnostics();
+  invocation.print_diagnostics();
   const CurrentPhase phase("gradcheck");
   const auto failed = [&](const std::string& why) {
     std::cerr << "rmlc: " << readable_message(why) << "\n";

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "driver/internal_error.h"
+#include "compiler/internal_error.h"
 #include "semantics/causality.h"
 #include "semantics/instantiate.h"
 
@@ -143,7 +143,7 @@ void hold(const std::string& violation) {
 
 class Maker {
  public:
-  Maker(Compilation& c, const GradientSubject& subject) : c_(c), subject_(subject) {}
+  Maker(Session& session, const GradientSubject& subject) : session_(session), subject_(subject) {}
 
   std::optional<GradientPrograms> run() {
     if (!read_interface()) return std::nullopt;
@@ -158,14 +158,14 @@ class Maker {
   static bool differentiated(Form form) { return form == Form::always || form == Form::sometimes; }
 
   bool read_interface() {
-    const Front front = check_text(c_, subject_.name, subject_.text);
-    if (c_.failed()) return false;
-    const auto entry = find_entry(c_, front);
+    const Front front = check_text(session_, subject_.name, subject_.text);
+    if (session_.failed()) return false;
+    const auto entry = find_entry(session_, front);
     if (!entry) return false;
     const Program& program = *front.program;
     node_ = program.text(program[*entry].name);
     for (const NodeId n : program.modules[0].nodes) taken_nodes_.insert(program.text(program[n].name));
-    const auto elaborated = elaborate(c_, front, *entry, {.productivity = false}, c_.diagnostics);
+    const auto elaborated = elaborate(session_, front, *entry, {.productivity = false}, session_.diagnostics);
     if (!elaborated) return false;
     const Core& core = *elaborated->core;
     const auto read = [&](const std::vector<Port>& ports, std::vector<ChronogramPort>& to,
@@ -179,8 +179,8 @@ class Maker {
     read(core.inputs, out_.inputs, out_.float_inputs);
     read(core.outputs, out_.outputs, out_.float_outputs);
     if (out_.float_outputs.empty()) {
-      c_.diagnostics.report(Code::E0604, program[*entry].name_span, "`" + node_ + "` has no float output",
-                            "there is nothing to differentiate");
+      session_.diagnostics.report(Code::E0604, program[*entry].name_span, "`" + node_ + "` has no float output",
+                                  "there is nothing to differentiate");
       return false;
     }
     const auto external_floats = [](const ExternalNode& e) {
@@ -223,43 +223,44 @@ class Maker {
   }
 
   bool make(GradientProgram& to, Form form) {
-    Compilation c;
-    c.options = c_.options;
-    const bool made = load(c, to, form);
+    Session session(session_.resources);
+    session.options = session_.options;
+    const bool made = load(session, to, form);
     if (made) return true;
-    c_.sources = std::move(c.sources);
-    c_.diagnostics = std::move(c.diagnostics);
+    session_.sources = std::move(session.sources);
+    session_.diagnostics = std::move(session.diagnostics);
     return false;
   }
 
-  bool load(Compilation& c, GradientProgram& to, Form form) {
-    const Front front = check_text(c, subject_.name, subject_.text + source(form));
-    if (c.failed()) return false;
+  bool load(Session& session, GradientProgram& to, Form form) {
+    const Front front = check_text(session, subject_.name, subject_.text + source(form));
+    if (session.failed()) return false;
     const auto entry = find_node(front, wrapper_);
     if (!entry) throw InternalError("the node '" + wrapper_ + "' is not found");
-    Core core = instantiate(front.checked, *entry, {.keep_stops = !differentiated(form), .limits = c.options.limits},
-                            c.diagnostics);
-    if (!c.failed()) check_causality(core, c.diagnostics);
-    if (c.failed()) return false;
+    Core core =
+        instantiate(front.checked, *entry, {.keep_stops = !differentiated(form), .limits = session.options.limits},
+                    session.diagnostics);
+    if (!session.failed()) check_causality(core, session.diagnostics);
+    if (session.failed()) return false;
     expose(core, form, to);
     if (out_.widened) widen(core);
     hold(verify(core));
-    core = improve(c, std::move(core), {});
+    core = improve(session, std::move(core), {});
     to.core = std::make_shared<const Core>(std::move(core));
-    Elaborated elaborated{to.core, check_productivity(*to.core, c.diagnostics)};
-    if (c.failed()) return false;
-    auto call = external_caller(*to.core, subject_.libraries, c.diagnostics);
+    Elaborated elaborated{to.core, check_productivity(*to.core, session.diagnostics)};
+    if (session.failed()) return false;
+    auto call = external_caller(*to.core, subject_.libraries, session.diagnostics);
     if (!call) return false;
     to.call = std::move(*call);
     if (subject_.engine == Engine::reference) {
-      to.program = load_reference(c, to.core, subject_.libraries);
-    } else if (const auto arranged = arrange(c, elaborated, c.diagnostics)) {
-      to.program = load_compiled(c, lower(c, *arranged), subject_.libraries);
+      to.program = load_reference(session, to.core, subject_.libraries);
+    } else if (const auto arranged = arrange(session, elaborated, session.diagnostics)) {
+      to.program = load_compiled(session, lower(session, *arranged), subject_.libraries);
     }
     return to.program != nullptr;
   }
 
-  Compilation& c_;
+  Session& session_;
   const GradientSubject& subject_;
   GradientPrograms out_;
   std::string node_, wrapper_;
@@ -268,8 +269,8 @@ class Maker {
 
 }  // namespace
 
-std::optional<GradientPrograms> make_gradient_programs(Compilation& c, const GradientSubject& subject) {
-  return Maker(c, subject).run();
+std::optional<GradientPrograms> make_gradient_programs(Session& session, const GradientSubject& subject) {
+  return Maker(session, subject).run();
 }
 
 }  // namespace rml

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/engines.h"
 #include "driver/commands.h"
-#include "driver/engines.h"
 #include "semantics/chronogram.h"
 
 namespace rml {
@@ -52,6 +52,6 @@ struct GradientPrograms {
 };
 
 // Nothing, and diagnostics, where the node or its gradient cannot be had.
-std::optional<GradientPrograms> make_gradient_programs(Compilation&, const GradientSubject&);
+std::optional<GradientPrograms> make_gradient_programs(Session&, const GradientSubject&);
 
 }  // namespace rml

@@ -1,9 +1,9 @@
 // `rmlc import`: an ONNX model as a source file, and its tensors beside it.
 #include <iostream>
 
+#include "compiler/import_model.h"
+#include "compiler/imported_program.h"
 #include "driver/commands.h"
-#include "driver/import_model.h"
-#include "driver/imported_program.h"
 #include "driver/output_file.h"
 #include "frontend/format.h"
 #include "runtime/checkpoint/safetensors.h"
@@ -38,9 +38,9 @@ bool write_weights(const fs::path& path, const std::vector<onnx::Weight>& weight
 }
 
 // What was imported is a program like any other; that it is right is not the user's to find out.
-bool checked(const Compilation& c, const onnx::Imported& imported) {
-  Compilation own;
-  own.options.import_folders = c.options.import_folders;
+bool checked(const Session& session, const onnx::Imported& imported) {
+  Session own(session.resources);
+  own.options.import_folders = session.options.import_folders;
   give_weights(*own.files, imported);
   check_text(own, "imported", imported.source);
   return !own.failed();
@@ -55,8 +55,8 @@ std::string laid_out(const std::string& source) {
 
 }  // namespace
 
-int import_file(Session& session, const ImportRequest& request) {
-  Compilation& c = session.compilation;
+int import_file(Invocation& invocation, const ImportRequest& request) {
+  Session& session = invocation.session;
   if (!is_model(request.file)) {
     std::cerr << readable_message("rmlc: '" + request.file + "' is no ONNX model: its name does not end with .onnx\n");
     return exit_usage;
@@ -67,16 +67,16 @@ int import_file(Session& session, const ImportRequest& request) {
     return exit_usage;
   }
   const fs::path weights = fs::path(output).replace_extension(".safetensors");
-  auto imported = import_model(c, request.file, weights.filename().string());
+  auto imported = import_model(session, request.file, weights.filename().string());
   if (!imported) return exit_fault;
   imported->source = laid_out(imported->source);
-  std::vector<std::string> read = c.files_read();
+  std::vector<std::string> read = session.files_read();
   read.push_back(request.file);
-  if (!overwrites_none(output, read, c.diagnostics) || !overwrites_none(weights, read, c.diagnostics))
+  if (!overwrites_none(output, read, session.diagnostics) || !overwrites_none(weights, read, session.diagnostics))
     return exit_fault;
-  if (!checked(c, *imported)) throw std::logic_error("what was made of " + request.file + " is no program");
-  if (!imported->weights.empty() && !write_weights(weights, imported->weights, c.diagnostics)) return exit_fault;
-  return write_file(output, imported->source, c.diagnostics) ? exit_success : exit_fault;
+  if (!checked(session, *imported)) throw std::logic_error("what was made of " + request.file + " is no program");
+  if (!imported->weights.empty() && !write_weights(weights, imported->weights, session.diagnostics)) return exit_fault;
+  return write_file(output, imported->source, session.diagnostics) ? exit_success : exit_fault;
 }
 
 }  // namespace rml

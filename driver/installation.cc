@@ -14,7 +14,7 @@ std::filesystem::path library_folder() { return own_binary().parent_path().paren
 
 }  // namespace
 
-std::filesystem::path stdlib_folder() { return library_folder() / "stdlib"; }
+Resources own_resources() { return {library_folder() / "stdlib"}; }
 std::filesystem::path runtime_archive() { return library_folder() / "librmlrt.a"; }
 std::filesystem::path runner() { return library_folder() / "runner"; }
 std::filesystem::path mqtt_archive() { return library_folder() / "librmlmqtt.a"; }

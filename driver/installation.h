@@ -5,10 +5,12 @@
 
 #include <filesystem>
 
+#include "compiler/session.h"
+
 namespace rml {
 
 std::filesystem::path own_binary();
-std::filesystem::path stdlib_folder();
+Resources own_resources();  // for sessions of the compiler
 std::filesystem::path runtime_archive();
 std::filesystem::path runner();          // the runtime as a program that lacks a program; not on every machine
 std::filesystem::path lapack_archive();  // what a program with operators of linear algebra needs besides

@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "driver/commands.h"
-#include "driver/internal_error.h"
+#include "driver/crash_report.h"
 #include "driver/shell_completion.h"
 #include "driver/terminal.h"
 #include "runtime/parallel.h"
@@ -22,10 +22,10 @@
 
 namespace {
 
-using rml::Session;
+using rml::Invocation;
 
 struct CommandLine {
-  Session session;
+  Invocation invocation;
   rml::BuildRequest build;
   rml::RunRequest run;
   rml::ImportRequest import;
@@ -40,9 +40,9 @@ struct CommandLine {
   rml::FormatRequest format;
   std::string topic, shell;
   std::string color = "auto", error_format = "human", engine = "compiled", cpu;
-  std::function<int(Session&)> command;  // set by the subcommand that was parsed
-  std::vector<std::string> behind;       // `--`: options of the program that is run
-  std::string not_available;             // or the name of what is asked for but does not exist yet
+  std::function<int(Invocation&)> command;  // set by the subcommand that was parsed
+  std::vector<std::string> behind;          // `--`: options of the program that is run
+  std::string not_available;                // or the name of what is asked for but does not exist yet
 };
 
 constexpr const char* phases_help = "ast, core, clocks, schedule, steps, tasks, llvm, asm or graph";
@@ -56,11 +56,11 @@ void add_output_options(CLI::App* app, CommandLine& line) {
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app->add_option("--error-format", line.error_format, "messages as human, json or sarif")
       ->check(CLI::IsMember({"human", "json", "sarif"}));
-  app->add_flag("--time-passes", line.session.time_passes, "time of every phase on stderr")->group("");
+  app->add_flag("--time-passes", line.invocation.time_passes, "time of every phase on stderr")->group("");
 }
 
 void add_model_options(CLI::App* app, CommandLine& line) {
-  rml::ModelOptions& options = line.session.compilation.options.model;
+  rml::ModelOptions& options = line.invocation.session.options.model;
   const auto of_models = [&](const std::string& name, std::vector<std::string>& to, const char* text,
                              const char* type) {
     list_option(app, name, to, text)->type_name(type)->group("Of ONNX models");
@@ -99,7 +99,7 @@ void add_limits(CLI::App* app, CommandLine& line) {
   app->add_option_function<std::vector<std::string>>(
          "--limit",
          [&line](const std::vector<std::string>& list) {
-           for (const std::string& text : list) raise_limit(line.session.compilation.options.limits, text);
+           for (const std::string& text : list) raise_limit(line.invocation.session.options.limits, text);
          },
          "how far a program may grow (E0702): " + names)
       ->allow_extra_args(false)
@@ -107,7 +107,7 @@ void add_limits(CLI::App* app, CommandLine& line) {
 }
 
 void add_front_options(CLI::App* app, CommandLine& line) {
-  rml::CompileOptions& options = line.session.compilation.options;
+  rml::CompileOptions& options = line.invocation.session.options;
   app->add_option("--node", options.node, "the node to start from (default: main, or the only one)")->type_name("NAME");
   list_option(app, "-D", options.definitions, "value of a constant")->type_name("NAME=VALUE");
   app->add_option_function<std::vector<std::string>>(
@@ -121,17 +121,17 @@ void add_front_options(CLI::App* app, CommandLine& line) {
 }
 
 void add_core_options(CLI::App* app, CommandLine& line) {
-  app->add_flag("!--no-stabilise", line.session.compilation.options.stabilise,
+  app->add_flag("!--no-stabilise", line.invocation.session.options.stabilise,
                 "leave log(1 + x), exp(x) - 1 and the like as they are written");
 }
 
 void add_watch(CLI::App* app, CommandLine& line, const char* text) {
-  list_option(app, "--watch", line.session.compilation.options.watches, text)->type_name("PATTERN");
+  list_option(app, "--watch", line.invocation.session.options.watches, text)->type_name("PATTERN");
 }
 
 void add_back_options(CLI::App* app, CommandLine& line) {
   add_core_options(app, line);
-  rml::TargetOptions& target = line.session.compilation.options.target;
+  rml::TargetOptions& target = line.invocation.session.options.target;
   app->add_option("-O", target.optimization, "optimisation, 0 to 3 (default 2)")
       ->check(CLI::Range(0, 3))
       ->type_name("N");
@@ -140,7 +140,7 @@ void add_back_options(CLI::App* app, CommandLine& line) {
   app->add_flag("--strict-math", target.strict_math, "sums and functions to the bit as in the reference engine")
       ->excludes(fast);
   app->add_option_function<std::string>(
-         "--chunk", [&line](const std::string& n) { line.session.compilation.options.whole_segment = n == "segment"; },
+         "--chunk", [&line](const std::string& n) { line.invocation.session.options.whole_segment = n == "segment"; },
          "cycles computed together: 1 (default), or a whole segment")
       ->check(CLI::IsMember({"1", "segment"}))
       ->type_name("N");
@@ -152,16 +152,16 @@ void add_back_options(CLI::App* app, CommandLine& line) {
   app->add_flag_callback(
       "--parallel",
       [&line] {
-        rml::Grain& grain = line.session.compilation.options.grain;
+        rml::Grain& grain = line.invocation.session.options.grain;
         if (grain == rml::Grain::none) grain = rml::Grain::stage;
       },
       "a network of tasks that run side by side (--workers of the program)");
   app->add_option_function<std::string>(
          "--grain",
          [&line](const std::string& grain) {
-           line.session.compilation.options.grain = grain == "op"      ? rml::Grain::op
-                                                    : grain == "stage" ? rml::Grain::stage
-                                                                       : rml::Grain::pass;
+           line.invocation.session.options.grain = grain == "op"      ? rml::Grain::op
+                                                   : grain == "stage" ? rml::Grain::stage
+                                                                      : rml::Grain::pass;
          },
          "what is a task: a unit of the schedule (pass), a part that takes long enough (stage, default), an equation "
          "(op); implies --parallel")
@@ -196,9 +196,10 @@ void add_file(CLI::App* app, std::string& file) {
 }
 
 template <class Request>
-void serve(CLI::App* sub, CommandLine& line, Request& request, int (*command)(Session&, const Request&)) {
-  sub->callback(
-      [&line, &request, command] { line.command = [&request, command](Session& s) { return command(s, request); }; });
+void serve(CLI::App* sub, CommandLine& line, Request& request, int (*command)(Invocation&, const Request&)) {
+  sub->callback([&line, &request, command] {
+    line.command = [&request, command](Invocation& s) { return command(s, request); };
+  });
 }
 
 void add_build(CLI::App& app, CommandLine& line) {
@@ -211,7 +212,7 @@ void add_build(CLI::App& app, CommandLine& line) {
   sub->add_option("-o", line.build.output, "output file (default: from the name of the source)")->type_name("OUT");
   sub->add_option("--emit", line.build.emit, "exe, obj, asm, llvm, bc, lib or header (default exe)")
       ->check(CLI::IsMember({"exe", "obj", "asm", "llvm", "bc", "lib", "header"}));
-  sub->add_option("--target", line.session.compilation.options.target.triple, "target (default: this machine)")
+  sub->add_option("--target", line.invocation.session.options.target.triple, "target (default: this machine)")
       ->type_name("TRIPLE");
   add_front_options(sub, line);
   add_back_options(sub, line);
@@ -242,9 +243,9 @@ void add_run(CLI::App& app, CommandLine& line) {
     line.run.program_arguments = sub->remaining();
     line.run.program_arguments.insert(line.run.program_arguments.end(), line.behind.begin(), line.behind.end());
     line.run.engine = line.engine == "reference" ? rml::Engine::reference : rml::Engine::compiled;
-    rml::Grain& grain = line.session.compilation.options.grain;
+    rml::Grain& grain = line.invocation.session.options.grain;
     if (line.engine == "channels" && grain == rml::Grain::none) grain = rml::Grain::stage;
-    line.command = [&line](Session& s) { return rml::run(s, line.run); };
+    line.command = [&line](Invocation& s) { return rml::run(s, line.run); };
   });
 }
 
@@ -319,7 +320,7 @@ void add_show(CLI::App& app, CommandLine& line) {
   add_file(sub, line.show.file);
   sub->add_option("-o", line.show.output, "output file (default: standard output; graph, tasks: .dot or .svg)")
       ->type_name("OUT");
-  sub->add_option("--target", line.session.compilation.options.target.triple, "target (default: this machine)")
+  sub->add_option("--target", line.invocation.session.options.target.triple, "target (default: this machine)")
       ->type_name("TRIPLE");
   add_front_options(sub, line);
   add_back_options(sub, line);
@@ -482,11 +483,11 @@ void use_one_heap() {
 }
 
 void settle_options(CommandLine& line, bool running) {
-  Session& s = line.session;
+  Invocation& s = line.invocation;
   s.color = wants_color(line.color);
   if (line.error_format == "json") s.error_format = rml::ErrorFormat::json;
   if (line.error_format == "sarif") s.error_format = rml::ErrorFormat::sarif;
-  s.compilation.options.target.cpu = !line.cpu.empty() ? line.cpu : running ? "native" : "generic";
+  s.session.options.target.cpu = !line.cpu.empty() ? line.cpu : running ? "native" : "generic";
 }
 
 void add_commands(CLI::App& app, CommandLine& line) {
@@ -545,5 +546,5 @@ int main(int argc, char** argv) {
   }
   if (!app.got_subcommand("test")) use_one_heap();
   settle_options(line, app.got_subcommand("run"));
-  return rml::run_command(line.session, line.command);
+  return rml::run_command(line.invocation, line.command);
 }

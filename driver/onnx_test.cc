@@ -1,11 +1,12 @@
 // The suite's runner (onnx_test.h): import, compile, run, compare.
 #include "driver/onnx_test.h"
+#include "driver/installation.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "driver/internal_error.h"
+#include "driver/crash_report.h"
 #include "frontend/render.h"
 #include "onnx/import.h"
 #include "runtime/failure.h"
@@ -70,9 +71,9 @@ onnx::Imported import_for(const onnx::Model& model, const std::vector<std::strin
 }
 
 std::unique_ptr<ImportedProgram> load(const onnx::Imported& imported, const fs::path& folder) {
-  Compilation c;
-  auto program = ImportedProgram::compile(c, imported, (folder / "model.rml").string());
-  if (!program) throw Failed{render_human(c.diagnostics, c.sources, false) + imported.source};
+  Session session(own_resources());
+  auto program = ImportedProgram::compile(session, imported, (folder / "model.rml").string());
+  if (!program) throw Failed{render_human(session.diagnostics, session.sources, false) + imported.source};
   return program;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/imported_program.h"
+#include "compiler/imported_program.h"
 #include "driver/test_runner.h"
 
 namespace rml {

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "compiler/read_file.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/file_identity.h"
 
@@ -154,45 +155,6 @@ bool write_program(const std::filesystem::path& path, const std::filesystem::pat
                    Diagnostics& diagnostics) {
   const rt::NewFile file = rt::create_beside(path.string(), 0777);
   return finish(file, write_copy(file.fd, base, program), path, diagnostics);
-}
-
-FileView::FileView(const std::filesystem::path& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  struct stat status{};
-  if (fstat(descriptor, &status) == 0 && status.st_size > 0) {
-    const auto size = static_cast<std::size_t>(status.st_size);
-    void* mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (mapped != MAP_FAILED) begin_ = mapped, size_ = size;
-  }
-  close(descriptor);
-}
-
-FileView::~FileView() {
-  if (begin_ != nullptr) munmap(begin_, size_);
-}
-
-std::optional<std::string> read_file(const std::filesystem::path& path, std::string& error) {
-  const int descriptor = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    error = std::strerror(errno);
-    return std::nullopt;
-  }
-  std::string text;
-  char block[1 << 16];
-  for (;;) {
-    const ssize_t got = read(descriptor, block, sizeof block);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      error = std::strerror(errno);
-      close(descriptor);
-      return std::nullopt;
-    }
-    if (got == 0) break;
-    text.append(block, static_cast<std::size_t>(got));
-  }
-  close(descriptor);
-  return text;
 }
 
 }  // namespace rml

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <iostream>
 
+#include "compiler/internal_error.h"
 #include "driver/commands.h"
 #include "driver/draw_graph.h"
-#include "driver/internal_error.h"
 #include "driver/output_file.h"
 #include "driver/print_ast.h"
 #include "driver/show_tasks.h"
@@ -13,12 +13,13 @@
 namespace rml {
 namespace {
 
-std::optional<Elaborated> elaborate_entry(Compilation& c, const std::string& file, bool productivity) {
-  const Front front = check(c, file);
-  if (c.failed()) return std::nullopt;
-  const auto entry = find_entry(c, front);
+std::optional<Elaborated> elaborate_entry(Session& session, const std::string& file, bool productivity) {
+  const Front front = check(session, file);
+  if (session.failed()) return std::nullopt;
+  const auto entry = find_entry(session, front);
   if (!entry) return std::nullopt;
-  return elaborate(c, front, *entry, {.keep_watches = !productivity, .productivity = productivity}, c.diagnostics);
+  return elaborate(session, front, *entry, {.keep_watches = !productivity, .productivity = productivity},
+                   session.diagnostics);
 }
 
 // `name : type :: clock`, inputs and outputs first, then the variables in the order of the text.
@@ -40,8 +41,8 @@ std::string clocks_text(const Core& core) {
 }
 
 // `core` and `clocks` show every variable; the rest what the outputs need.
-std::optional<std::string> core_text(Compilation& c, const ShowRequest& request) {
-  const auto elaborated = elaborate_entry(c, request.file, false);
+std::optional<std::string> core_text(Session& session, const ShowRequest& request) {
+  const auto elaborated = elaborate_entry(session, request.file, false);
   if (!elaborated) return std::nullopt;
   if (request.phase == "core") return print_core(*elaborated->core);
   if (request.phase == "clocks") return clocks_text(*elaborated->core);
@@ -54,25 +55,25 @@ bool is_drawn(const ShowRequest& request) {
   return suffix == ".dot" || suffix == ".svg";
 }
 
-std::optional<std::string> machine_text(Compilation& c, const ShowRequest& request) {
-  if (request.phase == "tasks" && c.options.grain == Grain::none) c.options.grain = Grain::stage;
-  const auto lowered = compile(c, request.file);
+std::optional<std::string> machine_text(Session& session, const ShowRequest& request) {
+  if (request.phase == "tasks" && session.options.grain == Grain::none) session.options.grain = Grain::stage;
+  const auto lowered = compile(session, request.file);
   if (!lowered) return std::nullopt;
   if (request.phase == "steps") return steps::print(lowered->program);
   if (request.phase == "tasks") return is_drawn(request) ? tasks_graph(lowered->program) : tasks_text(lowered->program);
-  const auto module = emit_module(c, lowered->program, {});
+  const auto module = emit_module(session, lowered->program, {});
   if (!module) return std::nullopt;
   const CurrentPhase phase("generate");
   std::string error;
   std::string text = generate(*module, request.phase == "llvm" ? FileKind::llvm_text : FileKind::assembly, error);
   if (error.empty()) return text;
-  c.diagnostics.report(Code::E0903, {}, error);
+  session.diagnostics.report(Code::E0903, {}, error);
   return std::nullopt;
 }
 
 // What is allocated: for an instance at its start, and for each instant of its segments.
-std::optional<std::string> memory_text(Compilation& c, const steps::Program& program) {
-  const auto module = emit_module(c, program, {});
+std::optional<std::string> memory_text(Session& session, const steps::Program& program) {
+  const auto module = emit_module(session, program, {});
   if (!module) return std::nullopt;
   const MemoryUse use = module->memory();
   std::string text = "memory: " + std::to_string(use.state) + " bytes of state; " + std::to_string(use.kept) +
@@ -87,59 +88,61 @@ std::optional<std::string> memory_text(Compilation& c, const steps::Program& pro
   return text;
 }
 
-std::optional<std::string> text_of(Compilation& c, const ShowRequest& request) {
+std::optional<std::string> text_of(Session& session, const ShowRequest& request) {
   if (request.phase == "ast") {
-    const auto program = parse(c, request.file);
-    if (c.failed()) return std::nullopt;
+    const auto program = parse(session, request.file);
+    if (session.failed()) return std::nullopt;
     return print_ast(*program);
   }
-  if (request.phase == "core" || request.phase == "clocks" || request.phase == "graph") return core_text(c, request);
-  if (request.phase != "schedule") return machine_text(c, request);
-  const auto elaborated = elaborate_entry(c, request.file, true);
+  if (request.phase == "core" || request.phase == "clocks" || request.phase == "graph")
+    return core_text(session, request);
+  if (request.phase != "schedule") return machine_text(session, request);
+  const auto elaborated = elaborate_entry(session, request.file, true);
   if (!elaborated) return std::nullopt;
-  const auto arranged = arrange(c, *elaborated, c.diagnostics);
+  const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return std::nullopt;
   std::string text = print(arranged->schedule);
-  const steps::Program program = lower(c, *arranged);
-  const auto memory = memory_text(c, program);
+  const steps::Program program = lower(session, *arranged);
+  const auto memory = memory_text(session, program);
   return memory ? std::optional(text + *memory) : std::nullopt;
 }
 
 // DOT to SVG by Graphviz; nothing (and an error) if that is not possible.
-std::optional<std::string> drawn(Compilation& c, const std::string& dot, const std::string& output) {
+std::optional<std::string> drawn(Session& session, const std::string& dot, const std::string& output) {
   const auto program = find_on_path("dot");
   if (!program) {
     report_unwritable(output, "Graphviz is not installed (its program 'dot' draws SVG); write a .dot file instead",
-                      c.diagnostics);
+                      session.diagnostics);
     return std::nullopt;
   }
   const FolderBeside folder(output);
   if (folder.path().empty()) {
-    report_unwritable(output, folder.error(), c.diagnostics);
+    report_unwritable(output, folder.error(), session.diagnostics);
     return std::nullopt;
   }
   const std::filesystem::path source = folder.path() / "graph.dot";
-  if (!write_file(source, dot, c.diagnostics)) return std::nullopt;
+  if (!write_file(source, dot, session.diagnostics)) return std::nullopt;
   const auto done = run_to_end({*program, "-Tsvg", source.string()});
   if (done && done->status == 0) return done->output;
-  report_unwritable(output, "dot failed: " + (done ? done->errors : ""), c.diagnostics);
+  report_unwritable(output, "dot failed: " + (done ? done->errors : ""), session.diagnostics);
   return std::nullopt;
 }
 
 }  // namespace
 
-int show(Session& session, const ShowRequest& request) {
-  Compilation& c = session.compilation;
-  auto text = text_of(c, request);
+int show(Invocation& invocation, const ShowRequest& request) {
+  Session& session = invocation.session;
+  auto text = text_of(session, request);
   if (!text) return exit_fault;
   if (request.output.empty()) {
     std::cout << *text;
     return exit_success;
   }
-  if (!overwrites_none(request.output, c.files_read(), c.diagnostics)) return exit_fault;
+  if (!overwrites_none(request.output, session.files_read(), session.diagnostics)) return exit_fault;
   const bool pictured = request.phase == "graph" || request.phase == "tasks";
-  if (pictured && std::filesystem::path(request.output).extension() == ".svg") text = drawn(c, *text, request.output);
-  if (text) write_file(request.output, *text, c.diagnostics);
+  if (pictured && std::filesystem::path(request.output).extension() == ".svg")
+    text = drawn(session, *text, request.output);
+  if (text) write_file(request.output, *text, session.diagnostics);
   return exit_success;
 }
 

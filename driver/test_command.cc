@@ -14,8 +14,8 @@
 #include <map>
 #include <thread>
 
+#include "compiler/internal_error.h"
 #include "driver/commands.h"
-#include "driver/internal_error.h"
 #include "driver/onnx_test.h"
 #include "driver/test_runner.h"
 
@@ -141,7 +141,7 @@ class Workers {
 
 }  // namespace
 
-int test(Session&, const TestRequest& request) {
+int test(Invocation&, const TestRequest& request) {
   const std::vector<fs::path> files = find_tests(request.paths);
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   std::cout.flush();

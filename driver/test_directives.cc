@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "driver/output_file.h"
+#include "compiler/read_file.h"
 #include "frontend/explain.h"
 
 namespace rml {

@@ -1,18 +1,20 @@
 // A test is checked by the same code that `rmlc check` and `rmlc run` use. The first thing
 // that is wrong ends it.
 #include "driver/test_runner.h"
+#include "compiler/read_file.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "compiler/engines.h"
+#include "compiler/internal_error.h"
 #include "driver/commands.h"
 #include "driver/compare_chronograms.h"
+#include "driver/crash_report.h"
 #include "driver/drive_program.h"
-#include "driver/engines.h"
 #include "driver/installation.h"
-#include "driver/internal_error.h"
 #include "driver/output_file.h"
 #include "driver/subprocess.h"
 #include "driver/test_directives.h"
@@ -43,10 +45,10 @@ std::string words_of(const Diagnostic& d) {
 // ---- messages ----------------------------------------------------------------------------
 
 // Each expectation takes one message; what is left of the errors was not expected.
-void match_messages(const Compilation& c, const LanguageTest& test) {
+void match_messages(const Session& session, const LanguageTest& test) {
   std::vector<const Diagnostic*> left;
-  for (const Diagnostic& d : c.diagnostics.all()) left.push_back(&d);
-  const auto rendered = [&] { return "\n" + render_human(c.diagnostics, c.sources, false); };
+  for (const Diagnostic& d : session.diagnostics.all()) left.push_back(&d);
+  const auto rendered = [&] { return "\n" + render_human(session.diagnostics, session.sources, false); };
   const auto take = [&](const ExpectedMessage& expected) {
     const auto found = std::ranges::find_if(left, [&](const Diagnostic* d) {
       return d->code == expected.code && words_of(*d).find(expected.text) != std::string::npos;
@@ -74,12 +76,12 @@ bool points_at(const Marker& m, const Diagnostic& d, const SourceMap& sources, s
   return end.line != begin.line || end.column == m.end;
 }
 
-void match_markers(const Compilation& c, const LanguageTest& test, std::uint32_t file) {
+void match_markers(const Session& session, const LanguageTest& test, std::uint32_t file) {
   for (const Marker& m : test.markers) {
-    const auto& all = c.diagnostics.all();
-    if (std::ranges::any_of(all, [&](const Diagnostic& d) { return points_at(m, d, c.sources, file); })) continue;
+    const auto& all = session.diagnostics.all();
+    if (std::ranges::any_of(all, [&](const Diagnostic& d) { return points_at(m, d, session.sources, file); })) continue;
     fail("no message points at line " + std::to_string(m.line) + ", columns " + std::to_string(m.begin) + " to " +
-         std::to_string(m.end - 1) + ":\n" + render_human(c.diagnostics, c.sources, false));
+         std::to_string(m.end - 1) + ":\n" + render_human(session.diagnostics, session.sources, false));
   }
 }
 
@@ -96,17 +98,17 @@ std::string mended(const Diagnostic& d, const std::string& text) {
 }
 
 // A certain fix-it takes its error away and brings no new one.
-void apply_fixes(const Compilation& c, const LanguageTest& test) {
-  for (const Diagnostic& d : c.diagnostics.all()) {
+void apply_fixes(const Session& session, const LanguageTest& test) {
+  for (const Diagnostic& d : session.diagnostics.all()) {
     if (severity(d.code) != Severity::error) continue;
     if (std::ranges::none_of(d.fixes, [](const FixIt& f) { return f.certain; })) continue;
     const std::string text = mended(d, test.text);
-    Compilation fixed;
-    fixed.options = c.options;
+    Session fixed(session.resources);
+    fixed.options = session.options;
     std::string said;
     const Front front = check_text(fixed, test.file.string(), text);
     check_instances(fixed, front, said);
-    if (fixed.diagnostics.error_count() < c.diagnostics.error_count()) continue;
+    if (fixed.diagnostics.error_count() < session.diagnostics.error_count()) continue;
     fail("the fix-it of " + name_of(d.code) + " does not mend it:\n" + text +
          render_human(fixed.diagnostics, fixed.sources, false));
   }
@@ -150,13 +152,13 @@ void run_command_test(const LanguageTest& test) {
 }
 
 void check_test(const LanguageTest& test) {
-  Compilation c;
-  const Front front = check(c, test.file);
+  Session session(own_resources());
+  const Front front = check(session, test.file);
   std::string said;
-  if (test.runs.empty()) check_instances(c, front, said);
-  match_messages(c, test);
-  match_markers(c, test, front.program->modules[0].file);
-  apply_fixes(c, test);
+  if (test.runs.empty()) check_instances(session, front, said);
+  match_messages(session, test);
+  match_markers(session, test, front.program->modules[0].file);
+  apply_fixes(session, test);
 }
 
 // ---- runs --------------------------------------------------------------------------------
@@ -202,25 +204,25 @@ constexpr EngineChoice engines[] = {{Engine::reference, 0, "reference engine"},
 // A run test's program loaded for one engine; fails with the diagnostics if that cannot be.
 std::unique_ptr<LoadedProgram> load(const LanguageTest& test, const TestRun& run, const EngineChoice& choice,
                                     const std::vector<std::string>& libraries) {
-  Compilation c;
-  c.options.node = run.node;
-  c.options.definitions = run.definitions;
-  c.options.target.optimization = choice.optimization;
-  c.options.target.cpu = "native";
-  c.options.target.threads = choice.threads;
-  if (choice.threads > 1) c.options.target.work_of_thread = 0;
-  c.options.grain = choice.grain;
+  Session session(own_resources());
+  session.options.node = run.node;
+  session.options.definitions = run.definitions;
+  session.options.target.optimization = choice.optimization;
+  session.options.target.cpu = "native";
+  session.options.target.threads = choice.threads;
+  if (choice.threads > 1) session.options.target.work_of_thread = 0;
+  session.options.grain = choice.grain;
   std::unique_ptr<LoadedProgram> program;
-  const Front front = check(c, test.file);
-  const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
-  const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
+  const Front front = check(session, test.file);
+  const auto entry = session.failed() ? std::nullopt : find_entry(session, front);
+  const auto elaborated = entry ? elaborate(session, front, *entry, {}, session.diagnostics) : std::nullopt;
   if (elaborated && choice.engine == Engine::reference) {
-    program = load_reference(c, elaborated->core, libraries);
+    program = load_reference(session, elaborated->core, libraries);
   } else if (elaborated) {
-    const auto arranged = arrange(c, *elaborated, c.diagnostics);
-    if (arranged) program = load_compiled(c, lower(c, *arranged), libraries);
+    const auto arranged = arrange(session, *elaborated, session.diagnostics);
+    if (arranged) program = load_compiled(session, lower(session, *arranged), libraries);
   }
-  if (!program) fail("does not compile:\n" + render_human(c.diagnostics, c.sources, false));
+  if (!program) fail("does not compile:\n" + render_human(session.diagnostics, session.sources, false));
   return program;
 }
 
@@ -290,14 +292,14 @@ void match_network(const rml_program& program, const Chronogram& inputs, DriveOp
 // Whether the network of stages is another than that of passes: small programs are one stage.
 bool has_stages(const LanguageTest& test, const TestRun& run) {
   const auto units = [&](Grain grain) {
-    Compilation c;
-    c.options.node = run.node;
-    c.options.definitions = run.definitions;
-    c.options.grain = grain;
-    const Front front = check(c, test.file);
-    const auto entry = find_entry(c, front);
-    const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
-    const auto arranged = elaborated ? arrange(c, *elaborated, c.diagnostics) : std::nullopt;
+    Session session(own_resources());
+    session.options.node = run.node;
+    session.options.definitions = run.definitions;
+    session.options.grain = grain;
+    const Front front = check(session, test.file);
+    const auto entry = find_entry(session, front);
+    const auto elaborated = entry ? elaborate(session, front, *entry, {}, session.diagnostics) : std::nullopt;
+    const auto arranged = elaborated ? arrange(session, *elaborated, session.diagnostics) : std::nullopt;
     return arranged ? arranged->schedule.units.size() : 0;
   };
   return units(Grain::stage) != units(Grain::pass);

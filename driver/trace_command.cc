@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <iostream>
 
+#include "compiler/engines.h"
+#include "compiler/internal_error.h"
+#include "compiler/read_file.h"
+#include "compiler/watch_values.h"
 #include "driver/commands.h"
-#include "driver/engines.h"
-#include "driver/internal_error.h"
-#include "driver/output_file.h"
-#include "driver/watch_values.h"
 #include "runtime/readable.h"
 #include "runtime/rmlrt.h"
 #include "semantics/interpret.h"
@@ -21,20 +21,21 @@ std::vector<ChronogramPort> input_ports(const Core& core) {
   return result;
 }
 
-std::optional<Chronogram> read_inputs(Compilation& c, const Core& core, const TraceRequest& request) {
+std::optional<Chronogram> read_inputs(Session& session, const Core& core, const TraceRequest& request) {
   if (core.inputs.empty()) return Chronogram{};
   if (request.input.empty()) {
-    c.diagnostics.report(Code::E0801, {}, "node '" + core.entry + "' has inputs: give their chronogram with --input");
+    session.diagnostics.report(Code::E0801, {},
+                               "node '" + core.entry + "' has inputs: give their chronogram with --input");
     return std::nullopt;
   }
   std::string error;
   const auto text = read_file(request.input, error);
   auto rows = text ? read_chronogram(*text, input_ports(core), error) : std::nullopt;
-  if (!rows) c.diagnostics.report(Code::E0801, {}, "cannot read '" + request.input + "': " + error);
+  if (!rows) session.diagnostics.report(Code::E0801, {}, "cannot read '" + request.input + "': " + error);
   for (const ChronogramRow& row : rows.value_or(Chronogram{})) {
     for (const Cell& cell : row.cells) {
       if (cell.presence != Presence::undetermined) continue;
-      c.diagnostics.report(Code::E0801, {}, "'" + request.input + "': an input cannot be undetermined ('?')");
+      session.diagnostics.report(Code::E0801, {}, "'" + request.input + "': an input cannot be undetermined ('?')");
       return std::nullopt;
     }
   }
@@ -42,10 +43,10 @@ std::optional<Chronogram> read_inputs(Compilation& c, const Core& core, const Tr
 }
 
 // The rows to show: inputs, watched variables, outputs.
-std::optional<std::vector<Port>> rows_to_show(Compilation& c, const Core& core, const TraceRequest& request) {
+std::optional<std::vector<Port>> rows_to_show(Session& session, const Core& core, const TraceRequest& request) {
   std::vector<Port> rows = core.inputs;
   for (const std::string& wanted : request.watches) {
-    const std::vector<Port> found = matching_watches(core, wanted, c.diagnostics);
+    const std::vector<Port> found = matching_watches(core, wanted, session.diagnostics);
     if (found.empty()) return std::nullopt;
     rows.insert(rows.end(), found.begin(), found.end());
   }
@@ -93,17 +94,17 @@ std::string run(Interpreter& interpreter, const Core& core, const SourceMap& sou
 
 }  // namespace
 
-int trace(Session& session, const TraceRequest& request) {
-  Compilation& c = session.compilation;
-  const Front front = check(c, request.file);
-  if (c.failed()) return exit_fault;
-  const auto entry = find_entry(c, front);
+int trace(Invocation& invocation, const TraceRequest& request) {
+  Session& session = invocation.session;
+  const Front front = check(session, request.file);
+  if (session.failed()) return exit_fault;
+  const auto entry = find_entry(session, front);
   if (!entry) return exit_fault;
-  const auto elaborated = elaborate(c, front, *entry, {.keep_watches = true}, c.diagnostics);
+  const auto elaborated = elaborate(session, front, *entry, {.keep_watches = true}, session.diagnostics);
   if (!elaborated) return exit_fault;
   const Core& core = *elaborated->core;
-  const auto inputs = read_inputs(c, core, request);
-  const auto rows = rows_to_show(c, core, request);
+  const auto inputs = read_inputs(session, core, request);
+  const auto rows = rows_to_show(session, core, request);
   if (!inputs || !rows) return exit_fault;
   if (core.inputs.empty() && request.cycles < 0) {
     std::cerr << "rmlc: node '" << core.entry << "' has no inputs: say how many cycles with --cycles N\n";
@@ -113,14 +114,14 @@ int trace(Session& session, const TraceRequest& request) {
   const std::int64_t cycles = core.inputs.empty()  ? request.cycles
                               : request.cycles < 0 ? given
                                                    : std::min(given, request.cycles);
-  const auto call = external_caller(core, request.libraries, c.diagnostics);
+  const auto call = external_caller(core, request.libraries, session.diagnostics);
   if (!call) return exit_fault;
   const CurrentPhase phase("interpret");
   Interpreter interpreter(core, request.seed, *call);
   std::vector<ValueId> watched;
   for (const Port& p : *rows) watched.push_back(p.value);
   interpreter.watch(watched);
-  const std::string fault = run(interpreter, core, c.sources, *inputs, cycles);
+  const std::string fault = run(interpreter, core, session.sources, *inputs, cycles);
   Chronogram shown;
   for (const Port& p : *rows) {
     shown.push_back({p.name, interpreter.history(p.value)});

@@ -1,6 +1,6 @@
 // Compilation in memory: ORC's LLJIT, eagerly. Undefined symbols are found in the given files (external nodes) and in
 // the process (libm, the runtime's kernels). No external node has the name of something in the process
-// (check_externals, driver/pipeline.cc), so these come from the files alone.
+// (check_externals, compiler/pipeline.cc), so these come from the files alone.
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/ThreadSafeModule.h>

@@ -20,7 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/engines.h"
+#include "compiler/engines.h"
+#include "driver/installation.h"
 #include "frontend/render.h"
 #include "semantics/operators/operator.h"
 
@@ -67,15 +68,15 @@ class Applied {
  public:
   Applied(const std::string& function, const char* type, const std::string& cpu) {
     const std::string shape = std::string(type) + "[" + std::to_string(block) + "]";
-    compilation_.options.target.cpu = cpu;
-    const Front front = check_text(compilation_, "function.rml",
+    session_.options.target.cpu = cpu;
+    const Front front = check_text(session_, "function.rml",
                                    "node f(x: " + shape + ") -> (y: " + shape + ")\n  y = " + function + "(x);\n");
-    const auto entry = compilation_.failed() ? std::nullopt : find_entry(compilation_, front);
-    const auto elaborated = entry ? elaborate(compilation_, front, *entry, {}, compilation_.diagnostics) : std::nullopt;
-    const auto arranged = elaborated ? arrange(compilation_, *elaborated, compilation_.diagnostics) : std::nullopt;
-    if (arranged) program_ = load_compiled(compilation_, lower(compilation_, *arranged), {});
+    const auto entry = session_.failed() ? std::nullopt : find_entry(session_, front);
+    const auto elaborated = entry ? elaborate(session_, front, *entry, {}, session_.diagnostics) : std::nullopt;
+    const auto arranged = elaborated ? arrange(session_, *elaborated, session_.diagnostics) : std::nullopt;
+    if (arranged) program_ = load_compiled(session_, lower(session_, *arranged), {});
     if (program_ == nullptr) {
-      std::fputs(render_human(compilation_.diagnostics, compilation_.sources, false).c_str(), stderr);
+      std::fputs(render_human(session_.diagnostics, session_.sources, false).c_str(), stderr);
       std::exit(2);
     }
     const rml_program& table = program_->table();
@@ -104,7 +105,7 @@ class Applied {
   }
 
  private:
-  Compilation compilation_;
+  Session session_ = Session(own_resources());
   std::unique_ptr<LoadedProgram> program_;
   void* state_ = nullptr;
 };

@@ -4,6 +4,7 @@
 
 #include "driver/gradient_check.h"
 #include "driver/gradient_inputs.h"
+#include "driver/installation.h"
 #include "frontend/render.h"
 
 namespace rml::fuzz {
@@ -26,15 +27,16 @@ bool is_unproductive(const Diagnostics& diagnostics) {
 }
 
 Report check_differences(const GeneratedProgram& g, std::uint64_t seed, const std::string& node) {
-  Compilation c;
-  c.options.node = node;
-  const auto programs = make_gradient_programs(c, {"generated.rml", g.source, Engine::reference, {}});
+  Session session(own_resources());
+  session.options.node = node;
+  const auto programs = make_gradient_programs(session, {"generated.rml", g.source, Engine::reference, {}});
   if (!programs) {
-    const bool none = std::ranges::any_of(c.diagnostics.all(), [](const auto& d) { return d.code == Code::E0601; });
-    return {none                             ? without
-            : is_unproductive(c.diagnostics) ? rejected
-                                             : failed,
-            render_human(c.diagnostics, c.sources, false)};
+    const bool none =
+        std::ranges::any_of(session.diagnostics.all(), [](const auto& d) { return d.code == Code::E0601; });
+    return {none                                   ? without
+            : is_unproductive(session.diagnostics) ? rejected
+                                                   : failed,
+            render_human(session.diagnostics, session.sources, false)};
   }
   std::string error;
   const auto inputs = random_gradient_inputs(*programs, g.cycles, seed, error);

@@ -5,10 +5,11 @@
 #include <cstring>
 #include <functional>
 
+#include "compiler/engines.h"
+#include "compiler/pipeline.h"
 #include "driver/compare_chronograms.h"
 #include "driver/drive_program.h"
-#include "driver/engines.h"
-#include "driver/pipeline.h"
+#include "driver/installation.h"
 #include "frontend/render.h"
 #include "runtime/parallel.h"
 
@@ -52,26 +53,26 @@ std::string difference(const Driven& want, const Driven& got) {
 }
 
 // A program's cycles, or with other seeds its whole segments: compare(…) says what differs.
-using Compare = std::function<std::string(Compilation&, const Elaborated&, const steps::Program&, const DriveOptions&)>;
+using Compare = std::function<std::string(Session&, const Elaborated&, const steps::Program&, const DriveOptions&)>;
 
 Report check_bits(const GeneratedProgram& g, std::uint64_t seed, bool strict_math, const Compare& compare) {
-  Compilation c;
-  TargetOptions& target = c.options.target;
+  Session session(own_resources());
+  TargetOptions& target = session.options.target;
   target.cpu = seed % 5 == 0 ? "generic" : "native";
   target.strict_math = strict_math;
-  const Front front = check_text(c, "generated.rml", g.source);
-  const auto errors = [&](Outcome o) { return Report{o, render_human(c.diagnostics, c.sources, false)}; };
-  if (c.failed()) return errors(failed);
-  const auto entry = find_entry(c, front);
-  const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
-  if (!elaborated || c.failed()) return errors(is_unproductive(c.diagnostics) ? rejected : failed);
-  const auto arranged = arrange(c, *elaborated, c.diagnostics);
+  const Front front = check_text(session, "generated.rml", g.source);
+  const auto errors = [&](Outcome o) { return Report{o, render_human(session.diagnostics, session.sources, false)}; };
+  if (session.failed()) return errors(failed);
+  const auto entry = find_entry(session, front);
+  const auto elaborated = entry ? elaborate(session, front, *entry, {}, session.diagnostics) : std::nullopt;
+  if (!elaborated || session.failed()) return errors(is_unproductive(session.diagnostics) ? rejected : failed);
+  const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return errors(refused);
-  c.options.whole_segment = seed / 4 % 2 == 0;
+  session.options.whole_segment = seed / 4 % 2 == 0;
   const std::string found =
-      compare(c, *elaborated, lower(c, *arranged),
+      compare(session, *elaborated, lower(session, *arranged),
               {.cycles = g.cycles, .seed = seed, .horizon = 0, .restarts = false, .workers = 0, .capacity = 0});
-  if (c.failed()) return errors(failed);
+  if (session.failed()) return errors(failed);
   if (!found.empty()) return {differs, found};
   return {};
 }
@@ -79,13 +80,13 @@ Report check_bits(const GeneratedProgram& g, std::uint64_t seed, bool strict_mat
 }  // namespace
 
 Report check_threads(const GeneratedProgram& g, std::uint64_t seed) {
-  const auto compare = [&](Compilation& c, const Elaborated&, const steps::Program& program,
+  const auto compare = [&](Session& session, const Elaborated&, const steps::Program& program,
                            const DriveOptions& options) {
-    TargetOptions& target = c.options.target;
+    TargetOptions& target = session.options.target;
     target.threads = 1;
-    const auto alone = load_compiled(c, program, {});
+    const auto alone = load_compiled(session, program, {});
     target.threads = 8, target.work_of_thread = 0;
-    const auto together = load_compiled(c, program, {});
+    const auto together = load_compiled(session, program, {});
     if (!alone || !together) return std::string("does not compile");
     const Driven want = drive(alone->table(), g.inputs, options);
     for (const std::uint32_t threads : {1u, 2u, 3u, 8u}) {
@@ -123,17 +124,17 @@ bool goes_further(const Driven& want, const Driven& got, const Driven& reference
 }
 
 Report check_network(const GeneratedProgram& g, std::uint64_t seed) {
-  const auto compare = [&](Compilation& c, const Elaborated& elaborated, const steps::Program& program,
+  const auto compare = [&](Session& session, const Elaborated& elaborated, const steps::Program& program,
                            DriveOptions options) {
-    c.options.target.optimization = seed % 3 == 0 ? 0 : 2;
-    const auto one = load_compiled(c, program, {});
+    session.options.target.optimization = seed % 3 == 0 ? 0 : 2;
+    const auto one = load_compiled(session, program, {});
     if (!one) return std::string("does not compile");
     const Driven want = drive(one->table(), g.inputs, options);
     std::unique_ptr<LoadedProgram> reference;
     for (const Grain grain : {Grain::pass, Grain::stage, Grain::op}) {
-      c.options.grain = grain;
-      const auto arranged = arrange(c, elaborated, c.diagnostics);
-      const auto network = arranged ? load_compiled(c, lower(c, *arranged), {}) : nullptr;
+      session.options.grain = grain;
+      const auto arranged = arrange(session, elaborated, session.diagnostics);
+      const auto network = arranged ? load_compiled(session, lower(session, *arranged), {}) : nullptr;
       if (!network) return std::string("the network does not compile");
       for (const std::uint64_t capacity : {1u, 2u, 64u, 0u}) {
         options.capacity = capacity;
@@ -143,11 +144,11 @@ Report check_network(const GeneratedProgram& g, std::uint64_t seed) {
         std::string found = difference(want, got);
         // Of the tail of a run, components may determine rows that whole units leave open.
         if (!found.empty() && grain != Grain::pass) {
-          if (!reference) reference = load_reference(c, elaborated.core, {});
+          if (!reference) reference = load_reference(session, elaborated.core, {});
           DriveOptions twice = options;
           twice.cycles *= 2, twice.restarts = false;
           if (!goes_further(want, got, drive(reference->table(), going_on(g.inputs), twice),
-                            c.options.target.strict_math))
+                            session.options.target.strict_math))
             return found;
           found.clear();
         }
@@ -163,18 +164,18 @@ Report check_network(const GeneratedProgram& g, std::uint64_t seed) {
 }
 
 Report check_parts(const GeneratedProgram& g, std::uint64_t seed) {
-  const auto compare = [&](Compilation& c, const Elaborated&, const steps::Program& program,
+  const auto compare = [&](Session& session, const Elaborated&, const steps::Program& program,
                            const DriveOptions& options) {
-    TargetOptions& target = c.options.target;
+    TargetOptions& target = session.options.target;
     target.optimization = seed % 3 == 0 ? 0 : 2;
     target.threads = seed % 11 == 0 ? 2 : 1, target.work_of_thread = 0;
     target.part = TargetOptions().part;
-    const auto one = load_compiled(c, program, {});
+    const auto one = load_compiled(session, program, {});
     if (!one) return std::string("does not compile");
     const Driven want = drive(one->table(), g.inputs, options);
     for (const std::uint32_t part : {1u, 2 + static_cast<std::uint32_t>(seed % 8)}) {
       target.part = part;
-      const auto parts = load_compiled(c, program, {});
+      const auto parts = load_compiled(session, program, {});
       if (!parts) return "does not compile in parts of " + std::to_string(part);
       const std::string found = difference(want, drive(parts->table(), g.inputs, options));
       if (!found.empty()) return "in parts of " + std::to_string(part) + ": " + found;

@@ -27,8 +27,10 @@
 #include <tuple>
 #include <vector>
 
+#include "compiler/internal_error.h"
 #include "driver/commands.h"
-#include "driver/internal_error.h"
+#include "driver/crash_report.h"
+#include "driver/installation.h"
 #include "frontend/render.h"
 #include "fuzz/generate_booleans.h"
 #include "fuzz/mutate_tokens.h"
@@ -76,37 +78,37 @@ std::string complaint(const Diagnostics& diagnostics, const SourceMap& sources) 
 }
 
 // The options of a build, by the case.
-void choose_options(Compilation& c, std::uint64_t number) {
-  c.options.target.optimization = number % 10 == 0 ? 2 : 0;
-  c.options.whole_segment = number % 8 == 6;
-  c.options.grain = number % 8 == 3 ? Grain::stage : number % 8 == 5 ? Grain::op : Grain::none;
+void choose_options(Session& session, std::uint64_t number) {
+  session.options.target.optimization = number % 10 == 0 ? 2 : 0;
+  session.options.whole_segment = number % 8 == 6;
+  session.options.grain = number % 8 == 3 ? Grain::stage : number % 8 == 5 ? Grain::op : Grain::none;
 }
 
 // Up to the object file, of the entry or of any node; what is wrong with it.
-std::string build_object(Compilation& c, const Front& front, std::uint64_t number) {
-  choose_options(c, number);
+std::string build_object(Session& session, const Front& front, std::uint64_t number) {
+  choose_options(session, number);
   const Program& program = *front.program;
-  auto entry = find_entry(c, front);
+  auto entry = find_entry(session, front);
   if (!entry) {
     std::vector<std::string> nodes;
     for (const NodeId n : program.modules[0].nodes)
       if (!program[n].external()) nodes.push_back(program.text(program[n].name));
     if (nodes.empty()) return {};
-    c.diagnostics = {};
-    c.options.node = nodes[number % nodes.size()];
-    entry = find_entry(c, front);
-    if (!entry) return complaint(c.diagnostics, c.sources);
+    session.diagnostics = {};
+    session.options.node = nodes[number % nodes.size()];
+    entry = find_entry(session, front);
+    if (!entry) return complaint(session.diagnostics, session.sources);
   }
-  const auto elaborated = elaborate(c, front, *entry, {}, c.diagnostics);
-  const auto arranged = elaborated ? arrange(c, *elaborated, c.diagnostics) : std::nullopt;
-  if (!arranged) return c.failed() ? complaint(c.diagnostics, c.sources) : "refused without a word: ";
-  const steps::Program lowered = lower(c, *arranged);
+  const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
+  const auto arranged = elaborated ? arrange(session, *elaborated, session.diagnostics) : std::nullopt;
+  if (!arranged) return session.failed() ? complaint(session.diagnostics, session.sources) : "refused without a word: ";
+  const steps::Program lowered = lower(session, *arranged);
   EmitOptions options;
   options.with_main = true;
-  options.target = c.options.target;
+  options.target = session.options.target;
   options.program_name = lowered.core->entry;
-  const auto module = emit_module(c, lowered, options);
-  if (!module) return c.failed() ? std::string() : "refused without a word: ";
+  const auto module = emit_module(session, lowered, options);
+  if (!module) return session.failed() ? std::string() : "refused without a word: ";
   const CurrentPhase phase("generate");
   std::string error;
   generate(*module, FileKind::object, error);
@@ -114,25 +116,25 @@ std::string build_object(Compilation& c, const Front& front, std::uint64_t numbe
 }
 
 Verdict judge(const std::string& name, const std::string& text, std::uint64_t number) {
-  Compilation c;
+  Session session(own_resources());
   std::string said;
-  const Front front = check_text(c, name, text);
-  const bool readable = !c.failed();
-  check_instances(c, front, said);
+  const Front front = check_text(session, name, text);
+  const bool readable = !session.failed();
+  check_instances(session, front, said);
   const auto told = [&](const std::string& why) {
-    return Verdict{wrong, why + render_human(c.diagnostics, c.sources, false)};
+    return Verdict{wrong, why + render_human(session.diagnostics, session.sources, false)};
   };
-  if (const std::string why = complaint(c.diagnostics, c.sources); !why.empty()) return told(why);
+  if (const std::string why = complaint(session.diagnostics, session.sources); !why.empty()) return told(why);
   if (!fit_for_terminals(said)) return told("control bytes: ");
   if (!readable) return {};
-  const bool accepted = !c.failed();
-  c.diagnostics = {};
-  c.options.node.clear();
-  const std::string why = build_object(c, front, number);
+  const bool accepted = !session.failed();
+  session.diagnostics = {};
+  session.options.node.clear();
+  const std::string why = build_object(session, front, number);
   if (!why.empty()) return told(why);
-  const bool chosen = !c.options.node.empty();  // of no entry, a check knows less
-  if (accepted && c.failed() && !chosen) return told("accepted by check, refused by build: ");
-  return {c.failed() ? refused : built, {}};
+  const bool chosen = !session.options.node.empty();  // of no entry, a check knows less
+  if (accepted && session.failed() && !chosen) return told("accepted by check, refused by build: ");
+  return {session.failed() ? refused : built, {}};
 }
 
 Verdict judge_safely(const std::string& name, const std::string& text, std::uint64_t number) {

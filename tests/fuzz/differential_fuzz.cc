@@ -35,9 +35,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/engines.h"
+#include "compiler/pipeline.h"
 #include "driver/drive_program.h"
-#include "driver/engines.h"
-#include "driver/pipeline.h"
+#include "driver/installation.h"
 #include "frontend/render.h"
 #include "fuzz/check_differences.h"
 #include "fuzz/check_threads.h"
@@ -146,21 +147,21 @@ std::uint32_t part(std::uint64_t seed) { return seed % 4 == 1 ? 3 : TargetOption
 // Where `guesses`, compiled code may stop since its schedule assumed something that is not so.
 Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t seed, bool guesses,
                      const std::string& node = "") {
-  Compilation c;
-  c.options.target.cpu = "native", c.options.target.part = part(seed);
-  c.options.node = node;
-  const Front front = check_text(c, "generated.rml", g.source);
-  auto errors = [&](Outcome o) { return Report{o, render_human(c.diagnostics, c.sources, false)}; };
-  if (c.failed()) return errors(failed);  // ill-typed or ill-clocked: the generator promises it is not
-  const auto entry = find_entry(c, front);
+  Session session(own_resources());
+  session.options.target.cpu = "native", session.options.target.part = part(seed);
+  session.options.node = node;
+  const Front front = check_text(session, "generated.rml", g.source);
+  auto errors = [&](Outcome o) { return Report{o, render_human(session.diagnostics, session.sources, false)}; };
+  if (session.failed()) return errors(failed);  // ill-typed or ill-clocked: the generator promises it is not
+  const auto entry = find_entry(session, front);
   if (!entry) return errors(failed);
-  const auto elaborated = elaborate(c, front, *entry, {}, c.diagnostics);
-  if (!elaborated || c.failed()) return errors(is_unproductive(c.diagnostics) ? rejected : failed);
+  const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
+  if (!elaborated || session.failed()) return errors(is_unproductive(session.diagnostics) ? rejected : failed);
   const DriveOptions options{.cycles = g.cycles, .seed = seed, .horizon = 0, .restarts = false};
-  const auto reference = load_reference(c, elaborated->core, {});
+  const auto reference = load_reference(session, elaborated->core, {});
   if (!reference) return errors(failed);
   const Driven want = drive(reference->table(), g.inputs, options);
-  const auto arranged = arrange(c, *elaborated, c.diagnostics);
+  const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return errors(refused);
   if (const std::string complaint = validate(arranged->schedule); !complaint.empty())
     return {failed, "validator: " + complaint};
@@ -171,11 +172,11 @@ Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t s
   };
   for (const auto [level, strict, whole] : {Way{0, true}, Way{2, true}, Way{2, false}, Way{0, false, true}}) {
     if (whole && !want.stop.empty()) continue;
-    c.options.target.optimization = level;
-    c.options.target.strict_math = strict;
-    c.options.whole_segment = whole;
-    const steps::Program program = lower(c, *arranged);
-    const auto compiled = load_compiled(c, program, {});
+    session.options.target.optimization = level;
+    session.options.target.strict_math = strict;
+    session.options.whole_segment = whole;
+    const steps::Program program = lower(session, *arranged);
+    const auto compiled = load_compiled(session, program, {});
     if (!compiled) return errors(failed);
     const Driven got = drive(compiled->table(), g.inputs, options);
     if (guesses && breaks_assumption(got)) return {guessed, ""};
@@ -214,16 +215,16 @@ bool near_cell(const Cell& a, const Cell& b) {
 // Applications to inputs, compiled with rounding left open. Those to results are not compared: a comparison
 // or a rounding down among them would magnify the difference.
 Report check_rounding(const GeneratedProgram& g, std::uint64_t seed) {
-  Compilation c;
-  c.options.target.cpu = "native", c.options.target.part = part(seed);
-  const Front front = check_text(c, "generated.rml", g.source);
-  const auto entry = find_entry(c, front);
-  const auto elaborated = elaborate(c, front, *entry, {}, c.diagnostics);
+  Session session(own_resources());
+  session.options.target.cpu = "native", session.options.target.part = part(seed);
+  const Front front = check_text(session, "generated.rml", g.source);
+  const auto entry = find_entry(session, front);
+  const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
   const DriveOptions options{.cycles = g.cycles, .seed = seed, .horizon = 0, .restarts = false};
-  const Driven want = drive(load_reference(c, elaborated->core, {})->table(), g.inputs, options);
-  const auto arranged = arrange(c, *elaborated, c.diagnostics);
-  const steps::Program program = lower(c, *arranged);
-  const Driven got = drive(load_compiled(c, program, {})->table(), g.inputs, options);
+  const Driven want = drive(load_reference(session, elaborated->core, {})->table(), g.inputs, options);
+  const auto arranged = arrange(session, *elaborated, session.diagnostics);
+  const steps::Program program = lower(session, *arranged);
+  const Driven got = drive(load_compiled(session, program, {})->table(), g.inputs, options);
   if (want.stop != got.stop) return {differs, "rounding: stops `" + want.stop + "` against `" + got.stop + "`"};
   if (!want.stop.empty()) return {};
   for (std::size_t o = 0; o < want.outputs.size(); ++o) {
@@ -237,16 +238,16 @@ Report check_rounding(const GeneratedProgram& g, std::uint64_t seed) {
 }
 
 Report check_wide(const GeneratedProgram& g, std::uint64_t seed) {
-  Compilation c;
-  c.options.target.cpu = "native", c.options.target.part = part(seed);
-  const Front front = check_text(c, "generated.rml", g.source);
-  const auto entry = find_entry(c, front);
-  const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
-  const auto errors = [&](Outcome o) { return Report{o, render_human(c.diagnostics, c.sources, false)}; };
-  if (!elaborated || c.failed()) return errors(is_unproductive(c.diagnostics) ? rejected : failed);
+  Session session(own_resources());
+  session.options.target.cpu = "native", session.options.target.part = part(seed);
+  const Front front = check_text(session, "generated.rml", g.source);
+  const auto entry = find_entry(session, front);
+  const auto elaborated = entry ? elaborate(session, front, *entry, {}, session.diagnostics) : std::nullopt;
+  const auto errors = [&](Outcome o) { return Report{o, render_human(session.diagnostics, session.sources, false)}; };
+  if (!elaborated || session.failed()) return errors(is_unproductive(session.diagnostics) ? rejected : failed);
   const DriveOptions options{.cycles = g.cycles, .seed = seed, .horizon = 0, .restarts = false};
-  const Driven want = drive(load_reference(c, elaborated->core, {})->table(), g.inputs, options);
-  const auto arranged = arrange(c, *elaborated, c.diagnostics);
+  const Driven want = drive(load_reference(session, elaborated->core, {})->table(), g.inputs, options);
+  const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return errors(refused);
   const bool jumps = g.source.find("cast(i32") != std::string::npos;  // a difference of a rounding would be magnified
   enum class Math : std::uint8_t { strict, usual, fast };
@@ -257,10 +258,10 @@ Report check_wide(const GeneratedProgram& g, std::uint64_t seed) {
                                     {Math::fast, false},
                                     {Math::fast, true}}) {
     if ((math != Math::strict && jumps) || (whole && !want.stop.empty())) continue;
-    c.options.target.strict_math = math == Math::strict, c.options.target.fast_math = math == Math::fast;
-    c.options.whole_segment = whole;
-    const steps::Program program = lower(c, *arranged);
-    const Driven got = drive(load_compiled(c, program, {})->table(), g.inputs, options);
+    session.options.target.strict_math = math == Math::strict, session.options.target.fast_math = math == Math::fast;
+    session.options.whole_segment = whole;
+    const steps::Program program = lower(session, *arranged);
+    const Driven got = drive(load_compiled(session, program, {})->table(), g.inputs, options);
     const std::string way = std::string(math == Math::strict ? "--strict-math"
                                         : math == Math::fast ? "--fast-math"
                                                              : "") +

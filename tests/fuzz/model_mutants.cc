@@ -16,8 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "driver/imported_program.h"
-#include "driver/pipeline.h"
+#include "compiler/imported_program.h"
+#include "compiler/pipeline.h"
+#include "driver/installation.h"
 #include "frontend/render.h"
 #include "fuzz/guard.h"
 #include "onnx/import.h"
@@ -111,15 +112,15 @@ Result check(const std::string& bytes, std::string& what) {
       return wrong;
     }
     const auto& program = std::get<onnx::Imported>(result);
-    Compilation c;
-    give_weights(*c.files, program);
-    const Front front = check_text(c, "mutant.rml", program.source);
-    const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
-    const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
-    if (elaborated && !c.failed())
-      if (const auto arranged = arrange(c, *elaborated, c.diagnostics)) lower(c, *arranged);
-    if (!c.failed()) return imported;
-    what = render_human(c.diagnostics, c.sources, false) + program.source;
+    Session session(own_resources());
+    give_weights(*session.files, program);
+    const Front front = check_text(session, "mutant.rml", program.source);
+    const auto entry = session.failed() ? std::nullopt : find_entry(session, front);
+    const auto elaborated = entry ? elaborate(session, front, *entry, {}, session.diagnostics) : std::nullopt;
+    if (elaborated && !session.failed())
+      if (const auto arranged = arrange(session, *elaborated, session.diagnostics)) lower(session, *arranged);
+    if (!session.failed()) return imported;
+    what = render_human(session.diagnostics, session.sources, false) + program.source;
     return wrong;
   } catch (const onnx::ModelError& error) {
     if (!error.message.empty()) return refused;

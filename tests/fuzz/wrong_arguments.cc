@@ -16,7 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/pipeline.h"
+#include "compiler/pipeline.h"
+#include "driver/installation.h"
 #include "frontend/render.h"
 #include "fuzz/generate_program.h"
 #include "fuzz/guard.h"
@@ -169,21 +170,21 @@ std::string complaint(const WrongProgram& p, const Diagnostic& d, const std::str
 enum Result : std::uint8_t { accepted, refused };
 
 Result check(const WrongProgram& p, std::string& wrong) {
-  Compilation c;
-  const Front front = check_text(c, "generated.rml", p.source);
-  if (!c.failed()) {
-    const auto entry = find_entry(c, front);
-    const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
-    if (elaborated && !c.failed()) {
-      if (const auto arranged = arrange(c, *elaborated, c.diagnostics)) lower(c, *arranged);
+  Session session(own_resources());
+  const Front front = check_text(session, "generated.rml", p.source);
+  if (!session.failed()) {
+    const auto entry = find_entry(session, front);
+    const auto elaborated = entry ? elaborate(session, front, *entry, {}, session.diagnostics) : std::nullopt;
+    if (elaborated && !session.failed()) {
+      if (const auto arranged = arrange(session, *elaborated, session.diagnostics)) lower(session, *arranged);
     }
   }
-  if (!c.failed()) return accepted;
-  for (const Diagnostic& d : c.diagnostics.all()) {
+  if (!session.failed()) return accepted;
+  for (const Diagnostic& d : session.diagnostics.all()) {
     if (severity(d.code) == Severity::error && wrong.empty())
-      wrong = complaint(p, d, render_human(c.diagnostics, c.sources, false));
+      wrong = complaint(p, d, render_human(session.diagnostics, session.sources, false));
   }
-  if (!wrong.empty()) wrong += "\n" + render_human(c.diagnostics, c.sources, false);
+  if (!wrong.empty()) wrong += "\n" + render_human(session.diagnostics, session.sources, false);
   return refused;
 }
 

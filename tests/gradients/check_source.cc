@@ -2,15 +2,16 @@
 
 #include "driver/gradient_check.h"
 #include "driver/gradient_inputs.h"
+#include "driver/installation.h"
 #include "frontend/render.h"
 
 namespace rml::gradients {
 
 CheckedSource check_source(const std::string& source, std::int64_t cycles, std::uint64_t seed) {
-  Compilation c;
-  c.options.node = "f";
-  const auto programs = make_gradient_programs(c, {"case.rml", source, Engine::reference, {}});
-  if (!programs) return {render_human(c.diagnostics, c.sources, false), 0};
+  Session session(own_resources());
+  session.options.node = "f";
+  const auto programs = make_gradient_programs(session, {"case.rml", source, Engine::reference, {}});
+  if (!programs) return {render_human(session.diagnostics, session.sources, false), 0};
   std::string error;
   const auto inputs = random_gradient_inputs(*programs, cycles, seed, error);
   if (!inputs) return {error, 0};

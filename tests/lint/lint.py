@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
-FOLDERS = ["frontend", "semantics", "onnx", "lowering", "driver", "runtime"]
+FOLDERS = ["frontend", "semantics", "onnx", "lowering", "compiler", "driver", "runtime"]
 # What each folder may include of ours.
 MAY_SEE = {
     "frontend": {"frontend"},
@@ -17,7 +17,8 @@ MAY_SEE = {
     "onnx": {"frontend", "semantics", "onnx"},
     "lowering": {"frontend", "semantics", "lowering"},
     "runtime": {"runtime"},
-    "driver": {"frontend", "semantics", "onnx", "lowering", "driver", "runtime"},
+    "compiler": {"frontend", "semantics", "onnx", "lowering", "compiler", "runtime"},
+    "driver": {"frontend", "semantics", "onnx", "lowering", "compiler", "driver", "runtime"},
 }
 # Plain C headers that say what compiled programs and the runtime agree on.
 C_INTERFACES = r"runtime/rmlrt\.h|runtime/kernels/[a-z_]+\.h"
@@ -58,7 +59,7 @@ def includes(path):
 
 
 def rule_includes():
-    """Includes point one way: driver, lowering, semantics, frontend; the runtime knows none of them.
+    """Includes point one way: driver, compiler, lowering, semantics, frontend; the runtime knows none of them.
 
     Everyone may see the C headers that compiled programs and the runtime share.
     """

@@ -1,6 +1,6 @@
 // VALUE is parsed as the item `const NAME = VALUE;` of a program of its own; its tree is then
 // copied into the arena of the program at hand, with its symbols interned anew.
-#include "driver/constant_definitions.h"
+#include "compiler/constant_definitions.h"
 
 #include <optional>
 

@@ -1,12 +1,12 @@
 // The compiled engine: emit, ORC. The reference engine: the interpreter behind the same
 // table. Each LoadedProgram owns whatever its table points into.
-#include "driver/engines.h"
+#include "compiler/engines.h"
 
 #include <algorithm>
 
-#include "driver/external_library.h"
-#include "driver/internal_error.h"
-#include "driver/reference_program.h"
+#include "compiler/external_library.h"
+#include "compiler/internal_error.h"
+#include "compiler/reference_program.h"
 
 namespace rml {
 namespace {
@@ -34,9 +34,9 @@ class InterpretedProgram final : public LoadedProgram {
   ReferenceProgram program_;
 };
 
-std::string main_file(const Compilation& c, const Core& core) {
+std::string main_file(const Session& session, const Core& core) {
   for (const Instance& i : core.instances) {
-    if (!i.parent.valid()) return c.sources.path(i.call.file);
+    if (!i.parent.valid()) return session.sources.path(i.call.file);
   }
   return "";
 }
@@ -56,9 +56,9 @@ void report_unlinked(const Core& core, const std::string& error, Diagnostics& di
   }
 }
 
-std::unique_ptr<LoadedProgram> load_compiled(Compilation& c, const steps::Program& program,
+std::unique_ptr<LoadedProgram> load_compiled(Session& session, const steps::Program& program,
                                              const std::vector<std::string>& libraries) {
-  auto module = emit_module(c, program, {});
+  auto module = emit_module(session, program, {});
   if (!module) return nullptr;
   const CurrentPhase phase("jit");
   std::string error;
@@ -67,7 +67,7 @@ std::unique_ptr<LoadedProgram> load_compiled(Compilation& c, const steps::Progra
   if (table != nullptr)
     return std::make_unique<CompiledProgram>(std::move(jit), static_cast<const rml_program*>(table));
   if (std::ranges::none_of(program.core->externals, &ExternalNode::in_c)) throw InternalError(error);
-  report_unlinked(*program.core, error, c.diagnostics);
+  report_unlinked(*program.core, error, session.diagnostics);
   return nullptr;
 }
 
@@ -80,12 +80,12 @@ std::optional<CallExternal> external_caller(const Core& core, const std::vector<
   return call;
 }
 
-std::unique_ptr<LoadedProgram> load_reference(Compilation& c, std::shared_ptr<const Core> core,
+std::unique_ptr<LoadedProgram> load_reference(Session& session, std::shared_ptr<const Core> core,
                                               const std::vector<std::string>& libraries) {
-  auto call = external_caller(*core, libraries, c.diagnostics);
+  auto call = external_caller(*core, libraries, session.diagnostics);
   if (!call) return nullptr;
-  const std::string file = main_file(c, *core);
-  return std::make_unique<InterpretedProgram>(std::move(core), c.sources, file, std::move(*call));
+  const std::string file = main_file(session, *core);
+  return std::make_unique<InterpretedProgram>(std::move(core), session.sources, file, std::move(*call));
 }
 
 }  // namespace rml

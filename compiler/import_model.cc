@@ -1,5 +1,5 @@
 // See import_model.h: the command line's options in the importer's terms, and its errors as diagnostics.
-#include "driver/import_model.h"
+#include "compiler/import_model.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,7 @@
 #include <ranges>
 #include <set>
 
-#include "driver/check_stream.h"
+#include "compiler/check_stream.h"
 #include "semantics/read_element.h"
 
 namespace rml {
@@ -129,26 +129,27 @@ onnx::ImportOptions import_options(const ModelOptions& given, std::uint64_t most
 
 bool is_model(const std::filesystem::path& file) { return file.extension() == ".onnx"; }
 
-std::optional<onnx::Imported> import_model(Compilation& c, const std::filesystem::path& file,
+std::optional<onnx::Imported> import_model(Session& session, const std::filesystem::path& file,
                                            const std::string& weights_file) {
   const auto refused = [&](const onnx::ModelError& e) {
-    c.diagnostics.report(Code::E0807, {}, file.string() + ": " + (e.place.empty() ? "" : e.place + ": ") + e.message);
+    session.diagnostics.report(Code::E0807, {},
+                               file.string() + ": " + (e.place.empty() ? "" : e.place + ": ") + e.message);
   };
   errno = 0;
   if (!std::filesystem::is_regular_file(file) || !std::ifstream(file)) {
     const std::string reason =
         std::filesystem::exists(file) && errno == 0 ? "not a regular file" : std::strerror(errno);
-    c.diagnostics.report(Code::E0801, {}, "cannot read `" + file.string() + "`: " + reason);
+    session.diagnostics.report(Code::E0801, {}, "cannot read `" + file.string() + "`: " + reason);
     return std::nullopt;
   }
   try {
     const onnx::Model model = onnx::read_model(file);
-    for (const auto& beside : model.files) c.files->note(beside.string());
-    onnx::ImportOptions options = import_options(c.options.model, c.options.limits.nodes, model);
+    for (const auto& beside : model.files) session.files->note(beside.string());
+    onnx::ImportOptions options = import_options(session.options.model, session.options.limits.nodes, model);
     options.weights_file = weights_file;
     auto result = onnx::import(model, options);
     if (auto* done = std::get_if<onnx::Imported>(&result)) {
-      const std::string mixed = options.stream ? what_mixes_steps(model, options, *done) : "";
+      const std::string mixed = options.stream ? what_mixes_steps(model, options, *done, session.resources) : "";
       if (mixed.empty()) return std::move(*done);
       refused({"", mixed});
       return std::nullopt;
@@ -160,7 +161,7 @@ std::optional<onnx::Imported> import_model(Compilation& c, const std::filesystem
   } catch (const onnx::ModelError& e) {
     refused(e);
   } catch (const WrongOption& wrong) {
-    c.diagnostics.report(Code::E0902, {}, wrong.option + ": " + wrong.why);
+    session.diagnostics.report(Code::E0902, {}, wrong.option + ": " + wrong.why);
   }
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
 // See imported_program.h.
-#include "driver/imported_program.h"
+#include "compiler/imported_program.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,15 +11,15 @@ void give_weights(LoadedFiles& files, const onnx::Imported& model) {
   for (const onnx::Weight& w : model.weights) files.give(model.weights_file, w.name, w.value);
 }
 
-std::unique_ptr<ImportedProgram> ImportedProgram::compile(Compilation& c, const onnx::Imported& model,
+std::unique_ptr<ImportedProgram> ImportedProgram::compile(Session& session, const onnx::Imported& model,
                                                           const std::string& name) {
-  c.options.target.cpu = "native";
-  give_weights(*c.files, model);
-  const Front front = check_text(c, name, model.source);
-  const auto entry = c.failed() ? std::nullopt : find_entry(c, front);
-  const auto elaborated = entry ? elaborate(c, front, *entry, {}, c.diagnostics) : std::nullopt;
-  const auto arranged = elaborated ? arrange(c, *elaborated, c.diagnostics) : std::nullopt;
-  auto program = arranged ? load_compiled(c, lower(c, *arranged), {}) : nullptr;
+  session.options.target.cpu = "native";
+  give_weights(*session.files, model);
+  const Front front = check_text(session, name, model.source);
+  const auto entry = session.failed() ? std::nullopt : find_entry(session, front);
+  const auto elaborated = entry ? elaborate(session, front, *entry, {}, session.diagnostics) : std::nullopt;
+  const auto arranged = elaborated ? arrange(session, *elaborated, session.diagnostics) : std::nullopt;
+  auto program = arranged ? load_compiled(session, lower(session, *arranged), {}) : nullptr;
   if (!program) return nullptr;
   return std::unique_ptr<ImportedProgram>(new ImportedProgram(std::move(program), model.outputs));
 }

@@ -1,5 +1,5 @@
 // See watch_values.h.
-#include "driver/watch_values.h"
+#include "compiler/watch_values.h"
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
 // See loaded_files.h. Nothing in a file is trusted: its head is checked by the reader, and a tensor
 // must be one that the language has.
-#include "driver/loaded_files.h"
+#include "compiler/loaded_files.h"
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <vector>
 
-#include "driver/output_file.h"
+#include "compiler/read_file.h"
 #include "frontend/diagnostic.h"
 #include "runtime/checkpoint/safetensors.h"
 #include "runtime/failure.h"

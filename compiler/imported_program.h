@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/engines.h"
-#include "driver/pipeline.h"
+#include "compiler/engines.h"
+#include "compiler/pipeline.h"
 #include "onnx/import.h"
 #include "runtime/program_state.h"
 
@@ -23,7 +23,8 @@ struct ProgramStops : std::runtime_error {
 class ImportedProgram {
  public:
   // For this machine; null where an error was reported. `name` is that of the source in messages.
-  static std::unique_ptr<ImportedProgram> compile(Compilation& c, const onnx::Imported& model, const std::string& name);
+  static std::unique_ptr<ImportedProgram> compile(Session& session, const onnx::Imported& model,
+                                                  const std::string& name);
 
   // The outputs of the next cycle, in the model's order as the inputs are. Throws ProgramStops.
   std::vector<Tensor> run(const std::vector<const Tensor*>& inputs);

@@ -8,16 +8,16 @@
 #include <sstream>
 
 #include "driver/commands.h"
-#include "driver/internal_error.h"
+#include "driver/crash_report.h"
 #include "frontend/render.h"
 
 namespace rml {
 
-void Session::print_diagnostics() {
+void Invocation::print_diagnostics() {
   if (printed_) return;
   printed_ = true;
-  const Diagnostics& diagnostics = compilation.diagnostics;
-  const SourceMap& sources = compilation.sources;
+  const Diagnostics& diagnostics = session.diagnostics;
+  const SourceMap& sources = session.sources;
   switch (error_format) {
     case ErrorFormat::human:
       std::cerr << render_human(diagnostics, sources, color);
@@ -32,14 +32,14 @@ void Session::print_diagnostics() {
   std::cerr.flush();
 }
 
-void Session::print_times() const {
+void Invocation::print_times() const {
   std::ostringstream table;
   table << std::fixed << std::setprecision(3);
   std::chrono::nanoseconds total{};
   const auto row = [&](const std::string& name, std::chrono::nanoseconds time) {
     table << std::setw(10) << std::chrono::duration<double, std::milli>(time).count() << " ms  " << name << '\n';
   };
-  for (const auto& [name, time] : compilation.times) {
+  for (const auto& [name, time] : session.times) {
     row(name, time);
     total += time;
   }
@@ -50,15 +50,15 @@ void Session::print_times() const {
 namespace {
 
 struct Job {
-  Session& session;
-  const std::function<int(Session&)>& command;
+  Invocation& invocation;
+  const std::function<int(Invocation&)>& command;
   int status = exit_internal;
 };
 
 void work(Job& job) {
-  give_thread_a_signal_stack();
+  const CommandThread here;
   try {
-    job.status = job.command(job.session);
+    job.status = job.command(job.invocation);
   } catch (const std::bad_alloc&) {
     std::cerr << internal_error_text("out of memory");
   } catch (const std::exception& e) {
@@ -70,16 +70,16 @@ void work(Job& job) {
 
 }  // namespace
 
-int run_command(Session& session, const std::function<int(Session&)>& command) {
-  Job job{session, command};
+int run_command(Invocation& invocation, const std::function<int(Invocation&)>& command) {
+  Job job{invocation, command};
   run_with_deep_stack([](void* argument) { work(*static_cast<Job*>(argument)); }, &job);
   if (!std::cout.flush()) {
-    session.compilation.diagnostics.report(Code::E0804, {}, "cannot write to standard output");
+    invocation.session.diagnostics.report(Code::E0804, {}, "cannot write to standard output");
     if (job.status == exit_success) job.status = exit_fault;
   }
-  if (job.status != exit_internal) session.print_diagnostics();
-  if (session.time_passes) session.print_times();
-  if (job.status == exit_success && session.compilation.failed()) return exit_fault;
+  if (job.status != exit_internal) invocation.print_diagnostics();
+  if (invocation.time_passes) invocation.print_times();
+  if (job.status == exit_success && invocation.session.failed()) return exit_fault;
   return job.status;
 }
 

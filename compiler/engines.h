@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/pipeline.h"
+#include "compiler/pipeline.h"
 #include "runtime/rmlrt.h"
 #include "semantics/interpret.h"
 
@@ -19,9 +19,9 @@ class LoadedProgram {
 
 // `libraries`: where external nodes come from. Nothing when an error was reported (E0805 for
 // functions that are not there, E0903 for targets LLVM does not know).
-std::unique_ptr<LoadedProgram> load_compiled(Compilation& c, const steps::Program& program,
+std::unique_ptr<LoadedProgram> load_compiled(Session& session, const steps::Program& program,
                                              const std::vector<std::string>& libraries);
-std::unique_ptr<LoadedProgram> load_reference(Compilation& c, std::shared_ptr<const Core> core,
+std::unique_ptr<LoadedProgram> load_reference(Session& session, std::shared_ptr<const Core> core,
                                               const std::vector<std::string>& libraries);
 
 // How the reference engine calls external nodes; empty when there are none. Nothing (E0805)

@@ -1,12 +1,12 @@
 // See check_stream.h. A sequence is cut into its steps along the one axis by which the shapes of a port
 // differ; what has no such axis is compared after the last step.
-#include "driver/check_stream.h"
+#include "compiler/check_stream.h"
 
 #include <algorithm>
 #include <cstring>
 #include <random>
 
-#include "driver/imported_program.h"
+#include "compiler/imported_program.h"
 
 namespace rml {
 namespace {
@@ -56,7 +56,7 @@ bool same_ranks(const std::vector<onnx::ImportedPort>& a, const std::vector<onnx
 }  // namespace
 
 std::string what_mixes_steps(const onnx::Model& model, const onnx::ImportOptions& options,
-                             const onnx::Imported& streamed) {
+                             const onnx::Imported& streamed, const Resources& resources) {
   onnx::ImportOptions of_whole = options;
   of_whole.stream->steps = length;
   of_whole.stream->cycles = false;
@@ -65,9 +65,9 @@ std::string what_mixes_steps(const onnx::Model& model, const onnx::ImportOptions
   const std::string why = "it cannot be a stream along this axis: ";
   if (whole == nullptr || !same_ranks(whole->inputs, streamed.inputs) || !same_ranks(whole->outputs, streamed.outputs))
     return why + "it takes sequences of one length only";
-  Compilation c_whole, c_cycle;
-  const auto sequence = ImportedProgram::compile(c_whole, *whole, "model");
-  const auto cycles = ImportedProgram::compile(c_cycle, streamed, "model");
+  Session of_whole_model(resources), of_stream(resources);
+  const auto sequence = ImportedProgram::compile(of_whole_model, *whole, "model");
+  const auto cycles = ImportedProgram::compile(of_stream, streamed, "model");
   if (!sequence || !cycles) return why + "sequences of " + std::to_string(length) + " steps do not compile";
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;

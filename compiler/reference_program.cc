@@ -5,7 +5,7 @@
 // post on a sampled clock, that of the next sample. At the end of the input the first cut
 // whose condition did not come true since the first row that is missing is what it waits for.
 // If it waits for itself, that is said instead. Parameters can be given; the state, thunks and all, cannot be saved.
-#include "driver/reference_program.h"
+#include "compiler/reference_program.h"
 
 #include <ffi.h>
 

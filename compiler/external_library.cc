@@ -4,7 +4,7 @@
 // Everything that a call needs except the pointers (the prepared signature, which arguments
 // go by value) is set up once per node; the values passed are the tensors' own elements, so
 // nothing is copied.
-#include "driver/external_library.h"
+#include "compiler/external_library.h"
 
 #include <dlfcn.h>
 #include <ffi.h>

@@ -1,5 +1,5 @@
 // -D NAME=VALUE: the value becomes the constant's, wherever it came from.
-#include "driver/constant_definitions.h"
+#include "compiler/constant_definitions.h"
 
 #include <gtest/gtest.h>
 

@@ -1,23 +1,30 @@
 // The handler runs with the process in an unknown state: it only copies bytes that were
 // prepared beforehand, writes them and leaves.
-#include "driver/internal_error.h"
-#include "runtime/readable.h"
+#include "driver/crash_report.h"
 
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
+
+#include "compiler/internal_error.h"
+#include "runtime/readable.h"
 
 namespace rml {
 namespace {
 
-constexpr std::size_t longest_file = 1024;
 constexpr std::size_t signal_stack_bytes = 64 * 1024;
 
-const char* phase = "start";
-char file[longest_file] = "no file";
+// Signals belong to the process, and so does this: what the thread of the command does.
+const Activity* of_command = nullptr;
+
+const Activity& what_is_done() {
+  const Activity& here = activity();
+  return here.phase == nullptr && of_command != nullptr ? *of_command : here;
+}
+const char* phase_of(const Activity& a) { return a.phase == nullptr ? "start" : a.phase; }
+const char* file_of(const Activity& a) { return a.file[0] == '\0' ? "no file" : a.file; }
 
 void say(const char* text) {
   const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
@@ -40,35 +47,18 @@ const char* cause(int signal) {
 }
 
 void crashed(int signal) {
+  const Activity& done = what_is_done();
   say("rmlc: internal error in ");
-  say(phase);
+  say(phase_of(done));
   say(" (");
-  say(file);
+  say(file_of(done));
   say("): ");
   say(cause(signal));
   say("\n");
   _exit(exit_internal);
 }
 
-}  // namespace
-
-CurrentPhase::CurrentPhase(const char* name) : outer_(phase) { phase = name; }
-CurrentPhase::~CurrentPhase() {
-  // While an exception flies the phase that failed stays noted for whoever catches it.
-  if (std::uncaught_exceptions() == 0) phase = outer_;
-}
-
-void note_current_file(const std::string& path) {
-  const std::string name = readable(path);
-  const std::size_t length = std::min(name.size(), longest_file - 1);
-  std::memcpy(file, name.data(), length);
-  file[length] = '\0';
-}
-
-std::string internal_error_text(const std::string& what) {
-  return std::string("rmlc: internal error in ") + phase + " (" + file + "): " + readable_message(what) + "\n";
-}
-
+// What a handler runs on when the thread's stack is full.
 void give_thread_a_signal_stack() {
   stack_t stack{};
   sigaltstack(nullptr, &stack);
@@ -80,6 +70,14 @@ void give_thread_a_signal_stack() {
   sigaltstack(&stack, nullptr);
 }
 
+}  // namespace
+
+std::string internal_error_text(const std::string& what) {
+  const Activity& done = what_is_done();
+  return std::string("rmlc: internal error in ") + phase_of(done) + " (" + file_of(done) +
+         "): " + readable_message(what) + "\n";
+}
+
 void report_crashes() {
   give_thread_a_signal_stack();
   struct sigaction action{};
@@ -88,5 +86,11 @@ void report_crashes() {
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal, &action, nullptr);
 }
+
+CommandThread::CommandThread() {
+  give_thread_a_signal_stack();
+  of_command = &activity();
+}
+CommandThread::~CommandThread() { of_command = nullptr; }
 
 }  // namespace rml

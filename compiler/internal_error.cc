@@ -1,0 +1,31 @@
+// See internal_error.h.
+#include "compiler/internal_error.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+#include "runtime/readable.h"
+
+namespace rml {
+
+Activity& activity() {
+  thread_local Activity of_thread;
+  return of_thread;
+}
+
+CurrentPhase::CurrentPhase(const char* name) : outer_(activity().phase) { activity().phase = name; }
+CurrentPhase::~CurrentPhase() {
+  // While an exception flies the phase that failed stays noted for whoever catches it.
+  if (std::uncaught_exceptions() == 0) activity().phase = outer_;
+}
+
+void note_current_file(const std::string& path) {
+  const std::string name = readable(path);
+  const std::size_t length = std::min(name.size(), Activity::longest_file - 1);
+  char* const file = activity().file;
+  std::memcpy(file, name.data(), length);
+  file[length] = '\0';
+}
+
+}  // namespace rml

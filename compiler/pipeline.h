@@ -1,0 +1,83 @@
+// The compiler, phase by phase.
+//
+//   parse      file -> Program                       frontend
+//   check      Program -> Front                      names, dtypes, clocks of every node
+//   elaborate  Front, entry -> Elaborated            one node instantiated: core, productivity
+//   arrange    Elaborated -> Arranged                static schedule, validated
+//   lower      Arranged -> steps::Program            loops and buffers
+//   emit       steps::Program -> CompiledModule      LLVM
+//
+// Each stage type is made only by its phase and is nothing when that phase reported an
+// error. A phase never prints: what the user is told collects in the Session.
+// Errors made after `arrange` are the compiler's: they end as InternalError.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "compiler/session.h"
+#include "frontend/ast.h"
+#include "frontend/diagnostic.h"
+#include "frontend/parse.h"
+#include "frontend/source.h"
+#include "lowering/llvm/emit.h"
+#include "lowering/schedule.h"
+#include "lowering/steps.h"
+#include "semantics/checked.h"
+#include "semantics/core.h"
+#include "semantics/instantiate.h"
+#include "semantics/productivity.h"
+
+namespace rml {
+
+struct Front {
+  std::unique_ptr<Program> program;  // Checked points into it
+  Checked checked;
+};
+
+struct Elaborated {
+  std::shared_ptr<const Core> core;
+  Productivity productivity;
+};
+
+struct Arranged {
+  Schedule schedule;  // holds the core it is about
+};
+
+// Parses `file` ("-": standard input; M.onnx: what a model is imported as) and checks every node of every file it
+// imports. Of a file with errors the tables are still safe to look at.
+Front check(Session& session, const std::filesystem::path& file);
+Front check_text(Session& session, const std::string& name, const std::string& text);
+// Only the first half, for those who want the tree: applies -D as well.
+std::unique_ptr<Program> parse(Session& session, const std::filesystem::path& file);
+
+// The entry node: --node, `main`, or the only node of the file; E0901 if there is none.
+std::optional<NodeId> find_entry(Session& session, const Front& front);
+std::optional<NodeId> find_node(const Front& front, const std::string& name);
+
+// Simplified, numerically stable, without operators that are defined by others.
+Core improve(Session& session, Core core, const SimplifyOptions& options);
+
+struct ElaborateOptions {
+  bool keep_watches = false;  // keep what only `watches` need (rmlc trace)
+  bool productivity = true;
+};
+// Reports into `diagnostics`, which may be another collector than the Session's.
+std::optional<Elaborated> elaborate(Session& session, const Front& front, NodeId entry, const ElaborateOptions& options,
+                                    Diagnostics& diagnostics);
+std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, Diagnostics& diagnostics);
+steps::Program lower(Session& session, const Arranged& arranged);
+// Nothing when LLVM does not know the target (E0903 is reported).
+std::unique_ptr<CompiledModule> emit_module(Session& session, const steps::Program& program, EmitOptions options);
+
+// All of it, for commands that need everything; nothing when an error was reported.
+struct Lowered {
+  Front front;
+  std::shared_ptr<const Core> core;
+  steps::Program program;
+};
+std::optional<Lowered> compile(Session& session, const std::filesystem::path& file);
+
+}  // namespace rml

@@ -1,0 +1,53 @@
+// See read_file.h.
+#include "compiler/read_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace rml {
+
+FileView::FileView(const std::filesystem::path& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  struct stat status{};
+  if (fstat(descriptor, &status) == 0 && status.st_size > 0) {
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (mapped != MAP_FAILED) begin_ = mapped, size_ = size;
+  }
+  close(descriptor);
+}
+
+FileView::~FileView() {
+  if (begin_ != nullptr) munmap(begin_, size_);
+}
+
+std::optional<std::string> read_file(const std::filesystem::path& path, std::string& error) {
+  const int descriptor = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    error = std::strerror(errno);
+    return std::nullopt;
+  }
+  std::string text;
+  char block[1 << 16];
+  for (;;) {
+    const ssize_t got = read(descriptor, block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      error = std::strerror(errno);
+      close(descriptor);
+      return std::nullopt;
+    }
+    if (got == 0) break;
+    text.append(block, static_cast<std::size_t>(got));
+  }
+  close(descriptor);
+  return text;
+}
+
+}  // namespace rml

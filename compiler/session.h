@@ -1,0 +1,66 @@
+// What one use of the compiler is told and what it says: all that its phases share.
+//
+// A session stands for itself. Nothing that it reads or writes belongs to the process, so sessions in different threads
+// do not meet: the folder of the standard library and the functions of external nodes are given to it, what the user
+// is told collects in it. It serves one program after another as well, in one thread at a time.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/loaded_files.h"
+#include "frontend/diagnostic.h"
+#include "frontend/source.h"
+#include "lowering/llvm/emit.h"
+#include "lowering/schedule.h"
+#include "semantics/limits.h"
+
+namespace rml {
+
+// Of ONNX models that are compiled as they are: texts of the command line.
+struct ModelOptions {
+  std::vector<std::string> dimensions, fixed, states, trainable;  // --dim N=1, --fix x=[1], --state IN=OUT, …
+  std::vector<std::string> streams;                               // --stream AXIS, --stream INPUT.AXIS
+  bool all_values = false;                                        // each is an output
+};
+
+struct CompileOptions {
+  std::vector<std::string> definitions;               // -D NAME=VALUE
+  std::vector<std::filesystem::path> import_folders;  // -I
+  std::string node;                                   // --node; empty: main or the only one
+  std::vector<std::string> watches;                   // --watch: patterns of names
+  bool stabilise = true;                              // --no-stabilise
+  TargetOptions target;
+  bool whole_segment = false;  // --chunk segment
+  Grain grain = Grain::none;   // of a network, its tasks
+  ModelOptions model;
+  Limits limits;  // --limit NAME=N
+};
+
+// What the compiler reads besides the program.
+struct Resources {
+  std::filesystem::path stdlib;  // the folder with the modules of the standard library
+};
+
+struct Session {
+  explicit Session(Resources given) : resources(std::move(given)) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Resources resources;
+  CompileOptions options;
+  SourceMap sources;
+  Diagnostics diagnostics;
+  std::shared_ptr<LoadedFiles> files = std::make_shared<LoadedFiles>(sources);  // of load(…)
+  std::vector<std::pair<std::string, std::chrono::nanoseconds>> times;          // by phase, in order
+
+  bool failed() const { return diagnostics.has_errors(); }
+  // Every file that has been read so far.
+  std::vector<std::string> files_read() const;
+};
+
+}  // namespace rml
