@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "semantics/queries.h"
+
 namespace rml {
 
 namespace {

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "lowering/step_writer.h"
+#include "semantics/queries.h"
 
 namespace rml {
 

@@ -10,15 +10,11 @@
 #include <set>
 
 #include "lowering/step_writer.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
 namespace {
-
-bool is_truth(const Core& core, ValueId v, bool truth) {
-  const auto* c = std::get_if<core::Const>(&core[v].rhs);
-  return c != nullptr && c->value.dtype() == DType::boolean && c->value.shape().empty() && c->value.truth() == truth;
-}
 
 std::string in_instance(const Core& core, ValueId v, const std::string& what) {
   const InstanceId i = core[v].instance;
@@ -27,11 +23,6 @@ std::string in_instance(const Core& core, ValueId v, const std::string& what) {
 }
 
 }  // namespace
-
-bool is_start(const Core& core, ValueId v) {
-  const auto* f = std::get_if<core::Fby>(&core[v].rhs);
-  return f != nullptr && is_truth(core, f->init, true) && is_truth(core, f->next, false);
-}
 
 std::string memory_name(const Core& core, ValueId v) {
   for (const Parameter& p : core.parameters)

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "semantics/offsets.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -19,11 +20,11 @@ namespace {
 
 class Retiming {
  public:
-  Retiming(Core& core, const DependenceGraph& graph, const Component& component, const std::vector<int>& offsets)
+  Retiming(Core& core, const Component& component, const std::vector<int>& offsets)
       : core_(core), clock_(component.clock), members_(component.values) {
     for (std::size_t i = 0; i < members_.size(); ++i) offset_[members_[i]] = offsets[i];
     for (std::size_t i = 0; i < core.values.size(); ++i)
-      if (graph.is_start(ValueId{i})) starts_[ValueId{i}] = true;
+      if (is_start(core, ValueId{i})) starts_[ValueId{i}] = true;
   }
 
   void run() {
@@ -279,7 +280,7 @@ Core retime(Core core) {
     if (!component.cyclic || !has_post(before, component)) continue;
     const Offsets offsets = find_offsets(graph, components, c);
     if (offsets.kind != Offsets::found) continue;
-    Retiming(core, graph, component, offsets.by_member).run();
+    Retiming(core, component, offsets.by_member).run();
     any = true;
   }
   return any ? remove_unreachable(std::move(core)) : core;

@@ -19,6 +19,7 @@
 #include "lowering/split_units.h"
 #include "semantics/cycle_report.h"
 #include "semantics/offsets.h"
+#include "semantics/queries.h"
 
 namespace rml {
 

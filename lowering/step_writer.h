@@ -123,8 +123,6 @@ class ProgramBuilder {
 
 // lowering/name_memories.cc: what a fby's memory is called, and names that differ for all that is kept.
 std::string memory_name(const Core&, ValueId fby);
-// Whether `fby` is true at the first instant of its clock only, by its form.
-bool is_start(const Core&, ValueId fby);
 void make_names_unique(steps::Program&);
 
 // lowering/build_segment.cc

@@ -12,6 +12,8 @@
 #include <map>
 #include <set>
 
+#include "semantics/queries.h"
+
 namespace rml {
 
 namespace {

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "semantics/queries.h"
+
 namespace rml {
 
 namespace {
@@ -112,7 +114,7 @@ Truth ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
     t = Truth::varies;  // fby and post count other instants
   } else if (const auto* f = std::get_if<core::Fby>(&rhs)) {
     const bool leads = c == first_instant || c == single_instant;
-    if (graph_.is_start(l.condition)) {
+    if (is_start(graph_.core(), l.condition)) {
       t = leads ? Truth::varies : Truth::no;
     } else if (!leads) {
       t = joined(f->next, first_instant, interior_instant);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "semantics/queries.h"
+
 namespace rml {
 
 Components find_components(const DependenceGraph& graph) {

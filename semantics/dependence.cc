@@ -13,38 +13,11 @@
 #include <iterator>
 #include <set>
 
+#include "semantics/queries.h"
+
 namespace rml {
 
-namespace {
-
-bool constant_truth(const Core& c, ValueId v, bool& truth) {
-  const auto* k = std::get_if<core::Const>(&c[v].rhs);
-  if (k == nullptr || k->value.dtype() != DType::boolean || k->value.elements() != 1) return false;
-  truth = k->value.truth();
-  return true;
-}
-
-bool is_root_operator(const Core& c, ValueId v) { return can_fail(c, v) && c[v].clock != never_clock; }
-
-}  // namespace
-
 bool Guard::contains(Literal l) const { return std::binary_search(literals.begin(), literals.end(), l); }
-
-ClockId common_clock(const Core& c, ClockId a, ClockId b) {
-  if (a == never_clock) return b;
-  if (b == never_clock) return a;
-  std::vector<ClockId> path;
-  for (ClockId x = a; x.valid(); x = c[x].parent) path.push_back(x);
-  for (ClockId y = b; y.valid(); y = c[y].parent)
-    if (std::find(path.begin(), path.end(), y) != path.end()) return y;
-  return base_clock;
-}
-
-bool within(const Core& c, ClockId clock, ClockId ancestor) {
-  for (ClockId x = clock; x.valid(); x = c[x].parent)
-    if (x == ancestor) return true;
-  return false;
-}
 
 DependenceGraph::DependenceGraph(const Core& core)
     : core_(core), edges_(core.values.size()), demand_(core.values.size()), delayed_(core.values.size()) {
@@ -56,18 +29,9 @@ DependenceGraph::DependenceGraph(const Core& core)
   find_demand();
 }
 
-bool DependenceGraph::is_start(ValueId v) const {
-  const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
-  bool init = false;
-  bool next = true;
-  return f != nullptr && constant_truth(core_, f->init, init) && init && constant_truth(core_, f->next, next) && !next;
-}
-
 std::vector<Literal> DependenceGraph::presence(ClockId clock) const {
   std::vector<Literal> path;
-  for (ClockId c = clock; c.valid() && core_[c].parent.valid(); c = core_[c].parent)
-    path.push_back({core_[c].condition, core_[c].positive});
-  std::reverse(path.begin(), path.end());
+  for (const ClockId c : path_to(core_, clock)) path.push_back({core_[c].condition, core_[c].positive});
   return path;
 }
 
@@ -85,10 +49,9 @@ Literal DependenceGraph::strip(Literal l) const {
       mark = l.condition;
       most += steps + 1;
     }
-    const auto& rhs = core_[l.condition].rhs;
-    if (const auto* a = std::get_if<core::Apply>(&rhs); a != nullptr && a->op == logical_not) {
+    if (const auto* a = apply_of(core_, l.condition, logical_not)) {
       l = {a->operands[0], !l.positive};
-    } else if (const auto* w = std::get_if<core::When>(&rhs)) {
+    } else if (const auto* w = std::get_if<core::When>(&core_[l.condition].rhs)) {
       l.condition = w->operand;
     } else {
       return l;
@@ -101,8 +64,7 @@ void DependenceGraph::add(Guard& g, Literal l) const {
   static const OperatorId op_or = operators().require("logical_or");
   if (g.never) return;
   l = strip(l);
-  bool truth = false;
-  if (constant_truth(core_, l.condition, truth)) {
+  if (const auto truth = constant_truth(core_, l.condition)) {
     g.never = truth != l.positive;
     return;
   }
@@ -114,13 +76,13 @@ void DependenceGraph::add(Guard& g, Literal l) const {
   }
   g.literals.insert(at, l);
   const auto& rhs = core_[l.condition].rhs;
-  if (const auto* a = std::get_if<core::Apply>(&rhs); a != nullptr && a->op == (l.positive ? op_and : op_or)) {
+  if (const auto* a = apply_of(core_, l.condition, l.positive ? op_and : op_or)) {
     for (ValueId o : a->operands) add(g, {o, l.positive});
   } else if (const auto* m = std::get_if<core::Merge>(&rhs)) {
-    if (constant_truth(core_, m->on_false, truth) && truth != l.positive) {
+    if (constant_truth(core_, m->on_false) == !l.positive) {
       add(g, {m->condition, true});
       add(g, {m->on_true, l.positive});
-    } else if (constant_truth(core_, m->on_true, truth) && truth != l.positive) {
+    } else if (constant_truth(core_, m->on_true) == !l.positive) {
       add(g, {m->condition, false});
       add(g, {m->on_false, l.positive});
     }
@@ -133,9 +95,8 @@ void DependenceGraph::add(Guard& g, Literal l) const {
 bool DependenceGraph::never_at_start(Literal a, Literal b) const {
   const auto excludes = [&](Literal start, Literal l) {
     const auto* fby = std::get_if<core::Fby>(&core_[l.condition].rhs);
-    bool truth = false;
     return start.positive && fby != nullptr && core_[l.condition].clock == core_[start.condition].clock &&
-           constant_truth(core_, fby->init, truth) && truth != l.positive && is_start(start.condition);
+           constant_truth(core_, fby->init) == !l.positive && is_start(core_, start.condition);
   };
   return excludes(a, b) || excludes(b, a);
 }
@@ -180,7 +141,8 @@ Guard DependenceGraph::translate(const Guard& g, ClockId clock, int weight) cons
       for (ValueId f : delayed_[l.condition.index])
         if (core_[f].clock == clock) add(out, {f, l.positive});
     } else if (const auto* f = std::get_if<core::Fby>(&rhs); f != nullptr && core_.is_const(f->init)) {
-      if (l.positive && is_start(l.condition)) out.never = true;  // at the first instant nothing earlier is needed
+      if (l.positive && is_start(core_, l.condition))
+        out.never = true;  // at the first instant nothing earlier is needed
       if (!core_.is_const(f->next)) add(out, {f->next, l.positive});
     }
   }
@@ -239,12 +201,9 @@ void DependenceGraph::find_demand() {
     add_presence(g, v);
     meet(v, std::move(g), changed);
   };
-  for (const Port& o : core_.outputs)
-    if (core_[o.value].clock != never_clock) root(o.value);
-  for (const CoreAssert& a : core_.asserts) root(a.condition);
-  for (const ValueId parameter : moving_parameters(core_)) root(parameter);
-  for (std::size_t i = 0; i < core_.values.size(); ++i)
-    if (is_root_operator(core_, ValueId{i})) root(ValueId{i});
+  for (const ValueId v : results(core_))
+    if (core_[v].clock != never_clock) root(v);
+  for (const ValueId v : failing(core_)) root(v);
   // Users before operands, so that a guard is mostly known when it is passed on.
   std::set<ValueId> work;
   for (;;) {
@@ -254,77 +213,6 @@ void DependenceGraph::find_demand() {
     const ValueId v = work.extract(std::prev(work.end())).value();
     for (const Dependence& e : edges_[v.index]) demand_edge(v, e, changed);
   }
-}
-
-Core remove_unreachable(Core core) {
-  std::vector<bool> seen(core.values.size());
-  std::vector<ValueId> work;
-  auto reach = [&](ValueId v) {
-    if (!seen[v.index]) {
-      seen[v.index] = true;
-      work.push_back(v);
-    }
-  };
-  for (const Port& o : core.outputs) reach(o.value);
-  for (const CoreAssert& a : core.asserts) reach(a.condition);
-  for (const ValueId parameter : moving_parameters(core)) reach(parameter);
-  for (std::size_t i = 0; i < core.values.size(); ++i)
-    if (is_root_operator(core, ValueId{i})) reach(ValueId{i});
-  while (!work.empty()) {
-    const ValueId v = work.back();
-    work.pop_back();
-    for_each_operand(core[v].rhs, reach);
-    for (ClockId c = core[v].clock; c.valid() && core[c].parent.valid(); c = core[c].parent) reach(core[c].condition);
-    if (const auto* in = std::get_if<core::Input>(&core[v].rhs)) reach(core.inputs[in->index].value);
-  }
-  // Inputs stay, used or not: they are the interface; so do the conditions of their clocks.
-  for (const Port& p : core.inputs) reach(p.value);
-  while (!work.empty()) {
-    const ValueId v = work.back();
-    work.pop_back();
-    for_each_operand(core[v].rhs, reach);
-    for (ClockId c = core[v].clock; c.valid() && core[c].parent.valid(); c = core[c].parent) reach(core[c].condition);
-  }
-  std::vector<ValueId> to(core.values.size());
-  std::vector<Value> kept;
-  for (std::size_t i = 0; i < core.values.size(); ++i)
-    if (seen[i]) {
-      to[i] = ValueId{kept.size()};
-      kept.push_back(std::move(core.values[i]));
-    }
-  for (Value& v : kept) for_each_operand(v.rhs, [&](ValueId& o) { o = to[o.index]; });
-  core.values = std::move(kept);
-  // Clocks of what is left, parents before their samplings.
-  std::vector<ClockId> clock_to(core.clocks.size());
-  std::vector<bool> ticking(core.clocks.size());
-  for (const Value& v : core.values)
-    for (ClockId c = v.clock; c.valid() && !ticking[c.index]; c = core[c].parent) ticking[c.index] = true;
-  std::vector<Clock> clocks;
-  auto keep_clock = [&](auto&& self, ClockId c) -> ClockId {
-    if (clock_to[c.index].valid()) return clock_to[c.index];
-    Clock k = core[c];
-    if (k.parent.valid()) {
-      k.parent = self(self, k.parent);
-      k.condition = to[k.condition.index];
-    }
-    clocks.push_back(k);
-    return clock_to[c.index] = ClockId{clocks.size() - 1};
-  };
-  keep_clock(keep_clock, base_clock);
-  keep_clock(keep_clock, never_clock);
-  for (std::size_t c = 0; c < core.clocks.size(); ++c)
-    if (ticking[c]) keep_clock(keep_clock, ClockId{c});
-  for (Value& v : core.values)
-    if (v.clock.valid()) v.clock = clock_to[v.clock.index];
-  core.clocks = std::move(clocks);
-  for (auto* ports : {&core.inputs, &core.outputs})
-    for (Port& p : *ports) p.value = to[p.value.index];
-  for (CoreAssert& a : core.asserts) a.condition = to[a.condition.index];
-  for (auto& p : core.parameters) p.value = to[p.value.index];
-  std::erase_if(core.parameters, [](const Parameter& p) { return !p.value.valid(); });
-  for (auto& p : core.watches) p.value = to[p.value.index];
-  std::erase_if(core.watches, [](const Port& p) { return !p.value.valid(); });
-  return core;
 }
 
 namespace {

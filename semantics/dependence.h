@@ -63,8 +63,6 @@ class DependenceGraph {
   void add(Guard&, Literal) const;
   // The two cannot hold together: one is true at the first instant only, the other false then.
   bool never_at_start(Literal, Literal) const;
-  // `fby true false`: true exactly at the first instant of its clock.
-  bool is_start(ValueId) const;
 
  private:
   void build_edges();
@@ -83,13 +81,5 @@ class DependenceGraph {
 // Replaces branches and initial values that nothing can ever need by zeros, and removes the
 // values nothing reaches. What outputs, asserts and failing operators yield is unchanged.
 Core prune_undemanded(Core);
-
-// Removes what neither outputs, asserts nor operators that can fail reach.
-Core remove_unreachable(Core);
-
-// The nearest clock that both are on.
-ClockId common_clock(const Core&, ClockId, ClockId);
-// True if `clock` is `ancestor` or sampled from it.
-bool within(const Core&, ClockId clock, ClockId ancestor);
 
 }  // namespace rml

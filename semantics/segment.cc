@@ -14,6 +14,8 @@
 #include <map>
 #include <set>
 
+#include "semantics/queries.h"
+
 namespace rml {
 
 namespace {
@@ -474,7 +476,8 @@ class CutSearch {
     Guard g;
     graph_.add(g, l);
     for (Literal p : graph_.presence(graph_.core()[l.condition].clock)) graph_.add(g, p);
-    return std::ranges::any_of(g.literals, [&](Literal s) { return s.positive && graph_.is_start(s.condition); });
+    return std::ranges::any_of(g.literals,
+                               [&](Literal s) { return s.positive && is_start(graph_.core(), s.condition); });
   }
 
   void attempt(Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only) {
