@@ -18,6 +18,10 @@
 #include "lowering/find_watches.h"
 #include "lowering/fuse.h"
 #include "lowering/fuse_pools.h"
+#include "lowering/segment/assign_homes.h"
+#include "lowering/segment/batch_in_time.h"
+#include "lowering/segment/defer.h"
+#include "lowering/segment/sink.h"
 #include "lowering/validate_schedule.h"
 #include "semantics/causality.h"
 #include "semantics/differentiate.h"
@@ -291,11 +295,21 @@ void lower_bodies(Session& session, steps::Program& program) {
 }  // namespace
 
 steps::Program lower(Session& session, const Arranged& arranged) {
-  auto program = phase(session, "build_steps", [&] {
-    return build_steps(arranged.schedule, {.batch = !session.options.target.strict_math,
-                                           .whole_segment = session.options.whole_segment,
-                                           .network = session.options.grain != Grain::none});
-  });
+  const bool batch = !session.options.target.strict_math;  // sums in another order
+  Segments segments = phase(session, "plan_segments", [&] { return plan_segments(arranged.schedule); });
+  const auto change = [&](const char* name, const auto& pass) {
+    segments = phase(session, name, [&] { return pass(std::move(segments)); });
+  };
+  change("defer", [&](Segments s) { return defer(std::move(s), {batch, session.options.whole_segment}); });
+  change("sink", [](Segments s) { return sink(std::move(s)); });
+  if (batch) {
+    change("batch_in_time", [](Segments s) { return batch_in_time(std::move(s)); });
+    change("sink", [](Segments s) { return sink(std::move(s)); });
+  }
+  change("assign_homes", [](Segments s) { return assign_homes(std::move(s)); });
+  hold(verify(segments));
+  auto program =
+      phase(session, "build_steps", [&] { return build_steps(segments, session.options.grain != Grain::none); });
   program = phase(session, "drop_unused", [&] {
     drop_unused(program);
     if (add_in_place(program)) drop_unused(program);

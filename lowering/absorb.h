@@ -9,7 +9,7 @@
 namespace rml {
 
 // Before units are sorted, whose operands are not known yet. There products over all instants can be made of it
-// (time_batch.h).
+// (segment/batch_in_time.h).
 void absorb(Schedule&, const DependenceGraph&);
 
 // Forward units that need, at every instant of a segmented one, what that one computes after its leading pass. Of a

@@ -9,7 +9,7 @@
 #include <map>
 #include <queue>
 
-#include "lowering/step_writer.h"
+#include "lowering/memories.h"
 
 namespace rml {
 

@@ -53,8 +53,7 @@ std::size_t place_of(const steps::Statement& s, const steps::Block& block) {
 
 }  // namespace
 
-// Makes every test once; no if two of them never hold together.
-bool StepWriter::settle(TestPath& path) const {
+bool StepWriter::simplify(TestPath& path) const {
   TestPath once;
   for (const steps::Test& given : path) {
     const steps::Test t = rename_ ? rename_(given) : given;
@@ -70,7 +69,7 @@ bool StepWriter::settle(TestPath& path) const {
 
 void StepWriter::write(const TestPath& where, steps::Statement s) {
   TestPath path = where;
-  if (!settle(path)) return;
+  if (!simplify(path)) return;
   steps::Block* at = &block_;
   const bool copy = std::holds_alternative<steps::Copy>(s);
   for (const steps::Test& t : path) {
@@ -88,11 +87,9 @@ void StepWriter::write(const TestPath& where, steps::Statement s) {
   at->statements.insert(at->statements.begin() + place, std::move(s));
 }
 
-TestPath clock_path(const Core& core, ClockId unit, ClockId value) {
+TestPath tests(const std::vector<Literal>& literals) {
   TestPath path;
-  for (ClockId c = value; c != unit && core[c].parent.valid(); c = core[c].parent)
-    path.push_back({steps::Test::value, core[c].condition, core[c].positive});
-  std::reverse(path.begin(), path.end());
+  for (const Literal& l : literals) path.push_back({steps::Test::value, l.condition, l.positive});
   return path;
 }
 
@@ -115,28 +112,6 @@ std::vector<TestPath> class_paths(std::uint8_t classes) {
   side(true, first_instant, single_instant);
   side(false, interior_instant, last_instant);
   return paths;
-}
-
-bool kept(const Core& core, ValueId v, ValueId memory) {
-  while (v != memory) {
-    const auto* w = std::get_if<core::When>(&core[v].rhs);
-    if (w == nullptr) return false;
-    v = w->operand;
-  }
-  return true;
-}
-
-Change what_changes(const Core& core, ValueId memory, ValueId next) {
-  Change change{{}, next};
-  while (!kept(core, change.next, memory)) {
-    const auto* m = std::get_if<core::Merge>(&core[change.next].rhs);
-    if (m == nullptr || (!kept(core, m->on_true, memory) && !kept(core, m->on_false, memory))) return change;
-    const bool positive = !kept(core, m->on_true, memory);
-    change.where.push_back({steps::Test::value, m->condition, positive});
-    change.next = positive ? m->on_true : m->on_false;
-  }
-  change.next = {};
-  return change;
 }
 
 TestPath operator+(TestPath a, const TestPath& b) {

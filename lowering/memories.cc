@@ -1,4 +1,4 @@
-// Names for what a program keeps from cycle to cycle, as checkpoints and messages use them.
+// When memories change, and names for what a program keeps from cycle to cycle, as checkpoints and messages use them.
 //
 // A name is the user's where there is one: a parameter's path, the variable that is the fby, or
 // the one whose value the fby delays. It depends on the equations alone, not on their order or
@@ -6,10 +6,8 @@
 //
 //   net.w                    a parameter             before net.count    x fby count, in passing
 //   queue y, presence x      between units           segment y           of a segment, y in every cycle
-#include <map>
-#include <set>
+#include "lowering/memories.h"
 
-#include "lowering/step_writer.h"
 #include "semantics/queries.h"
 
 namespace rml {
@@ -34,26 +32,26 @@ std::string memory_name(const Core& core, ValueId v) {
   return in_instance(core, v, "fby");
 }
 
-void make_names_unique(steps::Program& program) {
-  std::set<std::string> taken;
-  // Parameters keep theirs.
-  for (const steps::ParameterInfo& p : program.parameters) taken.insert(p.path);
-  std::set<std::uint32_t> parameters;
-  for (const steps::ParameterInfo& p : program.parameters)
-    if (p.cell.valid()) parameters.insert(p.cell.index);
-  std::map<std::string, int> count;
-  const auto rename = [&](std::string& name) {
-    while (name.ends_with(' ')) name.pop_back();
-    const std::string wanted = name;
-    for (int k = count[wanted] + 1; !taken.insert(name).second; ++k) {
-      name = wanted + " " + std::to_string(k + 1);
-      count[wanted] = k;
-    }
-  };
-  for (std::size_t k = 0; k < program.cells.size(); ++k)
-    if (!program.cells[k].local && !parameters.contains(static_cast<std::uint32_t>(k))) rename(program.cells[k].name);
-  for (steps::QueueInfo& queue : program.queues) rename(queue.name);
-  for (steps::ArrayInfo& array : program.arrays) rename(array.name);
+bool is_kept(const Core& core, ValueId v, ValueId memory) {
+  while (v != memory) {
+    const auto* w = std::get_if<core::When>(&core[v].rhs);
+    if (w == nullptr) return false;
+    v = w->operand;
+  }
+  return true;
+}
+
+Change what_changes(const Core& core, ValueId memory, ValueId next) {
+  Change change{{}, next};
+  while (!is_kept(core, change.next, memory)) {
+    const auto* m = std::get_if<core::Merge>(&core[change.next].rhs);
+    if (m == nullptr || (!is_kept(core, m->on_true, memory) && !is_kept(core, m->on_false, memory))) return change;
+    const bool positive = !is_kept(core, m->on_true, memory);
+    change.where.push_back({m->condition, positive});
+    change.next = positive ? m->on_true : m->on_false;
+  }
+  change.next = {};
+  return change;
 }
 
 }  // namespace rml

@@ -1,16 +1,17 @@
-// Which products can leave their loops, and the distribution of the passes around them.
+// Which products can leave their loops, and the distribution of the sweeps around them.
 //
-// Within a pass an item depends on operands of its own instant and, through fby and post, of the one before.
+// Within a sweep an item depends on operands of its own instant and, through fby and post, of the one before.
 // The strongly connected components of these dependences are the recurrences, which stay whole. Every
 // component gets the number of the loop that computes it: that of its operands, or the next where one of those
 // is a batched product; the products of a loop come after it.
-#include "lowering/time_batch.h"
+#include "lowering/segment/batch_in_time.h"
 
 #include <algorithm>
 #include <set>
 
 #include "lowering/index_map.h"
 #include "semantics/components.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -21,33 +22,36 @@ constexpr std::int64_t worthwhile = 512;
 
 class Batcher {
  public:
-  Batcher(const Core& core, ClockId clock, Literal cut, std::vector<PassPlan>& passes, const BatchQuestions& questions)
-      : core_(core), clock_(clock), cut_(cut), passes_(passes), ask_(questions), users_(core.values.size()) {
-    for (std::uint32_t v = 0; v < core.values.size(); ++v)
-      for_each_operand(core.values[v].rhs, [&](ValueId o) { users_[o.index].push_back(ValueId(v)); });
-  }
+  Batcher(const SegmentFacts& facts, const Segment& segment)
+      : core_(facts.core()),
+        clock_(facts.unit().clock),
+        cut_(facts.cut()),
+        facts_(facts),
+        segment_(segment),
+        users_(core_) {}
 
-  std::map<ValueId, Batch> run() {
+  Segment run() {
     std::vector<std::map<ValueId, Batch>> sums;
     std::set<ValueId> gone;
-    for (std::size_t p = 0; p < passes_.size(); ++p) {
+    for (std::size_t s = 0; s < segment_.sweeps.size(); ++s) {
       batches_.clear();
-      if (p > 0) find_sums(passes_[p], gone);
+      if (s > 0) find_sums(segment_.sweeps[s], gone);
       sums.push_back(std::move(batches_));
     }
-    for (PassPlan& pass : passes_) std::erase_if(pass.items, [&](const PassItem& i) { return gone.contains(i.value); });
-    std::vector<PassPlan> result;
-    for (std::size_t p = 0; p < passes_.size(); ++p) {
-      PassPlan& pass = passes_[p];
-      batches_ = std::move(sums[p]);
-      if (p > 0) find_rows(pass);
+    for (Sweep& sweep : segment_.sweeps)
+      std::erase_if(sweep.items, [&](const PassItem& i) { return gone.contains(i.value); });
+    std::vector<Sweep> result;
+    for (std::size_t s = 0; s < segment_.sweeps.size(); ++s) {
+      Sweep& sweep = segment_.sweeps[s];
+      batches_ = std::move(sums[s]);
+      if (s > 0) find_rows(sweep);
       if (batches_.empty())
-        result.push_back(std::move(pass));
+        result.push_back(std::move(sweep));
       else
-        distribute(pass, result);
+        distribute(sweep, result);
     }
-    passes_ = std::move(result);
-    return std::move(all_);
+    segment_.sweeps = std::move(result);
+    return std::move(segment_);
   }
 
  private:
@@ -70,7 +74,10 @@ class Batcher {
     const std::vector<Shape> shapes = {shape(apply(v)->operands[0])};
     return transposed_axes(Application{{}, shapes, apply(v)->attributes, core_[v].dtype})[0] == 1;
   }
-  bool each(ValueId v) const { return core_[v].clock == clock_ && !ask_.held(v) && ask_.everywhere(v); }
+  bool each(ValueId v) const { return core_[v].clock == clock_ && !facts_.is_held(v) && is_everywhere(v); }
+
+  // In time: it is known at all instants, and each has its own.
+  bool is_everywhere(ValueId v) const { return facts_.is_here(v) && facts_.known_at_end(v) == any_instant; }
 
   // ---- sums
 
@@ -93,13 +100,14 @@ class Batcher {
     const auto* post = std::get_if<core::Post>(&core_[when->operand].rhs);
     if (post == nullptr || post->operand != v) return false;
     chain = {m, rest, when->operand};
-    return users_[m.index].size() == 1 && users_[rest.index].size() == 1 && users_[when->operand.index].size() == 1;
+    return users_.of(m).size() == 1 && users_.of(rest).size() == 1 && users_.of(when->operand).size() == 1;
   }
 
   bool used_first_only(ValueId v, ValueId post) const {
-    return !ask_.looked_at(v) && std::ranges::all_of(users_[v.index], [&](ValueId u) {
+    return !facts_.looked_at(v) && std::ranges::all_of(users_.of(v), [&](ValueId u) {
       const auto* when = std::get_if<core::When>(&core_[u].rhs);
-      return u == post || (when != nullptr && when->operand == v && when->positive && ask_.only_first(when->condition));
+      return u == post ||
+             (when != nullptr && when->operand == v && when->positive && facts_.holds_first_only(when->condition));
     });
   }
 
@@ -126,11 +134,11 @@ class Batcher {
     return batch;
   }
 
-  // `gone`: what nobody needs any more, in whichever pass.
-  void find_sums(const PassPlan& pass, std::set<ValueId>& gone) {
-    for (const PassItem& i : pass.items) {
+  // `gone`: what nobody needs any more, in whichever sweep.
+  void find_sums(const Sweep& sweep, std::set<ValueId>& gone) {
+    for (const PassItem& i : sweep.items) {
       const ValueId v = i.value;
-      if (!pass.backward || core_[v].clock != clock_ || lowering(v) != Lowering::elementwise || size(v) < worthwhile ||
+      if (!sweep.backward || core_[v].clock != clock_ || lowering(v) != Lowering::elementwise || size(v) < worthwhile ||
           operators()[apply(v)->op].scalar != ScalarOp::add)
         continue;
       for (const std::size_t k : {0, 1}) {
@@ -152,7 +160,7 @@ class Batcher {
 
   // v, where nobody but the product looks at it, and its views of operands likewise.
   void drop(ValueId v, ValueId user, std::set<ValueId>& gone) const {
-    if (users_[v.index] != std::vector<ValueId>{user} || ask_.looked_at(v)) return;
+    if (users_.of(v).size() != 1 || users_.of(v)[0] != user || facts_.looked_at(v)) return;
     gone.insert(v);
     for_each_operand(core_[v].rhs, [&](ValueId o) {
       if (lowering(o) == Lowering::reshape || lowering(o) == Lowering::transpose) drop(o, v, gone);
@@ -162,14 +170,14 @@ class Batcher {
   // ---- rows
 
   std::optional<BatchOperand> held_matrix(ValueId v) const {
-    if (exchanges(v) && ask_.held(apply(v)->operands[0]))
+    if (exchanges(v) && facts_.is_held(apply(v)->operands[0]))
       return BatchOperand{apply(v)->operands[0], true, 1, shape(v)[0]};
-    if (shape(v).size() != 2 || !ask_.held(v)) return std::nullopt;
+    if (shape(v).size() != 2 || !facts_.is_held(v)) return std::nullopt;
     return BatchOperand{v, true, shape(v)[1], 1};
   }
 
-  void find_rows(const PassPlan& pass) {
-    for (const PassItem& i : pass.items) {
+  void find_rows(const Sweep& sweep) {
+    for (const PassItem& i : sweep.items) {
       const ValueId v = i.value;
       if (lowering(v) != Lowering::matmul || core_[v].clock != clock_ || i.classes != any_instant) continue;
       const ValueId x = apply(v)->operands[0], y = apply(v)->operands[1];
@@ -191,13 +199,13 @@ class Batcher {
 
   // ---- distribution
 
-  void distribute(const PassPlan& pass, std::vector<PassPlan>& result) {
-    const std::size_t count = pass.items.size();
+  void distribute(const Sweep& sweep, std::vector<Sweep>& result) {
+    const std::size_t count = sweep.items.size();
     std::map<ValueId, std::uint32_t> number;
-    for (std::uint32_t k = 0; k < count; ++k) number[pass.items[k].value] = k;
+    for (std::uint32_t k = 0; k < count; ++k) number[sweep.items[k].value] = k;
     std::vector<std::vector<std::uint32_t>> needs(count);
     for (std::uint32_t k = 0; k < count; ++k) {
-      const ValueId v = pass.items[k].value;
+      const ValueId v = sweep.items[k].value;
       const auto need = [&](ValueId o) {
         if (const auto at = number.find(o); at != number.end() && o != v) needs[k].push_back(at->second);
       };
@@ -207,7 +215,7 @@ class Batcher {
       } else {
         for_each_operand(core_[v].rhs, need);
       }
-      for (ClockId c = core_[v].clock; c.index >= 2; c = core_[c].parent) need(core_[c].condition);
+      for (const ClockId c : ancestors(core_, core_[v].clock)) need(core_[c].condition);
     }
     std::uint32_t found = 0;
     const auto component =
@@ -215,7 +223,7 @@ class Batcher {
     std::vector<std::vector<std::uint32_t>> members(found);
     for (std::uint32_t k = 0; k < count; ++k) members[component[k]].push_back(k);
     const auto batched = [&](std::uint32_t k) {
-      return batches_.contains(pass.items[k].value) && members[component[k]].size() == 1;
+      return batches_.contains(sweep.items[k].value) && members[component[k]].size() == 1;
     };
     std::vector<std::size_t> loop(found, 0);
     for (std::uint32_t c = 0; c < found; ++c)
@@ -224,12 +232,12 @@ class Batcher {
           if (component[o] != c) loop[c] = std::max(loop[c], loop[component[o]] + (batched(o) && !batched(k) ? 1 : 0));
     const std::size_t last = *std::ranges::max_element(loop);
     for (std::size_t l = 0; l <= last; ++l) {
-      PassPlan each{pass.backward, {}}, products{false, {}};
+      Sweep each{sweep.backward, {}}, products{false, {}};
       for (std::uint32_t k = 0; k < count; ++k)
-        if (loop[component[k]] == l) (batched(k) ? products : each).items.push_back(pass.items[k]);
+        if (loop[component[k]] == l) (batched(k) ? products : each).items.push_back(sweep.items[k]);
       // Products in the order of their components: one may read what another has computed.
       std::ranges::stable_sort(products.items, {}, [&](const PassItem& i) { return component[number.at(i.value)]; });
-      for (const PassItem& i : products.items) all_[i.value] = batches_.at(i.value);
+      for (const PassItem& i : products.items) segment_.products[i.value] = batches_.at(i.value);
       if (!each.items.empty()) result.push_back(std::move(each));
       if (!products.items.empty()) result.push_back(std::move(products));
     }
@@ -238,18 +246,21 @@ class Batcher {
   const Core& core_;
   ClockId clock_;
   Literal cut_;
-  std::vector<PassPlan>& passes_;
-  const BatchQuestions& ask_;
-  std::vector<std::vector<ValueId>> users_;
-  std::map<ValueId, Batch> batches_;  // of the pass at hand
-  std::map<ValueId, Batch> all_;
+  const SegmentFacts& facts_;
+  Segment segment_;
+  const Uses users_;
+  std::map<ValueId, Batch> batches_;  // of the sweep at hand
 };
 
 }  // namespace
 
-std::map<ValueId, Batch> time_batch(const Core& core, ClockId clock, Literal cut, std::vector<PassPlan>& passes,
-                                    const BatchQuestions& questions) {
-  return Batcher(core, clock, cut, passes, questions).run();
+Segment batch_in_time(const Schedule& schedule, const Streams& streams, const Segment& segment) {
+  const SegmentFacts facts(schedule, streams, segment);
+  return Batcher(facts, segment).run();
+}
+
+Segments batch_in_time(Segments s) {
+  return change_each(std::move(s), [](const auto&... of) { return batch_in_time(of...); });
 }
 
 }  // namespace rml

@@ -1,0 +1,128 @@
+// Memories first; then who looks at what, sweep by sweep, with the two blocks that follow the sweeps: what closes a
+// segment (rows for others) and what its end commits; then a home for what is looked at elsewhere.
+#include "lowering/segment/assign_homes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "lowering/segment/coalesce.h"
+
+namespace rml {
+
+namespace {
+
+// The sweep that can carry a memory in its cell: nothing is stored there before, all is known by then, and the cell
+// holds the memory's value at the first instant.
+std::optional<std::size_t> only_replay(const SegmentFacts& facts, const Segment& segment, ValueId v) {
+  const auto& f = std::get<core::Fby>(facts.core()[v].rhs);
+  if (!facts.is_here(f.next) || !(facts.core().is_const(f.init) || facts.is_parameter(v))) return std::nullopt;
+  if (facts.computed_in(f.next, 0)) return std::nullopt;
+  std::optional<std::size_t> found;
+  std::uint8_t leading = 0;
+  for (const auto& place : facts.places(v)) {
+    if (place.sweep == 0) {
+      leading |= place.classes;
+      continue;
+    }
+    if (found) return std::nullopt;
+    found = place.sweep;
+  }
+  const bool from_first = (leading & (first_instant | single_instant)) == (first_instant | single_instant);
+  if (!found || segment.sweeps[*found].backward || !from_first) return std::nullopt;
+  return facts.known_until(f.next, *found) == any_instant ? found : std::nullopt;
+}
+
+class Lookers {
+ public:
+  Lookers(const SegmentFacts& facts, const Segment& segment) : facts_(facts), core_(facts.core()), segment_(segment) {}
+
+  Looks find() {
+    for (const auto& [v, places] : facts_.places())
+      for (const auto& place : places) look(v, place.sweep);
+    for (std::size_t s = 0; s < segment_.sweeps.size(); ++s)
+      for (const PassItem& i : segment_.sweeps[s].items) look_at_operands(i.value, s);
+    at_the_end();
+    for (const Awaiting& a : facts_.unit().plan.awaiting)
+      for (const auto& place : facts_.places(a.post))
+        for (const std::vector<Literal>& where : facts_.demands(a, place.sweep))
+          for (const Literal& l : where) look(l.condition, place.sweep);
+    return std::move(looks_);
+  }
+
+ private:
+  void look(ValueId v, std::size_t sweep) {
+    if (!facts_.is_here(v)) return;
+    looks_[v].insert(sweep);
+    for (const Literal& l : facts_.clock(v))
+      if (facts_.is_here(l.condition)) looks_[l.condition].insert(sweep);
+  }
+
+  void look_at_operands(ValueId v, std::size_t sweep) {
+    const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
+    if (f == nullptr) return facts_.for_each_operand(v, [&](ValueId o) { look(o, sweep); });
+    if (sweep == 0 || segment_.memories.at(v).in_place != sweep) look(f->init, sweep);
+    if (sweep > 0) look(f->next, sweep);
+  }
+
+  void at_the_end() {
+    const std::size_t closing = segment_.sweeps.size(), commit = closing + 1;
+    for (const auto& [v, places] : facts_.places())
+      if (facts_.is_member(v) && facts_.handed_out(v) && !facts_.only_in(v, 0)) look(v, closing);
+    for (const auto& [v, memory] : segment_.memories) {
+      const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
+      const bool moves_at_end = !facts_.moves_in_leading(v) && !memory.in_place;
+      if (moves_at_end) look(next, core_[next].clock == facts_.unit().clock ? commit : closing);
+    }
+    for (const auto& [v, zero] : facts_.unit().idle)
+      if (facts_.handed_out(v))
+        for (const Literal& l : facts_.clock(v)) look(l.condition, closing);
+    for (const Literal& s : facts_.unit().plan.sides) look(s.condition, commit);
+  }
+
+  const SegmentFacts& facts_;
+  const Core& core_;
+  const Segment& segment_;
+  Looks looks_;
+};
+
+// A memory that is replayed supplies itself.
+bool is_looked_up(const SegmentFacts& facts, const Segment& segment, ValueId v, const std::set<std::size_t>& sweeps) {
+  if (!segment.memories.contains(v)) return sweeps.size() > 1;
+  return std::ranges::any_of(sweeps, [&](std::size_t s) { return s > 0 && !facts.computed_in(v, s); });
+}
+
+Home home_of(const SegmentFacts& facts, const Segment& segment, const Coalesced& shared, ValueId v) {
+  if (const auto at = shared.found_in.find(v); at != shared.found_in.end()) return {Home::memory, at->second};
+  if (const auto at = shared.stored_in.find(v); at != shared.stored_in.end()) return {Home::next, at->second};
+  if (const ValueId f = facts.holder(v); f.valid()) return {Home::memory, f};
+  const auto product = segment.products.find(v);
+  const bool one = facts.present_once(v) || (product != segment.products.end() && product->second.sum);
+  return {one ? Home::cell : Home::array, {}};
+}
+
+}  // namespace
+
+Segment assign_homes(const Schedule& schedule, const Streams& streams, const Segment& planned) {
+  Segment segment = planned;
+  const SegmentFacts facts(schedule, streams, planned);
+  for (auto& [v, memory] : segment.memories) {
+    memory.in_place = only_replay(facts, planned, v);
+    memory.begins = !facts.only_in(v, 0) && !memory.in_place;
+  }
+  const Looks looks = Lookers(facts, segment).find();
+  const Coalesced shared = coalesce(facts, segment, looks);
+  for (const auto& [v, owner] : shared.found_in)
+    if (const auto at = segment.memories.find(v); at != segment.memories.end()) at->second.shares = owner;
+  for (const ValueId v : facts.unit().operands)
+    if (facts.settled(v)) segment.homes[v] = {Home::settled, {}};
+  for (const auto& [v, sweeps] : looks)
+    if (!segment.homes.contains(v) && is_looked_up(facts, segment, v, sweeps))
+      segment.homes[v] = home_of(facts, segment, shared, v);
+  return segment;
+}
+
+Segments assign_homes(Segments s) {
+  return change_each(std::move(s), [](const auto&... of) { return assign_homes(of...); });
+}
+
+}  // namespace rml

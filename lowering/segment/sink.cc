@@ -1,0 +1,134 @@
+// Sweeps from the last to the first, each from its end: an item that has no user left in its sweep may move to the one
+// later sweep that has all its users, and then its operands may follow.
+#include "lowering/segment/sink.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace rml {
+
+namespace {
+
+class Sinking {
+ public:
+  Sinking(const SegmentFacts& facts, const Segment& segment)
+      : core_(facts.core()), facts_(facts), segment_(segment), sweeps_(segment_.sweeps) {}
+
+  Segment run() {
+    for (std::size_t s = sweeps_.size(); s-- > 0;) empty_out(s);
+    return std::move(segment_);
+  }
+
+ private:
+  // Of a value: its users among the items of this sweep and of those behind it.
+  struct Users {
+    std::size_t here = 0, later = 0;
+    std::size_t sweep = 0;  // the later ones'; 0: none, `several`: more than one, or where the value cannot be computed
+  };
+  static constexpr std::size_t several = SIZE_MAX;
+
+  void empty_out(std::size_t from) {
+    count(from);
+    std::map<ValueId, PassItem> moved;
+    std::vector<PassItem> stays;
+    for (auto i = sweeps_[from].items.rbegin(); i != sweeps_[from].items.rend(); ++i) {
+      const Users of = users_[i->value];
+      if (of.here > 0 || of.later == 0 || of.sweep == several || !movable(i->value, from) || !keeps_less(i->value)) {
+        stays.push_back(*i);
+        continue;
+      }
+      moved.emplace(i->value, *i);
+      for_each_operand(core_[i->value].rhs, [&](ValueId o) {
+        Users& u = users_[o];
+        --u.here;
+        ++u.later;
+        u.sweep = u.sweep == 0 || u.sweep == of.sweep ? of.sweep : several;
+      });
+    }
+    sweeps_[from].items.assign(stays.rbegin(), stays.rend());
+    for (std::size_t s = from + 1; s < sweeps_.size(); ++s) insert_moved(sweeps_[s].items, moved);
+  }
+
+  void count(std::size_t from) {
+    users_.clear();
+    before_.clear();
+    for (std::size_t s = 0; s < from; ++s)
+      for (const PassItem& i : sweeps_[s].items) before_.insert(i.value);
+    for (std::size_t s = from; s < sweeps_.size(); ++s)
+      for (const PassItem& i : sweeps_[s].items) {
+        // A memory looks at what comes next when the instant is over, a product of all instants before their loop.
+        const bool elsewhere =
+            std::holds_alternative<core::Fby>(core_[i.value].rhs) || segment_.products.contains(i.value);
+        facts_.for_each_operand(i.value, [&](ValueId o) {
+          Users& u = users_[o];
+          ++(s == from ? u.here : u.later);
+          if (s > from) u.sweep = u.sweep == 0 || u.sweep == s ? s : several;
+          if (elsewhere) u.sweep = several;
+        });
+      }
+  }
+
+  // Each before its first user.
+  void insert_moved(std::vector<PassItem>& items, std::map<ValueId, PassItem>& moved) const {
+    std::vector<PassItem> all, stack;
+    for (const PassItem& item : items) {
+      stack.assign(1, item);
+      while (!stack.empty()) {
+        const PassItem top = stack.back();
+        const std::size_t before = stack.size();
+        for_each_operand(core_[top.value].rhs, [&](ValueId o) {
+          if (const auto at = moved.find(o); at != moved.end() && o != top.value) stack.push_back(at->second);
+        });
+        if (stack.size() > before) continue;
+        stack.pop_back();
+        if (stack.empty() || moved.erase(top.value) > 0) all.push_back(top);  // it may have been asked for twice
+      }
+    }
+    items = std::move(all);
+  }
+
+  // Nothing but its users depends on when it is computed.
+  bool movable(ValueId v, std::size_t from) const {
+    if (core_[v].dtype == DType::boolean || !facts_.only_in(v, from) || facts_.handed_out(v) || facts_.checked(v) ||
+        segment_.products.contains(v))
+      return false;
+    const core::Rhs& rhs = core_[v].rhs;
+    if (std::holds_alternative<core::When>(rhs) || std::holds_alternative<core::Merge>(rhs)) return true;
+    return only_computes(core_, v);
+  }
+
+  // Its operands, where they are not kept anyway, are no larger; scalars do not count.
+  bool keeps_less(ValueId v) const {
+    std::int64_t more = 0;
+    std::set<ValueId> seen;
+    for_each_operand(core_[v].rhs, [&](ValueId o) {
+      if (!seen.insert(o).second || core_[o].shape.empty() || facts_.costs_nothing(o) || before_.contains(o)) return;
+      if (users_.at(o).later == 0 || segment_.memories.contains(o)) more += size(o);
+    });
+    return more <= (facts_.present_once(v) ? 0 : size(v));
+  }
+  std::int64_t size(ValueId v) const {
+    return *element_count(core_[v].shape) * static_cast<std::int64_t>(byte_size(core_[v].dtype));
+  }
+
+  const Core& core_;
+  const SegmentFacts& facts_;
+  Segment segment_;
+  std::vector<Sweep>& sweeps_;  // of the segment
+  std::map<ValueId, Users> users_;
+  std::set<ValueId> before_;  // computed in earlier sweeps
+};
+
+}  // namespace
+
+Segment sink(const Schedule& schedule, const Streams& streams, const Segment& segment) {
+  const SegmentFacts facts(schedule, streams, segment);
+  return Sinking(facts, segment).run();
+}
+
+Segments sink(Segments s) {
+  return change_each(std::move(s), [](const auto&... of) { return sink(of...); });
+}
+
+}  // namespace rml
