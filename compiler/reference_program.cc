@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "semantics/queries.h"
+
 namespace rml {
 
 namespace {
@@ -30,10 +32,7 @@ struct CutCondition {
 
 // `not c` that must be false is c that must be true.
 CutCondition without_not(const Core& core, CutCondition cut) {
-  while (const auto* apply = std::get_if<core::Apply>(&core[cut.value].rhs)) {
-    if (operators()[apply->op].scalar != ScalarOp::logical_not) break;
-    cut = {apply->operands[0], !cut.truth};
-  }
+  while (const auto* negation = apply_of(core, cut.value, "logical_not")) cut = {negation->operands[0], !cut.truth};
   return cut;
 }
 

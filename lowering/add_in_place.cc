@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "lowering/mentions.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -101,7 +102,7 @@ class Updates {
       const auto* c = std::get_if<steps::Compute>(&s);
       return c != nullptr && c->value == sum;
     };
-    const auto* apply = std::get_if<core::Apply>(&core_[sum].rhs);
+    const auto* apply = apply_of(core_, sum);
     if (apply == nullptr || std::ranges::none_of(block.statements, computed)) return false;
     const OperatorInfo& op = operators()[apply->op];
     if (op.lowering != Lowering::elementwise || op.scalar != ScalarOp::add || !is_float(core_[sum].dtype)) return false;

@@ -5,6 +5,7 @@
 
 #include "lowering/index_map.h"
 #include "lowering/mentions.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -60,15 +61,10 @@ class PackFinder {
     }
   }
 
-  const core::Apply* application(ValueId v, Lowering lowering) const {
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
-    return a != nullptr && operators()[a->op].lowering == lowering ? a : nullptr;
-  }
-
   // The cell where a matrix lies, and its strides.
   std::optional<Pack> matrix(ValueId v) const {
     if (core_[v].shape.size() != 2) return std::nullopt;
-    const auto* t = application(v, Lowering::transpose);
+    const auto* t = apply_of(core_, v, Lowering::transpose);
     const bool transposed = t != nullptr && program_.inlined[v.index];
     const ValueId lies = transposed ? t->operands[0] : v;
     const auto at = cells_.find(lies);
@@ -82,7 +78,7 @@ class PackFinder {
   }
 
   void product(ValueId v) {
-    const auto* a = application(v, Lowering::matmul);
+    const auto* a = apply_of(core_, v, Lowering::matmul);
     if (a == nullptr || !is_float(core_[v].dtype)) return;
     const Shape &x = core_[a->operands[0]].shape, &y = core_[a->operands[1]].shape;
     const bool by_vector = y.size() == 1 || (y.size() == 2 && y[1] == 1);

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "semantics/queries.h"
+
 namespace rml {
 
 namespace {
@@ -90,21 +92,17 @@ class WindowFinder {
   }
 
   bool inlined(ValueId v) const { return v.index < program_.inlined.size() && program_.inlined[v.index]; }
-  const core::Apply* operation(ValueId v, Lowering lowering) const {
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
-    return a != nullptr && operators()[a->op].lowering == lowering ? a : nullptr;
-  }
 
   std::optional<Window> find(CellId cell, const Cell& c) const {
     const Shape& shape = core_[c.stored].shape;
-    const core::Apply* concat = operation(c.stored, Lowering::concat);
+    const core::Apply* concat = apply_of(core_, c.stored, Lowering::concat);
     const auto at = computed_.find(c.stored);
     if (concat == nullptr || concat->operands.size() != 2 || inlined(c.stored) || at == computed_.end() ||
         at->second != c.store_path || normalized_axis(concat->attributes[0].integers[0], shape.size()) != 0u)
       return std::nullopt;
     for (const bool newest_first : {true, false}) {
       const ValueId kept = concat->operands[newest_first ? 1 : 0], entering = concat->operands[newest_first ? 0 : 1];
-      const core::Apply* slice = operation(kept, Lowering::slice);
+      const core::Apply* slice = apply_of(core_, kept, Lowering::slice);
       if (slice == nullptr || !inlined(kept) || slice->operands[0] != c.loaded || core_[c.loaded].shape != shape)
         continue;
       const std::int64_t rows = core_[entering].shape[0];

@@ -15,6 +15,7 @@
 #include "lowering/index_map.h"
 #include "lowering/loop_group.h"
 #include "lowering/mentions.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -45,7 +46,7 @@ class Fusion {
 
   // Its loops read operands through index arithmetic, whatever they are.
   bool evaluates(ValueId v) const {
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    const auto* a = apply_of(core_, v);
     if (a == nullptr) return false;
     const Lowering l = operators()[a->op].lowering;
     return is_pointwise(core_, v) || is_reduction(l) || l == Lowering::concat || l == Lowering::array;
@@ -57,14 +58,14 @@ class Fusion {
   }
 
   bool made_at_once(ValueId v) const {
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
-    if (a == nullptr || operators()[a->op].lowering != Lowering::elementwise || !is_float(core_[v].dtype)) return false;
+    const auto* a = apply_of(core_, v, Lowering::elementwise);
+    if (a == nullptr || !is_float(core_[v].dtype)) return false;
     const ScalarOp op = operators()[a->op].scalar;
     if (op != ScalarOp::add && op != ScalarOp::sub && op != ScalarOp::mul && op != ScalarOp::negate) return false;
     std::size_t whole = 0;
     for (const ValueId o : a->operands) {
       if (core_[o].shape != core_[v].shape) continue;
-      const auto* x = std::get_if<core::Apply>(&core_[o].rhs);
+      const auto* x = apply_of(core_, o);
       const bool stays = std::holds_alternative<core::Input>(core_[o].rhs) || (x != nullptr && !is_part(core_, o));
       if (!stays || program_.inlined[o.index]) return false;
       ++whole;
@@ -99,7 +100,7 @@ class Fusion {
         continue;
       }
       const auto* c = std::get_if<steps::Compute>(&s);
-      const auto* a = c == nullptr ? nullptr : std::get_if<core::Apply>(&core_[c->value].rhs);
+      const auto* a = c == nullptr ? nullptr : apply_of(core_, c->value);
       if (a == nullptr) continue;
       const OperatorInfo& op = operators()[a->op];
       const ValueId v = c->value;

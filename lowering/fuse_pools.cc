@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "lowering/mentions.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -31,7 +32,7 @@ class Fusion {
         mark(*b->else_block);
       }
       const auto* c = std::get_if<steps::Compute>(&s);
-      const auto* a = c == nullptr ? nullptr : std::get_if<core::Apply>(&core_[c->value].rhs);
+      const auto* a = c == nullptr ? nullptr : apply_of(core_, c->value);
       if (a == nullptr) continue;
       const std::string_view name = operators()[a->op].name;
       if (name == "conv" && mentions_[c->value.index] == 1) convolutions.insert(c->value.index);

@@ -4,6 +4,7 @@
 
 #include "lowering/schedule.h"
 #include "lowering/steps.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -86,7 +87,7 @@ class StepPrinter {
 
   void statement(const steps::Compute& s, int d) {
     line(d) << named(core_, s.value) << " := ";
-    if (const auto* a = std::get_if<core::Apply>(&core_[s.value].rhs)) {
+    if (const auto* a = apply_of(core_, s.value)) {
       out_ << operators()[a->op].name;
       for (ValueId o : a->operands) out_ << " " << operand(o);
     } else {

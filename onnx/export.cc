@@ -6,6 +6,7 @@
 
 #include "onnx/export_operators.h"
 #include "onnx/write_model.h"
+#include "semantics/queries.h"
 
 namespace rml::onnx {
 
@@ -60,9 +61,8 @@ class Exporter {
     const auto* c = std::get_if<core::Const>(&core_[v].rhs);
     if (c != nullptr) return &c->value;
     // The operator of a parameter yields its initial value.
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
-    const bool parameter = a != nullptr && operators()[a->op].lowering == Lowering::parameter;
-    return parameter ? known(a->operands[0]) : nullptr;
+    const auto* parameter = apply_of(core_, v, Lowering::parameter);
+    return parameter != nullptr ? known(parameter->operands[0]) : nullptr;
   }
 
   std::string state(ValueId v, const core::Fby& f) {

@@ -93,7 +93,7 @@ Truth ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
   static const OperatorId op_and = operators().require("logical_and");
   static const OperatorId op_or = operators().require("logical_or");
   const Core& core = graph_.core();
-  if (const auto* k = std::get_if<core::Const>(&core[v].rhs)) return truth_of(k->value.truth());
+  if (const auto truth = constant_truth(core, v)) return truth_of(*truth);
   const Literal l = graph_.strip({v, true});
   const bool ends = c == last_instant || c == single_instant;
   const Guard& given = ends ? ends_ : others_;
@@ -104,9 +104,9 @@ Truth ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
     if (given.contains({l.condition, truth})) t = truth_of(truth);
   const auto& rhs = core[l.condition].rhs;
   if (is_known(t)) {
-  } else if (const auto* k = std::get_if<core::Const>(&rhs)) {
-    t = truth_of(k->value.truth());
-  } else if (const auto* a = std::get_if<core::Apply>(&rhs); a != nullptr && (a->op == op_and || a->op == op_or)) {
+  } else if (const auto truth = constant_truth(core, l.condition)) {
+    t = truth_of(*truth);
+  } else if (const auto* a = apply_of(core, l.condition); a != nullptr && (a->op == op_and || a->op == op_or)) {
     t = connective(at(a->operands[0], c), at(a->operands[1], c), truth_of(a->op == op_or));
   } else if (const auto* m = std::get_if<core::Merge>(&rhs)) {
     t = choice(at(m->condition, c), at(m->on_true, c), at(m->on_false, c));

@@ -11,16 +11,12 @@
 #include <charconv>
 #include <cstdio>
 
+#include "semantics/overloaded.h"
 #include "semantics/read_element.h"
 
 namespace rml {
 
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 std::string id(ValueId v) { return "%" + (v.valid() ? std::to_string(v.index) : std::string("?")); }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "semantics/core.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -20,7 +21,7 @@ bool can_fail(const Core& core, ValueId v) {
     const auto& iteration = core.externals[call->external].iteration;
     return iteration != nullptr && iteration->can_fail;
   }
-  const auto* a = std::get_if<core::Apply>(&core[v].rhs);
+  const auto* a = apply_of(core, v);
   if (a == nullptr || !operators()[a->op].can_fail) return false;
   return operators()[a->op].lowering != Lowering::elementwise || may_be_zero(core, a->operands[1]);
 }
@@ -39,7 +40,7 @@ void change_bodies(Core& core, const std::function<void(Core&)>& change) {
 }
 
 bool only_computes(const Core& core, ValueId v) {
-  const auto* a = std::get_if<core::Apply>(&core[v].rhs);
+  const auto* a = apply_of(core, v);
   return a != nullptr && !can_fail(core, v) && !operators()[a->op].random &&
          operators()[a->op].lowering != Lowering::parameter;
 }

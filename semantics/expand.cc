@@ -6,6 +6,7 @@
 #include "semantics/expand.h"
 
 #include "semantics/operators/definition.h"
+#include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {
@@ -66,7 +67,7 @@ bool expand(Core& core, const std::function<bool(OperatorId)>& stays) {
   const std::size_t count = core.values.size();
   bool found = false;
   for (std::size_t v = 0; v < count; ++v) {
-    const auto* a = std::get_if<core::Apply>(&core.values[v].rhs);
+    const auto* a = apply_of(core, ValueId{v});
     if (a == nullptr || operators()[a->op].lowering != Lowering::expanded) continue;
     if (stays && stays(a->op)) continue;
     found = true;

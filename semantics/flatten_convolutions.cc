@@ -3,6 +3,7 @@
 //   conv %x %w, x: [1, c, n], w: [o, c, n]      reshape (matmul (reshape %w {[o, c n]}) (reshape %x {[c n]}))
 #include "semantics/expand.h"
 #include "semantics/operators/windows.h"
+#include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {
@@ -39,10 +40,10 @@ class Flattening {
   }
 
   bool flatten(ValueId v) {
+    if (apply_of(core_, v, "conv") == nullptr) return false;
     const Value value = core_[v];
-    const auto* a = std::get_if<core::Apply>(&value.rhs);
-    if (a == nullptr || operators()[a->op].name != "conv" || !is_float(value.dtype) || !sees_all(*a, value.shape))
-      return false;
+    const auto* a = &std::get<core::Apply>(value.rhs);
+    if (!is_float(value.dtype) || !sees_all(*a, value.shape)) return false;
     const std::int64_t batch = value.shape[0], out = value.shape[1];
     const std::int64_t inner = *element_count(core_[a->operands[0]].shape) / batch;
     const ValueId w = reshape(v, a->operands[1], {out, inner});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {
@@ -45,7 +46,7 @@ class Deeper {
 InstantTruth::InstantTruth(const Core& core) : core_(core), steady_(steady_truths(core)) {}
 
 InstantTruth::Formula InstantTruth::holds(ValueId v, const When& at) {
-  if (const auto* c = std::get_if<core::Const>(&core_[v].rhs)) return c->value.truth() ? Formulas::yes : Formulas::no;
+  if (const auto truth = constant_truth(core_, v)) return *truth ? Formulas::yes : Formulas::no;
   if (is_known(steady_[v.index])) return steady_[v.index] == Truth::yes ? Formulas::yes : Formulas::no;
   const auto [known, is_new] = known_.try_emplace(key(v.index, at));
   if (!is_new) {
@@ -70,7 +71,7 @@ InstantTruth::Formula InstantTruth::define(ValueId v, const When& at) {
   }
   if (const auto* f = std::get_if<core::Fby>(&rhs)) return fby(v, *f, at);
   if (const auto* p = std::get_if<core::Post>(&rhs)) return post(v, *p, at);
-  if (const auto* a = std::get_if<core::Apply>(&rhs)) return apply(v, *a, at);
+  if (const auto* a = apply_of(core_, v)) return apply(v, *a, at);
   return letter("v" + std::to_string(number(v)), at);
 }
 
@@ -153,15 +154,10 @@ InstantTruth::Formula InstantTruth::equals(ValueId a, ValueId b, const When& at)
 
 InstantTruth::Formula InstantTruth::fby(ValueId v, const core::Fby& f, const When& at) {
   const ClockId clock = core_[v].clock;
-  bool is_start = false;
-  if (const auto* init = std::get_if<core::Const>(&core_[f.init].rhs)) {
-    const auto* next = std::get_if<core::Const>(&core_[f.next].rhs);
-    is_start = next != nullptr && init->value.truth() && !next->value.truth();
-  }
   const bool near = at.shift == 0 || (at.clock == clock && at.shift > -max_shift);
   if (!near) return letter("v" + std::to_string(number(v)), at);
   const Formula first = starts(clock, at);
-  if (is_start) return first;
+  if (is_start(core_, v)) return first;
   const Formula next = holds(f.next, at.shift == 1 ? When{} : When{clock, at.shift - 1});
   return first == Formulas::no ? next : formulas_.choice(first, holds(f.init, at), next);
 }
@@ -178,7 +174,7 @@ InstantTruth::Formula InstantTruth::ticks(ClockId clock) {
   if (clock == never_clock) return Formulas::no;
   std::vector<ClockId> chain;
   Formula found = Formulas::yes;
-  for (ClockId c = clock; c != base_clock; c = core_[c].parent) {
+  for (const ClockId c : ancestors(core_, clock)) {
     if (const auto known = ticks_.find(c.index); known != ticks_.end()) {
       found = known->second;
       break;
@@ -197,11 +193,10 @@ InstantTruth::Formula InstantTruth::ticks(ClockId clock) {
 // A clock that ticks at the first instant of the one it is sampled from begins there.
 InstantTruth::Formula InstantTruth::starts(ClockId clock, const When& at) {
   if (at.shift > 0) return Formulas::no;  // an instant of this clock came before
-  Formula found = Formulas::no;
-  std::vector<ClockId> chain;
-  for (ClockId c = clock; c.valid() && c != never_clock; c = core_[c].parent) chain.push_back(c);
-  for (; !chain.empty(); chain.pop_back())
-    found = formulas_.either(found, letter("start" + std::to_string(number(chain.back())), at));
+  if (clock == never_clock) return Formulas::no;
+  const auto start = [&](ClockId c) { return letter("start" + std::to_string(number(c)), at); };
+  Formula found = start(base_clock);
+  for (const ClockId c : path_to(core_, clock)) found = formulas_.either(found, start(c));
   return found;
 }
 
@@ -220,7 +215,7 @@ std::uint32_t InstantTruth::intern(const std::string& text) {
 std::uint32_t InstantTruth::number(ClockId clock) {
   if (const auto known = clock_numbers_.find(clock.index); known != clock_numbers_.end()) return known->second;
   std::string text = "clock";
-  for (ClockId c = clock; c.valid() && core_[c].parent.valid(); c = core_[c].parent) {
+  for (const ClockId c : ancestors(core_, clock)) {
     append(text, number(core_[c].condition));
     append(text, core_[c].positive);
   }
@@ -249,7 +244,7 @@ std::string InstantTruth::written(ValueId v) {
   append(text, value.rhs.index());
   append(text, value.dtype);
   for (const std::int64_t extent : value.shape) append(text, extent);
-  if (const auto* a = std::get_if<core::Apply>(&value.rhs)) {
+  if (const auto* a = apply_of(core_, v)) {
     const OperatorInfo& row = operators()[a->op];
     if (row.random || row.lowering == Lowering::parameter) return {};
     append(text, a->op);

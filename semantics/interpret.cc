@@ -10,6 +10,7 @@
 #include <deque>
 
 #include "semantics/interpret_evaluator.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -36,20 +37,6 @@ Seen look(const Core& core, const Evaluator& evaluator, ValueId v, std::int64_t 
   if (state == nullptr) return {};
   if (state->status == Status::absent) return {Presence::absent, nullptr};
   return {Presence::present, state->value};
-}
-
-// Everything the roots may need, by ValueId; clock conditions included.
-std::vector<bool> reachable(const Core& core, std::vector<ValueId> roots) {
-  std::vector<bool> live(core.values.size());
-  while (!roots.empty()) {
-    const ValueId v = roots.back();
-    roots.pop_back();
-    if (live[v.index]) continue;
-    live[v.index] = true;
-    for_each_operand(core[v].rhs, [&](const ValueId& operand) { roots.push_back(operand); });
-    for (ClockId c = core[v].clock; c.index >= 2; c = core[c].parent) roots.push_back(core[c].condition);
-  }
-  return live;
 }
 
 }  // namespace

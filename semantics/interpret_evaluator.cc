@@ -12,15 +12,11 @@
 
 #include "runtime/rmlrt.h"
 #include "semantics/iterate.h"
+#include "semantics/overloaded.h"
 
 namespace rml::reference {
 
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 // Which of two faults is reported.
 auto order(const RunFault& fault) {

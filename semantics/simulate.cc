@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "semantics/components.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -36,14 +37,13 @@ class Walk {
       slice_.push_back(v);
       const auto& rhs = core_[v].rhs;
       if (std::holds_alternative<core::Input>(rhs)) inputs = true;
-      if (const auto* a = std::get_if<core::Apply>(&rhs);
+      if (const auto* a = apply_of(core_, v);
           a != nullptr && (operators()[a->op].random || operators()[a->op].lowering == Lowering::parameter))
         inputs = true;
       if (std::holds_alternative<core::Call>(rhs) || std::holds_alternative<core::Post>(rhs)) return false;
       if (core_[v].shape.size() > 1 || (core_[v].shape.size() == 1 && core_[v].shape[0] > 64)) return false;
       for_each_operand(rhs, [&](ValueId o) { work.push_back(o); });
-      for (ClockId c = core_[v].clock; c.valid() && core_[c].parent.valid(); c = core_[c].parent)
-        work.push_back(core_[c].condition);
+      for (const ClockId c : ancestors(core_, core_[v].clock)) work.push_back(core_[c].condition);
     }
     return !inputs && order();
   }
@@ -124,7 +124,7 @@ class Walk {
   }
 
   bool present(ClockId clock) const {
-    for (ClockId c = clock; c.valid() && core_[c].parent.valid(); c = core_[c].parent) {
+    for (const ClockId c : ancestors(core_, clock)) {
       const auto& cell = now_.at(core_[c].condition);
       if (!cell.has_value() || cell->truth() != core_[c].positive) return false;
     }

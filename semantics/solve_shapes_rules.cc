@@ -8,16 +8,12 @@
 #include <algorithm>
 
 #include "semantics/instantiate_iteration.h"
+#include "semantics/overloaded.h"
 #include "semantics/solve_shapes.h"
 
 namespace rml::draft {
 
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 std::vector<std::int64_t> row_major_strides(const Shape& shape) {
   std::vector<std::int64_t> strides(shape.size(), 1);

@@ -22,6 +22,7 @@
 
 #include <algorithm>
 
+#include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {
@@ -33,16 +34,16 @@ constexpr int max_factors = 16;
 
 class Stabilisation {
  public:
-  explicit Stabilisation(Core& core) : core_(core) {}
+  explicit Stabilisation(Core& core) : core_(core), uses_(core), on_the_way_(core.values.size(), false) {}
 
   bool run() {
     bool any = false;
     for (int round = 0; round < max_rounds; ++round) {
-      find_users();
       bool changed = false;
       for (std::size_t v = 0, count = core_.values.size(); v < count; ++v) changed |= rewrite(ValueId{v});
       any |= changed;
       if (!changed) break;
+      uses_ = Uses(core_);
     }
     if (any) renumber(core_, std::vector<bool>(core_.values.size(), true));
     return any;
@@ -51,15 +52,11 @@ class Stabilisation {
  private:
   // ---- what is there ----
 
-  const core::Apply* application(ValueId v, std::string_view op) const {
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
-    return a != nullptr && operators()[a->op].name == op ? a : nullptr;
-  }
   ValueId unsampled(ValueId v) const {
     while (const auto* w = std::get_if<core::When>(&core_[v].rhs)) v = w->operand;
     return v;
   }
-  const core::Apply* seen(ValueId v, std::string_view op) const { return application(unsampled(v), op); }
+  const core::Apply* seen(ValueId v, std::string_view op) const { return apply_of(core_, unsampled(v), op); }
 
   // A float constant all of whose elements are x, and that does not widen `like`.
   bool is_number(ValueId v, double x, ValueId like) const {
@@ -88,19 +85,11 @@ class Stabilisation {
     return difference->operands[1];
   }
 
-  void find_users() {
-    users_.assign(core_.values.size(), {});
-    on_the_way_.assign(core_.values.size(), false);
-    for (std::size_t v = 0; v < core_.values.size(); ++v)
-      for_each_operand(core_.values[v].rhs, [&](ValueId operand) { users_[operand.index].push_back(ValueId{v}); });
-  }
-
   // ---- what is made ----
 
   ValueId add(core::Rhs rhs, ValueId like, const Shape& shape, ClockId clock) {
     const Value from = core_[like];
     core_.values.push_back({std::move(rhs), from.dtype, shape, clock, from.span, from.instance, {}});
-    users_.emplace_back();
     on_the_way_.push_back(false);
     return ValueId{core_.values.size() - 1};
   }
@@ -146,16 +135,16 @@ class Stabilisation {
 
   bool rewrite(ValueId v) {
     if (!is_float(core_[v].dtype)) return false;
-    if (application(v, "log") != nullptr) return logarithm(v);
-    if (application(v, "log1p") != nullptr) return logarithm_of_one_and(v);
-    if (application(v, "sub") != nullptr) return difference(v);
-    if (application(v, "mul") != nullptr) return product(v);
-    if (application(v, "add") != nullptr) return sum(v);
+    if (apply_of(core_, v, "log") != nullptr) return logarithm(v);
+    if (apply_of(core_, v, "log1p") != nullptr) return logarithm_of_one_and(v);
+    if (apply_of(core_, v, "sub") != nullptr) return difference(v);
+    if (apply_of(core_, v, "mul") != nullptr) return product(v);
+    if (apply_of(core_, v, "add") != nullptr) return sum(v);
     return false;
   }
 
   bool logarithm(ValueId v) {
-    const ValueId x = application(v, "log")->operands[0];
+    const ValueId x = apply_of(core_, v, "log")->operands[0];
     if (const ValueId a = beside_one(x); a.valid()) return become(v, call("log1p", {sampled_like(x, a)}));
     if (const ValueId a = taken_from_one(x); a.valid())
       return become(v, call("log1p", {negated(sampled_like(x, a), v)}));
@@ -182,7 +171,7 @@ class Stabilisation {
   }
 
   bool logarithm_of_one_and(ValueId v) {
-    const ValueId x = application(v, "log1p")->operands[0];
+    const ValueId x = apply_of(core_, v, "log1p")->operands[0];
     if (const auto* e = seen(x, "exp")) return become(v, call("softplus", {operand_of(x, core::Apply(*e))}));
     const auto* n = seen(x, "negate");
     if (n == nullptr) return false;
@@ -192,7 +181,7 @@ class Stabilisation {
   }
 
   bool difference(ValueId v) {
-    const core::Apply a = *application(v, "sub");
+    const core::Apply a = *apply_of(core_, v, "sub");
     if (const auto* e = seen(a.operands[0], "exp"); e != nullptr && is_number(a.operands[1], 1, a.operands[0]))
       return become(v, call("expm1", {operand_of(a.operands[0], core::Apply(*e))}));
     const auto* s = seen(a.operands[1], "sigmoid");
@@ -202,7 +191,7 @@ class Stabilisation {
   }
 
   bool sum(ValueId v) {
-    const core::Apply a = *application(v, "add");
+    const core::Apply a = *apply_of(core_, v, "add");
     for (const std::size_t k : {0, 1})
       if (const auto* e = seen(a.operands[k], "exp"); e != nullptr && is_number(a.operands[1 - k], -1, a.operands[k]))
         return become(v, call("expm1", {operand_of(a.operands[k], core::Apply(*e))}));
@@ -222,7 +211,7 @@ class Stabilisation {
       (inverse ? f.below : f.above).push_back(v);
   }
   bool look_into(ValueId v, bool inverse, Factors& f) {
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    const auto* a = apply_of(core_, v);
     const std::string_view op = a == nullptr ? std::string_view() : operators()[a->op].name;
     if (op != "mul" && op != "div" && op != "negate") return false;
     on_the_way_[v.index] = true;
@@ -234,9 +223,9 @@ class Stabilisation {
   }
 
   bool only_factor(ValueId v) const {
-    const auto& users = users_[v.index];
+    const auto users = uses_.of(v);
     return !users.empty() &&
-           std::all_of(users.begin(), users.end(), [&](ValueId user) { return application(user, "mul") != nullptr; });
+           std::ranges::all_of(users, [&](ValueId user) { return apply_of(core_, user, "mul") != nullptr; });
   }
 
   // What tells a positive function that may be rounded to 0 or infinity: where it is computed, and
@@ -292,8 +281,8 @@ class Stabilisation {
   void complete(Factors& f, ValueId s) {
     for (ValueId& x : f.above) {
       const ValueId taken = taken_from_one(x);
-      if (!taken.valid() || unsampled(taken) != s || application(s, "sigmoid") == nullptr) continue;
-      const ValueId inner = sampled_like(x, operand_of(taken, core::Apply(*application(s, "sigmoid"))));
+      if (!taken.valid() || unsampled(taken) != s || apply_of(core_, s, "sigmoid") == nullptr) continue;
+      const ValueId inner = sampled_like(x, operand_of(taken, core::Apply(*apply_of(core_, s, "sigmoid"))));
       x = made("sigmoid", {negated(inner, x)}, x);
     }
   }
@@ -315,7 +304,7 @@ class Stabilisation {
   }
 
   Core& core_;
-  std::vector<std::vector<ValueId>> users_;
+  Uses uses_;  // at the beginning of the round
   std::vector<bool> on_the_way_;
   std::unordered_map<std::uint32_t, ValueId> complements_;  // sigmoid (-x) that was 1 - sigmoid x: the latter sigmoid
 };

@@ -8,15 +8,12 @@
 #include <type_traits>
 
 #include "semantics/core.h"
+#include "semantics/overloaded.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 class Verifier {
  public:
@@ -127,15 +124,6 @@ class Verifier {
     return c.condition == condition && c.positive == positive && same_clock(c.parent, parent);
   }
   bool is_boolean(ValueId v) const { return core_[v].dtype == DType::boolean && core_[v].shape.empty(); }
-  bool is_boolean_const(ValueId v, bool truth) const {
-    const auto* c = std::get_if<core::Const>(&core_[v].rhs);
-    return c != nullptr && is_boolean(v) && c->value.truth() == truth;
-  }
-  // `fby true false`
-  bool is_start(ValueId v) const {
-    const auto* fby = std::get_if<core::Fby>(&core_[v].rhs);
-    return fby != nullptr && is_boolean_const(fby->init, true) && is_boolean_const(fby->next, false);
-  }
 
   void check_clock(ClockId c) {
     const Clock& clock = core_[c];
@@ -314,7 +302,7 @@ class Verifier {
     require_condition(v, rhs.condition);
     require_type(v, rhs.operand, value.dtype, value.shape);
     if (core_.is_const(rhs.condition)) {
-      const bool always = is_boolean_const(rhs.condition, rhs.positive);
+      const bool always = constant_truth(core_, rhs.condition) == rhs.positive;
       return require(always ? has_clock(rhs.operand, value.clock) : value.clock == never_clock, v,
                      "its clock is not that of a sampling by a constant");
     }
@@ -332,7 +320,7 @@ class Verifier {
       require_type(v, operand, value.dtype, value.shape);
       if (core_.is_const(operand)) continue;
       if (core_.is_const(rhs.condition)) {
-        if (is_boolean_const(rhs.condition, branch)) require_clock(v, operand, value.clock);
+        if (constant_truth(core_, rhs.condition) == branch) require_clock(v, operand, value.clock);
         continue;
       }
       require(is_sampling(core_[operand].clock, value.clock, rhs.condition, branch), v, [&] {
@@ -348,7 +336,7 @@ class Verifier {
     require_clock(v, rhs.next, value.clock);
     if (core_.is_const(rhs.init)) return;
     const ClockId clock = core_[rhs.init].clock;
-    const bool sampled = clock.index >= 2 && core_[clock].positive && is_start(core_[clock].condition) &&
+    const bool sampled = clock.index >= 2 && core_[clock].positive && is_start(core_, core_[clock].condition) &&
                          same_clock(core_[clock].parent, value.clock);
     require(sampled, v, "its first operand is neither a constant nor sampled by the start of its clock");
   }

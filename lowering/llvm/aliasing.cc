@@ -6,8 +6,8 @@
 
 #include "lowering/index_map.h"
 #include "lowering/llvm/ir_types.h"
-#include "lowering/llvm/overloaded.h"
 #include "lowering/loop_group.h"
+#include "semantics/overloaded.h"
 
 namespace rml::codegen {
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "lowering/llvm/pooling.h"
+#include "semantics/queries.h"
 
 namespace rml::codegen {
 
@@ -146,8 +147,8 @@ bool Body::convolution(ValueId v, const core::Apply& a) {
 
 // A convolution that is pooled only: image by image.
 bool Body::convolution_pooled(ValueId v, PoolCode& pool, std::int64_t outputs, IrValue to) {
-  const auto* a = std::get_if<core::Apply>(&info(v).rhs);
-  if (!module.inlined(v) || a == nullptr || operators()[a->op].name != "conv") return false;
+  const auto* a = apply_of(module.core, v, "conv");
+  if (!module.inlined(v) || a == nullptr) return false;
   const std::optional<Convolution> c = generated_convolution(v, *a);
   if (!c) return false;
   const DType dtype = info(v).dtype;

@@ -9,9 +9,9 @@
 
 #include "lowering/llvm/emit_program.h"
 #include "lowering/llvm/emit_unit.h"
-#include "lowering/llvm/overloaded.h"
 #include "lowering/mentions.h"
 #include "runtime/rmlrt.h"
+#include "semantics/overloaded.h"
 
 namespace rml::codegen {
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "lowering/llvm/body.h"
+#include "semantics/queries.h"
 
 namespace rml::codegen {
 
@@ -216,9 +217,6 @@ void Body::store_elements(DType dtype, IrValue vector, std::int64_t count, IrVal
   }
 }
 
-bool Body::is_transposition(ValueId v) const {
-  const auto* apply = std::get_if<core::Apply>(&info(v).rhs);
-  return apply != nullptr && operators()[apply->op].lowering == Lowering::transpose;
-}
+bool Body::is_transposition(ValueId v) const { return apply_of(module.core, v, Lowering::transpose) != nullptr; }
 
 }  // namespace rml::codegen

@@ -8,9 +8,10 @@
 #include <stdexcept>
 
 #include "lowering/llvm/body.h"
-#include "lowering/llvm/overloaded.h"
 #include "lowering/loop_group.h"
 #include "runtime/rmlrt.h"
+#include "semantics/overloaded.h"
+#include "semantics/queries.h"
 
 namespace rml::codegen {
 
@@ -18,8 +19,8 @@ namespace {
 
 // About as many instructions as one that adds: functions are written out.
 std::size_t weight(const Core& core, ValueId v) {
-  const auto* a = std::get_if<core::Apply>(&core[v].rhs);
-  if (a == nullptr || operators()[a->op].lowering != Lowering::elementwise || !is_float(core[v].dtype)) return 1;
+  const auto* a = apply_of(core, v, Lowering::elementwise);
+  if (a == nullptr || !is_float(core[v].dtype)) return 1;
   constexpr std::size_t of_function = 12;
   return inlined_function(operators()[a->op].scalar) ? of_function : 1;
 }
@@ -111,7 +112,7 @@ void Body::begin(ValueId v) {
   locate(info(v).span);
   if (!tells_places || module.core.is_const(v)) return;
   std::int64_t most = elements(info(v).shape);
-  if (const auto* operation = std::get_if<core::Apply>(&info(v).rhs))
+  if (const auto* operation = apply_of(module.core, v))
     for (const ValueId o : operation->operands) most = std::max(most, elements(info(o).shape));
   if (most > small_elements) enter(module.place_of(v));
 }

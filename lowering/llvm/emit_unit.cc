@@ -9,8 +9,8 @@
 
 #include <set>
 
-#include "lowering/llvm/overloaded.h"
 #include "runtime/rmlrt.h"
+#include "semantics/overloaded.h"
 
 namespace rml::codegen {
 

@@ -1,6 +1,8 @@
 // Which programs can fault or draw: a scan of all statements and of the operators they compute.
 #include "lowering/llvm/c_interface.h"
-#include "lowering/llvm/overloaded.h"
+
+#include "semantics/overloaded.h"
+#include "semantics/queries.h"
 
 namespace rml::codegen {
 
@@ -17,7 +19,7 @@ struct Scan {
 
 void Scan::compute(ValueId v) {
   fault |= can_fail(core, v);
-  const auto* apply = std::get_if<core::Apply>(&core[v].rhs);
+  const auto* apply = apply_of(core, v);
   if (apply == nullptr) return;
   const OperatorInfo& row = operators()[apply->op];
   draw |= row.lowering == Lowering::random;
