@@ -1,0 +1,151 @@
+// What each pass over a segment does to small ones, worked out by hand, and what `verify` refuses.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "lowering/segment/assign_homes.h"
+#include "lowering/segment/batch_in_time.h"
+#include "lowering/segment/defer.h"
+#include "lowering/segment/sink.h"
+
+namespace rml {
+namespace {
+
+// s = x + (0 fby s);  o = if end then s else s * (1 - s) * post o
+const char* const recurrence = R"(core main
+instance 0 node 0 @1:0-1
+clock base
+clock c2 = base on %0
+clock c3 = base on not %0
+%0: bool = input 0                      end #0 @1:0-1
+%1: f32[4] = input 1                    x #0 @1:0-1
+%2: f32[4] = const all 0
+%3: f32[4] = fby %2 %4                  #0 @1:0-1
+%4: f32[4] = add %1 %3                  s #0 @1:0-1
+%5: f32 = const 1
+%6: f32[4] = sub %5 %4                  #0 @1:0-1
+%7: f32[4] on c2 = when %0 %4           #0 @1:0-1
+%8: f32[4] on c3 = when not %0 %4       #0 @1:0-1
+%9: f32[4] on c3 = when not %0 %6       #0 @1:0-1
+%10: f32[4] on c3 = mul %8 %9           #0 @1:0-1
+%11: f32[4] = post %14                  #0 @1:0-1
+%12: f32[4] on c3 = when not %0 %11     #0 @1:0-1
+%13: f32[4] on c3 = mul %10 %12         #0 @1:0-1
+%14: f32[4] = merge %0 %7 %13           o #0 @1:0-1
+input end = %0 @1:0-1
+input x = %1 @1:0-1
+output o = %14 @1:0-1
+)";
+
+Segments planned(const char* text) {
+  std::string error;
+  const auto core = read_core(text, error);
+  EXPECT_TRUE(core) << error;
+  Diagnostics diagnostics;
+  auto arranged = schedule(*core, diagnostics);
+  EXPECT_TRUE(arranged);
+  Segments segments = plan_segments(std::move(*arranged));
+  EXPECT_EQ(verify(segments), "");
+  return segments;
+}
+
+Segments finished(const char* text) {
+  Segments s = sink(defer(planned(text), {}));
+  EXPECT_EQ(verify(s), "");
+  s = sink(batch_in_time(std::move(s)));
+  EXPECT_EQ(verify(s), "");
+  s = assign_homes(std::move(s));
+  EXPECT_EQ(verify(s), "");
+  return s;
+}
+
+// Values of the scheduled core by the user's name, or by what they apply.
+ValueId find(const Segments& s, const std::string& what) {
+  const Core& core = *s.schedule.core;
+  for (std::size_t v = 0; v < core.values.size(); ++v) {
+    const auto* a = std::get_if<core::Apply>(&core.values[v].rhs);
+    const bool in_segment = s.schedule.unit_of[v] == s.list[0].unit;
+    if (in_segment && (core.values[v].name == what || (a != nullptr && operators()[a->op].name == what)))
+      return ValueId{v};
+  }
+  ADD_FAILURE() << "no " << what;
+  return {};
+}
+
+TEST(Segment, ThePlanHasALeadingSweepThatOnlyTakesOperands) {
+  const Segments s = planned(recurrence);
+  ASSERT_EQ(s.list.size(), 1u);
+  const Segment& segment = s.list[0];
+  ASSERT_EQ(segment.sweeps.size(), 2u);
+  EXPECT_TRUE(segment.sweeps[0].items.empty());
+  EXPECT_TRUE(segment.sweeps[1].backward);
+  EXPECT_EQ(segment.sweeps[1].items.back().value, find(s, "o"));
+  EXPECT_TRUE(segment.memories.empty());
+  EXPECT_TRUE(segment.homes.empty());
+}
+
+// The end is read at every instant; s only where it ends, so one element of it is enough; the other factor elsewhere.
+TEST(Segment, WhatTheBackwardSweepReadsIsKept) {
+  const Segments s = finished(recurrence);
+  const Segment& segment = s.list[0];
+  std::map<Home::Kind, int> kinds;
+  for (const auto& [v, home] : segment.homes) ++kinds[home.kind];
+  EXPECT_EQ(kinds[Home::cell], 1);
+  EXPECT_EQ(kinds[Home::array], 3);  // end, the factor, and o for its rows
+  EXPECT_EQ(segment.homes.at(find(s, "o")).kind, Home::array);
+}
+
+TEST(Segment, TheCutIsAValueOfTheCore) {
+  const Segments s = planned(recurrence);
+  EXPECT_EQ((*s.schedule.core)[s.schedule.units[s.list[0].unit].cut].name, "end");
+}
+
+// Each change of a right segment that makes it wrong, by name.
+struct Mutation {
+  const char* name;
+  std::function<void(Segments&)> change;
+};
+
+class Mutated : public ::testing::TestWithParam<Mutation> {};
+
+TEST_P(Mutated, IsRefused) {
+  Segments s = finished(recurrence);
+  GetParam().change(s);
+  EXPECT_NE(verify(s), "") << GetParam().name;
+}
+
+std::vector<PassItem>& backward(Segments& s) { return s.list[0].sweeps[1].items; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Segment, Mutated,
+    ::testing::Values(
+        Mutation{"operands_after_their_user", [](Segments& s) { std::ranges::reverse(backward(s)); }},
+        Mutation{"a_value_twice", [](Segments& s) { backward(s).push_back(backward(s).back()); }},
+        Mutation{"no_instant", [](Segments& s) { backward(s).back().classes = 0; }},
+        Mutation{"the_other_way", [](Segments& s) { s.list[0].sweeps[1].backward = false; }},
+        Mutation{"a_leading_sweep_backward", [](Segments& s) { s.list[0].sweeps[0].backward = true; }},
+        Mutation{"in_the_leading_sweep",
+                 [](Segments& s) {
+                   s.list[0].sweeps[0].items.push_back(backward(s).back());
+                   backward(s).pop_back();
+                   s.list[0].sweeps[0].items.insert(s.list[0].sweeps[0].items.end(), backward(s).begin(),
+                                                    backward(s).end());
+                 }},
+        Mutation{"a_foreign_value", [](Segments& s) { backward(s).push_back({s.schedule.units[0].values[0]}); }},
+        Mutation{"no_home",
+                 [](Segments& s) {
+                   std::erase_if(s.list[0].homes, [](const auto& h) { return h.second.kind == Home::cell; });
+                 }},
+        Mutation{"a_home_with_nobody",
+                 [](Segments& s) { s.list[0].homes.begin()->second = {Home::memory, s.list[0].homes.begin()->first}; }},
+        Mutation{"a_memory_that_is_none", [](Segments& s) { s.list[0].memories[find(s, "o")] = {}; }},
+        Mutation{"a_product_in_no_sweep", [](Segments& s) { s.list[0].products[ValueId{0}] = {}; }},
+        Mutation{"a_product_before_its_matrix",
+                 [](Segments& s) { s.list[0].products[backward(s)[0].value].a.value = find(s, "o"); }},
+        Mutation{"a_unit_that_is_not_segmented", [](Segments& s) { s.list[0].unit = 0; }},
+        Mutation{"no_segment", [](Segments& s) { s.list.clear(); }}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace rml
