@@ -3,10 +3,13 @@
 #include "compiler/engines.h"
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/external_library.h"
 #include "compiler/internal_error.h"
 #include "compiler/reference_program.h"
+#include "compiler/shared_library.h"
+#include "runtime/program_functions.h"
 
 namespace rml {
 namespace {
@@ -56,13 +59,51 @@ void report_unlinked(const Core& core, const std::string& error, Diagnostics& di
   }
 }
 
+namespace {
+
+// Functions that are given stand for external nodes and for nothing else that the program calls.
+FindFunction given_externals(const Session& session, const Core& core) {
+  if (!session.foreign) return nullptr;
+  std::map<std::string, void*> found;
+  for (const ExternalNode& e : core.externals)
+    if (e.in_c()) found[e.symbol] = session.foreign(e.symbol);
+  return [found = std::move(found)](const std::string& name) {
+    const auto here = found.find(name);
+    return here == found.end() ? nullptr : here->second;
+  };
+}
+
+// In the order in which functions are looked for; nothing, and why, where a library does not open.
+std::optional<std::vector<Linked>> links_of(const Session& session, const Core& core,
+                                            const std::vector<std::string>& libraries, std::string& error) {
+  std::vector<Linked> links;
+  if (FindFunction given = given_externals(session, core)) links.push_back({"", std::move(given)});
+  links.push_back({"", rt::find_program_function});
+  for (const std::string& file : libraries) {
+    if (file.ends_with(".a") || file.ends_with(".o")) {
+      links.push_back({file});
+      continue;
+    }
+    auto library = std::make_shared<SharedLibrary>(file);
+    if (!library->open()) {
+      error = library->error();
+      return std::nullopt;
+    }
+    links.push_back({"", [library](const std::string& name) { return library->find(name); }});
+  }
+  return links;
+}
+
+}  // namespace
+
 std::unique_ptr<LoadedProgram> load_compiled(Session& session, const steps::Program& program,
                                              const std::vector<std::string>& libraries) {
   auto module = emit_module(session, program, {});
   if (!module) return nullptr;
   const CurrentPhase phase("jit");
   std::string error;
-  auto jit = Jit::create(std::move(module), libraries, error);
+  auto links = links_of(session, *program.core, libraries, error);
+  auto jit = links ? Jit::create(std::move(module), std::move(*links), error) : nullptr;
   const void* table = jit ? jit->symbol(program.core->entry + "_program", error) : nullptr;
   if (table != nullptr)
     return std::make_unique<CompiledProgram>(std::move(jit), static_cast<const rml_program*>(table));
@@ -71,18 +112,18 @@ std::unique_ptr<LoadedProgram> load_compiled(Session& session, const steps::Prog
   return nullptr;
 }
 
-std::optional<CallExternal> external_caller(const Core& core, const std::vector<std::string>& libraries,
-                                            Diagnostics& diagnostics) {
+std::optional<CallExternal> external_caller(Session& session, const Core& core,
+                                            const std::vector<std::string>& libraries) {
   if (std::ranges::none_of(core.externals, &ExternalNode::in_c)) return CallExternal{};
   std::string error;
-  auto call = load_externals(core, libraries, error);
-  if (!call) report_unlinked(core, error, diagnostics);
+  auto call = load_externals(core, session.foreign, libraries, error);
+  if (!call) report_unlinked(core, error, session.diagnostics);
   return call;
 }
 
 std::unique_ptr<LoadedProgram> load_reference(Session& session, std::shared_ptr<const Core> core,
                                               const std::vector<std::string>& libraries) {
-  auto call = external_caller(*core, libraries, session.diagnostics);
+  auto call = external_caller(session, *core, libraries);
   if (!call) return nullptr;
   const std::string file = main_file(session, *core);
   return std::make_unique<InterpretedProgram>(std::move(core), session.sources, file, std::move(*call));

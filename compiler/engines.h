@@ -17,8 +17,8 @@ class LoadedProgram {
   virtual const rml_program& table() const = 0;
 };
 
-// `libraries`: where external nodes come from. Nothing when an error was reported (E0805 for
-// functions that are not there, E0903 for targets LLVM does not know).
+// `libraries`: where external nodes come from that are not given (Session::foreign). Nothing when an error was reported
+// (E0805 for functions that are not there, E0903 for targets LLVM does not know).
 std::unique_ptr<LoadedProgram> load_compiled(Session& session, const steps::Program& program,
                                              const std::vector<std::string>& libraries);
 std::unique_ptr<LoadedProgram> load_reference(Session& session, std::shared_ptr<const Core> core,
@@ -26,8 +26,8 @@ std::unique_ptr<LoadedProgram> load_reference(Session& session, std::shared_ptr<
 
 // How the reference engine calls external nodes; empty when there are none. Nothing (E0805)
 // when a function is not in the libraries. What it holds keeps them loaded.
-std::optional<CallExternal> external_caller(const Core& core, const std::vector<std::string>& libraries,
-                                            Diagnostics& diagnostics);
+std::optional<CallExternal> external_caller(Session& session, const Core& core,
+                                            const std::vector<std::string>& libraries);
 
 // Reports E0805 for the external nodes that `error` names, or for all if it names none.
 void report_unlinked(const Core& core, const std::string& error, Diagnostics& diagnostics);

@@ -1,4 +1,4 @@
-// Finds external nodes with dlopen and dlsym and calls them through libffi, since their
+// Finds external nodes where they are given or in shared libraries, and calls them through libffi, since their
 // signatures are known only at run time.
 //
 // Everything that a call needs except the pointers (the prepared signature, which arguments
@@ -6,12 +6,11 @@
 // nothing is copied.
 #include "compiler/external_library.h"
 
-#include <dlfcn.h>
 #include <ffi.h>
 
 #include <memory>
 
-#include "lowering/llvm/shared_library.h"
+#include "compiler/shared_library.h"
 
 namespace rml {
 
@@ -47,21 +46,6 @@ ffi_type* scalar_type(DType dtype) {
   }
   return &ffi_type_pointer;
 }
-
-class Library {
- public:
-  explicit Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  ~Library() {
-    if (handle_ != nullptr) dlclose(handle_);
-  }
-  bool open() const { return handle_ != nullptr; }
-  void* find(const std::string& symbol) const { return own_symbol(handle_, symbol.c_str()); }
-
- private:
-  void* handle_;
-};
 
 class Function {
  public:
@@ -99,11 +83,13 @@ class Function {
 };
 
 struct Externals {
-  std::vector<std::unique_ptr<Library>> libraries;
+  FindFunction given;
+  std::vector<std::unique_ptr<SharedLibrary>> libraries;
   std::vector<std::unique_ptr<Function>> functions;  // by the core's number of the node
 };
 
 void* find(const Externals& externals, const std::string& symbol) {
+  if (void* const address = externals.given ? externals.given(symbol) : nullptr) return address;
   for (const auto& library : externals.libraries) {
     if (void* const address = library->find(symbol)) return address;
   }
@@ -119,14 +105,14 @@ std::string searched(const std::vector<std::string>& libraries) {
 
 }  // namespace
 
-std::optional<CallExternal> load_externals(const Core& core, const std::vector<std::string>& libraries,
-                                           std::string& error) {
+std::optional<CallExternal> load_externals(const Core& core, const FindFunction& given,
+                                           const std::vector<std::string>& libraries, std::string& error) {
   auto externals = std::make_shared<Externals>();
+  externals->given = given;
   for (const std::string& path : libraries) {
-    externals->libraries.push_back(std::make_unique<Library>(path));
+    externals->libraries.push_back(std::make_unique<SharedLibrary>(path));
     if (externals->libraries.back()->open()) continue;
-    const char* const reason = dlerror();
-    error = "cannot open library " + path + ": " + (reason != nullptr ? reason : "unknown reason");
+    error = "cannot open library " + path + ": " + externals->libraries.back()->error();
     return std::nullopt;
   }
   for (const ExternalNode& node : core.externals) {

@@ -1,4 +1,4 @@
-// External nodes from shared libraries (`--link`), for the reference engine.
+// External nodes, given in memory or in shared libraries (`--link`), for the reference engine.
 //
 // An external node is a C function `void NAME(inputs…, outputs…)`: scalar inputs by value
 // (bool as uint8_t), tensor inputs as const pointers to their row-major elements, outputs as
@@ -10,15 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "lowering/llvm/emit.h"
 #include "semantics/core.h"
 #include "semantics/interpret.h"
 
 namespace rml {
 
-// Opens the libraries and finds every external node of the core in them, in order. Nothing,
+// Opens the libraries and finds every external node of the core: as `given`, or in them, in order. Nothing,
 // and a text that names the node and the libraries searched, if that fails. The libraries
 // stay open as long as the returned function lives.
-std::optional<CallExternal> load_externals(const Core& core, const std::vector<std::string>& libraries,
-                                           std::string& error);
+std::optional<CallExternal> load_externals(const Core& core, const FindFunction& given,
+                                           const std::vector<std::string>& libraries, std::string& error);
 
 }  // namespace rml

@@ -2,8 +2,6 @@
 // errors, and takes its time; `hold` turns a broken invariant into an InternalError.
 #include "compiler/pipeline.h"
 
-#include <dlfcn.h>
-
 #include <utility>
 
 #include "compiler/constant_definitions.h"
@@ -23,6 +21,7 @@
 #include "lowering/segment/defer.h"
 #include "lowering/segment/sink.h"
 #include "lowering/validate_schedule.h"
+#include "runtime/program_functions.h"
 #include "semantics/causality.h"
 #include "semantics/differentiate.h"
 #include "semantics/expand.h"
@@ -206,7 +205,7 @@ void check_bodies(const Core& core, Diagnostics& diagnostics) {
 // contains would be that (`system`, say), or take its place wherever the program itself calls it.
 void check_externals(const Core& core, Diagnostics& diagnostics) {
   for (const ExternalNode& external : core.externals) {
-    if (!external.in_c() || dlsym(RTLD_DEFAULT, external.symbol.c_str()) == nullptr) continue;
+    if (!external.in_c() || rt::find_program_function(external.symbol) == nullptr) continue;
     diagnostics
         .report(Code::E0805, external.span,
                 "external node '" + external.symbol + "' has the name of a function of the C library or the runtime",

@@ -53,6 +53,7 @@ struct Session {
 
   Resources resources;
   CompileOptions options;
+  FindFunction foreign;  // finds functions of external nodes in memory; may be none: then files have them all
   SourceMap sources;
   Diagnostics diagnostics;
   std::shared_ptr<LoadedFiles> files = std::make_shared<LoadedFiles>(sources);  // of load(…)

@@ -249,7 +249,7 @@ class Maker {
     to.core = std::make_shared<const Core>(std::move(core));
     Elaborated elaborated{to.core, check_productivity(*to.core, session.diagnostics)};
     if (session.failed()) return false;
-    auto call = external_caller(*to.core, subject_.libraries, session.diagnostics);
+    auto call = external_caller(session, *to.core, subject_.libraries);
     if (!call) return false;
     to.call = std::move(*call);
     if (subject_.engine == Engine::reference) {

@@ -114,7 +114,7 @@ int trace(Invocation& invocation, const TraceRequest& request) {
   const std::int64_t cycles = core.inputs.empty()  ? request.cycles
                               : request.cycles < 0 ? given
                                                    : std::min(given, request.cycles);
-  const auto call = external_caller(core, request.libraries, session.diagnostics);
+  const auto call = external_caller(session, core, request.libraries);
   if (!call) return exit_fault;
   const CurrentPhase phase("interpret");
   Interpreter interpreter(core, request.seed, *call);

@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "frontend/grammar_mutex.h"
 #include "frontend/parse.h"
 #include "frontend/parse_module.h"
 #include "frontend/parse_recovery.h"
@@ -472,6 +473,7 @@ void parse_tokens(ParsedModule& result, std::uint32_t file, ModuleId id, Program
     if (is_comment(token.kind)) fed->setChannel(antlr4::Token::HIDDEN_CHANNEL);
     input.push_back(std::move(fed));
   }
+  const std::lock_guard one_at_a_time(grammar_mutex());
   antlr4::ListTokenSource source(std::move(input));
   antlr4::CommonTokenStream stream(&source);
   RmlParser parser(&stream);

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "frontend/grammar_mutex.h"
 #include "frontend/token.h"
 
 namespace rml {
@@ -89,6 +90,7 @@ class Scanner {
       : file_(file), sources_(sources), text_(sources.text(file)), diagnostics_(diagnostics) {}
 
   std::vector<Token> run() {
+    const std::lock_guard one_at_a_time(grammar_mutex());
     check_encoding();
     ByteStream bytes(text_);
     RmlLexer lexer(&bytes);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,13 +73,20 @@ std::string generate(CompiledModule&, FileKind, std::string& error);
 // The C header that goes with the C interface (plain C99).
 std::string c_header(const steps::Program&, const EmitOptions&);
 
-// Compiles in memory (ORC) and returns the address of a symbol, e.g. NODE_program; the code
-// lives as long as the Jit. `libraries`: objects, archives and shared libraries that external
-// nodes come from.
+// Finds the function of a name; null: there is none.
+using FindFunction = std::function<void*(const std::string& name)>;
+
+// What code in memory is linked with: an object or an archive, or else what finds functions in memory.
+struct Linked {
+  std::string file;
+  FindFunction find = nullptr;
+};
+
+// Compiles in memory (ORC) and returns the address of a symbol, e.g. NODE_program; the code lives as long as the Jit.
+// What it calls is looked for in the order of the list, and nowhere else.
 class Jit {
  public:
-  static std::unique_ptr<Jit> create(std::unique_ptr<CompiledModule>, const std::vector<std::string>& libraries,
-                                     std::string& error);
+  static std::unique_ptr<Jit> create(std::unique_ptr<CompiledModule>, std::vector<Linked>, std::string& error);
   ~Jit();
   void* symbol(const std::string& name, std::string& error);
 

@@ -1,15 +1,12 @@
-// Compilation in memory: ORC's LLJIT, eagerly. Undefined symbols are found in the given files (external nodes) and in
-// the process (libm, the runtime's kernels). No external node has the name of something in the process
-// (check_externals, compiler/pipeline.cc), so these come from the files alone.
+// Compilation in memory: ORC's LLJIT, eagerly. Undefined symbols are found in what the code is linked with, in that
+// order, and never in the process.
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/ThreadSafeModule.h>
 #include <llvm/Object/ObjectFile.h>
-#include <llvm/Support/DynamicLibrary.h>
 #include <llvm/Support/MemoryBuffer.h>
 
 #include "lowering/llvm/compiled_module.h"
-#include "lowering/llvm/shared_library.h"
 
 namespace rml {
 
@@ -22,35 +19,49 @@ Jit::~Jit() = default;
 
 namespace {
 
-bool ends_with(const std::string& name, std::string_view suffix) {
-  return name.size() >= suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
-}
+// Defines what is asked for and found.
+class FoundFunctions final : public llvm::orc::DefinitionGenerator {
+ public:
+  explicit FoundFunctions(FindFunction find) : find_(std::move(find)) {}
 
-llvm::Error add_library(llvm::orc::LLJIT& jit, const std::string& path) {
+  llvm::Error tryToGenerate(llvm::orc::LookupState&, llvm::orc::LookupKind, llvm::orc::JITDylib& to,
+                            llvm::orc::JITDylibLookupFlags, const llvm::orc::SymbolLookupSet& wanted) override {
+    llvm::orc::SymbolMap found;
+    for (const auto& [name, flags] : wanted)
+      if (void* const address = find_((*name).str()))
+        found[name] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+    return found.empty() ? llvm::Error::success() : to.define(llvm::orc::absoluteSymbols(std::move(found)));
+  }
+
+ private:
+  FindFunction find_;
+};
+
+llvm::Error add(llvm::orc::LLJIT& jit, Linked linked) {
   llvm::orc::JITDylib& main = jit.getMainJITDylib();
-  if (ends_with(path, ".a")) {
+  if (linked.find) {
+    main.addGenerator(std::make_unique<FoundFunctions>(std::move(linked.find)));
+    return llvm::Error::success();
+  }
+  const std::string& path = linked.file;
+  if (path.ends_with(".a")) {
     auto archive = llvm::orc::StaticLibraryDefinitionGenerator::Load(jit.getObjLinkingLayer(), path.c_str());
     if (!archive) return archive.takeError();
     main.addGenerator(std::move(*archive));
     return llvm::Error::success();
   }
-  if (ends_with(path, ".o")) {
-    auto buffer = llvm::MemoryBuffer::getFile(path);
-    if (!buffer)
-      return llvm::createStringError(buffer.getError(), "%s: %s", path.c_str(), buffer.getError().message().c_str());
-    return jit.addObjectFile(std::move(*buffer));
-  }
-  // Its symbols are this program's alone; it stays open for as long as the process lives.
-  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return llvm::createStringError(llvm::inconvertibleErrorCode(), "%s", dlerror());
-  main.addGenerator(std::make_unique<llvm::orc::DynamicLibrarySearchGenerator>(
-      llvm::sys::DynamicLibrary(handle), jit.getDataLayout().getGlobalPrefix(),
-      [handle](const auto& name) { return own_symbol(handle, (*name).str().c_str()) != nullptr; }));
-  return llvm::Error::success();
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return llvm::createStringError(buffer.getError(), "%s: %s", path.c_str(), buffer.getError().message().c_str());
+  return jit.addObjectFile(std::move(*buffer));
 }
 
-llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State& compiled,
-                                                           const std::vector<std::string>& libraries) {
+// What LLJIT links everything with unless it is told otherwise would be all that the process exports.
+llvm::Expected<llvm::orc::JITDylibSP> nothing_of_the_process(llvm::orc::LLJIT& jit) {
+  return &jit.getExecutionSession().createBareJITDylib("process");
+}
+
+llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State& compiled, std::vector<Linked> links) {
   llvm::TargetMachine& machine = *compiled.machine;
   llvm::orc::JITTargetMachineBuilder builder(machine.getTargetTriple());
   builder.setCPU(machine.getTargetCPU().str());
@@ -58,16 +69,15 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State
   builder.setOptions(machine.Options);
   builder.setCodeGenOptLevel(machine.getOptLevel());
   builder.setRelocationModel(llvm::Reloc::PIC_);
-  auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
+  auto jit = llvm::orc::LLJITBuilder()
+                 .setJITTargetMachineBuilder(std::move(builder))
+                 .setProcessSymbolsJITDylibSetup(nothing_of_the_process)
+                 .create();
   if (!jit) return jit.takeError();
   // What is missing comes back from lookup; it is not printed as well.
   (*jit)->getExecutionSession().setErrorReporter([](llvm::Error e) { llvm::consumeError(std::move(e)); });
-  auto process =
-      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
-  if (!process) return process.takeError();
-  (*jit)->getMainJITDylib().addGenerator(std::move(*process));
-  for (const std::string& path : libraries) {
-    if (auto failed = add_library(**jit, path)) return failed;
+  for (Linked& linked : links) {
+    if (auto failed = add(**jit, std::move(linked))) return failed;
   }
   const std::string program = compiled.program;
   if (auto failed = (*jit)->addIRModule({std::move(compiled.module), std::move(compiled.context)})) return failed;
@@ -79,9 +89,9 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State
 
 }  // namespace
 
-std::unique_ptr<Jit> Jit::create(std::unique_ptr<CompiledModule> module, const std::vector<std::string>& libraries,
+std::unique_ptr<Jit> Jit::create(std::unique_ptr<CompiledModule> module, std::vector<Linked> links,
                                  std::string& error) {
-  auto jit = make_jit(module->state(), libraries);
+  auto jit = make_jit(module->state(), std::move(links));
   if (!jit) {
     error = llvm::toString(jit.takeError());
     return nullptr;

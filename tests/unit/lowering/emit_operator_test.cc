@@ -6,13 +6,16 @@
 
 #include "tests/unit/lowering/program_builder.h"
 
+namespace rml::testing {
+namespace {
+
 extern "C" void rml_test_scale(float factor, std::uint8_t negate, const float* x, float* y, std::int32_t* count) {
   for (int i = 0; i < 20; ++i) y[i] = (negate != 0 ? -factor : factor) * x[i];
   *count = 20;
 }
-
-namespace rml::testing {
-namespace {
+void* find_test_function(const std::string& name) {
+  return name == "rml_test_scale" ? reinterpret_cast<void*>(rml_test_scale) : nullptr;
+}
 
 class EmitOperators : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Levels, EmitOperators, ::testing::Values(0, 2));
@@ -112,7 +115,7 @@ TEST_P(EmitOperators, ExternalNodes) {
   b.output("y", y);
   b.output("count", count);
   add_all(b.block(), steps::LoadInput{x}, steps::Compute{call}, steps::StoreOutput{0, y}, steps::StoreOutput{1, count});
-  const Machine m(b.finish(), options(GetParam()));
+  const Machine m(b.finish(), options(GetParam()), find_test_function);
   ASSERT_EQ(m.error, "");
   const std::vector<float> in(20, 2);
   ASSERT_EQ(m.push({in.data()}), 0);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "lowering/llvm/emit.h"
+#include "runtime/program_functions.h"
 #include "runtime/rmlrt.h"
 
 namespace rml::testing {
@@ -146,6 +147,13 @@ inline void* grow_with_realloc(void*, void* old, std::uint64_t old_bytes, std::u
   return moved;
 }
 
+// What the programs of the tests are linked with: the runtime and, of external nodes, the function given.
+inline std::vector<Linked> links(const FindFunction& external = nullptr) {
+  std::vector<Linked> all = {{"", rt::find_program_function}};
+  if (external) all.push_back({"", external});
+  return all;
+}
+
 // A compiled program and a state of it.
 struct Machine {
   std::unique_ptr<Jit> jit;
@@ -153,10 +161,11 @@ struct Machine {
   void* state = nullptr;
   std::string error;
 
-  explicit Machine(const steps::Program& program, const EmitOptions& emit_options) {
+  explicit Machine(const steps::Program& program, const EmitOptions& emit_options,
+                   const FindFunction& external = nullptr) {
     auto module = emit(program, sources(), emit_options, error);
     if (module == nullptr) return;
-    jit = Jit::create(std::move(module), {}, error);
+    jit = Jit::create(std::move(module), links(external), error);
     if (jit == nullptr) return;
     table = static_cast<const rml_program*>(jit->symbol("f_program", error));
     if (table == nullptr) return;

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
-namespace rml {
+namespace rml::rt {
 
 // The address of a symbol that the library behind the handle defines; null if it defines none.
 inline void* own_symbol(void* library, const char* symbol) {
@@ -18,4 +18,4 @@ inline void* own_symbol(void* library, const char* symbol) {
   return found == wanted ? address : nullptr;
 }
 
-}  // namespace rml
+}  // namespace rml::rt

@@ -1,0 +1,22 @@
+// See shared_library.h. Its symbols are found by who asks it: they do not become the process's.
+#include "compiler/shared_library.h"
+
+#include <dlfcn.h>
+
+#include "runtime/own_symbol.h"
+
+namespace rml {
+
+SharedLibrary::SharedLibrary(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  if (handle_ != nullptr) return;
+  const char* const reason = dlerror();
+  error_ = reason != nullptr ? reason : "unknown reason";
+}
+
+SharedLibrary::~SharedLibrary() {
+  if (handle_ != nullptr) dlclose(handle_);
+}
+
+void* SharedLibrary::find(const std::string& symbol) const { return rt::own_symbol(handle_, symbol.c_str()); }
+
+}  // namespace rml
