@@ -40,10 +40,6 @@ class ClockSolver {
     ExprId site;          // of a variable that was linked: where that happened
   };
 
-  void clear() {
-    terms_.clear();
-    shared_.clear();
-  }
   std::size_t size() const { return terms_.size(); }
   const Term& operator[](SolverClock t) const { return terms_[t.index]; }
 

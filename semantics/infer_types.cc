@@ -1,72 +1,130 @@
 // infer_types: the dtype of every expression, one principal type per node (language.md 2).
 //
 // Before: resolved names. After: every expression's TypeTerm, a dtype or a variable of its
-// node's scheme; every call's instantiation of its callee's scheme. Literals are any number
-// (or any float), operator rows give the types of their operands, conditions are bool, and
-// annotations decide. Example: `node f(x) -> (o) o = x * 2.0;` has the scheme 'a: float,
-// x: 'a, o: 'a; a call with x: f64 instantiates 'a with f64.
+// node's scheme; every call's instantiation of its callee's scheme. Method: Hindley-Milner with
+// sets of dtypes (infer_types_solver.h), one item at a time, what it uses first; what stays open in
+// an interface is generalised (infer_types_scheme.h), what stays open inside gets a default. A failed
+// unification is reported once (infer_types_messages.h) and its result becomes a fresh variable, so
+// that nothing else is blamed for it.
+//
+// Literals are any number (or any float), conditions are bool, and annotations decide. A node's call
+// instantiates its scheme with fresh variables. An operator's row gives slots: a variable of the row,
+// shared between operands and result, or one fixed dtype; attributes are integers, numbers or a
+// dtype's name, which then is the result's dtype.
+// Example: `node f(x) -> (o) o = x * 2.0;` has the scheme 'a: float, x: 'a, o: 'a; a call with x: f64
+// instantiates 'a with f64. `add` has slots 'a, 'a -> 'a with 'a a number; in `n + 0.5`, n: i32, the
+// first operand narrows 'a to i32 and the second, a float, does not fit: E0301 at `0.5`.
 #include <algorithm>
 
-#include "semantics/foreign_names.h"
-#include "semantics/infer_types_checker.h"
+#include "semantics/infer_types_messages.h"
+#include "semantics/infer_types_scheme.h"
 #include "semantics/signature_text.h"
 
 namespace rml {
 
-TypeChecker::TypeChecker(const Program& program, const Resolved& names, Diagnostics& diagnostics)
-    : program_(program), names_(names), diagnostics_(diagnostics) {
-  result_.expr_types.resize(program.exprs.size());
-  result_.instantiations.resize(program.exprs.size());
-  result_.nodes.resize(program.nodes.size());
-  result_.consts.resize(program.consts.size());
-}
+namespace {
 
-Typed TypeChecker::run() {
-  for (ConstId c : names_.const_order) check_const(c);
-  for (NodeId n : names_.order) check_node(n);
-  return std::move(result_);
-}
+// The variables of one row, made as they are met.
+class RowVariables {
+ public:
+  TypeId operator()(TypeSolver& solver, const DTypeSlot& slot) {
+    if (slot.variable < 0) return solver.fresh(slot.allowed);
+    auto v = static_cast<std::size_t>(slot.variable);
+    if (v >= types_.size()) types_.resize(v + 1);
+    if (!types_[v].valid())
+      types_[v] = solver.fresh(slot.allowed);
+    else
+      solver.restrict(types_[v], slot.allowed, {});
+    return types_[v];
+  }
+
+  bool met(const DTypeSlot& slot) const {
+    auto v = static_cast<std::size_t>(slot.variable);
+    return slot.variable < 0 || (v < types_.size() && types_[v].valid());
+  }
+
+ private:
+  std::vector<TypeId> types_;
+};
+
+// The rules over one constant or node. What it names is done.
+class TypeChecker {
+ public:
+  TypeChecker(const Program& program, const Resolved& names, Typed& result, Diagnostics& diagnostics)
+      : program_(program), names_(names), result_(result), messages_(program, solver_, diagnostics) {}
+
+  void check(ConstId c);
+  void check(NodeId n);
+
+  // Wrong constants may be anything.
+  static TypedConst anything() { return {{{dtypes::element}, {DType::i32}}, {0, DType::i32}}; }
+
+ private:
+  void declare_variables(const ResolvedNode& node);
+  void equation(const ResolvedNode& node, const ast::Equation& equation, const std::vector<std::uint32_t>& targets);
+  void define(const ResolvedNode& node, std::uint32_t variable, ExprId value, TypeId type);
+  TypeId declared(const ast::TypeAnnotation& type);
+  void declared_clocks(const ResolvedNode& node, const ast::Node& item);
+  void settle(SchemeTypes& types);
+  TypeId expr(ExprId e);
+  TypeId form(ExprId e, const ast::Name& name);
+  TypeId form(ExprId e, const ast::BoolLiteral&);
+  TypeId form(ExprId e, const ast::IntLiteral&);
+  TypeId form(ExprId e, const ast::FloatLiteral&);
+  TypeId form(ExprId e, const ast::TextLiteral&);
+  TypeId form(ExprId e, const ast::Unary& unary);
+  TypeId form(ExprId e, const ast::Binary& binary);
+  TypeId form(ExprId e, const ast::If& choice);
+  TypeId form(ExprId e, const ast::Fby& fby);
+  TypeId form(ExprId e, const ast::Post& post);
+  TypeId form(ExprId e, const ast::When& when);
+  TypeId form(ExprId e, const ast::Merge& merge);
+  TypeId form(ExprId e, const ast::Array& array);
+  TypeId form(ExprId e, const ast::Index& index);
+  TypeId form(ExprId e, const ast::Call& call);
+  TypeId form(ExprId e, const ast::Error&);
+  void condition(ExprId e, const char* of);
+  TypeId same(ExprId first, ExprId second, const std::string& what);
+  std::vector<TypeId> call(ExprId e);
+  std::vector<TypeId> node_call(ExprId e, NodeId callee);
+  TypeId operator_call(ExprId e, OperatorId op);
+  TypeId apply(ExprId e, OperatorId op, const std::vector<ExprId>& operands);
+  void attribute(ExprId e, const OperatorParameter& parameter, std::string_view of);
+  // `of`: the operator whose attribute it is, if of one.
+  void static_integer(ExprId e, const std::string& what, const std::string& of = {});
+  std::string applied_name(ExprId e) const;
+  std::string describe(TypeId t) { return messages_.describe(t); }
+
+  const Program& program_;
+  const Resolved& names_;
+  Typed& result_;
+  TypeSolver solver_;
+  TypeMessages messages_;
+  std::vector<TypeId> variables_;  // of the node, by variable index
+  std::vector<std::pair<ExprId, TypeId>> visited_;
+  std::vector<std::pair<ExprId, std::vector<TypeId>>> instantiated_;
+};
 
 // ---- items -----------------------------------------------------------------------------
 
-void TypeChecker::check_const(ConstId c) {
+void TypeChecker::check(ConstId c) {
   const ast::Const& item = program_.consts[c.index];
   TypedConst& out = result_.consts[c.index];
-  solver_.clear();
-  node_ = {};
-  const_ = c;
-  failed_ = names_.const_errors[c.index];
-  if (!failed_) {
-    TypeId wanted = item.type ? declared(*item.type) : solver_.fresh();
-    TypeId found = expr(item.value);
-    if (!solver_.unify(wanted, found))
-      mismatch(item.value, found, wanted,
-               "constant `" + program_.text(item.name) + "` is " + describe(wanted) + ", but its value is " +
-                   describe(found));
-    TypeId root = solver_.find(wanted);
-    DTypeSet set = solver_.set(root);
-    forget_scheme();
-    if (!decided(set) && !failed_) enter_scheme(root, out.scheme);
-    out.type = term(root);
-  }
-  // Wrong constants may be anything.
-  if (failed_) out = {{{dtypes::element}, {DType::i32}}, {0, DType::i32}};
-  settle(out.scheme);
+  const TypeId wanted = item.type ? declared(*item.type) : solver_.fresh();
+  const TypeId found = expr(item.value);
+  if (!solver_.unify(wanted, found))
+    messages_.mismatch(
+        item.value, found, wanted,
+        "constant `" + program_.text(item.name) + "` is " + describe(wanted) + ", but its value is " + describe(found));
+  SchemeTypes types(solver_);
+  if (!messages_.any()) types.generalise(wanted);
+  settle(types);
+  out = messages_.any() ? anything() : TypedConst{types.scheme(), types.term(wanted)};
 }
 
-void TypeChecker::check_node(NodeId n) {
+void TypeChecker::check(NodeId n) {
   const ResolvedNode& node = names_.nodes[n.index];
-  TypedNode& out = result_.nodes[n.index];
   const ast::Node& item = program_.nodes[n.index];
-  out.variable_types.resize(node.variables.size());
-  if (node.has_errors) {
-    out.has_errors = true;
-    return;
-  }
-  solver_.clear();
-  node_ = n;
-  const_ = {};
-  failed_ = false;
   declare_variables(node);
   std::vector<std::vector<std::uint32_t>> targets(item.equations.size());
   for (std::size_t q = 0; q < item.equations.size(); ++q)
@@ -76,12 +134,25 @@ void TypeChecker::check_node(NodeId n) {
   for (std::size_t q = 0; q < item.equations.size(); ++q) equation(node, item.equations[q], targets[q]);
   for (const ast::Assert& a : item.asserts) condition(a.condition, "an assertion");
   declared_clocks(node, item);
-  generalise(n);
-  out.has_errors = failed_;
+
+  TypedNode& out = result_.nodes[n.index];
+  SchemeTypes types(solver_);
+  for (std::size_t v = 0; v < node.variables.size(); ++v)
+    if (node.variables[v].kind != Variable::local) types.generalise(variables_[v]);
+  for (std::size_t v = 0; v < node.variables.size(); ++v) out.variable_types[v] = types.term(variables_[v]);
+  settle(types);
+  out.scheme = types.scheme();
+  out.has_errors = messages_.any();
+}
+
+// Writes down the terms of all expressions that were visited.
+void TypeChecker::settle(SchemeTypes& types) {
+  for (const auto& [e, t] : visited_) result_.expr_types[e.index] = types.term(t);
+  for (const auto& [e, instances] : instantiated_)
+    for (const TypeId t : instances) result_.instantiations[e.index].push_back(types.term(t));
 }
 
 void TypeChecker::declare_variables(const ResolvedNode& node) {
-  variables_.clear();
   for (const Variable& v : node.variables) variables_.push_back(v.type ? declared(*v.type) : solver_.fresh());
 }
 
@@ -89,15 +160,9 @@ void TypeChecker::declare_variables(const ResolvedNode& node) {
 TypeId TypeChecker::declared(const ast::TypeAnnotation& type) {
   for (ExprId e : type.shape) static_integer(e, "an extent of a shape");
   if (!type.dtype.valid()) return solver_.fresh();
-  const std::string& word = program_.text(type.dtype);
-  auto dtype = dtype_named(word);
+  const auto dtype = dtype_named(program_.text(type.dtype));
   if (!dtype) {
-    std::string meant = dtype_meant(word);
-    Diagnostic& d = report(Code::E0309, type.dtype_span, "unknown type `" + word + "`", "not a type");
-    if (!meant.empty())
-      d.note("did you mean `" + meant + "`?").fix(type.dtype_span, meant, "write `" + meant + "`");
-    else
-      d.note("the types are bool, i8, i16, i32 (int), i64, u8, u16, u32, u64, f16, bf16, f32 (float) and f64");
+    messages_.unknown_dtype(type);
     return solver_.fresh();
   }
   return solver_.fresh(bit(*dtype), {Why::annotation, type.dtype_span});
@@ -111,11 +176,7 @@ void TypeChecker::declared_clocks(const ResolvedNode& node, const ast::Node& ite
     if (at == node.variables.end()) return;  // a constant
     const TypeId found = variables_[static_cast<std::size_t>(at - node.variables.begin())];
     if (solver_.restrict(found, dtypes::boolean, {Why::condition, type->clock_span})) return;
-    const std::string name = "`" + program_.text(type->clock) + "`";
-    Diagnostic& d = report(Code::E0301, type->clock_span,
-                           "the condition of a clock must be bool, but " + name + " is " + describe(found),
-                           "this is " + describe(found));
-    explain(d, found, name, type->clock_span);
+    messages_.clock_condition(*type, found);
   };
   for (const ast::Parameter& p : item.inputs) check(p.type);
   for (const ast::Parameter& p : item.outputs) check(p.type);
@@ -140,16 +201,14 @@ void TypeChecker::equation(const ResolvedNode& node, const ast::Equation& equati
       if (!written) continue;
       TypeId wanted = declared(*written);
       if (!solver_.unify(types[t], wanted))
-        mismatch(equation.value, types[t], wanted,
-                 "this is declared " + describe(wanted) + ", but is " + describe(types[t]));
+        messages_.mismatch(equation.value, types[t], wanted,
+                           "this is declared " + describe(wanted) + ", but is " + describe(types[t]));
       continue;
     }
     if (written && node.variables[targets[t]].type != &*written) {
       TypeId wanted = declared(*written);
       if (!solver_.unify(variables_[targets[t]], wanted))
-        report(Code::E0301, written->dtype_span,
-               "`" + program_.text(node.variables[targets[t]].name) + "` is declared with two types", "this one")
-            .label(node.variables[targets[t]].type->dtype_span, "and this one");
+        messages_.declared_twice(node.variables[targets[t]], *written);
     }
     define(node, targets[t], equation.value, types[t]);
   }
@@ -158,56 +217,10 @@ void TypeChecker::equation(const ResolvedNode& node, const ast::Equation& equati
 void TypeChecker::define(const ResolvedNode& node, std::uint32_t variable, ExprId value, TypeId type) {
   if (solver_.unify(variables_[variable], type)) return;
   const std::string& name = program_.text(node.variables[variable].name);
-  mismatch(value, type, variables_[variable],
-           "`" + name + "` is " + describe(variables_[variable]) + ", but its equation gives " + describe(type), {},
-           "`" + name + "`");
-}
-
-// What the interface leaves open becomes the scheme, numbered in order of appearance.
-void TypeChecker::generalise(NodeId n) {
-  const ResolvedNode& node = names_.nodes[n.index];
-  TypedNode& out = result_.nodes[n.index];
-  forget_scheme();
-  for (std::size_t v = 0; v < node.variables.size(); ++v) {
-    if (node.variables[v].kind == Variable::local) continue;
-    TypeId root = solver_.find(variables_[v]);
-    if (!decided(solver_.set(root)) && term(root).variable < 0) enter_scheme(root, out.scheme);
-  }
-  for (std::size_t v = 0; v < node.variables.size(); ++v) out.variable_types[v] = term(solver_.find(variables_[v]));
-  settle(out.scheme);
-}
-
-void TypeChecker::forget_scheme() {
-  for (TypeId root : scheme_roots_) scheme_index_[root.index] = -1;
-  scheme_roots_.clear();
-}
-
-void TypeChecker::enter_scheme(TypeId root, TypeScheme& scheme) {
-  if (scheme_index_.size() <= root.index) scheme_index_.resize(root.index + 1, -1);
-  scheme_index_[root.index] = static_cast<std::int32_t>(scheme.variables.size());
-  scheme_roots_.push_back(root);
-  scheme.variables.push_back(solver_.set(root));
-  scheme.defaults.push_back(solver_.fallback(root));
-}
-
-TypeTerm TypeChecker::term(TypeId root) {
-  if (root.index < scheme_index_.size() && scheme_index_[root.index] >= 0)
-    return {scheme_index_[root.index], DType::f32};
-  return {-1, solver_.fallback(root)};
-}
-
-// Writes down the terms of all expressions visited since the last item.
-void TypeChecker::settle(const TypeScheme& scheme) {
-  auto settled = [&](TypeId t) {
-    TypeTerm found = term(solver_.find(t));
-    if (found.variable >= 0 && static_cast<std::size_t>(found.variable) >= scheme.variables.size()) found = {};
-    return found;
-  };
-  for (auto& [e, t] : visited_) result_.expr_types[e.index] = settled(t);
-  for (auto& [e, types] : instantiated_)
-    for (TypeId t : types) result_.instantiations[e.index].push_back(settled(t));
-  visited_.clear();
-  instantiated_.clear();
+  messages_.mismatch(
+      value, type, variables_[variable],
+      "`" + name + "` is " + describe(variables_[variable]) + ", but its equation gives " + describe(type), {},
+      "`" + name + "`");
 }
 
 // ---- expressions -----------------------------------------------------------------------
@@ -269,8 +282,8 @@ void TypeChecker::condition(ExprId e, const char* of) {
   if (!e.valid()) return;
   TypeId found = expr(e);
   if (solver_.restrict(found, dtypes::boolean, {Why::condition, program_.span(e)})) return;
-  mismatch(e, found, solver_.fresh(dtypes::boolean),
-           std::string(of) + " must be bool, but `" + short_text(program_, e) + "` is " + describe(found));
+  messages_.mismatch(e, found, solver_.fresh(dtypes::boolean),
+                     std::string(of) + " must be bool, but `" + short_text(program_, e) + "` is " + describe(found));
 }
 
 // The common type of two expressions that stand for one value; `what` names the construct.
@@ -278,7 +291,7 @@ TypeId TypeChecker::same(ExprId first, ExprId second, const std::string& what) {
   TypeId a = expr(first);
   TypeId b = expr(second);
   if (solver_.unify(a, b)) return a;
-  mismatch(second, b, a, what + " differ in type: " + describe(a) + " and " + describe(b), first);
+  messages_.mismatch(second, b, a, what + " differ in type: " + describe(a) + " and " + describe(b), first);
   return solver_.fresh();
 }
 
@@ -309,8 +322,8 @@ TypeId TypeChecker::form(ExprId, const ast::Array& array) {
   for (ExprId e : array.elements) {
     TypeId t = expr(e);
     if (good && !solver_.unify(common, t)) {
-      mismatch(e, t, common, "the elements of an array differ in type: " + describe(common) + " and " + describe(t),
-               first);
+      messages_.mismatch(e, t, common,
+                         "the elements of an array differ in type: " + describe(common) + " and " + describe(t), first);
       good = false;
     }
     if (!first.valid()) first = e;
@@ -335,8 +348,188 @@ TypeId TypeChecker::form(ExprId e, const ast::Call&) {
 
 TypeId TypeChecker::form(ExprId, const ast::Error&) { return solver_.fresh(); }
 
+// ---- calls -----------------------------------------------------------------------------
+
+// How the user wrote the operation: `+`, `matmul`.
+std::string TypeChecker::applied_name(ExprId e) const {
+  if (const auto* u = std::get_if<ast::Unary>(&program_[e])) return std::string(symbol_text(u->op));
+  if (const auto* b = std::get_if<ast::Binary>(&program_[e])) return std::string(symbol_text(b->op));
+  if (const auto* c = std::get_if<ast::Call>(&program_[e]))
+    if (!c->callee.empty()) return program_.text(c->callee.back());
+  return "this";
+}
+
+// The types of a call's results; operators and param have one.
+std::vector<TypeId> TypeChecker::call(ExprId e) {
+  const Reference& to = names_.references[e.index];
+  if (const auto* node = std::get_if<NodeRef>(&to)) return node_call(e, node->node);
+  if (const auto* op = std::get_if<OperatorRef>(&to)) return {operator_call(e, op->op)};
+  if (const auto* load = std::get_if<LoadRef>(&to)) {
+    if (load->tensor >= names_.tensors.size()) return {solver_.fresh()};
+    return {solver_.fresh(bit(names_.tensors[load->tensor]->dtype()), {Why::call, program_.span(e)})};
+  }
+  const OrderedArguments& arguments = names_.arguments[e.index];
+  if (std::holds_alternative<ParamRef>(to) && arguments.size() == 3 && arguments[1].valid()) {
+    condition(arguments[1], "the activity of `param`");
+    return {same(arguments[0], arguments[2], "a parameter and its step")};
+  }
+  TypeId result = solver_.fresh();
+  for (ExprId a : arguments)
+    if (a.valid()) result = expr(a);
+  return {result};
+}
+
+std::vector<TypeId> TypeChecker::node_call(ExprId e, NodeId callee) {
+  const TypedNode& typed = result_.nodes[callee.index];
+  const ast::Node& item = program_.nodes[callee.index];
+  const OrderedArguments& arguments = names_.arguments[e.index];
+  std::vector<TypeId> results;
+  if (typed.has_errors || typed.variable_types.size() < item.inputs.size() + item.outputs.size()) {
+    for (ExprId a : arguments) expr(a);
+    for (std::size_t i = 0; i < item.outputs.size(); ++i) results.push_back(solver_.fresh());
+    return results;
+  }
+  const Reason here{Why::call, std::get<ast::Call>(program_[e]).callee_span};
+  std::vector<TypeId> fresh;
+  for (DTypeSet set : typed.scheme.variables) fresh.push_back(solver_.fresh(set, here));
+  auto instance = [&](std::size_t variable) {
+    TypeTerm t = typed.variable_types[variable];
+    return t.variable >= 0 ? fresh[static_cast<std::size_t>(t.variable)] : solver_.fresh(bit(t.dtype), here);
+  };
+  bool good = true;
+  std::vector<TypeId> given;
+  for (std::size_t i = 0; i < arguments.size() && i < item.inputs.size(); ++i) {
+    TypeId found = given.emplace_back(expr(arguments[i]));
+    TypeId wanted = instance(i);
+    if (!arguments[i].valid() || solver_.unify(wanted, found)) continue;
+    good = false;
+    if (messages_.stored_only(arguments[i], found, solver_.set(wanted), "`" + applied_name(e) + "`")) continue;
+    messages_.mismatch(arguments[i], found, wanted,
+                       "`" + applied_name(e) + "` takes `" + program_.text(item.inputs[i].name) + "` as " +
+                           describe(wanted) + ", but `" + short_text(program_, arguments[i]) + "` is " +
+                           describe(found),
+                       {}, "parameter `" + program_.text(item.inputs[i].name) + "`");
+  }
+  for (std::size_t i = 0; i < item.outputs.size(); ++i)
+    results.push_back(good ? instance(item.inputs.size() + i) : solver_.fresh());
+  const auto& how = std::get<ast::Call>(program_[e]).iteration;
+  for (std::size_t i = 0; good && how && i < how->states && i < arguments.size(); ++i) {
+    const TypeId found = given[i];
+    if (solver_.unify(results[i], found)) continue;
+    good = false;
+    messages_.mismatch(arguments[i], found, results[i],
+                       "the state `" + program_.text(item.inputs[i].name) + "` of `" + applied_name(e) + "` is " +
+                           describe(found) + ", but becomes " + describe(results[i]),
+                       {}, "result `" + program_.text(item.outputs[i].name) + "`");
+  }
+  instantiated_.emplace_back(e, std::move(fresh));
+  return results;
+}
+
+TypeId TypeChecker::operator_call(ExprId e, OperatorId op) {
+  const OperatorInfo& row = operators()[op];
+  const OrderedArguments& arguments = names_.arguments[e.index];
+  std::vector<ExprId> operands;
+  TypeId fixed;
+  std::size_t k = 0, extra = arguments.size() - row.parameters.size();
+  for (const OperatorParameter& p : row.parameters) {
+    for (std::size_t end = k + 1 + (p.variadic ? extra : 0); k < end && k < arguments.size(); ++k) {
+      ExprId a = arguments[k];
+      if (p.kind == ParameterKind::operand) {
+        if (a.valid()) operands.push_back(a);
+      } else if (p.kind == ParameterKind::text) {
+        // resolve_names has looked at it
+      } else if (p.kind != ParameterKind::dtype) {
+        if (a.valid()) attribute(a, p, row.name);
+      } else if (a.valid()) {
+        const auto* named = std::get_if<DTypeRef>(&names_.references[a.index]);
+        if (named) fixed = solver_.fresh(bit(named->dtype), {Why::annotation, program_.span(a)});
+      } else if (auto named = dtype_named(p.default_value)) {
+        fixed = solver_.fresh(bit(*named), {Why::call, std::get<ast::Call>(program_[e]).callee_span});
+      }
+    }
+  }
+  TypeId result = apply(e, op, operands);
+  return fixed.valid() ? fixed : result;
+}
+
+// One row applied to operands (variadic ones expanded).
+TypeId TypeChecker::apply(ExprId e, OperatorId op, const std::vector<ExprId>& operands) {
+  const OperatorInfo& row = operators()[op];
+  RowVariables variable;
+  bool good = true;
+  std::size_t p = 0;
+  ExprId previous;
+  for (ExprId operand : operands) {
+    while (p < row.parameters.size() && row.parameters[p].kind != ParameterKind::operand) ++p;
+    TypeId found = expr(operand);
+    if (p >= row.parameters.size()) continue;
+    const DTypeSlot& slot = row.parameters[p].dtype;
+    if (!row.parameters[p].variadic) ++p;
+    if (!good || !operand.valid()) continue;
+    TypeId wanted = variable(solver_, slot);
+    const std::string name = applied_name(e);
+    if ((solver_.set(found) & slot.allowed) == 0) {
+      messages_.not_accepted(operand, found, slot.allowed, "`" + name + "`", true);
+      good = false;
+    } else if (!solver_.restrict(found, slot.allowed, {Why::use, program_.span(e)}) || !solver_.unify(wanted, found)) {
+      std::string pair = previous.valid() ? "`" + short_text(program_, previous) + "` is " + describe(wanted) + ", `" +
+                                                short_text(program_, operand) + "` is " + describe(found)
+                                          : describe(wanted) + " and " + describe(found);
+      messages_.mismatch(operand, found, wanted, "the operands of `" + name + "` differ in type: " + pair, previous);
+      good = false;
+    }
+    previous = operand;
+  }
+  if (!good) return solver_.fresh();
+  bool free = !variable.met(row.result);
+  TypeId result = variable(solver_, row.result);
+  if (free) solver_.set_fallback(result, row.result.fallback);
+  return result;
+}
+
+void TypeChecker::attribute(ExprId e, const OperatorParameter& parameter, std::string_view of) {
+  std::string who = "`" + std::string(parameter.name) + "` of `" + std::string(of) + "`";
+  if (parameter.kind == ParameterKind::integers) {
+    static_integer(e, who, std::string(of));
+    return;
+  }
+  TypeId found = expr(e);
+  if (!solver_.restrict(found, dtypes::number, {Why::use, program_.span(e)}))
+    messages_.not_accepted(e, found, dtypes::number, who, false);
+  // A number that nothing else decides keeps its digits: it is rounded to the operands' type alone.
+  else if ((solver_.set(found) & ~dtypes::floating) == 0)
+    solver_.set_fallback(found, DType::f64);
+}
+
+void TypeChecker::static_integer(ExprId e, const std::string& what, const std::string& of) {
+  if (!e.valid()) return;
+  TypeId found = expr(e);
+  if (solver_.restrict(found, dtypes::index, {Why::use, program_.span(e)})) return;
+  messages_.no_static_integer(e, found, what, of);
+}
+
+}  // namespace
+
 Typed infer_types(const Program& program, const Resolved& names, Diagnostics& diagnostics) {
-  return TypeChecker(program, names, diagnostics).run();
+  Typed result;
+  result.expr_types.resize(program.exprs.size());
+  result.instantiations.resize(program.exprs.size());
+  result.nodes.resize(program.nodes.size());
+  result.consts.resize(program.consts.size());
+  for (const ConstId c : names.const_order) {
+    if (names.const_errors[c.index])
+      result.consts[c.index] = TypeChecker::anything();
+    else
+      TypeChecker(program, names, result, diagnostics).check(c);
+  }
+  for (const NodeId n : names.order) {
+    TypedNode& node = result.nodes[n.index];
+    node.variable_types.resize(names.nodes[n.index].variables.size());
+    node.has_errors = names.nodes[n.index].has_errors;
+    if (!node.has_errors) TypeChecker(program, names, result, diagnostics).check(n);
+  }
+  return result;
 }
 
 }  // namespace rml

@@ -30,7 +30,7 @@ inline DType only(DTypeSet set) { return static_cast<DType>(std::countr_zero(set
 
 class TypeSolver {
  public:
-  void clear() { classes_.clear(); }
+  std::size_t size() const { return classes_.size(); }
 
   TypeId fresh(DTypeSet set = dtypes::element, Reason reason = {}) {
     TypeId t{classes_.size()};

@@ -1,15 +1,14 @@
-// What dtype errors say (part of infer_types).
-//
-// A message names both types in the user's words; its primary place is the expression that
-// does not fit, and a label says what made each side the type it is (an annotation, a
-// literal, a use). Where an integer meets a float a cast is offered.
-// Example: `o = n + x`, n: i32, x: f32: "the operands of `+` differ in type: `n` is i32,
-// `x` is f32", at `x`, with labels at both annotations and the fix `cast(f32, n)`.
-#include "semantics/infer_types_checker.h"
+// Messages about dtypes: the two types, what made each of them, and the mend where there is one.
+#include "semantics/infer_types_messages.h"
+
+#include "semantics/foreign_names.h"
 #include "semantics/signature_text.h"
 
 namespace rml {
 
+namespace {
+
+// "numbers", "floats", "bool", "i32 or i64": a set in the user's words.
 std::string set_text(DTypeSet set, bool plural) {
   if (decided(set)) return std::string(name(only(set)));
   if ((set & dtypes::boolean) == 0) {
@@ -20,15 +19,17 @@ std::string set_text(DTypeSet set, bool plural) {
   return plural ? "values" : "any type";
 }
 
-Diagnostic& TypeChecker::report(Code code, Span span, std::string message, std::string label) {
-  failed_ = true;
+}  // namespace
+
+Diagnostic& TypeMessages::report(Code code, Span span, std::string message, std::string label) {
+  any_ = true;
   return diagnostics_.report(code, span, std::move(message), std::move(label));
 }
 
-std::string TypeChecker::describe(TypeId t) { return set_text(solver_.set(t), false); }
+std::string TypeMessages::describe(TypeId t) { return set_text(solver_.set(t), false); }
 
 // Says what narrowed t, unless that place is the one shown already.
-void TypeChecker::explain(Diagnostic& d, TypeId t, const std::string& subject, Span shown) {
+void TypeMessages::explain(Diagnostic& d, TypeId t, const std::string& subject, Span shown) {
   Reason reason = solver_.reason(t);
   if (reason.span == shown) return;
   for (const Label& l : d.secondary)
@@ -59,8 +60,7 @@ void TypeChecker::explain(Diagnostic& d, TypeId t, const std::string& subject, S
   d.label(reason.span, subject + " is " + describe(t) + " because of " + because);
 }
 
-// f16 and bf16 are refused with the way out, whatever it is that does not take them.
-bool TypeChecker::stored_only(ExprId at, TypeId found, DTypeSet allowed, const std::string& who) {
+bool TypeMessages::stored_only(ExprId at, TypeId found, DTypeSet allowed, const std::string& who) {
   const DTypeSet set = solver_.set(found);
   if ((set & ~dtypes::half) != 0 || (allowed & dtypes::half) != 0) return false;
   const Span span = program_.span(at);
@@ -77,8 +77,8 @@ bool TypeChecker::stored_only(ExprId at, TypeId found, DTypeSet allowed, const s
   return true;
 }
 
-void TypeChecker::mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other,
-                           const std::string& wanted_name) {
+void TypeMessages::mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other,
+                            const std::string& wanted_name) {
   Span span = program_.span(at);
   Diagnostic& d = report(Code::E0301, span, message, "this is " + describe(found));
   if (other.valid()) d.label(program_.span(other), "this is " + describe(wanted));
@@ -87,7 +87,7 @@ void TypeChecker::mismatch(ExprId at, TypeId found, TypeId wanted, const std::st
   suggest_cast(d, at, found, other, wanted);
 }
 
-Diagnostic* TypeChecker::not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
+Diagnostic* TypeMessages::refuse(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
   if (stored_only(at, found, allowed, who)) return nullptr;
   Span span = program_.span(at);
   Diagnostic& d = report(Code::E0302, span, who + " needs " + set_text(allowed, true) + ", found " + describe(found),
@@ -101,7 +101,7 @@ Diagnostic* TypeChecker::not_accepted(ExprId at, TypeId found, DTypeSet allowed,
 
 // Casting is offered for the integer when it meets a float; where only the float can be
 // changed, for that.
-void TypeChecker::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b, TypeId type_b, bool stream) {
+void TypeMessages::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b, TypeId type_b, bool stream) {
   DTypeSet sa = solver_.set(type_a), sb = solver_.set(type_b);
   auto within = [](DTypeSet set, DTypeSet kind) { return set != 0 && (set & ~kind) == 0; };
   bool a_float = within(sa, dtypes::floating), b_float = within(sb, dtypes::floating);
@@ -125,6 +125,49 @@ void TypeChecker::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b,
   }
   std::string replacement = "cast(" + std::string(name(to)) + ", " + text + ")";
   d.fix(program_.span(changed), replacement, "write `" + replacement + "`");
+}
+
+void TypeMessages::not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
+  refuse(at, found, allowed, who, stream);
+}
+
+void TypeMessages::no_static_integer(ExprId at, TypeId found, const std::string& who, const std::string& of) {
+  Diagnostic* d = refuse(at, found, dtypes::index, who, false);
+  const auto op = operators().find(of);
+  if (d == nullptr || !op) return;
+  const OperatorInfo& row = operators()[*op];
+  if (row.lowering == Lowering::reduce_max || row.lowering == Lowering::reduce_min) {
+    d->fixes.clear();
+    const std::string pair = of + "imum(a, b)";
+    d->note("`" + of + "` is that of one tensor; element by element of two, write `" + pair + "`");
+    return;
+  }
+  std::string list;
+  for (const OperatorParameter& p : row.parameters) list += (list.empty() ? "" : ", ") + std::string(p.name);
+  d->note("the parameters are, in this order, " + list);
+}
+
+void TypeMessages::unknown_dtype(const ast::TypeAnnotation& type) {
+  const std::string& word = program_.text(type.dtype);
+  const std::string meant = dtype_meant(word);
+  Diagnostic& d = report(Code::E0309, type.dtype_span, "unknown type `" + word + "`", "not a type");
+  if (!meant.empty())
+    d.note("did you mean `" + meant + "`?").fix(type.dtype_span, meant, "write `" + meant + "`");
+  else
+    d.note("the types are bool, i8, i16, i32 (int), i64, u8, u16, u32, u64, f16, bf16, f32 (float) and f64");
+}
+
+void TypeMessages::declared_twice(const Variable& variable, const ast::TypeAnnotation& again) {
+  report(Code::E0301, again.dtype_span, "`" + program_.text(variable.name) + "` is declared with two types", "this one")
+      .label(variable.type->dtype_span, "and this one");
+}
+
+void TypeMessages::clock_condition(const ast::TypeAnnotation& type, TypeId found) {
+  const std::string name = "`" + program_.text(type.clock) + "`";
+  Diagnostic& d = report(Code::E0301, type.clock_span,
+                         "the condition of a clock must be bool, but " + name + " is " + describe(found),
+                         "this is " + describe(found));
+  explain(d, found, name, type.clock_span);
 }
 
 }  // namespace rml
