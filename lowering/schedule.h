@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,14 +61,22 @@ struct Schedule {
 };
 
 // Of a network (runtime/scheduler/network.h), what becomes a task: `none`, the program is none; a unit as it is;
-// a part of it, or an equation (partition.h).
+// a part of it, or an equation (partition).
 enum class Grain : std::uint8_t { none, pass, stage, op };
 
 // The cut of a segmented unit as what is computed: one that is `not c` for the segments' sake is in no unit, it is c,
 // and false.
 Literal computed_cut(const Schedule&, const ScheduledUnit&);
 
-// Nothing (and E0701) where the program is productive but has no static schedule.
+// Computed by a segmented unit, but not in its leading pass.
+bool is_late(const Schedule&, std::uint32_t unit, ValueId);
+
+// Forward units that need, at every instant of a segmented one, what that one computes after its leading pass. Of a
+// finished schedule.
+std::set<std::uint32_t> waiting_units(const Schedule&, std::uint32_t unit);
+
+// By the passes of lowering/schedule/passes.h, in their order. Nothing (and E0701) where the program is productive but
+// has no static schedule.
 std::optional<Schedule> schedule(const Core&, Diagnostics&, Grain = Grain::none);
 
 std::string print(const Schedule&);

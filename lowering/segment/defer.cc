@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "lowering/absorb.h"
 #include "lowering/segment/batch_in_time.h"
 #include "semantics/queries.h"
 

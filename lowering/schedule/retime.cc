@@ -6,11 +6,10 @@
 //   at_offset(u, s) = (0 fby fill(at_offset(u, s - 1))) when active_s when conditions
 //
 // where fill pads with zeros the instants at which a value is absent.
-#include "lowering/retime.h"
-
 #include <algorithm>
 #include <map>
 
+#include "lowering/schedule/passes.h"
 #include "semantics/offsets.h"
 #include "semantics/queries.h"
 
@@ -97,12 +96,7 @@ class Retiming {
   }
 
   // The clocks from K (left out) down to `clock`, outermost first.
-  std::vector<ClockId> path(ClockId clock) const {
-    std::vector<ClockId> p;
-    for (ClockId c = clock; c != clock_ && core_[c].parent.valid(); c = core_[c].parent) p.push_back(c);
-    std::reverse(p.begin(), p.end());
-    return p;
-  }
+  std::vector<ClockId> path(ClockId clock) const { return path_to(core_, clock, clock_); }
 
   ClockId clock_at(ClockId clock, int s) {
     if (s == 0 && std::ranges::none_of(path(clock), [&](ClockId c) { return late(core_[c].condition); })) return clock;

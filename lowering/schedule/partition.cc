@@ -3,13 +3,12 @@
 // units, in that order, so that units never need each other in a circle but through a stream that is an instant behind:
 //
 //   h = 0 fby g;  a = w * h;  g = tanh(a + x)        {a}  {g, h}        h: 0, g, g, …
-#include "lowering/partition.h"
-
 #include <algorithm>
 #include <map>
 #include <queue>
 
 #include "lowering/memories.h"
+#include "lowering/schedule/passes.h"
 
 namespace rml {
 
@@ -18,10 +17,54 @@ namespace {
 // What a hand-over from task to task costs, with its wake-ups (benchmarks/channels), is to be a few hundredths of it.
 constexpr double worth_a_task = 5'000;  // nanoseconds
 
+bool is_function(ScalarOp op) {
+  return (op >= ScalarOp::exp && op <= ScalarOp::sigmoid) || (op >= ScalarOp::log1p && op <= ScalarOp::softplus) ||
+         op == ScalarOp::atan2 || op == ScalarOp::mod || op == ScalarOp::floor_mod;
+}
+
+double count_of(const Shape& shape) { return static_cast<double>(element_count(shape).value_or(1)); }
+
+// About how long an instant of a value takes on one core: a rough figure, to balance tasks by.
+double estimate_nanoseconds(const Core& core, ValueId v) {
+  constexpr double element = 0.3, function = 2, product = 0.06, other = 4;  // of elements of f32, warm
+  const Value& value = core[v];
+  const double size = count_of(value.shape);
+  const auto* a = std::get_if<core::Apply>(&value.rhs);
+  if (a == nullptr) return size * element;
+  double most = size;
+  for (const ValueId o : a->operands) most = std::max(most, count_of(core[o].shape));
+  const OperatorInfo& row = operators()[a->op];
+  switch (row.lowering) {
+    case Lowering::matmul: {
+      const Shape& x = core[a->operands[0]].shape;
+      return size * static_cast<double>(x.empty() ? 1 : x.back()) * product;
+    }
+    case Lowering::elementwise:
+      return most * (is_function(row.scalar) ? function : element);
+    case Lowering::kernel: {
+      // Every result of a convolution takes a filter's worth of products.
+      const bool windows = row.name.starts_with("conv") && a->operands.size() > 1;
+      if (!windows) return most * other;
+      const Shape& filter = core[a->operands[1]].shape;
+      return size * count_of(filter) / static_cast<double>(std::max<std::int64_t>(filter.empty() ? 1 : filter[0], 1)) *
+             product;
+    }
+    case Lowering::random:
+      return most * other;
+    default:
+      return most * element;
+  }
+}
+
 class Partition {
  public:
-  Partition(Schedule& s, const DependenceGraph& graph, const Components& components, Grain grain)
-      : s_(s), core_(*s.core), graph_(graph), components_(components), grain_(grain), atom_of_(core_.values.size()) {
+  Partition(Schedule& s, const ScheduleFacts& facts, Grain grain)
+      : s_(s),
+        core_(*s.core),
+        graph_(facts.graph),
+        components_(facts.components),
+        grain_(grain),
+        atom_of_(core_.values.size()) {
     std::vector<std::uint32_t> uses(core_.values.size(), 0);
     users_.resize(core_.values.size());
     tells_clock_.resize(core_.values.size());
@@ -148,7 +191,7 @@ class Partition {
       for (const Dependence& e : graph_.of(v)) {
         const ValueId on = s_.sources[e.on.index].value;
         if (!s_.delayed[on.index] || !member(on, unit) || in_part(std::get<core::Fby>(core_[on].rhs).next)) continue;
-        for (ClockId c = core_[on].clock; core_[c].parent.valid(); c = core_[c].parent)
+        for (const ClockId c : ancestors(core_, core_[on].clock))
           if (in_part(core_[c].condition)) return true;
       }
     return false;
@@ -203,48 +246,11 @@ class Partition {
   std::vector<std::size_t> atom_of_;  // by ValueId
 };
 
-bool is_function(ScalarOp op) {
-  return (op >= ScalarOp::exp && op <= ScalarOp::sigmoid) || (op >= ScalarOp::log1p && op <= ScalarOp::softplus) ||
-         op == ScalarOp::atan2 || op == ScalarOp::mod || op == ScalarOp::floor_mod;
-}
-
-double count_of(const Shape& shape) { return static_cast<double>(element_count(shape).value_or(1)); }
-
 }  // namespace
 
-double estimate_nanoseconds(const Core& core, ValueId v) {
-  constexpr double element = 0.3, function = 2, product = 0.06, other = 4;  // of elements of f32, warm
-  const Value& value = core[v];
-  const double size = count_of(value.shape);
-  const auto* a = std::get_if<core::Apply>(&value.rhs);
-  if (a == nullptr) return size * element;
-  double most = size;
-  for (const ValueId o : a->operands) most = std::max(most, count_of(core[o].shape));
-  const OperatorInfo& row = operators()[a->op];
-  switch (row.lowering) {
-    case Lowering::matmul: {
-      const Shape& x = core[a->operands[0]].shape;
-      return size * static_cast<double>(x.empty() ? 1 : x.back()) * product;
-    }
-    case Lowering::elementwise:
-      return most * (is_function(row.scalar) ? function : element);
-    case Lowering::kernel: {
-      // Every result of a convolution takes a filter's worth of products.
-      const bool windows = row.name.starts_with("conv") && a->operands.size() > 1;
-      if (!windows) return most * other;
-      const Shape& filter = core[a->operands[1]].shape;
-      return size * count_of(filter) / static_cast<double>(std::max<std::int64_t>(filter.empty() ? 1 : filter[0], 1)) *
-             product;
-    }
-    case Lowering::random:
-      return most * other;
-    default:
-      return most * element;
-  }
-}
-
-void partition(Schedule& s, const DependenceGraph& graph, const Components& components, Grain grain) {
-  Partition(s, graph, components, grain).run();
+Schedule partition(Schedule s, const ScheduleFacts& facts, Grain grain) {
+  Partition(s, facts, grain).run();
+  return drop_empty_units(std::move(s));
 }
 
 }  // namespace rml

@@ -3,22 +3,16 @@
 //   its operands   that only this unit looks at, and that are made of no more than they yield
 //   what waits     that is looked at only where the unit's own results are looked at after the segment's end: the
 //                  forward direction of a bidirectional network, whose rows come with those of the other direction
-#include "lowering/absorb.h"
-
 #include <algorithm>
+#include <set>
+
+#include "lowering/schedule/passes.h"
 
 #include "semantics/queries.h"
 
 namespace rml {
 
 namespace {
-
-// Computed by a segmented unit, but not in its leading pass.
-bool is_late(const Schedule& s, std::uint32_t unit, ValueId v) {
-  if (s.unit_of[v.index] != unit) return false;
-  const std::vector<PassItem>& leading = s.units[unit].plan.passes[0].items;
-  return std::ranges::find(leading, v, &PassItem::value) == leading.end();
-}
 
 class Absorption {
  public:
@@ -215,27 +209,15 @@ class Absorption {
 
 }  // namespace
 
-void absorb(Schedule& s, const DependenceGraph& graph) {
-  if (std::ranges::none_of(s.units, &ScheduledUnit::segmented)) return;
-  Absorption absorption(s, graph);
+Schedule absorb(Schedule s, const ScheduleFacts& facts) {
+  if (std::ranges::none_of(s.units, &ScheduledUnit::segmented)) return s;
+  Absorption absorption(s, facts.graph);
   for (std::uint32_t u = 0; u < s.units.size(); ++u) {
     if (!s.units[u].segmented) continue;
     absorption.take_operands(u);
     absorption.take_waiting(u);
   }
-}
-
-std::set<std::uint32_t> waiting_units(const Schedule& s, std::uint32_t unit) {
-  std::set<std::uint32_t> found;
-  for (std::uint32_t r = 0; r < s.units.size(); ++r) {
-    const ScheduledUnit& reader = s.units[r];
-    if (reader.segmented) continue;
-    for (std::size_t k = 0; k < reader.operands.size(); ++k) {
-      const ValueId v = s.sources[reader.operands[k].index].value;
-      if (reader.needed[k].empty() && (*s.core)[v].clock == s.units[unit].clock && is_late(s, unit, v)) found.insert(r);
-    }
-  }
-  return found;
+  return s;
 }
 
 }  // namespace rml

@@ -1,9 +1,9 @@
 // Parts of a unit that nothing connects, by what they tell.
-#include "lowering/split_units.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "lowering/schedule/passes.h"
 
 namespace rml {
 
@@ -29,14 +29,15 @@ class Parts {
 };
 
 bool holds_on(const Core& core, ClockId clock, Literal literal) {
-  for (ClockId c = clock; c.index >= 2; c = core[c].parent)
+  for (const ClockId c : ancestors(core, clock))
     if (core[c].condition == literal.condition && core[c].positive == literal.positive) return true;
   return false;
 }
 
 }  // namespace
 
-void split_units(Schedule& s, const DependenceGraph& graph) {
+Schedule split_units(Schedule s, const ScheduleFacts& facts) {
+  const DependenceGraph& graph = facts.graph;
   const Core& core = *s.core;
   for (std::uint32_t u = 0, count = static_cast<std::uint32_t>(s.units.size()); u < count; ++u) {
     if (s.units[u].segmented) continue;
@@ -65,6 +66,7 @@ void split_units(Schedule& s, const DependenceGraph& graph) {
     for (const ValueId v : later.values) s.unit_of[v.index] = static_cast<std::uint32_t>(s.units.size());
     s.units.push_back(std::move(later));
   }
+  return s;
 }
 
 }  // namespace rml

@@ -6,7 +6,7 @@
 // three segments of every length up to 4, pass by pass and instant by instant, in which what
 // a value needs at the same, the previous or the next instant must already be there, unless
 // the class of the instant excludes the need; at the end every needed value must be there.
-#include "lowering/validate_schedule.h"
+#include "lowering/schedule/validate_schedule.h"
 
 #include <algorithm>
 #include <map>

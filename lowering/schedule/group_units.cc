@@ -1,0 +1,166 @@
+// Components of the pruned and retimed core become units.
+//
+// Each acyclic or forward component gets a signature: the set of things its values wait for
+// (segmented components, and per clock the number of posts passed). Components of one
+// signature advance in step and form one unit. Signatures only grow along dependences, so
+// units form an acyclic graph.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "lowering/schedule/passes.h"
+#include "semantics/cycle_report.h"
+#include "semantics/offsets.h"
+
+namespace rml {
+
+namespace {
+
+class Grouping {
+ public:
+  Grouping(std::shared_ptr<const Core> core, const ScheduleFacts& facts, Diagnostics& diagnostics)
+      : core_(*core), graph_(facts.graph), components_(facts.components), diagnostics_(diagnostics) {
+    out_.core = std::move(core);
+  }
+
+  std::optional<Schedule> run() {
+    out_.unit_of.assign(core_.values.size(), Schedule::nowhere);
+    for (std::size_t i = 0; i < core_.values.size(); ++i) out_.sources.push_back({ValueId{i}, 0});
+    signature_.resize(core_.values.size());
+    for (std::uint32_t c = 0; c < components_.list.size(); ++c)
+      if (!place(c)) return std::nullopt;
+    return std::move(out_);
+  }
+
+ private:
+  // What a value waits for: (source, lag) pairs, sorted. A source is a clock (its posts) or,
+  // beyond all clocks, one of the two ends of a segmented component.
+  using Signature = std::map<std::uint32_t, std::uint32_t>;
+
+  static void join(Signature& into, const Signature& from) {
+    for (const auto& [source, lag] : from) into[source] = std::max(into[source], lag);
+  }
+
+  Signature waits_for(const Component& c) const {
+    Signature s;
+    for (ValueId v : c.values)
+      for (const Dependence& e : graph_.of(v)) join(s, signature_[e.on.index]);
+    return s;
+  }
+
+  bool place(std::uint32_t index) {
+    const Component& c = components_.list[index];
+    const ValueId v = c.values[0];
+    if (!c.cyclic && out_.is_base_input(v)) return true;
+    Signature s = waits_for(c);
+    if (const auto* p = std::get_if<core::Post>(&core_[v].rhs); p != nullptr && !c.cyclic) {
+      out_.sources[v.index] = out_.sources[p->operand.index];
+      ++out_.sources[v.index].skip;
+      ++s[core_[v].clock.index];
+      signature_[v.index] = std::move(s);
+      return true;
+    }
+    if (!c.cyclic && (place_sample(v) || place_result(v))) return true;
+    if (!c.cyclic || !has_post(core_, c)) return place_forward(c, s);
+    return place_segmented(index, s);
+  }
+
+  // A tensor that a segmented unit computes is sampled there if an input says when: others get the samples only.
+  bool place_sample(ValueId v) {
+    const auto* w = std::get_if<core::When>(&core_[v].rhs);
+    if (w == nullptr || core_[v].shape.empty() || !out_.is_base_input(w->condition)) return false;
+    const std::uint32_t of = out_.unit_of[w->operand.index];
+    if (of == Schedule::nowhere || !out_.units[of].segmented || core_[w->operand].clock != out_.units[of].clock)
+      return false;
+    PassPlan* last = nullptr;
+    PassItem sample{v, 0};
+    for (PassPlan& pass : out_.units[of].plan.passes)
+      for (const PassItem& i : pass.items)
+        if (i.value == w->operand) last = &pass, sample.classes |= i.classes;
+    if (last == nullptr) return false;
+    last->items.push_back(sample);
+    out_.units[of].values.push_back(v);
+    out_.unit_of[v.index] = of;
+    signature_[v.index] = signature_[w->operand.index];
+    return true;
+  }
+
+  // The results of a call that a segmented unit makes are computed there, whoever reads them.
+  bool place_result(ValueId v) {
+    const auto* r = std::get_if<core::Result>(&core_[v].rhs);
+    const std::uint32_t of = r == nullptr ? Schedule::nowhere : out_.unit_of[r->call.index];
+    if (of == Schedule::nowhere || !out_.units[of].segmented) return false;
+    for (PassPlan& pass : out_.units[of].plan.passes) {
+      const auto call = std::ranges::find(pass.items, r->call, &PassItem::value);
+      if (call != pass.items.end()) pass.items.insert(call + 1, {v, call->classes});
+    }
+    out_.units[of].values.push_back(v);
+    out_.unit_of[v.index] = of;
+    signature_[v.index] = signature_[r->call.index];
+    return true;
+  }
+
+  bool place_forward(const Component& c, const Signature& s) {
+    const auto [at, fresh] = forward_units_.try_emplace(s, out_.units.size());
+    if (fresh) out_.units.emplace_back();
+    for (ValueId v : c.values) {
+      out_.unit_of[v.index] = static_cast<std::uint32_t>(at->second);
+      out_.units[at->second].values.push_back(v);
+      signature_[v.index] = s;
+    }
+    return true;
+  }
+
+  bool place_segmented(std::uint32_t index, Signature s) {
+    const Component& c = components_.list[index];
+    SegmentResult r = plan_segments(graph_, components_, index);
+    if (!r.plan) {
+      const ValueId v = c.values[0];
+      auto& d = diagnostics_.report(Code::E0701, core_[v].span, "no static schedule for `" + describe(core_, v) + "`");
+      explain_cycle(core_, find_cycle(graph_, c.values, v, every_edge), d);
+      const std::string hint = training_hint(core_, c.values);
+      d.note(hint.empty() ? "the program may still be productive: `--engine reference` runs it" : hint);
+      return false;
+    }
+    join(s, signature_[r.plan->cut.condition.index]);
+    for (const auto* list : {&r.plan->sides, &r.plan->only_at_cut})
+      for (const Literal& l : *list) join(s, signature_[l.condition.index]);
+    const auto unit = static_cast<std::uint32_t>(out_.units.size());
+    const auto ends = static_cast<std::uint32_t>(core_.clocks.size()) + 2 * unit;
+    std::set<ValueId> early, late;
+    for (std::size_t p = 0; p < r.plan->passes.size(); ++p)
+      for (const PassItem& i : r.plan->passes[p].items) (p == 0 ? early : late).insert(i.value);
+    for (ValueId v : c.values) {
+      out_.unit_of[v.index] = unit;
+      Signature own = s;
+      own[late.contains(v) || !early.contains(v) ? ends + 1 : ends] = 1;
+      signature_[v.index] = std::move(own);
+    }
+    ScheduledUnit u;
+    u.segmented = true;
+    u.clock = c.clock;
+    u.values = c.values;
+    u.plan = std::move(*r.plan);
+    for (ValueId v : c.values)
+      if (!early.contains(v) && !late.contains(v)) u.idle.emplace_back(v, ValueId());
+    out_.units.push_back(std::move(u));
+    return true;
+  }
+
+  const Core& core_;
+  const DependenceGraph& graph_;
+  const Components& components_;
+  Diagnostics& diagnostics_;
+  Schedule out_;
+  std::vector<Signature> signature_;  // by ValueId
+  std::map<Signature, std::size_t> forward_units_;
+};
+
+}  // namespace
+
+std::optional<Schedule> group_units(std::shared_ptr<const Core> core, const ScheduleFacts& facts,
+                                    Diagnostics& diagnostics) {
+  return Grouping(std::move(core), facts, diagnostics).run();
+}
+
+}  // namespace rml
