@@ -61,7 +61,6 @@ std::vector<std::string> link_command(const std::string& compiler, const std::fi
   for (const char* option :
        {"-lstdc++", "-lz", "-lm", "-pthread", "-pie", "-Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack"})
     command.emplace_back(option);
-  if (with_mqtt) command.emplace_back("-lmosquitto");
   if (find_on_path("mold")) {
     command.emplace_back("-fuse-ld=mold");
   } else if (find_on_path("ld.lld")) {

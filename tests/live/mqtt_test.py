@@ -304,6 +304,23 @@ def test_run_in_memory(bench):
         same([client.receive()[1] for _ in range(3)], [f'{{"n":{k}}}' for k in range(3)])
 
 
+def test_no_library(bench):
+    """Who has no libmosquitto is told so where a stream wants it, and can do everything else."""
+    bench.program("count")
+    (bench.place / "libmosquitto.so.1").write_text("no library")
+    env = dict(bench.env, LD_LIBRARY_PATH=str(bench.place))
+    url = "mqtt://localhost/n"
+    for command in ([bench.folder / "count"], [bench.rmlc, "run", bench.folder / "count.rml"]):
+        done = subprocess.run([*command, "--quiet", "--cycles", "1"], env=env, capture_output=True, text=True)
+        same((done.returncode, done.stdout, done.stderr), (0, "n\n0\n", ""))
+        done = subprocess.run([*command, "--quiet", "--cycles", "1", "--output", url], env=env, capture_output=True,
+                              text=True)
+        same((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1))
+        expect(done.stderr.startswith(f"{url}: MQTT needs the library libmosquitto, 1.6 or later, which cannot be "
+                                      f"used: {bench.place}/libmosquitto.so.1: "), done.stderr)
+        expect(done.stderr.endswith("; install it (Debian: the package libmosquitto1)\n"), done.stderr)
+
+
 def test_program_without_mqtt(bench):
     source = bench.folder / "plain.rml"
     source.write_text("node main() -> (n: i32) n = 0 fby n + 1;")

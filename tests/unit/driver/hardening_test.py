@@ -1,4 +1,5 @@
-"""What rmlc makes, and rmlc: at no fixed address, tables sealed before the first cycle, no executable stack.
+"""What rmlc makes, and rmlc: at no fixed address, tables sealed before the first cycle, no executable stack, no shared
+libraries but the system's.
 
 Read by readelf from the files, and by /proc from a program that runs. Run by ctest: hardening_test.py RMLC."""
 
@@ -62,6 +63,17 @@ class Hardening(unittest.TestCase):
         for file in (RMLC, self.attached(), self.linked()):
             with self.subTest(file=file.name):
                 self.check_file(file)
+
+    def test_shared_libraries(self):
+        """Others are loaded by a program that needs them (libmosquitto), or are archives."""
+        loader = r"ld-linux.*|ld\.so.*"
+        named = re.findall(r"\(NEEDED\) +Shared library: \[(.*)\]", readelf("-d", RMLC))
+        self.assertIn("libc.so.6", named)
+        for name in named:
+            self.assertRegex(name, rf"^(libc|libm|libstdc\+\+)\.so\.\d+$|^{loader}$")
+        listed = subprocess.run(["ldd", RMLC], capture_output=True, text=True, check=True).stdout
+        for line in listed.splitlines():
+            self.assertRegex(line.strip(), rf"^(linux-vdso|libc|libm|libstdc\+\+)\.so\.|^/\S*/({loader}) ")
 
     def test_objects(self):
         done = self.build("p.rml", "--emit", "lib", "-o", "p.o")

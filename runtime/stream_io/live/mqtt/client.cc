@@ -2,7 +2,6 @@
 // outputs MQTT 5, where the broker says of each message whether it refuses it, unless they need a session.
 #include "runtime/stream_io/live/mqtt/client.h"
 
-#include <mosquitto.h>
 #include <mqtt_protocol.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,6 +16,7 @@
 #include <limits>
 
 #include "runtime/stream_io/live/byte_stream.h"
+#include "runtime/stream_io/live/mqtt/libmosquitto.h"
 
 namespace rml::rt {
 namespace {
@@ -25,12 +25,6 @@ constexpr double longest_attempt = 30;
 constexpr double only_attempt = 10;
 
 constexpr const char* system_certificates = "/etc/ssl/certs";
-
-// The library's state is the process's.
-void start_library() {
-  static const int started = mosquitto_lib_init();
-  if (started != MOSQ_ERR_SUCCESS) throw Failure("libmosquitto does not start");
-}
 
 const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
@@ -61,7 +55,8 @@ struct MqttClient::Callbacks {
   }
   static void published(mosquitto*, void* object, int message, int reason, const mosquitto_property*) {
     const auto& client = *static_cast<MqttClient*>(object);
-    if (client.on_published) client.on_published(message, reason >= 128 ? mosquitto_reason_string(reason) : nullptr);
+    if (client.on_published)
+      client.on_published(message, reason >= 128 ? client.api_.mosquitto_reason_string(reason) : nullptr);
   }
   static void log(mosquitto*, void* object, int level, const char* text) {
     if (level == MOSQ_LOG_ERR) static_cast<MqttClient*>(object)->log_ = text;
@@ -71,43 +66,43 @@ struct MqttClient::Callbacks {
 };
 
 MqttClient::MqttClient(const Address& address, Direction direction)
-    : address_(address),
+    : api_(libmosquitto(address.name)),
+      address_(address),
       direction_(direction),
       version_(direction == Direction::in || address.version == 3 || address.qos == 2 ? MQTT_PROTOCOL_V311
                                                                                       : MQTT_PROTOCOL_V5) {
-  start_library();
-  if (direction == Direction::in && mosquitto_sub_topic_check(address_.path.c_str()) != MOSQ_ERR_SUCCESS) {
+  if (direction == Direction::in && api_.mosquitto_sub_topic_check(address_.path.c_str()) != MOSQ_ERR_SUCCESS) {
     fail("'" + address_.path + "' is no filter of topics: '+' stands for one level, '#' for all that follow");
   }
-  if (direction == Direction::out && mosquitto_pub_topic_check(address_.path.c_str()) != MOSQ_ERR_SUCCESS) {
+  if (direction == Direction::out && api_.mosquitto_pub_topic_check(address_.path.c_str()) != MOSQ_ERR_SUCCESS) {
     fail("'" + address_.path + "' is no topic");
   }
-  library_ = mosquitto_new(or_null(address_.client), address_.client.empty(), this);
+  library_ = api_.mosquitto_new(or_null(address_.client), address_.client.empty(), this);
   if (!library_) throw std::bad_alloc();
   try {
-    must(mosquitto_int_option(library_, MOSQ_OPT_PROTOCOL_VERSION, version_), "cannot choose the protocol");
-    mosquitto_int_option(library_, MOSQ_OPT_TCP_NODELAY, 1);
-    mosquitto_max_inflight_messages_set(library_, mqtt_window);
-    mosquitto_connect_callback_set(library_, Callbacks::connected);
-    mosquitto_subscribe_callback_set(library_, Callbacks::subscribed);
-    mosquitto_message_callback_set(library_, Callbacks::message);
-    mosquitto_publish_v5_callback_set(library_, Callbacks::published);
-    mosquitto_log_callback_set(library_, Callbacks::log);
+    must(api_.mosquitto_int_option(library_, MOSQ_OPT_PROTOCOL_VERSION, version_), "cannot choose the protocol");
+    api_.mosquitto_int_option(library_, MOSQ_OPT_TCP_NODELAY, 1);
+    api_.mosquitto_max_inflight_messages_set(library_, mqtt_window);
+    api_.mosquitto_connect_callback_set(library_, Callbacks::connected);
+    api_.mosquitto_subscribe_callback_set(library_, Callbacks::subscribed);
+    api_.mosquitto_message_callback_set(library_, Callbacks::message);
+    api_.mosquitto_publish_v5_callback_set(library_, Callbacks::published);
+    api_.mosquitto_log_callback_set(library_, Callbacks::log);
     if (!address_.user.empty()) set_password();
     if (address_.tls) set_tls();
   } catch (...) {
-    mosquitto_destroy(library_);
+    api_.mosquitto_destroy(library_);
     throw;
   }
 }
 
-MqttClient::~MqttClient() { mosquitto_destroy(library_); }
+MqttClient::~MqttClient() { api_.mosquitto_destroy(library_); }
 
 void MqttClient::fail(const std::string& text) const { throw LostPeer(address_.name, text); }
 
 void MqttClient::must(int error, const char* doing) const {
   if (error == MOSQ_ERR_SUCCESS) return;
-  fail(std::string(doing) + ": " + (error == MOSQ_ERR_ERRNO ? std::strerror(errno) : mosquitto_strerror(error)));
+  fail(std::string(doing) + ": " + (error == MOSQ_ERR_ERRNO ? std::strerror(errno) : api_.mosquitto_strerror(error)));
 }
 
 void MqttClient::set_password() {
@@ -125,7 +120,7 @@ void MqttClient::set_password() {
     given = value != nullptr;
     if (value) password = value;
   }
-  must(mosquitto_username_pw_set(library_, address_.user.c_str(), given ? password.c_str() : nullptr),
+  must(api_.mosquitto_username_pw_set(library_, address_.user.c_str(), given ? password.c_str() : nullptr),
        "cannot use the password");
 }
 
@@ -138,20 +133,21 @@ void MqttClient::set_tls() {
   const bool own = !address_.cafile.empty() || !address_.capath.empty();
   // The library's own option for these wants a file or folder besides.
   const char* capath = own ? or_null(address_.capath) : system_certificates;
-  must(mosquitto_tls_set(library_, or_null(address_.cafile), capath, or_null(address_.cert), or_null(address_.key),
-                         Callbacks::key_password),
+  must(api_.mosquitto_tls_set(library_, or_null(address_.cafile), capath, or_null(address_.cert), or_null(address_.key),
+                              Callbacks::key_password),
        "cannot use these certificates");
-  if (address_.insecure) must(mosquitto_tls_insecure_set(library_, true), "cannot switch off the check of the host");
+  if (address_.insecure)
+    must(api_.mosquitto_tls_insecure_set(library_, true), "cannot switch off the check of the host");
 }
 
 void MqttClient::lose(int error) {
   connected_ = false;
   broken_ = true;
-  problem_ = error == MOSQ_ERR_ERRNO ? std::strerror(errno) : mosquitto_strerror(error);
+  problem_ = error == MOSQ_ERR_ERRNO ? std::strerror(errno) : api_.mosquitto_strerror(error);
 }
 
 void MqttClient::turn(int milliseconds) {
-  const int error = mosquitto_loop(library_, milliseconds, 1);
+  const int error = api_.mosquitto_loop(library_, milliseconds, 1);
   if (error != MOSQ_ERR_SUCCESS) lose(error);
 }
 
@@ -171,16 +167,16 @@ bool MqttClient::attempt(double patience, const Check& check) {
   const Time::time_point begin = Time::now();
   answered_ = subscribed_ = broken_ = false;
   log_.clear();
-  const int begun =
-      begun_ ? mosquitto_reconnect_async(library_)
-             : mosquitto_connect_async(library_, address_.host.c_str(), std::stoi(address_.port), address_.keepalive);
+  const int begun = begun_ ? api_.mosquitto_reconnect_async(library_)
+                           : api_.mosquitto_connect_async(library_, address_.host.c_str(), std::stoi(address_.port),
+                                                          address_.keepalive);
   begun_ = true;
   if (begun != MOSQ_ERR_SUCCESS) lose(begun);
   wait_for(answered_, begin, patience, check);
   if (answered_ && refusal_ != 0) {
     const bool v5 = version_ == MQTT_PROTOCOL_V5;
-    problem_ = std::string("the broker refuses: ") +
-               (v5 && refusal_ >= 128 ? mosquitto_reason_string(refusal_) : mosquitto_connack_string(refusal_));
+    problem_ = std::string("the broker refuses: ") + (v5 && refusal_ >= 128 ? api_.mosquitto_reason_string(refusal_)
+                                                                            : api_.mosquitto_connack_string(refusal_));
     const bool old = refusal_ == CONNACK_REFUSED_PROTOCOL_VERSION || refusal_ == MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION;
     if (v5 && old) problem_ += " (it may know only MQTT 3.1.1: ?version=3)";
     if (lasting(version_, refusal_)) fail(problem_);
@@ -195,7 +191,7 @@ bool MqttClient::attempt(double patience, const Check& check) {
     return false;
   }
   // A machine that is gone is noticed though nothing is sent.
-  const int socket = mosquitto_socket(library_);
+  const int socket = api_.mosquitto_socket(library_);
   const std::pair<std::pair<int, int>, int> settings[] = {{{SOL_SOCKET, SO_KEEPALIVE}, 1},
                                                           {{IPPROTO_TCP, TCP_KEEPIDLE}, 60},
                                                           {{IPPROTO_TCP, TCP_KEEPINTVL}, 15},
@@ -204,7 +200,7 @@ bool MqttClient::attempt(double patience, const Check& check) {
     ::setsockopt(socket, option.first, option.second, &value, sizeof value);
   }
   if (direction_ == Direction::in) {
-    const int asked = mosquitto_subscribe(library_, nullptr, address_.path.c_str(), address_.qos);
+    const int asked = api_.mosquitto_subscribe(library_, nullptr, address_.path.c_str(), address_.qos);
     if (asked != MOSQ_ERR_SUCCESS) lose(asked);
     wait_for(subscribed_, begin, patience, check);
     if (subscribed_ && granted_ > 2) fail("the broker does not allow this topic");
@@ -236,8 +232,8 @@ void MqttClient::connect(const Check& check) {
 }
 
 bool MqttClient::publish(std::string_view payload, int& number) {
-  const int error = mosquitto_publish(library_, &number, address_.path.c_str(), static_cast<int>(payload.size()),
-                                      payload.data(), address_.qos, address_.retain);
+  const int error = api_.mosquitto_publish(library_, &number, address_.path.c_str(), static_cast<int>(payload.size()),
+                                           payload.data(), address_.qos, address_.retain);
   if (error == MOSQ_ERR_SUCCESS) return true;
   if (error == MOSQ_ERR_NOMEM) throw std::bad_alloc();
   const bool connection = error == MOSQ_ERR_NO_CONN || error == MOSQ_ERR_CONN_LOST || error == MOSQ_ERR_ERRNO ||
@@ -249,13 +245,13 @@ bool MqttClient::publish(std::string_view payload, int& number) {
 }
 
 void MqttClient::stop() {
-  if (connected_ && address_.client.empty()) mosquitto_unsubscribe(library_, nullptr, address_.path.c_str());
+  if (connected_ && address_.client.empty()) api_.mosquitto_unsubscribe(library_, nullptr, address_.path.c_str());
 }
 
 void MqttClient::disconnect() {
   if (!connected_) return;
-  mosquitto_disconnect(library_);
-  for (int k = 0; k < 50 && mosquitto_want_write(library_); ++k) turn(20);
+  api_.mosquitto_disconnect(library_);
+  for (int k = 0; k < 50 && api_.mosquitto_want_write(library_); ++k) turn(20);
   connected_ = false;
 }
 

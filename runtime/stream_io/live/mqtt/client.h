@@ -15,6 +15,8 @@ struct mosquitto;
 
 namespace rml::rt {
 
+struct Libmosquitto;
+
 // Messages under way at a time. Brokers that expect no more by default may drop what is beyond.
 constexpr int mqtt_window = 20;
 
@@ -52,6 +54,7 @@ class MqttClient {
   [[noreturn]] void fail(const std::string& text) const;
   void must(int error, const char* doing) const;
 
+  const Libmosquitto& api_;
   const Address address_;
   const Direction direction_;
   const int version_;

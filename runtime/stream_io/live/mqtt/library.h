@@ -1,7 +1,7 @@
 // What a program that can speak MQTT has, and another has not.
 //
-// libmosquitto exists as a shared library only, while programs of rmlc build are static and need nothing.
-// So the part that uses it is an archive of its own, librmlmqtt.a; rmlc is linked with it, and so are the
+// libmosquitto exists as a shared library only, while programs of rmlc build are static, need nothing and can load
+// nothing. So the part that loads it is an archive of its own, librmlmqtt.a; rmlc is linked with it, and so are the
 // programs of rmlc build --mqtt.
 #pragma once
 
