@@ -69,7 +69,7 @@ std::optional<Elaborated> elaborate(Session& session, const Front& front, NodeId
                                     Diagnostics& diagnostics);
 std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, Diagnostics& diagnostics);
 steps::Program lower(Session& session, const Arranged& arranged);
-// Nothing when LLVM does not know the target (E0903 is reported).
+// Nothing when LLVM does not know the target (E0903 is reported); it throws when code generation is at fault.
 std::unique_ptr<CompiledModule> emit_module(Session& session, const steps::Program& program, EmitOptions options);
 
 // All of it, for commands that need everything; nothing when an error was reported.

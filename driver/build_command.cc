@@ -36,13 +36,9 @@ FileKind file_kind(const std::string& emit) {
   return FileKind::object;
 }
 
-std::optional<std::string> machine_code(Session& session, CompiledModule& module, FileKind kind) {
+std::string machine_code(CompiledModule& module, FileKind kind) {
   const CurrentPhase phase("generate");
-  std::string error;
-  std::string bytes = generate(module, kind, error);
-  if (error.empty()) return bytes;
-  session.diagnostics.report(Code::E0903, {}, error);
-  return std::nullopt;
+  return generate(module, kind);
 }
 
 // Without a linker, where that can be: a twentieth of its time.
@@ -111,13 +107,12 @@ int build(Invocation& invocation, const BuildRequest& request) {
   if (!module) return exit_fault;
   // A library named NAME.bc is bitcode, for linkers that optimise across objects.
   const bool bitcode = request.emit == "lib" && output.extension() == ".bc";
-  const auto bytes = machine_code(session, *module, file_kind(bitcode ? "bc" : request.emit));
-  if (!bytes) return exit_fault;
+  const std::string bytes = machine_code(*module, file_kind(bitcode ? "bc" : request.emit));
   if (request.emit == "exe") {
-    link_program(session, request, *bytes, output, *lowered->core);
+    link_program(session, request, bytes, output, *lowered->core);
     return exit_success;
   }
-  write_file(output, *bytes, session.diagnostics);
+  write_file(output, bytes, session.diagnostics);
   if (request.emit == "lib") write_file(header, c_header(lowered->program, options), session.diagnostics);
   return exit_success;
 }

@@ -64,11 +64,7 @@ std::optional<std::string> machine_text(Session& session, const ShowRequest& req
   const auto module = emit_module(session, lowered->program, {});
   if (!module) return std::nullopt;
   const CurrentPhase phase("generate");
-  std::string error;
-  std::string text = generate(*module, request.phase == "llvm" ? FileKind::llvm_text : FileKind::assembly, error);
-  if (error.empty()) return text;
-  session.diagnostics.report(Code::E0903, {}, error);
-  return std::nullopt;
+  return generate(*module, request.phase == "llvm" ? FileKind::llvm_text : FileKind::assembly);
 }
 
 // What is allocated: for an instance at its start, and for each instant of its segments.

@@ -4,6 +4,8 @@
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
 
+#include <stdexcept>
+
 #include "lowering/llvm/c_interface.h"
 #include "lowering/llvm/compiled_module.h"
 #include "lowering/llvm/emit_program.h"
@@ -62,12 +64,7 @@ std::unique_ptr<CompiledModule> emit(const steps::Program& program, const Source
   }
   codegen::Emission module(program, sources, options, *state->module,
                            codegen::target_facts(*state->module, *state->machine));
-  try {
-    emit_parts(module, *state);
-  } catch (const std::exception& broken) {
-    error = std::string("internal error: ") + broken.what();
-    return nullptr;
-  }
+  emit_parts(module, *state);
   for (llvm::Function& f : *state->module) {
     if (f.isDeclaration()) continue;
     f.addFnAttr("target-cpu", state->machine->getTargetCPU());
@@ -82,10 +79,7 @@ std::unique_ptr<CompiledModule> emit(const steps::Program& program, const Source
     codegen::optimize(*state->module, *state->machine, options.target);
     broken = codegen::verify_module(*state->module);
   }
-  if (!broken.empty()) {
-    error = "internal error: code generation made invalid LLVM IR: " + broken;
-    return nullptr;
-  }
+  if (!broken.empty()) throw std::logic_error("code generation made invalid LLVM IR: " + broken);
   return std::make_unique<CompiledModule>(std::move(state));
 }
 

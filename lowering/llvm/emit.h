@@ -62,13 +62,13 @@ class CompiledModule {
   std::unique_ptr<State> state_;
 };
 
-// Emits, verifies (an internal error if the verifier complains) and optimises. The error is
-// for targets LLVM does not know; empty on success.
+// Emits, verifies and optimises. The error is for targets that LLVM does not know or that cannot run the program;
+// empty on success. A fault of code generation is the compiler's: it throws, as all that follows does.
 std::unique_ptr<CompiledModule> emit(const steps::Program&, const SourceMap&, const EmitOptions&, std::string& error);
 
 enum class FileKind : std::uint8_t { object, assembly, llvm_text, bitcode };
 // The module as a file's bytes.
-std::string generate(CompiledModule&, FileKind, std::string& error);
+std::string generate(CompiledModule&, FileKind);
 
 // The C header that goes with the C interface (plain C99).
 std::string c_header(const steps::Program&, const EmitOptions&);
