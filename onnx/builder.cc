@@ -2,11 +2,14 @@
 #include "onnx/builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "onnx/growth.h"
 #include "onnx/repeated_blocks.h"
@@ -48,8 +51,9 @@ std::string float_text(double value) {
 // As a program has it; nothing where it has none: NaN of another sign or payload than `nan`.
 template <class T>
 std::optional<std::string> element_text(T value) {
-  const T nan = std::numeric_limits<T>::quiet_NaN();
-  if (std::isnan(value) && std::memcmp(&value, &nan, sizeof value) != 0) return std::nullopt;
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  const auto nan = std::bit_cast<Bits>(std::numeric_limits<T>::quiet_NaN());
+  if (std::isnan(value) && std::bit_cast<Bits>(value) != nan) return std::nullopt;
   char digits[64];
   std::string text(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
   if (std::isfinite(value) && text.find_first_of(".e") == std::string::npos) text += ".0";

@@ -128,12 +128,14 @@ double Call::number(std::string_view attribute, double fallback) const {
 
 std::string Call::text(std::string_view attribute, std::string fallback) const {
   const AttributeValue* value = find(attribute);
-  return value != nullptr ? std::get<std::string>(*value) : std::move(fallback);
+  if (value != nullptr) fallback = std::get<std::string>(*value);
+  return fallback;
 }
 
 std::vector<std::int64_t> Call::integers(std::string_view attribute, std::vector<std::int64_t> fallback) const {
   const AttributeValue* value = find(attribute);
-  return value != nullptr ? std::get<std::vector<std::int64_t>>(*value) : std::move(fallback);
+  if (value != nullptr) fallback = std::get<std::vector<std::int64_t>>(*value);
+  return fallback;
 }
 
 std::vector<float> Call::numbers(std::string_view attribute) const {

@@ -77,7 +77,7 @@ std::vector<Term> celu(Call& c) {
 std::vector<Term> thresholded(Call& c) { return {thresholded_relu(c.b, c.in(0), c.number("alpha", 1))}; }
 
 std::vector<Term> shrink(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const Term bias = number(c, c.number("bias", 0)), lambda = number(c, c.number("lambd", 0.5));
   const Term high = c.apply("select", {c.apply("gt", {x, lambda}), c.apply("sub", {x, bias}), zero(c)});
   return {c.apply("select", {c.apply("lt", {x, c.apply("negate", {lambda})}), c.apply("add", {x, bias}), high})};
@@ -94,13 +94,13 @@ std::vector<Term> mish(Call& c) {
 
 std::vector<Term> swish(Call& c) {
   const double alpha = c.number("alpha", 1);
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const Term inner = alpha == 1 ? x : c.apply("mul", {number(c, alpha), x});
   return {c.apply("mul", {x, c.apply("sigmoid", {inner})})};
 }
 
 std::vector<Term> gelu(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const std::string form = c.text("approximate", "none");
   if (form != "none" && form != "tanh")
     throw ModelError{"", "the approximation '" + form + "' is not known: none, tanh"};
@@ -116,7 +116,7 @@ std::vector<Term> gelu(Call& c) {
 
 // Before version 13: of the matrix that all axes before `axis`, and all others, make.
 Term flattened(const Call& c, std::int64_t axis, const std::function<Term(const Term&)>& f) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   std::int64_t rows = 1, columns = 1;
   for (std::int64_t k = 0; k < x.rank(); ++k) (k < axis ? rows : columns) *= x.shape[static_cast<std::size_t>(k)];
   const std::vector<std::int64_t> matrix = {rows, columns};

@@ -76,7 +76,7 @@ std::vector<Term> batch(Call& c) {
 }
 
 std::vector<Term> instance(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   if (x.rank() < 3) throw ModelError{"", "it takes [batch, channels, spatial axes], not " + to_string(x.shape)};
   Integers axes;
   for (std::int64_t k = 2; k < x.rank(); ++k) axes.push_back(k);
@@ -99,7 +99,7 @@ std::vector<Term> layer(Call& c) {
 }
 
 std::vector<Term> rms(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const std::int64_t axis = normalized(c.integer("axis", -1), x.rank());
   Integers axes;
   for (std::int64_t k = axis; k < x.rank(); ++k) axes.push_back(k);

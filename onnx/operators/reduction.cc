@@ -16,7 +16,7 @@ struct Axes {
 };
 
 Axes reduced(const Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const auto given = c.axes(1, input_since(c.node.op));
   Axes axes;
   if (!given || given->empty()) {
@@ -86,7 +86,7 @@ std::vector<Term> log_sum(Call& c) {
 std::vector<Term> log_sum_exp(Call& c) { return in_floats(c, "logsumexp", itself, itself); }
 
 std::vector<Term> position(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const std::int64_t axis = normalized(c.integer("axis", 0), x.rank());
   Arguments arguments = {{"axis", axis}};
   if (c.integer("keepdims", 1) != 0) arguments.emplace_back("keepdims", std::int64_t{1});
@@ -96,7 +96,7 @@ std::vector<Term> position(Call& c) {
 }
 
 std::vector<Term> running(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   Arguments arguments = {{"axis", normalized(c.known_integer(1, "the axis"), x.rank())}};
   if (c.integer("exclusive", 0) != 0) arguments.emplace_back("exclusive", std::int64_t{1});
   if (c.integer("reverse", 0) != 0) arguments.emplace_back("reverse", std::int64_t{1});

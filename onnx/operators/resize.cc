@@ -47,7 +47,7 @@ std::int64_t scaled(std::int64_t extent, double scale) {
 
 // Of each axis that is resized.
 std::vector<Target> targets(const Call& c, const Integers& axes) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const std::size_t scales_at = c.version < 11 ? 1 : 2;
   std::vector<Target> all(axes.size());
   const auto extent = [&](std::size_t k) { return x.shape[static_cast<std::size_t>(axes[k])]; };
@@ -107,7 +107,7 @@ Term resized(const Call& c, const Integers& axes, const std::vector<Target>& to,
 }
 
 std::vector<Term> resize(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const bool old = c.version < 11;
   Integers axes;
   for (std::int64_t k = 0; k < x.rank(); ++k) axes.push_back(k);
@@ -118,7 +118,7 @@ std::vector<Term> resize(Call& c) {
 }
 
 std::vector<Term> upsample(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   Numbers scales;
   if (c.version >= 9) {
     scales = known_numbers(c, 1, "the scales");

@@ -17,7 +17,7 @@ Term reshaped(const Call& c, const Term& x, const Shape& shape) {
 
 // 0 stands for the extent that the operand has there (unless allowzero), -1 for what is left.
 std::vector<Term> reshape(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   Integers shape = c.version < 5 ? c.integers("shape") : c.known_integers(1, "the shape");
   const bool keep_zero = c.integer("allowzero", 0) != 0;
   std::int64_t rest = 1, open = -1;
@@ -44,7 +44,7 @@ std::vector<Term> reshape(Call& c) {
 }
 
 std::vector<Term> flatten(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   std::int64_t axis = c.integer("axis", 1);
   if (axis != x.rank()) axis = normalized(axis, x.rank());
   Shape shape = {1, 1};
@@ -53,7 +53,7 @@ std::vector<Term> flatten(Call& c) {
 }
 
 std::vector<Term> squeeze(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const auto given = c.axes(1, 13);
   Integers axes;
   if (given) axes = normalized(*given, x.rank());
@@ -69,7 +69,7 @@ std::vector<Term> squeeze(Call& c) {
 }
 
 std::vector<Term> unsqueeze(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const auto given = c.axes(1, 13);
   if (!given) throw ModelError{"", "the axes are missing"};
   const auto rank = x.rank() + static_cast<std::int64_t>(given->size());
@@ -83,7 +83,7 @@ std::vector<Term> unsqueeze(Call& c) {
 }
 
 std::vector<Term> transpose(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   Integers axes = c.integers("perm");
   if (axes.empty())
     for (std::int64_t k = x.rank(); k-- > 0;) axes.push_back(k);
@@ -134,7 +134,7 @@ std::vector<Term> split(Call& c) {
 
 // Bounds beyond the axis are its ends; a step of 0 is refused.
 std::vector<Term> slice(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const bool attributes = c.version < 10;
   const Integers begins = attributes ? c.integers("starts") : c.known_integers(1, "the starts");
   const Integers ends = attributes ? c.integers("ends") : c.known_integers(2, "the ends");
@@ -188,7 +188,7 @@ std::vector<Term> slice(Call& c) {
 }
 
 std::vector<Term> expand(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const Integers shape = c.known_integers(1, "the shape");
   const auto both = broadcast(x.shape, shape);
   if (!both) throw ModelError{"", to_string(x.shape) + " does not broadcast to " + to_string(shape)};
@@ -196,7 +196,7 @@ std::vector<Term> expand(Call& c) {
 }
 
 std::vector<Term> tile(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   Integers times;
   if (c.version < 6) {
     times.assign(x.shape.size(), 1);
@@ -274,7 +274,7 @@ std::vector<Term> range(Call& c) {
 }
 
 std::vector<Term> eye_like(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   if (x.rank() != 2) throw ModelError{"", "it takes a matrix, not " + to_string(x.shape)};
   DType dtype = x.dtype;
   if (c.has("dtype")) {
@@ -290,7 +290,7 @@ std::vector<Term> eye_like(Call& c) {
 constexpr std::int64_t largest_block = 1 << 16;  // whose square is a number too
 
 std::vector<Term> depth_to_space(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const std::int64_t n = c.integer("blocksize", 0);
   const std::string mode = c.text("mode", "DCR");
   if (x.rank() != 4 || n < 1 || n > largest_block || x.shape[1] % (n * n) != 0)
@@ -306,7 +306,7 @@ std::vector<Term> depth_to_space(Call& c) {
 }
 
 std::vector<Term> space_to_depth(Call& c) {
-  const Term x = c.in(0);
+  const Term& x = c.in(0);
   const std::int64_t n = c.integer("blocksize", 0);
   if (x.rank() != 4 || n < 1 || n > largest_block || x.shape[2] % n != 0 || x.shape[3] % n != 0)
     throw ModelError{"", "blocks of " + std::to_string(n) + " do not fit " + to_string(x.shape)};

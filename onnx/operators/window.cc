@@ -59,7 +59,7 @@ Term with_bias(const Call& c, const Term& y) {
 }
 
 void check_kernel(const Call& c) {
-  const Term w = c.in(1);
+  const Term& w = c.in(1);
   const Integers extents = c.integers("kernel_shape");
   if (w.rank() != c.in(0).rank())
     throw ModelError{"", "the kernel is " + to_string(w.shape) + ", x is " + to_string(c.in(0).shape)};
@@ -79,7 +79,8 @@ std::vector<Term> convolve(Call& c) {
 std::vector<Term> convolve_transposed(Call& c) {
   check_kernel(c);
   Window w = window(c);
-  const Term x = c.in(0), kernel = c.in(1);
+  const Term& x = c.in(0);
+  const Term& kernel = c.in(1);
   const auto n = static_cast<std::size_t>(w.axes);
   Integers extra = c.integers("output_padding", Integers(n, 0));
   if (extra.size() != n) throw ModelError{"", "output_padding is not one for each axis"};
