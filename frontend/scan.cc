@@ -9,8 +9,10 @@
 #include <antlr4-runtime.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "frontend/grammar_mutex.h"
 #include "frontend/token.h"
@@ -140,25 +142,37 @@ class Scanner {
   void retype_iteration(std::size_t k) {
     const std::string_view word = sources_.text(span(tokens_[k]));
     if (tokens_[k].kind != TokenKind::ID || (word != "map" && word != "fold" && word != "scan")) return;
-    std::vector<std::size_t> separators;
-    std::size_t at = k + 1;
+    const std::optional<std::size_t> arguments = behind_callee(k + 1);
+    const auto separators = arguments ? separators_of(*arguments) : std::nullopt;
+    if (!separators) return;
+    if (k > 0 && tokens_[k - 1].kind == TokenKind::MERGE && (word != "fold" || separators->empty())) return;
+    tokens_[k].kind = TokenKind::ITERATE;
+    for (const std::size_t s : *separators) tokens_[s].kind = TokenKind::GROUP;
+  }
+
+  // Behind `[reverse] m.f(`, where that is what begins there.
+  std::optional<std::size_t> behind_callee(std::size_t at) const {
     const auto next_is = [&](TokenKind kind) { return tokens_[at].kind == kind && ++at < tokens_.size(); };
     if (next_is(TokenKind::LBRACKET) || next_is(TokenKind::TIGHT_LBRACKET)) {
-      if (!next_is(TokenKind::ID) || !next_is(TokenKind::RBRACKET)) return;
+      if (!next_is(TokenKind::ID) || !next_is(TokenKind::RBRACKET)) return std::nullopt;
     }
     do {
-      if (!next_is(TokenKind::ID)) return;
+      if (!next_is(TokenKind::ID)) return std::nullopt;
     } while (next_is(TokenKind::DOT));
-    if (!next_is(TokenKind::LPAREN) && !next_is(TokenKind::TIGHT_LPAREN)) return;
+    if (!next_is(TokenKind::LPAREN) && !next_is(TokenKind::TIGHT_LPAREN)) return std::nullopt;
+    return at;
+  }
+
+  // The semicolons between the groups of arguments that begin there; nothing if the parenthesis is never closed.
+  std::optional<std::vector<std::size_t>> separators_of(std::size_t at) const {
+    std::vector<std::size_t> separators;
     for (int depth = 1; depth > 0; ++at) {
       const TokenKind kind = tokens_[at].kind;
-      if (kind == TokenKind::END || begins_item(kind)) return;
+      if (kind == TokenKind::END || begins_item(kind)) return std::nullopt;
       if (kind == TokenKind::SEMI && depth == 1) separators.push_back(at);
       depth += opens(kind) ? 1 : closes(kind) ? -1 : 0;
     }
-    if (k > 0 && tokens_[k - 1].kind == TokenKind::MERGE && (word != "fold" || separators.empty())) return;
-    tokens_[k].kind = TokenKind::ITERATE;
-    for (const std::size_t s : separators) tokens_[s].kind = TokenKind::GROUP;
+    return separators;
   }
 
   void check(Token& token) {

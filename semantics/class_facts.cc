@@ -1,10 +1,6 @@
-// What is known of a condition at the first, interior, last or single instant of a segment.
-//
-// At last and single instants the cut and its side conditions hold; at first and interior
-// ones the cut does not, nor what holds only where the cut does. One instant before a first or single instant the cut
-// held, or there was none; one instant before an interior or last one it did not hold. Everything else follows through
-// not, and, or, when, merge, fby and post.
-#include "semantics/segment.h"
+// A work list: a question is answered from what is found of others so far, and again when that changes. An answer only
+// ever goes from unseen to yes or no, and from there to varies, so this ends.
+#include "semantics/class_facts.h"
 
 #include <algorithm>
 
@@ -12,14 +8,8 @@
 
 namespace rml {
 
-namespace {
-
-std::uint64_t key_of(ValueId v, std::uint8_t c) { return (std::uint64_t{v.index} << 4) | c; }
-
-}  // namespace
-
-ClassFacts::ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, std::vector<Literal> sides,
-                       std::vector<Literal> only_at_cut)
+ClassFacts::ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, const std::vector<Literal>& sides,
+                       const std::vector<Literal>& only_at_cut)
     : graph_(graph), clock_(clock) {
   const std::vector<Literal> present = graph.presence(graph.core()[cut.condition].clock);
   for (Literal p : present) graph.add(ends_, p);
@@ -45,89 +35,100 @@ void ClassFacts::suppose(Guard& g, Literal l, const std::vector<Literal>& given)
   if (at == g.literals.end() || *at != l) g.literals.insert(at, l);
 }
 
-Truth ClassFacts::joined(ValueId v, std::uint8_t a, std::uint8_t b) const { return join(at(v, a), at(v, b)); }
-
-// What is found so far, for the question that is being answered.
-Truth ClassFacts::at(ValueId v, std::uint8_t c) const {
-  const auto [known, fresh] = known_.try_emplace(key_of(v, c), Known{Truth::unseen, {}});
+Truth ClassFacts::at(ValueId v, std::uint8_t c) {
+  const Question asked = question(v, c);
+  const auto [known, fresh] = known_.try_emplace(asked);
   if (fresh) {
-    work_.push_back(key_of(v, c));
-    asked_.push_back(key_of(v, c));
+    open_.push_back(asked);
+    asked_.push_back(asked);
   }
   auto& users = known->second.users;
-  if (users.empty() || users.back() != asking_) users.push_back(asking_);
+  if (users.empty() || users.back() != answering_) users.push_back(answering_);
   return known->second.truth;
 }
 
-Truth ClassFacts::truth(ValueId v, std::uint8_t c) const {
-  const std::uint64_t key = key_of(v, c);
-  if (const auto known = known_.find(key); known != known_.end()) return known->second.truth;
-  known_.try_emplace(key, Known{Truth::unseen, {}});
-  work_.assign(1, key);
-  asked_.assign(1, key);
-  settle();
-  // What is never computed settles nothing.
-  for (std::size_t k = 0; k < asked_.size(); ++k)
-    if (known_.at(asked_[k]).truth == Truth::unseen) set(asked_[k], Truth::varies);
-  settle();
-  return known_.at(key).truth;
+Truth ClassFacts::joined(ValueId v, std::uint8_t a, std::uint8_t b) {
+  const Truth first = at(v, a);
+  return join(first, at(v, b));
 }
 
-void ClassFacts::settle() const {
-  while (!work_.empty()) {
-    asking_ = work_.back();
-    work_.pop_back();
-    const Truth before = known_.at(asking_).truth;
+Truth ClassFacts::truth(ValueId v, std::uint8_t c) {
+  const Question asked = question(v, c);
+  if (const auto known = known_.find(asked); known != known_.end()) return known->second.truth;
+  known_.try_emplace(asked);
+  open_.assign(1, asked);
+  asked_.assign(1, asked);
+  answer_open();
+  // What is still unseen hangs on itself alone: nothing decides it.
+  for (std::size_t k = 0; k < asked_.size(); ++k)
+    if (known_.at(asked_[k]).truth == Truth::unseen) set(asked_[k], Truth::varies);
+  answer_open();
+  return known_.at(asked).truth;
+}
+
+void ClassFacts::answer_open() {
+  while (!open_.empty()) {
+    answering_ = open_.back();
+    open_.pop_back();
+    const Truth before = known_.at(answering_).truth;
     if (before == Truth::varies) continue;
-    if (const Truth t = find_truth(ValueId{asking_ >> 4}, asking_ & 15); t != before) set(asking_, t);
+    const Truth found = find_truth(ValueId{answering_ >> 4}, answering_ & 15);
+    if (found != before) set(answering_, found);
   }
 }
 
-void ClassFacts::set(std::uint64_t key, Truth truth) const {
-  Known& known = known_.at(key);
+void ClassFacts::set(Question of, Truth truth) {
+  Known& known = known_.at(of);
   known.truth = truth;
-  work_.insert(work_.end(), known.users.begin(), known.users.end());
+  open_.insert(open_.end(), known.users.begin(), known.users.end());
 }
 
-Truth ClassFacts::find_truth(ValueId v, std::uint8_t c) const {
+// What is given decides first, of the value itself and then of what it is when negations and samplings are taken away.
+Truth ClassFacts::find_truth(ValueId v, std::uint8_t c) {
+  if (const auto truth = constant_truth(graph_.core(), v)) return truth_of(*truth);
+  const Guard& given = c == last_instant || c == single_instant ? ends_ : others_;
+  for (const bool truth : {true, false})
+    if (given.contains({v, truth})) return truth_of(truth);
+  const Literal l = graph_.strip({v, true});
+  for (const bool truth : {false, true})
+    if (given.contains({l.condition, truth})) return truth_of(truth == l.positive);
+  const Truth found = follow(l, c);
+  return l.positive ? found : negated(found);
+}
+
+// The truth of the condition, by what computes it.
+Truth ClassFacts::follow(Literal l, std::uint8_t c) {
   static const OperatorId op_and = operators().require("logical_and");
   static const OperatorId op_or = operators().require("logical_or");
   const Core& core = graph_.core();
-  if (const auto truth = constant_truth(core, v)) return truth_of(*truth);
-  const Literal l = graph_.strip({v, true});
-  const bool ends = c == last_instant || c == single_instant;
-  const Guard& given = ends ? ends_ : others_;
-  for (const bool truth : {true, false})
-    if (given.contains({v, truth})) return truth_of(truth);
-  Truth t = Truth::varies;
-  for (const bool truth : {true, false})
-    if (given.contains({l.condition, truth})) t = truth_of(truth);
-  const auto& rhs = core[l.condition].rhs;
-  if (is_known(t)) {
-  } else if (const auto truth = constant_truth(core, l.condition)) {
-    t = truth_of(*truth);
-  } else if (const auto* a = apply_of(core, l.condition); a != nullptr && (a->op == op_and || a->op == op_or)) {
-    t = connective(at(a->operands[0], c), at(a->operands[1], c), truth_of(a->op == op_or));
-  } else if (const auto* m = std::get_if<core::Merge>(&rhs)) {
-    t = choice(at(m->condition, c), at(m->on_true, c), at(m->on_false, c));
-  } else if (core[l.condition].clock != clock_) {
-    t = Truth::varies;  // fby and post count other instants
-  } else if (const auto* f = std::get_if<core::Fby>(&rhs)) {
-    const bool leads = c == first_instant || c == single_instant;
-    if (is_start(graph_.core(), l.condition)) {
-      t = leads ? Truth::varies : Truth::no;
-    } else if (!leads) {
-      t = joined(f->next, first_instant, interior_instant);
-    } else if (core.is_const(f->init)) {
-      t = join(at(f->init, c), joined(f->next, last_instant, single_instant));
-    }
-  } else if (const auto* p = std::get_if<core::Post>(&rhs)) {
-    t = ends ? joined(p->operand, first_instant, single_instant) : joined(p->operand, interior_instant, last_instant);
+  const core::Rhs& rhs = core[l.condition].rhs;
+  if (const auto truth = constant_truth(core, l.condition)) return truth_of(*truth);
+  if (const auto* a = apply_of(core, l.condition); a != nullptr && (a->op == op_and || a->op == op_or)) {
+    const Truth first = at(a->operands[0], c), second = at(a->operands[1], c);
+    return connective(first, second, truth_of(a->op == op_or));
   }
-  return l.positive ? t : negated(t);
+  if (const auto* m = std::get_if<core::Merge>(&rhs)) {
+    const Truth condition = at(m->condition, c), on_true = at(m->on_true, c), on_false = at(m->on_false, c);
+    return choice(condition, on_true, on_false);
+  }
+  if (core[l.condition].clock != clock_) return Truth::varies;  // fby and post count other instants
+  if (const auto* f = std::get_if<core::Fby>(&rhs)) {
+    const bool leads = c == first_instant || c == single_instant;
+    if (is_start(core, l.condition)) return leads ? Truth::varies : Truth::no;
+    if (!leads) return joined(f->next, first_instant, interior_instant);
+    if (!core.is_const(f->init)) return Truth::varies;
+    const Truth init = at(f->init, c);
+    return join(init, joined(f->next, last_instant, single_instant));
+  }
+  if (const auto* p = std::get_if<core::Post>(&rhs)) {
+    const bool ends = c == last_instant || c == single_instant;
+    return ends ? joined(p->operand, first_instant, single_instant)
+                : joined(p->operand, interior_instant, last_instant);
+  }
+  return Truth::varies;
 }
 
-bool ClassFacts::possible(const Guard& g, std::uint8_t c) const {
+bool ClassFacts::possible(const Guard& g, std::uint8_t c) {
   if (g.never) return false;
   const bool ends = c == last_instant || c == single_instant;
   if (!ends && std::ranges::includes(g.literals, cut_present_.literals))

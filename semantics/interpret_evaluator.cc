@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "runtime/rmlrt.h"
-#include "semantics/iterate.h"
 #include "semantics/overloaded.h"
 
 namespace rml::reference {
@@ -26,10 +25,11 @@ auto order(const RunFault& fault) {
 
 }  // namespace
 
-Evaluator::Evaluator(const Core& core, std::uint64_t seed, CallExternal call)
+Evaluator::Evaluator(const Core& core, std::uint64_t seed, CallExternal call, Iterate iterate)
     : core_(core),
       seed_(seed),
       call_(std::move(call)),
+      iterate_(iterate),
       clocks_begin_(static_cast<Subject>(core.values.size())),
       checks_begin_(static_cast<Subject>(clocks_begin_ + core.clocks.size())),
       asserts_begin_(static_cast<Subject>(checks_begin_ + core.inputs.size())),
@@ -333,7 +333,7 @@ SharedTensor Evaluator::call(ValueId v, const core::Call& rhs, std::int64_t cycl
   auto outputs = std::make_shared<std::vector<Tensor>>();
   for (const auto& [dtype, shape] : node.outputs) outputs->emplace_back(dtype, shape);
   if (node.iteration != nullptr) {
-    auto fault = iterate(*node.iteration, operand_pointers_, *outputs);
+    auto fault = iterate_(*node.iteration, operand_pointers_, *outputs);
     if (!fault) return SharedTensor(outputs, outputs->data());
     fault->value = v;
     fault->cycle = cycle;

@@ -18,7 +18,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "semantics/interpret.h"
+#include "semantics/chronogram.h"
+#include "semantics/run_fault.h"
 
 namespace rml::reference {
 
@@ -46,7 +47,11 @@ class Evaluator {
  public:
   using Subject = std::uint32_t;
 
-  Evaluator(const Core& core, std::uint64_t seed, CallExternal call);
+  // Runs an iteration: fills the outputs, which have their types and shapes already; or the first fault.
+  using Iterate = std::optional<RunFault> (*)(const Iteration&, std::span<const Tensor* const> operands,
+                                              std::span<Tensor> outputs);
+
+  Evaluator(const Core& core, std::uint64_t seed, CallExternal call, Iterate iterate);
 
   Subject of(ValueId v) const { return v.index; }
   Subject of(ClockId c) const { return clocks_begin_ + c.index; }
@@ -124,6 +129,7 @@ class Evaluator {
   const Core& core_;
   const std::uint64_t seed_;
   const CallExternal call_;
+  const Iterate iterate_;
   const Subject clocks_begin_, checks_begin_, asserts_begin_, subjects_;
   std::unordered_map<std::uint64_t, SharedTensor> given_;  // to params, by key
   std::vector<Application> applications_;                  // by ValueId

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 
 namespace rml {
 
@@ -38,76 +39,99 @@ int lookahead(const Core& core, const Components& components, ValueId v, ClockId
   return 0;
 }
 
-Offsets find(const DependenceGraph& graph, const Components& components, std::uint32_t component, bool with_guarded) {
-  const Core& core = graph.core();
-  const Component& c = components.list[component];
-  Offsets out;
-  out.by_member.assign(c.values.size(), 0);
-  if (!c.cyclic || !has_post(core, c)) return out;
+// A member that needs another, by its position.
+struct User {
+  std::uint32_t by;
+  int weight;
+  bool delayed;  // through a delay that stays: it has no weight
+};
 
+// By position: the members that need it, and how many instants the member itself looks ahead outside the component.
+struct Needs {
+  std::vector<std::vector<User>> users;
+  std::vector<int> lookahead;
+};
+
+// Nothing if the next instant of a post may be arbitrarily late.
+std::optional<Needs> find_needs(const DependenceGraph& graph, const Components& components, const Component& c,
+                                bool with_guarded) {
+  const Core& core = graph.core();
   std::map<ValueId, std::uint32_t> position;
   for (std::size_t i = 0; i < c.values.size(); ++i) position[c.values[i]] = static_cast<std::uint32_t>(i);
-  struct User {
-    std::uint32_t by;
-    int weight;
-    bool delayed;
-  };
-  std::vector<std::vector<User>> users(c.values.size());
+  Needs needs{std::vector<std::vector<User>>(c.values.size()), std::vector<int>(c.values.size(), 0)};
   for (std::uint32_t m = 0; m < c.values.size(); ++m) {
     const ValueId v = c.values[m];
     for (const Dependence& e : graph.of(v)) {
       const auto at = position.find(e.on);
       if (at == position.end() && e.weight == 0)
-        out.by_member[m] = std::max(out.by_member[m], lookahead(core, components, e.on, c.clock));
+        needs.lookahead[m] = std::max(needs.lookahead[m], lookahead(core, components, e.on, c.clock));
       if (at == position.end() || graph.guard_of(v, e).never) continue;
       if (e.weight > 0 && !with_guarded && guarded(graph, v)) continue;
-      if (e.weight > 0 && core[v].clock != c.clock) {
-        out.kind = Offsets::sub_clock;
-        return out;
-      }
+      if (e.weight > 0 && core[v].clock != c.clock) return std::nullopt;
       const bool stays = stays_delay(core, c, v, e);
-      users[at->second].push_back({m, stays ? 0 : e.weight, stays});
+      needs.users[at->second].push_back({m, stays ? 0 : e.weight, stays});
     }
   }
+  return needs;
+}
+
+// Raises the offsets until each is enough for what its member needs; false if they would rise for ever.
+bool relax(const std::vector<std::vector<User>>& users, std::vector<int>& offsets) {
+  const auto count = static_cast<std::uint32_t>(users.size());
   std::deque<std::uint32_t> work;
-  std::vector<std::uint32_t> relaxed(c.values.size());
-  std::vector<bool> queued(c.values.size(), true);
-  for (std::uint32_t m = 0; m < c.values.size(); ++m) work.push_back(m);
+  std::vector<std::uint32_t> relaxed(count);
+  std::vector<bool> queued(count, true);
+  for (std::uint32_t m = 0; m < count; ++m) work.push_back(m);
   while (!work.empty()) {
     const std::uint32_t u = work.front();
     work.pop_front();
     queued[u] = false;
     for (const User& e : users[u]) {
-      const int r = out.by_member[u] + e.weight;
-      if (r <= out.by_member[e.by]) continue;
-      out.by_member[e.by] = r;
-      if (++relaxed[e.by] > c.values.size()) {
-        out.kind = Offsets::positive_cycle;
-        return out;
-      }
-      if (!queued[e.by]) {
-        queued[e.by] = true;
-        work.push_back(e.by);
-      }
+      const int enough = offsets[u] + e.weight;
+      if (enough <= offsets[e.by]) continue;
+      offsets[e.by] = enough;
+      if (++relaxed[e.by] > count) return false;
+      if (!queued[e.by]) work.push_back(e.by);
+      queued[e.by] = true;
     }
   }
-  // Edges without slack that close a cycle: the values on it need each other at one step.
+  return true;
+}
+
+// Members that need each other at one step: edges without slack close a cycle. Empty: there are none.
+std::vector<ValueId> find_zero_cycle(const Component& c, const std::vector<std::vector<User>>& users,
+                                     const std::vector<int>& offsets) {
   std::uint32_t found = 0;
   const auto tight = strong_components(
       c.values.size(),
       [&](std::uint32_t u, auto&& f) {
         for (const User& e : users[u])
-          if (!e.delayed && out.by_member[e.by] == out.by_member[u] + e.weight) f(e.by);
+          if (!e.delayed && offsets[e.by] == offsets[u] + e.weight) f(e.by);
       },
       found);
   std::vector<std::vector<ValueId>> groups(found);
   for (std::uint32_t m = 0; m < c.values.size(); ++m) groups[tight[m]].push_back(c.values[m]);
-  for (auto& g : groups)
-    if (g.size() > 1) {
-      out.kind = Offsets::zero_cycle;
-      out.cycle = std::move(g);
-      return out;
-    }
+  const auto cycle = std::ranges::find_if(groups, [](const auto& g) { return g.size() > 1; });
+  return cycle == groups.end() ? std::vector<ValueId>() : std::move(*cycle);
+}
+
+Offsets find(const DependenceGraph& graph, const Components& components, std::uint32_t component, bool with_guarded) {
+  const Component& c = components.list[component];
+  Offsets out;
+  out.by_member.assign(c.values.size(), 0);
+  if (!c.cyclic || !has_post(graph.core(), c)) return out;
+  std::optional<Needs> needs = find_needs(graph, components, c, with_guarded);
+  if (!needs) {
+    out.kind = Offsets::sub_clock;
+    return out;
+  }
+  out.by_member = std::move(needs->lookahead);
+  if (!relax(needs->users, out.by_member)) {
+    out.kind = Offsets::positive_cycle;
+    return out;
+  }
+  out.cycle = find_zero_cycle(c, needs->users, out.by_member);
+  if (!out.cycle.empty()) out.kind = Offsets::zero_cycle;
   return out;
 }
 

@@ -3,17 +3,25 @@
 // Before: a Program as written, possibly with ast::Error inside. After: each Name and Call
 // has a Reference, each call its arguments in the callee's order, each node its variables,
 // and nodes and constants are ordered so that callees and used constants come first.
+// Method: one table of names per module (resolve_names_modules.h), one walk over each item's
+// expressions (resolve_names_walk.h knows what names mean there, resolve_names_call.h what a call
+// calls), then the orders (resolve_names_order.h). What a walk finds wrong marks its item, so that
+// later passes leave it alone.
 // Variables hide constants; a node hides an operator of its name; what nobody declares but is
-// called `inf` or `nan` is that number, and its Name becomes a FloatLiteral. This file walks bodies;
-// module scopes and orders are in resolve_names_scope.cc, calls in resolve_names_call.cc.
+// called `inf` or `nan` is that number, and its Name becomes a FloatLiteral.
 // Example: in `node f(x) -> (o) o = k * x; k = 2.0;` the variables are x, o, k in this order
 // and the Names of the first equation refer to variables 2 and 0.
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 
-#include "semantics/resolve_names_resolver.h"
+#include "semantics/foreign_names.h"
+#include "semantics/resolve_names_call.h"
+#include "semantics/resolve_names_modules.h"
+#include "semantics/resolve_names_order.h"
+#include "semantics/resolve_names_walk.h"
 
 namespace rml {
 
@@ -71,135 +79,145 @@ bool inside(Span inner, Span outer) {
   return inner.file == outer.file && inner.begin >= outer.begin && inner.begin <= outer.end;
 }
 
-}  // namespace
-
-NameResolver::NameResolver(Program& program, Diagnostics& diagnostics) : program_(program), diagnostics_(diagnostics) {
-  result_.references.resize(program.exprs.size());
-  result_.arguments.resize(program.exprs.size());
-  result_.nodes.resize(program.nodes.size());
-  result_.const_errors.resize(program.consts.size(), false);
-  calls_.resize(program.nodes.size());
-  uses_.resize(program.consts.size());
-  seen_callee_.resize(program.nodes.size(), UINT32_MAX);
-  for (const Diagnostic& d : diagnostics.all())
-    if (severity(d.code) == Severity::error) syntax_errors_.push_back(d.primary.span);
-}
-
-Resolved NameResolver::run() {
-  build_scopes();
-  for (std::size_t c = 0; c < program_.consts.size(); ++c) resolve_const(ConstId{c});
-  for (std::size_t n = 0; n < program_.nodes.size(); ++n) resolve_node(NodeId{n});
-  order_consts();
-  order_nodes();
-  return std::move(result_);
-}
-
-void NameResolver::has_error() {
-  if (walk_.node.valid()) result_.nodes[walk_.node.index].has_errors = true;
-  if (walk_.constant.valid()) result_.const_errors[walk_.constant.index] = true;
-}
-
-bool NameResolver::lost_with_import(Symbol qualifier) const {
-  return std::ranges::any_of(program_.modules[walk_.module.index].imports, [&](const ast::Import& import) {
-    return !import.module.valid() && (import.is_path ? !qualifier.valid() : import.alias == qualifier);
-  });
-}
-
-Diagnostic& NameResolver::report(Code code, Span span, std::string message, std::string label) {
-  if (severity(code) == Severity::error) has_error();
-  return diagnostics_.report(code, span, std::move(message), std::move(label));
-}
-
-// ---- items -----------------------------------------------------------------------------
-
-void NameResolver::resolve_const(ConstId c) {
-  const ast::Const& item = program_.consts[c.index];
-  walk_ = Walk{};
-  walk_.constant = c;
-  walk_.module = item.module;
-  if (item.type) {
-    if (item.type->clock.valid())
-      report(Code::E0207, item.type->clock_span, "a constant has no clock", "leave this out");
-    for (ExprId e : item.type->shape) expr(e);
-  }
-  expr(item.value);
-}
-
-void NameResolver::resolve_node(NodeId n) {
-  const ast::Node& node = program_.nodes[n.index];
-  ResolvedNode& out = result_.nodes[n.index];
-  walk_ = Walk{};
-  walk_.node = n;
-  walk_.module = node.module;
-  const Span text = node.external() ? to_next_item(node) : node.span;
-  walk_.broken =
-      std::any_of(syntax_errors_.begin(), syntax_errors_.end(), [&](Span error) { return inside(error, text); });
-  if (walk_.broken) out.has_errors = true;
-  declare_interface(node, out);
-  declare_targets(node, out);
-  walk_.used.assign(out.variables.size(), false);
-  for (const Variable& v : out.variables)
-    if (v.type) annotation(*v.type);
-  for (const ast::Equation& e : node.equations) equation(e);
-  for (const ast::Assert& a : node.asserts) expr(a.condition);
-  if (walk_.broken) return;
-  check_declared(node, out);
-  if (node.external()) check_external(node);
-  if (!out.has_errors && !node.derived_from.valid()) warn_unused(node, out);
-}
-
 // A node may have no equations because the text where they stood could not be read.
-Span NameResolver::to_next_item(const ast::Node& node) const {
+Span to_next_item(const Program& program, const ast::Node& node) {
   Span text = node.span;
   text.end = UINT32_MAX;
   auto end_at = [&](Span item) {
     if (item.begin > node.span.begin) text.end = std::min(text.end, item.begin - 1);
   };
-  const ast::Module& module = program_.modules[node.module.index];
-  for (NodeId n : module.nodes) end_at(program_.nodes[n.index].span);
-  for (ConstId c : module.consts) end_at(program_.consts[c.index].span);
+  const ast::Module& module = program.modules[node.module.index];
+  for (NodeId n : module.nodes) end_at(program.nodes[n.index].span);
+  for (ConstId c : module.consts) end_at(program.consts[c.index].span);
   return text;
 }
 
-void NameResolver::declare_interface(const ast::Node& node, ResolvedNode& out) {
-  auto declare = [&](const ast::Parameter& p, Variable::Kind kind, std::uint32_t position) {
-    auto [it, fresh] = walk_.variables.emplace(p.name.index, static_cast<std::uint32_t>(out.variables.size()));
-    if (!fresh) {
-      const Variable& first = out.variables[it->second];
-      report(Code::E0202, p.span, "`" + text(p.name) + "` stands twice in the interface of `" + text(node.name) + "`",
-             "again here")
-          .label(first.span, "first here");
-    }
-    Variable v{p.name, p.span, kind, UINT32_MAX, kind == Variable::output ? position : 0, nullptr};
-    if (p.type) v.type = &*p.type;
-    out.variables.push_back(v);
+// The walk over one item.
+class NameResolver {
+ public:
+  NameResolver(Program& program, NameWalk& walk, Resolved& result) : program_(program), walk_(walk), result_(result) {}
+
+  // `uses`: becomes the constants that its value names.
+  void constant(const ast::Const& item, std::vector<ConstId>& uses);
+  // `calls`: becomes what it calls, and what it has differentiated.
+  void node(NodeId n, std::vector<CallSite>& calls);
+
+ private:
+  bool is_constant() const { return node_ == nullptr; }
+  void declare_interface();
+  void declare_targets();
+  void check_declared();
+  void check_external();
+  void warn_unused();
+  void equation(const ast::Equation& equation);
+  void annotation(const ast::TypeAnnotation& annotation);
+  void expr(ExprId e);
+  void form(ExprId e, const ast::Name& name);
+  void form(ExprId, const ast::BoolLiteral&) {}
+  void form(ExprId, const ast::IntLiteral&) {}
+  void form(ExprId, const ast::FloatLiteral&) {}
+  void form(ExprId e, const ast::TextLiteral&);
+  void form(ExprId e, const ast::Unary& unary);
+  void form(ExprId e, const ast::Binary& binary);
+  void form(ExprId e, const ast::If& choice);
+  void form(ExprId e, const ast::Fby& fby);
+  void form(ExprId e, const ast::Post& post);
+  void form(ExprId e, const ast::When& when);
+  void form(ExprId e, const ast::Merge& merge);
+  void form(ExprId e, const ast::Array& array);
+  void form(ExprId e, const ast::Index& index);
+  void form(ExprId e, const ast::Call& call);
+  void form(ExprId e, const ast::Error& error);
+  void not_in_constant(ExprId e, const char* what);
+  bool lookup_value(Symbol name, ExprId e);
+  void call(ExprId e, const ast::Call& call, std::size_t targets);
+  void note_call(NodeId callee, Span at);
+  void diff_call(ExprId e, const ast::Call& call, NodeId of);
+  void load(ExprId e, const ast::Call& call);
+  void argument(ExprId e, ArgumentKind kind);
+  void dtype_argument(ExprId e);
+  void text_argument(ExprId e);
+
+  Program& program_;  // only literals that are written as names are changed
+  NameWalk& walk_;
+  Resolved& result_;
+  NodeId id_;
+  const ast::Node* node_ = nullptr;  // or a constant
+  std::vector<CallSite>* calls_ = nullptr;
+  std::vector<ConstId>* uses_ = nullptr;
+  std::unordered_set<std::uint32_t> met_;  // callees
+};
+
+// ---- items -----------------------------------------------------------------------------
+
+void NameResolver::constant(const ast::Const& item, std::vector<ConstId>& uses) {
+  uses_ = &uses;
+  if (item.type) {
+    if (item.type->clock.valid())
+      walk_.report(Code::E0207, item.type->clock_span, "a constant has no clock", "leave this out");
+    for (ExprId e : item.type->shape) expr(e);
+  }
+  expr(item.value);
+}
+
+void NameResolver::node(NodeId n, std::vector<CallSite>& calls) {
+  id_ = n;
+  node_ = &program_.nodes[n.index];
+  calls_ = &calls;
+  declare_interface();
+  declare_targets();
+  for (const Variable& v : walk_.variables())
+    if (v.type) annotation(*v.type);
+  for (const ast::Equation& e : node_->equations) equation(e);
+  for (const ast::Assert& a : node_->asserts) expr(a.condition);
+  if (!walk_.broken()) {
+    check_declared();
+    if (node_->external()) check_external();
+    if (!walk_.failed() && !node_->derived_from.valid()) warn_unused();
+  }
+  result_.nodes[n.index].variables = walk_.variables();
+}
+
+void NameResolver::declare_interface() {
+  const auto declare = [&](const ast::Parameter& p, Variable::Kind kind, std::uint32_t position) {
+    const Variable v{
+        p.name, p.span, kind, UINT32_MAX, kind == Variable::output ? position : 0, p.type ? &*p.type : nullptr};
+    const auto [first, fresh] = walk_.declare(v);
+    if (fresh) return;
+    walk_
+        .report(Code::E0202, p.span,
+                "`" + walk_.text(p.name) + "` stands twice in the interface of `" + walk_.text(node_->name) + "`",
+                "again here")
+        .label(first.span, "first here");
+    walk_.declare_again(v);
   };
-  for (std::size_t i = 0; i < node.inputs.size(); ++i)
-    declare(node.inputs[i], Variable::input, static_cast<std::uint32_t>(i));
-  for (std::size_t i = 0; i < node.outputs.size(); ++i)
-    declare(node.outputs[i], Variable::output, static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < node_->inputs.size(); ++i)
+    declare(node_->inputs[i], Variable::input, static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < node_->outputs.size(); ++i)
+    declare(node_->outputs[i], Variable::output, static_cast<std::uint32_t>(i));
 }
 
 // Locals are what equations define beyond the outputs. An output's own annotation may stand
 // in the interface or, in its equation, at the target; the interface's is kept.
-void NameResolver::declare_targets(const ast::Node& node, ResolvedNode& out) {
-  for (std::uint32_t q = 0; q < node.equations.size(); ++q) {
-    const ast::Equation& equation = node.equations[q];
+void NameResolver::declare_targets() {
+  for (std::uint32_t q = 0; q < node_->equations.size(); ++q) {
+    const ast::Equation& equation = node_->equations[q];
     for (std::uint32_t t = 0; t < equation.targets.size(); ++t) {
       const ast::Target& target = equation.targets[t];
       if (!target.name.valid()) continue;
-      auto [it, fresh] = walk_.variables.emplace(target.name.index, static_cast<std::uint32_t>(out.variables.size()));
-      if (fresh) out.variables.push_back({target.name, target.span, Variable::local, UINT32_MAX, 0, nullptr});
-      Variable& v = out.variables[it->second];
+      Variable& v = walk_.declare({target.name, target.span, Variable::local, UINT32_MAX, 0, nullptr}).first;
       if (v.kind == Variable::input) {
-        report(Code::E0202, target.span, "`" + text(target.name) + "` is an input: it cannot have an equation",
-               "defined here")
+        walk_
+            .report(Code::E0202, target.span,
+                    "`" + walk_.text(target.name) + "` is an input: it cannot have an equation", "defined here")
             .label(v.span, "input declared here");
         continue;
       }
       if (v.equation != UINT32_MAX) {
-        const ast::Target& first = node.equations[v.equation].targets[v.target];
-        report(Code::E0202, target.span, "`" + text(target.name) + "` has two equations", "defined again here")
+        const ast::Target& first = node_->equations[v.equation].targets[v.target];
+        walk_
+            .report(Code::E0202, target.span, "`" + walk_.text(target.name) + "` has two equations",
+                    "defined again here")
             .label(first.span, "first defined here");
         continue;
       }
@@ -210,33 +228,38 @@ void NameResolver::declare_targets(const ast::Node& node, ResolvedNode& out) {
   }
 }
 
-void NameResolver::check_declared(const ast::Node& node, ResolvedNode& out) {
-  if (node.external()) return;
-  for (const Variable& v : out.variables)
+void NameResolver::check_declared() {
+  if (node_->external()) return;
+  for (const Variable& v : walk_.variables())
     if (v.kind == Variable::output && v.equation == UINT32_MAX)
-      report(Code::E0203, v.span, "output `" + text(v.name) + "` of `" + text(node.name) + "` has no equation",
-             "never defined")
-          .note("write an equation `" + text(v.name) + " = …;` in the node");
+      walk_
+          .report(Code::E0203, v.span,
+                  "output `" + walk_.text(v.name) + "` of `" + walk_.text(node_->name) + "` has no equation",
+                  "never defined")
+          .note("write an equation `" + walk_.text(v.name) + " = …;` in the node");
 }
 
-void NameResolver::check_external(const ast::Node& node) {
+void NameResolver::check_external() {
   auto check = [&](const ast::Parameter& p, const char* role) {
     if (p.type && p.type->dtype.valid()) return;
-    report(Code::E0308, p.span,
-           std::string(role) + " `" + text(p.name) + "` of external node `" + text(node.name) + "` has no type",
-           "write its type, as in `" + text(p.name) + ": f32`")
-        .note("`" + text(node.name) + "` has no equations, so it is linked from C, which needs every type");
+    walk_
+        .report(Code::E0308, p.span,
+                std::string(role) + " `" + walk_.text(p.name) + "` of external node `" + walk_.text(node_->name) +
+                    "` has no type",
+                "write its type, as in `" + walk_.text(p.name) + ": f32`")
+        .note("`" + walk_.text(node_->name) + "` has no equations, so it is linked from C, which needs every type");
   };
-  for (const ast::Parameter& p : node.inputs) check(p, "input");
-  for (const ast::Parameter& p : node.outputs) check(p, "output");
+  for (const ast::Parameter& p : node_->inputs) check(p, "input");
+  for (const ast::Parameter& p : node_->outputs) check(p, "output");
 }
 
-void NameResolver::warn_unused(const ast::Node& node, const ResolvedNode& out) {
-  for (std::size_t v = 0; v < out.variables.size(); ++v) {
-    const Variable& variable = out.variables[v];
-    if (variable.kind != Variable::local || walk_.used[v] || text(variable.name).starts_with("_")) continue;
-    Diagnostic& d = report(Code::W0201, variable.span, "`" + text(variable.name) + "` is never used", "defined here");
-    const ast::Equation& equation = node.equations[variable.equation];
+void NameResolver::warn_unused() {
+  for (std::uint32_t v = 0; v < walk_.variables().size(); ++v) {
+    const Variable& variable = walk_.variables()[v];
+    if (variable.kind != Variable::local || walk_.used(v) || walk_.text(variable.name).starts_with("_")) continue;
+    Diagnostic& d =
+        walk_.report(Code::W0201, variable.span, "`" + walk_.text(variable.name) + "` is never used", "defined here");
+    const ast::Equation& equation = node_->equations[variable.equation];
     if (equation.targets.size() > 1) d.fix(variable.span, "_", "write `_`", true);
   }
 }
@@ -246,20 +269,17 @@ void NameResolver::warn_unused(const ast::Node& node, const ResolvedNode& out) {
 void NameResolver::annotation(const ast::TypeAnnotation& type) {
   for (ExprId e : type.shape) expr(e);
   if (!type.clock.valid()) return;
-  auto it = walk_.variables.find(type.clock.index);
-  if (it != walk_.variables.end()) {
-    walk_.used[it->second] = true;
-    return;
-  }
-  ConstId constant;
-  if (!const_named(type.clock, constant)) unknown_value(type.clock, type.clock_span);
+  if (const auto variable = walk_.variable(type.clock))
+    walk_.use(*variable);
+  else if (!walk_.scope().constant(type.clock))
+    walk_.unknown_value(type.clock, type.clock_span);
 }
 
 void NameResolver::equation(const ast::Equation& equation) {
   // Annotations at targets whose variable keeps another one still have to make sense.
   for (const ast::Target& target : equation.targets) {
     if (!target.type || !target.name.valid()) continue;
-    const Variable& v = result_.nodes[walk_.node.index].variables[walk_.variables.at(target.name.index)];
+    const Variable& v = walk_.variables()[*walk_.variable(target.name)];
     if (v.type != &*target.type) annotation(*target.type);
   }
   if (!equation.value.valid()) return;
@@ -268,9 +288,9 @@ void NameResolver::equation(const ast::Equation& equation) {
     return;
   }
   if (equation.targets.size() > 1 && !std::holds_alternative<ast::Error>(program_[equation.value]))
-    report(Code::E0204, program_.span(equation.value),
-           std::to_string(equation.targets.size()) + " variables on the left, but one value on the right",
-           "this is one value");
+    walk_.report(Code::E0204, program_.span(equation.value),
+                 std::to_string(equation.targets.size()) + " variables on the left, but one value on the right",
+                 "this is one value");
   expr(equation.value);
 }
 
@@ -280,21 +300,21 @@ void NameResolver::expr(ExprId e) {
 }
 
 void NameResolver::not_in_constant(ExprId e, const char* what) {
-  if (walk_.constant.valid())
-    report(Code::E0304, program_.span(e), std::string("a constant cannot contain ") + what,
-           "changes from cycle to cycle");
+  if (is_constant())
+    walk_.report(Code::E0304, program_.span(e), std::string("a constant cannot contain ") + what,
+                 "changes from cycle to cycle");
 }
 
 void NameResolver::form(ExprId e, const ast::Name& name) {
   if (lookup_value(name.symbol, e)) return;
-  if (const auto number = number_named(text(name.symbol)))
+  if (const auto number = number_named(walk_.text(name.symbol)))
     program_.exprs[e.index] = ast::FloatLiteral{*number};  // `name` is gone
   else
-    unknown_value(name.symbol, program_.span(e));
+    walk_.unknown_value(name.symbol, program_.span(e));
 }
 
 void NameResolver::form(ExprId e, const ast::TextLiteral&) {
-  report(Code::E0207, program_.span(e), "a text is no value", "only some arguments of operators are texts");
+  walk_.report(Code::E0207, program_.span(e), "a text is no value", "only some arguments of operators are texts");
 }
 
 void NameResolver::form(ExprId e, const ast::Unary& unary) {
@@ -358,54 +378,166 @@ void NameResolver::form(ExprId e, const ast::Index& index) {
 
 void NameResolver::form(ExprId e, const ast::Call& c) { call(e, c, 1); }
 
-void NameResolver::form(ExprId, const ast::Error&) { has_error(); }
+void NameResolver::form(ExprId, const ast::Error&) { walk_.fail(); }
 
 // ---- values ----------------------------------------------------------------------------
 
 bool NameResolver::lookup_value(Symbol name, ExprId e) {
-  auto it = walk_.variables.find(name.index);
-  if (it != walk_.variables.end()) {
-    result_.references[e.index] = VariableRef{it->second};
-    if (it->second < walk_.used.size()) walk_.used[it->second] = true;
+  if (const auto variable = walk_.variable(name)) {
+    result_.references[e.index] = VariableRef{*variable};
+    walk_.use(*variable);
     return true;
   }
-  ConstId constant;
-  if (!const_named(name, constant)) return false;
-  result_.references[e.index] = ConstRef{constant};
-  if (walk_.constant.valid()) uses_[walk_.constant.index].push_back(constant);
+  const auto constant = walk_.scope().constant(name);
+  if (!constant) return false;
+  result_.references[e.index] = ConstRef{*constant};
+  if (is_constant()) uses_->push_back(*constant);
   return true;
 }
 
-void NameResolver::unknown_value(Symbol name, Span span) {
-  has_error();
-  if (walk_.broken || lost_with_import({}) || !walk_.reported.insert(name.index).second) return;
-  const std::string& word = text(name);
-  NodeId node;
-  if (item_named(name, node)) {
-    report(Code::E0207, span, "`" + word + "` is a node, not a value", "call it: `" + word + "(…)`")
-        .label(program_.nodes[node.index].name_span, "the node is defined here");
+// ---- calls -----------------------------------------------------------------------------
+
+// `targets` values are wanted of the call: the left-hand side's count, or 1 inside an
+// expression.
+void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
+  if (const NodeId of = differentiated(call, walk_); of.valid() || call.diff) {
+    diff_call(e, call, of);
     return;
   }
-  if (dtype_named(word)) {
-    report(Code::E0207, span, "`" + word + "` is a type, not a value", "a value is needed here");
+  Reference to = callee_of(call, walk_);
+  if (call.iteration && !can_iterate(call, to, walk_)) to = {};
+  if (is_constant() && std::holds_alternative<NodeRef>(to)) {
+    walk_.report(Code::E0304, call.callee_span, "a constant cannot call a node", "not a compile-time constant");
+    to = {};
+  }
+  result_.references[e.index] = to;
+  if (std::holds_alternative<std::monostate>(to)) {
+    for (const ast::Argument& a : call.arguments) expr(a.value);
     return;
   }
-  if (operators().find(word)) {
-    report(Code::E0207, span, "`" + word + "` is an operator, not a value", "call it: `" + word + "(…)`");
-    return;
-  }
-  std::vector<std::string> candidates = {"inf", "nan"};
-  if (suggestions_left_ > 0) {
-    --suggestions_left_;
-    for (auto [symbol, variable] : walk_.variables) candidates.push_back(text(Symbol{symbol}));
-    for (auto [symbol, constant] : scopes_[walk_.module.index].consts) candidates.push_back(text(Symbol{symbol}));
-    std::sort(candidates.begin(), candidates.end());
-  }
-  std::string meant = did_you_mean(word, candidates);
-  Diagnostic& d = report(Code::E0201, span, "unknown name `" + word + "`", "not defined in this scope");
-  if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(span, meant, "write `" + meant + "`");
+  if (const auto* node = std::get_if<NodeRef>(&to)) note_call(node->node, call.callee_span);
+  if (const auto* op = std::get_if<OperatorRef>(&to); op && operators()[op->op].random)
+    not_in_constant(e, "a random operator");
+  if (std::holds_alternative<ParamRef>(to)) not_in_constant(e, "`param`");
+  check_results(call, to, targets, walk_);
+  MatchedArguments matched = matched_arguments(call, to, walk_);
+  result_.arguments[e.index] = std::move(matched.ordered);
+  for (std::size_t k = 0; k < call.arguments.size(); ++k) argument(call.arguments[k].value, matched.kinds[k]);
+  if (std::holds_alternative<LoadRef>(to)) load(e, call);
 }
 
-Resolved resolve_names(Program& program, Diagnostics& diagnostics) { return NameResolver(program, diagnostics).run(); }
+void NameResolver::note_call(NodeId callee, Span at) {
+  if (!met_.insert(callee.index).second) return;
+  result_.nodes[id_.index].callees.push_back(callee);
+  calls_->push_back({callee, at});
+}
+
+void NameResolver::load(ExprId e, const ast::Call& call) {
+  LoadRef to;
+  if (auto tensor = loaded(e, call, result_.arguments[e.index], walk_)) {
+    to.tensor = static_cast<std::uint32_t>(result_.tensors.size());
+    result_.tensors.push_back(std::move(tensor));
+  }
+  result_.references[e.index] = to;
+}
+
+void NameResolver::argument(ExprId e, ArgumentKind kind) {
+  if (!e.valid()) return;
+  switch (kind) {
+    case ArgumentKind::value:
+      return expr(e);
+    case ArgumentKind::dtype:
+      return dtype_argument(e);
+    case ArgumentKind::text:
+      return text_argument(e);
+  }
+}
+
+void NameResolver::diff_call(ExprId e, const ast::Call& call, NodeId of) {
+  DiffCall found{e, id_, of, {}};
+  for (const ast::Argument& a : call.arguments) expr(a.value);
+  walk_.fail();
+  if (is_constant()) {
+    walk_.report(Code::E0304, call.callee_span, "a constant cannot call a node", "not a compile-time constant");
+    return;
+  }
+  if (call.diff && !call.diff->optimizer.empty()) {
+    for (ExprId a : call.diff->optimizer_arguments) expr(a);
+    ast::Call optimizer;
+    optimizer.callee = call.diff->optimizer;
+    optimizer.callee_span = call.diff->span;
+    const Reference to = callee_of(optimizer, walk_);
+    const auto* node = std::get_if<NodeRef>(&to);
+    if (node == nullptr) {
+      if (!std::holds_alternative<std::monostate>(to))
+        walk_.report(Code::E0604, call.diff->span, "`" + walk_.text(optimizer.callee.back()) + "` is not a node",
+                     "an optimizer is a node");
+      return;
+    }
+    found.optimizer = node->node;
+  }
+  if (of.valid()) {
+    calls_->push_back({of, call.callee_span});
+    result_.diff_calls.push_back(found);
+  }
+}
+
+void NameResolver::text_argument(ExprId e) {
+  if (std::holds_alternative<ast::TextLiteral>(program_[e])) return;
+  if (std::holds_alternative<ast::Error>(program_[e])) return walk_.fail();
+  walk_.report(Code::E0207, program_.span(e), "a text is needed here", "not a text, such as `\"ij,jk->ik\"`");
+}
+
+void NameResolver::dtype_argument(ExprId e) {
+  const auto* name = std::get_if<ast::Name>(&program_[e]);
+  if (!name) {
+    walk_.report(Code::E0309, program_.span(e), "a type's name is needed here", "not a type, such as `f32`");
+    return;
+  }
+  const std::string& word = walk_.text(name->symbol);
+  auto dtype = dtype_named(word);
+  if (!dtype) {
+    const std::string meant = dtype_meant(word);
+    Diagnostic& d = walk_.report(Code::E0309, program_.span(e), "unknown type `" + word + "`", "not a type");
+    if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(program_.span(e), meant, "write `" + meant + "`");
+    return;
+  }
+  result_.references[e.index] = DTypeRef{*dtype};
+}
+
+}  // namespace
+
+Resolved resolve_names(Program& program, Diagnostics& diagnostics) {
+  Resolved result;
+  result.references.resize(program.exprs.size());
+  result.arguments.resize(program.exprs.size());
+  result.nodes.resize(program.nodes.size());
+  result.const_errors.resize(program.consts.size(), false);
+  std::vector<Span> syntax_errors;
+  for (const Diagnostic& d : diagnostics.all())
+    if (severity(d.code) == Severity::error) syntax_errors.push_back(d.primary.span);
+
+  const std::vector<ModuleScope> scopes = module_scopes(program, diagnostics);
+  int suggestions = 50;
+  const auto walk_in = [&](ModuleId m) { return NameWalk(program, scopes[m.index], m, diagnostics, suggestions); };
+  std::vector<std::vector<ConstId>> uses(program.consts.size());
+  for (std::size_t c = 0; c < program.consts.size(); ++c) {
+    NameWalk walk = walk_in(program.consts[c].module);
+    NameResolver(program, walk, result).constant(program.consts[c], uses[c]);
+    result.const_errors[c] = walk.failed();
+  }
+  std::vector<std::vector<CallSite>> calls(program.nodes.size());
+  for (std::size_t n = 0; n < program.nodes.size(); ++n) {
+    const ast::Node& node = program.nodes[n];
+    NameWalk walk = walk_in(node.module);
+    const Span text = node.external() ? to_next_item(program, node) : node.span;
+    if (std::ranges::any_of(syntax_errors, [&](Span error) { return inside(error, text); })) walk.break_off();
+    NameResolver(program, walk, result).node(NodeId{n}, calls[n]);
+    result.nodes[n].has_errors = walk.failed();
+  }
+  order_consts(program, uses, result, diagnostics);
+  order_nodes(program, calls, result, diagnostics);
+  return result;
+}
 
 }  // namespace rml

@@ -22,8 +22,14 @@ namespace {
 
 constexpr std::array<std::uint8_t, 4> classes{first_instant, interior_instant, last_instant, single_instant};
 
+// A member of the component at one class of instants. Its number is four times the member's, and the place of the
+// class.
+using Vertex = std::uint32_t;
+Vertex vertex(std::uint32_t member, std::size_t c) { return member * 4 + static_cast<std::uint32_t>(c); }
+std::uint32_t member_of(Vertex v) { return v / 4; }
+
 struct ClassEdge {
-  std::uint32_t to;
+  Vertex to;
   int weight;
 };
 
@@ -45,27 +51,40 @@ class ClassGraph {
 
   // Posts that go on past the end of a segment.
   const std::vector<ValueId>& uncut() const { return uncut_; }
-  const ClassFacts& facts() const { return facts_; }
+  ClassFacts& facts() { return facts_; }
   std::optional<SegmentPlan> plan(SegmentFailure&);
   // Undecided conditions of branches between values that depend both ways.
-  std::vector<Literal> undecided() const;
+  std::vector<Literal> undecided();
   // How many posts that only side conditions stop are needed by posts the cut stops.
   int posts_below() const;
 
  private:
-  static std::uint32_t slot(std::uint32_t member, std::size_t c) { return member * 4 + static_cast<std::uint32_t>(c); }
+  enum Direction : std::uint8_t { none, forward, backward_only };
+  // What one pass computes: the classes of each member, none for those of other passes.
+  struct PassClasses {
+    std::uint32_t pass;
+    std::vector<std::uint8_t> of;
+  };
   void build();
   void add_edge(std::uint32_t from, const Dependence& e, std::size_t c);
-  int present_at_end(ValueId v) const;
+  int present_at_end(ValueId v);
   std::vector<Guard> demands(ValueId post) const;
-  bool directions();
+  void find_components();
+  bool runs_one_way();
+  bool require(std::uint32_t component, Direction);
+  bool has_order_within_instants() const;
   bool absorb(bool backward, std::uint32_t pass);
   bool fits(std::uint32_t comp, bool backward, std::uint32_t pass) const;
   void settle_late();
   bool cut_leads() const;
   bool cut_waits() const;
   std::optional<SegmentPlan> assemble(const std::vector<bool>& backward);
+  PassClasses classes_in(std::uint32_t pass) const;
+  template <class F>
+  void for_each_need(Vertex v, std::uint32_t pass, F&& f) const;
   std::vector<PassItem> order_items(std::uint32_t pass) const;
+  void order_by_class(const std::vector<std::uint32_t>& group, const PassClasses& computed,
+                      std::vector<PassItem>& items) const;
 
   const DependenceGraph& graph_;
   const ClockId clock_;
@@ -74,14 +93,13 @@ class ClassGraph {
   std::vector<Literal> sides_, only_;
   ClassFacts facts_;
   std::map<ValueId, std::uint32_t> position_;
-  std::vector<bool> alive_;                    // by slot
-  std::vector<std::vector<ClassEdge>> edges_;  // by slot
-  std::vector<std::uint32_t> comp_;            // by slot
+  std::vector<bool> alive_;                    // by vertex
+  std::vector<std::vector<ClassEdge>> edges_;  // by vertex
+  std::vector<std::uint32_t> comp_;            // by vertex
   std::uint32_t comps_ = 0;
-  std::vector<std::vector<std::uint32_t>> comp_slots_;
-  enum Direction : std::uint8_t { none, forward, backward_only };
+  std::vector<std::vector<std::uint32_t>> comp_vertices_;
   std::vector<Direction> direction_;  // by component of the class graph
-  std::vector<std::uint32_t> pass_;   // by slot; UINT32_MAX: not yet
+  std::vector<std::uint32_t> pass_;   // by vertex; UINT32_MAX: not yet
   std::vector<ValueId> uncut_;
   std::set<ValueId> awaiting_;
 };
@@ -92,13 +110,13 @@ void ClassGraph::build() {
   edges_.assign(n, {});
   pass_.assign(n, UINT32_MAX);
   for (std::uint32_t m = 0; m < members_.size(); ++m)
-    for (std::size_t c = 0; c < 4; ++c) alive_[slot(m, c)] = facts_.possible(graph_.demand(members_[m]), classes[c]);
+    for (std::size_t c = 0; c < 4; ++c) alive_[vertex(m, c)] = facts_.possible(graph_.demand(members_[m]), classes[c]);
   for (std::uint32_t m = 0; m < members_.size(); ++m)
     for (const Dependence& e : graph_.of(members_[m])) {
       if (!position_.contains(e.on)) continue;
       const Guard guard = graph_.guard_of(members_[m], e);
       for (std::size_t c = 0; c < 4; ++c)
-        if (alive_[slot(m, c)] && facts_.possible(guard, classes[c])) add_edge(m, e, c);
+        if (alive_[vertex(m, c)] && facts_.possible(guard, classes[c])) add_edge(m, e, c);
     }
 }
 
@@ -106,7 +124,7 @@ void ClassGraph::add_edge(std::uint32_t from, const Dependence& e, std::size_t c
   const std::uint32_t to = position_.at(e.on);
   const std::uint8_t k = classes[c];
   auto link = [&](std::size_t target) {
-    if (alive_[slot(to, target)]) edges_[slot(from, c)].push_back({slot(to, target), e.weight});
+    if (alive_[vertex(to, target)]) edges_[vertex(from, c)].push_back({vertex(to, target), e.weight});
   };
   if (e.weight == 0) {
     link(c);
@@ -127,7 +145,7 @@ void ClassGraph::add_edge(std::uint32_t from, const Dependence& e, std::size_t c
 
 // Is v present at the last instant of a segment? If so, its next instant is one of the segment
 // at all others. 1, 0, or -1 for unknown.
-int ClassGraph::present_at_end(ValueId v) const {
+int ClassGraph::present_at_end(ValueId v) {
   const Core& core = graph_.core();
   const std::vector<Literal> given = graph_.presence(clock_), cut = graph_.presence(core[cut_.condition].clock);
   int present = 1;
@@ -150,54 +168,64 @@ std::vector<Guard> ClassGraph::demands(ValueId post) const {
   return out;
 }
 
-// Each component of the class graph must run one way: with dependences on earlier instants
-// only, or on later ones only, and none within the instant closing a cycle.
-bool ClassGraph::directions() {
+void ClassGraph::find_components() {
   comp_ = strong_components(
       edges_.size(),
-      [&](std::uint32_t v, auto&& f) {
+      [&](Vertex v, auto&& f) {
         for (const ClassEdge& e : edges_[v]) f(e.to);
       },
       comps_);
   direction_.assign(comps_, none);
-  comp_slots_.assign(comps_, {});
-  for (std::uint32_t s = 0; s < edges_.size(); ++s)
-    if (alive_[s]) comp_slots_[comp_[s]].push_back(s);
-  auto require = [&](std::uint32_t comp, Direction d) {
-    if (direction_[comp] != none && direction_[comp] != d) return false;
-    direction_[comp] = d;
-    return true;
-  };
-  for (std::uint32_t s = 0; s < edges_.size(); ++s) {
-    if (!alive_[s]) continue;
-    const auto& rhs = graph_.core()[members_[s / 4]].rhs;
-    if (std::holds_alternative<core::Fby>(rhs) && !require(comp_[s], forward)) return false;
-    for (const ClassEdge& e : edges_[s]) {
-      if (e.weight > 0 && !require(comp_[s], backward_only)) return false;
-      if (e.weight != 0 && comp_[e.to] == comp_[s] && !require(comp_[s], e.weight < 0 ? forward : backward_only))
-        return false;
+  comp_vertices_.assign(comps_, {});
+  for (Vertex v = 0; v < edges_.size(); ++v)
+    if (alive_[v]) comp_vertices_[comp_[v]].push_back(v);
+}
+
+// False if the component has to run the other way already.
+bool ClassGraph::require(std::uint32_t component, Direction d) {
+  Direction& known = direction_[component];
+  if (known != none && known != d) return false;
+  known = d;
+  return true;
+}
+
+// Each component of the class graph must run one way: with dependences on earlier instants
+// only, or on later ones only.
+bool ClassGraph::runs_one_way() {
+  for (Vertex v = 0; v < edges_.size(); ++v) {
+    if (!alive_[v]) continue;
+    const auto& rhs = graph_.core()[members_[member_of(v)]].rhs;
+    if (std::holds_alternative<core::Fby>(rhs) && !require(comp_[v], forward)) return false;
+    for (const ClassEdge& e : edges_[v]) {
+      if (e.weight > 0 && !require(comp_[v], backward_only)) return false;
+      if (e.weight < 0 && comp_[e.to] == comp_[v] && !require(comp_[v], forward)) return false;
     }
   }
+  return true;
+}
+
+// No dependence within an instant may close a cycle.
+bool ClassGraph::has_order_within_instants() const {
   std::uint32_t found = 0;
   const auto instant = strong_components(
       edges_.size(),
-      [&](std::uint32_t v, auto&& f) {
+      [&](Vertex v, auto&& f) {
         for (const ClassEdge& e : edges_[v])
           if (e.weight == 0) f(e.to);
       },
       found);
+  const auto needs_itself = [&](Vertex v) {
+    return std::ranges::any_of(edges_[v], [&](const ClassEdge& e) { return e.weight == 0 && e.to == v; });
+  };
   std::vector<std::uint32_t> size(found);
-  for (std::uint32_t s = 0; s < edges_.size(); ++s) {
-    if (++size[instant[s]] > 1) return false;
-    for (const ClassEdge& e : edges_[s])
-      if (e.weight == 0 && e.to == s) return false;
-  }
+  for (Vertex v = 0; v < edges_.size(); ++v)
+    if (++size[instant[v]] > 1 || needs_itself(v)) return false;
   return true;
 }
 
 bool ClassGraph::fits(std::uint32_t comp, bool backward, std::uint32_t pass) const {
   if (direction_[comp] == (backward ? forward : backward_only)) return false;
-  for (std::uint32_t s : comp_slots_[comp])
+  for (std::uint32_t s : comp_vertices_[comp])
     for (const ClassEdge& e : edges_[s]) {
       if (comp_[e.to] == comp) continue;
       const std::uint32_t p = pass_[e.to];
@@ -211,8 +239,8 @@ bool ClassGraph::fits(std::uint32_t comp, bool backward, std::uint32_t pass) con
 bool ClassGraph::absorb(bool backward, std::uint32_t pass) {
   bool any = false;
   for (std::uint32_t c = 0; c < comps_; ++c) {
-    if (comp_slots_[c].empty() || pass_[comp_slots_[c][0]] != UINT32_MAX || !fits(c, backward, pass)) continue;
-    for (std::uint32_t s : comp_slots_[c]) pass_[s] = pass;
+    if (comp_vertices_[c].empty() || pass_[comp_vertices_[c][0]] != UINT32_MAX || !fits(c, backward, pass)) continue;
+    for (std::uint32_t s : comp_vertices_[c]) pass_[s] = pass;
     any = true;
   }
   return any;
@@ -227,11 +255,11 @@ void ClassGraph::settle_late() {
   for (std::uint32_t m = static_cast<std::uint32_t>(members_.size()); m-- > 0;) {
     std::uint32_t latest = 0;
     for (std::size_t c = 0; c < 4; ++c)
-      if (alive_[slot(m, c)]) latest = std::max(latest, pass_[slot(m, c)]);
+      if (alive_[vertex(m, c)]) latest = std::max(latest, pass_[vertex(m, c)]);
     const bool backward = latest % 2 == 1;
     for (std::size_t c = 0; c < 4; ++c) {
-      const std::uint32_t s = slot(m, c);
-      if (!alive_[s] || pass_[s] == latest || comp_slots_[comp_[s]].size() != 1) continue;
+      const std::uint32_t s = vertex(m, c);
+      if (!alive_[s] || pass_[s] == latest || comp_vertices_[comp_[s]].size() != 1) continue;
       if (direction_[comp_[s]] == (backward ? forward : backward_only)) continue;
       const bool free = std::ranges::all_of(users[s], [&](const auto& u) {
         return pass_[u.first] > latest || (pass_[u.first] == latest && (u.second == 0 || (u.second > 0) == backward));
@@ -246,7 +274,7 @@ bool ClassGraph::cut_leads() const {
     const auto at = position_.find(v);
     if (at == position_.end()) return true;
     for (std::size_t c = 0; c < 4; ++c)
-      if (alive_[slot(at->second, c)] && pass_[slot(at->second, c)] != 0) return false;
+      if (alive_[vertex(at->second, c)] && pass_[vertex(at->second, c)] != 0) return false;
     return true;
   };
   if (!leads(cut_.condition)) return false;
@@ -257,58 +285,75 @@ bool ClassGraph::cut_leads() const {
   return true;
 }
 
+ClassGraph::PassClasses ClassGraph::classes_in(std::uint32_t pass) const {
+  PassClasses computed{pass, std::vector<std::uint8_t>(members_.size())};
+  for (std::uint32_t m = 0; m < members_.size(); ++m)
+    for (std::size_t c = 0; c < 4; ++c)
+      if (alive_[vertex(m, c)] && pass_[vertex(m, c)] == pass) computed.of[m] |= classes[c];
+  return computed;
+}
+
+// The members that the vertex needs at the same instant, and that this pass computes then.
+template <class F>
+void ClassGraph::for_each_need(Vertex v, std::uint32_t pass, F&& f) const {
+  for (const ClassEdge& e : edges_[v])
+    if (e.weight == 0 && pass_[e.to] == pass) f(member_of(e.to));
+}
+
+// What a pass computes within an instant, in an order that suits all classes of instants where there is one.
+//
+// In the leading pass, whether an instant is the last of its segment is known only once
+// the cut is: members that are not computed alike at the last instant and at others come after it.
 std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
-  const auto count = static_cast<std::uint32_t>(members_.size());
-  std::vector<std::uint8_t> mask(count);
-  for (std::uint32_t m = 0; m < count; ++m)
-    for (std::size_t c = 0; c < 4; ++c)
-      if (alive_[slot(m, c)] && pass_[slot(m, c)] == pass) mask[m] |= classes[c];
-  const auto at = position_.find(cut_.condition);
-  // In the leading pass, whether an instant is the last of its segment is known only once
-  // the cut is; values that are not computed alike at both come after it.
-  auto uneven = [&](std::uint32_t m) {
-    return ((mask[m] & first_instant) != 0) != ((mask[m] & single_instant) != 0) ||
-           ((mask[m] & interior_instant) != 0) != ((mask[m] & last_instant) != 0);
+  const PassClasses computed = classes_in(pass);
+  std::optional<std::uint32_t> cut;  // the member that the leading pass waits for
+  if (const auto at = position_.find(cut_.condition); pass == 0 && at != position_.end()) cut = at->second;
+  const auto same_at = [&](std::uint32_t m, std::uint8_t one, std::uint8_t other) {
+    return ((computed.of[m] & one) != 0) == ((computed.of[m] & other) != 0);
   };
-  auto successors = [&](std::uint32_t m, auto&& f) {
-    if (mask[m] == 0) return;
-    for (std::size_t c = 0; c < 4; ++c)
-      if ((mask[m] & classes[c]) != 0)
-        for (const ClassEdge& e : edges_[slot(m, c)])
-          if (e.weight == 0 && pass_[e.to] == pass) f(e.to / 4);
-    if (pass == 0 && at != position_.end() && uneven(m) && m != at->second) f(at->second);
+  const auto asks_for_end = [&](std::uint32_t m) {
+    return !same_at(m, first_instant, single_instant) || !same_at(m, interior_instant, last_instant);
   };
   std::uint32_t found = 0;
-  const std::vector<std::uint32_t> group = strong_components(count, successors, found);
-  std::vector<std::vector<std::uint32_t>> members(found);
-  for (std::uint32_t m = 0; m < count; ++m)
-    if (mask[m] != 0) members[group[m]].push_back(m);
+  const std::vector<std::uint32_t> group = strong_components(
+      members_.size(),
+      [&](std::uint32_t m, auto&& f) {
+        for (std::size_t c = 0; c < 4; ++c)
+          if ((computed.of[m] & classes[c]) != 0) for_each_need(vertex(m, c), pass, f);
+        if (cut && computed.of[m] != 0 && m != *cut && asks_for_end(m)) f(*cut);
+      },
+      found);
+  std::vector<std::vector<std::uint32_t>> groups(found);
+  for (std::uint32_t m = 0; m < members_.size(); ++m)
+    if (computed.of[m] != 0) groups[group[m]].push_back(m);
   std::vector<PassItem> items;
-  for (const auto& g : members) {
-    if (g.empty()) continue;
-    if (g.size() == 1) {
-      items.push_back({members_[g[0]], mask[g[0]]});
-      continue;
-    }
-    if (pass == 0 && at != position_.end()) return {};  // the cut waits for what comes after it
-    // Different orders in different classes: one item per class.
-    for (std::size_t c = 0; c < 4; ++c) {
-      std::uint32_t inner = 0;
-      const auto order = strong_components(
-          count,
-          [&](std::uint32_t m, auto&& f) {
-            if ((mask[m] & classes[c]) == 0 || group[m] != group[g[0]]) return;
-            for (const ClassEdge& e : edges_[slot(m, c)])
-              if (e.weight == 0 && pass_[e.to] == pass) f(e.to / 4);
-          },
-          inner);
-      std::vector<std::uint32_t> sorted = g;
-      std::ranges::sort(sorted, {}, [&](std::uint32_t m) { return order[m]; });
-      for (std::uint32_t m : sorted)
-        if ((mask[m] & classes[c]) != 0) items.push_back({members_[m], classes[c]});
-    }
+  for (const auto& g : groups) {
+    if (g.size() > 1 && cut) return {};  // the cut waits for what comes after it
+    if (g.size() == 1) items.push_back({members_[g[0]], computed.of[g[0]]});
+    if (g.size() > 1) order_by_class(g, computed, items);
   }
   return items;
+}
+
+// The members of the group need each other in another order at other classes of instants: one item for each class.
+void ClassGraph::order_by_class(const std::vector<std::uint32_t>& group, const PassClasses& computed,
+                                std::vector<PassItem>& items) const {
+  std::vector<bool> in_group(members_.size());
+  for (const std::uint32_t m : group) in_group[m] = true;
+  for (std::size_t c = 0; c < 4; ++c) {
+    const auto is_computed = [&](std::uint32_t m) { return (computed.of[m] & classes[c]) != 0; };
+    std::uint32_t found = 0;
+    const auto order = strong_components(
+        members_.size(),
+        [&](std::uint32_t m, auto&& f) {
+          if (in_group[m] && is_computed(m)) for_each_need(vertex(m, c), computed.pass, f);
+        },
+        found);
+    std::vector<std::uint32_t> sorted = group;
+    std::ranges::sort(sorted, {}, [&](std::uint32_t m) { return order[m]; });
+    for (const std::uint32_t m : sorted)
+      if (is_computed(m)) items.push_back({members_[m], classes[c]});
+  }
 }
 
 std::optional<SegmentPlan> ClassGraph::assemble(const std::vector<bool>& backward) {
@@ -325,7 +370,8 @@ std::optional<SegmentPlan> ClassGraph::assemble(const std::vector<bool>& backwar
 
 std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
   failure = {SegmentFailure::both_ways, {}, cut_};
-  if (!directions()) {
+  find_components();
+  if (!runs_one_way() || !has_order_within_instants()) {
     if (cut_waits()) failure.kind = SegmentFailure::cut_waits;
     return std::nullopt;
   }
@@ -334,7 +380,7 @@ std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
   backward.push_back(false);
   for (;;) {
     const bool done = std::ranges::all_of(
-        comp_slots_, [&](const auto& slots) { return slots.empty() || pass_[slots[0]] != UINT32_MAX; });
+        comp_vertices_, [&](const auto& vertices) { return vertices.empty() || pass_[vertices[0]] != UINT32_MAX; });
     if (done) break;
     // Passes alternate; an empty one keeps the parity.
     const bool way = backward.size() % 2 == 1;
@@ -358,14 +404,14 @@ bool ClassGraph::cut_waits() const {
   const auto at = position_.find(cut_.condition);
   if (at == position_.end()) return false;
   for (std::uint32_t s = 0; s < edges_.size(); ++s) {
-    if (!alive_[s] || !std::holds_alternative<core::Post>(graph_.core()[members_[s / 4]].rhs)) continue;
+    if (!alive_[s] || !std::holds_alternative<core::Post>(graph_.core()[members_[member_of(s)]].rhs)) continue;
     for (std::size_t c = 0; c < 4; ++c)
-      if (alive_[slot(at->second, c)] && comp_[slot(at->second, c)] == comp_[s]) return true;
+      if (alive_[vertex(at->second, c)] && comp_[vertex(at->second, c)] == comp_[s]) return true;
   }
   return false;
 }
 
-std::vector<Literal> ClassGraph::undecided() const {
+std::vector<Literal> ClassGraph::undecided() {
   // Branches on the way to the cut itself say when it holds; nothing may be assumed of them.
   std::vector<bool> decides(members_.size());
   std::vector<ValueId> work{cut_.condition};
@@ -382,7 +428,7 @@ std::vector<Literal> ClassGraph::undecided() const {
     for (const Dependence& e : graph_.of(members_[m])) {
       const auto to = position_.find(e.on);
       if (!e.guarded || to == position_.end() || decides[m]) continue;
-      if (comp_[slot(m, 1)] != comp_[slot(to->second, 1)] ||
+      if (comp_[vertex(m, 1)] != comp_[vertex(to->second, 1)] ||
           is_known(facts_.truth(e.guard.condition, interior_instant)))
         continue;
       if (std::ranges::find(out, e.guard) == out.end()) out.push_back(e.guard);
@@ -391,9 +437,9 @@ std::vector<Literal> ClassGraph::undecided() const {
 }
 
 int ClassGraph::posts_below() const {
-  const ClassFacts own(
-      graph_, common_clock(graph_.core(), graph_.core()[cut_.condition].clock, graph_.core()[members_[0]].clock), cut_,
-      {}, {});
+  ClassFacts own(graph_,
+                 common_clock(graph_.core(), graph_.core()[cut_.condition].clock, graph_.core()[members_[0]].clock),
+                 cut_, {}, {});
   // Posts stopped by the cut alone, and the others.
   std::vector<std::uint32_t> mine, others;
   for (std::uint32_t m = 0; m < members_.size(); ++m) {
@@ -403,7 +449,7 @@ int ClassGraph::posts_below() const {
   int count = 0;
   for (std::uint32_t start : mine) {
     std::vector<bool> seen(edges_.size());
-    std::vector<std::uint32_t> work{slot(start, 1)};
+    std::vector<std::uint32_t> work{vertex(start, 1)};
     while (!work.empty()) {
       const std::uint32_t s = work.back();
       work.pop_back();
@@ -411,7 +457,7 @@ int ClassGraph::posts_below() const {
       seen[s] = true;
       for (const ClassEdge& e : edges_[s]) work.push_back(e.to);
     }
-    for (std::uint32_t o : others) count += seen[slot(o, 1)] ? 1 : 0;
+    for (std::uint32_t o : others) count += seen[vertex(o, 1)] ? 1 : 0;
   }
   return count;
 }
@@ -467,7 +513,7 @@ class CutSearch {
     return out;
   }
 
-  static bool known(const ClassGraph& g, Literal l, std::uint8_t instant_class) {
+  static bool known(ClassGraph& g, Literal l, std::uint8_t instant_class) {
     return g.facts().truth(l.condition, instant_class) == truth_of(l.positive);
   }
 
@@ -512,7 +558,7 @@ class CutSearch {
     }
   }
 
-  void add_side(const ClassGraph& g, Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only,
+  void add_side(ClassGraph& g, Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only,
                 ValueId post) {
     for (Literal side : complements(post)) {
       if (graph_.strip(side).condition == graph_.strip(cut).condition) continue;

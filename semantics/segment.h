@@ -17,17 +17,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "semantics/class_facts.h"
 #include "semantics/components.h"
 #include "semantics/dependence.h"
-#include "semantics/truth.h"
 
 namespace rml {
-
-// Classes of instants in a segment, as a bit set.
-enum : std::uint8_t { first_instant = 1, interior_instant = 2, last_instant = 4, single_instant = 8, any_instant = 15 };
 
 struct PassItem {
   ValueId value;
@@ -70,42 +66,5 @@ struct SegmentResult {
 };
 
 SegmentResult plan_segments(const DependenceGraph&, const Components&, std::uint32_t component);
-
-// Truth of a Boolean value in a class of instants, given a cut: yes, no, or varies. What
-// depends on itself is first taken for true and false alike, then for whatever else it is
-// found to be: the answer does not depend on the order of the questions.
-class ClassFacts {
- public:
-  ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, std::vector<Literal> sides,
-             std::vector<Literal> only_at_cut);
-  Truth truth(ValueId condition, std::uint8_t instant_class) const;
-  // What is assumed and what it implies exclude each other.
-  bool contradictory() const { return ends_.never || others_.never; }
-  // False if some literal is known to be false there.
-  bool possible(const Guard&, std::uint8_t instant_class) const;
-
- private:
-  struct Known {
-    Truth truth;
-    std::vector<std::uint64_t> users;  // keys of what has been found from it
-  };
-  Truth at(ValueId condition, std::uint8_t instant_class) const;
-  void suppose(Guard&, Literal, const std::vector<Literal>& given) const;
-  void settle() const;
-  void set(std::uint64_t key, Truth truth) const;
-  Truth joined(ValueId condition, std::uint8_t a, std::uint8_t b) const;
-  Truth find_truth(ValueId condition, std::uint8_t instant_class) const;
-
-  const DependenceGraph& graph_;
-  ClockId clock_;
-  Guard ends_;    // holds at last and single instants, with what follows
-  Guard others_;  // holds at first and interior ones
-  // The same where the cut, which may be on a slower clock, is present; and what says that it is.
-  Guard others_with_cut_, cut_present_;
-  mutable std::unordered_map<std::uint64_t, Known> known_;  // by value and class
-  mutable std::vector<std::uint64_t> work_;                 // to be found, or found again
-  mutable std::vector<std::uint64_t> asked_;                // since the last question
-  mutable std::uint64_t asking_ = 0;
-};
 
 }  // namespace rml

@@ -128,11 +128,11 @@ class Validator {
 
   void check_segmented(std::uint32_t u) {
     const ScheduledUnit& unit = s_.units[u];
-    const ClassFacts facts(graph_, unit.clock, unit.plan.cut, unit.plan.sides, unit.plan.only_at_cut);
+    ClassFacts facts(graph_, unit.clock, unit.plan.cut, unit.plan.sides, unit.plan.only_at_cut);
     for (int length = 1; length <= 4 && error_.empty(); ++length) check_segment(unit, facts, length);
   }
 
-  void check_segment(const ScheduledUnit& unit, const ClassFacts& facts, int length) {
+  void check_segment(const ScheduledUnit& unit, ClassFacts& facts, int length) {
     const std::set<ValueId> members(unit.values.begin(), unit.values.end());
     std::set<std::pair<ValueId, int>> done;
     auto need = [&](ValueId v, const Dependence& e, int t) {
