@@ -1,453 +1,460 @@
-// Reads the text form of core that print_core writes, so that a pass is tested from text.
+// Reads the text of core that print_core.cc writes, so that a pass is tested from text.
 //
-// Lines are read one by one by a cursor over the line's characters; ids may be used before
-// they are defined. Blank lines and lines beginning with `--` are skipped. Values must be
-// numbered 0, 1, … without gaps, clocks from c2 on. What is read is not verified.
+// Ids may be used before they are defined: that they mean something is found by verification, in the end. Values must
+// be numbered 0, 1, … without gaps, clocks from c2 on. No text makes the reader take much more memory than its own
+// length: a constant has as many digits as elements but for `all`, of which there is a bound.
+#include <algorithm>
 #include <charconv>
-#include <sstream>
 
-#include "semantics/core.h"
+#include "semantics/core_text.h"
 #include "semantics/read_element.h"
 
 namespace rml {
 
 namespace {
 
-bool word_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+// Bodies of iterations within bodies.
+constexpr std::size_t most_bodies = 256;
+
+template <class T>
+std::optional<T> whole_number(std::string_view digits, int base) {
+  T number{};
+  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
+  if (digits.empty() || result.ec != std::errc() || result.ptr != digits.data() + digits.size()) return std::nullopt;
+  return number;
 }
 
-// A cursor over one line. The first failure is kept; later reads yield defaults.
-class Line {
- public:
-  explicit Line(const std::string& text) : text_(text) { skip(); }
+}  // namespace
 
-  bool ok() const { return error_.empty(); }
-  const std::string& error() const { return error_; }
-  void fail(const std::string& message) {
-    if (error_.empty()) error_ = message;
-    at_ = text_.size();
-  }
-  bool at_end() const { return at_ >= text_.size(); }
-  char peek() const { return at_end() ? '\0' : text_[at_]; }
-
-  // Consumes the text if it comes next; a word only as a whole.
-  bool take(std::string_view token) {
-    if (text_.compare(at_, token.size(), token) != 0) return false;
-    const std::size_t end = at_ + token.size();
-    if (word_char(token.back()) && end < text_.size() && word_char(text_[end])) return false;
-    at_ = end;
-    skip();
-    return true;
-  }
-  void expect(std::string_view token) {
-    if (!take(token)) fail("expected '" + std::string(token) + "'" + found());
-  }
-  std::string word(const char* what) {
-    std::size_t end = at_;
-    while (end < text_.size() && word_char(text_[end])) ++end;
-    return token(end, what);
-  }
-  // Up to the next space: constants have none inside.
-  std::string chunk(const char* what) { return token(std::min(text_.find(' ', at_), text_.size()), what); }
-  std::string number(const char* what) {
-    std::size_t end = at_;
-    while (end < text_.size() && (word_char(text_[end]) || text_[end] == '-' || text_[end] == '+')) ++end;
-    return token(end, what);
-  }
-
-  std::string name() {
-    if (peek() != '"') return word("a name");
-    std::string text;
-    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-      if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
-        ++at_;
-        text += text_[at_] == 'n' ? '\n' : text_[at_];
-      } else {
-        text += text_[at_];
-      }
-    }
-    if (at_end()) fail("string without end");
-    ++at_;
-    skip();
-    return text;
-  }
-  template <class T>
-  T integer(const char* what) {
-    T value{};
-    const auto result = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (result.ec != std::errc()) {
-      fail(std::string("expected ") + what + found());
-      return T{};
-    }
-    at_ = static_cast<std::size_t>(result.ptr - text_.data());
-    skip();
-    return value;
-  }
-
- private:
-  void skip() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
-  }
-  std::string found() const {
-    return at_end() ? ", found the end of the line" : ", found '" + text_.substr(at_, 12) + "'";
-  }
-  std::string token(std::size_t end, const char* what) {
-    if (end == at_) {
-      fail(std::string("expected ") + what + found());
-      return {};
-    }
-    std::string text = text_.substr(at_, end - at_);
-    at_ = end;
-    skip();
-    return text;
-  }
-
-  const std::string& text_;
-  std::size_t at_ = 0;
-  std::string error_;
-};
-
-Span read_span(Line& line) {
+Span read_span(TextLines& lines) {
   Span span;
-  if (!line.take("@")) return span;
-  span.file = line.integer<std::uint32_t>("a file number");
-  line.expect(":");
-  span.begin = line.integer<std::uint32_t>("an offset");
-  line.expect("-");
-  span.end = line.integer<std::uint32_t>("an offset");
+  if (!lines.take("@")) return span;
+  span.file = lines.integer<std::uint32_t>("a file number");
+  lines.expect(":");
+  span.begin = lines.integer<std::uint32_t>("an offset");
+  lines.expect("-");
+  span.end = lines.integer<std::uint32_t>("an offset");
   return span;
 }
 
-ValueId read_value_id(Line& line) {
-  line.expect("%");
-  return ValueId{line.integer<std::uint32_t>("a value's number")};
+ValueId read_value_id(TextLines& lines) {
+  const std::size_t begin = lines.next_place();
+  lines.expect("%");
+  const ValueId v = lines.take("?") ? ValueId{} : ValueId{lines.integer<std::uint32_t>("a value's number")};
+  lines.joined_from(begin);
+  return v;
 }
 
-ClockId read_clock_id(Line& line) {
-  const std::string text = line.word("a clock");
+ClockId read_clock_id(TextLines& lines) {
+  const std::string text = lines.word("a clock");
   if (text == "base") return base_clock;
   if (text == "never") return never_clock;
-  std::uint32_t index = 0;
-  const char* const end = text.data() + text.size();
-  if (text.size() < 2 || text[0] != 'c' || std::from_chars(text.data() + 1, end, index).ptr != end) {
-    line.fail("no clock is called '" + text + "'");
-  }
-  return ClockId{index};
+  const auto index = text.starts_with('c') ? whole_number<std::uint32_t>(text.substr(1), 10) : std::nullopt;
+  if (!index) lines.fail("no clock is called '" + text + "'");
+  return ClockId{index.value_or(0)};
 }
 
-std::pair<DType, Shape> read_type(Line& line) {
-  const std::string text = line.word("a type");
+std::pair<DType, Shape> read_type(TextLines& lines) {
+  const std::string text = lines.word("a type");
   const auto dtype = dtype_named(text);
-  if (!dtype) line.fail("no dtype is called '" + text + "'");
+  if (!dtype) lines.fail("no dtype is called '" + text + "'");
+  const std::size_t begin = lines.place();
   Shape shape;
-  if (line.take("[") && !line.take("]")) {
+  if (lines.take("[") && !lines.take("]")) {
     do {
-      shape.push_back(line.integer<std::int64_t>("an extent"));
-    } while (line.take(","));
-    line.expect("]");
+      shape.push_back(lines.integer<std::int64_t>("an extent"));
+    } while (lines.take(","));
+    lines.expect("]");
   }
-  if (!element_count(shape)) {
-    line.fail("no tensor has the shape " + to_string(shape));
+  if (!element_count(shape) || shape.size() > max_rank) {
+    lines.fail_at(begin, "no tensor has the shape " + to_string(shape));
     shape.clear();
   }
   return {dtype.value_or(DType::boolean), shape};
 }
 
-std::vector<std::pair<DType, Shape>> read_types(Line& line) {
+namespace {
+
+std::vector<std::pair<DType, Shape>> read_types(TextLines& lines) {
   std::vector<std::pair<DType, Shape>> types;
-  line.expect("(");
-  if (line.take(")")) return types;
+  lines.expect("(");
+  if (lines.take(")")) return types;
   do {
-    types.push_back(read_type(line));
-  } while (line.take(","));
-  line.expect(")");
+    types.push_back(read_type(lines));
+  } while (lines.take(","));
+  lines.expect(")");
   return types;
 }
 
-Tensor read_bytes(Line& line, DType dtype, const Shape& shape) {
-  Tensor tensor(dtype, shape);
-  const std::string text = line.word("hexadecimal digits");
-  if (text.size() != 2 * tensor.bytes()) {
-    line.fail(type_string(dtype, shape) + " has " + std::to_string(tensor.bytes()) + " bytes");
-    return tensor;
+Tensor read_bytes(TextLines& lines, DType dtype, const Shape& shape) {
+  const std::string text = lines.word("hexadecimal digits");
+  const std::size_t bytes = static_cast<std::size_t>(*element_count(shape)) * byte_size(dtype);
+  if (text.size() != 2 * bytes) {
+    lines.fail(type_string(dtype, shape) + " has " + std::to_string(bytes) + " bytes");
+    return {};
   }
-  for (std::size_t i = 0; i < tensor.bytes(); ++i) {
-    const char* const at = text.data() + 2 * i;
-    if (std::from_chars(at, at + 2, tensor.as<std::uint8_t>()[i], 16).ptr != at + 2)
-      line.fail("not a hexadecimal digit");
+  Tensor tensor(dtype, shape);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    const auto byte = whole_number<std::uint8_t>(std::string_view(text).substr(2 * i, 2), 16);
+    if (!byte) lines.fail("not a hexadecimal digit");
+    if (dtype == DType::boolean && byte.value_or(0) > 1) lines.fail("a Boolean is 00 or 01");
+    tensor.as<std::uint8_t>()[i] = byte.value_or(0);
   }
   return tensor;
 }
 
-Tensor read_constant(Line& line, DType dtype, const Shape& shape) {
-  if (line.take("bytes")) return read_bytes(line, dtype, shape);
-  const bool uniform = line.take("all");
-  const std::string text = line.chunk("a constant");
-  auto tensor = read_tensor(dtype, uniform ? Shape{} : shape, text);
+}  // namespace
+
+Tensor read_constant(TextLines& lines, DType dtype, const Shape& shape, std::size_t& uniform_bytes) {
+  if (lines.take("bytes")) return read_bytes(lines, dtype, shape);
+  const bool uniform = lines.take("all");
+  const std::string_view text = lines.chunk("a constant");
+  const auto elements = static_cast<std::size_t>(*element_count(shape));
+  const bool long_enough = uniform || elements <= text.size();
+  auto tensor = lines.ok() && long_enough ? read_tensor(dtype, uniform ? Shape{} : shape, text) : std::nullopt;
   if (!tensor) {
-    line.fail("'" + text + "' is no constant of type " + type_string(dtype, uniform ? Shape{} : shape));
-    return Tensor(dtype, shape);
+    lines.fail("'" + std::string(text) + "' is no constant of type " + type_string(dtype, uniform ? Shape{} : shape));
+    return {};
   }
   if (!uniform) return *tensor;
+  const std::size_t size = byte_size(dtype), bytes = elements * size;
+  if (bytes > most_uniform_bytes - uniform_bytes) {
+    lines.fail("more than " + std::to_string(most_uniform_bytes) + " bytes of constants that are the same throughout");
+    return {};
+  }
+  uniform_bytes += bytes;
   Tensor filled(dtype, shape);
-  const std::size_t size = byte_size(dtype);
-  for (std::size_t i = 0; i < filled.bytes(); i += size) std::memcpy(filled.as<std::byte>() + i, tensor->data(), size);
+  for (std::size_t i = 0; i < bytes; i += size) std::memcpy(filled.as<std::byte>() + i, tensor->data(), size);
   return filled;
 }
 
-Attribute read_attribute(Line& line, ParameterKind kind) {
+namespace {
+
+Attribute read_attribute(TextLines& lines, ParameterKind kind) {
   Attribute attribute;
-  if (line.take("all")) return attribute;
+  if (lines.take("all")) return attribute;
   attribute.given = true;
   switch (kind) {
     case ParameterKind::operand:
       break;
     case ParameterKind::integers:
-      if (!line.take("[")) {
+      if (!lines.take("[")) {
         attribute.scalar = true;
-        attribute.integers.push_back(line.integer<std::int64_t>("an integer"));
-      } else if (!line.take("]")) {
+        attribute.integers.push_back(lines.integer<std::int64_t>("an integer"));
+      } else if (!lines.take("]")) {
         do {
-          attribute.integers.push_back(line.integer<std::int64_t>("an integer"));
-        } while (line.take(","));
-        line.expect("]");
+          attribute.integers.push_back(lines.integer<std::int64_t>("an integer"));
+        } while (lines.take(","));
+        lines.expect("]");
       }
       break;
     case ParameterKind::number:
-      if (!read_element(DType::f64, line.number("a number"), &attribute.number)) line.fail("not a number");
+      if (!read_element(DType::f64, lines.number("a number"), &attribute.number)) lines.fail("not a number");
       break;
     case ParameterKind::dtype: {
-      const auto dtype = dtype_named(line.word("a dtype"));
-      if (!dtype) line.fail("not a dtype");
+      const auto dtype = dtype_named(lines.word("a dtype"));
+      if (!dtype) lines.fail("not a dtype");
       attribute.dtype = dtype.value_or(DType::f32);
       break;
     }
     case ParameterKind::text:
-      attribute.text = line.name();
+      attribute.text = lines.name();
       break;
   }
   return attribute;
 }
 
-std::vector<ValueId> read_operands(Line& line) {
+std::vector<ValueId> read_operands(TextLines& lines) {
   std::vector<ValueId> operands;
-  while (line.peek() == '%') operands.push_back(read_value_id(line));
+  while (lines.peek() == '%') operands.push_back(read_value_id(lines));
   return operands;
 }
 
-std::uint64_t read_key(Line& line) {
-  const std::string text = line.word("a key");
-  const char* const end = text.data() + text.size();
-  std::uint64_t key = 0;
-  if (!text.starts_with("0x") || std::from_chars(text.data() + 2, end, key, 16).ptr != end) {
-    line.fail("'" + text + "' is not a key: 0x and hexadecimal digits");
-  }
-  return key;
+std::uint64_t read_key(TextLines& lines) {
+  const std::string text = lines.word("a key");
+  const auto key = text.starts_with("0x") ? whole_number<std::uint64_t>(text.substr(2), 16) : std::nullopt;
+  if (!key) lines.fail("'" + text + "' is not a key: 0x and hexadecimal digits");
+  return key.value_or(0);
 }
 
-core::Rhs read_apply(Line& line, const std::string& keyword) {
+core::Rhs read_apply(TextLines& lines, const std::string& keyword) {
   core::Apply apply{};
   const auto op = operators().find(keyword);
   if (!op) {
-    line.fail("no operator is called '" + keyword + "'");
+    lines.fail("no operator is called '" + keyword + "'");
     return apply;
   }
   apply.op = *op;
-  apply.operands = read_operands(line);
-  if (!line.take("{")) return apply;
+  apply.operands = read_operands(lines);
+  if (!lines.take("{")) return apply;
   bool separate = false;
   for (const OperatorParameter& parameter : operators()[*op].parameters) {
-    if (parameter.kind == ParameterKind::operand || line.peek() == '}') continue;
-    if (separate) line.expect(",");
-    if (line.take("key")) {
-      line.fail("expected attribute '" + std::string(parameter.name) + "'");
+    if (parameter.kind == ParameterKind::operand || lines.peek() == '}') continue;
+    if (separate) lines.expect(",");
+    if (lines.take("key")) {
+      lines.fail("expected attribute '" + std::string(parameter.name) + "'");
       return apply;
     }
-    line.expect(parameter.name);
-    line.expect("=");
-    apply.attributes.push_back(read_attribute(line, parameter.kind));
+    lines.expect(parameter.name);
+    lines.expect("=");
+    apply.attributes.push_back(read_attribute(lines, parameter.kind));
     separate = true;
   }
-  if (separate && line.peek() != '}') line.expect(",");
-  if (line.take("key")) {
-    line.expect("=");
-    apply.key = read_key(line);
+  if (separate && lines.peek() != '}') lines.expect(",");
+  if (lines.take("key")) {
+    lines.expect("=");
+    apply.key = read_key(lines);
   }
-  line.expect("}");
+  lines.expect("}");
   return apply;
 }
 
-core::Rhs read_rhs(Line& line, DType dtype, const Shape& shape) {
-  const std::string keyword = line.word("a right-hand side");
-  if (keyword == "const") return core::Const{read_constant(line, dtype, shape)};
-  if (keyword == "input") return core::Input{line.integer<std::uint32_t>("an input's number")};
+core::Rhs read_rhs(TextLines& lines, DType dtype, const Shape& shape, std::size_t& uniform_bytes) {
+  const std::string keyword = lines.word("a right-hand side");
+  if (keyword == "const") return core::Const{read_constant(lines, dtype, shape, uniform_bytes)};
+  if (keyword == "input") return core::Input{lines.integer<std::uint32_t>("an input's number")};
   if (keyword == "call") {
-    const auto external = line.integer<std::uint32_t>("an external node's number");
-    return core::Call{external, read_operands(line)};
+    const auto external = lines.integer<std::uint32_t>("an external node's number");
+    return core::Call{external, read_operands(lines)};
   }
   if (keyword == "result") {
-    const auto output = line.integer<std::uint32_t>("an output's number");
-    line.expect("of");
-    return core::Result{read_value_id(line), output};
+    const auto output = lines.integer<std::uint32_t>("an output's number");
+    lines.expect("of");
+    return core::Result{read_value_id(lines), output};
   }
   if (keyword == "when") {
-    const bool positive = !line.take("not");
-    const ValueId condition = read_value_id(line);
-    return core::When{read_value_id(line), condition, positive};
+    const bool positive = !lines.take("not");
+    const ValueId condition = read_value_id(lines);
+    return core::When{read_value_id(lines), condition, positive};
   }
   if (keyword == "merge") {
-    const ValueId condition = read_value_id(line);
-    const ValueId on_true = read_value_id(line);
-    return core::Merge{condition, on_true, read_value_id(line)};
+    const ValueId condition = read_value_id(lines);
+    const ValueId on_true = read_value_id(lines);
+    return core::Merge{condition, on_true, read_value_id(lines)};
   }
   if (keyword == "fby") {
-    const ValueId init = read_value_id(line);
-    return core::Fby{init, read_value_id(line)};
+    const ValueId init = read_value_id(lines);
+    return core::Fby{init, read_value_id(lines)};
   }
-  if (keyword == "post") return core::Post{read_value_id(line)};
-  return read_apply(line, keyword);
+  if (keyword == "post") return core::Post{read_value_id(lines)};
+  return read_apply(lines, keyword);
 }
 
-void read_value(Line& line, Core& core) {
-  const ValueId v = read_value_id(line);
-  if (line.ok() && v.index != core.values.size()) {
-    line.fail("values are numbered in order: expected %" + std::to_string(core.values.size()));
-  }
-  Value value;
-  line.expect(":");
-  std::tie(value.dtype, value.shape) = read_type(line);
-  value.clock = line.take("on") ? read_clock_id(line) : base_clock;
-  line.expect("=");
-  if (line.ok()) value.rhs = read_rhs(line, value.dtype, value.shape);
-  if (line.peek() == '"' || word_char(line.peek())) value.name = line.name();
-  if (line.take("#")) value.instance = InstanceId{line.integer<std::uint32_t>("an instance's number")};
-  value.span = read_span(line);
-  core.values.push_back(std::move(value));
-}
-
-void read_external(Line& line, Core& core) {
-  if (line.integer<std::uint32_t>("a number") != core.externals.size()) line.fail("externals are numbered in order");
+void read_external(TextLines& lines, Core& core) {
+  if (lines.integer<std::uint32_t>("a number") != core.externals.size()) lines.fail("externals are numbered in order");
   ExternalNode external;
-  external.symbol = line.name();
-  external.inputs = read_types(line);
-  line.expect("->");
-  external.outputs = read_types(line);
-  external.span = read_span(line);
+  external.symbol = lines.name();
+  external.inputs = read_types(lines);
+  lines.expect("->");
+  external.outputs = read_types(lines);
+  external.span = read_span(lines);
   core.externals.push_back(std::move(external));
 }
 
-Iteration read_iteration(Line& line) {
+Iteration read_iteration(TextLines& lines) {
   Iteration it;
-  it.states = line.integer<std::uint32_t>("how many states");
-  it.sequences = line.integer<std::uint32_t>("how many sequences");
-  line.expect("of");
-  it.length = line.integer<std::int64_t>("a length");
-  it.reverse = line.take("reverse");
-  it.can_fail = line.take("can_fail");
+  it.states = lines.integer<std::uint32_t>("how many states");
+  it.sequences = lines.integer<std::uint32_t>("how many sequences");
+  lines.expect("of");
+  it.length = lines.integer<std::int64_t>("a length");
+  it.reverse = lines.take("reverse");
+  it.can_fail = lines.take("can_fail");
   return it;
 }
 
-void read_instance(Line& line, Core& core) {
-  if (line.integer<std::uint32_t>("a number") != core.instances.size()) line.fail("instances are numbered in order");
+void read_instance(TextLines& lines, Core& core) {
+  if (lines.integer<std::uint32_t>("a number") != core.instances.size()) lines.fail("instances are numbered in order");
   Instance instance;
-  if (line.take("in")) instance.parent = InstanceId{line.integer<std::uint32_t>("an instance's number")};
-  if (line.take("node")) instance.node = NodeId{line.integer<std::uint32_t>("a node's number")};
-  if (!line.at_end() && line.peek() != '@') instance.path = line.name();
-  instance.call = read_span(line);
+  if (lines.take("in")) instance.parent = InstanceId{lines.integer<std::uint32_t>("an instance's number")};
+  instance.derived = lines.take("derived");
+  if (lines.take("node")) instance.node = NodeId{lines.integer<std::uint32_t>("a node's number")};
+  if (!lines.at_end() && lines.peek() != '@') instance.path = lines.name();
+  instance.call = read_span(lines);
   core.instances.push_back(std::move(instance));
 }
 
-void read_clock(Line& line, Core& core) {
-  const ClockId id = read_clock_id(line);
+void read_clock(TextLines& lines, Core& core) {
+  const ClockId id = read_clock_id(lines);
   if (id == base_clock) return;
-  if (line.ok() && id.index != core.clocks.size()) {
-    line.fail("clocks are numbered in order: expected c" + std::to_string(core.clocks.size()));
+  if (lines.ok() && id.index != core.clocks.size()) {
+    lines.fail("clocks are numbered in order: expected c" + std::to_string(core.clocks.size()));
   }
   Clock clock;
-  line.expect("=");
-  clock.parent = read_clock_id(line);
-  line.expect("on");
-  clock.positive = !line.take("not");
-  clock.condition = read_value_id(line);
+  lines.expect("=");
+  clock.parent = read_clock_id(lines);
+  lines.expect("on");
+  clock.positive = !lines.take("not");
+  clock.condition = read_value_id(lines);
   core.clocks.push_back(clock);
 }
 
-Port read_port(Line& line) {
+Port read_port(TextLines& lines) {
   Port port;
-  port.name = line.name();
-  line.expect("=");
-  port.value = read_value_id(line);
-  port.span = read_span(line);
+  port.name = lines.name();
+  lines.expect("=");
+  port.value = read_value_id(lines);
+  port.span = read_span(lines);
   return port;
 }
 
-void read_line(Line& line, Core& core) {
-  if (line.peek() == '%') return read_value(line, core);
-  if (line.take("core")) {
-    core.entry = line.name();
-  } else if (line.take("external")) {
-    read_external(line, core);
-  } else if (line.take("instance")) {
-    read_instance(line, core);
-  } else if (line.take("clock")) {
-    read_clock(line, core);
-  } else if (line.take("input")) {
-    core.inputs.push_back(read_port(line));
-  } else if (line.take("output")) {
-    core.outputs.push_back(read_port(line));
-  } else if (line.take("assert")) {
-    CoreAssert check;
-    check.condition = read_value_id(line);
-    check.message = line.name();
-    check.span = read_span(line);
-    core.asserts.push_back(std::move(check));
-  } else if (line.take("parameter")) {
-    Parameter parameter;
-    parameter.path = line.name();
-    line.expect("=");
-    parameter.value = read_value_id(line);
-    core.parameters.push_back(std::move(parameter));
-  } else if (line.take("watch")) {
-    core.watches.push_back(read_port(line));
-  } else {
-    line.fail("expected a line of core");
+CoreAssert read_assert(TextLines& lines) {
+  CoreAssert check;
+  check.condition = read_value_id(lines);
+  check.message = lines.name();
+  check.span = read_span(lines);
+  return check;
+}
+
+Parameter read_parameter(TextLines& lines) {
+  Parameter parameter;
+  parameter.path = lines.name();
+  lines.expect("=");
+  parameter.value = read_value_id(lines);
+  return parameter;
+}
+
+// A core, whose bodies of iterations stand within it, each inside the one before while it is read.
+class CoreReader {
+ public:
+  explicit CoreReader(TextLines& lines) : lines_(lines) { open(); }
+
+  // To the end of the text. Those who write by hand need not name the form.
+  std::optional<Core> read() {
+    bool more = lines_.next();
+    if (more && lines_.at_form()) lines_.expect_form("core"), more = lines_.next();
+    for (; more; more = lines_.next()) line();
+    return finish();
   }
+  // To the line `end`.
+  std::optional<Core> read_inner() {
+    while (lines_.next()) {
+      if (open_.size() == 1 && lines_.take("end")) return std::move(open_[0]);
+      line();
+    }
+    return finish(true);
+  }
+  // Of a value of the core itself; else where it begins.
+  std::size_t place_of(ValueId v) const { return v.index < places_.size() ? places_[v.index] : begin_; }
+
+ private:
+  void open() {
+    open_.emplace_back();
+    open_.back().clocks = {Clock{}, Clock{}};
+  }
+
+  std::optional<Core> finish(bool inner = false) {
+    if (open_.size() > 1 || inner)
+      lines_.fail(open_.size() > 1 ? "a body without its `end`" : "a core without its `end`");
+    if (!lines_.ok()) return std::nullopt;
+    return std::move(open_[0]);
+  }
+
+  void line() {
+    if (lines_.take("iterate")) {
+      begin_body();
+    } else if (!iterations_.empty() && lines_.take("end")) {
+      iterations_.back().body = std::move(open_.back());
+      open_.pop_back();
+      open_.back().externals.back().iteration = std::make_shared<const Iteration>(std::move(iterations_.back()));
+      iterations_.pop_back();
+    } else {
+      part(open_.back());
+    }
+  }
+
+  void begin_body() {
+    const std::size_t begin = lines_.place();
+    iterations_.push_back(read_iteration(lines_));
+    if (open_.back().externals.empty()) lines_.fail_at(begin, "no external to iterate");
+    if (iterations_.size() > most_bodies)
+      lines_.fail_at(begin, "more than " + std::to_string(most_bodies) + " bodies within each other");
+    open();
+  }
+
+  void part(Core& core) {
+    if (lines_.peek() == '%') return value(core);
+    if (lines_.take("core")) {
+      if (open_.size() == 1) begin_ = lines_.place();
+      core.entry = lines_.name();
+    } else if (lines_.take("external")) {
+      read_external(lines_, core);
+    } else if (lines_.take("instance")) {
+      read_instance(lines_, core);
+    } else if (lines_.take("clock")) {
+      read_clock(lines_, core);
+    } else if (lines_.take("input")) {
+      core.inputs.push_back(read_port(lines_));
+    } else if (lines_.take("output")) {
+      core.outputs.push_back(read_port(lines_));
+    } else if (lines_.take("watched")) {
+      core.watched = lines_.integer<std::uint32_t>("how many outputs");
+      if (core.watched > core.outputs.size()) lines_.fail("there are not so many outputs");
+    } else if (lines_.take("assert")) {
+      core.asserts.push_back(read_assert(lines_));
+    } else if (lines_.take("parameter")) {
+      core.parameters.push_back(read_parameter(lines_));
+    } else if (lines_.take("watch")) {
+      core.watches.push_back(read_port(lines_));
+    } else {
+      lines_.fail_expecting("a line of core");
+    }
+  }
+
+  void value(Core& core) {
+    if (open_.size() == 1) places_.push_back(lines_.place());
+    const ValueId v = read_value_id(lines_);
+    if (lines_.ok() && v.index != core.values.size())
+      lines_.fail("values are numbered in order: expected %" + std::to_string(core.values.size()));
+    Value value;
+    lines_.expect(":");
+    std::tie(value.dtype, value.shape) = read_type(lines_);
+    value.clock = lines_.take("on") ? read_clock_id(lines_) : base_clock;
+    lines_.expect("=");
+    if (lines_.ok()) value.rhs = read_rhs(lines_, value.dtype, value.shape, uniform_bytes_);
+    if (lines_.peek() == '"' || lines_.at_word()) value.name = lines_.name();
+    if (lines_.take("#")) value.instance = InstanceId{lines_.integer<std::uint32_t>("an instance's number")};
+    value.span = read_span(lines_);
+    core.values.push_back(std::move(value));
+  }
+
+  TextLines& lines_;
+  std::vector<Core> open_;  // the program, then the bodies that are being read
+  std::vector<Iteration> iterations_;
+  std::size_t begin_ = 0;
+  std::vector<std::size_t> places_;  // by value of the program: where its line begins
+  std::size_t uniform_bytes_ = 0;
+};
+
+void verify_core_read(const CoreReader& reader, const Core& core, TextLines& lines) {
+  const CoreViolation violation = find_violation(core);
+  if (!violation.message.empty()) lines.fail_at(reader.place_of(violation.value), violation.message);
 }
 
 }  // namespace
 
+std::optional<Core> read_inner_core(TextLines& lines) {
+  CoreReader reader(lines);
+  auto core = reader.read_inner();
+  if (core) verify_core_read(reader, *core, lines);
+  if (!lines.ok()) return std::nullopt;
+  return core;
+}
+
+std::optional<Core> read_core(std::string_view text, TextFault& fault) {
+  TextLines lines(text);
+  CoreReader reader(lines);
+  auto core = reader.read();
+  if (core) verify_core_read(reader, *core, lines);
+  fault = lines.fault();
+  if (!lines.ok()) return std::nullopt;
+  return core;
+}
+
 std::optional<Core> read_core(const std::string& text, std::string& error) {
-  std::vector<Core> open(1);  // the program, then the bodies that are being read, each inside the one before
-  std::vector<Iteration> iterations;
-  open[0].clocks = {Clock{}, Clock{}};
-  std::istringstream lines(text);
-  std::string content;
-  for (int number = 1; std::getline(lines, content); ++number) {
-    Line line(content);
-    if (line.at_end() || content.starts_with("--")) continue;
-    if (line.take("iterate")) {
-      iterations.push_back(read_iteration(line));
-      if (open.back().externals.empty()) line.fail("no external to iterate");
-      open.emplace_back();
-      open.back().clocks = {Clock{}, Clock{}};
-    } else if (!iterations.empty() && line.take("end")) {
-      iterations.back().body = std::move(open.back());
-      open.pop_back();
-      open.back().externals.back().iteration = std::make_shared<const Iteration>(std::move(iterations.back()));
-      iterations.pop_back();
-    } else {
-      read_line(line, open.back());
-    }
-    if (line.ok() && !line.at_end()) line.fail("more on the line than expected");
-    if (!line.ok()) {
-      error = "line " + std::to_string(number) + ": " + line.error();
-      return std::nullopt;
-    }
-  }
-  if (open.size() == 1) return std::move(open[0]);
-  error = "a body without its `end`";
-  return std::nullopt;
+  TextLines lines(text);
+  auto core = CoreReader(lines).read();
+  error = lines.ok() ? "" : to_string(lines.fault(), text);
+  return core;
 }
 
 }  // namespace rml

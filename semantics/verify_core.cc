@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "semantics/core.h"
+#include "semantics/core_text.h"
 #include "semantics/overloaded.h"
 #include "semantics/queries.h"
 
@@ -19,13 +19,14 @@ class Verifier {
  public:
   explicit Verifier(const Core& core) : core_(core) {}
 
-  std::string run() {
+  CoreViolation run() {
     check_ids();
-    if (!ok()) return error_;
+    if (!ok()) return {error_, at_};
+    for (const ExternalNode& external : core_.externals) check_body(external);
     for (std::size_t i = 2; i < core_.clocks.size() && ok(); ++i) check_clock(ClockId{i});
     for (std::size_t i = 0; i < core_.values.size() && ok(); ++i) check_value(ValueId{i});
     check_interface();
-    return error_;
+    return {error_, at_};
   }
 
  private:
@@ -44,6 +45,7 @@ class Verifier {
     else
       text = message;
     error_ = "%" + std::to_string(v.index) + " (" + describe(core_, v) + "): " + text;
+    at_ = v;
   }
 
   // ---- ids ----
@@ -79,30 +81,36 @@ class Verifier {
   }
 
   void check_clock_chains() {
+    constexpr std::size_t unseen = 0, rooted = 1;  // else: seen on the way up from clock `mark - 2`
+    std::vector<std::size_t> marks(core_.clocks.size(), unseen);
+    marks[0] = marks[1] = rooted;
     for (std::size_t i = 2; i < core_.clocks.size(); ++i) {
-      ClockId clock{i};
-      std::size_t depth = 0;
-      while (clock.index >= 2 && depth++ <= core_.clocks.size()) clock = core_[clock].parent;
-      if (clock.index >= 2) fail("clock c" + std::to_string(i) + ": it is its own ancestor");
+      ClockId top{i};
+      for (; marks[top.index] == unseen; top = core_[top].parent) marks[top.index] = i + 2;
+      if (marks[top.index] == i + 2) fail("clock c" + std::to_string(i) + ": it is its own ancestor");
+      for (ClockId c{i}; marks[c.index] == i + 2; c = core_[c].parent) marks[c.index] = rooted;
     }
   }
 
   void check_value_ids(ValueId v) {
     const Value& value = core_[v];
-    const std::string name = "%" + std::to_string(v.index);
-    if (!exists(value.clock)) fail(name + ": its clock is out of range");
-    if (value.instance.valid() && value.instance.index >= core_.instances.size()) {
-      fail(name + ": its instance is out of range");
-    }
+    const auto fail = [&](const char* message) {
+      if (!ok()) return;
+      error_ = "%" + std::to_string(v.index) + message;
+      at_ = v;
+    };
+    if (!exists(value.clock)) fail(": its clock is out of range");
+    if (value.instance.valid() && value.instance.index >= core_.instances.size())
+      fail(": its instance is out of range");
     for_each_operand(value.rhs, [&](const ValueId& operand) {
-      if (!exists(operand)) fail(name + ": an operand is out of range");
+      if (!exists(operand)) fail(": an operand is out of range");
     });
     if (const auto* apply = std::get_if<core::Apply>(&value.rhs); apply != nullptr && apply->op >= operators().size()) {
-      fail(name + ": its operator is out of range");
+      fail(": its operator is out of range");
     }
     if (const auto* call = std::get_if<core::Call>(&value.rhs);
         call != nullptr && call->external >= core_.externals.size()) {
-      fail(name + ": its external node is out of range");
+      fail(": its external node is out of range");
     }
   }
 
@@ -255,7 +263,6 @@ class Verifier {
 
   void check(ValueId v, const Value& value, const core::Call& rhs) {
     const ExternalNode& external = core_.externals[rhs.external];
-    if (external.iteration != nullptr) check(v, external);
     require(rhs.operands.size() == external.inputs.size(), v,
             [&] { return external.symbol + " takes " + std::to_string(external.inputs.size()) + " operands"; });
     for (std::size_t i = 0; i < rhs.operands.size() && ok(); ++i) {
@@ -265,26 +272,34 @@ class Verifier {
   }
 
   // The body takes elements of what the iteration takes, and yields elements of what it yields.
-  void check(ValueId v, const ExternalNode& external) {
+  void check_body(const ExternalNode& external) {
+    if (external.iteration == nullptr || !ok()) return;
     const Iteration& it = *external.iteration;
-    const std::string inside = verify(it.body);
-    require(inside.empty(), v, [&] { return "in its body: " + inside; });
-    const auto like = [&](const std::vector<Port>& ports, const std::vector<std::pair<DType, Shape>>& types,
-                          std::size_t from, std::size_t to) {
-      if (ports.size() != types.size()) return false;
-      for (std::size_t k = 0; k < ports.size(); ++k) {
-        Shape whole = it.body[ports[k].value].shape;
-        if (k >= from && k < to) whole.insert(whole.begin(), it.length);
-        if (types[k] != std::pair(it.body[ports[k].value].dtype, whole)) return false;
-      }
-      return true;
+    const auto require_here = [&](bool holds, const std::string& text) {
+      if (!holds) fail("iteration " + external.symbol + ": " + text);
     };
-    require(like(it.body.inputs, external.inputs, it.states, it.states + it.sequences), v,
-            "its operands are not those of its body");
-    require(like(it.body.outputs, external.outputs, it.states, it.body.outputs.size()), v,
-            "its results are not those of its body");
-    for (std::size_t k = 0; k < it.states && ok(); ++k)
-      require(external.inputs[k] == external.outputs[k], v, "a state changes its type");
+    const std::string inside = verify(it.body);
+    require_here(inside.empty(), "in its body: " + inside);
+    if (!ok()) return;
+    const std::size_t states = it.states, leading = states + it.sequences;
+    require_here(it.length >= 0, "its length is negative");
+    require_here(leading <= external.inputs.size() && states <= external.outputs.size(),
+                 "it has more states and sequences than operands");
+    require_here(like(it, it.body.inputs, external.inputs, states, leading), "its operands are not those of its body");
+    require_here(like(it, it.body.outputs, external.outputs, states, it.body.outputs.size()),
+                 "its results are not those of its body");
+    for (std::size_t k = 0; k < states && ok(); ++k)
+      require_here(external.inputs[k] == external.outputs[k], "a state changes its type");
+  }
+  static bool like(const Iteration& it, const std::vector<Port>& ports,
+                   const std::vector<std::pair<DType, Shape>>& types, std::size_t from, std::size_t to) {
+    if (ports.size() != types.size()) return false;
+    for (std::size_t k = 0; k < ports.size(); ++k) {
+      Shape whole = it.body[ports[k].value].shape;
+      if (k >= from && k < to) whole.insert(whole.begin(), it.length);
+      if (types[k] != std::pair(it.body[ports[k].value].dtype, whole)) return false;
+    }
+    return true;
   }
 
   void check(ValueId v, const Value& value, const core::Result& rhs) {
@@ -364,10 +379,12 @@ class Verifier {
 
   const Core& core_;
   std::string error_;
+  ValueId at_;  // whose equation it is about, if it is about one
 };
 
 }  // namespace
 
-std::string verify(const Core& core) { return Verifier(core).run(); }
+CoreViolation find_violation(const Core& core) { return Verifier(core).run(); }
+std::string verify(const Core& core) { return find_violation(core).message; }
 
 }  // namespace rml

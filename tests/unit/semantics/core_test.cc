@@ -64,19 +64,19 @@ TEST(CoreText, KeepsWhatItReads) {
   EXPECT_EQ(core.asserts[0].message, "must \"hold\"\nhere");
 }
 
-TEST(CoreText, ErrorsNameTheLine) {
+TEST(CoreText, ErrorsNameThePlace) {
   const std::pair<const char*, const char*> cases[] = {
-      {"core f\n%0: i32 = const x\n", "line 2: 'x' is no constant of type i32"},
-      {"core f\n%1: i32 = const 0\n", "line 2: values are numbered in order: expected %0"},
-      {"core f\n\n%0: i33 = const 0\n", "line 3: no dtype is called 'i33'"},
-      {"core f\n%0: i32 = frobnicate %1\n", "line 2: no operator is called 'frobnicate'"},
-      {"core f\n%0: i32[2] = const [1;2]\n", "line 2: '[1;2]' is no constant of type i32[2]"},
-      {"core f\n%0: i32 = const 0 a b\n", "line 2: more on the line than expected"},
-      {"core f\nclock c3 = base on %0\n", "line 2: clocks are numbered in order: expected c2"},
-      {"core f\nfoo\n", "line 2: expected a line of core"},
-      {"core f\n%0: i32 = fby %1\n", "line 2: expected '%', found the end of the line"},
-      {"core \"f\n", "line 1: string without end"},
-      {"core f\n%0: i32[99999999999] = const 0\n", "line 2: no tensor has the shape [99999999999]"},
+      {"core f\n%0: i32 = const x\n", "line 2, column 17: 'x' is no constant of type i32"},
+      {"core f\n%1: i32 = const 0\n", "line 2, column 1: values are numbered in order: expected %0"},
+      {"core f\n\n%0: i33 = const 0\n", "line 3, column 5: no dtype is called 'i33'"},
+      {"core f\n%0: i32 = frobnicate %1\n", "line 2, column 11: no operator is called 'frobnicate'"},
+      {"core f\n%0: i32[2] = const [1;2]\n", "line 2, column 20: '[1;2]' is no constant of type i32[2]"},
+      {"core f\n%0: i32 = const 0 a b\n", "line 2, column 21: more on the line than expected"},
+      {"core f\nclock c3 = base on %0\n", "line 2, column 7: clocks are numbered in order: expected c2"},
+      {"core f\nfoo\n", "line 2, column 1: expected a line of core, found 'foo'"},
+      {"core f\n%0: i32 = fby %1\n", "line 2, column 17: expected '%', found the end of the line"},
+      {"core \"f\n", "line 1, column 6: string without end"},
+      {"core f\n%0: i32[99999999999] = const 0\n", "line 2, column 5: no tensor has the shape [99999999999]"},
   };
   for (const auto& [text, expected] : cases) {
     std::string error;
