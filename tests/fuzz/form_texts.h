@@ -1,0 +1,34 @@
+// What every reader of forms must do with any text: refuse it with a fault, or read what is written as a text that reads
+// back to the same.
+#pragma once
+
+#include <string_view>
+
+#include "lowering/schedule_text.h"
+#include "lowering/segment/segments_text.h"
+#include "lowering/steps_text.h"
+#include "semantics/core_text.h"
+
+namespace rml::fuzz {
+
+template <class Read, class Write>
+bool reads_back(std::string_view text, TextFault& fault, Read read, Write write) {
+  const auto value = read(text, fault);
+  if (value.has_value() != fault.message.empty()) return false;
+  if (!value) return true;
+  const std::string whole = write(*value);
+  TextFault none;
+  const auto again = read(whole, none);
+  return again && write(*again) == whole;
+}
+
+// `form`: core, schedule, segments or steps.
+inline bool reads_back(std::string_view form, std::string_view text, TextFault& fault) {
+  const auto read_whole_core = [](std::string_view t, TextFault& f) { return read_core(t, f); };
+  if (form == "core") return reads_back(text, fault, read_whole_core, core_text);
+  if (form == "schedule") return reads_back(text, fault, read_schedule, schedule_text);
+  if (form == "segments") return reads_back(text, fault, read_segments, segments_text);
+  return reads_back(text, fault, read_steps, steps_text);
+}
+
+}  // namespace rml::fuzz
