@@ -67,8 +67,7 @@ class ScheduleReader : FormReader {
     ScheduledUnit unit;
     unit.segmented = lines_.take("segmented");
     if (!unit.segmented) lines_.expect("forward");
-    lines_.expect("on");
-    unit.clock = clock();
+    if (lines_.take("on")) unit.clock = clock();
     s_.units.push_back(std::move(unit));
   }
 

@@ -32,8 +32,9 @@ std::string plan_text(const Core& core, const SegmentPlan& plan) {
 }
 
 std::string unit_text(const Core& core, const ScheduledUnit& unit, std::size_t index) {
-  std::string text = "unit " + std::to_string(index) + (unit.segmented ? " segmented on " : " forward on ") +
-                     id_text(unit.clock) + "\n";
+  std::string text = "unit " + std::to_string(index) + (unit.segmented ? " segmented" : " forward");
+  if (unit.clock.valid()) text += " on " + id_text(unit.clock);
+  text += "\n";
   for (std::size_t k = 0; k < unit.operands.size(); ++k) {
     text += "  reads " + id_text(unit.operands[k]);
     if (k < unit.needed.size() && !unit.needed[k].empty()) text += " needed" + literals_text(unit.needed[k]);

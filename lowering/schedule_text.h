@@ -7,7 +7,7 @@
 //   straight                        the schedule is
 //   source %5 = %4 + 1              %5 is the stream of %4 without its first element
 //   delayed %3                      memories whose unit hands out what comes next; of none: the line alone
-//   unit 0 forward on base
+//   unit 0 forward on base          the clock is known from complete_units on
 //     reads %2 needed %1 not %3
 //     value %4 = add %1 %2          the equation may be left out; else it is the core's
 //   unit 1 segmented on c2

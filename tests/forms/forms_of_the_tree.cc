@@ -18,6 +18,7 @@
 #include "lowering/drop_unused.h"
 #include "lowering/fuse.h"
 #include "lowering/fuse_pools.h"
+#include "lowering/schedule/passes.h"
 #include "lowering/schedule_text.h"
 #include "lowering/segment/assign_homes.h"
 #include "lowering/segment/batch_in_time.h"
@@ -62,8 +63,8 @@ class Tree {
           files.push_back(entry.path());
     std::ranges::sort(files);
     for (const auto& path : files) file(path);
-    std::printf("files=%zu cores=%d schedules=%d steps=%d wrong=%d\n", files.size(), cores_, schedules_, steps_,
-                wrong_);
+    std::printf("files=%zu cores=%d schedules=%d segments=%d steps=%d wrong=%d\n", files.size(), cores_, schedules_,
+                segments_, steps_, wrong_);
     return wrong_ == 0 && (!pattern.empty() || steps_ > 1000) ? 0 : 1;
   }
 
@@ -95,14 +96,39 @@ class Tree {
     for (const Variant& variant : variants) {
       session.options.grain = variant.grain;
       session.options.whole_segment = variant.whole_segment;
+      units(*elaborated->core, variant.grain);
       const auto arranged = arrange(session, *elaborated, found);
       if (arranged) schedule(session, *arranged);
     }
   }
 
+  // The passes of scheduling, one by one.
+  void units(const Core& elaborated, Grain grain) {
+    Core core = elaborated;
+    for (Core (*pass)(Core) : {prune_undemanded, undo_delays, give_constants_streams, retime, prune_undemanded}) {
+      core = pass(std::move(core));
+      same_core(core);
+    }
+    Diagnostics found;
+    const auto shared = std::make_shared<const Core>(std::move(core));
+    if (!check_order(*shared, found)) return;
+    const ScheduleFacts facts(*shared);
+    auto s = group_units(shared, facts, found);
+    if (!s) return;
+    same_schedule(*s);
+    for (Schedule (*pass)(Schedule, const ScheduleFacts&) :
+         {absorb, split_units, sort_units, complete_units, order_values}) {
+      s = pass(std::move(*s), facts);
+      same_schedule(*s);
+    }
+    if (grain == Grain::op || grain == Grain::stage) same_schedule(s.emplace(partition(std::move(*s), facts, grain)));
+    for (Schedule (*pass)(Schedule) : {mark_straight, add_zeros, add_cuts}) {
+      s = pass(std::move(*s));
+      same_schedule(*s);
+    }
+  }
+
   void schedule(Session& session, const Arranged& arranged) {
-    ++schedules_;
-    compare(schedule_text(arranged.schedule), read_schedule, schedule_text);
     Segments segments = plan_segments(arranged.schedule);
     same_segments(segments);
     const Deferral deferral{.products = true, .whole_segment = session.options.whole_segment};
@@ -130,6 +156,10 @@ class Tree {
     // What `rmlc show core` prints is read as well.
     const std::string shown = print_core(core);
     compare(shown, [](std::string_view text, TextFault& fault) { return read_core(text, fault); }, print_core);
+  }
+  void same_schedule(const Schedule& s) {
+    ++schedules_;
+    compare(schedule_text(s), read_schedule, schedule_text);
   }
   void same_segments(const Segments& s) {
     ++segments_;
