@@ -2,9 +2,9 @@
 //
 //   form_mutants FORM --from CASE --count N --folder FOLDER GOLDEN …
 //
-// FORM is core, schedule, segments or steps; GOLDEN are folders with whole texts to begin with (tests/golden). FOLDER/case
-// holds the number of the case that runs, for whoever finds that this process has ended. A case that takes ten seconds
-// ends it. What is read must be written as a text that reads back.
+// FORM is core, schedule, segments or steps; GOLDEN are folders with whole texts to begin with (tests/golden).
+// FOLDER/case holds the number of the case that runs, for whoever finds that this process has ended. A case that takes
+// ten seconds ends it. What is read must be written as a text that reads back.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// What every reader of forms must do with any text: refuse it with a fault, or read what is written as a text that reads
-// back to the same.
+// What every reader of forms must do with any text: refuse it with a fault, or read what is written as a text that
+// reads back to the same.
 #pragma once
 
 #include <string_view>

@@ -1,10 +1,8 @@
-// Stabilisation, from core text: tests/golden/stabilise/NAME.core in, NAME.expected, simplified, out.
-// RML_BLESS=1 rewrites the expectations.
+// Stabilisation: what golden tests do not show.
 #include "semantics/stabilise.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -28,22 +26,20 @@ Core read(const std::filesystem::path& path) {
   return core.value_or(Core{});
 }
 
-TEST(Stabilise, Golden) {
+TEST(Stabilise, SaysWhetherItChangedAnythingAndDoesSoOnce) {
+  int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(RML_TESTS "/golden/stabilise")) {
-    if (entry.path().extension() != ".core") continue;
+    if (entry.path().extension() != ".in") continue;
+    ++files;
     SCOPED_TRACE(entry.path().string());
     Core core = read(entry.path());
     EXPECT_EQ(verify(core), "");
     EXPECT_EQ(stabilise(core), entry.path().stem() != "left_alone");
     EXPECT_EQ(verify(core), "");
     core = simplify(std::move(core), {});
-    const std::string text = print_core(core);
-    std::filesystem::path expected = entry.path();
-    expected.replace_extension(".expected");
-    if (std::getenv("RML_BLESS") != nullptr) std::ofstream(expected) << text;
-    EXPECT_EQ(text, read_text(expected));
-    EXPECT_FALSE(stabilise(core)) << "not idempotent";
+    EXPECT_FALSE(stabilise(core));
   }
+  EXPECT_GE(files, 3);
 }
 
 }  // namespace
