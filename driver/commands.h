@@ -1,4 +1,4 @@
-// The commands of rmlc (interface.md section 1), one function and one file each.
+// The commands of rmlc (docs/manual/commands.md), one function and one file each.
 //
 // A command works on an Invocation: the session of the compiler, and how its user wants to be told things.
 // It returns the exit status it would have without errors; diagnostics make it 1.

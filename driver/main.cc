@@ -2,7 +2,7 @@
 //
 // Every command fills its request and says which function serves it; main runs that
 // function. Usage errors exit 2, help and version 0; what a command returns is the rest of
-// interface.md section 1.
+// docs/manual/commands.md.
 #include <malloc.h>
 #include <unistd.h>
 

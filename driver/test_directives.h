@@ -1,4 +1,4 @@
-// The head of a language test: what its comments ask for (interface.md section 4).
+// The head of a language test: what its comments ask for (docs/manual/tests.md).
 //
 //   -- run: NODE [--cycles N] [--seed S] [--horizon N] [-D NAME=VALUE]…
 //   -- input: FILE   -- output: FILE     of the run above; default NAME.in.chron, NAME.out.chron

@@ -1,4 +1,4 @@
-// The abstract syntax of R(ML)2, as written (language.md section 1).
+// The abstract syntax of R(ML)2, as written (docs/language.md).
 //
 // One Program holds every file reached by imports. Expressions live in one arena and are
 // named by ExprId, so passes keep their results in vectors indexed by it and deep trees

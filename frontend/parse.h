@@ -1,4 +1,4 @@
-// Parsing: source text to Program (grammar/Rml.g4, language.md section 1).
+// Parsing: source text to Program (grammar/Rml.g4).
 //
 // parse_program reads the file, follows its imports (each file once; cycles are E08) and
 // puts the prelude in scope. Syntax errors are reported with recovery, several per run;

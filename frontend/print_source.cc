@@ -1,4 +1,4 @@
-// Parentheses stand where the grammar's levels (language.md section 1) ask for them.
+// Parentheses stand where the levels of the grammar (grammar/Rml.g4) ask for them.
 #include "frontend/print_source.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// The surface syntax of R(ML)2 (language.md section 1), all of it.
+// The surface syntax of R(ML)2 (docs/language.md), all of it.
 //
 // Every decision but two is LL(1): an argument is told from a named argument by its second
 // token, and the left-recursive rule `expr` carries the precedences, tightest first. Hence

@@ -1,4 +1,4 @@
-// The static schedule: which unit computes what, in which order (scheduling.md section 3).
+// The static schedule: which unit computes what, in which order (docs/design/1-pipeline.md §7).
 //
 // A schedule is data; validate_schedule checks it against the core without knowing how it was
 // found, and build_steps turns it into statements. Values are grouped into units that

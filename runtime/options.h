@@ -1,4 +1,4 @@
-// The command line of a compiled program (interface.md §2).
+// The command line of a compiled program (docs/manual/programs.md).
 //
 // parse_options checks what can be checked without opening a file; a wrong command line is a
 // Failure with status 2. The help text lists the node's inputs and outputs with their types

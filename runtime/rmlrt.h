@@ -288,7 +288,7 @@ typedef struct rml_program {
   const rml_flow* flow;       /* null: there are cells only, and each cycle hands out its row */
 } rml_program;
 
-/* Runs a program with the options of interface.md section 2; returns the exit status. */
+/* Runs a program with the options of docs/manual/programs.md; returns the exit status. */
 int rml_main(const rml_program* program, int argc, char** argv);
 
 #ifdef __cplusplus

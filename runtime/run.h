@@ -1,7 +1,7 @@
 // The cycle loop: read a row, push it, pop and write the rows that are complete.
 //
 // Rows that were complete before the input, the program or an interruption stopped the run are
-// written and flushed whatever stopped it. See interface.md §2 and rmlrt.h.
+// written and flushed whatever stopped it. See docs/manual/programs.md and rmlrt.h.
 #pragma once
 
 #include "runtime/options.h"

@@ -1,4 +1,4 @@
-// Chronograms: the text form of traces (language.md section 7).
+// Chronograms: the text form of traces (docs/language.md, "Chronograms").
 //
 // One row per stream, one column per cycle:
 //     bp | F F T T F T

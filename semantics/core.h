@@ -1,8 +1,8 @@
-// Core: the program after instantiation and normalisation (language.md section 4).
+// Core: the program after instantiation and normalisation (docs/design/1-pipeline.md §4).
 //
 // A flat graph of single-primitive equations over value ids. Every value has a dtype, a
 // static shape, a clock and a source span. The primitives are those of the language and no
-// more; what scheduling.md calls `fby … reset` and `post … until` are merges around fby and
+// more; a `fby` that begins anew and a `post` that ends at a condition are merges around fby and
 // post whose branches are demanded under a guard:
 //
 //   v = const                     a constant tensor, present at any clock

@@ -1,4 +1,4 @@
-// Who needs whom, when, and under which conditions (scheduling.md section 2).
+// Who needs whom, when, and under which conditions (docs/design/1-pipeline.md §5).
 //
 // Values of a core are vertices. An edge v -> u of weight d says that v at an instant may
 // need u d instants later: 0 pointwise, -1 through fby, +1 through post. Instants are those

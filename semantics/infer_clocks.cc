@@ -1,4 +1,4 @@
-// infer_clocks: at which cycles every expression is present (language.md section 3).
+// infer_clocks: at which cycles every expression is present (docs/language.md, "Sometimes: when and merge").
 //
 // Before: resolved names and dtypes. After: each expression's ClockTerm, each node's clock
 // scheme, each call's instantiation of its callee's. Programs that combine streams of different

@@ -1,4 +1,4 @@
-// infer_types: the dtype of every expression, one principal type per node (language.md 2).
+// infer_types: the dtype of every expression, one principal type per node (docs/language.md, "Values").
 //
 // Before: resolved names. After: every expression's TypeTerm, a dtype or a variable of its
 // node's scheme; every call's instantiation of its callee's scheme. Method: Hindley-Milner with

@@ -1,5 +1,5 @@
-// The reference engine: an independent, demand-driven evaluator of core (language.md
-// section 4). It shares the front end with the compiler and nothing after the core, and is
+// The reference engine: an independent, demand-driven evaluator of core
+// (docs/design/1-pipeline.md §10). It shares the front end with the compiler and nothing after the core, and is
 // the oracle the compiled code is held to.
 //
 // Cells (value, cycle) are computed on demand and kept until no later cycle can need them;

@@ -1,4 +1,4 @@
-// The demand-driven evaluator behind the reference engine (language.md section 4).
+// The demand-driven evaluator behind the reference engine.
 //
 // What can be asked for is a cell: a subject (a value, a clock's presence, the presence
 // check of an input, an assert) at a cycle. A cell is evaluated when it is first demanded;

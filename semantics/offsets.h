@@ -1,4 +1,4 @@
-// Retiming a component that looks ahead a bounded number of instants (scheduling.md 3.2).
+// Retiming a component that looks ahead a bounded number of instants (docs/design/1-pipeline.md §5).
 //
 // With offsets r(v) ≥ 0 the value v is computed for instant t - r(v) at step t. An edge
 // v -> u of weight d is met when r(v) ≥ r(u) + d: what v needs is then already there. Such

@@ -1,4 +1,4 @@
-// resolve_names: what every name of a program refers to (language.md section 1).
+// resolve_names: what every name of a program refers to (docs/language.md, "Programs and streams").
 //
 // Before: a Program as written, possibly with ast::Error inside. After: each Name and Call
 // has a Reference, each call its arguments in the callee's order, each node its variables,

@@ -1,5 +1,5 @@
 // Segments: how a component that depends on its own future is computed
-// (scheduling.md section 3.3).
+// (docs/design/1-pipeline.md §6).
 //
 // Time, on the component's clock, is divided by a cut: a condition that, where it holds,
 // stops every dependence on the next instant. A segment ends where the cut holds. Inside a

@@ -1,6 +1,6 @@
 // Printing expressions back (see signature_text.h).
 //
-// Method: each form has a binding strength (language.md section 1); an operand is put in
+// Method: each form has a binding strength (grammar/Rml.g4); an operand is put in
 // parentheses when it binds more loosely than its place requires. Printing stops once the
 // text is longer than wanted, so that messages about huge expressions stay cheap.
 // Example: Binary(mul, a, Binary(add, b, c)) needs strength 8 of its right operand, and the

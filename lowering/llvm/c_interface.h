@@ -1,4 +1,4 @@
-// The C interface of interface.md section 5: one list of parameters, from which both the
+// The C interface of `--emit lib` (docs/manual/commands.md): one list of parameters, from which both the
 // functions and the header that declares them are made, so that they agree.
 //
 //   node f(x: f32, c: bool, y: f32[3] when c) -> (o: f32[3] when c)

@@ -5,7 +5,7 @@
 //
 //   NODE_program           an rml_program table (rmlrt.h) with everything behind it
 //   main                   if asked for: calls rml_main(&NODE_program, argc, argv)
-//   NODE_init/step/…       the C interface of interface.md section 5, if asked for
+//   NODE_init/step/…       the C interface of `--emit lib`, if asked for
 //   NODE_run               straight programs: n cycles in one call, loops visible to the optimiser
 //
 // in verified IR with debug info that leads to .rml lines.

@@ -1,4 +1,4 @@
-// Chronograms in (language.md §7): one line per stream, `name | v v v`.
+// Chronograms in (docs/language.md, "Chronograms"): one line per stream, `name | v v v`.
 //
 // `.` is absent, Booleans T/F, tensors without blanks: rank 1 `[1,2,3]`, rank 2 `[1,2;3,4]`,
 // and every further axis one more pair of brackets around a list: `[[1;2],[3;4]]` is 2×2×1.

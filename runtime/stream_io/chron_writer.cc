@@ -1,4 +1,4 @@
-// Chronograms out (language.md §7), columns aligned to the right:
+// Chronograms out (docs/language.md, "Chronograms"), columns aligned to the right:
 //
 //   bp | F F T T F T
 //   o  | 8 8 8 5 4 4

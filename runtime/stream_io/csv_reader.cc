@@ -1,4 +1,4 @@
-// CSV rows (interface.md §2; RFC 4180).
+// CSV rows (RFC 4180).
 //
 // The header names columns: `x` for a scalar, `x[0]`, `x[1,2]` for elements (a comma inside
 // brackets separates no columns there, quoted or not). It becomes a plan, one Column per field

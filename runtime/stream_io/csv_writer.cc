@@ -1,4 +1,4 @@
-// CSV rows out (interface.md §2; RFC 4180 with LF line ends).
+// CSV rows out (RFC 4180 with LF line ends).
 //
 // The header is written at once, unless the file is gone on with. Names with a comma (`x[1,2]`) are quoted. An absent
 // value is empty fields; where the file has one column only, `""`, as a blank line may be skipped by other readers. The

@@ -181,6 +181,34 @@ def rule_values():
                 yield f"{module.name}: {node} has no values in tests/stdlib/values: {shown}"
 
 
+def rule_citations():
+    """Pages that comments cite are there, with the sections they name: `docs/page.md §3` is a heading `3. …`,
+    `docs/page.md, "Title"` one of that text."""
+    commented = (".cc", ".h", ".c", ".g4", ".def", ".proto", ".cmake", ".pml")
+    mention = re.compile(r'([\w./-]*\w\.md)(?:(?:,? sections?|,? §+)\s*([\d.]*\d)|, "([^"]+)"| (\d[\d.]*\d|\d)\b)?')
+    for path in tracked():
+        if path.suffix not in commented or relative(path).split("/")[0] in ("docs", "build"):
+            continue
+        whole = text(path)
+        # A comment goes on behind the next line's sign.
+        joined = re.sub(r"\n[ \t]*(?://|\*|#)?[ \t]*", " ", whole)
+        for found in mention.finditer(joined):
+            page, section, title, bare = found.groups()
+            if page.startswith("//") or page.endswith(("CODE.md", "NAME.md")):  # elsewhere; one of many
+                continue
+            file = ROOT / page
+            cited = found.group(0)
+            if not file.is_file():
+                yield f"{relative(path)}: there is no {page} ({cited})"
+                continue
+            headings = [h.strip() for h in re.findall(r"^#+ (.*)$", text(file), re.M)]
+            number = section or bare
+            if number and not any(re.match(rf"{re.escape(number)}\.? ", h) for h in headings):
+                yield f"{relative(path)}: {page} has no section {number}"
+            if title and title not in headings:
+                yield f"{relative(path)}: {page} has no heading '{title}'"
+
+
 def main():
     rule = globals()["rule_" + sys.argv[2]]
     problems = list(rule())

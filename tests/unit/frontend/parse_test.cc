@@ -1,4 +1,4 @@
-// The tree each form of language.md section 1 is parsed to.
+// The tree each form of the grammar is parsed to.
 #include <gtest/gtest.h>
 
 #include "tests/unit/frontend/parsed.h"

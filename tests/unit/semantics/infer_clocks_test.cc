@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "not c);",
                  "node f(x: 'a, c: bool) -> (o: 'a) where 'a: number"}));
 
-// Figure 3 of the paper, mended as language.md section 6 says.
+// Figure 3 of the paper, two slips mended: `di = s when bpi` and `di = k * do`.
 TEST(InferClocks, PipelinedTraining) {
   CheckedProgram p(R"(
 node diff_param(init, bp, do) -> (o)  o = init fby o1; o1 = o + merge bp do 0.0;

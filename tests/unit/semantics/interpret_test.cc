@@ -1,4 +1,4 @@
-// The reference engine against traces worked by hand (language.md sections 4 and 6).
+// The reference engine against traces worked by hand.
 //
 // A program is core text; its inputs and expected outputs are chronograms. Rows that never
 // came are `?`. Then faults, effects, histories, and that memory does not grow with cycles.
