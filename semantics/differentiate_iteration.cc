@@ -1,249 +1,161 @@
-// Gradients through `map`, `fold` and `scan` (see differentiate_derivation.h).
-//
-// Forward, the states that each round begins with are kept; backward, an iteration in the other direction carries
-// the adjoints of the states, and adds up those of what is fixed:
-//
-//   h, ys = scan f(h0; xs; w);
-//
-//   h, ys, hs = scan kept_f(h0; xs; w);                  a round of f, and the state before it
-//   dh0, dw, dxs = scan[reverse] diff_f(dh, 0; xs, hs, dys; w);
-#include "semantics/differentiate_derivation.h"
+// An iteration in the derived node: forward as it was, with its states kept, and one backward
+// (see differentiate_iteration.h).
+#include "semantics/differentiate_iteration.h"
+
+#include "semantics/differentiate_instances.h"
+#include "semantics/differentiate_rounds.h"
 
 namespace rml::derivation {
 
 namespace {
 
-// A node that is written equation by equation.
-class NodeWriter {
+class DerivedIteration {
  public:
-  NodeWriter(Program& program, NodeId of, const std::string& name)
-      : program_(program), fresh_(program, program[of]), write_(program) {
-    const ast::Node& original = program[of];
-    node_.name = program.names.intern(name);
-    node_.name_span = write_.span = original.name_span;
-    node_.span = original.span;
-    node_.module = original.module;
-    node_.derived_from = of;
-  }
+  DerivedIteration(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints)
+      : d_(d),
+        write_(d.write),
+        e_(e),
+        g_(std::get<NodeRef>(d.node.reference(e)).node),
+        how_(*std::get<ast::Call>(d.node.expr(e)).iteration),
+        name_(d.node.text(d.node.program[g_].name)),
+        inputs_(d.node.program[g_].inputs),
+        arguments_(d.node.checked.names.arguments[e.index]),
+        adjoints_(adjoints),
+        results_(d.write.results(e)) {}
 
-  SyntaxWriter& write() { return write_; }
-  Symbol fresh(const std::string& base) { return fresh_(base); }
-  Symbol input(Symbol s) {
-    node_.inputs.push_back({s, write_.span, std::nullopt});
-    return s;
+  void run(const PassOn& pass_on) {
+    std::vector<Symbol> acts;
+    for (const Adjoint& a : adjoints_)
+      if (a.given() && std::ranges::find(acts, a.act) == acts.end()) acts.push_back(a.act);
+    if (acts.empty()) return;
+    const DerivativeKey key = callee_key();
+    const Derivative derived = d_.derivatives.derive(key);
+    if (derived.failed) {
+      d_.failed = true;
+      return;
+    }
+    act_ = acts.size() == 1 ? acts[0] : d_.acts.any(acts, "bp_" + name_);
+    find_flow(derived);
+    keep_what_rounds_begin_with(key);
+    if (flow_.empty()) return;
+    iterate_backward(derived);
+    for (const auto& [input, gradient] : gradients_)
+      pass_on(arguments_[input], {act_, write_.name(gradient), gradient_shape(input)});
   }
-  Symbol output(Symbol s) {
-    node_.outputs.push_back({s, write_.span, std::nullopt});
-    return s;
-  }
-  void equation(std::vector<ast::Target> targets, ExprId value) {
-    node_.equations.push_back({std::move(targets), value, write_.span});
-  }
-  void equation(Symbol left, ExprId right) { equation({write_.target(left)}, right); }
-  ExprId call(NodeId node, const std::vector<Symbol>& arguments) {
-    ast::Call c;
-    c.callee = {program_[node].name};
-    c.callee_span = write_.span;
-    c.target = node;
-    for (const Symbol s : arguments) c.arguments.push_back({{}, write_.span, write_.name(s)});
-    return write_.add(std::move(c));
-  }
-  ast::Node take() { return std::move(node_); }
 
  private:
-  Program& program_;
-  FreshNames fresh_;
-  SyntaxWriter write_;
-  ast::Node node_;
+  // A state passes its adjoint on from round to round, whoever takes it in the end.
+  DerivativeKey callee_key() const {
+    std::vector<bool> outputs;
+    for (const Adjoint& a : adjoints_) outputs.push_back(a.given());
+    DerivativeKey key = derivation::callee_key(d_.node, e_, std::move(outputs));
+    const TypedNode& typed = d_.node.checked.types.nodes[g_.index];
+    for (std::size_t j = 0; j < how_.states && j < key.outputs.size(); ++j)
+      key.outputs[j] = key.outputs[j] || is_float(typed.variable_types[j], key.float_variables);
+    return key;
+  }
+
+  void find_flow(const Derivative& derived) {
+    for (const std::uint32_t j : derived.adjoints) (j < how_.states ? flow_.states : flow_.stacked).push_back(j);
+    for (const Derivative::Extra& extra : derived.extras) {
+      const bool is_taken = extra.kind == Derivative::Extra::gradient && extra.input >= how_.states &&
+                            d_.activity.takes_adjoint(arguments_[extra.input]);
+      if (is_taken) (extra.input < leading() ? flow_.sequences : flow_.fixed).push_back(extra.input);
+    }
+    std::ranges::sort(flow_.sequences);
+    std::ranges::sort(flow_.fixed);
+  }
+
+  // The iteration forward: it yields the states before each round as well, and what is asked for below has a name.
+  void keep_what_rounds_begin_with(const DerivativeKey& key) {
+    ChangedCall forward{{}, g_, {}};
+    if (how_.states > 0) {
+      forward.callee = keep_states(d_.derivatives, g_, how_.states);
+      forward.kind = ast::Iteration::scan;
+    }
+    for (std::size_t k = 0; k < how_.states; ++k) old_states_.push_back(write_.fresh("old_" + input_text(k)));
+    for (std::size_t j = 0; j < adjoints_.size(); ++j)
+      if (!results_[j].name.valid() && key.outputs[j] && !adjoints_[j].given())
+        results_[j].name = write_.fresh(d_.node.text(d_.node.program[g_].outputs[j].name));
+    forward.targets = results_;
+    for (const Symbol s : old_states_) forward.targets.push_back(write_.target(s));
+    write_.change(e_, std::move(forward));
+  }
+
+  void iterate_backward(const Derivative& derived) {
+    ast::Call call;
+    call.target = write_backward_round(d_.derivatives, g_, how_, derived, flow_);
+    call.callee = {d_.node.program[call.target].name};
+    call.callee_span = d_.node.program.span(e_);
+    ast::Iteration& back = call.iteration.emplace(how_);
+    back.reverse = !how_.reverse;
+    back.states = static_cast<std::uint32_t>(flow_.states.size() + flow_.fixed.size());
+    back.sequences = static_cast<std::uint32_t>(how_.sequences + how_.states + flow_.stacked.size());
+    back.kind = back.states > 0 ? ast::Iteration::scan : ast::Iteration::map;
+    for (const ExprId a : backward_arguments()) call.arguments.push_back({{}, call.callee_span, a});
+    std::vector<ast::Target> results;
+    for (const auto* list : {&flow_.states, &flow_.fixed, &flow_.sequences})
+      for (const std::uint32_t i : *list) results.push_back(write_.target(name_gradient(i)));
+    write_.equation(std::move(results), write_.add(std::move(call)));
+  }
+
+  // In the order of the inputs of a round backward.
+  std::vector<ExprId> backward_arguments() {
+    std::vector<ExprId> list;
+    for (const std::uint32_t j : flow_.states) list.push_back(adjoint(j));
+    for (const std::uint32_t i : flow_.fixed) list.push_back(write_.call("zeros_like", {sampled(i)}));
+    for (std::size_t i = how_.states; i < leading(); ++i) list.push_back(sampled(i));
+    for (const Symbol s : old_states_) list.push_back(write_.when(write_.name(s), act_));
+    for (const std::uint32_t j : flow_.stacked) list.push_back(adjoint(j));
+    for (std::size_t i = leading(); i < arguments_.size(); ++i) list.push_back(sampled(i));
+    return list;
+  }
+
+  ExprId sampled(std::size_t argument) { return write_.sampled(arguments_[argument], act_); }
+
+  // That of a result, where act_ holds.
+  ExprId adjoint(std::uint32_t j) {
+    const Adjoint& a = adjoints_[j];
+    if (a.given() && a.act == act_) return write_.name(a.value);
+    return write_.when(a.given() ? write_.padded(a.act, write_.name(a.value)) : write_.zeros_like(results_[j].name),
+                       act_);
+  }
+
+  // Invalid: nobody takes it.
+  Symbol name_gradient(std::uint32_t input) {
+    if (!d_.activity.takes_adjoint(arguments_[input])) return {};
+    gradients_.emplace_back(input, write_.fresh("d" + d_.node.text_of(arguments_[input], input_text(input))));
+    return gradients_.back().second;
+  }
+
+  // A state may be larger than what it begins with.
+  ShapeOf gradient_shape(std::uint32_t input) {
+    return input < how_.states ? Shapes::beyond(arguments_[input]) : d_.shapes.of(arguments_[input]);
+  }
+
+  std::size_t leading() const { return how_.states + how_.sequences; }
+  const std::string& input_text(std::size_t i) const { return d_.node.text(inputs_[i].name); }
+
+  Derivation& d_;
+  GradientWriter& write_;
+  const ExprId e_;
+  const NodeId g_;
+  const ast::Iteration how_;
+  const std::string name_;
+  const std::vector<ast::Parameter> inputs_;  // of g
+  const OrderedArguments arguments_;
+  const std::vector<Adjoint>& adjoints_;  // of the results
+  std::vector<ast::Target> results_;
+  Symbol act_;  // where any of the adjoints is present
+  RoundFlow flow_;
+  std::vector<Symbol> old_states_;                           // before each round
+  std::vector<std::pair<std::uint32_t, Symbol>> gradients_;  // by input of g
 };
 
 }  // namespace
 
-// g, and behind its results the states that it was given.
-NodeId NodeDerivation::keeping_states(NodeId g, std::size_t states) {
-  const ast::Node of = program_[g];
-  NodeWriter node(program_, g, owner_.fresh_name("kept_" + text(of.name)));
-  std::vector<Symbol> arguments;
-  std::vector<ast::Target> results;
-  for (const ast::Parameter& p : of.inputs) arguments.push_back(node.input(p.name));
-  for (const ast::Parameter& p : of.outputs) results.push_back(node.write().target(node.output(p.name)));
-  node.equation(std::move(results), node.call(g, arguments));
-  for (std::size_t k = 0; k < states; ++k)
-    node.equation(node.output(node.fresh("old_" + text(of.inputs[k].name))), node.write().name(of.inputs[k].name));
-  return owner_.add(node.take());
-}
-
-// One round backward. Its states: the adjoints of those of g, then sums for what is fixed; its sequences: those of g,
-// g's states before each round, the adjoints of what g stacks. It yields the states, then the gradients of the
-// sequences.
-NodeId NodeDerivation::round_backward(NodeId g, const ast::Iteration& how, const Derivative& derived,
-                                      const IterationFlow& flow) {
-  const ast::Node of = program_[g];
-  NodeWriter node(program_, g, owner_.fresh_name("back_" + text(of.name)));
-  SyntaxWriter& write = node.write();
-  const std::size_t leading = how.states + how.sequences;
-  const auto d = [&](const ast::Parameter& p) { return node.fresh("d" + text(p.name)); };
-  std::map<std::size_t, Symbol> output_adjoints, sums;
-  for (const std::uint32_t j : flow.states) output_adjoints[j] = node.input(d(of.outputs[j]));
-  for (const std::uint32_t i : flow.fixed) sums[i] = node.input(node.fresh("sum_" + text(of.inputs[i].name)));
-  for (std::size_t i = how.states; i < leading; ++i) node.input(of.inputs[i].name);
-  for (std::size_t i = 0; i < how.states; ++i) node.input(of.inputs[i].name);
-  for (const std::uint32_t j : flow.stacked) output_adjoints[j] = node.input(d(of.outputs[j]));
-  for (std::size_t i = leading; i < of.inputs.size(); ++i) node.input(of.inputs[i].name);
-
-  const Symbol bp = node.fresh("bp");
-  node.equation(bp, write.boolean(true));
-  std::vector<Symbol> arguments;
-  std::vector<ast::Target> targets;
-  for (const ast::Parameter& p : of.inputs) arguments.push_back(p.name);
-  for (std::size_t k = 0; k < derived.roots.size(); ++k) arguments.push_back(bp);
-  for (const ast::Parameter& p : of.outputs) targets.push_back(write.target(p.name));
-  for (const std::uint32_t j : derived.adjoints) {
-    const auto known = output_adjoints.find(j);
-    if (known != output_adjoints.end()) {
-      arguments.push_back(known->second);
-      continue;
-    }
-    arguments.push_back(d(of.outputs[j]));
-    node.equation(arguments.back(), write.call("zeros_like", {write.name(of.outputs[j].name)}));
-  }
-  const auto takes = [&](std::uint32_t input) {
-    if (input < how.states) return std::ranges::find(flow.states, input) != flow.states.end();
-    const auto& list = input < leading ? flow.sequences : flow.fixed;
-    return std::ranges::find(list, input) != list.end();
-  };
-  std::map<std::uint32_t, Symbol> activities, gradients;
-  std::map<std::uint32_t, std::uint32_t> active_with;
-  for (std::size_t k = 0; k < derived.extras.size(); ++k) {
-    const Derivative::Extra& extra = derived.extras[k];
-    if (!derived.needed(k, takes)) {
-      targets.push_back(write.target({}));
-      continue;
-    }
-    const bool gradient = extra.kind == Derivative::Extra::gradient;
-    const Symbol s = node.fresh((gradient ? "part_" : "bp_") + text(of.inputs[extra.input].name));
-    (gradient ? gradients : activities)[extra.input] = s;
-    if (gradient) active_with[extra.input] = extra.active_with;
-    targets.push_back(write.target(s));
-  }
-  node.equation(std::move(targets), node.call(derived.node, arguments));
-  const auto gradient = [&](std::uint32_t input) {
-    const auto known = gradients.find(input);
-    if (known == gradients.end()) return write.call("zeros_like", {write.name(of.inputs[input].name)});
-    const auto own = activities.find(active_with[input]);
-    return write.merge(own == activities.end() ? bp : own->second, write.name(known->second), write.zero());
-  };
-  for (const std::uint32_t i : flow.states)
-    node.equation(node.output(node.fresh("new_d" + text(of.inputs[i].name))), gradient(i));
-  for (const std::uint32_t i : flow.fixed)
-    node.equation(node.output(node.fresh("new_sum_" + text(of.inputs[i].name))),
-                  write.binary(BinaryOp::add, write.name(sums.at(i)), gradient(i)));
-  for (const std::uint32_t i : flow.sequences) node.equation(node.output(d(of.inputs[i])), gradient(i));
-  return owner_.add(node.take());
-}
-
-void NodeDerivation::iterated_call(ExprId e, const std::vector<Adjoint>& adjoints) {
-  const NodeId g = std::get<NodeRef>(reference(e)).node;
-  const ast::Iteration how = *std::get<ast::Call>(program_[e]).iteration;
-  const auto& q = node_.equations[equation_];
-  std::vector<ast::Target> targets = q.targets;
-  if (q.value != e) targets = {{named(e), write_.span, std::nullopt}};
-  const std::string name = text(program_[g].name);
-  const std::vector<ast::Parameter> inputs = program_[g].inputs;
-  const std::size_t leading = how.states + how.sequences;
-
-  DerivativeKey key{g, {}, {}, {}, 0};
-  for (const TypeTerm term : checked_.types.instantiations[e.index])
-    key.float_variables.push_back(is_float(typed_, term, key_.float_variables));
-  std::vector<Symbol> acts;
-  for (std::size_t j = 0; j < adjoints.size(); ++j) {
-    const TypedNode& typed = checked_.types.nodes[g.index];
-    const bool state = j < how.states && is_float(typed, typed.variable_types[j], key.float_variables);
-    key.outputs.push_back(adjoints[j].given() || state);
-    if (adjoints[j].given() && std::ranges::find(acts, adjoints[j].act) == acts.end()) acts.push_back(adjoints[j].act);
-  }
-  if (acts.empty()) return;
-  const Derivative derived = owner_.derive(key);
-  if (derived.failed) {
-    out_.failed = true;
-    return;
-  }
-  const Symbol act = acts.size() == 1 ? acts[0] : act_any(acts, "bp_" + name);
-
-  const OrderedArguments arguments = checked_.names.arguments[e.index];
-  IterationFlow flow;
-  for (const std::uint32_t j : derived.adjoints) (j < how.states ? flow.states : flow.stacked).push_back(j);
-  for (const Derivative::Extra& extra : derived.extras)
-    if (extra.kind == Derivative::Extra::gradient && extra.input >= how.states && flows_to(arguments[extra.input]))
-      (extra.input < leading ? flow.sequences : flow.fixed).push_back(extra.input);
-  std::ranges::sort(flow.sequences);
-  std::ranges::sort(flow.fixed);
-
-  // Forward.
-  std::vector<Symbol> old_states;
-  NodeId forward = g;
-  if (how.states > 0) {
-    forward = keeping_states(g, how.states);
-    for (std::size_t k = 0; k < how.states; ++k) {
-      old_states.push_back(fresh("old_" + text(inputs[k].name)));
-      targets.push_back(write_.target(old_states.back()));
-    }
-  }
-  for (std::size_t j = 0; j < adjoints.size(); ++j)
-    if (!targets[j].name.valid() && key.outputs[j] && !adjoints[j].given())
-      targets[j].name = fresh(text(program_[g].outputs[j].name));
-  const Span span = program_.span(e);
-  special_[e] = [this, e, span, arguments, targets, forward, how] {
-    ast::Call call = identified(e);
-    write_.span = span;
-    call.target = forward;
-    call.callee = {program_[forward].name};
-    if (how.states > 0) call.iteration->kind = ast::Iteration::scan;
-    call.arguments.clear();
-    for (const ExprId a : arguments) call.arguments.push_back({{}, span, copy(a)});
-    return ast::Equation{targets, program_.add(std::move(call), span), span};
-  };
-
-  // Backward.
-  if (flow.states.empty() && flow.fixed.empty() && flow.sequences.empty()) return;
-  const auto adjoint = [&](std::uint32_t j) {
-    if (adjoints[j].given() && adjoints[j].act == act) return write_.name(adjoints[j].value);
-    const ExprId d = adjoints[j].given() ? padded(adjoints[j].act, write_.name(adjoints[j].value))
-                                         : write_.call("zeros_like", {write_.name(targets[j].name)});
-    return write_.when(d, act);
-  };
-  ast::Call call;
-  call.target = round_backward(g, how, derived, flow);
-  call.callee = {program_[call.target].name};
-  call.callee_span = span;
-  ast::Iteration& back = call.iteration.emplace(how);
-  back.reverse = !how.reverse;
-  back.states = static_cast<std::uint32_t>(flow.states.size() + flow.fixed.size());
-  back.sequences = static_cast<std::uint32_t>(how.sequences + how.states + flow.stacked.size());
-  back.kind = back.states > 0 ? ast::Iteration::scan : ast::Iteration::map;
-  const auto give = [&](ExprId a) { call.arguments.push_back({{}, span, a}); };
-  for (const std::uint32_t j : flow.states) give(adjoint(j));
-  for (const std::uint32_t i : flow.fixed) give(write_.call("zeros_like", {sampled(arguments[i], act)}));
-  for (std::size_t i = how.states; i < leading; ++i) give(sampled(arguments[i], act));
-  for (const Symbol s : old_states) give(write_.when(write_.name(s), act));
-  for (const std::uint32_t j : flow.stacked) give(adjoint(j));
-  for (std::size_t i = leading; i < arguments.size(); ++i) give(sampled(arguments[i], act));
-  std::vector<ast::Target> left;
-  std::vector<std::pair<std::uint32_t, Symbol>> gradients;
-  for (const auto* list : {&flow.states, &flow.fixed, &flow.sequences})
-    for (const std::uint32_t i : *list) {
-      const bool wanted = flows_to(arguments[i]);
-      const Symbol s = wanted ? fresh("d" + argument_text(arguments[i], text(inputs[i].name))) : Symbol{};
-      left.push_back(write_.target(s));
-      if (wanted) gradients.emplace_back(i, s);
-    }
-  backward_.push_back({std::move(left), write_.add(std::move(call)), write_.span});
-  for (const auto& [i, s] : gradients) {
-    // A state may be larger than what it begins with.
-    const ShapeOf shape =
-        i < how.states ? ShapeOf{std::uint64_t{2} << 32 | arguments[i].index} : shape_of(arguments[i]);
-    push(arguments[i], {act, write_.name(s), shape});
-  }
+void pass_on_iteration(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
+  DerivedIteration(d, e, adjoints).run(pass_on);
 }
 
 }  // namespace rml::derivation

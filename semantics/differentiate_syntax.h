@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ class SyntaxWriter {
   Span span;
 
   Symbol symbol(const std::string& name) { return program_.names.intern(name); }
+  const std::string& text(Symbol s) const { return program_.text(s); }
   ExprId add(ast::Expr e) { return program_.add(std::move(e), span); }
   ExprId name(Symbol s) { return add(ast::Name{s}); }
   ExprId boolean(bool v) { return add(ast::BoolLiteral{v}); }
@@ -30,8 +32,43 @@ class SyntaxWriter {
   ExprId copy(ExprId e);  // the whole tree, anew
   ast::Target target(Symbol s) const { return {s, span, std::nullopt}; }
 
+ protected:
+  Program& program_;
+};
+
+// Names for new variables of a node: none that it has, or means something by.
+class FreshNames {
+ public:
+  FreshNames(Program& program, const ast::Node& node);
+  Symbol operator()(std::string base);  // by value: texts of names move while new ones are made
+
  private:
   Program& program_;
+  std::set<Symbol> taken_;
+};
+
+// A node made from another one, whose names it keeps: it is written equation by equation.
+class NodeWriter : public SyntaxWriter {
+ public:
+  NodeWriter(Program& program, NodeId of, const std::string& name);
+
+  Symbol fresh(std::string base) { return fresh_(std::move(base)); }
+  Symbol input(Symbol s);
+  Symbol output(Symbol s);
+  void equation(std::vector<ast::Target> targets, ExprId value) {
+    node_.equations.push_back({std::move(targets), value, span});
+  }
+  void equation(Symbol left, ExprId right) { equation({target(left)}, right); }
+  // A call of the very node, whatever nodes of that name are in scope.
+  ExprId call_node(NodeId node, const std::vector<ExprId>& arguments);
+  // The node as it has been written.
+  ast::Node take() { return std::move(node_); }
+
+ protected:
+  ast::Node node_;
+
+ private:
+  FreshNames fresh_;
 };
 
 // The expressions directly inside e.
