@@ -18,39 +18,64 @@ namespace {
 
 using namespace draft;
 
-// Elaboration and the two steps that say what is wrong with it; nothing when a limit is exceeded.
+// A draft, and what is known of its values once aliases are resolved and shapes solved.
 struct Solved {
   Draft draft;
   States states;
 };
-std::optional<Solved> solve(const Checked& checked, NodeId node, const InstantiateOptions& options, Elaboration& whole,
-                            Diagnostics& diagnostics) {
-  Solved solved{Elaborator(checked, options, whole, {}, diagnostics).run(node), {}};
-  if (whole.excess) return std::nullopt;
-  resolve_aliases(solved.draft, *checked.program, diagnostics);
-  solved.states = solve_shapes(solved.draft, *checked.program, diagnostics);
-  return solved;
-}
+
+// What is instantiated of one program: its entry, and the bodies of its iterations as their operands become known.
+class Instantiation {
+ public:
+  Instantiation(const Checked& checked, const InstantiateOptions& options)
+      : checked_(checked),
+        options_(options),
+        instantiate_body_([this](NodeId node, const Given& given, Depth depth, Diagnostics& diagnostics) {
+          return instantiate(node, &given, depth, diagnostics);
+        }) {}
+  Instantiation(const Instantiation&) = delete;
+  Instantiation& operator=(const Instantiation&) = delete;
+
+  // Nothing when a limit is exceeded.
+  std::optional<Solved> solve(NodeId node, const Given* given, Depth depth, Diagnostics& diagnostics) {
+    Solved solved{elaborate({checked_, options_, instantiate_body_, node, given, depth}, whole_, diagnostics), {}};
+    if (whole_.excess) return std::nullopt;
+    resolve_aliases(solved.draft, *checked_.program, diagnostics);
+    solved.states = solve_shapes(solved.draft, *checked_.program, diagnostics);
+    return solved;
+  }
+
+  // Nothing when there are errors.
+  std::optional<Core> instantiate(NodeId node, const Given* given, Depth depth, Diagnostics& diagnostics) {
+    const std::optional<Solved> solved = solve(node, given, depth, diagnostics);
+    if (!solved || diagnostics.has_errors()) return std::nullopt;
+    Core core = emit(solved->draft, solved->states, *checked_.program, diagnostics);
+    return diagnostics.has_errors() ? std::nullopt : std::optional(std::move(core));
+  }
+
+ private:
+  const Checked& checked_;
+  const InstantiateOptions& options_;
+  const InstantiateBody instantiate_body_;
+  Elaboration whole_;
+};
 
 }  // namespace
 
 Core instantiate(const Checked& checked, NodeId entry, const InstantiateOptions& options, Diagnostics& diagnostics) {
-  const Program& program = *checked.program;
+  std::optional<Core> made;
+  if (!diagnostics.has_errors()) made = Instantiation(checked, options).instantiate(entry, nullptr, {}, diagnostics);
   Core core;
   core.clocks.resize(2);
-  if (!diagnostics.has_errors()) {
-    Elaboration whole;
-    const auto solved = solve(checked, entry, options, whole, diagnostics);
-    if (!diagnostics.has_errors()) core = emit(solved->draft, solved->states, program, diagnostics);
-  }
-  core.entry = program.text(program[entry].name);
+  if (made) core = std::move(*made);
+  core.entry = checked.program->text((*checked.program)[entry].name);
   return core;
 }
 
 bool check_open(const Checked& checked, NodeId node, InstantiateOptions options, Diagnostics& diagnostics) {
   options.open = true;
-  Elaboration whole;
-  const auto solved = solve(checked, node, options, whole, diagnostics);
+  Instantiation instantiation(checked, options);
+  const auto solved = instantiation.solve(node, nullptr, {}, diagnostics);
   if (!solved) return false;
   for (std::size_t v = 0; v < solved->states.size(); ++v)
     if (!solved->states[v].known && !std::holds_alternative<Alias>(solved->draft.values[v].rhs)) return false;

@@ -12,23 +12,9 @@
 
 #include "semantics/checked.h"
 #include "semantics/core.h"
-#include "semantics/limits.h"
+#include "semantics/instantiate_options.h"
 
 namespace rml {
-
-// -D NAME=VALUE: overrides of `const` items, VALUE an R(ML)2 expression already parsed into
-// the program's arena.
-struct ConstOverride {
-  ConstId constant;
-  ExprId value;
-};
-
-struct InstantiateOptions {
-  std::vector<ConstOverride> overrides = {};
-  bool keep_stops = false;  // list what `stop_gradient` yields among the parameters, without a path
-  bool open = false;        // inputs without a written type may have any shape, those with one be static
-  Limits limits = {};       // E0702 where the program exceeds one
-};
 
 // The core of `entry`; meaningless (but printable) when errors were reported. An entry input
 // without a written shape is a scalar, without a decided dtype what its scheme's default says.

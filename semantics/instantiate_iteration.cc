@@ -5,11 +5,7 @@
 //   fold add(0.0; xs)    xs: f32[10, 3]    the state: [], then [3]
 #include "semantics/instantiate_iteration.h"
 
-#include "semantics/instantiate_aliases.h"
-#include "semantics/instantiate_elaborate.h"
-#include "semantics/instantiate_emit.h"
 #include "semantics/simplify_passes.h"
-#include "semantics/solve_shapes.h"
 
 namespace rml::draft {
 
@@ -39,23 +35,22 @@ std::string count_text(std::int64_t n) { return std::to_string(n) + (n == 1 ? " 
 
 }  // namespace
 
-Iterator::Iterator(const Checked& checked, InstantiateOptions options, Elaboration& whole, Depth depth, NodeId node,
+Iterator::Iterator(const Program& program, const InstantiateBody& instantiate_body, Depth depth, NodeId node,
                    const ast::Iteration& how, Span call, std::vector<DType> dtypes)
-    : checked_(checked),
-      options_{.overrides = std::move(options.overrides), .limits = options.limits},
-      whole_(whole),
+    : program_(program),
+      instantiate_body_(instantiate_body),
       depth_(depth),
       node_(node),
       how_(how),
       call_(call),
       dtypes_(std::move(dtypes)) {}
 
-const std::string& Iterator::name() const { return checked_.program->text((*checked_.program)[node_].name); }
+const std::string& Iterator::name() const { return program_.text(program_[node_].name); }
 
 const IteratorBody& Iterator::body(const std::vector<IteratorOperand>& operands) {
   std::string key;
   for (std::size_t k = 0; k < operands.size(); ++k) {
-    const bool fixed = k >= how_.states + how_.sequences;
+    const bool fixed = k >= leading();
     key += fixed && stands_in_body(operands[k]) ? constant_key(*operands[k].constant) + ";"
                                                 : type_string(operands[k].dtype, operands[k].shape) + ",";
   }
@@ -67,7 +62,7 @@ const IteratorBody& Iterator::body(const std::vector<IteratorOperand>& operands)
 bool Iterator::find_length(const std::vector<IteratorOperand>& operands, std::int64_t& length,
                            IteratorBody& out) const {
   const std::string word = ast::iterator_name(how_.kind);
-  for (std::size_t k = how_.states; k < how_.states + how_.sequences; ++k) {
+  for (std::size_t k = how_.states; k < leading(); ++k) {
     const Shape& shape = operands[k].shape;
     const bool first = k == how_.states;
     if (!shape.empty() && first) length = shape[0];
@@ -113,50 +108,15 @@ bool Iterator::has_no_memory(const Core& body, IteratorBody& out) const {
 }
 
 void Iterator::make(const std::vector<IteratorOperand>& operands, IteratorBody& out) const {
-  std::int64_t length = 0;
-  if (!find_length(operands, length, out)) return;
-  Elaborator::Given given{dtypes_, {}, call_};
-  const std::size_t leading = how_.states + how_.sequences;
-  for (std::size_t k = 0; k < operands.size(); ++k) {
-    Elaborator::Given::Operand o{operands[k].shape, nullptr};
-    if (k >= how_.states && k < leading) o.shape.erase(o.shape.begin());
-    if (k >= leading && stands_in_body(operands[k]))
-      o.constant = operands[k].constant;
-    else
-      out.passed.push_back(static_cast<std::uint32_t>(k));
-    given.operands.push_back(std::move(o));
-  }
-  const Program& program = *checked_.program;
   Iteration it;
   it.states = how_.states;
   it.sequences = how_.sequences;
-  it.length = length;
   it.reverse = how_.reverse;
-  for (int growth = 0;; ++growth) {
-    Draft draft = Elaborator(checked_, options_, whole_, depth_, out.diagnostics).run(node_, given);
-    if (whole_.excess) return;
-    resolve_aliases(draft, program, out.diagnostics);
-    const States states = solve_shapes(draft, program, out.diagnostics);
-    if (!out.diagnostics.has_errors()) it.body = emit(draft, states, program, out.diagnostics);
-    if (out.diagnostics.has_errors()) return;
-    bool grown = false;
-    for (std::size_t k = 0; k < how_.states; ++k) {
-      const Shape& next = it.body[it.body.outputs[k].value].shape;
-      Shape& state = given.operands[k].shape;
-      const auto both = broadcast(state, next);
-      const auto& port = program[node_].inputs[k];
-      if (!both || growth == max_growth) {
-        out.code = Code::E0303;
-        out.problem = "the state `" + program.text(port.name) + "` of `" + name() + "` is " +
-                      type_string(operands[k].dtype, state) + ", but becomes " + type_string(operands[k].dtype, next);
-        out.places.push_back({port.span, "the state"});
-        return;
-      }
-      grown = grown || *both != state;
-      state = *both;
-    }
-    if (!grown) break;
-  }
+  if (!find_length(operands, it.length, out)) return;
+  Given given = given_in_a_round(operands, out);
+  std::optional<Core> body = with_states_that_hold(operands, given, out);
+  if (!body) return;
+  it.body = std::move(*body);
   // What a state becomes may be smaller than the state: it is broadcast.
   for (std::size_t k = 0; k < how_.states; ++k) broadcast_output(it.body, k, given.operands[k].shape);
   if (!has_no_memory(it.body, out)) return;
@@ -164,26 +124,72 @@ void Iterator::make(const std::vector<IteratorOperand>& operands, IteratorBody& 
   it.body.entry = name();
   for (std::size_t v = 0; v < it.body.values.size(); ++v)
     it.can_fail = it.can_fail || rml::can_fail(it.body, ValueId(v));
-  const auto whole = [&](const Port& port, bool stacked) {
-    Shape shape = it.body[port.value].shape;
-    if (stacked) shape.insert(shape.begin(), length);
-    return std::pair(it.body[port.value].dtype, std::move(shape));
-  };
-  for (std::size_t k = 0; k < it.body.inputs.size(); ++k)
-    out.external.inputs.push_back(whole(it.body.inputs[k], k >= how_.states && k < leading));
-  for (std::size_t k = 0; k < it.body.outputs.size(); ++k) {
-    out.external.outputs.push_back(whole(it.body.outputs[k], k >= how_.states));
-    const auto& [dtype, shape] = out.external.outputs.back();
-    if (!element_count(shape) || shape.size() > max_rank) {
-      out.code = Code::E0305;
-      out.problem = to_string(shape) + " is too large for a shape";
-      return;
-    }
-  }
-  out.outputs = out.external.outputs;
+  if (!find_interface(it, out)) return;
   out.external.symbol = name();
   out.external.span = call_;
   out.external.iteration = std::make_shared<const Iteration>(std::move(it));
+}
+
+// An element of each sequence, and everything else whole.
+Given Iterator::given_in_a_round(const std::vector<IteratorOperand>& operands, IteratorBody& out) const {
+  Given given{dtypes_, {}, call_};
+  for (std::uint32_t k = 0; k < operands.size(); ++k) {
+    Given::Operand o{operands[k].shape, nullptr};
+    if (k >= how_.states && k < leading()) o.shape.erase(o.shape.begin());
+    if (k >= leading() && stands_in_body(operands[k]))
+      o.constant = operands[k].constant;
+    else
+      out.passed.push_back(k);
+    given.operands.push_back(std::move(o));
+  }
+  return given;
+}
+
+// The body once no round yields a larger state than it is given.
+std::optional<Core> Iterator::with_states_that_hold(const std::vector<IteratorOperand>& operands, Given& given,
+                                                    IteratorBody& out) const {
+  for (int growth = 0;; ++growth) {
+    std::optional<Core> body = instantiate_body_(node_, given, depth_, out.diagnostics);
+    if (!body) return std::nullopt;
+    bool grown = false;
+    for (std::size_t k = 0; k < how_.states; ++k) {
+      const Shape& next = (*body)[body->outputs[k].value].shape;
+      Shape& state = given.operands[k].shape;
+      const auto both = broadcast(state, next);
+      if (!both || growth == max_growth) {
+        const ast::Parameter& port = program_[node_].inputs[k];
+        out.code = Code::E0303;
+        out.problem = "the state `" + program_.text(port.name) + "` of `" + name() + "` is " +
+                      type_string(operands[k].dtype, state) + ", but becomes " + type_string(operands[k].dtype, next);
+        out.places.push_back({port.span, "the state"});
+        return std::nullopt;
+      }
+      grown = grown || *both != state;
+      state = *both;
+    }
+    if (!grown) return body;
+  }
+}
+
+// What the iteration takes and yields: sequences are whole, and what is no state is stacked.
+bool Iterator::find_interface(const Iteration& it, IteratorBody& out) const {
+  const auto whole = [&](const Port& port, bool is_stacked) {
+    Shape shape = it.body[port.value].shape;
+    if (is_stacked) shape.insert(shape.begin(), it.length);
+    return std::pair(it.body[port.value].dtype, std::move(shape));
+  };
+  for (std::size_t k = 0; k < it.body.inputs.size(); ++k)
+    out.external.inputs.push_back(whole(it.body.inputs[k], k >= how_.states && k < leading()));
+  for (std::size_t k = 0; k < it.body.outputs.size(); ++k) {
+    out.external.outputs.push_back(whole(it.body.outputs[k], k >= how_.states));
+    const Shape& shape = out.external.outputs.back().second;
+    if (element_count(shape) && shape.size() <= max_rank) continue;
+    out.code = Code::E0305;
+    out.problem = to_string(shape) + " is too large for a shape";
+    return false;
+  }
+  out.outputs = out.external.outputs;
+  return true;
 }
 
 }  // namespace rml::draft
