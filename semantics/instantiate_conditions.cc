@@ -1,16 +1,12 @@
 // Value numbers of conditions (see instantiate_conditions.h).
 #include "semantics/instantiate_conditions.h"
 
+#include "semantics/overloaded.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml::draft {
 
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 std::string text(const Attribute& a) {
   std::string s = a.given ? a.scalar ? "s" : "v" : "-";

@@ -13,16 +13,12 @@
 #include "semantics/instantiate_conditions.h"
 #include "semantics/instantiate_contraction.h"
 #include "semantics/instantiate_iteration.h"
+#include "semantics/overloaded.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml::draft {
 
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 Attribute integers_attribute(std::vector<std::int64_t> integers) {
   Attribute a;

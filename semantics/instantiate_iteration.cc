@@ -5,6 +5,7 @@
 //   fold add(0.0; xs)    xs: f32[10, 3]    the state: [], then [3]
 #include "semantics/instantiate_iteration.h"
 
+#include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml::draft {
@@ -85,10 +86,10 @@ bool Iterator::has_no_memory(const Core& body, IteratorBody& out) const {
     out.notes.push_back(note);
     return false;
   };
-  for (const rml::Value& v : body.values) {
-    const auto* apply = std::get_if<core::Apply>(&v.rhs);
+  for (std::size_t v = 0; v < body.values.size(); ++v) {
+    const core::Apply* apply = apply_of(body, ValueId{v});
     if (apply != nullptr && operators()[apply->op].random)
-      return refuse("draws random numbers", v.span, "draw all of them before, and iterate over them");
+      return refuse("draws random numbers", body.values[v].span, "draw all of them before, and iterate over them");
   }
   if (!body.parameters.empty())
     return refuse("has a `param`", body[body.parameters[0].value].span, "give it the parameter as an argument");

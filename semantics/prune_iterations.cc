@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "semantics/instantiate.h"
+#include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {
@@ -21,7 +22,7 @@ std::vector<bool> read_inputs(const Core& body, const std::vector<bool>& outputs
   std::vector<ValueId> roots;
   for (std::size_t k = 0; k < outputs.size(); ++k)
     if (outputs[k]) roots.push_back(body.outputs[k].value);
-  const std::vector<bool> live = needed(body, roots);
+  const std::vector<bool> live = reachable(body, std::move(roots));
   std::vector<bool> inputs;
   for (const Port& p : body.inputs) inputs.push_back(live[p.value.index]);
   return inputs;
@@ -74,7 +75,7 @@ void prune(ExternalNode& external, const Kept& kept) {
   std::vector<ValueId> roots;
   for (const auto* ports : {&body.inputs, &body.outputs})
     for (const Port& p : *ports) roots.push_back(p.value);
-  renumber(body, needed(body, roots));
+  renumber(body, reachable(body, std::move(roots)));
   pruned->can_fail = false;
   for (std::size_t v = 0; v < body.values.size(); ++v)
     pruned->can_fail = pruned->can_fail || can_fail(body, ValueId(v));

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "semantics/instantiate.h"
+#include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {
@@ -24,16 +25,14 @@ constexpr int max_rounds = 16;
 std::vector<ValueId> root_values(const Core& core, bool keep_watches) {
   std::vector<ValueId> roots;
   for (const Port& port : core.inputs) roots.push_back(port.value);
-  for (const Port& port : core.outputs) roots.push_back(port.value);
-  for (const CoreAssert& check : core.asserts) roots.push_back(check.condition);
-  for (const ValueId parameter : moving_parameters(core)) roots.push_back(parameter);
+  for (const ValueId result : results(core)) roots.push_back(result);
   if (keep_watches)
     for (const Port& port : core.watches) roots.push_back(port.value);
   return roots;
 }
 
 std::vector<bool> initial_effects(const Core& core, const std::vector<ValueId>& roots) {
-  std::vector<bool> effects = needed(core, roots);
+  std::vector<bool> effects = reachable(core, roots);
   for (std::size_t v = 0; v < core.values.size(); ++v) {
     effects[v] = effects[v] && can_fail(core, ValueId(v));
   }
@@ -112,12 +111,12 @@ class Simplification {
     std::vector<ValueId> roots = root_values(core_, options_.keep_watches);
     effects_.resize(core_.values.size(), false);
     for (std::size_t v = 0; v < effects_.size(); ++v) {
-      const auto* apply = effects_[v] ? std::get_if<core::Apply>(&core_.values[v].rhs) : nullptr;
+      const auto* apply = effects_[v] ? apply_of(core_, ValueId{v}) : nullptr;
       if (apply != nullptr && never_fails(core_, *apply)) effects_[v] = false;
     }
     for (std::size_t v = 0; v < effects_.size(); ++v)
       if (effects_[v]) roots.push_back(ValueId{v});
-    renumber(core_, needed(core_, roots), &effects_);
+    renumber(core_, reachable(core_, std::move(roots)), &effects_);
   }
 
   Core& core_;

@@ -1,4 +1,4 @@
-// Liveness and renumbering of core values (part of simplify).
+// Renumbering of core values (part of simplify).
 //
 // A value needs its operands and the condition of its clock; conditions need theirs in
 // turn. Renumbering puts operands before users, so that core reads from top to bottom and
@@ -6,6 +6,7 @@
 // come later.
 #include <algorithm>
 
+#include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {
@@ -15,16 +16,10 @@ namespace {
 // The condition of the clock, which in turn needs those of the parents unless it is a constant.
 template <class F>
 void for_each_condition(const Core& core, ValueId v, F&& f) {
-  for (ClockId clock = core[v].clock; clock.valid() && clock.index >= 2; clock = core[clock].parent) {
+  for (const ClockId clock : ancestors(core, core[v].clock)) {
     f(core[clock].condition);
     if (!core.is_const(core[clock].condition)) break;
   }
-}
-
-template <class F>
-void for_each_need(const Core& core, ValueId v, F&& f) {
-  for_each_operand(core[v].rhs, f);
-  for_each_condition(core, v, f);
 }
 
 bool fetches_other_cycle(const core::Rhs& rhs, ValueId operand) {
@@ -71,19 +66,6 @@ void renumber_ports(std::vector<Port>& ports, const std::vector<ValueId>& to) {
 
 }  // namespace
 
-std::vector<bool> needed(const Core& core, const std::vector<ValueId>& roots) {
-  std::vector<bool> keep(core.values.size(), false);
-  std::vector<ValueId> stack = roots;
-  while (!stack.empty()) {
-    const ValueId v = stack.back();
-    stack.pop_back();
-    if (keep[v.index]) continue;
-    keep[v.index] = true;
-    for_each_need(core, v, [&](ValueId need) { stack.push_back(need); });
-  }
-  return keep;
-}
-
 void renumber(Core& core, const std::vector<bool>& keep, std::vector<bool>* effects) {
   const std::vector<ValueId> order = ordered(core, keep);
   std::vector<ValueId> to(core.values.size());
@@ -98,7 +80,10 @@ void renumber(Core& core, const std::vector<bool>& keep, std::vector<bool>* effe
   for (const ValueId v : order) {
     Value value = std::move(core[v]);
     for_each_operand(value.rhs, [&](ValueId& operand) { operand = to[operand.index]; });
-    for (ClockId c = value.clock; !clock_to[c.index].valid(); c = core[c].parent) chain.push_back(c);
+    for (const ClockId c : ancestors(core, value.clock)) {
+      if (clock_to[c.index].valid()) break;
+      chain.push_back(c);
+    }
     for (; !chain.empty(); chain.pop_back()) {
       Clock c = core[chain.back()];
       c.parent = clock_to[c.parent.index];

@@ -10,24 +10,17 @@
 //   h = merge c (when c p) (when not c (fby (when s p) h))     p, where p = fby q p is always the same
 #include <algorithm>
 
+#include "semantics/overloaded.h"
+#include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {
 
 namespace {
 
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-
 const Tensor* constant(const Core& core, ValueId v) {
   const auto* c = std::get_if<core::Const>(&core[v].rhs);
   return c != nullptr ? &c->value : nullptr;
-}
-bool is_truth(const Core& core, ValueId v, bool truth) {
-  const Tensor* c = constant(core, v);
-  return c != nullptr && c->dtype() == DType::boolean && c->shape().empty() && c->truth() == truth;
 }
 // A constant integer tensor all of whose elements are n.
 bool is_integer_all(const Core& core, ValueId v, std::int64_t n) {
@@ -110,7 +103,7 @@ Folded fold_apply(const Core& core, ValueId v, const core::Apply& apply) {
   }
   if (row.lowering != Lowering::elementwise) return nothing();
   if (row.scalar == ScalarOp::logical_not || row.scalar == ScalarOp::negate) {
-    const auto* inner = std::get_if<core::Apply>(&core[apply.operands[0]].rhs);
+    const auto* inner = apply_of(core, apply.operands[0]);
     return inner != nullptr && inner->op == apply.op ? is_value(core, inner->operands[0]) : nothing();
   }
   if (row.scalar == ScalarOp::cast && same_type(apply.operands[0])) return is_value(core, apply.operands[0]);
@@ -126,13 +119,13 @@ Folded fold_apply(const Core& core, ValueId v, const core::Apply& apply) {
 }
 
 Folded fold_when(const Core& core, const core::When& when) {
-  if (is_truth(core, when.condition, when.positive)) return is_value(core, when.operand);
+  if (constant_truth(core, when.condition) == when.positive) return is_value(core, when.operand);
   if (core.is_const(when.operand)) return is_value(core, when.operand);
   if (when.operand == when.condition) return {{}, Tensor::boolean(when.positive)};
   if (const auto* merge = std::get_if<core::Merge>(&core[when.operand].rhs);
       merge && merge->condition == when.condition)
     return is_value(core, when.positive ? merge->on_true : merge->on_false);
-  if (const auto* apply = std::get_if<core::Apply>(&core[when.operand].rhs);
+  if (const auto* apply = apply_of(core, when.operand);
       apply && operators()[apply->op].scalar == ScalarOp::logical_not && apply->operands[0] == when.condition)
     return {{}, Tensor::boolean(!when.positive)};
   return nothing();
@@ -152,12 +145,13 @@ bool holds(const Core& core, ValueId memory, ValueId held, ValueId p) {
 
 Folded fold_merge(const Core& core, ValueId v, const core::Merge& merge) {
   for (const bool truth : {true, false})
-    if (is_truth(core, merge.condition, truth)) return is_value(core, truth ? merge.on_true : merge.on_false);
+    if (constant_truth(core, merge.condition) == truth) return is_value(core, truth ? merge.on_true : merge.on_false);
   const Tensor* a = constant(core, merge.on_true);
   const Tensor* b = constant(core, merge.on_false);
   if (a != nullptr && b != nullptr) {
     if (*a == *b) return {{}, *a};
-    if (is_truth(core, merge.on_true, true) && is_truth(core, merge.on_false, false)) return {merge.condition, {}};
+    if (constant_truth(core, merge.on_true) == true && constant_truth(core, merge.on_false) == false)
+      return {merge.condition, {}};
     return nothing();
   }
   const auto* y = std::get_if<core::When>(&core[merge.on_true].rhs);

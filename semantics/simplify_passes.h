@@ -58,9 +58,6 @@ bool stop_rings(Core& core);
 // Gives each user of a `post` a post of its own (simplify.cc).
 void split_posts(Core& core);
 
-// Marks what the given values need: operands, conditions and clocks included.
-std::vector<bool> needed(const Core& core, const std::vector<ValueId>& roots);
-
 // Keeps the marked values only, numbered so that operands come before their users (but for
 // what fby and post fetch from other cycles), with the clocks they need. Ports, watches and
 // parameters of dropped values go; `effects` follows.

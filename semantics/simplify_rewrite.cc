@@ -10,21 +10,12 @@
 //   add (place_slice %1) (place_slice %2)        concat %1 %2    the slices; but for the sign of zeros)
 #include <algorithm>
 
+#include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {
 
 namespace {
-
-bool is_truth(const Core& core, ValueId v, bool truth) {
-  const auto* c = std::get_if<core::Const>(&core[v].rhs);
-  return c != nullptr && c->value == Tensor::boolean(truth);
-}
-
-const core::Apply* application(const Core& core, ValueId v, Lowering lowering) {
-  const auto* a = std::get_if<core::Apply>(&core[v].rhs);
-  return a != nullptr && operators()[a->op].lowering == lowering ? a : nullptr;
-}
 
 // Extents other than 1, in order: what a transposition of them would change.
 Shape without_ones(const Shape& shape) {
@@ -42,14 +33,14 @@ struct Piece {
 };
 
 std::optional<Piece> piece(const Core& core, ValueId v) {
-  if (const auto* a = application(core, v, Lowering::place)) {
+  if (const auto* a = apply_of(core, v, Lowering::place)) {
     if (a->operands.size() != 2 || !core.is_const(a->operands[1])) return std::nullopt;
     const Tensor& at = std::get<core::Const>(core[a->operands[1]].rhs).value;
     const std::int64_t index = at.integers()[0];
     if (index < 0 || index >= core[v].shape[0]) return std::nullopt;
     return Piece{0, index, 1, a->operands[0]};
   }
-  const auto* a = application(core, v, Lowering::place_slice);
+  const auto* a = apply_of(core, v, Lowering::place_slice);
   if (a == nullptr) return std::nullopt;
   const Shape& whole = core[v].shape;
   const auto ranges = std::get<0>(slice_ranges(whole, std::span(a->attributes).subspan(1)));
@@ -65,7 +56,7 @@ std::optional<Piece> piece(const Core& core, ValueId v) {
 // The pieces of a sum, if it is one of nothing else and of few: every sum of a long chain is looked at, and one may be
 // a sum of itself where its clock never ticks.
 bool find_pieces(const Core& core, ValueId v, std::size_t& additions, std::vector<Piece>& pieces) {
-  if (const auto* a = application(core, v, Lowering::elementwise);
+  if (const auto* a = apply_of(core, v, Lowering::elementwise);
       a != nullptr && operators()[a->op].scalar == ScalarOp::add && core[a->operands[0]].shape == core[v].shape &&
       core[a->operands[1]].shape == core[v].shape) {
     if (additions == 0) return false;
@@ -108,7 +99,7 @@ std::optional<core::Rhs> without_added_axes(const Core& core, ValueId v, const c
   core::Apply without = a;
   Shape shape;
   for (ValueId& o : without.operands) {
-    const auto* r = application(core, o, Lowering::reshape);
+    const auto* r = apply_of(core, o, Lowering::reshape);
     const Shape& own = core[o].shape;
     const Shape& inner = r == nullptr ? own : core[r->operands[0]].shape;
     const bool added = inner.size() < own.size() && std::equal(inner.rbegin(), inner.rend(), own.rbegin()) &&
@@ -136,8 +127,8 @@ std::optional<Transposed> transposed_twice(const Core& core, ValueId v) {
     const std::vector<Shape> shapes = {core[a.operands[0]].shape};
     return transposed_axes(Application{{}, shapes, a.attributes, core[t].dtype});
   };
-  const auto* outer = application(core, v, Lowering::transpose);
-  const auto* inner = outer == nullptr ? nullptr : application(core, outer->operands[0], Lowering::transpose);
+  const auto* outer = apply_of(core, v, Lowering::transpose);
+  const auto* inner = outer == nullptr ? nullptr : apply_of(core, outer->operands[0], Lowering::transpose);
   if (inner == nullptr) return std::nullopt;
   Transposed found{inner->operands[0], {}};
   const std::vector<std::size_t> first = axes_of(outer->operands[0], *inner);
@@ -148,10 +139,11 @@ std::optional<Transposed> transposed_twice(const Core& core, ValueId v) {
 std::optional<core::Rhs> simpler(const Core& core, ValueId v) {
   const Value& value = core[v];
   if (const auto* merge = std::get_if<core::Merge>(&value.rhs)) {
-    if (!is_truth(core, merge->on_true, false) || !is_truth(core, merge->on_false, true)) return std::nullopt;
+    if (constant_truth(core, merge->on_true) != false || constant_truth(core, merge->on_false) != true)
+      return std::nullopt;
     return core::Apply{operators().require("logical_not"), {merge->condition}, {}, 0};
   }
-  if (const auto* a = application(core, v, Lowering::transpose)) {
+  if (const auto* a = apply_of(core, v, Lowering::transpose)) {
     // At most one extent that is not 1: there is nothing to exchange.
     if (without_ones(value.shape).size() <= 1) return reshaped(a->operands[0], value.shape);
     if (const auto twice = transposed_twice(core, v); twice && !std::ranges::is_sorted(twice->axes)) {
@@ -163,14 +155,14 @@ std::optional<core::Rhs> simpler(const Core& core, ValueId v) {
       once.attributes[1].integers = {0};
       return once;
     }
-  } else if (const auto* b = application(core, v, Lowering::reshape)) {
-    if (const auto* inner = application(core, b->operands[0], Lowering::reshape))
+  } else if (const auto* b = apply_of(core, v, Lowering::reshape)) {
+    if (const auto* inner = apply_of(core, b->operands[0], Lowering::reshape))
       return reshaped(inner->operands[0], value.shape);
-  } else if (const auto* c = application(core, v, Lowering::matmul)) {
+  } else if (const auto* c = apply_of(core, v, Lowering::matmul)) {
     const Shape &x = core[c->operands[0]].shape, &y = core[c->operands[1]].shape;
     if (x.size() == 2 && y.size() == 2 && x[1] == 1)
       return core::Apply{operators().require("mul"), {c->operands[0], c->operands[1]}, {}, 0};
-  } else if (const auto* d = application(core, v, Lowering::elementwise)) {
+  } else if (const auto* d = apply_of(core, v, Lowering::elementwise)) {
     if (auto without = without_added_axes(core, v, *d)) return without;
     if (operators()[d->op].scalar == ScalarOp::add) return assembled(core, v);
   }

@@ -23,16 +23,13 @@
 //   %3 = sum_take %1 %2    %4 = mul 0.1 %3    %6 = add %5 %4      %4 = mul 0.1 %1    %6 = add_at %5 %4 %2
 #include <algorithm>
 
+#include "semantics/overloaded.h"
+#include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {
 
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 class Sharing {
  public:
@@ -97,8 +94,8 @@ class Sharing {
   void normalize(ValueId& condition, bool& positive) {
     condition = canonical(condition);
     for (;;) {
-      const auto* apply = std::get_if<core::Apply>(&core_[condition].rhs);
-      if (apply == nullptr || apply->op != logical_not_) return;
+      const auto* apply = apply_of(core_, condition, logical_not_);
+      if (apply == nullptr) return;
       const ValueId inner = canonical(apply->operands[0]);
       if (inner.index >= condition.index && !core_.is_const(inner)) return;
       condition = inner;
@@ -159,10 +156,10 @@ class Sharing {
   }
 
   void factor_out(ValueId v) {
-    const auto* sum = std::get_if<core::Apply>(&core_[v].rhs);
-    if (sum == nullptr || operators()[sum->op].lowering != Lowering::sum_to || !is_float(core_[v].dtype)) return;
-    const auto* factors = std::get_if<core::Apply>(&core_[sum->operands[0]].rhs);
-    if (factors == nullptr || operators()[factors->op].lowering != Lowering::elementwise) return;
+    const auto* sum = apply_of(core_, v, Lowering::sum_to);
+    if (sum == nullptr || !is_float(core_[v].dtype)) return;
+    const auto* factors = apply_of(core_, sum->operands[0], Lowering::elementwise);
+    if (factors == nullptr) return;
     const ScalarOp op = operators()[factors->op].scalar;
     if (op != ScalarOp::mul && op != ScalarOp::div && op != ScalarOp::negate) return;
     const Shape from = core_[sum->operands[0]].shape, to = core_[v].shape;
@@ -191,40 +188,55 @@ class Sharing {
 
   // What else v is where one of its operands is that, for v alone.
   void add_rows(ValueId v) {
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
-    if (a == nullptr || operators()[a->op].lowering != Lowering::elementwise || !is_float(core_[v].dtype)) return;
-    const ScalarOp op = operators()[a->op].scalar;
-    if (op != ScalarOp::add && op != ScalarOp::sub && op != ScalarOp::mul && op != ScalarOp::negate) return;
+    const auto* a = apply_of(core_, v, Lowering::elementwise);
+    if (a == nullptr || !is_float(core_[v].dtype)) return;
     for (std::size_t k = 0; k < a->operands.size(); ++k) {
       const ValueId o = a->operands[k];
-      const auto* rows = std::get_if<core::Apply>(&core_[o].rhs);
-      if (rows == nullptr || !adds_rows(*rows) || core_[o].shape != core_[v].shape ||
-          core_[o].clock != core_[v].clock || o.index >= mentions_.size() || mentions_[o.index] != 1)
-        continue;
-      const core::Apply sum = *rows;
-      const ValueId other = op == ScalarOp::negate ? o : a->operands[1 - k];
-      if (op == ScalarOp::mul || op == ScalarOp::negate) {
-        if (op == ScalarOp::mul && !core_[other].shape.empty()) continue;
-        core::Apply factor = *a;
-        factor.operands[k] = sum.operands[0];
-        core::Apply moved = sum;
-        moved.operands[0] = append_like(sum.operands[0], v, std::move(factor));
-        core_[v].rhs = std::move(moved);
-      } else {
-        if (core_[other].shape != core_[v].shape || (op == ScalarOp::sub && k == 0)) continue;
-        ValueId updates = sum.operands[0];
-        if (op == ScalarOp::sub) updates = append_like(updates, v, core::Apply{negate_, {updates}, {}, 0});
-        const Attribute zero{.given = true, .scalar = true, .integers = {0}};
-        const Attribute one{.given = true, .scalar = true, .integers = {1}};
-        std::vector<Attribute> places = {zero, zero};  // axis, from_end
-        if (sum.op == sum_take_) places = {sum.attributes[1], one};
-        core_[v].rhs = core::Apply{add_at_, {other, updates, sum.operands[1]}, std::move(places), 0};
-      }
+      if (!is_rows_of(o, v)) continue;
+      const core::Apply whole = *a;
+      std::optional<core::Apply> made = scaled_rows(v, whole, k);
+      if (!made) made = added_rows(v, whole, k);
+      if (!made) continue;
+      core_[v].rhs = std::move(*made);
       effects_[v.index] = effects_[v.index] || effects_[o.index];  // of an index that is not there
       effects_[o.index] = false;
       changed_ = true;
       return;
     }
+  }
+
+  // Whether o is a sum of rows of v's shape and clock, and v all that has it.
+  bool is_rows_of(ValueId o, ValueId v) const {
+    const auto* rows = apply_of(core_, o);
+    return rows != nullptr && adds_rows(*rows) && core_[o].shape == core_[v].shape &&
+           core_[o].clock == core_[v].clock && o.index < mentions_.size() && mentions_[o.index] == 1;
+  }
+
+  // Rows times a scalar, or negated, are the sum of such rows.
+  std::optional<core::Apply> scaled_rows(ValueId v, const core::Apply& whole, std::size_t k) {
+    const ScalarOp op = operators()[whole.op].scalar;
+    const bool is_scaled = op == ScalarOp::mul && core_[whole.operands[1 - k]].shape.empty();
+    if (!is_scaled && op != ScalarOp::negate) return std::nullopt;
+    core::Apply rows = *apply_of(core_, whole.operands[k]), factor = whole;
+    factor.operands[k] = rows.operands[0];
+    rows.operands[0] = append_like(rows.operands[0], v, std::move(factor));
+    return rows;
+  }
+
+  // Something plus or minus rows gets them where it is.
+  std::optional<core::Apply> added_rows(ValueId v, const core::Apply& whole, std::size_t k) {
+    const ScalarOp op = operators()[whole.op].scalar;
+    if (op != ScalarOp::add && !(op == ScalarOp::sub && k == 1)) return std::nullopt;
+    const ValueId other = whole.operands[1 - k];
+    if (core_[other].shape != core_[v].shape) return std::nullopt;
+    const core::Apply rows = *apply_of(core_, whole.operands[k]);
+    ValueId updates = rows.operands[0];
+    if (op == ScalarOp::sub) updates = append_like(updates, v, core::Apply{negate_, {updates}, {}, 0});
+    const Attribute zero{.given = true, .scalar = true, .integers = {0}};
+    const Attribute one{.given = true, .scalar = true, .integers = {1}};
+    std::vector<Attribute> places = {zero, zero};  // axis, from_end
+    if (rows.op == sum_take_) places = {rows.attributes[1], one};
+    return core::Apply{add_at_, {other, updates, rows.operands[1]}, std::move(places), 0};
   }
 
   // A new value of the shape of x, where and when v is.
@@ -239,8 +251,8 @@ class Sharing {
 
   // What v is with its last two axes exchanged and nothing else, if it is made so.
   ValueId exchanged(ValueId v) const {
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
-    if (a == nullptr || operators()[a->op].lowering != Lowering::transpose || core_[v].shape.size() < 2) return {};
+    const auto* a = apply_of(core_, v, Lowering::transpose);
+    if (a == nullptr || core_[v].shape.size() < 2) return {};
     const std::vector<Shape> shapes = {core_[a->operands[0]].shape};
     std::vector<std::size_t> axes = transposed_axes(Application{{}, shapes, a->attributes, core_[v].dtype});
     std::swap(axes[axes.size() - 2], axes[axes.size() - 1]);
@@ -249,8 +261,8 @@ class Sharing {
 
   void turn_product(ValueId v) {
     const ValueId p = exchanged(v);
-    const auto* found = p.valid() ? std::get_if<core::Apply>(&core_[p].rhs) : nullptr;
-    if (found == nullptr || operators()[found->op].lowering != Lowering::matmul) return;
+    const auto* found = p.valid() ? apply_of(core_, p, Lowering::matmul) : nullptr;
+    if (found == nullptr) return;
     core::Apply product = *found;
     const ValueId a = exchanged(product.operands[0]), b = exchanged(product.operands[1]);
     if ((!a.valid() && !b.valid()) || core_[product.operands[0]].shape.size() < 2 ||
@@ -278,7 +290,7 @@ class Sharing {
   }
 
   std::optional<core::Rhs> reduced_before(ValueId v) {
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    const auto* a = apply_of(core_, v);
     if (a == nullptr || effects_[v.index] || !is_reduction(operators()[a->op].lowering)) return std::nullopt;
     const Value& x = core_[a->operands[0]];
     const Lowering lowering = operators()[a->op].lowering;

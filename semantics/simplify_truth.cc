@@ -17,6 +17,7 @@
 
 #include "semantics/components.h"
 #include "semantics/instant_truth.h"
+#include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 #include "semantics/truth.h"
 
@@ -26,11 +27,7 @@ namespace {
 
 class Truths {
  public:
-  explicit Truths(const Core& core)
-      : core_(core), found_(core.values.size(), Truth::unseen), users_(core.values.size()) {
-    for (std::uint32_t v = 0; v < core.values.size(); ++v)
-      if (boolean(v)) for_each_operand(core.values[v].rhs, [&](ValueId o) { users_[o.index].push_back(v); });
-  }
+  explicit Truths(const Core& core) : core_(core), found_(core.values.size(), Truth::unseen), uses_(core) {}
 
   std::vector<Truth> run() {
     for (std::uint32_t v = static_cast<std::uint32_t>(found_.size()); v-- > 0;)
@@ -57,7 +54,8 @@ class Truths {
   }
   void set(std::uint32_t v, Truth truth) {
     found_[v] = truth;
-    work_.insert(work_.end(), users_[v].begin(), users_[v].end());
+    for (const ValueId user : uses_.of(ValueId{v}))
+      if (boolean(user.index)) work_.push_back(user.index);
   }
 
   Truth at(ValueId v) const { return found_[v.index]; }
@@ -96,8 +94,8 @@ class Truths {
 
   const Core& core_;
   std::vector<Truth> found_;
-  std::vector<std::vector<std::uint32_t>> users_;  // Boolean ones
-  std::vector<std::uint32_t> work_;                // to be looked at again
+  const Uses uses_;
+  std::vector<std::uint32_t> work_;  // to be looked at again
 };
 
 // Calls f(operand) for what a value may need within the instant.
@@ -173,13 +171,12 @@ bool stop_rings(Core& core) {
   InstantTruth truth(core);
   std::vector<Clock> never;  // the outermost ones
   for (const ClockId clock : clocks) {
-    std::vector<ClockId> chain;
-    for (ClockId c = clock; c.index >= 2; c = core[c].parent) chain.push_back(c);
-    const auto first = std::find_if(chain.rbegin(), chain.rend(), [&](ClockId c) {
+    const std::vector<ClockId> path = path_to(core, clock);
+    const auto first = std::ranges::find_if(path, [&](ClockId c) {
       const Formulas::Formula ticks = truth.ticks(c);
       return Search(truth.formulas(), ticks).never();
     });
-    if (first != chain.rend()) never.push_back(core[*first]);
+    if (first != path.end()) never.push_back(core[*first]);
   }
   bool changed = false;
   for (const Clock& clock : never) {

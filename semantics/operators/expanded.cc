@@ -144,10 +144,8 @@ std::vector<OperatorInfo> norm_rows() {
   };
 }
 
-}  // namespace
-
-std::vector<OperatorInfo> expanded_operators() {
-  std::vector<OperatorInfo> rows = {
+std::vector<OperatorInfo> softmax_rows() {
+  return {
       defined<"softmax">({operand("x", real), integers("axis", "-1")}, same(real), along_axes,
                          [](const Application&) -> std::string_view {
                            return "exp(x - max(x, axis=axis, keepdims=1)) / "
@@ -181,6 +179,11 @@ std::vector<OperatorInfo> expanded_operators() {
           {"ReduceLogSumExp",
            "log(sum(exp(x))) over the given axes, or over all, without overflow on the way; -inf of no elements.",
            "logsumexp([1000.0, -1000.0]) -- 1000"}),
+  };
+}
+
+std::vector<OperatorInfo> statistics_rows() {
+  return {
       defined<"var">(
           spread(), same(real), reduced,
           [](const Application&) -> std::string_view {
@@ -213,7 +216,14 @@ std::vector<OperatorInfo> expanded_operators() {
                                {"", "How many elements over the given axes, or of all, are not 0, or true.",
                                 "count_nonzero([[1, 0], [2, 3]], axis=0) -- [2,1]"}),
   };
-  for (OperatorInfo& info : norm_rows()) rows.push_back(std::move(info));
+}
+
+}  // namespace
+
+std::vector<OperatorInfo> expanded_operators() {
+  std::vector<OperatorInfo> rows;
+  for (const auto family : {softmax_rows, statistics_rows, norm_rows})
+    for (OperatorInfo& info : family()) rows.push_back(std::move(info));
   return rows;
 }
 

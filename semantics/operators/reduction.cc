@@ -207,9 +207,7 @@ constexpr std::string_view product_rule =
     "prod(select(x == 0.0, ones_like(x), x), axis=axis, keepdims=1) / select(x == 0.0, ones_like(x), x), "
     "zeros_like(x))";
 
-}  // namespace
-
-std::vector<OperatorInfo> reduction_operators() {
+std::vector<OperatorInfo> folds() {
   return {
       reduction("sum", number, same(number), reduced_shape, evaluate_fold<scalar::Add>, Lowering::reduce_sum,
                 "broadcast_to(reshape(shape(sum(x, axis=axis, keepdims=1)), dy), shape(x))",
@@ -258,6 +256,11 @@ std::vector<OperatorInfo> reduction_operators() {
                 evaluate_fold<scalar::Or, Nothing::zero, boolean>, Lowering::reduce_any, "none: Boolean result",
                 {"", "Whether one element over the given axes, or of all, is true; false of no elements.",
                  "any([[true, false], [false, false]], axis=1) -- [T,F]"}),
+  };
+}
+
+std::vector<OperatorInfo> extremum_places() {
+  return {
       place_of_extremum(
           "argmax", evaluate_extremum_place<Above>, Lowering::argmax,
           {"ArgMax",
@@ -270,11 +273,20 @@ std::vector<OperatorInfo> reduction_operators() {
            "Where the first minimum along an axis is, or among all elements, with last=1 the last one; the "
            "first or last NaN if there is one.",
            "argmin([[2, 1], [0, 3]], axis=1) -- [1,0]"}),
+  };
+}
+
+}  // namespace
+
+std::vector<OperatorInfo> reduction_operators() {
+  std::vector<OperatorInfo> rows = folds();
+  for (OperatorInfo& info : extremum_places()) rows.push_back(std::move(info));
+  rows.push_back(
       row("sum_to", {operand("x", number), integers("shape")}, same(number), sum_to_shape, evaluate_sum_to,
           Lowering::sum_to, {"broadcast_to(dy, shape(x))"},
           {"", "x summed over the axes along which the shape broadcasts to that of x: the adjoint of broadcasting.",
-           "sum_to([[1, 2], [3, 4]], [2]) -- [4,6]"}),
-  };
+           "sum_to([[1, 2], [3, 4]], [2]) -- [4,6]"}));
+  return rows;
 }
 
 }  // namespace rml
