@@ -1,5 +1,7 @@
-// Acts: the Booleans that say where an adjoint is present (the activities of differentiate_node.cc). An act that is
-// made the same way as an earlier one is that one.
+// Acts: the Booleans that say where an adjoint is present. The act of a variable is on the variable's clock, that of a
+// part of an expression on the part's. An act that is made the same way as an earlier one is that one.
+//
+//   y = x when c;  z = 2.0 * y;      bp: z is asked for    bp_c = merge c bp false: x gets something
 #pragma once
 
 #include <functional>

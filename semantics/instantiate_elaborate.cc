@@ -145,19 +145,21 @@ class Body {
 
 class Elaborator {
  public:
-  Elaborator(const ElaborationOf& of, Elaboration& whole, Diagnostics& diagnostics)
-      : of_(of), whole_(whole), write_(of.checked, of.options, of.instantiate_body, of.depth, diagnostics) {
-    write_.keep_stops = of.options.keep_stops && of.given == nullptr;
-    write_.draft.open = of.options.open && of.given == nullptr;
+  Elaborator(const Entry& entry, Elaboration& whole, Diagnostics& diagnostics)
+      : entry_(entry),
+        whole_(whole),
+        write_(entry.checked, entry.options, entry.instantiate_body, entry.depth, diagnostics) {
+    write_.keep_stops = entry.options.keep_stops && entry.given == nullptr;
+    write_.draft.open = entry.options.open && entry.given == nullptr;
   }
 
   Draft run() {
     Scope scope = open_entry();
     {
-      Body entry(write_, scope);
-      add_inputs(entry, scope);
-      add_outputs(entry, scope);
-      entry.elaborate(externals_);
+      Body body(write_, scope);
+      add_inputs(body, scope);
+      add_outputs(body, scope);
+      body.elaborate(externals_);
     }
     while (is_within_limits(scope) && !write_.pending.empty()) {
       scope = std::move(write_.pending.back());
@@ -169,26 +171,26 @@ class Elaborator {
 
  private:
   Scope open_entry() {
-    const ast::Node& node = write_.program()[of_.entry];
-    const Span call = of_.given != nullptr ? of_.given->call : node.name_span;
-    write_.draft.instances.push_back({{}, of_.entry, call, "", node.derived_from.valid()});
-    const TypeScheme& scheme = of_.checked.types.nodes[of_.entry.index].scheme;
-    const std::size_t clock_variables = of_.checked.clocks.nodes[of_.entry.index].variable_count;
+    const ast::Node& node = write_.program()[entry_.node];
+    const Span call = entry_.given != nullptr ? entry_.given->call : node.name_span;
+    write_.draft.instances.push_back({{}, entry_.node, call, "", node.derived_from.valid()});
+    const TypeScheme& scheme = entry_.checked.types.nodes[entry_.node.index].scheme;
+    const std::size_t clock_variables = entry_.checked.clocks.nodes[entry_.node.index].variable_count;
     Scope scope =
-        open_scope(write_, InstanceId{0}, of_.entry, of_.given != nullptr ? of_.given->dtypes : scheme.defaults,
+        open_scope(write_, InstanceId{0}, entry_.node, entry_.given != nullptr ? entry_.given->dtypes : scheme.defaults,
                    std::vector<DraftClockId>(clock_variables, base));
-    scope.calls = of_.depth.calls;
+    scope.calls = entry_.depth.calls;
     return scope;
   }
 
-  void add_inputs(Body& entry, const Scope& scope) {
-    for (std::uint32_t v = 0; v < entry.variables().size(); ++v) {
-      const Variable& variable = entry.variables()[v];
+  void add_inputs(Body& body, const Scope& scope) {
+    for (std::uint32_t v = 0; v < body.variables().size(); ++v) {
+      const Variable& variable = body.variables()[v];
       if (variable.kind != Variable::input) continue;
       const DType dtype = write_.draft[scope.variables[v]].dtype;
-      const auto* operand = of_.given != nullptr ? &of_.given->operands[v] : nullptr;
+      const auto* operand = entry_.given != nullptr ? &entry_.given->operands[v] : nullptr;
       if (operand != nullptr && operand->constant != nullptr) {
-        entry.assign(v, entry.expressions().add(Const{operand->constant}, dtype, base, variable.span));
+        body.assign(v, body.expressions().add(Const{operand->constant}, dtype, base, variable.span));
         continue;
       }
       Input input{static_cast<std::uint32_t>(write_.draft.inputs.size()), {}};
@@ -197,30 +199,31 @@ class Elaborator {
       if (operand != nullptr)
         input.given = operand->shape;
       else if (variable.type != nullptr)
-        input.shape = entry.expressions().static_values(variable.type->shape);
-      const DraftClockId ck = entry.expressions().clock(of_.checked.clocks.nodes[of_.entry.index].variable_clocks[v]);
-      const DraftId id = entry.expressions().add(std::move(input), dtype, ck, variable.span);
-      write_.draft[id].name = entry.text(v);
+        input.shape = body.expressions().static_values(variable.type->shape);
+      const DraftClockId ck =
+          body.expressions().clock(entry_.checked.clocks.nodes[entry_.node.index].variable_clocks[v]);
+      const DraftId id = body.expressions().add(std::move(input), dtype, ck, variable.span);
+      write_.draft[id].name = body.text(v);
       if (operand != nullptr)
-        entry.assign(v, id);  // what its type declares is checked
+        body.assign(v, id);  // what its type declares is checked
       else
         std::get<Alias>(write_.draft[scope.variables[v]].rhs).target = id;
-      write_.draft.inputs.push_back({entry.text(v), id, ck, variable.span});
+      write_.draft.inputs.push_back({body.text(v), id, ck, variable.span});
     }
   }
 
-  void add_outputs(const Body& entry, const Scope& scope) {
-    for (std::uint32_t v = 0; v < entry.variables().size(); ++v) {
-      const Variable& variable = entry.variables()[v];
+  void add_outputs(const Body& body, const Scope& scope) {
+    for (std::uint32_t v = 0; v < body.variables().size(); ++v) {
+      const Variable& variable = body.variables()[v];
       if (variable.kind != Variable::output) continue;
       const DraftId id = scope.variables[v];
-      write_.draft.outputs.push_back({entry.text(v), id, write_.draft[id].clock, variable.span});
+      write_.draft.outputs.push_back({body.text(v), id, write_.draft[id].clock, variable.span});
     }
   }
 
   // Counts what the instance at hand has added. A body is no longer than its source, so that is soon enough.
   bool is_within_limits(const Scope& scope) {
-    const Limits& limits = of_.options.limits;
+    const Limits& limits = entry_.options.limits;
     whole_.instances += write_.draft.instances.size() - counted_instances_;
     whole_.equations += write_.draft.values.size() - counted_equations_;
     counted_instances_ = write_.draft.instances.size();
@@ -229,7 +232,7 @@ class Elaborator {
       if (!whole_.excess && count > most) exceed(scope.instance, limit, most, what);
     };
     hold("calls", scope.calls, limits.calls, "calls within one another");
-    hold("loops", of_.depth.loops, limits.loops, "iterations within one another");
+    hold("loops", entry_.depth.loops, limits.loops, "iterations within one another");
     hold("instances", whole_.instances, limits.instances, "instances of nodes");
     hold("equations", whole_.equations, limits.equations, "equations once its nodes are inlined");
     if (whole_.excess) write_.diagnostics.append(*whole_.excess);
@@ -247,7 +250,7 @@ class Elaborator {
     whole_.excess->note("where so many are meant, `--limit " + limit + "=N` lets more of them in");
   }
 
-  const ElaborationOf& of_;
+  const Entry& entry_;
   Elaboration& whole_;
   DraftWriter write_;
   std::size_t counted_instances_ = 0, counted_equations_ = 0;   // of the draft, in `whole_`
@@ -256,8 +259,8 @@ class Elaborator {
 
 }  // namespace
 
-Draft elaborate(const ElaborationOf& of, Elaboration& whole, Diagnostics& diagnostics) {
-  return Elaborator(of, whole, diagnostics).run();
+Draft elaborate(const Entry& entry, Elaboration& whole, Diagnostics& diagnostics) {
+  return Elaborator(entry, whole, diagnostics).run();
 }
 
 }  // namespace rml::draft

@@ -15,17 +15,17 @@ struct Elaboration {
   std::optional<Diagnostic> excess;  // the limit that is exceeded: nothing more is elaborated
 };
 
-// What is elaborated, and as part of what.
-struct ElaborationOf {
+// The node that elaboration begins with, and as part of what.
+struct Entry {
   const Checked& checked;
   const InstantiateOptions& options;
   const InstantiateBody& instantiate_body;  // of nodes that are iterated; it outlives the draft
-  NodeId entry;
+  NodeId node;
   const Given* given = nullptr;  // of a node that is iterated: its operands
-  Depth depth = {};              // of the entry
+  Depth depth = {};              // within which it stands
 };
 
 // Not whole, with a diagnostic, when a limit is exceeded.
-Draft elaborate(const ElaborationOf& of, Elaboration& whole, Diagnostics& diagnostics);
+Draft elaborate(const Entry& entry, Elaboration& whole, Diagnostics& diagnostics);
 
 }  // namespace rml::draft
