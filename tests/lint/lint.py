@@ -3,6 +3,7 @@
 Run by ctest: lint.py REPOSITORY RULE. Each rule is a function that yields what breaks it.
 """
 
+import fnmatch
 import pathlib
 import re
 import subprocess
@@ -207,6 +208,38 @@ def rule_citations():
                 yield f"{relative(path)}: {page} has no section {number}"
             if title and title not in headings:
                 yield f"{relative(path)}: {page} has no heading '{title}'"
+
+
+def rule_errands():
+    """CONTRIBUTING's lists of files name all places where their example is, and no others.
+
+    A heading `### An errand: N places, those of `WORD`` is followed by a numbered list of N items, each of which
+    begins with files in backquotes (`*` stands for anything), or a folder of that name. Whatever has WORD in it,
+    outside tests and docs, is one of the files.
+    """
+    page = text(ROOT / "CONTRIBUTING.md")
+    parts = re.split(r"^### (.*)$", page, flags=re.M)[1:]
+    found = 0
+    for title, body in zip(parts[::2], parts[1::2]):
+        head = re.fullmatch(r"(.*): (\d+) places, those of `([^`]+)`", title)
+        if not head:
+            continue
+        found += 1
+        errand, count, word = head.group(1), int(head.group(2)), head.group(3).lower()
+        items = re.findall(r"^\d+\. ((?:`[^`]+`(?:,\s+)?)+):", body.split("\n## ")[0], re.M)
+        if len(items) != count:
+            yield f"CONTRIBUTING.md: {errand}: {len(items)} places, not {count}"
+        named = {name for item in items for name in re.findall(r"`([^`]+)`", item)}
+        having = {relative(p) for p in tracked() if p.suffix != ".onnx" and word in text(p).lower()}
+        for name in sorted(named):
+            if not fnmatch.filter(having, name) and not (word in name and (ROOT / name).is_dir()):
+                yield f"CONTRIBUTING.md: {errand}: {name} does not mention {word}"
+            having -= set(fnmatch.filter(having, name))
+        for name in sorted(having):
+            if name.split("/")[0] not in ("tests", "docs", "benchmarks", "CONTRIBUTING.md", "CHANGELOG.md"):
+                yield f"CONTRIBUTING.md: {errand}: {name} mentions {word} and is not named"
+    if found != 6:
+        yield f"CONTRIBUTING.md: {found} errands, not 6"
 
 
 def main():
