@@ -10,8 +10,8 @@
 #include <set>
 
 #include "semantics/cycle_report.h"
+#include "semantics/find_cut.h"
 #include "semantics/offsets.h"
-#include "semantics/segment.h"
 #include "semantics/simulate.h"
 
 namespace rml {
@@ -35,7 +35,7 @@ class Check {
     if (!has_post(core_, comp)) return;
     const Offsets offsets = find_offsets(graph_, components, c);
     if (offsets.kind == Offsets::found) return;
-    const SegmentResult segments = plan_segments(graph_, components, c);
+    const SegmentResult segments = find_cut(graph_, components, c);
     if (segments.plan)
       check_cut(*segments.plan);
     else if (offsets.kind == Offsets::zero_cycle)

@@ -15,12 +15,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "semantics/class_facts.h"
-#include "semantics/components.h"
 #include "semantics/dependence.h"
 
 namespace rml {
@@ -59,12 +56,5 @@ struct SegmentFailure {
   ValueId post;  // the post concerned (no_cut), or
   Literal cut;   // the cut concerned
 };
-
-struct SegmentResult {
-  std::optional<SegmentPlan> plan;
-  SegmentFailure failure;  // when there is no plan
-};
-
-SegmentResult plan_segments(const DependenceGraph&, const Components&, std::uint32_t component);
 
 }  // namespace rml

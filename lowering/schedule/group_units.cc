@@ -10,6 +10,7 @@
 
 #include "lowering/schedule/passes.h"
 #include "semantics/cycle_report.h"
+#include "semantics/find_cut.h"
 #include "semantics/offsets.h"
 
 namespace rml {
@@ -113,7 +114,7 @@ class Grouping {
 
   bool place_segmented(std::uint32_t index, Signature s) {
     const Component& c = components_.list[index];
-    SegmentResult r = plan_segments(graph_, components_, index);
+    SegmentResult r = find_cut(graph_, components_, index);
     if (!r.plan) {
       const ValueId v = c.values[0];
       auto& d = diagnostics_.report(Code::E0701, core_[v].span, "no static schedule for `" + describe(core_, v) + "`");

@@ -1,18 +1,9 @@
-// Finding a cut, and the passes of a segment under it.
-//
-// Candidates are the complements of the conditions that guard a component's posts. For each
-// the class graph is built and tried; a post that neither the cut nor a class's facts stop
-// at a segment's end suggests a side condition (the cut only where it holds). Where some
-// values depend both ways, it is tried to assume that a condition on the way holds only
-// where the cut does ("`batch_end` only where `end`"). Among several accepted plans the one
-// with fewest assumptions wins, then the one whose own posts are the last to be computed:
-// its segments contain those of the others.
-#include "semantics/segment.h"
+// Strongly connected components twice over: those of all edges go into passes, as early as they can; those of edges
+// within an instant say in which order a pass computes its values.
+#include "semantics/class_graph.h"
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
 
 #include "semantics/queries.h"
 
@@ -22,87 +13,7 @@ namespace {
 
 constexpr std::array<std::uint8_t, 4> classes{first_instant, interior_instant, last_instant, single_instant};
 
-// A member of the component at one class of instants. Its number is four times the member's, and the place of the
-// class.
-using Vertex = std::uint32_t;
-Vertex vertex(std::uint32_t member, std::size_t c) { return member * 4 + static_cast<std::uint32_t>(c); }
-std::uint32_t member_of(Vertex v) { return v / 4; }
-
-struct ClassEdge {
-  Vertex to;
-  int weight;
-};
-
-// One attempt: a component, a cut and its side conditions.
-class ClassGraph {
- public:
-  ClassGraph(const DependenceGraph& graph, const Components& components, std::uint32_t component, Literal cut,
-             std::vector<Literal> sides, std::vector<Literal> only)
-      : graph_(graph),
-        clock_(components.list[component].clock),
-        members_(components.list[component].values),
-        cut_(cut),
-        sides_(std::move(sides)),
-        only_(std::move(only)),
-        facts_(graph, components.list[component].clock, cut, sides_, only_) {
-    for (std::size_t i = 0; i < members_.size(); ++i) position_[members_[i]] = static_cast<std::uint32_t>(i);
-    build();
-  }
-
-  // Posts that go on past the end of a segment.
-  const std::vector<ValueId>& uncut() const { return uncut_; }
-  ClassFacts& facts() { return facts_; }
-  std::optional<SegmentPlan> plan(SegmentFailure&);
-  // Undecided conditions of branches between values that depend both ways.
-  std::vector<Literal> undecided();
-  // How many posts that only side conditions stop are needed by posts the cut stops.
-  int posts_below() const;
-
- private:
-  enum Direction : std::uint8_t { none, forward, backward_only };
-  // What one pass computes: the classes of each member, none for those of other passes.
-  struct PassClasses {
-    std::uint32_t pass;
-    std::vector<std::uint8_t> of;
-  };
-  void build();
-  void add_edge(std::uint32_t from, const Dependence& e, std::size_t c);
-  int present_at_end(ValueId v);
-  std::vector<Guard> demands(ValueId post) const;
-  void find_components();
-  bool runs_one_way();
-  bool require(std::uint32_t component, Direction);
-  bool has_order_within_instants() const;
-  bool absorb(bool backward, std::uint32_t pass);
-  bool fits(std::uint32_t comp, bool backward, std::uint32_t pass) const;
-  void settle_late();
-  bool cut_leads() const;
-  bool cut_waits() const;
-  std::optional<SegmentPlan> assemble(const std::vector<bool>& backward);
-  PassClasses classes_in(std::uint32_t pass) const;
-  template <class F>
-  void for_each_need(Vertex v, std::uint32_t pass, F&& f) const;
-  std::vector<PassItem> order_items(std::uint32_t pass) const;
-  void order_by_class(const std::vector<std::uint32_t>& group, const PassClasses& computed,
-                      std::vector<PassItem>& items) const;
-
-  const DependenceGraph& graph_;
-  const ClockId clock_;
-  const std::vector<ValueId>& members_;
-  Literal cut_;
-  std::vector<Literal> sides_, only_;
-  ClassFacts facts_;
-  std::map<ValueId, std::uint32_t> position_;
-  std::vector<bool> alive_;                    // by vertex
-  std::vector<std::vector<ClassEdge>> edges_;  // by vertex
-  std::vector<std::uint32_t> comp_;            // by vertex
-  std::uint32_t comps_ = 0;
-  std::vector<std::vector<std::uint32_t>> comp_vertices_;
-  std::vector<Direction> direction_;  // by component of the class graph
-  std::vector<std::uint32_t> pass_;   // by vertex; UINT32_MAX: not yet
-  std::vector<ValueId> uncut_;
-  std::set<ValueId> awaiting_;
-};
+}  // namespace
 
 void ClassGraph::build() {
   const std::size_t n = members_.size() * 4;
@@ -172,7 +83,7 @@ void ClassGraph::find_components() {
   comp_ = strong_components(
       edges_.size(),
       [&](Vertex v, auto&& f) {
-        for (const ClassEdge& e : edges_[v]) f(e.to);
+        for (const Edge& e : edges_[v]) f(e.to);
       },
       comps_);
   direction_.assign(comps_, none);
@@ -196,7 +107,7 @@ bool ClassGraph::runs_one_way() {
     if (!alive_[v]) continue;
     const auto& rhs = graph_.core()[members_[member_of(v)]].rhs;
     if (std::holds_alternative<core::Fby>(rhs) && !require(comp_[v], forward)) return false;
-    for (const ClassEdge& e : edges_[v]) {
+    for (const Edge& e : edges_[v]) {
       if (e.weight > 0 && !require(comp_[v], backward_only)) return false;
       if (e.weight < 0 && comp_[e.to] == comp_[v] && !require(comp_[v], forward)) return false;
     }
@@ -210,12 +121,12 @@ bool ClassGraph::has_order_within_instants() const {
   const auto instant = strong_components(
       edges_.size(),
       [&](Vertex v, auto&& f) {
-        for (const ClassEdge& e : edges_[v])
+        for (const Edge& e : edges_[v])
           if (e.weight == 0) f(e.to);
       },
       found);
   const auto needs_itself = [&](Vertex v) {
-    return std::ranges::any_of(edges_[v], [&](const ClassEdge& e) { return e.weight == 0 && e.to == v; });
+    return std::ranges::any_of(edges_[v], [&](const Edge& e) { return e.weight == 0 && e.to == v; });
   };
   std::vector<std::uint32_t> size(found);
   for (Vertex v = 0; v < edges_.size(); ++v)
@@ -226,7 +137,7 @@ bool ClassGraph::has_order_within_instants() const {
 bool ClassGraph::fits(std::uint32_t comp, bool backward, std::uint32_t pass) const {
   if (direction_[comp] == (backward ? forward : backward_only)) return false;
   for (std::uint32_t s : comp_vertices_[comp])
-    for (const ClassEdge& e : edges_[s]) {
+    for (const Edge& e : edges_[s]) {
       if (comp_[e.to] == comp) continue;
       const std::uint32_t p = pass_[e.to];
       if (p == UINT32_MAX || (p == pass && e.weight != 0 && (e.weight > 0) != backward)) return false;
@@ -251,7 +162,7 @@ bool ClassGraph::absorb(bool backward, std::uint32_t pass) {
 void ClassGraph::settle_late() {
   std::vector<std::vector<std::pair<std::uint32_t, int>>> users(edges_.size());
   for (std::uint32_t s = 0; s < edges_.size(); ++s)
-    for (const ClassEdge& e : edges_[s]) users[e.to].emplace_back(s, e.weight);
+    for (const Edge& e : edges_[s]) users[e.to].emplace_back(s, e.weight);
   for (std::uint32_t m = static_cast<std::uint32_t>(members_.size()); m-- > 0;) {
     std::uint32_t latest = 0;
     for (std::size_t c = 0; c < 4; ++c)
@@ -296,7 +207,7 @@ ClassGraph::PassClasses ClassGraph::classes_in(std::uint32_t pass) const {
 // The members that the vertex needs at the same instant, and that this pass computes then.
 template <class F>
 void ClassGraph::for_each_need(Vertex v, std::uint32_t pass, F&& f) const {
-  for (const ClassEdge& e : edges_[v])
+  for (const Edge& e : edges_[v])
     if (e.weight == 0 && pass_[e.to] == pass) f(member_of(e.to));
 }
 
@@ -455,136 +366,11 @@ int ClassGraph::posts_below() const {
       work.pop_back();
       if (seen[s]) continue;
       seen[s] = true;
-      for (const ClassEdge& e : edges_[s]) work.push_back(e.to);
+      for (const Edge& e : edges_[s]) work.push_back(e.to);
     }
     for (std::uint32_t o : others) count += seen[vertex(o, 1)] ? 1 : 0;
   }
   return count;
-}
-
-// A condition as some value on the component's clock or below it: itself, or a sampling.
-std::vector<Literal> realisations(const DependenceGraph& graph, ClockId clock, Literal stripped,
-                                  const std::map<ValueId, std::vector<ValueId>>& forms) {
-  const Core& core = graph.core();
-  if (core[stripped.condition].clock == clock) return {stripped};
-  const auto at = forms.find(stripped.condition);
-  if (at == forms.end()) return {};
-  std::optional<Literal> best;
-  for (ValueId v : at->second) {
-    if (!within(core, core[v].clock, clock) || graph.demand(v).never) continue;
-    if (best && core[best->condition].clock == clock) break;
-    if (best && core[v].clock != clock) continue;
-    best = Literal{v, stripped.positive == graph.strip({v, true}).positive};
-  }
-  return best ? std::vector<Literal>{*best} : std::vector<Literal>{};
-}
-
-class CutSearch {
- public:
-  CutSearch(const DependenceGraph& graph, const Components& components, std::uint32_t component)
-      : graph_(graph), components_(components), component_(component) {
-    const Core& core = graph.core();
-    for (std::size_t i = 0; i < core.values.size(); ++i)
-      if (const Value& v = core.values[i]; v.dtype == DType::boolean && v.shape.empty() && !core.is_const(ValueId{i}))
-        forms_[graph.strip({ValueId{i}, true}).condition].push_back(ValueId{i});
-  }
-
-  SegmentResult run() {
-    const Component& comp = components_.list[component_];
-    std::vector<Literal> candidates;
-    for (ValueId v : comp.values) {
-      if (!std::holds_alternative<core::Post>(graph_.core()[v].rhs)) continue;
-      if (!failure_.post.valid()) failure_.post = v;
-      for (Literal l : complements(v))
-        if (std::ranges::find(candidates, l) == candidates.end()) candidates.push_back(l);
-    }
-    for (Literal cut : candidates) attempt(cut, {}, {});
-    if (!best_) return {std::nullopt, failure_};
-    return {std::move(best_), {}};
-  }
-
- private:
-  // What would stop this post: the complement of each literal it is demanded under.
-  std::vector<Literal> complements(ValueId post) const {
-    std::vector<Literal> out;
-    for (Literal l : graph_.demand(post).literals)
-      for (Literal r : realisations(graph_, components_.list[component_].clock, {l.condition, !l.positive}, forms_))
-        if (!at_start(r)) out.push_back(r);
-    return out;
-  }
-
-  static bool known(ClassGraph& g, Literal l, std::uint8_t instant_class) {
-    return g.facts().truth(l.condition, instant_class) == truth_of(l.positive);
-  }
-
-  // It can hold at the first instant only: no end of a segment.
-  bool at_start(Literal l) const {
-    Guard g;
-    graph_.add(g, l);
-    for (Literal p : graph_.presence(graph_.core()[l.condition].clock)) graph_.add(g, p);
-    return std::ranges::any_of(g.literals,
-                               [&](Literal s) { return s.positive && is_start(graph_.core(), s.condition); });
-  }
-
-  void attempt(Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only) {
-    std::size_t assumptions = sides.size() + only.size();
-    if (best_ && assumptions > best_assumptions_) return;
-    ClassGraph g(graph_, components_, component_, cut, sides, only);
-    if (g.facts().contradictory()) return;
-    if (!g.uncut().empty()) {
-      if (failure_.kind == SegmentFailure::no_cut) failure_.post = g.uncut()[0];
-      if (assumptions < max_assumptions) add_side(g, cut, sides, only, g.uncut()[0]);
-      return;
-    }
-    SegmentFailure failure;
-    auto plan = g.plan(failure);
-    if (!plan) {
-      if (failure_.kind == SegmentFailure::no_cut || failure.kind == SegmentFailure::cut_waits) failure_ = failure;
-      if (failure.kind != SegmentFailure::both_ways || assumptions >= max_assumptions) return;
-      for (Literal l : g.undecided()) {
-        if (known(g, l, first_instant) || known(g, l, interior_instant)) continue;
-        auto more = only;
-        more.push_back(l);
-        attempt(cut, sides, more);
-      }
-      return;
-    }
-    if (!plan->awaiting.empty()) ++assumptions;
-    const int score = sides.empty() ? 0 : g.posts_below();
-    if (!best_ || assumptions < best_assumptions_ || (assumptions == best_assumptions_ && score > best_score_)) {
-      best_ = std::move(plan);
-      best_score_ = score;
-      best_assumptions_ = assumptions;
-    }
-  }
-
-  void add_side(ClassGraph& g, Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only,
-                ValueId post) {
-    for (Literal side : complements(post)) {
-      if (graph_.strip(side).condition == graph_.strip(cut).condition) continue;
-      const Literal opposite{side.condition, !side.positive};
-      if (known(g, opposite, last_instant) || known(g, opposite, single_instant)) continue;  // it never holds
-      auto more = sides;
-      more.push_back(side);
-      attempt(cut, more, only);
-    }
-  }
-
-  static constexpr std::size_t max_assumptions = 2;
-  const DependenceGraph& graph_;
-  const Components& components_;
-  std::uint32_t component_;
-  std::map<ValueId, std::vector<ValueId>> forms_;
-  std::optional<SegmentPlan> best_;
-  int best_score_ = 0;
-  std::size_t best_assumptions_ = 0;
-  SegmentFailure failure_;
-};
-
-}  // namespace
-
-SegmentResult plan_segments(const DependenceGraph& graph, const Components& components, std::uint32_t component) {
-  return CutSearch(graph, components, component).run();
 }
 
 }  // namespace rml

@@ -1,0 +1,100 @@
+// The class graph: what a segment computes at its first, interior, last or single instants, and what that needs.
+//
+// A vertex is a value of the component at one class of instants. A dependence on the next or previous instant joins the
+// classes that may follow each other in a segment; conditions that are known in a class remove edges, and the cut
+// removes those that lead out of the segment. Where every strongly connected component runs one way in time, their
+// order is a sequence of passes, forward and backward.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "semantics/class_facts.h"
+#include "semantics/components.h"
+#include "semantics/segment.h"
+
+namespace rml {
+
+// One attempt: a component, a cut and its side conditions.
+class ClassGraph {
+ public:
+  ClassGraph(const DependenceGraph& graph, const Components& components, std::uint32_t component, Literal cut,
+             std::vector<Literal> sides, std::vector<Literal> only)
+      : graph_(graph),
+        clock_(components.list[component].clock),
+        members_(components.list[component].values),
+        cut_(cut),
+        sides_(std::move(sides)),
+        only_(std::move(only)),
+        facts_(graph, components.list[component].clock, cut, sides_, only_) {
+    for (std::size_t i = 0; i < members_.size(); ++i) position_[members_[i]] = static_cast<std::uint32_t>(i);
+    build();
+  }
+
+  // Posts that go on past the end of a segment.
+  const std::vector<ValueId>& uncut() const { return uncut_; }
+  ClassFacts& facts() { return facts_; }
+  std::optional<SegmentPlan> plan(SegmentFailure&);
+  // Undecided conditions of branches between values that depend both ways.
+  std::vector<Literal> undecided();
+  // How many posts that only side conditions stop are needed by posts the cut stops.
+  int posts_below() const;
+
+ private:
+  // A member of the component at one class of instants. Its number is four times the member's, and the place of the
+  // class.
+  using Vertex = std::uint32_t;
+  static Vertex vertex(std::uint32_t member, std::size_t c) { return member * 4 + static_cast<std::uint32_t>(c); }
+  static std::uint32_t member_of(Vertex v) { return v / 4; }
+  struct Edge {
+    Vertex to;
+    int weight;
+  };
+  enum Direction : std::uint8_t { none, forward, backward_only };
+  // What one pass computes: the classes of each member, none for those of other passes.
+  struct PassClasses {
+    std::uint32_t pass;
+    std::vector<std::uint8_t> of;
+  };
+  void build();
+  void add_edge(std::uint32_t from, const Dependence& e, std::size_t c);
+  int present_at_end(ValueId v);
+  std::vector<Guard> demands(ValueId post) const;
+  void find_components();
+  bool runs_one_way();
+  bool require(std::uint32_t component, Direction);
+  bool has_order_within_instants() const;
+  bool absorb(bool backward, std::uint32_t pass);
+  bool fits(std::uint32_t comp, bool backward, std::uint32_t pass) const;
+  void settle_late();
+  bool cut_leads() const;
+  bool cut_waits() const;
+  std::optional<SegmentPlan> assemble(const std::vector<bool>& backward);
+  PassClasses classes_in(std::uint32_t pass) const;
+  template <class F>
+  void for_each_need(Vertex v, std::uint32_t pass, F&& f) const;
+  std::vector<PassItem> order_items(std::uint32_t pass) const;
+  void order_by_class(const std::vector<std::uint32_t>& group, const PassClasses& computed,
+                      std::vector<PassItem>& items) const;
+
+  const DependenceGraph& graph_;
+  const ClockId clock_;
+  const std::vector<ValueId>& members_;
+  Literal cut_;
+  std::vector<Literal> sides_, only_;
+  ClassFacts facts_;
+  std::map<ValueId, std::uint32_t> position_;
+  std::vector<bool> alive_;               // by vertex
+  std::vector<std::vector<Edge>> edges_;  // by vertex
+  std::vector<std::uint32_t> comp_;       // by vertex
+  std::uint32_t comps_ = 0;
+  std::vector<std::vector<std::uint32_t>> comp_vertices_;
+  std::vector<Direction> direction_;  // by component of the class graph
+  std::vector<std::uint32_t> pass_;   // by vertex; UINT32_MAX: not yet
+  std::vector<ValueId> uncut_;
+  std::set<ValueId> awaiting_;
+};
+
+}  // namespace rml

@@ -1,0 +1,147 @@
+// Finding a cut, and the passes of a segment under it.
+//
+// Candidates are the complements of the conditions that guard a component's posts. For each
+// the class graph is built and tried; a post that neither the cut nor a class's facts stop
+// at a segment's end suggests a side condition (the cut only where it holds). Where some
+// values depend both ways, it is tried to assume that a condition on the way holds only
+// where the cut does ("`batch_end` only where `end`"). Among several accepted plans the one
+// with fewest assumptions wins, then the one whose own posts are the last to be computed:
+// its segments contain those of the others.
+#include "semantics/find_cut.h"
+
+#include <algorithm>
+#include <map>
+
+#include "semantics/class_graph.h"
+#include "semantics/queries.h"
+
+namespace rml {
+
+namespace {
+
+// A condition as some value on the component's clock or below it: itself, or a sampling.
+std::vector<Literal> realisations(const DependenceGraph& graph, ClockId clock, Literal stripped,
+                                  const std::map<ValueId, std::vector<ValueId>>& forms) {
+  const Core& core = graph.core();
+  if (core[stripped.condition].clock == clock) return {stripped};
+  const auto at = forms.find(stripped.condition);
+  if (at == forms.end()) return {};
+  std::optional<Literal> best;
+  for (ValueId v : at->second) {
+    if (!within(core, core[v].clock, clock) || graph.demand(v).never) continue;
+    if (best && core[best->condition].clock == clock) break;
+    if (best && core[v].clock != clock) continue;
+    best = Literal{v, stripped.positive == graph.strip({v, true}).positive};
+  }
+  return best ? std::vector<Literal>{*best} : std::vector<Literal>{};
+}
+
+class CutSearch {
+ public:
+  CutSearch(const DependenceGraph& graph, const Components& components, std::uint32_t component)
+      : graph_(graph), components_(components), component_(component) {
+    const Core& core = graph.core();
+    for (std::size_t i = 0; i < core.values.size(); ++i)
+      if (const Value& v = core.values[i]; v.dtype == DType::boolean && v.shape.empty() && !core.is_const(ValueId{i}))
+        forms_[graph.strip({ValueId{i}, true}).condition].push_back(ValueId{i});
+  }
+
+  SegmentResult run() {
+    const Component& comp = components_.list[component_];
+    std::vector<Literal> candidates;
+    for (ValueId v : comp.values) {
+      if (!std::holds_alternative<core::Post>(graph_.core()[v].rhs)) continue;
+      if (!failure_.post.valid()) failure_.post = v;
+      for (Literal l : complements(v))
+        if (std::ranges::find(candidates, l) == candidates.end()) candidates.push_back(l);
+    }
+    for (Literal cut : candidates) attempt(cut, {}, {});
+    if (!best_) return {std::nullopt, failure_};
+    return {std::move(best_), {}};
+  }
+
+ private:
+  // What would stop this post: the complement of each literal it is demanded under.
+  std::vector<Literal> complements(ValueId post) const {
+    std::vector<Literal> out;
+    for (Literal l : graph_.demand(post).literals)
+      for (Literal r : realisations(graph_, components_.list[component_].clock, {l.condition, !l.positive}, forms_))
+        if (!at_start(r)) out.push_back(r);
+    return out;
+  }
+
+  static bool known(ClassGraph& g, Literal l, std::uint8_t instant_class) {
+    return g.facts().truth(l.condition, instant_class) == truth_of(l.positive);
+  }
+
+  // It can hold at the first instant only: no end of a segment.
+  bool at_start(Literal l) const {
+    Guard g;
+    graph_.add(g, l);
+    for (Literal p : graph_.presence(graph_.core()[l.condition].clock)) graph_.add(g, p);
+    return std::ranges::any_of(g.literals,
+                               [&](Literal s) { return s.positive && is_start(graph_.core(), s.condition); });
+  }
+
+  void attempt(Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only) {
+    std::size_t assumptions = sides.size() + only.size();
+    if (best_ && assumptions > best_assumptions_) return;
+    ClassGraph g(graph_, components_, component_, cut, sides, only);
+    if (g.facts().contradictory()) return;
+    if (!g.uncut().empty()) {
+      if (failure_.kind == SegmentFailure::no_cut) failure_.post = g.uncut()[0];
+      if (assumptions < max_assumptions) add_side(g, cut, sides, only, g.uncut()[0]);
+      return;
+    }
+    SegmentFailure failure;
+    auto plan = g.plan(failure);
+    if (!plan) {
+      if (failure_.kind == SegmentFailure::no_cut || failure.kind == SegmentFailure::cut_waits) failure_ = failure;
+      if (failure.kind != SegmentFailure::both_ways || assumptions >= max_assumptions) return;
+      for (Literal l : g.undecided()) {
+        if (known(g, l, first_instant) || known(g, l, interior_instant)) continue;
+        auto more = only;
+        more.push_back(l);
+        attempt(cut, sides, more);
+      }
+      return;
+    }
+    if (!plan->awaiting.empty()) ++assumptions;
+    const int score = sides.empty() ? 0 : g.posts_below();
+    if (!best_ || assumptions < best_assumptions_ || (assumptions == best_assumptions_ && score > best_score_)) {
+      best_ = std::move(plan);
+      best_score_ = score;
+      best_assumptions_ = assumptions;
+    }
+  }
+
+  void add_side(ClassGraph& g, Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only,
+                ValueId post) {
+    for (Literal side : complements(post)) {
+      if (graph_.strip(side).condition == graph_.strip(cut).condition) continue;
+      const Literal opposite{side.condition, !side.positive};
+      if (known(g, opposite, last_instant) || known(g, opposite, single_instant)) continue;  // it never holds
+      auto more = sides;
+      more.push_back(side);
+      attempt(cut, more, only);
+    }
+  }
+
+  static constexpr std::size_t max_assumptions = 2;
+  const DependenceGraph& graph_;
+  const Components& components_;
+  std::uint32_t component_;
+  std::map<ValueId, std::vector<ValueId>> forms_;
+  std::optional<SegmentPlan> best_;
+  int best_score_ = 0;
+  std::size_t best_assumptions_ = 0;
+  SegmentFailure failure_;
+};
+
+}  // namespace
+
+SegmentResult find_cut(const DependenceGraph& graph, const Components& components, std::uint32_t component) {
+  return CutSearch(graph, components, component).run();
+}
+
+}  // namespace rml

@@ -1,0 +1,19 @@
+// A cut for a component that depends on its own future, and the passes of a segment under it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "semantics/components.h"
+#include "semantics/segment.h"
+
+namespace rml {
+
+struct SegmentResult {
+  std::optional<SegmentPlan> plan;
+  SegmentFailure failure;  // when there is no plan
+};
+
+SegmentResult find_cut(const DependenceGraph&, const Components&, std::uint32_t component);
+
+}  // namespace rml

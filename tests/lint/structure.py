@@ -1,0 +1,214 @@
+"""Functions, classes and modules that stay small enough to read.
+
+Run by ctest: structure.py REPOSITORY RULE. What breaks a rule is printed, one finding a line.
+
+  functions   no function is longer than 60 lines or more complex than 25: one, and one more for each branch, loop,
+              case, `catch`, `?`, `&&` and `||` in it; what lambdas in it do counts
+  classes     the members of a class are defined in two files at most: its header and one source
+  modules     headers and sources of one name are a module; modules that include each other in a ring are one of more
+              than two files, so there is no such ring
+
+The sources are formatted by clang-format, and are read as text: comments and literals are blanked, then braces tell
+what is a namespace, a class and a function.
+"""
+
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+LONGEST, MOST_COMPLEX, MOST_FILES = 60, 25, 2
+# What is held to the rules: rooms join it, none leaves.
+HELD = {
+    "functions": ["frontend", "semantics", "lowering", "compiler", "driver"],
+    "classes": ["frontend", "semantics", "lowering", "compiler", "driver"],
+    "modules": ["semantics", "lowering", "driver"],
+}
+NOT_YET = ("lowering/llvm/",)
+
+COMMENT_OR_LITERAL = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
+)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+DIGIT_SEPARATOR = re.compile(r"(?<=\d)'(?=[\da-fA-F])")
+# `&&` between two operands stands in spaces or begins a line; that of a type does not.
+BRANCH = re.compile(r"\b(?:if|for|while|case|catch)\b|\?|\|\||(?:(?<=\s)&&(?=\s))")
+
+
+def blanked(text):
+    """The text with spaces for what is no code; lines stay where they are."""
+
+    def spaces(match):
+        return re.sub(r"[^\n]", " ", match.group())
+
+    text = DIGIT_SEPARATOR.sub("_", text)
+    return DIRECTIVE.sub(spaces, COMMENT_OR_LITERAL.sub(spaces, text))
+
+
+Function = collections.namedtuple("Function", "name first last complexity")
+
+
+def without_parentheses(text):
+    while (shorter := re.sub(r"\([^()]*\)", " ", text)) != text:
+        text = shorter
+    return text
+
+
+def kind_of(head):
+    """What a brace opens outside functions, behind the text since the last statement or brace."""
+    head = re.sub(r"\b(?:public|private|protected)\s*:", " ", head)
+    if re.search(r"\b(?:namespace\b[^()=]*|extern\s*)$", head):
+        return "namespace"
+    plain = without_parentheses(re.sub(r"^\s*template\s*<.*?>(?=\s*\w)", " ", head, flags=re.DOTALL))
+    if re.search(r"^\s*(?:typedef\s+)?enum\b", plain):
+        return "values"
+    if "(" not in head.split("=")[0] and re.search(r"\b(?:class|struct|union)\b", plain):
+        return "class"
+    if re.search(r"\)\s*(?:const|noexcept|override|final|->[^;=]*|\s)*$", head):
+        return "function"
+    # A constructor: its members may be initialised by braces before its own.
+    if re.search(r"\)\s*(?:noexcept\s*)?:(?!:)", head) and re.search(r"[)}]\s*$", head):
+        return "function"
+    return "values"
+
+
+class Outline:
+    """Functions of a source, and the classes that it defines in namespaces, not in others."""
+
+    def __init__(self, text):
+        self.functions, self.classes = [], set()
+        code = blanked(text)
+        begin = 0  # of the statement, outside functions
+        stack = []  # what is open: its kind, and where its statement began
+        for brace in re.finditer(r"[{};]", code):
+            at = brace.start()
+            inside = bool(stack) and stack[-1][0] in ("function", "values")
+            if brace.group() == "{":
+                kind = "values" if inside else kind_of(code[begin:at])
+                if kind == "class" and all(k == "namespace" for k, _ in stack):
+                    self.classes |= set(re.findall(r"\b(?:class|struct|union)\s+(\w+)[^;{}]*$", code[begin:at])[:1])
+                stack.append((kind, begin))
+                if kind in ("namespace", "class"):
+                    begin = at + 1
+            elif brace.group() == "}" and stack:
+                kind, first = stack.pop()
+                if kind == "function":
+                    self.functions.append(function(code, first, at))
+                if kind != "values":  # behind `{…}` of a value its statement goes on
+                    begin = at + 1
+            elif not inside:
+                begin = at + 1
+
+
+def function(code, first, last):
+    text = code[first : last + 1]
+    first += len(text) - len(text.lstrip())
+    name = re.search(r"((?:\w+::)*(?:~?\w+|operator\s*\S+?))\s*\(", text)
+    lines = code.count("\n", 0, first) + 1, code.count("\n", 0, last) + 1
+    return Function(name.group(1) if name else "?", *lines, 1 + len(BRANCH.findall(text)))
+
+
+def sources(root, folders):
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *folders],
+        cwd=root, capture_output=True, text=True,
+    )
+    if listed.returncode == 0:
+        names = listed.stdout.split("\n")
+    else:  # an exported tree
+        names = [p.relative_to(root).as_posix() for folder in folders for p in (root / folder).rglob("*")]
+    return {
+        name: (root / name).read_text(encoding="utf-8")
+        for name in sorted(names)
+        if name.endswith((".h", ".cc")) and not name.startswith(NOT_YET) and (root / name).is_file()
+    }
+
+
+# ---- the rules: each yields what breaks it ----
+
+
+def rule_functions(texts):
+    for path, text in texts.items():
+        for f in Outline(text).functions:
+            length = f.last - f.first + 1
+            if length > LONGEST:
+                yield f"{path}:{f.first}: {f.name} has {length} lines: at most {LONGEST}"
+            if f.complexity > MOST_COMPLEX:
+                yield f"{path}:{f.first}: {f.name} has complexity {f.complexity}: at most {MOST_COMPLEX}"
+
+
+def module(path):
+    return path.rsplit(".", 1)[0]
+
+
+def included(text):
+    return re.findall(r'^#include "([^"]+)"', text, re.MULTILINE)
+
+
+def rule_classes(texts):
+    outlines = {path: Outline(text) for path, text in texts.items()}
+    homes = collections.defaultdict(set)  # by name: the headers that define such a class
+    for path, outline in outlines.items():
+        for name in outline.classes if path.endswith(".h") else ():
+            homes[name].add(path)
+    files = collections.defaultdict(set)  # by name and header
+    for path, text in texts.items():
+        for f in outlines[path].functions:
+            owner, _, member = f.name.partition("::")
+            if not member or owner in outlines[path].classes:
+                continue  # of a class of this file
+            # Of namesakes, that of a header which the source sees.
+            seen = [home for home in homes[owner] if home in included(text)] if len(homes[owner]) > 1 else homes[owner]
+            for home in seen:
+                files[owner, home] |= {home, path}
+    for (name, _), found in sorted(files.items()):
+        if len(found) > MOST_FILES:
+            yield f"{name} is in {len(found)} files, not {MOST_FILES}: {', '.join(sorted(found))}"
+
+
+def rule_modules(texts):
+    needs = collections.defaultdict(set)
+    for path, text in texts.items():
+        for header in included(text):
+            if header in texts and module(header) != module(path):
+                needs[module(path)].add(module(header))
+    for ring in rings(needs):
+        files = [path for path in texts if module(path) in ring]
+        if len(files) > MOST_FILES:
+            yield f"{len(files)} files include each other in a ring: {', '.join(files)}"
+
+
+def rings(needs):
+    """Sets of vertices that reach each other, of more than one."""
+
+    def reach(start):
+        seen, work = set(), [start]
+        while work:
+            for v in needs.get(work.pop(), ()):
+                if v not in seen:
+                    seen.add(v)
+                    work.append(v)
+        return seen
+
+    reached = {v: reach(v) for v in list(needs)}
+    done = set()
+    for v in sorted(reached):
+        ring = {w for w in reached[v] if v in reached.get(w, ())}
+        if v in reached[v] and v not in done:
+            done |= ring
+            yield ring
+
+
+def main():
+    root, rule = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+    texts = sources(root, HELD[rule])
+    if not any(Outline(text).functions for text in texts.values()):
+        sys.exit("no functions found: sources are not where they were, or are not read as they should be")
+    found = list(globals()["rule_" + rule](texts))
+    print("\n".join(found))
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
