@@ -1,11 +1,11 @@
 // Index arithmetic of pointwise operators, one rule per form.
 #include "lowering/index_map.h"
 
+#include "semantics/queries.h"
+
 namespace rml {
 
 namespace {
-
-const core::Apply* application(const Core& core, ValueId v) { return std::get_if<core::Apply>(&core[v].rhs); }
 
 // The extents that are not 1 are the same, in this order.
 bool only_unit_axes_differ(const Shape& a, const Shape& b) {
@@ -45,7 +45,7 @@ IndexMap identity_map(const Shape& shape) {
 }
 
 bool is_view(const Core& core, ValueId v) {
-  const auto* a = application(core, v);
+  const auto* a = apply_of(core, v);
   if (a == nullptr || can_fail(core, v)) return false;
   switch (operators()[a->op].lowering) {
     case Lowering::transpose:
@@ -62,21 +62,21 @@ bool is_view(const Core& core, ValueId v) {
 
 bool is_pointwise(const Core& core, ValueId v) {
   if (is_view(core, v)) return true;
-  const auto* a = application(core, v);
+  const auto* a = apply_of(core, v);
   if (a == nullptr) return false;
   const Lowering lowering = operators()[a->op].lowering;
   return lowering == Lowering::elementwise || lowering == Lowering::outer;
 }
 
 bool is_part(const Core& core, ValueId v) {
-  const auto* a = application(core, v);
+  const auto* a = apply_of(core, v);
   if (a == nullptr) return false;
   const Lowering lowering = operators()[a->op].lowering;
   return lowering == Lowering::reshape || lowering == Lowering::index || lowering == Lowering::parameter;
 }
 
 bool reads_once(const Core& core, ValueId v, std::size_t operand) {
-  const auto* a = application(core, v);
+  const auto* a = apply_of(core, v);
   if (!is_pointwise(core, v)) return false;
   const Lowering lowering = operators()[a->op].lowering;
   if (lowering == Lowering::transpose || lowering == Lowering::slice || lowering == Lowering::reshape) return true;
@@ -84,7 +84,7 @@ bool reads_once(const Core& core, ValueId v, std::size_t operand) {
 }
 
 std::optional<IndexMap> operand_map(const Core& core, ValueId v, std::size_t operand, const IndexMap& map) {
-  const auto* a = application(core, v);
+  const auto* a = apply_of(core, v);
   if (!is_pointwise(core, v)) return std::nullopt;
   const Shape &from = core[a->operands[operand]].shape, &to = core[v].shape;
   const std::vector<Shape> shapes = {from};

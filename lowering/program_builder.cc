@@ -111,7 +111,7 @@ std::uint32_t ProgramBuilder::cut(Literal l) {
 
 void ProgramBuilder::add_sites() {
   for (std::size_t i = 0; i < core().values.size(); ++i) {
-    const auto* a = std::get_if<core::Apply>(&core().values[i].rhs);
+    const auto* a = apply_of(core(), ValueId{i});
     if (a == nullptr || !can_fail(core(), ValueId(i))) continue;
     program_.value_sites[i] = site(core().values[i].span, std::string(operators()[a->op].failure));
   }
@@ -274,7 +274,7 @@ void ProgramBuilder::add_parameters() {
     const CellId cell = kept == cell_of_.end() ? CellId{} : kept->second;
     const std::size_t before = program_.parameters.size();
     for (std::size_t i = 0; i < core().values.size(); ++i) {
-      const auto* a = std::get_if<core::Apply>(&core().values[i].rhs);
+      const auto* a = apply_of(core(), ValueId{i});
       if (a == nullptr || operators()[a->op].lowering != Lowering::parameter || a->key != path_key(p.path)) continue;
       program_.parameters.push_back({p.path, v.dtype, v.shape, ValueId{i}, cell});
     }

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "semantics/queries.h"
+
 namespace rml {
 
 Literal computed_cut(const Schedule& s, const ScheduledUnit& unit) {
-  const auto* negation = std::get_if<core::Apply>(&(*s.core)[unit.cut].rhs);
+  const auto* negation = apply_of(*s.core, unit.cut);
   if (negation == nullptr || s.unit_of[unit.cut.index] != Schedule::nowhere) return {unit.cut, true};
   return {negation->operands[0], false};
 }

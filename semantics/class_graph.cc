@@ -147,7 +147,7 @@ bool ClassGraph::fits(std::uint32_t comp, bool backward, std::uint32_t pass) con
 
 // Puts every component that can run in this pass into it; components come operands first, so
 // one sweep is enough.
-bool ClassGraph::absorb(bool backward, std::uint32_t pass) {
+bool ClassGraph::fill(bool backward, std::uint32_t pass) {
   bool any = false;
   for (std::uint32_t c = 0; c < comps_; ++c) {
     if (comp_vertices_[c].empty() || pass_[comp_vertices_[c][0]] != UINT32_MAX || !fits(c, backward, pass)) continue;
@@ -159,7 +159,7 @@ bool ClassGraph::absorb(bool backward, std::uint32_t pass) {
 
 // A value computed in two passes needs a segment array; where its early classes are used by
 // nothing before its last pass, they wait for it.
-void ClassGraph::settle_late() {
+void ClassGraph::move_to_last_pass() {
   std::vector<std::vector<std::pair<std::uint32_t, int>>> users(edges_.size());
   for (std::uint32_t s = 0; s < edges_.size(); ++s)
     for (const Edge& e : edges_[s]) users[e.to].emplace_back(s, e.weight);
@@ -287,7 +287,7 @@ std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
     return std::nullopt;
   }
   std::vector<bool> backward;
-  absorb(false, 0);
+  fill(false, 0);
   backward.push_back(false);
   for (;;) {
     const bool done = std::ranges::all_of(
@@ -295,17 +295,17 @@ std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
     if (done) break;
     // Passes alternate; an empty one keeps the parity.
     const bool way = backward.size() % 2 == 1;
-    const bool one = absorb(way, static_cast<std::uint32_t>(backward.size()));
+    const bool one = fill(way, static_cast<std::uint32_t>(backward.size()));
     backward.push_back(way);
     if (!one) {
-      const bool other = absorb(!way, static_cast<std::uint32_t>(backward.size()));
+      const bool other = fill(!way, static_cast<std::uint32_t>(backward.size()));
       backward.push_back(!way);
       if (!other) return std::nullopt;
     }
   }
   failure.kind = SegmentFailure::cut_waits;
   if (!cut_leads()) return std::nullopt;
-  settle_late();
+  move_to_last_pass();
   if (!cut_leads()) return std::nullopt;
   return assemble(backward);
 }

@@ -66,9 +66,9 @@ class ClassGraph {
   bool runs_one_way();
   bool require(std::uint32_t component, Direction);
   bool has_order_within_instants() const;
-  bool absorb(bool backward, std::uint32_t pass);
+  bool fill(bool backward, std::uint32_t pass);
   bool fits(std::uint32_t comp, bool backward, std::uint32_t pass) const;
-  void settle_late();
+  void move_to_last_pass();
   bool cut_leads() const;
   bool cut_waits() const;
   std::optional<SegmentPlan> assemble(const std::vector<bool>& backward);

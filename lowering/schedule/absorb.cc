@@ -145,7 +145,7 @@ class Absorption {
   std::set<ValueId> from_layers(const std::set<ValueId>& all) const {
     std::set<ValueId> found;
     for (const ValueId v : all) {
-      const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+      const auto* a = apply_of(core_, v);
       if (a == nullptr || operators()[a->op].lowering != Lowering::matmul || found.contains(v)) continue;
       const ValueId x = a->operands[0], y = a->operands[1];
       if (!stands_still(x) && !stands_still(y)) continue;

@@ -9,6 +9,7 @@
 
 #include "lowering/memories.h"
 #include "lowering/schedule/passes.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -117,7 +118,7 @@ class Partition {
            s_.unit_of[user.index] == s_.unit_of[v.index];
   }
   bool has_lowering(ValueId v, Lowering l) const {
-    const auto* a = std::get_if<core::Apply>(&core_[v].rhs);
+    const auto* a = apply_of(core_, v);
     return a != nullptr && operators()[a->op].lowering == l;
   }
 

@@ -55,9 +55,8 @@ class Batcher {
   }
 
  private:
-  const core::Apply* apply(ValueId v) const { return std::get_if<core::Apply>(&core_[v].rhs); }
   Lowering lowering(ValueId v) const {
-    const auto* a = apply(v);
+    const auto* a = apply_of(core_, v);
     return a == nullptr ? Lowering::folded : operators()[a->op].lowering;
   }
   const Shape& shape(ValueId v) const { return core_[v].shape; }
@@ -65,14 +64,14 @@ class Batcher {
 
   // The value with the same elements in the same order that is not a reshape.
   ValueId strip(ValueId v) const {
-    while (lowering(v) == Lowering::reshape) v = apply(v)->operands[0];
+    while (lowering(v) == Lowering::reshape) v = apply_of(core_, v)->operands[0];
     return v;
   }
   // A matrix whose rows are the columns of `transposed`'s operand.
   bool exchanges(ValueId v) const {
     if (lowering(v) != Lowering::transpose || shape(v).size() != 2) return false;
-    const std::vector<Shape> shapes = {shape(apply(v)->operands[0])};
-    return transposed_axes(Application{{}, shapes, apply(v)->attributes, core_[v].dtype})[0] == 1;
+    const std::vector<Shape> shapes = {shape(apply_of(core_, v)->operands[0])};
+    return transposed_axes(Application{{}, shapes, apply_of(core_, v)->attributes, core_[v].dtype})[0] == 1;
   }
   bool each(ValueId v) const { return core_[v].clock == clock_ && !facts_.is_held(v) && is_everywhere(v); }
 
@@ -84,7 +83,7 @@ class Batcher {
   // Large constants are not folded: zeros may be a scalar, spread.
   bool is_zero(ValueId v) const {
     while (lowering(v) == Lowering::broadcast || lowering(v) == Lowering::fill || lowering(v) == Lowering::reshape)
-      v = apply(v)->operands[0];
+      v = apply_of(core_, v)->operands[0];
     const auto* constant = std::get_if<core::Const>(&core_[v].rhs);
     return constant != nullptr && constant->value == Tensor(core_[v].dtype, shape(v));
   }
@@ -115,8 +114,9 @@ class Batcher {
   std::optional<Batch> summed(ValueId product) const {
     const Lowering form = lowering(product);
     if (form != Lowering::outer && form != Lowering::matmul && form != Lowering::elementwise) return std::nullopt;
-    if (form == Lowering::elementwise && operators()[apply(product)->op].scalar != ScalarOp::mul) return std::nullopt;
-    ValueId x = apply(product)->operands[0], y = apply(product)->operands[1];
+    if (form == Lowering::elementwise && operators()[apply_of(core_, product)->op].scalar != ScalarOp::mul)
+      return std::nullopt;
+    ValueId x = apply_of(core_, product)->operands[0], y = apply_of(core_, product)->operands[1];
     const Shape& s = shape(product);
     if (s.size() != 2) return std::nullopt;
     const auto is_row = [&](ValueId v) {
@@ -128,7 +128,7 @@ class Batcher {
     if (!column) {
       if (form != Lowering::matmul || !exchanges(x) || shape(y).size() != 2) return std::nullopt;
       batch.inner = shape(x)[1];
-      batch.a.value = strip(apply(x)->operands[0]);
+      batch.a.value = strip(apply_of(core_, x)->operands[0]);
     }
     if (s[0] < 4 || s[1] < 4 || !each(batch.a.value) || !each(batch.b.value)) return std::nullopt;
     return batch;
@@ -139,11 +139,11 @@ class Batcher {
     for (const PassItem& i : sweep.items) {
       const ValueId v = i.value;
       if (!sweep.backward || core_[v].clock != clock_ || lowering(v) != Lowering::elementwise || size(v) < worthwhile ||
-          operators()[apply(v)->op].scalar != ScalarOp::add)
+          operators()[apply_of(core_, v)->op].scalar != ScalarOp::add)
         continue;
       for (const std::size_t k : {0, 1}) {
         std::set<ValueId> chain;
-        const ValueId product = apply(v)->operands[k], m = apply(v)->operands[1 - k];
+        const ValueId product = apply_of(core_, v)->operands[k], m = apply_of(core_, v)->operands[1 - k];
         if (core_[product].clock != clock_ || !carries(m, v, chain)) continue;
         const auto* when = std::get_if<core::When>(&core_[*std::ranges::find_if(chain, [&](ValueId c) {
                                                       return std::holds_alternative<core::When>(core_[c].rhs);
@@ -170,8 +170,8 @@ class Batcher {
   // ---- rows
 
   std::optional<BatchOperand> held_matrix(ValueId v) const {
-    if (exchanges(v) && facts_.is_held(apply(v)->operands[0]))
-      return BatchOperand{apply(v)->operands[0], true, 1, shape(v)[0]};
+    if (exchanges(v) && facts_.is_held(apply_of(core_, v)->operands[0]))
+      return BatchOperand{apply_of(core_, v)->operands[0], true, 1, shape(v)[0]};
     if (shape(v).size() != 2 || !facts_.is_held(v)) return std::nullopt;
     return BatchOperand{v, true, shape(v)[1], 1};
   }
@@ -180,7 +180,7 @@ class Batcher {
     for (const PassItem& i : sweep.items) {
       const ValueId v = i.value;
       if (lowering(v) != Lowering::matmul || core_[v].clock != clock_ || i.classes != any_instant) continue;
-      const ValueId x = apply(v)->operands[0], y = apply(v)->operands[1];
+      const ValueId x = apply_of(core_, v)->operands[0], y = apply_of(core_, v)->operands[1];
       const auto left = held_matrix(x), right = held_matrix(y);
       Batch batch;
       if (left && !right && (shape(y).size() == 1 || shape(y)[1] == 1) && shape(y).size() <= 2) {
