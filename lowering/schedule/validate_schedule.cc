@@ -1,182 +1,349 @@
-// The validator knows the core's equations and nothing of how the schedule was found.
+// The validator knows the core's equations and nothing of how the schedule was found: it shares no analysis with the
+// scheduler, only the questions that queries.h answers of any core.
 //
-// Units: every needed value is computed by exactly one unit, and a unit reads from elsewhere
-// only what an earlier unit computes or an input. Forward units: an abstract run of one
-// instant, in which every operand must already be there. Segmented units: abstract runs over
-// three segments of every length up to 4, pass by pass and instant by instant, in which what
-// a value needs at the same, the previous or the next instant must already be there, unless
-// the class of the instant excludes the need; at the end every needed value must be there.
+// What can be said without running is said of every unit: each value is computed once, by the unit that it is said to
+// belong to; a unit reads from elsewhere only what is listed, an input or what an earlier unit computes, conditions
+// before what they sample; streams skip as many elements as there are posts; a unit's clock ticks by something that it
+// reads; the cut is known in the leading sweep, before anything that asks whether the segment ends.
+//
+// Whether what is needed is there in time depends on where conditions hold. It is tried in worlds (boolean_world.h):
+// beginnings of runs in which letters are drawn and Booleans follow by meaning; what of these a run needs is followed
+// from what it shows (needs.h). In them segments of one to four instants are swept as the schedule says
+// (validate_segments.h); a value that is computed before another that it mentions must never need that one, and one
+// that a unit does not wait for must not be needed where it does not wait. Of up to three letters all short sequences
+// are tried, of more a fixed sample; a program whose units all compute operands first needs no world.
 #include "lowering/schedule/validate_schedule.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
+#include "lowering/schedule/validate_segments.h"
 #include "semantics/queries.h"
 
 namespace rml {
 
 namespace {
 
+constexpr std::uint32_t worlds = 4;
+
 class Validator {
  public:
-  explicit Validator(const Schedule& s) : s_(s), core_(*s.core), graph_(core_) {}
+  explicit Validator(const Schedule& s) : s_(s), core_(*s.core), known_(core_.values.size(), UINT32_MAX) {}
 
   std::string run() {
-    check_coverage();
-    for (const ScheduledUnit& unit : s_.units)
-      for (ValueId v : unit.operands) streams_.insert(s_.sources[v.index].value);
-    for (std::uint32_t u = 0; u < s_.units.size() && error_.empty(); ++u) {
-      check_operands(u);
-      if (s_.units[u].segmented)
-        check_segmented(u);
-      else
-        check_forward(u);
-    }
+    check_sizes();
+    if (error_.empty()) check_coverage();
+    if (error_.empty()) check_sources();
+    if (error_.empty()) check_results();
+    if (error_.empty()) check_delayed();
+    if (error_.empty()) find_streams();
+    for (std::uint32_t u = 0; u < s_.units.size() && error_.empty(); ++u) check_unit(u);
+    if (error_.empty() && s_.straight) check_straight();
+    if (error_.empty()) try_worlds();
     return error_;
   }
 
  private:
+  struct Early {  // a value, and another that it mentions and that is not there yet
+    ValueId user, on;
+  };
+
   void fail(const std::string& text) {
     if (error_.empty()) error_ = text;
   }
   std::string name(ValueId v) const { return "%" + std::to_string(v.index) + " (" + describe(core_, v) + ")"; }
-  bool computed(ValueId v) const {
-    return !core_.is_const(v) && !s_.is_base_input(v) && s_.sources[v.index].value == v;
+  bool member(ValueId v, std::uint32_t unit) const { return s_.unit_of[v.index] == unit; }
+
+  void check_sizes() {
+    if (s_.unit_of.size() != core_.values.size() || s_.sources.size() != core_.values.size())
+      fail("the schedule is of another core");
+    for (std::size_t u = 0; u < s_.units.size(); ++u) {
+      if (s_.units[u].values.empty()) fail("unit " + std::to_string(u) + " computes nothing");
+      if (s_.units[u].needed.size() != s_.units[u].operands.size())
+        fail("unit " + std::to_string(u) + " is incomplete");
+    }
   }
 
   void check_coverage() {
-    std::vector<int> times(core_.values.size());
+    std::vector<bool> listed(core_.values.size());
     for (std::uint32_t u = 0; u < s_.units.size(); ++u)
-      for (ValueId v : s_.units[u].values) {
-        ++times[v.index];
-        if (s_.unit_of[v.index] != u) fail(name(v) + " is listed in a unit that is not its own");
+      for (const ValueId v : s_.units[u].values) {
+        if (s_.unit_of[v.index] != u) return fail(name(v) + " is listed in a unit that is not its own");
+        if (listed[v.index]) return fail(name(v) + " is computed twice");
+        if (core_.is_const(v) || s_.is_base_input(v)) return fail(name(v) + " needs no unit");
+        listed[v.index] = true;
       }
-    for (std::size_t i = 0; i < core_.values.size(); ++i) {
-      const ValueId v{i};
-      if (graph_.demand(v).never) continue;
-      if (computed(v) ? times[i] != 1 : times[i] != 0)
-        fail(name(v) + " is computed " + std::to_string(times[i]) + " times");
-    }
+    for (std::size_t i = 0; i < core_.values.size(); ++i)
+      if (s_.unit_of[i] != Schedule::nowhere && !listed[i]) return fail(name(ValueId{i}) + " is not in its unit");
   }
 
-  // Streams that posts read: the same value, one element further for each post.
-  void check_operands(std::uint32_t u) {
-    const ScheduledUnit& unit = s_.units[u];
-    std::set<ValueId> seen, waited;
-    for (std::size_t k = 0; k < unit.operands.size(); ++k) {
-      const ValueId v = unit.operands[k];
-      for (const Literal& l : unit.needed[k])
-        if (!seen.contains(l.condition) || core_[l.condition].clock != core_[v].clock || !graph_.demand(v).contains(l))
-          return fail(name(v) + " is not waited for where it is needed");
-      const StreamSource source = s_.sources[v.index];
-      ValueId at = v;
+  // A stream without its first elements is that of as many posts.
+  void check_sources() {
+    for (std::size_t i = 0; i < core_.values.size(); ++i) {
+      const StreamSource& source = s_.sources[i];
+      ValueId at{i};
       for (std::uint32_t k = 0; k < source.skip; ++k) {
         const auto* p = std::get_if<core::Post>(&core_[at].rhs);
-        if (p == nullptr) return fail(name(v) + " skips more elements than it has posts");
+        if (p == nullptr) return fail(name(ValueId{i}) + " skips more elements than it has posts");
         at = p->operand;
       }
-      if (at != source.value) return fail(name(v) + " reads another stream than its posts say");
-      const std::uint32_t from = s_.unit_of[source.value.index];
-      if (s_.is_delayed(source.value)      ? !is_memory_of(from, source.value)
-          : s_.is_base_input(source.value) ? from != Schedule::nowhere
-                                           : from >= u)
+      if (at != source.value) return fail(name(ValueId{i}) + " reads another stream than its posts say");
+      if (source.skip > 0 && s_.unit_of[i] != Schedule::nowhere)
+        return fail(name(ValueId{i}) + " is computed, and read as another stream");
+    }
+  }
+
+  // What a run shows, what may stop it and what it keeps is computed.
+  void check_results() {
+    const auto check = [&](ValueId v) {
+      const ValueId from = s_.sources[v.index].value;
+      if (core_[v].clock == never_clock || core_.is_const(from) || s_.is_base_input(from)) return;
+      if (s_.unit_of[from.index] == Schedule::nowhere) fail(name(v) + " is computed nowhere");
+    };
+    for (const ValueId v : results(core_)) check(v);
+    for (const ValueId v : failing(core_)) check(v);
+  }
+
+  void check_delayed() {
+    for (std::uint32_t i = 0; i < s_.delayed.size(); ++i)
+      if (s_.delayed[i] && !hands_out_next(ValueId{i}))
+        return fail(name(ValueId{i}) + " is not handed out by the unit of what comes next");
+  }
+
+  // A fby that begins with a constant, whose next value its unit computes.
+  bool hands_out_next(ValueId v) const {
+    const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
+    if (f == nullptr || !core_.is_const(f->init)) return false;
+    const std::uint32_t unit = s_.unit_of[v.index];
+    return unit != Schedule::nowhere && !s_.units[unit].segmented && member(f->next, unit);
+  }
+
+  void find_streams() {
+    streams_.resize(core_.values.size());
+    for (const ScheduledUnit& unit : s_.units)
+      for (const ValueId v : unit.operands) streams_[s_.sources[v.index].value.index] = true;
+  }
+
+  void check_unit(std::uint32_t u) {
+    check_operands(u);
+    if (error_.empty()) check_clock(u);
+    if (error_.empty()) check_mentions(u);
+    if (!error_.empty()) return;
+    if (s_.units[u].segmented)
+      check_plan(u);
+    else
+      check_order(u);
+  }
+
+  void check_operands(std::uint32_t u) {
+    const ScheduledUnit& unit = s_.units[u];
+    for (std::size_t k = 0; k < unit.operands.size(); ++k) {
+      const ValueId v = unit.operands[k];
+      const ValueId source = s_.sources[v.index].value;
+      const std::uint32_t from = s_.unit_of[source.index];
+      if (member(v, u) || is_known(v, u)) return fail(name(v) + " is read, and there anyhow");
+      if (!s_.is_delayed(source) && !s_.is_base_input(source) && from >= u)
         return fail(name(v) + " is read before its unit has run");
       if (!within(core_, core_[v].clock, unit.clock)) return fail(name(v) + " is not on the unit's clock");
-      for (ClockId c = core_[v].clock; c != unit.clock; c = core_[c].parent)
-        if (!waited.contains(core_[c].condition)) return fail(name(v) + " comes before a condition of its clock");
-      seen.insert(v);
-      if (unit.needed[k].empty()) waited.insert(v);
+      for (const ClockId c : ancestors(core_, core_[v].clock, unit.clock))
+        if (const ValueId on = core_[c].condition; !is_known(on, u) || conditional(u, on))
+          return fail(name(v) + " comes before a condition of its clock");
+      for (const Literal& l : unit.needed[k])
+        if (!is_known(l.condition, u) || core_[l.condition].clock != core_[v].clock)
+          return fail(name(v) + " is waited for where nothing tells");
+      conditional_ = conditional_ || !unit.needed[k].empty();
+      known_[v.index] = u;
     }
-    for (ValueId v : unit.values) {
-      if (!streams_.contains(v)) continue;
-      for (ClockId c = core_[v].clock; c != unit.clock; c = core_[c].parent)
-        if (seen.contains(core_[c].condition) && !waited.contains(core_[c].condition))
+  }
+
+  bool is_known(ValueId v, std::uint32_t u) const { return known_[v.index] == u; }
+  // An operand that is not always waited for.
+  bool conditional(std::uint32_t u, ValueId v) const {
+    const ScheduledUnit& unit = s_.units[u];
+    const auto at = std::ranges::find(unit.operands, v);
+    return at != unit.operands.end() && !unit.needed[static_cast<std::size_t>(at - unit.operands.begin())].empty();
+  }
+
+  // Below base something that is read arrives at each instant; what the caller may give is looked for at every cycle.
+  void check_clock(std::uint32_t u) {
+    const ScheduledUnit& unit = s_.units[u];
+    for (const ValueId v : unit.values) {
+      if (!within(core_, core_[v].clock, unit.clock)) return fail(name(v) + " is not on its unit's clock");
+      if (std::holds_alternative<core::Input>(core_[v].rhs) && unit.clock != base_clock)
+        return fail(name(v) + " is not looked for at every cycle");
+      if (!streams_[v.index]) continue;
+      for (const ClockId c : ancestors(core_, core_[v].clock, unit.clock))
+        if (conditional(u, core_[c].condition))
           return fail(name(v) + " is handed out on a clock that is not always known");
     }
+    const auto drives = [&](ValueId v) { return core_[v].clock == unit.clock && !s_.is_delayed(v); };
+    if (unit.clock != base_clock && std::ranges::none_of(unit.operands, drives))
+      fail("nothing says when the unit of " + name(unit.values[0]) + " advances");
   }
 
-  // A fby that begins with a constant, whose next value this unit computes.
-  bool is_memory_of(std::uint32_t unit, ValueId v) const {
-    const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
-    return f != nullptr && core_.is_const(f->init) && unit < s_.units.size() && !s_.units[unit].segmented &&
-           s_.unit_of[f->next.index] == unit;
-  }
-
-  void check_forward(std::uint32_t u) {
+  // Whatever a value mentions is a constant, read or computed by the unit.
+  void check_mentions(std::uint32_t u) {
     const ScheduledUnit& unit = s_.units[u];
-    std::set<ValueId> known(unit.operands.begin(), unit.operands.end());
-    std::set<ValueId> members(unit.values.begin(), unit.values.end());
-    for (ValueId v : unit.values) {
-      if (std::holds_alternative<core::Post>(core_[v].rhs)) return fail(name(v) + " looks ahead in a forward unit");
-      for (const Dependence& e : graph_.of(v)) {
-        if (known.contains(e.on) || graph_.guard_of(v, e).never) continue;
-        if (e.weight != 0 && members.contains(e.on)) continue;
-        if (s_.straight && s_.is_base_input(e.on)) continue;
-        // A unit on a sub-clock runs only where its condition held.
-        if (core_[v].clock == unit.clock && unit.clock != base_clock && core_[unit.clock].condition == e.on) continue;
-        return fail(name(v) + " is computed before " + name(e.on));
-      }
-      known.insert(v);
-    }
-  }
-
-  static std::uint8_t class_of(int t, int length) {
-    if (length == 1) return single_instant;
-    return t == 0 ? first_instant : t == length - 1 ? last_instant : interior_instant;
-  }
-
-  void check_segmented(std::uint32_t u) {
-    const ScheduledUnit& unit = s_.units[u];
-    ClassFacts facts(graph_, unit.clock, unit.plan.cut, unit.plan.sides, unit.plan.only_at_cut);
-    for (int length = 1; length <= 4 && error_.empty(); ++length) check_segment(unit, facts, length);
-  }
-
-  void check_segment(const ScheduledUnit& unit, ClassFacts& facts, int length) {
-    const std::set<ValueId> members(unit.values.begin(), unit.values.end());
-    std::set<std::pair<ValueId, int>> done;
-    auto need = [&](ValueId v, const Dependence& e, int t) {
-      if (!members.contains(e.on) || !facts.possible(graph_.guard_of(v, e), class_of(t, length))) return;
-      const int at = t + e.weight;
-      if (at < 0) return;  // an earlier segment, complete
-      if (at >= length) return fail(name(v) + " needs " + name(e.on) + " beyond the end of its segment");
-      if (facts.possible(graph_.demand(e.on), class_of(at, length)) && !done.contains({e.on, at}))
-        fail(name(v) + " is computed before " + name(e.on) + " in a segment of " + std::to_string(length));
+    const auto check = [&](ValueId v) {
+      if (!core_.is_const(v) && !member(v, u) && !is_known(v, u))
+        fail(name(v) + " is not read by a unit that needs it");
     };
-    for (std::size_t p = 0; p < unit.plan.passes.size(); ++p) {
-      const PassPlan& pass = unit.plan.passes[p];
-      if (p == 0 && pass.backward) return fail("the leading pass runs backward");
-      bool ended = false;
-      for (int k = 0; k < length; ++k) {
-        const int t = pass.backward ? length - 1 - k : k;
-        ended = !members.contains(unit.plan.cut.condition);
-        for (const PassItem& item : pass.items) {
-          if ((item.classes & class_of(t, length)) == 0) continue;
-          if (p == 0 && !ended && item.value != unit.plan.cut.condition && uneven(item.classes))
-            return fail(name(item.value) + " asks whether the segment ends before that is known");
-          for (const Dependence& e : graph_.of(item.value)) need(item.value, e, t);
-          if (!done.insert({item.value, t}).second) return fail(name(item.value) + " is computed twice");
-          ended |= item.value == unit.plan.cut.condition;
-        }
-        if (p == 0 && !ended && facts.possible(graph_.demand(unit.plan.cut.condition), class_of(t, length)))
-          return fail("the leading pass does not compute the cut " + name(unit.plan.cut.condition));
-      }
+    for (const ValueId v : unit.values) {
+      for_each_operand(core_[v].rhs, check);
+      for (const ClockId c : ancestors(core_, core_[v].clock, unit.clock)) check(core_[c].condition);
     }
-    for (ValueId v : unit.values)
-      for (int t = 0; t < length; ++t)
-        if (facts.possible(graph_.demand(v), class_of(t, length)) && !done.contains({v, t}))
-          return fail(name(v) + " is never computed at some instant of a segment");
+    if (!unit.segmented) return;
+    check(unit.plan.cut.condition);
+    for (const Literal& l : unit.plan.sides) check(l.condition);
+    for (const Literal& l : unit.plan.only_at_cut) check(l.condition);
   }
 
-  static bool uneven(std::uint8_t c) {
-    return ((c & first_instant) != 0) != ((c & single_instant) != 0) ||
-           ((c & interior_instant) != 0) != ((c & last_instant) != 0);
+  // What is not there yet where a value mentions it must never be needed there.
+  void check_order(std::uint32_t u) {
+    const ScheduledUnit& unit = s_.units[u];
+    for (const ValueId v : unit.values) {
+      const core::Rhs& rhs = core_[v].rhs;
+      if (std::holds_alternative<core::Post>(rhs)) return fail(name(v) + " looks ahead in a forward unit");
+      const auto look = [&](ValueId on) {
+        if (!core_.is_const(on) && !is_known(on, u)) early_.push_back({v, on});
+      };
+      if (core_[v].clock != unit.clock) look(core_[core_[v].clock].condition);
+      if (const auto* f = std::get_if<core::Fby>(&rhs))
+        look(f->init);
+      else
+        for_each_operand(rhs, look);
+      known_[v.index] = u;
+    }
+  }
+
+  void check_plan(std::uint32_t u) {
+    const ScheduledUnit& unit = s_.units[u];
+    segmented_ = true;
+    check_cut(unit);
+    if (unit.plan.passes.empty() || unit.plan.passes[0].backward) return fail("the leading sweep runs backward");
+    std::vector<std::uint8_t> classes(core_.values.size());
+    for (const PassPlan& pass : unit.plan.passes)
+      for (const PassItem& i : pass.items) {
+        if (!member(i.value, u)) return fail(name(i.value) + " is computed by a unit that is not its own");
+        if ((classes[i.value.index] & i.classes) != 0 || i.classes == 0)
+          return fail(name(i.value) + " is computed twice, or never");
+        classes[i.value.index] |= i.classes;
+      }
+    for (const auto& [v, zero] : unit.idle)
+      if (!member(v, u) || classes[v.index] != 0 || !zero.valid() || !core_.is_const(zero))
+        return fail(name(v) + " idles, and is computed");
+    check_leading(u);
+  }
+
+  void check_cut(const ScheduledUnit& unit) {
+    const Literal found = unit.plan.cut;
+    if (found.positive ? unit.cut == found.condition
+                       : unit.cut.valid() && unit.cut != found.condition && negates(unit.cut, found.condition))
+      return;
+    fail("the cut is not what ends segments");
+  }
+  bool negates(ValueId v, ValueId of) const {
+    const core::Apply* a = apply_of(core_, v, "logical_not");
+    return a != nullptr && a->operands[0] == of;
+  }
+
+  // The leading sweep finds the cut; before that it cannot ask whether the segment ends.
+  void check_leading(std::uint32_t u) {
+    const ScheduledUnit& unit = s_.units[u];
+    const ValueId cut = unit.plan.cut.condition;
+    const auto whole = [&](ValueId v) {
+      std::uint8_t found = 0;
+      for (const PassItem& i : unit.plan.passes[0].items) found |= i.value == v ? i.classes : 0;
+      return !member(v, u) || found == any_instant;
+    };
+    if (!whole(cut)) return fail("the leading sweep does not compute the cut " + name(cut));
+    for (const Literal& l : unit.plan.only_at_cut)
+      for (std::size_t p = 1; p < unit.plan.passes.size(); ++p)
+        for (const PassItem& i : unit.plan.passes[p].items)
+          if (i.value == l.condition) return fail(name(l.condition) + " is looked at before it is known");
+    bool known = !member(cut, u);
+    for (const PassItem& i : unit.plan.passes[0].items) {
+      known = known || i.value == cut;
+      const auto differ = [&](std::uint8_t a, std::uint8_t b) {
+        return ((i.classes & a) != 0) != ((i.classes & b) != 0);
+      };
+      if (!known && (differ(first_instant, single_instant) || differ(interior_instant, last_instant)))
+        return fail(name(i.value) + " asks whether the segment ends before that is known");
+    }
+  }
+
+  void check_straight() {
+    const bool fits = s_.units.size() <= 1 && std::ranges::all_of(s_.units, [&](const ScheduledUnit& u) {
+                        return !u.segmented && u.clock == base_clock &&
+                               std::ranges::all_of(u.operands, [&](ValueId v) { return s_.is_base_input(v); });
+                      });
+    if (!fits || std::ranges::any_of(core_.outputs, [&](const Port& o) { return s_.sources[o.value.index].skip > 0; }))
+      fail("a program that waits is called straight");
+  }
+
+  void try_worlds() {
+    if (early_.empty() && !segmented_ && !conditional_) return;
+    const BooleanOrder order(core_, conditions());
+    for (std::uint32_t k = 0; k < worlds && error_.empty(); ++k) {
+      const auto broken = [&](const BooleanWorld& world, int cycle) {
+        return std::ranges::any_of(
+            s_.units, [&](const ScheduledUnit& u) { return breaks_assumption(core_, world, u, cycle, k % 2 == 1); });
+      };
+      const BooleanWorld world(order, k, broken);
+      const Needs needs(core_, world);
+      check_early(needs);
+      for (std::uint32_t u = 0; u < s_.units.size() && error_.empty(); ++u) {
+        if (s_.units[u].segmented) fail_if(validate_segments(s_, u, world, needs));
+        check_waits(u, world, needs);
+      }
+    }
+  }
+  void fail_if(const std::string& text) {
+    if (!text.empty()) fail(text);
+  }
+
+  // All that the schedule speaks of.
+  std::vector<ValueId> conditions() const {
+    std::vector<ValueId> all;
+    for (const ScheduledUnit& u : s_.units) {
+      for (const auto& literals : u.needed)
+        for (const Literal& l : literals) all.push_back(l.condition);
+      if (!u.segmented) continue;
+      all.push_back(u.plan.cut.condition);
+      for (const auto* list : {&u.plan.sides, &u.plan.only_at_cut})
+        for (const Literal& l : *list) all.push_back(l.condition);
+    }
+    return all;
+  }
+
+  void check_early(const Needs& needs) {
+    for (const auto& [user, on] : early_)
+      needs.within_cycle(user, needs.of(user), [&, on = on, user = user](ValueId v, Cycles where) {
+        if (v == on && where != 0) fail(name(user) + " is computed before " + name(on));
+      });
+  }
+
+  // Where a unit does not wait for an operand, it does not need it.
+  void check_waits(std::uint32_t u, const BooleanWorld& world, const Needs& needs) {
+    const ScheduledUnit& unit = s_.units[u];
+    for (std::size_t k = 0; k < unit.operands.size(); ++k) {
+      if (unit.needed[k].empty()) continue;
+      Cycles looked_at = 0;
+      for (const ValueId v : unit.values)
+        needs.within_cycle(v, needs.of(v), [&](ValueId on, Cycles where) {
+          if (on == unit.operands[k]) looked_at |= where;
+        });
+      for (const Literal& l : unit.needed[k])
+        if ((looked_at & (l.positive ? world.no(l.condition) : world.yes(l.condition))) != 0)
+          return fail(name(unit.operands[k]) + " is not waited for where it is needed");
+    }
   }
 
   const Schedule& s_;
   const Core& core_;
-  DependenceGraph graph_;
-  std::set<ValueId> streams_;  // read by some unit
+  std::vector<std::uint32_t> known_;  // by value: the last unit that has had it
+  std::vector<bool> streams_;         // by value: read by some unit
+  std::vector<Early> early_;
+  bool segmented_ = false, conditional_ = false;
   std::string error_;
 };
 

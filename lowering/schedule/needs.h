@@ -1,0 +1,53 @@
+// Which values a run needs, and at which cycles, as far as a world tells (boolean_world.h): what it shows, what may
+// stop it, what it keeps, and what these need.
+#pragma once
+
+#include "lowering/schedule/boolean_world.h"
+
+namespace rml {
+
+class Needs {
+ public:
+  Needs(const Core&, const BooleanWorld&);
+
+  Cycles of(ValueId v) const { return needed_[v.index]; }
+
+  // Calls f(operand, cycles) for what v needs of the same cycles where it is needed itself. A merge needs the branch
+  // that is taken, a delay its first value at its first instant, and everything the condition of its clock.
+  template <class F>
+  void within_cycle(ValueId v, Cycles where, const F& f) const;
+
+ private:
+  void need(ValueId v, Cycles where);
+  void need_clock(ClockId);
+  void spread(ValueId v, Cycles where);
+  void spread_delay(ValueId v, Cycles where);
+
+  const Core& core_;
+  const BooleanWorld& world_;
+  std::vector<Cycles> needed_, pending_;  // by value
+  std::vector<ValueId> work_;
+};
+
+template <class F>
+void Needs::within_cycle(ValueId v, Cycles where, const F& f) const {
+  if (where == 0) return;
+  const Value& value = core_[v];
+  if (value.clock.valid() && core_[value.clock].parent.valid() && !core_.is_const(v))
+    f(core_[value.clock].condition, where);
+  if (const auto* m = std::get_if<core::Merge>(&value.rhs)) {
+    f(m->condition, where);
+    f(m->on_true, where & world_.yes(m->condition));
+    f(m->on_false, where & world_.no(m->condition));
+  } else if (const auto* d = std::get_if<core::Fby>(&value.rhs)) {
+    if (core_.is_const(d->init)) return;
+    const Cycles there = world_.present(value.clock);
+    const Cycles first = there & (~there + 1);
+    if (first != 0 && world_.before(value.clock, std::countr_zero(first)).kind == Neighbour::none)
+      f(d->init, where & first);
+  } else if (!std::holds_alternative<core::Post>(value.rhs)) {
+    for_each_operand(value.rhs, [&](ValueId o) { f(o, where); });
+  }
+}
+
+}  // namespace rml

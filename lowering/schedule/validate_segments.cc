@@ -1,0 +1,171 @@
+// Segments are found by the cut, from the first cycle on. All of one length are swept at once, instant by instant, as
+// the schedule says: a value is done at cycles, and what it needs has to be done before, at the same cycle, or where
+// its clock ticked before or will tick next. What lies in an earlier segment is done; in a later one nothing is.
+#include "lowering/schedule/validate_segments.h"
+
+#include <algorithm>
+
+#include "semantics/queries.h"
+
+namespace rml {
+
+namespace {
+
+constexpr int longest = 4;
+
+class SegmentsOfUnit {
+ public:
+  SegmentsOfUnit(const Schedule& s, std::uint32_t unit, const BooleanWorld& world, const Needs& needs)
+      : s_(s), core_(*s.core), number_(unit), unit_(s.units[unit]), world_(world), needs_(needs) {
+    find_segments();
+  }
+
+  std::string run() {
+    for (int length = 1; length <= longest && error_.empty(); ++length) {
+      if (instants_[static_cast<std::size_t>(length)][0] == 0) continue;
+      done_.assign(core_.values.size(), 0);
+      for (const PassPlan& pass : unit_.plan.passes) sweep(pass, length);
+      check_complete(length);
+    }
+    return error_;
+  }
+
+ private:
+  void fail(const std::string& text) {
+    if (error_.empty()) error_ = text;
+  }
+  std::string name(ValueId v) const { return "%" + std::to_string(v.index) + " (" + describe(core_, v) + ")"; }
+  bool member(ValueId v) const { return s_.unit_of[v.index] == number_; }
+
+  void find_segments() {
+    std::vector<int> segment;
+    for (int t = 0; t < cycles_in_a_world; ++t) {
+      const Cycles bit = Cycles{1} << t;
+      if ((world_.absent(unit_.clock) & bit) != 0) continue;
+      if ((world_.present(unit_.clock) & bit) == 0) return;
+      segment.push_back(t);
+      const Holds cut = holds(core_, world_, unit_.plan.cut, t);
+      if (cut == Holds::unknown || !may_go_on(cut == Holds::yes, t)) return;
+      if (cut != Holds::yes) continue;
+      if (is_left_waiting(segment)) return;
+      add(segment);
+      segment.clear();
+    }
+  }
+
+  // What is assumed of the instant is known, and so.
+  bool may_go_on(bool last, int t) const {
+    const auto as_assumed = [&](const Literal& l) {
+      const Holds h = holds(core_, world_, l, t);
+      return h == Holds::absent || h == (last ? Holds::yes : Holds::no);
+    };
+    return std::ranges::all_of(last ? unit_.plan.sides : unit_.plan.only_at_cut, as_assumed);
+  }
+
+  // Before the end, a post waits for an instant of its clock that the segment does not have: assumed not to happen.
+  bool is_left_waiting(const std::vector<int>& segment) const {
+    return std::ranges::any_of(unit_.plan.awaiting, [&](const Awaiting& a) {
+      return std::ranges::any_of(segment, [&](int t) {
+        if (t == segment.back() || (needs_.of(a.post) >> t & 1) == 0) return false;
+        const Neighbour next = world_.after(core_[a.post].clock, t);
+        return next.kind != Neighbour::at || next.cycle > segment.back();
+      });
+    });
+  }
+
+  void add(const std::vector<int>& segment) {
+    for (const int t : segment) {
+      begin_[static_cast<std::size_t>(t)] = segment.front();
+      end_[static_cast<std::size_t>(t)] = segment.back();
+    }
+    if (segment.size() > longest) return;
+    for (std::size_t k = 0; k < segment.size(); ++k) instants_[segment.size()][k] |= Cycles{1} << segment[k];
+  }
+
+  void sweep(const PassPlan& pass, int length) {
+    for (int k = 0; k < length && error_.empty(); ++k) {
+      const int instant = pass.backward ? length - 1 - k : k;
+      const Cycles now = instants_[static_cast<std::size_t>(length)][static_cast<std::size_t>(instant)];
+      for (const PassItem& i : pass.items) {
+        if ((i.classes & class_of(instant, length)) == 0) continue;
+        check_item(i.value, needs_.of(i.value) & now, length);
+        done_[i.value.index] |= now;
+      }
+    }
+  }
+
+  void check_item(ValueId v, Cycles needed, int length) {
+    needs_.within_cycle(v, needed, [&](ValueId on, Cycles at) {
+      if (member(on) && (at & world_.present(core_[on].clock) & ~done_[on.index]) != 0)
+        fail(name(v) + " is computed before " + name(on) + " in a segment of " + std::to_string(length));
+    });
+    const core::Rhs& rhs = core_[v].rhs;
+    const auto* post = std::get_if<core::Post>(&rhs);
+    const auto* fby = std::get_if<core::Fby>(&rhs);
+    if (post == nullptr && fby == nullptr) return;
+    const ValueId other = post != nullptr ? post->operand : fby->next;
+    for_each_cycle(needed, [&](int t) {
+      const Neighbour at = post != nullptr ? world_.after(core_[v].clock, t) : world_.before(core_[v].clock, t);
+      if (at.kind == Neighbour::unknown || (at.kind == Neighbour::none && post == nullptr)) return;
+      if (post != nullptr && (at.kind == Neighbour::none || at.cycle > end_[static_cast<std::size_t>(t)]))
+        return fail(name(v) + " needs " + name(other) + " beyond the end of its segment");
+      if (at.cycle < begin_[static_cast<std::size_t>(t)] || !member(other)) return;
+      if ((done_[other.index] >> at.cycle & 1) == 0)
+        fail(name(v) + " is computed before " + name(other) + " at another instant of a segment of " +
+             std::to_string(length));
+    });
+  }
+
+  void check_complete(int length) {
+    Cycles all = 0;
+    for (const Cycles c : instants_[static_cast<std::size_t>(length)]) all |= c;
+    for (const ValueId v : unit_.values)
+      if ((needs_.of(v) & all & ~done_[v.index]) != 0)
+        return fail(name(v) + " is never computed at some instant of a segment of " + std::to_string(length));
+  }
+
+  const Schedule& s_;
+  const Core& core_;
+  const std::uint32_t number_;
+  const ScheduledUnit& unit_;
+  const BooleanWorld& world_;
+  const Needs& needs_;
+  std::array<int, cycles_in_a_world> begin_{}, end_{};               // by cycle: of its segment
+  std::array<std::array<Cycles, longest>, longest + 1> instants_{};  // by length and instant
+  std::vector<Cycles> done_;                                         // by value
+  std::string error_;
+};
+
+}  // namespace
+
+std::uint8_t class_of(int k, int length) {
+  if (length == 1) return single_instant;
+  return k == 0 ? first_instant : k == length - 1 ? last_instant : interior_instant;
+}
+
+Holds holds(const Core& core, const BooleanWorld& world, const Literal& l, int cycle) {
+  const Cycles bit = Cycles{1} << cycle;
+  if ((world.absent(core[l.condition].clock) & bit) != 0) return Holds::absent;
+  if ((world.yes(l.condition) & bit) != 0) return l.positive ? Holds::yes : Holds::no;
+  if ((world.no(l.condition) & bit) != 0) return l.positive ? Holds::no : Holds::yes;
+  return Holds::unknown;
+}
+
+bool breaks_assumption(const Core& core, const BooleanWorld& world, const ScheduledUnit& unit, int cycle,
+                       bool present) {
+  if (!unit.segmented) return false;
+  const Holds cut = holds(core, world, unit.plan.cut, cycle);
+  if (cut == Holds::unknown) return false;
+  const bool last = cut == Holds::yes;
+  const auto leaves_waiting = [&](const Awaiting& a) { return (world.absent(core[a.post].clock) >> cycle & 1) != 0; };
+  if (last && present && std::ranges::any_of(unit.plan.awaiting, leaves_waiting)) return true;
+  return std::ranges::any_of(last ? unit.plan.sides : unit.plan.only_at_cut, [&](const Literal& l) {
+    return holds(core, world, l, cycle) == (last ? Holds::no : Holds::yes);
+  });
+}
+
+std::string validate_segments(const Schedule& s, std::uint32_t unit, const BooleanWorld& world, const Needs& needs) {
+  return SegmentsOfUnit(s, unit, world, needs).run();
+}
+
+}  // namespace rml

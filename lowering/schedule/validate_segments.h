@@ -1,0 +1,28 @@
+// A segmented unit in a world: whether each sweep finds what it looks at.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "lowering/schedule.h"
+#include "lowering/schedule/needs.h"
+
+namespace rml {
+
+// Whether a literal holds at a cycle. Absent: its condition is not there.
+enum class Holds : std::uint8_t { unknown, absent, no, yes };
+Holds holds(const Core&, const BooleanWorld&, const Literal&, int cycle);
+
+// What the schedule assumes of each instant is not so, as far as is known. `present`: posts that wait for their clock
+// are taken to wait at every end.
+bool breaks_assumption(const Core&, const BooleanWorld&, const ScheduledUnit&, int cycle, bool present);
+
+// The first violation in words, or empty. Segments of up to four instants are looked at, until one breaks what the
+// schedule assumes (a run stops there) or hangs on what is not known.
+std::string validate_segments(const Schedule&, std::uint32_t unit, const BooleanWorld&, const Needs&);
+
+// The class of instant k of a segment.
+std::uint8_t class_of(int k, int length);
+
+}  // namespace rml

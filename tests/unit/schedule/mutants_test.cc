@@ -1,0 +1,80 @@
+// The validator accepts what the scheduler makes of programs of every kind, and refuses what is made of it by breaking
+// it, in every way that there is, at every place where it breaks. Changes that leave a schedule right are accepted.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+
+#include "compiler/pipeline.h"
+#include "lowering/schedule/validate_schedule.h"
+#include "mutate_schedule.h"
+
+namespace rml {
+
+namespace {
+
+struct Source {
+  const char *file, *node;
+  Grain grain = Grain::none;
+};
+
+Schedule schedule_of(const Source& source) {
+  Session session{Resources{RML_TESTS "/../stdlib"}};
+  session.options.node = source.node;
+  session.options.grain = source.grain;
+  const Front front = check(session, std::string(RML_TESTS "/") + source.file);
+  const auto entry = find_entry(session, front);
+  if (!entry) throw std::runtime_error(std::string("no entry in ") + source.file);
+  const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
+  auto arranged = elaborated ? arrange(session, *elaborated, session.diagnostics) : std::nullopt;
+  if (!arranged) throw std::runtime_error(std::string("no schedule of ") + source.file);
+  return std::move(arranged->schedule);
+}
+
+constexpr Source sources[] = {
+    {"../examples/pid/pid.rml", ""},                        // forward, straight
+    {"acceptance/case03_backfill.rml", "alone"},            // segments of one sweep back
+    {"acceptance/case03_backfill.rml", "sampled"},          // on a sampled clock
+    {"acceptance/case03_backfill.rml", "nested"},           // many units
+    {"acceptance/case04_batch_norm.rml", "batch_mean"},     // four sweeps
+    {"acceptance/case08_two_cuts.rml", "inputs"},           // a condition only at the cut
+    {"acceptance/case08_two_cuts_backward.rml", "inputs"},  // a side
+    {"acceptance/case06_rnn.rml", "every_cycle"},           // a training
+    {"figures/fig20_diff_lstm_numeric.rml", "mixed"},       // posts that wait for a sampled clock
+    {"acceptance/case05_pipelines.rml", "train2"},          // retimed
+    {"acceptance/case02_multirate.rml", "lookahead"},       // streams without their first elements
+    {"figures/fig21_lstm_bi_diff.rml", "train"},            // a unit that does not always wait
+    {"language/late/fby_on_late_clock.rml", "main"},        // and others
+    {"../examples/pid/pid.rml", "", Grain::op},             // networks
+    {"../benchmarks/ml/lstm_infer.rml", "", Grain::op},
+    {"acceptance/case06_rnn.rml", "every_cycle", Grain::stage},
+    {"acceptance/case06_rnn.rml", "every_cycle", Grain::op},
+};
+
+TEST(Mutants, AreRefused) {
+  struct Count {
+    int refused = 0, accepted = 0;
+  };
+  std::map<std::string, Count> kinds;
+  int refused = 0;
+  for (const Source& source : sources) {
+    const Schedule right = schedule_of(source);
+    ASSERT_EQ(validate(right), "") << source.file << " " << source.node;
+    for (const Mutant& m : mutants_of(right)) {
+      const std::string complaint = validate(m.schedule);
+      EXPECT_EQ(complaint.empty(), m.right)
+          << source.file << " " << source.node << ": " << m.kind << " " << m.what << ": " << complaint;
+      Count& count = kinds[m.kind];
+      ++(complaint.empty() ? count.accepted : count.refused);
+      refused += complaint.empty() ? 0 : 1;
+    }
+  }
+  for (const auto& [kind, count] : kinds)
+    std::printf("%5d refused %5d accepted  %s\n", count.refused, count.accepted, kind.c_str());
+  EXPECT_GE(refused, 200);
+  EXPECT_EQ(kinds.size(), 34U);
+}
+
+}  // namespace
+
+}  // namespace rml
