@@ -214,58 +214,75 @@ class Grouping {
     return loop_shape(core_, c->value);
   }
 
-  void flush(std::vector<steps::Statement>& run, std::vector<steps::Statement>& result, Updates& updates) {
-    const std::size_t count = run.size();
+  // Of a run, which statements wait for which.
+  struct Waiting {
+    std::vector<std::vector<std::size_t>> users;
+    std::vector<std::size_t> waits;  // for so many that are not done
+    void add(std::size_t user, std::size_t on) {
+      users[on].push_back(user);
+      ++waits[user];
+    }
+  };
+  Waiting find_waiting(const std::vector<steps::Statement>& run, Updates& updates) const {
     std::map<ValueId, std::size_t> definition;
-    for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t k = 0; k < run.size(); ++k)
       if (const ValueId v = defined(run[k]); v.valid()) definition[v] = k;
-    std::vector<std::vector<std::size_t>> users(count);
-    std::vector<std::size_t> waits(count, 0);
+    Waiting found{std::vector<std::vector<std::size_t>>(run.size()), std::vector<std::size_t>(run.size())};
     const auto need = [&](std::size_t k, ValueId o) {
-      const auto at = definition.find(o);
-      if (at == definition.end() || at->second >= k) return;
-      users[at->second].push_back(k);
-      ++waits[k];
+      if (const auto at = definition.find(o); at != definition.end() && at->second < k) found.add(k, at->second);
     };
-    for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t k = 0; k < run.size(); ++k) {
       if (const auto* c = std::get_if<steps::Compute>(&run[k]))
         for_each_operand(core_[c->value].rhs, [&](ValueId o) { need(k, o); });
       if (const auto* s = std::get_if<steps::StoreArray>(&run[k])) need(k, s->value);
       if (const auto* s = std::get_if<steps::StoreOutput>(&run[k])) need(k, s->value);
     }
-    wait_for_readers(run, updates, [&](std::size_t reader, std::size_t update) {
-      users[reader].push_back(update);
-      ++waits[update];
-    });
-    std::vector<std::optional<Shape>> shapes;
-    for (const steps::Statement& s : run) shapes.push_back(shape_of(s));
+    wait_for_readers(run, updates, [&](std::size_t reader, std::size_t update) { found.add(update, reader); });
+    return found;
+  }
+
+  // A group of loops that is being made, and what of the run may come next.
+  struct Group {
     std::set<std::size_t> loops, others;  // ready
-    for (std::size_t k = 0; k < count; ++k)
-      if (waits[k] == 0) (shapes[k] ? loops : others).insert(k);
     Shape shape;
     std::set<ValueId> members;
-    for (std::size_t done = 0; done < count;) {
-      std::size_t next = SIZE_MAX;
-      // Inlined values and loads cost nothing here; they make others ready.
-      for (const std::size_t k : others)
-        if (next == SIZE_MAX && free(run[k])) next = k;
-      for (const std::size_t k : loops)
-        if (next == SIZE_MAX && !members.empty() && *shapes[k] == shape && joins(program_, members, defined(run[k])))
-          next = k;
-      if (next == SIZE_MAX) close(members);
-      if (next == SIZE_MAX && !others.empty()) next = *others.begin();
-      if (next == SIZE_MAX) next = *loops.begin();
-      if (shapes[next]) {
-        shape = *shapes[next];
-        members.insert(defined(run[next]));
+  };
+  // What costs nothing here, for it makes others ready: inlined values and loads; then a loop that joins. Nothing: the
+  // group is complete.
+  std::optional<std::size_t> next_in_group(const std::vector<steps::Statement>& run,
+                                           const std::vector<std::optional<Shape>>& shapes, const Group& group) const {
+    for (const std::size_t k : group.others)
+      if (free(run[k])) return k;
+    if (group.members.empty()) return std::nullopt;
+    for (const std::size_t k : group.loops)
+      if (*shapes[k] == group.shape && joins(program_, group.members, defined(run[k]))) return k;
+    return std::nullopt;
+  }
+
+  void flush(std::vector<steps::Statement>& run, std::vector<steps::Statement>& result, Updates& updates) {
+    Waiting waiting = find_waiting(run, updates);
+    std::vector<std::optional<Shape>> shapes;
+    for (const steps::Statement& s : run) shapes.push_back(shape_of(s));
+    Group group;
+    const auto release = [&](std::size_t k) { (shapes[k] ? group.loops : group.others).insert(k); };
+    for (std::size_t k = 0; k < run.size(); ++k)
+      if (waiting.waits[k] == 0) release(k);
+    while (!group.loops.empty() || !group.others.empty()) {
+      std::optional<std::size_t> next = next_in_group(run, shapes, group);
+      if (!next) {
+        close(group.members);
+        next = group.others.empty() ? *group.loops.begin() : *group.others.begin();
       }
-      loops.erase(next), others.erase(next);
-      for (const std::size_t k : users[next])
-        if (--waits[k] == 0) (shapes[k] ? loops : others).insert(k);
-      result.push_back(std::move(run[next]));
-      ++done;
+      if (shapes[*next]) {
+        group.shape = *shapes[*next];
+        group.members.insert(defined(run[*next]));
+      }
+      group.loops.erase(*next), group.others.erase(*next);
+      for (const std::size_t k : waiting.users[*next])
+        if (--waiting.waits[k] == 0) release(k);
+      result.push_back(std::move(run[*next]));
     }
-    close(members);
+    close(group.members);
     run.clear();
   }
 
