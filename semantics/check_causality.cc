@@ -81,9 +81,8 @@ class Causality {
   // What was written comes before what `diff` made of it, whose place is a whole equation.
   std::int64_t invention(const std::vector<ValueId>& part) const {
     const Value& v = core_[named_one(part)];
-    return is_derived(v.instance) ? std::int64_t{v.span.end} - v.span.begin : 0;
+    return is_derived(core_, named_one(part)) ? std::int64_t{v.span.end} - v.span.begin : 0;
   }
-  bool is_derived(InstanceId i) const { return i.valid() && core_.instances[i.index].derived; }
   ValueId named_one(const std::vector<ValueId>& part) const {
     const auto named = std::ranges::find_if(part, [&](ValueId v) { return !core_[v].name.empty(); });
     return named != part.end() ? *named : part[0];
@@ -215,7 +214,7 @@ class Causality {
     const auto start = static_cast<std::uint32_t>(std::ranges::lower_bound(values_, v) - values_.begin());
     const Span span = core_[v].span;
     if (!told_.insert({span.file, span.begin, span.end}).second) return true;
-    if (is_derived(core_[v].instance) && !derived_.insert(core_[v].instance).second) return true;
+    if (is_derived(core_, v) && !derived_.insert(core_[v].instance).second) return true;
     const std::vector<Hop> path = shortest(members, start, takes);
     auto& d = diagnostics_.report(
         Code::E0501, span, "`" + describe(core_, v) + "` needs its own value of the same cycle", "defined by itself");

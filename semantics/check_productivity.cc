@@ -93,7 +93,7 @@ class Check {
     ValueId post = failure.post;
     for (ValueId v : comp.values)
       if (!post.valid() && std::holds_alternative<core::Post>(core_[v].rhs)) post = v;
-    if (failure.kind == SegmentFailure::no_cut && core_.instances[core_[post].instance.index].derived) {
+    if (failure.kind == SegmentFailure::no_cut && is_derived(core_, post)) {
       auto& d = diagnostics_.report(Code::E0502, core_[post].span,
                                     "the gradient of this recurrence depends on the infinite future",
                                     "flows back from every later cycle: the state never starts anew");

@@ -96,6 +96,11 @@ void explain_instance(const Core& core, ValueId v, Diagnostic& d) {
   }
 }
 
+bool is_derived(const Core& core, ValueId v) {
+  const InstanceId i = core[v].instance;
+  return i.valid() && core.instances[i.index].derived;
+}
+
 std::string training_hint(const Core& core, const std::vector<ValueId>& component) {
   for (const Parameter& p : core.parameters) {
     if (std::ranges::find(component, p.value) == component.end()) continue;
@@ -104,8 +109,7 @@ std::string training_hint(const Core& core, const std::vector<ValueId>& componen
            "segment, `param_end(end, param(…))`, or take the layer that does (`dense_end` for `dense`)";
   }
   for (ValueId v : component)
-    if (std::holds_alternative<core::Post>(core[v].rhs) && core.instances[core[v].instance.index].derived)
-      return start_anew;
+    if (std::holds_alternative<core::Post>(core[v].rhs) && is_derived(core, v)) return start_anew;
   return "";
 }
 

@@ -33,6 +33,9 @@ void explain_cycle(const Core&, const std::vector<Hop>&, Diagnostic&);
 // Labels the chain of instantiations that leads to a value.
 void explain_instance(const Core&, ValueId, Diagnostic&);
 
+// It is of a node that `diff` made.
+bool is_derived(const Core&, ValueId);
+
 // To who differentiates a recurrence without end.
 inline constexpr const char* start_anew =
     "let the state start anew where a segment ends: `fby_end(end, init, e)` instead of `init fby e`";
