@@ -1,115 +1,89 @@
-// The whole compiler on one page. `phase` notes which phase is at work, for internal
-// errors, and takes its time; `hold` turns a broken invariant into an InternalError.
+// The whole compiler on one page: which passes of the list (passes.h) run, in which order and how often.
+//
+// A broken invariant is an InternalError that names the pass.
 #include "compiler/pipeline.h"
 
 #include <utility>
 
-#include "compiler/constant_definitions.h"
 #include "compiler/import_model.h"
-#include "compiler/imported_program.h"
 #include "compiler/internal_error.h"
+#include "compiler/lower_bodies.h"
+#include "compiler/passes.h"
 #include "compiler/read_file.h"
-#include "compiler/watch_values.h"
-#include "lowering/add_in_place.h"
-#include "lowering/build_steps.h"
-#include "lowering/drop_unused.h"
-#include "lowering/find_watches.h"
-#include "lowering/fuse.h"
-#include "lowering/fuse_pools.h"
-#include "lowering/schedule/validate_schedule.h"
-#include "lowering/segment/assign_homes.h"
-#include "lowering/segment/batch_in_time.h"
-#include "lowering/segment/defer.h"
-#include "lowering/segment/sink.h"
-#include "runtime/program_functions.h"
-#include "semantics/causality.h"
-#include "semantics/differentiate.h"
-#include "semantics/expand.h"
-#include "semantics/stabilise.h"
 
 namespace rml {
 namespace {
 
-template <class F>
-auto phase(Session& session, const char* name, F&& work) {
-  const CurrentPhase current(name);
-  const auto begin = std::chrono::steady_clock::now();
-  auto result = work();
-  session.times.emplace_back(name, std::chrono::steady_clock::now() - begin);
-  return result;
+bool run(const char* name, Translation& t) {
+  const Pass* const pass = find_pass(name);
+  if (pass == nullptr) throw InternalError(std::string("there is no pass ") + name);
+  const bool changed = run(*pass, t);
+  if (!t.violation.empty()) throw InternalError(t.violation);
+  return changed;
 }
 
-void hold(const std::string& violation) {
-  if (!violation.empty()) throw InternalError(violation);
+void hold(const Core& core) {
+  if (const std::string violation = verify(core); !violation.empty()) throw InternalError(violation);
 }
 
-ParseOptions parse_options(const Session& session) {
-  return {session.options.import_folders, session.resources.stdlib};
-}
-
-Front check_program(Session& session, Program parsed) {
-  Front front;
-  front.program = std::make_unique<Program>(std::move(parsed));
-  Program& program = *front.program;
-  program.files = session.files;
-  Checked& checked = front.checked;
-  checked.program = front.program.get();
-  phase(session, "definitions", [&] {
-    return define_constants(program, session.options.definitions, parse_options(session), session.sources,
-                            session.diagnostics);
-  });
-  Diagnostics found;  // `diff` copies what is wrong
-  checked.names = phase(session, "resolve_names", [&] {
-    Resolved names = resolve_names(program, found);
-    if (names.diff_calls.empty()) return names;
-    found = {};
-    differentiate(program, session.diagnostics);
-    return resolve_names(program, found);
-  });
-  checked.types = phase(session, "infer_types", [&] { return infer_types(program, checked.names, found); });
-  checked.clocks =
-      phase(session, "infer_clocks", [&] { return infer_clocks(program, checked.names, checked.types, found); });
-  session.diagnostics.append_new(found);
-  return front;
-}
-
-Program parse_file(Session& session, const std::filesystem::path& file) {
+void read_source(Translation& t, const std::filesystem::path& file) {
   note_current_file(file.string());
-  if (is_model(file)) {
-    const std::string weights = file.stem().string() + ".safetensors";
-    const auto imported = phase(session, "import", [&] { return import_model(session, file, weights); });
-    if (imported) give_weights(*session.files, *imported);
-    return phase(session, "parse", [&] {
-      return parse_text(file.string(), imported ? imported->source : "", parse_options(session), session.sources,
-                        session.diagnostics);
-    });
-  }
-  return phase(session, "parse", [&] {
-    if (file != "-") return parse_program(file, parse_options(session), session.sources, session.diagnostics);
-    std::string error;
-    const std::optional<std::string> text = read_file(file, error);
-    if (!text) session.diagnostics.report(Code::E0801, {}, "cannot read standard input: " + error);
-    return parse_text("<stdin>", text.value_or(""), parse_options(session), session.sources, session.diagnostics);
-  });
+  t.file = file.string();
+  if (is_model(file)) run("import", t);
+  if (file != "-") return;
+  std::string error;
+  const std::optional<std::string> text = read_file(file, error);
+  if (!text) t.diagnostics.report(Code::E0801, {}, "cannot read standard input: " + error);
+  t.file = "<stdin>";
+  t.text = text.value_or("");
+}
+
+// Texts to trees.
+void read_tree(Translation& t) {
+  run("parse", t);
+  run("define_constants", t);
 }
 
 }  // namespace
 
+Front check_tree(Translation& t) {
+  t.program->files = t.session.files;
+  Diagnostics found;  // `diff` copies what is wrong
+  Translation checks(t.session, found);
+  checks.program = std::move(t.program);
+  run("resolve_names", checks);
+  if (!checks.checked.names.diff_calls.empty()) {
+    found = {};
+    run("differentiate", checks);
+    run("resolve_names", checks);
+  }
+  run("infer_types", checks);
+  run("infer_clocks", checks);
+  t.session.diagnostics.append_new(found);
+  return Front(std::move(checks.program), std::move(checks.checked));
+}
+
 Front check(Session& session, const std::filesystem::path& file) {
-  return check_program(session, parse_file(session, file));
+  Translation t(session, session.diagnostics);
+  read_source(t, file);
+  read_tree(t);
+  return check_tree(t);
 }
 
 Front check_text(Session& session, const std::string& name, const std::string& text) {
   note_current_file(name);
-  return check_program(session, phase(session, "parse", [&] {
-                         return parse_text(name, text, parse_options(session), session.sources, session.diagnostics);
-                       }));
+  Translation t(session, session.diagnostics);
+  t.file = name;
+  t.text = text;
+  read_tree(t);
+  return check_tree(t);
 }
 
 std::unique_ptr<Program> parse(Session& session, const std::filesystem::path& file) {
-  auto program = std::make_unique<Program>(parse_file(session, file));
-  define_constants(*program, session.options.definitions, parse_options(session), session.sources, session.diagnostics);
-  return program;
+  Translation t(session, session.diagnostics);
+  read_source(t, file);
+  read_tree(t);
+  return std::move(t.program);
 }
 
 std::optional<NodeId> find_node(const Front& front, const std::string& name) {
@@ -165,80 +139,66 @@ std::optional<NodeId> find_entry(Session& session, const Front& front) {
 namespace {
 
 // One core, whose iterations' bodies are improved already.
-void improve_itself(Session& session, Core& core, const SimplifyOptions& options) {
+void improve_itself(Translation& t) {
   const auto simplified = [&] {
-    core = phase(session, "simplify", [&] { return simplify(std::move(core), options); });
-    hold(verify(core));
+    run("simplify", t);
+    hold(t.core());
   };
   simplified();
-  while (prune_iterations(core)) simplified();
-  const bool stable = session.options.stabilise && phase(session, "stabilise", [&] { return stabilise(core); });
-  hold(verify(core));
-  const bool expanded = phase(session, "expand", [&] { return expand(core); });
-  const bool flattened = phase(session, "flatten_convolutions", [&] { return flatten_convolutions(core); });
+  while (run("prune_iterations", t)) simplified();
+  const bool stable = t.session.options.stabilise && run("stabilise", t);
+  hold(t.core());
+  const bool expanded = run("expand", t);
+  const bool flattened = run("flatten_convolutions", t);
   if (stable || expanded || flattened) {
-    hold(verify(core));
+    hold(t.core());
     simplified();
   }
 }
 
+// Bodies before what iterates them.
+void improve(Translation& t) {
+  change_bodies(t.core(), [&](Core& body) {
+    Translation part(t.session, t.diagnostics);
+    part.of_part = true;
+    part.keep_watches = t.keep_watches;
+    part.form = std::move(body);
+    improve_itself(part);
+    body = std::move(part.core());
+  });
+  improve_itself(t);
+}
+
 }  // namespace
 
-Core improve(Session& session, Core core, const SimplifyOptions& options) {
-  const auto improved = [&](Core& part) { improve_itself(session, part, options); };
-  change_bodies(core, improved);
-  improved(core);
-  return core;
+// Improved and, where that is asked for, productive.
+std::optional<Elaborated> finish_core(Translation& t, const ElaborateOptions& options) {
+  t.keep_watches = options.keep_watches;
+  improve(t);
+  if (options.productivity) {
+    run("check_bodies", t);
+    run("check_productivity", t);
+    if (t.diagnostics.has_errors()) return std::nullopt;
+  }
+  return Elaborated(std::make_shared<const Core>(std::move(t.core())), std::move(t.productivity));
 }
 
 namespace {
 
-void check_bodies(const Core& core, Diagnostics& diagnostics) {
-  for (const ExternalNode& external : core.externals) {
-    if (external.iteration == nullptr) continue;
-    check_bodies(external.iteration->body, diagnostics);
-    check_productivity(external.iteration->body, diagnostics);
-  }
-}
-
-// An external node's function comes from a file that the user names. One with the name of something that every program
-// contains would be that (`system`, say), or take its place wherever the program itself calls it.
-void check_externals(const Core& core, Diagnostics& diagnostics) {
-  for (const ExternalNode& external : core.externals) {
-    if (!external.in_c() || rt::find_program_function(external.symbol) == nullptr) continue;
-    diagnostics
-        .report(Code::E0805, external.span,
-                "external node '" + external.symbol + "' has the name of a function of the C library or the runtime",
-                "would be that function")
-        .note("give the node, and the function that is linked for it, another name");
-  }
-}
-
 std::optional<Elaborated> elaborate_into(Session& session, const Front& front, NodeId entry,
                                          const ElaborateOptions& options, Diagnostics& diagnostics) {
-  Core core = phase(session, "instantiate",
-                    [&] { return instantiate(front.checked, entry, {.limits = session.options.limits}, diagnostics); });
-  check_externals(core, diagnostics);
+  Translation t(session, diagnostics);
+  t.front = &front.checked;
+  t.entry = entry;
+  run("instantiate", t);
+  run("check_externals", t);
   if (diagnostics.has_errors()) return std::nullopt;
-  hold(verify(core));
-  phase(session, "check_causality", [&] {
-    check_causality(core, diagnostics);
-    return true;
-  });
+  hold(t.core());
+  run("check_causality", t);
   if (diagnostics.has_errors()) return std::nullopt;
-  if (!session.options.watches.empty()) {
-    watch_values(core, session.options.watches, diagnostics);
-    hold(verify(core));
-  }
+  if (run("watch_values", t)) hold(t.core());
   if (diagnostics.has_errors()) return std::nullopt;
-  core = improve(session, std::move(core), {options.keep_watches});
-  Elaborated result{std::make_shared<const Core>(std::move(core)), {}};
-  if (!options.productivity) return result;
-  check_bodies(*result.core, diagnostics);
-  result.productivity =
-      phase(session, "check_productivity", [&] { return check_productivity(*result.core, diagnostics); });
-  if (diagnostics.has_errors()) return std::nullopt;
-  return result;
+  return finish_core(t, options);
 }
 
 }  // namespace
@@ -251,18 +211,38 @@ std::optional<Elaborated> elaborate(Session& session, const Front& front, NodeId
   return elaborated;
 }
 
-std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, Diagnostics& diagnostics) {
-  auto found =
-      phase(session, "schedule", [&] { return schedule(*elaborated.core, diagnostics, session.options.grain); });
-  if (!found) return std::nullopt;
-  return phase(session, "validate_schedule", [&]() -> std::optional<Arranged> {
-    hold(verify(*found->core));
-    hold(validate(*found));
-    return Arranged{std::move(*found)};
-  });
+std::optional<Elaborated> elaborate(Session& session, Core core, const ElaborateOptions& options,
+                                    Diagnostics& diagnostics) {
+  Translation t(session, diagnostics);
+  t.form = std::move(core);
+  return finish_core(t, options);
 }
 
 namespace {
+
+// A core to its schedule; no form, and diagnostics, where it has none.
+void arrange(Translation& t) {
+  const Grain grain = t.session.options.grain;
+  for (const char* pass : {"prune_undemanded", "undo_delays", "give_constants_streams", "check_order"}) run(pass, t);
+  if (!t.has_form()) return;
+  for (const char* pass : {"retime", "prune_undemanded", "group_units"}) run(pass, t);
+  if (!t.has_form()) return;
+  for (const char* pass : {"absorb", "split_units", "sort_units", "complete_units", "order_values"}) run(pass, t);
+  if (grain == Grain::op || grain == Grain::stage)
+    for (const char* pass : {"partition", "complete_units"}) run(pass, t);
+  if (grain == Grain::none) run("mark_straight", t);
+  for (const char* pass : {"add_zeros", "add_cuts", "validate_schedule"}) run(pass, t);
+}
+
+// A schedule to steps.
+void lower(Translation& t) {
+  for (const char* pass : {"plan_segments", "defer", "sink"}) run(pass, t);
+  if (!t.session.options.target.strict_math)  // sums in another order
+    for (const char* pass : {"batch_in_time", "sink"}) run(pass, t);
+  for (const char* pass : {"assign_homes", "verify_segments", "build_steps", "drop_unused"}) run(pass, t);
+  if (run("add_in_place", t)) run("drop_unused", t);
+  for (const char* pass : {"fuse", "group_loops", "fuse_pools", "lower_bodies"}) run(pass, t);
+}
 
 void shift_sites(steps::Program& program, std::uint32_t by) {
   for (std::uint32_t& site : program.value_sites)
@@ -271,103 +251,78 @@ void shift_sites(steps::Program& program, std::uint32_t by) {
     if (body != nullptr) shift_sites(*body, by);
 }
 
-// Those of what is iterated; their sites are the program's.
+// Lowered without a network and out of sight; nothing where there is no schedule.
+std::optional<steps::Program> lower_aside(Session& session, const Core& core) {
+  const Grain grain = std::exchange(session.options.grain, Grain::none);
+  Diagnostics none;
+  Translation t(session, none);
+  t.of_part = true;
+  t.timed = false;
+  t.form = core;
+  arrange(t);
+  if (t.has_form()) {
+    lower(t);
+    run("find_watches", t);
+  }
+  session.options.grain = grain;
+  return t.has_form() ? std::optional(std::move(t.steps())) : std::nullopt;
+}
+
+}  // namespace
+
 void lower_bodies(Session& session, steps::Program& program) {
   const std::vector<ExternalNode>& externals = program.core->externals;
   program.bodies.resize(externals.size());
-  const Grain grain = std::exchange(session.options.grain, Grain::none);
   for (std::size_t k = 0; k < externals.size(); ++k) {
     if (externals[k].iteration == nullptr) continue;
-    Diagnostics none;
-    const Elaborated body{{externals[k].iteration, &externals[k].iteration->body}, {}};
-    const auto arranged = arrange(session, body, none);
-    hold(arranged && arranged->schedule.straight ? "" : "the body of an iteration has no schedule");
-    auto lowered = std::make_shared<steps::Program>(lower(session, *arranged));
+    auto body = lower_aside(session, externals[k].iteration->body);
+    if (!body || !body->straight) throw InternalError("the body of an iteration has no schedule");
     const auto first = static_cast<std::uint32_t>(program.sites.size());
-    program.sites.insert(program.sites.end(), lowered->sites.begin(), lowered->sites.end());
-    shift_sites(*lowered, first);
-    program.bodies[k] = std::move(lowered);
+    program.sites.insert(program.sites.end(), body->sites.begin(), body->sites.end());
+    shift_sites(*body, first);
+    program.bodies[k] = std::make_shared<steps::Program>(std::move(*body));
   }
-  session.options.grain = grain;
 }
 
-}  // namespace
+std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, Diagnostics& diagnostics) {
+  Translation t(session, diagnostics);
+  t.form = *elaborated.core;
+  arrange(t);
+  if (!t.has_form()) return std::nullopt;
+  return Arranged(std::move(t.schedule()));
+}
 
 steps::Program lower(Session& session, const Arranged& arranged) {
-  const bool batch = !session.options.target.strict_math;  // sums in another order
-  Segments segments = phase(session, "plan_segments", [&] { return plan_segments(arranged.schedule); });
-  const auto change = [&](const char* name, const auto& pass) {
-    segments = phase(session, name, [&] { return pass(std::move(segments)); });
-  };
-  change("defer", [&](Segments s) { return defer(std::move(s), {batch, session.options.whole_segment}); });
-  change("sink", [](Segments s) { return sink(std::move(s)); });
-  if (batch) {
-    change("batch_in_time", [](Segments s) { return batch_in_time(std::move(s)); });
-    change("sink", [](Segments s) { return sink(std::move(s)); });
-  }
-  change("assign_homes", [](Segments s) { return assign_homes(std::move(s)); });
-  hold(verify(segments));
-  auto program =
-      phase(session, "build_steps", [&] { return build_steps(segments, session.options.grain != Grain::none); });
-  program = phase(session, "drop_unused", [&] {
-    drop_unused(program);
-    if (add_in_place(program)) drop_unused(program);
-    return std::move(program);
-  });
-  program = phase(session, "fuse", [&] {
-    fuse(program);
-    fuse_pools(program);
-    return std::move(program);
-  });
-  lower_bodies(session, program);
-  return program;
+  Translation t(session, session.diagnostics);
+  t.form = arranged.schedule;
+  lower(t);
+  return std::move(t.steps());
 }
 
 std::unique_ptr<CompiledModule> emit_module(Session& session, const steps::Program& program, EmitOptions options) {
-  options.target = session.options.target;
-  options.program_name = program.core->entry;
-  std::string error;
-  auto module = phase(session, "emit", [&] { return emit(program, session.sources, options, error); });
-  if (!error.empty()) {
-    session.diagnostics.report(Code::E0903, {}, error);
-    return nullptr;
-  }
-  return module;
+  Translation t(session, session.diagnostics);
+  t.emitted = &program;
+  t.emit = std::move(options);
+  t.emit.target = session.options.target;
+  t.emit.program_name = program.core->entry;
+  run("emit", t);
+  return std::move(t.module);
 }
-
-namespace {
-
-// Of a network: what can be looked at in the program that is none.
-std::vector<steps::Watch> watches_without_network(Session& session, const Elaborated& elaborated) {
-  return phase(session, "find_watches", [&] {
-    const std::size_t phases = session.times.size();
-    const Grain grain = std::exchange(session.options.grain, Grain::none);
-    Diagnostics same;
-    const auto arranged = arrange(session, elaborated, same);
-    std::vector<steps::Watch> watches;
-    if (arranged) watches = find_watches(lower(session, *arranged));
-    session.options.grain = grain;
-    session.times.resize(phases);
-    return watches;
-  });
-}
-
-}  // namespace
 
 std::optional<Lowered> compile(Session& session, const std::filesystem::path& file) {
-  Lowered result;
-  result.front = check(session, file);
-  if (session.failed()) return std::nullopt;
-  const auto entry = find_entry(session, result.front);
+  Front front = check(session, file);
+  const auto entry = session.failed() ? std::nullopt : find_entry(session, front);
   if (!entry) return std::nullopt;
-  const auto elaborated = elaborate(session, result.front, *entry, {}, session.diagnostics);
+  const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
   if (!elaborated) return std::nullopt;
   const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return std::nullopt;
-  result.core = arranged->schedule.core;
-  result.program = lower(session, *arranged);
-  if (session.options.grain != Grain::none) result.program.watches = watches_without_network(session, *elaborated);
-  return result;
+  steps::Program program = lower(session, *arranged);
+  // Of a network: what can be looked at in the program that is none.
+  if (session.options.grain != Grain::none) {
+    if (const auto plain = lower_aside(session, *elaborated->core)) program.watches = plain->watches;
+  }
+  return Lowered(std::move(front), arranged->schedule.core, std::move(program));
 }
 
 }  // namespace rml

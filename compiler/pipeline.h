@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "compiler/session.h"
 #include "frontend/ast.h"
@@ -32,18 +33,39 @@
 
 namespace rml {
 
-struct Front {
+// Stage types are made by their phase alone: who has one knows that the phase was passed.
+class Front {
+ public:
   std::unique_ptr<Program> program;  // Checked points into it
   Checked checked;
+
+ private:
+  Front(std::unique_ptr<Program> p, Checked c) : program(std::move(p)), checked(std::move(c)) {}
+  friend Front check_tree(Translation&);
 };
 
-struct Elaborated {
+struct ElaborateOptions {
+  bool keep_watches = false;  // keep what only `watches` need (rmlc trace)
+  bool productivity = true;
+};
+
+class Elaborated {
+ public:
   std::shared_ptr<const Core> core;
   Productivity productivity;
+
+ private:
+  Elaborated(std::shared_ptr<const Core> c, Productivity p) : core(std::move(c)), productivity(std::move(p)) {}
+  friend std::optional<Elaborated> finish_core(Translation&, const ElaborateOptions&);
 };
 
-struct Arranged {
+class Arranged {
+ public:
   Schedule schedule;  // holds the core it is about
+
+ private:
+  explicit Arranged(Schedule s) : schedule(std::move(s)) {}
+  friend std::optional<Arranged> arrange(Session&, const Elaborated&, Diagnostics&);
 };
 
 // Parses `file` ("-": standard input; M.onnx: what a model is imported as) and checks every node of every file it
@@ -57,15 +79,12 @@ std::unique_ptr<Program> parse(Session& session, const std::filesystem::path& fi
 std::optional<NodeId> find_entry(Session& session, const Front& front);
 std::optional<NodeId> find_node(const Front& front, const std::string& name);
 
-// Simplified, numerically stable, without operators that are defined by others.
-Core improve(Session& session, Core core, const SimplifyOptions& options);
-
-struct ElaborateOptions {
-  bool keep_watches = false;  // keep what only `watches` need (rmlc trace)
-  bool productivity = true;
-};
 // Reports into `diagnostics`, which may be another collector than the Session's.
 std::optional<Elaborated> elaborate(Session& session, const Front& front, NodeId entry, const ElaborateOptions& options,
+                                    Diagnostics& diagnostics);
+// The same from a core that was made of a node and is causal: simplified, numerically stable, without operators that
+// are defined by others, productive.
+std::optional<Elaborated> elaborate(Session& session, Core core, const ElaborateOptions& options,
                                     Diagnostics& diagnostics);
 std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, Diagnostics& diagnostics);
 steps::Program lower(Session& session, const Arranged& arranged);
@@ -73,10 +92,16 @@ steps::Program lower(Session& session, const Arranged& arranged);
 std::unique_ptr<CompiledModule> emit_module(Session& session, const steps::Program& program, EmitOptions options);
 
 // All of it, for commands that need everything; nothing when an error was reported.
-struct Lowered {
+class Lowered {
+ public:
   Front front;
   std::shared_ptr<const Core> core;
   steps::Program program;
+
+ private:
+  Lowered(Front f, std::shared_ptr<const Core> c, steps::Program p)
+      : front(std::move(f)), core(std::move(c)), program(std::move(p)) {}
+  friend std::optional<Lowered> compile(Session&, const std::filesystem::path&);
 };
 std::optional<Lowered> compile(Session& session, const std::filesystem::path& file);
 

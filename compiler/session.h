@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +21,9 @@
 #include "semantics/limits.h"
 
 namespace rml {
+
+struct Pass;
+struct Translation;
 
 // Of ONNX models that are compiled as they are: texts of the command line.
 struct ModelOptions {
@@ -57,7 +61,8 @@ struct Session {
   SourceMap sources;
   Diagnostics diagnostics;
   std::shared_ptr<LoadedFiles> files = std::make_shared<LoadedFiles>(sources);  // of load(…)
-  std::vector<std::pair<std::string, std::chrono::nanoseconds>> times;          // by phase, in order
+  std::vector<std::pair<std::string, std::chrono::nanoseconds>> times;          // by pass, in order
+  std::function<void(const Pass&, Translation&)> watch;                         // sees what every pass makes
 
   bool failed() const { return diagnostics.has_errors(); }
   // Every file that has been read so far.

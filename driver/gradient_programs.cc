@@ -245,16 +245,15 @@ class Maker {
     expose(core, form, to);
     if (out_.widened) widen(core);
     hold(verify(core));
-    core = improve(session, std::move(core), {});
-    to.core = std::make_shared<const Core>(std::move(core));
-    Elaborated elaborated{to.core, check_productivity(*to.core, session.diagnostics)};
-    if (session.failed()) return false;
+    const auto elaborated = elaborate(session, std::move(core), {}, session.diagnostics);
+    if (!elaborated) return false;
+    to.core = elaborated->core;
     auto call = external_caller(session, *to.core, subject_.libraries);
     if (!call) return false;
     to.call = std::move(*call);
     if (subject_.engine == Engine::reference) {
       to.program = load_reference(session, to.core, subject_.libraries);
-    } else if (const auto arranged = arrange(session, elaborated, session.diagnostics)) {
+    } else if (const auto arranged = arrange(session, *elaborated, session.diagnostics)) {
       to.program = load_compiled(session, lower(session, *arranged), subject_.libraries);
     }
     return to.program != nullptr;

@@ -3,10 +3,10 @@
 #include <iostream>
 
 #include "compiler/internal_error.h"
+#include "compiler/print_ast.h"
 #include "driver/commands.h"
 #include "driver/draw_graph.h"
 #include "driver/output_file.h"
-#include "driver/print_ast.h"
 #include "driver/show_tasks.h"
 #include "driver/subprocess.h"
 

@@ -130,9 +130,6 @@ class Fusion {
 
 }  // namespace
 
-void fuse(steps::Program& program) {
-  Fusion(program).run();
-  group_loops(program);
-}
+void fuse(steps::Program& program) { Fusion(program).run(); }
 
 }  // namespace rml

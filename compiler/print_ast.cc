@@ -1,6 +1,6 @@
 // A visitor over the closed variant of expressions, without catch-all: a new form does not
 // compile until it is printed.
-#include "driver/print_ast.h"
+#include "compiler/print_ast.h"
 
 #include <sstream>
 

@@ -1,0 +1,309 @@
+// See passes.h. A row says in a sentence what holds after its pass; how it comes about stands in the pass's file.
+#include "compiler/passes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/constant_definitions.h"
+#include "compiler/import_model.h"
+#include "compiler/imported_program.h"
+#include "compiler/internal_error.h"
+#include "compiler/lower_bodies.h"
+#include "compiler/watch_values.h"
+#include "frontend/parse.h"
+#include "lowering/add_in_place.h"
+#include "lowering/build_steps.h"
+#include "lowering/drop_unused.h"
+#include "lowering/find_watches.h"
+#include "lowering/fuse.h"
+#include "lowering/fuse_pools.h"
+#include "lowering/loop_group.h"
+#include "lowering/schedule/validate_schedule.h"
+#include "lowering/segment/assign_homes.h"
+#include "lowering/segment/batch_in_time.h"
+#include "lowering/segment/defer.h"
+#include "lowering/segment/sink.h"
+#include "runtime/program_functions.h"
+#include "semantics/causality.h"
+#include "semantics/differentiate.h"
+#include "semantics/expand.h"
+#include "semantics/instantiate.h"
+#include "semantics/stabilise.h"
+
+namespace rml {
+
+std::string_view name(Form form) {
+  constexpr std::string_view names[] = {"text", "tree", "checked", "core", "schedule", "segments", "steps", "llvm"};
+  return names[static_cast<std::size_t>(form)];
+}
+
+namespace {
+
+// ---- from texts to trees ----
+
+ParseOptions parse_options(const Session& s) { return {s.options.import_folders, s.resources.stdlib}; }
+
+void import_text(Translation& t) {
+  const std::filesystem::path file = t.file;
+  const auto imported = import_model(t.session, file, file.stem().string() + ".safetensors");
+  if (imported) give_weights(*t.session.files, *imported);
+  t.text = imported ? imported->source : "";
+}
+
+void parse(Translation& t) {
+  Session& s = t.session;
+  t.program = std::make_unique<Program>(t.text ? parse_text(t.file, *t.text, parse_options(s), s.sources, t.diagnostics)
+                                               : parse_program(t.file, parse_options(s), s.sources, t.diagnostics));
+}
+
+void define_constants(Translation& t) {
+  define_constants(*t.program, t.session.options.definitions, parse_options(t.session), t.session.sources,
+                   t.session.diagnostics);
+  t.changed = !t.session.options.definitions.empty();
+}
+
+void resolve_names(Translation& t) {
+  t.checked.program = t.program.get();
+  t.checked.names = resolve_names(*t.program, t.diagnostics);
+}
+
+void differentiate(Translation& t) { differentiate(*t.program, t.session.diagnostics); }
+void infer_types(Translation& t) { t.checked.types = infer_types(*t.program, t.checked.names, t.diagnostics); }
+void infer_clocks(Translation& t) {
+  t.checked.clocks = infer_clocks(*t.program, t.checked.names, t.checked.types, t.diagnostics);
+}
+
+// ---- cores ----
+
+void instantiate(Translation& t) {
+  t.form = instantiate(t.front != nullptr ? *t.front : t.checked, *t.entry, {.limits = t.session.options.limits},
+                       t.diagnostics);
+}
+
+// An external node's function comes from a file that the user names. One with the name of something that every program
+// contains would be that (`system`, say), or take its place wherever the program itself calls it.
+void check_externals(Translation& t) {
+  for (const ExternalNode& external : t.core().externals) {
+    if (!external.in_c() || rt::find_program_function(external.symbol) == nullptr) continue;
+    t.diagnostics
+        .report(Code::E0805, external.span,
+                "external node '" + external.symbol + "' has the name of a function of the C library or the runtime",
+                "would be that function")
+        .note("give the node, and the function that is linked for it, another name");
+  }
+}
+
+void check_causality(Translation& t) { check_causality(t.core(), t.diagnostics); }
+
+void watch_values(Translation& t) {
+  watch_values(t.core(), t.session.options.watches, t.diagnostics);
+  t.changed = !t.session.options.watches.empty();
+}
+
+void simplify(Translation& t) { t.form = simplify(std::move(t.core()), {t.keep_watches}); }
+void prune_iterations(Translation& t) { t.changed = prune_iterations(t.core()); }
+void stabilise(Translation& t) { t.changed = stabilise(t.core()); }
+void expand(Translation& t) { t.changed = expand(t.core()); }
+void flatten_convolutions(Translation& t) { t.changed = flatten_convolutions(t.core()); }
+
+void check_bodies(const Core& core, Diagnostics& diagnostics) {
+  for (const ExternalNode& external : core.externals) {
+    if (external.iteration == nullptr) continue;
+    check_bodies(external.iteration->body, diagnostics);
+    check_productivity(external.iteration->body, diagnostics);
+  }
+}
+void check_bodies(Translation& t) { check_bodies(t.core(), t.diagnostics); }
+void check_productivity(Translation& t) { t.productivity = check_productivity(t.core(), t.diagnostics); }
+
+template <Core (*pass)(Core)>
+void on_core(Translation& t) {
+  t.form = pass(std::move(t.core()));
+}
+
+// ---- schedules ----
+
+// What has an order in no schedule goes no further.
+void check_order(Translation& t) {
+  if (!check_order(t.core(), t.diagnostics)) t.form = std::monostate();
+}
+
+void group_units(Translation& t) {
+  const auto core = std::make_shared<const Core>(std::move(t.core()));
+  std::optional<Schedule> grouped = group_units(core, t.facts(core), t.diagnostics);
+  if (grouped)
+    t.form = std::move(*grouped);
+  else
+    t.form = std::monostate();
+}
+
+template <Schedule (*pass)(Schedule, const ScheduleFacts&)>
+void with_facts(Translation& t) {
+  const ScheduleFacts& facts = t.facts(t.schedule().core);
+  t.form = pass(std::move(t.schedule()), facts);
+}
+template <Schedule (*pass)(Schedule)>
+void on_schedule(Translation& t) {
+  t.form = pass(std::move(t.schedule()));
+}
+
+void partition(Translation& t) {
+  const ScheduleFacts& facts = t.facts(t.schedule().core);
+  t.form = partition(std::move(t.schedule()), facts, t.session.options.grain);
+}
+
+void validate_schedule(Translation& t) {
+  t.violation = verify(*t.schedule().core);
+  if (t.violation.empty()) t.violation = validate(t.schedule());
+}
+
+// ---- segments and steps ----
+
+void plan_segments(Translation& t) { t.form = plan_segments(std::move(t.schedule())); }
+
+// Sums in another order: not where they are to be the reference engine's.
+bool batches(const Session& s) { return !s.options.target.strict_math; }
+
+void defer(Translation& t) {
+  t.form = defer(std::move(t.segments()), {batches(t.session), t.session.options.whole_segment});
+}
+template <Segments (*pass)(Segments)>
+void on_segments(Translation& t) {
+  t.form = pass(std::move(t.segments()));
+}
+void verify_segments(Translation& t) { t.violation = verify(t.segments()); }
+
+void build_steps(Translation& t) { t.form = build_steps(t.segments(), t.session.options.grain != Grain::none); }
+template <void (*pass)(steps::Program&)>
+void on_steps(Translation& t) {
+  pass(t.steps());
+}
+void add_in_place(Translation& t) { t.changed = rml::add_in_place(t.steps()); }
+void find_watches(Translation& t) { t.steps().watches = rml::find_watches(t.steps()); }
+void lower_bodies(Translation& t) { lower_bodies(t.session, t.steps()); }
+
+void emit(Translation& t) {
+  std::string error;
+  t.module = emit(t.emitted != nullptr ? *t.emitted : t.steps(), t.session.sources, t.emit, error);
+  if (!error.empty()) t.diagnostics.report(Code::E0903, {}, error);
+}
+
+constexpr Pass list[] = {
+    {"import", Form::text, Form::text, "an ONNX model is a text", "compiler/import_model.cc", import_text},
+    {"parse", Form::text, Form::tree, "every place has a span; errors are reported, several per run",
+     "frontend/parse.cc", parse},
+    {"define_constants", Form::tree, Form::tree, "constants have the values of the command line",
+     "compiler/constant_definitions.cc", define_constants},
+    {"resolve_names", Form::tree, Form::checked, "every name refers to one thing; nodes do not recur",
+     "semantics/resolve_names.cc", resolve_names},
+    {"differentiate", Form::tree, Form::tree, "no `diff` is left: the nodes that it stands for are written out",
+     "semantics/differentiate.cc", differentiate},
+    {"infer_types", Form::checked, Form::checked, "one principal type per node, polymorphic",
+     "semantics/infer_types.cc", infer_types},
+    {"infer_clocks", Form::checked, Form::checked, "streams that meet are present at the same cycles",
+     "semantics/infer_clocks.cc", infer_clocks},
+    {"instantiate", Form::checked, Form::core, "one flat graph of primitives; every shape is known",
+     "semantics/instantiate.cc", instantiate},
+    {"check_externals", Form::core, Form::core, "no external node has the name of what every program contains",
+     "compiler/passes.cc", check_externals},
+    {"check_causality", Form::core, Form::core, "no value needs itself within a cycle", "semantics/check_causality.cc",
+     check_causality},
+    {"watch_values", Form::core, Form::core, "what is to be watched is an output", "compiler/watch_values.cc",
+     watch_values},
+    {"simplify", Form::core, Form::core, "constants folded, common parts shared, dead parts gone",
+     "semantics/simplify.cc", simplify},
+    {"prune_iterations", Form::core, Form::core, "iterations carry and yield what somebody needs",
+     "semantics/prune_iterations.cc", prune_iterations},
+    {"stabilise", Form::core, Form::core, "what overflows or loses its digits, `log(softmax(x))` say, does not",
+     "semantics/stabilise.cc", stabilise},
+    {"expand", Form::core, Form::core, "no operator is left that is defined by others", "semantics/expand.cc", expand},
+    {"flatten_convolutions", Form::core, Form::core, "convolutions whose one window is the whole input are products",
+     "semantics/flatten_convolutions.cc", flatten_convolutions},
+    {"check_bodies", Form::core, Form::core, "bodies of iterations are productive", "compiler/passes.cc", check_bodies},
+    {"check_productivity", Form::core, Form::core, "no cycle of `post` and `fby` that cancel; nothing waits forever",
+     "semantics/check_productivity.cc", check_productivity},
+    {"prune_undemanded", Form::core, Form::core, "every value is needed at some instant", "semantics/dependence.cc",
+     on_core<prune_undemanded>},
+    {"undo_delays", Form::core, Form::core, "a `post` that a `fby` undoes is gone", "lowering/schedule/undo_delays.cc",
+     on_core<undo_delays>},
+    {"give_constants_streams", Form::core, Form::core, "constants that leave the program are streams",
+     "lowering/schedule/give_constants_streams.cc", on_core<give_constants_streams>},
+    {"check_order", Form::core, Form::core, "within an instant there is one order that suits all conditions",
+     "lowering/schedule/check_order.cc", check_order},
+    {"retime", Form::core, Form::core, "what looks ahead a bounded number of cycles is computed later instead",
+     "lowering/schedule/retime.cc", on_core<retime>},
+    {"group_units", Form::core, Form::schedule, "every value belongs to a unit; those with a cut have sweeps",
+     "lowering/schedule/group_units.cc", group_units},
+    {"absorb", Form::schedule, Form::schedule, "what can wait for a segment's end does so with it",
+     "lowering/schedule/absorb.cc", with_facts<absorb>},
+    {"split_units", Form::schedule, Form::schedule, "what may wait for a segment's end is apart from what may not",
+     "lowering/schedule/split_units.cc", with_facts<split_units>},
+    {"sort_units", Form::schedule, Form::schedule, "no unit is empty, and each comes after those that it reads",
+     "lowering/schedule/sort_units.cc", with_facts<sort_units>},
+    {"complete_units", Form::schedule, Form::schedule,
+     "units have clocks and operands, and conditions when they are looked at", "lowering/schedule/complete_units.cc",
+     with_facts<complete_units>},
+    {"order_values", Form::schedule, Form::schedule, "every operand is computed before its use",
+     "lowering/schedule/order_values.cc", with_facts<order_values>},
+    {"partition", Form::schedule, Form::schedule, "units of a network are tasks that are worth a hand-over",
+     "lowering/schedule/partition.cc", partition},
+    {"mark_straight", Form::schedule, Form::schedule, "a program that needs no queues is known as one",
+     "lowering/schedule/mark_straight.cc", on_schedule<mark_straight>},
+    {"add_zeros", Form::schedule, Form::schedule, "whoever reads what idles reads a constant",
+     "lowering/schedule/add_zeros.cc", on_schedule<add_zeros>},
+    {"add_cuts", Form::schedule, Form::schedule, "the end of every segment is a value", "lowering/schedule/add_cuts.cc",
+     on_schedule<add_cuts>},
+    {"validate_schedule", Form::schedule, Form::schedule, "the same as before, checked independently",
+     "lowering/schedule/validate_schedule.cc", validate_schedule},
+    {"plan_segments", Form::schedule, Form::segments, "every segmented unit says what its sweeps compute and replay",
+     "lowering/segment/plan_segments.cc", plan_segments},
+    {"defer", Form::segments, Form::segments, "products that can wait for the segment's end do",
+     "lowering/segment/defer.cc", defer},
+    {"sink", Form::segments, Form::segments, "what only a later sweep of a segment looks at is computed there",
+     "lowering/segment/sink.cc", on_segments<sink>},
+    {"batch_in_time", Form::segments, Form::segments, "products of all instants of a segment are one product",
+     "lowering/segment/batch_in_time.cc", on_segments<batch_in_time>},
+    {"assign_homes", Form::segments, Form::segments, "what several sweeps look at has a place",
+     "lowering/segment/assign_homes.cc", on_segments<assign_homes>},
+    {"verify_segments", Form::segments, Form::segments, "what a sweep looks at is there",
+     "lowering/segment/verify_segments.cc", verify_segments},
+    {"build_steps", Form::segments, Form::steps, "storage for all that outlives a cycle", "lowering/build_steps.cc",
+     build_steps},
+    {"drop_unused", Form::steps, Form::steps, "rows, states and faults stay; nothing is computed for nobody",
+     "lowering/drop_unused.cc", on_steps<drop_unused>},
+    {"add_in_place", Form::steps, Form::steps, "sums over a segment are added to their parameter as they are computed",
+     "lowering/add_in_place.cc", add_in_place},
+    {"fuse", Form::steps, Form::steps, "elementwise chains in one loop", "lowering/fuse.cc", on_steps<fuse>},
+    {"group_loops", Form::steps, Form::steps,
+     "loops of one shape are one; memories are updated after the last look at them", "lowering/loop_group.cc",
+     on_steps<group_loops>},
+    {"fuse_pools", Form::steps, Form::steps, "convolutions are pooled as they leave the registers",
+     "lowering/fuse_pools.cc", on_steps<fuse_pools>},
+    {"lower_bodies", Form::steps, Form::steps, "bodies of iterations are steps of their own", "compiler/pipeline.cc",
+     lower_bodies},
+    {"find_watches", Form::steps, Form::steps, "what can be looked at from outside is listed",
+     "lowering/find_watches.cc", find_watches},
+    {"emit", Form::steps, Form::llvm, "verified IR with lines of the source", "lowering/llvm/emit.cc", emit},
+};
+
+}  // namespace
+
+std::span<const Pass> passes() { return list; }
+
+const Pass* find_pass(std::string_view name) {
+  const auto found = std::ranges::find(list, name, &Pass::name);
+  return found == std::end(list) ? nullptr : &*found;
+}
+
+bool run(const Pass& pass, Translation& t) {
+  const CurrentPhase current(pass.name.data());
+  t.changed = true;
+  t.violation.clear();
+  const auto begin = std::chrono::steady_clock::now();
+  pass.run(t);
+  if (t.timed) t.session.times.emplace_back(pass.name, std::chrono::steady_clock::now() - begin);
+  if (t.session.watch && !t.of_part) t.session.watch(pass, t);
+  return t.changed;
+}
+
+}  // namespace rml

@@ -1,0 +1,17 @@
+// See translation.h.
+#include "compiler/translation.h"
+
+namespace rml {
+
+Translation::Translation(Session& s, Diagnostics& d) : session(s), diagnostics(d) {}
+Translation::~Translation() = default;
+
+const ScheduleFacts& Translation::facts(const std::shared_ptr<const Core>& core) {
+  if (facts_of_ != core) {
+    facts_of_ = core;
+    facts_.emplace(*core);
+  }
+  return *facts_;
+}
+
+}  // namespace rml

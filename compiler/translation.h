@@ -1,0 +1,66 @@
+// A program on its way through the compiler: what the passes so far have made of it.
+//
+// It is in one form at a time. A pass (passes.h) takes that form out and leaves the one that it makes; what a form says
+// of the one before (a schedule holds its core) goes with it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "compiler/session.h"
+#include "frontend/ast.h"
+#include "lowering/schedule/passes.h"
+#include "lowering/segment/segment.h"
+#include "lowering/steps.h"
+#include "semantics/checked.h"
+#include "semantics/core.h"
+#include "semantics/productivity.h"
+
+namespace rml {
+
+struct Translation {
+  Translation(Session&, Diagnostics&);
+  Translation(const Translation&) = delete;
+  Translation& operator=(const Translation&) = delete;
+  ~Translation();
+
+  Session& session;
+  Diagnostics& diagnostics;  // may be another collector than the session's
+  bool of_part = false;      // the body of an iteration, or a program that is made to look something up
+  bool timed = true;         // not what another pass runs
+  bool keep_watches = false;
+  bool changed = true;    // by the last pass; those that cannot tell leave it
+  std::string violation;  // what the last pass found wrong that is nobody's mistake but the compiler's
+  std::optional<NodeId> entry;
+
+  // Text.
+  std::string file;
+  std::optional<std::string> text;  // nothing: the file's
+  // Trees, and what is known of them; Checked points into the program.
+  std::unique_ptr<Program> program;
+  Checked checked;
+  const Checked* front = nullptr;  // what is instantiated, where somebody else keeps it
+  // The rest.
+  std::variant<std::monostate, Core, Schedule, Segments, steps::Program> form;
+  Productivity productivity;
+  EmitOptions emit;
+  const steps::Program* emitted = nullptr;  // likewise
+  std::unique_ptr<CompiledModule> module;
+
+  bool has_form() const { return form.index() != 0; }
+  Core& core() { return std::get<Core>(form); }
+  Schedule& schedule() { return std::get<Schedule>(form); }
+  Segments& segments() { return std::get<Segments>(form); }
+  steps::Program& steps() { return std::get<steps::Program>(form); }
+
+  // Of the core that a schedule is about: the passes over it look up the same.
+  const ScheduleFacts& facts(const std::shared_ptr<const Core>&);
+
+ private:
+  std::optional<ScheduleFacts> facts_;
+  std::shared_ptr<const Core> facts_of_;
+};
+
+}  // namespace rml
