@@ -1,8 +1,26 @@
-// The forms between passes as texts.
+// The forms between passes as texts. Nothing in a text is trusted: readers say where it is not one.
 #include "compiler/passes.h"
 #include "compiler/print_ast.h"
+#include "lowering/schedule_text.h"
+#include "lowering/segment/segments_text.h"
+#include "lowering/steps_text.h"
+#include "semantics/core_text.h"
 
 namespace rml {
+namespace {
+
+template <class Value>
+bool take(std::optional<Value> value, const TextFault& fault, std::string_view text, Translation& t,
+          std::string& error) {
+  if (!value) {
+    error = to_string(fault, text);
+    return false;
+  }
+  t.form = std::move(*value);
+  return true;
+}
+
+}  // namespace
 
 std::string print(const Pass& pass, Translation& t) {
   switch (pass.makes) {
@@ -12,17 +30,44 @@ std::string print(const Pass& pass, Translation& t) {
     case Form::checked:
       return print_ast(*t.program);
     case Form::core:
-      return print_core(t.core());
+      return core_text(t.core());
     case Form::schedule:
-      return print(t.schedule());
+      return schedule_text(t.schedule());
     case Form::segments:
-      return print(t.schedule());
+      return segments_text(t.segments());
     case Form::steps:
-      return steps::print(t.steps());
-    case Form::llvm:
-      break;
+      return steps_text(t.steps());
+    case Form::llvm: {
+      std::string error;
+      return generate(*t.module, FileKind::llvm_text, error);
+    }
   }
   return "";
+}
+
+bool reads_back(Form form) {
+  return form == Form::core || form == Form::schedule || form == Form::segments || form == Form::steps;
+}
+
+bool read(Form form, std::string_view text, Translation& t, std::string& error) {
+  TextFault fault;
+  switch (form) {
+    case Form::core:
+      return take(read_core(text, fault), fault, text, t, error);
+    case Form::schedule:
+      return take(read_schedule(text, fault), fault, text, t, error);
+    case Form::segments:
+      return take(read_segments(text, fault), fault, text, t, error);
+    case Form::steps:
+      return take(read_steps(text, fault), fault, text, t, error);
+    case Form::text:
+    case Form::tree:
+    case Form::checked:
+    case Form::llvm:
+      error = "no text of this form can be read";
+      break;
+  }
+  return false;
 }
 
 }  // namespace rml

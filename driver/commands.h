@@ -83,10 +83,17 @@ void check_instances(Session&, const Front&, std::string& said);
 
 struct ShowRequest {
   std::string phase, file, output;
+  std::string after;  // a pass, instead of a phase
 };
 inline constexpr const char* shown_phases[] = {"ast",   "core", "clocks", "schedule", "steps",
                                                "tasks", "llvm", "asm",    "graph"};
 int show(Invocation&, const ShowRequest&);
+
+struct OptRequest {
+  std::vector<std::string> passes;
+  bool list = false, keep_watches = false;
+};
+int run_passes(Invocation&, const OptRequest&);
 
 struct DiffRequest {
   std::string file, output;  // output empty: standard output

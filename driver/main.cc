@@ -33,6 +33,7 @@ struct CommandLine {
   rml::CompareRequest compare;
   rml::CheckRequest check;
   rml::ShowRequest show;
+  rml::OptRequest opt;
   rml::DiffRequest diff;
   rml::GradientRequest gradient;
   rml::TraceRequest trace;
@@ -191,8 +192,8 @@ CLI::App* subcommand(CLI::App& app, const char* name, const char* text, const ch
   return sub;
 }
 
-void add_file(CLI::App* app, std::string& file) {
-  app->add_option("FILE", file, "source file, M.onnx, or - for standard input")->required()->type_name("");
+CLI::Option* add_file(CLI::App* app, std::string& file) {
+  return app->add_option("FILE", file, "source file, M.onnx, or - for standard input")->required()->type_name("");
 }
 
 template <class Request>
@@ -314,10 +315,17 @@ void add_show(CLI::App& app, CommandLine& line) {
                              "  rmlc show ast pid.rml\n"
                              "  rmlc show clocks pid.rml --node control\n"
                              "  rmlc show schedule pid.rml\n"
-                             "  rmlc show graph pid.rml -o pid.svg\n");
+                             "  rmlc show graph pid.rml -o pid.svg\n"
+                             "  rmlc show --after stabilise pid.rml\n");
   std::vector<std::string> phases(std::begin(rml::shown_phases), std::end(rml::shown_phases));
-  sub->add_option("PHASE", line.show.phase, phases_help)->required()->check(CLI::IsMember(phases))->type_name("");
-  add_file(sub, line.show.file);
+  auto* after = sub->add_option("--after", line.show.after, "after a pass instead, whole: rmlc opt --list names them");
+  after->type_name("PASS");
+  const auto phase = [&line, known = CLI::IsMember(phases)](const std::string& name) {
+    return line.show.after.empty() ? known(name) : std::string();
+  };
+  sub->add_option("PHASE", line.show.phase, phases_help)->required()->check(phase)->type_name("");
+  CLI::Option* const file = add_file(sub, line.show.file);
+  after->each([file](const std::string&) { file->required(false); });
   sub->add_option("-o", line.show.output, "output file (default: standard output; graph, tasks: .dot or .svg)")
       ->type_name("OUT");
   sub->add_option("--target", line.invocation.session.options.target.triple, "target (default: this machine)")
@@ -325,6 +333,19 @@ void add_show(CLI::App& app, CommandLine& line) {
   add_front_options(sub, line);
   add_back_options(sub, line);
   serve(sub, line, line.show, rml::show);
+}
+
+void add_opt(CLI::App& app, CommandLine& line) {
+  CLI::App* sub = subcommand(app, "opt", "passes of the compiler over what `show --after` prints",
+                             "  rmlc show --after instantiate pid.rml | rmlc opt simplify stabilise simplify\n"
+                             "  rmlc opt --list                    all passes, what they take and make\n");
+  sub->add_option("PASS", line.opt.passes, "passes, in their order, over the text of standard input")->type_name("");
+  sub->add_flag("--list", line.opt.list, "print the list of passes");
+  sub->add_flag("--keep-watches", line.opt.keep_watches, "keep what only `watches` need");
+  add_watch(sub, line, "for the pass watch_values");
+  add_output_options(sub, line);
+  add_back_options(sub, line);
+  serve(sub, line, line.opt, rml::run_passes);
 }
 
 void add_diff(CLI::App& app, CommandLine& line) {
@@ -506,6 +527,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
   add_compare(app, line);
   add_check(app, line);
   add_show(app, line);
+  add_opt(app, line);
   add_diff(app, line);
   add_gradcheck(app, line);
   add_trace(app, line);

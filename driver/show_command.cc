@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "compiler/internal_error.h"
+#include "compiler/passes.h"
 #include "compiler/print_ast.h"
 #include "driver/commands.h"
 #include "driver/draw_graph.h"
@@ -103,6 +104,24 @@ std::optional<std::string> text_of(Session& session, const ShowRequest& request)
   return memory ? std::optional(text + *memory) : std::nullopt;
 }
 
+// What the pass leaves when it runs for the last time; of a command line without a phase, which is the file.
+std::optional<std::string> text_after(Session& session, const ShowRequest& request) {
+  const Pass& pass = *find_pass(request.after);
+  std::optional<std::string> text;
+  session.watch = [&](const Pass& ran, Translation& t) {
+    if (&ran == &pass && !t.diagnostics.has_errors()) text = print(pass, t);
+  };
+  if (pass.makes == Form::text || pass.makes == Form::tree || pass.makes == Form::checked) {
+    check(session, request.phase);
+  } else if (const auto lowered = compile(session, request.phase); lowered && pass.makes == Form::llvm) {
+    emit_module(session, lowered->program, {});
+  }
+  session.watch = nullptr;
+  if (!text && !session.failed())
+    std::cerr << "rmlc: the pass '" << request.after << "' does not run for this program with these options\n";
+  return text;
+}
+
 // DOT to SVG by Graphviz; nothing (and an error) if that is not possible.
 std::optional<std::string> drawn(Session& session, const std::string& dot, const std::string& output) {
   const auto program = find_on_path("dot");
@@ -128,7 +147,14 @@ std::optional<std::string> drawn(Session& session, const std::string& dot, const
 
 int show(Invocation& invocation, const ShowRequest& request) {
   Session& session = invocation.session;
-  auto text = text_of(session, request);
+  if (!request.after.empty() && (find_pass(request.after) == nullptr || !request.file.empty())) {
+    std::cerr << "rmlc: "
+              << (request.file.empty() ? "there is no pass '" + request.after + "'; rmlc opt --list names them"
+                                       : "show takes a phase or --after PASS, not both")
+              << "\n";
+    return exit_usage;
+  }
+  auto text = request.after.empty() ? text_of(session, request) : text_after(session, request);
   if (!text) return exit_fault;
   if (request.output.empty()) {
     std::cout << *text;

@@ -1,0 +1,84 @@
+// `rmlc opt PASS…`: passes over a form that is written down, from standard input to standard output.
+#include <iostream>
+
+#include "compiler/passes.h"
+#include "compiler/read_file.h"
+#include "driver/commands.h"
+#include "frontend/diagnostic.h"
+
+namespace rml {
+namespace {
+
+int wrong_usage(const std::string& why) {
+  std::cerr << "rmlc: " << why << "\n";
+  return exit_usage;
+}
+
+// A row of the table in the README for each pass.
+int list_passes() {
+  for (const Pass& p : passes()) {
+    const std::string takes(name(p.takes)), makes(name(p.makes));
+    std::cout << "| `" << p.name << "` | " << takes << " → " << makes << " | " << p.holds << " | `" << p.file
+              << "` |\n";
+  }
+  return exit_success;
+}
+
+// The passes in turn, or why they do not follow each other.
+std::vector<const Pass*> chosen(const std::vector<std::string>& names, std::string& why) {
+  std::vector<const Pass*> list;
+  std::vector<std::string> known;
+  for (const Pass& p : passes()) known.emplace_back(p.name);
+  for (const std::string& name : names) {
+    const Pass* const pass = find_pass(name);
+    if (pass == nullptr) {
+      const std::string near = did_you_mean(name, known);
+      why = "there is no pass '" + name + "'" +
+            (near.empty() ? "; rmlc opt --list names them" : "; did you mean '" + near + "'?");
+      return {};
+    }
+    const Form here = list.empty() ? pass->takes : list.back()->makes;
+    if (pass->takes != here || !reads_back(pass->takes))
+      why = "pass '" + name + "' takes " + std::string(rml::name(pass->takes)) +
+            (reads_back(pass->takes)
+                 ? ", but '" + std::string(list.back()->name) + "' makes " + std::string(rml::name(here))
+                 : ", which is not read from texts");
+    if (!why.empty()) return {};
+    list.push_back(pass);
+  }
+  return list;
+}
+
+}  // namespace
+
+int run_passes(Invocation& invocation, const OptRequest& request) {
+  if (request.list) return list_passes();
+  std::string why;
+  const std::vector<const Pass*> list = chosen(request.passes, why);
+  if (list.empty()) return wrong_usage(why.empty() ? "name a pass; rmlc opt --list names them" : why);
+  Session& session = invocation.session;
+  Translation t(session, session.diagnostics);
+  const std::optional<std::string> text = read_file("-", why);
+  if (!text) {
+    session.diagnostics.report(Code::E0801, {}, "cannot read standard input: " + why);
+    return exit_fault;
+  }
+  if (!read(list.front()->takes, *text, t, why)) {
+    std::cerr << "rmlc: standard input, " << why << "\n";
+    return exit_fault;
+  }
+  t.keep_watches = request.keep_watches;
+  t.emit.target = session.options.target;
+  for (const Pass* pass : list) {
+    run(*pass, t);
+    if (!t.violation.empty()) {
+      std::cerr << "rmlc: " << pass->name << ": " << t.violation << "\n";
+      return exit_fault;
+    }
+    if (session.failed()) return exit_fault;
+  }
+  std::cout << print(*list.back(), t);
+  return exit_success;
+}
+
+}  // namespace rml
