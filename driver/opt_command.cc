@@ -49,6 +49,16 @@ std::vector<const Pass*> chosen(const std::vector<std::string>& names, std::stri
   return list;
 }
 
+// Places in a form are in files that nobody has read: the words stay.
+void append_without_places(const Diagnostics& found, Diagnostics& diagnostics) {
+  for (const Diagnostic& d : found.all()) {
+    Diagnostic& told = diagnostics.report(d.code, {}, d.message);
+    if (!d.primary.text.empty()) told.note(d.primary.text);
+    for (const Label& label : d.secondary) told.note(label.text);
+    for (const std::string& note : d.notes) told.note(note);
+  }
+}
+
 }  // namespace
 
 int run_passes(Invocation& invocation, const OptRequest& request) {
@@ -57,7 +67,8 @@ int run_passes(Invocation& invocation, const OptRequest& request) {
   const std::vector<const Pass*> list = chosen(request.passes, why);
   if (list.empty()) return wrong_usage(why.empty() ? "name a pass; rmlc opt --list names them" : why);
   Session& session = invocation.session;
-  Translation t(session, session.diagnostics);
+  Diagnostics found;
+  Translation t(session, found);
   const std::optional<std::string> text = read_file("-", why);
   if (!text) {
     session.diagnostics.report(Code::E0801, {}, "cannot read standard input: " + why);
@@ -75,8 +86,10 @@ int run_passes(Invocation& invocation, const OptRequest& request) {
       std::cerr << "rmlc: " << pass->name << ": " << t.violation << "\n";
       return exit_fault;
     }
-    if (session.failed()) return exit_fault;
+    if (found.has_errors()) break;
   }
+  append_without_places(found, session.diagnostics);
+  if (session.failed()) return exit_fault;
   std::cout << print(*list.back(), t);
   return exit_success;
 }

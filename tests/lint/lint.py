@@ -141,24 +141,24 @@ def rule_words():
                 yield f"{relative(path)}:{number}: '{found.group(0)}'"
 
 
-def rule_readme():
-    """The table of passes names files that exist and phases that `rmlc show` has."""
-    readme = text(ROOT / "README.md")
-    shown = set(re.search(r"shown_phases\[\] = \{([^}]*)\}", text(ROOT / "driver/commands.h"), re.S).group(1)
-                .replace('"', " ").replace(",", " ").split())
-    rows = [line for line in readme.split("\n") if line.startswith("| `")]
-    if len(rows) < 8:
-        yield "README.md: the table of passes is missing"
-    for row in rows:
-        cells = [c.strip() for c in row.strip("|").split("|")]
-        if len(cells) != 5:
-            yield f"README.md: {len(cells)} cells instead of 5: {row}"
-            continue
-        show, file = cells[3].strip("`"), cells[4].strip("`")
-        if show not in shown and show != "–":
-            yield f"README.md: `rmlc show {show}` does not exist"
+def passes():
+    """Name, what it takes, what it makes and its file, of each row of the list of passes."""
+    return re.findall(
+        r'\{"(\w+)",\s*Form::(\w+),\s*Form::(\w+),\s*"(?:[^"\\]|\\.)*",\s*"([^"]+)",\s*[\w<>]+\}',
+        text(ROOT / "compiler/passes.cc"))
+
+
+def rule_passes():
+    """The list of passes names files that exist; the README has a row for each."""
+    rows = re.findall(r"^\| `(\w+)` \|", text(ROOT / "README.md"), re.M)
+    names = [name for name, *_ in passes()]
+    if len(names) < 40:
+        yield f"compiler/passes.cc: {len(names)} passes, some are not found"
+    if rows != names:
+        yield "README.md: the table of passes is not what `rmlc opt --list` prints"
+    for name, _, _, file in passes():
         if not (ROOT / file).is_file():
-            yield f"README.md: no file {file}"
+            yield f"compiler/passes.cc: {name}: no file {file}"
 
 
 def rule_values():

@@ -1,0 +1,90 @@
+"""Passes over forms that are written down: `rmlc opt`, `rmlc show --after`. Run by ctest: … RMLC.
+
+What `show --after` prints, given to the next pass, makes what the compiler makes of it: for each pass that it runs.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RMLC = pathlib.Path(sys.argv.pop(1))
+PROGRAM = """node main(end: bool, x: f64) -> (y: f64)
+  sum   = fby_end(end, 0.0, sum) + x;
+  count = fby_end(end, 0.0, count) + 1.0;
+  mean  = backfill(sum / count, end);
+  y     = x - mean;
+"""
+# After a core that is causal, to steps; sink comes a second time.
+IN_ORDER = """simplify stabilise expand flatten_convolutions simplify prune_undemanded undo_delays give_constants_streams
+check_order retime prune_undemanded group_units absorb split_units sort_units complete_units order_values mark_straight
+add_zeros add_cuts validate_schedule plan_segments defer sink batch_in_time sink assign_homes verify_segments build_steps
+drop_unused add_in_place fuse group_loops fuse_pools lower_bodies""".split()
+
+
+class Opt(unittest.TestCase):
+    def rmlc(self, *arguments, text=""):
+        return subprocess.run([RMLC, *arguments], input=text, capture_output=True, text=True)
+
+    def after(self, name):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "p.rml"
+            file.write_text(PROGRAM)
+            done = self.rmlc("show", "--after", name, str(file))
+        self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+        return done.stdout
+
+    def test_each_pass_goes_on_from_the_text_of_the_one_before(self):
+        text = self.after("instantiate")
+        last = {name: k for k, name in enumerate(IN_ORDER)}
+        for k, name in enumerate(IN_ORDER):
+            done = self.rmlc("opt", name, text=text)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+            text = done.stdout
+            if last[name] == k:
+                self.assertEqual(text, self.after(name), name)
+
+    def test_all_at_once(self):
+        self.assertEqual(self.rmlc("opt", *IN_ORDER, text=self.after("instantiate")).stdout, self.after("lower_bodies"))
+
+    def test_a_check_says_what_is_wrong(self):
+        core = "core main\nclock base\n%0: f64 = add %1 %1  y @1:5-9\n%1: f64 = add %0 %0  z @7:5-9\noutput y = %0\n"
+        done = self.rmlc("opt", "check_causality", text=core)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("E0501", done.stderr)
+
+    def test_a_schedule_that_is_wrong_is_refused(self):
+        text = self.after("add_cuts")
+        swapped = re.sub(r"(    value %13 .*\n|  value %13 .*\n)", "", text, count=1)
+        self.assertNotEqual(swapped, text)
+        done = self.rmlc("opt", "validate_schedule", text=swapped)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("%13", done.stderr)
+
+    def test_malformed_texts(self):
+        for text in ("nonsense", "form core 1\ncore main\n%0: f64 = no_operator\n", "form steps 1\n", "\0\xff"):
+            with self.subTest(text=text):
+                done = self.rmlc("opt", "simplify", text=text)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertRegex(done.stderr, r"^rmlc: standard input, line \d+, column \d+: .")
+
+    def test_wrong_usage(self):
+        for arguments, said in ((["simplifi"], "did you mean 'simplify'?"), (["simplify", "absorb"], "takes schedule"),
+                                (["parse"], "not read from texts"), ([], "name a pass")):
+            with self.subTest(arguments=arguments):
+                done = self.rmlc("opt", *arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(said, done.stderr)
+
+    def test_passes_that_do_not_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "p.rml"
+            file.write_text(PROGRAM)
+            self.assertIn("does not run", self.rmlc("show", "--after", "partition", str(file)).stderr)
+            self.assertEqual(self.rmlc("show", "--after", "nothing", str(file)).returncode, 2)
+            self.assertEqual(self.rmlc("show", "--after", "expand", "core", str(file)).returncode, 2)
+
+
+unittest.main()
