@@ -37,10 +37,8 @@ std::string print(const Pass& pass, Translation& t) {
       return segments_text(t.segments());
     case Form::steps:
       return steps_text(t.steps());
-    case Form::llvm: {
-      std::string error;
-      return generate(*t.module, FileKind::llvm_text, error);
-    }
+    case Form::llvm:
+      return generate(*t.module, FileKind::llvm_text);
   }
   return "";
 }
