@@ -1,13 +1,7 @@
-// Instantiation, from source text: golden programs (tests/golden/instantiate/NAME.rml,
-// expected NAME.core), what single constructs become, and its errors.
+// Instantiation, from source text: what single constructs become, and its errors.
 #include "semantics/instantiate.h"
 
 #include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "checked_program.h"
 #include "semantics/interpret.h"
@@ -15,30 +9,11 @@
 namespace rml {
 namespace {
 
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 struct Instantiated : CheckedProgram {
   Core core;
   explicit Instantiated(const std::string& text, const std::string& entry = "f") : CheckedProgram(text) {
     const NodeId n = node(entry);
     if (n.valid()) core = instantiate(checked, n, {}, diagnostics);
-  }
-  // The core without places: spans are the business of diagnostics.
-  std::string text() const {
-    Core bare = core;
-    for (Value& v : bare.values) v.span = {};
-    for (Instance& i : bare.instances) i.call = {};
-    for (auto* ports : {&bare.inputs, &bare.outputs, &bare.watches})
-      for (Port& p : *ports) p.span = {};
-    for (CoreAssert& a : bare.asserts) a.span = {};
-    for (ExternalNode& e : bare.externals) e.span = {};
-    bare.watches.clear();
-    return print_core(bare);
   }
   bool mentions(const std::string& words) const {
     for (const Diagnostic& d : diagnostics.all()) {
@@ -59,20 +34,6 @@ std::string errors(const Instantiated& p) {
   for (const Diagnostic& d : p.diagnostics.all())
     if (severity(d.code) == Severity::error) out += (out.empty() ? "" : " ") + std::string(code_name(d.code));
   return out;
-}
-
-TEST(Instantiate, Golden) {
-  for (const auto& entry : std::filesystem::directory_iterator(RML_TESTS "/golden/instantiate")) {
-    if (entry.path().extension() != ".rml") continue;
-    SCOPED_TRACE(entry.path().string());
-    const Instantiated p(read_text(entry.path()), "main");
-    EXPECT_EQ(errors(p), "");
-    EXPECT_EQ(verify(p.core), "");
-    std::filesystem::path expected = entry.path();
-    expected.replace_extension(".core");
-    if (std::getenv("RML_BLESS") != nullptr) std::ofstream(expected) << p.text();
-    EXPECT_EQ(p.text(), read_text(expected));
-  }
 }
 
 TEST(Instantiate, AliasesVanish) {
