@@ -266,7 +266,7 @@ std::vector<OperatorInfo> scatter_rows() {
   constexpr DTypeSet computed = dtypes::boolean | number;
   const auto parameters = [](OperatorParameter places) {
     return std::vector<OperatorParameter>{operand("x", computed), operand("i", index, 1), operand("updates", computed),
-                                          std::move(places), text_attribute("reduction", "none")};
+                                          places, text_attribute("reduction", "none")};
   };
   const auto of_gradient = [](OperatorParameter places) {
     return std::vector<OperatorParameter>{operand("x", real),
@@ -274,7 +274,7 @@ std::vector<OperatorInfo> scatter_rows() {
                                           operand("updates", real),
                                           operand("y", real),
                                           operand("dy", real),
-                                          std::move(places),
+                                          places,
                                           text_attribute("reduction", "none"),
                                           integers("part")};
   };
