@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <mutex>
 #include <new>
 #include <unordered_map>
 #include <utility>
@@ -56,6 +57,12 @@ std::vector<CutCondition> cut_conditions(const Core& core) {
     add({core[value.clock].condition, core[value.clock].positive});
   }
   return cuts;
+}
+
+// libffi sets its memory for closures up when the first is asked for, and whoever asks meanwhile takes no lock.
+std::mutex& closures() {
+  static std::mutex mutex;
+  return mutex;
 }
 
 }  // namespace
@@ -342,7 +349,10 @@ ReferenceProgram::ReferenceProgram(const Core& core, const SourceMap& sources, s
   p.pop = State::pop;
   p.destroy = State::destroy;
   void* code = nullptr;
-  t.closure = static_cast<ffi_closure*>(ffi_closure_alloc(sizeof(ffi_closure), &code));
+  {
+    const std::lock_guard one_at_a_time(closures());
+    t.closure = static_cast<ffi_closure*>(ffi_closure_alloc(sizeof(ffi_closure), &code));
+  }
   if (t.closure == nullptr || ffi_prep_cif(&t.signature, FFI_DEFAULT_ABI, 1, &ffi_type_void, &t.argument) != FFI_OK ||
       ffi_prep_closure_loc(t.closure, &t.signature, State::init, &t, code) != FFI_OK) {
     throw std::bad_alloc();
@@ -351,6 +361,7 @@ ReferenceProgram::ReferenceProgram(const Core& core, const SourceMap& sources, s
 }
 
 ReferenceProgram::~ReferenceProgram() {
+  const std::lock_guard one_at_a_time(closures());
   if (tables_->closure != nullptr) ffi_closure_free(tables_->closure);
 }
 

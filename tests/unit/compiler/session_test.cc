@@ -1,7 +1,8 @@
 // Sessions stand for themselves: two in two threads compile and run at once, each by what it was given.
 //
 // Under ThreadSanitizer (preset tsan) everything of ours is watched, frontend to engines, and what is compiled in
-// memory where it is a network. LLVM and ANTLR's runtime are not: of these their locks are seen, not what they guard.
+// memory where it is a network. LLVM, ANTLR's runtime and libffi are not: of these their locks are seen, not what they
+// guard.
 #include "compiler/session.h"
 
 #include <gtest/gtest.h>
