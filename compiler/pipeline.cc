@@ -31,6 +31,7 @@ void read_source(Translation& t, const std::filesystem::path& file) {
   t.file = file.string();
   if (is_model(file)) run("import", t);
   if (file != "-") return;
+  const CurrentPhase phase("parse");
   std::string error;
   const std::optional<std::string> text = read_file(file, error);
   if (!text) t.diagnostics.report(Code::E0801, {}, "cannot read standard input: " + error);

@@ -92,7 +92,7 @@ class Validator {
     }
   }
 
-  // What a run shows, what may stop it and what it keeps is computed.
+  // What a run shows and what it keeps is computed, and so is what may stop it wherever that is present.
   void check_results() {
     const auto check = [&](ValueId v) {
       const ValueId from = s_.sources[v.index].value;
@@ -100,7 +100,10 @@ class Validator {
       if (s_.unit_of[from.index] == Schedule::nowhere) fail(name(v) + " is computed nowhere");
     };
     for (const ValueId v : results(core_)) check(v);
-    for (const ValueId v : failing(core_)) check(v);
+    for (const ValueId v : failing(core_))
+      if (const ValueId from = s_.sources[v.index].value;
+          s_.unit_of[from.index] == Schedule::nowhere && !core_.is_const(from) && !s_.is_base_input(from))
+        unplaced_.push_back(v);
   }
 
   void check_delayed() {
@@ -281,7 +284,7 @@ class Validator {
   }
 
   void try_worlds() {
-    if (early_.empty() && !segmented_ && !conditional_) return;
+    if (early_.empty() && unplaced_.empty() && !segmented_ && !conditional_) return;
     const BooleanOrder order(core_, conditions());
     for (std::uint32_t k = 0; k < worlds && error_.empty(); ++k) {
       const auto broken = [&](const BooleanWorld& world, int cycle) {
@@ -291,6 +294,8 @@ class Validator {
       const BooleanWorld world(order, k, broken);
       const Needs needs(core_, world);
       check_early(needs);
+      for (const ValueId v : unplaced_)
+        if (needs.of(v) != 0) fail(name(v) + " is computed nowhere");
       for (std::uint32_t u = 0; u < s_.units.size() && error_.empty(); ++u) {
         if (s_.units[u].segmented) fail_if(validate_segments(s_, u, world, needs));
         check_waits(u, world, needs);
@@ -343,6 +348,7 @@ class Validator {
   std::vector<std::uint32_t> known_;  // by value: the last unit that has had it
   std::vector<bool> streams_;         // by value: read by some unit
   std::vector<Early> early_;
+  std::vector<ValueId> unplaced_;  // may stop a run, and no unit computes them
   bool segmented_ = false, conditional_ = false;
   std::string error_;
 };
