@@ -40,7 +40,4 @@ std::string print(const Pass&, Translation&);
 bool read(Form, std::string_view text, Translation&, std::string& fault);
 bool reads_back(Form);
 
-// What a form must be to be worked on; empty, or the first thing that is wrong.
-std::string verify(Form, Translation&);
-
 }  // namespace rml

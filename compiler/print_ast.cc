@@ -4,42 +4,10 @@
 
 #include <sstream>
 
+#include "semantics/signature_text.h"
+
 namespace rml {
 namespace {
-
-const char* text(UnaryOp op) { return op == UnaryOp::negate ? "-" : "not"; }
-
-const char* text(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::logical_or:
-      return "or";
-    case BinaryOp::logical_and:
-      return "and";
-    case BinaryOp::eq:
-      return "==";
-    case BinaryOp::ne:
-      return "!=";
-    case BinaryOp::lt:
-      return "<";
-    case BinaryOp::le:
-      return "<=";
-    case BinaryOp::gt:
-      return ">";
-    case BinaryOp::ge:
-      return ">=";
-    case BinaryOp::add:
-      return "+";
-    case BinaryOp::sub:
-      return "-";
-    case BinaryOp::mul:
-      return "*";
-    case BinaryOp::div:
-      return "/";
-    case BinaryOp::mod:
-      return "%";
-  }
-  return "?";
-}
 
 class Printer {
  public:
@@ -73,8 +41,8 @@ class Printer {
     line("float " + number.str());
   }
   void operator()(const ast::TextLiteral& e) { line("text \"" + e.value + "\""); }
-  void operator()(const ast::Unary& e) { form(rml::text(e.op), {e.operand}); }
-  void operator()(const ast::Binary& e) { form(rml::text(e.op), {e.left, e.right}); }
+  void operator()(const ast::Unary& e) { form(std::string(symbol_text(e.op)), {e.operand}); }
+  void operator()(const ast::Binary& e) { form(std::string(symbol_text(e.op)), {e.left, e.right}); }
   void operator()(const ast::If& e) { form("if", {e.condition, e.then_branch, e.else_branch}); }
   void operator()(const ast::Fby& e) { form("fby", {e.init, e.next}); }
   void operator()(const ast::Post& e) { form("post", {e.operand}); }

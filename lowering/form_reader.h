@@ -39,6 +39,14 @@ class FormReader {
   // `%4 = add %1 %2 at first last`.
   PassItem item();
   std::int64_t extent();
+  // "(2, 3)".
+  template <class... More>
+  void extents(std::int64_t& first, More&... more) {
+    lines_.expect("(");
+    first = extent();
+    ((lines_.expect(","), more = extent()), ...);
+    lines_.expect(")");
+  }
   std::pair<DType, Shape> type() { return read_type(lines_); }
 
   TextLines& lines_;

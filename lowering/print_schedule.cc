@@ -2,6 +2,7 @@
 // instants they compute, statements, and storage in bytes.
 #include <sstream>
 
+#include "lowering/form_reader.h"
 #include "lowering/schedule.h"
 #include "lowering/steps.h"
 #include "semantics/queries.h"
@@ -14,15 +15,8 @@ std::string id(ValueId v) { return v.valid() ? "%" + std::to_string(v.index) : "
 
 std::string named(const Core& c, ValueId v) { return c[v].name.empty() ? id(v) : id(v) + " " + c[v].name; }
 
-std::string class_names(std::uint8_t classes) {
-  if (classes == any_instant) return "";
-  std::string s;
-  if ((classes & first_instant) != 0) s += " first";
-  if ((classes & interior_instant) != 0) s += " interior";
-  if ((classes & last_instant) != 0) s += " last";
-  if ((classes & single_instant) != 0) s += " single";
-  return "   at" + s;
-}
+// Set off from the value.
+std::string class_names(std::uint8_t classes) { return classes == any_instant ? "" : "  " + classes_text(classes); }
 
 std::size_t bytes(DType d, const Shape& s) {
   return byte_size(d) * static_cast<std::size_t>(element_count(s).value_or(0));

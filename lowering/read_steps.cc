@@ -478,13 +478,7 @@ class StepsReader : FormReader {
   steps::SegmentProduct product() {
     require_segment();
     steps::SegmentProduct s;
-    lines_.expect("(");
-    s.m = extent();
-    lines_.expect(",");
-    s.inner = extent();
-    lines_.expect(",");
-    s.n = extent();
-    lines_.expect(")");
+    extents(s.m, s.inner, s.n);
     s.a = matrix();
     lines_.expect("times");
     s.b = matrix();
@@ -498,11 +492,7 @@ class StepsReader : FormReader {
       x.array = array();
     else
       x.held = value();
-    lines_.expect("(");
-    x.row = extent();
-    lines_.expect(",");
-    x.column = extent();
-    lines_.expect(")");
+    extents(x.row, x.column);
     return x;
   }
 

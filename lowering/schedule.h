@@ -75,10 +75,6 @@ bool is_late(const Schedule&, std::uint32_t unit, ValueId);
 // finished schedule.
 std::set<std::uint32_t> waiting_units(const Schedule&, std::uint32_t unit);
 
-// By the passes of lowering/schedule/passes.h, in their order. Nothing (and E0701) where the program is productive but
-// has no static schedule.
-std::optional<Schedule> schedule(const Core&, Diagnostics&, Grain = Grain::none);
-
 std::string print(const Schedule&);
 
 }  // namespace rml

@@ -6,6 +6,7 @@
 
 #include "lowering/clock_path.h"
 #include "lowering/memories.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -52,9 +53,7 @@ Streams find_streams(const Schedule& s) {
   const Core& core = *s.core;
   const std::size_t count = core.values.size();
   const std::vector<bool> none(count);
-  Streams streams{none, none, none, none, std::vector<bool>(s.units.size())};
-  for (const Clock& c : core.clocks)
-    if (c.condition.valid()) streams.tells_clock[c.condition.index] = true;
+  Streams streams{none, none, none, conditions(core), std::vector<bool>(s.units.size())};
   for (const CoreAssert& a : core.asserts) streams.checked[a.condition.index] = true;
   if (s.straight) {
     for (const Port& o : core.outputs) streams.handed_out[o.value.index] = true;

@@ -88,6 +88,13 @@ bool within(const Core& core, ClockId clock, ClockId ancestor) {
   return false;
 }
 
+std::vector<bool> conditions(const Core& core) {
+  std::vector<bool> found(core.values.size());
+  for (const Clock& c : core.clocks)
+    if (c.condition.valid()) found[c.condition.index] = true;
+  return found;
+}
+
 Uses::Uses(const Core& core) : first_(core.values.size() + 1) {
   for (const Value& v : core.values) for_each_operand(v.rhs, [&](ValueId o) { ++first_[o.index + 1]; });
   for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];

@@ -84,6 +84,9 @@ ClockId common_clock(const Core&, ClockId, ClockId);
 // True if `clock` is `ancestor` or sampled from it.
 bool within(const Core&, ClockId clock, ClockId ancestor);
 
+// By value, whether some clock is sampled by it.
+std::vector<bool> conditions(const Core&);
+
 // ---- uses ----
 
 // By value, the values that have it as an operand, in their order; one that has it twice is there twice. Ports, asserts

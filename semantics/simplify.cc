@@ -128,10 +128,8 @@ class Simplification {
 
 // A guard belongs to one use of a post, so users of one post get one each.
 void split_posts(Core& core) {
-  std::vector<bool> taken(core.values.size(), false);
+  std::vector<bool> taken = conditions(core);
   for (const ValueId root : root_values(core, true)) taken[root.index] = true;
-  for (const Clock& clock : core.clocks)
-    if (clock.condition.valid()) taken[clock.condition.index] = true;
   const std::size_t count = core.values.size();
   for (std::size_t v = 0; v < count; ++v) {
     core::Rhs rhs = core.values[v].rhs;

@@ -16,15 +16,13 @@ namespace {
 
 class Absorption {
  public:
-  Absorption(Schedule& s, const DependenceGraph& graph) : s_(s), core_(*s.core), graph_(graph) {
+  Absorption(Schedule& s, const DependenceGraph& graph)
+      : s_(s), core_(*s.core), graph_(graph), looked_at_(conditions(*s.core)) {
     users_.resize(core_.values.size());
-    looked_at_.resize(core_.values.size());
     for (std::size_t i = 0; i < core_.values.size(); ++i)
       for (const Dependence& e : graph_.of(ValueId{i})) users_[e.on.index].push_back(ValueId{i});
     for (const Port& o : core_.outputs) looked_at_[s_.sources[o.value.index].value.index] = true;
     for (const CoreAssert& a : core_.asserts) looked_at_[a.condition.index] = true;
-    for (const Clock& c : core_.clocks)
-      if (c.condition.valid()) looked_at_[c.condition.index] = true;
   }
 
   // Operands, theirs, and so on.

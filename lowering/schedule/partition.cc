@@ -65,16 +65,11 @@ class Partition {
         graph_(facts.graph),
         components_(facts.components),
         grain_(grain),
+        uses_(core_),
+        tells_clock_(conditions(core_)),
+        shown_(core_.values.size()),
         atom_of_(core_.values.size()) {
-    std::vector<std::uint32_t> uses(core_.values.size(), 0);
-    users_.resize(core_.values.size());
-    tells_clock_.resize(core_.values.size());
-    for (const Clock& c : core_.clocks)
-      if (c.condition.valid()) tells_clock_[c.condition.index] = true;
-    for (std::uint32_t u = 0; u < core_.values.size(); ++u)
-      for_each_operand(core_[ValueId{u}].rhs,
-                       [&](ValueId o) { users_[o.index] = ++uses[o.index] == 1 ? ValueId{u} : ValueId{}; });
-    for (const Port& p : core_.outputs) users_[p.value.index] = ValueId{};
+    for (const Port& p : core_.outputs) shown_[p.value.index] = true;
   }
 
   void run() {
@@ -111,9 +106,15 @@ class Partition {
     return c.cyclic && components_.of[f->next.index] == components_.of[v.index] && can_be_cut(c);
   }
 
+  // The only one that mentions it; invalid: several do, or none, or it is shown.
+  ValueId only_user(ValueId v) const {
+    const auto users = uses_.of(v);
+    return users.size() == 1 && !shown_[v.index] ? users[0] : ValueId{};
+  }
+
   // By the only product that uses it, which adds up in the order that suits: the transposed matrix would have another.
   bool is_read_where_it_lies(ValueId v) const {
-    const ValueId user = users_[v.index];
+    const ValueId user = only_user(v);
     return has_lowering(v, Lowering::transpose) && user.valid() && has_lowering(user, Lowering::matmul) &&
            s_.unit_of[user.index] == s_.unit_of[v.index];
   }
@@ -126,7 +127,7 @@ class Partition {
   // whole.
   ValueId leader(ValueId v) const {
     if (const auto* result = std::get_if<core::Result>(&core_[v].rhs)) v = result->call;
-    if (is_read_where_it_lies(v)) v = users_[v.index];
+    if (is_read_where_it_lies(v)) v = only_user(v);
     if (components_.of[v.index] == Components::none) return v;  // nothing needs it
     const Component& c = components_.list[components_.of[v.index]];
     return c.cyclic && !can_be_cut(c) ? c.values[0] : v;
@@ -242,8 +243,9 @@ class Partition {
   const DependenceGraph& graph_;
   const Components& components_;
   const Grain grain_;
-  std::vector<ValueId> users_;     // by ValueId: the only one that mentions it
-  std::vector<bool> tells_clock_;  // by ValueId
+  const Uses uses_;
+  const std::vector<bool> tells_clock_;  // by ValueId
+  std::vector<bool> shown_;              // by ValueId: as an output
   std::vector<std::vector<ValueId>> atoms_;
   std::vector<std::size_t> atom_of_;  // by ValueId
 };

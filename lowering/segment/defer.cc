@@ -15,10 +15,6 @@ void for_each_condition(const Core& core, ValueId v, const std::function<void(Va
   for (const ClockId c : ancestors(core, core[v].clock)) f(core[c].condition);
 }
 
-std::int64_t bytes_of(const Core& core, ValueId v) {
-  return *element_count(core[v].shape) * static_cast<std::int64_t>(byte_size(core[v].dtype));
-}
-
 // What waits gets a sweep of its own, the second.
 Segment split_leading(Segment segment, const std::function<bool(ValueId)>& waits) {
   Sweep leading, second;
@@ -72,7 +68,7 @@ class Outside {
   std::int64_t queued_bytes() const {
     std::int64_t bytes = 0;
     for (const auto& [u, waits] : units_)
-      for (const ValueId o : schedule_.units[u].operands) bytes += waits ? bytes_of(core_, o) : 0;
+      for (const ValueId o : schedule_.units[u].operands) bytes += waits ? facts_.bytes(o) : 0;
     return bytes;
   }
 
@@ -112,7 +108,7 @@ std::int64_t kept_bytes(const SegmentFacts& facts, const std::vector<Sweep>& swe
         if (!here && !core.is_const(o) && !facts.costs_nothing(o)) kept.insert(o);
       });
   std::int64_t bytes = 0;
-  for (const ValueId v : kept) bytes += bytes_of(core, v);
+  for (const ValueId v : kept) bytes += facts.bytes(v);
   return bytes;
 }
 

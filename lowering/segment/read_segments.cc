@@ -67,13 +67,7 @@ class SegmentsReader : FormReader {
     Batch b;
     b.sum = lines_.take("sum");
     if (!b.sum) lines_.expect("rows");
-    lines_.expect("(");
-    b.m = extent();
-    lines_.expect(",");
-    b.inner = extent();
-    lines_.expect(",");
-    b.n = extent();
-    lines_.expect(")");
+    extents(b.m, b.inner, b.n);
     b.a = matrix();
     lines_.expect("times");
     b.b = matrix();
@@ -83,11 +77,7 @@ class SegmentsReader : FormReader {
     BatchOperand o;
     o.held = lines_.take("held");
     o.value = value();
-    lines_.expect("(");
-    o.row = extent();
-    lines_.expect(",");
-    o.column = extent();
-    lines_.expect(")");
+    extents(o.row, o.column);
     return o;
   }
 

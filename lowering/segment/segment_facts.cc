@@ -6,17 +6,9 @@
 
 #include "lowering/clock_path.h"
 #include "lowering/memories.h"
+#include "semantics/queries.h"
 
 namespace rml {
-
-namespace {
-
-bool is_constant(const Core& core, ValueId v, bool truth) {
-  const auto* c = std::get_if<core::Const>(&core[v].rhs);
-  return c != nullptr && c->value == Tensor::boolean(truth);
-}
-
-}  // namespace
 
 SegmentFacts::SegmentFacts(const Schedule& schedule, const Streams& streams, const Segment& segment)
     : schedule_(schedule),
@@ -62,14 +54,15 @@ std::vector<Literal> SegmentFacts::clock(ValueId v) const { return clock_path(co
 
 bool SegmentFacts::marks_first(ValueId v) const {
   const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
-  return f != nullptr && core_[v].clock == unit_.clock && f->next == unit_.cut && is_constant(core_, f->init, true);
+  return f != nullptr && core_[v].clock == unit_.clock && f->next == unit_.cut &&
+         constant_truth(core_, f->init) == true;
 }
 
 bool SegmentFacts::holds_first_only(ValueId v) const {
   if (marks_first(v)) return true;
   const auto* m = std::get_if<core::Merge>(&core_[v].rhs);
   return m != nullptr && core_[v].clock == unit_.clock && marks_first(m->condition) &&
-         is_constant(core_, m->on_false, false);
+         constant_truth(core_, m->on_false) == false;
 }
 
 bool SegmentFacts::present_first_only(ValueId v) const {
@@ -99,6 +92,10 @@ bool SegmentFacts::is_held(ValueId v) const {
 
 bool SegmentFacts::costs_nothing(ValueId v) const {
   return !is_here(v) || settled(v) || holder(v).valid() || present_once(v);
+}
+
+std::int64_t SegmentFacts::bytes(ValueId v) const {
+  return *element_count(core_[v].shape) * static_cast<std::int64_t>(byte_size(core_[v].dtype));
 }
 
 bool SegmentFacts::is_parameter(ValueId v) const {

@@ -71,6 +71,8 @@ class SegmentFacts {
   bool is_held(ValueId v) const;
   // Sweeps find it without its being kept for them.
   bool costs_nothing(ValueId v) const;
+  // Of one element of its stream.
+  std::int64_t bytes(ValueId v) const;
   // The unit keeps it from its first instant on, not from the end of its first segment.
   bool is_parameter(ValueId v) const;
 

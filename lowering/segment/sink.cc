@@ -104,12 +104,9 @@ class Sinking {
     std::set<ValueId> seen;
     for_each_operand(core_[v].rhs, [&](ValueId o) {
       if (!seen.insert(o).second || core_[o].shape.empty() || facts_.costs_nothing(o) || before_.contains(o)) return;
-      if (users_.at(o).later == 0 || segment_.memories.contains(o)) more += size(o);
+      if (users_.at(o).later == 0 || segment_.memories.contains(o)) more += facts_.bytes(o);
     });
-    return more <= (facts_.present_once(v) ? 0 : size(v));
-  }
-  std::int64_t size(ValueId v) const {
-    return *element_count(core_[v].shape) * static_cast<std::int64_t>(byte_size(core_[v].dtype));
+    return more <= (facts_.present_once(v) ? 0 : facts_.bytes(v));
   }
 
   const Core& core_;

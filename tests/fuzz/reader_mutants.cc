@@ -6,10 +6,6 @@
 // files of its own; FOLDER/case holds the number of the case that runs, for whoever finds that this process has ended.
 // A case that takes ten seconds ends it. Another exception than a Failure, which a program would end with status 70
 // for, is a finding that is told.
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,7 +18,7 @@
 #include <vector>
 
 #include "fuzz/damage.h"
-#include "fuzz/guard.h"
+#include "fuzz/mutant_search.h"
 #include "fuzz/state_mutants.h"
 #include "runtime/failure.h"
 #include "runtime/stream_io/readers.h"
@@ -235,33 +231,17 @@ class Case {
   Random random_;
 };
 
-struct Arguments {
-  std::string kind, folder;
-  std::uint64_t from = 0, count = 0;
-  std::vector<std::string> programs;
-};
-
 class Search {
  public:
-  explicit Search(const Arguments& arguments) : arguments_(arguments) {
-    note_ = open((arguments.folder + "/case").c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  explicit Search(const SearchArguments& arguments) : arguments_(arguments) {
     if (by_programs())
-      for (const std::string& path : arguments.programs) programs_.push_back(load_saved(path));
+      for (const std::string& path : arguments.files) programs_.push_back(load_saved(path));
     else
       bases_ = make_bases(arguments.folder);
   }
 
   int run() {
-    for (std::uint64_t k = arguments_.from; k < arguments_.from + arguments_.count; ++k) {
-      constexpr unsigned most_seconds = 10;
-      if (pwrite(note_, &k, sizeof k, 0) != sizeof k) return 2;
-      alarm(most_seconds);
-      judge(k);
-    }
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    std::printf("read=%llu refused=%llu wrong=%llu mib=%ld\n", read_, refused_, wrong_, used.ru_maxrss >> 10);
-    return wrong_ == 0 && (read_ > 0 || arguments_.count < 50) ? 0 : 1;
+    return search_cases(arguments_, counts_, [&](std::uint64_t k) { judge(k); });
   }
 
  private:
@@ -270,12 +250,12 @@ class Search {
   void judge(std::uint64_t k) {
     try {
       attempt(k);
-      ++read_;
+      ++counts_.read;
     } catch (const rt::Failure& failure) {
-      ++refused_;
+      ++counts_.refused;
       if (std::strlen(failure.what()) == 0) wrong(k, "refused without a word");
     } catch (const std::bad_alloc&) {
-      ++refused_;
+      ++counts_.refused;
     } catch (const std::exception& error) {
       wrong(k, error.what());
     } catch (...) {
@@ -284,7 +264,7 @@ class Search {
   }
 
   void wrong(std::uint64_t k, const char* what) {
-    ++wrong_;
+    ++counts_.wrong;
     std::printf("%s %llu: %s\n", arguments_.kind.c_str(), static_cast<unsigned long long>(k), what);
   }
 
@@ -304,11 +284,10 @@ class Search {
     c.gz();
   }
 
-  const Arguments& arguments_;
+  const SearchArguments& arguments_;
   Bases bases_;
   std::vector<SavedProgram> programs_;
-  int note_ = -1;
-  unsigned long long read_ = 0, refused_ = 0, wrong_ = 0;
+  SearchCounts counts_;
 };
 
 }  // namespace
@@ -316,18 +295,8 @@ class Search {
 }  // namespace rml::fuzz
 
 int main(int argc, char** argv) {
-  rml::fuzz::Arguments arguments;
-  for (int k = 1; k < argc; ++k) {
-    const std::string option = argv[k];
-    if (rml::fuzz::take_seeds(arguments, argc, argv, k)) continue;
-    if (option == "--folder" && k + 1 < argc)
-      arguments.folder = argv[++k];
-    else if (arguments.kind.empty())
-      arguments.kind = option;
-    else
-      arguments.programs.push_back(option);
-  }
-  if (arguments.kind.empty() || arguments.folder.empty()) {
+  rml::fuzz::SearchArguments arguments;
+  if (!rml::fuzz::take_arguments(argc, argv, arguments)) {
     std::fprintf(stderr, "usage: reader_mutants KIND --from CASE --count N --folder FOLDER [PROGRAM.so ...]\n");
     return 2;
   }

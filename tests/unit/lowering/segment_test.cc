@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "lowering/schedule_text.h"
 #include "lowering/segment/assign_homes.h"
 #include "lowering/segment/batch_in_time.h"
 #include "lowering/segment/defer.h"
@@ -13,38 +14,60 @@ namespace rml {
 namespace {
 
 // s = x + (0 fby s);  o = if end then s else s * (1 - s) * post o
-const char* const recurrence = R"(core main
-instance 0 node 0 @1:0-1
+const char* const recurrence = R"(form schedule 1
+core main
 clock base
-clock c2 = base on %0
-clock c3 = base on not %0
-%0: bool = input 0                      end #0 @1:0-1
-%1: f32[4] = input 1                    x #0 @1:0-1
+clock c2 = base on not %0
+clock c3 = base on %0
+%0: bool = input 0                      end
+%1: f32[4] = input 1                    x
 %2: f32[4] = const all 0
-%3: f32[4] = fby %2 %4                  #0 @1:0-1
-%4: f32[4] = add %1 %3                  s #0 @1:0-1
+%3: f32[4] = fby %2 %4
+%4: f32[4] = add %1 %3                  s
 %5: f32 = const 1
-%6: f32[4] = sub %5 %4                  #0 @1:0-1
-%7: f32[4] on c2 = when %0 %4           #0 @1:0-1
-%8: f32[4] on c3 = when not %0 %4       #0 @1:0-1
-%9: f32[4] on c3 = when not %0 %6       #0 @1:0-1
-%10: f32[4] on c3 = mul %8 %9           #0 @1:0-1
-%11: f32[4] = post %14                  #0 @1:0-1
-%12: f32[4] on c3 = when not %0 %11     #0 @1:0-1
-%13: f32[4] on c3 = mul %10 %12         #0 @1:0-1
-%14: f32[4] = merge %0 %7 %13           o #0 @1:0-1
-input end = %0 @1:0-1
-input x = %1 @1:0-1
-output o = %14 @1:0-1
+%6: f32[4] on c2 = when not %0 %4
+%7: f32[4] on c2 = sub %5 %6
+%8: f32[4] on c3 = when %0 %4
+%9: f32[4] on c2 = mul %6 %7
+%10: f32[4] = post %13
+%11: f32[4] on c2 = when not %0 %10
+%12: f32[4] on c2 = mul %9 %11
+%13: f32[4] = merge %0 %8 %12           o
+input end = %0
+input x = %1
+output o = %13
+end
+unit 0 forward on base
+  reads %0
+  reads %1
+  value %3
+  value %4
+  value %8
+  value %6
+  value %7
+  value %9
+unit 1 segmented on base
+  reads %0
+  reads %8
+  reads %9
+  value %10
+  value %11
+  value %12
+  value %13
+  ends %0
+  cut %0
+  sweep forward
+  sweep backward
+    %10 at first interior
+    %11 at first interior
+    %12 at first interior
+    %13
 )";
 
 Segments planned(const char* text) {
-  std::string error;
-  const auto core = read_core(text, error);
-  EXPECT_TRUE(core) << error;
-  Diagnostics diagnostics;
-  auto arranged = schedule(*core, diagnostics);
-  EXPECT_TRUE(arranged);
+  TextFault fault;
+  auto arranged = read_schedule(text, fault);
+  EXPECT_TRUE(arranged) << to_string(fault, text);
   Segments segments = plan_segments(std::move(*arranged));
   EXPECT_EQ(verify(segments), "");
   return segments;

@@ -87,6 +87,12 @@ TEST(Clocks, MeetAtTheNearestCommonOne) {
   EXPECT_FALSE(within(core, never_clock, base_clock));
 }
 
+TEST(Conditions, AreWhatClocksAreSampledBy) {
+  const std::vector<bool> found = conditions(core_of(nested));
+  ASSERT_EQ(found.size(), 13u);
+  for (std::size_t v = 0; v < found.size(); ++v) EXPECT_EQ(found[v], v == 0 || v == 4) << v;
+}
+
 TEST(Truth, OfBooleanScalarsThatAreConstant) {
   const Core core = core_of(
       "core f\nclock base\n%0: bool = const T\n%1: bool = const F\n%2: i32 = const 1\n"
