@@ -295,6 +295,14 @@ const Pass* find_pass(std::string_view name) {
   return found == std::end(list) ? nullptr : &*found;
 }
 
+std::string no_such_pass(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Pass& p : list) known.emplace_back(p.name);
+  const std::string near = did_you_mean(name, known);
+  return "there is no pass '" + name + "'" +
+         (near.empty() ? "; rmlc opt --list names them" : "; did you mean '" + near + "'?");
+}
+
 bool run(const Pass& pass, Translation& t) {
   const CurrentPhase current(pass.name.data());
   t.changed = true;

@@ -28,6 +28,8 @@ struct Pass {
 std::span<const Pass> passes();
 // Null where there is none of that name.
 const Pass* find_pass(std::string_view name);
+// What to say then: "there is no pass 'fise'; did you mean 'fuse'?".
+std::string no_such_pass(const std::string& name);
 
 // Runs it, notes what it took and shows what it made (Session::watch). Whether it changed anything, if it can tell:
 // else yes.

@@ -4,7 +4,6 @@
 #include "compiler/passes.h"
 #include "compiler/read_file.h"
 #include "driver/commands.h"
-#include "frontend/diagnostic.h"
 
 namespace rml {
 namespace {
@@ -27,14 +26,10 @@ int list_passes() {
 // The passes in turn, or why they do not follow each other.
 std::vector<const Pass*> chosen(const std::vector<std::string>& names, std::string& why) {
   std::vector<const Pass*> list;
-  std::vector<std::string> known;
-  for (const Pass& p : passes()) known.emplace_back(p.name);
   for (const std::string& name : names) {
     const Pass* const pass = find_pass(name);
     if (pass == nullptr) {
-      const std::string near = did_you_mean(name, known);
-      why = "there is no pass '" + name + "'" +
-            (near.empty() ? "; rmlc opt --list names them" : "; did you mean '" + near + "'?");
+      why = no_such_pass(name);
       return {};
     }
     const Form here = list.empty() ? pass->takes : list.back()->makes;

@@ -149,8 +149,7 @@ int show(Invocation& invocation, const ShowRequest& request) {
   Session& session = invocation.session;
   if (!request.after.empty() && (find_pass(request.after) == nullptr || !request.file.empty())) {
     std::cerr << "rmlc: "
-              << (request.file.empty() ? "there is no pass '" + request.after + "'; rmlc opt --list names them"
-                                       : "show takes a phase or --after PASS, not both")
+              << (request.file.empty() ? no_such_pass(request.after) : "show takes a phase or --after PASS, not both")
               << "\n";
     return exit_usage;
   }

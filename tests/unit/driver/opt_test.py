@@ -84,6 +84,7 @@ class Opt(unittest.TestCase):
             file.write_text(PROGRAM)
             self.assertIn("does not run", self.rmlc("show", "--after", "partition", str(file)).stderr)
             self.assertEqual(self.rmlc("show", "--after", "nothing", str(file)).returncode, 2)
+            self.assertIn("did you mean 'expand'?", self.rmlc("show", "--after", "expnd", str(file)).stderr)
             self.assertEqual(self.rmlc("show", "--after", "expand", "core", str(file)).returncode, 2)
 
 
