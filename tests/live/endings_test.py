@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from common import accept, csv, dial, expect, free_port, listener, main, same, until
+from common import accept, csv, dial, expect, free_port, listener, listens, main, same, until
 
 
 def test_who_was_let_in_is_served(bench):
@@ -17,14 +17,14 @@ def test_who_was_let_in_is_served(bench):
     port = free_port()
     running = bench.start("two", "--input", f"k=tcp://127.0.0.1:{header.getsockname()[1]}?format=jsonl", "--input",
                           f"x=tcp-listen://:{port}")
-    peers = []
-    for rows in ("1\n2\n", "3\n"):  # the program waits for the other input, so both are in before it listens no more
-        if not peers:
-            numbers = accept(header)
+    numbers = accept(header)
+    until(lambda: listens(port), "listens")
+    running.signal(signal.SIGSTOP)  # so that both are there when it looks, however slow this test is
+    for rows in ("1\n2\n", "3\n"):
         peer = dial(port=port)
         peer.sendall(("x\n" + rows).encode())
         peer.close()
-        peers.append(peer)
+    running.signal(signal.SIGCONT)
     numbers.sendall(b'{"k": [1, 2]}\n' * 3)
     numbers.close()
     same(running.end(), (0, "y,m[0],m[1]\n2,2,3\n4,2,3\n6,2,3\n", ""))
