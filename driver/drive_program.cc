@@ -60,6 +60,7 @@ class Run {
     for (; read < options_.cycles && !stopped; ++read) {
       stopped = push(read) != RML_OK;
       pop();
+      result_.written.push_back(rows_);
       if (options_.restarts && !stopped) restart();
     }
     if (stopped) --read;
@@ -172,6 +173,7 @@ class Run {
   }
 
   void take_row() {
+    ++rows_;
     for (std::uint32_t i = 0; i < program_.n_outputs; ++i) {
       const bool here = program_.outputs[i].always != 0 || present_[i] != 0;
       result_.outputs[i].cells.push_back(here ? Cell{Presence::present, values_[i]} : Cell{Presence::absent, {}});
@@ -202,6 +204,7 @@ class Run {
   std::vector<Tensor> values_;
   std::vector<void*> out_;
   std::vector<std::uint8_t> present_;
+  std::int64_t rows_ = 0;  // that have come out
   Driven result_;
 };
 

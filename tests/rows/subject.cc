@@ -1,0 +1,162 @@
+// Compiles a program once for each way and compares what it writes, row by row of input, with what is determined.
+#include "rows/subject.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/passes.h"
+#include "driver/installation.h"
+#include "frontend/explain.h"
+#include "frontend/render.h"
+
+namespace rml::fuzz {
+
+const char* name(Verdict v) {
+  constexpr const char* names[verdicts] = {"wrong", "early", "stops", "assumes", "withheld", "agrees"};
+  return names[static_cast<std::size_t>(v)];
+}
+
+Subject::Subject(const std::string& source, const std::string& node) : session_(own_resources()) {
+  session_.options.node = node;
+  session_.options.target.cpu = "native";
+  session_.options.target.strict_math = true;
+  const Front front = check_text(session_, "program.rml", source);
+  const auto entry = session_.failed() ? std::nullopt : find_entry(session_, front);
+  if (entry) instantiate(front, *entry);
+  if (core_) elaborated_ = elaborate(session_, front, *entry, {}, session_.diagnostics);
+  if (elaborated_) arranged_ = arrange(session_, *elaborated_, session_.diagnostics);
+  if (!arranged_) note_refusal();
+}
+
+void Subject::instantiate(const Front& front, NodeId entry) {
+  Translation t(session_, session_.diagnostics);
+  t.front = &front.checked;
+  t.entry = entry;
+  run(*find_pass("instantiate"), t);
+  if (!session_.failed()) core_ = std::move(t.core());
+}
+
+void Subject::note_refusal() {
+  for (const Diagnostic& d : session_.diagnostics.all())
+    if (severity(d.code) == Severity::error && refusal_.empty()) refusal_ = code_name(d.code);
+}
+
+std::string Subject::messages() const { return render_human(session_.diagnostics, session_.sources, false); }
+
+Chronogram Subject::read_inputs(const std::string& text, std::string& error) const {
+  std::vector<ChronogramPort> ports;
+  for (const Port& port : core_->inputs) {
+    const Value& value = (*core_)[port.value];
+    ports.push_back({port.name, value.dtype, value.shape});
+  }
+  return read_chronogram(text, ports, error).value_or(Chronogram{});
+}
+
+LoadedProgram& Subject::loaded(const Way& way) {
+  auto& program = loaded_[way.name];
+  if (program != nullptr) return *program;
+  if (!way.compiled) {
+    program = load_reference(session_, elaborated_->core, {});
+    return *program;
+  }
+  session_.options.target.optimization = way.level;
+  session_.options.target.part = way.part;
+  session_.options.grain = way.grain;
+  std::optional<Arranged> network;
+  if (way.grain != Grain::none) network = arrange(session_, *elaborated_, session_.diagnostics);
+  program = load_compiled(session_, lower(session_, network ? *network : *arranged_), {});
+  session_.options.grain = Grain::none;
+  return *program;
+}
+
+namespace {
+
+constexpr double tolerance = 1e-9;
+
+double element(const Tensor& t, std::int64_t i) {
+  return t.dtype() == DType::f64 ? t.as<double>()[i] : static_cast<double>(t.as<float>()[i]);
+}
+
+// A formula that is equal for numbers may be computed in place of another.
+bool same(const Cell& a, const Cell& b) {
+  if (a.presence != b.presence) return false;
+  if (a.presence != Presence::present || a.value == b.value) return true;
+  const DType dtype = a.value.dtype();
+  if (dtype != b.value.dtype() || a.value.shape() != b.value.shape()) return false;
+  if (dtype != DType::f64 && dtype != DType::f32) return false;
+  for (std::int64_t i = 0; i < a.value.elements(); ++i) {
+    const double x = element(a.value, i), y = element(b.value, i);
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    const double most = (dtype == DType::f64 ? tolerance : 1e-5) * std::max({1.0, std::fabs(x), std::fabs(y)});
+    if (!(std::fabs(x - y) <= most)) return false;
+  }
+  return true;
+}
+
+std::string text(const Cell& cell) {
+  return cell.presence == Presence::absent    ? "absent"
+         : cell.presence == Presence::present ? to_string(cell.value)
+                                              : "?";
+}
+
+// Rows that both have.
+std::string wrong_value(const Determined& want, const Driven& got) {
+  const auto rows = static_cast<std::size_t>(want.after.empty() ? 0 : want.after.back());
+  for (std::size_t o = 0; o < want.outputs.size(); ++o)
+    for (std::size_t n = 0; n < std::min(rows, got.outputs[o].cells.size()); ++n) {
+      const Cell &a = want.outputs[o].cells[n], &b = got.outputs[o].cells[n];
+      if (b.presence == Presence::undetermined || same(a, b)) continue;
+      return want.outputs[o].name + " in row " + std::to_string(n) + " is " + text(b) + ", not " + text(a);
+    }
+  return "";
+}
+
+std::int64_t rows_of(const Driven& got) {
+  if (got.outputs.empty()) return got.written.empty() ? 0 : got.written.back();
+  return std::ranges::count_if(got.outputs[0].cells,
+                               [](const Cell& c) { return c.presence != Presence::undetermined; });
+}
+
+std::string counts(std::int64_t after, std::int64_t written, std::int64_t determined) {
+  return "after " + std::to_string(after) + " rows of input " + std::to_string(written) + " are written, " +
+         std::to_string(determined) + " determined";
+}
+
+// Of the count after each row of input, the last being that of the end.
+Finding judge_counts(const Determined& want, const Driven& got) {
+  Finding withheld;
+  std::vector<std::int64_t> written = got.written;
+  const auto cycles = static_cast<std::int64_t>(want.after.size());
+  for (std::size_t k = 0; k < written.size() && k < want.after.size(); ++k) {
+    const auto after = static_cast<std::int64_t>(k + 1);
+    if (written[k] > want.after[k]) return {Verdict::early, counts(after, written[k], want.after[k])};
+    if (written[k] < want.after[k] && withheld.verdict == Verdict::agrees)
+      withheld = {Verdict::withheld, counts(after, written[k], want.after[k])};
+  }
+  const std::int64_t all = cycles == 0 ? 0 : want.after.back();
+  if (rows_of(got) > all) return {Verdict::early, "in the end, " + counts(cycles, rows_of(got), all)};
+  if (rows_of(got) < all) return {Verdict::withheld, "in the end, " + counts(cycles, rows_of(got), all)};
+  return withheld;
+}
+
+}  // namespace
+
+Finding Subject::compare(const Way& way, const Chronogram& inputs, std::int64_t cycles, const Determined& want) {
+  const rml_program& table = loaded(way).table();
+  if (way.restarts && table.savable == 0) return {};
+  DriveOptions options{.cycles = cycles, .restarts = way.restarts};
+  if (way.grain != Grain::none) options.workers = 2, options.capacity = 4;
+  const Driven got = drive(table, inputs, options);
+  const std::string at = std::string(way.name) + ": ";
+  if (std::string what = wrong_value(want, got); !what.empty()) return {Verdict::wrong, at + what};
+  if (!got.stop.empty()) {
+    const bool assumes = got.stop.find("assumes") != std::string::npos;
+    return {assumes ? Verdict::assumes : Verdict::stops,
+            at + "stops in cycle " + std::to_string(got.stop_cycle) + ": " + got.stop};
+  }
+  Finding counted = judge_counts(want, got);
+  if (!counted.text.empty()) counted.text = at + counted.text;
+  return counted;
+}
+
+}  // namespace rml::fuzz

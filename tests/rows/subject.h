@@ -1,0 +1,74 @@
+// A program, its denotation, and every way in which the compiler runs it: rows after each row of input are compared.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/engines.h"
+#include "compiler/pipeline.h"
+#include "driver/drive_program.h"
+#include "rows/denotation.h"
+
+namespace rml::fuzz {
+
+// Of a network only the rows that it has written in the end are compared: it runs ahead of its host.
+struct Way {
+  const char* name;
+  bool compiled = true;
+  int level = 0;
+  std::uint32_t part = TargetOptions().part;  // statements of a function
+  bool restarts = false;                      // saved and loaded after every row
+  Grain grain = Grain::none;
+};
+inline constexpr Way ways[] = {{.name = "reference engine", .compiled = false},
+                               {.name = "-O0"},
+                               {.name = "-O0, saved and loaded after every row", .restarts = true},
+                               {.name = "-O1", .level = 1},
+                               {.name = "-O2 in parts", .level = 2, .part = 3},
+                               {.name = "-O3", .level = 3},
+                               {.name = "network of passes", .level = 2, .grain = Grain::pass},
+                               {.name = "network of operations", .level = 0, .grain = Grain::op}};
+inline constexpr std::size_t cheap_ways = 3;  // the first few
+
+// From what is worst. Assumes: the run stops since the schedule assumes what is not so; stops: for another reason.
+enum class Verdict : std::uint8_t { wrong, early, stops, assumes, withheld, agrees };
+inline constexpr std::size_t verdicts = 6;
+const char* name(Verdict);
+
+struct Finding {
+  Verdict verdict = Verdict::agrees;
+  std::string text;
+};
+
+class Subject {
+ public:
+  explicit Subject(const std::string& source, const std::string& node = "");
+  Subject(const Subject&) = delete;
+
+  // As instantiated; null where it is refused before.
+  const Core* core() const { return core_ ? &*core_ : nullptr; }
+  // The code of the first error; empty: it is compiled.
+  const std::string& refusal() const { return refusal_; }
+  std::string messages() const;
+
+  Chronogram read_inputs(const std::string& text, std::string& error) const;
+  // What the way makes of these inputs against what they determine.
+  Finding compare(const Way&, const Chronogram& inputs, std::int64_t cycles, const Determined&);
+
+ private:
+  void instantiate(const Front&, NodeId entry);
+  void note_refusal();
+  LoadedProgram& loaded(const Way&);
+
+  Session session_;
+  std::optional<Core> core_;
+  std::string refusal_;
+  std::optional<Elaborated> elaborated_;
+  std::optional<Arranged> arranged_;
+  std::map<std::string, std::unique_ptr<LoadedProgram>> loaded_;
+};
+
+}  // namespace rml::fuzz
