@@ -48,22 +48,22 @@ class Walk {
     return !inputs && order();
   }
 
-  Recurrence run() {
+  std::optional<Lasso> run(std::int64_t cycles) {
     std::unordered_map<std::string, std::int64_t> states;
     std::vector<bool> held;
-    for (std::int64_t n = 0; n < max_cycles && n * static_cast<std::int64_t>(slice_.size()) < max_work; ++n) {
+    for (std::int64_t n = 0; n <= cycles && n * static_cast<std::int64_t>(slice_.size()) < max_work; ++n) {
       const auto [at, fresh] = states.try_emplace(state(), n);
-      if (!fresh) return judge(held, at->second);
-      if (!step()) return {};
+      if (!fresh) return Lasso{std::move(held), static_cast<std::size_t>(at->second)};
+      if (!step()) return std::nullopt;
       const auto& cell = now_.at(goal_.condition);
       held.push_back(cell.has_value() && cell->truth() == goal_.positive);
     }
-    return {};
+    return std::nullopt;
   }
 
- private:
-  static Recurrence judge(const std::vector<bool>& held, std::int64_t loop) {
-    const auto size = static_cast<std::int64_t>(held.size());
+  static Recurrence judge(const Lasso& lasso) {
+    const std::vector<bool>& held = lasso.held;
+    const auto size = static_cast<std::int64_t>(held.size()), loop = static_cast<std::int64_t>(lasso.loop);
     std::int64_t last = -1;
     std::int64_t longest = 0;
     for (std::int64_t n = 0; n < size + (size - loop); ++n) {
@@ -82,6 +82,7 @@ class Walk {
     return r;
   }
 
+ private:
   // Operands before users within a cycle; false if there is no such order.
   bool order() {
     std::map<ValueId, std::uint32_t> position;
@@ -185,13 +186,23 @@ class Walk {
   std::map<ValueId, std::optional<Tensor>> now_;
 };
 
+std::optional<Lasso> find(const Core& core, Literal goal, std::int64_t cycles, bool& inputs) {
+  Walk walk(core, goal);
+  if (!walk.collect(inputs)) return std::nullopt;
+  return walk.run(cycles);
+}
+
 }  // namespace
 
 Recurrence find_recurrence(const Core& core, Literal goal) {
-  Walk walk(core, goal);
   bool inputs = false;
-  if (!walk.collect(inputs)) return {.inputs = inputs};
-  return walk.run();
+  const std::optional<Lasso> lasso = find(core, goal, max_cycles, inputs);
+  return lasso ? Walk::judge(*lasso) : Recurrence{.inputs = inputs};
+}
+
+std::optional<Lasso> find_lasso(const Core& core, ValueId condition, std::int64_t cycles) {
+  bool inputs = false;
+  return find(core, {condition, true}, cycles, inputs);
 }
 
 }  // namespace rml

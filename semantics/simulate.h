@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "semantics/dependence.h"
 
@@ -24,5 +26,13 @@ struct Recurrence {
 
 // How often the literal holds, on the instants of its clock.
 Recurrence find_recurrence(const Core&, Literal);
+
+// Where a condition that depends on no input holds: at the cycles up to a loop, then at those of the loop for ever.
+// Nothing if it depends on more, or does not repeat itself within so many cycles.
+struct Lasso {
+  std::vector<bool> held;
+  std::size_t loop = 0;  // where it begins; it is not empty
+};
+std::optional<Lasso> find_lasso(const Core&, ValueId condition, std::int64_t cycles);
 
 }  // namespace rml

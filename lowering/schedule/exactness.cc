@@ -1,0 +1,259 @@
+// The two systems of equations share conditions and states; a row is one set of the ports of both. Rows are followed
+// with those before them, for they leave in order. An assumption that is broken is a port of its own, and so is a post
+// that waits for an instant of its clock.
+#include "lowering/schedule/exactness.h"
+
+#include <algorithm>
+#include <map>
+
+#include "lowering/schedule/waits.h"
+#include "semantics/crossing/explore.h"
+#include "semantics/queries.h"
+
+namespace rml {
+
+namespace {
+
+using Node = Crossings::Node;
+using Edge = CrossingAutomaton::Edge;
+
+std::string signed_name(const Core& core, const Literal& l) {
+  return (l.positive ? "`" : "not `") + describe(core, l.condition) + "`";
+}
+
+// One part of the equations.
+class PartExactness {
+ public:
+  PartExactness(const Core& core, const CrossingPart& part, CrossingAutomaton& automaton, PortId looking,
+                PortId waiting)
+      : core_(core), part_(part), automaton_(automaton), sets_(automaton.sets()) {
+    looks_ = sets_.unite(sets_.one(itself_at_once), sets_.one(itself_in_time));
+    for (PortId p = first_port; p < part.ports.size(); ++p) {
+      if (part.ports[p] < looking)
+        looks_ = sets_.unite(looks_, sets_.one(p));
+      else if (part.ports[p] < waiting)
+        waits_ = sets_.unite(waits_, sets_.one(p));
+    }
+    reached_by_.assign(automaton.states(), none);
+    for (std::uint32_t e = 0; e < automaton.edges().size(); ++e) {
+      const Edge& edge = automaton.edges()[e];
+      if (edge.to != 0 && reached_by_[edge.to] == none && edge.from < edge.to) reached_by_[edge.to] = e;
+    }
+  }
+
+  // An edge on which the alarm is raised.
+  std::optional<std::uint32_t> alarm(std::size_t number, PortId port) const {
+    for (std::uint32_t e = 0; e < automaton_.edges().size(); ++e)
+      if (sets_.contains(automaton_.edges()[e].others[number], port)) return e;
+    return std::nullopt;
+  }
+
+  // The conditions of the cycles up to a row that looks for nothing any more while it waits; empty vector never.
+  std::optional<std::vector<std::uint32_t>> withheld() {
+    for (std::uint32_t e = 0; e < automaton_.edges().size(); ++e) {
+      const Edge& edge = automaton_.edges()[e];
+      if (late(edge.asked)) return path(e);
+      follow(edge.to, edge.asked, {none, e});
+    }
+    for (std::size_t k = 0; k < rows_.size(); ++k)
+      for (const std::uint32_t e : automaton_.from(rows_[k].state)) {
+        const PortSet asked = automaton_.later(automaton_.edges()[e], rows_[k].asked);
+        if (late(asked)) return path(e, k);
+        follow(automaton_.edges()[e].to, asked, {static_cast<std::uint32_t>(k), e});
+      }
+    return std::nullopt;
+  }
+
+  std::vector<std::uint32_t> path(std::uint32_t edge) const {
+    std::vector<std::uint32_t> edges{edge};
+    for (std::uint32_t s = automaton_.edges()[edge].from; s != 0; s = automaton_.edges()[edges.back()].from)
+      edges.push_back(reached_by_[s]);
+    std::ranges::reverse(edges);
+    return edges;
+  }
+
+  std::string told(const std::vector<std::uint32_t>& edges) const {
+    constexpr std::size_t most = 6;
+    std::string text;
+    for (std::size_t k = 0; k < edges.size() && k < most; ++k) {
+      text += k == 0 ? "" : "; ";
+      std::string at;
+      for (const auto& [v, holds] : automaton_.edges()[edges[k]].letters)
+        at += (at.empty() ? "" : ", ") + signed_name(core_, {v, holds});
+      text += at.empty() ? "-" : at;
+    }
+    return edges.size() > most ? text + "; …" : text;
+  }
+
+ private:
+  static constexpr std::uint32_t none = UINT32_MAX;
+  struct Row {
+    std::uint32_t state;
+    PortSet asked;
+    std::uint32_t before, edge;  // the row one instant earlier, and the edge from there
+  };
+
+  bool late(PortSet asked) const { return !sets_.intersect(asked, looks_) && sets_.intersect(asked, waits_); }
+
+  void follow(std::uint32_t state, PortSet asked, std::pair<std::uint32_t, std::uint32_t> from) {
+    if (!sets_.intersect(asked, looks_) || !known_.try_emplace({state, asked.number}, true).second) return;
+    rows_.push_back({state, asked, from.first, from.second});
+  }
+
+  std::vector<std::uint32_t> path(std::uint32_t edge, std::size_t row) const {
+    std::vector<std::uint32_t> after{edge};
+    auto at = static_cast<std::uint32_t>(row);
+    for (; rows_[at].before != none; at = rows_[at].before) after.push_back(rows_[at].edge);
+    std::vector<std::uint32_t> all = path(rows_[at].edge);
+    all.insert(all.end(), after.rbegin(), after.rend());
+    return all;
+  }
+
+  const Core& core_;
+  const CrossingPart& part_;
+  CrossingAutomaton& automaton_;
+  PortSets& sets_;
+  PortSet looks_, waits_;
+  std::vector<std::uint32_t> reached_by_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known_;
+  std::vector<Row> rows_;
+};
+
+class Exactness {
+ public:
+  explicit Exactness(const Schedule& s)
+      : s_(s),
+        core_(*s.core),
+        look_ahead_(core_, conditions_, crossings_),
+        looking_(static_cast<PortId>(crossings_.ports())),
+        waits_(s, conditions_, crossings_) {}
+
+  std::optional<Inexact> run() {
+    std::vector<Node> roots;
+    for (const Port& o : core_.outputs) {
+      if (core_[o.value].clock == never_clock) continue;
+      roots.push_back(crossings_.all({look_ahead_.of_column(o.value), waits_.of_column(o.value)}));
+      columns_.push_back(&o);
+    }
+    waiting_ = static_cast<PortId>(crossings_.ports());
+    for (std::uint32_t u = 0; u < s_.units.size(); ++u)
+      if (s_.units[u].segmented) add_assumptions(u);
+    for (const Alarm& a : alarms_) roots.push_back(a.raised);
+    conditions_.close();
+    for (const CrossingPart& part : parts_of(crossings_, roots))
+      if (auto found = judge(part)) return found;
+    return std::nullopt;
+  }
+
+ private:
+  struct Alarm {
+    Node raised;
+    PortId port;
+    Inexact what;
+  };
+
+  Alarm& add_alarm(std::uint32_t unit, ValueId v, std::string why) {
+    const PortId p = crossings_.port();
+    crossings_.ask(p, crossings_.beyond(p));
+    alarms_.push_back({Crossings::none, p, {Inexact::assumption, unit, v, std::move(why), ""}});
+    return alarms_.back();
+  }
+
+  void add_assumptions(std::uint32_t u) {
+    const ScheduledUnit& unit = s_.units[u];
+    const Condition ends = waits_.ends(unit);
+    const Condition goes_on = conditions_.both(conditions_.ticks(unit.clock), !ends);
+    const std::string cut = signed_name(core_, unit.plan.cut);
+    for (const Literal& l : unit.plan.sides) {
+      const Condition broken = conditions_.both(ends, waits_.where_present({l.condition, !l.positive}));
+      Alarm& a = add_alarm(u, l.condition, cut + " may hold where " + signed_name(core_, l) + " does not");
+      a.raised = crossings_.choice(broken, crossings_.beyond(a.port), Crossings::none);
+    }
+    for (const Literal& l : unit.plan.only_at_cut) {
+      const Condition broken = conditions_.both(goes_on, waits_.where_present(l));
+      Alarm& a = add_alarm(u, l.condition, signed_name(core_, l) + " may hold where " + cut + " does not");
+      a.raised = crossings_.choice(broken, crossings_.beyond(a.port), Crossings::none);
+    }
+    for (const Awaiting& a : unit.plan.awaiting) add_awaiting(u, a, ends, goes_on);
+  }
+
+  // What the post waits for has to come before the segment is over.
+  void add_awaiting(std::uint32_t u, const Awaiting& a, Condition ends, Condition goes_on) {
+    const ClockId clock = core_[a.post].clock;
+    Condition asked = Conditions::no;
+    for (const Guard& g : a.demands) {
+      Condition all = conditions_.ticks(clock);
+      for (const Literal& l : g.literals) all = conditions_.both(all, waits_.where_present(l));
+      if (!g.never) asked = conditions_.either(asked, all);
+    }
+    const Literal last{core_[clock].condition, core_[clock].positive};
+    Alarm& alarm = add_alarm(u, last.condition,
+                             signed_name(core_, last) + " may not hold again up to where " +
+                                 signed_name(core_, s_.units[u].plan.cut) + " does, though something waits for it");
+    const PortId waiting = crossings_.port();
+    const Node waits = crossings_.beyond(waiting);
+    const Node ended = crossings_.choice(ends, crossings_.beyond(alarm.port), waits);
+    const Node there = crossings_.choice(conditions_.ticks(clock), Crossings::none, ended);
+    crossings_.ask(waiting, crossings_.choice(conditions_.ticks(s_.units[u].clock), there, waits));
+    const Crossings::Memory m = crossings_.memory();
+    const Node begins = crossings_.choice(conditions_.both(goes_on, asked), waits, Crossings::none);
+    alarm.raised = crossings_.all({crossings_.recall(m), begins});
+    crossings_.remember(m, alarm.raised);
+  }
+
+  std::optional<Inexact> judge(const CrossingPart& part) {
+    CrossingRoots roots;
+    std::vector<Node> columns;
+    const Port* column = nullptr;
+    std::vector<std::size_t> alarms;
+    for (std::size_t k = 0; k < part.roots.size(); ++k) {
+      if (part.roots[k] == Crossings::none) continue;
+      if (k >= columns_.size()) {
+        roots.others.push_back(part.roots[k]);
+        alarms.push_back(k - columns_.size());
+      } else {
+        columns.push_back(part.roots[k]);
+        if (column == nullptr) column = columns_[k];
+      }
+    }
+    Crossings crossings = part.crossings;
+    roots.row = crossings.all(columns);
+    auto automaton = CrossingAutomaton::explore(crossings, conditions_, roots);
+    if (!automaton) return Inexact{Inexact::unknown, Schedule::nowhere, {}, "too many conditions for the analysis", ""};
+    PartExactness exactness(core_, part, *automaton, looking_, waiting_);
+    for (std::size_t k = 0; k < alarms.size(); ++k) {
+      const auto port = std::ranges::find(part.ports, alarms_[alarms[k]].port) - part.ports.begin();
+      const auto edge = exactness.alarm(k, static_cast<PortId>(port));
+      if (!edge) continue;
+      Inexact found = alarms_[alarms[k]].what;
+      found.where = exactness.told(exactness.path(*edge));
+      return found;
+    }
+    if (const auto edges = exactness.withheld())
+      return Inexact{Inexact::withheld, Schedule::nowhere, column->value,
+                     "a row of `" + column->name + "` may be determined while what it waits for is not there",
+                     exactness.told(*edges)};
+    return std::nullopt;
+  }
+
+  const Schedule& s_;
+  const Core& core_;
+  Conditions conditions_{core_};
+  Crossings crossings_;
+  LookAhead look_ahead_;
+  PortId looking_;      // ports below it are of what values look for
+  PortId waiting_ = 0;  // those below it, of what streams wait for; then those of alarms
+  Waits waits_;
+  std::vector<const Port*> columns_;
+  std::vector<Alarm> alarms_;
+};
+
+}  // namespace
+
+std::optional<Inexact> find_inexact(const Schedule& s) {
+  const auto looks = [](const Value& v) { return std::holds_alternative<core::Post>(v.rhs); };
+  if (std::ranges::none_of(s.core->values, looks)) return std::nullopt;
+  return Exactness(s).run();
+}
+
+}  // namespace rml

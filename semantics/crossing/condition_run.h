@@ -1,0 +1,65 @@
+// What conditions are at one instant, for all values that letters may have.
+//
+// An instant is looked at again and again, each time with other letters; only letters that somebody asks for count.
+// What a memory keeps, what was promised and how far what repeats itself has come is the state from which it begins.
+//
+//   run.begin(state);
+//   do {
+//     … run.truth(c) …
+//     if (run.consistent()) … run.next() …
+//   } while (run.other_letters());
+#pragma once
+
+#include "semantics/crossing/conditions.h"
+
+namespace rml {
+
+class ConditionRun {
+ public:
+  struct State {
+    std::vector<std::int8_t> memories;    // -1: it had no instant yet
+    std::vector<std::uint32_t> promises;  // codes of conditions that hold at this instant, sorted
+    std::uint32_t instant = 0;            // of what repeats itself
+  };
+
+  // Of what the roots hang on.
+  ConditionRun(const Conditions&, const std::vector<Condition>& roots);
+
+  State start() const;
+  void begin(const State&);
+  bool truth(Condition c) { return truth_of_cell(c.cell()) != c.negative(); }
+  // Promises are kept.
+  bool consistent();
+  State next();
+  // What letters are, where they were asked for.
+  std::vector<std::pair<ValueId, bool>> letters() const;
+  // False: all have been tried.
+  bool other_letters();
+
+  std::int64_t spent() const { return spent_; }
+
+ private:
+  struct Decision {
+    std::uint32_t cell;
+    bool holds;
+  };
+  void restart();
+  bool truth_of_cell(std::uint32_t cell);
+  bool decide(std::uint32_t cell);
+  bool remembered(std::uint32_t cell);
+  void find_memories(const std::vector<Condition>& roots);
+  std::uint32_t folded(std::uint32_t instant) const;
+
+  const Conditions& conditions_;
+  std::vector<std::uint32_t> memories_;    // cells
+  std::vector<std::uint32_t> place_;       // by cell: among the memories
+  std::uint32_t prefix_ = 0, period_ = 1;  // of all that repeats itself together
+  State state_;
+  std::vector<std::int8_t> memo_;  // by cell: -1 unknown
+  std::vector<std::uint32_t> known_, promising_;
+  std::vector<Decision> decisions_;
+  std::size_t taken_ = 0;  // decisions that were asked for again
+  std::int64_t spent_ = 0;
+};
+
+}  // namespace rml

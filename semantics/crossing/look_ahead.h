@@ -1,0 +1,52 @@
+// What the values of a core look for beyond an instant, as equations (equations.h): a value is determined by the inputs
+// up to an instant if and only if its set is empty there.
+//
+//   input                           none
+//   operators, calls, when          the union of the operands
+//   merge c a b                     c, and a where c holds, b elsewhere
+//   post e                          {p}, through(p) = e; on a clock: {p}, through(p) = e if it ticks, else {p}
+//   i fby e                         at the first instant i; later what the e of the instant before asks now
+//
+// A value on a clock also has what the conditions of its clock look for. What reaches no `post`, and nothing that is
+// defined by itself within an instant, looks for nothing.
+#pragma once
+
+#include <unordered_map>
+
+#include "semantics/crossing/equations.h"
+
+namespace rml {
+
+class LookAhead {
+ public:
+  LookAhead(const Core&, Conditions&, Crossings&);
+
+  // Of a value, where it is present.
+  Crossings::Node of(ValueId v) { return nodes_[v.index]; }
+  // Of whether a clock has this cycle.
+  Crossings::Node of_clock(ClockId);
+  // Of a row's column: whether the value is there, and if so the value.
+  Crossings::Node of_column(ValueId);
+  // It looks for nothing beyond an instant, ever.
+  bool at_once(ValueId v) const { return !looks_[v.index]; }
+  // By port: the `post` that looks through it.
+  const std::unordered_map<PortId, ValueId>& posts() const { return posts_; }
+
+ private:
+  void find_looking();
+  void write(ValueId);
+  Crossings::Node define(ValueId);
+  Crossings::Node post(ValueId, ValueId operand);
+  Crossings::Node fby(ValueId, const core::Fby&);
+
+  const Core& core_;
+  Conditions& conditions_;
+  Crossings& crossings_;
+  std::vector<bool> looks_;
+  std::vector<Crossings::Node> nodes_;
+  std::unordered_map<std::uint32_t, Crossings::Node> clocks_;
+  std::unordered_map<std::uint64_t, Crossings::Node> asked_;  // by clock and operand
+  std::unordered_map<PortId, ValueId> posts_;
+};
+
+}  // namespace rml

@@ -1,0 +1,78 @@
+// Programs whose schedule writes every row when it is determined, and programs whose schedule does not, for a reason
+// that is seen by hand.
+#include <gtest/gtest.h>
+
+#include "compiler/pipeline.h"
+#include "lowering/schedule/exactness.h"
+
+namespace rml {
+namespace {
+
+std::optional<Inexact> inexact(const std::string& text) {
+  Session session{Resources{RML_TESTS "/../stdlib"}};
+  const Front front = check_text(session, "test.rml", text);
+  const auto entry = find_entry(session, front);
+  if (!entry) throw std::runtime_error("no entry in " + text);
+  const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
+  const auto arranged = elaborated ? arrange(session, *elaborated, session.diagnostics) : std::nullopt;
+  if (!arranged) throw std::runtime_error("no schedule of " + text);
+  return find_inexact(arranged->schedule);
+}
+
+void expect(const std::string& text, Inexact::Kind kind, const std::string& why) {
+  const auto found = inexact(text);
+  ASSERT_TRUE(found) << text;
+  EXPECT_EQ(found->kind, kind) << text;
+  EXPECT_EQ(found->why + " | " + found->where, why) << text;
+}
+
+TEST(Exactness, Exact) {
+  for (const char* text : {
+           "node main(x: f64) -> (y: f64)\n  y = 0.0 fby y + x;\n",
+           "node main(e: bool, x: f64) -> (y: f64)\n  y = backfill(x, e);\n",
+           "node main(e: bool, x: f64) -> (g: f64)\n  g = x + 0.5 * post_end(e, 0.0, g);\n",
+           // Two segments, one after the other; the second ends where the first does, or later.
+           "node main(e: bool, b: bool, x: f64) -> (g: f64, h: f64)\n  g = x + post_end(e, 0.0, g);\n"
+           "  h = backfill(g, b);\n",
+           // What ends a segment is known one cycle later.
+           "node main(r: bool, x: f64) -> (y: f64)\n  y = x + (if post r then 0.0 else post y);\n",
+           "node main(id: i32, x: f64) -> (y: f64)\n  y = backfill(x, id != post id);\n",
+           "node main(e: bool, x: f64) -> (y: f64)\n  y = post (if e then x else y);\n",
+           // Both branches look ahead.
+           "node main(e: bool, l: i32, a: i32, b: i32) -> (y: i32)\n"
+           "  y = if e then l else if (post y) == 0 then post a else post b;\n",
+       })
+    EXPECT_FALSE(inexact(text)) << text << inexact(text)->why;
+}
+
+TEST(Exactness, Assumptions) {
+  expect(
+      "node main(e: bool, q: bool, x: f64) -> (y: f64)\n"
+      "  y = if q then (if e then x else post y) else post y;\n",
+      Inexact::assumption, "`e` may hold where `q` does not | `e`, not `q`");
+  expect(
+      "node main(e: bool, x: f64) -> (y: f64)\n  v = post (2.0 * y);\n"
+      "  y = post_end(e, x, v) + fby_end(e, 0.0, x);\n",
+      Inexact::assumption, "`T fby e` may hold where `e` does not | not `e`");
+}
+
+TEST(Exactness, RowsThatAreWithheld) {
+  const std::string there = "` may be determined while what it waits for is not there | ";
+  expect(
+      "node main(done: bool, cut: bool, r: f64) -> (g: f64)\n  end = done or cut;\n"
+      "  g = r + 0.5 * post_end(end, 0.0, g);\n",
+      Inexact::withheld, "a row of `g" + there + "not `done`, `cut`");
+  // Where the branch is not taken, nothing has to wait for the segment.
+  expect("node main(c: bool, e: bool, x: f64) -> (y: f64)\n  y = if c then x else backfill(x, e);\n", Inexact::withheld,
+         "a row of `y" + there + "not `e`, `c`");
+  expect(
+      "node main(done: bool, x: f64) -> (y: f64)\n  n = 0 fby (if n == 1 then 0 else n + 1);\n"
+      "  y = backfill(x, done or n == 1);\n",
+      Inexact::withheld, "a row of `y" + there + "not `done`; not `done`");
+  // The first value is needed at the first cycle only.
+  expect("node main(e: bool, x: f64) -> (y: f64)\n  y = backfill(x, e) fby x;\n", Inexact::withheld,
+         "a row of `y" + there + "`e`; not `e`");
+}
+
+}  // namespace
+}  // namespace rml

@@ -1,0 +1,175 @@
+// Automata of small cores, worked out by hand: how many states, and what a row asks on every way.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "semantics/crossing/explore.h"
+#include "semantics/crossing/look_ahead.h"
+
+namespace rml {
+namespace {
+
+// A core, its equations and its automaton; the row is that of its outputs.
+struct Explored {
+  explicit Explored(const std::string& values, const std::string& clocks = "", const CrossingLimits& limits = {}) {
+    std::string error;
+    core = read_core("core f\ninstance 0 node 0 @1:1-2\nclock base\n" + clocks + values, error).value_or(Core{});
+    EXPECT_EQ(error, "");
+    EXPECT_EQ(verify(core), "");
+    conditions.emplace(core);
+    LookAhead look_ahead(core, *conditions, crossings);
+    std::vector<Crossings::Node> columns;
+    for (const Port& o : core.outputs) columns.push_back(look_ahead.of_column(o.value));
+    CrossingRoots roots;
+    roots.row = crossings.all(std::move(columns));
+    conditions->close();
+    automaton = CrossingAutomaton::explore(crossings, *conditions, roots, limits);
+  }
+
+  // What the rows ask on the edges of a state: "c asks none, all 2 to 1" of the row, and with those before it.
+  std::set<std::string> rows(std::uint32_t state) {
+    std::set<std::string> found;
+    for (const std::uint32_t e : automaton->from(state)) {
+      const CrossingAutomaton::Edge& edge = automaton->edges()[e];
+      std::string text;
+      for (const auto& [v, holds] : edge.letters) text += (holds ? "" : "not ") + describe(core, v) + " ";
+      found.insert(text + "asks" + set(edge.row) + ", all" + set(edge.asked) + " to " + std::to_string(edge.to));
+    }
+    return found;
+  }
+  std::string set(PortSet s) {
+    std::string text;
+    for (const PortId p : automaton->sets().members(s)) text += " " + std::to_string(p);
+    return text.empty() ? " none" : text;
+  }
+
+  Core core;
+  std::optional<Conditions> conditions;
+  Crossings crossings;
+  std::optional<CrossingAutomaton> automaton;
+};
+
+using Rows = std::set<std::string>;
+
+const std::string on_c = "clock c2 = base on %0\nclock c3 = base on not %0\n";
+const std::string inputs = "%0: bool = input 0  c #0\n%1: f64 = input 1  x #0\n";
+const std::string ports = "input c = %0\ninput x = %1\n";
+
+// y = if c then x else post y
+TEST(Crossings, BackwardRecurrence) {
+  Explored e(inputs +
+                 "%2: f64 on c2 = when %0 %1\n%3: f64 = post %5\n%4: f64 on c3 = when not %0 %3\n"
+                 "%5: f64 = merge %0 %2 %4  y #0\n" +
+                 ports + "output y = %5\n",
+             on_c);
+  ASSERT_TRUE(e.automaton);
+  EXPECT_EQ(e.automaton->states(), 2U);
+  EXPECT_EQ(e.rows(0), (Rows{"c asks none, all none to 0", "not c asks 2, all 2 to 1"}));
+  EXPECT_EQ(e.rows(1), (Rows{"c asks none, all none to 0", "not c asks 2, all 2 to 1"}));
+}
+
+// s = 0 fby (s + post x): every row is known at the instant itself, the first at once.
+TEST(Crossings, MemoriesOfWhatLooksAhead) {
+  Explored e(inputs + "%2: f64 = const 0\n%3: f64 = fby %2 %5  s #0\n%4: f64 = post %1\n%5: f64 = add %3 %4\n" + ports +
+             "output s = %3\n");
+  ASSERT_TRUE(e.automaton);
+  for (const CrossingAutomaton::Edge& edge : e.automaton->edges()) EXPECT_TRUE(edge.row.empty());
+}
+
+// post (post x): one row asks through two ports, one after the other.
+TEST(Crossings, BoundedLookAhead) {
+  Explored e(inputs + "%2: f64 = post %1\n%3: f64 = post %2\n" + ports + "output y = %3\n");
+  ASSERT_TRUE(e.automaton);
+  EXPECT_EQ(e.rows(0), (Rows{"asks 3, all 3 to 1"}));
+  EXPECT_EQ(e.rows(1), (Rows{"asks 3, all 2 3 to 2"}));
+  EXPECT_EQ(e.rows(2), (Rows{"asks 3, all 2 3 to 2"}));
+  const auto& edge = e.automaton->edges()[e.automaton->from(1)[0]];
+  EXPECT_EQ(e.set(edge.through[3]), " 2");
+}
+
+// post (x when c): looked for until the clock ticks.
+TEST(Crossings, SampledLookAhead) {
+  Explored e(inputs + "%2: f64 on c2 = when %0 %1\n%3: f64 on c2 = post %2\n" + ports + "output y = %3\n", on_c);
+  ASSERT_TRUE(e.automaton);
+  EXPECT_EQ(e.rows(0), (Rows{"c asks 2, all 2 to 1", "not c asks none, all none to 0"}));
+  EXPECT_EQ(e.rows(1), (Rows{"c asks 2, all 2 to 1", "not c asks none, all 2 to 1"}));
+}
+
+// if true fby c then x else post x, with c: the memory is followed.
+TEST(Crossings, BooleanMemories) {
+  Explored e(inputs +
+                 "%2: bool = const T\n%3: bool = fby %2 %0  d #0\n%4: f64 on c2 = when %3 %1\n%5: f64 = post %1\n"
+                 "%6: f64 on c3 = when not %3 %5\n%7: f64 = merge %3 %4 %6\n" +
+                 ports + "output y = %7\n",
+             "clock c2 = base on %3\nclock c3 = base on not %3\n");
+  ASSERT_TRUE(e.automaton);
+  EXPECT_EQ(e.rows(0), (Rows{"c asks none, all none to 2", "not c asks none, all none to 1"}));
+  EXPECT_EQ(e.rows(1), (Rows{"c asks 2, all 2 to 4", "not c asks 2, all 2 to 3"}));
+}
+
+// if post c then x else post y: what is promised of c is kept, and states that cannot keep it are none.
+TEST(Crossings, Promises) {
+  Explored e(inputs +
+                 "%2: bool = post %0\n%3: f64 on c2 = when %2 %1\n%4: f64 = post %6\n%5: f64 on c3 = when not %2 %4\n"
+                 "%6: f64 = merge %2 %3 %5  y #0\n" +
+                 ports + "output y = %6\n",
+             "clock c2 = base on %2\nclock c3 = base on not %2\n");
+  ASSERT_TRUE(e.automaton);
+  // The first promises that c holds; the second cannot be where it does not.
+  for (const std::uint32_t first : e.automaton->from(0)) {
+    const auto& edge = e.automaton->edges()[first];
+    for (const std::uint32_t second : e.automaton->from(edge.to))
+      EXPECT_EQ(e.automaton->edges()[second].letters.front().second, edge.letters.front().second);
+  }
+}
+
+// x = post (0 fby x), and v = v + 1.
+TEST(Crossings, ValuesThatNeedThemselves) {
+  Explored knot(inputs + "%2: f64 = const 0\n%3: f64 = fby %2 %4\n%4: f64 = post %3  y #0\n" + ports +
+                "output y = %4\n");
+  ASSERT_TRUE(knot.automaton);
+  const auto has = [](Explored& of, PortId p) {
+    bool found = false;
+    for (const auto& edge : of.automaton->edges()) found = found || of.automaton->sets().contains(edge.asked, p);
+    return found;
+  };
+  EXPECT_TRUE(has(knot, itself_in_time));
+  EXPECT_FALSE(has(knot, itself_at_once));
+  Explored ring(inputs + "%2: f64 = const 1\n%3: f64 = add %3 %2  v #0\n" + ports + "output v = %3\n");
+  ASSERT_TRUE(ring.automaton);
+  EXPECT_TRUE(has(ring, itself_at_once));
+}
+
+// A counter on no input is run: k = 0 fby (if k == 2 then 0 else k + 1); y = if k == 2 then x else post y.
+TEST(Crossings, WhatHangsOnNoInputRepeatsItself) {
+  Explored e(inputs +
+                 "%2: i32 = const 0\n%3: i32 = fby %2 %9  k #0\n%4: i32 = const 2\n%5: bool = eq %3 %4  last #0\n"
+                 "%6: i32 = const 1\n%7: i32 = add %3 %6\n%8: i32 on c3 = when not %5 %7\n%9: i32 = merge %5 %2 %8\n"
+                 "%10: f64 on c2 = when %5 %1\n%11: f64 = post %13\n%12: f64 on c3 = when not %5 %11\n"
+                 "%13: f64 = merge %5 %10 %12  y #0\n" +
+                 ports + "output y = %13\n",
+             "clock c2 = base on %5\nclock c3 = base on not %5\n");
+  ASSERT_TRUE(e.automaton);
+  EXPECT_EQ(e.rows(0), (Rows{"asks 2, all 2 to 1"}));
+  EXPECT_EQ(e.rows(1), (Rows{"asks 2, all 2 to 2"}));
+  EXPECT_EQ(e.rows(2), (Rows{"asks none, all none to 3"}));
+  EXPECT_EQ(e.rows(3), (Rows{"asks 2, all 2 to 1"}));  // as state 0, but that the counter has begun
+}
+
+TEST(Crossings, ABudgetIsKept) {
+  const Explored e(inputs + "%2: f64 = post %1\n%3: f64 = post %2\n" + ports + "output y = %3\n", "", {.states = 2});
+  EXPECT_FALSE(e.automaton);
+}
+
+TEST(PortSets, AreKeptOnce) {
+  PortSets sets(200);
+  const PortSet a = sets.unite(sets.one(3), sets.one(150)), b = sets.unite(sets.one(150), sets.one(3));
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(sets.unite(a, sets.one(3)), a);
+  EXPECT_EQ(sets.members(a), (std::vector<PortId>{3, 150}));
+  EXPECT_TRUE(sets.intersect(a, sets.one(150)));
+  EXPECT_FALSE(sets.intersect(a, sets.one(86)));
+}
+
+}  // namespace
+}  // namespace rml
