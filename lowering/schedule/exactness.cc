@@ -28,12 +28,13 @@ class PartExactness {
                 PortId waiting)
       : core_(core), part_(part), automaton_(automaton), sets_(automaton.sets()) {
     looks_ = sets_.unite(sets_.one(itself_at_once), sets_.one(itself_in_time));
-    for (PortId p = first_port; p < part.ports.size(); ++p) {
-      if (part.ports[p] < looking)
-        looks_ = sets_.unite(looks_, sets_.one(p));
-      else if (part.ports[p] < waiting)
-        waits_ = sets_.unite(waits_, sets_.one(p));
-    }
+    for (PortId p = first_port; p < part.ports.size(); ++p)
+      for (const PortId of : part.ports[p]) {
+        if (of < looking)
+          looks_ = sets_.unite(looks_, sets_.one(p));
+        else if (of < waiting)
+          waits_ = sets_.unite(waits_, sets_.one(p));
+      }
     reached_by_.assign(automaton.states(), none);
     for (std::uint32_t e = 0; e < automaton.edges().size(); ++e) {
       const Edge& edge = automaton.edges()[e];
@@ -140,7 +141,7 @@ class Exactness {
       if (s_.units[u].segmented) add_assumptions(u);
     for (const Alarm& a : alarms_) roots.push_back(a.raised);
     conditions_.close();
-    for (const CrossingPart& part : parts_of(crossings_, roots))
+    for (const CrossingPart& part : parts_of(crossings_, conditions_, roots))
       if (auto found = judge(part)) return found;
     return std::nullopt;
   }
@@ -222,7 +223,10 @@ class Exactness {
     if (!automaton) return Inexact{Inexact::unknown, Schedule::nowhere, {}, "too many conditions for the analysis", ""};
     PartExactness exactness(core_, part, *automaton, looking_, waiting_);
     for (std::size_t k = 0; k < alarms.size(); ++k) {
-      const auto port = std::ranges::find(part.ports, alarms_[alarms[k]].port) - part.ports.begin();
+      const auto stands_for_it = [&](const std::vector<PortId>& ports) {
+        return std::ranges::find(ports, alarms_[alarms[k]].port) != ports.end();
+      };
+      const auto port = std::ranges::find_if(part.ports, stands_for_it) - part.ports.begin();
       const auto edge = exactness.alarm(k, static_cast<PortId>(port));
       if (!edge) continue;
       Inexact found = alarms_[alarms[k]].what;

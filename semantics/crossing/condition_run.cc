@@ -19,14 +19,14 @@ void ConditionRun::find_memories(const std::vector<Condition>& roots) {
   std::uint64_t period = 1;
   std::vector<bool> met(conditions_.size());
   std::vector<std::uint32_t> work;
-  for (const Condition c : roots) work.push_back(c.cell());
+  for (const Condition c : roots) work.push_back(conditions_.leader(c).cell());
   while (!work.empty()) {
     const std::uint32_t at = work.back();
     work.pop_back();
     if (met[at]) continue;
     met[at] = true;
     const Cell& c = conditions_[at];
-    for (const Condition o : {c.a, c.b, c.c, c.present}) work.push_back(o.cell());
+    for (const Condition o : {c.a, c.b, c.c, c.present}) work.push_back(conditions_.leader(o).cell());
     if (c.kind == Cell::memory) {
       place_[at] = static_cast<std::uint32_t>(memories_.size());
       memories_.push_back(at);
@@ -113,7 +113,7 @@ ConditionRun::State ConditionRun::next() {
   }
   next.promises.clear();
   for (const std::uint32_t cell : promising_) {
-    const Condition operand = conditions_[cell].a;
+    const Condition operand = conditions_.leader(conditions_[cell].a);
     next.promises.push_back(memo_[cell] != 0 ? operand.code : (!operand).code);
   }
   std::ranges::sort(next.promises);

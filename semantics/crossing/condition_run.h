@@ -27,7 +27,7 @@ class ConditionRun {
 
   State start() const;
   void begin(const State&);
-  bool truth(Condition c) { return truth_of_cell(c.cell()) != c.negative(); }
+  bool truth(Condition c) { return truth_of_cell(conditions_.leader(c).cell()) != c.negative(); }
   // Promises are kept.
   bool consistent();
   State next();

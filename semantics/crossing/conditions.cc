@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "semantics/components.h"
+#include "semantics/crossing/alike.h"
 #include "semantics/queries.h"
 #include "semantics/simulate.h"
 
@@ -173,6 +174,20 @@ void Conditions::close() {
     }
   }
   free_contradictions();
+  find_leaders();
+}
+
+void Conditions::find_leaders() {
+  leaders_ = first_alike(cells_.size(), [&](std::uint32_t n, auto&& class_of, std::vector<std::uint32_t>& words) {
+    const Cell& c = cells_[n];
+    words.push_back(c.kind);
+    const bool known_by_value = c.kind == Cell::letter || c.kind == Cell::repeated;
+    words.push_back(known_by_value ? c.value.index : 0);
+    for (const Condition o : {c.a, c.b, c.c, c.present}) {
+      words.push_back(class_of(o.cell()));
+      words.push_back(o.code & 1);
+    }
+  });
 }
 
 // What hangs on inputs and the like, or on what does.

@@ -49,8 +49,10 @@ class Conditions {
   Condition either(Condition a, Condition b) { return !both(!a, !b); }
   Condition choice(Condition, Condition, Condition);
 
-  // When all conditions have been asked for: what their memories keep.
+  // When all conditions have been asked for: what their memories keep, and which are the same.
   void close();
+  // The same for all that are the same.
+  Condition leader(Condition c) const { return {leaders_[c.cell()] << 1 | (c.code & 1)}; }
 
   const Cell& operator[](std::uint32_t cell) const { return cells_[cell]; }
   std::size_t size() const { return cells_.size(); }
@@ -66,11 +68,13 @@ class Conditions {
   bool boolean(ValueId v) const { return core_[v].dtype == DType::boolean && core_[v].shape.empty(); }
   void find_bound();
   void free_contradictions();
+  void find_leaders();
 
   const Core& core_;
   std::vector<Cell> cells_;
   std::size_t followed_ = 0;  // memories, but for the beginnings of clocks
   std::vector<Lasso> lassos_;
+  std::vector<std::uint32_t> leaders_;                                   // by cell
   std::unordered_map<std::uint32_t, Condition> known_, ticks_, begins_;  // by value, by clock
   std::unordered_map<std::uint64_t, Condition> conjunctions_;
   std::vector<std::uint32_t> open_;  // memories and posts whose operands are not looked at yet

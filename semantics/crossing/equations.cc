@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "semantics/crossing/alike.h"
+
 namespace rml {
 
 using Node = Crossings::Node;
@@ -28,6 +30,14 @@ Node Crossings::add(Expression e) {
 }
 
 Node Crossings::all(std::vector<Node> parts) {
+  constexpr std::size_t short_union = 8;  // is written out in another
+  const std::size_t count = parts.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    const Expression& part = nodes_[parts[k]];
+    if (part.kind != Expression::all || part.parts.size() < 2 || part.parts.size() > short_union) continue;
+    parts[k] = none;
+    parts.insert(parts.end(), part.parts.begin(), part.parts.end());
+  }
   std::ranges::sort(parts);
   parts.erase(std::ranges::unique(parts).begin(), parts.end());
   std::erase(parts, none);
@@ -69,14 +79,24 @@ Node Crossings::later() {
   return static_cast<Node>(nodes_.size() - 1);
 }
 
+Node Crossings::resolved(Node n) const {
+  const auto stands_for_another = [&](Node m) {
+    return nodes_[m].kind == Expression::all && nodes_[m].parts.size() == 1;
+  };
+  for (std::size_t steps = 0; stands_for_another(n) && steps < nodes_.size(); ++steps) n = nodes_[n].parts[0];
+  return n;
+}
+
 namespace {
 
 class Division {
  public:
-  Division(const Crossings& from, const std::vector<Node>& roots)
-      : from_(from), roots_(roots), leader_(from.size()), met_(from.size()) {
+  Division(const Crossings& from, const Conditions& conditions, const std::vector<Node>& roots)
+      : from_(from), conditions_(conditions), leader_(from.size()), met_(from.size()) {
+    find_alike();
+    for (const Node root : roots) roots_.push_back(first(root));
     for (Node n = 0; n < leader_.size(); ++n) leader_[n] = n;
-    for (const Node root : roots) reach(root);
+    for (const Node root : roots_) reach(root);
   }
 
   std::vector<CrossingPart> run() {
@@ -86,20 +106,43 @@ class Division {
       if (root != Crossings::none && number.try_emplace(find(root), out.size()).second) {
         out.emplace_back();
         out.back().roots.assign(roots_.size(), Crossings::none);
-        out.back().ports.assign(first_port, 0);
+        out.back().ports.resize(first_port);
       }
+    states_.assign(from_.size(), unseen);
+    states_[Crossings::none] = known;
     copies_.resize(from_.size());
-    ports_.resize(from_.ports());
-    memories_.resize(from_.memories());
+    ports_.resize(from_.size());
+    memories_.resize(from_.size());
     for (std::size_t k = 0; k < roots_.size(); ++k) {
       if (roots_[k] == Crossings::none) continue;
       CrossingPart& part = out[number.at(find(roots_[k]))];
       part.roots[k] = copy(part, roots_[k]);
     }
+    complete(out, number);
     return out;
   }
 
  private:
+  enum State : std::uint8_t { unseen, open, done, known };
+
+  Node first(Node n) const { return alike_[from_.resolved(n)]; }
+
+  void find_alike() {
+    std::vector<std::uint32_t> classes;
+    alike_ = first_alike(from_.size(), [&](Node n, auto&& class_of, std::vector<std::uint32_t>& words) {
+      const Expression& e = from_[n];
+      words.push_back(e.kind);
+      words.push_back(conditions_.leader(e.condition).code);
+      classes.clear();
+      for_each_link(n, [&](Node m) { classes.push_back(class_of(from_.resolved(m))); });
+      if (e.kind == Expression::all) {
+        std::ranges::sort(classes);
+        classes.erase(std::ranges::unique(classes).begin(), classes.end());
+      }
+      words.insert(words.end(), classes.begin(), classes.end());
+    });
+  }
+
   Node find(Node n) {
     while (leader_[n] != n) n = leader_[n] = leader_[leader_[n]];
     return n;
@@ -121,6 +164,7 @@ class Division {
       if (n == Crossings::none || met_[n]) continue;
       met_[n] = true;
       for_each_link(n, [&](Node m) {
+        m = first(m);
         if (m == Crossings::none) return;
         leader_[find(m)] = find(n);
         work.push_back(m);
@@ -128,56 +172,90 @@ class Division {
     }
   }
 
-  // Expressions become places first, so that those that are defined by one another can be.
+  // Operands first; where they are on the way already they get a place. What ports and memories stand for comes later.
   Node copy(CrossingPart& part, Node root) {
-    Crossings& to = part.crossings;
-    std::vector<Node> work{root};
-    std::vector<Node> fresh;
-    while (!work.empty()) {
-      const Node n = work.back();
-      work.pop_back();
-      if (n == Crossings::none || copies_[n] != Crossings::none) continue;
-      copies_[n] = to.later();
-      fresh.push_back(n);
-      for_each_link(n, [&](Node m) { work.push_back(m); });
+    std::vector<Node> roots{root};
+    while (!roots.empty()) {
+      std::vector<Node> work{roots.back()};
+      roots.pop_back();
+      while (!work.empty()) {
+        const Node n = work.back();
+        State& state = states_[n];
+        const std::size_t size = work.size();
+        if (state == unseen) {
+          state = open;
+          if (from_[n].kind == Expression::port || from_[n].kind == Expression::memory)
+            for_each_link(n, [&](Node m) { roots.push_back(first(m)); });
+          else
+            for_each_link(n, [&](Node m) { need(part, first(m), work); });
+        }
+        if (work.size() > size) continue;
+        work.pop_back();
+        if (state == open) finish(part, n);
+      }
     }
-    for (const Node n : fresh) to.define(copies_[n], copied(part, n));
     return copies_[root];
   }
 
+  void need(CrossingPart& part, Node n, std::vector<Node>& work) {
+    if (states_[n] == unseen) return work.push_back(n);
+    if (states_[n] == open && copies_[n] == Crossings::none) copies_[n] = part.crossings.later();
+  }
+
+  void finish(CrossingPart& part, Node n) {
+    states_[n] = done;
+    const Node made = copied(part, n);
+    if (copies_[n] != Crossings::none)
+      part.crossings.define(copies_[n], made);
+    else
+      copies_[n] = made;
+  }
+
+  // Of an expression whose operands are copied, or have a place.
   Node copied(CrossingPart& part, Node n) {
     Crossings& to = part.crossings;
     const Expression& e = from_[n];
     std::vector<Node> parts;
-    for (const Node p : e.parts) parts.push_back(copies_[p]);
+    for (const Node m : e.parts) parts.push_back(copies_[first(m)]);
     switch (e.kind) {
       case Expression::none:
         return Crossings::none;
       case Expression::all:
         return to.all(std::move(parts));
       case Expression::choice:
-        return to.choice(e.condition, parts[0], parts[1]);
+        return to.choice(conditions_.leader(e.condition), parts[0], parts[1]);
       case Expression::port:
-        if (ports_[e.index] == 0) {
-          ports_[e.index] = to.port();
-          part.ports.push_back(e.index);
-          to.ask(ports_[e.index], copies_[from_.through(e.index)]);
-        }
-        return to.beyond(ports_[e.index]);
-      default: {
-        if (memories_[e.index] == 0) {
-          memories_[e.index] = to.memory() + 1;
-          to.remember(memories_[e.index] - 1, copies_[from_.kept(e.index)]);
-        }
-        return to.recall(memories_[e.index] - 1);
-      }
+        part.ports.emplace_back();
+        ports_[n] = to.port();
+        return to.beyond(ports_[n]);
+      default:
+        memories_[n] = to.memory();
+        return to.recall(memories_[n]);
+    }
+  }
+
+  // Ports and memories have the number of the expression that names them.
+  void complete(std::vector<CrossingPart>& parts, const std::unordered_map<Node, std::uint32_t>& number) {
+    for (Node n = 0; n < from_.size(); ++n) {
+      const Node like = alike_[n];
+      if (states_[like] != done) continue;
+      CrossingPart& part = parts[number.at(find(like))];
+      if (from_[n].kind == Expression::port) part.ports[ports_[like]].push_back(from_[n].index);
+      if (n != like) continue;
+      if (from_[n].kind == Expression::port)
+        part.crossings.ask(ports_[n], copies_[first(from_.through(from_[n].index))]);
+      if (from_[n].kind == Expression::memory)
+        part.crossings.remember(memories_[n], copies_[first(from_.kept(from_[n].index))]);
     }
   }
 
   const Crossings& from_;
-  const std::vector<Node>& roots_;
-  std::vector<Node> leader_;
+  const Conditions& conditions_;
+  std::vector<Node> roots_;
+  std::vector<std::uint32_t> alike_;  // by node: the first that is like it
+  std::vector<Node> leader_;          // by node: of its part
   std::vector<bool> met_;
+  std::vector<State> states_;  // by node: of its copy
   std::vector<Node> copies_;
   std::vector<PortId> ports_;
   std::vector<Crossings::Memory> memories_;
@@ -185,8 +263,9 @@ class Division {
 
 }  // namespace
 
-std::vector<CrossingPart> parts_of(const Crossings& crossings, const std::vector<Node>& roots) {
-  return Division(crossings, roots).run();
+std::vector<CrossingPart> parts_of(const Crossings& crossings, const Conditions& conditions,
+                                   const std::vector<Node>& roots) {
+  return Division(crossings, conditions, roots).run();
 }
 
 }  // namespace rml

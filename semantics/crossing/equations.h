@@ -51,6 +51,8 @@ class Crossings {
   std::size_t memories() const { return kept_.size(); }
   Node through(PortId p) const { return through_[p]; }
   Node kept(Memory m) const { return kept_[m]; }
+  // What a place stands for, and what stands for itself.
+  Node resolved(Node n) const;
 
  private:
   Node add(Expression);
@@ -60,12 +62,13 @@ class Crossings {
   std::unordered_multimap<std::uint64_t, Node> by_hash_;
 };
 
-// Parts of the equations that have nothing to do with each other, each renumbered for itself.
+// Parts of the equations that have nothing to do with each other, each renumbered for itself; what is alike is one. The
+// conditions are closed.
 struct CrossingPart {
   Crossings crossings;
-  std::vector<Crossings::Node> roots;  // none: of another part
-  std::vector<PortId> ports;           // by port of the part: which it was
+  std::vector<Crossings::Node> roots;      // none: of another part
+  std::vector<std::vector<PortId>> ports;  // by port of the part: which it stands for
 };
-std::vector<CrossingPart> parts_of(const Crossings&, const std::vector<Crossings::Node>& roots);
+std::vector<CrossingPart> parts_of(const Crossings&, const Conditions&, const std::vector<Crossings::Node>& roots);
 
 }  // namespace rml

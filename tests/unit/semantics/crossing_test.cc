@@ -161,6 +161,34 @@ TEST(Crossings, ABudgetIsKept) {
   EXPECT_FALSE(e.automaton);
 }
 
+// Two recurrences with one end are one, a third with another end is not; a part has only what it hangs on.
+TEST(Crossings, WhatIsAlikeIsOne) {
+  std::string error;
+  const std::string text =
+      "core f\ninstance 0 node 0 @1:1-2\nclock base\nclock c2 = base on not %0\nclock c3 = base on not %1\n"
+      "%0: bool = input 0  c #0\n%1: bool = input 1  d #0\n%2: f64 = input 2  x #0\n%3: f64 = const 0\n"
+      "%4: f64 = post %6\n%5: f64 on c2 = when not %0 %4\n%6: f64 = merge %0 %3 %5  a #0\n"
+      "%7: f64 = post %10\n%8: f64 on c2 = when not %0 %7\n%9: f64 = merge %0 %3 %8\n%10: f64 = add %9 %2  b #0\n"
+      "%11: f64 = post %13\n%12: f64 on c3 = when not %1 %11\n%13: f64 = merge %1 %3 %12  e #0\n"
+      "input c = %0\ninput d = %1\ninput x = %2\noutput a = %6\noutput b = %10\noutput e = %13\n";
+  const Core core = read_core(text, error).value_or(Core{});
+  ASSERT_EQ(error, "");
+  Conditions conditions(core);
+  Crossings crossings;
+  LookAhead look_ahead(core, conditions, crossings);
+  std::vector<Crossings::Node> roots;
+  for (const Port& o : core.outputs) roots.push_back(look_ahead.of_column(o.value));
+  conditions.close();
+  const std::vector<CrossingPart> parts = parts_of(crossings, conditions, roots);
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].roots[0], parts[0].roots[1]);
+  EXPECT_EQ(parts[0].roots[2], Crossings::none);
+  EXPECT_NE(parts[1].roots[2], Crossings::none);
+  EXPECT_EQ(parts[0].ports[first_port].size(), 2U);
+  EXPECT_EQ(parts[1].ports[first_port].size(), 1U);
+  EXPECT_EQ(parts[0].crossings.ports(), first_port + 1U);
+}
+
 TEST(PortSets, AreKeptOnce) {
   PortSets sets(200);
   const PortSet a = sets.unite(sets.one(3), sets.one(150)), b = sets.unite(sets.one(150), sets.one(3));
