@@ -15,7 +15,22 @@
 
 namespace rml::fuzz {
 
-Denotation::Denotation(const Core& core, std::uint64_t seed) : core_(core), seed_(seed) {}
+Denotation::Denotation(const Core& core, std::uint64_t seed) : core_(core), seed_(seed), constant_(core.values.size()) {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t i = 0; i < core.values.size(); ++i)
+      if (!constant_[i] && is_constant(ValueId{i})) moved = constant_[i] = true;
+  }
+}
+
+bool Denotation::is_constant(ValueId v) const {
+  const auto* apply = std::get_if<core::Apply>(&core_[v].rhs);
+  const auto* post = std::get_if<core::Post>(&core_[v].rhs);
+  if (post != nullptr) return constant_[post->operand.index];
+  if (apply == nullptr) return core_.is_const(v);
+  return !operators()[apply->op].random &&
+         std::ranges::all_of(apply->operands, [&](ValueId operand) { return constant_[operand.index]; });
+}
 
 void Denotation::push(std::vector<Cell> row) {
   row.resize(core_.inputs.size());
@@ -277,6 +292,12 @@ Denotation::Why Denotation::why(std::int64_t cycle) const {
   return worst;
 }
 
+bool Denotation::knotted() const {
+  for (const auto& instant : judge())
+    if (std::ranges::find(instant, Why::needs_itself) != instant.end()) return true;
+  return false;
+}
+
 std::vector<std::string> Denotation::knot(std::int64_t cycle) const {
   const auto all = judge();
   const auto knotted = [&](const Place& p) {
@@ -324,6 +345,7 @@ Determined determine(const Core& core, const Chronogram& inputs, std::int64_t cy
       result.outputs[k].cells.push_back(n < denotation.rows() ? std::move(row[k]) : Cell{});
   }
   result.fault = denotation.fault();
+  result.knotted = denotation.knotted();
   if (denotation.rows() == cycles) return result;
   result.next = denotation.why(denotation.rows());
   result.knot = denotation.knot(denotation.rows());

@@ -7,7 +7,8 @@
 // the compiler what a single operator computes.
 //
 // A merge needs its condition and the branch taken, a `fby` its first operand at the first present instant only, an
-// operator all of its operands, and a value on a clock the conditions of the clock, outer ones first.
+// operator all of its operands, and a value on a clock the conditions of the clock, outer ones first. The next value of
+// a constant is known: it is present whenever one asks for it.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +36,15 @@ class Denotation {
   // Any row; what is not known is undetermined.
   std::vector<Cell> row(std::int64_t cycle) const;
 
+  // Of any value.
+  Presence presence(ValueId v, std::int64_t cycle) const { return column(v, cycle).presence; }
+
   // Of a cell that is not known: whether more input can make it so, or it needs itself, or it stops the run.
   enum class Why : std::uint8_t { known, looks_ahead, needs_itself, fails };
   // Of the row: the worst of its columns.
   Why why(std::int64_t cycle) const;
+  // Whether anything needs itself, whoever asks for it.
+  bool knotted() const;
   // The values that need each other, each the next, of a row that needs itself: "v at 3".
   std::vector<std::string> knot(std::int64_t cycle) const;
   // The first cycle at which an operator fails or an assertion does not hold: what runs stop at.
@@ -65,6 +71,7 @@ class Denotation {
   const State& at(std::size_t subject, std::int64_t cycle) const {
     return instants_[static_cast<std::size_t>(cycle)].states[subject];
   }
+  bool is_constant(ValueId) const;
   bool settle(std::int64_t cycle);
   State evaluate(Place, Lack&) const;
   State presence_of(ClockId, std::int64_t cycle, Lack&) const;
@@ -85,6 +92,7 @@ class Denotation {
   };
   const Core& core_;
   std::uint64_t seed_;
+  std::vector<bool> constant_;  // literals, and what operators make of them
   std::vector<Instant> instants_;
   std::int64_t rows_ = 0;
   std::optional<std::int64_t> fault_;
@@ -96,6 +104,7 @@ struct Determined {
   Chronogram outputs;                             // rows that are not determined are `?` throughout
   Denotation::Why next = Denotation::Why::known;  // of the first row that is not
   std::vector<std::string> knot;
+  bool knotted = false;
   std::optional<std::int64_t> fault;
 };
 Determined determine(const Core&, const Chronogram& inputs, std::int64_t cycles, std::uint64_t seed = 0);

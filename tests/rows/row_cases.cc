@@ -70,7 +70,7 @@ std::string judge_denotation(const Determined& found, const std::string& expecte
 Outcome run_case(const fs::path& file) {
   const std::string source = contents(file);
   const std::string code = after_words(source, "-- reject: ").substr(0, 5);
-  Subject subject(source);
+  Subject subject(Subject::text, source);
   if (!code.empty()) {
     if (subject.refusal() == code) return {"agrees", ""};
     return {subject.refusal().empty() ? "accepted" : subject.refusal(), subject.messages()};
@@ -86,13 +86,13 @@ Outcome run_case(const fs::path& file) {
   const Chronogram inputs = subject.read_inputs(beside("input", ".in.chron"), error);
   if (!error.empty()) return {"ill-formed", error, false};
   const auto cycles = static_cast<std::int64_t>(inputs.at(0).cells.size());
-  const Determined determined = determine(*subject.core(), inputs, cycles);
-  if (std::string what = judge_denotation(determined, expected, *subject.core()); !what.empty())
+  const Due due = subject.determine(inputs, cycles);
+  if (std::string what = judge_denotation(due.rows, expected, *subject.core()); !what.empty())
     return {"denotation", what, false};
   if (!subject.refusal().empty()) return {subject.refusal(), subject.messages()};
   Finding worst;
   for (const Way& way : ways) {
-    Finding found = subject.compare(way, inputs, cycles, determined);
+    Finding found = subject.compare(way, inputs, cycles, due);
     if (found.verdict < worst.verdict) worst = std::move(found);
   }
   return {name(worst.verdict), worst.text};

@@ -12,15 +12,15 @@
 namespace rml::fuzz {
 
 const char* name(Verdict v) {
-  constexpr const char* names[verdicts] = {"wrong", "early", "stops", "assumes", "withheld", "agrees"};
+  constexpr const char* names[verdicts] = {"wrong", "misled", "early", "stops", "assumes", "withheld", "agrees"};
   return names[static_cast<std::size_t>(v)];
 }
 
-Subject::Subject(const std::string& source, const std::string& node) : session_(own_resources()) {
+Subject::Subject(Source source, const std::string& given, const std::string& node) : session_(own_resources()) {
   session_.options.node = node;
   session_.options.target.cpu = "native";
   session_.options.target.strict_math = true;
-  const Front front = check_text(session_, "program.rml", source);
+  const Front front = source == file ? check(session_, given) : check_text(session_, "program.rml", given);
   const auto entry = session_.failed() ? std::nullopt : find_entry(session_, front);
   if (entry) instantiate(front, *entry);
   if (core_) elaborated_ = elaborate(session_, front, *entry, {}, session_.diagnostics);
@@ -50,6 +50,12 @@ Chronogram Subject::read_inputs(const std::string& text, std::string& error) con
     ports.push_back({port.name, value.dtype, value.shape});
   }
   return read_chronogram(text, ports, error).value_or(Chronogram{});
+}
+
+Due Subject::determine(const Chronogram& inputs, std::int64_t cycles) const {
+  Due due{fuzz::determine(*core_, inputs, cycles), {}};
+  due.at_most = elaborated_ ? fuzz::determine(*elaborated_->core, inputs, cycles) : due.rows;
+  return due;
 }
 
 LoadedProgram& Subject::loaded(const Way& way) {
@@ -117,44 +123,50 @@ std::int64_t rows_of(const Driven& got) {
                                [](const Cell& c) { return c.presence != Presence::undetermined; });
 }
 
-std::string counts(std::int64_t after, std::int64_t written, std::int64_t determined) {
-  return "after " + std::to_string(after) + " rows of input " + std::to_string(written) + " are written, " +
-         std::to_string(determined) + " determined";
+// The count after so many rows of input.
+Finding judge_count(const Due& due, std::size_t after, std::int64_t written) {
+  const std::int64_t least = due.rows.after[after - 1], most = due.at_most.after[after - 1];
+  const std::string text = "after " + std::to_string(after) + " rows of input " + std::to_string(written) +
+                           " are written, " + std::to_string(least) + " determined";
+  return written > most    ? Finding{Verdict::early, text}
+         : written < least ? Finding{Verdict::withheld, text}
+                           : Finding{};
 }
 
-// Of the count after each row of input, the last being that of the end.
-Finding judge_counts(const Determined& want, const Driven& got) {
-  Finding withheld;
-  std::vector<std::int64_t> written = got.written;
-  const auto cycles = static_cast<std::int64_t>(want.after.size());
-  for (std::size_t k = 0; k < written.size() && k < want.after.size(); ++k) {
-    const auto after = static_cast<std::int64_t>(k + 1);
-    if (written[k] > want.after[k]) return {Verdict::early, counts(after, written[k], want.after[k])};
-    if (written[k] < want.after[k] && withheld.verdict == Verdict::agrees)
-      withheld = {Verdict::withheld, counts(after, written[k], want.after[k])};
+// The worst of the counts after each row of input, and in the end.
+Finding judge_counts(const Due& due, const Driven& got) {
+  const std::size_t cycles = due.rows.after.size();
+  Finding worst;
+  for (std::size_t k = 0; k <= std::min(got.written.size(), cycles) && cycles > 0; ++k) {
+    const bool end = k == std::min(got.written.size(), cycles);
+    Finding found = end ? judge_count(due, cycles, rows_of(got)) : judge_count(due, k + 1, got.written[k]);
+    if (end) found.text = "in the end, " + found.text;
+    if (found.verdict < worst.verdict) worst = std::move(found);
   }
-  const std::int64_t all = cycles == 0 ? 0 : want.after.back();
-  if (rows_of(got) > all) return {Verdict::early, "in the end, " + counts(cycles, rows_of(got), all)};
-  if (rows_of(got) < all) return {Verdict::withheld, "in the end, " + counts(cycles, rows_of(got), all)};
-  return withheld;
+  return worst;
 }
 
 }  // namespace
 
-Finding Subject::compare(const Way& way, const Chronogram& inputs, std::int64_t cycles, const Determined& want) {
+Finding Subject::compare(const Way& way, const Chronogram& inputs, std::int64_t cycles, const Due& due) {
   const rml_program& table = loaded(way).table();
   if (way.restarts && table.savable == 0) return {};
   DriveOptions options{.cycles = cycles, .restarts = way.restarts};
   if (way.grain != Grain::none) options.workers = 2, options.capacity = 4;
   const Driven got = drive(table, inputs, options);
   const std::string at = std::string(way.name) + ": ";
-  if (std::string what = wrong_value(want, got); !what.empty()) return {Verdict::wrong, at + what};
+  const bool assumes = got.stop.find("assumes") != std::string::npos;
+  for (const Determined* want : {&due.rows, &due.at_most})
+    if (std::string what = wrong_value(*want, got); !what.empty())
+      return {assumes ? Verdict::misled : Verdict::wrong, at + what};
+  const Determined& want = due.rows;
+  if (want.fault && got.stop.empty()) return {Verdict::withheld, at + "does not stop"};
   if (!got.stop.empty()) {
-    const bool assumes = got.stop.find("assumes") != std::string::npos;
+    if (want.fault && !assumes) return {};
     return {assumes ? Verdict::assumes : Verdict::stops,
             at + "stops in cycle " + std::to_string(got.stop_cycle) + ": " + got.stop};
   }
-  Finding counted = judge_counts(want, got);
+  Finding counted = judge_counts(due, got);
   if (!counted.text.empty()) counted.text = at + counted.text;
   return counted;
 }

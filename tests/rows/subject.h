@@ -33,9 +33,17 @@ inline constexpr Way ways[] = {{.name = "reference engine", .compiled = false},
                                {.name = "network of operations", .level = 0, .grain = Grain::op}};
 inline constexpr std::size_t cheap_ways = 3;  // the first few
 
-// From what is worst. Assumes: the run stops since the schedule assumes what is not so; stops: for another reason.
-enum class Verdict : std::uint8_t { wrong, early, stops, assumes, withheld, agrees };
-inline constexpr std::size_t verdicts = 6;
+// What a program determines, and at most: what it does once constants are folded and conditions simplified, which may
+// need less. A row that is written is due by the one, at the latest, and not before the other.
+struct Due {
+  Determined rows;
+  Determined at_most;
+};
+
+// From what is worst. Assumes: the run stops since the schedule assumes what is not so; misled: after a wrong row;
+// stops: for another reason.
+enum class Verdict : std::uint8_t { wrong, misled, early, stops, assumes, withheld, agrees };
+inline constexpr std::size_t verdicts = 7;
 const char* name(Verdict);
 
 struct Finding {
@@ -45,7 +53,8 @@ struct Finding {
 
 class Subject {
  public:
-  explicit Subject(const std::string& source, const std::string& node = "");
+  enum Source : std::uint8_t { text, file };
+  Subject(Source, const std::string& text_or_path, const std::string& node = "");
   Subject(const Subject&) = delete;
 
   // As instantiated; null where it is refused before.
@@ -55,8 +64,9 @@ class Subject {
   std::string messages() const;
 
   Chronogram read_inputs(const std::string& text, std::string& error) const;
+  Due determine(const Chronogram& inputs, std::int64_t cycles) const;
   // What the way makes of these inputs against what they determine.
-  Finding compare(const Way&, const Chronogram& inputs, std::int64_t cycles, const Determined&);
+  Finding compare(const Way&, const Chronogram& inputs, std::int64_t cycles, const Due&);
 
  private:
   void instantiate(const Front&, NodeId entry);

@@ -1,0 +1,285 @@
+// Rows written after each row of input against the rows that are determined then, of generated programs or of files.
+//
+//   rows_fuzz [--diff] [--from SEED] [--count N] [--jobs N] [--unfinished N] [--print SEED]
+//   rows_fuzz --files [--jobs N] FILE…
+//
+// A program is run on drawn inputs by the reference engine, compiled, and saved and loaded after every row; every
+// eighth in all ways (subject.h). What it comes to is the worst that is found:
+//
+//   wrong      a value in a row that is written                 refused    rightly, as far as the inputs tell
+//   misled     … in a run that assumes                          known      refused, but some input makes all rows known
+//   early      a row that is not determined                     unmet      refused since a value needs itself, which it
+//   stops      a run stops though nothing fails                            does for none of many inputs
+//   assumes    … since the schedule assumes what is not so      unscheduled  E0701
+//   withheld   a row is determined and not written              ill        refused before that: the generator is wrong
+//   agrees                                                      crashed, hung
+//                                                               (knots: accepted, but some row needs itself)
+//
+// --print also shows inputs, of --count rows. The last line counts them. Of each that is not to be, the first few are
+// told with their programs. It exits 1 if there are any, but for so many that are unfinished business of the scheduler:
+// misled, assumes, withheld, known, unscheduled.
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "rows/file_inputs.h"
+#include "rows/generate_ends.h"
+#include "rows/subject.h"
+
+namespace rml::fuzz {
+
+namespace {
+
+enum Class : std::uint8_t {
+  wrong,
+  misled,
+  early,
+  stops,
+  assumes,
+  withheld,
+  agrees,
+  known,
+  unmet,
+  unscheduled,
+  refused,
+  ill,
+  crashed,
+  hung,
+  classes
+};
+constexpr const char* class_names[classes] = {"wrong",    "misled", "early",   "stops", "assumes",
+                                              "withheld", "agrees", "known",   "unmet", "unscheduled",
+                                              "refused",  "ill",    "crashed", "hung"};
+static_assert(static_cast<int>(Verdict::agrees) == agrees && verdicts == agrees + 1);
+
+bool is_unfinished(Class c) { return c == misled || c == assumes || c == withheld || c == known || c == unscheduled; }
+
+constexpr unsigned most_seconds = 120;
+constexpr std::uint64_t told = 2;  // of each class, by each worker
+
+struct Shared {
+  std::uint64_t at, seen[classes], knots;
+};
+
+struct Arguments {
+  std::uint64_t from = 0, count = 200, jobs = 1, unfinished = 0;
+  bool diff = false, printing = false, of_files = false;
+  std::vector<std::string> files;
+};
+
+struct Outcome {
+  Class what = agrees;
+  std::string text;
+  bool knot = false;
+};
+
+std::string text_of(const Arguments& arguments, std::uint64_t seed) {
+  return arguments.diff ? generate_training(seed) : generate_ends(seed);
+}
+
+// ---- judging ----
+
+// Whether some drawn input shows that the refusal is not right. Rows near the end may look ahead.
+Outcome judge_refusal(const Subject& subject, const std::string& text, std::uint64_t seed) {
+  const std::string& code = subject.refusal();
+  if (code == "E0701") return {unscheduled, subject.messages()};
+  if (code.substr(0, 3) != "E05") return {ill, subject.messages()};
+  if (subject.core() == nullptr) return {refused, ""};
+  constexpr std::int64_t cycles = 12, look_ahead = 4;
+  constexpr std::uint64_t tries = 40;
+  bool knot = false;
+  std::int64_t most = 0;
+  for (std::uint64_t k = 0; k < tries && !knot; ++k) {
+    const Determined found = determine(*subject.core(), draw_inputs(seed * 1000 + k, cycles), cycles);
+    most = std::max(most, found.after.back());
+    knot = found.knotted;
+  }
+  const std::string rows =
+      "some input makes " + std::to_string(most) + " of " + std::to_string(cycles) + " rows known\n";
+  if (code == "E0501") return knot ? Outcome{refused, ""} : Outcome{unmet, rows + subject.messages() + text};
+  return most >= cycles - look_ahead ? Outcome{known, rows + subject.messages()} : Outcome{refused, ""};
+}
+
+void take(Outcome& worst, const Finding& found, const Chronogram& inputs) {
+  if (static_cast<Class>(found.verdict) >= worst.what) return;
+  worst.what = static_cast<Class>(found.verdict);
+  worst.text = found.text + "\n" + print_chronogram(inputs);
+}
+
+Outcome judge_generated(const Arguments& arguments, std::uint64_t seed) {
+  const std::string text = text_of(arguments, seed);
+  Subject subject(Subject::text, text);
+  if (!subject.refusal().empty()) return judge_refusal(subject, text, seed);
+  Outcome worst;
+  constexpr std::int64_t lengths[] = {5, 9, 14};
+  for (std::size_t k = 0; k < std::size(lengths); ++k) {
+    const Chronogram inputs = draw_inputs(seed * 1000 + k, lengths[k]);
+    const Due due = subject.determine(inputs, lengths[k]);
+    worst.knot |= due.rows.next == Denotation::Why::needs_itself;
+    const std::size_t tried = seed % 8 == 0 && k == 1 ? std::size(ways) : cheap_ways;
+    for (std::size_t w = 0; w < tried; ++w) take(worst, subject.compare(ways[w], inputs, lengths[k], due), inputs);
+  }
+  return worst;
+}
+
+Outcome judge_file(const std::string& file) {
+  Subject subject(Subject::file, file, entry_of(file));
+  if (subject.refusal() == "E0701") return {unscheduled, subject.messages()};
+  if (!subject.refusal().empty()) return {refused, ""};
+  Outcome worst;
+  constexpr std::int64_t cycles = 10;
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    const auto inputs = draw_file_inputs(*subject.core(), k, cycles);
+    if (!inputs) return {ill, "its inputs cannot be drawn"};
+    const Due due = subject.determine(*inputs, cycles);
+    worst.knot |= due.rows.next == Denotation::Why::needs_itself;
+    for (std::size_t w = 0; w < cheap_ways; ++w) take(worst, subject.compare(ways[w], *inputs, cycles, due), *inputs);
+  }
+  return worst;
+}
+
+Outcome judge(const Arguments& arguments, std::uint64_t at) {
+  try {
+    return arguments.of_files ? judge_file(arguments.files[at]) : judge_generated(arguments, at);
+  } catch (const std::exception& e) {
+    return {crashed, e.what()};
+  }
+}
+
+// ---- workers ----
+
+void tell(const Arguments& arguments, std::uint64_t at, Class what, const std::string& text, std::uint64_t before) {
+  if (what == agrees || what == refused) return;
+  if (arguments.of_files)
+    std::printf("%s: %s: %s\n", arguments.files[at].c_str(), class_names[what],
+                text.substr(0, text.find('\n')).c_str());
+  else if (before < told)
+    std::printf("seed %llu: %s: %s\n%s\n", static_cast<unsigned long long>(at), class_names[what], text.c_str(),
+                text_of(arguments, at).c_str());
+  std::fflush(stdout);
+}
+
+void note(const Arguments& arguments, Shared& shared, Class what, const std::string& text) {
+  tell(arguments, shared.at, what, text, shared.seen[what]++);
+  shared.at += arguments.jobs;
+}
+
+void work(const Arguments& arguments, Shared& shared, std::uint64_t end) {
+#ifndef __SANITIZE_ADDRESS__
+  constexpr rlim_t most = rlim_t{4} << 30;
+  const rlimit limit{most, most};
+  setrlimit(RLIMIT_AS, &limit);
+#endif
+  while (shared.at < end) {
+    alarm(most_seconds);
+    const Outcome outcome = judge(arguments, shared.at);
+    shared.knots += outcome.knot ? 1 : 0;
+    note(arguments, shared, outcome.what, outcome.text);
+  }
+  _exit(0);
+}
+
+// Another worker goes on behind a program at which one died.
+void supervise(const Arguments& arguments, Shared& shared, std::uint64_t end) {
+  while (shared.at < end) {
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) work(arguments, shared, end);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (shared.at >= end) break;
+    const bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+    note(arguments, shared, late ? hung : crashed, WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "an exit");
+  }
+  _exit(0);
+}
+
+int run(const Arguments& arguments) {
+  const std::size_t bytes = sizeof(Shared) * arguments.jobs;
+  void* const block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (block == MAP_FAILED) return 2;
+  auto* const shared = static_cast<Shared*>(block);
+  const std::uint64_t end = arguments.from + arguments.count;
+  for (std::uint64_t j = 0; j < arguments.jobs; ++j) {
+    shared[j].at = arguments.from + j;
+    std::fflush(nullptr);
+    if (fork() == 0) supervise(arguments, shared[j], end);
+  }
+  while (wait(nullptr) > 0) {
+  }
+  Shared sum{};
+  for (std::uint64_t j = 0; j < arguments.jobs; ++j) {
+    sum.knots += shared[j].knots;
+    for (std::size_t c = 0; c < classes; ++c) sum.seen[c] += shared[j].seen[c];
+  }
+  std::uint64_t bad = 0, unfinished = 0;
+  std::printf("cases=%llu", static_cast<unsigned long long>(arguments.count));
+  for (std::size_t c = 0; c < classes; ++c) {
+    std::printf(" %s=%llu", class_names[c], static_cast<unsigned long long>(sum.seen[c]));
+    if (is_unfinished(static_cast<Class>(c)))
+      unfinished += sum.seen[c];
+    else if (c != agrees && c != refused)
+      bad += sum.seen[c];
+  }
+  std::printf(" knots=%llu\n", static_cast<unsigned long long>(sum.knots));
+  return arguments.of_files || (bad == 0 && unfinished <= arguments.unfinished) ? 0 : 1;
+}
+
+// ---- arguments ----
+
+bool read(Arguments& arguments, int argc, char** argv) {
+  for (int k = 1; k < argc; ++k) {
+    const std::string option = argv[k];
+    const bool followed = k + 1 < argc;
+    if (option == "--diff") {
+      arguments.diff = true;
+    } else if (option == "--files") {
+      arguments.of_files = true;
+    } else if (option == "--unfinished" && followed) {
+      arguments.unfinished = std::strtoull(argv[++k], nullptr, 10);
+    } else if ((option == "--from" || option == "--print") && followed) {
+      arguments.printing = option == "--print";
+      arguments.from = std::strtoull(argv[++k], nullptr, 10);
+    } else if (option == "--count" && followed) {
+      arguments.count = std::strtoull(argv[++k], nullptr, 10);
+    } else if (option == "--jobs" && followed) {
+      arguments.jobs = std::max<std::uint64_t>(1, std::strtoull(argv[++k], nullptr, 10));
+    } else if (arguments.of_files) {
+      arguments.files.push_back(option);
+    } else {
+      return false;
+    }
+  }
+  if (arguments.of_files) arguments.from = 0, arguments.count = arguments.files.size();
+  return true;
+}
+
+}  // namespace
+
+}  // namespace rml::fuzz
+
+int main(int argc, char** argv) {
+  rml::fuzz::Arguments arguments;
+  if (!rml::fuzz::read(arguments, argc, argv)) {
+    std::fprintf(stderr,
+                 "rows_fuzz [--diff] [--from SEED] [--count N] [--jobs N] [--unfinished N] [--print SEED]\n"
+                 "rows_fuzz --files [--jobs N] FILE...\n");
+    return 2;
+  }
+  if (arguments.printing) {
+    const std::string inputs = rml::print_chronogram(rml::fuzz::draw_inputs(arguments.from, arguments.count));
+    std::printf("%s(*\n%s*)\n", rml::fuzz::text_of(arguments, arguments.from).c_str(), inputs.c_str());
+    return 0;
+  }
+  return rml::fuzz::run(arguments);
+}
