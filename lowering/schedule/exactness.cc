@@ -17,6 +17,9 @@ namespace {
 using Node = Crossings::Node;
 using Edge = CrossingAutomaton::Edge;
 
+constexpr std::uint8_t raised = 2;    // the group of ports of broken assumptions
+constexpr std::uint8_t awaiting = 3;  // of posts that wait for their clock
+
 std::string signed_name(const Core& core, const Literal& l) {
   return (l.positive ? "`" : "not `") + describe(core, l.condition) + "`";
 }
@@ -24,17 +27,13 @@ std::string signed_name(const Core& core, const Literal& l) {
 // One part of the equations.
 class PartExactness {
  public:
-  PartExactness(const Core& core, const CrossingPart& part, CrossingAutomaton& automaton, PortId looking,
-                PortId waiting)
-      : core_(core), part_(part), automaton_(automaton), sets_(automaton.sets()) {
+  PartExactness(const Core& core, const Crossings& crossings, CrossingAutomaton& automaton)
+      : core_(core), automaton_(automaton), sets_(automaton.sets()) {
     looks_ = sets_.unite(sets_.one(itself_at_once), sets_.one(itself_in_time));
-    for (PortId p = first_port; p < part.ports.size(); ++p)
-      for (const PortId of : part.ports[p]) {
-        if (of < looking)
-          looks_ = sets_.unite(looks_, sets_.one(p));
-        else if (of < waiting)
-          waits_ = sets_.unite(waits_, sets_.one(p));
-      }
+    for (PortId p = first_port; p < crossings.ports(); ++p) {
+      PortSet& of = crossings.group(p) == Waits::group ? waits_ : crossings.group(p) == raised ? raised_ : looks_;
+      of = sets_.unite(of, sets_.one(p));
+    }
     reached_by_.assign(automaton.states(), none);
     for (std::uint32_t e = 0; e < automaton.edges().size(); ++e) {
       const Edge& edge = automaton.edges()[e];
@@ -43,9 +42,9 @@ class PartExactness {
   }
 
   // An edge on which the alarm is raised.
-  std::optional<std::uint32_t> alarm(std::size_t number, PortId port) const {
+  std::optional<std::uint32_t> alarm(std::size_t number) const {
     for (std::uint32_t e = 0; e < automaton_.edges().size(); ++e)
-      if (sets_.contains(automaton_.edges()[e].others[number], port)) return e;
+      if (sets_.intersect(automaton_.edges()[e].others[number], raised_)) return e;
     return std::nullopt;
   }
 
@@ -111,10 +110,9 @@ class PartExactness {
   }
 
   const Core& core_;
-  const CrossingPart& part_;
   CrossingAutomaton& automaton_;
   PortSets& sets_;
-  PortSet looks_, waits_;
+  PortSet looks_, waits_, raised_;
   std::vector<std::uint32_t> reached_by_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known_;
   std::vector<Row> rows_;
@@ -123,11 +121,7 @@ class PartExactness {
 class Exactness {
  public:
   explicit Exactness(const Schedule& s)
-      : s_(s),
-        core_(*s.core),
-        look_ahead_(core_, conditions_, crossings_),
-        looking_(static_cast<PortId>(crossings_.ports())),
-        waits_(s, conditions_, crossings_) {}
+      : s_(s), core_(*s.core), look_ahead_(core_, conditions_, crossings_), waits_(s, conditions_, crossings_) {}
 
   std::optional<Inexact> run() {
     std::vector<Node> roots;
@@ -136,7 +130,6 @@ class Exactness {
       roots.push_back(crossings_.all({look_ahead_.of_column(o.value), waits_.of_column(o.value)}));
       columns_.push_back(&o);
     }
-    waiting_ = static_cast<PortId>(crossings_.ports());
     for (std::uint32_t u = 0; u < s_.units.size(); ++u)
       if (s_.units[u].segmented) add_assumptions(u);
     for (const Alarm& a : alarms_) roots.push_back(a.raised);
@@ -148,15 +141,15 @@ class Exactness {
 
  private:
   struct Alarm {
-    Node raised;
-    PortId port;
+    Node raised, port;
     Inexact what;
   };
 
   Alarm& add_alarm(std::uint32_t unit, ValueId v, std::string why) {
-    const PortId p = crossings_.port();
-    crossings_.ask(p, crossings_.beyond(p));
-    alarms_.push_back({Crossings::none, p, {Inexact::assumption, unit, v, std::move(why), ""}});
+    const PortId p = crossings_.port(raised);
+    const Node port = crossings_.beyond(p);
+    crossings_.ask(p, port);
+    alarms_.push_back({Crossings::none, port, {Inexact::assumption, unit, v, std::move(why), ""}});
     return alarms_.back();
   }
 
@@ -168,12 +161,12 @@ class Exactness {
     for (const Literal& l : unit.plan.sides) {
       const Condition broken = conditions_.both(ends, waits_.where_present({l.condition, !l.positive}));
       Alarm& a = add_alarm(u, l.condition, cut + " may hold where " + signed_name(core_, l) + " does not");
-      a.raised = crossings_.choice(broken, crossings_.beyond(a.port), Crossings::none);
+      a.raised = crossings_.choice(broken, a.port, Crossings::none);
     }
     for (const Literal& l : unit.plan.only_at_cut) {
       const Condition broken = conditions_.both(goes_on, waits_.where_present(l));
       Alarm& a = add_alarm(u, l.condition, signed_name(core_, l) + " may hold where " + cut + " does not");
-      a.raised = crossings_.choice(broken, crossings_.beyond(a.port), Crossings::none);
+      a.raised = crossings_.choice(broken, a.port, Crossings::none);
     }
     for (const Awaiting& a : unit.plan.awaiting) add_awaiting(u, a, ends, goes_on);
   }
@@ -191,9 +184,9 @@ class Exactness {
     Alarm& alarm = add_alarm(u, last.condition,
                              signed_name(core_, last) + " may not hold again up to where " +
                                  signed_name(core_, s_.units[u].plan.cut) + " does, though something waits for it");
-    const PortId waiting = crossings_.port();
+    const PortId waiting = crossings_.port(awaiting);
     const Node waits = crossings_.beyond(waiting);
-    const Node ended = crossings_.choice(ends, crossings_.beyond(alarm.port), waits);
+    const Node ended = crossings_.choice(ends, alarm.port, waits);
     const Node there = crossings_.choice(conditions_.ticks(clock), Crossings::none, ended);
     crossings_.ask(waiting, crossings_.choice(conditions_.ticks(s_.units[u].clock), there, waits));
     const Crossings::Memory m = crossings_.memory();
@@ -221,13 +214,9 @@ class Exactness {
     roots.row = crossings.all(columns);
     auto automaton = CrossingAutomaton::explore(crossings, conditions_, roots);
     if (!automaton) return Inexact{Inexact::unknown, Schedule::nowhere, {}, "too many conditions for the analysis", ""};
-    PartExactness exactness(core_, part, *automaton, looking_, waiting_);
+    PartExactness exactness(core_, crossings, *automaton);
     for (std::size_t k = 0; k < alarms.size(); ++k) {
-      const auto stands_for_it = [&](const std::vector<PortId>& ports) {
-        return std::ranges::find(ports, alarms_[alarms[k]].port) != ports.end();
-      };
-      const auto port = std::ranges::find_if(part.ports, stands_for_it) - part.ports.begin();
-      const auto edge = exactness.alarm(k, static_cast<PortId>(port));
+      const auto edge = exactness.alarm(k);
       if (!edge) continue;
       Inexact found = alarms_[alarms[k]].what;
       found.where = exactness.told(exactness.path(*edge));
@@ -245,8 +234,6 @@ class Exactness {
   Conditions conditions_{core_};
   Crossings crossings_;
   LookAhead look_ahead_;
-  PortId looking_;      // ports below it are of what values look for
-  PortId waiting_ = 0;  // those below it, of what streams wait for; then those of alarms
   Waits waits_;
   std::vector<const Port*> columns_;
   std::vector<Alarm> alarms_;

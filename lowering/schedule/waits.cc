@@ -28,7 +28,7 @@ Condition Waits::ends(const ScheduledUnit& unit) {
 
 // Of the next instant of the clock.
 Node Waits::after(ClockId clock, Node of) {
-  const PortId p = crossings_.port();
+  const PortId p = crossings_.port(group);
   const Node beyond = crossings_.beyond(p);
   crossings_.ask(p, clock == base_clock ? of : crossings_.choice(conditions_.ticks(clock), of, beyond));
   return beyond;
@@ -93,7 +93,7 @@ Node Waits::of_end(std::uint32_t number) {
   const auto [known, is_new] = ends_.try_emplace(number, Crossings::none);
   if (!is_new) return known->second;
   const ScheduledUnit& unit = s_.units[number];
-  const PortId p = crossings_.port();
+  const PortId p = crossings_.port(group);
   const Node found = crossings_.choice(ends(unit), of_unit(number), crossings_.beyond(p));
   crossings_.ask(p, found);
   return ends_[number] = found;

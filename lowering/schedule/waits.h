@@ -16,6 +16,8 @@ namespace rml {
 
 class Waits {
  public:
+  static constexpr std::uint8_t group = 1;  // of the ports
+
   Waits(const Schedule&, Conditions&, Crossings&);
 
   // Of a row's column: whether it is there, and if so what it is.

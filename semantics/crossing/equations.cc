@@ -10,7 +10,7 @@ namespace rml {
 using Node = Crossings::Node;
 using Expression = Crossings::Expression;
 
-Crossings::Crossings() : nodes_(1), through_(first_port, none) {}
+Crossings::Crossings() : nodes_(1), through_(first_port, none), groups_(first_port) {}
 
 Node Crossings::add(Expression e) {
   std::uint64_t hash = e.kind;
@@ -62,8 +62,9 @@ Node Crossings::choice(Condition c, Node on_true, Node on_false) {
   return add({Expression::choice, c, 0, {on_true, on_false}});
 }
 
-PortId Crossings::port() {
+PortId Crossings::port(std::uint8_t group) {
   through_.push_back(none);
+  groups_.push_back(group);
   return static_cast<PortId>(through_.size() - 1);
 }
 Node Crossings::beyond(PortId p) { return add({Expression::port, {}, p, {}}); }
@@ -106,7 +107,6 @@ class Division {
       if (root != Crossings::none && number.try_emplace(find(root), out.size()).second) {
         out.emplace_back();
         out.back().roots.assign(roots_.size(), Crossings::none);
-        out.back().ports.resize(first_port);
       }
     states_.assign(from_.size(), unseen);
     states_[Crossings::none] = known;
@@ -132,7 +132,7 @@ class Division {
     alike_ = first_alike(from_.size(), [&](Node n, auto&& class_of, std::vector<std::uint32_t>& words) {
       const Expression& e = from_[n];
       words.push_back(e.kind);
-      words.push_back(conditions_.leader(e.condition).code);
+      words.push_back(e.kind == Expression::port ? from_.group(e.index) : conditions_.leader(e.condition).code);
       classes.clear();
       for_each_link(n, [&](Node m) { classes.push_back(class_of(from_.resolved(m))); });
       if (e.kind == Expression::all) {
@@ -225,8 +225,7 @@ class Division {
       case Expression::choice:
         return to.choice(conditions_.leader(e.condition), parts[0], parts[1]);
       case Expression::port:
-        part.ports.emplace_back();
-        ports_[n] = to.port();
+        ports_[n] = to.port(from_.group(e.index));
         return to.beyond(ports_[n]);
       default:
         memories_[n] = to.memory();
@@ -237,11 +236,8 @@ class Division {
   // Ports and memories have the number of the expression that names them.
   void complete(std::vector<CrossingPart>& parts, const std::unordered_map<Node, std::uint32_t>& number) {
     for (Node n = 0; n < from_.size(); ++n) {
-      const Node like = alike_[n];
-      if (states_[like] != done) continue;
-      CrossingPart& part = parts[number.at(find(like))];
-      if (from_[n].kind == Expression::port) part.ports[ports_[like]].push_back(from_[n].index);
-      if (n != like) continue;
+      if (states_[n] != done) continue;
+      CrossingPart& part = parts[number.at(find(n))];
       if (from_[n].kind == Expression::port)
         part.crossings.ask(ports_[n], copies_[first(from_.through(from_[n].index))]);
       if (from_[n].kind == Expression::memory)

@@ -7,7 +7,8 @@
 //   y = if c then x else post y           y: choice(c, none, {p})                through(p): y
 //   s = 0 fby (s + y)                     s: memory(m)    m: union(s, y)
 //
-// An expression may stand for one that is found later, for values that are defined by one another.
+// An expression may stand for one that is found later, for values that are defined by one another. Ports may be of
+// groups, which are never taken for each other.
 #pragma once
 
 #include <unordered_map>
@@ -35,7 +36,7 @@ class Crossings {
 
   Node all(std::vector<Node> parts);
   Node choice(Condition, Node on_true, Node on_false);
-  PortId port();
+  PortId port(std::uint8_t group = 0);
   Node beyond(PortId);  // {p}
   void ask(PortId p, Node through) { through_[p] = through; }
   Memory memory();
@@ -50,6 +51,7 @@ class Crossings {
   std::size_t ports() const { return through_.size(); }  // first_port and on
   std::size_t memories() const { return kept_.size(); }
   Node through(PortId p) const { return through_[p]; }
+  std::uint8_t group(PortId p) const { return groups_[p]; }
   Node kept(Memory m) const { return kept_[m]; }
   // What a place stands for, and what stands for itself.
   Node resolved(Node n) const;
@@ -58,7 +60,8 @@ class Crossings {
   Node add(Expression);
 
   std::vector<Expression> nodes_;
-  std::vector<Node> through_, kept_;
+  std::vector<Node> through_, kept_;  // by port, by memory
+  std::vector<std::uint8_t> groups_;  // by port
   std::unordered_multimap<std::uint64_t, Node> by_hash_;
 };
 
@@ -66,8 +69,7 @@ class Crossings {
 // conditions are closed.
 struct CrossingPart {
   Crossings crossings;
-  std::vector<Crossings::Node> roots;      // none: of another part
-  std::vector<std::vector<PortId>> ports;  // by port of the part: which it stands for
+  std::vector<Crossings::Node> roots;  // none: of another part
 };
 std::vector<CrossingPart> parts_of(const Crossings&, const Conditions&, const std::vector<Crossings::Node>& roots);
 

@@ -72,6 +72,13 @@ TEST(Exactness, RowsThatAreWithheld) {
   // The first value is needed at the first cycle only.
   expect("node main(e: bool, x: f64) -> (y: f64)\n  y = backfill(x, e) fby x;\n", Inexact::withheld,
          "a row of `y" + there + "`e`; not `e`");
+  // v1 of the second cycle is known, that of the first is not: one stream has them in order.
+  expect(
+      "node main(q: bool, c: bool, x: f64, z: f64) -> (v0: f64)\n  v0 = if c then x else post v1;\n"
+      "  v1 = merge q (post (z when q)) (z when not q);\n",
+      Inexact::withheld, "a row of `v0" + there + "not `c`, `q`; not `q`, `c`");
+  expect("node main(x: f64) -> (y: f64)\n  y = (x + 1.0) fby (post x);\n", Inexact::withheld,
+         "a row of `y" + there + "-");
 }
 
 }  // namespace
