@@ -165,6 +165,7 @@ Denotation::Tensors Denotation::compute(ValueId v, std::int64_t cycle, Lack& lac
                           return *before < 0 ? look(rhs.init, cycle, lack) : look(rhs.next, *before, lack);
                         },
                         [&](const core::Post& rhs) -> Tensors {
+                          if (constant_[rhs.operand.index]) return look(rhs.operand, cycle, lack);
                           const auto next = neighbour(core_[v].clock, cycle, 1, lack);
                           if (next && *next < pushed()) return look(rhs.operand, *next, lack);
                           lack.ahead |= next.has_value();

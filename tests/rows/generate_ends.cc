@@ -44,6 +44,7 @@ class Generator {
   }
 
   std::string training_by_hand() {
+    trains_ = true;
     const std::string w = "  w: f64 = ", state = "  h: f64 = tanh(w * h0 + x);\n";
     std::string text = "  r = " + end(2) + ";\n", kept, later;
     if (chance(60)) {
@@ -145,7 +146,7 @@ class Generator {
     const int kind = pick(100);
     if (depth == 0 || kind < 85) return plain_end(depth);
     if (kind < 90) return "(post " + end(depth - 1) + ")";
-    if (kind < 95) return "(" + any() + " > 0.3)";
+    if (kind < 95) return "(" + (trains_ ? std::string("x") : any()) + " > 0.3)";
     if (kind < 97) return "((x > 0.0) != ((post x) > 0.0))";
     return "(if " + end(depth - 1) + " then " + end(depth - 1) + " else " + end(depth - 1) + ")";
   }
@@ -247,6 +248,7 @@ class Generator {
   }
 
   std::mt19937_64 random_;
+  bool trains_ = false;  // v0 … v3 are not there
 };
 
 }  // namespace
