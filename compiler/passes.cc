@@ -14,7 +14,9 @@
 #include "lowering/add_in_place.h"
 #include "lowering/build_steps.h"
 #include "lowering/drop_unused.h"
+#include "lowering/find_packs.h"
 #include "lowering/find_watches.h"
+#include "lowering/find_windows.h"
 #include "lowering/fuse.h"
 #include "lowering/fuse_pools.h"
 #include "lowering/loop_group.h"
@@ -179,6 +181,8 @@ void on_steps(Translation& t) {
   pass(t.steps());
 }
 void add_in_place(Translation& t) { t.changed = rml::add_in_place(t.steps()); }
+void find_windows(Translation& t) { t.steps().windows = rml::find_windows(t.steps()); }
+void find_packs(Translation& t) { t.steps().packs = rml::find_packs(t.steps()); }
 void find_watches(Translation& t) { t.steps().watches = rml::find_watches(t.steps()); }
 void lower_bodies(Translation& t) { lower_bodies(t.session, t.steps()); }
 
@@ -281,6 +285,10 @@ constexpr Pass list[] = {
      "lowering/fuse_pools.cc", on_steps<fuse_pools>},
     {"lower_bodies", Form::steps, Form::steps, "bodies of iterations are steps of their own", "compiler/pipeline.cc",
      lower_bodies},
+    {"find_windows", Form::steps, Form::steps, "memories that move by a row are known: they stand still",
+     "lowering/find_windows.cc", find_windows},
+    {"find_packs", Form::steps, Form::steps, "matrices that many products read as they are have a copy for them",
+     "lowering/find_packs.cc", find_packs},
     {"find_watches", Form::steps, Form::steps, "what can be looked at from outside is listed",
      "lowering/find_watches.cc", find_watches},
     {"emit", Form::steps, Form::llvm, "verified IR with lines of the source", "lowering/llvm/emit.cc", emit},

@@ -242,7 +242,9 @@ void lower(Translation& t) {
     for (const char* pass : {"batch_in_time", "sink"}) run(pass, t);
   for (const char* pass : {"assign_homes", "verify_segments", "build_steps", "drop_unused"}) run(pass, t);
   if (run("add_in_place", t)) run("drop_unused", t);
-  for (const char* pass : {"fuse", "group_loops", "fuse_pools", "lower_bodies"}) run(pass, t);
+  for (const char* pass : {"fuse", "group_loops", "fuse_pools", "lower_bodies", "find_windows"}) run(pass, t);
+  if (const TargetOptions& target = t.session.options.target; !target.strict_math && target.optimization > 0)
+    run("find_packs", t);
 }
 
 void shift_sites(steps::Program& program, std::uint32_t by) {

@@ -1,7 +1,10 @@
 // Where values may lie, by the loads and copies of each unit; then one test per product.
 #include "lowering/find_packs.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "lowering/index_map.h"
 #include "lowering/mentions.h"
@@ -18,9 +21,9 @@ constexpr std::int64_t fewest_columns = 64;
 
 class PackFinder {
  public:
-  explicit PackFinder(const steps::Program& p) : program_(p), core_(*p.core) {}
+  explicit PackFinder(const steps::Program& p) : program_(p) {}
 
-  Packs run() {
+  steps::Packs run() {
     for (const steps::Unit& u : program_.units) {
       note_writes(u.instant);
       for (const steps::Pass& p : u.passes) note_writes(p.body);
@@ -61,52 +64,51 @@ class PackFinder {
     }
   }
 
-  // The cell where a matrix lies, and its strides.
-  std::optional<Pack> matrix(ValueId v) const {
-    if (core_[v].shape.size() != 2) return std::nullopt;
-    const auto* t = apply_of(core_, v, Lowering::transpose);
-    const bool transposed = t != nullptr && program_.inlined[v.index];
-    const ValueId lies = transposed ? t->operands[0] : v;
-    const auto at = cells_.find(lies);
-    if (at == cells_.end() || at->second.size() != 1) return std::nullopt;
-    const CellId cell = *at->second.begin();
-    if (restless_.contains(cell) || program_.cells[cell.index].local) return std::nullopt;
-    const Shape& shape = core_[lies].shape;
-    Pack p{cell, core_[v].shape[0], core_[v].shape[1], shape[1], 1, 0};
-    if (transposed) std::swap(p.row, p.column);
-    return p;
-  }
-
   void product(ValueId v) {
-    const auto* a = apply_of(core_, v, Lowering::matmul);
-    if (a == nullptr || !is_float(core_[v].dtype)) return;
-    const Shape &x = core_[a->operands[0]].shape, &y = core_[a->operands[1]].shape;
-    const bool by_vector = y.size() == 1 || (y.size() == 2 && y[1] == 1);
-    std::optional<Pack> p = matrix(a->operands[by_vector ? 0 : 1]);
-    if (!p || x.size() > 2) return;
-    if (by_vector) std::swap(p->inner, p->n), std::swap(p->row, p->column);
-    const std::int64_t rows = by_vector || x.size() == 1 ? 1 : x[0];
-    // What lies well is read there, unless it would be copied for each product of many rows.
-    if (p->inner < 2 || p->n < 8 || p->inner * p->n < smallest_pack || (rows <= 4 && p->column == 1)) return;
-    if (rows == 1 && p->n < fewest_columns) return;
-    p->rows = std::min<std::int64_t>(rows, 5);
-    p->unit = unit_;
+    std::optional<PackedMatrix> m = packed_matrix(program_, v);
+    const auto at = m ? cells_.find(m->lies) : cells_.end();
+    if (at == cells_.end() || at->second.size() != 1) return;
+    steps::Pack& p = m->pack;
+    p.cell = *at->second.begin();
+    if (restless_.contains(p.cell) || program_.cells[p.cell.index].local) return;
+    p.unit = unit_;
     std::size_t k = 0;
-    while (k < packs_.list.size() && packs_.list[k] != *p) ++k;
-    if (k == packs_.list.size()) packs_.list.push_back(*p);
+    while (k < packs_.list.size() && packs_.list[k] != p) ++k;
+    if (k == packs_.list.size()) packs_.list.push_back(p);
     packs_.of[v] = k;
   }
 
   const steps::Program& program_;
-  const Core& core_;
   std::uint32_t unit_ = 0;
   std::set<CellId> restless_;
   std::map<ValueId, std::set<CellId>> cells_;  // in which a value may lie
-  Packs packs_;
+  steps::Packs packs_;
 };
 
 }  // namespace
 
-Packs find_packs(const steps::Program& program) { return PackFinder(program).run(); }
+std::optional<PackedMatrix> packed_matrix(const steps::Program& program, ValueId product) {
+  const Core& core = *program.core;
+  const auto* a = apply_of(core, product, Lowering::matmul);
+  if (a == nullptr || !is_float(core[product].dtype)) return std::nullopt;
+  const Shape &x = core[a->operands[0]].shape, &y = core[a->operands[1]].shape;
+  const bool by_vector = y.size() == 1 || (y.size() == 2 && y[1] == 1);
+  const ValueId matrix = a->operands[by_vector ? 0 : 1];
+  if (core[matrix].shape.size() != 2 || x.size() > 2) return std::nullopt;
+  const auto* t = apply_of(core, matrix, Lowering::transpose);
+  const bool transposed = t != nullptr && program.inlined[matrix.index];
+  const ValueId lies = transposed ? t->operands[0] : matrix;
+  steps::Pack p{{}, core[matrix].shape[0], core[matrix].shape[1], core[lies].shape[1], 1, 0};
+  if (transposed) std::swap(p.row, p.column);
+  if (by_vector) std::swap(p.inner, p.n), std::swap(p.row, p.column);
+  const std::int64_t rows = by_vector || x.size() == 1 ? 1 : x[0];
+  // What lies well is read there, unless it would be copied for each product of many rows.
+  if (p.inner < 2 || p.n < 8 || p.inner * p.n < smallest_pack || (rows <= 4 && p.column == 1)) return std::nullopt;
+  if (rows == 1 && p.n < fewest_columns) return std::nullopt;
+  p.rows = std::min<std::int64_t>(rows, 5);
+  return PackedMatrix{lies, p};
+}
+
+steps::Packs find_packs(const steps::Program& program) { return PackFinder(program).run(); }
 
 }  // namespace rml

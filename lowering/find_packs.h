@@ -9,28 +9,20 @@
 // The copy is made by the first product that looks at the cell after it was written.
 #pragma once
 
-#include <map>
-#include <vector>
+#include <optional>
 
 #include "lowering/steps.h"
 
 namespace rml {
 
-// B [inner, n], whose element (k, j) is element k * row + j * column of the cell.
-struct Pack {
-  CellId cell;
-  std::int64_t inner = 0, n = 0, row = 0, column = 0;
-  std::int64_t rows = 0;   // of the products, if few: their panels are wider; 5: more
-  std::uint32_t unit = 0;  // networks: every unit has its own
-  friend auto operator<=>(const Pack&, const Pack&) = default;
+// The pack that a product would read from if the value lay in a cell, which stands in neither; nothing: it is no
+// product of a matrix, or not worth it.
+struct PackedMatrix {
+  ValueId lies;
+  steps::Pack pack;
 };
+std::optional<PackedMatrix> packed_matrix(const steps::Program&, ValueId product);
 
-struct Packs {
-  std::vector<Pack> list;
-  // By product: which. The operand need not lie in the cell at every instant.
-  std::map<ValueId, std::size_t> of;
-};
-
-Packs find_packs(const steps::Program&);
+steps::Packs find_packs(const steps::Program&);
 
 }  // namespace rml

@@ -2,6 +2,7 @@
 #include "lowering/find_windows.h"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "semantics/queries.h"
@@ -12,6 +13,20 @@ namespace {
 
 constexpr std::int64_t fewest_elements = 65;  // smaller ones lie in registers, or on the stack
 constexpr std::int64_t fewest_moves = 4;      // until all rows are new
+
+// The rows of a tensor from `start` on, whole.
+bool keeps(const Shape& whole, const core::Apply& slice, std::int64_t start, std::int64_t rows) {
+  const auto ranges = std::get<0>(slice_ranges(whole, slice.attributes));
+  for (std::size_t axis = 0; axis < whole.size(); ++axis) {
+    const bool first = axis == 0;
+    if (ranges[axis].step != 1 || ranges[axis].start != (first ? start : 0) ||
+        ranges[axis].count != (first ? rows : whole[axis]))
+      return false;
+  }
+  return true;
+}
+
+using Windows = std::map<ValueId, steps::Window>;
 
 class WindowFinder {
  public:
@@ -93,36 +108,12 @@ class WindowFinder {
 
   bool inlined(ValueId v) const { return v.index < program_.inlined.size() && program_.inlined[v.index]; }
 
-  std::optional<Window> find(CellId cell, const Cell& c) const {
-    const Shape& shape = core_[c.stored].shape;
-    const core::Apply* concat = apply_of(core_, c.stored, Lowering::concat);
+  std::optional<steps::Window> find(CellId cell, const Cell& c) const {
     const auto at = computed_.find(c.stored);
-    if (concat == nullptr || concat->operands.size() != 2 || inlined(c.stored) || at == computed_.end() ||
-        at->second != c.store_path || normalized_axis(concat->attributes[0].integers[0], shape.size()) != 0u)
-      return std::nullopt;
-    for (const bool newest_first : {true, false}) {
-      const ValueId kept = concat->operands[newest_first ? 1 : 0], entering = concat->operands[newest_first ? 0 : 1];
-      const core::Apply* slice = apply_of(core_, kept, Lowering::slice);
-      if (slice == nullptr || !inlined(kept) || slice->operands[0] != c.loaded || core_[c.loaded].shape != shape)
-        continue;
-      const std::int64_t rows = core_[entering].shape[0];
-      if (rows < 1 || shape[0] % rows != 0 || shape[0] / rows < fewest_moves) continue;
-      if (keeps(shape, *slice, newest_first ? 0 : rows, shape[0] - rows))
-        return Window{cell, entering, rows, newest_first};
-    }
-    return std::nullopt;
-  }
-
-  // The rows from `start` on, whole.
-  static bool keeps(const Shape& whole, const core::Apply& slice, std::int64_t start, std::int64_t rows) {
-    const auto ranges = std::get<0>(slice_ranges(whole, slice.attributes));
-    for (std::size_t axis = 0; axis < whole.size(); ++axis) {
-      const bool first = axis == 0;
-      if (ranges[axis].step != 1 || ranges[axis].start != (first ? start : 0) ||
-          ranges[axis].count != (first ? rows : whole[axis]))
-        return false;
-    }
-    return true;
+    if (inlined(c.stored) || at == computed_.end() || at->second != c.store_path) return std::nullopt;
+    const std::optional<Move> move = as_move(core_, c.stored);
+    if (!move || move->from != c.loaded || !inlined(move->kept)) return std::nullopt;
+    return steps::Window{cell, move->entering, move->rows, move->newest_first};
   }
 
   // What was loaded is moved on by the time that anybody else could look.
@@ -130,10 +121,8 @@ class WindowFinder {
     for (std::size_t k = 0; k < core_.values.size(); ++k)
       for_each_operand(core_.values[k].rhs, [&](ValueId o) { ++uses_[o]; });
     std::erase_if(windows, [&](const auto& entry) {
-      const Cell& c = cells_[entry.second.cell.index];
-      const auto& operands = std::get<core::Apply>(core_[entry.first].rhs).operands;
-      const ValueId kept = operands[entry.second.newest_first ? 1 : 0];
-      return uses_[c.loaded] > 1 || uses_[kept] > 1;
+      const Move move = *as_move(core_, entry.first);
+      return uses_[move.from] > 1 || uses_[move.kept] > 1;
     });
   }
 
@@ -147,6 +136,24 @@ class WindowFinder {
 
 }  // namespace
 
-Windows find_windows(const steps::Program& program) { return WindowFinder(program).run(); }
+std::optional<Move> as_move(const Core& core, ValueId v) {
+  const Shape& shape = core[v].shape;
+  const core::Apply* concat = apply_of(core, v, Lowering::concat);
+  if (concat == nullptr || concat->operands.size() != 2 ||
+      normalized_axis(concat->attributes[0].integers[0], shape.size()) != 0u)
+    return std::nullopt;
+  for (const bool newest_first : {true, false}) {
+    const ValueId kept = concat->operands[newest_first ? 1 : 0], entering = concat->operands[newest_first ? 0 : 1];
+    const core::Apply* slice = apply_of(core, kept, Lowering::slice);
+    if (slice == nullptr || core[slice->operands[0]].shape != shape) continue;
+    const std::int64_t rows = core[entering].shape[0];
+    if (rows < 1 || shape[0] % rows != 0 || shape[0] / rows < fewest_moves) continue;
+    if (keeps(shape, *slice, newest_first ? 0 : rows, shape[0] - rows))
+      return Move{slice->operands[0], kept, entering, rows, newest_first};
+  }
+  return std::nullopt;
+}
+
+std::map<ValueId, steps::Window> find_windows(const steps::Program& program) { return WindowFinder(program).run(); }
 
 }  // namespace rml

@@ -10,20 +10,22 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "lowering/steps.h"
 
 namespace rml {
 
-struct Window {
-  CellId cell;
-  ValueId entering;       // the new rows
-  std::int64_t rows = 0;  // of the new ones; a divisor of all
+// A value that is another one moved, with `entering` in front or behind.
+struct Move {
+  ValueId from, kept;  // … of which these rows stay
+  ValueId entering;
+  std::int64_t rows = 0;
   bool newest_first = true;
 };
+std::optional<Move> as_move(const Core&, ValueId);
 
-// By value. Nobody else looks at such a cell, nor at what was loaded from it.
-using Windows = std::map<ValueId, Window>;
-Windows find_windows(const steps::Program&);
+// By value.
+std::map<ValueId, steps::Window> find_windows(const steps::Program&);
 
 }  // namespace rml

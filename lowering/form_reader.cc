@@ -34,7 +34,10 @@ ValueId FormReader::value() {
 
 std::vector<ValueId> FormReader::value_list() {
   std::vector<ValueId> list;
-  while (lines_.peek() == '%') list.push_back(value());
+  while (lines_.peek() == '%') {
+    const ValueId v = value();
+    if (lines_.ok()) list.push_back(v);
+  }
   return list;
 }
 

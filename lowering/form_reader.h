@@ -24,6 +24,7 @@ class FormReader {
   std::shared_ptr<const Core> shared_core() const { return core_; }
   std::size_t values() const { return core_->values.size(); }
 
+  // After a fault the first one: where a core has none, there is nothing to look up.
   ValueId value();
   // Values up to the end of the line, or to something else.
   std::vector<ValueId> value_list();

@@ -42,7 +42,8 @@ class ScheduleReader : FormReader {
     } else if (lines_.take("unit_of")) {
       const ValueId v = value();
       lines_.expect("=");
-      s_.unit_of[v.index] = lines_.take("none") ? Schedule::nowhere : index("unit", s_.units.size());
+      const std::uint32_t unit = lines_.take("none") ? Schedule::nowhere : index("unit", s_.units.size());
+      if (lines_.ok()) s_.unit_of[v.index] = unit;
     } else if (s_.units.empty()) {
       lines_.fail_expecting("a line of a schedule");
     } else if (!part(s_.units.back()) && !(s_.units.back().segmented && part_of_segment(s_.units.back()))) {
@@ -57,7 +58,7 @@ class ScheduleReader : FormReader {
     lines_.expect("+");
     from.skip = lines_.integer<std::uint32_t>("how many elements");
     if (from.skip > values()) lines_.fail("there are not so many values that look ahead");
-    s_.sources[v.index] = from;
+    if (lines_.ok()) s_.sources[v.index] = from;
   }
 
   void begin_unit() {
@@ -86,6 +87,7 @@ class ScheduleReader : FormReader {
       const std::size_t begin = lines_.next_place();
       const ValueId v = value();
       equation_of(v);
+      if (!lines_.ok()) return true;
       if (s_.unit_of[v.index] != Schedule::nowhere)
         lines_.fail_at(begin, id_text(v) + " is a value of unit " + std::to_string(s_.unit_of[v.index]) + " already");
       s_.unit_of[v.index] = static_cast<std::uint32_t>(s_.units.size() - 1);

@@ -4,6 +4,8 @@
 // before they are there, which is checked in the end.
 #include <utility>
 
+#include "lowering/find_packs.h"
+#include "lowering/find_windows.h"
 #include "lowering/form_reader.h"
 #include "lowering/steps_text.h"
 
@@ -51,12 +53,18 @@ class StepsReader : FormReader {
 
   template <class A, class B>
   void require_same_type(A a, B b) {
+    if (!lines_.ok()) return;
     const Type x = type_of(a), y = type_of(b);
     if (x.dtype != y.dtype || x.shape != y.shape)
       lines_.fail("this is " + type_string(y.dtype, y.shape) + ", not " + type_string(x.dtype, x.shape));
   }
+  template <class A, class B>
+  B like(A a, B b) {
+    require_same_type(a, b);
+    return b;
+  }
   void require_truth(ValueId v) {
-    if (core()[v].dtype != DType::boolean || !core()[v].shape.empty())
+    if (lines_.ok() && (core()[v].dtype != DType::boolean || !core()[v].shape.empty()))
       lines_.fail(id_text(v) + " is not a Boolean scalar");
   }
 
@@ -98,6 +106,8 @@ class StepsReader : FormReader {
     if (lines_.take("cut")) return cut_line();
     if (lines_.take("parameter")) return parameter_line();
     if (lines_.take("watch")) return watch_line();
+    if (lines_.take("window")) return window_line();
+    if (lines_.take("pack")) return pack_line();
     if (!lines_.take("inlined")) return false;
     for (const ValueId v : value_list()) p_.inlined[v.index] = true;
     return true;
@@ -125,7 +135,8 @@ class StepsReader : FormReader {
     q.overtaken = lines_.take("overtaken");
     q.passing = lines_.take("passing");
     if (lines_.take("first")) q.first = value();
-    if (q.first.valid() && !core().is_const(q.first)) lines_.fail(id_text(q.first) + " is not a constant");
+    if (lines_.ok() && q.first.valid() && !core().is_const(q.first))
+      lines_.fail(id_text(q.first) + " is not a constant");
     if (lines_.take("of")) q.fby = value();
     q.name = text();
     p_.queues.push_back(std::move(q));
@@ -172,7 +183,8 @@ class StepsReader : FormReader {
   bool site_of_line() {
     const ValueId v = value();
     lines_.expect("=");
-    p_.value_sites[v.index] = index("site", std::max(outer_sites_, p_.sites.size()));
+    const std::uint32_t of = index("site", std::max(outer_sites_, p_.sites.size()));
+    if (lines_.ok()) p_.value_sites[v.index] = of;
     return true;
   }
 
@@ -204,6 +216,40 @@ class StepsReader : FormReader {
     if (lines_.take("shows")) w.value = value();
     if (lines_.take("named")) w.named = value();
     p_.watches.push_back(w);
+    return true;
+  }
+
+  bool window_line() {
+    const ValueId v = value();
+    const std::optional<Move> move = lines_.ok() ? as_move(core(), v) : std::nullopt;
+    if (!move || p_.windows.contains(v)) lines_.fail(id_text(v) + (move ? " is one already" : " moves nothing on"));
+    lines_.expect("in");
+    lines_.expect("cell");
+    const CellId c = like(v, cell());
+    if (lines_.ok()) p_.windows[v] = {c, move->entering, move->rows, move->newest_first};
+    return true;
+  }
+
+  bool pack_line() {
+    next_index("pack", p_.packs.list.size());
+    lines_.expect("of");
+    lines_.expect("cell");
+    const CellId c = cell();
+    const std::uint32_t unit = lines_.take("unit") ? unit_number() : 0;
+    lines_.expect("for");
+    std::optional<steps::Pack> pack;
+    for (const ValueId v : value_list()) {
+      std::optional<PackedMatrix> m = lines_.ok() ? packed_matrix(p_, v) : std::nullopt;
+      if (!m) lines_.fail(id_text(v) + " is no product that a pack is made for");
+      if (!lines_.ok()) return true;
+      require_same_type(m->lies, c);
+      m->pack.cell = c, m->pack.unit = unit;
+      if (pack && *pack != m->pack) lines_.fail(id_text(v) + " reads its matrix in another order");
+      if (!p_.packs.of.emplace(v, p_.packs.list.size()).second) lines_.fail(id_text(v) + " has a pack already");
+      pack = m->pack;
+    }
+    if (!pack) lines_.fail_expecting("a product");
+    p_.packs.list.push_back(pack.value_or(steps::Pack{}));
     return true;
   }
 
@@ -404,6 +450,7 @@ class StepsReader : FormReader {
 
   steps::Statement definition() {
     const ValueId v = value();
+    if (!lines_.ok()) return steps::Compute{};
     if (!lines_.take(":=")) {
       const core::Rhs& rhs = core()[v].rhs;
       if (!std::holds_alternative<core::Const>(rhs) && !std::holds_alternative<core::Apply>(rhs) &&
@@ -414,19 +461,9 @@ class StepsReader : FormReader {
       return steps::Compute{v};
     }
     if (lines_.take("input")) return load_input(v);
-    if (lines_.take("cell")) {
-      const CellId c = cell();
-      if (lines_.ok()) require_same_type(v, c);
-      return steps::LoadCell{v, c};
-    }
-    if (lines_.take("array")) {
-      const ArrayId a = array();
-      if (lines_.ok()) require_same_type(v, a);
-      return steps::LoadArray{v, a};
-    }
-    const ValueId from = value();
-    require_same_type(v, from);
-    return steps::Copy{v, from};
+    if (lines_.take("cell")) return steps::LoadCell{v, like(v, cell())};
+    if (lines_.take("array")) return steps::LoadArray{v, like(v, array())};
+    return steps::Copy{v, like(v, value())};
   }
 
   steps::Statement load_input(ValueId v) {
@@ -442,11 +479,7 @@ class StepsReader : FormReader {
     const CellId to = cell();
     lines_.expect(":=");
     if (!lines_.ok()) return steps::StoreCell{};
-    if (lines_.take("cell")) {
-      const CellId from = cell();
-      if (lines_.ok()) require_same_type(to, from);
-      return steps::MoveCell{to, from};
-    }
+    if (lines_.take("cell")) return steps::MoveCell{to, like(to, cell())};
     if (lines_.peek() == '(') {
       steps::SegmentProduct s = product();
       s.sum = to;
@@ -456,9 +489,7 @@ class StepsReader : FormReader {
       }
       return s;
     }
-    const ValueId v = value();
-    require_same_type(to, v);
-    return steps::StoreCell{to, v};
+    return steps::StoreCell{to, like(to, value())};
   }
 
   steps::Statement to_array() {
@@ -470,9 +501,7 @@ class StepsReader : FormReader {
       s.rows = to;
       return s;
     }
-    const ValueId v = value();
-    require_same_type(to, v);
-    return steps::StoreArray{to, v};
+    return steps::StoreArray{to, like(to, value())};
   }
 
   steps::SegmentProduct product() {
@@ -499,18 +528,14 @@ class StepsReader : FormReader {
   steps::Statement push() {
     lines_.expect("queue");
     const QueueId q = queue();
-    const ValueId v = value();
-    if (lines_.ok()) require_same_type(q, v);
-    return steps::Push{q, v};
+    return steps::Push{q, like(q, value())};
   }
 
   steps::Statement store_output() {
     if (!p_.straight) lines_.fail("only straight programs store outputs");
     const std::uint32_t o = output();
     lines_.expect(":=");
-    const ValueId v = value();
-    if (lines_.ok()) require_same_type(core().outputs[o].value, v);
-    return steps::StoreOutput{o, v};
+    return steps::StoreOutput{o, lines_.ok() ? like(core().outputs[o].value, value()) : ValueId{}};
   }
 
   steps::Statement expect() {

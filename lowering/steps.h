@@ -25,6 +25,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -256,6 +257,29 @@ struct Watch {
   ValueId named;  // whose equation tells more: that value, or the fby if only it has a name
 };
 
+// A value that is a memory moved by a few rows (find_windows.h): its cell moves on instead.
+struct Window {
+  CellId cell;
+  ValueId entering;       // the new rows
+  std::int64_t rows = 0;  // of the new ones; a divisor of all
+  bool newest_first = true;
+};
+
+// A matrix in a cell that gets a second copy (find_packs.h).
+// B [inner, n], whose element (k, j) is element k * row + j * column of the cell.
+struct Pack {
+  CellId cell;
+  std::int64_t inner = 0, n = 0, row = 0, column = 0;
+  std::int64_t rows = 0;   // of the products, if few: their panels are wider; 5: more
+  std::uint32_t unit = 0;  // networks: every unit has its own
+  friend auto operator<=>(const Pack&, const Pack&) = default;
+};
+struct Packs {
+  std::vector<Pack> list;
+  // By product: which. The operand need not lie in the cell at every instant.
+  std::map<ValueId, std::size_t> of;
+};
+
 struct Program {
   std::shared_ptr<const Core> core;
   std::vector<std::shared_ptr<Program>> bodies;  // by external: of iterations, straight; null: none
@@ -277,6 +301,9 @@ struct Program {
   std::vector<bool> inlined;  // by ValueId: computed inside the loops that look at it
   // Networks: what can be looked at in the program that is none (find_watches.h), without places. Empty: not known.
   std::vector<Watch> watches;
+  // By value. Nobody else looks at such a cell, nor at what was loaded from it.
+  std::map<ValueId, Window> windows;
+  Packs packs;
 };
 
 // Text form (`rmlc show schedule`): units, statements, storage with bytes.

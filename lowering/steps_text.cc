@@ -84,6 +84,8 @@ class StepsText {
       if (p_.inlined[v]) inlined += " " + id_text(ValueId{v});
     if (!inlined.empty()) text_ += "inlined" + inlined + "\n";
     for (const steps::Watch& w : p_.watches) watch(w);
+    for (const auto& [v, w] : p_.windows) text_ += "window " + id_text(v) + " in " + cell(w.cell) + "\n";
+    for (std::size_t i = 0; i < p_.packs.list.size(); ++i) pack(i);
   }
 
   void watch(const steps::Watch& w) {
@@ -94,6 +96,14 @@ class StepsText {
     if (w.queue.valid()) text_ += " queue" + number(w.queue.index);
     if (w.value.valid()) text_ += " shows " + id_text(w.value);
     if (w.named.valid()) text_ += " named " + id_text(w.named);
+    text_ += "\n";
+  }
+
+  void pack(std::size_t i) {
+    const steps::Pack& p = p_.packs.list[i];
+    text_ += "pack" + number(i) + " of " + cell(p.cell) + (p.unit > 0 ? " unit" + number(p.unit) : "") + " for";
+    for (const auto& [product, k] : p_.packs.of)
+      if (k == i) text_ += " " + id_text(product);
     text_ += "\n";
   }
 

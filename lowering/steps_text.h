@@ -13,6 +13,7 @@
 //   parameter layer.w f32[2] site %7 cell 1
 //   inlined %8 %9
 //   watch output 0 shows %4 named %4               watch memory %5 cell 0 shows %6 named %5
+//   window %6 in cell 2                            pack 0 of cell 1 unit 3 for %8 %9
 //   unit 0 forward on base "main_unit0"
 //     operand %2 = queue 0 reader 1 if %1 needed not %3 once
 //     raw_input 1

@@ -32,7 +32,8 @@ namespace rml::codegen {
 
 class Aliasing {
  public:
-  Aliasing(const steps::Program& program, const Windows& windows) : program_(program), windows_(windows) {}
+  Aliasing(const steps::Program& program, const std::map<ValueId, steps::Window>& windows)
+      : program_(program), windows_(windows) {}
   // One region: blocks that run once, in order, then one that is repeated (may be null).
   void add(std::initializer_list<const steps::Block*> once, const steps::Block* repeated);
   // The statement is a LoadCell or LoadArray of a region.
@@ -101,7 +102,7 @@ class Aliasing {
   bool reads_whole(ValueId v, ValueId user, const std::unordered_set<std::uint32_t>& same) const;
 
   const steps::Program& program_;
-  const Windows& windows_;  // these lie in their cells
+  const std::map<ValueId, steps::Window>& windows_;  // these lie in their cells
   std::unordered_set<const void*> copies_;
   std::unordered_map<std::uint32_t, CellId> homes_;
   std::unordered_map<std::uint32_t, std::uint32_t> output_homes_;

@@ -433,7 +433,7 @@ class Body {
   void fill_zero(ValueId, IrValue address);
   void reshape(ValueId, ValueId x);
   void concat(ValueId, const core::Apply&);
-  void move_window(ValueId, const Window&);
+  void move_window(ValueId, const steps::Window&);
   void array(ValueId, const core::Apply&);
   void copy_into(ValueId, IrValue to, std::int64_t begin, const Strides& to_strides, ValueId x);
   void place_slice(ValueId, const core::Apply&);

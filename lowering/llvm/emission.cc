@@ -16,9 +16,9 @@ Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOption
       context(m.getContext()),
       abi(context),
       target(facts),
-      packs(o.target.strict_math || o.target.optimization == 0 || facts.vector_bits < 128 ? Packs{} : find_packs(p)),
-      windows(find_windows(p)),
-      layout(p, m.getDataLayout(), abi.header, o.with_program || o.with_main, pack_sizes(), windows),
+      windows(p.windows),
+      packs(facts.vector_bits < 128 ? steps::Packs{} : p.packs),
+      layout(p, m.getDataLayout(), abi.header, o.with_program || o.with_main, pack_sizes()),
       debug(m, s, o.target.optimization > 0),
       index_type_(llvm::Type::getIntNTy(context, m.getDataLayout().getIndexSizeInBits(0))) {
   cell_windows_.resize(p.cells.size());

@@ -6,7 +6,6 @@
 
 #include <map>
 
-#include "lowering/find_packs.h"
 #include "lowering/llvm/debug_info.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/llvm/functions.h"
@@ -42,8 +41,8 @@ class Emission {
   AbiTypes abi;
   const TargetFacts target;
   const unsigned vector_bits = target.vector_bits;
-  const Packs packs;
-  const Windows windows;
+  const std::map<ValueId, steps::Window>& windows;
+  const steps::Packs packs;  // none where there are no vectors
   StateLayout layout;
   DebugInfo debug;
 
@@ -52,7 +51,7 @@ class Emission {
     return v.index < program.value_sites.size() ? program.value_sites[v.index] : no_site;
   }
   // Whose value the cell is; null: it is none.
-  const Window* window_of(CellId cell) const { return cell_windows_.at(cell.index); }
+  const steps::Window* window_of(CellId cell) const { return cell_windows_.at(cell.index); }
   bool always_present(ValueId v) const { return core[v].clock == base_clock; }
   // The values that a call defines: one per output, null ids where a result is not used.
   const std::vector<ValueId>& results(ValueId call) const { return results_.at(call.index); }
@@ -97,11 +96,11 @@ class Emission {
   const IterationBody& iteration_body(std::uint32_t external);  // emit_iteration.cc
 
   // Columns of a pack's panels, but for the last one, and of a vector.
-  std::int64_t panel_width(const Pack&) const;
+  std::int64_t panel_width(const steps::Pack&) const;
   std::int64_t lanes(DType dtype) const {
     return std::max<std::int64_t>(vector_bits / 8 / static_cast<std::int64_t>(byte_size(dtype)), 1);
   }
-  std::int64_t pack_elements(const Pack&) const;
+  std::int64_t pack_elements(const steps::Pack&) const;
 
   IrValue header_field(llvm::IRBuilder<>&, IrValue state, unsigned field);
 
@@ -110,7 +109,7 @@ class Emission {
   llvm::IntegerType* index_type_;
   std::map<std::uint32_t, std::vector<ValueId>> results_;
   std::vector<Place> places_;
-  std::vector<const Window*> cell_windows_;
+  std::vector<const steps::Window*> cell_windows_;
   std::map<ValueId, std::uint32_t> place_of_;
   std::map<std::uint32_t, IterationBody> bodies_;
   std::map<std::string, llvm::Constant*> texts_;

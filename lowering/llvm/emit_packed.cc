@@ -19,20 +19,20 @@ namespace {
 constexpr std::int64_t nearest_bytes = 32 * 1024;  // of a first-level cache
 }  // namespace
 
-std::int64_t Emission::panel_width(const Pack& pack) const {
+std::int64_t Emission::panel_width(const steps::Pack& pack) const {
   const std::int64_t vectors = pack.rows == 1 ? 8 : pack.rows == 2 ? 4 : 2;
   return vectors * lanes(program.cells[pack.cell.index].dtype);
 }
 
 // Panels are as wide as the columns that are left, in whole vectors.
-std::int64_t Emission::pack_elements(const Pack& pack) const {
+std::int64_t Emission::pack_elements(const steps::Pack& pack) const {
   const std::int64_t vector = lanes(program.cells[pack.cell.index].dtype);
   return pack.inner * ((pack.n + vector - 1) / vector * vector);
 }
 
 std::vector<std::uint64_t> Emission::pack_sizes() const {
   std::vector<std::uint64_t> sizes;
-  for (const Pack& p : packs.list)
+  for (const steps::Pack& p : packs.list)
     sizes.push_back(static_cast<std::uint64_t>(pack_elements(p)) * byte_size(program.cells[p.cell.index].dtype));
   return sizes;
 }

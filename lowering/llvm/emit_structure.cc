@@ -129,7 +129,7 @@ void Body::copy_into(ValueId v, IrValue to, std::int64_t begin, const Strides& t
 }
 
 // The new rows, twice, and the place where all begin.
-void Body::move_window(ValueId v, const Window& w) {
+void Body::move_window(ValueId v, const steps::Window& w) {
   const Shape& shape = info(v).shape;
   const std::uint64_t offset = module.layout.cells[w.cell.index];
   const auto all = static_cast<std::int64_t>(bytes(info(v).dtype, shape)), moved = all / shape[0] * w.rows;

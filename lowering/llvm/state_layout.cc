@@ -39,10 +39,10 @@ std::uint64_t StateLayout::scratch_behind_all(std::uint64_t bytes) {
 }
 
 StateLayout::StateLayout(const steps::Program& program, const llvm::DataLayout& target, llvm::StructType* header,
-                         bool loadable, const std::vector<std::uint64_t>& pack_sizes, const Windows& windows) {
+                         bool loadable, const std::vector<std::uint64_t>& pack_sizes) {
   header_bytes = (target.getStructLayout(header)->getSizeInBytes() + 63) / 64 * 64;
   end_ = header_bytes;
-  place_cells(program, windows);
+  place_cells(program);
   for (std::size_t k = 0; k < pack_sizes.size(); ++k) pack_flags.push_back(place(1, 1));
   for (const std::uint64_t size : pack_sizes) packs.push_back(place(size, 64));
   cells_end_ = end_;
@@ -54,10 +54,10 @@ StateLayout::StateLayout(const steps::Program& program, const llvm::DataLayout& 
   begin_task();
 }
 
-void StateLayout::place_cells(const steps::Program& program, const Windows& windows) {
+void StateLayout::place_cells(const steps::Program& program) {
   cells.resize(program.cells.size());
   std::vector<bool> is_window(cells.size(), false);
-  for (const auto& [value, window] : windows) is_window[window.cell.index] = true;
+  for (const auto& [value, window] : program.windows) is_window[window.cell.index] = true;
   std::vector<std::size_t> order(cells.size());
   std::iota(order.begin(), order.end(), 0);
   const auto large = [&](std::size_t k) { return elements(program.cells[k].shape) > small_elements; };

@@ -13,7 +13,6 @@
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/DerivedTypes.h>
 
-#include "lowering/find_windows.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/steps.h"
 
@@ -53,7 +52,7 @@ struct StateLayout {
   // loadable: there are slots through which parameters can be given.
   // packs: the size of each.
   StateLayout(const steps::Program&, const llvm::DataLayout&, llvm::StructType* header, bool loadable,
-              const std::vector<std::uint64_t>& packs, const Windows& windows);
+              const std::vector<std::uint64_t>& packs);
 
   std::uint64_t header_bytes = 0;
   std::uint64_t bias = 0;                        // taken off every offset: header_bytes in a bare state, else 0
@@ -81,7 +80,7 @@ struct StateLayout {
 
  private:
   std::uint64_t place(std::uint64_t bytes, std::uint64_t align);
-  void place_cells(const steps::Program&, const Windows&);
+  void place_cells(const steps::Program&);
   void place_outputs(const steps::Program&);
   void place_queues(const steps::Program&);
   void place_units(const steps::Program&);

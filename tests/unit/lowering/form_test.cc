@@ -195,6 +195,9 @@ TEST(StepsText, FaultsNameThePlace) {
       {"queue 0 bool readers +0\ninput 1 queue 0\n", "line 18, column 15: this is f32, not bool"},
       {"array 0 f32 of unit 3\n", "line 17, column 21: there is no unit 3"},
       {"watch memory %9\n", "line 17, column 14: there is no value %9"},
+      {"cell 0 f32\nwindow %3 in cell 0\n", "line 18, column 8: %3 moves nothing on"},
+      {"cell 0 f32\npack 0 of cell 0 for %3\n", "line 18, column 22: %3 is no product that a pack is made for"},
+      {"cell 0 f32\npack 0 of cell 0 for\n", "line 18, column 21: expected a product, found the end of the line"},
       {unit + "    cell 0 := %3\n", "line 19, column 10: there is no cell 0"},
       {unit + "    %3 := %0\n", "line 19, column 11: this is bool, not f32"},
       {unit + "    %4 = post %3\n", "line 19, column 5: its equation is not one that is computed, but post %3"},
@@ -215,6 +218,26 @@ TEST(StepsText, FaultsNameThePlace) {
   for (const auto& [lines, expected] : cases) EXPECT_EQ(steps_fault(lines), expected);
   EXPECT_EQ(fault_of(read_steps, "\n-- nothing\n"),
             "line 3, column 1: expected 'form steps', found the end of the line");
+}
+
+// Ids of nothing, where there is no first value to go on with.
+TEST(StepsText, CoreWithoutValues) {
+  for (const char* line :
+       {"site_of %0 = 0", "inlined %0 %0", "window %0 in cell 0", "pack 0 of cell 0 for %0", "watch memory %0",
+        "cell 0 f32 of %0", "queue 0 f32 readers first %0", "unit 0 forward on base\n instant\n %0 = add %0 %0",
+        "unit 0 forward on base\n instant\n %0 := input", "unit 0 forward on base\n instant\n if %0",
+        "unit 0 forward on base\n operand %0 = queue 0"}) {
+    const std::string fault =
+        fault_of(read_steps, std::string("form steps 1\ncore f\nclock base\nend\n") + line + "\n");
+    EXPECT_TRUE(fault.find("there is no value %0") != std::string::npos || fault.find("no cell 0") != std::string::npos)
+        << line << ": " << fault;
+  }
+  for (const char* line : {"delayed %0", "unit_of %0 = none", "source %0 = %0 + 0", "unit 0 forward\n value %0",
+                           "unit 0 forward\n value %0 = add %0 %0", "unit 0 forward\n reads %0"})
+    EXPECT_NE(fault_of(read_schedule, std::string("form schedule 1\ncore f\nclock base\nend\n") + line + "\n")
+                  .find("there is no value %0"),
+              std::string::npos)
+        << line;
 }
 
 // As deep as the reader goes.
