@@ -2,18 +2,21 @@
 //
 //   golden FOLDER [--bless] [PASS …]
 //
-// FOLDER/PASS/NAME.in is a form as `rmlc opt` takes it; for passes that take trees NAME.rml is a program, which the
-// passes before it have gone over. NAME.expected is what the pass makes of it: what it reports, a line each, and the
-// form, or what it has found out about the program. Lines that begin with `--` say what is shown; one may set options:
-//     -- options: whole_segment grain=op define=n=3
+// FOLDER/PASS/NAME.in is a form as `rmlc opt` takes it; for `import`, a model as protobuf writes it in words; for
+// passes that take trees NAME.rml is a program, which the passes before it have gone over. NAME.expected is what the
+// pass makes of it: what it reports, a line each, and the form, or what it has found out about the program; of a module
+// one function. Lines that begin with `--` say what is shown; one may set options:
+//     -- options: whole_segment grain=op define=n=3 function=main_step
 // A pass has at least three; one that makes what it takes leaves one of them as it is. `--bless` writes what is made as
 // what is expected: read it.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -25,27 +28,36 @@
 namespace rml {
 namespace {
 
-// What else is tested, and how: models need files of their own, LLVM's text is not ours.
-constexpr std::string_view tested_elsewhere[] = {"import", "emit"};
-
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-void set_options(const std::string& text, CompileOptions& options) {
+// What is asked of a test besides its text.
+struct Asked {
+  CompileOptions options;
+  std::string function;  // of a module, the one that is shown
+};
+
+Asked what_is_asked(const std::string& text) {
+  Asked asked;
+  CompileOptions& options = asked.options;
   constexpr std::string_view key = "-- options:";
   const std::size_t at = text.find(key);
-  if (at == std::string::npos) return;
+  if (at == std::string::npos) return asked;
   std::istringstream words(text.substr(at + key.size(), text.find('\n', at) - at - key.size()));
   for (std::string word; words >> word;) {
+    if (word.starts_with("function=")) asked.function = word.substr(9);
     if (word == "whole_segment") options.whole_segment = true;
     if (word == "grain=pass") options.grain = Grain::pass;
     if (word == "grain=stage") options.grain = Grain::stage;
     if (word == "grain=op") options.grain = Grain::op;
     if (word.starts_with("define=")) options.definitions.push_back(word.substr(7));
+    if (word.starts_with("dim=")) options.model.dimensions.push_back(word.substr(4));
+    if (word.starts_with("state=")) options.model.states.push_back(word.substr(6));
     if (word.starts_with("watch=")) options.watches.push_back(word.substr(6));
   }
+  return asked;
 }
 
 // ---- what the first passes find out ----
@@ -136,6 +148,20 @@ std::string bare_text(Core core) {
   return core_text(core);
 }
 
+// Of a module one function, as it is computed: without what is said of its lines and of what may alias.
+std::string function_text(const std::string& module, const std::string& name) {
+  std::istringstream lines(module);
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    if (text.empty() && !(line.starts_with("define ") && line.find("@" + name + "(") != std::string::npos)) continue;
+    if (line.starts_with("define ")) line.replace(line.find(" #"), std::string::npos, " {");
+    line.erase(std::min(line.find(", !"), line.size()));
+    if (line.find("@llvm.experimental.noalias.scope.decl(") == std::string::npos) text += line + "\n";
+    if (line == "}") break;
+  }
+  return text;
+}
+
 // ---- runs ----
 
 // What a pass made of a text, and what it was given, written again.
@@ -159,7 +185,42 @@ std::string form_text(const Pass& pass, Translation& t) {
   return print(pass, t);
 }
 
-bool takes_program(const Pass& pass) { return !reads_back(pass.takes); }
+bool takes_model(const Pass& pass) { return pass.takes == Form::text && pass.makes == Form::text; }
+bool takes_program(const Pass& pass) { return !reads_back(pass.takes) && !takes_model(pass); }
+
+// A folder of its own to be in; gone, and left, in the end.
+class Scratch {
+ public:
+  Scratch() : before_(std::filesystem::current_path()) {
+    std::string name = (std::filesystem::temp_directory_path() / "golden.XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder " + name);
+    folder_ = name;
+    std::filesystem::current_path(folder_);
+  }
+  ~Scratch() {
+    std::filesystem::current_path(before_);
+    std::filesystem::remove_all(folder_);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+ private:
+  std::filesystem::path before_, folder_;
+};
+
+Made run_on_model(const Pass& pass, const std::filesystem::path& path, Translation& t) {
+  const std::string text = contents(path);
+  const Scratch here;
+  t.file = path.stem().string() + ".onnx";
+  std::size_t begin = 0;
+  while (text.compare(begin, 2, "--") == 0) begin = text.find('\n', begin) + 1;
+  std::ofstream("words", std::ios::binary) << text.substr(begin);
+  const std::string encode =
+      RML_PROTOC " --proto_path=" RML_ONNX " --encode=rml.onnx.wire.Model model.proto < words > ";
+  if (std::system((encode + "'" + t.file + "'").c_str()) != 0) return {"this is no model in words\n", "", ""};
+  run(pass, t);
+  return {reported(t), form_text(pass, t), ""};
+}
 
 // The passes that a program goes through before this one, in the order of the list.
 Made run_on_program(const Pass& pass, const std::filesystem::path& path, Translation& t) {
@@ -169,7 +230,7 @@ Made run_on_program(const Pass& pass, const std::filesystem::path& path, Transla
   const auto go = [&](const Pass& next) { run(next, t); };
   for (const Pass& before : passes()) {
     if (&before == &pass) break;
-    if (std::ranges::find(tested_elsewhere, before.name) != std::end(tested_elsewhere)) continue;
+    if (takes_model(before)) continue;
     // Names are resolved again once derivatives are written out.
     if (before.name == "differentiate" && t.checked.names.diff_calls.empty()) continue;
     go(before);
@@ -202,6 +263,13 @@ Made run_on_form(const Pass& pass, const std::filesystem::path& path, Translatio
   return made;
 }
 
+// The same on every machine, as written, and no more than the functions of the C interface.
+void set_up_emission(Translation& t) {
+  t.emit.target = {.triple = "x86_64-unknown-linux-gnu", .optimization = 0};
+  t.emit.with_program = false;
+  t.emit.with_c_interface = true;
+}
+
 class Golden {
  public:
   Golden(std::filesystem::path folder, bool bless) : folder_(std::move(folder)), bless_(bless) {}
@@ -214,7 +282,7 @@ class Golden {
       for (const auto& entry : std::filesystem::directory_iterator(folder))
         if (entry.path().extension() == extension) paths.push_back(entry.path());
     std::ranges::sort(paths);
-    bool left_alone = pass.takes != pass.makes || pass.takes == Form::checked;
+    bool left_alone = pass.takes != pass.makes || pass.takes == Form::checked || takes_model(pass);
     for (const auto& path : paths) left_alone |= one(pass, path);
     if (paths.size() < 3) wrong(folder, "a pass has at least three golden tests");
     if (!left_alone) wrong(folder, "one of them is left as it is");
@@ -232,10 +300,16 @@ class Golden {
     const std::string text = contents(path);
     if (!text.starts_with("-- ")) wrong(path, "its first line says what is shown");
     Session session({RML_STDLIB});
-    set_options(text, session.options);
+    const Asked asked = what_is_asked(text);
+    session.options = asked.options;
     Diagnostics found;
     Translation t(session, found);
-    const Made made = takes_program(pass) ? run_on_program(pass, path, t) : run_on_form(pass, path, t);
+    set_up_emission(t);
+    Made made = takes_program(pass) ? run_on_program(pass, path, t)
+                : takes_model(pass) ? run_on_model(pass, path, t)
+                                    : run_on_form(pass, path, t);
+    if (pass.makes == Form::llvm) made.form = function_text(made.form, asked.function);
+    if (pass.makes == Form::llvm && made.form.empty()) wrong(path, "there is no function " + asked.function);
     const std::filesystem::path expected = std::filesystem::path(path).replace_extension(".expected");
     const std::string got = made.reported + made.form;
     if (bless_) std::ofstream(expected, std::ios::binary) << got;
@@ -264,10 +338,9 @@ void run_all(Arguments& arguments) {
     std::fprintf(stderr, "usage: golden FOLDER [--bless] [PASS ...]\n");
     return;
   }
-  Golden golden(arguments.words[0], arguments.bless);
+  Golden golden(std::filesystem::absolute(arguments.words[0]), arguments.bless);
   const auto begin = arguments.words.begin() + 1, end = arguments.words.end();
   for (const Pass& pass : passes()) {
-    if (std::ranges::find(tested_elsewhere, pass.name) != std::end(tested_elsewhere)) continue;
     if (begin == end || std::find(begin, end, pass.name) != end) golden.pass(pass);
   }
   arguments.status = golden.finish();
