@@ -128,6 +128,7 @@ void on_core(Translation& t) {
 // What has an order in no schedule goes no further.
 void check_order(Translation& t) {
   if (!check_order(t.core(), t.diagnostics)) t.form = std::monostate();
+  t.changed = false;
 }
 
 void group_units(Translation& t) {
@@ -157,6 +158,7 @@ void partition(Translation& t) {
 void validate_schedule(Translation& t) {
   t.violation = verify(*t.schedule().core);
   if (t.violation.empty()) t.violation = validate(t.schedule());
+  t.changed = false;
 }
 
 // ---- segments and steps ----
@@ -173,7 +175,10 @@ template <Segments (*pass)(Segments)>
 void on_segments(Translation& t) {
   t.form = pass(std::move(t.segments()));
 }
-void verify_segments(Translation& t) { t.violation = verify(t.segments()); }
+void verify_segments(Translation& t) {
+  t.violation = verify(t.segments());
+  t.changed = false;
+}
 
 void build_steps(Translation& t) { t.form = build_steps(t.segments(), t.session.options.grain != Grain::none); }
 template <void (*pass)(steps::Program&)>
@@ -181,10 +186,19 @@ void on_steps(Translation& t) {
   pass(t.steps());
 }
 void add_in_place(Translation& t) { t.changed = rml::add_in_place(t.steps()); }
-void find_windows(Translation& t) { t.steps().windows = rml::find_windows(t.steps()); }
-void find_packs(Translation& t) { t.steps().packs = rml::find_packs(t.steps()); }
+void find_windows(Translation& t) {
+  const auto before = std::exchange(t.steps().windows, rml::find_windows(t.steps()));
+  t.changed = !before.empty() || !t.steps().windows.empty();
+}
+void find_packs(Translation& t) {
+  const steps::Packs before = std::exchange(t.steps().packs, rml::find_packs(t.steps()));
+  t.changed = !before.list.empty() || !t.steps().packs.list.empty();
+}
 void find_watches(Translation& t) { t.steps().watches = rml::find_watches(t.steps()); }
-void lower_bodies(Translation& t) { lower_bodies(t.session, t.steps()); }
+void lower_bodies(Translation& t) {
+  lower_bodies(t.session, t.steps());
+  t.changed = std::ranges::any_of(t.steps().bodies, [](const auto& body) { return body != nullptr; });
+}
 
 void emit(Translation& t) {
   std::string error;

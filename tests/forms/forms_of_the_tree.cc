@@ -7,42 +7,21 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
+#include "compiler/passes.h"
 #include "compiler/pipeline.h"
 #include "frontend/parse.h"
-#include "lowering/add_in_place.h"
-#include "lowering/build_steps.h"
-#include "lowering/drop_unused.h"
-#include "lowering/fuse.h"
-#include "lowering/fuse_pools.h"
-#include "lowering/schedule/passes.h"
 #include "lowering/schedule_text.h"
-#include "lowering/segment/assign_homes.h"
-#include "lowering/segment/batch_in_time.h"
-#include "lowering/segment/defer.h"
 #include "lowering/segment/segments_text.h"
-#include "lowering/segment/sink.h"
 #include "lowering/steps_text.h"
 #include "semantics/core_text.h"
 #include "semantics/instantiate.h"
 
 namespace rml {
 namespace {
-
-struct Variant {
-  const char* name;
-  Grain grain = Grain::none;
-  bool whole_segment = false;
-};
-constexpr Variant variants[] = {{"as it is", Grain::none, false},
-                                {"whole segments", Grain::none, true},
-                                {"passes", Grain::pass, false},
-                                {"stages", Grain::stage, false},
-                                {"operations", Grain::op, false}};
 
 // The line in which two texts differ first.
 std::string difference(const std::string& a, const std::string& b) {
@@ -87,76 +66,54 @@ class Tree {
     Diagnostics found;
     const Core core = instantiate(front.checked, node, {.limits = session.options.limits}, found);
     if (found.has_errors()) return;
-    same_core(core);
+    same_shown(core);
     session.options.grain = Grain::none;
     const auto watched = elaborate(session, front, node, {.keep_watches = true, .productivity = false}, found);
-    if (watched) same_core(*watched->core);
+    if (watched) same_shown(*watched->core);
     const auto elaborated = elaborate(session, front, node, {}, found);
     if (!elaborated) return;
-    same_core(*elaborated->core);
-    for (const Variant& variant : variants) {
-      session.options.grain = variant.grain;
-      session.options.whole_segment = variant.whole_segment;
-      if (variant.grain == Grain::none || variant.grain == Grain::op) units(*elaborated->core, variant.grain);
+    same_shown(*elaborated->core);
+    session.watch = [&](const Pass& pass, Translation& t) {
+      // Networks of whole passes or stages are made as the others are, but for their tasks.
+      const bool known = pass.makes == Form::core || pass.makes == Form::schedule;
+      if (known && (session.options.grain == Grain::pass || session.options.grain == Grain::stage)) return;
+      if (t.changed && t.has_form()) same(pass, t);
+    };
+    for (const Grain grain : {Grain::none, Grain::pass, Grain::stage, Grain::op}) {
+      session.options.grain = grain;
       const auto arranged = arrange(session, *elaborated, found);
-      if (arranged) schedule(session, *arranged);
+      if (arranged) lowered(session, *arranged);
     }
+    session.watch = nullptr;
   }
 
-  // The passes of scheduling, one by one.
-  void units(const Core& elaborated, Grain grain) {
-    Core core = elaborated;
-    for (Core (*pass)(Core) : {prune_undemanded, undo_delays, give_constants_streams, retime, prune_undemanded}) {
-      core = pass(std::move(core));
-      same_core(core);
-    }
-    Diagnostics found;
-    const auto shared = std::make_shared<const Core>(std::move(core));
-    if (!check_order(*shared, found)) return;
-    const ScheduleFacts facts(*shared);
-    auto s = group_units(shared, facts, found);
-    if (!s) return;
-    same_schedule(*s);
-    for (Schedule (*pass)(Schedule, const ScheduleFacts&) :
-         {absorb, split_units, sort_units, complete_units, order_values}) {
-      s = pass(std::move(*s), facts);
-      same_schedule(*s);
-    }
-    if (grain == Grain::op || grain == Grain::stage) same_schedule(s.emplace(partition(std::move(*s), facts, grain)));
-    for (Schedule (*pass)(Schedule) : {mark_straight, add_zeros, add_cuts}) {
-      s = pass(std::move(*s));
-      same_schedule(*s);
-    }
+  void lowered(Session& session, const Arranged& arranged) {
+    lower(session, arranged);
+    const bool segmented = std::ranges::any_of(arranged.schedule.units, &ScheduledUnit::segmented);
+    if (!segmented || session.options.grain != Grain::none) return;
+    session.options.whole_segment = true;
+    lower(session, arranged);
+    session.options.whole_segment = false;
   }
 
-  void schedule(Session& session, const Arranged& arranged) {
-    Segments segments = plan_segments(arranged.schedule);
-    same_segments(segments);
-    const Deferral deferral{.products = true, .whole_segment = session.options.whole_segment};
-    const std::function<Segments(Segments)> segment_passes[] = {
-        [&](Segments s) { return defer(std::move(s), deferral); }, [](Segments s) { return sink(std::move(s)); },
-        [](Segments s) { return batch_in_time(std::move(s)); }, [](Segments s) { return sink(std::move(s)); },
-        [](Segments s) { return assign_homes(std::move(s)); }};
-    for (const auto& pass : segment_passes) {
-      segments = pass(std::move(segments));
-      same_segments(segments);
-    }
-    steps::Program p = build_steps(segments, session.options.grain != Grain::none);
-    same_steps(p);
-    for (const auto& pass :
-         std::initializer_list<std::function<void(steps::Program&)>>{drop_unused, add_in_place, fuse, fuse_pools}) {
-      pass(p);
-      same_steps(p);
-    }
-    same_steps(lower(session, arranged));
+  // What a pass left, where it may have changed it: those over segments have nothing to do for most programs.
+  void same(const Pass& pass, Translation& t) {
+    if (pass.makes == Form::core) same_core(t.core());
+    if (pass.makes == Form::schedule) same_schedule(t.schedule());
+    if (pass.makes == Form::segments && (pass.takes == Form::schedule || !t.segments().list.empty()))
+      same_segments(t.segments());
+    if (pass.makes == Form::steps) same_steps(t.steps());
   }
 
   void same_core(const Core& core) {
     ++cores_;
     compare(core_text(core), [](std::string_view text, TextFault& fault) { return read_core(text, fault); }, core_text);
-    // What `rmlc show core` prints is read as well.
-    const std::string shown = print_core(core);
-    compare(shown, [](std::string_view text, TextFault& fault) { return read_core(text, fault); }, print_core);
+  }
+  // What `rmlc show core` prints is read as well.
+  void same_shown(const Core& core) {
+    same_core(core);
+    compare(
+        print_core(core), [](std::string_view text, TextFault& fault) { return read_core(text, fault); }, print_core);
   }
   void same_schedule(const Schedule& s) {
     ++schedules_;
