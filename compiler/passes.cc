@@ -13,6 +13,7 @@
 #include "frontend/parse.h"
 #include "lowering/add_in_place.h"
 #include "lowering/build_steps.h"
+#include "lowering/demand/on_demand.h"
 #include "lowering/drop_unused.h"
 #include "lowering/find_packs.h"
 #include "lowering/find_watches.h"
@@ -197,7 +198,12 @@ void find_packs(Translation& t) {
 void find_watches(Translation& t) { t.steps().watches = rml::find_watches(t.steps()); }
 void lower_bodies(Translation& t) {
   lower_bodies(t.session, t.steps());
-  t.changed = std::ranges::any_of(t.steps().bodies, [](const auto& body) { return body != nullptr; });
+  t.changed = t.steps().on_demand != nullptr ||
+              std::ranges::any_of(t.steps().bodies, [](const auto& body) { return body != nullptr; });
+}
+
+void build_on_demand(Translation& t) {
+  t.form = rml::build_on_demand(std::make_shared<const Core>(std::move(t.core())));
 }
 
 void emit(Translation& t) {
@@ -297,8 +303,10 @@ constexpr Pass list[] = {
      on_steps<group_loops>},
     {"fuse_pools", Form::steps, Form::steps, "convolutions are pooled as they leave the registers",
      "lowering/fuse_pools.cc", on_steps<fuse_pools>},
-    {"lower_bodies", Form::steps, Form::steps, "bodies of iterations are steps of their own", "compiler/pipeline.cc",
-     lower_bodies},
+    {"build_on_demand", Form::core, Form::steps, "what has no schedule is equations, each with a body",
+     "lowering/demand/build_on_demand.cc", build_on_demand},
+    {"lower_bodies", Form::steps, Form::steps, "bodies of iterations and equations are steps of their own",
+     "compiler/pipeline.cc", lower_bodies},
     {"find_windows", Form::steps, Form::steps, "memories that move by a row are known: they stand still",
      "lowering/find_windows.cc", find_windows},
     {"find_packs", Form::steps, Form::steps, "matrices that many products read as they are have a copy for them",

@@ -10,6 +10,8 @@
 #include "compiler/lower_bodies.h"
 #include "compiler/passes.h"
 #include "compiler/read_file.h"
+#include "lowering/demand/on_demand.h"
+#include "lowering/schedule/passes.h"
 
 namespace rml {
 namespace {
@@ -273,30 +275,73 @@ std::optional<steps::Program> lower_aside(Session& session, const Core& core) {
 
 }  // namespace
 
-void lower_bodies(Session& session, steps::Program& program) {
-  const std::vector<ExternalNode>& externals = program.core->externals;
-  program.bodies.resize(externals.size());
-  for (std::size_t k = 0; k < externals.size(); ++k) {
-    if (externals[k].iteration == nullptr) continue;
-    auto body = lower_aside(session, externals[k].iteration->body);
-    if (!body || !body->straight) throw InternalError("the body of an iteration has no schedule");
-    const auto first = static_cast<std::uint32_t>(program.sites.size());
-    program.sites.insert(program.sites.end(), body->sites.begin(), body->sites.end());
-    shift_sites(*body, first);
-    program.bodies[k] = std::make_shared<steps::Program>(std::move(*body));
-  }
+namespace {
+
+// The steps of a core without memory; its sites join those of the program that it is part of.
+std::shared_ptr<steps::Program> lower_body(Session& session, steps::Program& program, const Core& core) {
+  auto body = lower_aside(session, core);
+  if (!body || !body->straight) throw InternalError("a body has no schedule");
+  const auto first = static_cast<std::uint32_t>(program.sites.size());
+  program.sites.insert(program.sites.end(), body->sites.begin(), body->sites.end());
+  shift_sites(*body, first);
+  return std::make_shared<steps::Program>(std::move(*body));
 }
 
+}  // namespace
+
+void lower_bodies(Session& session, steps::Program& program) {
+  if (program.on_demand != nullptr) {
+    auto whole = std::make_shared<steps::OnDemand>(*program.on_demand);
+    for (steps::DemandBody& body : whole->bodies) body.steps = lower_body(session, program, *body.core);
+    program.on_demand = std::move(whole);
+    return;
+  }
+  const std::vector<ExternalNode>& externals = program.core->externals;
+  program.bodies.resize(externals.size());
+  for (std::size_t k = 0; k < externals.size(); ++k)
+    if (externals[k].iteration != nullptr)
+      program.bodies[k] = lower_body(session, program, externals[k].iteration->body);
+}
+
+namespace {
+
+// Whether what was found wrong is that there is no static schedule, and nothing else: no mend is known.
+std::optional<Unscheduled> only_unscheduled(const Diagnostics& found) {
+  std::optional<Unscheduled> first;
+  for (const Diagnostic& d : found.all()) {
+    if (severity(d.code) != Severity::error) continue;
+    if (d.code != Code::E0701 || d.notes.empty() || d.notes.back() != runs_on_demand) return std::nullopt;
+    if (!first) first = {d.message, d.primary.span};
+  }
+  return first;
+}
+
+}  // namespace
+
 std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, Diagnostics& diagnostics) {
-  Translation t(session, diagnostics);
+  const OnDemand allowed = session.options.grain == Grain::none ? session.options.on_demand : OnDemand::never;
+  Schedule none;
+  none.core = elaborated.core;
+  if (allowed == OnDemand::always) return Arranged(std::move(none), Unscheduled{"it was asked for", {}});
+  Diagnostics found;
+  Translation t(session, found);
   t.form = *elaborated.core;
   arrange(t);
+  if (!t.has_form() && allowed == OnDemand::where_needed)
+    if (auto reason = only_unscheduled(found)) return Arranged(std::move(none), std::move(reason));
+  diagnostics.append(found);
   if (!t.has_form()) return std::nullopt;
   return Arranged(std::move(t.schedule()));
 }
 
 steps::Program lower(Session& session, const Arranged& arranged) {
   Translation t(session, session.diagnostics);
+  if (arranged.on_demand) {
+    t.form = *arranged.schedule.core;
+    run("build_on_demand", t);
+    run("lower_bodies", t);
+    return std::move(t.steps());
+  }
   t.form = arranged.schedule;
   lower(t);
   return std::move(t.steps());

@@ -59,12 +59,20 @@ class Elaborated {
   friend std::optional<Elaborated> finish_core(Translation&, const ElaborateOptions&);
 };
 
+// Why a program is evaluated where it is asked for, in words for the user, and the equation concerned.
+struct Unscheduled {
+  std::string reason;
+  Span span;
+};
+
 class Arranged {
  public:
-  Schedule schedule;  // holds the core it is about
+  Schedule schedule;                     // holds the core it is about
+  std::optional<Unscheduled> on_demand;  // then the schedule has that core and nothing else
 
  private:
-  explicit Arranged(Schedule s) : schedule(std::move(s)) {}
+  explicit Arranged(Schedule s, std::optional<Unscheduled> u = std::nullopt)
+      : schedule(std::move(s)), on_demand(std::move(u)) {}
   friend std::optional<Arranged> arrange(Session&, const Elaborated&, Diagnostics&);
 };
 

@@ -32,6 +32,13 @@ struct ModelOptions {
   bool all_values = false;                                        // each is an output
 };
 
+// Which programs are evaluated where they are asked for (lowering/demand/on_demand.h), and not by a schedule.
+enum class OnDemand : std::uint8_t {
+  never,         // what has no schedule is refused: E0701
+  where_needed,  // those that have none
+  always,        // for tests
+};
+
 struct CompileOptions {
   std::vector<std::string> definitions;               // -D NAME=VALUE
   std::vector<std::filesystem::path> import_folders;  // -I
@@ -41,6 +48,7 @@ struct CompileOptions {
   TargetOptions target;
   bool whole_segment = false;  // --chunk segment
   Grain grain = Grain::none;   // of a network, its tasks
+  OnDemand on_demand = OnDemand::where_needed;
   ModelOptions model;
   Limits limits;  // --limit NAME=N
 };

@@ -86,6 +86,8 @@ int build(Invocation& invocation, const BuildRequest& request) {
     std::cerr << "rmlc: --mqtt goes with programs, not with --emit " << request.emit << "\n";
     return exit_usage;
   }
+  // What has no runtime needs a schedule.
+  if (request.emit == "lib" || request.emit == "header") session.options.on_demand = OnDemand::never;
   const auto lowered = compile(session, request.file);
   if (!lowered || !can_link(session, request)) return exit_fault;
   EmitOptions options;

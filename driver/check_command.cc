@@ -80,13 +80,15 @@ class Instances {
     }
     std::optional<Elaborated> elaborated;
     if (!found.has_errors()) elaborated = elaborate(session_, front_, node, {}, assumed);
-    if (elaborated) arrange(session_, *elaborated, assumed);
+    const auto arranged = elaborated ? arrange(session_, *elaborated, assumed) : std::nullopt;
     const bool of_scalars =
         !whole && std::ranges::any_of(assumed.all(), [](const Diagnostic& d) { return about_shapes(d.code); });
     if (!of_scalars) found.append(assumed);
     session_.diagnostics.append_new(found);  // an instance seen from two entries says the same twice
     if (!whole && !found.has_errors()) in_part_.push_back((*front_.program).text((*front_.program)[node].name));
-    if (elaborated && !of_scalars) say_assumptions(node, elaborated->productivity);
+    if (!elaborated || of_scalars) return;
+    if (arranged && arranged->on_demand) say_demand(node, *arranged->on_demand);
+    say_assumptions(node, elaborated->productivity);
   }
 
   void say_parts() {
@@ -102,6 +104,11 @@ class Instances {
       if (!said_texts_.insert(text).second) continue;
       said_ += "node " + front_.program->text((*front_.program)[node].name) + ": " + text + "\n";
     }
+  }
+
+  void say_demand(NodeId node, const Unscheduled& why) {
+    said_ += "node " + front_.program->text((*front_.program)[node].name) + ": runs on demand: " + why.reason + " (" +
+             session_.sources.place(why.span) + ")\n";
   }
 
   Session& session_;

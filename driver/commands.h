@@ -122,7 +122,7 @@ int trace(Invocation&, const TraceRequest&);
 
 struct TestRequest {
   std::vector<std::string> paths;
-  bool bless = false, brief = false;
+  bool bless = false, brief = false, on_demand = false;
   unsigned workers = 0;  // 0: one per core
   std::uint32_t threads = 1;
   double relative_tolerance = 1e-3, absolute_tolerance = 1e-7;  // of ONNX cases

@@ -417,6 +417,8 @@ void add_test(CLI::App& app, CommandLine& line) {
   sub->add_flag("--bless", line.test.bless, "write what is computed as what is expected");
   sub->add_flag("--brief", line.test.brief,
                 "values alone: the reference engine and -O2, neither networks nor a state saved and loaded");
+  sub->add_flag("--on-demand", line.test.on_demand,
+                "run every program as one without a schedule, and compare with the reference engine alone");
   sub->add_option("--threads", line.test.threads, "compare with programs in up to so many threads, to the bit")
       ->check(CLI::Range(1u, RML_MOST_THREADS))
       ->type_name("N");

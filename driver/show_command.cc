@@ -98,8 +98,11 @@ std::optional<std::string> text_of(Session& session, const ShowRequest& request)
   if (!elaborated) return std::nullopt;
   const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return std::nullopt;
-  std::string text = print(arranged->schedule);
   const steps::Program program = lower(session, *arranged);
+  std::string text = print(arranged->schedule);
+  if (arranged->on_demand)
+    text = "on demand: " + arranged->on_demand->reason + " (" + session.sources.place(arranged->on_demand->span) +
+           ")\n" + steps::print(program);
   const auto memory = memory_text(session, program);
   return memory ? std::optional(text + *memory) : std::nullopt;
 }

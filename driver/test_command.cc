@@ -96,7 +96,7 @@ class Workers {
     const TestResult result =
         fs::is_directory(file)
             ? run_onnx_test(file, {request_.relative_tolerance, request_.absolute_tolerance}, request_.states)
-            : run_language_test(file, request_.bless, request_.brief, request_.threads);
+            : run_language_test(file, {request_.bless, request_.brief, request_.on_demand, request_.threads});
     std::fwrite(result.text.data(), 1, result.text.size(), text);
     std::fflush(text);
     _exit(result.passed ? exit_success : exit_fault);

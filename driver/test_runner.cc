@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "compiler/engines.h"
 #include "compiler/internal_error.h"
@@ -196,14 +197,23 @@ struct EngineChoice {
   const char* name;
   std::uint32_t threads = 1;  // more: for every loop that can be shared out
   Grain grain = Grain::none;
+  OnDemand on_demand = OnDemand::where_needed;
 };
 constexpr EngineChoice engines[] = {{Engine::reference, 0, "reference engine"},
                                     {Engine::compiled, 0, "compiled -O0"},
                                     {Engine::compiled, 2, "compiled -O2"}};
+constexpr EngineChoice engines_on_demand[] = {engines[0],
+                                              {Engine::compiled, 2, "on demand", 1, Grain::none, OnDemand::always}};
+
+struct Loaded {
+  std::unique_ptr<LoadedProgram> program;
+  bool on_demand = false;
+  const rml_program& table() const { return program->table(); }
+};
 
 // A run test's program loaded for one engine; fails with the diagnostics if that cannot be.
-std::unique_ptr<LoadedProgram> load(const LanguageTest& test, const TestRun& run, const EngineChoice& choice,
-                                    const std::vector<std::string>& libraries) {
+Loaded load(const LanguageTest& test, const TestRun& run, const EngineChoice& choice,
+            const std::vector<std::string>& libraries) {
   Session session(own_resources());
   session.options.node = run.node;
   session.options.definitions = run.definitions;
@@ -212,18 +222,20 @@ std::unique_ptr<LoadedProgram> load(const LanguageTest& test, const TestRun& run
   session.options.target.threads = choice.threads;
   if (choice.threads > 1) session.options.target.work_of_thread = 0;
   session.options.grain = choice.grain;
-  std::unique_ptr<LoadedProgram> program;
+  session.options.on_demand = choice.on_demand;
+  Loaded loaded;
   const Front front = check(session, test.file);
   const auto entry = session.failed() ? std::nullopt : find_entry(session, front);
   const auto elaborated = entry ? elaborate(session, front, *entry, {}, session.diagnostics) : std::nullopt;
   if (elaborated && choice.engine == Engine::reference) {
-    program = load_reference(session, elaborated->core, libraries);
+    loaded.program = load_reference(session, elaborated->core, libraries);
   } else if (elaborated) {
     const auto arranged = arrange(session, *elaborated, session.diagnostics);
-    if (arranged) program = load_compiled(session, lower(session, *arranged), libraries);
+    if (arranged) loaded.program = load_compiled(session, lower(session, *arranged), libraries);
+    loaded.on_demand = arranged && arranged->on_demand;
   }
-  if (!program) fail("does not compile:\n" + render_human(session.diagnostics, session.sources, false));
-  return program;
+  if (!loaded.program) fail("does not compile:\n" + render_human(session.diagnostics, session.sources, false));
+  return loaded;
 }
 
 Chronogram read_rows(const fs::path& file, const std::vector<ChronogramPort>& ports) {
@@ -311,13 +323,13 @@ void match_networks(const LanguageTest& test, const TestRun& run, const std::vec
   const auto load_grain = [&](Grain grain) {
     return load(test, run, {Engine::compiled, 2, "compiled -O2", 1, grain}, libraries);
   };
-  match_network(load_grain(Grain::pass)->table(), inputs, options, driven, "pass");
+  match_network(load_grain(Grain::pass).table(), inputs, options, driven, "pass");
   const auto fine = load_grain(Grain::op);
-  match_network(fine->table(), inputs, options, driven, "op");
+  match_network(fine.table(), inputs, options, driven, "op");
   options.workers = 2, options.capacity = 2, options.restarts = true;
-  match_restarted(driven, drive(fine->table(), inputs, options));
+  match_restarted(driven, drive(fine.table(), inputs, options));
   options.restarts = false;
-  if (has_stages(test, run)) match_network(load_grain(Grain::stage)->table(), inputs, options, driven, "stage");
+  if (has_stages(test, run)) match_network(load_grain(Grain::stage).table(), inputs, options, driven, "stage");
 }
 
 // Comment lines of the old expectation survive a blessing.
@@ -339,15 +351,17 @@ void bless(const TestRun& run, const Chronogram& outputs, std::string& said) {
   said += "wrote " + run.output.string() + "\n";
 }
 
-void run_test(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries, bool blessing,
-              bool brief, std::uint32_t threads, std::string& said) {
+void run_test(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries,
+              const TestModes& modes, std::string& said) {
+  const auto [blessing, brief, on_demand, threads] = modes;
   std::optional<Chronogram> expected;
-  for (const EngineChoice& choice : engines) {
+  for (const EngineChoice& choice :
+       on_demand ? std::span<const EngineChoice>(engines_on_demand) : std::span<const EngineChoice>(engines)) {
     if (test.reference_only && choice.engine != Engine::reference) continue;
     if (brief && choice.engine == Engine::compiled && choice.optimization == 0) continue;
     try {
-      const auto program = load(test, run, choice, libraries);
-      const rml_program& table = program->table();
+      const Loaded program = load(test, run, choice, libraries);
+      const rml_program& table = program.table();
       const auto outputs = ports(table.outputs, table.n_outputs);
       if (!expected && !blessing) expected = read_rows(run.output, outputs);
       const Chronogram inputs =
@@ -364,9 +378,10 @@ void run_test(const LanguageTest& test, const TestRun& run, const std::vector<st
       if (threads > 1 && choice.optimization == 2) {
         const EngineChoice in_threads{Engine::compiled, 2, choice.name, threads};
         options.restarts = false;
-        match_threads(load(test, run, in_threads, libraries)->table(), inputs, options, driven, threads);
+        match_threads(load(test, run, in_threads, libraries).table(), inputs, options, driven, threads);
       }
-      if (choice.optimization == 2 && !brief) match_networks(test, run, libraries, inputs, options, driven);
+      if (choice.optimization == 2 && !brief && !program.on_demand)
+        match_networks(test, run, libraries, inputs, options, driven);
       if (!expected) {
         expected = driven.outputs;
         bless(run, driven.outputs, said);
@@ -381,7 +396,7 @@ void run_test(const LanguageTest& test, const TestRun& run, const std::vector<st
 
 }  // namespace
 
-TestResult run_language_test(const fs::path& file, bool blessing, bool brief, std::uint32_t threads) {
+TestResult run_language_test(const fs::path& file, const TestModes& modes) {
   TestResult result;
   try {
     std::string error;
@@ -392,8 +407,7 @@ TestResult run_language_test(const fs::path& file, bool blessing, bool brief, st
     } else {
       check_test(*test);
       const CompiledSources sources(test->sources_to_link);
-      for (const TestRun& run : test->runs)
-        run_test(*test, run, sources.libraries(), blessing, brief, threads, result.text);
+      for (const TestRun& run : test->runs) run_test(*test, run, sources.libraries(), modes, result.text);
     }
     result.passed = true;
   } catch (const Failed& failed) {

@@ -2,6 +2,7 @@
 // instants they compute, statements, and storage in bytes.
 #include <sstream>
 
+#include "lowering/demand/on_demand.h"
 #include "lowering/form_reader.h"
 #include "lowering/schedule.h"
 #include "lowering/steps.h"
@@ -199,6 +200,7 @@ namespace steps {
 
 std::string print(const Program& p) {
   std::ostringstream out;
+  if (p.on_demand != nullptr) return print_on_demand(p);
   StepPrinter(p, out).run();
   for (std::size_t k = 0; k < p.bodies.size(); ++k)
     if (p.bodies[k] != nullptr) out << "each round of " << p.core->externals[k].symbol << "\n" << print(*p.bodies[k]);

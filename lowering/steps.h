@@ -280,8 +280,11 @@ struct Packs {
   std::map<ValueId, std::size_t> of;
 };
 
+struct OnDemand;  // lowering/demand/on_demand.h
+
 struct Program {
   std::shared_ptr<const Core> core;
+  std::shared_ptr<const OnDemand> on_demand;     // valid: there are no units, rows or queues, but equations
   std::vector<std::shared_ptr<Program>> bodies;  // by external: of iterations, straight; null: none
   bool straight = false;
   bool network = false;  // units are tasks that run side by side (runtime/scheduler/network.h)

@@ -1,6 +1,7 @@
 // The whole of a program of steps as text.
 #include "lowering/steps_text.h"
 
+#include "lowering/demand/on_demand.h"
 #include "lowering/form_reader.h"
 
 namespace rml {
@@ -24,6 +25,7 @@ class StepsText {
     if (p_.network) text_ += "network\n";
     storage();
     sites();
+    if (p_.on_demand != nullptr) equations();
     for (std::size_t u = 0; u < p_.units.size(); ++u) unit(u);
     if (!p_.emitter.operands.empty() || !p_.emitter.outputs.empty()) rows();
     for (std::size_t k = 0; k < p_.bodies.size(); ++k)
@@ -105,6 +107,22 @@ class StepsText {
     for (const auto& [product, k] : p_.packs.of)
       if (k == i) text_ += " " + id_text(product);
     text_ += "\n";
+  }
+
+  // ---- equations of what runs on demand ----
+
+  void equations() {
+    for (const steps::DemandBody& body : p_.on_demand->bodies) {
+      text_ += "equation " + id_text(body.value) + " of" + ids(body.operands) + " gives" + ids(body.results) +
+               (body.effect ? " effect" : "") + "\n";
+      text_ += body.steps == nullptr ? inner_core_text(*body.core) : StepsText(*body.steps).run() + "end\n";
+    }
+  }
+
+  static std::string ids(const std::vector<ValueId>& values) {
+    std::string text;
+    for (const ValueId v : values) text += " " + id_text(v);
+    return text;
   }
 
   // ---- units ----

@@ -77,6 +77,15 @@ std::string fault_text(const rml_program& program, const rml_header& header,
   return where + "cycle " + std::to_string(header.fault_cycle) + ": " + message + detail(header);
 }
 
+std::string window_text(const rml_program& program, const rml_header& header) {
+  const std::string text = "warning: after " + std::to_string(header.pushed) + " cycles " +
+                           std::to_string(header.pushed - header.popped) + " rows are not known, and " +
+                           std::to_string(header.buffer_bytes >> 20) + " MiB are kept";
+  if (header.waiting < 0 || static_cast<std::uint32_t>(header.waiting) >= program.n_cuts) return text;
+  const rml_cut& cut = program.cuts[header.waiting];
+  return text + ": the condition '" + cut.condition + "' (" + site_text(cut.site) + ") has not come true";
+}
+
 std::string undetermined_text(const rml_program& program, const rml_header& header) {
   const std::int64_t rows = header.pushed - header.popped;
   std::string text = std::to_string(rows) + (rows == 1 ? " row is" : " rows are") + " undetermined, from cycle " +

@@ -15,6 +15,8 @@ namespace rml::rt {
 std::string fault_text(const rml_program& program, const rml_header& header,
                        const std::function<std::string(std::uint32_t input)>& place);
 
+// The next row waits, and much is kept.
+std::string window_text(const rml_program& program, const rml_header& header);
 // Why rows were not emitted; header.pushed > header.popped after finish.
 std::string undetermined_text(const rml_program& program, const rml_header& header);
 

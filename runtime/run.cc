@@ -98,6 +98,7 @@ class Run {
   Failure fault() const;
   void before_reading_blocks();
   void take_row();
+  void tell_window();
   void drain();
   void finish();
   // A network has threads enough, and its own for reading.
@@ -145,6 +146,7 @@ class Run {
   Pause pause_;          // … between two cycles
   std::optional<Profile> profile_;
   bool profile_written_ = false;  // or it could not be
+  bool window_told_ = false;
   GivenParameters given_;
   RunRecord record_;
   std::int64_t cycles_before_ = 0;  // this process
@@ -412,12 +414,24 @@ bool Run::cycle() {
   enter(Profile::writing);
   drain();
   inspect();
+  constexpr std::int32_t knots = -2;  // and below: the next row is never known
+  if (header.waiting <= knots) throw Failure(undetermined_text(program_, header));
+  if (!window_told_) tell_window();
   enter(Profile::saving);
   if (!save_to_.empty()) {
     if (source_) record_.input_checksum = row_in().checksum(record_.input_checksum);
     if (saves_after(header.pushed)) save_now();
   }
   return true;
+}
+
+// Once: whoever feeds the program for ever should know that it keeps what it reads.
+void Run::tell_window() {
+  constexpr std::int64_t many_rows = 1'000'000, many_bytes = std::int64_t{256} << 20;
+  const rml_header& header = state_->header();
+  window_told_ = header.pushed - header.popped > many_rows || header.buffer_bytes > many_bytes;
+  if (!window_told_ || options_.quiet || program_.finish(state_->block()) != RML_OK) return;
+  std::fprintf(stderr, "%s\n", readable_message(window_text(program_, header)).c_str());
 }
 
 void Run::drain() {
@@ -511,17 +525,18 @@ void Run::print_stats(double seconds) const {
                "time             %.3f s\n"
                "speed            %.0f cycles/s\n"
                "peak memory      %.1f MiB\n"
-               "state            %" PRIu64
-               " bytes\n"
-               "segments         %" PRId64
-               "\n"
-               "longest segment  %" PRId64
-               " cycles\n"
-               "buffers          %" PRId64 " bytes at most\n",
+               "state            %" PRIu64 " bytes\n",
                header.pushed, header.popped, seconds,
                seconds > 0 ? static_cast<double>(header.pushed - cycles_before_) / seconds : 0.0,
-               static_cast<double>(peak_resident_bytes()) / (1024.0 * 1024.0), program_.state_bytes, header.segments,
-               header.longest_segment, std::max(peak_buffer_bytes_, header.buffer_bytes));
+               static_cast<double>(peak_resident_bytes()) / (1024.0 * 1024.0), program_.state_bytes);
+  // Without segments, cycles are kept by a program that runs on demand.
+  if (header.segments == 0 && header.longest_segment > 0)
+    std::fprintf(stderr, "window           %" PRId64 " cycles at most\n", header.longest_segment);
+  else
+    std::fprintf(stderr, "segments         %" PRId64 "\nlongest segment  %" PRId64 " cycles\n", header.segments,
+                 header.longest_segment);
+  std::fprintf(stderr, "buffers          %" PRId64 " bytes at most\n",
+               std::max(peak_buffer_bytes_, header.buffer_bytes));
 }
 
 }  // namespace

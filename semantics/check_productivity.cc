@@ -54,9 +54,7 @@ class Check {
     return failure.kind == SegmentFailure::both_ways;
   }
   void unscheduled(const Component& comp) {
-    add("`" + describe(core_, named_one(comp.values)) +
-        "` and what depends on it have no static schedule: "
-        "only the reference engine runs this program");
+    add("`" + describe(core_, named_one(comp.values)) + "` and what depends on it have no static schedule");
     if (const std::string hint = training_hint(core_, comp.values); !hint.empty()) add(hint);
   }
 

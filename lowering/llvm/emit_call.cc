@@ -76,7 +76,8 @@ void Body::random(ValueId v, const core::Apply& a) {
     f->setOnlyAccessesArgMemory();
     widen(f, 1, DType::u8);
   }
-  IrValue seed = ir.CreateLoad(module.i64(), module.header_field(ir, state, field::seed));
+  IrValue of_run = other_header != nullptr ? other_header : state;
+  IrValue seed = ir.CreateLoad(module.i64(), module.header_field(ir, of_run, field::seed));
   IrValue code = ir.CreateCall(
       callee,
       {result(v), ir.getInt8(static_cast<std::uint8_t>(x.dtype)), module.table("extents", module.i64(), extents),

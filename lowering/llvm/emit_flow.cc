@@ -137,6 +137,7 @@ class FlowTable {
 }  // namespace
 
 llvm::Constant* emit_flow(Emission& module, std::uint32_t first_queue, std::uint32_t first_unit) {
+  if (module.program.on_demand != nullptr) return llvm::ConstantPointerNull::get(module.pointer());
   if (module.program.straight) return llvm::ConstantPointerNull::get(module.pointer());
   return FlowTable(module).table(first_queue, first_unit);
 }

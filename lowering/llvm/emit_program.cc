@@ -329,6 +329,7 @@ void emit_initial_values(Body& body) {
 }
 
 ProgramFunctions emit_program(Emission& module) {
+  if (module.program.on_demand != nullptr) return emit_on_demand(module);
   ProgramFunctions functions;
   if (module.program.straight) {
     functions.push = emit_straight_push(module);

@@ -25,6 +25,8 @@ void emit_straight(Body&);
 void emit_initial_values(Body&);
 // emit_network.cc: push, pop and the table.
 void emit_network(Emission&, ProgramFunctions&);
+// emit_on_demand.cc: all functions of a program that has no schedule.
+ProgramFunctions emit_on_demand(Emission&);
 IrValue caller_pointer(Body&, IrValue pointers, std::size_t index);
 IrValue caller_flag(Body&, IrValue flags, std::size_t index);
 // Hands out a row whose operands have been popped.

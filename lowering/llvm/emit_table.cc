@@ -195,7 +195,7 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
        ports(module, "outputs", module.core.outputs),
        module.table("sites", module.abi.site, sites),
        module.table("cuts", module.abi.cut, cuts),
-       integer(module.i32(), 1),
+       integer(module.i32(), program.on_demand == nullptr ? 1 : 0),
        integer(module.i32(), memories.size()),
        integer(module.i32(), parameters.size()),
        integer(module.i32(), watches.size()),

@@ -36,7 +36,7 @@ bool check_order(const Core& core, Diagnostics& diagnostics) {
                                          "` and other values need each other within a cycle, "
                                          "under conditions that exclude each other");
         explain_cycle(core, find_cycle(graph, c.values, v, within_the_cycle), d);
-        d.note("there is no one order to compute them in; `--engine reference` runs the program");
+        d.note(runs_on_demand);
         return false;
       }
   }

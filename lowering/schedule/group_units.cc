@@ -120,7 +120,7 @@ class Grouping {
       auto& d = diagnostics_.report(Code::E0701, core_[v].span, "no static schedule for `" + describe(core_, v) + "`");
       explain_cycle(core_, find_cycle(graph_, c.values, v, every_edge), d);
       const std::string hint = training_hint(core_, c.values);
-      d.note(hint.empty() ? "the program may still be productive: `--engine reference` runs it" : hint);
+      d.note(hint.empty() ? runs_on_demand : hint);
       return false;
     }
     join(s, signature_[r.plan->cut.condition.index]);

@@ -34,6 +34,11 @@ Core undo_delays(Core);
 // computes, an equation of its own: `c and c`.
 Core give_constants_streams(Core);
 
+// The last note of an E0701 for which nothing better is known. Where the mend is known, that is the note, and the
+// program is refused.
+inline constexpr const char* runs_on_demand =
+    "`rmlc run` evaluates the program on demand; a network and `--emit lib` need a schedule";
+
 // Values that need each other within an instant under conditions that exclude each other have no single order: false,
 // and E0701.
 bool check_order(const Core&, Diagnostics&);

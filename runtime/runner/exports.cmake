@@ -1,7 +1,8 @@
 # Writes the runner's exports: for each function that compiled programs may call, its name and its
 # address, which only the running program knows (the C library chooses by the processor). Arguments:
 # NM, KERNELS (an archive: all its rml_… functions), OUTPUT.
-set(functions rml_main memcpy memmove memset memcmp)
+set(functions rml_main rml_demand_init rml_demand_push rml_demand_finish rml_demand_pop rml_demand_destroy
+  memcpy memmove memset memcmp)
 foreach(name acos acosh asin asinh atan atan2 atanh cbrt ceil cos cosh erf erfc exp exp10 exp2 expm1 floor fma fmax
     fmin fmod hypot ldexp lgamma log log10 log1p log2 nearbyint pow rint round roundeven sin sincos sinh sqrt tan
     tanh tgamma trunc)

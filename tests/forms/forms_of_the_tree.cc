@@ -68,6 +68,7 @@ class Tree {
     if (found.has_errors()) return;
     same_shown(core);
     session.options.grain = Grain::none;
+    session.options.on_demand = OnDemand::never;
     const auto watched = elaborate(session, front, node, {.keep_watches = true, .productivity = false}, found);
     if (watched) same_shown(*watched->core);
     const auto elaborated = elaborate(session, front, node, {}, found);

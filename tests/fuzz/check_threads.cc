@@ -57,6 +57,7 @@ using Compare = std::function<std::string(Session&, const Elaborated&, const ste
 
 Report check_bits(const GeneratedProgram& g, std::uint64_t seed, bool strict_math, const Compare& compare) {
   Session session(own_resources());
+  session.options.on_demand = OnDemand::never;
   TargetOptions& target = session.options.target;
   target.cpu = seed % 5 == 0 ? "generic" : "native";
   target.strict_math = strict_math;

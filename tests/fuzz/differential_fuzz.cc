@@ -144,6 +144,21 @@ std::string compare(const GeneratedProgram& g, std::size_t due, const Driven& wa
 // Of some programs every few statements are a function of their own.
 std::uint32_t part(std::uint64_t seed) { return seed % 4 == 1 ? 3 : TargetOptions().part; }
 
+// Evaluated by need, a program has the rows of the reference engine, to the bit, whether it has a schedule or not.
+std::string compare_on_demand(Session& session, const Elaborated& elaborated, const GeneratedProgram& g,
+                              const DriveOptions& options, const Driven& want) {
+  session.options.on_demand = OnDemand::always;
+  session.options.target.optimization = 0;
+  session.options.target.strict_math = true;
+  const auto arranged = arrange(session, elaborated, session.diagnostics);
+  const auto program = load_compiled(session, lower(session, *arranged), {});
+  session.options.on_demand = OnDemand::never;
+  if (!program) return "on demand, it does not compile";
+  const std::string found =
+      compare(g, static_cast<std::size_t>(g.cycles), want, drive(program->table(), g.inputs, options));
+  return found.empty() ? "" : "on demand: " + found;
+}
+
 // Where `guesses`, compiled code may stop since its schedule assumed something that is not so.
 Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t seed, bool guesses,
                      const std::string& node = "") {
@@ -161,6 +176,8 @@ Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t s
   const auto reference = load_reference(session, elaborated->core, {});
   if (!reference) return errors(failed);
   const Driven want = drive(reference->table(), g.inputs, options);
+  if (std::string found = compare_on_demand(session, *elaborated, g, options, want); !found.empty())
+    return {differs, std::move(found)};
   const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return errors(refused);
   if (const std::string complaint = validate(arranged->schedule); !complaint.empty())

@@ -22,7 +22,7 @@ MAY_SEE = {
     "driver": {"frontend", "semantics", "onnx", "lowering", "compiler", "driver", "runtime"},
 }
 # Plain C headers that say what compiled programs and the runtime agree on.
-C_INTERFACES = r"runtime/rmlrt\.h|runtime/kernels/[a-z_]+\.h"
+C_INTERFACES = r"runtime/rmlrt\.h|runtime/demand/table\.h|runtime/kernels/[a-z_]+\.h"
 # What makes text of others fit for a terminal is the same for all who say something.
 FOR_ALL = "runtime/readable.h"
 LONGEST_FILE = 600

@@ -68,10 +68,13 @@ LoadedProgram& Subject::loaded(const Way& way) {
   session_.options.target.optimization = way.level;
   session_.options.target.part = way.part;
   session_.options.grain = way.grain;
-  std::optional<Arranged> network;
-  if (way.grain != Grain::none) network = arrange(session_, *elaborated_, session_.diagnostics);
-  program = load_compiled(session_, lower(session_, network ? *network : *arranged_), {});
+  session_.options.on_demand = way.on_demand;
+  std::optional<Arranged> other;  // none: what runs on demand is no network
+  Diagnostics said;
+  if (way.grain != Grain::none || way.on_demand == OnDemand::always) other = arrange(session_, *elaborated_, said);
+  program = load_compiled(session_, lower(session_, other ? *other : *arranged_), {});
   session_.options.grain = Grain::none;
+  session_.options.on_demand = OnDemand::where_needed;
   return *program;
 }
 

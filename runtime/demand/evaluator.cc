@@ -1,0 +1,285 @@
+// Demand: what is asked for in a cycle, and the stack.
+#include "runtime/demand/evaluator.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/demand/keep.h"
+
+namespace rml::rt::demand {
+
+namespace {
+
+constexpr std::uint32_t not_told = UINT32_MAX;
+
+}  // namespace
+
+Evaluator::Evaluator(rml_header& header, void* state, const rml_demand& table)
+    : header_(header),
+      table_(table),
+      subjects_(table),
+      cells_(header, subjects_.bytes),
+      step_(header, state, table, subjects_, cells_) {
+  for (std::uint32_t k = 0; k < table.n_roots; ++k) roots_.push_back({table.roots[k], clock_of(table.roots[k].value)});
+}
+
+// ---- a cycle ----
+
+void Evaluator::push(const void* const* in, const std::uint8_t* present) {
+  now_ = header_.pushed;
+  step_.begin_cycle(now_);
+  try {
+    cycle(in, present);
+    header_.buffer_bytes = static_cast<std::int64_t>(cells_.bytes());
+  } catch (const Refused& refused) {
+    step_.record({now_, 0, 0, RML_FAULT_MEMORY, not_told, static_cast<std::int64_t>(refused.bytes), 0});
+  }
+  if (const auto& fault = step_.fault()) {
+    header_.fault = fault->kind;
+    header_.site = fault->site;
+    header_.fault_cycle = fault->cycle;
+    header_.value = fault->value;
+    header_.bound = fault->bound;
+    known_ = std::max(std::min(known_, fault->cycle), header_.popped);
+    return;
+  }
+  header_.pushed = now_ + 1;
+}
+
+void Evaluator::cycle(const void* const* in, const std::uint8_t* present) {
+  take_inputs(in, present);
+  for (const Subject s : subjects_.memories) ask(s, now_);
+  for (Root& root : roots_) advance(root);
+  while (known_ <= now_ && row_known(known_)) ++known_;
+  if (known_ <= now_ && header_.waiting == -1 && !step_.fault()) tell_knot();
+  const std::int64_t missing = now_ + 1 - known_;
+  if (header_.horizon > 0 && missing > header_.horizon)
+    step_.record({now_, 3, 0, RML_FAULT_HORIZON, not_told, known_, header_.horizon});
+  if (much_is_held()) keep_what_is_needed();
+}
+
+void Evaluator::take_inputs(const void* const* in, const std::uint8_t* present) {
+  for (std::uint32_t k = 0; k < table_.n_inputs; ++k) {
+    const Subject s = table_.inputs[k];
+    if (table_.equations[s].kind != RML_EQ_INPUT) continue;
+    Cell& cell = cells_.at(s, now_);
+    if (table_.equations[s].clock != RML_CLOCK_BASE && present[k] == 0)
+      cell.status = Status::absent;
+    else
+      std::memcpy(cells_.make(s, cell), in[k], subjects_.bytes[s]);
+  }
+}
+
+void Evaluator::advance(Root& root) {
+  while (root.next <= now_ && settled(root, root.next)) ++root.next;
+}
+
+bool Evaluator::settled(const Root& root, std::int64_t cycle) {
+  if (!ask(root.clock, cycle)) return false;
+  const bool here = step_.presence(root.clock, cycle) == Presence::present;
+  if (root.row.kind == RML_ROOT_INPUT) {
+    const bool given = cells_.at(root.row.value, cycle).present();
+    if (given == here) return true;
+    step_.record(
+        {cycle, 0, root.row.number, RML_FAULT_PRESENCE, root.row.site, root.row.number, std::int64_t{given ? 1 : 0}});
+    return false;
+  }
+  if (!here) return true;
+  if (!ask(root.row.value, cycle)) return false;
+  if (root.row.kind != RML_ROOT_ASSERT) return true;
+  if (*static_cast<const std::uint8_t*>(step_.look(root.row.value, cycle)) != 0) return true;
+  step_.record({cycle, 1, root.row.number, RML_FAULT_ASSERT, root.row.site, 0, 0});
+  return false;
+}
+
+bool Evaluator::row_known(std::int64_t cycle) {
+  for (std::uint32_t k = 0; k < table_.n_outputs; ++k) {
+    const Subject s = table_.outputs[k];
+    if (!ask(clock_of(s), cycle)) return false;
+    if (step_.presence(clock_of(s), cycle) == Presence::present && !ask(s, cycle)) return false;
+  }
+  return true;
+}
+
+// What the missing row waits for is at the end of a way of one step, since it has just been asked for.
+void Evaluator::tell_knot() {
+  for (std::uint32_t k = 0; k < table_.n_outputs; ++k)
+    for (const Subject s : {clock_of(table_.outputs[k]), table_.outputs[k]}) {
+      if (subjects_.fixed(s) || is_always_known(s)) continue;
+      Place place = place_of(s, known_);
+      const Cell& asked = cells_.at(place);
+      if (asked.status == Status::blocked && asked.waits_for.instant() <= now_) place = asked.waits_for;
+      if (cells_.at(place).status == Status::never) header_.waiting = knot(cells_.at(place));
+    }
+}
+
+std::int32_t Evaluator::knot(const Cell& cell) {
+  return cell.bits == not_told ? -1 : -2 - static_cast<std::int32_t>(cell.bits);
+}
+
+// It needs itself. Of the equations on the way the one of the least rank is told.
+void Evaluator::end_knot(Place again) {
+  cells_.at(again).status = Status::never;
+  unwind(again);
+  constexpr int longest = 1000;
+  std::uint32_t site = not_told, rank = UINT32_MAX;
+  Place at = again;
+  for (int k = 0; k < longest; ++k) {
+    if (at.subject < table_.n_equations) {
+      const rml_equation& row = table_.equations[at.subject];
+      if (row.site != not_told && row.rank < rank) site = row.site, rank = row.rank;
+    }
+    if (step_.evaluate(at) != Step::waits) break;
+    at = step_.wanted();
+    if (at.instant() > now_ || (at.subject == again.subject && at.cycle == again.cycle)) break;
+  }
+  cells_.at(again).bits = site;
+}
+
+bool Evaluator::pop(void* const* out, std::uint8_t* present) {
+  const std::int64_t n = header_.popped;
+  if (n >= known_) return false;
+  for (std::uint32_t k = 0; k < table_.n_outputs; ++k) {
+    const Subject s = table_.outputs[k];
+    const bool here = step_.presence(clock_of(s), n) == Presence::present;
+    present[k] = here ? 1 : 0;
+    if (here) std::memcpy(out[k], step_.look(s, n), subjects_.bytes[s]);
+  }
+  ++header_.popped;
+  return true;
+}
+
+// ---- demand ----
+
+void Evaluator::enter(Place place) {
+  cells_.at(place).busy = true;
+  stack_.push_back(place);
+}
+
+bool Evaluator::ask(Subject s, std::int64_t cycle) {
+  if (subjects_.fixed(s) || is_always_known(s)) return true;
+  const Cell& asked = cells_.at(s, cycle);
+  if (asked.determined()) return true;
+  if (asked.status == Status::never) return false;
+  enter(place_of(s, cycle));
+  while (!stack_.empty()) {
+    const Place top = stack_.back();
+    Place wanted{};
+    const bool blocked = cells_.at(top).status == Status::blocked;
+    if (blocked) {
+      wanted = cells_.at(top).waits_for;
+    } else {
+      const Step::Outcome outcome = step_.evaluate(top);
+      if (outcome == Step::fails) {
+        cells_.at(top).status = Status::never;
+        cells_.at(top).bits = not_told;
+        unwind(top);
+        return false;
+      }
+      if (outcome == Step::done) {
+        cells_.at(top).busy = false;
+        stack_.pop_back();
+        continue;
+      }
+      wanted = step_.wanted();
+    }
+    if (wanted.instant() > now_) {
+      unwind(wanted);
+      return false;
+    }
+    const Cell& cell = cells_.at(wanted);
+    if (blocked && cell.determined()) {
+      cells_.at(top).status = Status::unknown;
+      continue;
+    }
+    if (cell.busy) {
+      end_knot(wanted);
+      return false;
+    }
+    // What is absent where it is asked for: the input is told by its root.
+    if (cell.status == Status::never || cell.determined()) {
+      unwind(wanted);
+      return false;
+    }
+    enter(wanted);
+  }
+  return true;
+}
+
+// All on the stack waits for one place.
+void Evaluator::unwind(Place waits_for) {
+  for (const Place p : stack_) {
+    Cell& cell = cells_.at(p);
+    cell.busy = false;
+    if (cell.status == Status::never) continue;
+    cell.status = Status::blocked;
+    cell.waits_for = waits_for;
+  }
+  stack_.clear();
+}
+
+// ---- what is kept, what is waited for ----
+
+// More than twice of what was left the last time, so that each cell is looked at a few times in all.
+bool Evaluator::much_is_held() const {
+  constexpr std::uint64_t few_cells = 1024, few_bytes = 1 << 20;
+  return cells_.count() > 2 * kept_cells_ + 4 * subjects_.all.size() + few_cells ||
+         cells_.in_use() > 2 * kept_bytes_ + few_bytes;
+}
+
+void Evaluator::keep_what_is_needed() {
+  Keep keep(table_, subjects_, cells_, step_, now_);
+  for (std::int64_t n = header_.popped; n <= now_; ++n)
+    for (std::uint32_t k = 0; k < table_.n_outputs; ++k) {
+      keep.mark(clock_of(table_.outputs[k]), n);
+      keep.mark(table_.outputs[k], n);
+    }
+  for (const Root& root : roots_)
+    for (std::int64_t n = root.next; n <= now_; ++n) {
+      keep.mark(root.clock, n);
+      keep.mark(root.row.value, n);
+    }
+  for (const Subject s : subjects_.memories) keep.mark(s, now_);
+  keep.mark_operands();
+  cells_.sweep(now_);
+  kept_cells_ = cells_.count();
+  kept_bytes_ = cells_.in_use();
+  header_.longest_segment = std::max(header_.longest_segment, now_ + 1 - cells_.oldest(now_));
+}
+
+void Evaluator::tell_waiting() {
+  header_.waiting = -1;
+  if (header_.fault != RML_OK) return;
+  if (header_.longest_segment == 0 && now_ >= 0) keep_what_is_needed();  // a short run: for the statistics
+  if (header_.popped > now_) return;
+  for (std::uint32_t k = 0; k < table_.n_outputs; ++k) {
+    const Subject s = table_.outputs[k];
+    for (const Subject asked : {clock_of(s), s}) {
+      if (ask(asked, header_.popped)) {
+        if (step_.presence(clock_of(s), header_.popped) == Presence::absent) break;
+        continue;
+      }
+      header_.waiting = waiting_of(place_of(asked, header_.popped));
+      return;
+    }
+  }
+}
+
+// Along what is missing, step by step, to the end: the last condition on the way.
+std::int32_t Evaluator::waiting_of(Place at) {
+  std::int32_t condition = -1;
+  for (;;) {
+    Cell& cell = cells_.at(at);
+    if (cell.status == Status::never) return knot(cell);
+    const Equation& e = subjects_[static_cast<Subject>(at.subject)];
+    if (e.cut != not_told) condition = static_cast<std::int32_t>(e.cut);
+    if (e.kind == Equation::next && subjects_[e.a].cut != not_told)
+      condition = static_cast<std::int32_t>(subjects_[e.a].cut);
+    if (step_.evaluate(at) != Step::waits || step_.wanted().instant() > now_) return condition;
+    at = step_.wanted();
+    if (!ask(static_cast<Subject>(at.subject), at.instant())) continue;
+    return condition;
+  }
+}
+
+}  // namespace rml::rt::demand
