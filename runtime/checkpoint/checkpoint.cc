@@ -167,7 +167,9 @@ void check_checksum(const std::string& name, std::string_view bytes, const Safet
 
 void require_savable(const rml_program& program, const std::string& option) {
   if (program.savable == 0) {
-    throw Failure(option + ": the reference engine cannot save or load its state; the compiled engine can", exit_usage);
+    throw Failure(
+        option + ": neither the reference engine nor a program that runs on demand can save or load its state",
+        exit_usage);
   }
 }
 

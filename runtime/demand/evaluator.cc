@@ -250,7 +250,7 @@ void Evaluator::keep_what_is_needed() {
 void Evaluator::tell_waiting() {
   header_.waiting = -1;
   if (header_.fault != RML_OK) return;
-  if (header_.longest_segment == 0 && now_ >= 0) keep_what_is_needed();  // a short run: for the statistics
+  if (now_ >= 0) keep_what_is_needed();  // the window that is told is that of the end as well
   if (header_.popped > now_) return;
   for (std::uint32_t k = 0; k < table_.n_outputs; ++k) {
     const Subject s = table_.outputs[k];
