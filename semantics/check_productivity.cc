@@ -3,12 +3,14 @@
 // No value needs itself within an instant (check_causality); a cycle of delays and looks ahead that cancel
 // each other is an error. A component that looks ahead without bound needs a cut that recurs: constant
 // conditions were folded before, those without inputs are run to their lasso, those with inputs become
-// assumptions.
+// assumptions unless no input makes them true. Where there is no cut, all ways on which rows can become known are
+// searched (semantics/crossing/productive.h).
 #include "semantics/productivity.h"
 
 #include <algorithm>
 #include <set>
 
+#include "semantics/crossing/productive.h"
 #include "semantics/cycle_report.h"
 #include "semantics/find_cut.h"
 #include "semantics/offsets.h"
@@ -36,23 +38,59 @@ class Check {
     const Offsets offsets = find_offsets(graph_, components, c);
     if (offsets.kind == Offsets::found) return;
     const SegmentResult segments = find_cut(graph_, components, c);
-    if (segments.plan)
-      check_cut(*segments.plan);
-    else if (offsets.kind == Offsets::zero_cycle)
+    if (segments.plan) {
+      const Literal cut = segments.plan->cut;
+      if (check_cut(*segments.plan) && !can_hold(core_, cut)) report_in_vain(comp, {cut});
+    } else if (offsets.kind == Offsets::zero_cycle) {
       report_instantaneous(offsets.cycle, without_slack(comp, offsets));
-    else if (unscheduled_only(components, c, segments.failure))
-      unscheduled(comp);
-    else
+    } else if (segments.failure.kind == SegmentFailure::cut_waits && knowable().knot) {
       report_unproductive(comp, segments.failure);
+    } else if (!asks_for_ever(comp)) {
+      unscheduled(comp);
+    } else if (const std::vector<Literal> ends = ends_of(comp);
+               !ends.empty() && std::ranges::none_of(ends, [&](Literal l) { return can_hold(core_, l); })) {
+      report_in_vain(comp, ends);
+    } else {
+      report_unproductive(comp, segments.failure);
+    }
   }
 
-  // Every dependence on ever later instants has a condition that stops it; that the passes of
-  // a segment do not exist is the scheduler's to report.
-  bool unscheduled_only(const Components& components, std::uint32_t c, const SegmentFailure& failure) const {
-    if (failure.kind == SegmentFailure::no_cut)
-      return find_offsets_without_guarded_posts(graph_, components, c).kind == Offsets::found;
-    return failure.kind == SegmentFailure::both_ways;
+  // A row that no input makes known asks for posts of the component. That there is no schedule where every row can
+  // become known is the scheduler's to report.
+  bool asks_for_ever(const Component& comp) {
+    return std::ranges::any_of(knowable().posts, [&](ValueId v) { return std::ranges::binary_search(comp.values, v); });
   }
+  const Knowable& knowable() {
+    if (!knowable_) knowable_ = find_unknown_rows(core_);
+    return *knowable_;
+  }
+
+  // What would stop a dependence on the next cycle: the complement of what it is needed under.
+  std::vector<Literal> ends_of(const Component& comp) const {
+    std::vector<Literal> found;
+    for (const ValueId v : comp.values) {
+      if (!std::holds_alternative<core::Post>(core_[v].rhs)) continue;
+      for (const Literal l : graph_.demand(v).literals)
+        if (const Literal end{l.condition, !l.positive}; std::ranges::find(found, end) == found.end())
+          found.push_back(end);
+    }
+    return found;
+  }
+
+  void report_in_vain(const Component& comp, const std::vector<Literal>& ends) {
+    const ValueId post =
+        *std::ranges::find_if(comp.values, [&](ValueId v) { return std::holds_alternative<core::Post>(core_[v].rhs); });
+    const std::string end = (ends[0].positive ? "`" : "`not ") + describe(core_, ends[0].condition) + "`";
+    const std::string row = std::to_string(knowable().unknown_row.value_or(0));
+    auto& d = diagnostics_.report(Code::E0502, core_[post].span,
+                                  "no input makes row " + row + " known: it needs `" + describe(core_, post) +
+                                      "`, and " + end + ", which would end that, is never true",
+                                  "goes on to the next cycle for ever");
+    d.label(core_[ends[0].condition].span, "is never true");
+    explain_cycle(core_, find_cycle(graph_, comp.values, post, every_edge), d);
+    explain_instance(core_, post, d);
+  }
+
   void unscheduled(const Component& comp) {
     add("`" + describe(core_, named_one(comp.values)) + "` and what depends on it have no static schedule");
     if (const std::string hint = training_hint(core_, comp.values); !hint.empty()) add(hint);
@@ -100,7 +138,7 @@ class Check {
       d.note(start_anew);
       return;
     }
-    if (failure.kind == SegmentFailure::no_cut) {
+    if (failure.kind != SegmentFailure::cut_waits) {
       auto& d = diagnostics_.report(Code::E0502, core_[post].span,
                                     "`" + describe(core_, post) + "` depends on the infinite future",
                                     "nothing ever stops this dependence on the next cycle");
@@ -119,7 +157,8 @@ class Check {
     d.note("let the condition depend on inputs and earlier values only");
   }
 
-  void check_cut(const SegmentPlan& plan) {
+  // False: it never ends a segment again, which is reported.
+  bool check_cut(const SegmentPlan& plan) {
     const std::string cut = (plan.cut.positive ? "" : "not ") + describe(core_, plan.cut.condition);
     const Recurrence r = find_recurrence(core_, plan.cut);
     if (r.kind == Recurrence::stops) {
@@ -129,7 +168,7 @@ class Check {
                        : "`" + cut + "` does not come true again after cycle " + std::to_string(r.since - 1),
           "this condition ends every dependence on later cycles here");
       d.note("it depends on no input, so this is how it always goes; values that wait for it stay undetermined");
-      return;
+      return false;
     }
     std::string text = r.kind == Recurrence::recurs ? "productive: `" + cut + "` comes true at least every " +
                                                           std::to_string(r.period) + " cycles"
@@ -143,6 +182,7 @@ class Check {
     for (const Awaiting& a : plan.awaiting)
       add("assumes `" + describe_clock(core_[a.post].clock) + "` again up to `" + cut +
           "` where something waits for it");
+    return true;
   }
 
   // The literal that samples it last.
@@ -159,6 +199,7 @@ class Check {
   DependenceGraph graph_;
   Diagnostics& diagnostics_;
   Productivity result_;
+  std::optional<Knowable> knowable_;  // once it was asked for
 };
 
 }  // namespace

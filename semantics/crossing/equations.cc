@@ -107,6 +107,7 @@ class Division {
       if (root != Crossings::none && number.try_emplace(find(root), out.size()).second) {
         out.emplace_back();
         out.back().roots.assign(roots_.size(), Crossings::none);
+        out.back().ports.resize(first_port);
       }
     states_.assign(from_.size(), unseen);
     states_[Crossings::none] = known;
@@ -226,6 +227,7 @@ class Division {
         return to.choice(conditions_.leader(e.condition), parts[0], parts[1]);
       case Expression::port:
         ports_[n] = to.port(from_.group(e.index));
+        part.ports.push_back(e.index);
         return to.beyond(ports_[n]);
       default:
         memories_[n] = to.memory();

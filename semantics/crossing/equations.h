@@ -70,6 +70,7 @@ class Crossings {
 struct CrossingPart {
   Crossings crossings;
   std::vector<Crossings::Node> roots;  // none: of another part
+  std::vector<PortId> ports;           // by port of the part: the first that it stands for
 };
 std::vector<CrossingPart> parts_of(const Crossings&, const Conditions&, const std::vector<Crossings::Node>& roots);
 

@@ -132,9 +132,12 @@ Node LookAhead::post(ValueId v, ValueId operand) {
   if (core_.is_const(operand)) return Crossings::none;
   const ClockId clock = core_[v].clock;
   const auto [known, is_new] = asked_.try_emplace(std::uint64_t{clock.index} << 32 | operand.index, Crossings::none);
-  if (!is_new) return known->second;
+  if (!is_new) {
+    posts_.at(crossings_[known->second].index).push_back(v);
+    return known->second;
+  }
   const PortId p = crossings_.port();
-  posts_[p] = v;
+  posts_[p].push_back(v);
   const Node beyond = asked_[std::uint64_t{clock.index} << 32 | operand.index] = crossings_.beyond(p);
   const Node there = crossings_.choice(conditions_.ticks(clock), of(operand), beyond);
   crossings_.ask(p, clock == base_clock ? of(operand) : crossings_.all({of_clock(clock), there}));

@@ -29,8 +29,8 @@ class LookAhead {
   Crossings::Node of_column(ValueId);
   // It looks for nothing beyond an instant, ever.
   bool at_once(ValueId v) const { return !looks_[v.index]; }
-  // By port: the `post` that looks through it.
-  const std::unordered_map<PortId, ValueId>& posts() const { return posts_; }
+  // By port: each `post` that looks through it.
+  const std::unordered_map<PortId, std::vector<ValueId>>& posts() const { return posts_; }
 
  private:
   void find_looking();
@@ -46,7 +46,7 @@ class LookAhead {
   std::vector<Crossings::Node> nodes_;
   std::unordered_map<std::uint32_t, Crossings::Node> clocks_;
   std::unordered_map<std::uint64_t, Crossings::Node> asked_;  // by clock and operand
-  std::unordered_map<PortId, ValueId> posts_;
+  std::unordered_map<PortId, std::vector<ValueId>> posts_;
 };
 
 }  // namespace rml

@@ -5,6 +5,7 @@
 
 #include "semantics/crossing/explore.h"
 #include "semantics/crossing/look_ahead.h"
+#include "semantics/crossing/productive.h"
 
 namespace rml {
 namespace {
@@ -154,6 +155,45 @@ TEST(Crossings, WhatHangsOnNoInputRepeatsItself) {
   EXPECT_EQ(e.rows(1), (Rows{"asks 2, all 2 to 2"}));
   EXPECT_EQ(e.rows(2), (Rows{"asks none, all none to 3"}));
   EXPECT_EQ(e.rows(3), (Rows{"asks 2, all 2 to 1"}));  // as state 0, but that the counter has begun
+}
+
+Knowable knowable(const std::string& values, const std::string& clocks = "") {
+  std::string error;
+  const auto core = read_core("core f\ninstance 0 node 0 @1:1-2\nclock base\n" + clocks + values, error);
+  EXPECT_EQ(error, "");
+  return core ? find_unknown_rows(*core) : Knowable{};
+}
+
+TEST(UnknownRows, ARecurrenceWithoutEnd) {
+  const Knowable found =
+      knowable(inputs + "%2: f64 = post %3\n%3: f64 = add %2 %1  y #0\n" + ports + "output y = %3\n");
+  EXPECT_EQ(found.unknown_row, 0U);
+  EXPECT_EQ(found.posts, (std::vector<ValueId>{ValueId{2U}}));
+  EXPECT_FALSE(found.knot);
+}
+
+// y = if d then x else post y, where d = true fby false: the first row alone is known.
+TEST(UnknownRows, WhatEndsAtTheFirstCycleOnly) {
+  const Knowable found = knowable(inputs +
+                                      "%2: bool = const T\n%3: bool = const F\n%4: bool = fby %2 %3  d #0\n"
+                                      "%5: f64 on c2 = when %4 %1\n%6: f64 = post %8\n%7: f64 on c3 = when not %4 %6\n"
+                                      "%8: f64 = merge %4 %5 %7  y #0\n" +
+                                      ports + "output y = %8\n",
+                                  "clock c2 = base on %4\nclock c3 = base on not %4\n");
+  EXPECT_EQ(found.unknown_row, 1U);
+}
+
+// y = if c then x else post y: whatever comes, c may hold. That c and not c do is never so.
+TEST(UnknownRows, WhatMayHold) {
+  const std::string text =
+      "%2: bool = logical_not %0\n%3: bool = logical_and %0 %2\n%4: bool = fby %3 %0\n" + ports + "output o = %4\n";
+  std::string error;
+  const Core core = read_core("core f\ninstance 0 node 0 @1:1-2\nclock base\n" + inputs + text, error).value_or(Core{});
+  ASSERT_EQ(error, "");
+  EXPECT_TRUE(can_hold(core, {ValueId{0U}, true}));
+  EXPECT_FALSE(can_hold(core, {ValueId{3U}, true}));
+  EXPECT_TRUE(can_hold(core, {ValueId{3U}, false}));
+  EXPECT_TRUE(can_hold(core, {ValueId{4U}, true}));
 }
 
 TEST(Crossings, ABudgetIsKept) {
