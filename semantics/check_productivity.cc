@@ -40,7 +40,7 @@ class Check {
     const SegmentResult segments = find_cut(graph_, components, c);
     if (segments.plan) {
       const Literal cut = segments.plan->cut;
-      if (check_cut(*segments.plan) && !can_hold(core_, cut)) report_in_vain(comp, {cut});
+      if (check_cut(*segments.plan) == Recurrence::unknown && !can_hold(core_, cut)) report_in_vain(comp, {cut});
     } else if (offsets.kind == Offsets::zero_cycle) {
       report_instantaneous(offsets.cycle, without_slack(comp, offsets));
     } else if (segments.failure.kind == SegmentFailure::cut_waits && knowable().knot) {
@@ -157,8 +157,8 @@ class Check {
     d.note("let the condition depend on inputs and earlier values only");
   }
 
-  // False: it never ends a segment again, which is reported.
-  bool check_cut(const SegmentPlan& plan) {
+  // Whether it comes true again and again, as far as it hangs on no input; that it does not is reported.
+  Recurrence::Kind check_cut(const SegmentPlan& plan) {
     const std::string cut = (plan.cut.positive ? "" : "not ") + describe(core_, plan.cut.condition);
     const Recurrence r = find_recurrence(core_, plan.cut);
     if (r.kind == Recurrence::stops) {
@@ -168,7 +168,7 @@ class Check {
                        : "`" + cut + "` does not come true again after cycle " + std::to_string(r.since - 1),
           "this condition ends every dependence on later cycles here");
       d.note("it depends on no input, so this is how it always goes; values that wait for it stay undetermined");
-      return false;
+      return r.kind;
     }
     std::string text = r.kind == Recurrence::recurs ? "productive: `" + cut + "` comes true at least every " +
                                                           std::to_string(r.period) + " cycles"
@@ -182,7 +182,7 @@ class Check {
     for (const Awaiting& a : plan.awaiting)
       add("assumes `" + describe_clock(core_[a.post].clock) + "` again up to `" + cut +
           "` where something waits for it");
-    return true;
+    return r.kind;
   }
 
   // The literal that samples it last.

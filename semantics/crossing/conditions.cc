@@ -104,6 +104,7 @@ Condition Conditions::apply(ValueId v, const core::Apply& a) {
 
 // Free, but where it hangs on no input and soon repeats itself.
 Condition Conditions::letter(ValueId v) {
+  if (std::holds_alternative<core::Input>(core_[v].rhs)) return known_.at(v.index);
   if (bound_.empty()) find_bound();
   if (!bound_[v.index] && core_[v].clock == base_clock)
     if (std::optional<Lasso> lasso = find_lasso(core_, v, max_cycles)) {

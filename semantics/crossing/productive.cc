@@ -159,6 +159,7 @@ bool can_hold(const Core& core, Literal l) {
   Conditions conditions(core);
   Crossings crossings;
   const Condition holds = conditions.holds(l.condition);
+  if (conditions[holds.cell()].kind == Conditions::Cell::letter) return true;
   const Condition is_so = conditions.both(conditions.ticks(core[l.condition].clock), l.positive ? holds : !holds);
   CrossingRoots roots;
   roots.others = {crossings.choice(is_so, crossings.beyond(crossings.port()), Crossings::none)};
