@@ -251,36 +251,70 @@ llvm::Function* emit_finish(Emission& module) {
   return f;
 }
 
+// What a program has asked for: where in its state the address stands, where the number of elements; bytes of one.
+struct Asked {
+  std::uint64_t address, count, size;
+};
+std::vector<Asked> find_asked(const Emission& module) {
+  std::vector<Asked> found;
+  for (std::size_t q = 0; q < module.program.queues.size(); ++q) {
+    const steps::QueueInfo& queue = module.program.queues[q];
+    found.push_back({module.layout.queues[q].data, module.layout.queues[q].capacity,
+                     std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1)});
+  }
+  for (const UnitLayout& unit : module.layout.units)
+    for (const std::uint32_t a : unit.array_ids)
+      found.push_back({module.layout.arrays[a], module.layout.arrays[a] + 8, 1});
+  return found;
+}
+
+// Gives back what the rows of the table name. Blocks never asked for are given back as null, of 0 bytes; hosts take
+// that as nothing.
+void give_back(Emission& module, llvm::IRBuilder<>& ir, IrValue state, const std::vector<Asked>& asked) {
+  constexpr std::uint64_t columns = 3;
+  std::vector<llvm::Constant*> rows;
+  for (const Asked& a : asked)
+    for (const std::uint64_t entry : {a.address, a.count, a.size}) rows.push_back(ir.getInt64(entry));
+  llvm::Function* f = ir.GetInsertBlock()->getParent();
+  const auto block = [&](const char* name) { return llvm::BasicBlock::Create(module.context, name, f); };
+  auto *entry = ir.GetInsertBlock(), *row = block("row"), *free = block("free"), *next = block("next"),
+       *done = block("done");
+  llvm::Constant* const table = module.table("asked", module.i64(), rows);
+  ir.CreateBr(row);
+  ir.SetInsertPoint(row);
+  auto* k = ir.CreatePHI(module.i64(), 2);
+  k->addIncoming(ir.getInt64(0), entry);
+  const auto column = [&](std::uint64_t c) {
+    return ir.CreateLoad(module.i64(), ir.CreateInBoundsGEP(module.i64(), table, ir.CreateAdd(k, ir.getInt64(c))));
+  };
+  const auto place = [&](std::uint64_t c) { return ir.CreateInBoundsGEP(ir.getInt8Ty(), state, column(c)); };
+  IrValue address_at = place(0);
+  IrValue address = ir.CreateLoad(module.pointer(), address_at);
+  ir.CreateCondBr(ir.CreateIsNull(address), next, free);
+  ir.SetInsertPoint(free);
+  IrValue count_at = place(1);
+  IrValue count = ir.CreateLoad(module.i64(), count_at);
+  IrValue size = ir.CreateMul(column(2), count);
+  ir.CreateCall(module.grow(), {state, address, size, ir.getInt64(0)});
+  ir.CreateStore(llvm::ConstantPointerNull::get(module.pointer()), address_at);
+  ir.CreateStore(ir.getInt64(0), count_at);
+  ir.CreateBr(next);
+  ir.SetInsertPoint(next);
+  IrValue following = ir.CreateAdd(k, ir.getInt64(columns));
+  k->addIncoming(following, next);
+  ir.CreateCondBr(ir.CreateICmpULT(following, ir.getInt64(rows.size())), row, done);
+  ir.SetInsertPoint(done);
+}
+
 llvm::Function* emit_destroy(Emission& module) {
   auto* f = module.function(program_symbol(module, "destroy"), llvm::Type::getVoidTy(module.context),
                             {module.pointer()}, false);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));
   IrValue state = f->getArg(0);
-  const auto at = [&](std::uint64_t offset) { return ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), state, offset); };
-  // Blocks never asked for are given back as null, of 0 bytes; hosts take that as nothing.
-  const auto give_back = [&](std::uint64_t pointer_at, std::uint64_t count_at, std::uint64_t size) {
-    IrValue block = ir.CreateLoad(module.pointer(), at(pointer_at));
-    auto *free = llvm::BasicBlock::Create(module.context, "free", f),
-         *next = llvm::BasicBlock::Create(module.context, "next", f);
-    ir.CreateCondBr(ir.CreateIsNull(block), next, free);
-    ir.SetInsertPoint(free);
-    IrValue bytes = ir.CreateMul(ir.CreateLoad(module.i64(), at(count_at)), ir.getInt64(size));
-    ir.CreateCall(module.grow(), {state, block, bytes, ir.getInt64(0)});
-    ir.CreateStore(llvm::ConstantPointerNull::get(module.pointer()), at(pointer_at));
-    ir.CreateStore(ir.getInt64(0), at(count_at));
-    ir.CreateBr(next);
-    ir.SetInsertPoint(next);
-  };
-  for (std::size_t q = 0; q < module.program.queues.size(); ++q) {
-    const steps::QueueInfo& queue = module.program.queues[q];
-    give_back(module.layout.queues[q].data, module.layout.queues[q].capacity,
-              std::max<std::uint64_t>(bytes(queue.dtype, queue.shape), 1));
-  }
-  for (std::size_t u = 0; u < module.program.units.size(); ++u) {
-    for (const std::uint32_t a : module.layout.units[u].array_ids)
-      give_back(module.layout.arrays[a], module.layout.arrays[a] + 8, 1);
-    if (!module.layout.units[u].array_ids.empty()) ir.CreateStore(ir.getInt64(0), at(module.layout.units[u].capacity));
-  }
+  if (const std::vector<Asked> asked = find_asked(module); !asked.empty()) give_back(module, ir, state, asked);
+  for (const UnitLayout& unit : module.layout.units)
+    if (!unit.array_ids.empty())
+      ir.CreateStore(ir.getInt64(0), ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), state, unit.capacity));
   ir.CreateRetVoid();
   return f;
 }
