@@ -9,6 +9,7 @@
 #include <set>
 
 #include "lowering/schedule/passes.h"
+#include "lowering/schedule/segment_units.h"
 #include "semantics/cycle_report.h"
 #include "semantics/find_cut.h"
 #include "semantics/offsets.h"
@@ -20,7 +21,11 @@ namespace {
 class Grouping {
  public:
   Grouping(std::shared_ptr<const Core> core, const ScheduleFacts& facts, Diagnostics& diagnostics)
-      : core_(*core), graph_(facts.graph), components_(facts.components), diagnostics_(diagnostics) {
+      : core_(*core),
+        graph_(facts.graph),
+        components_(facts.components),
+        diagnostics_(diagnostics),
+        segments_(facts.graph, out_) {
     out_.core = std::move(core);
   }
 
@@ -126,26 +131,29 @@ class Grouping {
     join(s, signature_[r.plan->cut.condition.index]);
     for (const auto* list : {&r.plan->sides, &r.plan->only_at_cut})
       for (const Literal& l : *list) join(s, signature_[l.condition.index]);
-    const auto unit = static_cast<std::uint32_t>(out_.units.size());
+    const std::uint32_t unit = segments_.place(c, *r.plan, late_operands(c, *r.plan));
     const auto ends = static_cast<std::uint32_t>(core_.clocks.size()) + 2 * unit;
-    std::set<ValueId> early, late;
-    for (std::size_t p = 0; p < r.plan->passes.size(); ++p)
-      for (const PassItem& i : r.plan->passes[p].items) (p == 0 ? early : late).insert(i.value);
+    // A unit waits for what its first component waits for.
+    const Signature& own = unit_signatures_.try_emplace(unit, std::move(s)).first->second;
     for (ValueId v : c.values) {
-      out_.unit_of[v.index] = unit;
-      Signature own = s;
-      own[late.contains(v) || !early.contains(v) ? ends + 1 : ends] = 1;
-      signature_[v.index] = std::move(own);
+      Signature of_value = own;
+      of_value[segments_.is_early(v) ? ends : ends + 1] = 1;
+      signature_[v.index] = std::move(of_value);
     }
-    ScheduledUnit u;
-    u.segmented = true;
-    u.clock = c.clock;
-    u.values = c.values;
-    u.plan = std::move(*r.plan);
-    for (ValueId v : c.values)
-      if (!early.contains(v) && !late.contains(v)) u.idle.emplace_back(v, ValueId());
-    out_.units.push_back(std::move(u));
     return true;
+  }
+
+  // What a segmented component needs from others, its cut included, that waits for anything.
+  std::set<ValueId> late_operands(const Component& c, const SegmentPlan& plan) const {
+    std::set<ValueId> late;
+    const auto add = [&](ValueId v) {
+      const bool own = components_.of[v.index] == components_.of[c.values[0].index];
+      if (!own && !signature_[v.index].empty()) late.insert(v);
+    };
+    for (ValueId v : c.values)
+      for (const Dependence& e : graph_.of(v)) add(e.on);
+    add(plan.cut.condition);
+    return late;
   }
 
   const Core& core_;
@@ -155,6 +163,8 @@ class Grouping {
   Schedule out_;
   std::vector<Signature> signature_;  // by ValueId
   std::map<Signature, std::size_t> forward_units_;
+  std::map<std::uint32_t, Signature> unit_signatures_;  // of segmented units
+  SegmentUnits segments_;
 };
 
 }  // namespace

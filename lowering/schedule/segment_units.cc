@@ -1,0 +1,127 @@
+// A component joins a unit that it reads from, or one that waits for the same as it does. The unit's sweeps come first
+// in each instant, and the component's follow in those that go its way and come no sooner than what they read.
+#include "lowering/schedule/segment_units.h"
+
+#include <algorithm>
+
+namespace rml {
+
+SegmentUnits::SegmentUnits(const DependenceGraph& graph, Schedule& out)
+    : core_(graph.core()),
+      graph_(graph),
+      out_(out),
+      asserted_(core_.values.size()),
+      last_sweep_(core_.values.size(), Schedule::nowhere) {
+  for (const CoreAssert& a : core_.asserts) asserted_[a.condition.index] = true;
+}
+
+std::uint32_t SegmentUnits::place(const Component& c, SegmentPlan plan, std::set<ValueId> late) {
+  const bool may_join = joinable(c, plan);
+  if (may_join)
+    if (const auto host = host_of(c, plan, late))
+      if (const auto sweeps = sweeps_in(*host, plan)) {
+        take_in(*host, c, plan, *sweeps);
+        return *host;
+      }
+  const auto unit = static_cast<std::uint32_t>(out_.units.size());
+  ScheduledUnit& u = out_.units.emplace_back();
+  u.segmented = true;
+  u.clock = c.clock;
+  Sweeps own;
+  for (std::size_t p = 0; p < plan.passes.size(); ++p) own.push_back(p);
+  u.plan = plan;
+  for (PassPlan& pass : u.plan.passes) pass.items.clear();
+  take_in(unit, c, plan, own);
+  if (may_join) {
+    latest_[{plan.cut, late}] = unit;
+    hosts_[unit] = std::move(late);
+  }
+  return unit;
+}
+
+bool SegmentUnits::joinable(const Component& c, const SegmentPlan& plan) const {
+  if (!plan.sides.empty() || !plan.only_at_cut.empty() || !plan.awaiting.empty()) return false;
+  return std::ranges::all_of(c.values, [&](ValueId v) {
+    const core::Rhs& rhs = core_[v].rhs;
+    return core_[v].shape.empty() && !asserted_[v.index] && !std::holds_alternative<core::Call>(rhs) &&
+           (!std::holds_alternative<core::Apply>(rhs) || only_computes(core_, v));
+  });
+}
+
+// A component that reads the unit at every instant waits for all that the unit waits for.
+bool SegmentUnits::waits_alike(const std::set<ValueId>& late, std::uint32_t unit) const {
+  const std::set<ValueId>& there = hosts_.at(unit);
+  const ClockId clock = out_.units[unit].clock;
+  Guard present;
+  for (const Literal& l : graph_.presence(clock)) graph_.add(present, l);
+  const auto holds = [&](const Literal& l) { return present.contains(l); };
+  std::size_t shared = 0;
+  bool always = false;
+  for (const ValueId v : late) {
+    if (there.contains(v)) {
+      ++shared;
+    } else if (out_.unit_of[v.index] != unit) {
+      return false;
+    } else {
+      always |= core_[v].clock == clock && std::ranges::all_of(graph_.demand(v).literals, holds);
+    }
+  }
+  return always || shared == there.size();
+}
+
+std::optional<std::uint32_t> SegmentUnits::host_of(const Component& c, const SegmentPlan& plan,
+                                                   const std::set<ValueId>& late) const {
+  const auto suits = [&](std::uint32_t unit) {
+    return out_.units[unit].plan.cut == plan.cut && out_.units[unit].clock == c.clock;
+  };
+  for (const ValueId v : late) {
+    const std::uint32_t unit = out_.unit_of[v.index];
+    if (hosts_.contains(unit) && suits(unit) && waits_alike(late, unit)) return unit;
+  }
+  const auto alike = latest_.find({plan.cut, late});
+  return alike != latest_.end() && suits(alike->second) ? std::optional(alike->second) : std::nullopt;
+}
+
+// By sweep of the plan, that of the unit; beyond its last one, one more. The leading one stays the leading one.
+std::optional<SegmentUnits::Sweeps> SegmentUnits::sweeps_in(std::uint32_t unit, const SegmentPlan& plan) const {
+  const std::vector<PassPlan>& there = out_.units[unit].plan.passes;
+  Sweeps found;
+  std::size_t next = 0;
+  for (const PassPlan& pass : plan.passes) {
+    for (const PassItem& i : pass.items)
+      for (const Dependence& e : graph_.of(i.value))
+        if (out_.unit_of[e.on.index] == unit && last_sweep_[e.on.index] == Schedule::nowhere) return std::nullopt;
+    while (next < there.size() && !(there[next].backward == pass.backward && fits(pass, unit, next))) ++next;
+    if (found.empty() && next > 0) return std::nullopt;
+    found.push_back(next++);
+  }
+  return found;
+}
+
+// What the pass reads of the unit is there, and at its own instants not later than it goes by.
+bool SegmentUnits::fits(const PassPlan& pass, std::uint32_t unit, std::size_t sweep) const {
+  return std::ranges::all_of(pass.items, [&](const PassItem& i) {
+    return std::ranges::all_of(graph_.of(i.value), [&](const Dependence& e) {
+      if (out_.unit_of[e.on.index] != unit) return true;
+      const std::size_t last = last_sweep_[e.on.index];
+      return last < sweep || (last == sweep && (e.weight == 0 || (e.weight > 0) == pass.backward));
+    });
+  });
+}
+
+void SegmentUnits::take_in(std::uint32_t unit, const Component& c, const SegmentPlan& plan, const Sweeps& sweeps) {
+  ScheduledUnit& u = out_.units[unit];
+  for (std::size_t p = 0; p < sweeps.size(); ++p) {
+    if (sweeps[p] >= u.plan.passes.size()) u.plan.passes.push_back({plan.passes[p].backward, {}});
+    std::vector<PassItem>& items = u.plan.passes[sweeps[p]].items;
+    items.insert(items.end(), plan.passes[p].items.begin(), plan.passes[p].items.end());
+    for (const PassItem& i : plan.passes[p].items) last_sweep_[i.value.index] = static_cast<std::uint32_t>(sweeps[p]);
+  }
+  for (const ValueId v : c.values) {
+    out_.unit_of[v.index] = unit;
+    u.values.push_back(v);
+    if (last_sweep_[v.index] == Schedule::nowhere) u.idle.emplace_back(v, ValueId());
+  }
+}
+
+}  // namespace rml
