@@ -25,9 +25,11 @@ class Program:
 
 @dataclass
 class Command:
-    """A call of rmlc; paths are from the root of the tree, OUT… is a file to write, ROWS.csv one to read."""
+    """A call of rmlc; paths are from the root of the tree, OUT… is a file to write, ROWS.csv one to read, MADE.rml what
+    a script writes."""
     name: str
     arguments: tuple
+    made_by: tuple = ()
 
 
 def lstm(units):
@@ -68,6 +70,9 @@ COMMANDS = [
     Command("rmlc/build/pid", ("build", "examples/pid/pid.rml", "--cpu", "x86-64-v3", "--emit", "obj", "-o", "OUT")),
     Command("rmlc/build/lstm_infer",
             ("build", "benchmarks/ml/lstm_infer.rml", "--cpu", "x86-64-v3", "--emit", "obj", "-o", "OUT")),
+    Command("rmlc/build/backward", ("build", "MADE.rml", "--cpu", "x86-64-v3", "--emit", "obj", "-O2", "-o", "OUT"),
+            ("benchmarks/growth/backward.py", "200")),
+    Command("rmlc/check/equations", ("check", "MADE.rml"), ("benchmarks/growth/equations.py", "5000")),
     Command("rmlc/import/gru", ("import", "examples/finetune/gru.onnx", "-o", "OUT.rml")),
     Command("run/csv", ("run", "benchmarks/stream_io/copy.rml", "--input", "ROWS.csv", "--output", "OUT.csv")),
 ]

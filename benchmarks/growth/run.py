@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """How time and memory grow with cycles, lengths of segments, equations and hidden units.
 
-Usage: run.py RMLC [cycles|segments|equations|hidden|programs]…   (default: all but programs)
+Usage: run.py RMLC [cycles|segments|equations|backward|hidden|programs]…   (default: all but programs)
   cycles     10^3 … 10^8 cycles: nanoseconds of one, peak memory
   segments   segments of 10 … 10^5 cycles: the same
   equations  10 … 10^5 equations: processor time and memory of `check` and `build --emit obj`
+  backward   10 … 1000 backward recurrences, each of the one before: the same
   hidden     a step of an LSTM of 8 … 4096 units beside the time to read or multiply its weights
   programs   memory.py: the acceptance programs at 20,000 and 2,000,000 cycles
 Fails where memory grows with cycles, or an equation of a large program costs several times one of a small."""
@@ -69,15 +70,16 @@ def compile_once(command):
     return float(seconds), float(peak)
 
 
-def equations(rmlc, folder):
+def compilations(rmlc, folder, script, sizes, small):
+    """Whether an equation of the largest program costs little more than one of a small program."""
     source, output = folder / "program.rml", folder / "program.o"
     commands = {"check": ["check"], "obj -O0": ["build", "--emit", "obj", "-O0", "-o", output],
                 "obj -O2": ["build", "--emit", "obj", "-O2", "-o", output]}
     print(f"{'equations':>12}" + "".join(f" | {name:>8} {'us each':>8} {'MiB':>6}" for name in commands))
     each = {}
-    for size in (10**k for k in range(1, 6)):
+    for size in sizes:
         with open(source, "w") as file:
-            subprocess.run([sys.executable, HERE / "equations.py", str(size)], stdout=file, check=True)
+            subprocess.run([sys.executable, HERE / script, str(size)], stdout=file, check=True)
         print(f"{size:12,}", end="")
         for name, words in commands.items():
             runs = [compile_once([rmlc, *words, source]) for _ in range(7 if size <= 1000 else 1)]
@@ -85,7 +87,15 @@ def equations(rmlc, folder):
             each[name, size] = seconds / size
             print(f" | {seconds:7.3f}s {1e6 * seconds / size:8.1f} {peak:6.0f}", end="", flush=True)
         print()
-    return all(each[name, 100_000] <= 4 * each[name, 1000] for name in commands)
+    return all(each[name, sizes[-1]] <= 4 * each[name, small] for name in commands)
+
+
+def equations(rmlc, folder):
+    return compilations(rmlc, folder, "equations.py", [10**k for k in range(1, 6)], 1000)
+
+
+def backward(rmlc, folder):
+    return compilations(rmlc, folder, "backward.py", [10**k for k in range(1, 4)], 100)
 
 
 def hidden(rmlc, folder):
@@ -106,7 +116,8 @@ def hidden(rmlc, folder):
 
 def main():
     rmlc = str(pathlib.Path(sys.argv[1]).resolve())
-    tables = {"cycles": cycles, "segments": segments, "equations": equations, "hidden": hidden}
+    tables = {"cycles": cycles, "segments": segments, "equations": equations, "backward": backward,
+              "hidden": hidden}
     wanted = sys.argv[2:] or list(tables)
     good = True
     with tempfile.TemporaryDirectory() as folder:
