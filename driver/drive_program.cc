@@ -61,7 +61,7 @@ class Run {
       stopped = push(read) != RML_OK;
       pop();
       result_.written.push_back(rows_);
-      if (options_.restarts && !stopped) restart();
+      if (options_.restarts && !stopped && (read + 1) % options_.restart_every == 0) restart();
     }
     if (stopped) --read;
     if (!stopped) stopped = program_.finish(state_.get()) != RML_OK;

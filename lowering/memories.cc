@@ -32,6 +32,15 @@ std::string memory_name(const Core& core, ValueId v) {
   return in_instance(core, v, "fby");
 }
 
+void UniqueNames::make_unique(std::string& name) {
+  while (name.ends_with(' ')) name.pop_back();
+  const std::string wanted = name;
+  for (int k = count_[wanted] + 1; !taken_.insert(name).second; ++k) {
+    name = wanted + " " + std::to_string(k + 1);
+    count_[wanted] = k;
+  }
+}
+
 bool is_kept(const Core& core, ValueId v, ValueId memory) {
   while (v != memory) {
     const auto* w = std::get_if<core::When>(&core[v].rhs);

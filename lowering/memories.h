@@ -1,6 +1,8 @@
 // What a memory keeps: where its next value is the one that it has, nothing is stored.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,17 @@ struct Change {
   ValueId next;
 };
 Change what_changes(const Core&, ValueId memory, ValueId next);
+
+// Names of what is kept are told apart by numbers, but for those that are taken.
+class UniqueNames {
+ public:
+  explicit UniqueNames(std::set<std::string> taken) : taken_(std::move(taken)) {}
+  void make_unique(std::string& name);
+
+ private:
+  std::set<std::string> taken_;
+  std::map<std::string, int> count_;
+};
 
 // What a fby's memory is called: the user's name where there is one.
 std::string memory_name(const Core&, ValueId fby);

@@ -24,26 +24,19 @@ bool only_at_start(const Core& core, const ScheduledUnit& unit, ValueId v) {
   });
 }
 
-// Names of what is kept are told apart by numbers; parameters keep theirs.
+// Parameters keep theirs.
 void make_names_unique(steps::Program& program) {
   std::set<std::string> taken;
   for (const steps::ParameterInfo& p : program.parameters) taken.insert(p.path);
   std::set<std::uint32_t> parameters;
   for (const steps::ParameterInfo& p : program.parameters)
     if (p.cell.valid()) parameters.insert(p.cell.index);
-  std::map<std::string, int> count;
-  const auto rename = [&](std::string& name) {
-    while (name.ends_with(' ')) name.pop_back();
-    const std::string wanted = name;
-    for (int k = count[wanted] + 1; !taken.insert(name).second; ++k) {
-      name = wanted + " " + std::to_string(k + 1);
-      count[wanted] = k;
-    }
-  };
+  UniqueNames names(std::move(taken));
   for (std::size_t k = 0; k < program.cells.size(); ++k)
-    if (!program.cells[k].local && !parameters.contains(static_cast<std::uint32_t>(k))) rename(program.cells[k].name);
-  for (steps::QueueInfo& queue : program.queues) rename(queue.name);
-  for (steps::ArrayInfo& array : program.arrays) rename(array.name);
+    if (!program.cells[k].local && !parameters.contains(static_cast<std::uint32_t>(k)))
+      names.make_unique(program.cells[k].name);
+  for (steps::QueueInfo& queue : program.queues) names.make_unique(queue.name);
+  for (steps::ArrayInfo& array : program.arrays) names.make_unique(array.name);
 }
 
 }  // namespace

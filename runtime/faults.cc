@@ -25,8 +25,17 @@ std::string presence_text(const rml_program& program, const rml_header& header,
          ") says that it is present at this cycle";
 }
 
+std::string memory_named(const rml_program& program, std::int64_t equation) {
+  for (std::uint32_t k = 0; k < program.n_memories && equation >= 0; ++k) {
+    const rml_memory& m = program.memories[k];
+    if (m.kind == RML_LOOKS_BACK && m.offset == static_cast<std::uint64_t>(equation))
+      return std::string(": '") + m.name + "'";
+  }
+  return "";
+}
+
 // What the compiler's text for the site does not say.
-std::string detail(const rml_header& header) {
+std::string detail(const rml_program& program, const rml_header& header) {
   switch (header.fault) {
     case RML_FAULT_INDEX:
       return ": " + std::to_string(header.value) + " is not in [0, " + std::to_string(header.bound) + ")";
@@ -35,6 +44,8 @@ std::string detail(const rml_header& header) {
              std::to_string(header.horizon);
     case RML_FAULT_MEMORY:
       return ": " + std::to_string(header.value) + " bytes more were asked for";
+    case RML_FAULT_STATE:
+      return memory_named(program, header.value);
     default:
       return "";
   }
@@ -56,6 +67,8 @@ const char* general_text(std::int32_t fault) {
       return "a numerical operation failed";
     case RML_FAULT_SIDE:
       return "an assumption of the schedule does not hold";
+    case RML_FAULT_STATE:
+      return "the state that this run began with does not hold what is needed";
     default:
       return "the program stopped";
   }
@@ -74,7 +87,7 @@ std::string fault_text(const rml_program& program, const rml_header& header,
     if (site.message) message = site.message;
   }
   if (message.empty()) message = general_text(header.fault);
-  return where + "cycle " + std::to_string(header.fault_cycle) + ": " + message + detail(header);
+  return where + "cycle " + std::to_string(header.fault_cycle) + ": " + message + detail(program, header);
 }
 
 std::string window_text(const rml_program& program, const rml_header& header) {

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 8u
+#define RML_ABI 9u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum {
@@ -62,7 +62,8 @@ enum {
   RML_FAULT_HORIZON = 5,  /* a segment longer than horizon; value = cycle where it began */
   RML_FAULT_MEMORY = 6,   /* grow failed; value = bytes asked for */
   RML_FAULT_NUMERIC = 7,  /* a kernel could not go on (a singular matrix, …) */
-  RML_FAULT_SIDE = 8      /* a side condition that the schedule assumes does not hold */
+  RML_FAULT_SIDE = 8,     /* a side condition that the schedule assumes does not hold */
+  RML_FAULT_STATE = 9     /* on demand: what is needed is older than all that the state held that was loaded */
 };
 
 /* Every state begins with this. */
@@ -96,13 +97,15 @@ typedef struct rml_cut {
 
 /* A part of the state that lives from cycle to cycle; what lies at offset in the state goes by kind. */
 enum {
-  RML_CELL,  /* the elements */
-  RML_QUEUE, /* {void* data; uint64_t capacity; int64_t pushed, cursors[count];}: a ring, capacity 0 or a
-                power of two; element n lies at n modulo the capacity; in use: min(cursors) … pushed - 1.
-                Of a network: an rml_ring, pushed and every cursor on a cache line of its own */
-  RML_UNIT,  /* {int64_t cycle;} and, where count is 1, {int64_t length, capacity, start;} of the segment */
-  RML_ARRAY, /* {void* data; uint64_t bytes;}: an element per instant of the segment of unit `count` */
-  RML_WINDOW /* an rml_window: a cell whose elements begin `at` bytes behind it, the same again all of them further */
+  RML_CELL,   /* the elements */
+  RML_QUEUE,  /* {void* data; uint64_t capacity; int64_t pushed, cursors[count];}: a ring, capacity 0 or a
+                 power of two; element n lies at n modulo the capacity; in use: min(cursors) … pushed - 1.
+                 Of a network: an rml_ring, pushed and every cursor on a cache line of its own */
+  RML_UNIT,   /* {int64_t cycle;} and, where count is 1, {int64_t length, capacity, start;} of the segment */
+  RML_ARRAY,  /* {void* data; uint64_t bytes;}: an element per instant of the segment of unit `count` */
+  RML_WINDOW, /* an rml_window: a cell whose elements begin `at` bytes behind it, the same again all of them further */
+  RML_LOOKS_BACK, /* on demand, what a fby looks back at; `offset` is its equation */
+  RML_OUTSIDE     /* … what cannot be computed again: an input, the first value of a parameter, what has an effect */
 };
 typedef struct rml_window {
   int64_t at; /* less than what the elements take */
@@ -285,7 +288,8 @@ typedef struct rml_program {
   /* Returns every block to grow(context, block, bytes, 0). */
   void (*destroy)(void* state);
   const rml_network* network; /* null: push computes. Otherwise it hands in, and pop hands out, one row each */
-  const rml_flow* flow;       /* null: there are cells only, and each cycle hands out its row */
+  const rml_flow* flow;       /* null: there are cells only, and each cycle hands out its row; or it runs on demand */
+  const struct rml_demand* demand; /* demand/table.h; null: it has a schedule */
 } rml_program;
 
 /* Runs a program with the options of docs/manual/programs.md; returns the exit status. */

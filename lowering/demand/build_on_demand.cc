@@ -3,6 +3,7 @@
 #include <map>
 
 #include "lowering/demand/on_demand.h"
+#include "lowering/memories.h"
 #include "semantics/queries.h"
 
 namespace rml {
@@ -33,6 +34,7 @@ class Builder {
     add_cuts();
     for (const CoreAssert& check : core_.asserts) demand_.assert_sites.push_back(site(check.span, check.message));
     add_parameters();
+    add_origins();
     program_.on_demand = std::make_shared<const steps::OnDemand>(std::move(demand_));
     return std::move(program_);
   }
@@ -133,6 +135,8 @@ class Builder {
     }
   }
 
+  void add_origins();
+
   const Core& core_;
   const Uses uses_;
   std::vector<bool> part_;  // by ValueId: computed in the body of its user
@@ -140,6 +144,29 @@ class Builder {
   steps::OnDemand demand_;
   std::map<std::pair<ValueId, bool>, std::uint32_t> cuts_;
 };
+
+// Under the names by which states know them.
+void Builder::add_origins() {
+  std::set<std::string> taken;
+  for (const Parameter& p : core_.parameters) taken.insert(p.path);
+  UniqueNames names(taken);
+  const auto add = [&](ValueId v, std::string name, bool looks_back) {
+    if (!looks_back || !taken.contains(name)) names.make_unique(name);
+    demand_.origins.push_back({v, std::move(name), looks_back});
+  };
+  for (const ValueId v : demand_.memories) {
+    const bool constant = core_.is_const(std::get<core::Fby>(core_[v].rhs).next);
+    if (!constant || core_[v].clock != base_clock) add(v, memory_name(core_, v), true);
+  }
+  for (const Port& input : core_.inputs) add(input.value, "input " + input.name, false);
+  for (const steps::ParameterInfo& p : program_.parameters)
+    if (p.site.valid()) add(p.site, "first " + p.path, false);
+  for (const steps::DemandBody& body : demand_.bodies) {
+    if (!body.effect) continue;
+    add(body.value, "call of " + core_.externals[std::get<core::Call>(core_[body.value].rhs).external].symbol, false);
+    for (const ValueId v : body.results) add(v, "result " + core_[v].name, false);
+  }
+}
 
 ValueId Builder::add(Core& into, Value value) {
   if (!std::holds_alternative<core::Const>(value.rhs)) value.clock = base_clock;

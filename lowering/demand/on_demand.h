@@ -25,8 +25,16 @@ struct DemandBody {
   std::shared_ptr<Program> steps;  // lower_bodies
 };
 
+// Part of a state: what a memory looks back at, or what cannot be computed again.
+struct DemandOrigin {
+  ValueId value;  // of a memory the fby
+  std::string name;
+  bool looks_back = false;
+};
+
 struct OnDemand {
   std::vector<DemandBody> bodies;
+  std::vector<DemandOrigin> origins;
   std::vector<std::uint32_t> body_of;       // by ValueId: in bodies; UINT32_MAX: none
   std::vector<bool> asked;                  // by ValueId: it is a subject of its own
   std::vector<ValueId> memories;            // fbys

@@ -218,6 +218,7 @@ ProgramFunctions emit_on_demand(Emission& module) {
   llvm::Constant* const table = Table(module).emit();
   auto* nothing = llvm::Type::getVoidTy(module.context);
   ProgramFunctions functions;
+  functions.demand = table;
   functions.init = handed_on(module, "init", nothing, 1, table);
   functions.push = handed_on(module, "push", module.i32(), 3, table);
   functions.finish = handed_on(module, "finish", module.i32(), 1, table);

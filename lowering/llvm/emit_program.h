@@ -8,6 +8,7 @@ namespace rml::codegen {
 struct ProgramFunctions {
   llvm::Function *init = nullptr, *push = nullptr, *finish = nullptr, *pop = nullptr, *destroy = nullptr;
   llvm::Constant* network = nullptr;  // its table, of a network
+  llvm::Constant* demand = nullptr;   // … of what runs on demand
 };
 
 // All functions behind the table, with internal linkage.

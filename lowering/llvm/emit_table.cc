@@ -1,4 +1,7 @@
 // The rml_program table: constants that describe ports, sites, cuts and the state to the host.
+#include <map>
+
+#include "lowering/demand/on_demand.h"
 #include "lowering/find_watches.h"
 #include "lowering/llvm/emit_program.h"
 #include "runtime/rmlrt.h"
@@ -49,8 +52,16 @@ class MemoryTable {
   std::vector<std::uint32_t> row_of_cell;
   std::uint32_t first_queue = 0, first_unit = 0;  // the rows of the first ones
 
+  // Of the cell in which a parameter is kept.
+  std::uint32_t row_of(const steps::ParameterInfo& p) const {
+    if (p.cell.valid()) return row_of_cell[p.cell.index];
+    const auto found = row_of_origin_.find(p.path);
+    return found == row_of_origin_.end() ? UINT32_MAX : found->second;
+  }
+
   std::vector<llvm::Constant*> rows() {
     const steps::Program& program = module_.program;
+    if (program.on_demand != nullptr) add_origins(*program.on_demand);
     row_of_cell.assign(program.cells.size(), UINT32_MAX);
     for (std::size_t k = 0; k < program.cells.size(); ++k) {
       const steps::CellInfo& cell = program.cells[k];
@@ -82,6 +93,16 @@ class MemoryTable {
   }
 
  private:
+  void add_origins(const steps::OnDemand& demand) {
+    for (const steps::DemandOrigin& o : demand.origins) {
+      const Value& v = module_.core[o.value];
+      const bool call = std::holds_alternative<core::Call>(v.rhs);
+      if (o.looks_back) row_of_origin_[o.name] = static_cast<std::uint32_t>(rows_.size());
+      add(o.name, o.looks_back ? RML_LOOKS_BACK : RML_OUTSIDE, call ? DType::boolean : v.dtype,
+          call ? Shape{0} : v.shape, o.value.index, 0);
+    }
+  }
+
   void add(const std::string& name, int kind, DType dtype, const Shape& shape, std::uint64_t offset,
            std::uint64_t count, std::uint32_t flags = 0) {
     auto* i8 = llvm::Type::getInt8Ty(module_.context);
@@ -94,6 +115,7 @@ class MemoryTable {
   }
 
   Emission& module_;
+  std::map<std::string, std::uint32_t> row_of_origin_;
   std::vector<llvm::Constant*> rows_;
 };
 
@@ -105,7 +127,7 @@ llvm::Constant* parameter_row(Emission& module, std::size_t index, const MemoryT
        integer(module.i32(), p.shape.size()), dims(module, p.shape),
        integer(module.i64(), static_cast<std::uint64_t>(elements(p.shape))),
        integer(module.i64(), p.site.valid() ? module.layout.slots[index] : UINT64_MAX),
-       integer(module.i32(), p.cell.valid() ? memories.row_of_cell[p.cell.index] : UINT32_MAX)});
+       integer(module.i32(), memories.row_of(p))});
 }
 
 // The variable, if the text is an equation: "x" of "x: f32[3] = 2.0 * y".
@@ -195,7 +217,7 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
        ports(module, "outputs", module.core.outputs),
        module.table("sites", module.abi.site, sites),
        module.table("cuts", module.abi.cut, cuts),
-       integer(module.i32(), program.on_demand == nullptr ? 1 : 0),
+       integer(module.i32(), 1),
        integer(module.i32(), memories.size()),
        integer(module.i32(), parameters.size()),
        integer(module.i32(), watches.size()),
@@ -214,7 +236,8 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
        functions.pop,
        functions.destroy,
        functions.network != nullptr ? functions.network : llvm::ConstantPointerNull::get(module.pointer()),
-       emit_flow(module, table.first_queue, table.first_unit)});
+       emit_flow(module, table.first_queue, table.first_unit),
+       functions.demand != nullptr ? functions.demand : llvm::ConstantPointerNull::get(module.pointer())});
   new llvm::GlobalVariable(module.module, module.abi.program, true, llvm::GlobalValue::ExternalLinkage, row,
                            module.options.program_name + "_program");
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "runtime/checkpoint/demand_tensors.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
 
@@ -35,27 +36,32 @@ std::uint32_t checksum(std::uint32_t sum, std::string_view bytes) {
 // A path may be any bytes; JSON holds text.
 std::string as_text(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-Metadata metadata(const rml_program& program, const rml_header& header, const std::vector<std::string>& unbegun,
+Metadata metadata(const rml_program& program, const rml_header& header, const StateTensors& state,
                   const RunRecord& run) {
   json outputs = json::array();
   for (const OutputRecord& output : run.outputs)
     outputs.push_back({{"path", output.path}, {"ports", output.ports}, {"bytes", output.bytes}});
-  return {{"format", format_name},
-          {"version", format_version},
-          {"program", program.name},
-          {"source", program.source},
-          {"identity", hexadecimal(state_identity(program), 16)},
-          {"checksum", std::string(no_checksum)},
-          {"seed", std::to_string(header.seed)},
-          {"cycle", std::to_string(header.pushed)},
-          {"rows", std::to_string(header.popped)},
-          {"segments", std::to_string(header.segments)},
-          {"longest_segment", std::to_string(header.longest_segment)},
-          {"first_cycle", std::to_string(run.first_cycle)},
-          {"first_row", std::to_string(run.first_row)},
-          {"input_checksum", std::to_string(run.input_checksum)},
-          {"unbegun", as_text(unbegun)},
-          {"outputs", as_text(outputs)}};
+  Metadata all = {{"format", format_name},
+                  {"version", format_version},
+                  {"program", program.name},
+                  {"source", program.source},
+                  {"identity", hexadecimal(state_identity(program), 16)},
+                  {"checksum", std::string(no_checksum)},
+                  {"seed", std::to_string(header.seed)},
+                  {"cycle", std::to_string(header.pushed)},
+                  {"rows", std::to_string(header.popped)},
+                  {"segments", std::to_string(header.segments)},
+                  {"longest_segment", std::to_string(header.longest_segment)},
+                  {"first_cycle", std::to_string(run.first_cycle)},
+                  {"first_row", std::to_string(run.first_row)},
+                  {"input_checksum", std::to_string(run.input_checksum)},
+                  {"unbegun", as_text(state.unbegun)},
+                  {"outputs", as_text(outputs)}};
+  if (program.demand != nullptr) {
+    all["begins"] = std::to_string(state.begins);
+    all["open"] = as_text(state.open);
+  }
+  return all;
 }
 
 bool is_checkpoint(const Safetensors& content) {
@@ -69,8 +75,7 @@ CheckpointOut::CheckpointOut(const rml_program& program, const void* state, cons
                              std::vector<TensorOut> more)
     : state_(state_tensors(program, state)) {
   for (TensorOut& tensor : more) state_.tensors.push_back(std::move(tensor));
-  head_ =
-      safetensors_head(state_.tensors, metadata(program, *static_cast<const rml_header*>(state), state_.unbegun, run));
+  head_ = safetensors_head(state_.tensors, metadata(program, *static_cast<const rml_header*>(state), state_, run));
   std::uint32_t sum = checksum(0, head_);
   for (const TensorOut& tensor : state_.tensors) {
     for (const std::string_view piece : tensor.pieces) {
@@ -111,9 +116,17 @@ CheckpointIn::CheckpointIn(std::string name, std::string bytes)
   try {
     for (const json& output : json::parse(text("outputs")))
       run_.outputs.push_back({output.at("path"), output.at("ports"), output.at("bytes")});
-    unbegun_ = json::parse(text("unbegun")).get<std::vector<std::string>>();
   } catch (const json::exception&) {
-    damaged("'outputs' or 'unbegun' in __metadata__");
+    damaged("'outputs' in __metadata__");
+  }
+  unbegun_ = names("unbegun");
+}
+
+std::vector<std::string> CheckpointIn::names(const char* key) const {
+  try {
+    return json::parse(text(key)).get<std::vector<std::string>>();
+  } catch (const json::exception&) {
+    damaged(std::string("'") + key + "' in __metadata__");
   }
 }
 
@@ -138,7 +151,11 @@ void CheckpointIn::restore(const rml_program& program, void* state, GivenParamet
                           number<std::int64_t>("longest_segment")};
   if (run.cycles > most_cycles || run.rows > run.cycles || run_.first_cycle > run.cycles || run_.first_row > run.rows)
     damaged("its cycle numbers contradict each other");
-  restore_state(program, state, name_, content_, unbegun_, run, given);
+  if (program.demand != nullptr)
+    restore_on_demand(program, state, name_, content_, {number<std::int64_t>("begins"), unbegun_, names("open")}, run,
+                      given);
+  else
+    restore_state(program, state, name_, content_, unbegun_, run, given);
   if (text("identity") != hexadecimal(state_identity(program), 16)) {
     throw Failure(name_ + ": saved by a program whose state is laid out differently from that of '" + program.name +
                   "', though the names and types are the same");
@@ -167,9 +184,7 @@ void check_checksum(const std::string& name, std::string_view bytes, const Safet
 
 void require_savable(const rml_program& program, const std::string& option) {
   if (program.savable == 0) {
-    throw Failure(
-        option + ": neither the reference engine nor a program that runs on demand can save or load its state",
-        exit_usage);
+    throw Failure(option + ": the reference engine cannot save or load its state", exit_usage);
   }
 }
 

@@ -60,6 +60,7 @@ class CheckpointIn {
  private:
   [[noreturn]] void damaged(const std::string& what) const;
   const std::string& text(const char* key) const;
+  std::vector<std::string> names(const char* key) const;
   template <class T>
   T number(const char* key) const;
 

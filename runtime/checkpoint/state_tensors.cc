@@ -13,6 +13,7 @@
 #include <new>
 #include <set>
 
+#include "runtime/checkpoint/demand_tensors.h"
 #include "runtime/failure.h"
 #include "runtime/stream_io/row.h"
 
@@ -86,14 +87,21 @@ class Taking {
   Taking(const rml_program& program, const void* state) : program_(program), state_(state) {}
 
   StateTensors take() {
-    find_unbegun();
-    for (std::uint32_t i = 0; i < program_.n_memories; ++i)
-      if (!unbegun_[i]) add(program_.memories[i]);
+    if (program_.demand != nullptr)
+      take_on_demand(program_, state_, result_);
+    else
+      take_memories();
     for (std::uint32_t p = 0; p < program_.n_parameters; ++p) add_given(program_.parameters[p]);
     return std::move(result_);
   }
 
  private:
+  void take_memories() {
+    find_unbegun();
+    for (std::uint32_t i = 0; i < program_.n_memories; ++i)
+      if (!unbegun_[i]) add(program_.memories[i]);
+  }
+
   // One look is enough: the others are under conditions that did not hold.
   void find_unbegun() {
     unbegun_.assign(program_.n_memories, false);
@@ -184,89 +192,41 @@ class Restoring {
  public:
   Restoring(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
             const std::vector<std::string>& unbegun, const CyclesOfState& cycles)
-      : program_(program), state_(state), file_(file), unbegun_(unbegun.begin(), unbegun.end()), cycles_(cycles) {
-    for (const TensorIn& t : from.tensors) tensors_[t.name] = &t;
-  }
+      : program_(program),
+        state_(state),
+        file_(file),
+        from_(program, file, from),
+        unbegun_(unbegun.begin(), unbegun.end()),
+        cycles_(cycles) {}
 
   void restore(GivenParameters& given) {
     compare();
-    check_truths();
     for (std::uint32_t i = 0; i < program_.n_memories; ++i) check(program_.memories[i]);
     check_all_counts();
     for (std::uint32_t i = 0; i < program_.n_memories; ++i) put(program_.memories[i]);
     for (std::uint32_t p = 0; p < program_.n_parameters; ++p) {
       const rml_parameter& row = program_.parameters[p];
       if (row.slot != UINT64_MAX && !unbegun_.contains(row.path)) look_away(row);
-      const auto held = tensors_.find(given_name(row.path));
-      const bool again = p > 0 && std::strcmp(program_.parameters[p - 1].path, row.path) == 0;
-      if (held != tensors_.end() && !again) given.give(program_, state_, row.path, held->second->data.data());
     }
+    give_again(program_, state_, from_, given);
   }
 
  private:
-  [[noreturn]] void damaged(const std::string& what) const { throw Failure(file_ + ": damaged: " + what); }
-
   // Its first value was looked at before the state was saved.
   void look_away(const rml_parameter& p) const {
     *reinterpret_cast<void**>(static_cast<char*>(state_) + p.slot) = nullptr;
   }
 
-  // One line per difference between what this program keeps and what the file holds.
   void compare() {
     for (std::uint32_t i = 0; i < program_.n_memories; ++i) {
       const rml_memory& m = program_.memories[i];
-      if (is_cell(m) && !unbegun_.contains(m.name)) expect(m.name, m.dtype, shape_of(m), false);
-      if (m.kind == RML_QUEUE || m.kind == RML_ARRAY) expect(m.name, m.dtype, shape_of(m), true);
-      if (m.kind == RML_QUEUE) expect(counts_name(m), RML_I64, {m.count + std::uint64_t{1}}, false);
-      if (m.kind == RML_UNIT) expect(m.name, RML_I64, {m.count == 0 ? std::uint64_t{1} : 3}, false);
+      if (is_cell(m) && !unbegun_.contains(m.name)) from_.expect(m.name, m.dtype, shape_of(m), false);
+      if (m.kind == RML_QUEUE || m.kind == RML_ARRAY) from_.expect(m.name, m.dtype, shape_of(m), true);
+      if (m.kind == RML_QUEUE) from_.expect(counts_name(m), RML_I64, {m.count + std::uint64_t{1}}, false);
+      if (m.kind == RML_UNIT) from_.expect(m.name, RML_I64, {m.count == 0 ? std::uint64_t{1} : 3}, false);
     }
-    for (std::uint32_t p = 0; p < program_.n_parameters; ++p) {
-      const rml_parameter& row = program_.parameters[p];
-      if (tensors_.contains(given_name(row.path)))
-        expect(given_name(row.path), row.dtype, {row.dims, row.dims + row.rank}, false);
-    }
-    for (const auto& [name, tensor] : tensors_)
-      if (!expected_.contains(name) && !name.starts_with(curve_name("")))
-        differs("'" + name + "' (" + tensor_type_text(*tensor) + ") is only in the file");
-    if (differences_ == 0) return;
-    if (differences_ > most_told) text_ += "\n  and " + std::to_string(differences_ - most_told) + " more";
-    throw Failure(file_ + ": saved by a program whose state differs from that of '" + program_.name + "':" + text_);
-  }
-
-  // many: any number of such elements.
-  void expect(const std::string& name, std::uint8_t dtype, std::vector<std::uint64_t> shape, bool many) {
-    expected_[name] = true;
-    const auto found = tensors_.find(name);
-    const std::string type = tensor_type_text(dtype, shape.data(), shape.size());
-    if (found == tensors_.end()) return differs("'" + name + "' (" + type + ") is not in the file");
-    std::vector<std::uint64_t> have = found->second->shape;
-    if (many && !have.empty()) have.erase(have.begin());
-    if (found->second->dtype == dtype && have == shape && (!many || !found->second->shape.empty())) return;
-    differs("'" + name + "' is " + type + " here, " + tensor_type_text(*found->second) + " in the file");
-  }
-
-  void differs(const std::string& line) {
-    if (++differences_ <= most_told) text_ += "\n  " + line;
-  }
-
-  const TensorIn& tensor(const std::string& name) const { return *tensors_.at(name); }
-
-  // Programs rely on it that a Boolean is 0 or 1.
-  void check_truths() const {
-    for (const auto& [name, tensor] : tensors_) {
-      if (tensor->dtype != RML_BOOL) continue;
-      for (const char c : tensor->data)
-        if (c != 0 && c != 1) damaged("'" + name + "' holds a Boolean that is neither true nor false");
-    }
-  }
-
-  std::vector<std::int64_t> counts(const std::string& name) const {
-    const TensorIn& t = tensor(name);
-    std::vector<std::int64_t> values(t.data.size() / 8);
-    std::memcpy(values.data(), t.data.data(), 8 * values.size());
-    for (const std::int64_t value : values)
-      if (value < 0 || value > most_instants) damaged("'" + name + "' counts " + std::to_string(value));
-    return values;
+    from_.expect_given();
+    from_.compare();
   }
 
   static std::uint64_t used(const std::vector<std::int64_t>& counts) {
@@ -276,15 +236,15 @@ class Restoring {
 
   void check_queue(const rml_memory& m) const {
     const std::string name = counts_name(m);
-    const std::vector<std::int64_t> values = counts(name);
-    if (tensor(m.name).shape[0] != used(values))
-      damaged(std::string("'") + m.name + "' does not have as many elements as are counted");
+    const std::vector<std::int64_t> values = from_.counts(name);
+    if (from_.tensor(m.name).shape[0] != used(values))
+      from_.damaged(std::string("'") + m.name + "' does not have as many elements as are counted");
     if ((m.flags & RML_PASSING) != 0 && used(values) > 0)
-      damaged(std::string("'") + m.name + "' holds elements, which are never kept");
+      from_.damaged(std::string("'") + m.name + "' holds elements, which are never kept");
     for (std::size_t k = 1; k < values.size(); ++k) {
       const std::int64_t first = count_of(program_, state_, m, k);
       if (values[k] > std::max(values[0], first) && (m.flags & RML_OVERTAKEN) == 0)
-        damaged("'" + name + "': reader " + std::to_string(k) + " is ahead of what was written");
+        from_.damaged("'" + name + "': reader " + std::to_string(k) + " is ahead of what was written");
     }
   }
 
@@ -292,8 +252,8 @@ class Restoring {
     if (m.kind == RML_QUEUE) check_queue(m);
     if (m.kind != RML_ARRAY) return;
     const rml_memory& unit = program_.memories[m.count];
-    if (tensor(m.name).shape[0] != static_cast<std::uint64_t>(counts(unit.name)[1]))
-      damaged(std::string("'") + m.name + "' is not as long as its segment");
+    if (from_.tensor(m.name).shape[0] != static_cast<std::uint64_t>(from_.counts(unit.name)[1]))
+      from_.damaged(std::string("'") + m.name + "' is not as long as its segment");
   }
 
   void check_all_counts() const {
@@ -304,13 +264,13 @@ class Restoring {
       std::vector<std::int64_t>& saved = all.saved.emplace_back();
       std::vector<std::int64_t>& fresh = all.fresh.emplace_back();
       std::string_view& elements = all.elements.emplace_back();
-      if (m.kind == RML_UNIT) saved = counts(m.name);
+      if (m.kind == RML_UNIT) saved = from_.counts(m.name);
       if (m.kind != RML_QUEUE) continue;
-      saved = counts(counts_name(m));
+      saved = from_.counts(counts_name(m));
       for (std::size_t k = 0; k < saved.size(); ++k) fresh.push_back(count_of(program_, state_, m, k));
-      elements = tensor(m.name).data;
+      elements = from_.tensor(m.name).data;
     }
-    if (const std::string wrong = contradiction(program_, all); !wrong.empty()) damaged(wrong);
+    if (const std::string wrong = contradiction(program_, all); !wrong.empty()) from_.damaged(wrong);
   }
 
   char* grow(std::uint64_t bytes) const {
@@ -332,12 +292,12 @@ class Restoring {
     switch (m.kind) {
       case RML_CELL: {
         if (unbegun_.contains(m.name)) break;
-        const TensorIn& t = tensor(m.name);
+        const TensorIn& t = from_.tensor(m.name);
         if (!t.data.empty()) std::memcpy(&at<char>(state_, m), t.data.data(), t.data.size());
         break;
       }
       case RML_WINDOW: {
-        const std::string_view data = tensor(m.name).data;
+        const std::string_view data = from_.tensor(m.name).data;
         auto& w = at<rml_window>(state_, m);
         w.at = 0;
         for (std::size_t copy = 0; copy < 2; ++copy)
@@ -348,7 +308,7 @@ class Restoring {
         put_queue(m);
         break;
       case RML_UNIT: {
-        const std::vector<std::int64_t> values = counts(m.name);
+        const std::vector<std::int64_t> values = from_.counts(m.name);
         auto& s = at<Segment>(state_, m);
         s.cycle = values[0];
         if (m.count == 0) break;
@@ -363,14 +323,14 @@ class Restoring {
         auto& block = at<Block>(state_, m);
         block.bytes = capacity * element_bytes(m);
         block.data = grow(block.bytes);
-        const std::string_view data = tensor(m.name).data;
+        const std::string_view data = from_.tensor(m.name).data;
         if (!data.empty()) std::memcpy(block.data, data.data(), data.size());
       }
     }
   }
 
   void put_queue(const rml_memory& m) const {
-    const std::vector<std::int64_t> values = counts(counts_name(m));
+    const std::vector<std::int64_t> values = from_.counts(counts_name(m));
     auto& ring = at<Ring>(state_, m);
     for (std::size_t k = 0; k < values.size(); ++k) count_of(program_, state_, m, k) = values[k];
     const std::uint64_t count = used(values);
@@ -379,33 +339,34 @@ class Restoring {
     ring.capacity = capacity_for(count, first_ring);
     ring.data = grow(ring.capacity * size);
     const auto first = static_cast<std::uint64_t>(values[0]) - count;
-    const char* from = tensor(m.name).data.data();
+    const char* from = from_.tensor(m.name).data.data();
     for (std::uint64_t k = 0; k < count && value_bytes(m) > 0; ++k)
       std::memcpy(ring.data + ((first + k) & (ring.capacity - 1)) * size, from + k * size, size);
   }
 
-  static constexpr int most_told = 8;
-  static constexpr std::int64_t most_instants = std::int64_t{1} << 62;
   static constexpr std::uint64_t first_ring = 4;
   static constexpr std::uint64_t first_segment = 16;
 
   const rml_program& program_;
   void* state_;
   const std::string& file_;
+  StateFile from_;
   const std::set<std::string> unbegun_;
   const CyclesOfState cycles_;
-  std::map<std::string, const TensorIn*> tensors_;
-  std::map<std::string, bool> expected_;
-  std::string text_;
-  int differences_ = 0;
 };
 
 }  // namespace
 
-std::string curve_name(const std::string& output) { return "curve " + output; }
-std::string given_name(const std::string& path) { return "given " + path; }
-
 StateTensors state_tensors(const rml_program& program, const void* state) { return Taking(program, state).take(); }
+
+void give_again(const rml_program& program, void* state, const StateFile& from, GivenParameters& given) {
+  for (std::uint32_t p = 0; p < program.n_parameters; ++p) {
+    const char* const path = program.parameters[p].path;
+    const bool again = p > 0 && std::strcmp(program.parameters[p - 1].path, path) == 0;
+    if (from.has(given_name(path)) && !again)
+      given.give(program, state, path, from.tensor(given_name(path)).data.data());
+  }
+}
 
 void GivenParameters::Free::operator()(void* block) const { std::free(block); }
 

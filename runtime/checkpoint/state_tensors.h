@@ -10,7 +10,8 @@
 //
 //   a picture "curve NAME"   (not of the state: see monitor/series.h)
 //
-// Capacities are not part of it: buffers are as large as what they hold needs.
+// Capacities are not part of it: buffers are as large as what they hold needs. Of a program that runs on demand a state
+// is something else (demand_tensors.h).
 #pragma once
 
 #include <deque>
@@ -20,6 +21,7 @@
 
 #include "runtime/checkpoint/check_counts.h"
 #include "runtime/checkpoint/safetensors.h"
+#include "runtime/checkpoint/state_file.h"
 #include "runtime/rmlrt.h"
 
 namespace rml::rt {
@@ -29,6 +31,8 @@ struct StateTensors {
   std::vector<TensorOut> tensors;
   std::deque<std::vector<std::int64_t>> owned;
   std::vector<std::string> unbegun;  // parameters without a value yet
+  std::int64_t begins = 0;           // on demand: the instant of its memories,
+  std::vector<std::string> open;     // … and those whose value then is not known
 };
 
 // Every complete row has been popped, and the state is not faulted.
@@ -57,9 +61,7 @@ std::uint64_t state_identity(const rml_program& program);
 void restore_state(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
                    const std::vector<std::string>& unbegun, const CyclesOfState& cycles, GivenParameters& given);
 
-// The name under which a parameter is kept that was given and not looked at.
-std::string given_name(const std::string& path);
-// The name of an output's curve.
-std::string curve_name(const std::string& output);
+// What the file has been given for parameters.
+void give_again(const rml_program& program, void* state, const StateFile& from, GivenParameters& given);
 
 }  // namespace rml::rt

@@ -60,7 +60,7 @@ void Cells::reserve(Window& w, std::uint64_t cells) {
 
 void Cells::extend(Subject subject, std::int64_t cycle) {
   Window& w = windows_[subject];
-  if (cycle < w.floor) {
+  if (cycle < floor_) {
     std::fputs("internal error: on demand, a value is asked for that was dropped\n", stderr);
     std::abort();
   }
@@ -71,12 +71,6 @@ void Cells::extend(Subject subject, std::int64_t cycle) {
   for (std::int64_t n = w.high; n < high; ++n) new (&w.cells[static_cast<std::uint64_t>(n) & w.mask]) Cell();
   count_ += static_cast<std::uint64_t>(high - low) - static_cast<std::uint64_t>(w.high - w.low);
   w.low = low, w.high = high;
-}
-
-std::int64_t Cells::oldest(std::int64_t otherwise) const {
-  for (const Window& w : windows_)
-    if (w.low < w.high) otherwise = std::min(otherwise, w.low);
-  return otherwise;
 }
 
 // ---- elements ----
@@ -143,7 +137,8 @@ void Cells::drop(Cell& cell) {
   cell = Cell();
 }
 
-void Cells::sweep(std::int64_t now) {
+void Cells::sweep(std::int64_t now, std::int64_t floor) {
+  floor_ = std::max(floor_, floor);
   const auto kept = [&](Place p) {
     const Window& w = windows_[p.subject];
     return p.instant() >= w.low && p.instant() < w.high && w.cells[p.cycle & w.mask].marked;
@@ -164,7 +159,6 @@ void Cells::sweep(std::int64_t now) {
         drop(cell);
     }
     for (std::int64_t n = low; n < high; ++n) w.cells[static_cast<std::uint64_t>(n) & w.mask].marked = false;
-    w.floor = std::max(w.floor, std::min(low, w.high));
     count_ -= static_cast<std::uint64_t>(w.high - w.low);
     if (low < high)
       w.low = low, w.high = high;

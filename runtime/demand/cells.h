@@ -79,21 +79,25 @@ class Cells {
   void refer(Subject subject, Cell& to, const void* memory);
   void drop(Cell&);
 
-  // Drops what is not marked, and the marks. A cell that waits for one that is dropped can be tried again; what is to
-  // come after `now` is not dropped.
-  void sweep(std::int64_t now);
+  // Null: it has not been made.
+  Cell* find(Subject subject, std::int64_t cycle) {
+    Window& w = windows_[subject];
+    return cycle < w.low || cycle >= w.high ? nullptr : &w.cells[static_cast<std::uint64_t>(cycle) & w.mask];
+  }
 
-  std::uint64_t count() const { return count_; }      // of cells
-  std::uint64_t bytes() const { return bytes_; }      // that the host has given
-  std::uint64_t in_use() const { return in_use_; }    // in blocks
-  std::int64_t oldest(std::int64_t otherwise) const;  // instant that has a cell
+  // Drops what is not marked, and the marks. A cell that waits for one that is dropped can be tried again; what is to
+  // come after `now` is not dropped. From then on nobody asks for what is older than `floor`.
+  void sweep(std::int64_t now, std::int64_t floor);
+
+  std::uint64_t count() const { return count_; }    // of cells
+  std::uint64_t bytes() const { return bytes_; }    // that the host has given
+  std::uint64_t in_use() const { return in_use_; }  // in blocks
 
  private:
   struct Window {
     Cell* cells = nullptr;
     std::uint64_t mask = 0;
     std::int64_t low = 0, high = 0;  // instants that have cells
-    std::int64_t floor = 0;          // nobody asks for what is older
     std::uint64_t capacity() const { return cells == nullptr ? 0 : mask + 1; }
   };
   struct Block {
@@ -123,6 +127,7 @@ class Cells {
   std::vector<Window> windows_;
   std::vector<Slab> slabs_;
   std::uint64_t count_ = 0, bytes_ = 0, in_use_ = 0;
+  std::int64_t floor_ = -1;
 };
 
 }  // namespace rml::rt::demand

@@ -14,6 +14,10 @@ Evaluator*& evaluator(void* state, const rml_demand* table) {
 
 }  // namespace
 
+Evaluator& rml::rt::demand::evaluator_of(const void* state, const rml_demand& table) {
+  return *evaluator(const_cast<void*>(state), &table);
+}
+
 void rml_demand_init(void* state, const rml_demand* table) {
   rml_header& header = *static_cast<rml_header*>(state);
   header.pushed = header.popped = header.longest_segment = header.segments = header.buffer_bytes = 0;

@@ -2,6 +2,8 @@
 #include "runtime/demand/evaluator.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "runtime/demand/keep.h"
@@ -30,28 +32,40 @@ void Evaluator::push(const void* const* in, const std::uint8_t* present) {
   step_.begin_cycle(now_);
   try {
     cycle(in, present);
-    header_.buffer_bytes = static_cast<std::int64_t>(cells_.bytes());
   } catch (const Refused& refused) {
-    step_.record({now_, 0, 0, RML_FAULT_MEMORY, not_told, static_cast<std::int64_t>(refused.bytes), 0});
+    refuse(refused);
   }
-  if (const auto& fault = step_.fault()) {
-    header_.fault = fault->kind;
-    header_.site = fault->site;
-    header_.fault_cycle = fault->cycle;
-    header_.value = fault->value;
-    header_.bound = fault->bound;
-    known_ = std::max(std::min(known_, fault->cycle), header_.popped);
-    return;
-  }
-  header_.pushed = now_ + 1;
+  header_.buffer_bytes = static_cast<std::int64_t>(cells_.bytes());
+  if (step_.fault())
+    tell_fault();
+  else
+    header_.pushed = now_ + 1;
 }
 
-void Evaluator::cycle(const void* const* in, const std::uint8_t* present) {
-  take_inputs(in, present);
+void Evaluator::refuse(const Refused& refused) {
+  step_.record({now_, 0, 0, RML_FAULT_MEMORY, not_told, static_cast<std::int64_t>(refused.bytes), 0});
+}
+
+void Evaluator::tell_fault() {
+  const Fault& fault = *step_.fault();
+  header_.fault = fault.kind;
+  header_.site = fault.site;
+  header_.fault_cycle = fault.cycle;
+  header_.value = fault.value;
+  header_.bound = fault.bound;
+  known_ = std::max(std::min(known_, fault.cycle), header_.popped);
+}
+
+void Evaluator::settle() {
   for (const Subject s : subjects_.memories) ask(s, now_);
   for (Root& root : roots_) advance(root);
   while (known_ <= now_ && row_known(known_)) ++known_;
   if (known_ <= now_ && header_.waiting == -1 && !step_.fault()) tell_knot();
+}
+
+void Evaluator::cycle(const void* const* in, const std::uint8_t* present) {
+  take_inputs(in, present);
+  settle();
   const std::int64_t missing = now_ + 1 - known_;
   if (header_.horizon > 0 && missing > header_.horizon)
     step_.record({now_, 3, 0, RML_FAULT_HORIZON, not_told, known_, header_.horizon});
@@ -160,7 +174,7 @@ bool Evaluator::ask(Subject s, std::int64_t cycle) {
   if (subjects_.fixed(s) || is_always_known(s)) return true;
   const Cell& asked = cells_.at(s, cycle);
   if (asked.determined()) return true;
-  if (asked.status == Status::never) return false;
+  if (asked.status == Status::never || is_over(place_of(s, cycle))) return false;
   enter(place_of(s, cycle));
   while (!stack_.empty()) {
     const Place top = stack_.back();
@@ -187,6 +201,10 @@ bool Evaluator::ask(Subject s, std::int64_t cycle) {
       unwind(wanted);
       return false;
     }
+    if (is_over(wanted)) {
+      unwind(wanted);
+      return false;
+    }
     const Cell& cell = cells_.at(wanted);
     if (blocked && cell.determined()) {
       cells_.at(top).status = Status::unknown;
@@ -203,6 +221,21 @@ bool Evaluator::ask(Subject s, std::int64_t cycle) {
     }
     enter(wanted);
   }
+  return true;
+}
+
+// What is older than all that is kept was known, or the state that was loaded lacks it.
+bool Evaluator::is_over(Place place) {
+  if (place.instant() >= begins_ || cells_.at(place).determined()) return false;
+  if (!restored_) {
+    std::fputs("internal error: on demand, a value is asked for that was dropped\n", stderr);
+    std::abort();
+  }
+  const auto* const all = table_.memories;
+  const auto* const lacks =
+      std::find_if(all, all + table_.n_memories, [&](Subject fby) { return subjects_[fby].b == place.subject; });
+  step_.record(
+      {now_, 0, 0, RML_FAULT_STATE, not_told, lacks == all + table_.n_memories ? -1 : std::int64_t{*lacks}, 0});
   return true;
 }
 
@@ -228,7 +261,7 @@ bool Evaluator::much_is_held() const {
 }
 
 void Evaluator::keep_what_is_needed() {
-  Keep keep(table_, subjects_, cells_, step_, now_);
+  Keep keep(table_, subjects_, cells_, step_, begins_, now_);
   for (std::int64_t n = header_.popped; n <= now_; ++n)
     for (std::uint32_t k = 0; k < table_.n_outputs; ++k) {
       keep.mark(clock_of(table_.outputs[k]), n);
@@ -241,10 +274,67 @@ void Evaluator::keep_what_is_needed() {
     }
   for (const Subject s : subjects_.memories) keep.mark(s, now_);
   keep.mark_operands();
-  cells_.sweep(now_);
+  header_.longest_segment = std::max(header_.longest_segment, now_ + 1 - keep.oldest());
+  std::int64_t begins = std::min(keep.missing(), header_.popped);
+  for (const Root& root : roots_) begins = std::min(begins, root.next);
+  for (const Subject s : subjects_.memories)
+    if (begins > begins_) ask(s, begins - 1);
+  begins_ = begins;
+  keep.mark_origins(begins_);
+  cells_.sweep(now_, begins_ - 1);
+  step_.begin_at(begins_);
   kept_cells_ = cells_.count();
   kept_bytes_ = cells_.in_use();
-  header_.longest_segment = std::max(header_.longest_segment, now_ + 1 - cells_.oldest(now_));
+}
+
+// ---- states ----
+
+std::int64_t Evaluator::take() {
+  if (now_ >= 0) keep_what_is_needed();
+  return begins_;
+}
+
+const Cell* Evaluator::known(Subject s, std::int64_t cycle) {
+  const Cell* const cell = cells_.find(s, cycle);
+  return cell != nullptr && cell->determined() ? cell : nullptr;
+}
+
+const Cell* Evaluator::memory(Subject fby) { return known(subjects_[fby].b, begins_ - 1); }
+
+void Evaluator::begin(std::int64_t begins, std::int64_t cycles, std::int64_t rows) {
+  begins_ = begins;
+  restored_ = true;
+  now_ = cycles - 1;
+  known_ = rows;
+  header_.pushed = cycles;
+  header_.popped = rows;
+  step_.begin_cycle(now_);
+  step_.begin_at(begins_);
+  for (Root& root : roots_) root.next = begins_;
+}
+
+void Evaluator::put(Subject s, std::int64_t cycle, const void* elements) {
+  Cell& cell = cells_.at(s, cycle);
+  if (cell.determined()) return;  // two memories may look back at the same
+  const std::uint64_t bytes = subjects_.bytes[s];
+  void* const room = cells_.make(s, cell);
+  if (bytes > 0) std::memcpy(room, elements, bytes);
+}
+
+void Evaluator::put_memory(Subject fby, const void* elements) {
+  const Equation& e = subjects_[fby];
+  if (elements != nullptr)
+    put(e.b, begins_ - 1, elements);
+  else if (e.kind == Equation::first_or_last)
+    cells_.at(e.b, begins_ - 1).status = Status::absent;
+}
+
+void Evaluator::resume() {
+  for (std::uint32_t k = 0; k < table_.n_inputs; ++k)
+    for (std::int64_t n = begins_; n <= now_; ++n)
+      if (Cell& cell = cells_.at(table_.inputs[k], n); !cell.determined()) cell.status = Status::absent;
+  if (now_ >= 0) settle();
+  if (step_.fault()) tell_fault();
 }
 
 void Evaluator::tell_waiting() {

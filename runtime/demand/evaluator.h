@@ -12,6 +12,9 @@
 // In every cycle the memories are asked for, then what else has to be, each in the order of its instants, then rows,
 // the oldest first, up to the first that is not known. What rows that are missing, and memories, can reach through
 // cells that are not known is kept; the rest is dropped when the number of cells has doubled (keep.h).
+//
+// A state is the memories as of one instant and what came from outside since: all else is computed again from these.
+// What has been computed since does not depend on what is older.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +36,22 @@ class Evaluator {
   bool pop(void* const* out, std::uint8_t* present);
   // Says in the header what the next row waits for.
   void tell_waiting();
+
+  std::int64_t cycles() const { return now_ + 1; }
+  std::int64_t rows() const { return known_; }
+  // Every known row has been handed out. The instant at which the state begins.
+  std::int64_t take();
+  // Of it: what a fby looks back at then; null: that is not known, and nobody needs it.
+  const Cell* memory(Subject fby);
+  // … and what came since; null: it has not.
+  const Cell* given(Subject s, std::int64_t cycle) { return known(s, cycle); }
+
+  // Into a state fresh from init: a state with these numbers of cycles and rows.
+  void begin(std::int64_t begins, std::int64_t cycles, std::int64_t rows);
+  void put_memory(Subject fby, const void* elements);  // null: it has no value yet
+  void put(Subject s, std::int64_t cycle, const void* elements);
+  // What is not given has been absent. Computes what can be; a fault is in the header then.
+  void resume();
 
  private:
   // Each is asked for at every instant, in order.
@@ -56,8 +75,13 @@ class Evaluator {
   // Whether it is known; it is evaluated if need be.
   bool ask(Subject s, std::int64_t cycle);
   void enter(Place);
+  bool is_over(Place);
   void unwind(Place waits_for);
 
+  const Cell* known(Subject s, std::int64_t cycle);
+  void settle();
+  void refuse(const Refused&);
+  void tell_fault();
   bool much_is_held() const;
   void keep_what_is_needed();
   std::int32_t waiting_of(Place);
@@ -71,9 +95,13 @@ class Evaluator {
   Step step_;
   std::vector<Root> roots_;
   std::vector<Place> stack_;
-  std::int64_t now_ = -1;   // the last cycle that is there
-  std::int64_t known_ = 0;  // rows
+  std::int64_t now_ = -1;    // the last cycle that is there
+  std::int64_t known_ = 0;   // rows
+  std::int64_t begins_ = 0;  // what is older is over
+  bool restored_ = false;
   std::uint64_t kept_cells_ = 0, kept_bytes_ = 0;
 };
+
+Evaluator& evaluator_of(const void* state, const rml_demand& table);
 
 }  // namespace rml::rt::demand

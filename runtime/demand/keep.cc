@@ -1,6 +1,8 @@
 // Marks depth first; what is marked has a cell.
 #include "runtime/demand/keep.h"
 
+#include <algorithm>
+
 namespace rml::rt::demand {
 
 void Keep::mark(Subject s, std::int64_t cycle) {
@@ -9,7 +11,19 @@ void Keep::mark(Subject s, std::int64_t cycle) {
   Cell& cell = cells_.at(s, cycle);
   if (cell.marked) return;
   cell.marked = true;
-  if (!cell.determined() && cell.status != Status::never) marked_.push_back(place_of(s, cycle));
+  oldest_ = std::min(oldest_, cycle);
+  if (cell.determined() || cycle < floor_) return;
+  missing_ = std::min(missing_, cycle);
+  marked_.push_back(place_of(s, cycle));
+}
+
+void Keep::mark_origins(std::int64_t begins) {
+  const auto keep = [&](Subject s, std::int64_t from) {
+    for (std::int64_t n = std::max<std::int64_t>(from, 0); n <= now_; ++n)
+      if (Cell* const cell = cells_.find(s, n); cell != nullptr && cell->determined()) cell->marked = true;
+  };
+  for (const Subject s : subjects_.memories) keep(s, begins - 1);
+  for (const Subject s : subjects_.from_outside) keep(s, begins);
 }
 
 void Keep::mark_operands() {

@@ -2,6 +2,7 @@
 // missing and done nothing: it is taken again from its beginning when that is there.
 #include "runtime/demand/step.h"
 
+#include <algorithm>
 #include <cstring>
 #include <tuple>
 
@@ -25,6 +26,10 @@ Step::Step(rml_header& header, void* state, const rml_demand& table, const Subje
 
 void Step::record(const Fault& fault) {
   if (!fault_ || order(fault) < order(*fault_)) fault_ = fault;
+}
+
+void Step::begin_at(std::int64_t cycle) {
+  for (std::int64_t& until : effects_until_) until = std::max(until, cycle);
 }
 
 // ---- what others are ----

@@ -39,8 +39,8 @@ class Step {
   // What is known already; null, unknown: not yet.
   const void* look(Subject s, std::int64_t cycle);
   Presence presence(Subject clock, std::int64_t cycle);
-  // Instants of a body with effects before which it has run.
-  std::int64_t effects_until(std::uint32_t body) const { return effects_until_[body]; }
+  // At every earlier instant what has an effect has run.
+  void begin_at(std::int64_t cycle);
 
  private:
   Outcome same(Place place, Subject as, std::int64_t cycle);
@@ -64,7 +64,7 @@ class Step {
   Place wanted_{};
   std::vector<const void*> operands_;
   std::vector<void*> results_;
-  std::vector<std::int64_t> effects_until_;
+  std::vector<std::int64_t> effects_until_;  // by body: instants before which it has run
   std::optional<Fault> fault_;
 };
 

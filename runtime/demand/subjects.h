@@ -44,6 +44,8 @@ struct Subjects {
   std::vector<Equation> all;
   std::vector<std::uint64_t> bytes;  // of each
   std::vector<Subject> memories;     // what an instant to come may look back at
+  // What cannot be computed again: inputs, results of what has an effect, first values of parameters.
+  std::vector<Subject> from_outside;
   Subject first_clock;
 
  private:

@@ -153,8 +153,8 @@ Finding judge_counts(const Due& due, const Driven& got) {
 
 Finding Subject::compare(const Way& way, const Chronogram& inputs, std::int64_t cycles, const Due& due) {
   const rml_program& table = loaded(way).table();
-  if (way.restarts && table.savable == 0) return {};
-  DriveOptions options{.cycles = cycles, .restarts = way.restarts};
+  DriveOptions options{.cycles = cycles, .restarts = way.restart_every > 0};
+  if (options.restarts) options.restart_every = way.restart_every;
   if (way.grain != Grain::none) options.workers = 2, options.capacity = 4;
   const Driven got = drive(table, inputs, options);
   const std::string at = std::string(way.name) + ": ";

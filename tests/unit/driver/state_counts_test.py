@@ -7,7 +7,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
-import zlib
+
+from saved_states import put_together, take_apart
 
 RMLC = sys.argv.pop(1)
 SECONDS = 20  # a run takes milliseconds; one that does what a count says takes years
@@ -40,21 +41,6 @@ def rows(columns, count):
 
 def sampled_rows(count):
     return "e,x\n" + "".join("F,\n" if k % 3 == 0 else f"T,{k}\n" for k in range(count))
-
-
-def take_apart(state):
-    (length,) = struct.unpack("<Q", state[:8])
-    return json.loads(state[8 : 8 + length]), bytearray(state[8 + length :])
-
-
-def put_together(header, data):
-    """Whose checksum is right."""
-    header["__metadata__"]["checksum"] = "0" * 8
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    whole = struct.pack("<Q", len(text)) + text + bytes(data)
-    at = whole.find(b'"checksum":"') + 12
-    return whole[:at] + f"{zlib.crc32(whole):08x}".encode() + whole[at + 8 :]
 
 
 class Program:

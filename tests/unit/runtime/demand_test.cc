@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/demand/evaluator.h"
 #include "runtime/demand/table.h"
 
 namespace {
@@ -137,6 +138,24 @@ class Program {
     return fault;
   }
   void finish() { rml_demand_finish(state_.data(), &table_); }
+
+  // What this one's state is made of, into another one of the same equations.
+  void hand_over(Program& other) {
+    auto& from = rml::rt::demand::evaluator_of(state_.data(), table_);
+    auto& to = rml::rt::demand::evaluator_of(other.state_.data(), other.table_);
+    const std::int64_t begins = from.take();
+    to.begin(begins, from.cycles(), from.rows());
+    for (const std::uint32_t m : memories_)
+      if (const auto* cell = begins > 0 ? from.memory(m) : nullptr)
+        to.put_memory(m, cell->present() ? cell->data() : nullptr);
+    std::vector<std::uint32_t> outside = inputs_;
+    for (const rml_body& body : bodies_)
+      if (body.effect != 0) outside.push_back(body.results[0]);
+    for (const std::uint32_t v : outside)
+      for (std::int64_t n = begins; n < from.cycles(); ++n)
+        if (const auto* cell = from.given(v, n); cell != nullptr && cell->present()) to.put(v, n, cell->data());
+    to.resume();
+  }
 
   Host host;
   std::vector<std::vector<double>> rows;
@@ -285,6 +304,45 @@ TEST(Demand, effects_come_in_the_order_of_their_instants) {
   p.push({1.0, 3.0});
   EXPECT_EQ(effects, (std::vector<double>{3, 2, 3}));
   EXPECT_EQ(p.rows.size(), 3u);
+}
+
+// None of the cycles before is looked at again.
+TEST(Demand, effects_on_a_clock_that_is_seldom_there) {
+  Program p;
+  const std::uint32_t c = p.truth(), x = p.input();
+  const std::uint32_t clock = p.on(c);
+  const std::uint32_t noted = p.body(note, {p.row(RML_EQ_SAMPLE, x, 0, 0, clock)}, clock, sizeof(double), true);
+  p.output(p.row(RML_EQ_MERGE, c, noted, p.constant(-1)));
+  p.start();
+  effects.clear();
+  for (int n = 0; n < 50'001; ++n) p.push({n % 25'000 == 24'999 ? 1.0 : 0.0, static_cast<double>(n)});
+  EXPECT_EQ(effects, (std::vector<double>{24'999, 49'999}));
+  EXPECT_EQ(p.rows.size(), 50'001u);
+}
+
+// What has had an effect is part of a state, as long as it may be asked for.
+TEST(Demand, effects_are_not_repeated) {
+  const auto build = [](Program& p) {
+    const std::uint32_t e = p.truth(), x = p.input();
+    const std::uint32_t noted = p.body(note, {x}, 0, sizeof(double), true);
+    p.output(next_end(p, e, noted));
+    p.output(p.body(add, {noted, p.row(RML_EQ_FBY, p.constant(0), x)}));
+    p.start();
+  };
+  effects.clear();
+  std::vector<std::vector<double>> rows;
+  std::deque<Program> programs;
+  for (int n = 0; n < 12; ++n) {
+    Program& p = programs.emplace_back();
+    build(p);
+    if (n > 0) programs[static_cast<std::size_t>(n) - 1].hand_over(p);
+    p.push({n % 4 == 3 ? 1.0 : 0.0, static_cast<double>(n)});
+    rows.insert(rows.end(), p.rows.begin(), p.rows.end());
+  }
+  EXPECT_EQ(effects, (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+  ASSERT_EQ(rows.size(), 12u);
+  EXPECT_EQ(rows[4], (std::vector<double>{7, 4 + 3}));
+  EXPECT_EQ(rows[11], (std::vector<double>{11, 11 + 10}));
 }
 
 // y = x + post (0 fby y), and what waits for it: unknown for ever, which is said with the place.

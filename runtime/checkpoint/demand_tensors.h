@@ -1,0 +1,29 @@
+// The state of a program that runs on demand as named tensors, and back: the memories as of one instant (`begins` in
+// the metadata), and what came from outside since. All else is computed again (demand/evaluator.h).
+//
+//   memory    NAME           what it had at that instant: none if it has no value yet, or if that is not known then and
+//                            nobody needs it (`open` in the metadata)
+//   input     input NAME     the elements that came since, with their cycles under "input NAME at"; in the same way
+//                            "first PATH" of a parameter, and "result NAME" of calls that may have an effect
+//             cycles         one Boolean for each cycle since, all true
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/checkpoint/state_tensors.h"
+
+namespace rml::rt {
+
+void take_on_demand(const rml_program& program, const void* state, StateTensors& into);
+
+// Where a state begins, of what it does not tell the first value and the value.
+struct StateOnDemand {
+  std::int64_t begins = 0;
+  std::vector<std::string> unbegun, open;
+};
+// As restore_state.
+void restore_on_demand(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
+                       const StateOnDemand& how, const CyclesOfState& cycles, GivenParameters& given);
+
+}  // namespace rml::rt

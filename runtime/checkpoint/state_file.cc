@@ -1,0 +1,77 @@
+// See state_file.h.
+#include "runtime/checkpoint/state_file.h"
+
+#include <cstring>
+
+#include "runtime/failure.h"
+
+namespace rml::rt {
+
+namespace {
+
+constexpr int most_told = 8;
+constexpr std::int64_t most_instants = std::int64_t{1} << 62;
+
+}  // namespace
+
+std::string curve_name(const std::string& output) { return "curve " + output; }
+std::string given_name(const std::string& path) { return "given " + path; }
+
+StateFile::StateFile(const rml_program& program, const std::string& name, const Safetensors& content)
+    : program_(program), name_(name) {
+  for (const TensorIn& t : content.tensors) tensors_[t.name] = &t;
+}
+
+void StateFile::damaged(const std::string& what) const { throw Failure(name_ + ": damaged: " + what); }
+
+std::vector<std::int64_t> StateFile::counts(const std::string& tensor) const {
+  const TensorIn& t = this->tensor(tensor);
+  std::vector<std::int64_t> values(t.data.size() / 8);
+  std::memcpy(values.data(), t.data.data(), 8 * values.size());
+  for (const std::int64_t value : values)
+    if (value < 0 || value > most_instants) damaged("'" + tensor + "' counts " + std::to_string(value));
+  return values;
+}
+
+void StateFile::expect(const std::string& tensor, std::uint8_t dtype, std::vector<std::uint64_t> shape, bool many) {
+  expected_.insert(tensor);
+  const auto found = tensors_.find(tensor);
+  const std::string type = tensor_type_text(dtype, shape.data(), shape.size());
+  if (found == tensors_.end()) return differs("'" + tensor + "' (" + type + ") is not in the file");
+  std::vector<std::uint64_t> have = found->second->shape;
+  if (many && !have.empty()) have.erase(have.begin());
+  if (found->second->dtype == dtype && have == shape && (!many || !found->second->shape.empty())) return;
+  differs("'" + tensor + "' is " + type + " here, " + tensor_type_text(*found->second) + " in the file");
+}
+
+void StateFile::expect_given() {
+  for (std::uint32_t p = 0; p < program_.n_parameters; ++p) {
+    const rml_parameter& row = program_.parameters[p];
+    if (has(given_name(row.path))) expect(given_name(row.path), row.dtype, {row.dims, row.dims + row.rank}, false);
+  }
+}
+
+void StateFile::differs(const std::string& line) {
+  if (++differences_ <= most_told) text_ += "\n  " + line;
+}
+
+void StateFile::compare() {
+  for (const auto& [name, tensor] : tensors_)
+    if (!expected_.contains(name) && !name.starts_with(curve_name("")))
+      differs("'" + name + "' (" + tensor_type_text(*tensor) + ") is only in the file");
+  if (differences_ > most_told) text_ += "\n  and " + std::to_string(differences_ - most_told) + " more";
+  if (differences_ > 0)
+    throw Failure(name_ + ": saved by a program whose state differs from that of '" + program_.name + "':" + text_);
+  check_truths();
+}
+
+// Programs rely on it that a Boolean is 0 or 1.
+void StateFile::check_truths() const {
+  for (const auto& [name, tensor] : tensors_) {
+    if (tensor->dtype != RML_BOOL) continue;
+    for (const char c : tensor->data)
+      if (c != 0 && c != 1) damaged("'" + name + "' holds a Boolean that is neither true nor false");
+  }
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,216 @@
+"""A run in two pieces, the second begun with the state that the first has saved, writes the rows of one run: at every
+split, on every engine. And states of programs that run on demand that cannot be are refused: RMLC."""
+
+import json
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from saved_states import put_together, take_apart
+
+RMLC = sys.argv.pop(1)
+ROWS = 24
+SECONDS = 20
+
+STATIC = {
+    "straight": "node main(x: f64) -> (y: f64)\n  y = x + 0.5 * (0.0 fby y);\n",
+    "drawn": "node main(x: f64) -> (y: f64)\n  y = x + normal([]) + param(uniform([], 0.0, 1.0));\n",
+    "backward": "node main(e: bool, x: f64) -> (y: f64)\n  s = fby_end(e, 0.0, s) + x;\n  y = x - backfill(s, e);\n",
+    "ahead": "node main(x: f64) -> (y: f64, n: i64)\n  y = x + post (post x);\n  n = 0 fby n + 1;\n",
+    "two ends": "node main(e: bool, q: bool, x: f64) -> (y: f64, z: f64)\n"
+                "  s = fby_end(e, 0.0, s) + x;\n  y = backfill(s, e);\n  z = backfill(x + s, q) - (0.0 fby x);\n",
+    "sampled": "node main(e: bool, x: f64) -> (z: f64 when e)\n"
+               "  z = (post (x when e)) + (1.0 fby (x when e));\n",
+    "trained": "node net(e: bool, x: f64) -> (l: f64)\n  h = tanh(x * param_end(e, param(0.5)) + 0.5 * fby_end(e, 0.0, h));\n"
+               "  l = h * h;\nnode main(e: bool, x: f64) -> (l: f64)\n  l, _ = diff net(e, x, true, -0.01);\n",
+}
+# None of them has a static schedule.
+ON_DEMAND = {
+    "stride": "node main(e: bool, x: f64) -> (y: f64)\n  y = x + (if e then 0.0 else post (post y));\n",
+    "some strides": "node main(e: bool, q: bool, x: f64) -> (y: f64)\n  y = x + (if e then 0.0 else if q then post (post y) else post y);\n",
+    "delayed": "node main(e: bool, x: f64) -> (y: f64, z: f64)\n  y = x + (if e then 0.0 else post (post y));\n"
+               "  z = (0.0 fby 0.0 fby z) + y * (1.0 fby x);\n",
+    "held": "node main(e: bool, q: bool, x: f64) -> (y: f64)\n  y = x + (if e then 0.0 else post (post y));\n"
+            "  h = if q then y else (0.0 fby h);\n  assert h < 1000.0;\n",
+    "at times": "node main(e: bool, q: bool, x: f64) -> (y: f64, z: f64 when q)\n"
+                "  y = if q then x else x + (if e then 0.0 else post (post y));\n  z = (y when q) + (0.0 fby (x when q));\n",
+    "late memory": "node main(e: bool, q: bool, x: f64) -> (y: f64)\n  v = x + (if e then 0.0 else post (post v));\n"
+                   "  y = if q then (0.0 fby v) else x;\n",
+    "tensors": "node main(e: bool, x: f64) -> (y: f64[3])\n  y = x * [1.0, 2.0, 3.0] + (if e then zeros([3]) else post (post y));\n",
+    "parameters": "node main(e: bool, q: bool, x: f64) -> (y: f64, z: f64 when q)\n"
+                  "  y = param(normal([])) * x + (if e then 0.0 else post (post y));\n  z = param(0.5) * (y when q);\n",
+    "chance": "node main(e: bool, x: f64) -> (y: f64)\n  y = x + normal([]) + (if e then 0.0 else post (post y));\n",
+    "counting": "node main() -> (y: i64)\n  n = 0 fby n + 1;\n  y = n + (if n % 5 == 0 then 0 else post (post y));\n",
+}
+ENGINES = {"-O0": ["-O0"], "-O3": ["-O3"], "network": ["--parallel"]}
+
+
+def column(name, count):
+    draws = random.Random(name)
+    flag = {"e": 0.6, "q": 0.25}.get(name)
+    return [f"{draws.randint(-9, 9) / 4}" if flag is None else "FT"[draws.random() < flag] for _ in range(count)]
+
+
+def table(names, first, last):
+    columns = [column(name, ROWS)[first:last] for name in names]
+    return "".join(",".join(row) + "\n" for row in [names, *zip(*columns, strict=True)])
+
+
+class Program:
+    def __init__(self, folder, text, options):
+        source, self.path, self.state = folder / "p.rml", folder / "p", folder / "p.state"
+        source.write_text(text)
+        subprocess.run([RMLC, "build", source, "-o", self.path, *options], check=True, stderr=subprocess.DEVNULL)
+        head = text[text.index("node main(") + len("node main(") :]
+        self.names = [part.split(":")[0].strip() for part in head[: head.index(")")].split(",") if part]
+
+    def run(self, first, last, *options):
+        cycles = [] if self.names else ["--cycles", str(last - first)]
+        return subprocess.run([self.path, *map(str, options), *cycles], input=table(self.names, first, last) if self.names else "",
+                              capture_output=True, text=True, timeout=SECONDS)
+
+    def rows(self, first, last, *options):
+        done = self.run(first, last, *options)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()[1:]
+
+
+class Pieces(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.place.name)
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def check(self, texts, engines):
+        for name, text in texts.items():
+            for engine in engines:
+                program = Program(self.folder, text, ENGINES[engine])
+                whole = program.rows(0, ROWS)
+                self.assertGreater(len(whole), 4, name)
+                for split in range(ROWS + 1):
+                    with self.subTest(program=name, engine=engine, split=split):
+                        first = program.rows(0, split, "--save", program.state)
+                        self.assertEqual(first + program.rows(split, ROWS, "--load", program.state), whole)
+
+    def test_with_a_schedule(self):
+        self.check(STATIC, ENGINES)
+
+    def test_on_demand(self):
+        self.check(ON_DEMAND, ["-O0", "-O3"])
+
+    def test_on_demand_is_what_these_need(self):
+        for name, text in ON_DEMAND.items():
+            source = self.folder / "p.rml"
+            source.write_text(text)
+            shown = subprocess.run([RMLC, "show", "schedule", source], capture_output=True, text=True, check=True).stdout
+            self.assertTrue(shown.startswith("on demand: "), name)
+
+    def test_in_many_pieces(self):
+        """Each piece begins with what the one before has saved."""
+        for name, text in ON_DEMAND.items():
+            program = Program(self.folder, text, ["-O1"])
+            whole, got = program.rows(0, ROWS), []
+            for first in range(0, ROWS, 3):
+                load = ["--load", program.state] if first > 0 else []
+                got += program.rows(first, first + 3, *load, "--save", program.state)
+            self.assertEqual(got, whole, name)
+
+    def test_saved_after_a_long_time(self):
+        """What is not needed any more has been dropped many times, and the state is as small as after a few rows."""
+        program = Program(self.folder, ON_DEMAND["held"], ["-O1"])
+        lines = table(program.names, 0, ROWS).splitlines()
+        source = self.folder / "long.csv"
+        source.write_text("\n".join(lines[:1] + lines[1:] * 400) + "\n")
+        done = program.run(0, 0, "--input", source, "--save", program.state)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(program.state.stat().st_size, 4096)
+        again = program.rows(0, ROWS, "--load", program.state)
+        source.write_text("\n".join(lines[:1] + lines[1:] * 401) + "\n")
+        longer = program.run(0, 0, "--input", source).stdout.splitlines()[1:]
+        self.assertEqual(again, longer[len(done.stdout.splitlines()) - 1 :])
+
+
+class Damaged(unittest.TestCase):
+    """Of programs that run on demand."""
+
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.program = Program(pathlib.Path(self.place.name), ON_DEMAND["at times"], ["-O1"])
+        self.rows = next(n for n in range(8, ROWS) if len(self.program.rows(0, n)) < n - 2)
+        self.program.rows(0, self.rows, "--save", self.program.state)
+        self.header, self.data = take_apart(self.program.state.read_bytes())
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def refused(self, header, data, what="damaged: "):
+        self.program.state.write_bytes(put_together(header, data))
+        done = self.program.run(self.rows, ROWS, "--load", self.program.state)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertIn(what, done.stderr)
+
+    def changed(self):
+        return json.loads(json.dumps(self.header)), bytearray(self.data)
+
+    def test_numbers(self):
+        moved = 0
+        for key in ("cycle", "rows", "begins"):
+            for by in (-1, 1, 1 << 40, 1 << 61):
+                header, data = self.changed()
+                number = int(header["__metadata__"][key]) + by
+                if number < 0:
+                    continue
+                header["__metadata__"][key] = str(number)
+                self.refused(header, data)
+                moved += 1
+        self.assertGreater(moved, 9)
+
+    def test_cycles_of_inputs(self):
+        for name in ("input x at", "input q at"):
+            begin, end = self.header[name]["data_offsets"]
+            self.assertGreater(end, begin + 8)
+            for at in range(begin, end, 8):
+                (number,) = struct.unpack("<q", self.data[at : at + 8])
+                for value in (number - 1, number + 1, -1, 1 << 40):
+                    header, data = self.changed()
+                    data[at : at + 8] = struct.pack("<q", value)
+                    self.refused(header, data)
+
+    def test_a_row_that_is_known_already(self):
+        header, data = self.changed()
+        header["__metadata__"]["rows"] = header["__metadata__"]["begins"]
+        known = int(self.header["__metadata__"]["rows"])
+        if known > int(header["__metadata__"]["rows"]):
+            self.refused(header, data, f"'rows' counts {header['__metadata__']['begins']}, not {known}")
+
+    def test_what_is_needed_and_not_there(self):
+        """It is said when it is asked for."""
+        program = Program(pathlib.Path(self.place.name), ON_DEMAND["delayed"], ["-O1"])
+        program.rows(0, 9, "--save", program.state)
+        header, data = take_apart(program.state.read_bytes())
+        self.assertNotEqual(header["__metadata__"]["begins"], "0")
+        name = "before x"
+        header["__metadata__"]["open"] = json.dumps([name])
+        begin, end = header.pop(name)["data_offsets"]
+        del data[begin:end]
+        for entry in header.values():
+            if "data_offsets" in entry and entry["data_offsets"][0] >= end:
+                entry["data_offsets"] = [at - (end - begin) for at in entry["data_offsets"]]
+        program.state.write_bytes(put_together(header, data))
+        done = program.run(9, ROWS, "--load", program.state)
+        self.assertEqual((done.returncode, done.stdout.splitlines()[1:]), (1, []), done.stderr)
+        self.assertIn("the state that this run began with does not hold what is needed: 'before x'", done.stderr)
+
+    def test_another_program(self):
+        program = Program(pathlib.Path(self.place.name), ON_DEMAND["held"], ["-O1"])
+        done = program.run(self.rows, ROWS, "--load", self.program.state)
+        self.assertEqual(done.returncode, 1)
+
+
+unittest.main(verbosity=0)
