@@ -4,7 +4,8 @@
 // of an equation, signature, constant or import is reported, the rest of it is skipped,
 // and parsing goes on with the next; what was complete before the error is kept. Trees are
 // deep on the left (a + b + c …) without limit: the builder walks left spines in a loop
-// and recurses only as deep as check_nesting admitted.
+// and recurses only as deep as check_nesting admitted. There is a syntax tree of one item at a
+// time, which is many times as large as its part of the AST.
 #include <RmlParser.h>
 #include <antlr4-runtime.h>
 
@@ -12,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 #include "frontend/grammar_mutex.h"
@@ -32,6 +34,12 @@ using Context = antlr4::ParserRuleContext;
 // A part was parsed to its end; only then are all its children there.
 bool complete(const Context* c) { return c != nullptr && c->exception == nullptr; }
 
+// What has a name in the grammar is of a class of its own, from which no other is derived: a comparison tells.
+template <class C>
+C* as(antlr4::tree::ParseTree* tree) {
+  return tree != nullptr && typeid(*tree) == typeid(C) ? static_cast<C*>(tree) : nullptr;
+}
+
 bool is_comparison(std::size_t op) { return op >= RmlParser::EQ && op <= RmlParser::GT; }
 
 class Builder {
@@ -48,14 +56,12 @@ class Builder {
     module_.file = file;
   }
 
-  ast::Module build(RmlParser::ProgramContext* tree) {
-    for (RmlParser::ItemContext* item : tree->item()) {
-      if (auto* import = item->import_item(); complete(import)) add_import(import);
-      if (auto* constant = item->constant()) add_constant(constant);
-      if (auto* node = item->node()) add_node(node);
-    }
-    return std::move(module_);
+  void add_item(RmlParser::ItemContext* item) {
+    if (auto* import = item->import_item(); complete(import)) add_import(import);
+    if (auto* constant = item->constant()) add_constant(constant);
+    if (auto* node = item->node()) add_node(node);
   }
+  ast::Module take() { return std::move(module_); }
 
  private:
   // Places and texts.
@@ -116,9 +122,9 @@ class Builder {
 
   // The operand a form begins with, or null.
   static RmlParser::ExprContext* left_operand(RmlParser::ExprContext* e) {
-    if (auto* binary = dynamic_cast<RmlParser::BinaryContext*>(e)) return binary->expr(0);
-    if (auto* when = dynamic_cast<RmlParser::WhenContext*>(e)) return when->expr();
-    if (auto* fby = dynamic_cast<RmlParser::FbyContext*>(e)) return fby->expr(0);
+    if (auto* binary = as<RmlParser::BinaryContext>(e)) return binary->expr(0);
+    if (auto* when = as<RmlParser::WhenContext>(e)) return when->expr();
+    if (auto* fby = as<RmlParser::FbyContext>(e)) return fby->expr(0);
     return nullptr;
   }
 
@@ -134,13 +140,13 @@ class Builder {
   }
 
   ExprId extend(ExprId left, RmlParser::ExprContext* e) {
-    if (auto* binary = dynamic_cast<RmlParser::BinaryContext*>(e)) {
+    if (auto* binary = as<RmlParser::BinaryContext>(e)) {
       check_chain(binary);
       const ExprId right = expr(binary->expr(1));
       return add(ast::Binary{binary_op(static_cast<TokenKind>(binary->op->getType())), left, right}, span(e),
                  {left, right});
     }
-    if (auto* when = dynamic_cast<RmlParser::WhenContext*>(e)) {
+    if (auto* when = as<RmlParser::WhenContext>(e)) {
       const ExprId condition = atom(when->atom());
       return add(ast::When{left, when->NOT() == nullptr, condition}, span(e), {left, condition});
     }
@@ -150,7 +156,7 @@ class Builder {
 
   // The comparison that a comparison has on its left, or null.
   static RmlParser::BinaryContext* compared(RmlParser::BinaryContext* e) {
-    auto* left = dynamic_cast<RmlParser::BinaryContext*>(e->expr(0));
+    auto* left = as<RmlParser::BinaryContext>(e->expr(0));
     const bool chained = left != nullptr && is_comparison(e->op->getType()) && is_comparison(left->op->getType());
     return chained ? left : nullptr;
   }
@@ -167,15 +173,15 @@ class Builder {
   }
 
   ExprId without_left_operand(RmlParser::ExprContext* e) {
-    if (auto* atomic = dynamic_cast<RmlParser::AtomicContext*>(e)) return atom(atomic->atom());
-    if (auto* prefix = dynamic_cast<RmlParser::PrefixContext*>(e)) {
+    if (auto* atomic = as<RmlParser::AtomicContext>(e)) return atom(atomic->atom());
+    if (auto* prefix = as<RmlParser::PrefixContext>(e)) {
       if (prefix->op->getType() == RmlParser::MINUS) set_role(prefix->op, TokenRole::prefix);
       const ExprId operand = expr(prefix->expr());
       if (prefix->op->getType() == RmlParser::POST) return add(ast::Post{operand}, span(e), {operand});
       const bool negates = prefix->op->getType() == RmlParser::MINUS;
       return add(ast::Unary{negates ? UnaryOp::negate : UnaryOp::logical_not, operand}, span(e), {operand});
     }
-    if (auto* merge = dynamic_cast<RmlParser::MergeContext*>(e)) {
+    if (auto* merge = as<RmlParser::MergeContext>(e)) {
       const ExprId condition = operand(merge->operand(0));
       const ExprId on_true = operand(merge->operand(1));
       const ExprId on_false = operand(merge->operand(2));
@@ -189,20 +195,21 @@ class Builder {
   }
 
   ExprId atom(RmlParser::AtomContext* a) {
-    ExprId base = a->reference() != nullptr ? reference(a->reference()) : plain(a->plain());
-    return indexed(base, a);
+    auto* name = a->reference();
+    return indexed(name != nullptr ? reference(name) : plain(a->plain()), a);
   }
 
   ExprId operand(RmlParser::OperandContext* o) {
-    ExprId base = o->tight_reference() != nullptr ? reference(o->tight_reference()) : plain(o->plain());
-    return indexed(base, o);
+    auto* name = o->tight_reference();
+    return indexed(name != nullptr ? reference(name) : plain(o->plain()), o);
   }
 
   // The bracketed index lists after an atom, each ended by its `]`.
   ExprId indexed(ExprId base, Context* a) {
+    if (a->children.size() == 1) return base;
     std::vector<ast::IndexItem> items;
     for (antlr4::tree::ParseTree* child : a->children) {
-      if (auto* item = dynamic_cast<RmlParser::IndexContext*>(child)) items.push_back(index_item(item));
+      if (auto* item = as<RmlParser::IndexContext>(child)) items.push_back(index_item(item));
       auto* terminal = dynamic_cast<antlr4::tree::TerminalNode*>(child);
       if (terminal == nullptr) continue;
       const std::size_t kind = terminal->getSymbol()->getType();
@@ -234,8 +241,10 @@ class Builder {
 
   template <class Reference>
   ExprId reference(Reference* r) {
-    const std::vector<antlr4::tree::TerminalNode*> names = r->path()->ID();
-    if (r->arguments() == nullptr) {
+    auto* path = r->path();
+    const std::vector<antlr4::tree::TerminalNode*> names = path->ID();
+    auto* arguments = r->arguments();
+    if (arguments == nullptr) {
       if (names.size() > 1) {
         diagnostics_.report(Code::E0101, span(r), "a qualified name can only be called", "not an expression by itself")
             .note("`" + text(span(r)) + "(…)` calls a node of the imported file");
@@ -245,8 +254,8 @@ class Builder {
     }
     ast::Call call;
     for (antlr4::tree::TerminalNode* name : names) call.callee.push_back(symbol(name));
-    call.callee_span = span(r->path());
-    return finish_call(std::move(call), {r->arguments()}, r);
+    call.callee_span = span(path);
+    return finish_call(std::move(call), {arguments}, r);
   }
 
   void attach_call(RmlParser::ReferenceContext* r) { attach_paren(r); }
@@ -277,18 +286,18 @@ class Builder {
   }
 
   ExprId plain(RmlParser::PlainContext* p) {
-    if (auto* literal_context = dynamic_cast<RmlParser::LiteralContext*>(p)) return literal(literal_context);
-    if (auto* group = dynamic_cast<RmlParser::ParenthesisedContext*>(p)) {
+    if (auto* literal_context = as<RmlParser::LiteralContext>(p)) return literal(literal_context);
+    if (auto* group = as<RmlParser::ParenthesisedContext>(p)) {
       // The parentheses are part of the place: what is written behind it applies to all of it.
       const ExprId inner = expr(group->expr());
       program_.expr_spans[inner.index] = span(p);
       return inner;
     }
-    if (auto* array = dynamic_cast<RmlParser::ArrayContext*>(p)) {
+    if (auto* array = as<RmlParser::ArrayContext>(p)) {
       std::vector<ExprId> elements = exprs(array->expr());
       return add(ast::Array{elements}, span(p), elements);
     }
-    if (auto* repeated = dynamic_cast<RmlParser::IterationContext*>(p)) return iteration(repeated);
+    if (auto* repeated = as<RmlParser::IterationContext>(p)) return iteration(repeated);
     auto* differential = static_cast<RmlParser::DifferentialContext*>(p);
     ast::Call call;
     for (antlr4::tree::TerminalNode* name : differential->path()->ID()) call.callee.push_back(symbol(name));
@@ -430,25 +439,27 @@ class Builder {
   }
 
   void add_equation(RmlParser::EquationContext* e, ast::Node& node) {
-    if (auto* assertion = dynamic_cast<RmlParser::AssertionContext*>(e)) {
+    if (auto* assertion = as<RmlParser::AssertionContext>(e)) {
       if (!complete(assertion->expr())) return;
       ast::Assert result{expr(assertion->expr()), std::nullopt, span(e)};
       if (assertion->STRING() != nullptr) result.message = string_value(assertion->STRING());
       node.asserts.push_back(std::move(result));
       return;
     }
-    auto* definition = dynamic_cast<RmlParser::DefinitionContext*>(e);
+    auto* definition = as<RmlParser::DefinitionContext>(e);
     if (definition == nullptr) return;
     ast::Equation equation;
     equation.span = span(e);
     for (RmlParser::TargetContext* target : definition->target()) {
-      if (target->UNDERSCORE() == nullptr && target->ID() == nullptr) continue;
-      const bool named = target->ID() != nullptr;
-      const Span s = span(named ? target->ID() : target->UNDERSCORE());
+      auto* name = target->ID() != nullptr ? target->ID() : target->UNDERSCORE();
+      if (name == nullptr) continue;
+      const bool named = name->getSymbol()->getType() == RmlParser::ID;
+      const Span s = span(name);
       equation.targets.push_back({named ? symbol(s) : Symbol{}, s, type(target->type())});
     }
     if (equation.targets.empty()) return;
-    equation.value = complete(definition->expr()) ? expr(definition->expr()) : missing(equation.span);
+    auto* value = definition->expr();
+    equation.value = complete(value) ? expr(value) : missing(equation.span);
     node.equations.push_back(std::move(equation));
   }
 
@@ -462,6 +473,34 @@ class Builder {
   std::size_t first_expr_;
   std::vector<int> depth_;  // of the expressions of this file
   bool too_deep_reported_ = false;
+};
+
+// Where the next token alone decides, as it nearly always does, what was found when it first did is looked up: at a
+// fraction of the cost, for nobody else changes it (grammar_mutex).
+class Prediction final : public antlr4::atn::ParserATNSimulator {
+ public:
+  explicit Prediction(RmlParser& parser)
+      : ParserATNSimulator(&parser, parser.getATN(),
+                           parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->decisionToDFA,
+                           parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->getSharedContextCache()),
+        parser_(parser) {
+    setPredictionMode(antlr4::atn::PredictionMode::SLL);
+  }
+
+  std::size_t adaptivePredict(antlr4::TokenStream* input, std::size_t decision, Context* context) override {
+    const antlr4::dfa::DFA& dfa = decisionToDFA[decision];
+    const antlr4::dfa::DFAState* const start =
+        dfa.isPrecedenceDfa() ? dfa.getPrecedenceStartState(parser_.getPrecedence()) : dfa.s0;
+    if (start != nullptr) {
+      const auto next = start->edges.find(input->LA(1));
+      if (next != start->edges.end() && next->second->isAcceptState && next->second->predicates.empty())
+        return next->second->prediction;
+    }
+    return ParserATNSimulator::adaptivePredict(input, decision, context);
+  }
+
+ private:
+  RmlParser& parser_;
 };
 
 void parse_tokens(ParsedModule& result, std::uint32_t file, ModuleId id, Program& program, const SourceMap& sources,
@@ -478,9 +517,16 @@ void parse_tokens(ParsedModule& result, std::uint32_t file, ModuleId id, Program
   antlr4::CommonTokenStream stream(&source);
   RmlParser parser(&stream);
   parser.removeErrorListeners();
-  parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(antlr4::atn::PredictionMode::SLL);
-  parser.setErrorHandler(std::make_shared<Recovery>(result.tokens, file, sources, diagnostics));
-  result.module = Builder(file, id, program, result.tokens, sources, diagnostics).build(parser.program());
+  parser.setInterpreter(new Prediction(parser));  // which the parser deletes, as it does the one that it had
+  const auto recovery = std::make_shared<Recovery>(result.tokens, file, sources, diagnostics);
+  parser.setErrorHandler(recovery);
+  Builder builder(file, id, program, result.tokens, sources, diagnostics);
+  while (recovery->find_item(&parser)) {
+    parser.setState(antlr4::atn::ATNState::INVALID_STATE_NUMBER);  // no rule calls
+    builder.add_item(parser.item());
+    parser.getTreeTracker().reset();
+  }
+  result.module = builder.take();
 }
 
 // Scanning and parsing each report in order of the text; together they are sorted. A file

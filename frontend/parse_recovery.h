@@ -56,23 +56,28 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
 
   antlr4::Token* recoverInline(antlr4::Parser* parser) override { throw antlr4::InputMismatchException(parser); }
 
-  // Before each item and each equation: what can begin neither is reported and skipped.
+  // Before each equation: what can begin none is reported and skipped.
   void sync(antlr4::Parser* parser) override {
-    const std::size_t rule = parser->getContext()->getRuleIndex();
-    if (rule != grammar::RmlParser::RuleProgram && rule != grammar::RmlParser::RuleNode) return;
-    const bool in_node = rule == grammar::RmlParser::RuleNode;
+    if (parser->getContext()->getRuleIndex() != grammar::RmlParser::RuleNode) return;
     while (true) {
       const std::size_t at = index(parser);
       const TokenKind kind = tokens_[at].kind;
       if (kind == TokenKind::END || begins_item(kind)) return;
-      if (in_node && (kind == TokenKind::ID || kind == TokenKind::UNDERSCORE || kind == TokenKind::ASSERT)) return;
-      report_misplaced(at, in_node);
-      if (in_node) {
-        skip_statement(parser);
-      } else {
-        skip_until(parser, [](std::size_t) { return false; });
-      }
+      if (kind == TokenKind::ID || kind == TokenKind::UNDERSCORE || kind == TokenKind::ASSERT) return;
+      report_misplaced(at, true);
+      skip_statement(parser);
     }
+  }
+
+  // Goes on to the next item, if there is one: what can begin none is reported and skipped.
+  bool find_item(antlr4::Parser* parser) {
+    const std::size_t at = index(parser);
+    if (tokens_[at].kind != TokenKind::END && !begins_item(tokens_[at].kind)) report_misplaced(at, false);
+    while (tokens_[index(parser)].kind != TokenKind::END) {
+      if (begins_item(tokens_[index(parser)].kind)) return true;
+      parser->getInputStream()->consume();
+    }
+    return false;
   }
 
  private:
