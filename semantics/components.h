@@ -31,24 +31,29 @@ template <class Successors>
 std::vector<std::uint32_t> strong_components(std::size_t count, Successors&& successors, std::uint32_t& found) {
   constexpr std::uint32_t unseen = UINT32_MAX;
   std::vector<std::uint32_t> order(count, unseen), low(count), component(count, unseen);
-  std::vector<std::vector<std::uint32_t>> pending(count);
-  std::vector<std::uint32_t> stack, path;
+  // Successors that are still to be looked at, of the vertices on the path, the last one's at the end.
+  struct Entered {
+    std::uint32_t vertex;
+    std::size_t pending;
+  };
+  std::vector<std::uint32_t> stack, pending;
+  std::vector<Entered> path;
   std::uint32_t next = 0;
   found = 0;
   auto enter = [&](std::uint32_t v) {
     order[v] = low[v] = next++;
     stack.push_back(v);
-    path.push_back(v);
-    successors(v, [&](std::uint32_t w) { pending[v].push_back(w); });
+    path.push_back({v, pending.size()});
+    successors(v, [&](std::uint32_t w) { pending.push_back(w); });
   };
   for (std::uint32_t root = 0; root < count; ++root) {
     if (order[root] != unseen) continue;
     enter(root);
     while (!path.empty()) {
-      const std::uint32_t v = path.back();
-      if (!pending[v].empty()) {
-        const std::uint32_t w = pending[v].back();
-        pending[v].pop_back();
+      const std::uint32_t v = path.back().vertex;
+      if (pending.size() > path.back().pending) {
+        const std::uint32_t w = pending.back();
+        pending.pop_back();
         if (order[w] == unseen)
           enter(w);
         else if (component[w] == unseen && order[w] < low[v])
@@ -56,7 +61,7 @@ std::vector<std::uint32_t> strong_components(std::size_t count, Successors&& suc
         continue;
       }
       path.pop_back();
-      if (!path.empty() && low[v] < low[path.back()]) low[path.back()] = low[v];
+      if (!path.empty() && low[v] < low[path.back().vertex]) low[path.back().vertex] = low[v];
       if (low[v] == order[v]) {
         for (;;) {
           const std::uint32_t w = stack.back();

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <queue>
 #include <set>
 
 #include "semantics/queries.h"
@@ -102,9 +103,10 @@ bool DependenceGraph::never_at_start(Literal a, Literal b) const {
 }
 
 void DependenceGraph::build_edges() {
+  std::vector<Dependence> out;
   for (std::size_t i = 0; i < core_.values.size(); ++i) {
     const Value& v = core_.values[i];
-    auto& out = edges_[i];
+    out.clear();
     if (std::holds_alternative<core::Const>(v.rhs)) continue;
     if (v.clock.valid() && core_[v.clock].parent.valid()) out.push_back({.on = core_[v.clock].condition});
     if (const auto* m = std::get_if<core::Merge>(&v.rhs)) {
@@ -120,6 +122,7 @@ void DependenceGraph::build_edges() {
       for_each_operand(v.rhs, [&](ValueId o) { out.push_back({.on = o}); });
     }
     std::erase_if(out, [&](const Dependence& d) { return core_.is_const(d.on); });
+    edges_[i] = out;
   }
 }
 
@@ -205,12 +208,18 @@ void DependenceGraph::find_demand() {
     if (core_[v].clock != never_clock) root(v);
   for (const ValueId v : failing(core_)) root(v);
   // Users before operands, so that a guard is mostly known when it is passed on.
-  std::set<ValueId> work;
+  std::priority_queue<ValueId> work;
+  std::vector<bool> waits(core_.values.size());
   for (;;) {
-    work.insert(changed.begin(), changed.end());
+    for (const ValueId v : changed) {
+      if (!waits[v.index]) work.push(v);
+      waits[v.index] = true;
+    }
     changed.clear();
     if (work.empty()) return;
-    const ValueId v = work.extract(std::prev(work.end())).value();
+    const ValueId v = work.top();
+    work.pop();
+    waits[v.index] = false;
     for (const Dependence& e : edges_[v.index]) demand_edge(v, e, changed);
   }
 }

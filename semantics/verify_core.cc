@@ -193,8 +193,7 @@ class Verifier {
   void check(ValueId v, const Value& value, const core::Apply& rhs) {
     for (const ValueId operand : rhs.operands) require_clock(v, operand, value.clock);
     const OperatorInfo& row = operators()[rhs.op];
-    const auto slots = operand_slots(row, rhs.operands.size());
-    require(slots.has_value(), v, [&] {
+    require(find_slots(row, rhs.operands.size()), v, [&] {
       return std::string(row.name) + " does not take " + std::to_string(rhs.operands.size()) + " operands";
     });
     const auto is_attribute = [](const OperatorParameter& p) { return p.kind != ParameterKind::operand; };
@@ -202,42 +201,40 @@ class Verifier {
     require(rhs.attributes.size() == static_cast<std::size_t>(attributes), v,
             [&] { return std::string(row.name) + " takes " + std::to_string(attributes) + " attributes"; });
     if (!ok()) return;
-    check_slots(v, value, rhs, *slots, row);
+    check_slots(v, value, rhs, row);
     if (ok()) check_shape(v, value, rhs, row);
   }
 
-  // The slot of each operand; nothing if the row does not take so many.
-  static std::optional<std::vector<DTypeSlot>> operand_slots(const OperatorInfo& row, std::size_t count) {
-    std::vector<DTypeSlot> slots;
+  // The slot of each operand; false if the row does not take so many.
+  bool find_slots(const OperatorInfo& row, std::size_t count) {
+    slots_.clear();
     bool variadic = false;
     const std::size_t hidden = row.random ? 1 : 0;
     for (const OperatorParameter& parameter : row.parameters) {
       if (parameter.kind != ParameterKind::operand) continue;
-      slots.push_back(parameter.dtype);
+      slots_.push_back(parameter.dtype);
       variadic = variadic || parameter.variadic;
     }
     if (variadic) {
-      while (slots.size() + hidden < count) slots.push_back(slots.back());
+      while (slots_.size() + hidden < count) slots_.push_back(slots_.back());
     }
-    if (row.random) slots.push_back({-1, bit(DType::i64)});
-    if (slots.size() != count) return std::nullopt;
-    return slots;
+    if (row.random) slots_.push_back({-1, bit(DType::i64)});
+    return slots_.size() == count;
   }
 
-  void check_slots(ValueId v, const Value& value, const core::Apply& rhs, const std::vector<DTypeSlot>& slots,
-                   const OperatorInfo& row) {
-    std::vector<std::optional<DType>> bound;
+  void check_slots(ValueId v, const Value& value, const core::Apply& rhs, const OperatorInfo& row) {
+    bound_.clear();
     const auto fits = [&](const DTypeSlot& slot, DType dtype) {
       if ((slot.allowed & bit(dtype)) == 0) return false;
       if (slot.variable < 0) return true;
       const auto variable = static_cast<std::size_t>(slot.variable);
-      if (bound.size() <= variable) bound.resize(variable + 1);
-      if (!bound[variable]) bound[variable] = dtype;
-      return *bound[variable] == dtype;
+      if (bound_.size() <= variable) bound_.resize(variable + 1);
+      if (!bound_[variable]) bound_[variable] = dtype;
+      return *bound_[variable] == dtype;
     };
-    for (std::size_t i = 0; i < slots.size(); ++i) {
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
       const DType dtype = core_[rhs.operands[i]].dtype;
-      require(fits(slots[i], dtype), v, [&] {
+      require(fits(slots_[i], dtype), v, [&] {
         return "operand " + std::to_string(i) + " of " + std::string(row.name) + " cannot be " +
                std::string(name(dtype));
       });
@@ -247,13 +244,14 @@ class Verifier {
   }
 
   void check_shape(ValueId v, const Value& value, const core::Apply& rhs, const OperatorInfo& row) {
-    std::vector<DType> dtypes;
-    std::vector<Shape> shapes;
-    for (const ValueId operand : rhs.operands) {
-      dtypes.push_back(core_[operand].dtype);
-      shapes.push_back(core_[operand].shape);
+    const std::size_t count = rhs.operands.size();
+    if (shapes_.size() < count) shapes_.resize(count);
+    dtypes_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      dtypes_[i] = core_[rhs.operands[i]].dtype;
+      shapes_[i] = core_[rhs.operands[i]].shape;
     }
-    const ShapeResult result = row.shape({dtypes, shapes, rhs.attributes, value.dtype});
+    const ShapeResult result = row.shape({dtypes_, std::span(shapes_).first(count), rhs.attributes, value.dtype});
     if (const auto* message = std::get_if<std::string>(&result)) return require(false, v, *message);
     require(std::get<Shape>(result) == value.shape, v, [&] {
       return "its shape is " + to_string(value.shape) + " but " + std::string(row.name) + " yields " +
@@ -380,6 +378,12 @@ class Verifier {
   const Core& core_;
   std::string error_;
   ValueId at_;  // whose equation it is about, if it is about one
+
+  // Of the operator that is being checked; here, so that not each takes memory.
+  std::vector<DTypeSlot> slots_;
+  std::vector<std::optional<DType>> bound_;  // by variable of slots
+  std::vector<DType> dtypes_;                // of its operands
+  std::vector<Shape> shapes_;
 };
 
 }  // namespace
