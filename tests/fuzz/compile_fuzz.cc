@@ -6,8 +6,8 @@
 //   compile_fuzz --print CASE …                                    the source, and where its imports are found
 //
 // A source is refused by diagnostics that have a place, each once and fit for a terminal, or is built. Everything else
-// is wrong: a signal, an exception (of which a broken invariant is one), a build that refuses what the check accepts,
-// and what takes more than ten seconds of processor time or four gigabytes, unless the unchanged source does as well.
+// is wrong: a signal, an exception (of which a broken invariant is one), a build that refuses what the check accepts
+// (but a network, where the program runs on demand alone, which is then built), and what takes more than ten seconds of processor time or four gigabytes, unless the unchanged source does as well.
 //
 // Workers are processes that check case after case and note in shared memory where they are. One that dies is followed
 // by another, behind the case that it died of.
@@ -34,6 +34,7 @@
 #include "frontend/render.h"
 #include "fuzz/generate_booleans.h"
 #include "fuzz/mutate_tokens.h"
+#include "lowering/schedule/passes.h"
 
 namespace rml::fuzz {
 
@@ -84,6 +85,13 @@ void choose_options(Session& session, std::uint64_t number) {
   session.options.grain = number % 8 == 3 ? Grain::stage : number % 8 == 5 ? Grain::op : Grain::none;
 }
 
+// Whether all that is wrong is that a network needs a schedule.
+bool on_demand_alone(const Diagnostics& found) {
+  return std::ranges::all_of(found.all(), [](const Diagnostic& d) {
+    return severity(d.code) != Severity::error || (!d.notes.empty() && d.notes.back() == runs_on_demand);
+  });
+}
+
 // Up to the object file, of the entry or of any node; what is wrong with it.
 std::string build_object(Session& session, const Front& front, std::uint64_t number) {
   choose_options(session, number);
@@ -100,7 +108,12 @@ std::string build_object(Session& session, const Front& front, std::uint64_t num
     if (!entry) return complaint(session.diagnostics, session.sources);
   }
   const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
-  const auto arranged = elaborated ? arrange(session, *elaborated, session.diagnostics) : std::nullopt;
+  auto arranged = elaborated ? arrange(session, *elaborated, session.diagnostics) : std::nullopt;
+  if (elaborated && !arranged && on_demand_alone(session.diagnostics)) {
+    session.diagnostics = {};
+    session.options.grain = Grain::none;
+    arranged = arrange(session, *elaborated, session.diagnostics);
+  }
   if (!arranged) return session.failed() ? complaint(session.diagnostics, session.sources) : "refused without a word: ";
   const steps::Program lowered = lower(session, *arranged);
   EmitOptions options;
