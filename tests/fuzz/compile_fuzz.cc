@@ -7,7 +7,8 @@
 //
 // A source is refused by diagnostics that have a place, each once and fit for a terminal, or is built. Everything else
 // is wrong: a signal, an exception (of which a broken invariant is one), a build that refuses what the check accepts
-// (but a network, where the program runs on demand alone, which is then built), and what takes more than ten seconds of processor time or four gigabytes, unless the unchanged source does as well.
+// (but a network, where the program runs on demand alone, which is then built), and what takes more than ten seconds of
+// processor time or four gigabytes, unless the unchanged source does as well.
 //
 // Workers are processes that check case after case and note in shared memory where they are. One that dies is followed
 // by another, behind the case that it died of.
