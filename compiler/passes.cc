@@ -134,7 +134,7 @@ void check_order(Translation& t) {
 
 void group_units(Translation& t) {
   const auto core = std::make_shared<const Core>(std::move(t.core()));
-  std::optional<Schedule> grouped = group_units(core, t.facts(core), t.diagnostics);
+  std::optional<Schedule> grouped = group_units(core, t.facts(core), t.ends, t.diagnostics);
   if (grouped)
     t.form = std::move(*grouped);
   else
@@ -143,7 +143,7 @@ void group_units(Translation& t) {
 
 template <Schedule (*pass)(Schedule, const ScheduleFacts&)>
 void with_facts(Translation& t) {
-  const ScheduleFacts& facts = t.facts(t.schedule().core);
+  const ScheduleFacts& facts = t.facts(t.schedule());
   t.form = pass(std::move(t.schedule()), facts);
 }
 template <Schedule (*pass)(Schedule)>
@@ -152,7 +152,7 @@ void on_schedule(Translation& t) {
 }
 
 void partition(Translation& t) {
-  const ScheduleFacts& facts = t.facts(t.schedule().core);
+  const ScheduleFacts& facts = t.facts(t.schedule());
   t.form = partition(std::move(t.schedule()), facts, t.session.options.grain);
 }
 

@@ -3,6 +3,7 @@
 // A broken invariant is an InternalError that names the pass.
 #include "compiler/pipeline.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/import_model.h"
@@ -11,6 +12,7 @@
 #include "compiler/passes.h"
 #include "compiler/read_file.h"
 #include "lowering/demand/on_demand.h"
+#include "lowering/schedule/exactness.h"
 #include "lowering/schedule/passes.h"
 
 namespace rml {
@@ -316,22 +318,71 @@ std::optional<Unscheduled> only_unscheduled(const Diagnostics& found) {
   return first;
 }
 
+// An arrangement, and what is wrong with it.
+struct Attempt {
+  Schedule schedule;
+  bool found = false;
+  Diagnostics diagnostics;         // where there is none
+  std::optional<Inexact> inexact;  // else
+
+  // Of what assumes nothing and is too large to be judged, nothing is said.
+  bool exact() const { return found && (!inexact || (inexact->kind == Inexact::unknown && !assumes())); }
+  bool assumes() const {
+    return std::ranges::any_of(schedule.units, [](const ScheduledUnit& u) {
+      return !u.plan.sides.empty() || !u.plan.only_at_cut.empty() || !u.plan.awaiting.empty();
+    });
+  }
+  // Rows come, but later than they could.
+  bool late() const { return inexact && inexact->kind == Inexact::withheld; }
+};
+
+Attempt attempt(Session& session, const Core& core, Ends ends) {
+  Attempt a;
+  auto schedule = schedule_core(session, core, ends, a.diagnostics);
+  a.found = schedule.has_value();
+  if (!a.found) return a;
+  a.schedule = std::move(*schedule);
+  const CurrentPhase phase("find_inexact");
+  a.inexact = find_inexact(a.schedule);
+  return a;
+}
+
 }  // namespace
 
+std::optional<Schedule> schedule_core(Session& session, const Core& core, Ends ends, Diagnostics& diagnostics) {
+  Translation t(session, diagnostics);
+  t.form = core;
+  t.ends = ends;
+  arrange(t);
+  return t.has_form() ? std::optional(std::move(t.schedule())) : std::nullopt;
+}
+
+// Conditions of the program end segments where that keeps no row back; else computed ones may (find_cuts.h). Rows of
+// trainings, of networks and of libraries may come later than they are known: a schedule is worth more to these.
 std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, Diagnostics& diagnostics) {
   const OnDemand allowed = session.options.grain == Grain::none ? session.options.on_demand : OnDemand::never;
   Schedule none;
   none.core = elaborated.core;
   if (allowed == OnDemand::always) return Arranged(std::move(none), Unscheduled{"it was asked for", {}});
-  Diagnostics found;
-  Translation t(session, found);
-  t.form = *elaborated.core;
-  arrange(t);
-  if (!t.has_form() && allowed == OnDemand::where_needed)
-    if (auto reason = only_unscheduled(found)) return Arranged(std::move(none), std::move(reason));
-  diagnostics.append(found);
-  if (!t.has_form()) return std::nullopt;
-  return Arranged(std::move(t.schedule()));
+  const bool rows_may_wait = allowed == OnDemand::never || !moving_parameters(*elaborated.core).empty();
+  Attempt best = attempt(session, *elaborated.core, Ends::plain);
+  if (best.found && !best.exact()) {
+    const bool may_wait = rows_may_wait && best.late();
+    best = attempt(session, *elaborated.core, Ends::by_need);
+    if (may_wait && !best.exact()) best = attempt(session, *elaborated.core, Ends::plain);
+  }
+  if (best.exact() || (best.found && rows_may_wait && best.late())) return Arranged(std::move(best.schedule));
+  if (best.found) {
+    Unscheduled reason{best.inexact->why, {}};
+    if (best.inexact->value.valid()) reason.span = (*best.schedule.core)[best.inexact->value].span;
+    if (allowed == OnDemand::where_needed) return Arranged(std::move(none), std::move(reason));
+    diagnostics.report(Code::E0701, reason.span, "no static schedule is right: " + reason.reason).note(runs_on_demand);
+    return std::nullopt;
+  }
+  if (allowed == OnDemand::where_needed)
+    if (auto reason = only_unscheduled(best.diagnostics)) return Arranged(std::move(none), std::move(reason));
+  diagnostics.append(best.diagnostics);
+  return std::nullopt;
 }
 
 steps::Program lower(Session& session, const Arranged& arranged) {

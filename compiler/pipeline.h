@@ -28,6 +28,7 @@
 #include "lowering/steps.h"
 #include "semantics/checked.h"
 #include "semantics/core.h"
+#include "semantics/find_cuts.h"
 #include "semantics/instantiate.h"
 #include "semantics/productivity.h"
 
@@ -95,6 +96,8 @@ std::optional<Elaborated> elaborate(Session& session, const Front& front, NodeId
 std::optional<Elaborated> elaborate(Session& session, Core core, const ElaborateOptions& options,
                                     Diagnostics& diagnostics);
 std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, Diagnostics& diagnostics);
+// The schedule that `arrange` judges: segments end as is said, rows may be held back, and what it assumes may not hold.
+std::optional<Schedule> schedule_core(Session&, const Core&, Ends, Diagnostics&);
 steps::Program lower(Session& session, const Arranged& arranged);
 // Nothing when LLVM does not know the target (E0903 is reported); it throws when code generation is at fault.
 std::unique_ptr<CompiledModule> emit_module(Session& session, const steps::Program& program, EmitOptions options);

@@ -6,10 +6,10 @@ namespace rml {
 Translation::Translation(Session& s, Diagnostics& d) : session(s), diagnostics(d) {}
 Translation::~Translation() = default;
 
-const ScheduleFacts& Translation::facts(const std::shared_ptr<const Core>& core) {
+const ScheduleFacts& Translation::facts(const std::shared_ptr<const Core>& core, const std::vector<ValueId>& ends) {
   if (facts_of_ != core) {
     facts_of_ = core;
-    facts_.emplace(*core);
+    facts_.emplace(*core, ends);
   }
   return *facts_;
 }

@@ -31,8 +31,9 @@ struct Translation {
   bool of_part = false;      // the body of an iteration, or a program that is made to look something up
   bool timed = true;         // not what another pass runs
   bool keep_watches = false;
-  bool changed = true;    // by the last pass; those that cannot tell leave it
-  std::string violation;  // what the last pass found wrong that is nobody's mistake but the compiler's
+  Ends ends = Ends::plain;  // what may end segments
+  bool changed = true;      // by the last pass; those that cannot tell leave it
+  std::string violation;    // what the last pass found wrong that is nobody's mistake but the compiler's
   std::optional<NodeId> entry;
 
   // Text.
@@ -56,7 +57,8 @@ struct Translation {
   steps::Program& steps() { return std::get<steps::Program>(form); }
 
   // Of the core that a schedule is about: the passes over it look up the same.
-  const ScheduleFacts& facts(const std::shared_ptr<const Core>&);
+  const ScheduleFacts& facts(const std::shared_ptr<const Core>&, const std::vector<ValueId>& ends = {});
+  const ScheduleFacts& facts(const Schedule& s) { return facts(s.core, segment_ends(s)); }
 
  private:
   std::optional<ScheduleFacts> facts_;

@@ -88,6 +88,7 @@ class Instances {
     if (!whole && !found.has_errors()) in_part_.push_back((*front_.program).text((*front_.program)[node].name));
     if (!elaborated || of_scalars) return;
     if (arranged && arranged->on_demand) say_demand(node, *arranged->on_demand);
+    if (arranged) say_knots(node, arranged->schedule);
     say_assumptions(node, elaborated->productivity);
   }
 
@@ -109,6 +110,17 @@ class Instances {
   void say_demand(NodeId node, const Unscheduled& why) {
     said_ += "node " + front_.program->text((*front_.program)[node].name) + ": runs on demand: " + why.reason + " (" +
              session_.sources.place(why.span) + ")\n";
+  }
+
+  // Where no row is ever known after one (lowering/schedule/exactness.h).
+  void say_knots(NodeId node, const Schedule& s) {
+    const auto named = [&](const Literal& l) {
+      return (l.positive ? "`" : "`not ") + describe(*s.core, l.condition) + "`";
+    };
+    for (const ScheduledUnit& u : s.units)
+      for (const Literal& l : u.plan.only_at_cut)
+        said_ += "node " + front_.program->text((*front_.program)[node].name) + ": where " + named(l) + " holds and " +
+                 named(u.plan.cut) + " does not, a value needs itself, and no later row is ever known\n";
   }
 
   Session& session_;

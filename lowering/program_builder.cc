@@ -82,6 +82,12 @@ CellId ProgramBuilder::flag(bool initial) {
   return CellId{program_.cells.size() - 1};
 }
 
+CellId ProgramBuilder::truth_before(ValueId condition, bool initial) {
+  program_.cells.push_back(
+      {DType::boolean, {}, Tensor::boolean(initial), false, "before " + describe(core(), condition), {}});
+  return CellId{program_.cells.size() - 1};
+}
+
 CellId ProgramBuilder::kept(ValueId v) {
   program_.cells.push_back({core()[v].dtype, core()[v].shape, Tensor(), false, "segment " + core()[v].name, {}});
   return CellId{program_.cells.size() - 1};

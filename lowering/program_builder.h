@@ -33,6 +33,8 @@ class ProgramBuilder {
   CellId copy_of(ValueId v, bool local);
   // A register of a sweep that says whether something has been met.
   CellId flag(bool initial);
+  // Kept from one instant to the next.
+  CellId truth_before(ValueId condition, bool initial);
   // One element of it in a segment.
   CellId kept(ValueId v);
   ArrayId array(ValueId like, std::uint32_t unit);

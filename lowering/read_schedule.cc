@@ -102,6 +102,7 @@ class ScheduleReader : FormReader {
     SegmentPlan& plan = unit.plan;
     if (lines_.take("cut")) {
       plan.cut = literal();
+      plan.by_need = lines_.take("by_need");
     } else if (lines_.take("ends")) {
       unit.cut = value();
     } else if (lines_.take("assumes")) {

@@ -11,7 +11,7 @@
 //     reads %2 needed %1 not %3
 //     value %4 = add %1 %2          the equation may be left out; else it is the core's
 //   unit 1 segmented on c2
-//     cut not %6                    what the segment's analysis knows it by
+//     cut not %6                    what the analysis knows it by; `by_need`: unneeded posts may look beyond it
 //     ends %9                       the same as a value
 //     assumes %7                    wherever the cut holds
 //     only_at_cut %8                assumed as well

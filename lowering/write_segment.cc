@@ -24,9 +24,10 @@ std::string named(const Core& core, const Literal& l) {
   return (l.positive ? "`" : "`not ") + describe(core, l.condition) + "`";
 }
 
-std::string assumption(const Core& core, const Literal& what, const Literal& where) {
+// What a schedule takes for granted is what a value needs itself without (find_inexact): no later row is known.
+std::string knot(const Core& core, const Literal& what, const Literal& where) {
   return named(core, what) + " holds where " + named(core, where) +
-         " does not, which the schedule of this program assumes never happens";
+         " does not: a value needs itself there, and no later row is ever known";
 }
 
 class SegmentWriter {
@@ -167,6 +168,11 @@ class SegmentWriter {
   // Operands are there; what later sweeps need of them is kept, and so is every replayed memory as it was before this
   // segment.
   void begin_segment(StepWriter& out) {
+    for (const Literal& o : from_.plan.only_at_cut) {
+      only_at_cut_.emplace_back(o, program_.truth_before(o.condition, !o.positive));
+      const std::uint32_t site = program_.site(core_[o.condition].span, knot(core_, o, facts_.cut()));
+      out.write({}, steps::SideCell{only_at_cut_.back().second, !o.positive, site});
+    }
     for (const auto& [v, begin] : begins_) out.write({{steps::Test::first, {}, true}}, steps::MoveCell{begin, cell(v)});
     for (ValueId v : from_.operands) {
       if (facts_.settled(v)) continue;
@@ -176,13 +182,11 @@ class SegmentWriter {
     for (ValueId v : from_.operands) mark_cut(out, v);
   }
 
-  // What may hold only where the cut does, at the other instants; memories whose next value is known.
+  // What may hold only where the cut does is kept, for the next instant to stop at; so are memories whose next value is
+  // known.
   void end_leading(StepWriter& out) {
-    for (const Literal& o : from_.plan.only_at_cut) {
-      const std::uint32_t site = program_.site(core_[o.condition].span, assumption(core_, o, facts_.cut()));
-      out.write(path(o.condition) + TestPath{{steps::Test::last, {}, false}},
-                steps::Side{o.condition, !o.positive, site});
-    }
+    for (const auto& [o, kept] : only_at_cut_)
+      out.write(path(o.condition) + TestPath{{steps::Test::last, {}, false}}, steps::StoreCell{kept, o.condition});
     for (const auto& [v, memory] : segment_.memories) {
       if (memory.shares.valid()) continue;
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
@@ -283,8 +287,8 @@ class SegmentWriter {
     const CellId met = program_.flag(!last.positive);
     const std::string message = named(core_, {last.condition, last.positive}) + " does not hold again up to where " +
                                 named(core_, facts_.cut()) +
-                                " does, though something waits for it, which the schedule of this program assumes "
-                                "never happens";
+                                " does, though something waits for it: a value needs itself there, and no later row "
+                                "is ever known";
     const std::uint32_t site = program_.site(core_[a.post].span, message);
     for (const std::vector<Literal>& where : facts_.demands(a, s)) {
       for (const Literal& l : where) ensure(out, l.condition);
@@ -336,7 +340,7 @@ class SegmentWriter {
     available_.clear();
     for (const Literal& s : from_.plan.sides) {
       ensure(out, s.condition);
-      const std::uint32_t site = program_.site(core_[s.condition].span, assumption(core_, facts_.cut(), s));
+      const std::uint32_t site = program_.site(core_[s.condition].span, knot(core_, facts_.cut(), s));
       out.write(path(s.condition), steps::Side{s.condition, s.positive, site});
     }
     for (const auto& [v, memory] : segment_.memories) {
@@ -358,8 +362,9 @@ class SegmentWriter {
   std::map<ValueId, ArrayId> arrays_;  // of homes that are arrays
   std::map<ValueId, CellId> homes_;    // of all other homes
   std::map<std::pair<ValueId, std::size_t>, CellId> registers_;
-  std::set<ValueId> available_;   // in the sweep being written
-  std::vector<Carried> carried_;  // likewise
+  std::set<ValueId> available_;                          // in the sweep being written
+  std::vector<Carried> carried_;                         // likewise
+  std::vector<std::pair<Literal, CellId>> only_at_cut_;  // what held at the instant before
 };
 
 }  // namespace

@@ -8,11 +8,12 @@
 #include "semantics/productivity.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include "semantics/crossing/productive.h"
 #include "semantics/cycle_report.h"
-#include "semantics/find_cut.h"
+#include "semantics/find_cuts.h"
 #include "semantics/offsets.h"
 #include "semantics/simulate.h"
 
@@ -22,25 +23,33 @@ namespace {
 
 class Check {
  public:
-  Check(const Core& core, Diagnostics& diagnostics) : core_(core), graph_(core), diagnostics_(diagnostics) {}
+  Check(std::shared_ptr<const Core> core, Diagnostics& diagnostics)
+      : core_(*core), whole_(std::move(core)), graph_(core_), diagnostics_(diagnostics) {}
 
   Productivity run() {
     const Components components = find_components(graph_);
-    for (std::uint32_t c = 0; c < components.list.size(); ++c)
-      if (components.list[c].cyclic) component(components, c);
+    std::vector<std::uint32_t> looking;
+    std::vector<Offsets> offsets;
+    for (std::uint32_t c = 0; c < components.list.size(); ++c) {
+      if (!components.list[c].cyclic || !has_post(core_, components.list[c])) continue;
+      Offsets found = find_offsets(graph_, components, c);
+      if (found.kind == Offsets::found) continue;
+      looking.push_back(c);
+      offsets.push_back(std::move(found));
+    }
+    const Cuts cuts = find_cuts(whole_, graph_, components, Ends::by_need, &looking);
+    for (std::size_t k = 0; k < looking.size(); ++k) component(components.list[looking[k]], offsets[k], cuts);
     return std::move(result_);
   }
 
  private:
-  void component(const Components& components, std::uint32_t c) {
-    const Component& comp = components.list[c];
-    if (!has_post(core_, comp)) return;
-    const Offsets offsets = find_offsets(graph_, components, c);
-    if (offsets.kind == Offsets::found) return;
-    const SegmentResult segments = find_cut(graph_, components, c);
-    if (segments.plan) {
+  void component(const Component& comp, const Offsets& offsets, const Cuts& cuts) {
+    const SegmentResult& segments = cuts.plans.at(comp.values[0]);
+    if (segments.plan &&
+        !(segments.plan->by_need && (comes_in_vain(*cuts.core, segments.plan->cut) || asks_for_ever(comp)))) {
       const Literal cut = segments.plan->cut;
-      if (check_cut(*segments.plan) == Recurrence::unknown && !can_hold(core_, cut)) report_in_vain(comp, {cut});
+      if (check_cut(*cuts.core, cut) == Recurrence::unknown && !can_hold(*cuts.core, cut))
+        report_in_vain(*cuts.core, comp, {cut});
     } else if (offsets.kind == Offsets::zero_cycle) {
       report_instantaneous(offsets.cycle, without_slack(comp, offsets));
     } else if (segments.failure.kind == SegmentFailure::cut_waits && knowable().knot) {
@@ -49,7 +58,7 @@ class Check {
       unscheduled(comp);
     } else if (const std::vector<Literal> ends = ends_of(comp);
                !ends.empty() && std::ranges::none_of(ends, [&](Literal l) { return can_hold(core_, l); })) {
-      report_in_vain(comp, ends);
+      report_in_vain(core_, comp, ends);
     } else {
       report_unproductive(comp, segments.failure);
     }
@@ -77,23 +86,29 @@ class Check {
     return found;
   }
 
-  void report_in_vain(const Component& comp, const std::vector<Literal>& ends) {
+  bool comes_in_vain(const Core& core, Literal cut) const {
+    const Recurrence r = find_recurrence(core, cut);
+    return r.kind == Recurrence::stops || (r.kind == Recurrence::unknown && !can_hold(core, cut));
+  }
+
+  // The conditions are of a core with more equations.
+  void report_in_vain(const Core& core, const Component& comp, const std::vector<Literal>& ends) {
     const ValueId post =
         *std::ranges::find_if(comp.values, [&](ValueId v) { return std::holds_alternative<core::Post>(core_[v].rhs); });
-    const std::string end = (ends[0].positive ? "`" : "`not ") + describe(core_, ends[0].condition) + "`";
+    const std::string end = (ends[0].positive ? "`" : "`not ") + describe(core, ends[0].condition) + "`";
     const std::string row = std::to_string(knowable().unknown_row.value_or(0));
     auto& d = diagnostics_.report(Code::E0502, core_[post].span,
                                   "no input makes row " + row + " known: it needs `" + describe(core_, post) +
                                       "`, and " + end + ", which would end that, is never true",
                                   "goes on to the next cycle for ever");
-    d.label(core_[ends[0].condition].span, "is never true");
+    d.label(core[ends[0].condition].span, "is never true");
     explain_cycle(core_, find_cycle(graph_, comp.values, post, every_edge), d);
     explain_instance(core_, post, d);
   }
 
   void unscheduled(const Component& comp) {
     add("`" + describe(core_, named_one(comp.values)) + "` and what depends on it have no static schedule");
-    if (const std::string hint = training_hint(core_, comp.values); !hint.empty()) add(hint);
+    if (const std::string hint = training_hint(core_, comp.values); !hint.empty() && knowable().knot) add(hint);
   }
 
   ValueId named_one(const std::vector<ValueId>& values) const {
@@ -158,12 +173,12 @@ class Check {
   }
 
   // Whether it comes true again and again, as far as it hangs on no input; that it does not is reported.
-  Recurrence::Kind check_cut(const SegmentPlan& plan) {
-    const std::string cut = (plan.cut.positive ? "" : "not ") + describe(core_, plan.cut.condition);
-    const Recurrence r = find_recurrence(core_, plan.cut);
+  Recurrence::Kind check_cut(const Core& core, Literal end) {
+    const std::string cut = (end.positive ? "" : "not ") + describe(core, end.condition);
+    const Recurrence r = find_recurrence(core, end);
     if (r.kind == Recurrence::stops) {
       auto& d = diagnostics_.report(
-          Code::E0503, core_[plan.cut.condition].span,
+          Code::E0503, core[end.condition].span,
           r.since == 0 ? "`" + cut + "` never comes true"
                        : "`" + cut + "` does not come true again after cycle " + std::to_string(r.since - 1),
           "this condition ends every dependence on later cycles here");
@@ -174,20 +189,7 @@ class Check {
                                                           std::to_string(r.period) + " cycles"
                                                     : "productive if `" + cut + "` keeps coming true";
     add(std::move(text));
-    for (const Literal& s : plan.sides)
-      add("assumes `" + cut + "` only where `" + (s.positive ? "" : "not ") + describe(core_, s.condition) + "`");
-    for (const Literal& o : plan.only_at_cut)
-      add("assumes `" + std::string(o.positive ? "" : "not ") + describe(core_, o.condition) + "` only where `" + cut +
-          "`");
-    for (const Awaiting& a : plan.awaiting)
-      add("assumes `" + describe_clock(core_[a.post].clock) + "` again up to `" + cut +
-          "` where something waits for it");
     return r.kind;
-  }
-
-  // The literal that samples it last.
-  std::string describe_clock(ClockId clock) const {
-    return (core_[clock].positive ? "" : "not ") + describe(core_, core_[clock].condition);
   }
 
   void add(std::string text) {
@@ -196,7 +198,8 @@ class Check {
   }
 
   const Core& core_;
-  DependenceGraph graph_;
+  const std::shared_ptr<const Core> whole_;
+  const DependenceGraph graph_;
   Diagnostics& diagnostics_;
   Productivity result_;
   std::optional<Knowable> knowable_;  // once it was asked for
@@ -205,8 +208,7 @@ class Check {
 }  // namespace
 
 Productivity check_productivity(const Core& core, Diagnostics& diagnostics) {
-  const Core pruned = prune_undemanded(core);
-  return Check(pruned, diagnostics).run();
+  return Check(std::make_shared<const Core>(prune_undemanded(core)), diagnostics).run();
 }
 
 }  // namespace rml

@@ -17,6 +17,7 @@ ClassFacts::ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut,
   for (Literal s : sides) suppose(ends_, s, present);
   const std::vector<Literal> always = graph.presence(clock);
   suppose(others_, {cut.condition, !cut.positive}, always);
+  broken_ = others_;
   for (Literal o : only_at_cut) suppose(others_, {o.condition, !o.positive}, always);
   for (Literal p : present) graph.add(cut_present_, p);
   others_with_cut_ = others_;
@@ -72,7 +73,7 @@ void ClassFacts::answer_open() {
     open_.pop_back();
     const Truth before = known_.at(answering_).truth;
     if (before == Truth::varies) continue;
-    const Truth found = find_truth(ValueId{answering_ >> 4}, answering_ & 15);
+    const Truth found = find_truth(ValueId{answering_ >> 6}, answering_ & 63);
     if (found != before) set(answering_, found);
   }
 }
@@ -86,7 +87,7 @@ void ClassFacts::set(Question of, Truth truth) {
 // What is given decides first, of the value itself and then of what it is when negations and samplings are taken away.
 Truth ClassFacts::find_truth(ValueId v, std::uint8_t c) {
   if (const auto truth = constant_truth(graph_.core(), v)) return truth_of(*truth);
-  const Guard& given = c == last_instant || c == single_instant ? ends_ : others_;
+  const Guard& given = c == last_instant || c == single_instant ? ends_ : c > any_instant ? broken_ : others_;
   for (const bool truth : {true, false})
     if (given.contains({v, truth})) return truth_of(truth);
   const Literal l = graph_.strip({v, true});
@@ -113,7 +114,7 @@ Truth ClassFacts::follow(Literal l, std::uint8_t c) {
   }
   if (core[l.condition].clock != clock_) return Truth::varies;  // fby and post count other instants
   if (const auto* f = std::get_if<core::Fby>(&rhs)) {
-    const bool leads = c == first_instant || c == single_instant;
+    const bool leads = c == first_instant || c == single_instant || c == broken_first;
     if (is_start(core, l.condition)) return leads ? Truth::varies : Truth::no;
     if (!leads) return joined(f->next, first_instant, interior_instant);
     if (!core.is_const(f->init)) return Truth::varies;
@@ -122,6 +123,7 @@ Truth ClassFacts::follow(Literal l, std::uint8_t c) {
   }
   if (const auto* p = std::get_if<core::Post>(&rhs)) {
     const bool ends = c == last_instant || c == single_instant;
+    if (c > any_instant) return Truth::varies;  // a run has no next instant
     return ends ? joined(p->operand, first_instant, single_instant)
                 : joined(p->operand, interior_instant, last_instant);
   }
@@ -131,7 +133,7 @@ Truth ClassFacts::follow(Literal l, std::uint8_t c) {
 bool ClassFacts::possible(const Guard& g, std::uint8_t c) {
   if (g.never) return false;
   const bool ends = c == last_instant || c == single_instant;
-  if (!ends && std::ranges::includes(g.literals, cut_present_.literals))
+  if (!ends && c <= any_instant && std::ranges::includes(g.literals, cut_present_.literals))
     for (const Literal& l : g.literals)
       if (others_with_cut_.contains({l.condition, !l.positive})) return false;
   for (const Literal& l : g.literals) {

@@ -17,6 +17,8 @@ namespace rml {
 
 // Classes of instants in a segment, as a bit set.
 enum : std::uint8_t { first_instant = 1, interior_instant = 2, last_instant = 4, single_instant = 8, any_instant = 15 };
+// A first or interior one at which, for the first time, what holds only where the cut does holds without it.
+enum : std::uint8_t { broken_first = 16, broken_interior = 32 };
 
 // Truth of a Boolean value in a class of instants, given a cut: yes, no, or varies. What
 // depends on itself is first taken for true and false alike, then for whatever else it is
@@ -40,7 +42,7 @@ class ClassFacts {
     Truth truth = Truth::unseen;
     std::vector<Question> users;
   };
-  static Question question(ValueId v, std::uint8_t c) { return (std::uint64_t{v.index} << 4) | c; }
+  static Question question(ValueId v, std::uint8_t c) { return (std::uint64_t{v.index} << 6) | c; }
   void suppose(Guard&, Literal, const std::vector<Literal>& given) const;
   // For the question that is being answered: what is found so far of another.
   Truth at(ValueId condition, std::uint8_t instant_class);
@@ -54,6 +56,7 @@ class ClassFacts {
   ClockId clock_;
   Guard ends_;    // holds at last and single instants, with what follows
   Guard others_;  // holds at first and interior ones
+  Guard broken_;  // the same where what is assumed is not so
   // The same where the cut, which may be on a slower clock, is present; and what says that it is.
   Guard others_with_cut_, cut_present_;
   std::unordered_map<Question, Known> known_;

@@ -12,6 +12,7 @@ namespace rml {
 namespace {
 
 constexpr std::array<std::uint8_t, 4> classes{first_instant, interior_instant, last_instant, single_instant};
+constexpr std::uint8_t broken(std::size_t c) { return c == 0 ? broken_first : broken_interior; }
 
 }  // namespace
 
@@ -44,11 +45,13 @@ void ClassGraph::add_edge(std::uint32_t from, const Dependence& e, std::size_t c
       link(0);
       link(1);
     }
-  } else if (const int present = present_at_end(members_[from]);
+  } else if (const int present = cut_.by_need ? 1 : present_at_end(members_[from]);
              (k == first_instant || k == interior_instant) && present != 0) {
     link(1);
     link(2);
     if (present < 0) awaiting_.insert(members_[from]);
+  } else if (cut_.by_need) {
+    return;  // nothing that is needed looks there
   } else if (uncut_.empty() || uncut_.back() != members_[from]) {
     uncut_.push_back(members_[from]);
   }
@@ -58,7 +61,7 @@ void ClassGraph::add_edge(std::uint32_t from, const Dependence& e, std::size_t c
 // at all others. 1, 0, or -1 for unknown.
 int ClassGraph::present_at_end(ValueId v) {
   const Core& core = graph_.core();
-  const std::vector<Literal> given = graph_.presence(clock_), cut = graph_.presence(core[cut_.condition].clock);
+  const std::vector<Literal> given = graph_.presence(clock_), cut = graph_.presence(core[cut_.literal.condition].clock);
   int present = 1;
   for (const Literal& l : graph_.presence(core[v].clock)) {
     if (std::ranges::find(given, l) != given.end() || std::ranges::find(cut, l) != cut.end()) continue;
@@ -188,12 +191,79 @@ bool ClassGraph::cut_leads() const {
       if (alive_[vertex(at->second, c)] && pass_[vertex(at->second, c)] != 0) return false;
     return true;
   };
-  if (!leads(cut_.condition)) return false;
-  for (const Literal& o : only_)
+  if (!leads(cut_.literal.condition)) return false;
+  for (const Literal& o : cut_.only)
     if (!leads(o.condition)) return false;
-  for (const Literal& l : graph_.presence(graph_.core()[cut_.condition].clock))
+  for (const Literal& l : graph_.presence(graph_.core()[cut_.literal.condition].clock))
     if (!leads(l.condition)) return false;
   return true;
+}
+
+// Whether the leading pass knows what the member is computed from at a first or interior instant where what is assumed
+// is not so.
+bool ClassGraph::is_known_in_leading(std::uint32_t member, std::size_t c) {
+  const auto leads = [&](std::uint32_t m, std::size_t at) {
+    return alive_[vertex(m, at)] ? pass_[vertex(m, at)] == 0 : (beyond_[m] & classes[at]) != 0;
+  };
+  return std::ranges::all_of(graph_.of(members_[member]), [&](const Dependence& e) {
+    const auto on = position_.find(e.on);
+    if (on == position_.end() || !facts_.possible(graph_.guard_of(members_[member], e), broken(c))) return true;
+    if (e.weight < 0) return c == 0 || (leads(on->second, 0) && leads(on->second, 1));
+    return e.weight == 0 && leads(on->second, c);
+  });
+}
+
+// An instant at which what is assumed is not so is the last one of which anything is known, and its row is: what the
+// leading pass can compute there it does.
+void ClassGraph::extend_leading() {
+  beyond_.assign(members_.size(), 0);
+  if (!cut_.by_need || cut_.only.empty()) return;
+  for (std::uint32_t m = 0; m < members_.size(); ++m)
+    for (std::size_t c = 0; c < 2; ++c)
+      if (!alive_[vertex(m, c)] && facts_.possible(graph_.demand(members_[m]), broken(c))) beyond_[m] |= classes[c];
+  for (bool again = true; again;) {
+    again = false;
+    for (std::uint32_t m = 0; m < members_.size(); ++m)
+      for (std::size_t c = 0; c < 2; ++c)
+        if ((beyond_[m] & classes[c]) != 0 && !is_known_in_leading(m, c)) {
+          beyond_[m] = static_cast<std::uint8_t>(beyond_[m] & ~classes[c]);
+          again = true;
+        }
+  }
+}
+
+// Whether somebody outside may look, where what is assumed is not so, at what the leading pass computes of something
+// that it does not know there.
+bool ClassGraph::hands_out_unknown() {
+  std::vector<bool> outside(graph_.core().values.size());
+  for (const ValueId v : results(graph_.core())) outside[v.index] = true;
+  for (std::uint32_t v = 0; v < outside.size(); ++v)
+    if (!position_.contains(ValueId{v}))
+      for (const Dependence& e : graph_.of(ValueId{v})) outside[e.on.index] = true;
+  std::vector<std::uint8_t> known(members_.size());
+  for (std::uint32_t m = 0; m < members_.size(); ++m)
+    for (std::size_t c = 0; c < 2; ++c)
+      if ((alive_[vertex(m, c)] && pass_[vertex(m, c)] == 0) || (beyond_[m] & classes[c]) != 0) known[m] |= classes[c];
+  const std::vector<std::uint8_t> leading = known;
+  for (bool again = true; again;) {
+    again = false;
+    for (std::uint32_t m = 0; m < members_.size(); ++m)
+      for (std::size_t c = 0; c < 2; ++c) {
+        if ((known[m] & classes[c]) == 0) continue;
+        const bool sure =
+            is_known_in_leading(m, c) && std::ranges::all_of(graph_.of(members_[m]), [&](const Dependence& e) {
+              const auto on = position_.find(e.on);
+              return e.weight != 0 || on == position_.end() || (known[on->second] & classes[c]) != 0 ||
+                     !facts_.possible(graph_.guard_of(members_[m], e), broken(c));
+            });
+        if (sure) continue;
+        known[m] = static_cast<std::uint8_t>(known[m] & ~classes[c]);
+        again = true;
+      }
+  }
+  for (std::uint32_t m = 0; m < members_.size(); ++m)
+    if (outside[members_[m].index] && known[m] != leading[m]) return true;
+  return false;
 }
 
 ClassGraph::PassClasses ClassGraph::classes_in(std::uint32_t pass) const {
@@ -201,6 +271,7 @@ ClassGraph::PassClasses ClassGraph::classes_in(std::uint32_t pass) const {
   for (std::uint32_t m = 0; m < members_.size(); ++m)
     for (std::size_t c = 0; c < 4; ++c)
       if (alive_[vertex(m, c)] && pass_[vertex(m, c)] == pass) computed.of[m] |= classes[c];
+  for (std::uint32_t m = 0; pass == 0 && m < members_.size(); ++m) computed.of[m] |= beyond_[m];
   return computed;
 }
 
@@ -209,6 +280,9 @@ template <class F>
 void ClassGraph::for_each_need(Vertex v, std::uint32_t pass, F&& f) const {
   for (const Edge& e : edges_[v])
     if (e.weight == 0 && pass_[e.to] == pass) f(member_of(e.to));
+  if (pass > 0 || (beyond_[member_of(v)] & classes[v % 4]) == 0) return;
+  for (const Dependence& e : graph_.of(members_[member_of(v)]))
+    if (const auto on = position_.find(e.on); e.weight == 0 && on != position_.end()) f(on->second);
 }
 
 // What a pass computes within an instant, in an order that suits all classes of instants where there is one.
@@ -218,7 +292,7 @@ void ClassGraph::for_each_need(Vertex v, std::uint32_t pass, F&& f) const {
 std::vector<PassItem> ClassGraph::order_items(std::uint32_t pass) const {
   const PassClasses computed = classes_in(pass);
   std::optional<std::uint32_t> cut;  // the member that the leading pass waits for
-  if (const auto at = position_.find(cut_.condition); pass == 0 && at != position_.end()) cut = at->second;
+  if (const auto at = position_.find(cut_.literal.condition); pass == 0 && at != position_.end()) cut = at->second;
   const auto same_at = [&](std::uint32_t m, std::uint8_t one, std::uint8_t other) {
     return ((computed.of[m] & one) != 0) == ((computed.of[m] & other) != 0);
   };
@@ -268,7 +342,7 @@ void ClassGraph::order_by_class(const std::vector<std::uint32_t>& group, const P
 }
 
 std::optional<SegmentPlan> ClassGraph::assemble(const std::vector<bool>& backward) {
-  SegmentPlan plan{cut_, sides_, only_, {}, {}};
+  SegmentPlan plan{cut_.literal, cut_.by_need, cut_.sides, cut_.only, {}, {}};
   for (ValueId post : awaiting_) plan.awaiting.push_back({post, demands(post)});
   for (std::uint32_t p = 0; p < backward.size(); ++p) {
     PassPlan pass{backward[p], order_items(p)};
@@ -280,7 +354,7 @@ std::optional<SegmentPlan> ClassGraph::assemble(const std::vector<bool>& backwar
 }
 
 std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
-  failure = {SegmentFailure::both_ways, {}, cut_};
+  failure = {SegmentFailure::both_ways, {}, cut_.literal};
   find_components();
   if (!runs_one_way() || !has_order_within_instants()) {
     if (cut_waits()) failure.kind = SegmentFailure::cut_waits;
@@ -307,12 +381,14 @@ std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
   if (!cut_leads()) return std::nullopt;
   move_to_last_pass();
   if (!cut_leads()) return std::nullopt;
+  extend_leading();
+  if (cut_.by_need && !cut_.only.empty() && hands_out_unknown()) return std::nullopt;
   return assemble(backward);
 }
 
 // True if the cut needs a value that it should cut.
 bool ClassGraph::cut_waits() const {
-  const auto at = position_.find(cut_.condition);
+  const auto at = position_.find(cut_.literal.condition);
   if (at == position_.end()) return false;
   for (std::uint32_t s = 0; s < edges_.size(); ++s) {
     if (!alive_[s] || !std::holds_alternative<core::Post>(graph_.core()[members_[member_of(s)]].rhs)) continue;
@@ -325,7 +401,7 @@ bool ClassGraph::cut_waits() const {
 std::vector<Literal> ClassGraph::undecided() {
   // Branches on the way to the cut itself say when it holds; nothing may be assumed of them.
   std::vector<bool> decides(members_.size());
-  std::vector<ValueId> work{cut_.condition};
+  std::vector<ValueId> work{cut_.literal.condition};
   while (!work.empty()) {
     const auto at = position_.find(work.back());
     work.pop_back();
@@ -348,9 +424,10 @@ std::vector<Literal> ClassGraph::undecided() {
 }
 
 int ClassGraph::posts_below() const {
-  ClassFacts own(graph_,
-                 common_clock(graph_.core(), graph_.core()[cut_.condition].clock, graph_.core()[members_[0]].clock),
-                 cut_, {}, {});
+  ClassFacts own(
+      graph_,
+      common_clock(graph_.core(), graph_.core()[cut_.literal.condition].clock, graph_.core()[members_[0]].clock),
+      cut_.literal, {}, {});
   // Posts stopped by the cut alone, and the others.
   std::vector<std::uint32_t> mine, others;
   for (std::uint32_t m = 0; m < members_.size(); ++m) {

@@ -17,18 +17,22 @@
 
 namespace rml {
 
+// What divides time into segments.
+struct Cut {
+  Literal literal;
+  std::vector<Literal> sides, only;  // as in SegmentPlan
+  bool by_need = false;              // where it holds, no post that is needed looks at the next instant
+};
+
 // One attempt: a component, a cut and its side conditions.
 class ClassGraph {
  public:
-  ClassGraph(const DependenceGraph& graph, const Components& components, std::uint32_t component, Literal cut,
-             std::vector<Literal> sides, std::vector<Literal> only)
+  ClassGraph(const DependenceGraph& graph, const Components& components, std::uint32_t component, Cut cut)
       : graph_(graph),
         clock_(components.list[component].clock),
         members_(components.list[component].values),
-        cut_(cut),
-        sides_(std::move(sides)),
-        only_(std::move(only)),
-        facts_(graph, components.list[component].clock, cut, sides_, only_) {
+        cut_(std::move(cut)),
+        facts_(graph, components.list[component].clock, cut_.literal, cut_.sides, cut_.only) {
     for (std::size_t i = 0; i < members_.size(); ++i) position_[members_[i]] = static_cast<std::uint32_t>(i);
     build();
   }
@@ -69,6 +73,9 @@ class ClassGraph {
   bool fill(bool backward, std::uint32_t pass);
   bool fits(std::uint32_t comp, bool backward, std::uint32_t pass) const;
   void move_to_last_pass();
+  void extend_leading();
+  bool is_known_in_leading(std::uint32_t member, std::size_t c);
+  bool hands_out_unknown();
   bool cut_leads() const;
   bool cut_waits() const;
   std::optional<SegmentPlan> assemble(const std::vector<bool>& backward);
@@ -82,8 +89,7 @@ class ClassGraph {
   const DependenceGraph& graph_;
   const ClockId clock_;
   const std::vector<ValueId>& members_;
-  Literal cut_;
-  std::vector<Literal> sides_, only_;
+  const Cut cut_;
   ClassFacts facts_;
   std::map<ValueId, std::uint32_t> position_;
   std::vector<bool> alive_;               // by vertex
@@ -93,6 +99,8 @@ class ClassGraph {
   std::vector<std::vector<std::uint32_t>> comp_vertices_;
   std::vector<Direction> direction_;  // by component of the class graph
   std::vector<std::uint32_t> pass_;   // by vertex; UINT32_MAX: not yet
+  // By member: where the leading pass computes it as well, for what is assumed may not be so.
+  std::vector<std::uint8_t> beyond_;
   std::vector<ValueId> uncut_;
   std::set<ValueId> awaiting_;
 };

@@ -20,14 +20,14 @@ namespace rml {
 
 bool Guard::contains(Literal l) const { return std::binary_search(literals.begin(), literals.end(), l); }
 
-DependenceGraph::DependenceGraph(const Core& core)
+DependenceGraph::DependenceGraph(const Core& core, std::span<const ValueId> ends)
     : core_(core), edges_(core.values.size()), demand_(core.values.size()), delayed_(core.values.size()) {
   for (auto& g : demand_) g.never = true;
   for (std::size_t i = 0; i < core.values.size(); ++i)
     if (const auto* f = std::get_if<core::Fby>(&core.values[i].rhs); f != nullptr && core.is_const(f->init))
       delayed_[f->next.index].push_back(ValueId{i});
   build_edges();
-  find_demand();
+  find_demand(ends);
 }
 
 std::vector<Literal> DependenceGraph::presence(ClockId clock) const {
@@ -197,7 +197,7 @@ void DependenceGraph::demand_edge(ValueId v, const Dependence& e, std::vector<Va
   meet(e.on, demand_across(v, e), changed);
 }
 
-void DependenceGraph::find_demand() {
+void DependenceGraph::find_demand(std::span<const ValueId> ends) {
   std::vector<ValueId> changed;
   auto root = [&](ValueId v) {
     Guard g;
@@ -207,6 +207,7 @@ void DependenceGraph::find_demand() {
   for (const ValueId v : results(core_))
     if (core_[v].clock != never_clock) root(v);
   for (const ValueId v : failing(core_)) root(v);
+  for (const ValueId v : ends) root(v);
   // Users before operands, so that a guard is mostly known when it is passed on.
   std::priority_queue<ValueId> work;
   std::vector<bool> waits(core_.values.size());

@@ -11,6 +11,7 @@
 // s is only ever needed where bp holds, so its second branch is never taken.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "semantics/core.h"
@@ -23,6 +24,7 @@ struct Literal {
   bool positive = true;
   friend bool operator==(const Literal&, const Literal&) = default;
   friend auto operator<=>(const Literal&, const Literal&) = default;
+  Literal operator!() const { return {condition, !positive}; }
 };
 
 // A conjunction of literals, closed under what they imply; `never` when it is false.
@@ -43,7 +45,8 @@ struct Dependence {
 
 class DependenceGraph {
  public:
-  explicit DependenceGraph(const Core&);
+  // `ends`: values that are needed as results are, at each of their instants.
+  explicit DependenceGraph(const Core&, std::span<const ValueId> ends = {});
 
   const Core& core() const { return core_; }
   const std::vector<Dependence>& of(ValueId v) const { return edges_[v.index]; }
@@ -66,7 +69,7 @@ class DependenceGraph {
 
  private:
   void build_edges();
-  void find_demand();
+  void find_demand(std::span<const ValueId> ends);
   void demand_edge(ValueId v, const Dependence& edge, std::vector<ValueId>& changed);
   void meet(ValueId v, Guard guard, std::vector<ValueId>& changed);
   void add_presence(Guard&, ValueId) const;

@@ -55,9 +55,14 @@ class CutSearch {
       for (Literal l : complements(v))
         if (std::ranges::find(candidates, l) == candidates.end()) candidates.push_back(l);
     }
-    for (Literal cut : candidates) attempt(cut, {}, {});
+    for (Literal cut : candidates) attempt({cut, {}, {}});
     if (!best_) return {std::nullopt, failure_};
     return {std::move(best_), {}};
+  }
+
+  std::optional<SegmentPlan> by_need(Literal cut) {
+    attempt({cut, {}, {}, true});
+    return std::move(best_);
   }
 
  private:
@@ -83,14 +88,14 @@ class CutSearch {
                                [&](Literal s) { return s.positive && is_start(graph_.core(), s.condition); });
   }
 
-  void attempt(Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only) {
-    std::size_t assumptions = sides.size() + only.size();
+  void attempt(const Cut& cut) {
+    std::size_t assumptions = cut.sides.size() + cut.only.size();
     if (best_ && assumptions > best_assumptions_) return;
-    ClassGraph g(graph_, components_, component_, cut, sides, only);
+    ClassGraph g(graph_, components_, component_, cut);
     if (g.facts().contradictory()) return;
     if (!g.uncut().empty()) {
       if (failure_.kind == SegmentFailure::no_cut) failure_.post = g.uncut()[0];
-      if (assumptions < max_assumptions) add_side(g, cut, sides, only, g.uncut()[0]);
+      if (assumptions < max_assumptions) add_side(g, cut, g.uncut()[0]);
       return;
     }
     SegmentFailure failure;
@@ -98,16 +103,16 @@ class CutSearch {
     if (!plan) {
       if (failure_.kind == SegmentFailure::no_cut || failure.kind == SegmentFailure::cut_waits) failure_ = failure;
       if (failure.kind != SegmentFailure::both_ways || assumptions >= max_assumptions) return;
-      for (Literal l : g.undecided()) {
+      for (Literal l : cut.by_need ? conjuncts(cut.literal) : g.undecided()) {
         if (known(g, l, first_instant) || known(g, l, interior_instant)) continue;
-        auto more = only;
-        more.push_back(l);
-        attempt(cut, sides, more);
+        Cut more = cut;
+        more.only.push_back(l);
+        attempt(more);
       }
       return;
     }
     if (!plan->awaiting.empty()) ++assumptions;
-    const int score = sides.empty() ? 0 : g.posts_below();
+    const int score = cut.sides.empty() ? 0 : g.posts_below();
     if (!best_ || assumptions < best_assumptions_ || (assumptions == best_assumptions_ && score > best_score_)) {
       best_ = std::move(plan);
       best_score_ = score;
@@ -115,15 +120,23 @@ class CutSearch {
     }
   }
 
-  void add_side(ClassGraph& g, Literal cut, const std::vector<Literal>& sides, const std::vector<Literal>& only,
-                ValueId post) {
+  // What holds wherever a computed cut does, but for the cut itself.
+  std::vector<Literal> conjuncts(Literal cut) const {
+    Guard all;
+    graph_.add(all, cut);
+    std::erase_if(all.literals,
+                  [&](Literal l) { return l == graph_.strip(cut) || apply_of(graph_.core(), l.condition); });
+    return all.literals;
+  }
+
+  void add_side(ClassGraph& g, const Cut& cut, ValueId post) {
     for (Literal side : complements(post)) {
-      if (graph_.strip(side).condition == graph_.strip(cut).condition) continue;
+      if (graph_.strip(side).condition == graph_.strip(cut.literal).condition) continue;
       const Literal opposite{side.condition, !side.positive};
       if (known(g, opposite, last_instant) || known(g, opposite, single_instant)) continue;  // it never holds
-      auto more = sides;
-      more.push_back(side);
-      attempt(cut, more, only);
+      Cut more = cut;
+      more.sides.push_back(side);
+      attempt(more);
     }
   }
 
@@ -142,6 +155,11 @@ class CutSearch {
 
 SegmentResult find_cut(const DependenceGraph& graph, const Components& components, std::uint32_t component) {
   return CutSearch(graph, components, component).run();
+}
+
+std::optional<SegmentPlan> plan_by_need(const DependenceGraph& graph, const Components& components,
+                                        std::uint32_t component, Literal cut) {
+  return CutSearch(graph, components, component).by_need(cut);
 }
 
 }  // namespace rml

@@ -14,6 +14,11 @@ struct SegmentResult {
   SegmentFailure failure;  // when there is no plan
 };
 
+// The complement of a condition that guards a post of the component.
 SegmentResult find_cut(const DependenceGraph&, const Components&, std::uint32_t component);
+
+// The passes under a cut that holds only where no post of the component that is needed looks at the next instant.
+std::optional<SegmentPlan> plan_by_need(const DependenceGraph&, const Components&, std::uint32_t component,
+                                        Literal cut);
 
 }  // namespace rml

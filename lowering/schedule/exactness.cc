@@ -41,10 +41,17 @@ class PartExactness {
     }
   }
 
-  // An edge on which the alarm is raised.
-  std::optional<std::uint32_t> alarm(std::size_t number) const {
-    for (std::uint32_t e = 0; e < automaton_.edges().size(); ++e)
-      if (sets_.intersect(automaton_.edges()[e].others[number], raised_)) return e;
+  // An edge on which the alarm is raised. `knots`: but for those after which no row is ever known, for the next one
+  // needs itself, and all before are written.
+  std::optional<std::uint32_t> alarm(std::size_t number, bool knots) {
+    for (std::uint32_t e = 0; e < automaton_.edges().size(); ++e) {
+      const Edge& edge = automaton_.edges()[e];
+      if (!sets_.intersect(edge.others[number], raised_)) continue;
+      if (!knots) return e;
+      if (doomed_.empty()) find_doomed();
+      if (!runs_[edge.from]) continue;
+      if (!edge.row.empty() || !edge.asked.empty() || !doomed_[edge.to]) return e;
+    }
     return std::nullopt;
   }
 
@@ -52,14 +59,15 @@ class PartExactness {
   std::optional<std::vector<std::uint32_t>> withheld() {
     for (std::uint32_t e = 0; e < automaton_.edges().size(); ++e) {
       const Edge& edge = automaton_.edges()[e];
+      if (!runs_.empty() && !runs_[edge.from]) continue;
       if (late(edge.asked)) return path(e);
-      follow(edge.to, edge.asked, {none, e});
+      if (!stops(edge)) follow(edge.to, edge.asked, {none, e});
     }
     for (std::size_t k = 0; k < rows_.size(); ++k)
       for (const std::uint32_t e : automaton_.from(rows_[k].state)) {
         const PortSet asked = automaton_.later(automaton_.edges()[e], rows_[k].asked);
         if (late(asked)) return path(e, k);
-        follow(automaton_.edges()[e].to, asked, {static_cast<std::uint32_t>(k), e});
+        if (!stops(automaton_.edges()[e])) follow(automaton_.edges()[e].to, asked, {static_cast<std::uint32_t>(k), e});
       }
     return std::nullopt;
   }
@@ -93,6 +101,33 @@ class PartExactness {
     std::uint32_t before, edge;  // the row one instant earlier, and the edge from there
   };
 
+  // States that a run can be in before an assumption is broken, and those whose next row needs itself.
+  void find_doomed() {
+    runs_.assign(automaton_.states(), false);
+    runs_[0] = true;
+    std::vector<std::uint32_t> work{0};
+    while (!work.empty()) {
+      const std::uint32_t s = work.back();
+      work.pop_back();
+      for (const std::uint32_t e : automaton_.from(s)) {
+        const Edge& edge = automaton_.edges()[e];
+        if (stops(edge) || runs_[edge.to]) continue;
+        runs_[edge.to] = true;
+        work.push_back(edge.to);
+      }
+    }
+    doomed_.assign(automaton_.states(), false);
+    for (std::uint32_t s = 0; s < automaton_.states(); ++s)
+      doomed_[s] = std::ranges::all_of(automaton_.from(s), [&](std::uint32_t e) {
+        return sets_.contains(automaton_.edges()[e].asked, itself_in_time);
+      });
+  }
+
+  // What is assumed is not so.
+  bool stops(const Edge& edge) const {
+    return std::ranges::any_of(edge.others, [&](PortSet other) { return sets_.intersect(other, raised_); });
+  }
+
   bool late(PortSet asked) const { return !sets_.intersect(asked, looks_) && sets_.intersect(asked, waits_); }
 
   void follow(std::uint32_t state, PortSet asked, std::pair<std::uint32_t, std::uint32_t> from) {
@@ -114,6 +149,7 @@ class PartExactness {
   PortSets& sets_;
   PortSet looks_, waits_, raised_;
   std::vector<std::uint32_t> reached_by_;
+  std::vector<bool> runs_, doomed_;  // by state; empty: not asked for
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known_;
   std::vector<Row> rows_;
 };
@@ -132,7 +168,9 @@ class Exactness {
     }
     for (std::uint32_t u = 0; u < s_.units.size(); ++u)
       if (s_.units[u].segmented) add_assumptions(u);
-    for (const Alarm& a : alarms_) roots.push_back(a.raised);
+    // One part with all columns: what is assumed may be so wherever a row goes on.
+    const Node all_columns = crossings_.all(std::vector<Node>(roots));
+    for (const Alarm& a : alarms_) roots.push_back(crossings_.all({a.raised, all_columns}));
     conditions_.close();
     for (const CrossingPart& part : parts_of(crossings_, conditions_, roots))
       if (auto found = judge(part)) return found;
@@ -143,6 +181,7 @@ class Exactness {
   struct Alarm {
     Node raised, port;
     Inexact what;
+    bool stops = false;  // the schedule stops there, once all rows so far are written
   };
 
   Alarm& add_alarm(std::uint32_t unit, ValueId v, std::string why) {
@@ -167,6 +206,7 @@ class Exactness {
       const Condition broken = conditions_.both(goes_on, waits_.where_present(l));
       Alarm& a = add_alarm(u, l.condition, signed_name(core_, l) + " may hold where " + cut + " does not");
       a.raised = crossings_.choice(broken, a.port, Crossings::none);
+      a.stops = true;
     }
     for (const Awaiting& a : unit.plan.awaiting) add_awaiting(u, a, ends, goes_on);
   }
@@ -216,7 +256,7 @@ class Exactness {
     if (!automaton) return Inexact{Inexact::unknown, Schedule::nowhere, {}, "too many conditions for the analysis", ""};
     PartExactness exactness(core_, crossings, *automaton);
     for (std::size_t k = 0; k < alarms.size(); ++k) {
-      const auto edge = exactness.alarm(k);
+      const auto edge = exactness.alarm(k, alarms_[alarms[k]].stops);
       if (!edge) continue;
       Inexact found = alarms_[alarms[k]].what;
       found.where = exactness.told(exactness.path(*edge));

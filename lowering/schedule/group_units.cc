@@ -10,8 +10,9 @@
 
 #include "lowering/schedule/passes.h"
 #include "lowering/schedule/segment_units.h"
+#include "semantics/crossing/productive.h"
 #include "semantics/cycle_report.h"
-#include "semantics/find_cut.h"
+#include "semantics/find_cuts.h"
 #include "semantics/offsets.h"
 
 namespace rml {
@@ -20,13 +21,14 @@ namespace {
 
 class Grouping {
  public:
-  Grouping(std::shared_ptr<const Core> core, const ScheduleFacts& facts, Diagnostics& diagnostics)
-      : core_(*core),
+  Grouping(const Cuts& cuts, const ScheduleFacts& facts, Diagnostics& diagnostics)
+      : core_(*cuts.core),
         graph_(facts.graph),
         components_(facts.components),
+        plans_(cuts.plans),
         diagnostics_(diagnostics),
         segments_(facts.graph, out_) {
-    out_.core = std::move(core);
+    out_.core = cuts.core;
   }
 
   std::optional<Schedule> run() {
@@ -119,13 +121,13 @@ class Grouping {
 
   bool place_segmented(std::uint32_t index, Signature s) {
     const Component& c = components_.list[index];
-    SegmentResult r = find_cut(graph_, components_, index);
+    const SegmentResult& r = plans_.at(c.values[0]);
     if (!r.plan) {
       const ValueId v = c.values[0];
       auto& d = diagnostics_.report(Code::E0701, core_[v].span, "no static schedule for `" + describe(core_, v) + "`");
       explain_cycle(core_, find_cycle(graph_, c.values, v, every_edge), d);
       const std::string hint = training_hint(core_, c.values);
-      d.note(hint.empty() ? runs_on_demand : hint);
+      d.note(hint.empty() || !find_unknown_rows(core_).knot ? runs_on_demand : hint);
       return false;
     }
     join(s, signature_[r.plan->cut.condition.index]);
@@ -159,6 +161,7 @@ class Grouping {
   const Core& core_;
   const DependenceGraph& graph_;
   const Components& components_;
+  const std::map<ValueId, SegmentResult>& plans_;
   Diagnostics& diagnostics_;
   Schedule out_;
   std::vector<Signature> signature_;  // by ValueId
@@ -169,9 +172,19 @@ class Grouping {
 
 }  // namespace
 
-std::optional<Schedule> group_units(std::shared_ptr<const Core> core, const ScheduleFacts& facts,
+std::optional<Schedule> group_units(std::shared_ptr<const Core> core, const ScheduleFacts& facts, Ends ends,
                                     Diagnostics& diagnostics) {
-  return Grouping(std::move(core), facts, diagnostics).run();
+  const std::shared_ptr<const Core> given = core;
+  const Cuts cuts = find_cuts(std::move(core), facts.graph, facts.components, ends);
+  if (cuts.core == given) return Grouping(cuts, facts, diagnostics).run();
+  return Grouping(cuts, ScheduleFacts(*cuts.core, cuts.ends), diagnostics).run();
+}
+
+std::vector<ValueId> segment_ends(const Schedule& s) {
+  std::vector<ValueId> ends;
+  for (const ScheduledUnit& u : s.units)
+    if (u.segmented && u.plan.by_need) ends.push_back(u.plan.cut.condition);
+  return ends;
 }
 
 }  // namespace rml

@@ -16,13 +16,16 @@
 #include "lowering/schedule.h"
 #include "semantics/components.h"
 #include "semantics/dependence.h"
+#include "semantics/find_cuts.h"
 #include "semantics/queries.h"
 
 namespace rml {
 
-// What passes over a schedule look up of its core, which they leave as it is: found once for all of them.
+// What passes over a schedule look up of its core, which they leave as it is: found once for all of them. `ends`: the
+// conditions at which segments end (segment_ends), which are needed for that.
 struct ScheduleFacts {
-  explicit ScheduleFacts(const Core& core) : graph(core), components(find_components(graph)) {}
+  explicit ScheduleFacts(const Core& core, std::span<const ValueId> ends = {})
+      : graph(core, ends), components(find_components(graph)) {}
   DependenceGraph graph;
   Components components;
 };
@@ -51,8 +54,12 @@ bool check_order(const Core&, Diagnostics&);
 //   k = 0 fby (k + d);  d = (post k') when …     ⟹   d computed one step late, fby in between
 Core retime(Core);
 
-// Of a core whose facts these are. Nothing, and E0701, where a component has no plan.
-std::optional<Schedule> group_units(std::shared_ptr<const Core>, const ScheduleFacts&, Diagnostics&);
+// The conditions at which the segments of a schedule end.
+std::vector<ValueId> segment_ends(const Schedule&);
+
+// Of a core whose facts these are; the schedule's has more equations where a cut is computed (find_cuts.h). Nothing,
+// and E0701, where a component has no plan.
+std::optional<Schedule> group_units(std::shared_ptr<const Core>, const ScheduleFacts&, Ends, Diagnostics&);
 
 // What forward units compute, but may as well wait for the end of a segment, becomes part of the segmented unit. There
 // products over all instants can be made of it (lowering/segment/batch_in_time.h).

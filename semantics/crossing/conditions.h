@@ -51,8 +51,8 @@ class Conditions {
 
   // When all conditions have been asked for: what their memories keep, and which are the same.
   void close();
-  // The same for all that are the same.
-  Condition leader(Condition c) const { return {leaders_[c.cell()] << 1 | (c.code & 1)}; }
+  // The same for all that are the same. Of what has been asked for before they were closed.
+  Condition leader(Condition c) const { return {leaders_.at(c.cell()) << 1 | (c.code & 1)}; }
 
   const Cell& operator[](std::uint32_t cell) const { return cells_[cell]; }
   std::size_t size() const { return cells_.size(); }

@@ -8,15 +8,16 @@
 namespace rml {
 namespace {
 
-std::optional<Inexact> inexact(const std::string& text) {
+std::optional<Inexact> inexact(const std::string& text, Ends ends = Ends::plain) {
   Session session{Resources{RML_TESTS "/../stdlib"}};
   const Front front = check_text(session, "test.rml", text);
   const auto entry = find_entry(session, front);
   if (!entry) throw std::runtime_error("no entry in " + text);
   const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
-  const auto arranged = elaborated ? arrange(session, *elaborated, session.diagnostics) : std::nullopt;
-  if (!arranged) throw std::runtime_error("no schedule of " + text);
-  return find_inexact(arranged->schedule);
+  if (!elaborated) throw std::runtime_error("errors in " + text);
+  const auto schedule = schedule_core(session, *elaborated->core, ends, session.diagnostics);
+  if (!schedule) throw std::runtime_error("no schedule of " + text);
+  return find_inexact(*schedule);
 }
 
 void expect(const std::string& text, Inexact::Kind kind, const std::string& why) {
@@ -45,15 +46,30 @@ TEST(Exactness, Exact) {
     EXPECT_FALSE(inexact(text)) << text << inexact(text)->why;
 }
 
+// What a literal would have to assume, a computed cut need not.
+TEST(Exactness, ComputedCuts) {
+  for (const char* text : {
+           "node main(e: bool, q: bool, x: f64) -> (y: f64)\n"
+           "  y = if q then (if e then x else post y) else post y;\n",
+           "node main(done: bool, cut: bool, r: f64) -> (g: f64)\n  end = done or cut;\n"
+           "  g = r + 0.5 * post_end(end, 0.0, g);\n",
+           "node main(c: bool, e: bool, x: f64) -> (y: f64)\n  y = if c then x else backfill(x, e);\n",
+           "node main(done: bool, x: f64) -> (y: f64)\n  n = 0 fby (if n == 1 then 0 else n + 1);\n"
+           "  y = backfill(x, done or n == 1);\n",
+       })
+    EXPECT_FALSE(inexact(text, Ends::by_need)) << text << inexact(text, Ends::by_need)->why;
+}
+
 TEST(Exactness, Assumptions) {
   expect(
-      "node main(e: bool, q: bool, x: f64) -> (y: f64)\n"
-      "  y = if q then (if e then x else post y) else post y;\n",
-      Inexact::assumption, "`e` may hold where `q` does not | `e`, not `q`");
-  expect(
-      "node main(e: bool, x: f64) -> (y: f64)\n  v = post (2.0 * y);\n"
-      "  y = post_end(e, x, v) + fby_end(e, 0.0, x);\n",
-      Inexact::assumption, "`T fby e` may hold where `e` does not | not `e`");
+      "node main(end: bool, learn: bool, x: f64) -> (o: f64)\n"
+      "  p = 0.5 fby (p + merge learn g 0.0);\n  start = true fby end;\n"
+      "  o = x + if start then p else (0.0 fby o);\n  late = end when learn;\n"
+      "  d = (-0.1 * o when learn) + merge late 0.0 ((post d) when not late);\n"
+      "  first = start when learn;\n  g = merge first (d when first) 0.0;\n",
+      Inexact::assumption,
+      "`learn` may not hold again up to where `end` does, though something waits for it | not `end`, `learn`; "
+      "not `learn`, `end`");
 }
 
 TEST(Exactness, RowsThatAreWithheld) {

@@ -226,8 +226,10 @@ class Mutation {
       s = add_cuts(std::move(s));
     });
     add("cut that is none", at, [&](Schedule& s) { s.units[u].plan.cut.positive = !plan.cut.positive; });
+    // Segments that end where nothing is needed may end elsewhere as well.
     for (const ValueId v : s_.units[u].operands)
-      if (v != at && core_[v].dtype == DType::boolean && s_.is_base_input(v) && core_[v].clock == s_.units[u].clock)
+      if (!plan.by_need && v != at && core_[v].dtype == DType::boolean && s_.is_base_input(v) &&
+          core_[v].clock == s_.units[u].clock)
         add("another cut", v, [&](Schedule& s) {
           s.units[u].plan.cut = {v, true};
           s = add_cuts(std::move(s));

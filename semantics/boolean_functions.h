@@ -1,0 +1,67 @@
+// Boolean functions of numbered letters, as decision diagrams: equal functions are one.
+//
+// A diagram asks letters in the order of their numbers. What is built is bounded: once it is spent, answers mean
+// nothing, and whoever asked has to do without them.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace rml {
+
+class BooleanFunctions {
+ public:
+  struct Function {
+    std::uint32_t node = 0;
+    friend bool operator==(Function, Function) = default;
+    friend auto operator<=>(Function, Function) = default;
+  };
+  static constexpr Function no{0}, yes{1};
+
+  // What a function that is no constant asks first, and what is left of it by the answer.
+  struct Question {
+    std::uint32_t letter;
+    Function if_yes, if_no;
+    friend bool operator==(const Question&, const Question&) = default;
+  };
+
+  BooleanFunctions() : questions_(2, {UINT32_MAX, no, no}) {}
+
+  Function letter(std::uint32_t number) { return make({number, yes, no}); }
+  Function choice(Function condition, Function if_yes, Function if_no);
+  Function negation(Function f) { return choice(f, no, yes); }
+  Function both(Function a, Function b) { return choice(a, b, no); }
+  Function either(Function a, Function b) { return choice(a, yes, b); }
+  Function differ(Function a, Function b) { return choice(a, negation(b), b); }
+
+  // With the letter replaced by a function.
+  Function with(Function f, std::uint32_t letter, Function by);
+  // True where f is for some value of the letter.
+  Function for_either(Function f, std::uint32_t letter) { return either(with(f, letter, yes), with(f, letter, no)); }
+
+  // Some function, as simple as it may be, that is f where the other is true.
+  Function where(Function f, Function care);
+
+  const Question& operator[](Function f) const { return questions_[f.node]; }
+  // Those that f hangs on, sorted.
+  std::vector<std::uint32_t> letters(Function f) const;
+  bool spent() const { return questions_.size() > max_nodes; }
+
+ private:
+  static constexpr std::size_t max_nodes = 20'000;
+  struct Hash {
+    std::size_t operator()(const Question& q) const {
+      return (q.letter * 0x9e3779b97f4a7c15u ^ q.if_yes.node) * 0x9e3779b97f4a7c15u ^ q.if_no.node;
+    }
+  };
+  Function make(const Question&);
+  Function where(Function f, Function care, std::unordered_map<std::uint64_t, Function>& known);
+  Function part(Function f, std::uint32_t letter, bool answer) const;
+
+  std::vector<Question> questions_;  // by node; the first two are the constants
+  std::unordered_map<Question, std::uint32_t, Hash> nodes_;
+  std::unordered_map<Question, Function, Hash> choices_;  // condition and branches
+};
+
+}  // namespace rml
