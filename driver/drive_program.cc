@@ -43,7 +43,7 @@ Shape shape(const rml_port& port) { return Shape(port.dims, port.dims + port.ran
 class Run {
  public:
   Run(const rml_program& program, const Chronogram& inputs, const DriveOptions& options)
-      : program_(program), inputs_(inputs), options_(options), state_(aligned(program.state_bytes)) {
+      : program_(program), inputs_(inputs), options_(options), state_(aligned(program.state_bytes)), anchor_(program) {
     for (std::uint32_t i = 0; i < program.n_outputs; ++i) {
       values_.emplace_back(static_cast<DType>(program.outputs[i].dtype), shape(program.outputs[i]));
       result_.outputs.push_back({program.outputs[i].name, {}});
@@ -54,6 +54,7 @@ class Run {
 
   Driven run() {
     init();
+    anchor_.begin(state_.get());
     std::int64_t read = 0;
     bool stopped = false;
     if (program_.network != nullptr) return run_network();
@@ -61,6 +62,7 @@ class Run {
       stopped = push(read) != RML_OK;
       pop();
       result_.written.push_back(rows_);
+      if (options_.restarts && !stopped) follow(read);
       if (options_.restarts && !stopped && (read + 1) % options_.restart_every == 0) restart();
     }
     if (stopped) --read;
@@ -82,7 +84,7 @@ class Run {
         ended = feed(network, read);
         network.stop();
         network.report();
-        if (!ended) bytes = saved();
+        if (!ended) follow(read - 1), bytes = saved();
       }
       if (!ended) load(std::move(bytes));
     }
@@ -131,11 +133,18 @@ class Run {
     program_.init(state_.get());
   }
 
+  // The cycle has been read, and is over.
+  void follow(std::int64_t cycle) {
+    const Inputs in = inputs_of(cycle);
+    anchor_.add(in.pointers.data(), present_.data());
+    if (anchor_.wants_look()) anchor_.look(state_.get());
+  }
+
   void restart() { load(saved()); }
 
   std::string saved() {
     std::string bytes;
-    const rt::CheckpointOut saved(program_, state_.get(), {});
+    const rt::CheckpointOut saved(program_, state_.get(), run_, {}, &anchor_);
     for (const std::string_view piece : saved.pieces()) bytes += piece;
     return bytes;
   }
@@ -143,7 +152,8 @@ class Run {
   void load(std::string bytes) {
     program_.destroy(state_.get());
     init();
-    rt::CheckpointIn("checkpoint", std::move(bytes)).restore(program_, state_.get(), given_);
+    run_.rows_again =
+        rt::CheckpointIn("checkpoint", std::move(bytes)).restore(program_, state_.get(), given_, &anchor_);
   }
 
   struct Inputs {
@@ -173,6 +183,10 @@ class Run {
   }
 
   void take_row() {
+    if (run_.rows_again > 0) {
+      --run_.rows_again;
+      return;
+    }
     ++rows_;
     for (std::uint32_t i = 0; i < program_.n_outputs; ++i) {
       const bool here = program_.outputs[i].always != 0 || present_[i] != 0;
@@ -201,6 +215,8 @@ class Run {
   const DriveOptions& options_;
   rt::GivenParameters given_;
   Memory state_;
+  rt::Anchor anchor_;
+  rt::RunRecord run_;
   std::vector<Tensor> values_;
   std::vector<void*> out_;
   std::vector<std::uint8_t> present_;

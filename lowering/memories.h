@@ -36,5 +36,7 @@ class UniqueNames {
 
 // What a fby's memory is called: the user's name where there is one.
 std::string memory_name(const Core&, ValueId fby);
+// Of every fby whose value is not the same at all cycles but the first, told apart.
+std::map<ValueId, std::string> memory_names(const Core&);
 
 }  // namespace rml

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 9u
+#define RML_ABI 10u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum {
@@ -236,6 +236,17 @@ typedef struct rml_network {
   int32_t (*ready)(void* state, int64_t* key); /* for the next pop */
 } rml_network;
 
+/* A memory by the name that it has in every schedule of the program: a cell, or a queue that begins with its first
+ * value and has the last one at its end. A state that begins at a cycle has the memories as of it, and the inputs
+ * since. Rows are in an order of the program, not of the schedule. */
+typedef struct rml_origin {
+  const char* name;     /* of a parameter its path */
+  const char* instance; /* the path of the one that it is in; "": the node that the program was made of */
+  uint32_t memory;      /* its row */
+  uint32_t unit;        /* that computes it; UINT32_MAX: there are no units */
+  const void* then;     /* its elements from the second cycle on, if they are always the same; else null */
+} rml_origin;
+
 /* Where the first value of a parameter is looked at, once in a run. Rows of one path are adjacent. */
 typedef struct rml_parameter {
   const char* path;
@@ -290,6 +301,9 @@ typedef struct rml_program {
   const rml_network* network; /* null: push computes. Otherwise it hands in, and pop hands out, one row each */
   const rml_flow* flow;       /* null: there are cells only, and each cycle hands out its row; or it runs on demand */
   const struct rml_demand* demand; /* demand/table.h; null: it has a schedule */
+  const rml_origin* origins;
+  uint32_t n_origins;
+  uint32_t repeatable; /* 1: inputs may be given again: nothing has effects outside */
 } rml_program;
 
 /* Runs a program with the options of docs/manual/programs.md; returns the exit status. */

@@ -52,6 +52,7 @@ class Run {
         in_(program.inputs, program.n_inputs),
         out_(program.outputs, program.n_outputs),
         save_to_(options.resume.empty() ? options.save : options.resume),
+        anchor_(program),
         progress_(options, out_),
         monitors_(program, options, out_),
         sinks_(out_, program.n_outputs - program.n_watched, pipelined()),
@@ -83,6 +84,15 @@ class Run {
   Settled settled(const Endpoint& output) const;
   void settle();
   void save();
+  // Of what a state is made that begins at a cycle.
+  Anchor* anchor() { return save_to_.empty() ? nullptr : &anchor_; }
+  void add_to_anchor() {
+    if (source_) record_.input_checksum = row_in().checksum(record_.input_checksum);
+    anchor_.add(row_in().const_pointers(), row_in().present());
+  }
+  void look() {
+    if (anchor_.wants_look()) anchor_.look(state_->block());
+  }
   // False at the end of the input, at --cycles and after a signal.
   bool next_inputs();
   bool cycle();
@@ -125,6 +135,7 @@ class Run {
   Row in_;  // what the source fills; the program is given source_->row()
   Row out_;
   const std::string save_to_;
+  Anchor anchor_;
   Progress progress_;
   Monitors monitors_;
   std::optional<FiniteCheck> finite_;
@@ -213,18 +224,24 @@ void Run::begin() {
   const rml_header& header = state_->header();
   if (!options_.profile.empty() && program_.network == nullptr) profile_.emplace(program_, header, options_.profile);
   if (header.fault != RML_OK) throw fault();
+  std::int64_t rows_again = 0;
   if (saved)
-    saved->restore(program_, state_->block(), given_);
+    rows_again = saved->restore(program_, state_->block(), given_, anchor());
   else if (!options_.load_params.empty())
     load_parameters(program_, state_->block(), options_.load_params, given_);
+  if (header.fault != RML_OK)
+    throw Failure(path + ": computing again what followed in that run:\n" + fault_text(program_, header, {}));
+  if (anchor() != nullptr && !saved) anchor_.begin(state_->block());
+  const std::int64_t rows = header.popped + rows_again;
   cycles_before_ = header.pushed;
   progress_.begin(header.pushed);
   if (resumed) {
     record_ = saved->run();
   } else {
     record_.first_cycle = header.pushed;
-    record_.first_row = header.popped;
+    record_.first_row = rows;
   }
+  record_.rows_again = rows_again;
   const std::int64_t rows_before = header.pushed - record_.first_cycle;
   if (source_ && options_.cycles) source_->limit(std::max(*options_.cycles, rows_before));
   if (resumed) skip_rows();
@@ -235,7 +252,7 @@ void Run::begin() {
                   " outputs; give them all");
   for (std::size_t k = 0; k < outputs_.size(); ++k)
     sinks_.add(open_sink(outputs_[k], sinks_.row(), before[k]), outputs_[k].ports);
-  monitors_.begin(header.popped, resumed ? &*saved : nullptr);
+  monitors_.begin(rows, resumed ? &*saved : nullptr);
   if (options_.on_nan == OnNan::ignore) return;
   finite_.emplace(program_, out_);
   finite_->begin(state_->block());
@@ -263,7 +280,8 @@ Settled Run::settled(const Endpoint& output) const {
   for (const std::uint32_t i : output.ports) ports.emplace_back(program_.outputs[i].name);
   for (const OutputRecord& known : record_.outputs) {
     if (known.path != recorded_path(output.path) || known.ports != ports) continue;
-    return {known.bytes, static_cast<std::uint64_t>(state_->header().popped - record_.first_row)};
+    const std::int64_t rows = state_->header().popped + record_.rows_again;
+    return {known.bytes, static_cast<std::uint64_t>(rows - record_.first_row)};
   }
   throw Failure("'" + output.path + "' was not an output of the run that saved '" + options_.resume + "'");
 }
@@ -284,7 +302,8 @@ void Run::settle() {
 
 // Outputs are settled first: what the state has handed out is never lost.
 void Run::save() {
-  const CheckpointOut checkpoint(program_, state_->block(), record_, monitors_.tensors());
+  if (program_.network == nullptr) look();
+  const CheckpointOut checkpoint(program_, state_->block(), record_, monitors_.tensors(), anchor());
   write_whole_file(save_to_, checkpoint.pieces());
 }
 
@@ -320,9 +339,9 @@ void Run::feed() {
       reading_waits_.store(false);
       if (source_ && !places_.none()) places_.add(cycles, *source_, rows_taken_.load());
       if (!network_->push(row_in().const_pointers(), row_in().present())) break;
-      if (!save_to_.empty() && source_) record_.input_checksum = row_in().checksum(record_.input_checksum);
+      if (!save_to_.empty()) add_to_anchor();
       if (progress_.enabled()) fraction_read_.store(fraction());
-      if (!finite_ && !saves_after(cycles)) continue;
+      if (!finite_ && !saves_after(cycles) && (save_to_.empty() || !anchor_.wants_look())) continue;
       network_->announce();
       pause_.begin();
       network_->signal();
@@ -390,6 +409,7 @@ void Run::between_cycles() {
   network_->report();
   peak_buffer_bytes_ = static_cast<std::int64_t>(network_->bytes());
   inspect();
+  if (!save_to_.empty()) look();
   if (saves_after(state_->header().pushed)) save_now();
 }
 
@@ -419,7 +439,8 @@ bool Run::cycle() {
   if (!window_told_) tell_window();
   enter(Profile::saving);
   if (!save_to_.empty()) {
-    if (source_) record_.input_checksum = row_in().checksum(record_.input_checksum);
+    add_to_anchor();
+    look();
     if (saves_after(header.pushed)) save_now();
   }
   return true;
@@ -444,6 +465,10 @@ void Run::drain() {
 
 void Run::take_row() {
   if (halted_) return;  // a network hands out what it has
+  if (record_.rows_again > 0) {
+    --record_.rows_again;
+    return;
+  }
   for (std::uint32_t i = 0; i < program_.n_outputs; ++i) {
     if (program_.outputs[i].always) out_.set_present(i, true);
   }

@@ -147,24 +147,23 @@ class Builder {
 
 // Under the names by which states know them.
 void Builder::add_origins() {
+  const std::map<ValueId, std::string> memories = memory_names(core_);
   std::set<std::string> taken;
-  for (const Parameter& p : core_.parameters) taken.insert(p.path);
+  for (const auto& [v, name] : memories) taken.insert(name);
   UniqueNames names(taken);
-  const auto add = [&](ValueId v, std::string name, bool looks_back) {
-    if (!looks_back || !taken.contains(name)) names.make_unique(name);
-    demand_.origins.push_back({v, std::move(name), looks_back});
+  const auto add = [&](ValueId v, std::string name) {
+    names.make_unique(name);
+    demand_.origins.push_back({v, std::move(name), false});
   };
-  for (const ValueId v : demand_.memories) {
-    const bool constant = core_.is_const(std::get<core::Fby>(core_[v].rhs).next);
-    if (!constant || core_[v].clock != base_clock) add(v, memory_name(core_, v), true);
-  }
-  for (const Port& input : core_.inputs) add(input.value, "input " + input.name, false);
+  for (const ValueId v : demand_.memories)
+    if (const auto name = memories.find(v); name != memories.end()) demand_.origins.push_back({v, name->second, true});
+  for (const Port& input : core_.inputs) add(input.value, "input " + input.name);
   for (const steps::ParameterInfo& p : program_.parameters)
-    if (p.site.valid()) add(p.site, "first " + p.path, false);
+    if (p.site.valid()) add(p.site, "first " + p.path);
   for (const steps::DemandBody& body : demand_.bodies) {
     if (!body.effect) continue;
-    add(body.value, "call of " + core_.externals[std::get<core::Call>(core_[body.value].rhs).external].symbol, false);
-    for (const ValueId v : body.results) add(v, "result " + core_[v].name, false);
+    add(body.value, "call of " + core_.externals[std::get<core::Call>(core_[body.value].rhs).external].symbol);
+    for (const ValueId v : body.results) add(v, "result " + core_[v].name);
   }
 }
 

@@ -17,6 +17,11 @@ ProgramFunctions emit_program(Emission&);
 void emit_table(Emission&, const ProgramFunctions&);
 // emit_flow.cc: how counts hang together, with the rows of memories from which queues and units stand.
 llvm::Constant* emit_flow(Emission&, std::uint32_t first_queue, std::uint32_t first_unit);
+// emit_origins.cc: memories by the names that they have in every schedule, in an order of the core.
+std::vector<llvm::Constant*> origin_rows(Emission&, const std::vector<std::uint32_t>& row_of_cell,
+                                         std::uint32_t first_queue);
+// Whether inputs may be given twice.
+bool is_repeatable(const Core&);
 // int main(int, char**).
 void emit_main(Emission&);
 

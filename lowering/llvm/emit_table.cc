@@ -198,6 +198,7 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
   const std::vector<llvm::Constant*> memories = table.rows();
   std::vector<llvm::Constant*> parameters;
   for (std::size_t p = 0; p < program.parameters.size(); ++p) parameters.push_back(parameter_row(module, p, table));
+  const std::vector<llvm::Constant*> origins = origin_rows(module, table.row_of_cell, table.first_queue);
   const std::vector<llvm::Constant*> watches = watch_rows(module, table);
   std::vector<llvm::Constant*> places;
   for (const Emission::Place& place : module.places())
@@ -237,7 +238,10 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
        functions.destroy,
        functions.network != nullptr ? functions.network : llvm::ConstantPointerNull::get(module.pointer()),
        emit_flow(module, table.first_queue, table.first_unit),
-       functions.demand != nullptr ? functions.demand : llvm::ConstantPointerNull::get(module.pointer())});
+       functions.demand != nullptr ? functions.demand : llvm::ConstantPointerNull::get(module.pointer()),
+       module.table("origins", module.abi.origin, origins),
+       integer(module.i32(), origins.size()),
+       integer(module.i32(), is_repeatable(module.core) ? 1 : 0)});
   new llvm::GlobalVariable(module.module, module.abi.program, true, llvm::GlobalValue::ExternalLinkage, row,
                            module.options.program_name + "_program");
 }

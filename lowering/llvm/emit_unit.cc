@@ -164,34 +164,6 @@ llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
   return f;
 }
 
-void for_each_cell(const steps::Block& block, const std::function<void(CellId)>& f) {
-  for (const steps::Statement& statement : block.statements) {
-    std::visit(Overloaded{
-                   [&](const steps::LoadCell& s) { f(s.cell); },
-                   [&](const steps::StoreCell& s) { f(s.cell); },
-                   [&](const steps::MoveCell& s) { f(s.to), f(s.from); },
-                   [&](const steps::Branch& s) { for_each_cell(*s.then_block, f), for_each_cell(*s.else_block, f); },
-                   [](const steps::Compute&) {},
-                   [](const steps::Copy&) {},
-                   [](const steps::LoadArray&) {},
-                   [](const steps::StoreArray&) {},
-                   [](const steps::Push&) {},
-                   [](const steps::LoadInput&) {},
-                   [](const steps::StoreOutput&) {},
-                   [](const steps::Expect&) {},
-                   [](const steps::Assert&) {},
-                   [](const steps::Side&) {},
-                   [&](const steps::SideCell& s) { f(s.cell); },
-                   [](const steps::MarkLast&) {},
-                   [&](const steps::SegmentProduct& s) {
-                     if (s.sum.valid()) f(s.sum);
-                     if (s.onto.valid()) f(s.onto);
-                   },
-               },
-               statement);
-  }
-}
-
 // Cells that live only in this pass: in registers where they are small.
 void UnitEmitter::place_local_cells(Body& body, const steps::Pass& pass) const {
   std::set<CellId> local;
@@ -252,6 +224,34 @@ llvm::Function* UnitEmitter::emit_segment() {
 }
 
 }  // namespace
+
+void for_each_cell(const steps::Block& block, const std::function<void(CellId)>& f) {
+  for (const steps::Statement& statement : block.statements) {
+    std::visit(Overloaded{
+                   [&](const steps::LoadCell& s) { f(s.cell); },
+                   [&](const steps::StoreCell& s) { f(s.cell); },
+                   [&](const steps::MoveCell& s) { f(s.to), f(s.from); },
+                   [&](const steps::Branch& s) { for_each_cell(*s.then_block, f), for_each_cell(*s.else_block, f); },
+                   [](const steps::Compute&) {},
+                   [](const steps::Copy&) {},
+                   [](const steps::LoadArray&) {},
+                   [](const steps::StoreArray&) {},
+                   [](const steps::Push&) {},
+                   [](const steps::LoadInput&) {},
+                   [](const steps::StoreOutput&) {},
+                   [](const steps::Expect&) {},
+                   [](const steps::Assert&) {},
+                   [](const steps::Side&) {},
+                   [&](const steps::SideCell& s) { f(s.cell); },
+                   [](const steps::MarkLast&) {},
+                   [&](const steps::SegmentProduct& s) {
+                     if (s.sum.valid()) f(s.sum);
+                     if (s.onto.valid()) f(s.onto);
+                   },
+               },
+               statement);
+  }
+}
 
 void set_initial(Body& body, const steps::CellInfo& cell, IrValue place) {
   auto& ir = body.ir;

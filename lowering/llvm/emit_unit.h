@@ -1,6 +1,8 @@
 // The functions of a unit of a program that is not straight.
 #pragma once
 
+#include <functional>
+
 #include "lowering/llvm/body.h"
 
 namespace rml::codegen {
@@ -14,6 +16,9 @@ struct UnitFunctions {
   bool can_fail = false;
 };
 UnitFunctions emit_unit(Emission&, std::uint32_t unit);
+
+// Also what is in branches.
+void for_each_cell(const steps::Block&, const std::function<void(CellId)>&);
 
 // Stores a cell's initial value at `place`.
 void set_initial(Body&, const steps::CellInfo&, IrValue place);

@@ -124,6 +124,7 @@ AbiTypes::AbiTypes(llvm::LLVMContext& c) {
   memory = llvm::StructType::create(c, {pointer, i8, i8, i32, pointer, i64, i64, i32, i32}, "rml_memory");
   parameter = llvm::StructType::create(c, {pointer, i8, i32, pointer, i64, i64, i32}, "rml_parameter");
   watch = llvm::StructType::create(c, {i32, i32, site}, "rml_watch");
+  origin = llvm::StructType::create(c, {pointer, pointer, i32, i32, pointer}, "rml_origin");
   queue = llvm::StructType::create(c, {i32, i64, i64, i32, pointer, pointer}, "rml_queue");
   task = llvm::StructType::create(c,
                                   {pointer, site, i8, i8, i32, i32, i32, i32, pointer, pointer, pointer, pointer, i64,
@@ -132,9 +133,9 @@ AbiTypes::AbiTypes(llvm::LLVMContext& c) {
   network =
       llvm::StructType::create(c, {i32, i32, pointer, pointer, i32, i32, pointer, pointer, pointer}, "rml_network");
   program = llvm::StructType::create(
-      c, {i32, pointer, pointer, i32,     i32,     i32,     i32,     pointer, pointer, pointer, pointer,
-          i32, i32,     i32,     i32,     i32,     i32,     i32,     pointer, pointer, pointer, pointer,
-          i64, i64,     pointer, pointer, pointer, pointer, pointer, pointer, pointer, pointer},
+      c, {i32,     pointer, pointer, i32,     i32,     i32,     i32,     pointer, pointer, pointer, pointer, i32,
+          i32,     i32,     i32,     i32,     i32,     i32,     pointer, pointer, pointer, pointer, i64,     i64,
+          pointer, pointer, pointer, pointer, pointer, pointer, pointer, pointer, pointer, i32,     i32},
       "rml_program");
   flow = llvm::StructType::create(c, {i32, i32, i32, i32, pointer, pointer, pointer, pointer}, "rml_flow");
 }

@@ -55,7 +55,8 @@ enum Header : unsigned {
 }  // namespace field
 
 struct AbiTypes {
-  llvm::StructType *header, *port, *site, *cut, *memory, *parameter, *watch, *queue, *task, *network, *program, *flow;
+  llvm::StructType *header, *port, *site, *cut, *memory, *parameter, *watch, *origin, *queue, *task, *network, *program,
+      *flow;
   explicit AbiTypes(llvm::LLVMContext&);
 };
 

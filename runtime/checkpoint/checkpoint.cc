@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "runtime/checkpoint/anchor_tensors.h"
+#include "runtime/checkpoint/beginning.h"
 #include "runtime/checkpoint/demand_tensors.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
@@ -18,7 +20,11 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* format_name = "R(ML)2 state";
-constexpr const char* format_version = "1";
+constexpr const char* format_version = "2";
+constexpr const char* too_old =
+    ": it holds queues of one schedule.\n  To convert it, give this program all inputs again, from the first row on, "
+    "with "
+    "--save; or begin with the parameters in it: --load-params";
 constexpr std::string_view checksum_key = "\"checksum\":\"";
 constexpr std::string_view no_checksum = "00000000";
 constexpr std::int64_t most_cycles = std::int64_t{1} << 62;
@@ -45,11 +51,10 @@ Metadata metadata(const rml_program& program, const rml_header& header, const St
                   {"version", format_version},
                   {"program", program.name},
                   {"source", program.source},
-                  {"identity", hexadecimal(state_identity(program), 16)},
                   {"checksum", std::string(no_checksum)},
                   {"seed", std::to_string(header.seed)},
                   {"cycle", std::to_string(header.pushed)},
-                  {"rows", std::to_string(header.popped)},
+                  {"rows", std::to_string(header.popped + run.rows_again)},
                   {"segments", std::to_string(header.segments)},
                   {"longest_segment", std::to_string(header.longest_segment)},
                   {"first_cycle", std::to_string(run.first_cycle)},
@@ -57,9 +62,15 @@ Metadata metadata(const rml_program& program, const rml_header& header, const St
                   {"input_checksum", std::to_string(run.input_checksum)},
                   {"unbegun", as_text(state.unbegun)},
                   {"outputs", as_text(outputs)}};
-  if (program.demand != nullptr) {
+  if (state.begins >= 0) {
+    json memories = json::array();
+    for (const rml_origin* o : named_memories(program)) memories.push_back({o->instance, o->name});
     all["begins"] = std::to_string(state.begins);
     all["open"] = as_text(state.open);
+    all["memories"] = as_text(memories);
+  } else {
+    all["identity"] = hexadecimal(state_identity(program), 16);
+    all["rows_again"] = std::to_string(run.rows_again);
   }
   return all;
 }
@@ -71,9 +82,25 @@ bool is_checkpoint(const Safetensors& content) {
 
 }  // namespace
 
+// A program of one unit is between two cycles where it is; of others the anchor knows a cycle.
+StateTensors CheckpointOut::take(const rml_program& program, const void* state, const Anchor* anchor) {
+  StateTensors tensors;
+  if (program.demand != nullptr) {
+    take_on_demand(program, state, tensors);
+  } else if (program.flow == nullptr) {
+    own_.emplace(program).begin(state);
+    take_from(*own_, program, state, tensors);
+  } else if (anchor != nullptr && anchor->holds()) {
+    take_from(*anchor, program, state, tensors);
+  } else {
+    tensors = state_tensors(program, state);
+  }
+  return tensors;
+}
+
 CheckpointOut::CheckpointOut(const rml_program& program, const void* state, const RunRecord& run,
-                             std::vector<TensorOut> more)
-    : state_(state_tensors(program, state)) {
+                             std::vector<TensorOut> more, const Anchor* anchor)
+    : state_(take(program, state, anchor)) {
   for (TensorOut& tensor : more) state_.tensors.push_back(std::move(tensor));
   head_ = safetensors_head(state_.tensors, metadata(program, *static_cast<const rml_header*>(state), state_, run));
   std::uint32_t sum = checksum(0, head_);
@@ -106,7 +133,8 @@ CheckpointIn::CheckpointIn(std::string name, std::string bytes)
     throw Failure(name_ + ": a safetensors file, but not the state of a program; --load-params takes its tensors");
   }
   if (text("version") != format_version) {
-    throw Failure(name_ + ": its format is version " + text("version") + ", this program reads " + format_version);
+    throw Failure(name_ + ": its format is version " + text("version") + ", this program reads " + format_version +
+                  (text("version") == "1" ? too_old : ""));
   }
   check_checksum(name_, bytes_, content_);
   seed_ = number<std::uint64_t>("seed");
@@ -146,25 +174,46 @@ std::vector<double> CheckpointIn::curve(const std::string& name) const {
   return numbers;
 }
 
-void CheckpointIn::restore(const rml_program& program, void* state, GivenParameters& given) const {
-  const CyclesOfState run{number<std::int64_t>("cycle"), number<std::int64_t>("rows"), number<std::int64_t>("segments"),
-                          number<std::int64_t>("longest_segment")};
+std::int64_t CheckpointIn::restore(const rml_program& program, void* state, GivenParameters& given,
+                                   Anchor* anchor) const {
+  CyclesOfState run{number<std::int64_t>("cycle"), number<std::int64_t>("rows"), number<std::int64_t>("segments"),
+                    number<std::int64_t>("longest_segment")};
   if (run.cycles > most_cycles || run.rows > run.cycles || run_.first_cycle > run.cycles || run_.first_row > run.rows)
     damaged("its cycle numbers contradict each other");
-  if (program.demand != nullptr)
-    restore_on_demand(program, state, name_, content_, {number<std::int64_t>("begins"), unbegun_, names("open")}, run,
-                      given);
-  else
-    restore_state(program, state, name_, content_, unbegun_, run, given);
+  StateFile file(program, name_, content_);
+  rml_header& header = *static_cast<rml_header*>(state);
+  if (content_.metadata.contains("begins")) {
+    const BeginningOfState how{number<std::int64_t>("begins"), unbegun_, names("open")};
+    if (program.demand != nullptr)
+      restore_on_demand(program, state, file, how, run, given);
+    else
+      restore_from(program, state, file, how, run, given, anchor);
+    if (header.fault != RML_OK) return 0;
+  } else {
+    const auto again = number<std::int64_t>("rows_again");
+    if (again > run.rows) damaged("its cycle numbers contradict each other");
+    run.rows -= again;
+    restore_units(program, state, file, run, given);
+    header.popped = run.rows;
+    run.rows += again;
+    if (anchor != nullptr) anchor->drop();
+  }
+  header.pushed = run.cycles;
+  header.segments = run.segments;
+  header.longest_segment = run.longest_segment;
+  return run.rows - header.popped;
+}
+
+void CheckpointIn::restore_units(const rml_program& program, void* state, StateFile& file, const CyclesOfState& run,
+                                 GivenParameters& given) const {
+  file.note(
+      "(it holds what units have between them, since no cycle parts what is done from what is not: only the same "
+      "schedule goes on with it)");
+  restore_state(program, state, file, unbegun_, run, given);
   if (text("identity") != hexadecimal(state_identity(program), 16)) {
     throw Failure(name_ + ": saved by a program whose state is laid out differently from that of '" + program.name +
                   "', though the names and types are the same");
   }
-  rml_header& header = *static_cast<rml_header*>(state);
-  header.pushed = run.cycles;
-  header.popped = run.rows;
-  header.segments = run.segments;
-  header.longest_segment = run.longest_segment;
 }
 
 std::string recorded_path(const std::string& path) { return json::parse(as_text(path)).get<std::string>(); }

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runtime/checkpoint/anchor.h"
 #include "runtime/checkpoint/state_tensors.h"
 
 namespace rml::rt {
@@ -25,6 +27,7 @@ struct OutputRecord {
 struct RunRecord {
   std::int64_t first_cycle = 0;  // of the input's first row
   std::int64_t first_row = 0;    // of the outputs
+  std::int64_t rows_again = 0;   // next ones that the outputs have had: the schedule that saved them was ahead
   std::uint32_t input_checksum = 0;
   std::vector<OutputRecord> outputs;
 };
@@ -32,11 +35,15 @@ struct RunRecord {
 // The file's bytes: the head, then what it points to in the state.
 class CheckpointOut {
  public:
-  // more: tensors that are no part of the state, such as curves.
-  CheckpointOut(const rml_program& program, const void* state, const RunRecord& run, std::vector<TensorOut> more = {});
+  // more: tensors that are no part of the state, such as curves. anchor: that of the run, if it has one.
+  CheckpointOut(const rml_program& program, const void* state, const RunRecord& run, std::vector<TensorOut> more = {},
+                const Anchor* anchor = nullptr);
   const std::vector<std::string_view>& pieces() const { return pieces_; }
 
  private:
+  StateTensors take(const rml_program& program, const void* state, const Anchor* anchor);
+
+  std::optional<Anchor> own_;
   StateTensors state_;
   std::string head_;
   std::vector<std::string_view> pieces_;
@@ -54,10 +61,13 @@ class CheckpointIn {
   const RunRecord& run() const { return run_; }
   // The numbers saved under curve_name(name); none if there is no such curve.
   std::vector<double> curve(const std::string& name) const;
-  // Into a state fresh from init with this seed.
-  void restore(const rml_program& program, void* state, GivenParameters& given) const;
+  // Into a state fresh from init with this seed. Returns the rows_again of the run that goes on.
+  [[nodiscard]] std::int64_t restore(const rml_program& program, void* state, GivenParameters& given,
+                                     Anchor* anchor = nullptr) const;
 
  private:
+  void restore_units(const rml_program& program, void* state, StateFile& file, const CyclesOfState& run,
+                     GivenParameters& given) const;
   [[noreturn]] void damaged(const std::string& what) const;
   const std::string& text(const char* key) const;
   std::vector<std::string> names(const char* key) const;

@@ -1,11 +1,12 @@
-// See demand_tensors.h. A file may have been written by anybody: each of its cycles has a byte there, so no more is
-// computed than the file is long.
+// See demand_tensors.h.
 #include "runtime/checkpoint/demand_tensors.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
-#include "runtime/checkpoint/state_file.h"
+#include "runtime/checkpoint/beginning.h"
+#include "runtime/checkpoint/state_parts.h"
 #include "runtime/demand/evaluator.h"
 #include "runtime/failure.h"
 #include "runtime/stream_io/row.h"
@@ -18,11 +19,8 @@ using demand::Evaluator;
 using demand::Refused;
 using demand::Subject;
 
-constexpr const char* cycles_name = "cycles";
-
 Subject subject_of(const rml_memory& m) { return static_cast<Subject>(m.offset); }
 std::uint64_t bytes_of(const rml_memory& m) { return m.elements * dtype_bytes(m.dtype); }
-std::string cycles_of(const rml_memory& m) { return std::string(m.name) + " at"; }
 
 std::string_view elements_of(const rml_memory& m, const Cell& cell) {
   return {static_cast<const char*>(cell.data()), bytes_of(m)};
@@ -31,7 +29,7 @@ std::string_view elements_of(const rml_memory& m, const Cell& cell) {
 class Taking {
  public:
   Taking(const rml_program& program, const void* state, StateTensors& into)
-      : program_(program), evaluator_(demand::evaluator_of(state, *program.demand)), into_(into) {}
+      : program_(program), state_(state), evaluator_(demand::evaluator_of(state, *program.demand)), into_(into) {}
 
   void take() {
     into_.begins = evaluator_.take();
@@ -39,11 +37,9 @@ class Taking {
       const rml_memory& m = program_.memories[i];
       m.kind == RML_LOOKS_BACK ? add_memory(m) : add_stream(m);
     }
-    const std::int64_t cycles = evaluator_.cycles() - into_.begins;
-    constexpr std::int64_t all_true = 0x0101010101010101;
-    add({cycles_name, RML_BOOL, {static_cast<std::uint64_t>(cycles)}, {}},
-        std::vector<std::int64_t>(static_cast<std::size_t>(cycles + 7) / 8, all_true),
-        static_cast<std::size_t>(cycles));
+    add_cycles(into_, evaluator_.cycles() - into_.begins);
+    for (std::uint32_t p = 0; p < program_.n_parameters; ++p) add_parameter(program_.parameters[p], p);
+    for (std::uint32_t p = 0; p < program_.n_parameters; ++p) add_given_to(program_.parameters[p]);
   }
 
  private:
@@ -67,48 +63,49 @@ class Taking {
     elements.shape = {instants.size()};
     elements.shape.insert(elements.shape.end(), m.dims, m.dims + m.rank);
     into_.tensors.push_back(std::move(elements));
-    const std::size_t count = instants.size();
-    add({cycles_of(m), RML_I64, {count}, {}}, std::move(instants), 8 * count);
+    add_counts(into_, cycles_of(m.name), std::move(instants));
   }
 
-  void add(TensorOut tensor, std::vector<std::int64_t> words, std::size_t bytes) {
-    const auto& kept = into_.owned.emplace_back(std::move(words));
-    tensor.pieces.push_back({reinterpret_cast<const char*>(kept.data()), bytes});
-    into_.tensors.push_back(std::move(tensor));
+  void add_given_to(const rml_parameter& p) {
+    const char* const given = p.slot == UINT64_MAX ? nullptr : given_in(state_, p);
+    if (given != nullptr) add_given(into_, p, given);
+  }
+
+  void add_parameter(const rml_parameter& p, std::uint32_t number) {
+    const bool again = number > 0 && std::strcmp(program_.parameters[number - 1].path, p.path) == 0;
+    if (p.memory == UINT32_MAX || again) return;
+    const rml_memory& m = program_.memories[p.memory];
+    if (const Cell* const latest = evaluator_.latest(subject_of(m)); latest != nullptr)
+      add_latest(into_, p, elements_of(m, *latest));
   }
 
   const rml_program& program_;
+  const void* const state_;
   Evaluator& evaluator_;
   StateTensors& into_;
 };
 
 class Restoring {
  public:
-  Restoring(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
-            const StateOnDemand& how, const CyclesOfState& run)
+  Restoring(const rml_program& program, void* state, StateFile& from, const BeginningOfState& how,
+            const CyclesOfState& run)
       : program_(program),
         evaluator_(demand::evaluator_of(state, *program.demand)),
-        file_(file),
-        from_(program, file, from),
+        from_(from),
         begins_(how.begins),
         run_(run),
         unbegun_(how.unbegun.begin(), how.unbegun.end()),
         open_(how.open.begin(), how.open.end()) {}
 
-  const StateFile& file() const { return from_; }
-
   void restore() {
     compare();
-    if (begins_ > run_.rows || run_.cycles > most_cycles) from_.damaged("its cycle numbers contradict each other");
-    if (from_.tensor(cycles_name).shape[0] != static_cast<std::uint64_t>(run_.cycles - begins_))
-      from_.damaged("'cycles' does not have as many elements as there are cycles from " + std::to_string(begins_) +
-                    " on");
+    expect_cycles(from_, run_, begins_);
+    if (run_.cycles > most_cycles) from_.damaged("its cycle numbers contradict each other");
     for (std::uint32_t i = 0; i < program_.n_memories; ++i) check(program_.memories[i]);
     try {
       put();
     } catch (const Refused& refused) {
-      throw Failure(file_ + ": its buffers need " + std::to_string(refused.bytes) +
-                    " bytes more than this run may use");
+      from_.too_large(refused.bytes);
     }
     if (evaluator_.rows() > run_.rows)
       from_.damaged("'rows' counts " + std::to_string(run_.rows) + ", not " + std::to_string(evaluator_.rows()) +
@@ -116,14 +113,16 @@ class Restoring {
   }
 
  private:
+  bool is_input(const rml_memory& m) const { return program_.demand->equations[m.offset].kind == RML_EQ_INPUT; }
   bool has_value(const rml_memory& m) const { return !unbegun_.contains(m.name) && !open_.contains(m.name); }
 
   void compare() {
     for (std::uint32_t i = 0; i < program_.n_memories; ++i) {
       const rml_memory& m = program_.memories[i];
-      if (m.kind == RML_OUTSIDE || has_value(m))
-        from_.expect(m.name, m.dtype, {m.dims, m.dims + m.rank}, m.kind == RML_OUTSIDE);
-      if (m.kind == RML_OUTSIDE) from_.expect(cycles_of(m), RML_I64, {}, true);
+      if (m.kind == RML_LOOKS_BACK)
+        expect_memory(from_, m.name, m.dtype, {m.dims, m.dims + m.rank}, has_value(m));
+      else if (is_input(m) || from_.has(m.name))
+        expect_stream(from_, m.name, m.dtype, {m.dims, m.dims + m.rank});
     }
     from_.expect(cycles_name, RML_BOOL, {}, true);
     from_.expect_given();
@@ -135,21 +134,9 @@ class Restoring {
       if (begins_ == 0 && has_value(m)) from_.damaged(std::string("'") + m.name + "' has a value before cycle 0");
       return;
     }
-    const std::vector<std::int64_t> instants = from_.counts(cycles_of(m));
-    const std::string name = "'" + cycles_of(m) + "'";
-    if (instants.size() != from_.tensor(m.name).shape[0])
-      from_.damaged(std::string("'") + m.name + "' does not have as many elements as " + name);
-    std::int64_t least = begins_;
-    for (const std::int64_t n : instants) {
-      if (n < least || n >= run_.cycles)
-        from_.damaged(name + " has " + std::to_string(n) + ", not " + std::to_string(least) + " to " +
-                      std::to_string(run_.cycles - 1));
-      least = n + 1;
-    }
+    if (!from_.has(m.name)) return;
     const rml_equation& equation = program_.demand->equations[m.offset];
-    if (equation.kind == RML_EQ_INPUT && equation.clock == RML_CLOCK_BASE &&
-        instants.size() != static_cast<std::uint64_t>(run_.cycles - begins_))
-      from_.damaged(std::string("'") + m.name + "' does not have an element for each cycle");
+    stream_cycles(from_, m.name, begins_, run_.cycles, is_input(m) && equation.clock == RML_CLOCK_BASE);
   }
 
   void put() {
@@ -157,12 +144,14 @@ class Restoring {
     for (std::uint32_t i = 0; i < program_.n_memories; ++i) {
       const rml_memory& m = program_.memories[i];
       if (m.kind == RML_OUTSIDE) {
-        const std::vector<std::int64_t> instants = from_.counts(cycles_of(m));
+        if (!from_.has(m.name)) continue;
+        const std::vector<std::int64_t> instants = from_.counts(cycles_of(m.name));
         const char* const elements = from_.tensor(m.name).data.data();
         for (std::size_t k = 0; k < instants.size(); ++k)
           evaluator_.put(subject_of(m), instants[k], elements + k * bytes_of(m));
       } else if (begins_ > 0 && !open_.contains(m.name)) {
-        evaluator_.put_memory(subject_of(m), unbegun_.contains(m.name) ? nullptr : from_.tensor(m.name).data.data());
+        evaluator_.put_memory(subject_of(m),
+                              unbegun_.contains(m.name) ? nullptr : memory_in(from_, m.name).data.data());
       }
     }
     evaluator_.resume();
@@ -172,8 +161,7 @@ class Restoring {
 
   const rml_program& program_;
   Evaluator& evaluator_;
-  const std::string& file_;
-  StateFile from_;
+  StateFile& from_;
   const std::int64_t begins_;
   const CyclesOfState run_;
   const std::set<std::string> unbegun_, open_;
@@ -185,11 +173,10 @@ void take_on_demand(const rml_program& program, const void* state, StateTensors&
   Taking(program, state, into).take();
 }
 
-void restore_on_demand(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
-                       const StateOnDemand& how, const CyclesOfState& cycles, GivenParameters& given) {
-  Restoring restoring(program, state, file, from, how, cycles);
-  restoring.restore();
-  give_again(program, state, restoring.file(), given);
+void restore_on_demand(const rml_program& program, void* state, StateFile& from, const BeginningOfState& how,
+                       const CyclesOfState& cycles, GivenParameters& given) {
+  give_again(program, state, from, given);
+  Restoring(program, state, from, how, cycles).restore();
 }
 
 }  // namespace rml::rt

@@ -17,13 +17,8 @@ namespace rml::rt {
 
 void take_on_demand(const rml_program& program, const void* state, StateTensors& into);
 
-// Where a state begins, of what it does not tell the first value and the value.
-struct StateOnDemand {
-  std::int64_t begins = 0;
-  std::vector<std::string> unbegun, open;
-};
 // As restore_state.
-void restore_on_demand(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
-                       const StateOnDemand& how, const CyclesOfState& cycles, GivenParameters& given);
+void restore_on_demand(const rml_program& program, void* state, StateFile& from, const BeginningOfState& how,
+                       const CyclesOfState& cycles, GivenParameters& given);
 
 }  // namespace rml::rt

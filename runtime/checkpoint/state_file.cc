@@ -24,6 +24,10 @@ StateFile::StateFile(const rml_program& program, const std::string& name, const 
 
 void StateFile::damaged(const std::string& what) const { throw Failure(name_ + ": damaged: " + what); }
 
+void StateFile::too_large(std::uint64_t bytes) const {
+  throw Failure(name_ + ": its buffers need " + std::to_string(bytes) + " bytes more than this run may use");
+}
+
 std::vector<std::int64_t> StateFile::counts(const std::string& tensor) const {
   const TensorIn& t = this->tensor(tensor);
   std::vector<std::int64_t> values(t.data.size() / 8);
@@ -61,7 +65,8 @@ void StateFile::compare() {
       differs("'" + name + "' (" + tensor_type_text(*tensor) + ") is only in the file");
   if (differences_ > most_told) text_ += "\n  and " + std::to_string(differences_ - most_told) + " more";
   if (differences_ > 0)
-    throw Failure(name_ + ": saved by a program whose state differs from that of '" + program_.name + "':" + text_);
+    throw Failure(name_ + ": saved by a program whose state differs from that of '" + program_.name + "':" + text_ +
+                  note_);
   check_truths();
 }
 

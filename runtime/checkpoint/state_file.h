@@ -28,8 +28,11 @@ class StateFile {
   void expect_given();
   // Throws Failure that names all that differs; then Booleans are 0 or 1.
   void compare();
+  // Said behind what differs.
+  void note(const std::string& text) { note_ = "\n  " + text; }
 
   [[noreturn]] void damaged(const std::string& what) const;
+  [[noreturn]] void too_large(std::uint64_t bytes) const;
 
  private:
   void differs(const std::string& line);
@@ -39,7 +42,7 @@ class StateFile {
   const std::string& name_;
   std::map<std::string, const TensorIn*> tensors_;
   std::set<std::string> expected_;
-  std::string text_;
+  std::string text_, note_;
   int differences_ = 0;
 };
 

@@ -6,33 +6,22 @@
 #include "runtime/checkpoint/state_tensors.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <new>
 #include <set>
+#include <span>
 
-#include "runtime/checkpoint/demand_tensors.h"
+#include "runtime/checkpoint/beginning.h"
+#include "runtime/checkpoint/state_parts.h"
 #include "runtime/failure.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {
 namespace {
 
-std::uint64_t value_bytes(const rml_memory& m) { return m.elements * dtype_bytes(m.dtype); }
-// What buffers take for an element, at least 1.
-std::uint64_t element_bytes(const rml_memory& m) { return std::max<std::uint64_t>(value_bytes(m), 1); }
 std::string counts_name(const rml_memory& m) { return std::string(m.name) + " counts"; }
-
-const void* slot_of(const void* state, const rml_parameter& p) { return static_cast<const char*>(state) + p.slot; }
-const char* given_in(const void* state, const rml_parameter& p) {
-  const char* given = *static_cast<const char* const*>(slot_of(state, p));
-  return given == slot_of(state, p) ? nullptr : given;
-}
-bool looked_at(const void* state, const rml_parameter& p) {
-  return *static_cast<const char* const*>(slot_of(state, p)) == nullptr;
-}
 
 std::vector<std::uint64_t> shape_of(const rml_memory& m) { return {m.dims, m.dims + m.rank}; }
 std::vector<std::uint64_t> shape_of(const rml_memory& m, std::uint64_t count) {
@@ -41,43 +30,6 @@ std::vector<std::uint64_t> shape_of(const rml_memory& m, std::uint64_t count) {
   return shape;
 }
 
-// The parts of a state, by their layout in rmlrt.h.
-struct Ring {
-  char* data;
-  std::uint64_t capacity;
-};
-struct Segment {
-  std::int64_t cycle, length;
-  std::uint64_t capacity;
-  std::int64_t start;
-};
-struct Block {
-  char* data;
-  std::uint64_t bytes;
-};
-
-template <class T>
-T& at(void* state, const rml_memory& m) {
-  return *reinterpret_cast<T*>(static_cast<char*>(state) + m.offset);
-}
-template <class T>
-const T& at(const void* state, const rml_memory& m) {
-  return *reinterpret_cast<const T*>(static_cast<const char*>(state) + m.offset);
-}
-// A 32-bit pointer is followed by padding, not by the next field.
-static_assert(sizeof(void*) == 8, "the structs above are those of a 64-bit program");
-
-// Of a ring: k = 0, what was pushed; then the cursors. In a network each has a cache line of its own.
-std::int64_t& count_of(const rml_program& program, void* state, const rml_memory& m, std::size_t k) {
-  const std::size_t first = program.network != nullptr ? offsetof(rml_ring, pushed) : sizeof(Ring);
-  const std::size_t apart = program.network != nullptr ? std::size_t{RML_RING_LINE} : sizeof(std::int64_t);
-  return *reinterpret_cast<std::int64_t*>(&at<char>(state, m) + first + k * apart);
-}
-
-const char* window(const void* state, const rml_memory& m) {
-  const auto& w = at<rml_window>(state, m);
-  return reinterpret_cast<const char*>(&w + 1) + w.at;
-}
 bool is_cell(const rml_memory& m) { return m.kind == RML_CELL || m.kind == RML_WINDOW; }
 
 std::string_view elements_at(const char* data, std::uint64_t bytes) { return {data, bytes}; }
@@ -87,43 +39,27 @@ class Taking {
   Taking(const rml_program& program, const void* state) : program_(program), state_(state) {}
 
   StateTensors take() {
-    if (program_.demand != nullptr)
-      take_on_demand(program_, state_, result_);
-    else
-      take_memories();
-    for (std::uint32_t p = 0; p < program_.n_parameters; ++p) add_given(program_.parameters[p]);
+    for (std::uint32_t i = 0; i < program_.n_memories; ++i)
+      if (has_begun(program_, state_, i))
+        add(program_.memories[i]);
+      else
+        result_.unbegun.emplace_back(program_.memories[i].name);
+    for (const rml_parameter& p : std::span(program_.parameters, program_.n_parameters)) {
+      const char* const given = p.slot == UINT64_MAX ? nullptr : given_in(state_, p);
+      if (given != nullptr) add_given(result_, p, given);
+    }
     return std::move(result_);
   }
 
  private:
-  void take_memories() {
-    find_unbegun();
-    for (std::uint32_t i = 0; i < program_.n_memories; ++i)
-      if (!unbegun_[i]) add(program_.memories[i]);
-  }
-
-  // One look is enough: the others are under conditions that did not hold.
-  void find_unbegun() {
-    unbegun_.assign(program_.n_memories, false);
-    for (std::uint32_t p = 0; p < program_.n_parameters; ++p) {
-      const rml_parameter& row = program_.parameters[p];
-      if (row.slot != UINT64_MAX && row.memory != UINT32_MAX) unbegun_[row.memory] = true;
-    }
-    for (std::uint32_t p = 0; p < program_.n_parameters; ++p) {
-      const rml_parameter& row = program_.parameters[p];
-      if (row.slot != UINT64_MAX && row.memory != UINT32_MAX && looked_at(state_, row)) unbegun_[row.memory] = false;
-    }
-    for (std::uint32_t i = 0; i < program_.n_memories; ++i)
-      if (unbegun_[i]) result_.unbegun.emplace_back(program_.memories[i].name);
-  }
-
   void add(const rml_memory& m) {
     switch (m.kind) {
       case RML_CELL:
-        result_.tensors.push_back({m.name, m.dtype, shape_of(m), {elements_at(&at<char>(state_, m), value_bytes(m))}});
+        result_.tensors.push_back(
+            {m.name, m.dtype, shape_of(m), {elements_at(&part_at<char>(state_, m), value_bytes(m))}});
         break;
       case RML_WINDOW:
-        result_.tensors.push_back({m.name, m.dtype, shape_of(m), {elements_at(window(state_, m), value_bytes(m))}});
+        result_.tensors.push_back({m.name, m.dtype, shape_of(m), {elements_at(window_at(state_, m), value_bytes(m))}});
         break;
       case RML_QUEUE:
         add_queue(m);
@@ -132,17 +68,19 @@ class Taking {
         add_unit(m);
         break;
       default: {
-        const auto length = static_cast<std::uint64_t>(at<Segment>(state_, program_.memories[m.count]).length);
-        result_.tensors.push_back(
-            {m.name, m.dtype, shape_of(m, length), {elements_at(at<Block>(state_, m).data, length * value_bytes(m))}});
+        const auto length = static_cast<std::uint64_t>(part_at<Segment>(state_, program_.memories[m.count]).length);
+        result_.tensors.push_back({m.name,
+                                   m.dtype,
+                                   shape_of(m, length),
+                                   {elements_at(part_at<Block>(state_, m).data, length * value_bytes(m))}});
       }
     }
   }
 
   void add_queue(const rml_memory& m) {
-    const Ring& ring = at<Ring>(state_, m);
+    const Ring& ring = part_at<Ring>(state_, m);
     std::vector<std::int64_t> counts;
-    for (std::size_t k = 0; k <= m.count; ++k) counts.push_back(count_of(program_, const_cast<void*>(state_), m, k));
+    for (std::size_t k = 0; k <= m.count; ++k) counts.push_back(count_of(program_, state_, m, k));
     const std::int64_t first = m.count == 0 ? counts[0] : *std::min_element(counts.begin() + 1, counts.end());
     const auto used = static_cast<std::uint64_t>(std::max<std::int64_t>(counts[0] - first, 0));
     TensorOut elements{m.name, m.dtype, shape_of(m, used), {}};
@@ -156,48 +94,27 @@ class Taking {
       }
     }
     result_.tensors.push_back(std::move(elements));
-    add_counts(counts_name(m), std::move(counts));
+    add_counts(result_, counts_name(m), std::move(counts));
   }
 
   void add_unit(const rml_memory& m) {
-    const Segment& s = at<Segment>(state_, m);
+    const Segment& s = part_at<Segment>(state_, m);
     if (m.count == 0)
-      add_counts(m.name, {s.cycle});
+      add_counts(result_, m.name, {s.cycle});
     else
-      add_counts(m.name, {s.cycle, s.length, s.start});
-  }
-
-  void add_counts(const std::string& name, std::vector<std::int64_t> counts) {
-    const auto& kept = result_.owned.emplace_back(std::move(counts));
-    const char* data = reinterpret_cast<const char*>(kept.data());
-    result_.tensors.push_back({name, RML_I64, {kept.size()}, {elements_at(data, 8 * kept.size())}});
-  }
-
-  void add_given(const rml_parameter& p) {
-    const char* given = p.slot == UINT64_MAX ? nullptr : given_in(state_, p);
-    if (given == nullptr) return;
-    const std::string name = given_name(p.path);
-    if (!result_.tensors.empty() && result_.tensors.back().name == name) return;
-    result_.tensors.push_back(
-        {name, p.dtype, {p.dims, p.dims + p.rank}, {elements_at(given, p.elements * dtype_bytes(p.dtype))}});
+      add_counts(result_, m.name, {s.cycle, s.length, s.start});
   }
 
   const rml_program& program_;
   const void* state_;
-  std::vector<bool> unbegun_;  // by memory
   StateTensors result_;
 };
 
 class Restoring {
  public:
-  Restoring(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
-            const std::vector<std::string>& unbegun, const CyclesOfState& cycles)
-      : program_(program),
-        state_(state),
-        file_(file),
-        from_(program, file, from),
-        unbegun_(unbegun.begin(), unbegun.end()),
-        cycles_(cycles) {}
+  Restoring(const rml_program& program, void* state, StateFile& from, const std::vector<std::string>& unbegun,
+            const CyclesOfState& cycles)
+      : program_(program), state_(state), from_(from), unbegun_(unbegun.begin(), unbegun.end()), cycles_(cycles) {}
 
   void restore(GivenParameters& given) {
     compare();
@@ -276,8 +193,7 @@ class Restoring {
   char* grow(std::uint64_t bytes) const {
     rml_header& header = *static_cast<rml_header*>(state_);
     void* block = header.grow(header.context, nullptr, 0, bytes);
-    if (block == nullptr)
-      throw Failure(file_ + ": its buffers need " + std::to_string(bytes) + " bytes more than this run may use");
+    if (block == nullptr) from_.too_large(bytes);
     header.buffer_bytes += static_cast<std::int64_t>(bytes);
     return static_cast<char*>(block);
   }
@@ -293,12 +209,12 @@ class Restoring {
       case RML_CELL: {
         if (unbegun_.contains(m.name)) break;
         const TensorIn& t = from_.tensor(m.name);
-        if (!t.data.empty()) std::memcpy(&at<char>(state_, m), t.data.data(), t.data.size());
+        if (!t.data.empty()) std::memcpy(&part_at<char>(state_, m), t.data.data(), t.data.size());
         break;
       }
       case RML_WINDOW: {
         const std::string_view data = from_.tensor(m.name).data;
-        auto& w = at<rml_window>(state_, m);
+        auto& w = part_at<rml_window>(state_, m);
         w.at = 0;
         for (std::size_t copy = 0; copy < 2; ++copy)
           std::memcpy(reinterpret_cast<char*>(&w + 1) + copy * data.size(), data.data(), data.size());
@@ -309,7 +225,7 @@ class Restoring {
         break;
       case RML_UNIT: {
         const std::vector<std::int64_t> values = from_.counts(m.name);
-        auto& s = at<Segment>(state_, m);
+        auto& s = part_at<Segment>(state_, m);
         s.cycle = values[0];
         if (m.count == 0) break;
         s.length = values[1];
@@ -318,9 +234,9 @@ class Restoring {
         break;
       }
       default: {
-        const std::uint64_t capacity = at<Segment>(state_, program_.memories[m.count]).capacity;
+        const std::uint64_t capacity = part_at<Segment>(state_, program_.memories[m.count]).capacity;
         if (capacity == 0) break;
-        auto& block = at<Block>(state_, m);
+        auto& block = part_at<Block>(state_, m);
         block.bytes = capacity * element_bytes(m);
         block.data = grow(block.bytes);
         const std::string_view data = from_.tensor(m.name).data;
@@ -331,7 +247,7 @@ class Restoring {
 
   void put_queue(const rml_memory& m) const {
     const std::vector<std::int64_t> values = from_.counts(counts_name(m));
-    auto& ring = at<Ring>(state_, m);
+    auto& ring = part_at<Ring>(state_, m);
     for (std::size_t k = 0; k < values.size(); ++k) count_of(program_, state_, m, k) = values[k];
     const std::uint64_t count = used(values);
     if (count == 0) return;
@@ -349,8 +265,7 @@ class Restoring {
 
   const rml_program& program_;
   void* state_;
-  const std::string& file_;
-  StateFile from_;
+  StateFile& from_;
   const std::set<std::string> unbegun_;
   const CyclesOfState cycles_;
 };
@@ -358,6 +273,13 @@ class Restoring {
 }  // namespace
 
 StateTensors state_tensors(const rml_program& program, const void* state) { return Taking(program, state).take(); }
+
+void add_given(StateTensors& into, const rml_parameter& p, const char* given) {
+  const std::string name = given_name(p.path);
+  if (!into.tensors.empty() && into.tensors.back().name == name) return;
+  into.tensors.push_back(
+      {name, p.dtype, {p.dims, p.dims + p.rank}, {elements_at(given, p.elements * dtype_bytes(p.dtype))}});
+}
 
 void give_again(const rml_program& program, void* state, const StateFile& from, GivenParameters& given) {
   for (std::uint32_t p = 0; p < program.n_parameters; ++p) {
@@ -405,9 +327,9 @@ std::uint64_t state_identity(const rml_program& program) {
   return hash;
 }
 
-void restore_state(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
-                   const std::vector<std::string>& unbegun, const CyclesOfState& cycles, GivenParameters& given) {
-  Restoring(program, state, file, from, unbegun, cycles).restore(given);
+void restore_state(const rml_program& program, void* state, StateFile& from, const std::vector<std::string>& unbegun,
+                   const CyclesOfState& cycles, GivenParameters& given) {
+  Restoring(program, state, from, unbegun, cycles).restore(given);
 }
 
 }  // namespace rml::rt

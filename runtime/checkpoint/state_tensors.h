@@ -1,4 +1,4 @@
-// A program's state as named tensors, and back.
+// A program's state as named tensors, and back, as units and queues have it: for what has no beginning (anchor.h).
 //
 //   cell      NAME           its value; of a parameter, NAME is its path, and there is none as long as
 //                            its first value has not been looked at
@@ -31,8 +31,15 @@ struct StateTensors {
   std::vector<TensorOut> tensors;
   std::deque<std::vector<std::int64_t>> owned;
   std::vector<std::string> unbegun;  // parameters without a value yet
-  std::int64_t begins = 0;           // on demand: the instant of its memories,
-  std::vector<std::string> open;     // … and those whose value then is not known
+  std::int64_t begins = -1;          // where it goes on from a cycle: that one
+  std::vector<std::string> open;     // … memories whose value then is not known
+};
+
+// What the metadata of a state says that goes on from a cycle: of which memories it does not tell the first value, or
+// the value.
+struct BeginningOfState {
+  std::int64_t begins = 0;
+  std::vector<std::string> unbegun, open;
 };
 
 // Every complete row has been popped, and the state is not faulted.
@@ -56,11 +63,12 @@ class GivenParameters {
 // Names, types and kinds of everything in the state, as one number.
 std::uint64_t state_identity(const rml_program& program);
 
-// Into a state fresh from init; unbegun as state_tensors gave it. Throws Failure that names what differs or cannot be;
-// `file` is for it.
-void restore_state(const rml_program& program, void* state, const std::string& file, const Safetensors& from,
-                   const std::vector<std::string>& unbegun, const CyclesOfState& cycles, GivenParameters& given);
+// Into a state fresh from init; unbegun as state_tensors gave it. Throws Failure that names what differs or cannot be.
+void restore_state(const rml_program& program, void* state, StateFile& from, const std::vector<std::string>& unbegun,
+                   const CyclesOfState& cycles, GivenParameters& given);
 
+// What was given to a parameter and has not been looked at; rows of one path are adjacent.
+void add_given(StateTensors& into, const rml_parameter& p, const char* given);
 // What the file has been given for parameters.
 void give_again(const rml_program& program, void* state, const StateFile& from, GivenParameters& given);
 

@@ -301,6 +301,12 @@ const Cell* Evaluator::known(Subject s, std::int64_t cycle) {
 
 const Cell* Evaluator::memory(Subject fby) { return known(subjects_[fby].b, begins_ - 1); }
 
+const Cell* Evaluator::latest(Subject fby) {
+  for (std::int64_t n = now_; n >= begins_ - 1 && n >= 0; --n)
+    if (const Cell* const cell = known(subjects_[fby].b, n); cell != nullptr) return cell->present() ? cell : nullptr;
+  return nullptr;
+}
+
 void Evaluator::begin(std::int64_t begins, std::int64_t cycles, std::int64_t rows) {
   begins_ = begins;
   restored_ = true;

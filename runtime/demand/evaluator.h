@@ -43,7 +43,9 @@ class Evaluator {
   std::int64_t take();
   // Of it: what a fby looks back at then; null: that is not known, and nobody needs it.
   const Cell* memory(Subject fby);
-  // … and what came since; null: it has not.
+  // … as late as that is known.
+  const Cell* latest(Subject fby);
+  // What came since; null: it has not.
   const Cell* given(Subject s, std::int64_t cycle) { return known(s, cycle); }
 
   // Into a state fresh from init: a state with these numbers of cycles and rows.

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "runtime/checkpoint/anchor.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/load_parameters.h"
 #include "runtime/program_state.h"
@@ -48,13 +49,16 @@ void set_inputs(Row& row, std::int64_t k) {
 // What is done with the state behind the run.
 using Then = std::function<void()>;
 
-void run_alone(const rml_program& program, void* state, int cycles, bool finish, const Then& then) {
+void run_alone(const rml_program& program, void* state, int cycles, bool finish, rt::Anchor& anchor, const Then& then) {
   Row in(program.inputs, program.n_inputs), out(program.outputs, program.n_outputs);
   const auto& header = *static_cast<const rml_header*>(state);
   for (int k = 0; k < cycles && header.fault == RML_OK; ++k) {
     set_inputs(in, k);
     program.push(state, in.const_pointers(), in.present());
     while (program.pop(state, out.pointers(), out.present()) != 0) continue;
+    if (header.fault != RML_OK) break;
+    anchor.add(in.const_pointers(), in.present());
+    if (anchor.wants_look()) anchor.look(state);
   }
   if (finish && header.fault == RML_OK) program.finish(state);
   while (finish && program.pop(state, out.pointers(), out.present()) != 0) continue;
@@ -62,7 +66,8 @@ void run_alone(const rml_program& program, void* state, int cycles, bool finish,
 }
 
 // To the last row, or until it has settled. Its rings go with it: what is to be saved is saved before.
-void run_network(const rml_program& program, void* state, int cycles, bool finish, const Then& then) {
+void run_network(const rml_program& program, void* state, int cycles, bool finish, rt::Anchor& anchor,
+                 const Then& then) {
   Row in(program.inputs, program.n_inputs), out(program.outputs, program.n_outputs);
   rt::Network network(program, state, {2, 0, nullptr});
   int pushed = 0;
@@ -74,7 +79,7 @@ void run_network(const rml_program& program, void* state, int cycles, bool finis
       set_inputs(in, pushed);
       const auto taken = network.try_push(in.const_pointers(), in.present());
       moved = taken != rt::Network::Taken::full;
-      if (taken == rt::Network::Taken::yes) ++pushed;
+      if (taken == rt::Network::Taken::yes) ++pushed, anchor.add(in.const_pointers(), in.present());
       if (taken == rt::Network::Taken::failed) pushed = cycles;
       if (pushed == cycles) network.announce();
       if (pushed == cycles && (finish || network.failed())) network.close();
@@ -86,18 +91,22 @@ void run_network(const rml_program& program, void* state, int cycles, bool finis
   }
   network.stop();
   network.report();
+  if (!finish && !network.failed() && anchor.wants_look()) anchor.look(state);
   then();
 }
 
-void run(const rml_program& program, void* state, int cycles, bool finish, const Then& then) {
-  (program.network != nullptr ? run_network : run_alone)(program, state, cycles, finish, then);
+void run(const rml_program& program, void* state, int cycles, bool finish, rt::Anchor& anchor, const Then& then) {
+  (program.network != nullptr ? run_network : run_alone)(program, state, cycles, finish, anchor, then);
 }
 
-std::string save_after(const rml_program& program, int cycles) {
+// Of units, if nothing of it is anchored.
+std::string save_after(const rml_program& program, int cycles, bool anchored) {
   const rt::ProgramState state(program, 7, 0);
+  rt::Anchor anchor(program);
+  if (anchored) anchor.begin(state.block());
   std::string bytes;
-  run(program, state.block(), cycles, false, [&] {
-    const rt::CheckpointOut saved(program, state.block(), {});
+  run(program, state.block(), cycles, false, anchor, [&] {
+    const rt::CheckpointOut saved(program, state.block(), {}, {}, anchored ? &anchor : nullptr);
     for (const std::string_view piece : saved.pieces()) bytes += piece;
   });
   return bytes;
@@ -316,7 +325,8 @@ SavedProgram load_saved(const std::string& path) {
   const std::string symbol = name.substr(0, name.find('.')) + "_program";
   SavedProgram saved{static_cast<const rml_program*>(dlsym(library, symbol.c_str())), {}};
   if (saved.program == nullptr) throw std::runtime_error(path + " has no " + symbol);
-  for (const int cycles : {0, 1, 3, 7, 8, 24, 41}) saved.states.push_back(save_after(*saved.program, cycles));
+  for (const int cycles : {0, 1, 3, 7, 8, 24, 41, 700})
+    for (const bool anchored : {true, false}) saved.states.push_back(save_after(*saved.program, cycles, anchored));
   return saved;
 }
 
@@ -325,9 +335,12 @@ void run_state_mutant(const SavedProgram& saved, Random& random) {
   const rt::CheckpointIn in("mutant", bytes);
   const rt::ProgramState state(*saved.program, in.seed(), 0);
   rt::GivenParameters given;
-  in.restore(*saved.program, state.block(), given);
-  run(*saved.program, state.block(), cycles_after, below(random, 4) != 0, [&] {
-    if (state.header().fault == RML_OK) rt::CheckpointOut(*saved.program, state.block(), {});
+  rt::Anchor anchor(*saved.program);
+  rt::RunRecord record;
+  record.rows_again = in.restore(*saved.program, state.block(), given, &anchor);
+  if (state.header().fault != RML_OK) return;
+  run(*saved.program, state.block(), cycles_after, below(random, 4) != 0, anchor, [&] {
+    if (state.header().fault == RML_OK) rt::CheckpointOut(*saved.program, state.block(), record, {}, &anchor);
   });
 }
 
@@ -345,7 +358,8 @@ void run_parameter_mutant(const SavedProgram& saved, const std::string& folder, 
   const rt::ProgramState state(*saved.program, 7, 0);
   rt::GivenParameters given;
   rt::load_parameters(*saved.program, state.block(), path, given);
-  run(*saved.program, state.block(), 3, true, [] {});
+  rt::Anchor anchor(*saved.program);
+  run(*saved.program, state.block(), 3, true, anchor, [] {});
 }
 
 }  // namespace rml::fuzz

@@ -25,7 +25,7 @@ std::string complaint(const rml_program& program, const std::string& bytes) {
   try {
     ProgramState state(program, 0, 0);
     GivenParameters given;
-    CheckpointIn("f", bytes).restore(program, state.block(), given);
+    static_cast<void>(CheckpointIn("f", bytes).restore(program, state.block(), given));
     return "";
   } catch (const Failure& failure) {
     return failure.what();
@@ -106,9 +106,6 @@ TEST(Checkpoint, other_programs_are_refused_with_what_differs) {
   EXPECT_EQ(complaint(sums_that_differ(Differing::dtype), bytes), differs + "'sum' is i32 here, f32 in the file");
   EXPECT_EQ(complaint(sums_that_differ(Differing::shape), bytes), differs + "'sum' is f32[1] here, f32 in the file");
   EXPECT_EQ(complaint(sums_that_differ(Differing::more), bytes), differs + "'product' (f32) is not in the file");
-  EXPECT_EQ(complaint(sums_that_differ(Differing::kind), bytes),
-            "f: saved by a program whose state is laid out differently from that of 'sums', though the names and types "
-            "are the same");
 }
 
 TEST(Checkpoint, other_files_are_refused) {

@@ -283,11 +283,13 @@ std::int32_t failing_pop(void* state, void* const* out, std::uint8_t* present) {
 const rml_port sums_in[] = {scalar("x", RML_F32)};
 const rml_port sums_out[] = {scalar("sum", RML_F32)};
 const rml_memory sums_memories[] = {{"sum", RML_CELL, RML_F32, 0, nullptr, 1, offsetof(Sums, sum), 0, 0}};
+const rml_origin sums_origins[] = {{"sum", "", 0, UINT32_MAX, nullptr}};
 const rml_watch sums_watches[] = {{UINT32_MAX, 0, {"sums.rml", 2, 3, "sum = x + (0 fby sum)"}},
                                   {0, UINT32_MAX, {"sums.rml", 1, 9, "sum"}}};
 const rml_port scale_in[] = {scalar("x", RML_F64)};
 const rml_port scale_out[] = {scalar("y", RML_F64)};
 const rml_memory scale_memories[] = {{"w", RML_CELL, RML_F64, 0, nullptr, 1, offsetof(Scale, w), 0, 0}};
+const rml_origin scale_origins[] = {{"w", "", 0, UINT32_MAX, nullptr}};
 const rml_parameter scale_parameters[] = {{"w", RML_F64, 0, nullptr, 1, offsetof(Scale, slot), 0}};
 const rml_port evens_in[] = {scalar("x", RML_I32)};
 const rml_port evens_out[] = {scalar("y", RML_I32, "base on c", 0), scalar("c", RML_BOOL)};
@@ -325,8 +327,9 @@ const rml_program& sums_program() {
     p.outputs = sums_out;
     p.push = sums_push;
     p.pop = sums_pop;
-    p.savable = p.n_memories = 1;
+    p.savable = p.n_memories = p.n_origins = 1;
     p.memories = sums_memories;
+    p.origins = sums_origins;
     p.n_watches = 2;
     p.watches = sums_watches;
     return p;
@@ -337,6 +340,7 @@ const rml_program& sums_program() {
 rml_program sums_that_differ(Differing how) {
   static const std::uint64_t one = 1;
   static rml_memory memories[2];
+  static rml_origin origins[2];
   memories[0] = memories[1] = sums_memories[0];
   memories[1].name = "product";
   rml_program program = sums_program();
@@ -344,18 +348,20 @@ rml_program sums_that_differ(Differing how) {
   if (how == Differing::name) memories[0].name = "total";
   if (how == Differing::dtype) memories[0].dtype = RML_I32;
   if (how == Differing::shape) memories[0].rank = 1, memories[0].dims = &one;
-  if (how == Differing::more) program.n_memories = 2;
-  if (how == Differing::kind) memories[0].count = 1;
+  if (how == Differing::more) program.n_memories = program.n_origins = 2;
+  for (std::uint32_t k = 0; k < 2; ++k) origins[k] = {memories[k].name, "", k, UINT32_MAX, nullptr};
+  program.origins = origins;
   return program;
 }
 
 const rml_program& scale_program() {
   static const rml_program program = [] {
     rml_program p = table<Scale>("scale", "scale.rml");
-    p.n_inputs = p.n_outputs = p.savable = p.n_memories = p.n_parameters = 1;
+    p.n_inputs = p.n_outputs = p.savable = p.n_memories = p.n_origins = p.n_parameters = 1;
     p.inputs = scale_in;
     p.outputs = scale_out;
     p.memories = scale_memories;
+    p.origins = scale_origins;
     p.parameters = scale_parameters;
     p.init = scale_init;
     p.push = scale_push;

@@ -37,7 +37,7 @@ class CopyProgram {
 // node sums(x: f32) -> (sum: f32)   sum = x + (0 fby sum)
 const rml_program& sums_program();
 // The same, but for what it keeps: a memory of another name, type or shape, or one more.
-enum class Differing { name, dtype, shape, more, kind };
+enum class Differing { name, dtype, shape, more };
 rml_program sums_that_differ(Differing how);
 // node scale(x: f64) -> (y: f64)   w = param(2.0); y = w * x
 const rml_program& scale_program();
