@@ -255,6 +255,19 @@ class Body {
   void emit(const steps::SegmentProduct&);
   void emit(const steps::Branch&);
 
+  // emit_branch.cc
+  struct Side {  // of a branch: what it defines, and what it leaves in cells
+    std::map<ValueId, IrValue> values;
+    std::map<CellId, IrValue> cells;
+  };
+  IrValue test(const steps::Test&);
+  bool is_choice(const steps::Branch&) const;
+  Side choose(const steps::Branch&);
+  Side compute_side(const steps::Block&);
+  std::map<ValueId, IrValue> defined_before(const steps::Branch&);
+  IrValue choice(IrValue condition, IrValue yes, IrValue no);
+  IrValue load_cell(CellId);
+
   // emit_elementwise.cc
   Expression expression(ValueId, bool root);
   std::size_t gather(Expression&, ValueId, const IndexMap&, bool root) const;

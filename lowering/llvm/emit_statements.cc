@@ -289,36 +289,4 @@ void Body::emit(const steps::MarkLast& s) {
   ir.CreateStore(s.positive ? holds : ir.CreateNot(holds), last_flag);
 }
 
-void Body::emit(const steps::Branch& s) {
-  IrValue condition = nullptr;
-  switch (s.test.kind) {
-    case steps::Test::value:
-      locate(info(s.test.condition).span);
-      condition = scalar(s.test.condition);
-      break;
-    case steps::Test::first:
-      if (position == nullptr) throw std::logic_error("code generation: a first instant outside of segments");
-      condition = ir.CreateICmpEQ(position, ir.getInt64(0), "first");
-      break;
-    case steps::Test::last:
-      if (length == nullptr && last_flag == nullptr)
-        throw std::logic_error("code generation: a last instant outside of segments");
-      condition = last_flag != nullptr ? static_cast<IrValue>(ir.CreateLoad(ir.getInt1Ty(), last_flag, "last"))
-                                       : ir.CreateICmpEQ(position, ir.CreateSub(length, ir.getInt64(1)), "last");
-      break;
-  }
-  const steps::Block* yes = s.then_block.get();
-  const steps::Block* no = s.else_block.get();
-  if (!s.test.positive) std::swap(yes, no);
-  if (yes->statements.empty() && no->statements.empty()) return;
-  if (yes->statements.empty()) {
-    condition = ir.CreateNot(condition);
-    std::swap(yes, no);
-  }
-  if (no->statements.empty())
-    when(condition, [&] { block(*yes); });
-  else
-    when(condition, [&] { block(*yes); }, [&] { block(*no); });
-}
-
 }  // namespace rml::codegen

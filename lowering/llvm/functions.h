@@ -15,6 +15,7 @@ namespace rml::codegen {
 struct TargetFacts {
   unsigned vector_bits;  // of a vector register
   bool fused;            // a product and a sum in one instruction, rounded once
+  bool guesses;          // where jumps lead: a wrong guess takes as long as many instructions
 };
 
 enum class Function : std::uint8_t {

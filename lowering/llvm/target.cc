@@ -89,7 +89,9 @@ TargetFacts target_facts(llvm::Module& module, llvm::TargetMachine& machine) {
   const auto cost = costs.getIntrinsicInstrCost(fma, llvm::TargetTransformInfo::TCK_RecipThroughput);
   probe->eraseFromParent();
   constexpr int of_call = 10;
-  return {static_cast<unsigned>(bits.getFixedValue()), cost.isValid() && cost < of_call};
+  const llvm::Triple& triple = machine.getTargetTriple();
+  return {static_cast<unsigned>(bits.getFixedValue()), cost.isValid() && cost < of_call,
+          triple.isX86() || triple.isAArch64()};
 }
 
 }  // namespace rml::codegen

@@ -37,6 +37,7 @@ std::string contents(const std::filesystem::path& path) {
 struct Asked {
   CompileOptions options;
   std::string function;  // of a module, the one that is shown
+  bool optimised = false;
 };
 
 Asked what_is_asked(const std::string& text) {
@@ -48,6 +49,7 @@ Asked what_is_asked(const std::string& text) {
   std::istringstream words(text.substr(at + key.size(), text.find('\n', at) - at - key.size()));
   for (std::string word; words >> word;) {
     if (word.starts_with("function=")) asked.function = word.substr(9);
+    if (word == "optimised") asked.optimised = true;
     if (word == "whole_segment") options.whole_segment = true;
     if (word == "grain=pass") options.grain = Grain::pass;
     if (word == "grain=stage") options.grain = Grain::stage;
@@ -263,9 +265,9 @@ Made run_on_form(const Pass& pass, const std::filesystem::path& path, Translatio
   return made;
 }
 
-// The same on every machine, as written, and no more than the functions of the C interface.
-void set_up_emission(Translation& t) {
-  t.emit.target = {.triple = "x86_64-unknown-linux-gnu", .optimization = 0};
+// The same on every machine, as written if not `optimised`, and no more than the functions of the C interface.
+void set_up_emission(Translation& t, bool optimised) {
+  t.emit.target = {.triple = "x86_64-unknown-linux-gnu", .optimization = optimised ? 1 : 0};
   t.emit.with_program = false;
   t.emit.with_c_interface = true;
 }
@@ -304,7 +306,7 @@ class Golden {
     session.options = asked.options;
     Diagnostics found;
     Translation t(session, found);
-    set_up_emission(t);
+    set_up_emission(t, asked.optimised);
     Made made = takes_program(pass) ? run_on_program(pass, path, t)
                 : takes_model(pass) ? run_on_model(pass, path, t)
                                     : run_on_form(pass, path, t);
