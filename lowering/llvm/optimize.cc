@@ -12,6 +12,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 
+#include "lowering/llvm/blends.h"
 #include "lowering/llvm/compiled_module.h"
 
 namespace rml::codegen {
@@ -49,6 +50,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const TargetOp
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
 #endif
   passes.run(module, modules);
+  if (options.optimization > 0 && machine.getTargetTriple().isX86()) make_blends(module);
 }
 
 }  // namespace rml::codegen
