@@ -155,6 +155,9 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
       ->excludes(load)
       ->excludes("--save");
   state("--load-params", options.load_params, "begin with these parameters (safetensors)")->excludes(load);
+  app.add_option("--map", options.map, "what the loaded file calls OLD is NEW here: a variable, parameter or instance")
+      ->allow_extra_args(false)
+      ->type_name("OLD=NEW");
   app.add_option("--progress", progress, "progress on stderr")->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_option("--monitor", monitor, "show this scalar output: with the progress, in --log and --plot")
       ->allow_extra_args(false)
@@ -202,6 +205,8 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
                   exit_usage);
   if (options.save_every > 0 && options.save.empty() && options.resume.empty())
     throw Failure("--save-every: give the file to save to, --save FILE or --resume FILE", exit_usage);
+  if (!options.map.empty() && options.load.empty() && options.resume.empty() && options.load_params.empty())
+    throw Failure("--map: give the file whose names it is about, --load, --resume or --load-params FILE", exit_usage);
   if (!options.watch_file.empty() && watch.empty())
     throw Failure("--watch-file: say what to watch with --watch PATTERN", exit_usage);
   options.own_outputs = program.n_outputs - program.n_watched;

@@ -25,6 +25,7 @@ struct Options {
   std::optional<std::uint64_t> seed;
   std::int64_t horizon = 0;
   std::string save, load, resume, load_params;  // files; empty: not given
+  std::vector<std::string> map;                 // OLD=NEW
   std::int64_t save_every = 0;                  // cycles; 0: at the end only
   When progress = When::automatic;
   std::vector<std::uint32_t> monitored;    // outputs

@@ -9,15 +9,6 @@ std::string input_name(const rml_port& input) { return std::string("input ") + i
 std::string cycles_of(const std::string& stream) { return stream + " at"; }
 std::string earlier_name(const std::string& path) { return "earlier " + path; }
 
-std::vector<const rml_origin*> named_memories(const rml_program& program) {
-  std::vector<const rml_origin*> all;
-  std::set<std::string> names;
-  for (std::uint32_t o = 0; o < program.n_origins; ++o)
-    if (program.origins[o].then == nullptr && names.insert(program.origins[o].name).second)
-      all.push_back(&program.origins[o]);
-  return all;
-}
-
 namespace {
 
 void add(StateTensors& into, TensorOut tensor, std::vector<std::int64_t> words, std::size_t bytes) {

@@ -18,9 +18,6 @@ std::string cycles_of(const std::string& stream);
 // What a parameter was where the state begins, if it has moved since.
 std::string earlier_name(const std::string& path);
 
-// Those that a state names, each once, in the order of the program.
-std::vector<const rml_origin*> named_memories(const rml_program& program);
-
 // One true Boolean for each cycle, so that no file asks for more work than it is long.
 void add_cycles(StateTensors& into, std::int64_t count);
 // Numbers that `into` keeps.

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "runtime/checkpoint/anchor_tensors.h"
-#include "runtime/checkpoint/beginning.h"
 #include "runtime/checkpoint/demand_tensors.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
@@ -42,6 +41,8 @@ std::uint32_t checksum(std::uint32_t sum, std::string_view bytes) {
 // A path may be any bytes; JSON holds text.
 std::string as_text(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
+const char* runs(const rml_program& program) { return program.demand != nullptr ? "on demand" : "by a schedule"; }
+
 Metadata metadata(const rml_program& program, const rml_header& header, const StateTensors& state,
                   const RunRecord& run) {
   json outputs = json::array();
@@ -64,10 +65,11 @@ Metadata metadata(const rml_program& program, const rml_header& header, const St
                   {"outputs", as_text(outputs)}};
   if (state.begins >= 0) {
     json memories = json::array();
-    for (const rml_origin* o : named_memories(program)) memories.push_back({o->instance, o->name});
+    for (const NamedMemory& m : named_memories(program)) memories.push_back({m.instance, m.name, m.is_parameter});
     all["begins"] = std::to_string(state.begins);
     all["open"] = as_text(state.open);
     all["memories"] = as_text(memories);
+    all["runs"] = runs(program);
   } else {
     all["identity"] = hexadecimal(state_identity(program), 16);
     all["rows_again"] = std::to_string(run.rows_again);
@@ -148,6 +150,43 @@ CheckpointIn::CheckpointIn(std::string name, std::string bytes)
     damaged("'outputs' in __metadata__");
   }
   unbegun_ = names("unbegun");
+  if (has_beginning()) open_ = names("open");
+}
+
+// What is not listed has no place.
+NamedMemories CheckpointIn::memories() const {
+  if (!content_.metadata.contains("memories")) return {};
+  try {
+    NamedMemories all;
+    for (const json& memory : json::parse(text("memories"))) all.push_back({memory.at(0), memory.at(1), memory.at(2)});
+    return all;
+  } catch (const json::exception&) {
+    damaged("'memories' in __metadata__");
+  }
+}
+
+void CheckpointIn::rename(const std::function<std::string(std::string)>& to) {
+  rename_tensors(content_, name_, to);
+  for (std::vector<std::string>* of : {&unbegun_, &open_})
+    for (std::string& name : *of) name = to(name);
+}
+
+std::vector<std::string> CheckpointIn::all_names() const {
+  std::vector<std::string> all = unbegun_;
+  all.insert(all.end(), open_.begin(), open_.end());
+  for (const TensorIn& t : content_.tensors) all.push_back(t.name);
+  return all;
+}
+
+std::vector<Renamed> CheckpointIn::rename(const rml_program& program, const std::vector<Renamed>& map) {
+  check_map(map, all_names(), name_);
+  const auto to = [&](const std::string& name) { return by_map(name, map); };
+  rename(to);
+  NamedMemories listed = memories();
+  for (NamedMemory& m : listed) m = {to(m.instance), to(m.name), m.is_parameter};
+  std::vector<Renamed> others = by_place(program, listed, content_);
+  rename([&](const std::string& name) { return by_list(name, others); });
+  return others;
 }
 
 std::vector<std::string> CheckpointIn::names(const char* key) const {
@@ -182,8 +221,10 @@ std::int64_t CheckpointIn::restore(const rml_program& program, void* state, Give
     damaged("its cycle numbers contradict each other");
   StateFile file(program, name_, content_);
   rml_header& header = *static_cast<rml_header*>(state);
-  if (content_.metadata.contains("begins")) {
-    const BeginningOfState how{number<std::int64_t>("begins"), unbegun_, names("open")};
+  if (has_beginning()) {
+    const BeginningOfState how{number<std::int64_t>("begins"), unbegun_, open_};
+    if (text("runs") != runs(program))
+      file.note("(it was saved by a program that runs " + text("runs") + ", this one runs " + runs(program) + ")");
     if (program.demand != nullptr)
       restore_on_demand(program, state, file, how, run, given);
     else

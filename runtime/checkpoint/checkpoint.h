@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/checkpoint/anchor.h"
+#include "runtime/checkpoint/renaming.h"
 #include "runtime/checkpoint/state_tensors.h"
 
 namespace rml::rt {
@@ -61,6 +62,8 @@ class CheckpointIn {
   const RunRecord& run() const { return run_; }
   // The numbers saved under curve_name(name); none if there is no such curve.
   std::vector<double> curve(const std::string& name) const;
+  // From now on by the names of the program: of the map, and by their places. Returns the latter.
+  std::vector<Renamed> rename(const rml_program& program, const std::vector<Renamed>& map);
   // Into a state fresh from init with this seed. Returns the rows_again of the run that goes on.
   [[nodiscard]] std::int64_t restore(const rml_program& program, void* state, GivenParameters& given,
                                      Anchor* anchor = nullptr) const;
@@ -71,6 +74,10 @@ class CheckpointIn {
   [[noreturn]] void damaged(const std::string& what) const;
   const std::string& text(const char* key) const;
   std::vector<std::string> names(const char* key) const;
+  NamedMemories memories() const;
+  void rename(const std::function<std::string(std::string)>& to);
+  std::vector<std::string> all_names() const;
+  bool has_beginning() const { return content_.metadata.contains("begins"); }
   template <class T>
   T number(const char* key) const;
 
@@ -79,7 +86,7 @@ class CheckpointIn {
   Safetensors content_;
   std::uint64_t seed_ = 0;
   RunRecord run_;
-  std::vector<std::string> unbegun_;
+  std::vector<std::string> unbegun_, open_;
 };
 
 // A path as a checkpoint holds it: bytes that are no text are replaced.

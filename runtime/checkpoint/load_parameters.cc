@@ -59,12 +59,15 @@ std::string complaint(const TensorIn& tensor, const rml_parameter& p) {
 
 }  // namespace
 
-void load_parameters(const rml_program& program, void* state, const std::string& path, GivenParameters& given) {
+void load_parameters(const rml_program& program, void* state, const std::string& path, const std::vector<Renamed>& map,
+                     GivenParameters& given) {
   const std::string bytes = read_whole_file(path);
-  const Safetensors file = read_safetensors(path, bytes);
+  Safetensors file = read_safetensors(path, bytes);
   check_checksum(path, bytes, file);
   std::vector<std::string> names;
   for (const TensorIn& tensor : file.tensors) names.push_back(tensor.name);
+  check_map(map, names, path);
+  rename_tensors(file, path, [&](const std::string& name) { return by_map(name, map); });
   std::string problems;
   int count = 0;
   const char* last = nullptr;

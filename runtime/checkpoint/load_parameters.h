@@ -5,12 +5,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "runtime/checkpoint/renaming.h"
 #include "runtime/checkpoint/state_tensors.h"
 
 namespace rml::rt {
 
 // Before the first cycle. Throws Failure that names what is missing or does not fit.
-void load_parameters(const rml_program& program, void* state, const std::string& path, GivenParameters& given);
+void load_parameters(const rml_program& program, void* state, const std::string& path, const std::vector<Renamed>& map,
+                     GivenParameters& given);
 
 }  // namespace rml::rt

@@ -1,6 +1,7 @@
 // See state_file.h.
 #include "runtime/checkpoint/state_file.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/failure.h"
@@ -9,8 +10,22 @@ namespace rml::rt {
 
 namespace {
 
-constexpr int most_told = 8;
+constexpr int most_told = 16;
 constexpr std::int64_t most_instants = std::int64_t{1} << 62;
+
+std::ptrdiff_t common_end(const std::string& a, const std::string& b) {
+  return std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin();
+}
+
+// "before low.m", "before smooth.m": of what --map makes one of the other it is enough to say low, smooth.
+void keep_difference(std::string& a, std::string& b) {
+  const std::size_t word = a.find(' ');
+  if (word != a.npos && b.compare(0, word + 1, a, 0, word + 1) == 0) a.erase(0, word + 1), b.erase(0, word + 1);
+  const std::string end = a.substr(a.size() - static_cast<std::size_t>(common_end(a, b)));
+  const std::size_t dot = end.find('.');
+  if (dot == end.npos || end.size() - dot >= std::min(a.size(), b.size())) return;
+  a.resize(a.size() - (end.size() - dot)), b.resize(b.size() - (end.size() - dot));
+}
 
 }  // namespace
 
@@ -41,7 +56,10 @@ void StateFile::expect(const std::string& tensor, std::uint8_t dtype, std::vecto
   expected_.insert(tensor);
   const auto found = tensors_.find(tensor);
   const std::string type = tensor_type_text(dtype, shape.data(), shape.size());
-  if (found == tensors_.end()) return differs("'" + tensor + "' (" + type + ") is not in the file");
+  if (found == tensors_.end()) {
+    missing_.emplace_back(tensor, type);
+    return differs("'" + tensor + "' (" + type + ") is not in the file");
+  }
   std::vector<std::uint64_t> have = found->second->shape;
   if (many && !have.empty()) have.erase(have.begin());
   if (found->second->dtype == dtype && have == shape && (!many || !found->second->shape.empty())) return;
@@ -60,14 +78,34 @@ void StateFile::differs(const std::string& line) {
 }
 
 void StateFile::compare() {
-  for (const auto& [name, tensor] : tensors_)
-    if (!expected_.contains(name) && !name.starts_with(curve_name("")))
-      differs("'" + name + "' (" + tensor_type_text(*tensor) + ") is only in the file");
+  for (const auto& [name, tensor] : tensors_) {
+    if (expected_.contains(name) || name.starts_with(curve_name(""))) continue;
+    extra_.emplace_back(name, tensor_type_text(*tensor));
+    differs("'" + name + "' (" + extra_.back().second + ") is only in the file");
+  }
   if (differences_ > most_told) text_ += "\n  and " + std::to_string(differences_ - most_told) + " more";
   if (differences_ > 0)
     throw Failure(name_ + ": saved by a program whose state differs from that of '" + program_.name + "':" + text_ +
-                  note_);
+                  proposal() + note_);
   check_truths();
+}
+
+// If it is one thing under two names: of those of one type the two that end most alike.
+std::string StateFile::proposal() const {
+  std::string here, there;
+  std::ptrdiff_t alike = -1;
+  for (const auto& [name, type] : missing_) {
+    for (const auto& [other, other_type] : extra_) {
+      const std::ptrdiff_t same = common_end(name, other);
+      if (type != other_type || same <= alike) continue;
+      alike = same;
+      here = name, there = other;
+    }
+  }
+  if (alike < 0) return "";
+  const std::string text = "\n  if what the file calls '" + there + "' is '" + here + "' here: --map '";
+  keep_difference(there, here);
+  return text + there + "=" + here + "'";
 }
 
 // Programs rely on it that a Boolean is 0 or 1.

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/checkpoint/safetensors.h"
@@ -36,12 +37,14 @@ class StateFile {
 
  private:
   void differs(const std::string& line);
+  std::string proposal() const;
   void check_truths() const;
 
   const rml_program& program_;
   const std::string& name_;
   std::map<std::string, const TensorIn*> tensors_;
   std::set<std::string> expected_;
+  std::vector<std::pair<std::string, std::string>> missing_, extra_;  // name and type
   std::string text_, note_;
   int differences_ = 0;
 };

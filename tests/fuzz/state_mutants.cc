@@ -332,7 +332,8 @@ SavedProgram load_saved(const std::string& path) {
 
 void run_state_mutant(const SavedProgram& saved, Random& random) {
   const std::string bytes = mutant(saved.states[below(random, saved.states.size())], random);
-  const rt::CheckpointIn in("mutant", bytes);
+  rt::CheckpointIn in("mutant", bytes);
+  if (below(random, 2) == 0) in.rename(*saved.program, {});
   const rt::ProgramState state(*saved.program, in.seed(), 0);
   rt::GivenParameters given;
   rt::Anchor anchor(*saved.program);
@@ -357,7 +358,7 @@ void run_parameter_mutant(const SavedProgram& saved, const std::string& folder, 
   std::ofstream(path, std::ios::binary) << bytes;
   const rt::ProgramState state(*saved.program, 7, 0);
   rt::GivenParameters given;
-  rt::load_parameters(*saved.program, state.block(), path, given);
+  rt::load_parameters(*saved.program, state.block(), path, {}, given);
   rt::Anchor anchor(*saved.program);
   run(*saved.program, state.block(), 3, true, anchor, [] {});
 }

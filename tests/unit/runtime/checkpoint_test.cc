@@ -102,7 +102,9 @@ TEST(Checkpoint, other_programs_are_refused_with_what_differs) {
   const std::string bytes = saved_bytes(folder);
   const std::string differs = "f: saved by a program whose state differs from that of 'sums':\n  ";
   EXPECT_EQ(complaint(sums_that_differ(Differing::name), bytes),
-            differs + "'total' (f32) is not in the file\n  'sum' (f32) is only in the file");
+            differs +
+                "'total' (f32) is not in the file\n  'sum' (f32) is only in the file\n"
+                "  if what the file calls 'sum' is 'total' here: --map 'sum=total'");
   EXPECT_EQ(complaint(sums_that_differ(Differing::dtype), bytes), differs + "'sum' is i32 here, f32 in the file");
   EXPECT_EQ(complaint(sums_that_differ(Differing::shape), bytes), differs + "'sum' is f32[1] here, f32 in the file");
   EXPECT_EQ(complaint(sums_that_differ(Differing::more), bytes), differs + "'product' (f32) is not in the file");

@@ -1,0 +1,167 @@
+// See renaming.h.
+#include "runtime/checkpoint/renaming.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <sstream>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/spelling.h"
+
+namespace rml::rt {
+
+namespace {
+
+// Of the names in a state that are no variables.
+bool is_word(const std::string& token) {
+  static const std::set<std::string> words = {"before", "earlier", "first", "given", "input", "fby", "of",   "at",
+                                              "result", "call",    "start", "base",  "on",    "not", "curve"};
+  return words.contains(token);
+}
+
+bool is_within(const std::string& path, const std::string& instance) {
+  return path == instance || path.starts_with(instance + ".");
+}
+
+const char* const of_memories[] = {"", "earlier ", "given ", "first "};
+
+std::optional<std::string> fitting(const std::string& name, const Renamed& r) {
+  for (const std::string of : of_memories)
+    if (name == of + r.old_name) return of + r.new_name;
+  if (is_word(r.old_name)) return std::nullopt;
+  std::string result;
+  bool fits = false;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find(' ', at), name.size());
+    const std::string token = name.substr(at, end - at);
+    const bool here = is_within(token, r.old_name);
+    result += here ? r.new_name + token.substr(r.old_name.size()) : token;
+    if (end < name.size()) result += ' ';
+    fits = fits || here;
+    at = end + 1;
+  }
+  return fits ? std::optional(result) : std::nullopt;
+}
+
+bool has_type(const TensorIn& tensor, const rml_memory& m) {
+  return tensor.dtype == m.dtype && std::equal(tensor.shape.begin(), tensor.shape.end(), m.dims, m.dims + m.rank);
+}
+
+// "before *" of "before low.x": renaming leaves it.
+std::string form_of(const NamedMemory& m) {
+  std::string form = m.is_parameter ? "param" : "fby";
+  std::istringstream tokens(m.name);
+  for (std::string token; tokens >> token;) form += " " + (is_word(token) ? token : "*");
+  return form;
+}
+
+// Of one instance.
+struct Side {
+  NamedMemories file, program;
+  std::vector<const rml_memory*> memories;  // … of the program
+};
+
+std::vector<Renamed> by_place(const Side& side, const std::set<std::string>& in_file,
+                              const std::set<std::string>& in_program, const Safetensors& tensors) {
+  std::vector<Renamed> found;
+  if (side.file.size() != side.program.size()) return {};
+  for (std::size_t k = 0; k < side.file.size(); ++k) {
+    const std::string &old_name = side.file[k].name, &new_name = side.program[k].name;
+    const TensorIn* const tensor = tensors.find(old_name);
+    if (tensor != nullptr && !has_type(*tensor, *side.memories[k])) return {};
+    if (form_of(side.file[k]) != form_of(side.program[k])) return {};
+    if (old_name == new_name) continue;
+    if (in_program.contains(old_name) || in_file.contains(new_name)) return {};
+    found.push_back({old_name, new_name});
+  }
+  return found;
+}
+
+std::vector<const rml_origin*> named_origins(const rml_program& program) {
+  std::vector<const rml_origin*> all;
+  std::set<std::string> names;
+  for (const rml_origin& o : std::span(program.origins, program.n_origins))
+    if (o.then == nullptr && names.insert(o.name).second) all.push_back(&o);
+  return all;
+}
+
+NamedMemory memory_of(const rml_program& program, const rml_origin& o) {
+  const std::span parameters(program.parameters, program.n_parameters);
+  const bool is_parameter =
+      std::ranges::any_of(parameters, [&](const rml_parameter& p) { return p.path == std::string(o.name); });
+  return {o.instance, o.name, is_parameter};
+}
+
+}  // namespace
+
+std::vector<Renamed> parse_map(const std::vector<std::string>& texts) {
+  std::vector<Renamed> map;
+  for (const std::string& text : texts) {
+    const std::size_t at = text.find('=');
+    if (at == 0 || at == text.npos || at + 1 == text.size())
+      throw Failure("--map " + text + ": it is OLD=NEW, the name in the file and the name in this program", exit_usage);
+    map.push_back({text.substr(0, at), text.substr(at + 1)});
+  }
+  return map;
+}
+
+std::string by_map(const std::string& name, const std::vector<Renamed>& map) {
+  for (const Renamed& r : map)
+    if (const auto found = fitting(name, r)) return *found;
+  return name;
+}
+
+std::string by_list(const std::string& name, const std::vector<Renamed>& list) {
+  for (const Renamed& r : list)
+    for (const std::string of : of_memories)
+      if (name == of + r.old_name) return of + r.new_name;
+  return name;
+}
+
+void check_map(const std::vector<Renamed>& map, const std::vector<std::string>& names, const std::string& file) {
+  for (const Renamed& r : map)
+    if (std::ranges::none_of(names, [&](const std::string& name) { return fitting(name, r).has_value(); }))
+      throw Failure("--map " + r.old_name + "=" + r.new_name + ": there is no '" + r.old_name + "' in " + file +
+                    did_you_mean(r.old_name, names));
+}
+
+NamedMemories named_memories(const rml_program& program) {
+  NamedMemories all;
+  for (const rml_origin* o : named_origins(program)) all.push_back(memory_of(program, *o));
+  return all;
+}
+
+std::vector<Renamed> by_place(const rml_program& program, const NamedMemories& file, const Safetensors& tensors) {
+  std::map<std::string, Side> sides;
+  std::set<std::string> in_file, in_program;
+  for (const NamedMemory& m : file) {
+    sides[m.instance].file.push_back(m);
+    in_file.insert(m.name);
+  }
+  for (const rml_origin* o : named_origins(program)) {
+    in_program.insert(o->name);
+    Side& side = sides[o->instance];
+    side.program.push_back(memory_of(program, *o));
+    side.memories.push_back(&program.memories[o->memory]);
+  }
+  std::vector<Renamed> all;
+  for (const auto& [instance, side] : sides)
+    for (Renamed& r : by_place(side, in_file, in_program, tensors)) all.push_back(std::move(r));
+  return all;
+}
+
+void rename_tensors(Safetensors& content, const std::string& file, const std::function<std::string(std::string)>& to) {
+  std::map<std::string, std::string> taken;
+  for (TensorIn& t : content.tensors) {
+    const std::string old_name = t.name;
+    t.name = to(old_name);
+    const auto [other, is_new] = taken.insert({t.name, old_name});
+    if (!is_new)
+      throw Failure(file + ": by --map both '" + other->second + "' and '" + old_name + "' are '" + t.name + "'");
+  }
+}
+
+}  // namespace rml::rt

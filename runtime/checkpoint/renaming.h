@@ -1,0 +1,50 @@
+// What a file with tensors calls otherwise than the program does.
+//
+// Problem: memories are told by the variables that they are of, and variables of a program are renamed. Method: the
+// user says OLD=NEW (--map), of a variable, a parameter, or an instance with all that is in it. What is left over is
+// known by its place: a state lists the memories of each instance in the order of the program, so where as many are
+// there, those of one name at the same places and all of the same kinds and types, the others are what stands in their
+// place.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/checkpoint/safetensors.h"
+#include "runtime/rmlrt.h"
+
+namespace rml::rt {
+
+struct Renamed {
+  std::string old_name, new_name;
+};
+
+// Throws Failure with status 2 where one is not OLD=NEW.
+std::vector<Renamed> parse_map(const std::vector<std::string>& texts);
+
+// By the first one that fits: "before two.x 2" is "before one.x 2" by two=one.
+std::string by_map(const std::string& name, const std::vector<Renamed>& map);
+// Throws Failure: something of it fits none of the names, which are those of `file`.
+void check_map(const std::vector<Renamed>& map, const std::vector<std::string>& names, const std::string& file);
+// Names as a whole.
+std::string by_list(const std::string& name, const std::vector<Renamed>& list);
+
+// A memory of a state, as it lists them.
+struct NamedMemory {
+  std::string instance, name;
+  bool is_parameter = false;
+};
+using NamedMemories = std::vector<NamedMemory>;
+
+// Those that a state of the program lists, each once, in the order of the program.
+NamedMemories named_memories(const rml_program& program);
+
+// What is in `file`, whose tensors are these, under a name that the program does not have, and what it is there.
+std::vector<Renamed> by_place(const rml_program& program, const NamedMemories& file, const Safetensors& tensors);
+
+// Throws Failure: two tensors have one name then.
+void rename_tensors(Safetensors& content, const std::string& file, const std::function<std::string(std::string)>& to);
+
+}  // namespace rml::rt
