@@ -41,7 +41,10 @@ struct ProgramBuilder {
     core->values.push_back(std::move(v));
     program.inlined.push_back(false);
     program.value_sites.push_back(UINT32_MAX);
-    return ValueId(core->values.size() - 1);
+    const ValueId added(core->values.size() - 1);
+    // What is stored is said by the steps.
+    if (auto* f = std::get_if<core::Fby>(&(*core)[added].rhs); f != nullptr && !f->next.valid()) *f = {added, added};
+    return added;
   }
   ValueId constant(Tensor t) {
     const DType dtype = t.dtype();
