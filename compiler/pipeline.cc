@@ -235,6 +235,7 @@ void arrange(Translation& t) {
   for (const char* pass : {"absorb", "split_units", "sort_units", "complete_units", "order_values"}) run(pass, t);
   if (grain == Grain::op || grain == Grain::stage)
     for (const char* pass : {"partition", "complete_units"}) run(pass, t);
+  run("look_back", t);
   if (grain == Grain::none) run("mark_straight", t);
   for (const char* pass : {"add_zeros", "add_cuts", "validate_schedule"}) run(pass, t);
 }
@@ -380,7 +381,11 @@ std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, 
     return std::nullopt;
   }
   if (allowed == OnDemand::where_needed)
-    if (auto reason = only_unscheduled(best.diagnostics)) return Arranged(std::move(none), std::move(reason));
+    if (auto reason = only_unscheduled(best.diagnostics)) {
+      for (const Diagnostic& d : best.diagnostics.all())
+        if (severity(d.code) == Severity::warning) diagnostics.append(d);
+      return Arranged(std::move(none), std::move(reason));
+    }
   diagnostics.append(best.diagnostics);
   return std::nullopt;
 }

@@ -219,7 +219,7 @@ void drop_unused(steps::Program& program) {
         found.move_to(used);
       }
     };
-    walk({&unit->instant, &unit->commit});
+    walk({&unit->before, &unit->instant, &unit->commit});
     for (steps::Pass& pass : unit->passes) walk({&pass.body, &pass.prologue});  // what the prologue sets are cells
     drop_operands(*unit, used);
     used.forget();

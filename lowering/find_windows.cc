@@ -37,6 +37,7 @@ class WindowFinder {
     for (const steps::ParameterInfo& p : program_.parameters)
       if (p.cell.valid()) cells_[p.cell.index].touched = true;
     for (const steps::Unit& u : program_.units) {
+      note(u.before, true);
       note(u.instant, u.segmented);
       for (const steps::Pass& p : u.passes) note(p.prologue, true), note(p.body, true);
       note(u.commit, true);

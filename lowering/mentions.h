@@ -11,6 +11,7 @@ namespace rml {
 // Calls f(block) for all blocks of a unit that are not inside another.
 template <class Unit, class F>
 void each_block(Unit& unit, F&& f) {
+  f(unit.before);
   f(unit.instant);
   for (auto& pass : unit.passes) {
     f(pass.prologue);

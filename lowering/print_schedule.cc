@@ -55,6 +55,7 @@ class StepPrinter {
       for (const auto& [c, positive] : o.when) out_ << (positive ? " if " : " if not ") << id(c);
       for (const auto& [c, positive] : o.needed) out_ << (positive ? ", needed if " : ", needed if not ") << id(c);
       if (o.once) out_ << ", once";
+      if (o.belated) out_ << ", of the instant before";
       out_ << "\n";
     }
   }
@@ -64,6 +65,8 @@ class StepPrinter {
     out_ << (u.segmented ? "segmented unit " : "forward unit ") << index << ": clock " << clock_string(core_, u.clock)
          << "\n";
     operands(u.operands);
+    if (!u.before.statements.empty()) out_ << "  the instant before\n";
+    block(u.before, 2);
     block(u.instant, 1);
     for (const steps::Pass& pass : u.passes) {
       out_ << (pass.backward ? "  backward pass\n" : "  forward pass\n");
@@ -174,7 +177,7 @@ std::string print(const Schedule& s) {
     for (ValueId v : unit.operands) {
       out << "  reads " << named(core, v);
       if (s.sources[v.index].skip > 0) out << " = " << id(s.sources[v.index].value) << " +" << s.sources[v.index].skip;
-      out << "\n";
+      out << (unit.is_belated(v) ? ", with the next instant\n" : "\n");
     }
     if (!unit.segmented) {
       for (ValueId v : unit.values) out << "  " << named(core, v) << "\n";

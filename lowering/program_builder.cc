@@ -117,7 +117,8 @@ void ProgramBuilder::add_sites() {
   for (const CoreAssert& a : core().asserts) asserts_of_[a.condition.index].push_back(site(a.span, a.message));
 }
 
-steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock) {
+// A belated one is read with the element of the next instant.
+steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock, bool belated) {
   const StreamSource source = schedule_.sources[v.index];
   QueueId& q = queue_of_[source.value.index];
   if (!q.valid()) {
@@ -130,8 +131,9 @@ steps::Operand ProgramBuilder::operand(ValueId v, ClockId reader_clock) {
     }
   }
   steps::QueueInfo& queue = program_.queues[q.index];
-  queue.skips.push_back(source.skip);
+  queue.skips.push_back(source.skip - (belated ? 1 : 0));
   steps::Operand o{v, q, queue.readers++, {}, {}};
+  o.belated = belated;
   for (const Literal& l : clock_path(core(), reader_clock, core()[v].clock))
     o.when.emplace_back(l.condition, l.positive);
   return o;
@@ -163,7 +165,7 @@ void ProgramBuilder::add_operands(std::size_t u) {
       if (program_.network && std::ranges::find(to.after, owner) == to.after.end()) to.after.push_back(owner);
       continue;
     }
-    steps::Operand added = operand(v, from.clock);
+    steps::Operand added = operand(v, from.clock, from.is_belated(v));
     for (const Literal& l : from.needed[k]) added.needed.emplace_back(l.condition, l.positive);
     added.once =
         !from.segmented && from.clock == base_clock && schedule_.is_base_input(v) && only_at_start(core(), from, v);

@@ -52,7 +52,7 @@ class ProgramBuilder {
   void check(StepWriter&, const TestPath&, ValueId value);
 
  private:
-  steps::Operand operand(ValueId v, ClockId reader_clock);
+  steps::Operand operand(ValueId v, ClockId reader_clock, bool belated = false);
   void add_sites();
   void add_units();
   void add_operands(std::size_t unit);

@@ -82,6 +82,7 @@ class ScheduleReader : FormReader {
   bool part(ScheduledUnit& unit) {
     if (lines_.take("reads")) {
       unit.operands.push_back(value());
+      if (lines_.take("belated")) unit.belated.push_back(unit.operands.back());
       unit.needed.push_back(lines_.take("needed") ? literals() : std::vector<Literal>{});
     } else if (lines_.take("value")) {
       const std::size_t begin = lines_.next_place();

@@ -295,7 +295,9 @@ class StepsReader : FormReader {
   }
 
   bool segment_line(steps::Unit& u) {
-    if (lines_.take("sweep")) {
+    if (lines_.take("before")) {
+      block(u.before);
+    } else if (lines_.take("sweep")) {
       const bool backward = lines_.take("backward");
       if (!backward) lines_.expect("forward");
       u.passes.emplace_back();
@@ -344,6 +346,7 @@ class StepsReader : FormReader {
       lines_.fail("this queue has no readers");
     while (lines_.take("if")) o.when.push_back(condition());
     while (lines_.take("needed")) o.needed.push_back(condition());
+    o.belated = lines_.take("belated");
     o.once = lines_.take("once");
     return o;
   }

@@ -9,6 +9,7 @@
 // first element. Units come in topological order.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -37,6 +38,10 @@ struct ScheduledUnit {
   // By operand: conditions, operands themselves, without which the unit does not look at it; it
   // need not wait for it where they fail.
   std::vector<std::vector<Literal>> needed;
+  // Segmented: operands of an instant that come with the next one. There the instant before is completed, and the
+  // segment closed if that was its last one, before the leading sweep goes on.
+  std::vector<ValueId> belated;
+  bool is_belated(ValueId v) const { return std::ranges::find(belated, v) != belated.end(); }
   // Segmented: values needed at no instant of any segment, with a constant for whoever reads them.
   std::vector<std::pair<ValueId, ValueId>> idle;
 };

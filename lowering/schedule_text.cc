@@ -37,6 +37,7 @@ std::string unit_text(const Core& core, const ScheduledUnit& unit, std::size_t i
   text += "\n";
   for (std::size_t k = 0; k < unit.operands.size(); ++k) {
     text += "  reads " + id_text(unit.operands[k]);
+    if (unit.is_belated(unit.operands[k])) text += " belated";
     if (k < unit.needed.size() && !unit.needed[k].empty()) text += " needed" + literals_text(unit.needed[k]);
     text += "\n";
   }

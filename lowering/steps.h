@@ -194,6 +194,8 @@ struct Operand {
   // The unit looks at the first element only: later ones need not be there, are not stored, and the value is
   // zero. What parameters begin with, for instance.
   bool once = false;
+  // The element belongs to the instant before, and to `Unit::before` alone.
+  bool belated = false;
 };
 
 struct Pass {
@@ -215,6 +217,10 @@ struct Unit {
   Block instant;
   // Segmented units only.
   bool segmented = false;
+  // Of a unit that has belated operands: what is done with them, and with the position, of the instant before, if the
+  // segment has one. It marks the last instant, not `instant`, and the passes run before `instant` does.
+  Block before;
+  bool looks_back() const { return !before.statements.empty(); }
   // After `instant` of the last instant of a segment (its flag was set by MarkLast), the passes
   // run over the whole segment.
   std::vector<Pass> passes;     // after the leading one, in order

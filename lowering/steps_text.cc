@@ -135,6 +135,7 @@ class StepsText {
     for (const steps::Operand& o : u.operands) operand(o);
     for (const std::uint32_t input : u.raw_inputs) text_ += "  raw_input" + number(input) + "\n";
     for (const std::uint32_t other : u.after) text_ += "  after" + number(other) + "\n";
+    block("before", u.before);
     block("instant", u.instant);
     for (const steps::Pass& pass : u.passes) {
       text_ += pass.backward ? "  sweep backward\n" : "  sweep forward\n";
@@ -149,6 +150,7 @@ class StepsText {
     if (o.reader != 0) text_ += " reader" + number(o.reader);
     for (const auto& [c, positive] : o.when) text_ += " if " + literal_text({c, positive});
     for (const auto& [c, positive] : o.needed) text_ += " needed " + literal_text({c, positive});
+    if (o.belated) text_ += " belated";
     text_ += o.once ? " once\n" : "\n";
   }
 

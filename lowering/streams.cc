@@ -14,13 +14,13 @@ namespace {
 
 // All that the unit reads comes with the cycle, and what it computes as well.
 void find_prompt(const Schedule& s, Streams& streams, std::vector<bool>& immediate) {
-  const auto at_once = [&](ValueId v) {
+  const auto at_once = [&](const ScheduledUnit& reader, ValueId v) {
     const StreamSource from = s.sources[v.index];
     const std::uint32_t unit = s.unit_of[from.value.index];
-    return from.skip == 0 && (unit == Schedule::nowhere || immediate[unit]);
+    return from.skip == (reader.is_belated(v) ? 1 : 0) && (unit == Schedule::nowhere || immediate[unit]);
   };
   for (std::size_t u = 0; u < s.units.size(); ++u) {
-    streams.prompt[u] = std::ranges::all_of(s.units[u].operands, at_once);
+    streams.prompt[u] = std::ranges::all_of(s.units[u].operands, [&](ValueId v) { return at_once(s.units[u], v); });
     immediate[u] = !s.units[u].segmented && streams.prompt[u];
   }
 }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "lowering/memories.h"
@@ -44,6 +45,7 @@ class SegmentWriter {
     make_storage();
     steps::Unit& to = program_.unit(segment_.unit);
     to.cut_index = program_.cut(facts_.cut());
+    if (looks_back()) write_before(to.before);
     for (std::size_t s = 0; s < segment_.sweeps.size(); ++s) {
       steps::Pass pass;
       pass.backward = segment_.sweeps[s].backward;
@@ -165,6 +167,24 @@ class SegmentWriter {
     if (s == 0) end_leading(out);
   }
 
+  bool looks_back() const { return !from_.belated.empty(); }
+
+  // What came late of the instant before is kept with the rest of it. A cut that did not is in a cell.
+  void write_before(steps::Block& block) {
+    StepWriter out(block);
+    available_.clear();
+    for (const ValueId v : from_.belated) {
+      available_.insert(v);
+      keep(out, path(v), v);
+    }
+    const Literal cut = facts_.cut();
+    if (!from_.is_belated(cut.condition)) {
+      cut_before_ = program_.truth_before(cut.condition, !cut.positive);
+      out.write({}, steps::LoadCell{cut.condition, *cut_before_});
+    }
+    out.write({}, steps::MarkLast{cut.condition, cut.positive});
+  }
+
   // Operands are there; what later sweeps need of them is kept, and so is every replayed memory as it was before this
   // segment.
   void begin_segment(StepWriter& out) {
@@ -175,7 +195,7 @@ class SegmentWriter {
     }
     for (const auto& [v, begin] : begins_) out.write({{steps::Test::first, {}, true}}, steps::MoveCell{begin, cell(v)});
     for (ValueId v : from_.operands) {
-      if (facts_.settled(v)) continue;
+      if (facts_.settled(v) || from_.is_belated(v)) continue;
       available_.insert(v);
       keep(out, path(v), v);
     }
@@ -185,6 +205,10 @@ class SegmentWriter {
   // What may hold only where the cut does is kept, for the next instant to stop at; so are memories whose next value is
   // known.
   void end_leading(StepWriter& out) {
+    if (cut_before_) {
+      ensure(out, facts_.cut().condition);
+      out.write({}, steps::StoreCell{*cut_before_, facts_.cut().condition});
+    }
     for (const auto& [o, kept] : only_at_cut_)
       out.write(path(o.condition) + TestPath{{steps::Test::last, {}, false}}, steps::StoreCell{kept, o.condition});
     for (const auto& [v, memory] : segment_.memories) {
@@ -199,7 +223,7 @@ class SegmentWriter {
   }
 
   void mark_cut(StepWriter& out, ValueId v) {
-    if (v == facts_.cut().condition) out.write(path(v), steps::MarkLast{v, facts_.cut().positive});
+    if (!looks_back() && v == facts_.cut().condition) out.write(path(v), steps::MarkLast{v, facts_.cut().positive});
   }
 
   void write_item(StepWriter& out, StepWriter& before, const PassItem& item, std::size_t s) {
@@ -362,8 +386,9 @@ class SegmentWriter {
   std::map<ValueId, ArrayId> arrays_;  // of homes that are arrays
   std::map<ValueId, CellId> homes_;    // of all other homes
   std::map<std::pair<ValueId, std::size_t>, CellId> registers_;
-  std::set<ValueId> available_;                          // in the sweep being written
-  std::vector<Carried> carried_;                         // likewise
+  std::optional<CellId> cut_before_;  // what the cut was at the instant before, where that is not belated
+  std::set<ValueId> available_;       // in the sweep being written
+  std::vector<Carried> carried_;      // likewise
   std::vector<std::pair<Literal, CellId>> only_at_cut_;  // what held at the instant before
 };
 

@@ -108,7 +108,6 @@ class Check {
 
   void unscheduled(const Component& comp) {
     add("`" + describe(core_, named_one(comp.values)) + "` and what depends on it have no static schedule");
-    if (const std::string hint = training_hint(core_, comp.values); !hint.empty() && knowable().knot) add(hint);
   }
 
   ValueId named_one(const std::vector<ValueId>& values) const {

@@ -23,6 +23,17 @@ ClassFacts::ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut,
   others_with_cut_ = others_;
   for (Literal p : present) graph.add(others_with_cut_, p);
   graph.add(others_with_cut_, {cut.condition, !cut.positive});
+  find_later();
+}
+
+// Of posts that count the instants of segments.
+void ClassFacts::find_later() {
+  const Core& core = graph_.core();
+  for (const Literal& l : others_.literals) {
+    const Literal plain = graph_.strip(l);
+    const auto* p = std::get_if<core::Post>(&core[plain.condition].rhs);
+    if (p != nullptr && core[plain.condition].clock == clock_) graph_.add(later_, {p->operand, plain.positive});
+  }
 }
 
 // The literal holds, unless its condition is absent. What follows from it follows only where the
@@ -84,15 +95,24 @@ void ClassFacts::set(Question of, Truth truth) {
   open_.insert(open_.end(), known.users.begin(), known.users.end());
 }
 
-// What is given decides first, of the value itself and then of what it is when negations and samplings are taken away.
+// Of the value itself, and of what it is when negations and samplings are taken away.
+Truth ClassFacts::said_by(const Guard& g, ValueId v) const {
+  const Literal l = graph_.strip({v, true});
+  for (const bool truth : {true, false}) {
+    if (g.contains({v, truth})) return truth_of(truth);
+    if (g.contains({l.condition, truth == l.positive})) return truth_of(truth);
+  }
+  return Truth::varies;
+}
+
+// What is given decides first.
 Truth ClassFacts::find_truth(ValueId v, std::uint8_t c) {
   if (const auto truth = constant_truth(graph_.core(), v)) return truth_of(*truth);
   const Guard& given = c == last_instant || c == single_instant ? ends_ : c > any_instant ? broken_ : others_;
-  for (const bool truth : {true, false})
-    if (given.contains({v, truth})) return truth_of(truth);
+  const bool begins = c == first_instant || c == single_instant || c == broken_first;
+  if (const Truth found = said_by(given, v); found != Truth::varies) return found;
+  if (const Truth found = begins ? Truth::varies : said_by(later_, v); found != Truth::varies) return found;
   const Literal l = graph_.strip({v, true});
-  for (const bool truth : {false, true})
-    if (given.contains({l.condition, truth})) return truth_of(truth == l.positive);
   const Truth found = follow(l, c);
   return l.positive ? found : negated(found);
 }

@@ -2,8 +2,8 @@
 //
 // At last and single instants the cut and its side conditions hold; at first and interior
 // ones the cut does not, nor what holds only where the cut does. One instant before a first or single instant the cut
-// held, or there was none; one instant before an interior or last one it did not hold. Everything else follows through
-// not, and, or, when, merge, fby and post.
+// held, or there was none; one instant before an interior or last one it did not hold: where the cut is `post r`, `r`
+// holds at no interior and no last instant. Everything else follows through not, and, or, when, merge, fby and post.
 #pragma once
 
 #include <cstdint>
@@ -51,12 +51,15 @@ class ClassFacts {
   void set(Question, Truth);
   Truth find_truth(ValueId condition, std::uint8_t instant_class);
   Truth follow(Literal condition, std::uint8_t instant_class);
+  void find_later();
+  Truth said_by(const Guard&, ValueId) const;
 
   const DependenceGraph& graph_;
   ClockId clock_;
   Guard ends_;    // holds at last and single instants, with what follows
   Guard others_;  // holds at first and interior ones
   Guard broken_;  // the same where what is assumed is not so
+  Guard later_;   // holds at interior and last ones, for it was so of the next instant before
   // The same where the cut, which may be on a slower clock, is present; and what says that it is.
   Guard others_with_cut_, cut_present_;
   std::unordered_map<Question, Known> known_;

@@ -27,6 +27,12 @@ struct PassItem {
   std::uint8_t classes = any_instant;  // the instants at which this pass computes it
 };
 
+// Whether it must be known of an instant if it is the last one of its segment.
+inline bool tells_last(std::uint8_t classes) {
+  const auto differ = [&](std::uint8_t a, std::uint8_t b) { return ((classes & a) != 0) != ((classes & b) != 0); };
+  return differ(first_instant, single_instant) || differ(interior_instant, last_instant);
+}
+
 struct PassPlan {
   bool backward = false;
   std::vector<PassItem> items;  // in the order of computation within an instant

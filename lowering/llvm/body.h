@@ -206,7 +206,8 @@ class Body {
   IrValue network_key(QueueId, IrValue number);
   void network_push(QueueId, const std::function<void(IrValue)>& write);
   IrValue key = nullptr;  // of what is pushed
-  void pop_operands(const std::vector<steps::Operand>&);
+  // Those that are belated, or those that are not.
+  void pop_operands(const std::vector<steps::Operand>&, bool belated = false);
   // Branches to `absent` unless all conditions hold; goes on in a new block where they do.
   void require(const std::vector<std::pair<ValueId, bool>>& when, llvm::BasicBlock* absent,
                const std::function<IrValue(ValueId)>& value_of);

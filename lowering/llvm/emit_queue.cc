@@ -152,8 +152,9 @@ IrValue Body::ready(const std::vector<steps::Operand>& operands) {
   return result;
 }
 
-void Body::pop_operands(const std::vector<steps::Operand>& operands) {
+void Body::pop_operands(const std::vector<steps::Operand>& operands, bool belated) {
   for (const steps::Operand& operand : operands) {
+    if (operand.belated != belated) continue;
     auto* next = new_block("operand");
     require(operand.when, next, [&](ValueId condition) { return scalar(condition); });
     if (operand.needed.empty() && !operand.once) {

@@ -1,6 +1,9 @@
 // Units: the function of one instant, and of a segment's later passes.
 //
 //   instant:  pop operands; block; [segmented: count it; if it was marked last: segment; in a network: later]
+//             of a unit that looks back: pop what is belated; the block of the instant before; if that was marked last:
+//             segment; then pop the other operands; block; count it. In a network the segment's end comes between, and
+//             the instant is begun once more
 //   segment:  for each pass { local cells := initial; prologue; for i … { body } }; commit
 //
 // Arrays are grown before the instant that would overflow them, all of a unit's together,
@@ -37,6 +40,7 @@ struct UnitEmitter {
   }
 
   void take_flags(Body& body) const;
+  void complete_before(Body& body, llvm::Function* segment) const;
   void begin_instant(Body& body) const;
   void end_segment(Body& body, llvm::Function* segment) const;
   void run_passes(Body& body, llvm::Function* segment, IrValue length) const;
@@ -58,11 +62,30 @@ void UnitEmitter::take_flags(Body& body) const {
   }
 }
 
+void UnitEmitter::complete_before(Body& body, llvm::Function* segment) const {
+  auto& ir = body.ir;
+  body.last_flag = body.variable(ir.getInt1Ty(), "last");
+  body.pop_operands(unit.operands, true);
+  IrValue length = body.load_i64(layout.length);
+  body.when(ir.CreateICmpSGT(length, ir.getInt64(0)), [&] {
+    body.position = ir.CreateSub(length, ir.getInt64(1));
+    body.block(unit.before);
+    body.when(ir.CreateLoad(ir.getInt1Ty(), body.last_flag, "last"), [&] {
+      if (!module.program.network) return run_passes(body, segment, length);
+      ir.CreateStore(ir.getInt8(1), body.at(layout.pending));
+      body.leave_with(ir.getInt32(0));
+      ir.SetInsertPoint(body.new_block("never"));
+    });
+  });
+}
+
 void UnitEmitter::begin_instant(Body& body) const {
   auto& ir = body.ir;
   body.position = body.load_i64(layout.length);
-  body.last_flag = body.variable(ir.getInt1Ty(), "last");
-  ir.CreateStore(ir.getFalse(), body.last_flag);
+  if (!unit.looks_back()) {
+    body.last_flag = body.variable(ir.getInt1Ty(), "last");
+    ir.CreateStore(ir.getFalse(), body.last_flag);
+  }
   body.when(ir.CreateICmpEQ(body.position, ir.getInt64(0)), [&] { body.store_i64(cycles(body), layout.start); });
   IrValue horizon = ir.CreateLoad(module.i64(), module.header_field(ir, body.header(), field::horizon), "horizon");
   IrValue beyond = ir.CreateAnd(ir.CreateICmpNE(horizon, ir.getInt64(0)), ir.CreateICmpSGE(body.position, horizon));
@@ -86,6 +109,7 @@ void UnitEmitter::end_segment(Body& body, llvm::Function* segment) const {
   auto& ir = body.ir;
   IrValue length = ir.CreateAdd(body.position, ir.getInt64(1));
   body.store_i64(length, layout.length);
+  if (unit.looks_back()) return;
   auto *ends = body.new_block("ends"), *goes_on = body.new_block("goes_on");
   ir.CreateCondBr(ir.CreateLoad(ir.getInt1Ty(), body.last_flag, "last"), ends, goes_on);
   ir.SetInsertPoint(ends);
@@ -134,13 +158,13 @@ llvm::Function* UnitEmitter::emit_end(llvm::Function* segment) {
   task_body(body);
   run_passes(body, segment, body.load_i64(layout.length));
   body.ir.CreateStore(body.ir.getInt8(0), body.at(layout.pending));
-  count_instant(body);
+  if (!unit.looks_back()) count_instant(body);
   body.finish();
   return f;
 }
 
 llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
-  aliasing.add({&unit.instant}, nullptr);
+  aliasing.add({&unit.before, &unit.instant}, nullptr);
   std::vector<llvm::Type*> parameters(module.program.network ? 1 : 2, module.pointer());
   auto* f = module.function(module.options.program_name + "." + unit.name, module.i32(), parameters, false);
   Body body(module, f, unit.name, span(), f->getArg(0));
@@ -152,6 +176,7 @@ llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
     task_body(body);
   else
     body.enter(module.new_place(span(), "the rest of " + unit.name));
+  if (unit.looks_back()) complete_before(body, segment);
   if (unit.segmented) begin_instant(body);
   take_flags(body);
   body.pop_operands(unit.operands);
@@ -191,7 +216,9 @@ llvm::Function* UnitEmitter::emit_segment() {
   body.length = length;
   body.cycle = [&]() -> IrValue {
     IrValue end = cycles(body);
-    return on_base() ? ir.CreateAdd(ir.CreateSub(ir.CreateAdd(end, ir.getInt64(1)), length), body.position) : end;
+    if (!on_base()) return end;
+    if (!unit.looks_back()) end = ir.CreateAdd(end, ir.getInt64(1));
+    return ir.CreateAdd(ir.CreateSub(end, length), body.position);
   };
   for (const std::uint32_t a : layout.array_ids) {
     body.place_array(ArrayId(a), ir.CreateLoad(module.pointer(), body.at(module.layout.arrays[a]), "array"));

@@ -55,7 +55,8 @@ void Scan::block(const steps::Block& block) {
 
 Scan scanned(const steps::Program& program) {
   Scan scan{program, *program.core};
-  for (const steps::Unit& unit : program.units) scan.block(unit.instant);
+  for (const steps::Unit& unit : program.units)
+    for (const steps::Block* block : {&unit.before, &unit.instant}) scan.block(*block);
   return scan;
 }
 

@@ -126,8 +126,13 @@ class Grouping {
       const ValueId v = c.values[0];
       auto& d = diagnostics_.report(Code::E0701, core_[v].span, "no static schedule for `" + describe(core_, v) + "`");
       explain_cycle(core_, find_cycle(graph_, c.values, v, every_edge), d);
+      d.note(runs_on_demand);
       const std::string hint = training_hint(core_, c.values);
-      d.note(hint.empty() || !find_unknown_rows(core_).knot ? runs_on_demand : hint);
+      if (!hint.empty() && find_unknown_rows(core_).knot)
+        diagnostics_
+            .report(Code::W0501, core_[v].span,
+                    "`" + describe(core_, v) + "` may need itself by way of other cycles, and no later row be known")
+            .note(hint);
       return false;
     }
     join(s, signature_[r.plan->cut.condition.index]);

@@ -61,6 +61,10 @@ std::vector<ValueId> segment_ends(const Schedule&);
 // and E0701, where a component has no plan.
 std::optional<Schedule> group_units(std::shared_ptr<const Core>, const ScheduleFacts&, Ends, Diagnostics&);
 
+// What only the end of a segment asks for, and is known one instant late, is waited for by the sweeps after the leading
+// one alone.
+Schedule look_back(Schedule);
+
 // What forward units compute, but may as well wait for the end of a segment, becomes part of the segmented unit. There
 // products over all instants can be made of it (lowering/segment/batch_in_time.h).
 Schedule absorb(Schedule, const ScheduleFacts&);

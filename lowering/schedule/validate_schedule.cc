@@ -147,6 +147,7 @@ class Validator {
       if (!s_.is_delayed(source) && !s_.is_base_input(source) && from >= u)
         return fail(name(v) + " is read before its unit has run");
       if (!within(core_, core_[v].clock, unit.clock)) return fail(name(v) + " is not on the unit's clock");
+      if (unit.is_belated(v) && !may_be_belated(unit, v)) return fail(name(v) + " does not come with the next instant");
       for (const ClockId c : ancestors(core_, core_[v].clock, unit.clock))
         if (const ValueId on = core_[c].condition; !is_known(on, u) || conditional(u, on))
           return fail(name(v) + " comes before a condition of its clock");
@@ -156,6 +157,12 @@ class Validator {
       conditional_ = conditional_ || !unit.needed[k].empty();
       known_[v.index] = u;
     }
+  }
+
+  // At each instant, and the next one of it comes with the same element.
+  bool may_be_belated(const ScheduledUnit& unit, ValueId v) const {
+    const auto* p = std::get_if<core::Post>(&core_[v].rhs);
+    return unit.segmented && core_[v].clock == unit.clock && p != nullptr && s_.sources[v.index].skip > 0;
   }
 
   bool is_known(ValueId v, std::uint32_t u) const { return known_[v.index] == u; }

@@ -21,6 +21,7 @@ class SegmentsOfUnit {
   }
 
   std::string run() {
+    if (!unit_.belated.empty()) check_leading();
     for (int length = 1; length <= longest && error_.empty(); ++length) {
       if (instants_[static_cast<std::size_t>(length)][0] == 0) continue;
       done_.assign(core_.values.size(), 0);
@@ -80,6 +81,16 @@ class SegmentsOfUnit {
     }
     if (segment.size() > longest) return;
     for (std::size_t k = 0; k < segment.size(); ++k) instants_[segment.size()][k] |= Cycles{1} << segment[k];
+  }
+
+  // It goes on without what comes with the next instant, and without knowing whether there is one.
+  void check_leading() {
+    for (const PassItem& i : unit_.plan.passes[0].items) {
+      if (tells_last(i.classes)) fail(name(i.value) + " is computed before it is known whether the segment ends");
+      needs_.within_cycle(i.value, needs_.of(i.value), [&](ValueId on, Cycles at) {
+        if (unit_.is_belated(on) && at != 0) fail(name(i.value) + " is computed before " + name(on));
+      });
+    }
   }
 
   void sweep(const PassPlan& pass, int length) {

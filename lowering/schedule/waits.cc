@@ -38,18 +38,19 @@ Node Waits::of_clock(ClockId clock) {
   if (!clock.valid() || !core_[clock].condition.valid()) return Crossings::none;
   if (const auto known = clocks_.find(clock.index); known != clocks_.end()) return known->second;
   const ClockId parent = core_[clock].parent;
-  const Node inner = crossings_.choice(conditions_.ticks(parent), of_stream(core_[clock].condition), Crossings::none);
+  const Node stream = of_stream(s_.sources[core_[clock].condition.index]);
+  const Node inner = crossings_.choice(conditions_.ticks(parent), stream, Crossings::none);
   return clocks_[clock.index] = crossings_.all({of_clock(parent), inner});
 }
 
 Node Waits::of_column(ValueId v) {
   if (core_.is_const(v)) return Crossings::none;
   const ClockId clock = core_[v].clock;
-  return crossings_.all({of_clock(clock), crossings_.choice(conditions_.ticks(clock), of_stream(v), Crossings::none)});
+  const Node stream = of_stream(s_.sources[v.index]);
+  return crossings_.all({of_clock(clock), crossings_.choice(conditions_.ticks(clock), stream, Crossings::none)});
 }
 
-Node Waits::of_stream(ValueId v) {
-  const StreamSource source = s_.sources[v.index];
+Node Waits::of_stream(StreamSource source) {
   const auto [known, is_new] = streams_.try_emplace({source.value, source.skip}, Crossings::none);
   if (!is_new) return known->second;
   Node found = of_value(source.value);
@@ -70,7 +71,9 @@ Node Waits::of_reads(const ScheduledUnit& unit) {
     const ValueId v = unit.operands[k];
     Condition looks = conditions_.ticks(core_[v].clock);
     for (const Literal& l : unit.needed[k]) looks = conditions_.both(looks, where_present(l));
-    parts.push_back(crossings_.choice(looks, of_stream(v), Crossings::none));
+    const StreamSource source = s_.sources[v.index];
+    const Node stream = of_stream({source.value, source.skip - (unit.is_belated(v) ? 1 : 0)});
+    parts.push_back(crossings_.choice(looks, stream, Crossings::none));
   }
   return crossings_.all(std::move(parts));
 }
@@ -88,13 +91,14 @@ Node Waits::of_unit(std::uint32_t number) {
   return units_[number] = now;
 }
 
-// Of what is there when the segment is done.
+// Of what is there when the segment is done: of a unit that looks back, at its next instant.
 Node Waits::of_end(std::uint32_t number) {
   const auto [known, is_new] = ends_.try_emplace(number, Crossings::none);
   if (!is_new) return known->second;
   const ScheduledUnit& unit = s_.units[number];
   const PortId p = crossings_.port(group);
-  const Node found = crossings_.choice(ends(unit), of_unit(number), crossings_.beyond(p));
+  const Node there = unit.belated.empty() ? of_unit(number) : after(unit.clock, of_unit(number));
+  const Node found = crossings_.choice(ends(unit), there, crossings_.beyond(p));
   crossings_.ask(p, found);
   return ends_[number] = found;
 }

@@ -3,7 +3,7 @@
 //   a unit at an instant        what it has not done before, and what it reads there, where it looks at it
 //   leading sweep, forward      when its unit has done the instant
 //   later sweeps                where the segment ends: {p}, through(p): at an end of the unit what the unit waits for,
-//                               else {p}
+//                               else {p}. Of a unit that looks back: what it waits for at its next instant
 //   a stream without its first  {p}, through(p): the stream at the next instant of its clock
 #pragma once
 
@@ -27,7 +27,7 @@ class Waits {
   Condition where_present(Literal);
 
  private:
-  Crossings::Node of_stream(ValueId);
+  Crossings::Node of_stream(StreamSource);
   Crossings::Node of_value(ValueId);
   Crossings::Node of_unit(std::uint32_t);
   Crossings::Node of_reads(const ScheduledUnit&);
