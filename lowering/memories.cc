@@ -34,14 +34,15 @@ std::string memory_name(const Core& core, ValueId v) {
 
 std::map<ValueId, std::string> memory_names(const Core& core) {
   std::set<std::string> paths;
-  for (const Parameter& p : core.parameters) paths.insert(p.path);
+  std::set<ValueId> kept;  // one parameter may be kept by several
+  for (const Parameter& p : core.parameters) paths.insert(p.path), kept.insert(p.value);
   UniqueNames unique(paths);
   std::map<ValueId, std::string> names;
   for (std::size_t i = 0; i < core.values.size(); ++i) {
     const auto* f = std::get_if<core::Fby>(&core.values[i].rhs);
     if (f == nullptr || (core.is_const(f->next) && core.values[i].clock == base_clock)) continue;
     std::string& name = names[ValueId{i}] = memory_name(core, ValueId{i});
-    if (!paths.contains(name)) unique.make_unique(name);
+    if (!kept.contains(ValueId{i})) unique.make_unique(name);
   }
   return names;
 }

@@ -31,6 +31,9 @@ MORE = {
                  "  y = both(e, x) + backfill(low(q, x), e);\n  z = both(e when q, x when q) + (post y when q);\n",
     "tensors": "node main(e: bool, x: f64) -> (y: f64[2])\n  s = fby_end(e, zeros([2]), s) + x * [1.0, 2.0];\n"
                "  w = [0.5, 0.25] fby (0.0 fby x) * w + [1.0, 0.0];\n  y = backfill(s, e) * [1.0, 3.0] - w;\n",
+    # A memory that has the name of the parameter with which it begins.
+    "begun": "node main(e: bool, x: f64) -> (y: f64)\n  h = param(0.25) fby (0.5 * h + x);\n"
+             "  y = h + backfill(0.5 * x, e);\n",
     "learned": "node net(e: bool, x: f64) -> (l: f64)\n  k = param_end(e, param(normal([])));\n"
                "  h = tanh(k * x + 0.25 * fby_end(e, 0.0, h));\n  g = h + 0.5 * post_end(e, 0.0, g);\n  l = g * g;\n"
                "node main(e: bool, x: f64) -> (l: f64, n: i64)\n  l, _ = diff net(e, x, true, -0.01);\n  n = 0 fby n + 1;\n",
