@@ -113,11 +113,22 @@ class CutSearch {
     }
     if (!plan->awaiting.empty()) ++assumptions;
     const int score = cut.sides.empty() ? 0 : g.posts_below();
-    if (!best_ || assumptions < best_assumptions_ || (assumptions == best_assumptions_ && score > best_score_)) {
+    const bool as_few = best_ && assumptions == best_assumptions_;
+    if (!best_ || assumptions < best_assumptions_ ||
+        (as_few && (score > best_score_ || (score == best_score_ && follows(best_->cut, cut.literal))))) {
       best_ = std::move(plan);
       best_score_ = score;
       best_assumptions_ = assumptions;
     }
+  }
+
+  // Wherever the first holds, the second does: `done`, and `done or truncated`. Segments that end where the second does
+  // end earlier.
+  bool follows(Literal first, Literal second) const {
+    Guard none;
+    graph_.add(none, {second.condition, !second.positive});
+    const Literal l = graph_.strip(first);
+    return graph_.strip(second) != l && none.contains({l.condition, !l.positive});
   }
 
   // What holds wherever a computed cut does, but for the cut itself.

@@ -2,6 +2,8 @@
 // branch.
 #include "semantics/write_function.h"
 
+#include <algorithm>
+
 #include "semantics/queries.h"
 
 namespace rml {
@@ -64,8 +66,26 @@ ValueId FunctionWriter::on_clock(ValueId v) {
 
 ValueId FunctionWriter::constant(bool truth) { return add(core::Const{Tensor::boolean(truth)}, base_clock); }
 
+// Operands in the order of their ids: all connectives commute.
 ValueId FunctionWriter::apply(const char* op, std::vector<ValueId> operands) {
-  return add(core::Apply{operators().require(op), std::move(operands), {}, 0}, clock_);
+  const OperatorId id = operators().require(op);
+  std::ranges::sort(operands);
+  const auto [known, is_new] = known_.try_emplace({clock_.index, id, operands}, ValueId{});
+  if (is_new) known->second = add(core::Apply{id, std::move(operands), {}, 0}, clock_);
+  return known->second;
+}
+
+void FunctionWriter::find_known() {
+  for (const char* name : {"logical_and", "logical_or", "logical_not"}) {
+    const OperatorId op = operators().require(name);
+    for (std::uint32_t i = 0; i < core_.values.size(); ++i) {
+      const core::Apply* a = apply_of(core_, ValueId{i}, op);
+      if (a == nullptr || !core_[ValueId{i}].shape.empty()) continue;
+      std::vector<ValueId> operands = a->operands;
+      std::ranges::sort(operands);
+      known_.try_emplace({core_[ValueId{i}].clock.index, op, std::move(operands)}, ValueId{i});
+    }
+  }
 }
 
 ValueId FunctionWriter::add(core::Rhs rhs, ClockId clock) {
