@@ -20,6 +20,14 @@ std::string in_instance(const Core& core, ValueId v, const std::string& what) {
   return path.empty() ? what : what + " of " + path;
 }
 
+// By value: whether something that the program does hangs on it.
+std::vector<bool> is_of_program(const Core& core) {
+  std::vector<ValueId> roots = results(core);
+  for (const ValueId v : failing(core)) roots.push_back(v);
+  for (const Parameter& p : core.parameters) roots.push_back(p.value);
+  return reachable(core, std::move(roots));
+}
+
 }  // namespace
 
 std::string memory_name(const Core& core, ValueId v) {
@@ -37,10 +45,11 @@ std::map<ValueId, std::string> memory_names(const Core& core) {
   std::set<ValueId> kept;  // one parameter may be kept by several
   for (const Parameter& p : core.parameters) paths.insert(p.path), kept.insert(p.value);
   UniqueNames unique(paths);
+  const std::vector<bool> of_program = is_of_program(core);
   std::map<ValueId, std::string> names;
   for (std::size_t i = 0; i < core.values.size(); ++i) {
     const auto* f = std::get_if<core::Fby>(&core.values[i].rhs);
-    if (f == nullptr || (core.is_const(f->next) && core.values[i].clock == base_clock)) continue;
+    if (f == nullptr || !of_program[i] || (core.is_const(f->next) && core.values[i].clock == base_clock)) continue;
     std::string& name = names[ValueId{i}] = memory_name(core, ValueId{i});
     if (!kept.contains(ValueId{i})) unique.make_unique(name);
   }

@@ -36,7 +36,9 @@ class UniqueNames {
 
 // What a fby's memory is called: the user's name where there is one.
 std::string memory_name(const Core&, ValueId fby);
-// Of every fby whose value is not the same at all cycles but the first, told apart.
+// What the program keeps: of every fby whose value is not the same at all cycles but the first, told apart. Not of
+// those at which only the ends of segments look: they are of the schedule, and say what is open, which is nothing in a
+// state.
 std::map<ValueId, std::string> memory_names(const Core&);
 
 }  // namespace rml

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 10u
+#define RML_ABI 11u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum {
@@ -160,6 +160,7 @@ enum {
 typedef struct rml_unit {
   uint32_t clock;
   uint32_t first_take, n_takes;
+  uint32_t asserts; /* 1: an instant may stop the run, whether a row needs it or not */
 } rml_unit;
 typedef struct rml_flow {
   uint32_t first_queue, n_queues, first_unit, n_units; /* rows of memories; pop is unit n_units */

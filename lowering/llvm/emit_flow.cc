@@ -4,11 +4,19 @@
 #include <algorithm>
 
 #include "lowering/llvm/emit_program.h"
+#include "lowering/mentions.h"
 #include "runtime/rmlrt.h"
 
 namespace rml::codegen {
 
 namespace {
+
+bool has_assert(const steps::Block& block) {
+  return std::ranges::any_of(block.statements, [](const steps::Statement& s) {
+    if (const auto* b = std::get_if<steps::Branch>(&s)) return has_assert(*b->then_block) || has_assert(*b->else_block);
+    return std::holds_alternative<steps::Assert>(s);
+  });
+}
 
 class FlowTable {
  public:
@@ -16,8 +24,12 @@ class FlowTable {
 
   llvm::Constant* table(std::uint32_t first_queue, std::uint32_t first_unit) {
     find_puts();
-    for (const steps::Unit& unit : program_.units) add_unit(unit.clock, unit.operands, unit.raw_inputs);
-    add_unit(base_clock, program_.emitter.operands, {});
+    for (const steps::Unit& unit : program_.units) {
+      bool asserts = false;
+      each_block(unit, [&](const steps::Block& block) { asserts = asserts || has_assert(block); });
+      add_unit(unit.clock, unit.operands, unit.raw_inputs, asserts);
+    }
+    add_unit(base_clock, program_.emitter.operands, {}, false);
     std::vector<std::uint32_t> puts;
     for (const rml_put& p : puts_) puts.insert(puts.end(), {p.writer, p.clock, p.after_segment, p.begins});
     auto* i32 = module_.i32();
@@ -84,7 +96,7 @@ class FlowTable {
   static std::uint32_t number_of(ClockId clock) { return clock.index; }
 
   void add_unit(ClockId clock, const std::vector<steps::Operand>& operands,
-                const std::vector<std::uint32_t>& raw_inputs) {
+                const std::vector<std::uint32_t>& raw_inputs, bool asserts) {
     const auto first = static_cast<std::uint32_t>(takes_.size() / numbers_of_take);
     for (const steps::Operand& o : operands) {
       const auto condition = static_cast<std::uint32_t>(conditions_.size());
@@ -98,7 +110,7 @@ class FlowTable {
       if (is_read(values)) add_take(values, 0, core_[core_.inputs[input].value].clock, RML_TAKE_FLAGGED, {});
     }
     const auto count = static_cast<std::uint32_t>(takes_.size() / numbers_of_take) - first;
-    units_.insert(units_.end(), {number_of(clock), first, count});
+    units_.insert(units_.end(), {number_of(clock), first, count, asserts ? 1u : 0u});
   }
 
   struct Conditions {

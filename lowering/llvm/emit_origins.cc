@@ -91,9 +91,10 @@ std::vector<llvm::Constant*> origin_rows(Emission& module, const std::vector<std
   for (const Origin& o : program.on_demand != nullptr ? origins_on_demand(*program.on_demand)
                                                       : origins_of_schedule(program, row_of_cell, first_queue)) {
     const auto name = names.find(o.fby);
+    const ValueId next = std::get<core::Fby>(core[o.fby].rhs).next;
+    if (name == names.end() && !core.is_const(next)) continue;
     llvm::Constant* then = llvm::ConstantPointerNull::get(module.pointer());
-    if (name == names.end())
-      then = module.tensor(std::get<core::Const>(core[std::get<core::Fby>(core[o.fby].rhs).next].rhs).value);
+    if (name == names.end()) then = module.tensor(std::get<core::Const>(core[next].rhs).value);
     rows.push_back(llvm::ConstantStruct::get(
         module.abi.origin,
         {module.text(name == names.end() ? "" : name->second), module.text(instance_of(core, o.fby)),

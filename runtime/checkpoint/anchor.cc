@@ -35,15 +35,18 @@ Anchor::Anchor(const rml_program& program)
     : program_(program), repeated_(program.n_origins), inputs_(program.n_inputs) {
   std::set<std::string> names;
   const std::uint32_t units = program.flow == nullptr ? 0 : program.flow->n_units;
-  has_memory_.resize(units);
+  concerned_.resize(units);
   for (std::uint32_t o = 0; o < program.n_origins; ++o) {
     const rml_origin& origin = program.origins[o];
     places_.push_back(bytes_);
     bytes_ += value_bytes(program.memories[origin.memory]);
     repeated_[o] = origin.then != nullptr || !names.insert(origin.name).second;
-    if (origin.unit < units && origin.then == nullptr) has_memory_[origin.unit] = true;
+    if (origin.unit < units && origin.then == nullptr) concerned_[origin.unit] = true;
   }
-  for (std::uint32_t u = 0; u < units; ++u) paced_by_.push_back(pacing_queue(*program.flow, u));
+  for (std::uint32_t u = 0; u < units; ++u) {
+    paced_by_.push_back(pacing_queue(*program.flow, u));
+    if (program.flow->units[u].asserts != 0) concerned_[u] = true;
+  }
   enough_ = bytes_ + (program.network != nullptr ? least_room_of_network : least_room);
   too_much_ = most_room + 8 * enough_;
 }
@@ -142,7 +145,7 @@ bool Anchor::may_begin(const void* state) const {
   const rml_flow& flow = *program_.flow;
   for (std::uint32_t u = 0; u < flow.n_units; ++u) {
     const rml_memory& m = program_.memories[flow.first_unit + u];
-    if (has_memory_[u] && m.count == 1 && part_at<Segment>(state, m).length > 0) return false;
+    if (concerned_[u] && m.count == 1 && part_at<Segment>(state, m).length > 0) return false;
   }
   return true;
 }
@@ -193,13 +196,13 @@ void Anchor::follow(const void* state) {
           if (program_.origins[o].unit == u) take(candidate_->snapshot, state, o);
         find_targets(state, u);
       }
-      if (!has_memory_[u]) continue;
+      if (!concerned_[u]) continue;
       if (place == past || (candidate_->targets[u] < 0 && paced_by_[u] == UINT32_MAX)) return give_up();
       complete = complete && place == there;
     }
   }
   for (std::uint32_t u = 0; u < flow.n_units; ++u) {
-    if (!has_memory_[u] || candidate_->targets[u] >= 0) continue;
+    if (!concerned_[u] || candidate_->targets[u] >= 0) continue;
     const std::uint32_t writer = flow.puts[paced_by_[u]].writer;
     if (writer < flow.n_units && candidate_->places[writer] == past) return give_up();
   }

@@ -89,8 +89,8 @@ class Anchor {
   const rml_program& program_;
   std::vector<std::uint64_t> places_;    // by origin: in elements
   std::vector<bool> repeated_;           // … a row of the same name came before
-  std::vector<bool> has_memory_;         // by unit
-  std::vector<std::uint32_t> paced_by_;  // by unit: a queue that has an element for each instant; UINT32_MAX: none
+  std::vector<bool> concerned_;          // by unit: it has a memory, or asserts
+  std::vector<std::uint32_t> paced_by_;  // … a queue that has an element for each instant; UINT32_MAX: none
   std::uint64_t bytes_ = 0, enough_ = 0, too_much_ = 0;
   std::optional<Snapshot> current_;
   std::optional<Candidate> candidate_;

@@ -41,7 +41,8 @@ std::uint32_t checksum(std::uint32_t sum, std::string_view bytes) {
 // A path may be any bytes; JSON holds text.
 std::string as_text(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-const char* runs(const rml_program& program) { return program.demand != nullptr ? "on demand" : "by a schedule"; }
+constexpr const char* on_demand = "on demand";
+const char* runs(const rml_program& program) { return program.demand != nullptr ? on_demand : "by a schedule"; }
 
 Metadata metadata(const rml_program& program, const rml_header& header, const StateTensors& state,
                   const RunRecord& run) {
@@ -222,7 +223,7 @@ std::int64_t CheckpointIn::restore(const rml_program& program, void* state, Give
   StateFile file(program, name_, content_);
   rml_header& header = *static_cast<rml_header*>(state);
   if (has_beginning()) {
-    const BeginningOfState how{number<std::int64_t>("begins"), unbegun_, open_};
+    const BeginningOfState how{number<std::int64_t>("begins"), unbegun_, open_, text("runs") == on_demand};
     if (text("runs") != runs(program))
       file.note("(it was saved by a program that runs " + text("runs") + ", this one runs " + runs(program) + ")");
     if (program.demand != nullptr)

@@ -93,6 +93,7 @@ class Restoring {
         evaluator_(demand::evaluator_of(state, *program.demand)),
         from_(from),
         begins_(how.begins),
+        all_rows_(how.all_rows),
         run_(run),
         unbegun_(how.unbegun.begin(), how.unbegun.end()),
         open_(how.open.begin(), how.open.end()) {}
@@ -107,7 +108,7 @@ class Restoring {
     } catch (const Refused& refused) {
       from_.too_large(refused.bytes);
     }
-    if (evaluator_.rows() > run_.rows)
+    if (all_rows_ && evaluator_.rows() > run_.rows)
       from_.damaged("'rows' counts " + std::to_string(run_.rows) + ", not " + std::to_string(evaluator_.rows()) +
                     ": all that they wait for is there");
   }
@@ -163,6 +164,7 @@ class Restoring {
   Evaluator& evaluator_;
   StateFile& from_;
   const std::int64_t begins_;
+  const bool all_rows_;
   const CyclesOfState run_;
   const std::set<std::string> unbegun_, open_;
 };

@@ -17,7 +17,7 @@ namespace rml::rt {
 
 void take_on_demand(const rml_program& program, const void* state, StateTensors& into);
 
-// As restore_state.
+// As restore_state. Rows that this knows and a schedule did not are left for the run that goes on.
 void restore_on_demand(const rml_program& program, void* state, StateFile& from, const BeginningOfState& how,
                        const CyclesOfState& cycles, GivenParameters& given);
 

@@ -40,6 +40,7 @@ struct StateTensors {
 struct BeginningOfState {
   std::int64_t begins = 0;
   std::vector<std::string> unbegun, open;
+  bool all_rows = false;  // all that were known have been handed out
 };
 
 // Every complete row has been popped, and the state is not faulted.

@@ -69,6 +69,17 @@ class Networks(unittest.TestCase):
                                     "--workers", str(workers), "--capacity", str(capacity), text=rows)
                 self.assertEqual((got.returncode, got.stdout), (0, want.stdout), f"{grain} {workers} {capacity}")
 
+    def test_a_condition_that_the_last_instant_does_not_compute(self):
+        """What is not needed there is not looked at either, at any optimisation and for any processor."""
+        text = "node main(e: bool, x: f64, z: f64) -> (s: f64)\n  s = if e then x else if (post s) > 0.0 then post x else post z;\n"
+        self.write("late.rml", text)
+        rows = "e,x,z\nF,1,2\nT,3,4\nF,1,-2\nF,5,7\nT,-3,4\nT,5,1\n"
+        for level in ("-O0", "-O1", "-O2", "-O3"):
+            for processor in ("generic", "native"):
+                program = self.build("late.rml", "--grain", "pass", level, "--cpu", processor)
+                done = subprocess.run([program], input=rows, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.stdout, "s\n3\n3\n5\n4\n-3\n5\n", f"{level}, {processor}: {done.stderr}")
+
     def test_a_fault_is_that_of_the_program(self):
         self.write("divides.rml", DIVIDES)
         rows = "x\n" + "".join(f"{500 - k}\n" for k in range(1000))

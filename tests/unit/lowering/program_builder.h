@@ -43,7 +43,11 @@ struct ProgramBuilder {
     program.value_sites.push_back(UINT32_MAX);
     const ValueId added(core->values.size() - 1);
     // What is stored is said by the steps.
-    if (auto* f = std::get_if<core::Fby>(&(*core)[added].rhs); f != nullptr && !f->next.valid()) *f = {added, added};
+    core::Rhs& made = (*core)[added].rhs;
+    if (auto* f = std::get_if<core::Fby>(&made); f != nullptr && !f->next.valid()) *f = {added, added};
+    if (auto* m = std::get_if<core::Merge>(&made); m != nullptr && !m->condition.valid()) *m = {added, added, added};
+    if (auto* w = std::get_if<core::When>(&made); w != nullptr && !w->operand.valid()) *w = {added, added, true};
+    if (auto* p = std::get_if<core::Post>(&made); p != nullptr && !p->operand.valid()) *p = {added};
     return added;
   }
   ValueId constant(Tensor t) {
