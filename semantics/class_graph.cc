@@ -217,7 +217,7 @@ bool ClassGraph::is_known_in_leading(std::uint32_t member, std::size_t c) {
 // leading pass can compute there it does.
 void ClassGraph::extend_leading() {
   beyond_.assign(members_.size(), 0);
-  if (!cut_.by_need || cut_.only.empty()) return;
+  if (cut_.only.empty()) return;
   for (std::uint32_t m = 0; m < members_.size(); ++m)
     for (std::size_t c = 0; c < 2; ++c)
       if (!alive_[vertex(m, c)] && facts_.possible(graph_.demand(members_[m]), broken(c))) beyond_[m] |= classes[c];
@@ -382,7 +382,7 @@ std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
   move_to_last_pass();
   if (!cut_leads()) return std::nullopt;
   extend_leading();
-  if (cut_.by_need && !cut_.only.empty() && hands_out_unknown()) return std::nullopt;
+  if (!cut_.only.empty() && hands_out_unknown()) return std::nullopt;
   return assemble(backward);
 }
 
