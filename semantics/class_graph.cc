@@ -382,6 +382,7 @@ std::optional<SegmentPlan> ClassGraph::plan(SegmentFailure& failure) {
   move_to_last_pass();
   if (!cut_leads()) return std::nullopt;
   extend_leading();
+  failure.kind = SegmentFailure::both_ways;
   if (!cut_.only.empty() && hands_out_unknown()) return std::nullopt;
   return assemble(backward);
 }
