@@ -329,9 +329,8 @@ struct Attempt {
   // Of what assumes nothing and is too large to be judged, nothing is said.
   bool exact() const { return found && (!inexact || (inexact->kind == Inexact::unknown && !assumes())); }
   bool assumes() const {
-    return std::ranges::any_of(schedule.units, [](const ScheduledUnit& u) {
-      return !u.plan.sides.empty() || !u.plan.only_at_cut.empty() || !u.plan.awaiting.empty();
-    });
+    return std::ranges::any_of(
+        schedule.units, [](const ScheduledUnit& u) { return !u.plan.only_at_cut.empty() || !u.plan.awaiting.empty(); });
   }
   // Rows come, but later than they could.
   bool late() const { return inexact && inexact->kind == Inexact::withheld; }

@@ -78,7 +78,6 @@ class Walk {
   bool keep(const steps::Push& s) { return popped_[s.queue.index] && use(s.value); }
   bool keep(const steps::StoreOutput& s) { return use(s.value); }
   bool keep(const steps::Assert& s) { return use(s.condition); }
-  bool keep(const steps::Side& s) { return use(s.condition); }
   bool keep(const steps::SegmentProduct& s) {
     use(s.a.held);
     return use(s.b.held);

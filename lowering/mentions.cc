@@ -33,7 +33,6 @@ class Mentions {
   void count_in(const steps::StoreOutput& s) { mention(s.value); }
   void count_in(const steps::Expect&) {}
   void count_in(const steps::Assert& s) { mention(s.condition); }
-  void count_in(const steps::Side& s) { mention(s.condition); }
   void count_in(const steps::SideCell&) {}
   void count_in(const steps::SegmentProduct& s) {
     mention(s.a.held);

@@ -126,9 +126,6 @@ class StepPrinter {
     line(d) << "expect " << core_.inputs[s.input].name << (s.present ? " present\n" : " absent\n");
   }
   void statement(const steps::Assert& s, int d) { line(d) << "assert " << id(s.condition) << "\n"; }
-  void statement(const steps::Side& s, int d) {
-    line(d) << "assume " << (s.positive ? "" : "not ") << id(s.condition) << "\n";
-  }
   void statement(const steps::SideCell& s, int d) {
     line(d) << "assume " << (s.positive ? "" : "not ") << "cell " << s.cell.index << "\n";
   }
@@ -184,8 +181,6 @@ std::string print(const Schedule& s) {
       continue;
     }
     out << "  cut " << (unit.plan.cut.positive ? "" : "not ") << describe(core, unit.plan.cut.condition) << "\n";
-    for (const Literal& l : unit.plan.sides)
-      out << "  assumes " << (l.positive ? "" : "not ") << describe(core, l.condition) << "\n";
     for (const Literal& l : unit.plan.only_at_cut)
       out << "  assumes " << (l.positive ? "" : "not ") << describe(core, l.condition) << " only there\n";
     for (const Awaiting& a : unit.plan.awaiting)

@@ -106,8 +106,6 @@ class ScheduleReader : FormReader {
       plan.by_need = lines_.take("by_need");
     } else if (lines_.take("ends")) {
       unit.cut = value();
-    } else if (lines_.take("assumes")) {
-      plan.sides.push_back(literal());
     } else if (lines_.take("only_at_cut")) {
       plan.only_at_cut.push_back(literal());
     } else if (lines_.take("awaits")) {

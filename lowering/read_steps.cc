@@ -552,15 +552,11 @@ class StepsReader : FormReader {
 
   steps::Statement assume() {
     const bool positive = !lines_.take("not");
-    if (lines_.take("cell")) {
-      const CellId c = cell();
-      if (lines_.ok() && (type_of(c).dtype != DType::boolean || !type_of(c).shape.empty()))
-        lines_.fail("this cell is not a Boolean scalar");
-      return steps::SideCell{c, positive, site()};
-    }
-    const ValueId v = value();
-    require_truth(v);
-    return steps::Side{v, positive, site()};
+    lines_.expect("cell");
+    const CellId c = cell();
+    if (lines_.ok() && (type_of(c).dtype != DType::boolean || !type_of(c).shape.empty()))
+      lines_.fail("this cell is not a Boolean scalar");
+    return steps::SideCell{c, positive, site()};
   }
 
   // ---- the end

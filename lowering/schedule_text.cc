@@ -15,7 +15,6 @@ std::string literals_text(const std::vector<Literal>& literals) {
 
 std::string plan_text(const Core& core, const SegmentPlan& plan) {
   std::string text = "  cut " + literal_text(plan.cut) + (plan.by_need ? " by_need\n" : "\n");
-  for (const Literal& l : plan.sides) text += "  assumes " + literal_text(l) + "\n";
   for (const Literal& l : plan.only_at_cut) text += "  only_at_cut " + literal_text(l) + "\n";
   for (const Awaiting& a : plan.awaiting) {
     text += "  awaits " + id_text(a.post);

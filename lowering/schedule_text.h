@@ -13,8 +13,7 @@
 //   unit 1 segmented on c2
 //     cut not %6                    what the analysis knows it by; `by_need`: unneeded posts may look beyond it
 //     ends %9                       the same as a value
-//     assumes %7                    wherever the cut holds
-//     only_at_cut %8                assumed as well
+//     only_at_cut %8                assumed to hold nowhere else
 //     awaits %10 where %1 not %2 where never
 //     sweep backward
 //       %10 = post %2 at first last the classes of instants, unless it is at all of them

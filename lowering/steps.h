@@ -119,17 +119,12 @@ struct Assert {
   ValueId condition;
   std::uint32_t site;
 };  // RML_FAULT_ASSERT
-struct Side {
-  ValueId condition;
-  bool positive;
-  std::uint32_t site;
-};  // RML_FAULT_SIDE
-// The same, of a Boolean cell.
+// What a Boolean cell has to be.
 struct SideCell {
   CellId cell;
   bool positive;
   std::uint32_t site;
-};
+};  // RML_FAULT_SIDE
 
 // In the leading block of a segmented unit: where the cut is computed. Sets the unit's `last`
 // flag (false at the beginning of every instant) to condition == positive. Not executed at
@@ -171,7 +166,7 @@ struct Branch {
 };
 
 using Statement = std::variant<Compute, Copy, LoadCell, StoreCell, MoveCell, LoadArray, StoreArray, Push, LoadInput,
-                               StoreOutput, Expect, Assert, Side, SideCell, MarkLast, SegmentProduct, Branch>;
+                               StoreOutput, Expect, Assert, SideCell, MarkLast, SegmentProduct, Branch>;
 struct Block {
   std::vector<Statement> statements;
 };
@@ -303,7 +298,7 @@ struct Program {
   std::vector<QueueId> input_flags;
   std::vector<Unit> units;
   Emitter emitter;                         // not in straight programs
-  std::vector<Site> sites;                 // of asserts, side conditions, and operators that can fail
+  std::vector<Site> sites;                 // of asserts, what needs itself, and operators that can fail
   std::vector<std::uint32_t> value_sites;  // by ValueId: its site, UINT32_MAX if it cannot fail
   std::vector<CutInfo> cuts;
   std::vector<ParameterInfo> parameters;

@@ -218,9 +218,6 @@ class StepsText {
   static std::string line(const steps::Assert& s) {
     return "assert " + id_text(s.condition) + " site" + number(s.site);
   }
-  static std::string line(const steps::Side& s) {
-    return "assume " + literal_text({s.condition, s.positive}) + " site" + number(s.site);
-  }
   static std::string line(const steps::SideCell& s) {
     return std::string("assume ") + (s.positive ? "" : "not ") + cell(s.cell) + " site" + number(s.site);
   }

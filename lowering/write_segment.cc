@@ -362,11 +362,6 @@ class SegmentWriter {
   void write_commit(steps::Block& block) {
     StepWriter out(block);
     available_.clear();
-    for (const Literal& s : from_.plan.sides) {
-      ensure(out, s.condition);
-      const std::uint32_t site = program_.site(core_[s.condition].span, knot(core_, facts_.cut(), s));
-      out.write(path(s.condition), steps::Side{s.condition, s.positive, site});
-    }
     for (const auto& [v, memory] : segment_.memories) {
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
       if (!moves_at_end(v) || core_[next].clock != from_.clock) continue;

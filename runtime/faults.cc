@@ -66,7 +66,7 @@ const char* general_text(std::int32_t fault) {
     case RML_FAULT_NUMERIC:
       return "a numerical operation failed";
     case RML_FAULT_SIDE:
-      return "an assumption of the schedule does not hold";
+      return "a value needs itself";
     case RML_FAULT_STATE:
       return "the state that this run began with does not hold what is needed";
     default:

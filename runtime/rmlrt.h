@@ -62,7 +62,7 @@ enum {
   RML_FAULT_HORIZON = 5,  /* a segment longer than horizon; value = cycle where it began */
   RML_FAULT_MEMORY = 6,   /* grow failed; value = bytes asked for */
   RML_FAULT_NUMERIC = 7,  /* a kernel could not go on (a singular matrix, …) */
-  RML_FAULT_SIDE = 8,     /* a side condition that the schedule assumes does not hold */
+  RML_FAULT_SIDE = 8,     /* a value needs itself: no later row is known */
   RML_FAULT_STATE = 9     /* on demand: what is needed is older than all that the state held that was loaded */
 };
 

@@ -8,13 +8,12 @@
 
 namespace rml {
 
-ClassFacts::ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, const std::vector<Literal>& sides,
+ClassFacts::ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut,
                        const std::vector<Literal>& only_at_cut)
     : graph_(graph), clock_(clock) {
   const std::vector<Literal> present = graph.presence(graph.core()[cut.condition].clock);
   for (Literal p : present) graph.add(ends_, p);
   graph.add(ends_, cut);
-  for (Literal s : sides) suppose(ends_, s, present);
   const std::vector<Literal> always = graph.presence(clock);
   suppose(others_, {cut.condition, !cut.positive}, always);
   broken_ = others_;

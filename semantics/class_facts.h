@@ -1,6 +1,6 @@
 // What is known of a condition at the first, interior, last or single instant of a segment.
 //
-// At last and single instants the cut and its side conditions hold; at first and interior
+// At last and single instants the cut holds; at first and interior
 // ones the cut does not, nor what holds only where the cut does. One instant before a first or single instant the cut
 // held, or there was none; one instant before an interior or last one it did not hold: where the cut is `post r`, `r`
 // holds at no interior and no last instant. Everything else follows through not, and, or, when, merge, fby and post.
@@ -26,8 +26,7 @@ enum : std::uint8_t { broken_first = 16, broken_interior = 32 };
 // worked out when it is first asked, and remembered.
 class ClassFacts {
  public:
-  ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, const std::vector<Literal>& sides,
-             const std::vector<Literal>& only_at_cut);
+  ClassFacts(const DependenceGraph& graph, ClockId clock, Literal cut, const std::vector<Literal>& only_at_cut);
   Truth truth(ValueId condition, std::uint8_t instant_class);
   // What is assumed and what it implies exclude each other.
   bool contradictory() const { return ends_.never || others_.never; }

@@ -342,7 +342,7 @@ void ClassGraph::order_by_class(const std::vector<std::uint32_t>& group, const P
 }
 
 std::optional<SegmentPlan> ClassGraph::assemble(const std::vector<bool>& backward) {
-  SegmentPlan plan{cut_.literal, cut_.by_need, cut_.sides, cut_.only, {}, {}};
+  SegmentPlan plan{cut_.literal, cut_.by_need, cut_.only, {}, {}};
   for (ValueId post : awaiting_) plan.awaiting.push_back({post, demands(post)});
   for (std::uint32_t p = 0; p < backward.size(); ++p) {
     PassPlan pass{backward[p], order_items(p)};
@@ -422,33 +422,6 @@ std::vector<Literal> ClassGraph::undecided() {
       if (std::ranges::find(out, e.guard) == out.end()) out.push_back(e.guard);
     }
   return out;
-}
-
-int ClassGraph::posts_below() const {
-  ClassFacts own(
-      graph_,
-      common_clock(graph_.core(), graph_.core()[cut_.literal.condition].clock, graph_.core()[members_[0]].clock),
-      cut_.literal, {}, {});
-  // Posts stopped by the cut alone, and the others.
-  std::vector<std::uint32_t> mine, others;
-  for (std::uint32_t m = 0; m < members_.size(); ++m) {
-    if (!std::holds_alternative<core::Post>(graph_.core()[members_[m]].rhs)) continue;
-    (own.possible(graph_.demand(members_[m]), last_instant) ? others : mine).push_back(m);
-  }
-  int count = 0;
-  for (std::uint32_t start : mine) {
-    std::vector<bool> seen(edges_.size());
-    std::vector<std::uint32_t> work{vertex(start, 1)};
-    while (!work.empty()) {
-      const std::uint32_t s = work.back();
-      work.pop_back();
-      if (seen[s]) continue;
-      seen[s] = true;
-      for (const Edge& e : edges_[s]) work.push_back(e.to);
-    }
-    for (std::uint32_t o : others) count += seen[vertex(o, 1)] ? 1 : 0;
-  }
-  return count;
 }
 
 }  // namespace rml

@@ -20,11 +20,11 @@ namespace rml {
 // What divides time into segments.
 struct Cut {
   Literal literal;
-  std::vector<Literal> sides, only;  // as in SegmentPlan
-  bool by_need = false;              // where it holds, no post that is needed looks at the next instant
+  std::vector<Literal> only;  // as in SegmentPlan
+  bool by_need = false;       // where it holds, no post that is needed looks at the next instant
 };
 
-// One attempt: a component, a cut and its side conditions.
+// One attempt: a component, a cut and what is assumed of it.
 class ClassGraph {
  public:
   ClassGraph(const DependenceGraph& graph, const Components& components, std::uint32_t component, Cut cut)
@@ -32,7 +32,7 @@ class ClassGraph {
         clock_(components.list[component].clock),
         members_(components.list[component].values),
         cut_(std::move(cut)),
-        facts_(graph, components.list[component].clock, cut_.literal, cut_.sides, cut_.only) {
+        facts_(graph, components.list[component].clock, cut_.literal, cut_.only) {
     for (std::size_t i = 0; i < members_.size(); ++i) position_[members_[i]] = static_cast<std::uint32_t>(i);
     build();
   }
@@ -43,8 +43,6 @@ class ClassGraph {
   std::optional<SegmentPlan> plan(SegmentFailure&);
   // Undecided conditions of branches between values that depend both ways.
   std::vector<Literal> undecided();
-  // How many posts that only side conditions stop are needed by posts the cut stops.
-  int posts_below() const;
 
  private:
   // A member of the component at one class of instants. Its number is four times the member's, and the place of the

@@ -1,12 +1,10 @@
 // Finding a cut, and the passes of a segment under it.
 //
 // Candidates are the complements of the conditions that guard a component's posts. For each
-// the class graph is built and tried; a post that neither the cut nor a class's facts stop
-// at a segment's end suggests a side condition (the cut only where it holds). Where some
-// values depend both ways, it is tried to assume that a condition on the way holds only
-// where the cut does ("`batch_end` only where `end`"). Among several accepted plans the one
-// with fewest assumptions wins, then the one whose own posts are the last to be computed:
-// its segments contain those of the others.
+// the class graph is built and tried. Where some values depend both ways, it is tried to
+// assume that a condition on the way holds only where the cut does ("`batch_end` only where
+// `end`"). Among several accepted plans the one with fewest assumptions wins, then the one
+// whose cut holds wherever the others' do.
 #include "semantics/find_cut.h"
 
 #include <algorithm>
@@ -55,13 +53,13 @@ class CutSearch {
       for (Literal l : complements(v))
         if (std::ranges::find(candidates, l) == candidates.end()) candidates.push_back(l);
     }
-    for (Literal cut : candidates) attempt({cut, {}, {}});
+    for (Literal cut : candidates) attempt({cut, {}});
     if (!best_) return {std::nullopt, failure_};
     return {std::move(best_), {}};
   }
 
   std::optional<SegmentPlan> by_need(Literal cut) {
-    attempt({cut, {}, {}, true});
+    attempt({cut, {}, true});
     return std::move(best_);
   }
 
@@ -89,13 +87,12 @@ class CutSearch {
   }
 
   void attempt(const Cut& cut) {
-    std::size_t assumptions = cut.sides.size() + cut.only.size();
+    std::size_t assumptions = cut.only.size();
     if (best_ && assumptions > best_assumptions_) return;
     ClassGraph g(graph_, components_, component_, cut);
     if (g.facts().contradictory()) return;
     if (!g.uncut().empty()) {
       if (failure_.kind == SegmentFailure::no_cut) failure_.post = g.uncut()[0];
-      if (assumptions < max_assumptions) add_side(g, cut, g.uncut()[0]);
       return;
     }
     SegmentFailure failure;
@@ -112,12 +109,9 @@ class CutSearch {
       return;
     }
     if (!plan->awaiting.empty()) ++assumptions;
-    const int score = cut.sides.empty() ? 0 : g.posts_below();
     const bool as_few = best_ && assumptions == best_assumptions_;
-    if (!best_ || assumptions < best_assumptions_ ||
-        (as_few && (score > best_score_ || (score == best_score_ && follows(best_->cut, cut.literal))))) {
+    if (!best_ || assumptions < best_assumptions_ || (as_few && follows(best_->cut, cut.literal))) {
       best_ = std::move(plan);
-      best_score_ = score;
       best_assumptions_ = assumptions;
     }
   }
@@ -140,24 +134,12 @@ class CutSearch {
     return all.literals;
   }
 
-  void add_side(ClassGraph& g, const Cut& cut, ValueId post) {
-    for (Literal side : complements(post)) {
-      if (graph_.strip(side).condition == graph_.strip(cut.literal).condition) continue;
-      const Literal opposite{side.condition, !side.positive};
-      if (known(g, opposite, last_instant) || known(g, opposite, single_instant)) continue;  // it never holds
-      Cut more = cut;
-      more.sides.push_back(side);
-      attempt(more);
-    }
-  }
-
   static constexpr std::size_t max_assumptions = 2;
   const DependenceGraph& graph_;
   const Components& components_;
   std::uint32_t component_;
   std::map<ValueId, std::vector<ValueId>> forms_;
   std::optional<SegmentPlan> best_;
-  int best_score_ = 0;
   std::size_t best_assumptions_ = 0;
   SegmentFailure failure_;
 };

@@ -14,9 +14,7 @@ namespace {
 
 using Function = BooleanFunctions::Function;
 
-bool assumes(const SegmentPlan& plan) {
-  return !plan.sides.empty() || !plan.only_at_cut.empty() || !plan.awaiting.empty();
-}
+bool assumes(const SegmentPlan& plan) { return !plan.only_at_cut.empty() || !plan.awaiting.empty(); }
 
 class CutsByNeed {
  public:

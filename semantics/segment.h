@@ -48,7 +48,6 @@ struct Awaiting {
 struct SegmentPlan {
   Literal cut;                       // a value on the component's clock or below it
   bool by_need = false;              // posts that nothing needs may look beyond it
-  std::vector<Literal> sides;        // must hold wherever the cut does
   std::vector<Literal> only_at_cut;  // must hold nowhere but where the cut does
   std::vector<Awaiting> awaiting;
   std::vector<PassPlan> passes;  // [0] is the leading forward pass

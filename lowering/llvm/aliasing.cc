@@ -84,7 +84,6 @@ void Aliasing::walk(Region& region, const steps::Block& block) const {
                    },
                    [&](const steps::Expect&) {},
                    [&](const steps::Assert& s) { use(region, s.condition); },
-                   [&](const steps::Side& s) { use(region, s.condition); },
                    [&](const steps::SideCell&) {},
                    [&](const steps::MarkLast& s) { use(region, s.condition); },
                    [&](const steps::SegmentProduct& s) {

@@ -250,7 +250,6 @@ class Body {
   void emit(const steps::StoreOutput&);
   void emit(const steps::Expect&);
   void emit(const steps::Assert&);
-  void emit(const steps::Side&);
   void emit(const steps::SideCell&);
   void emit(const steps::MarkLast&);
   void emit(const steps::SegmentProduct&);

@@ -182,7 +182,7 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
     text +=
         " A result other than 0 is a fault, which stays:\n"
         " * 1 division by zero, 2 index out of range, 3 assertion, 4 presence against the clock, 5 horizon,\n"
-        " * 6 memory, 7 numeric, 8 side condition.";
+        " * 6 memory, 7 numeric, 8 a value that needs itself.";
   }
   text +=
       " */\n#ifndef NAME_H\n#define NAME_H\n\n#include <stdint.h>\n#include <string.h>\n\n#ifdef __cplusplus\nextern "

@@ -222,12 +222,6 @@ void Body::emit(const steps::Assert& s) {
   check(ir.CreateNot(scalar(s.condition)), RML_FAULT_ASSERT, s.site);
 }
 
-void Body::emit(const steps::Side& s) {
-  locate(info(s.condition).span);
-  IrValue holds = scalar(s.condition);
-  check(s.positive ? ir.CreateNot(holds) : holds, RML_FAULT_SIDE, s.site);
-}
-
 void Body::emit(const steps::SideCell& s) {
   IrValue holds = load_truth(cell_address(s.cell));
   check(s.positive ? ir.CreateNot(holds) : holds, RML_FAULT_SIDE, s.site);

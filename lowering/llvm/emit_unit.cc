@@ -268,7 +268,6 @@ void for_each_cell(const steps::Block& block, const std::function<void(CellId)>&
                    [](const steps::StoreOutput&) {},
                    [](const steps::Expect&) {},
                    [](const steps::Assert&) {},
-                   [](const steps::Side&) {},
                    [&](const steps::SideCell& s) { f(s.cell); },
                    [](const steps::MarkLast&) {},
                    [&](const steps::SegmentProduct& s) {

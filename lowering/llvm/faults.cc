@@ -34,7 +34,6 @@ void Scan::block(const steps::Block& block) {
                    [&](const steps::Compute& s) { compute(s.value); },
                    [&](const steps::Expect&) { fault = true; },
                    [&](const steps::Assert&) { fault = true; },
-                   [&](const steps::Side&) { fault = true; },
                    [&](const steps::SideCell&) { fault = true; },
                    [&](const steps::Branch& s) { this->block(*s.then_block), this->block(*s.else_block); },
                    [](const steps::Copy&) {},

@@ -74,8 +74,7 @@ class Completion {
   std::set<ValueId> mentioned(const ScheduledUnit& u, std::uint32_t index) const {
     std::set<ValueId> reads;
     for (ValueId v : u.values) for_each_operand(core_[v].rhs, [&](ValueId o) { read(reads, o, index); });
-    for (const auto* list : {&u.plan.sides, &u.plan.only_at_cut})
-      for (const Literal& l : *list) read(reads, l.condition, index);
+    for (const Literal& l : u.plan.only_at_cut) read(reads, l.condition, index);
     if (u.segmented) read(reads, u.plan.cut.condition, index);
     return reads;
   }

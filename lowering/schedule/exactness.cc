@@ -197,11 +197,6 @@ class Exactness {
     const Condition ends = waits_.ends(unit);
     const Condition goes_on = conditions_.both(conditions_.ticks(unit.clock), !ends);
     const std::string cut = signed_name(core_, unit.plan.cut);
-    for (const Literal& l : unit.plan.sides) {
-      const Condition broken = conditions_.both(ends, waits_.where_present({l.condition, !l.positive}));
-      Alarm& a = add_alarm(u, l.condition, cut + " may hold where " + signed_name(core_, l) + " does not");
-      a.raised = crossings_.choice(broken, a.port, Crossings::none);
-    }
     for (const Literal& l : unit.plan.only_at_cut) {
       const Condition broken = conditions_.both(goes_on, waits_.where_present(l));
       Alarm& a = add_alarm(u, l.condition, signed_name(core_, l) + " may hold where " + cut + " does not");

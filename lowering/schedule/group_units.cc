@@ -136,8 +136,7 @@ class Grouping {
       return false;
     }
     join(s, signature_[r.plan->cut.condition.index]);
-    for (const auto* list : {&r.plan->sides, &r.plan->only_at_cut})
-      for (const Literal& l : *list) join(s, signature_[l.condition.index]);
+    for (const Literal& l : r.plan->only_at_cut) join(s, signature_[l.condition.index]);
     const std::uint32_t unit = segments_.place(c, *r.plan, late_operands(c, *r.plan));
     const auto ends = static_cast<std::uint32_t>(core_.clocks.size()) + 2 * unit;
     // A unit waits for what its first component waits for.

@@ -40,7 +40,7 @@ std::uint32_t SegmentUnits::place(const Component& c, SegmentPlan plan, std::set
 }
 
 bool SegmentUnits::joinable(const Component& c, const SegmentPlan& plan) const {
-  if (!plan.sides.empty() || !plan.only_at_cut.empty() || !plan.awaiting.empty()) return false;
+  if (!plan.only_at_cut.empty() || !plan.awaiting.empty()) return false;
   return std::ranges::all_of(c.values, [&](ValueId v) {
     const core::Rhs& rhs = core_[v].rhs;
     return core_[v].shape.empty() && !asserted_[v.index] && !std::holds_alternative<core::Call>(rhs) &&

@@ -21,7 +21,6 @@ std::vector<std::vector<std::uint32_t>> find_needs(const Schedule& s, const Depe
   for (std::uint32_t u = 0; u < s.units.size(); ++u) {
     if (!s.units[u].segmented) continue;
     const SegmentPlan& plan = s.units[u].plan;
-    for (const Literal& l : plan.sides) need(u, l.condition);
     need(u, plan.cut.condition);
     for (const Literal& l : plan.only_at_cut) need(u, l.condition);
   }

@@ -203,7 +203,6 @@ class Validator {
     }
     if (!unit.segmented) return;
     check(unit.plan.cut.condition);
-    for (const Literal& l : unit.plan.sides) check(l.condition);
     for (const Literal& l : unit.plan.only_at_cut) check(l.condition);
   }
 
@@ -321,8 +320,7 @@ class Validator {
         for (const Literal& l : literals) all.push_back(l.condition);
       if (!u.segmented) continue;
       all.push_back(u.plan.cut.condition);
-      for (const auto* list : {&u.plan.sides, &u.plan.only_at_cut})
-        for (const Literal& l : *list) all.push_back(l.condition);
+      for (const Literal& l : u.plan.only_at_cut) all.push_back(l.condition);
     }
     return all;
   }

@@ -56,11 +56,10 @@ class SegmentsOfUnit {
 
   // What is assumed of the instant is known, and so.
   bool may_go_on(bool last, int t) const {
-    const auto as_assumed = [&](const Literal& l) {
-      const Holds h = holds(core_, world_, l, t);
-      return h == Holds::absent || h == (last ? Holds::yes : Holds::no);
-    };
-    return std::ranges::all_of(last ? unit_.plan.sides : unit_.plan.only_at_cut, as_assumed);
+    return last || std::ranges::all_of(unit_.plan.only_at_cut, [&](const Literal& l) {
+             const Holds h = holds(core_, world_, l, t);
+             return h == Holds::absent || h == Holds::no;
+           });
   }
 
   // Before the end, a post waits for an instant of its clock that the segment does not have: assumed not to happen.
@@ -170,9 +169,8 @@ bool breaks_assumption(const Core& core, const BooleanWorld& world, const Schedu
   const bool last = cut == Holds::yes;
   const auto leaves_waiting = [&](const Awaiting& a) { return (world.absent(core[a.post].clock) >> cycle & 1) != 0; };
   if (last && present && std::ranges::any_of(unit.plan.awaiting, leaves_waiting)) return true;
-  return std::ranges::any_of(last ? unit.plan.sides : unit.plan.only_at_cut, [&](const Literal& l) {
-    return holds(core, world, l, cycle) == (last ? Holds::no : Holds::yes);
-  });
+  return !last && std::ranges::any_of(unit.plan.only_at_cut,
+                                      [&](const Literal& l) { return holds(core, world, l, cycle) == Holds::yes; });
 }
 
 std::string validate_segments(const Schedule& s, std::uint32_t unit, const BooleanWorld& world, const Needs& needs) {

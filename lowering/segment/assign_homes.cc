@@ -76,7 +76,6 @@ class Lookers {
     for (const auto& [v, zero] : facts_.unit().idle)
       if (facts_.handed_out(v))
         for (const Literal& l : facts_.clock(v)) look(l.condition, closing);
-    for (const Literal& s : facts_.unit().plan.sides) look(s.condition, commit);
   }
 
   const SegmentFacts& facts_;

@@ -49,7 +49,6 @@ TEST(ScheduleText, IsRead) {
                            "  value %7 = fby %2 %3\n"
                            "  ends %0\n"
                            "  cut not %0\n"
-                           "  assumes %0\n"
                            "  only_at_cut not %0\n"
                            "  awaits %4 where %0 where never not %0\n"
                            "  sweep forward\n"

@@ -234,10 +234,6 @@ class Mutation {
           s.units[u].plan.cut = {v, true};
           s = add_cuts(std::move(s));
         });
-    for (std::size_t k = 0; k < plan.sides.size(); ++k)
-      add("side dropped", at, [&](Schedule& s) {
-        s.units[u].plan.sides.erase(s.units[u].plan.sides.begin() + static_cast<std::ptrdiff_t>(k));
-      });
     for (std::size_t k = 0; k < plan.only_at_cut.size(); ++k)
       add("only at the cut dropped", at, [&](Schedule& s) {
         s.units[u].plan.only_at_cut.erase(s.units[u].plan.only_at_cut.begin() + static_cast<std::ptrdiff_t>(k));
