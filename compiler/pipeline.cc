@@ -395,10 +395,11 @@ steps::Program lower(Session& session, const Arranged& arranged) {
     t.form = *arranged.schedule.core;
     run("build_on_demand", t);
     run("lower_bodies", t);
-    return std::move(t.steps());
+  } else {
+    t.form = arranged.schedule;
+    lower(t);
   }
-  t.form = arranged.schedule;
-  lower(t);
+  run("find_watches", t);
   return std::move(t.steps());
 }
 
@@ -423,7 +424,13 @@ std::optional<Lowered> compile(Session& session, const std::filesystem::path& fi
   steps::Program program = lower(session, *arranged);
   // Of a network: what can be looked at in the program that is none.
   if (session.options.grain != Grain::none) {
-    if (const auto plain = lower_aside(session, *elaborated->core)) program.watches = plain->watches;
+    if (const auto plain = lower_aside(session, *elaborated->core)) {
+      program.watches = plain->watches;
+      Translation placed(session, session.diagnostics);
+      placed.form = std::move(program);
+      run("find_watches", placed);
+      program = std::move(placed.steps());
+    }
   }
   return Lowered(std::move(front), arranged->schedule.core, std::move(program));
 }

@@ -303,7 +303,7 @@ struct Program {
   std::vector<CutInfo> cuts;
   std::vector<ParameterInfo> parameters;
   std::vector<bool> inlined;  // by ValueId: computed inside the loops that look at it
-  // Networks: what can be looked at in the program that is none (find_watches.h), without places. Empty: not known.
+  // What can be looked at from outside, in the order of computation (find_watches.h).
   std::vector<Watch> watches;
   // By value. Nobody else looks at such a cell, nor at what was loaded from it.
   std::map<ValueId, Window> windows;

@@ -2,7 +2,6 @@
 #include <map>
 
 #include "lowering/demand/on_demand.h"
-#include "lowering/find_watches.h"
 #include "lowering/llvm/emit_program.h"
 #include "runtime/rmlrt.h"
 
@@ -165,7 +164,7 @@ std::string equation_text(Emission& module, ValueId v) {
 
 std::vector<llvm::Constant*> watch_rows(Emission& module, const MemoryTable& memories) {
   std::vector<llvm::Constant*> rows;
-  for (const steps::Watch& w : find_watches(module.program)) {
+  for (const steps::Watch& w : module.program.watches) {
     const std::uint32_t memory = w.cell.valid()    ? memories.row_of_cell[w.cell.index]
                                  : w.queue.valid() ? memories.first_queue + w.queue.index
                                                    : UINT32_MAX;
