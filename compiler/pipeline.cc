@@ -326,19 +326,20 @@ struct Attempt {
   Diagnostics diagnostics;         // where there is none
   std::optional<Inexact> inexact;  // else
 
-  // Of what assumes nothing and is too large to be judged, nothing is said.
-  bool exact() const { return found && (!inexact || (inexact->kind == Inexact::unknown && !assumes())); }
+  bool exact() const { return found && !inexact; }
   bool assumes() const {
     return std::ranges::any_of(
         schedule.units, [](const ScheduledUnit& u) { return !u.plan.only_at_cut.empty() || !u.plan.awaiting.empty(); });
   }
-  // Rows come, but later than they could.
-  bool late() const { return inexact && inexact->kind == Inexact::withheld; }
+  // Rows come, but later than they could, or it may be so.
+  bool late() const {
+    return inexact && (inexact->kind == Inexact::withheld || (inexact->kind == Inexact::unknown && !assumes()));
+  }
 };
 
-Attempt attempt(Session& session, const Core& core, Ends ends) {
+Attempt attempt(Session& session, const Core& core, Segmenting how) {
   Attempt a;
-  auto schedule = schedule_core(session, core, ends, a.diagnostics);
+  auto schedule = schedule_core(session, core, how, a.diagnostics);
   a.found = schedule.has_value();
   if (!a.found) return a;
   a.schedule = std::move(*schedule);
@@ -347,29 +348,46 @@ Attempt attempt(Session& session, const Core& core, Ends ends) {
   return a;
 }
 
+// The first that is exact; else the first that there is.
+Attempt first_exact(Session& session, const Core& core, std::initializer_list<Segmenting> ways) {
+  Attempt first;
+  for (const Segmenting how : ways) {
+    Attempt a = attempt(session, core, how);
+    if (a.exact()) return a;
+    if (!first.found) first = std::move(a);
+  }
+  return first;
+}
+
 }  // namespace
 
-std::optional<Schedule> schedule_core(Session& session, const Core& core, Ends ends, Diagnostics& diagnostics) {
+std::optional<Schedule> schedule_core(Session& session, const Core& core, Segmenting how, Diagnostics& diagnostics) {
   Translation t(session, diagnostics);
   t.form = core;
-  t.ends = ends;
+  t.segmenting = how;
   arrange(t);
   return t.has_form() ? std::optional(std::move(t.schedule())) : std::nullopt;
 }
 
-// Conditions of the program end segments where that keeps no row back; else computed ones may (find_cuts.h). Rows of
-// trainings, of networks and of libraries may come later than they are known: a schedule is worth more to these.
+// Conditions of the program end segments where that keeps no row back; else computed ones may (find_cuts.h), and
+// components may share a window (share_windows.h). Rows of networks and of libraries, which need a schedule, may come
+// later than they are known.
 std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, Diagnostics& diagnostics) {
   const OnDemand allowed = session.options.grain == Grain::none ? session.options.on_demand : OnDemand::never;
   Schedule none;
   none.core = elaborated.core;
   if (allowed == OnDemand::always) return Arranged(std::move(none), Unscheduled{"it was asked for", {}});
-  const bool rows_may_wait = allowed == OnDemand::never || !moving_parameters(*elaborated.core).empty();
-  Attempt best = attempt(session, *elaborated.core, Ends::plain);
+  const bool rows_may_wait = allowed == OnDemand::never;
+  Attempt best = attempt(session, *elaborated.core, {});
   if (best.found && !best.exact()) {
-    const bool may_wait = rows_may_wait && best.late();
-    best = attempt(session, *elaborated.core, Ends::by_need);
-    if (may_wait && !best.exact()) best = attempt(session, *elaborated.core, Ends::plain);
+    const bool plain_may_wait = rows_may_wait && best.late();
+    best = first_exact(session, *elaborated.core,
+                       {{Ends::by_need, Windows::apart},
+                        {Ends::plain, Windows::shared},
+                        {Ends::plain, Windows::wide},
+                        {Ends::by_need, Windows::shared},
+                        {Ends::by_need, Windows::wide}});
+    if (plain_may_wait && !best.exact()) best = attempt(session, *elaborated.core, {});
   }
   if (best.exact() || (best.found && rows_may_wait && best.late())) return Arranged(std::move(best.schedule));
   if (best.found) {

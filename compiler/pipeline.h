@@ -25,10 +25,10 @@
 #include "frontend/source.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/schedule.h"
+#include "lowering/schedule/passes.h"
 #include "lowering/steps.h"
 #include "semantics/checked.h"
 #include "semantics/core.h"
-#include "semantics/find_cuts.h"
 #include "semantics/instantiate.h"
 #include "semantics/productivity.h"
 
@@ -97,7 +97,7 @@ std::optional<Elaborated> elaborate(Session& session, Core core, const Elaborate
                                     Diagnostics& diagnostics);
 std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, Diagnostics& diagnostics);
 // The schedule that `arrange` judges: segments end as is said, rows may be held back, and what it assumes may not hold.
-std::optional<Schedule> schedule_core(Session&, const Core&, Ends, Diagnostics&);
+std::optional<Schedule> schedule_core(Session&, const Core&, Segmenting, Diagnostics&);
 steps::Program lower(Session& session, const Arranged& arranged);
 // Nothing when LLVM does not know the target (E0903 is reported); it throws when code generation is at fault.
 std::unique_ptr<CompiledModule> emit_module(Session& session, const steps::Program& program, EmitOptions options);

@@ -31,9 +31,9 @@ struct Translation {
   bool of_part = false;      // the body of an iteration, or a program that is made to look something up
   bool timed = true;         // not what another pass runs
   bool keep_watches = false;
-  Ends ends = Ends::plain;  // what may end segments
-  bool changed = true;      // by the last pass; those that cannot tell leave it
-  std::string violation;    // what the last pass found wrong that is nobody's mistake but the compiler's
+  Segmenting segmenting;  // what may end segments, and share them
+  bool changed = true;    // by the last pass; those that cannot tell leave it
+  std::string violation;  // what the last pass found wrong that is nobody's mistake but the compiler's
   std::optional<NodeId> entry;
 
   // Text.

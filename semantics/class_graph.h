@@ -17,13 +17,6 @@
 
 namespace rml {
 
-// What divides time into segments.
-struct Cut {
-  Literal literal;
-  std::vector<Literal> only;  // as in SegmentPlan
-  bool by_need = false;       // where it holds, no post that is needed looks at the next instant
-};
-
 // One attempt: a component, a cut and what is assumed of it.
 class ClassGraph {
  public:

@@ -8,7 +8,7 @@
 
 namespace rml {
 
-Components find_components(const DependenceGraph& graph) {
+Components find_components(const DependenceGraph& graph, const std::map<ValueId, ValueId>& ties) {
   const Core& core = graph.core();
   const std::size_t n = core.values.size();
   auto included = [&](ValueId v) { return !core.is_const(v) && !graph.demand(v).never; };
@@ -17,6 +17,7 @@ Components find_components(const DependenceGraph& graph) {
     if (!included(ValueId{v})) return;
     for (const Dependence& e : graph.of(ValueId{v}))
       if (included(e.on) && !graph.guard_of(ValueId{v}, e).never) f(e.on.index);
+    if (const auto tie = ties.find(ValueId{v}); tie != ties.end()) f(tie->second.index);
   };
   const std::vector<std::uint32_t> component = strong_components(n, successors, found);
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "semantics/dependence.h"
@@ -23,7 +24,8 @@ struct Components {
   std::vector<std::uint32_t> of;                     // by ValueId
 };
 
-Components find_components(const DependenceGraph&);
+// `ties`: values that are in one component with others, and so is what lies between them.
+Components find_components(const DependenceGraph&, const std::map<ValueId, ValueId>& ties = {});
 
 // Tarjan's algorithm without recursion over `count` vertices; `successors(v, f)` calls f(w)
 // for every edge v -> w. Components come out successors first; returns component numbers.

@@ -3,12 +3,13 @@
 // Candidates are the complements of the conditions that guard a component's posts. For each
 // the class graph is built and tried. Where some values depend both ways, it is tried to
 // assume that a condition on the way holds only where the cut does ("`batch_end` only where
-// `end`"). Among several accepted plans the one with fewest assumptions wins, then the one
-// whose cut holds wherever the others' do.
+// `end`"). Among several accepted plans the one with fewest assumptions wins, then one whose
+// cut hangs on no later cycle, then the one whose cut holds wherever the others' do.
 #include "semantics/find_cut.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "semantics/class_graph.h"
 #include "semantics/queries.h"
@@ -32,6 +33,20 @@ std::vector<Literal> realisations(const DependenceGraph& graph, ClockId clock, L
     best = Literal{v, stripped.positive == graph.strip({v, true}).positive};
   }
   return best ? std::vector<Literal>{*best} : std::vector<Literal>{};
+}
+
+// Whether it may only be known later than the inputs of its cycle.
+bool hangs_on_post(const DependenceGraph& graph, ValueId v) {
+  std::set<ValueId> met{v};
+  std::vector<ValueId> work{v};
+  while (!work.empty()) {
+    const ValueId at = work.back();
+    work.pop_back();
+    if (std::holds_alternative<core::Post>(graph.core()[at].rhs)) return true;
+    for (const Dependence& e : graph.of(at))
+      if (met.insert(e.on).second) work.push_back(e.on);
+  }
+  return false;
 }
 
 class CutSearch {
@@ -58,8 +73,8 @@ class CutSearch {
     return {std::move(best_), {}};
   }
 
-  std::optional<SegmentPlan> by_need(Literal cut) {
-    attempt({cut, {}, true});
+  std::optional<SegmentPlan> under(const Cut& cut) {
+    attempt(cut);
     return std::move(best_);
   }
 
@@ -109,11 +124,16 @@ class CutSearch {
       return;
     }
     if (!plan->awaiting.empty()) ++assumptions;
-    const bool as_few = best_ && assumptions == best_assumptions_;
-    if (!best_ || assumptions < best_assumptions_ || (as_few && follows(best_->cut, cut.literal))) {
+    if (!best_ || assumptions < best_assumptions_ || is_better(cut.literal, best_->cut)) {
       best_ = std::move(plan);
       best_assumptions_ = assumptions;
     }
+  }
+
+  // Of ends with as many assumptions: one that is known at once, then one that comes earlier.
+  bool is_better(Literal l, Literal than) const {
+    const bool late = hangs_on_post(graph_, l.condition), other = hangs_on_post(graph_, than.condition);
+    return late == other ? follows(than, l) : other;
   }
 
   // Wherever the first holds, the second does: `done`, and `done or truncated`. Segments that end where the second does
@@ -150,9 +170,9 @@ SegmentResult find_cut(const DependenceGraph& graph, const Components& component
   return CutSearch(graph, components, component).run();
 }
 
-std::optional<SegmentPlan> plan_by_need(const DependenceGraph& graph, const Components& components,
-                                        std::uint32_t component, Literal cut) {
-  return CutSearch(graph, components, component).by_need(cut);
+std::optional<SegmentPlan> plan_under(const DependenceGraph& graph, const Components& components,
+                                      std::uint32_t component, const Cut& cut) {
+  return CutSearch(graph, components, component).under(cut);
 }
 
 }  // namespace rml

@@ -17,8 +17,7 @@ struct SegmentResult {
 // The complement of a condition that guards a post of the component.
 SegmentResult find_cut(const DependenceGraph&, const Components&, std::uint32_t component);
 
-// The passes under a cut that holds only where no post of the component that is needed looks at the next instant.
-std::optional<SegmentPlan> plan_by_need(const DependenceGraph&, const Components&, std::uint32_t component,
-                                        Literal cut);
+// The passes under this cut.
+std::optional<SegmentPlan> plan_under(const DependenceGraph&, const Components&, std::uint32_t component, const Cut&);
 
 }  // namespace rml

@@ -78,7 +78,7 @@ class CutsByNeed {
     const Components components = find_components(graph);
     for (const auto& [c, cut] : written_) {
       const std::uint32_t now = components.of[components_.list[c].values[0].index];
-      auto plan = plan_by_need(graph, components, now, {cut, true});
+      auto plan = plan_under(graph, components, now, {{cut, true}, {}, true});
       if (!plan || (result(c).plan && assumes(*plan) && !assumes(*result(c).plan))) continue;
       result(c).plan = std::move(plan);
       found_.ends.push_back(cut);

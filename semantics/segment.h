@@ -45,6 +45,13 @@ struct Awaiting {
   std::vector<Guard> demands;
 };
 
+// What divides time into segments.
+struct Cut {
+  Literal literal;
+  std::vector<Literal> only;  // as in SegmentPlan
+  bool by_need = false;       // where it holds, no post that is needed looks at the next instant
+};
+
 struct SegmentPlan {
   Literal cut;                       // a value on the component's clock or below it
   bool by_need = false;              // posts that nothing needs may look beyond it

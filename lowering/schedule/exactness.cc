@@ -172,8 +172,11 @@ class Exactness {
     const Node all_columns = crossings_.all(std::vector<Node>(roots));
     for (const Alarm& a : alarms_) roots.push_back(crossings_.all({a.raised, all_columns}));
     conditions_.close();
-    for (const CrossingPart& part : parts_of(crossings_, conditions_, roots))
-      if (auto found = judge(part)) return found;
+    for (const CrossingPart& part : parts_of(crossings_, conditions_, roots)) {
+      auto found = judge(part, 0);
+      if (found && found->kind == Inexact::unknown && alarms_.empty()) found = judge_columns(part, roots);
+      if (found) return found;
+    }
     return std::nullopt;
   }
 
@@ -230,25 +233,37 @@ class Exactness {
     crossings_.remember(m, alarm.raised);
   }
 
-  std::optional<Inexact> judge(const CrossingPart& part) {
+  // Where no column is kept back, no row is.
+  std::optional<Inexact> judge_columns(const CrossingPart& all, const std::vector<Node>& roots) {
+    for (std::size_t k = 0; k < all.roots.size(); ++k)
+      if (all.roots[k] != Crossings::none)
+        for (const CrossingPart& part : parts_of(crossings_, conditions_, {roots[k]}))
+          if (auto found = judge(part, k)) return found;
+    return std::nullopt;
+  }
+
+  // A part of the columns from the first one on, and of the alarms.
+  std::optional<Inexact> judge(const CrossingPart& part, std::size_t first) {
     CrossingRoots roots;
     std::vector<Node> columns;
     const Port* column = nullptr;
     std::vector<std::size_t> alarms;
     for (std::size_t k = 0; k < part.roots.size(); ++k) {
       if (part.roots[k] == Crossings::none) continue;
-      if (k >= columns_.size()) {
+      if (first + k >= columns_.size()) {
         roots.others.push_back(part.roots[k]);
-        alarms.push_back(k - columns_.size());
+        alarms.push_back(first + k - columns_.size());
       } else {
         columns.push_back(part.roots[k]);
-        if (column == nullptr) column = columns_[k];
+        if (column == nullptr) column = columns_[first + k];
       }
     }
     Crossings crossings = part.crossings;
     roots.row = crossings.all(columns);
     auto automaton = CrossingAutomaton::explore(crossings, conditions_, roots);
-    if (!automaton) return Inexact{Inexact::unknown, Schedule::nowhere, {}, "too many conditions for the analysis", ""};
+    if (!automaton)
+      return Inexact{Inexact::unknown, Schedule::nowhere, column == nullptr ? ValueId() : column->value,
+                     "its conditions are too many to tell whether a row would come late", ""};
     PartExactness exactness(core_, crossings, *automaton);
     for (std::size_t k = 0; k < alarms.size(); ++k) {
       const auto edge = exactness.alarm(k, alarms_[alarms[k]].stops);

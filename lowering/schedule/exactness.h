@@ -21,7 +21,7 @@ struct Inexact {
     unknown,     // too many states: the budget is spent
   } kind = unknown;
   std::uint32_t unit = Schedule::nowhere;  // of an assumption
-  ValueId value;                           // what is assumed of, or the column; invalid: unknown
+  ValueId value;                           // what is assumed of, or the column
   std::string why;                         // a sentence with the user's names
   std::string where;                       // the conditions of the cycles up to there, oldest first
 };

@@ -21,14 +21,15 @@ namespace {
 
 class Grouping {
  public:
-  Grouping(const Cuts& cuts, const ScheduleFacts& facts, Diagnostics& diagnostics)
-      : core_(*cuts.core),
-        graph_(facts.graph),
-        components_(facts.components),
-        plans_(cuts.plans),
+  Grouping(std::shared_ptr<const Core> core, const DependenceGraph& graph, const Components& components,
+           const std::map<ValueId, SegmentResult>& plans, Diagnostics& diagnostics)
+      : core_(*core),
+        graph_(graph),
+        components_(components),
+        plans_(plans),
         diagnostics_(diagnostics),
-        segments_(facts.graph, out_) {
-    out_.core = cuts.core;
+        segments_(graph, out_) {
+    out_.core = std::move(core);
   }
 
   std::optional<Schedule> run() {
@@ -174,14 +175,22 @@ class Grouping {
   SegmentUnits segments_;
 };
 
+std::optional<Schedule> group(const Cuts& cuts, const ScheduleFacts& facts, Windows windows, Diagnostics& diagnostics) {
+  if (windows == Windows::apart)
+    return Grouping(cuts.core, facts.graph, facts.components, cuts.plans, diagnostics).run();
+  const auto shared = share_windows(facts.graph, facts.components, cuts.plans, windows);
+  if (!shared) return std::nullopt;
+  return Grouping(cuts.core, facts.graph, shared->components, shared->plans, diagnostics).run();
+}
+
 }  // namespace
 
-std::optional<Schedule> group_units(std::shared_ptr<const Core> core, const ScheduleFacts& facts, Ends ends,
+std::optional<Schedule> group_units(std::shared_ptr<const Core> core, const ScheduleFacts& facts, Segmenting how,
                                     Diagnostics& diagnostics) {
   const std::shared_ptr<const Core> given = core;
-  const Cuts cuts = find_cuts(std::move(core), facts.graph, facts.components, ends);
-  if (cuts.core == given) return Grouping(cuts, facts, diagnostics).run();
-  return Grouping(cuts, ScheduleFacts(*cuts.core, cuts.ends), diagnostics).run();
+  const Cuts cuts = find_cuts(std::move(core), facts.graph, facts.components, how.ends);
+  if (cuts.core == given) return group(cuts, facts, how.windows, diagnostics);
+  return group(cuts, ScheduleFacts(*cuts.core, cuts.ends), how.windows, diagnostics);
 }
 
 std::vector<ValueId> segment_ends(const Schedule& s) {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "lowering/schedule.h"
+#include "lowering/schedule/share_windows.h"
 #include "semantics/components.h"
 #include "semantics/dependence.h"
 #include "semantics/find_cuts.h"
@@ -57,9 +58,14 @@ Core retime(Core);
 // The conditions at which the segments of a schedule end.
 std::vector<ValueId> segment_ends(const Schedule&);
 
+struct Segmenting {
+  Ends ends = Ends::plain;
+  Windows windows = Windows::apart;
+};
+
 // Of a core whose facts these are; the schedule's has more equations where a cut is computed (find_cuts.h). Nothing,
-// and E0701, where a component has no plan.
-std::optional<Schedule> group_units(std::shared_ptr<const Core>, const ScheduleFacts&, Ends, Diagnostics&);
+// and E0701, where a component has no plan; nothing where no windows can be shared.
+std::optional<Schedule> group_units(std::shared_ptr<const Core>, const ScheduleFacts&, Segmenting, Diagnostics&);
 
 // What only the end of a segment asks for, and is known one instant late, is waited for by the sweeps after the leading
 // one alone.

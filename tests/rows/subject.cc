@@ -171,7 +171,8 @@ Finding Subject::compare(const Way& way, const Chronogram& inputs, std::int64_t 
   if (!got.stop.empty()) {
     if (want.fault && !knot) return {};
     return {knot ? Verdict::assumes : Verdict::stops,
-            at + "stops in cycle " + std::to_string(got.stop_cycle) + ": " + got.stop};
+            at + "stops in cycle " + std::to_string(got.stop_cycle) + ": " + got.stop,
+            knot && !want.fault && rows_of(got) == want.after.back()};
   }
   Finding counted = judge_counts(due, got);
   if (!counted.text.empty()) counted.text = at + counted.text;

@@ -54,6 +54,8 @@ const char* name(Verdict);
 struct Finding {
   Verdict verdict = Verdict::agrees;
   std::string text;
+  bool says_over =
+      false;  // assumes: all rows that these inputs determine are written, and no later one, it says, ever will
 };
 
 class Subject {

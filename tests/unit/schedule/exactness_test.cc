@@ -8,14 +8,14 @@
 namespace rml {
 namespace {
 
-std::optional<Inexact> inexact(const std::string& text, Ends ends = Ends::plain) {
+std::optional<Inexact> inexact(const std::string& text, Segmenting how = {}) {
   Session session{Resources{RML_TESTS "/../stdlib"}};
   const Front front = check_text(session, "test.rml", text);
   const auto entry = find_entry(session, front);
   if (!entry) throw std::runtime_error("no entry in " + text);
   const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
   if (!elaborated) throw std::runtime_error("errors in " + text);
-  const auto schedule = schedule_core(session, *elaborated->core, ends, session.diagnostics);
+  const auto schedule = schedule_core(session, *elaborated->core, how, session.diagnostics);
   if (!schedule) throw std::runtime_error("no schedule of " + text);
   return find_inexact(*schedule);
 }
@@ -62,7 +62,41 @@ TEST(Exactness, ComputedCuts) {
            "node main(done: bool, x: f64) -> (y: f64)\n  n = 0 fby (if n == 1 then 0 else n + 1);\n"
            "  y = backfill(x, done or n == 1);\n",
        })
-    EXPECT_FALSE(inexact(text, Ends::by_need)) << text << inexact(text, Ends::by_need)->why;
+    EXPECT_FALSE(inexact(text, {Ends::by_need})) << text << inexact(text, {Ends::by_need})->why;
+}
+
+// What waits for nobody leads, though it stands behind what waits for the end of a segment.
+TEST(Exactness, SharedWindows) {
+  const std::string held =
+      "node held(e: bool, x: f64) -> (y: f64)\n  y = param_end(e, param(0.5)) * x;\n"
+      "node main(e: bool, x: f64) -> (y: f64)\n  y, _ = diff held(e, x, true, -0.1);\n";
+  const std::string by_hand =
+      "node main(e: bool, x: f64) -> (y: f64)\n  dw = x + post_end(e, 0.0, dw);\n  first = true fby e;\n"
+      "  p = 0.5 fby (if first then p - dw else p);\n  w = if first then p else (0.0 fby w);\n  y = w * x;\n";
+  for (const std::string& text : {held, by_hand}) {
+    const auto apart = inexact(text);
+    ASSERT_TRUE(apart) << text;
+    EXPECT_EQ(apart->kind, Inexact::withheld) << text;
+    EXPECT_FALSE(inexact(text, {Ends::plain, Windows::wide})) << text;
+  }
+  // Booleans of the gradient are a component of their own.
+  const std::string sometimes =
+      "node held(e: bool, x: f64) -> (y: f64)\n  y = tanh(param_end(e, param(0.5)) * x);\n"
+      "node main(e: bool, q: bool, x: f64) -> (y: f64)\n  y, _ = diff held(e, x, q, -0.1 when q);\n";
+  EXPECT_TRUE(inexact(sometimes));
+  EXPECT_FALSE(inexact(sometimes, {Ends::plain, Windows::shared}));
+}
+
+// Many conditions together are too many to be followed; each column has few.
+TEST(Exactness, ColumnByColumn) {
+  std::string inputs, outputs, equations;
+  for (int k = 0; k < 16; ++k) {
+    const std::string n = std::to_string(k), separator = k == 0 ? "" : ", ";
+    inputs += separator + "e" + n + ": bool, x" + n + ": f64";
+    outputs += separator + "y" + n + ": f64";
+    equations += "  y" + n + " = backfill(x" + n + ", e" + n + " or e" + std::to_string((k + 1) % 16) + ");\n";
+  }
+  EXPECT_FALSE(inexact("node main(" + inputs + ") -> (" + outputs + ")\n" + equations));
 }
 
 TEST(Exactness, Assumptions) {

@@ -29,7 +29,7 @@ Schedule schedule_of(const Source& source) {
   if (!entry) throw std::runtime_error(std::string("no entry in ") + source.file);
   const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
   auto schedule =
-      elaborated ? schedule_core(session, *elaborated->core, source.ends, session.diagnostics) : std::nullopt;
+      elaborated ? schedule_core(session, *elaborated->core, {source.ends}, session.diagnostics) : std::nullopt;
   if (!schedule) throw std::runtime_error(std::string("no schedule of ") + source.file);
   return std::move(*schedule);
 }

@@ -1,0 +1,122 @@
+// Values of components with one cut are tied to each other in a ring: what is strongly connected then is what lies
+// between them too.
+#include "lowering/schedule/share_windows.h"
+
+#include <algorithm>
+#include <set>
+
+#include "semantics/offsets.h"
+#include "semantics/queries.h"
+
+namespace rml {
+
+namespace {
+
+using Ring = std::vector<ValueId>;  // the first value of each component
+using Rings = std::map<std::pair<Literal, ClockId>, Ring>;
+
+// By cut and clock, the components whose segments end there.
+Rings find_rings(const Components& components, const std::map<ValueId, SegmentResult>& plans) {
+  Rings rings;
+  for (const auto& [first, result] : plans)
+    if (result.plan && result.plan->only_at_cut.empty() && result.plan->awaiting.empty())
+      rings[{result.plan->cut, components.list[components.of[first.index]].clock}].push_back(first);
+  return rings;
+}
+
+// The values that hang on a ring, on its clock or below it, and on nothing else that looks ahead.
+Ring followers(const DependenceGraph& graph, const Components& components, ClockId clock, const Ring& ring) {
+  const Core& core = graph.core();
+  enum : std::uint8_t { apart, follows, left_out };
+  std::vector<std::uint8_t> is(components.list.size(), apart);
+  Ring found;
+  for (std::uint32_t c = 0; c < components.list.size(); ++c) {
+    const Component& here = components.list[c];
+    bool reads = false, leaves = has_post(core, here) || !within(core, here.clock, clock);
+    for (const ValueId v : here.values)
+      for (const Dependence& e : graph.of(v)) {
+        const std::uint32_t on = components.of[e.on.index];
+        if (on == Components::none || on == c) continue;
+        reads |= is[on] != apart;
+        leaves |= is[on] == left_out;
+      }
+    if (std::ranges::find(ring, here.values[0]) != ring.end()) {
+      is[c] = follows;
+    } else if (reads) {
+      is[c] = leaves ? left_out : follows;
+      if (!leaves) found.push_back(here.values[0]);
+    }
+  }
+  return found;
+}
+
+class Sharing {
+ public:
+  Sharing(const DependenceGraph& graph, const Components& apart, const std::map<ValueId, SegmentResult>& plans,
+          Windows windows)
+      : graph_(graph), apart_(apart), plans_(plans), rings_(find_rings(apart, plans)) {
+    for (auto& [end, ring] : rings_) {
+      cuts_.emplace(end, ring);
+      if (windows != Windows::wide) continue;
+      const Ring more = followers(graph, apart, end.second, ring);
+      ring.insert(ring.end(), more.begin(), more.end());
+    }
+    std::erase_if(rings_, [](const auto& ring) { return ring.second.size() < 2; });
+  }
+
+  std::optional<SharedWindows> run() {
+    while (!rings_.empty())
+      if (attempt()) return std::move(shared_);
+    return std::nullopt;
+  }
+
+ private:
+  std::uint32_t now(ValueId v) const { return shared_.components.of[v.index]; }
+
+  // All rings at once. False: those that cannot be one component with one cut are gone, and the others may try again.
+  bool attempt() {
+    std::map<ValueId, ValueId> ties;
+    for (const auto& [cut, ring] : rings_)
+      for (std::size_t k = 0; k < ring.size(); ++k) ties[ring[k]] = ring[(k + 1) % ring.size()];
+    shared_ = {find_components(graph_, ties), {}};
+    std::set<std::uint32_t> mixed;  // components with something in them that has an end of its own
+    for (const auto& [first, result] : plans_) {
+      if (ties.contains(first)) continue;  // planned anew
+      const std::vector<ValueId>& before = apart_.list[apart_.of[first.index]].values;
+      if (shared_.components.list[now(first)].values == before)
+        shared_.plans.emplace(first, result);
+      else
+        mixed.insert(now(first));
+    }
+    const std::size_t tried = rings_.size();
+    std::erase_if(rings_, [&](const auto& r) { return !plan(r.first, mixed); });
+    return rings_.size() == tried;
+  }
+
+  bool plan(const Rings::key_type& end, std::set<std::uint32_t>& mixed) {
+    const Ring& looking = cuts_.at(end);
+    const std::uint32_t c = now(looking[0]);
+    if (!mixed.insert(c).second) return false;  // another ring's too
+    const bool by_need = std::ranges::any_of(looking, [&](ValueId first) { return plans_.at(first).plan->by_need; });
+    auto plan = plan_under(graph_, shared_.components, c, {end.first, {}, by_need});
+    if (!plan || !plan->only_at_cut.empty() || !plan->awaiting.empty()) return false;
+    shared_.plans[shared_.components.list[c].values[0]].plan = std::move(plan);
+    return true;
+  }
+
+  const DependenceGraph& graph_;
+  const Components& apart_;
+  const std::map<ValueId, SegmentResult>& plans_;
+  Rings rings_;
+  Rings cuts_;  // of each ring, what looks ahead
+  SharedWindows shared_;
+};
+
+}  // namespace
+
+std::optional<SharedWindows> share_windows(const DependenceGraph& graph, const Components& components,
+                                           const std::map<ValueId, SegmentResult>& plans, Windows windows) {
+  return Sharing(graph, components, plans, windows).run();
+}
+
+}  // namespace rml
