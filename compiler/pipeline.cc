@@ -344,7 +344,7 @@ Attempt attempt(Session& session, const Core& core, Segmenting how) {
   if (!a.found) return a;
   a.schedule = std::move(*schedule);
   const CurrentPhase phase("find_inexact");
-  a.inexact = find_inexact(a.schedule);
+  a.inexact = find_inexact(core, a.schedule);
   return a;
 }
 

@@ -14,6 +14,7 @@
 #include "semantics/crossing/productive.h"
 #include "semantics/cycle_report.h"
 #include "semantics/find_cuts.h"
+#include "semantics/knots.h"
 #include "semantics/offsets.h"
 #include "semantics/simulate.h"
 
@@ -48,14 +49,17 @@ class Check {
     if (segments.plan &&
         !(segments.plan->by_need && (comes_in_vain(*cuts.core, segments.plan->cut) || asks_for_ever(comp)))) {
       const Literal cut = segments.plan->cut;
-      if (check_cut(*cuts.core, cut) == Recurrence::unknown && !can_hold(*cuts.core, cut))
+      tell_knots(*cuts.core, *segments.plan);
+      if (comes_in_vain(*cuts.core, cut) && knowable().all && !asks_for_ever(comp))
+        unscheduled(comp, offsets);  // something else ends what is needed, or nothing is
+      else if (check_cut(*cuts.core, cut) == Recurrence::unknown && !can_hold(*cuts.core, cut))
         report_in_vain(*cuts.core, comp, {cut});
-    } else if (offsets.kind == Offsets::zero_cycle) {
+    } else if (offsets.kind == Offsets::zero_cycle && is_knot(comp)) {
       report_instantaneous(offsets.cycle, without_slack(comp, offsets));
-    } else if (segments.failure.kind == SegmentFailure::cut_waits && knowable().knot) {
+    } else if (segments.failure.kind == SegmentFailure::cut_waits && is_knot(comp)) {
       report_unproductive(comp, segments.failure);
     } else if (!asks_for_ever(comp)) {
-      unscheduled(comp);
+      unscheduled(comp, offsets);
     } else if (const std::vector<Literal> ends = ends_of(comp);
                !ends.empty() && std::ranges::none_of(ends, [&](Literal l) { return can_hold(core_, l); })) {
       report_in_vain(core_, comp, ends);
@@ -63,6 +67,11 @@ class Check {
       report_unproductive(comp, segments.failure);
     }
   }
+
+  // Whether a row may need a value that needs itself, on a way that one stream of conditions leads. Of several streams
+  // a relation may keep the inputs from going there.
+  bool is_knot(const Component& comp) { return may_knot() && meets_itself_by_one_stream(graph_, comp); }
+  bool may_knot() { return knowable().knot || !knowable().all; }
 
   // A row that no input makes known asks for posts of the component. That there is no schedule where every row can
   // become known is the scheduler's to report.
@@ -86,6 +95,18 @@ class Check {
     return found;
   }
 
+  // Where a condition has to hold only where the cut does, and some run has it otherwise, a value needs itself.
+  void tell_knots(const Core& core, const SegmentPlan& plan) {
+    for (const Literal& l : plan.only_at_cut)
+      if (knowable().knot)
+        add("rows end where " + signed_name(core, l) + " holds and " + signed_name(core, plan.cut) +
+            " does not: a value needs itself there");
+  }
+
+  static std::string signed_name(const Core& core, Literal l) {
+    return (l.positive ? "`" : "`not ") + describe(core, l.condition) + "`";
+  }
+
   bool comes_in_vain(const Core& core, Literal cut) const {
     const Recurrence r = find_recurrence(core, cut);
     return r.kind == Recurrence::stops || (r.kind == Recurrence::unknown && !can_hold(core, cut));
@@ -95,7 +116,7 @@ class Check {
   void report_in_vain(const Core& core, const Component& comp, const std::vector<Literal>& ends) {
     const ValueId post =
         *std::ranges::find_if(comp.values, [&](ValueId v) { return std::holds_alternative<core::Post>(core_[v].rhs); });
-    const std::string end = (ends[0].positive ? "`" : "`not ") + describe(core, ends[0].condition) + "`";
+    const std::string end = signed_name(core, ends[0]);
     const std::string row = std::to_string(knowable().unknown_row.value_or(0));
     auto& d = diagnostics_.report(Code::E0502, core_[post].span,
                                   "no input makes row " + row + " known: it needs `" + describe(core_, post) +
@@ -106,7 +127,9 @@ class Check {
     explain_instance(core_, post, d);
   }
 
-  void unscheduled(const Component& comp) {
+  void unscheduled(const Component& comp, const Offsets& offsets) {
+    if (offsets.kind == Offsets::zero_cycle && knowable().knot)
+      warn_of_knot(offsets.cycle, without_slack(comp, offsets));
     add("`" + describe(core_, named_one(comp.values)) + "` and what depends on it have no static schedule");
   }
 
@@ -127,16 +150,22 @@ class Check {
     };
   }
 
-  Diagnostic& report_instantaneous(const std::vector<ValueId>& cycle, const Follows& follows) {
-    std::vector<ValueId> members = cycle;
+  void report_instantaneous(const std::vector<ValueId>& cycle, const Follows& follows) {
+    report_cycle(Code::E0501, cycle, follows, "needs its own value of the same cycle", "defined by itself");
+  }
+
+  void warn_of_knot(const std::vector<ValueId>& cycle, const Follows& follows) {
+    report_cycle(Code::W0501, cycle, follows, "may need itself by way of other cycles, and no later row be known",
+                 "defined by itself, if conditions lead there");
+  }
+
+  void report_cycle(Code code, std::vector<ValueId> members, const Follows& follows, const std::string& what,
+                    const std::string& label) {
     std::ranges::sort(members);
     const ValueId v = named_one(members);
-    auto& d =
-        diagnostics_.report(Code::E0501, core_[v].span,
-                            "`" + describe(core_, v) + "` needs its own value of the same cycle", "defined by itself");
+    auto& d = diagnostics_.report(code, core_[v].span, "`" + describe(core_, v) + "` " + what, label);
     explain_cycle(core_, find_cycle(graph_, members, v, follows), d);
     explain_instance(core_, v, d);
-    return d;
   }
 
   void report_unproductive(const Component& comp, const SegmentFailure& failure) {

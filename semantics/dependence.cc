@@ -137,6 +137,9 @@ Guard DependenceGraph::guard_of(ValueId v, const Dependence& e) const {
 Guard DependenceGraph::translate(const Guard& g, ClockId clock, int weight) const {
   Guard out;
   for (const Literal& l : g.literals) {
+    // At the first instant nothing earlier is needed, on a clock below it neither.
+    if (weight < 0 && l.positive && is_start(core_, l.condition) && within(core_, clock, core_[l.condition].clock))
+      out.never = true;
     if (core_[l.condition].clock != clock) continue;
     const auto& rhs = core_[l.condition].rhs;
     if (weight > 0) {
@@ -144,8 +147,6 @@ Guard DependenceGraph::translate(const Guard& g, ClockId clock, int weight) cons
       for (ValueId f : delayed_[l.condition.index])
         if (core_[f].clock == clock) add(out, {f, l.positive});
     } else if (const auto* f = std::get_if<core::Fby>(&rhs); f != nullptr && core_.is_const(f->init)) {
-      if (l.positive && is_start(core_, l.condition))
-        out.never = true;  // at the first instant nothing earlier is needed
       if (!core_.is_const(f->next)) add(out, {f->next, l.positive});
     }
   }

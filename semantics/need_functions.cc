@@ -94,8 +94,12 @@ Function NeedFunctions::function(Condition c) {
       found = functions_.choice(condition, on_true, function(at.c));
     } else if (at.kind != Cell::constant) {
       const auto [number, is_new] = cells_.try_emplace(cell, static_cast<std::uint32_t>(letters_.size()));
-      if (is_new)
-        letters_.push_back({.condition = {cell << 1}, .value = at.value.valid() ? at.value : starts_.at(cell)});
+      if (is_new) {
+        Letter& fresh = letters_.emplace_back(Letter{.condition = {cell << 1}, .value = at.value});
+        if (const auto start = starts_.find(cell); !fresh.value.valid() && start != starts_.end())
+          fresh.value = start->second;
+        if (!fresh.value.valid()) fresh.begun = conditions_.begun(cell);
+      }
       found = functions_.letter(number->second);
     }
     known = by_cell_.emplace(cell, found).first;
@@ -299,6 +303,7 @@ bool NeedFunctions::may_use(std::uint32_t number, std::uint32_t component, bool 
                             std::set<std::uint32_t>& met) const {
   if (!met.insert(number).second) return true;
   const Letter l = letter(number);
+  if (!l.before && !l.value.valid()) return l.begun == base_clock;
   if (!l.before) return (ahead || !ahead_[l.value.index]) && !hangs_on(l.value, component);
   return rml::within(core_, class_clock_[letters_[number].next.node], components_.list[component].clock) &&
          std::ranges::all_of(functions_.letters(l.next),

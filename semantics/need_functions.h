@@ -46,7 +46,8 @@ class NeedFunctions {
   // A letter: a condition, or that posts were open an instant before; what makes them so.
   struct Letter {
     Condition condition{};
-    ValueId value{};  // of a condition
+    ValueId value{};  // of a condition; invalid: it is the first instant of `begun`
+    ClockId begun{};
     bool before = false;
     Function next{};  // of `before`
   };

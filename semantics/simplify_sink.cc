@@ -266,6 +266,8 @@ class Sinking {
   }
 
   void rewrite(ValueId v) {
+    // A constant asks for no clock, whose condition may have moved.
+    if (core_.is_const(v) && core_[v].clock != never_clock) core_[v].clock = base_clock;
     if (core_.is_const(v) || is_step(v)) return;
     const PlaceId place = place_[v.index];
     core::Rhs rhs = core_[v].rhs;

@@ -43,7 +43,10 @@ ValueId FunctionWriter::function(Function f) {
 ValueId FunctionWriter::letter(std::uint32_t number) {
   if (const auto known = letters_.find({clock_.index, number}); known != letters_.end()) return known->second;
   const NeedFunctions::Letter l = need_.letter(number);
-  if (!l.before) return letters_[{clock_.index, number}] = on_clock(l.value);
+  if (!l.before) {
+    const ValueId v = l.value.valid() ? l.value : add(core::Fby{constant(true), constant(false)}, l.begun);
+    return letters_[{clock_.index, number}] = on_clock(v);
+  }
   // What comes next may hang on the letter.
   const ValueId before = letters_[{clock_.index, number}] = add(core::Fby{constant(false), ValueId{}}, clock_);
   const ValueId next = function(need_.within(l.next, clock_));

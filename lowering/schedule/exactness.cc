@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "lowering/schedule/rows_behind.h"
 #include "lowering/schedule/waits.h"
 #include "semantics/crossing/explore.h"
 #include "semantics/queries.h"
@@ -22,6 +23,10 @@ constexpr std::uint8_t awaiting = 3;  // of posts that wait for their clock
 
 std::string signed_name(const Core& core, const Literal& l) {
   return (l.positive ? "`" : "not `") + describe(core, l.condition) + "`";
+}
+
+std::string told_as_withheld(const std::string& column) {
+  return "a row of `" + column + "` may be determined while what it waits for is not there";
 }
 
 // One part of the equations.
@@ -273,8 +278,7 @@ class Exactness {
       return found;
     }
     if (const auto edges = exactness.withheld())
-      return Inexact{Inexact::withheld, Schedule::nowhere, column->value,
-                     "a row of `" + column->name + "` may be determined while what it waits for is not there",
+      return Inexact{Inexact::withheld, Schedule::nowhere, column->value, told_as_withheld(column->name),
                      exactness.told(*edges)};
     return std::nullopt;
   }
@@ -291,10 +295,17 @@ class Exactness {
 
 }  // namespace
 
-std::optional<Inexact> find_inexact(const Schedule& s) {
-  const auto looks = [](const Value& v) { return std::holds_alternative<core::Post>(v.rhs); };
-  if (std::ranges::none_of(s.core->values, looks)) return std::nullopt;
-  return Exactness(s).run();
+std::optional<Inexact> find_inexact(const Core& core, const Schedule& s) {
+  const auto look = [](const Core& c) {
+    return std::ranges::any_of(c.values, [](const Value& v) { return std::holds_alternative<core::Post>(v.rhs); });
+  };
+  if (!look(core)) return std::nullopt;
+  if (look(*s.core))
+    if (auto found = Exactness(s).run()) return found;
+  const auto behind = find_column_behind(core, s);
+  if (!behind) return std::nullopt;
+  const Port& column = s.core->outputs[*behind];
+  return Inexact{Inexact::withheld, Schedule::nowhere, column.value, told_as_withheld(column.name), ""};
 }
 
 }  // namespace rml

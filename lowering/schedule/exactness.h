@@ -26,7 +26,8 @@ struct Inexact {
   std::string where;                       // the conditions of the cycles up to there, oldest first
 };
 
-// Of a schedule whose units are complete (complete_units), before it is partitioned. Nothing: it is exact.
-std::optional<Inexact> find_inexact(const Schedule&);
+// Of a schedule whose units are complete (complete_units), before it is partitioned, and of the core that it was made
+// of, before anything was retimed. Nothing: it is exact.
+std::optional<Inexact> find_inexact(const Core&, const Schedule&);
 
 }  // namespace rml

@@ -46,7 +46,7 @@ void StateFile::too_large(std::uint64_t bytes) const {
 std::vector<std::int64_t> StateFile::counts(const std::string& tensor) const {
   const TensorIn& t = this->tensor(tensor);
   std::vector<std::int64_t> values(t.data.size() / 8);
-  std::memcpy(values.data(), t.data.data(), 8 * values.size());
+  if (!values.empty()) std::memcpy(values.data(), t.data.data(), 8 * values.size());
   for (const std::int64_t value : values)
     if (value < 0 || value > most_instants) damaged("'" + tensor + "' counts " + std::to_string(value));
   return values;

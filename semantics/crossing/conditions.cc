@@ -65,8 +65,18 @@ Condition Conditions::define(ValueId v) {
     const Condition condition = holds(m->condition), on_true = holds(m->on_true);
     return choice(condition, on_true, holds(m->on_false));
   }
-  if (std::holds_alternative<core::Fby>(rhs)) return is_start(core_, v) ? begins(core_[v].clock) : memory(v);
-  if (std::holds_alternative<core::Post>(rhs)) return ahead(v);
+  if (const auto* f = std::get_if<core::Fby>(&rhs)) {
+    if (is_start(core_, v)) return begins(core_[v].clock);
+    // What a delay undoes looks at no other instant.
+    const auto* undone = std::get_if<core::Post>(&core_[f->next].rhs);
+    if (undone == nullptr) return memory(v);
+    const Condition first = holds(f->init);
+    return choice(begins(core_[v].clock), first, holds(undone->operand));
+  }
+  if (const auto* p = std::get_if<core::Post>(&rhs)) {
+    const auto* undone = std::get_if<core::Fby>(&core_[p->operand].rhs);
+    return undone != nullptr ? holds(undone->next) : ahead(v);
+  }
   if (const auto* a = apply_of(core_, v)) return apply(v, *a);
   return letter(v);
 }
@@ -158,6 +168,12 @@ Condition Conditions::begins(ClockId clock) {
   const Condition present = ticks(clock);
   const Condition made = add({.kind = Cell::memory, .a = yes, .b = no, .c = no, .present = present});
   return begins_[clock.index] = made;
+}
+
+ClockId Conditions::begun(std::uint32_t cell) const {
+  for (const auto& [clock, begins] : begins_)
+    if (leader(begins).cell() == cell) return ClockId{clock};
+  return {};
 }
 
 void Conditions::close() {

@@ -54,6 +54,9 @@ class Conditions {
   // The same for all that are the same. Of what has been asked for before they were closed.
   Condition leader(Condition c) const { return {leaders_.at(c.cell()) << 1 | (c.code & 1)}; }
 
+  // The clock whose first instant a cell is, or one that is the same.
+  ClockId begun(std::uint32_t cell) const;
+
   const Cell& operator[](std::uint32_t cell) const { return cells_[cell]; }
   std::size_t size() const { return cells_.size(); }
   const std::vector<Lasso>& lassos() const { return lassos_; }

@@ -141,7 +141,10 @@ Knowable find_unknown_rows(const Core& core) {
     CrossingRoots roots;
     roots.row = part.crossings.all(std::move(part.roots));
     auto automaton = CrossingAutomaton::explore(part.crossings, conditions, roots);
-    if (!automaton) continue;
+    if (!automaton) {
+      found.all = false;
+      continue;
+    }
     for (const CrossingAutomaton::Edge& e : automaton->edges())
       found.knot = found.knot || automaton->sets().contains(e.asked, itself_in_time);
     const auto unknown = find_unknown_row(*automaton);

@@ -23,11 +23,12 @@ struct UnknownRow {
 std::optional<UnknownRow> find_unknown_row(CrossingAutomaton&);
 
 // Of a core: the first row that no input makes known, and the posts that it asks for; and whether a row may need a
-// value that needs itself by way of other instants.
+// value that needs itself by way of other instants. `all`: nothing was too large to be followed.
 struct Knowable {
   std::optional<std::size_t> unknown_row;
   std::vector<ValueId> posts;
   bool knot = false;
+  bool all = true;
 };
 Knowable find_unknown_rows(const Core&);
 
