@@ -162,6 +162,15 @@ void validate_schedule(Translation& t) {
   t.changed = false;
 }
 
+void check_exactness(Translation& t) {
+  const Schedule& s = t.schedule();
+  t.inexact = find_inexact(t.given != nullptr ? *t.given : *s.core, s);
+  t.changed = false;
+  if (!t.inexact) return;
+  const Span span = t.inexact->value.valid() ? (*s.core)[t.inexact->value].span : Span();
+  t.diagnostics.report(Code::E0701, span, "no static schedule is right: " + t.inexact->why).note(runs_on_demand);
+}
+
 // ---- segments and steps ----
 
 void plan_segments(Translation& t) { t.form = plan_segments(std::move(t.schedule())); }
@@ -282,6 +291,8 @@ constexpr Pass list[] = {
      on_schedule<add_cuts>},
     {"validate_schedule", Form::schedule, Form::schedule, "the same as before, checked independently",
      "lowering/schedule/validate_schedule.cc", validate_schedule},
+    {"check_exactness", Form::schedule, Form::schedule, "rows come when they are determined, and nothing is assumed",
+     "lowering/schedule/exactness.cc", check_exactness},
     {"plan_segments", Form::schedule, Form::segments, "every segmented unit says what its sweeps compute and replay",
      "lowering/segment/plan_segments.cc", plan_segments},
     {"defer", Form::segments, Form::segments, "products that can wait for the segment's end do",

@@ -323,8 +323,8 @@ std::optional<Unscheduled> only_unscheduled(const Diagnostics& found) {
 struct Attempt {
   Schedule schedule;
   bool found = false;
-  Diagnostics diagnostics;         // where there is none
-  std::optional<Inexact> inexact;  // else
+  Diagnostics diagnostics;  // where there is none, or it is not exact
+  std::optional<Inexact> inexact;
 
   bool exact() const { return found && !inexact; }
   bool assumes() const {
@@ -339,12 +339,16 @@ struct Attempt {
 
 Attempt attempt(Session& session, const Core& core, Segmenting how) {
   Attempt a;
-  auto schedule = schedule_core(session, core, how, a.diagnostics);
-  a.found = schedule.has_value();
+  Translation t(session, a.diagnostics);
+  t.form = core;
+  t.given = &core;
+  t.segmenting = how;
+  arrange(t);
+  a.found = t.has_form();
   if (!a.found) return a;
-  a.schedule = std::move(*schedule);
-  const CurrentPhase phase("find_inexact");
-  a.inexact = find_inexact(core, a.schedule);
+  run("check_exactness", t);
+  a.inexact = std::move(t.inexact);
+  a.schedule = std::move(t.schedule());
   return a;
 }
 
@@ -394,7 +398,7 @@ std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, 
     Unscheduled reason{best.inexact->why, {}};
     if (best.inexact->value.valid()) reason.span = (*best.schedule.core)[best.inexact->value].span;
     if (allowed == OnDemand::where_needed) return Arranged(std::move(none), std::move(reason));
-    diagnostics.report(Code::E0701, reason.span, "no static schedule is right: " + reason.reason).note(runs_on_demand);
+    diagnostics.append(best.diagnostics);
     return std::nullopt;
   }
   if (allowed == OnDemand::where_needed)

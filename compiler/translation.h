@@ -11,6 +11,7 @@
 
 #include "compiler/session.h"
 #include "frontend/ast.h"
+#include "lowering/schedule/exactness.h"
 #include "lowering/schedule/passes.h"
 #include "lowering/segment/segment.h"
 #include "lowering/steps.h"
@@ -31,9 +32,11 @@ struct Translation {
   bool of_part = false;      // the body of an iteration, or a program that is made to look something up
   bool timed = true;         // not what another pass runs
   bool keep_watches = false;
-  Segmenting segmenting;  // what may end segments, and share them
-  bool changed = true;    // by the last pass; those that cannot tell leave it
-  std::string violation;  // what the last pass found wrong that is nobody's mistake but the compiler's
+  Segmenting segmenting;           // what may end segments, and share them
+  const Core* given = nullptr;     // of a schedule: the core that it was made of, before any was retimed; null: its own
+  std::optional<Inexact> inexact;  // what check_exactness found
+  bool changed = true;             // by the last pass; those that cannot tell leave it
+  std::string violation;           // what the last pass found wrong that is nobody's mistake but the compiler's
   std::optional<NodeId> entry;
 
   // Text.

@@ -1,6 +1,8 @@
 // `rmlc opt PASS…`: passes over a form that is written down, from standard input to standard output.
 #include <iostream>
+#include <stdexcept>
 
+#include "compiler/internal_error.h"
 #include "compiler/passes.h"
 #include "compiler/read_file.h"
 #include "driver/commands.h"
@@ -54,6 +56,18 @@ void append_without_places(const Diagnostics& found, Diagnostics& diagnostics) {
   }
 }
 
+// A text may be of a pass too early for this one: then what that stumbled over.
+std::string run_on_text(const Pass& pass, Translation& t) {
+  try {
+    run(pass, t);
+    return "";
+  } catch (const InternalError& e) {
+    return e.what();
+  } catch (const std::out_of_range& e) {
+    return e.what();
+  }
+}
+
 }  // namespace
 
 int run_passes(Invocation& invocation, const OptRequest& request) {
@@ -69,6 +83,10 @@ int run_passes(Invocation& invocation, const OptRequest& request) {
     session.diagnostics.report(Code::E0801, {}, "cannot read standard input: " + why);
     return exit_fault;
   }
+  if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
+    std::cerr << "rmlc: standard input is empty\n";
+    return exit_fault;
+  }
   if (!read(list.front()->takes, *text, t, why)) {
     std::cerr << "rmlc: standard input, " << why << "\n";
     return exit_fault;
@@ -76,7 +94,10 @@ int run_passes(Invocation& invocation, const OptRequest& request) {
   t.keep_watches = request.keep_watches;
   t.emit.target = session.options.target;
   for (const Pass* pass : list) {
-    run(*pass, t);
+    if (std::string lacks = run_on_text(*pass, t); !lacks.empty()) {
+      std::cerr << "rmlc: " << pass->name << ": the text lacks what passes before it make: " << lacks << "\n";
+      return exit_fault;
+    }
     if (!t.violation.empty()) {
       std::cerr << "rmlc: " << pass->name << ": " << t.violation << "\n";
       return exit_fault;

@@ -7,6 +7,13 @@ namespace rml {
 
 std::string literal_text(Literal l) { return (l.positive ? "" : "not ") + id_text(l.condition); }
 
+bool alike_ports(const Core& core, const std::vector<Port>& ports, const Core& other, const std::vector<Port>& others) {
+  return std::ranges::equal(ports, others, [&](const Port& p, const Port& q) {
+    const Value &a = core[p.value], &b = other[q.value];
+    return a.dtype == b.dtype && a.shape == b.shape;
+  });
+}
+
 std::string classes_text(std::uint8_t classes) {
   if (classes == any_instant) return "";
   std::string text = " at";

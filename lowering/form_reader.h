@@ -56,6 +56,9 @@ class FormReader {
   std::shared_ptr<const Core> core_;
 };
 
+// As many ports, of the same types.
+bool alike_ports(const Core&, const std::vector<Port>&, const Core& other, const std::vector<Port>& others);
+
 // "not %3".
 std::string literal_text(Literal);
 // " at first last"; nothing where it is at all of them.

@@ -16,6 +16,7 @@
 
 #include "lowering/index_map.h"
 #include "lowering/mentions.h"
+#include "semantics/queries.h"
 
 namespace rml {
 
@@ -24,29 +25,27 @@ namespace {
 // Smaller tensors are unrolled, and live in registers.
 constexpr std::int64_t smallest_loop = 16;
 
-const core::Apply* application(const Core& core, ValueId v) { return std::get_if<core::Apply>(&core[v].rhs); }
-
 bool inlined(const steps::Program& p, ValueId v) { return v.index < p.inlined.size() && p.inlined[v.index]; }
 
 // Through inlined values, down to members: `same` while element i of the loop reads element i.
 bool reads_well(const steps::Program& p, const std::set<ValueId>& members, const Shape& shape, ValueId v, bool same) {
   const Core& core = *p.core;
-  const core::Apply& a = *application(core, v);
+  const core::Apply& a = *apply_of(core, v);
   const Lowering lowering = operators()[a.op].lowering;
   return std::ranges::all_of(a.operands, [&](ValueId o) {
     const bool here = same && (lowering == Lowering::elementwise || is_reduction(lowering)) && core[o].shape == shape;
-    if (inlined(p, o)) return application(core, o) == nullptr || reads_well(p, members, shape, o, here);
+    if (inlined(p, o)) return apply_of(core, o) == nullptr || reads_well(p, members, shape, o, here);
     if (!members.contains(o)) return true;
-    return here && !is_reduction(operators()[application(core, o)->op].lowering);
+    return here && !is_reduction(operators()[apply_of(core, o)->op].lowering);
   });
 }
 
 // A product among what the loops of v compute on their way: then they are the loops of the product.
 bool has_product(const steps::Program& p, ValueId v) {
-  const core::Apply* a = application(*p.core, v);
+  const core::Apply* a = apply_of(*p.core, v);
   return a != nullptr && std::ranges::any_of(a->operands, [&](ValueId o) {
            if (!inlined(p, o)) return false;
-           const core::Apply* inner = application(*p.core, o);
+           const core::Apply* inner = apply_of(*p.core, o);
            return (inner != nullptr && operators()[inner->op].lowering == Lowering::matmul) || has_product(p, o);
          });
 }
@@ -91,14 +90,14 @@ class Grouping {
     return found;
   }
   void take_operands(ValueId v, std::map<ValueId, std::uint32_t>& taken) const {
-    for (const ValueId o : application(core_, v)->operands) {
+    for (const ValueId o : apply_of(core_, v)->operands) {
       ++taken[o];
-      if (inlined(program_, o) && application(core_, o) != nullptr && taken[o] == 1) take_operands(o, taken);
+      if (inlined(program_, o) && apply_of(core_, o) != nullptr && taken[o] == 1) take_operands(o, taken);
     }
   }
 
   bool in_place(ValueId v) const {
-    const core::Apply* a = application(core_, v);
+    const core::Apply* a = apply_of(core_, v);
     return a != nullptr && operators()[a->op].in_place;
   }
 
@@ -106,7 +105,7 @@ class Grouping {
   // among them looks for the same indices.
   bool may_wait(ValueId update, std::span<const steps::Statement> statements) const {
     if (!can_fail(core_, update)) return true;
-    const core::Apply& at = *application(core_, update);
+    const core::Apply& at = *apply_of(core_, update);
     ValueId indices;
     std::size_t operand = 0;
     for (const OperatorParameter& p : operators()[at.op].parameters) {
@@ -118,7 +117,7 @@ class Grouping {
       const auto* c = std::get_if<steps::Compute>(&s);
       if (c == nullptr) return movable(s);
       if (!can_fail(core_, c->value)) return true;
-      const core::Apply* a = application(core_, c->value);
+      const core::Apply* a = apply_of(core_, c->value);
       return a != nullptr && std::ranges::find(a->operands, indices) != a->operands.end();
     });
   }
@@ -303,9 +302,9 @@ class Grouping {
     members.clear();
   }
   void count_reads(ValueId v, std::map<ValueId, std::uint32_t>& reads) const {
-    for (const ValueId o : application(core_, v)->operands) {
+    for (const ValueId o : apply_of(core_, v)->operands) {
       ++reads[o];
-      if (inlined(program_, o) && application(core_, o) != nullptr && reads[o] == 1) count_reads(o, reads);
+      if (inlined(program_, o) && apply_of(core_, o) != nullptr && reads[o] == 1) count_reads(o, reads);
     }
   }
 
@@ -317,7 +316,7 @@ class Grouping {
 }  // namespace
 
 std::optional<Shape> loop_shape(const Core& core, ValueId v) {
-  const core::Apply* a = application(core, v);
+  const core::Apply* a = apply_of(core, v);
   if (a == nullptr || can_fail(core, v)) return std::nullopt;
   const Lowering lowering = operators()[a->op].lowering;
   const Shape& shape = is_reduction(lowering) ? core[a->operands[0]].shape : core[v].shape;

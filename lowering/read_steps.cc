@@ -4,6 +4,7 @@
 // before they are there, which is checked in the end.
 #include <utility>
 
+#include "lowering/demand/read_equations.h"
 #include "lowering/find_packs.h"
 #include "lowering/find_windows.h"
 #include "lowering/form_reader.h"
@@ -256,6 +257,11 @@ class StepsReader : FormReader {
   // ---- units
 
   bool unit_line() {
+    if (equations_)
+      return lines_.take("equation") && equations_->equation([&](const Core& like, const std::string& whose) {
+        return inner_steps(like, p_.sites.size(), whose);
+      });
+    if (lines_.take("on")) return on_demand_line();
     if (lines_.take("unit")) return begin_unit();
     if (lines_.take("rows")) return in_rows_ = true;
     if (lines_.take("body")) return body_line();
@@ -275,6 +281,25 @@ class StepsReader : FormReader {
       return u.segmented && segment_line(u);
     }
     return true;
+  }
+
+  bool on_demand_line() {
+    lines_.expect("demand");
+    if (!p_.units.empty() || p_.straight || p_.network || depth_ > 0) lines_.fail("this program has a schedule");
+    if (lines_.ok()) equations_.emplace(lines_, shared_core(), p_.sites.size(), p_.cuts.size());
+    if (equations_) p_.on_demand = equations_->made();
+    return true;
+  }
+
+  // A straight program within this one, whose ports are those of a core.
+  std::shared_ptr<steps::Program> inner_steps(const Core& like, std::size_t sites, const std::string& whose) {
+    const std::size_t begin = lines_.place();
+    auto inner = lines_.ok() ? StepsReader(lines_, depth_ + 1, sites).read() : std::nullopt;
+    if (!inner) return nullptr;
+    if (!inner->straight || !alike_ports(like, like.inputs, *inner->core, inner->core->inputs) ||
+        !alike_ports(like, like.outputs, *inner->core, inner->core->outputs))
+      lines_.fail_at(begin, "this is not the body of " + whose);
+    return std::make_shared<steps::Program>(std::move(*inner));
   }
 
   bool begin_unit() {
@@ -357,7 +382,6 @@ class StepsReader : FormReader {
   }
 
   bool body_line() {
-    const std::size_t begin = lines_.place();
     if (depth_ + 1 == most_bodies) lines_.fail("too many bodies within each other");
     const std::uint32_t k = index("external", p_.bodies.size());
     if (!lines_.ok()) return true;
@@ -366,21 +390,7 @@ class StepsReader : FormReader {
       lines_.fail(it == nullptr ? "external " + std::to_string(k) + " is no iteration" : "it has a body already");
       return true;
     }
-    auto body = StepsReader(lines_, depth_ + 1, std::max(outer_sites_, p_.sites.size())).read();
-    if (!body) return true;
-    if (!body->straight || !alike(*it, it->body.inputs, *body->core, body->core->inputs) ||
-        !alike(*it, it->body.outputs, *body->core, body->core->outputs))
-      lines_.fail_at(begin, "this is not the body of external " + std::to_string(k));
-    p_.bodies[k] = std::make_shared<steps::Program>(std::move(*body));
-    return true;
-  }
-  static bool alike(const Iteration& it, const std::vector<Port>& ports, const Core& other,
-                    const std::vector<Port>& others) {
-    if (ports.size() != others.size()) return false;
-    for (std::size_t i = 0; i < ports.size(); ++i) {
-      const Value &a = it.body[ports[i].value], &b = other[others[i].value];
-      if (a.dtype != b.dtype || a.shape != b.shape) return false;
-    }
+    p_.bodies[k] = inner_steps(it->body, std::max(outer_sites_, p_.sites.size()), "external " + std::to_string(k));
     return true;
   }
 
@@ -559,22 +569,20 @@ class StepsReader : FormReader {
     return steps::SideCell{c, positive, site()};
   }
 
-  // ---- the end
-
   void finish() {
     for (const auto& [place, unit] : mentioned_)
       if (unit >= p_.units.size()) lines_.fail_at(place, "there is no unit " + std::to_string(unit));
+    if (equations_) equations_->finish();
     if (!p_.straight || !lines_.ok()) return;
     if (p_.units.size() != 1 || p_.units[0].segmented || p_.units[0].clock != base_clock || in_rows_)
       lines_.fail("a straight program has one unit, forward on base, and no rows");
   }
 
   steps::Program p_;
-  std::size_t depth_;
-  std::size_t outer_sites_;
-  std::size_t uniform_bytes_ = 0;
-  std::size_t branches_ = 0;
+  std::size_t depth_, outer_sites_;
+  std::size_t uniform_bytes_ = 0, branches_ = 0;
   bool in_rows_ = false;
+  std::optional<EquationsReader> equations_;                      // of a program that runs on demand
   std::vector<std::pair<std::size_t, std::uint32_t>> mentioned_;  // units, and where
 };
 

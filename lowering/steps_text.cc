@@ -112,9 +112,10 @@ class StepsText {
   // ---- equations of what runs on demand ----
 
   void equations() {
+    text_ += "on demand\n";
     for (const steps::DemandBody& body : p_.on_demand->bodies) {
       text_ += "equation " + id_text(body.value) + " of" + ids(body.operands) + " gives" + ids(body.results) +
-               (body.effect ? " effect" : "") + "\n";
+               (body.effect ? " effect" : "") + (body.steps != nullptr ? " by\n" : "\n");
       text_ += body.steps == nullptr ? inner_core_text(*body.core) : StepsText(*body.steps).run() + "end\n";
     }
   }

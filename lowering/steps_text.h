@@ -39,8 +39,9 @@
 //   body 0                                         of the iteration that is external 0: the same lines, from its core
 //   on … end
 //
-// Of a program that runs on demand there are, in place of units, `equation %7 of %1 %6 gives %7` for what has a body,
-// and the body: its core, or its steps. That is not read again.
+// Of a program that runs on demand there are, in place of units, `on demand` and, for what has a body, a line:
+// `equation %7 of %1 %6 gives %7`, or `… gives %7 by`, the lines of the body, from its core, and `end`. Which equations
+// there are follows from the core; who reads them holds them against that.
 //
 // A product over a segment: `array 1 := (4, 3, 1) array 0 (3, 1) times %5 (1, 1) of %7`, or `cell 1 := … onto cell 0`,
 // with m, inner and n, the strides of rows and columns, and whose equation it is.

@@ -81,6 +81,9 @@ class DependenceGraph {
   std::vector<std::vector<ValueId>> delayed_;  // by value x: the `fby const x`
 };
 
+// By value: whether it hangs on one of these, or is one.
+std::vector<bool> hanging_on(const DependenceGraph&, std::vector<ValueId>);
+
 // Replaces branches and initial values that nothing can ever need by zeros, and removes the
 // values nothing reaches. What outputs, asserts and failing operators yield is unchanged.
 Core prune_undemanded(Core);

@@ -35,27 +35,13 @@ NeedFunctions::NeedFunctions(const DependenceGraph& graph, const Components& com
 }
 
 void NeedFunctions::find_late() {
-  std::vector<std::vector<ValueId>> users(core_.values.size());
-  for (std::uint32_t i = 0; i < core_.values.size(); ++i)
-    for (const Dependence& e : graph_.of(ValueId{i})) users[e.on.index].emplace_back(i);
-  const auto reached_from = [&](std::vector<ValueId> work) {
-    std::vector<bool> found(core_.values.size());
-    while (!work.empty()) {
-      const ValueId v = work.back();
-      work.pop_back();
-      if (found[v.index] || graph_.demand(v).never) continue;
-      found[v.index] = true;
-      work.insert(work.end(), users[v.index].begin(), users[v.index].end());
-    }
-    return found;
-  };
   std::vector<ValueId> all_posts, looking;
   for (std::uint32_t i = 0; i < core_.values.size(); ++i)
     if (is_post(core_, ValueId{i})) all_posts.emplace_back(i);
   for (const Component& c : components_.list)
     if (c.cyclic && has_post(core_, c)) looking.insert(looking.end(), c.values.begin(), c.values.end());
-  ahead_ = reached_from(std::move(all_posts));
-  late_ = reached_from(std::move(looking));
+  ahead_ = hanging_on(graph_, std::move(all_posts));
+  late_ = hanging_on(graph_, std::move(looking));
   for (std::uint32_t i = 0; i < core_.values.size(); ++i)
     if (late_[i] && is_post(core_, ValueId{i})) posts_.emplace_back(i);
 }

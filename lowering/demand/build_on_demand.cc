@@ -61,11 +61,12 @@ class Builder {
     }
   }
 
+  // By a user that comes after it: on a cycle within an instant one does not.
   bool part_of_one(ValueId v) const {
     std::size_t users = 0;
     for (const ValueId u : uses_.of(v)) {
       if (!demand_.asked[u.index]) continue;
-      if (++users > 1 || apply_of(core_, u) == nullptr || is_parameter(core_, u)) return false;
+      if (++users > 1 || u.index <= v.index || apply_of(core_, u) == nullptr || is_parameter(core_, u)) return false;
     }
     return users == 1;
   }
@@ -94,6 +95,7 @@ class Builder {
 
   steps::DemandBody body(ValueId v);
   ValueId copy(Core& into, ValueId v, std::map<ValueId, ValueId>& copies, steps::DemandBody& body);
+  ValueId copy_equation(Core& into, ValueId v, std::map<ValueId, ValueId>& copies, steps::DemandBody& body);
   static ValueId add(Core& into, Value value);
 
   // ---- what is said ----
@@ -174,21 +176,24 @@ ValueId Builder::add(Core& into, Value value) {
   return ValueId{into.values.size() - 1};
 }
 
-// In the body v is an input, a constant, or an equation whose operands are there.
+// In a body v is an input, a constant, or an equation whose operands are there.
 ValueId Builder::copy(Core& into, ValueId v, std::map<ValueId, ValueId>& copies, steps::DemandBody& body) {
   if (const auto known = copies.find(v); known != copies.end()) return known->second;
+  if (core_.is_const(v) || part_[v.index]) return copies[v] = copy_equation(into, v, copies, body);
   Value value = core_[v];
-  if (!core_.is_const(v) && !part_[v.index] && v != body.value) {
-    value.rhs = core::Input{static_cast<std::uint32_t>(into.inputs.size())};
-    value.name = "in" + std::to_string(into.inputs.size());
-    body.operands.push_back(v);
-    const ValueId input = add(into, value);
-    into.inputs.push_back({value.name, input, value.span});
-    return copies[v] = input;
-  }
+  value.rhs = core::Input{static_cast<std::uint32_t>(into.inputs.size())};
+  value.name = "in" + std::to_string(into.inputs.size());
+  body.operands.push_back(v);
+  const ValueId input = add(into, value);
+  into.inputs.push_back({value.name, input, value.span});
+  return copies[v] = input;
+}
+
+ValueId Builder::copy_equation(Core& into, ValueId v, std::map<ValueId, ValueId>& copies, steps::DemandBody& body) {
+  Value value = core_[v];
   for_each_operand(value.rhs, [&](ValueId& o) { o = copy(into, o, copies, body); });
   if (auto* call = std::get_if<core::Call>(&value.rhs)) call->external = 0;
-  return copies[v] = add(into, std::move(value));
+  return add(into, std::move(value));
 }
 
 steps::DemandBody Builder::body(ValueId v) {
@@ -201,7 +206,7 @@ steps::DemandBody Builder::body(ValueId v) {
   const auto* call = std::get_if<core::Call>(&core_[v].rhs);
   if (call != nullptr) inner.externals.push_back(core_.externals[call->external]);
   std::map<ValueId, ValueId> copies;
-  const ValueId own = copy(inner, v, copies, body);
+  const ValueId own = copy_equation(inner, v, copies, body);
   body.results.clear();
   const auto hand_out = [&](ValueId result, ValueId here) {
     inner.outputs.push_back({"out" + std::to_string(body.results.size()), here, core_[v].span});

@@ -138,8 +138,8 @@ class Absorption {
            (only_computes(core_, v) || std::holds_alternative<core::When>(rhs) ||
             std::holds_alternative<core::Merge>(rhs) || (f != nullptr && core_.is_const(f->init)));
   }
-  // Products that time_batch may take out of the loop, with what stands still, and not of what is computed from them;
-  // and all that is.
+  // Products that batch_in_time may take out of the loop, with what stands still, and not of what is computed from
+  // them; and all that is.
   std::set<ValueId> from_layers(const std::set<ValueId>& all) const {
     std::set<ValueId> found;
     for (const ValueId v : all) {

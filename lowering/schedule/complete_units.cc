@@ -17,21 +17,10 @@ namespace {
 // By ValueId: whether it may be known later than the inputs of its cycle, for it hangs on a post.
 std::vector<bool> find_late(const DependenceGraph& graph) {
   const Core& core = graph.core();
-  std::vector<std::vector<ValueId>> users(core.values.size());
-  std::vector<ValueId> work;
-  std::vector<bool> late(core.values.size());
-  for (std::size_t i = 0; i < core.values.size(); ++i) {
-    for (const Dependence& e : graph.of(ValueId{i})) users[e.on.index].push_back(ValueId{i});
-    if (std::holds_alternative<core::Post>(core.values[i].rhs)) work.push_back(ValueId{i});
-  }
-  while (!work.empty()) {
-    const ValueId v = work.back();
-    work.pop_back();
-    if (late[v.index]) continue;
-    late[v.index] = true;
-    work.insert(work.end(), users[v.index].begin(), users[v.index].end());
-  }
-  return late;
+  std::vector<ValueId> posts;
+  for (std::size_t i = 0; i < core.values.size(); ++i)
+    if (std::holds_alternative<core::Post>(core.values[i].rhs)) posts.push_back(ValueId{i});
+  return hanging_on(graph, std::move(posts));
 }
 
 // By ValueId: whether it goes from a unit to others, or out.

@@ -1,6 +1,8 @@
 // From the roots along the equations, all cycles of a value at once, until nothing is added.
 #include "lowering/schedule/needs.h"
 
+#include "semantics/queries.h"
+
 namespace rml {
 
 Needs::Needs(const Core& core, const BooleanWorld& world)
@@ -53,8 +55,7 @@ void Needs::spread_delay(ValueId v, Cycles where) {
     if (at.kind == Neighbour::at) need(other, Cycles{1} << at.cycle);
     if (post != nullptr || clock == base_clock) return;
     const Cycles earlier = (Cycles{1} << t) - 1;
-    for (ClockId c = clock; c.valid() && core_[c].parent.valid(); c = core_[c].parent)
-      need(core_[c].condition, earlier);
+    for (const ClockId c : ancestors(core_, clock)) need(core_[c].condition, earlier);
   });
 }
 

@@ -115,14 +115,9 @@ class Partition {
   // By the only product that uses it, which adds up in the order that suits: the transposed matrix would have another.
   bool is_read_where_it_lies(ValueId v) const {
     const ValueId user = only_user(v);
-    return has_lowering(v, Lowering::transpose) && user.valid() && has_lowering(user, Lowering::matmul) &&
-           s_.unit_of[user.index] == s_.unit_of[v.index];
+    return apply_of(core_, v, Lowering::transpose) != nullptr && user.valid() &&
+           apply_of(core_, user, Lowering::matmul) != nullptr && s_.unit_of[user.index] == s_.unit_of[v.index];
   }
-  bool has_lowering(ValueId v, Lowering l) const {
-    const auto* a = apply_of(core_, v);
-    return a != nullptr && operators()[a->op].lowering == l;
-  }
-
   // One of those that stay together: a transposition and its product, a call and its results, a recurrence that is kept
   // whole.
   ValueId leader(ValueId v) const {

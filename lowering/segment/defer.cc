@@ -51,7 +51,7 @@ class Outside {
   }
 
   // Nobody before the segment's end: others that compute what is told at its end only may wait as well.
-  bool may_wait(ValueId v) const {
+  bool may_wait(ValueId v) {
     if (facts_.present_last_only(v)) return true;
     if (told_.contains(v)) return false;
     for (std::uint32_t u = 0; u < schedule_.units.size(); ++u)
@@ -78,7 +78,7 @@ class Outside {
     return std::ranges::any_of(schedule_.units[u].operands, [&](ValueId o) { return from(o) == v; });
   }
   // Units of a network may go round in circles, over streams that a delay begins: such a circle does not wait.
-  bool unit_may_wait(std::uint32_t u) const {
+  bool unit_may_wait(std::uint32_t u) {
     if (const auto [at, added] = units_.emplace(u, false); !added) return at->second;
     const ScheduledUnit& unit = schedule_.units[u];
     return units_[u] = !unit.segmented &&
@@ -89,8 +89,8 @@ class Outside {
   const Core& core_;
   std::uint32_t unit_;
   const SegmentFacts& facts_;
-  mutable std::map<std::uint32_t, bool> units_;
-  std::set<ValueId> told_;  // by rows: outputs, and where they are present
+  std::map<std::uint32_t, bool> units_;  // whether it may wait; of those asked for
+  std::set<ValueId> told_;               // by rows: outputs, and where they are present
 };
 
 // About how many bytes an instant keeps for later sweeps.
@@ -140,7 +140,7 @@ Segment defer_all_but(const Core& core, const std::vector<ValueId>& roots, const
 Segment defer_products(const Schedule& schedule, const Streams& streams, const SegmentFacts& facts,
                        const Segment& segment) {
   const Core& core = *schedule.core;
-  const Outside outside(schedule, segment.unit, facts);
+  Outside outside(schedule, segment.unit, facts);
   std::vector<ValueId> early = needed_early(facts, segment);
   for (const PassItem& i : segment.sweeps[0].items)
     if (!outside.may_wait(i.value) || outside.has_its_cycle(i.value)) early.push_back(i.value);

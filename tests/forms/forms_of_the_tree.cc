@@ -68,7 +68,6 @@ class Tree {
     if (found.has_errors()) return;
     same_shown(core);
     session.options.grain = Grain::none;
-    session.options.on_demand = OnDemand::never;
     const auto watched = elaborate(session, front, node, {.keep_watches = true, .productivity = false}, found);
     if (watched) same_shown(*watched->core);
     const auto elaborated = elaborate(session, front, node, {}, found);
@@ -82,6 +81,7 @@ class Tree {
     };
     for (const Grain grain : {Grain::none, Grain::pass, Grain::stage, Grain::op}) {
       session.options.grain = grain;
+      session.options.on_demand = grain == Grain::none ? OnDemand::where_needed : OnDemand::never;
       const auto arranged = arrange(session, *elaborated, found);
       if (arranged) lowered(session, *arranged);
     }

@@ -43,10 +43,12 @@ class Mutation {
       operands(u);
       clocks(u);
       units(u);
-      if (s_.units[u].segmented)
+      if (s_.units[u].segmented) {
         segments(u);
-      else
+        belated(u);
+      } else {
         forward(u);
+      }
     }
     return std::move(out_);
   }
@@ -130,6 +132,18 @@ class Mutation {
           positive = !positive;
         });
     }
+  }
+
+  // What the leading sweep looks at cannot come with the next instant; what comes with it may as well be waited for.
+  void belated(std::uint32_t u) {
+    const ScheduledUnit& unit = s_.units[u];
+    for (const ValueId v : unit.operands) {
+      const auto looks = [&](const PassItem& i) { return certain(i.value, u) && mentions(core_, i.value, v); };
+      if (!unit.is_belated(v) && std::ranges::any_of(unit.plan.passes[0].items, looks))
+        add("belated, and looked at by the leading sweep", v, [&](Schedule& s) { s.units[u].belated.push_back(v); });
+    }
+    if (!unit.belated.empty())
+      add("nothing is belated", unit.belated[0], [&](Schedule& s) { s.units[u].belated.clear(); }, true);
   }
 
   void clocks(std::uint32_t u) {
