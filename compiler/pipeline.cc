@@ -225,12 +225,17 @@ std::optional<Elaborated> elaborate(Session& session, Core core, const Elaborate
 
 namespace {
 
-// A core to its schedule; no form, and diagnostics, where it has none.
-void arrange(Translation& t) {
-  const Grain grain = t.session.options.grain;
+// A core as schedules are made of it; no form, and diagnostics, where it has none.
+void prepare(Translation& t) {
   for (const char* pass : {"prune_undemanded", "undo_delays", "give_constants_streams", "check_order"}) run(pass, t);
   if (!t.has_form()) return;
-  for (const char* pass : {"retime", "prune_undemanded", "group_units"}) run(pass, t);
+  for (const char* pass : {"retime", "prune_undemanded"}) run(pass, t);
+}
+
+// A prepared core to its schedule; no form, and diagnostics, where it has none.
+void arrange_prepared(Translation& t) {
+  const Grain grain = t.session.options.grain;
+  run("group_units", t);
   if (!t.has_form()) return;
   for (const char* pass : {"absorb", "split_units", "sort_units", "complete_units", "order_values"}) run(pass, t);
   if (grain == Grain::op || grain == Grain::stage)
@@ -238,6 +243,11 @@ void arrange(Translation& t) {
   run("look_back", t);
   if (grain == Grain::none) run("mark_straight", t);
   for (const char* pass : {"add_zeros", "add_cuts", "validate_schedule"}) run(pass, t);
+}
+
+void arrange(Translation& t) {
+  prepare(t);
+  if (t.has_form()) arrange_prepared(t);
 }
 
 // A schedule to steps.
@@ -337,13 +347,14 @@ struct Attempt {
   }
 };
 
-Attempt attempt(Session& session, const Core& core, Segmenting how) {
+// `prepared`: from the core.
+Attempt attempt(Session& session, const Core& core, const Core& prepared, Segmenting how) {
   Attempt a;
   Translation t(session, a.diagnostics);
-  t.form = core;
+  t.form = prepared;
   t.given = &core;
   t.segmenting = how;
-  arrange(t);
+  arrange_prepared(t);
   a.found = t.has_form();
   if (!a.found) return a;
   run("check_exactness", t);
@@ -353,10 +364,10 @@ Attempt attempt(Session& session, const Core& core, Segmenting how) {
 }
 
 // The first that is exact; else the first that there is.
-Attempt first_exact(Session& session, const Core& core, std::initializer_list<Segmenting> ways) {
+Attempt first_exact(Session& session, const Core& core, const Core& prepared, std::initializer_list<Segmenting> ways) {
   Attempt first;
   for (const Segmenting how : ways) {
-    Attempt a = attempt(session, core, how);
+    Attempt a = attempt(session, core, prepared, how);
     if (a.exact()) return a;
     if (!first.found) first = std::move(a);
   }
@@ -373,6 +384,29 @@ std::optional<Schedule> schedule_core(Session& session, const Core& core, Segmen
   return t.has_form() ? std::optional(std::move(t.schedule())) : std::nullopt;
 }
 
+namespace {
+
+// The schedule of the core that is exact, or else the best.
+Attempt find_schedule(Session& session, const Core& core, bool rows_may_wait) {
+  Attempt best;
+  Translation t(session, best.diagnostics);
+  t.form = core;
+  prepare(t);
+  if (!t.has_form()) return best;
+  const Core prepared = std::move(t.core());
+  const Attempt plain = attempt(session, core, prepared, {});
+  if (!plain.found || plain.exact()) return plain;
+  best = first_exact(session, core, prepared,
+                     {{Ends::by_need, Windows::apart, true},
+                      {Ends::plain, Windows::shared},
+                      {Ends::plain, Windows::wide},
+                      {Ends::by_need, Windows::shared, true},
+                      {Ends::by_need, Windows::wide, true}});
+  return best.exact() || (best.found && !(rows_may_wait && plain.late())) ? best : plain;
+}
+
+}  // namespace
+
 // Conditions of the program end segments where that keeps no row back; else computed ones may (find_cuts.h), and
 // components may share a window (share_windows.h). Rows of networks and of libraries, which need a schedule, may come
 // later than they are known.
@@ -382,17 +416,7 @@ std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, 
   none.core = elaborated.core;
   if (allowed == OnDemand::always) return Arranged(std::move(none), Unscheduled{"it was asked for", {}});
   const bool rows_may_wait = allowed == OnDemand::never;
-  Attempt best = attempt(session, *elaborated.core, {});
-  if (best.found && !best.exact()) {
-    const bool plain_may_wait = rows_may_wait && best.late();
-    best = first_exact(session, *elaborated.core,
-                       {{Ends::by_need, Windows::apart},
-                        {Ends::plain, Windows::shared},
-                        {Ends::plain, Windows::wide},
-                        {Ends::by_need, Windows::shared},
-                        {Ends::by_need, Windows::wide}});
-    if (plain_may_wait && !best.exact()) best = attempt(session, *elaborated.core, {});
-  }
+  Attempt best = find_schedule(session, *elaborated.core, rows_may_wait);
   if (best.exact() || (best.found && rows_may_wait && best.late())) return Arranged(std::move(best.schedule));
   if (best.found) {
     Unscheduled reason{best.inexact->why, {}};

@@ -189,6 +189,7 @@ std::optional<Schedule> group_units(std::shared_ptr<const Core> core, const Sche
                                     Diagnostics& diagnostics) {
   const std::shared_ptr<const Core> given = core;
   const Cuts cuts = find_cuts(std::move(core), facts.graph, facts.components, how.ends);
+  if (how.ends == Ends::by_need && how.if_new && cuts.ends.empty()) return std::nullopt;
   if (cuts.core == given) return group(cuts, facts, how.windows, diagnostics);
   return group(cuts, ScheduleFacts(*cuts.core, cuts.ends), how.windows, diagnostics);
 }

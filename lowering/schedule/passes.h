@@ -61,6 +61,7 @@ std::vector<ValueId> segment_ends(const Schedule&);
 struct Segmenting {
   Ends ends = Ends::plain;
   Windows windows = Windows::apart;
+  bool if_new = false;  // nothing, where no end is computed: plain ends are the same
 };
 
 // Of a core whose facts these are; the schedule's has more equations where a cut is computed (find_cuts.h). Nothing,

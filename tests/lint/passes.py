@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+"""Every pass of `rmlc opt --list` stands on a page, and no other.
+
+  passes.py RMLC PAGE
+"""
+import re
+import subprocess
+import sys
+
+listed = subprocess.run([sys.argv[1], "opt", "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+names = set(re.findall(r"^\| `(\w+)`", listed, re.MULTILINE))
+with open(sys.argv[2], encoding="utf-8") as file:
+    page = file.read()
+table = page[page.index("| after | the program is |"):]
+told = set(re.findall(r"`(\w+)`", table[:table.index("That the others leave")]))
+told.discard("diff")
+for name in sorted(names ^ told):
+    print(f"{name}: {'not on the page' if name in names else 'no pass'}")
+sys.exit(names != told)
