@@ -394,7 +394,7 @@ Attempt find_schedule(Session& session, const Core& core, bool rows_may_wait) {
   prepare(t);
   if (!t.has_form()) return best;
   const Core prepared = std::move(t.core());
-  const Attempt plain = attempt(session, core, prepared, {});
+  Attempt plain = attempt(session, core, prepared, {});
   if (!plain.found || plain.exact()) return plain;
   best = first_exact(session, core, prepared,
                      {{Ends::by_need, Windows::apart, true},
@@ -402,7 +402,8 @@ Attempt find_schedule(Session& session, const Core& core, bool rows_may_wait) {
                       {Ends::plain, Windows::wide},
                       {Ends::by_need, Windows::shared, true},
                       {Ends::by_need, Windows::wide, true}});
-  return best.exact() || (best.found && !(rows_may_wait && plain.late())) ? best : plain;
+  const bool better = best.exact() || (best.found && !(rows_may_wait && plain.late()));
+  return std::move(better ? best : plain);
 }
 
 }  // namespace

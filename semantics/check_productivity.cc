@@ -46,15 +46,8 @@ class Check {
  private:
   void component(const Component& comp, const Offsets& offsets, const Cuts& cuts) {
     const SegmentResult& segments = cuts.plans.at(comp.values[0]);
-    if (segments.plan &&
-        !(segments.plan->by_need && (comes_in_vain(*cuts.core, segments.plan->cut) || asks_for_ever(comp)))) {
-      const Literal cut = segments.plan->cut;
-      tell_knots(*cuts.core, *segments.plan);
-      if (comes_in_vain(*cuts.core, cut) && knowable().all && !asks_for_ever(comp))
-        unscheduled(comp, offsets);  // something else ends what is needed, or nothing is
-      else if (check_cut(*cuts.core, cut) == Recurrence::unknown && !can_hold(*cuts.core, cut))
-        report_in_vain(*cuts.core, comp, {cut});
-    } else if (offsets.kind == Offsets::zero_cycle && is_knot(comp)) {
+    if (segments.plan && ends(comp, offsets, *segments.plan, *cuts.core)) return;
+    if (offsets.kind == Offsets::zero_cycle && is_knot(comp)) {
       report_instantaneous(offsets.cycle, without_slack(comp, offsets));
     } else if (segments.failure.kind == SegmentFailure::cut_waits && is_knot(comp)) {
       report_unproductive(comp, segments.failure);
@@ -66,6 +59,24 @@ class Check {
     } else {
       report_unproductive(comp, segments.failure);
     }
+  }
+
+  // Says where the plan's segments end, or why they do not. False: it is of no use, and others have to tell why. The
+  // conditions are of a core with more equations.
+  bool ends(const Component& comp, const Offsets& offsets, const SegmentPlan& plan, const Core& core) {
+    const Recurrence r = find_recurrence(core, plan.cut);
+    const bool in_vain = r.kind == Recurrence::stops || (r.kind == Recurrence::unknown && !can_hold(core, plan.cut));
+    if (plan.by_need && (in_vain || asks_for_ever(comp))) return false;
+    tell_knots(core, plan);
+    if (in_vain && knowable().all && !asks_for_ever(comp)) {
+      unscheduled(comp, offsets);  // something else ends what is needed, or nothing is
+    } else if (r.kind == Recurrence::stops) {
+      report_stop(core, plan.cut, r);
+    } else {
+      tell_recurrence(core, plan.cut, r);
+      if (in_vain) report_in_vain(core, comp, {plan.cut});
+    }
+    return true;
   }
 
   // Whether a row may need a value that needs itself, on a way that one stream of conditions leads. Of several streams
@@ -99,24 +110,15 @@ class Check {
   void tell_knots(const Core& core, const SegmentPlan& plan) {
     for (const Literal& l : plan.only_at_cut)
       if (knowable().knot)
-        add("rows end where " + signed_name(core, l) + " holds and " + signed_name(core, plan.cut) +
+        add("rows end where " + text_of(core, l) + " holds and " + text_of(core, plan.cut) +
             " does not: a value needs itself there");
-  }
-
-  static std::string signed_name(const Core& core, Literal l) {
-    return (l.positive ? "`" : "`not ") + describe(core, l.condition) + "`";
-  }
-
-  bool comes_in_vain(const Core& core, Literal cut) const {
-    const Recurrence r = find_recurrence(core, cut);
-    return r.kind == Recurrence::stops || (r.kind == Recurrence::unknown && !can_hold(core, cut));
   }
 
   // The conditions are of a core with more equations.
   void report_in_vain(const Core& core, const Component& comp, const std::vector<Literal>& ends) {
     const ValueId post =
         *std::ranges::find_if(comp.values, [&](ValueId v) { return std::holds_alternative<core::Post>(core_[v].rhs); });
-    const std::string end = signed_name(core, ends[0]);
+    const std::string end = text_of(core, ends[0]);
     const std::string row = std::to_string(knowable().unknown_row.value_or(0));
     auto& d = diagnostics_.report(Code::E0502, core_[post].span,
                                   "no input makes row " + row + " known: it needs `" + describe(core_, post) +
@@ -200,24 +202,24 @@ class Check {
     d.note("let the condition depend on inputs and earlier values only");
   }
 
-  // Whether it comes true again and again, as far as it hangs on no input; that it does not is reported.
-  Recurrence::Kind check_cut(const Core& core, Literal end) {
-    const std::string cut = (end.positive ? "" : "not ") + describe(core, end.condition);
-    const Recurrence r = find_recurrence(core, end);
-    if (r.kind == Recurrence::stops) {
-      auto& d = diagnostics_.report(
-          Code::E0503, core[end.condition].span,
-          r.since == 0 ? "`" + cut + "` never comes true"
-                       : "`" + cut + "` does not come true again after cycle " + std::to_string(r.since - 1),
-          "this condition ends every dependence on later cycles here");
-      d.note("it depends on no input, so this is how it always goes; values that wait for it stay undetermined");
-      return r.kind;
-    }
-    std::string text = r.kind == Recurrence::recurs ? "productive: `" + cut + "` comes true at least every " +
-                                                          std::to_string(r.period) + " cycles"
-                                                    : "productive if `" + cut + "` keeps coming true";
-    add(std::move(text));
-    return r.kind;
+  static std::string text_of(const Core& core, Literal l) {
+    return (l.positive ? "`" : "`not ") + describe(core, l.condition) + "`";
+  }
+
+  void report_stop(const Core& core, Literal end, const Recurrence& r) {
+    auto& d = diagnostics_.report(
+        Code::E0503, core[end.condition].span,
+        text_of(core, end) + (r.since == 0 ? " never comes true"
+                                           : " does not come true again after cycle " + std::to_string(r.since - 1)),
+        "this condition ends every dependence on later cycles here");
+    d.note("it depends on no input, so this is how it always goes; values that wait for it stay undetermined");
+  }
+
+  void tell_recurrence(const Core& core, Literal end, const Recurrence& r) {
+    const std::string cut = text_of(core, end);
+    add(r.kind == Recurrence::recurs
+            ? "productive: " + cut + " comes true at least every " + std::to_string(r.period) + " cycles"
+            : "productive if " + cut + " keeps coming true");
   }
 
   void add(std::string text) {

@@ -124,7 +124,8 @@ class CutSearch {
       return;
     }
     if (!plan->awaiting.empty()) ++assumptions;
-    if (!best_ || assumptions < best_assumptions_ || is_better(cut.literal, best_->cut)) {
+    const bool as_few = best_ && assumptions == best_assumptions_;
+    if (!best_ || assumptions < best_assumptions_ || (as_few && is_better(cut.literal, best_->cut))) {
       best_ = std::move(plan);
       best_assumptions_ = assumptions;
     }

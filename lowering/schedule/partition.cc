@@ -118,6 +118,7 @@ class Partition {
     return apply_of(core_, v, Lowering::transpose) != nullptr && user.valid() &&
            apply_of(core_, user, Lowering::matmul) != nullptr && s_.unit_of[user.index] == s_.unit_of[v.index];
   }
+
   // One of those that stay together: a transposition and its product, a call and its results, a recurrence that is kept
   // whole.
   ValueId leader(ValueId v) const {
