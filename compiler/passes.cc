@@ -133,8 +133,8 @@ void check_order(Translation& t) {
 }
 
 void group_units(Translation& t) {
-  const auto core = std::make_shared<const Core>(std::move(t.core()));
-  std::optional<Schedule> grouped = group_units(core, t.facts(core), t.segmenting, t.diagnostics);
+  if (t.cuts == nullptr) t.cuts = std::make_shared<CutsOfCore>(std::make_shared<const Core>(std::move(t.core())));
+  std::optional<Schedule> grouped = group_units(*t.cuts, t.segmenting, t.diagnostics);
   if (grouped)
     t.form = std::move(*grouped);
   else

@@ -347,11 +347,11 @@ struct Attempt {
   }
 };
 
-// `prepared`: from the core.
-Attempt attempt(Session& session, const Core& core, const Core& prepared, Segmenting how) {
+// `cuts`: of what was prepared from the core.
+Attempt attempt(Session& session, const Core& core, const std::shared_ptr<CutsOfCore>& cuts, Segmenting how) {
   Attempt a;
   Translation t(session, a.diagnostics);
-  t.form = prepared;
+  t.cuts = cuts;
   t.given = &core;
   t.segmenting = how;
   arrange_prepared(t);
@@ -363,11 +363,13 @@ Attempt attempt(Session& session, const Core& core, const Core& prepared, Segmen
   return a;
 }
 
-// The first that is exact; else the first that there is.
-Attempt first_exact(Session& session, const Core& core, const Core& prepared, std::initializer_list<Segmenting> ways) {
+// The first that is exact; else the first that there is. Where no end is computed, those by need are the plain ones.
+Attempt first_exact(Session& session, const Core& core, const std::shared_ptr<CutsOfCore>& cuts,
+                    std::initializer_list<Segmenting> ways) {
   Attempt first;
   for (const Segmenting how : ways) {
-    Attempt a = attempt(session, core, prepared, how);
+    if (how.ends == Ends::by_need && cuts->found(Ends::by_need).cuts.ends.empty()) continue;
+    Attempt a = attempt(session, core, cuts, how);
     if (a.exact()) return a;
     if (!first.found) first = std::move(a);
   }
@@ -393,15 +395,15 @@ Attempt find_schedule(Session& session, const Core& core, bool rows_may_wait) {
   t.form = core;
   prepare(t);
   if (!t.has_form()) return best;
-  const Core prepared = std::move(t.core());
-  Attempt plain = attempt(session, core, prepared, {});
+  const auto cuts = std::make_shared<CutsOfCore>(std::make_shared<const Core>(std::move(t.core())));
+  Attempt plain = attempt(session, core, cuts, {});
   if (!plain.found || plain.exact()) return plain;
-  best = first_exact(session, core, prepared,
-                     {{Ends::by_need, Windows::apart, true},
+  best = first_exact(session, core, cuts,
+                     {{Ends::by_need, Windows::apart},
                       {Ends::plain, Windows::shared},
                       {Ends::plain, Windows::wide},
-                      {Ends::by_need, Windows::shared, true},
-                      {Ends::by_need, Windows::wide, true}});
+                      {Ends::by_need, Windows::shared},
+                      {Ends::by_need, Windows::wide}});
   const bool better = best.exact() || (best.found && !(rows_may_wait && plain.late()));
   return std::move(better ? best : plain);
 }

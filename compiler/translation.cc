@@ -7,6 +7,7 @@ Translation::Translation(Session& s, Diagnostics& d) : session(s), diagnostics(d
 Translation::~Translation() = default;
 
 const ScheduleFacts& Translation::facts(const std::shared_ptr<const Core>& core, const std::vector<ValueId>& ends) {
+  if (const ScheduleFacts* known = cuts == nullptr ? nullptr : cuts->facts_of(core)) return *known;
   if (facts_of_ != core) {
     facts_of_ = core;
     facts_.emplace(*core, ends);

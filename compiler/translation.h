@@ -32,7 +32,8 @@ struct Translation {
   bool of_part = false;      // the body of an iteration, or a program that is made to look something up
   bool timed = true;         // not what another pass runs
   bool keep_watches = false;
-  Segmenting segmenting;           // what may end segments, and share them
+  Segmenting segmenting;             // what may end segments, and share them
+  std::shared_ptr<CutsOfCore> cuts;  // of the core that schedules are made of: whoever tries several shares them
   const Core* given = nullptr;     // of a schedule: the core that it was made of, before any was retimed; null: its own
   std::optional<Inexact> inexact;  // what check_exactness found
   bool changed = true;             // by the last pass; those that cannot tell leave it

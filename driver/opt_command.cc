@@ -2,7 +2,6 @@
 #include <iostream>
 #include <stdexcept>
 
-#include "compiler/internal_error.h"
 #include "compiler/passes.h"
 #include "compiler/read_file.h"
 #include "driver/commands.h"
@@ -56,13 +55,11 @@ void append_without_places(const Diagnostics& found, Diagnostics& diagnostics) {
   }
 }
 
-// A text may be of a pass too early for this one: then what that stumbled over.
+// A text may be of a pass too early for this one, and have no place for what it looks up: then what that was.
 std::string run_on_text(const Pass& pass, Translation& t) {
   try {
     run(pass, t);
     return "";
-  } catch (const InternalError& e) {
-    return e.what();
   } catch (const std::out_of_range& e) {
     return e.what();
   }

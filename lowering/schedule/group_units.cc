@@ -175,23 +175,35 @@ class Grouping {
   SegmentUnits segments_;
 };
 
-std::optional<Schedule> group(const Cuts& cuts, const ScheduleFacts& facts, Windows windows, Diagnostics& diagnostics) {
-  if (windows == Windows::apart)
-    return Grouping(cuts.core, facts.graph, facts.components, cuts.plans, diagnostics).run();
-  const auto shared = share_windows(facts.graph, facts.components, cuts.plans, windows);
-  if (!shared) return std::nullopt;
-  return Grouping(cuts.core, facts.graph, shared->components, shared->plans, diagnostics).run();
-}
-
 }  // namespace
 
-std::optional<Schedule> group_units(std::shared_ptr<const Core> core, const ScheduleFacts& facts, Segmenting how,
-                                    Diagnostics& diagnostics) {
-  const std::shared_ptr<const Core> given = core;
-  const Cuts cuts = find_cuts(std::move(core), facts.graph, facts.components, how.ends);
-  if (how.ends == Ends::by_need && how.if_new && cuts.ends.empty()) return std::nullopt;
-  if (cuts.core == given) return group(cuts, facts, how.windows, diagnostics);
-  return group(cuts, ScheduleFacts(*cuts.core, cuts.ends), how.windows, diagnostics);
+CutsOfCore::CutsOfCore(std::shared_ptr<const Core> core) : core_(std::move(core)), facts_(*core_) {}
+
+const CutsOfCore::Found& CutsOfCore::found(Ends ends) {
+  const auto [at, is_new] = found_.try_emplace(ends);
+  if (is_new) {
+    Cuts& cuts = at->second.cuts = find_cuts(core_, facts_.graph, facts_.components, ends);
+    if (cuts.core != core_) at->second.own.emplace(*cuts.core, cuts.ends);
+  }
+  return at->second;
+}
+
+const ScheduleFacts* CutsOfCore::facts_of(const std::shared_ptr<const Core>& core) const {
+  if (core == core_) return &facts_;
+  for (const auto& [ends, found] : found_)
+    if (core == found.cuts.core) return &facts(found);
+  return nullptr;
+}
+
+std::optional<Schedule> group_units(CutsOfCore& of, Segmenting how, Diagnostics& diagnostics) {
+  const CutsOfCore::Found& found = of.found(how.ends);
+  const Cuts& cuts = found.cuts;
+  const ScheduleFacts& facts = of.facts(found);
+  if (how.windows == Windows::apart)
+    return Grouping(cuts.core, facts.graph, facts.components, cuts.plans, diagnostics).run();
+  const auto shared = share_windows(facts.graph, facts.components, cuts.plans, how.windows);
+  if (!shared) return std::nullopt;
+  return Grouping(cuts.core, facts.graph, shared->components, shared->plans, diagnostics).run();
 }
 
 std::vector<ValueId> segment_ends(const Schedule& s) {

@@ -13,6 +13,8 @@
 //             add_zeros, add_cuts     the core has a value for all that the schedule speaks of
 #pragma once
 
+#include <map>
+
 #include "lowering/schedule.h"
 #include "lowering/schedule/share_windows.h"
 #include "semantics/components.h"
@@ -61,12 +63,30 @@ std::vector<ValueId> segment_ends(const Schedule&);
 struct Segmenting {
   Ends ends = Ends::plain;
   Windows windows = Windows::apart;
-  bool if_new = false;  // nothing, where no end is computed: plain ends are the same
 };
 
-// Of a core whose facts these are; the schedule's has more equations where a cut is computed (find_cuts.h). Nothing,
-// and E0701, where a component has no plan; nothing where no windows can be shared.
-std::optional<Schedule> group_units(std::shared_ptr<const Core>, const ScheduleFacts&, Segmenting, Diagnostics&);
+// Where segments of a core may end. Found when it is asked for, and once for all schedules that are tried.
+class CutsOfCore {
+ public:
+  explicit CutsOfCore(std::shared_ptr<const Core>);
+
+  struct Found {
+    Cuts cuts;
+    std::optional<ScheduleFacts> own;  // where some are computed: their core has more equations
+  };
+  const Found& found(Ends);
+  const ScheduleFacts& facts(const Found& f) const { return f.own ? *f.own : facts_; }
+  // Null: of none of these cores.
+  const ScheduleFacts* facts_of(const std::shared_ptr<const Core>&) const;
+
+ private:
+  std::shared_ptr<const Core> core_;
+  ScheduleFacts facts_;
+  std::map<Ends, Found> found_;
+};
+
+// Nothing, and E0701, where a component has no plan; nothing where no windows can be shared.
+std::optional<Schedule> group_units(CutsOfCore&, Segmenting, Diagnostics&);
 
 // What only the end of a segment asks for, and is known one instant late, is waited for by the sweeps after the leading
 // one alone.
