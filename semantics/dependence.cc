@@ -226,18 +226,19 @@ void DependenceGraph::find_demand(std::span<const ValueId> ends) {
   }
 }
 
-std::vector<bool> hanging_on(const DependenceGraph& graph, std::vector<ValueId> work) {
-  const std::size_t count = graph.core().values.size();
-  std::vector<std::vector<ValueId>> users(count);
-  for (std::size_t i = 0; i < count; ++i)
-    for (const Dependence& e : graph.of(ValueId{i})) users[e.on.index].push_back(ValueId{i});
-  std::vector<bool> found(count);
+Dependents::Dependents(const DependenceGraph& graph) : graph_(graph), users_(graph.core().values.size()) {
+  for (std::size_t i = 0; i < users_.size(); ++i)
+    for (const Dependence& e : graph.of(ValueId{i})) users_[e.on.index].push_back(ValueId{i});
+}
+
+std::vector<bool> Dependents::of(std::vector<ValueId> work) const {
+  std::vector<bool> found(users_.size());
   while (!work.empty()) {
     const ValueId v = work.back();
     work.pop_back();
-    if (found[v.index] || graph.demand(v).never) continue;
+    if (found[v.index] || graph_.demand(v).never) continue;
     found[v.index] = true;
-    work.insert(work.end(), users[v.index].begin(), users[v.index].end());
+    work.insert(work.end(), users_[v.index].begin(), users_[v.index].end());
   }
   return found;
 }

@@ -81,8 +81,17 @@ class DependenceGraph {
   std::vector<std::vector<ValueId>> delayed_;  // by value x: the `fby const x`
 };
 
-// By value: whether it hangs on one of these, or is one.
-std::vector<bool> hanging_on(const DependenceGraph&, std::vector<ValueId>);
+// Who hangs on whom: the edges of a graph the other way.
+class Dependents {
+ public:
+  explicit Dependents(const DependenceGraph&);
+  // By value: whether it is one of these or hangs on one, and somebody needs it.
+  std::vector<bool> of(std::vector<ValueId>) const;
+
+ private:
+  const DependenceGraph& graph_;
+  std::vector<std::vector<ValueId>> users_;
+};
 
 // Replaces branches and initial values that nothing can ever need by zeros, and removes the
 // values nothing reaches. What outputs, asserts and failing operators yield is unchanged.

@@ -40,8 +40,9 @@ void NeedFunctions::find_late() {
     if (is_post(core_, ValueId{i})) all_posts.emplace_back(i);
   for (const Component& c : components_.list)
     if (c.cyclic && has_post(core_, c)) looking.insert(looking.end(), c.values.begin(), c.values.end());
-  ahead_ = hanging_on(graph_, std::move(all_posts));
-  late_ = hanging_on(graph_, std::move(looking));
+  const Dependents dependents(graph_);
+  ahead_ = dependents.of(std::move(all_posts));
+  late_ = dependents.of(std::move(looking));
   for (std::uint32_t i = 0; i < core_.values.size(); ++i)
     if (late_[i] && is_post(core_, ValueId{i})) posts_.emplace_back(i);
 }

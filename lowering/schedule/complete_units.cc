@@ -20,7 +20,7 @@ std::vector<bool> find_late(const DependenceGraph& graph) {
   std::vector<ValueId> posts;
   for (std::size_t i = 0; i < core.values.size(); ++i)
     if (std::holds_alternative<core::Post>(core.values[i].rhs)) posts.push_back(ValueId{i});
-  return hanging_on(graph, std::move(posts));
+  return Dependents(graph).of(std::move(posts));
 }
 
 // By ValueId: whether it goes from a unit to others, or out.
