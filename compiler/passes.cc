@@ -15,6 +15,7 @@
 #include "lowering/build_steps.h"
 #include "lowering/demand/on_demand.h"
 #include "lowering/drop_unused.h"
+#include "lowering/find_lead.h"
 #include "lowering/find_packs.h"
 #include "lowering/find_watches.h"
 #include "lowering/find_windows.h"
@@ -196,6 +197,11 @@ void on_steps(Translation& t) {
   pass(t.steps());
 }
 void add_in_place(Translation& t) { t.changed = rml::add_in_place(t.steps()); }
+void find_lead(Translation& t) {
+  const bool led = !t.steps().lead.statements.empty();
+  rml::find_lead(t.steps());
+  t.changed = led || !t.steps().lead.statements.empty();
+}
 void find_windows(Translation& t) {
   const auto before = std::exchange(t.steps().windows, rml::find_windows(t.steps()));
   t.changed = !before.empty() || !t.steps().windows.empty();
@@ -317,6 +323,8 @@ constexpr Pass list[] = {
      on_steps<group_loops>},
     {"fuse_pools", Form::steps, Form::steps, "convolutions are pooled as they leave the registers",
      "lowering/fuse_pools.cc", on_steps<fuse_pools>},
+    {"find_lead", Form::steps, Form::steps, "what needs no input of its cycle is known apart", "lowering/find_lead.cc",
+     find_lead},
     {"build_on_demand", Form::core, Form::steps, "what has no schedule is equations, each with a body",
      "lowering/demand/build_on_demand.cc", build_on_demand},
     {"lower_bodies", Form::steps, Form::steps, "bodies of iterations and equations are steps of their own",

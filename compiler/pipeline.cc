@@ -12,6 +12,7 @@
 #include "compiler/passes.h"
 #include "compiler/read_file.h"
 #include "lowering/demand/on_demand.h"
+#include "lowering/leading.h"
 #include "lowering/schedule/exactness.h"
 #include "lowering/schedule/passes.h"
 
@@ -257,7 +258,9 @@ void lower(Translation& t) {
     for (const char* pass : {"batch_in_time", "sink"}) run(pass, t);
   for (const char* pass : {"assign_homes", "verify_segments", "build_steps", "drop_unused"}) run(pass, t);
   if (run("add_in_place", t)) run("drop_unused", t);
-  for (const char* pass : {"fuse", "group_loops", "fuse_pools", "lower_bodies", "find_windows"}) run(pass, t);
+  for (const char* pass : {"fuse", "group_loops", "fuse_pools"}) run(pass, t);
+  if (!t.of_part) run("find_lead", t);
+  for (const char* pass : {"lower_bodies", "find_windows"}) run(pass, t);
   if (const TargetOptions& target = t.session.options.target; !target.strict_math && target.optimization > 0)
     run("find_packs", t);
 }
@@ -410,6 +413,15 @@ Attempt find_schedule(Session& session, const Core& core, bool rows_may_wait) {
 
 }  // namespace
 
+// Whether rows may be known before the inputs of their cycle, and the schedule does not see it: straight programs know
+// what always is.
+bool leads_unseen(const Schedule& schedule, const Core& core) {
+  const bool seen = schedule.straight;
+  return !core.inputs.empty() && std::ranges::any_of(leading(core), [&](Leading l) {
+    return l == Leading::sometimes || (l == Leading::always && !seen);
+  });
+}
+
 // Conditions of the program end segments where that keeps no row back; else computed ones may (find_cuts.h), and
 // components may share a window (share_windows.h). Rows of networks and of libraries, which need a schedule, may come
 // later than they are known.
@@ -420,6 +432,9 @@ std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, 
   if (allowed == OnDemand::always) return Arranged(std::move(none), Unscheduled{"it was asked for", {}});
   const bool rows_may_wait = allowed == OnDemand::never;
   Attempt best = find_schedule(session, *elaborated.core, rows_may_wait);
+  if (session.options.live && best.exact() && allowed == OnDemand::where_needed &&
+      leads_unseen(best.schedule, *elaborated.core))
+    return Arranged(std::move(none), Unscheduled{"rows leave before the inputs of their cycle are read", {}});
   if (best.exact() || (best.found && rows_may_wait && best.late())) return Arranged(std::move(best.schedule));
   if (best.found) {
     Unscheduled reason{best.inexact->why, {}};

@@ -49,6 +49,7 @@ struct CompileOptions {
   bool whole_segment = false;  // --chunk segment
   Grain grain = Grain::none;   // of a network, its tasks
   OnDemand on_demand = OnDemand::where_needed;
+  bool live = false;  // rows go to peers, as early as they can
   ModelOptions model;
   Limits limits;  // --limit NAME=N
 };

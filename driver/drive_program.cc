@@ -47,6 +47,7 @@ class Run {
     for (std::uint32_t i = 0; i < program.n_outputs; ++i) {
       values_.emplace_back(static_cast<DType>(program.outputs[i].dtype), shape(program.outputs[i]));
       result_.outputs.push_back({program.outputs[i].name, {}});
+      result_.leads.push_back({program.outputs[i].name, {}});
     }
     for (Tensor& value : values_) out_.push_back(value.data());
     present_.resize(std::max(program.n_inputs, program.n_outputs) + 1);
@@ -59,6 +60,7 @@ class Run {
     bool stopped = false;
     if (program_.network != nullptr) return run_network();
     for (; read < options_.cycles && !stopped; ++read) {
+      lead();
       stopped = push(read) != RML_OK;
       pop();
       result_.written.push_back(rows_);
@@ -70,7 +72,8 @@ class Run {
     pop();
     if (stopped) note_fault();
     program_.destroy(state_.get());
-    for (ChronogramRow& row : result_.outputs) row.cells.resize(static_cast<std::size_t>(read));
+    for (Chronogram* rows : {&result_.outputs, &result_.leads})
+      for (ChronogramRow& row : *rows) row.cells.resize(static_cast<std::size_t>(read));
     return std::move(result_);
   }
 
@@ -178,6 +181,19 @@ class Run {
     return program_.push(state_.get(), in.pointers.data(), present_.data());
   }
 
+  void lead() {
+    std::vector<std::uint8_t> known(program_.n_outputs + 1);
+    const bool all_out = header().popped == header().pushed && run_.rows_again == 0;
+    if (program_.lead != nullptr && all_out) program_.lead(state_.get(), out_.data(), present_.data(), known.data());
+    for (std::uint32_t i = 0; i < program_.n_outputs; ++i)
+      result_.leads[i].cells.push_back(known[i] != 0 ? cell_of(i) : Cell{});
+  }
+
+  Cell cell_of(std::uint32_t output) const {
+    const bool here = program_.outputs[output].always != 0 || present_[output] != 0;
+    return here ? Cell{Presence::present, values_[output]} : Cell{Presence::absent, {}};
+  }
+
   void pop() {
     while (program_.pop(state_.get(), out_.data(), present_.data()) == 1) take_row();
   }
@@ -188,10 +204,7 @@ class Run {
       return;
     }
     ++rows_;
-    for (std::uint32_t i = 0; i < program_.n_outputs; ++i) {
-      const bool here = program_.outputs[i].always != 0 || present_[i] != 0;
-      result_.outputs[i].cells.push_back(here ? Cell{Presence::present, values_[i]} : Cell{Presence::absent, {}});
-    }
+    for (std::uint32_t i = 0; i < program_.n_outputs; ++i) result_.outputs[i].cells.push_back(cell_of(i));
   }
 
   void note_fault() {

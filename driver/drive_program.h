@@ -23,6 +23,7 @@ struct DriveOptions {
 
 struct Driven {
   Chronogram outputs;                 // one cell per cycle read; rows that never came out are undetermined
+  Chronogram leads;                   // what was known of each before its inputs were; else undetermined
   std::vector<std::int64_t> written;  // how many rows had come out when each cycle was read; not of networks
   std::string stop;                   // why the run stopped early: the text of the fault, its place; empty: it did not
   std::int64_t stop_cycle = 0;

@@ -5,6 +5,7 @@
 #include "compiler/internal_error.h"
 #include "driver/commands.h"
 #include "runtime/run.h"
+#include "runtime/stream_io/live/address.h"
 
 namespace rml {
 namespace {
@@ -22,9 +23,26 @@ std::unique_ptr<LoadedProgram> load(Session& session, const RunRequest& request)
   return elaborated ? load_reference(session, elaborated->core, request.libraries) : nullptr;
 }
 
+// Whether an --output is the address of a peer. What is wrong with the arguments is told when they are read.
+bool writes_to_peers(const std::vector<std::string>& arguments) {
+  constexpr std::string_view option = "--output";
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    std::string_view value = arguments[k];
+    if (value == option && k + 1 < arguments.size())
+      value = arguments[k + 1];
+    else if (value.starts_with(option) && value.substr(option.size()).starts_with('='))
+      value = value.substr(option.size() + 1);
+    else
+      continue;
+    if (rt::is_address(value) || rt::is_address(value.substr(value.find('=') + 1))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int run(Invocation& invocation, const RunRequest& request) {
+  invocation.session.options.live = writes_to_peers(request.program_arguments);
   const auto program = load(invocation.session, request);
   invocation.print_diagnostics();
   if (!program) return exit_fault;

@@ -2,6 +2,7 @@
 #include "lowering/find_windows.h"
 
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -42,10 +43,11 @@ class WindowFinder {
       for (const steps::Pass& p : u.passes) note(p.prologue, true), note(p.body, true);
       note(u.commit, true);
     }
+    note_lead(program_.lead);
     Windows windows;
     for (std::size_t k = 0; k < cells_.size(); ++k) {
       const Cell& c = cells_[k];
-      if (c.touched || !c.loaded.valid() || !c.stored.valid()) continue;
+      if (c.touched || in_lead_.contains(c.stored) || !c.loaded.valid() || !c.stored.valid()) continue;
       if (auto window = find(CellId(k), c)) windows.emplace(c.stored, *window);
     }
     if (!windows.empty()) drop_used_elsewhere(windows);
@@ -95,6 +97,15 @@ class WindowFinder {
     }
   }
 
+  // What is computed before its cycle as well moves nothing on.
+  void note_lead(const steps::Block& block) {
+    for (const steps::Statement& s : block.statements) {
+      if (const auto* compute = std::get_if<steps::Compute>(&s)) in_lead_.insert(compute->value);
+      if (const auto* branch = std::get_if<steps::Branch>(&s))
+        note_lead(*branch->then_block), note_lead(*branch->else_block);
+    }
+  }
+
   void note_value(const steps::Statement& s) {
     if (const auto* compute = std::get_if<steps::Compute>(&s)) computed_.emplace(compute->value, path_);
     if (const auto* copy = std::get_if<steps::Copy>(&s)) ++uses_[copy->from], ++uses_[copy->to];  // begins otherwise
@@ -132,6 +143,7 @@ class WindowFinder {
   std::vector<Cell> cells_;
   std::map<ValueId, Path> computed_;  // where
   std::map<ValueId, int> uses_;
+  std::set<ValueId> in_lead_;
   Path path_;
 };
 

@@ -43,6 +43,8 @@ class StepPrinter {
       out_ << (p_.queues[i].name.empty() ? "" : "   " + p_.queues[i].name) << "\n";
     }
     for (std::size_t u = 0; u < p_.units.size(); ++u) unit(u);
+    if (!p_.lead.statements.empty()) out_ << "before the inputs of a cycle\n";
+    block(p_.lead, 1);
     if (p_.straight) return;
     out_ << "rows\n";
     operands(p_.emitter.operands);

@@ -69,6 +69,12 @@ class StepsReader : FormReader {
       lines_.fail(id_text(v) + " is not a Boolean scalar");
   }
 
+  ValueId condition_value() {
+    const ValueId v = value();
+    require_truth(v);
+    return v;
+  }
+
   // ---- ids
 
   CellId cell() { return CellId{index("cell", p_.cells.size())}; }
@@ -174,10 +180,8 @@ class StepsReader : FormReader {
 
   bool site_line() {
     next_index("site", p_.sites.size());
-    steps::Site s;
-    s.message = lines_.name();
-    s.span = read_span(lines_);
-    p_.sites.push_back(std::move(s));
+    std::string message = lines_.name();
+    p_.sites.push_back({read_span(lines_), std::move(message)});
     return true;
   }
 
@@ -191,10 +195,8 @@ class StepsReader : FormReader {
 
   bool cut_line() {
     next_index("cut", p_.cuts.size());
-    steps::CutInfo c;
-    c.condition = lines_.name();
-    c.span = read_span(lines_);
-    p_.cuts.push_back(std::move(c));
+    std::string condition = lines_.name();
+    p_.cuts.push_back({std::move(condition), read_span(lines_)});
     return true;
   }
 
@@ -275,6 +277,8 @@ class StepsReader : FormReader {
       if (lines_.ok() && !p_.input_flags[u.raw_inputs.back()].valid()) lines_.fail("this input has no flags");
     } else if (lines_.take("after")) {
       u.after.push_back(unit_number());
+    } else if (p_.straight && lines_.take("lead")) {
+      block(p_.lead);
     } else if (lines_.take("instant")) {
       block(u.instant);
     } else {
@@ -423,8 +427,7 @@ class StepsReader : FormReader {
       b.test.kind = lines_.take("first") ? steps::Test::first : steps::Test::last;
       lines_.take("last");
     } else {
-      b.test.condition = value();
-      require_truth(b.test.condition);
+      b.test.condition = condition_value();
     }
     b.then_block = std::make_unique<steps::Block>();
     b.else_block = std::make_unique<steps::Block>();
@@ -444,11 +447,7 @@ class StepsReader : FormReader {
     if (lines_.take("push")) return push();
     if (lines_.take("output")) return store_output();
     if (lines_.take("expect")) return expect();
-    if (lines_.take("assert")) {
-      const ValueId v = value();
-      require_truth(v);
-      return steps::Assert{v, site()};
-    }
+    if (lines_.take("assert")) return steps::Assert{condition_value(), site()};
     if (lines_.take("assume")) return assume();
     if (lines_.next_is("last")) {
       require_segment();

@@ -297,6 +297,7 @@ struct Program {
   std::vector<QueueId> input_queues;
   std::vector<QueueId> input_flags;
   std::vector<Unit> units;
+  Block lead;                              // straight programs: what needs no input of its cycle (find_lead.h)
   Emitter emitter;                         // not in straight programs
   std::vector<Site> sites;                 // of asserts, what needs itself, and operators that can fail
   std::vector<std::uint32_t> value_sites;  // by ValueId: its site, UINT32_MAX if it cannot fail

@@ -138,6 +138,7 @@ class StepsText {
     for (const std::uint32_t other : u.after) text_ += "  after" + number(other) + "\n";
     block("before", u.before);
     block("instant", u.instant);
+    if (p_.straight) block("lead", p_.lead);
     for (const steps::Pass& pass : u.passes) {
       text_ += pass.backward ? "  sweep backward\n" : "  sweep forward\n";
       block("prologue", pass.prologue);

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 11u
+#define RML_ABI 12u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum {
@@ -305,6 +305,10 @@ typedef struct rml_program {
   const rml_origin* origins;
   uint32_t n_origins;
   uint32_t repeatable; /* 1: inputs may be given again: nothing has effects outside */
+  /* Between two cycles: outputs of the next one that are known before its inputs are. known[i]: whether output i is;
+   * then out[i] and present[i] are what pop will hand out for that cycle. The state stays as it is. Null: none ever is.
+   */
+  void (*lead)(void* state, void* const* out, uint8_t* present, uint8_t* known);
 } rml_program;
 
 /* Runs a program with the options of docs/manual/programs.md; returns the exit status. */

@@ -20,6 +20,7 @@
 #include "runtime/failure.h"
 #include "runtime/faults.h"
 #include "runtime/files_of_run.h"
+#include "runtime/leading_rows.h"
 #include "runtime/monitor/finite_check.h"
 #include "runtime/monitor/monitors.h"
 #include "runtime/monitor/profile.h"
@@ -56,6 +57,7 @@ class Run {
         progress_(options, out_),
         monitors_(program, options, out_),
         sinks_(out_, program.n_outputs - program.n_watched, pipelined()),
+        leading_(program, out_, sinks_),
         places_(in_) {
     const auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_);
     const Row own(program.outputs, program.n_outputs - program.n_watched);
@@ -94,8 +96,13 @@ class Run {
   void look() {
     if (anchor_.wants_look()) anchor_.look(state_->block());
   }
+  // As --cycles says.
+  bool has_all_cycles() const {
+    return options_.cycles && state_->header().pushed - record_.first_cycle >= *options_.cycles;
+  }
   // False at the end of the input, at --cycles and after a signal.
   bool next_inputs();
+  void send_leading_row();
   bool cycle();
   // After a cycle of this number, or after the last one.
   bool saves_after(std::int64_t cycles) const;
@@ -147,6 +154,7 @@ class Run {
   bool halted_ = false;  // no row comes out any more
   std::vector<Endpoint> outputs_;
   WriteBehind sinks_;
+  LeadingRows leading_;
   std::optional<ProgramState> state_;
   std::optional<Trace> trace_;  // of the network's tasks
   std::optional<Network> network_;
@@ -245,8 +253,7 @@ void Run::begin() {
     record_.first_row = rows;
   }
   record_.rows_again = rows_again;
-  const std::int64_t rows_before = header.pushed - record_.first_cycle;
-  if (source_ && options_.cycles) source_->limit(std::max(*options_.cycles, rows_before));
+  if (source_ && options_.cycles) source_->limit(std::max(*options_.cycles, header.pushed - record_.first_cycle));
   if (resumed) skip_rows();
   std::vector<std::optional<Settled>> before(outputs_.size());
   for (std::size_t k = 0; k < outputs_.size() && resumed; ++k) before[k] = settled(outputs_[k]);
@@ -255,6 +262,7 @@ void Run::begin() {
                   " outputs; give them all");
   for (std::size_t k = 0; k < outputs_.size(); ++k)
     sinks_.add(open_sink(outputs_[k], sinks_.row(), before[k]), outputs_[k].ports);
+  leading_.begin(outputs_, saved ? saved->run().led : std::vector<std::string>());
   monitors_.begin(rows, resumed ? &*saved : nullptr);
   if (options_.on_nan == OnNan::ignore) return;
   finite_.emplace(program_, out_);
@@ -300,6 +308,7 @@ Settled Run::settled(const Endpoint& output) const {
 
 void Run::settle() {
   if (save_to_.empty()) return;
+  record_.led = leading_.led();
   record_.outputs.clear();
   sinks_.catch_up();
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
@@ -330,7 +339,7 @@ void Run::save_now() {
 }
 
 bool Run::next_inputs() {
-  if (options_.cycles && state_->header().pushed - record_.first_cycle >= *options_.cycles) return false;
+  if (has_all_cycles()) return false;
   // After a signal peers say themselves when all is read that they were told has arrived.
   return (interrupt_signal() == 0 || drains_) && (!source_ || source_->read());
 }
@@ -435,9 +444,17 @@ Failure Run::fault() const {
   }));
 }
 
+// After a signal there may be no further cycle.
+void Run::send_leading_row() {
+  const rml_header& header = state_->header();
+  if (header.popped != header.pushed || record_.rows_again > 0 || halted_) return;
+  if (!has_all_cycles() && interrupt_signal() == 0) leading_.send(state_->block(), finite_ ? &*finite_ : nullptr);
+}
+
 bool Run::cycle() {
   rml_header& header = state_->header();
   enter(Profile::reading);
+  send_leading_row();
   if (!next_inputs()) return false;
   enter(Profile::computing);
   const std::int32_t fault = program_.push(state_->block(), row_in().const_pointers(), row_in().present());
@@ -492,7 +509,7 @@ void Run::take_row() {
     if (halted_) return;
   }
   monitors_.row(cycle);
-  sinks_.write();
+  leading_.write();
 }
 
 // The row of a cycle may come out late, the cells are those of the last one; in one cycle the order

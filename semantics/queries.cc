@@ -117,6 +117,12 @@ std::vector<ValueId> results(const Core& core) {
   return found;
 }
 
+bool is_repeatable(const ExternalNode& node) { return !node.in_c() && is_repeatable(node.iteration->body); }
+
+bool is_repeatable(const Core& core) {
+  return std::ranges::all_of(core.externals, [](const ExternalNode& node) { return is_repeatable(node); });
+}
+
 std::vector<ValueId> failing(const Core& core) {
   std::vector<ValueId> found;
   for (std::size_t i = 0; i < core.values.size(); ++i)

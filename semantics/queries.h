@@ -106,6 +106,9 @@ class Uses {
 
 // What a run shows or keeps: outputs, asserts and parameters that training moves.
 std::vector<ValueId> results(const Core&);
+// Whether inputs may be given again: nothing has effects outside, as code in C may have.
+bool is_repeatable(const Core&);
+bool is_repeatable(const ExternalNode&);
 // The values that stop a run where they fail; what is never present does not.
 std::vector<ValueId> failing(const Core&);
 // By value, whether any of the roots needs it: operands, conditions, and theirs.

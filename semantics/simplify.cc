@@ -59,6 +59,7 @@ class Simplification {
   void run() {
     remove_dead();
     for (const bool share_effects : {false, true}) {
+      if (share_effects && std::ranges::find(effects_, true) == effects_.end()) break;  // nothing is left to share
       for (int round = 0; round < max_rounds; ++round) {
         const bool sunk = sink(core_, effects_, root_values(core_, options_.keep_watches));
         if (sunk) remove_dead();

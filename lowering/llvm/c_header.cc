@@ -198,6 +198,10 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
           "/* Between init and the first cycle; 0 if not called. */\nvoid NAME_seed(NAME_state* state, uint64_t "
           "seed);\n";
     text += result + "NAME_step(NAME_state* state" + header.parameters(all, false) + ");\n";
+    if (const auto leading = codegen::leading_parameters(program); !leading.empty())
+      text +=
+          "/* Before NAME_step, of the same cycle: what needs none of its inputs. It is what NAME_step will say. */\n" +
+          result + "NAME_lead(NAME_state* state" + header.parameters(leading, false) + ");\n";
     text += result + "NAME_run(NAME_state* state, int64_t n" + header.parameters(all, true) + ");\n";
     if (codegen::has_advance(*program.core)) text += header.advance(result, inputs, state);
   } else {

@@ -1,4 +1,4 @@
-// NODE_init, NODE_reset, NODE_step, NODE_advance and NODE_run of straight programs.
+// NODE_init, NODE_reset, NODE_lead, NODE_step, NODE_advance and NODE_run of straight programs.
 //
 // NODE_advance has the fewest arguments and stores: what is the next value of a delay is in the state anyway.
 //
@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowering/find_lead.h"
 #include "lowering/llvm/emit_unit.h"
 
 namespace rml::codegen {
@@ -37,6 +38,13 @@ std::vector<InterfaceParameter> input_parameters(const Core& core) {
 }
 std::vector<InterfaceParameter> output_parameters(const Core& core) {
   return parameters(core, core.outputs, InterfaceParameter::output_present, InterfaceParameter::output);
+}
+
+std::vector<InterfaceParameter> leading_parameters(const steps::Program& program) {
+  std::vector<InterfaceParameter> list = output_parameters(*program.core);
+  const std::vector<bool> leads = leading_outputs(program);
+  std::erase_if(list, [&](const InterfaceParameter& p) { return !leads[p.port]; });
+  return list;
 }
 
 bool has_advance(const Core& core) {
@@ -77,6 +85,7 @@ struct StepInterface {
   void keep_last(Body& body, llvm::Function* run, IrValue cycles) const;
   IrValue row(llvm::IRBuilder<>&, const InterfaceParameter&, IrValue array, IrValue i) const;
   void place_ports(Body&, llvm::Function*, IrValue i);
+  void emit_lead();
   void emit_run();
   void emit_run_of_calls(llvm::Function* step);
 };
@@ -247,6 +256,19 @@ llvm::Function* StepInterface::emit_step(const char* what, bool keep_outputs) {
   return inner;
 }
 
+void StepInterface::emit_lead() {
+  const auto place_outputs = [&](Body& body, llvm::Function* f) {
+    if (faults)
+      body.leave_unless_zero(body.ir.CreateLoad(module.i32(), module.header_field(body.ir, body.state, field::fault)));
+    for (unsigned k = 0; k < list.size(); ++k) {
+      PortPlaces::Output& output = body.ports.outputs[list[k].port];
+      (list[k].role == InterfaceParameter::output ? output.address : output.flag) = f->getArg(k + 1);
+    }
+  };
+  const std::vector<llvm::Type*> types(list.size() + 1, module.pointer());
+  export_as(emit_leading_cycle(module, symbol("_lead.body"), types, place_outputs), "_lead", false);
+}
+
 // A fault leaves the loop; the step counts its cycles.
 void StepInterface::emit_run_of_calls(llvm::Function* step) {
   auto* inner = declare("_run.body", module.i32(), false, true);
@@ -321,6 +343,8 @@ StateStruct emit_step_interface(Emission& module) {
     interface.emit_run_of_calls(step);
   else
     interface.emit_run();
+  interface.list = leading_parameters(module.program);
+  if (!interface.list.empty()) interface.emit_lead();
   found.size = module.layout.step_bytes();
   for (std::size_t k = 0; has_advance(module.core) && k < module.core.outputs.size(); ++k) {
     found.outputs.push_back(interface.output_place(k) - module.layout.bias);

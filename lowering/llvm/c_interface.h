@@ -16,6 +16,9 @@ struct InterfaceParameter {
 std::vector<InterfaceParameter> input_parameters(const Core&);
 std::vector<InterfaceParameter> output_parameters(const Core&);
 
+// Of the outputs that a straight program knows before its inputs (lowering/find_lead.h).
+std::vector<InterfaceParameter> leading_parameters(const steps::Program&);
+
 // Whether a cycle can end in a fault, and whether it draws random numbers: on the safe side.
 bool can_fault(const steps::Program&);
 bool draws(const steps::Program&);
@@ -26,7 +29,7 @@ struct StateStruct {
   std::vector<std::uint64_t> outputs;  // where NODE_advance leaves them
 };
 // NODE_init, NODE_reset, NODE_step, NODE_run of a straight program, and where all outputs are scalars that are
-// present at every cycle, NODE_advance: a step that leaves them in the state.
+// present at every cycle, NODE_advance: a step that leaves them in the state. Where outputs lead, NODE_lead.
 bool has_advance(const Core&);
 StateStruct emit_step_interface(Emission&);
 // NODE_init, NODE_reset, NODE_push, NODE_pop of any other, over the functions of its table.

@@ -46,6 +46,8 @@ class Emission {
   StateLayout layout;
   DebugInfo debug;
 
+  bool leads = false;  // functions are called between cycles, and leave the state as it is
+
   bool inlined(ValueId v) const { return v.index < program.inlined.size() && program.inlined[v.index]; }
   std::uint32_t site(ValueId v) const {
     return v.index < program.value_sites.size() ? program.value_sites[v.index] : no_site;

@@ -156,7 +156,7 @@ void Body::parameter(ValueId v, ValueId init) {
   if (module.layout.slots.empty() || row == all.end()) return define_at(v, own);
   IrValue slot = at(module.layout.slots[static_cast<std::size_t>(row - all.begin())]);
   IrValue given = ir.CreateLoad(module.pointer(), slot, "given");
-  ir.CreateStore(llvm::ConstantPointerNull::get(module.pointer()), slot);
+  if (!module.leads) ir.CreateStore(llvm::ConstantPointerNull::get(module.pointer()), slot);
   IrValue nothing = ir.CreateOr(ir.CreateICmpEQ(given, slot), ir.CreateIsNull(given));
   define_at(v, ir.CreateSelect(nothing, own, given));
   const auto sites = std::count_if(all.begin(), all.end(), [&](const auto& p) { return p.path == row->path; });

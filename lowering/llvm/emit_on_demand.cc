@@ -223,6 +223,7 @@ ProgramFunctions emit_on_demand(Emission& module) {
   functions.push = handed_on(module, "push", module.i32(), 3, table);
   functions.finish = handed_on(module, "finish", module.i32(), 1, table);
   functions.pop = handed_on(module, "pop", module.i32(), 3, table);
+  if (!module.core.inputs.empty()) functions.lead = handed_on(module, "lead", nothing, 4, table);
   functions.destroy = handed_on(module, "destroy", nothing, 1, table);
   return functions;
 }

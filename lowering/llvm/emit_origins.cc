@@ -10,12 +10,6 @@
 
 namespace rml::codegen {
 
-bool is_repeatable(const Core& core) {
-  for (const ExternalNode& e : core.externals)
-    if (e.in_c() || !is_repeatable(e.iteration->body)) return false;
-  return true;
-}
-
 namespace {
 
 // By cell.

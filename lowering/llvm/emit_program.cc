@@ -368,6 +368,7 @@ ProgramFunctions emit_program(Emission& module) {
   if (module.program.straight) {
     functions.push = emit_straight_push(module);
     functions.pop = emit_straight_pop(module);
+    functions.lead = emit_lead(module);
   } else if (module.program.network) {
     emit_network(module, functions);
   } else {

@@ -1,12 +1,15 @@
 // The rml_program table of a program and the functions in it.
 #pragma once
 
+#include <functional>
+
 #include "lowering/llvm/body.h"
 
 namespace rml::codegen {
 
 struct ProgramFunctions {
   llvm::Function *init = nullptr, *push = nullptr, *finish = nullptr, *pop = nullptr, *destroy = nullptr;
+  llvm::Constant* lead = nullptr;     // a function, where outputs may be known before the inputs of a cycle
   llvm::Constant* network = nullptr;  // its table, of a network
   llvm::Constant* demand = nullptr;   // … of what runs on demand
 };
@@ -20,8 +23,6 @@ llvm::Constant* emit_flow(Emission&, std::uint32_t first_queue, std::uint32_t fi
 // emit_origins.cc: memories by the names that they have in every schedule, in an order of the core.
 std::vector<llvm::Constant*> origin_rows(Emission&, const std::vector<std::uint32_t>& row_of_cell,
                                          std::uint32_t first_queue);
-// Whether inputs may be given twice.
-bool is_repeatable(const Core&);
 // int main(int, char**).
 void emit_main(Emission&);
 
@@ -31,6 +32,11 @@ void emit_straight(Body&);
 void emit_initial_values(Body&);
 // emit_network.cc: push, pop and the table.
 void emit_network(Emission&, ProgramFunctions&);
+// emit_lead.cc: what a straight program hands out before its inputs are there; null: nothing.
+llvm::Function* emit_lead(Emission&);
+// What computes these outputs: i32 NAME(state, …), a fault. Told by `place_outputs` where they go.
+llvm::Function* emit_leading_cycle(Emission&, const llvm::Twine& name, llvm::ArrayRef<llvm::Type*> types,
+                                   const std::function<void(Body&, llvm::Function*)>& place_outputs);
 // emit_on_demand.cc: all functions of a program that has no schedule.
 ProgramFunctions emit_on_demand(Emission&);
 IrValue caller_pointer(Body&, IrValue pointers, std::size_t index);

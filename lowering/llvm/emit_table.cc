@@ -4,6 +4,7 @@
 #include "lowering/demand/on_demand.h"
 #include "lowering/llvm/emit_program.h"
 #include "runtime/rmlrt.h"
+#include "semantics/queries.h"
 
 namespace rml::codegen {
 
@@ -240,7 +241,8 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
        functions.demand != nullptr ? functions.demand : llvm::ConstantPointerNull::get(module.pointer()),
        module.table("origins", module.abi.origin, origins),
        integer(module.i32(), origins.size()),
-       integer(module.i32(), is_repeatable(module.core) ? 1 : 0)});
+       integer(module.i32(), is_repeatable(module.core) ? 1 : 0),
+       functions.lead != nullptr ? functions.lead : llvm::ConstantPointerNull::get(module.pointer())});
   new llvm::GlobalVariable(module.module, module.abi.program, true, llvm::GlobalValue::ExternalLinkage, row,
                            module.options.program_name + "_program");
 }

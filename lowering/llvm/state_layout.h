@@ -13,6 +13,8 @@
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/DerivedTypes.h>
 
+#include <algorithm>
+
 #include "lowering/llvm/emit.h"
 #include "lowering/steps.h"
 
@@ -72,6 +74,8 @@ struct StateLayout {
   void begin_function() { taken_.clear(); }
   std::uint64_t scratch(std::uint64_t bytes, Lifetime);
   std::uint64_t scratch_behind_all(std::uint64_t bytes);  // that any function has taken
+  // … and that any function of a program over the same state has.
+  void cover(const StateLayout& other) { end_ = std::max(end_, other.end_); }
   MemoryUse memory_use() const { return {state_bytes(), fixed_bytes - header_bytes, end_ - fixed_bytes}; }
   std::uint64_t state_bytes() const { return (end_ + 7) / 8 * 8 - bias; }
   // Of NODE_state: outputs are the caller's, so without scratch the cells are all.

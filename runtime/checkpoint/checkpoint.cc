@@ -64,6 +64,7 @@ Metadata metadata(const rml_program& program, const rml_header& header, const St
                   {"input_checksum", std::to_string(run.input_checksum)},
                   {"unbegun", as_text(state.unbegun)},
                   {"outputs", as_text(outputs)}};
+  if (!run.led.empty()) all["led"] = as_text(json(run.led));
   if (state.begins >= 0) {
     json memories = json::array();
     for (const NamedMemory& m : named_memories(program)) memories.push_back({m.instance, m.name, m.is_parameter});
@@ -150,6 +151,7 @@ CheckpointIn::CheckpointIn(std::string name, std::string bytes)
   } catch (const json::exception&) {
     damaged("'outputs' in __metadata__");
   }
+  if (content_.metadata.contains("led")) run_.led = names("led");
   unbegun_ = names("unbegun");
   if (has_beginning()) open_ = names("open");
 }

@@ -31,6 +31,7 @@ struct RunRecord {
   std::int64_t rows_again = 0;   // next ones that the outputs have had: the schedule that saved them was ahead
   std::uint32_t input_checksum = 0;
   std::vector<OutputRecord> outputs;
+  std::vector<std::string> led;  // outputs that have had the next row, which was known before its inputs
 };
 
 // The file's bytes: the head, then what it points to in the state.

@@ -1,4 +1,5 @@
 // What compiled programs call: an Evaluator lives beside the state, which has a pointer to it.
+#include <algorithm>
 #include <new>
 
 #include "runtime/demand/evaluator.h"
@@ -50,6 +51,12 @@ std::int32_t rml_demand_finish(void* state, const rml_demand* table) {
 std::int32_t rml_demand_pop(void* state, const rml_demand* table, void* const* out, std::uint8_t* present) {
   Evaluator* const own = evaluator(state, table);
   return own != nullptr && own->pop(out, present) ? 1 : 0;
+}
+
+void rml_demand_lead(void* state, const rml_demand* table, void* const* out, std::uint8_t* present,
+                     std::uint8_t* known) {
+  std::fill_n(known, table->n_outputs, std::uint8_t{0});
+  if (static_cast<const rml_header*>(state)->fault == RML_OK) evaluator(state, table)->lead(out, present, known);
 }
 
 void rml_demand_destroy(void* state, const rml_demand* table) {

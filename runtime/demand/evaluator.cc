@@ -163,7 +163,48 @@ bool Evaluator::pop(void* const* out, std::uint8_t* present) {
   return true;
 }
 
+// What stops the run is told by the cycle itself, if it comes.
+void Evaluator::lead(void* const* out, std::uint8_t* present, std::uint8_t* known) {
+  if (header_.popped != header_.pushed) return;
+  leads_ = true;
+  step_.keep_slots();
+  step_.begin_cycle(++now_);
+  try {
+    for (std::uint32_t k = 0; k < table_.n_outputs; ++k) {
+      const Subject s = table_.outputs[k];
+      if (!ask(clock_of(s), now_)) continue;
+      const bool here = step_.presence(clock_of(s), now_) == Presence::present;
+      if (here && !ask(s, now_)) continue;
+      present[k] = here ? 1 : 0;
+      if (here) std::memcpy(out[k], step_.look(s, now_), subjects_.bytes[s]);
+      known[k] = 1;
+    }
+  } catch (const Refused& refused) {
+    refuse(refused);
+  }
+  forget_first_looks();
+  step_.begin_cycle(--now_);
+  leads_ = false;
+}
+
+// A state that is saved before the cycle comes holds what the host has given for parameters.
+void Evaluator::forget_first_looks() {
+  for (const Subject s : subjects_.from_outside) {
+    if (subjects_[s].kind != Equation::parameter) continue;
+    Cell* const cell = cells_.find(s, now_);
+    if (cell == nullptr || !cell->determined()) continue;
+    cells_.drop(*cell);
+    step_.unlook(s);
+  }
+}
+
 // ---- demand ----
+
+// Its cycle is to come; of the one that others are asked about already, inputs and effects are.
+bool Evaluator::is_to_come(Place place) const {
+  if (place.instant() != now_ || !leads_) return place.instant() > now_;
+  return subjects_.comes_with_inputs(static_cast<Subject>(place.subject));
+}
 
 void Evaluator::enter(Place place) {
   cells_.at(place).busy = true;
@@ -174,7 +215,7 @@ bool Evaluator::ask(Subject s, std::int64_t cycle) {
   if (subjects_.fixed(s) || is_always_known(s)) return true;
   const Cell& asked = cells_.at(s, cycle);
   if (asked.determined()) return true;
-  if (asked.status == Status::never || is_over(place_of(s, cycle))) return false;
+  if (asked.status == Status::never || is_to_come(place_of(s, cycle)) || is_over(place_of(s, cycle))) return false;
   enter(place_of(s, cycle));
   while (!stack_.empty()) {
     const Place top = stack_.back();
@@ -197,7 +238,7 @@ bool Evaluator::ask(Subject s, std::int64_t cycle) {
       }
       wanted = step_.wanted();
     }
-    if (wanted.instant() > now_) {
+    if (is_to_come(wanted)) {
       unwind(wanted);
       return false;
     }

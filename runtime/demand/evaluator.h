@@ -34,6 +34,8 @@ class Evaluator {
   // One cycle. A fault is in the header then, and the cycle is not counted.
   void push(const void* const* in, const std::uint8_t* present);
   bool pop(void* const* out, std::uint8_t* present);
+  // Of the next cycle, before it is there: the outputs that are known. Known rows have been handed out.
+  void lead(void* const* out, std::uint8_t* present, std::uint8_t* known);
   // Says in the header what the next row waits for.
   void tell_waiting();
 
@@ -76,6 +78,8 @@ class Evaluator {
 
   // Whether it is known; it is evaluated if need be.
   bool ask(Subject s, std::int64_t cycle);
+  bool is_to_come(Place) const;
+  void forget_first_looks();
   void enter(Place);
   bool is_over(Place);
   void unwind(Place waits_for);
@@ -98,6 +102,7 @@ class Evaluator {
   std::vector<Root> roots_;
   std::vector<Place> stack_;
   std::int64_t now_ = -1;    // the last cycle that is there
+  bool leads_ = false;       // but for its inputs
   std::int64_t known_ = 0;   // rows
   std::int64_t begins_ = 0;  // what is older is over
   bool restored_ = false;

@@ -174,16 +174,26 @@ Step::Outcome Step::find_next(Place place, const Equation& e) {
 
 // The slot points to itself until the value has been looked at, unless the host has let it point elsewhere.
 Step::Outcome Step::parameter(Place place, const Equation& e) {
-  void** const slot = reinterpret_cast<void**>(state_ + table_.slots[e.b]);
-  if (*slot == nullptr || *slot == static_cast<void*>(slot)) {
+  void*& given = slot(e.b);
+  if (given == nullptr || given == static_cast<void*>(&given)) {
     const Outcome outcome = same(place, e.a, place.instant());
-    if (outcome == done) *slot = nullptr;
+    if (outcome == done) given = nullptr;
     return outcome;
   }
   const auto subject = static_cast<Subject>(place.subject);
-  std::memcpy(cells_.make(subject, cells_.at(place)), *slot, subjects_.bytes[subject]);
-  *slot = nullptr;
+  std::memcpy(cells_.make(subject, cells_.at(place)), given, subjects_.bytes[subject]);
+  given = nullptr;
   return done;
+}
+
+void Step::keep_slots() {
+  slots_.clear();
+  for (std::uint32_t k = 0; k < table_.n_slots; ++k) slots_.push_back(slot(k));
+}
+
+void Step::unlook(Subject parameter) {
+  const std::uint32_t k = subjects_[parameter].b;
+  slot(k) = slots_[k];
 }
 
 // ---- bodies ----

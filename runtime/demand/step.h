@@ -39,6 +39,9 @@ class Step {
   // What is known already; null, unknown: not yet.
   const void* look(Subject s, std::int64_t cycle);
   Presence presence(Subject clock, std::int64_t cycle);
+  // Of parameters: what the host has given, as it is now; and again as it was then.
+  void keep_slots();
+  void unlook(Subject parameter);
   // At every earlier instant what has an effect has run.
   void begin_at(std::int64_t cycle);
 
@@ -52,6 +55,7 @@ class Step {
   Outcome find_next(Place place, const Equation&);
   Outcome first_or_last(Place place, const Equation&);
   Outcome parameter(Place place, const Equation&);
+  void*& slot(std::uint32_t k) { return *reinterpret_cast<void**>(state_ + table_.slots[k]); }
   const void* need(Subject s, std::int64_t cycle);
   Presence need_presence(Subject clock, std::int64_t cycle);
 
@@ -62,6 +66,7 @@ class Step {
   Cells& cells_;
   std::int64_t now_ = -1;
   Place wanted_{};
+  std::vector<void*> slots_;
   std::vector<const void*> operands_;
   std::vector<void*> results_;
   std::vector<std::int64_t> effects_until_;  // by body: instants before which it has run

@@ -60,12 +60,17 @@ Subjects::Subjects(const rml_demand& table) : first_clock(table.n_equations) {
     const Equation& fby = all[table.memories[k]];
     if (!fixed(fby.b)) memories.push_back(fby.b);
   }
-  for (std::uint32_t k = 0; k < table.n_equations; ++k)
-    if (all[k].kind == Equation::input || all[k].kind == Equation::parameter) from_outside.push_back(k);
+  with_inputs.assign(all.size(), false);
+  for (std::uint32_t k = 0; k < table.n_equations; ++k) {
+    with_inputs[k] = all[k].kind == Equation::input;
+    if (with_inputs[k] || all[k].kind == Equation::parameter) from_outside.push_back(k);
+  }
   for (std::uint32_t k = 0; k < table.n_equations; ++k) {
     if (all[k].kind != Equation::body && all[k].kind != Equation::result) continue;
     const Equation& computed = all[k].kind == Equation::body ? all[k] : all[all[k].a];
-    if (table.bodies[computed.a].effect != 0) from_outside.push_back(k);
+    if (table.bodies[computed.a].effect == 0) continue;
+    from_outside.push_back(k);
+    with_inputs[k] = true;
   }
 }
 

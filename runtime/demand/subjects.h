@@ -40,12 +40,15 @@ struct Subjects {
   const Equation& operator[](Subject s) const { return all[s]; }
   bool fixed(Subject s) const { return all[s].kind == Equation::constant; }
   Subject presence(std::uint32_t clock) const { return first_clock + clock; }
+  // An input, or what has an effect: of a cycle whose inputs are to come it cannot be asked for.
+  bool comes_with_inputs(Subject s) const { return with_inputs[s]; }
 
   std::vector<Equation> all;
   std::vector<std::uint64_t> bytes;  // of each
   std::vector<Subject> memories;     // what an instant to come may look back at
   // What cannot be computed again: inputs, results of what has an effect, first values of parameters.
   std::vector<Subject> from_outside;
+  std::vector<bool> with_inputs;  // by subject
   Subject first_clock;
 
  private:

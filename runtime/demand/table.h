@@ -81,6 +81,7 @@ void rml_demand_init(void* state, const rml_demand*);
 int32_t rml_demand_push(void* state, const rml_demand*, const void* const* in, const uint8_t* present);
 int32_t rml_demand_finish(void* state, const rml_demand*);
 int32_t rml_demand_pop(void* state, const rml_demand*, void* const* out, uint8_t* present);
+void rml_demand_lead(void* state, const rml_demand*, void* const* out, uint8_t* present, uint8_t* known);
 void rml_demand_destroy(void* state, const rml_demand*);
 
 #ifdef __cplusplus

@@ -77,12 +77,16 @@ void FiniteCheck::begin(const void* state) {
 const rml_watch* FiniteCheck::in_row() const {
   for (std::uint32_t w = 0; w < program_.n_watches; ++w) {
     const rml_watch& watch = program_.watches[w];
-    if (watch.output == UINT32_MAX || !outputs_.is_present(watch.output)) continue;
-    const rml_port& port = program_.outputs[watch.output];
-    const Found found = look(port.dtype, outputs_.data(watch.output), port.elements);
-    if (found.nan || found.infinite) return &watch;
+    if (watch.output != UINT32_MAX && !is_finite(watch.output)) return &watch;
   }
   return nullptr;
+}
+
+bool FiniteCheck::is_finite(std::uint32_t output) const {
+  const rml_port& port = program_.outputs[output];
+  if (!is_float(port.dtype) || !outputs_.is_present(output)) return true;
+  const Found found = look(port.dtype, outputs_.data(output), port.elements);
+  return !found.nan && !found.infinite;
 }
 
 const rml_watch* FiniteCheck::in_state(const void* state) const {

@@ -22,6 +22,7 @@ class FiniteCheck {
   void begin(const void* state);
   // The first that is not finite, in the row or in the cells; null: none.
   const rml_watch* in_row() const;
+  bool is_finite(std::uint32_t output) const;  // in that row
   const rml_watch* in_state(const void* state) const;
   // "file.rml:3:7: cycle 12: not a number: loss = …". The watch is one found now, in the same row or state.
   std::string text(const rml_watch& watch, std::int64_t cycle, const void* state) const;

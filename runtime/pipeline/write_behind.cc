@@ -94,16 +94,33 @@ void WriteBehind::write_batch(Batch& batch) {
   while (batch.show_next(shown_)) write_shown();
 }
 
-// One sink's failure is none of the others'.
+void WriteBehind::write_early(std::size_t sink) {
+  attempt([&] {
+    sinks_[sink]->set_early(true);
+    sinks_[sink]->write();
+  });
+  if (failed()) throw_failure();
+}
+
+void WriteBehind::write_but(const std::vector<bool>& had) {
+  for (std::size_t k = 0; k < sinks_.size(); ++k)
+    attempt([&] { had[k] ? sinks_[k]->set_early(false) : sinks_[k]->write(); });
+  if (failed()) throw_failure();
+}
+
 void WriteBehind::write_shown() {
-  for (const auto& sink : sinks_) {
-    try {
-      sink->write();
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      failures_.push_back(std::current_exception());
-      failed_.store(true, std::memory_order_release);
-    }
+  for (const auto& sink : sinks_) attempt([&] { sink->write(); });
+}
+
+// One sink's failure is none of the others'.
+template <class F>
+void WriteBehind::attempt(const F& action) {
+  try {
+    action();
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    failures_.push_back(std::current_exception());
+    failed_.store(true, std::memory_order_release);
   }
 }
 

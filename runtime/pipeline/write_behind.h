@@ -37,6 +37,9 @@ class WriteBehind {
   void without_thread() { warm_up_.give_up(); }
 
   void write();
+  // Where there never is a thread: the row to one sink, before its cycle has come; then to all but those that had it.
+  void write_early(std::size_t sink);
+  void write_but(const std::vector<bool>& had);
   void catch_up();
   // There is a failure that was not thrown yet.
   bool failed() const { return failed_.load(std::memory_order_acquire); }
@@ -48,6 +51,8 @@ class WriteBehind {
   void write_all();
   void write_batch(Batch& batch);
   void write_shown();
+  template <class F>
+  void attempt(const F& action);
   void throw_failure();
 
   const Row& row_;

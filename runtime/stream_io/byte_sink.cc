@@ -198,6 +198,12 @@ void ByteSink::append(std::string_view bytes) {
   }
 }
 
+void ByteSink::set_early(bool early) {
+  if (!output_ || failed_) return;
+  if (early) write_buffer();
+  output_->set_early(early);
+}
+
 void ByteSink::flush() {
   write_buffer();
   if (!output_ || failed_) return;

@@ -36,6 +36,8 @@ class ByteSink {
   }
   void commit(char* end) { next_ = end; }
   void append(std::string_view bytes);
+  // As RowSink says; of peers.
+  void set_early(bool early);
   // Hands everything to the system; compressed output keeps what its compressor still holds.
   void flush();
   void close();

@@ -36,6 +36,7 @@ class JsonlWriter final : public RowSink {
   }
 
   void undetermined(std::int64_t) override {}
+  void set_early(bool early) override { bytes_.set_early(early); }
   void flush() override { bytes_.flush(); }
   std::optional<std::uint64_t> settle() override { return bytes_.settle(); }
   void close() override { bytes_.close(); }

@@ -16,6 +16,9 @@ class RowSink {
  public:
   virtual ~RowSink() = default;
   virtual void write() = 0;
+  // Whether what is written from here on is of a cycle that may never come: a peer that goes without it, or is not
+  // there, is no fault then. False: it has come.
+  virtual void set_early(bool) {}
   // The run ended with this many further cycles whose rows are undetermined.
   virtual void undetermined(std::int64_t rows) = 0;
   virtual void flush() = 0;

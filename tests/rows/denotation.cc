@@ -32,7 +32,7 @@ bool Denotation::is_constant(ValueId v) const {
          std::ranges::all_of(apply->operands, [&](ValueId operand) { return constant_[operand.index]; });
 }
 
-void Denotation::push(std::vector<Cell> row) {
+void Denotation::add(std::vector<Cell> row) {
   row.resize(core_.inputs.size());
   const std::size_t subjects = core_.values.size() + core_.clocks.size();
   Instant& instant = instants_.emplace_back(Instant{std::move(row), std::vector<State>(subjects), {}});
@@ -42,6 +42,17 @@ void Denotation::push(std::vector<Cell> row) {
     for (std::int64_t n = pushed() - 1; n >= 0; --n) moved |= settle(n);
     for (std::int64_t n = 0; n < pushed(); ++n) moved |= settle(n);
   }
+}
+
+// Inputs that are not there yet are undetermined.
+std::vector<Cell> Denotation::lead() const {
+  Denotation next = *this;
+  next.add(std::vector<Cell>(core_.inputs.size()));
+  return next.row(pushed());
+}
+
+void Denotation::push(std::vector<Cell> row) {
+  add(std::move(row));
   const auto known = [&](std::int64_t n) {
     return std::ranges::all_of(
         core_.outputs, [&](const Port& port) { return column(port.value, n).presence != Presence::undetermined; });
@@ -143,6 +154,7 @@ Denotation::Tensors Denotation::compute(ValueId v, std::int64_t cycle, Lack& lac
                         [&](const core::Const& rhs) -> Tensors { return constant(rhs.value); },
                         [&](const core::Input& rhs) -> Tensors {
                           const Cell& cell = instants_[static_cast<std::size_t>(cycle)].inputs[rhs.index];
+                          if (cell.presence == Presence::undetermined) return nullptr;
                           if (cell.presence != Presence::present)
                             throw std::logic_error("an input does not keep to its clock");
                           return constant(cell.value);
@@ -333,13 +345,18 @@ std::vector<std::string> Denotation::knot(std::int64_t cycle) const {
 Determined determine(const Core& core, const Chronogram& inputs, std::int64_t cycles, std::uint64_t seed) {
   Denotation denotation(core, seed);
   Determined result;
+  for (const Port& port : core.outputs) {
+    result.outputs.push_back({port.name, {}});
+    result.leads.push_back({port.name, {}});
+  }
   for (std::int64_t n = 0; n < cycles; ++n) {
-    std::vector<Cell> row;
+    std::vector<Cell> early(core.outputs.size()), row;
+    if (denotation.rows() == n) early = denotation.lead();
+    for (std::size_t k = 0; k < early.size(); ++k) result.leads[k].cells.push_back(std::move(early[k]));
     for (const ChronogramRow& input : inputs) row.push_back(input.cells[static_cast<std::size_t>(n)]);
     denotation.push(std::move(row));
     result.after.push_back(denotation.rows());
   }
-  for (const Port& port : core.outputs) result.outputs.push_back({port.name, {}});
   for (std::int64_t n = 0; n < cycles; ++n) {
     std::vector<Cell> row = denotation.row(n);
     for (std::size_t k = 0; k < row.size(); ++k)

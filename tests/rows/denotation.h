@@ -33,6 +33,8 @@ class Denotation {
 
   // The rows that all so far determine: 0 … rows() - 1. They leave in order.
   std::int64_t rows() const { return rows_; }
+  // Of the next row, what is known before its inputs are there; the rest is undetermined.
+  std::vector<Cell> lead() const;
   // Any row; what is not known is undetermined.
   std::vector<Cell> row(std::int64_t cycle) const;
 
@@ -72,6 +74,7 @@ class Denotation {
     return instants_[static_cast<std::size_t>(cycle)].states[subject];
   }
   bool is_constant(ValueId) const;
+  void add(std::vector<Cell> row);
   bool settle(std::int64_t cycle);
   State evaluate(Place, Lack&) const;
   State presence_of(ClockId, std::int64_t cycle, Lack&) const;
@@ -106,6 +109,7 @@ struct Determined {
   std::vector<std::string> knot;
   bool knotted = false;
   std::optional<std::int64_t> fault;
+  Chronogram leads;  // what is known of each row before its inputs are there, if all rows before it are
 };
 Determined determine(const Core&, const Chronogram& inputs, std::int64_t cycles, std::uint64_t seed = 0);
 

@@ -121,6 +121,15 @@ TEST(Denotation, IsNotLateForWhatNobodyAsksFor) {
   EXPECT_TRUE(c.found.knotted);
 }
 
+TEST(Denotation, KnowsSomeOfARowBeforeItsInputs) {
+  const Case c(
+      "node main(e: bool, x: f64) -> (y: f64, z: f64, s: f64, t: f64)\n  y = 1.0 fby x;\n  z = y + x;\n"
+      "  s = if (true fby e) then 0.5 else x;\n  t = post_end(e, y, t);\n",
+      "e | T F T\nx | 5 6 7\n");
+  EXPECT_EQ(counts(c.found), " 1 1 3");
+  EXPECT_EQ(print_chronogram(c.found.leads), "y |   1   5 ?\nz |   ?   ? ?\ns | 0.5 0.5 ?\nt |   ?   ? ?\n");
+}
+
 TEST(Denotation, StopsWhereAnOperatorFails) {
   const Case c("node main(a: i32) -> (y: i32)\n  y = 6 / a;\n", "a | 1 0 2\n");
   EXPECT_EQ(counts(c.found), " 1 1 1");

@@ -8,6 +8,7 @@
 #include "driver/installation.h"
 #include "frontend/explain.h"
 #include "frontend/render.h"
+#include "lowering/leading.h"
 
 namespace rml::fuzz {
 
@@ -120,6 +121,22 @@ std::string wrong_value(const Determined& want, const Driven& got) {
   return "";
 }
 
+// Before the inputs of a row are there nothing is known that is not determined, and it is what is. `all`: nor is
+// anything determined that is not known.
+Finding judge_leads(const Due& due, const Driven& got, bool all) {
+  for (std::size_t o = 0; o < got.leads.size(); ++o)
+    for (std::size_t n = 0; n < std::min(got.leads[o].cells.size(), due.rows.leads[o].cells.size()); ++n) {
+      const Cell& known = got.leads[o].cells[n];
+      const Cell &least = due.rows.leads[o].cells[n], &most = due.at_most.leads[o].cells[n];
+      const bool is_known = known.presence != Presence::undetermined;
+      const std::string what = "before the inputs of row " + std::to_string(n) + " " + got.leads[o].name + " is ";
+      if (is_known && most.presence == Presence::undetermined) return {Verdict::early, what + "known too early"};
+      if (is_known && !same(most, known)) return {Verdict::wrong, what + text(known) + ", not " + text(most)};
+      if (all && !is_known && least.presence != Presence::undetermined) return {Verdict::withheld, what + "not known"};
+    }
+  return {};
+}
+
 std::int64_t rows_of(const Driven& got) {
   if (got.outputs.empty()) return got.written.empty() ? 0 : got.written.back();
   return std::ranges::count_if(got.outputs[0].cells,
@@ -151,6 +168,13 @@ Finding judge_counts(const Due& due, const Driven& got) {
 
 }  // namespace
 
+// Straight programs know what they always know early; on demand all is known that can be.
+bool Subject::leads_exactly(const Way& way, const rml_program& table) const {
+  if (!way.compiled || table.flow != nullptr || table.n_inputs == 0) return false;
+  if (table.demand != nullptr) return true;
+  return std::ranges::none_of(leading(*elaborated_->core), [](Leading l) { return l == Leading::sometimes; });
+}
+
 Finding Subject::compare(const Way& way, const Chronogram& inputs, std::int64_t cycles, const Due& due) {
   // A network of what runs on demand is refused, or writes rows later than they are known.
   if (way.grain != Grain::none && arranged_->on_demand) return {};
@@ -174,6 +198,8 @@ Finding Subject::compare(const Way& way, const Chronogram& inputs, std::int64_t 
             at + "stops in cycle " + std::to_string(got.stop_cycle) + ": " + got.stop,
             knot && !want.fault && rows_of(got) == want.after.back()};
   }
+  const Finding early = judge_leads(due, got, leads_exactly(way, table));
+  if (early.verdict != Verdict::agrees) return {early.verdict, at + early.text};
   Finding counted = judge_counts(due, got);
   if (!counted.text.empty()) counted.text = at + counted.text;
   return counted;

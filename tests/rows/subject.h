@@ -78,6 +78,7 @@ class Subject {
  private:
   void instantiate(const Front&, NodeId entry);
   void note_refusal();
+  bool leads_exactly(const Way&, const rml_program&) const;
   LoadedProgram& loaded(const Way&);
 
   Session session_;

@@ -26,6 +26,8 @@ class ByteOutput {
  public:
   virtual ~ByteOutput() = default;
   virtual void write(std::string_view bytes) = 0;
+  // Whether what is written from here on may be lost, until it is said that it may not.
+  virtual void set_early(bool) {}
   // What was written is with the peer as far as the protocol can say.
   virtual void flush() = 0;
   virtual void close() = 0;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "runtime/signals.h"
 #include "runtime/stream_io/live/lines.h"
@@ -25,12 +26,16 @@ class LineOutput final : public ByteOutput {
       : address_(address), headed_(headed), peers_(peers_at(address, Direction::out)), grace_(address.linger) {
     if (address_.kind == Address::Kind::tcp || address_.kind == Address::Kind::local) {
       peers_->next(connection_, check_interrupt);
+      met_ = true;
     }
   }
 
   void write(std::string_view bytes) override {
-    waiting_ = bytes;
+    std::string held = std::exchange(held_, {});
+    if (!held.empty()) held += bytes;
+    waiting_ = held.empty() ? bytes : std::string_view(held);
     while (!waiting_.empty()) {
+      if (!connection_ && early_ && met_) return hold();
       if (!connection_) meet();
       if (!connection_) return;
       std::string_view& part = again_.empty() ? waiting_ : again_;
@@ -50,11 +55,20 @@ class LineOutput final : public ByteOutput {
     }
   }
 
+  void set_early(bool early) override {
+    early_ = early;
+    if (!early && !held_.empty()) write({});
+  }
+
   void flush() override {}  // write has handed everything over
 
   void close() override {
     if (!connection_) return;
-    if (address_.kind != Address::Kind::fifo) finish_socket();
+    try {
+      if (address_.kind != Address::Kind::fifo) finish_socket();
+    } catch (const LostPeer&) {
+      if (!early_) throw;  // what it has not taken may be the row that may be lost
+    }
     connection_.reset();
   }
 
@@ -69,6 +83,7 @@ class LineOutput final : public ByteOutput {
       waiting_ = {};
       return;
     }
+    met_ = true;
     repeated_ = header_ + row_;
     again_ = repeated_;
   }
@@ -76,9 +91,15 @@ class LineOutput final : public ByteOutput {
   void lost(int error) {
     connection_.reset();
     again_ = {};
-    if (address_.retry == 0.0) {
+    if (address_.retry == 0.0 && !early_) {
       throw LostPeer(address_.name, std::string("the peer went: ") + std::strerror(error) + handed_over());
     }
+  }
+
+  // Nobody is waited for.
+  void hold() {
+    held_ = waiting_;
+    waiting_ = {};
   }
 
   void note(std::string_view taken) {
@@ -162,6 +183,9 @@ class LineOutput final : public ByteOutput {
   const bool headed_;
   std::unique_ptr<Peers> peers_;
   Descriptor connection_;
+  bool met_ = false;    // somebody, once
+  bool early_ = false;  // what is written may be lost
+  std::string held_;    // … and waits
   Grace grace_;
   std::string_view waiting_;  // not handed over yet
   std::string repeated_;      // for a peer that takes over

@@ -1,0 +1,17 @@
+// What of a straight program is known before the inputs of a cycle are there.
+#pragma once
+
+#include "lowering/steps.h"
+
+namespace rml {
+
+// Sets the program's lead: what of its cycle computes and hands out the outputs that need no input. Nothing is stored.
+void find_lead(steps::Program&);
+
+// The same storage, and the lead in place of the cycle.
+steps::Program leading_program(const steps::Program&);
+
+// By output: whether the lead hands it out.
+std::vector<bool> leading_outputs(const steps::Program&);
+
+}  // namespace rml

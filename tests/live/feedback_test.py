@@ -1,0 +1,233 @@
+"""Programs that feed each other: rows that need no input of their cycle leave before it is read.
+
+feedback_test.py RMLC [NAME]
+"""
+
+import json
+import os
+import sys
+
+from broker import MOSQUITTO, Broker
+from common import PROGRAMS, Running, accept, expect, free_port, listener, main, read_all, read_lines, same
+
+BUILD_OPTIONS = ["--mqtt"]
+CYCLES = 50
+PROGRAMS.update({
+    "plant": """node main(u: f64) -> (y: f64, seen: f64)
+  v = 0.0 fby v + 0.1 * u;
+  y = 1.0 fby y + 0.1 * v;
+  seen = u;""",
+    "controller": "node main(y: f64) -> (u: f64) u = -2.0 * y - 3.0 * (y - (y fby y));",
+    "delayed": "node main(y: f64) -> (u: f64) u = 0.5 fby -2.0 * y;",
+    # In odd cycles y is known before u is; in others it is not.
+    "turns": """node main(u: f64) -> (y: f64)
+  mine = false fby not mine;
+  y = if mine then 2.0 * (0.0 fby u) else u;""",
+    # An end of a segment that looks ahead: y leads, the rest comes at the end.
+    "learner": """node main(u: f64, end: bool) -> (y: f64, rest: f64)
+  y = 0.0 fby u + 1.0;
+  rest = u + post_end(end, 0.0, rest);""",
+    "risky": "node main(k: i32) -> (y: i32) d = 2 fby k; y = 12 / d;",
+})
+
+
+def closed_loop(control):
+    y, v, rows = 1.0, 0.0, []
+    for _ in range(CYCLES):
+        rows.append(control(y))
+        y, v = y + 0.1 * v, v + 0.1 * rows[-1]
+    return rows
+
+
+def controller():
+    before = []
+
+    def control(y):
+        before.append(y)
+        return -2.0 * y - 3.0 * (y - before[max(len(before) - 2, 0)])
+    return control
+
+
+def delayed():
+    last = [0.5]
+
+    def control(y):
+        u, last[0] = last[0], -2.0 * y
+        return u
+    return control
+
+
+def close_to(text, wanted):
+    got = [float(row) for row in text.split()[1:]]
+    same(len(got), len(wanted))
+    expect(all(abs(a - b) < 1e-9 for a, b in zip(got, wanted)), got, wanted)
+
+
+def circle(bench, plant_in, plant_out, control_in, control_out, name="controller"):
+    """The side that leads ends after so many cycles, then the other does; what one says of u is what the other said."""
+    other = bench.start(name, "--input", control_in, "--output", control_out, "--cycles", CYCLES)
+    running = bench.start("plant", "--input", plant_in, "--output", "y=" + plant_out, "--output", "seen=seen.csv")
+    same(running.end(), (0, "", ""))
+    same(other.end(), (0, "", ""))
+    close_to((bench.place / "seen.csv").read_text(), closed_loop({"controller": controller, "delayed": delayed}[name]()))
+
+
+def test_unix(bench):
+    for name in ("controller", "delayed"):
+        circle(bench, "unix-listen://u?format=jsonl", "unix://y?format=jsonl", "unix-listen://y?format=jsonl",
+               "unix://u?format=jsonl", name)
+
+
+def test_tcp(bench):
+    to, back = free_port(), free_port()
+    circle(bench, f"tcp-listen://:{back}?format=jsonl", f"tcp://127.0.0.1:{to}?format=jsonl",
+           f"tcp-listen://:{to}?format=jsonl", f"tcp://127.0.0.1:{back}?format=jsonl")
+
+
+def test_pipes(bench):
+    for name in ("u", "y"):
+        os.mkfifo(bench.place / name)
+    circle(bench, "fifo://u?format=jsonl", "fifo://y?format=jsonl", "fifo://y?format=jsonl", "fifo://u?format=jsonl")
+
+
+def test_broker(bench):
+    if not MOSQUITTO:
+        return
+    with Broker(bench.place) as broker:
+        url = f"mqtt://localhost:{broker.port}/"
+        other = bench.start("controller", "--input", url + "y", "--output", url + "u", "--cycles", CYCLES)
+        broker.has_said("Sending SUBACK")
+        running = bench.start("plant", "--input", url + "u", "--output", "y=" + url + "y", "--output", "seen=seen.csv",
+                              "--cycles", CYCLES)
+        same(running.end(), (0, "", ""))
+        same(other.end(), (0, "", ""))
+        close_to((bench.place / "seen.csv").read_text(), closed_loop(controller()))
+
+
+class Peer:
+    """The other side of a program: it sends rows, and looks at what comes when."""
+
+    def __init__(self, bench, name, *arguments, ports=None, run=False):
+        self.servers = [listener(port=port) for port in ports or (0, 0)]
+        self.ports = [server.getsockname()[1] for server in self.servers]
+        there, back = (f"tcp://127.0.0.1:{port}?format=jsonl" for port in self.ports)
+        output = "y=" + back if name in ("plant", "learner") else back
+        command = ["--input", there, "--output", output, *arguments]
+        if run:
+            source = bench.folder / (name + ".rml")
+            source.write_text(PROGRAMS[name])
+            self.running = Running([bench.rmlc, "run", source, "--quiet", *command], bench.place, bench.env, -1)
+            bench.running.append(self.running)
+        else:
+            self.running = bench.start(name, *command)
+        self.to, self.back = (accept(server) for server in self.servers)
+        self.more = ""
+
+    def send(self, **row):
+        self.to.sendall((json.dumps(row) + "\n").encode())
+
+    def receive(self):
+        lines, rest = read_lines(self.back, 1)
+        same(rest, "")
+        return json.loads(lines[0])["y"]
+
+    def nothing_comes(self):
+        self.back.settimeout(0.3)
+        try:
+            got = self.back.recv(1)
+        except TimeoutError:
+            got = b""
+        self.back.settimeout(60)
+        same(got, b"")
+
+    def end(self):
+        self.to.close()
+        same(read_all(self.back), "")
+        self.back.close()
+        ended = self.running.end()
+        for server in self.servers:
+            server.close()
+        return ended
+
+
+def test_a_row_before_its_inputs(bench):
+    for run in (False, True):
+        peer = Peer(bench, "plant", "--output", "seen=seen.csv", run=run)
+        same(peer.receive(), 1)
+        peer.nothing_comes()
+        peer.send(u=1)
+        same(peer.receive(), 1)
+        peer.send(u=1)
+        expect(abs(peer.receive() - 1.01) < 1e-9)
+        same(peer.end(), (0, "", ""))
+        same((bench.place / "seen.csv").read_text(), "seen\n1\n1\n")
+
+
+def test_no_row_more_than_cycles(bench):
+    peer = Peer(bench, "plant", "--output", "seen=seen.csv", "--cycles", "1")
+    same(peer.receive(), 1)
+    peer.send(u=1)
+    same(peer.back.recv(1), b"")
+    same(peer.end(), (0, "", ""))
+
+
+def test_known_in_some_cycles(bench):
+    peer = Peer(bench, "turns", run=True)
+    for cycle in range(6):
+        if cycle % 2 == 0:
+            peer.nothing_comes()
+            peer.send(u=cycle)
+            same(peer.receive(), cycle)
+        else:
+            same(peer.receive(), 2 * (cycle - 1))
+            peer.send(u=cycle)
+    same(peer.end(), (0, "", ""))
+
+
+def test_what_waits_for_an_end_holds_nothing_back(bench):
+    """Rows leave in order: y leads where all rows before have left, `rest` of the segment included."""
+    peer = Peer(bench, "learner", "--output", "rest=rest.csv", run=True)
+    same(peer.receive(), 0)
+    peer.send(u=1, end=True)
+    same(peer.receive(), 2)
+    peer.send(u=2, end=True)
+    same(peer.receive(), 3)
+    same(peer.end(), (0, "", ""))
+    same((bench.place / "rest.csv").read_text(), "rest\n1\n2\n")
+
+
+def test_the_state_knows_what_has_left(bench):
+    for run in (False, True):
+        peer = Peer(bench, "plant", "--output", "seen=seen.csv", "--save", "state", run=run)
+        same(peer.receive(), 1)
+        peer.send(u=1)
+        same(peer.receive(), 1)
+        same(peer.end(), (0, "", ""))
+        peer = Peer(bench, "plant", "--output", "seen=seen.csv", "--load", "state", ports=peer.ports, run=run)
+        peer.nothing_comes()
+        peer.send(u=1)
+        expect(abs(peer.receive() - 1.01) < 1e-9)
+        same(peer.end(), (0, "", ""))
+        # To others the row has not left.
+        peer = Peer(bench, "plant", "--output", "seen=seen.csv", "--load", "state", run=run)
+        same(peer.receive(), 1)
+        same(peer.end(), (0, "", ""))
+        same((bench.place / "seen.csv").read_text(), "seen\n")
+
+
+def test_what_fails_fails_in_its_cycle(bench):
+    """Division by zero in the next cycle, which does not come, or does."""
+    for comes in (False, True):
+        peer = Peer(bench, "risky")
+        same(peer.receive(), 6)
+        peer.send(k=0)
+        peer.nothing_comes()
+        if comes:
+            peer.send(k=1)
+        status, out, err = peer.end()
+        same((status, out), (1 if comes else 0, ""))
+        expect(("division by zero" in err) == comes, err)
+
+
+if __name__ == "__main__":
+    main(sys.modules[__name__])
