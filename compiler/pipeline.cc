@@ -259,7 +259,7 @@ void lower(Translation& t) {
   for (const char* pass : {"assign_homes", "verify_segments", "build_steps", "drop_unused"}) run(pass, t);
   if (run("add_in_place", t)) run("drop_unused", t);
   for (const char* pass : {"fuse", "group_loops", "fuse_pools"}) run(pass, t);
-  if (!t.of_part) run("find_lead", t);
+  if (!t.of_part && t.session.options.early_rows != EarlyRows::never) run("find_lead", t);
   for (const char* pass : {"lower_bodies", "find_windows"}) run(pass, t);
   if (const TargetOptions& target = t.session.options.target; !target.strict_math && target.optimization > 0)
     run("find_packs", t);
@@ -432,7 +432,7 @@ std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, 
   if (allowed == OnDemand::always) return Arranged(std::move(none), Unscheduled{"it was asked for", {}});
   const bool rows_may_wait = allowed == OnDemand::never;
   Attempt best = find_schedule(session, *elaborated.core, rows_may_wait);
-  if (session.options.live && best.exact() && allowed == OnDemand::where_needed &&
+  if (session.options.early_rows == EarlyRows::all && best.exact() && allowed == OnDemand::where_needed &&
       leads_unseen(best.schedule, *elaborated.core))
     return Arranged(std::move(none), Unscheduled{"rows leave before the inputs of their cycle are read", {}});
   if (best.exact() || (best.found && rows_may_wait && best.late())) return Arranged(std::move(best.schedule));

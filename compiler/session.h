@@ -39,6 +39,13 @@ enum class OnDemand : std::uint8_t {
   always,        // for tests
 };
 
+// Which rows may leave before the inputs of their cycle are read (lowering/leading.h).
+enum class EarlyRows : std::uint8_t {
+  never,        // outputs are files
+  by_schedule,  // those that a straight program knows
+  all,          // on demand, where the schedule does not see all
+};
+
 struct CompileOptions {
   std::vector<std::string> definitions;               // -D NAME=VALUE
   std::vector<std::filesystem::path> import_folders;  // -I
@@ -49,7 +56,7 @@ struct CompileOptions {
   bool whole_segment = false;  // --chunk segment
   Grain grain = Grain::none;   // of a network, its tasks
   OnDemand on_demand = OnDemand::where_needed;
-  bool live = false;  // rows go to peers, as early as they can
+  EarlyRows early_rows = EarlyRows::by_schedule;
   ModelOptions model;
   Limits limits;  // --limit NAME=N
 };

@@ -42,7 +42,8 @@ bool writes_to_peers(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int run(Invocation& invocation, const RunRequest& request) {
-  invocation.session.options.live = writes_to_peers(request.program_arguments);
+  const bool live = writes_to_peers(request.program_arguments);
+  invocation.session.options.early_rows = live ? EarlyRows::all : EarlyRows::never;
   const auto program = load(invocation.session, request);
   invocation.print_diagnostics();
   if (!program) return exit_fault;

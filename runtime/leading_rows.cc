@@ -19,7 +19,7 @@ void LeadingRows::begin(const std::vector<Endpoint>& outputs, const std::vector<
 }
 
 void LeadingRows::send(void* state, const FiniteCheck* finite) {
-  if (program_.lead == nullptr || peers_.empty() || any_) return;
+  if (any_) return;
   program_.lead(state, row_.pointers(), row_.present(), known_.data());
   for (std::uint32_t i = 0; i < program_.n_outputs; ++i)
     if (program_.outputs[i].always) row_.set_present(i, true);
@@ -35,8 +35,7 @@ bool LeadingRows::known(const Peer& peer, const FiniteCheck* finite) const {
                      [&](std::uint32_t i) { return known_[i] != 0 && (finite == nullptr || finite->is_finite(i)); });
 }
 
-void LeadingRows::write() {
-  if (!any_) return sinks_.write();
+void LeadingRows::write_rest() {
   any_ = false;
   sinks_.write_but(had_);
   had_.assign(had_.size(), false);

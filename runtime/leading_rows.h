@@ -22,11 +22,13 @@ class LeadingRows {
 
   // The outputs that the sinks were made for, in their order, and which of them have had the next row.
   void begin(const std::vector<Endpoint>& outputs, const std::vector<std::string>& led);
+  // Whether there may ever be one.
+  bool possible() const { return program_.lead != nullptr && !peers_.empty(); }
   // Between two cycles, all rows before the next one being out. A value that is not finite waits for its cycle if
   // that is to be told.
   void send(void* state, const FiniteCheck* finite);
   // The next row, to the outputs that have not had it.
-  void write();
+  void write() { any_ ? write_rest() : sinks_.write(); }
   // Those that have.
   std::vector<std::string> led() const;
 
@@ -37,6 +39,7 @@ class LeadingRows {
     Ports ports;
   };
 
+  void write_rest();
   bool known(const Peer& peer, const FiniteCheck* finite) const;
 
   const rml_program& program_;

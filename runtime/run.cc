@@ -454,7 +454,7 @@ void Run::send_leading_row() {
 bool Run::cycle() {
   rml_header& header = state_->header();
   enter(Profile::reading);
-  send_leading_row();
+  if (leading_.possible()) send_leading_row();
   if (!next_inputs()) return false;
   enter(Profile::computing);
   const std::int32_t fault = program_.push(state_->block(), row_in().const_pointers(), row_in().present());
