@@ -54,12 +54,13 @@ void read_tree(Translation& t) {
 
 Front check_tree(Translation& t) {
   t.program->files = t.session.files;
-  Diagnostics found;  // `diff` copies what is wrong
+  const Diagnostics& of_the_text = t.session.diagnostics;  // which nodes could not be read in full
+  Diagnostics found = of_the_text;                         // `diff` copies what is wrong
   Translation checks(t.session, found);
   checks.program = std::move(t.program);
   run("resolve_names", checks);
   if (!checks.checked.names.diff_calls.empty()) {
-    found = {};
+    found = of_the_text;
     run("differentiate", checks);
     run("resolve_names", checks);
   }

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "frontend/grammar_mutex.h"
+#include "frontend/mend_headers.h"
 #include "frontend/parse.h"
 #include "frontend/parse_module.h"
 #include "frontend/parse_recovery.h"
@@ -387,6 +388,12 @@ class Builder {
     return result;
   }
 
+  // What goes on behind the expression, in a way that is no R(ML)², belongs to it: it is not what was meant.
+  bool cut_off(const Context* e) const {
+    const TokenKind behind = tokens_[next_token(tokens_, e->stop->getTokenIndex())].kind;
+    return behind == TokenKind::FOREIGN || behind == TokenKind::INVALID;
+  }
+
   void add_import(RmlParser::Import_itemContext* i) {
     ast::Import import;
     import.span = span(i);
@@ -405,7 +412,7 @@ class Builder {
     constant.span = span(c);
     constant.module = id_;
     constant.type = type(c->type());
-    constant.value = complete(c->expr()) ? expr(c->expr()) : missing(constant.name_span);
+    constant.value = complete(c->expr()) && !cut_off(c->expr()) ? expr(c->expr()) : missing(constant.name_span);
     module_.consts.push_back(ConstId{program_.consts.size()});
     program_.consts.push_back(std::move(constant));
   }
@@ -459,7 +466,7 @@ class Builder {
     }
     if (equation.targets.empty()) return;
     auto* value = definition->expr();
-    equation.value = complete(value) ? expr(value) : missing(equation.span);
+    equation.value = complete(value) && !cut_off(value) ? expr(value) : missing(equation.span);
     node.equations.push_back(std::move(equation));
   }
 
@@ -551,6 +558,7 @@ ParsedModule parse_module(std::uint32_t file, ModuleId id, Program& program, con
   result.module.file = file;
   Diagnostics found;
   result.tokens = scan(file, sources, found);
+  mend_headers(result.tokens, file, sources, found);
   if (check_nesting(result.tokens, file, found)) parse_tokens(result, file, id, program, sources, found);
   append_in_order(found, diagnostics);
   return result;

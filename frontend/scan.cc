@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/foreign_syntax.h"
 #include "frontend/grammar_mutex.h"
 #include "frontend/token.h"
 
@@ -72,8 +73,6 @@ struct Replacement {
   std::string_view from, to;
 };
 
-constexpr Replacement foreign_operators[] = {{":=", "="},  {"<>", "!="}, {"=/=", "!="}, {"&&", "and"},
-                                             {"&", "and"}, {"||", "or"}, {"|", "or"},   {"!", "not"}};
 constexpr Replacement typographic[] = {{"→", "->"},  {"−", "-"},    {"–", "-"},     {"—", "-"},   {"≤", "<="},
                                        {"≥", ">="},  {"≠", "!="},   {"×", "*"},     {"·", "*"},   {"“", "\""},
                                        {"”", "\""},  {"‘", "\""},   {"’", "\""},    {"∧", "and"}, {"∨", "or"},
@@ -104,6 +103,7 @@ class Scanner {
       if (token.kind == TokenKind::END) token = read(lexer, bytes, token.begin);
       if (token.kind == TokenKind::END) break;
       place(token, previous_end);
+      take_foreign_comment(token);
       previous_end = token.end;
       if (token.kind == TokenKind::OPEN_COMMENT) {
         report_open_comment(token);
@@ -230,20 +230,51 @@ class Scanner {
     }
   }
 
+  // Of what another token is meant, that token is read; else the parser passes over the rest of the equation in
+  // silence.
   void report_foreign(Token& token) {
-    const std::string_view written = sources_.text(span(token));
-    const std::string meant(find(foreign_operators, written));
-    const bool spaced = meant == "not";
-    diagnostics_
-        .report(Code::E0101, span(token), "`" + std::string(written) + "` is no operator of R(ML)²",
-                "write `" + meant + "`")
-        .fix(span(token), spaced ? "not " : meant, "write `" + meant + "`", meant == "=" || meant == "!=" || spaced);
+    const std::string written(sources_.text(span(token)));
     token.reported = true;
-    token.kind = meant == "="     ? TokenKind::ASSIGN
-                 : meant == "!="  ? TokenKind::NE
-                 : meant == "and" ? TokenKind::AND
-                 : meant == "or"  ? TokenKind::OR
-                                  : TokenKind::NOT;
+    const ForeignOperator* known = foreign_operator(written);
+    if (known == nullptr) return;
+    Diagnostic& d = diagnostics_.report(Code::E0101, span(token), "`" + written + "` is no operator of R(ML)²");
+    if (known->read_as == TokenKind::FOREIGN) {
+      d.note(std::string(known->note));
+      return;
+    }
+    token.kind = known->read_as;
+    const std::string meant(spelling(token.kind));
+    const bool spaced = token.kind == TokenKind::NOT;
+    const bool certain = token.kind != TokenKind::AND && token.kind != TokenKind::OR;
+    d.primary.text = "write `" + meant + "`";
+    d.fix(span(token), spaced ? "not " : meant, "write `" + meant + "`", certain);
+  }
+
+  // A comment of another language is read as one. `//` may divide: behind an operand, before the `;` of its line.
+  void take_foreign_comment(Token& token) {
+    if (token.kind != TokenKind::FOREIGN) return;
+    const std::string written(sources_.text(span(token)));
+    if (written != "#" && written != "//" && written != "/*") return;
+    const std::size_t line_end = std::min(text_.find('\n', token.begin), text_.size());
+    const std::string_view rest = std::string_view(text_).substr(token.begin, line_end - token.begin);
+    const TokenKind before = token.first_on_line ? TokenKind::SEMI : tokens_.back().kind;
+    const bool behind_operand =
+        before == TokenKind::ID || before == TokenKind::INT || before == TokenKind::FLOAT || closes(before);
+    if (written == "//" && behind_operand && rest.find(';') != std::string_view::npos) return;
+    const std::size_t close = written == "/*" ? text_.find("*/", token.begin + 2) : std::string::npos;
+    const bool closed = close != std::string::npos;
+    const std::string opens = closed ? "(*" : "--";
+    const Span mark = span(token);
+    Diagnostic& d = diagnostics_.report(Code::E0101, mark, "a comment does not begin with `" + written + "`",
+                                        closed ? "write `(*` and `*)`" : "write `--`");
+    d.fix(mark, opens, "write `" + opens + "`", true);
+    if (closed) {
+      const auto at = static_cast<std::uint32_t>(close);
+      d.fix({file_, at, at + 2}, "*)", "write `*)`", true);
+    }
+    token.kind = closed ? TokenKind::COMMENT : TokenKind::LINE_COMMENT;
+    token.reported = true;
+    token.end = static_cast<std::uint32_t>(closed ? close + 2 : line_end);
   }
 
   void report_bad_float(Token& token) {
@@ -293,6 +324,8 @@ class Scanner {
       return;
     const Span where{file_, token.begin, token.begin + static_cast<std::uint32_t>(length)};
     const std::string written(sources_.text(where));
+    const bool brace = written == "{" || written == "}";
+    if (brace && std::exchange(braces_reported_, true)) return;
     const bool printable = first >= 0x80 || (first >= 0x20 && first != 0x7F);
     std::string name = "`" + written + "`";
     if (!printable) name = "the control character with code " + std::to_string(static_cast<int>(first));
@@ -301,9 +334,11 @@ class Scanner {
     if (!meant.empty()) {
       d.fix(where, std::string(meant), meant == " " ? "write a plain space" : "write `" + std::string(meant) + "`");
     } else if (written == "^") {
-      d.note("a to the power b is `pow(a, b)`");
+      d.note("a to the power b is `pow(a, b)`; of integers' bits, `bitwise_xor(a, b)`");
     } else if (written == "@") {
       d.note("the product of matrices is `matmul(a, b)`");
+    } else if (brace) {
+      d.note("equations stand behind the header of their node, without braces");
     } else if (first >= 0x80) {
       d.note("names are of the letters a–z, A–Z, digits and `_`; other characters may stand in comments and strings");
     }
@@ -331,6 +366,7 @@ class Scanner {
   Diagnostics& diagnostics_;
   std::vector<Token> tokens_;
   int invalid_reports_ = 0;
+  bool braces_reported_ = false;
   bool cut_off_ = false;
 };
 

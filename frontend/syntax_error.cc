@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "frontend/foreign_syntax.h"
 #include "frontend/parse.h"
 
 namespace rml {
@@ -74,7 +75,9 @@ class Reporter {
 
   void report() {
     if (found_.reported || before_.reported) return;
-    if (lustre() || assign_for_equality() || missing_semicolon() || stray_closer() || keyword_as_name()) return;
+    if (lustre() || foreign_beginning() || foreign_infix_word() || assign_for_equality() || missing_semicolon() ||
+        stray_closer() || keyword_as_name())
+      return;
     general();
   }
 
@@ -96,36 +99,11 @@ class Reporter {
   }
 
   bool lustre() {
-    if (found_.kind == ID && text(found_) == "returns" && has(error_.expected, ARROW)) {
-      say(span(found_), "R(ML)² writes `->` before the outputs", "not `returns`")
-          .fix(span(found_), "->", "write `->`", true);
-      return true;
-    }
     if (has(error_.expected, ARROW) && found_.kind == COLON) {
       say(span(found_), "expected `->` and the outputs of the node in parentheses, found `:`");
       return true;
     }
-    const bool first = previous_token(tokens_, error_.at) == error_.statement;
-    const std::string_view word = before_.kind == ID ? text(before_) : std::string_view{};
-    if (first && (word == "let" || word == "tel")) {
-      const std::size_t at = previous_token(tokens_, error_.at);
-      const std::uint32_t end = tokens_[at + 1].kind == END ? before_.end : tokens_[at + 1].begin;
-      say(span(before_), "R(ML)² has no " + in_code(word), "leave it out")
-          .fix({file_, before_.begin, end}, "", "leave it out", true)
-          .note("a node's equations follow its header and end at the next item");
-      return true;
-    }
-    if (first && word == "var") {
-      say(span(before_), "R(ML)² has no `var`: variables are not declared", "leave the declaration out")
-          .note("a type may be written where the variable is defined: `x: f32 = …;`");
-      return true;
-    }
-    if (first && (word == "function" || word == "def" || word == "fun")) {
-      say(span(before_), "a node is declared with `node`", "not " + in_code(word))
-          .fix(span(before_), "node", "write `node`");
-      return true;
-    }
-    if (word == "pre" && has(error_.expected, STAR)) {
+    if (word_before() == "pre" && has(error_.expected, STAR)) {
       say(span(before_), "R(ML)² has no `pre`").note("Lustre's `a -> pre b` is written `a fby b`");
       return true;
     }
@@ -134,6 +112,36 @@ class Reporter {
       return true;
     }
     return false;
+  }
+
+  // The name before what was found, if it is one.
+  std::string_view word_before() const { return before_.kind == ID ? text(before_) : std::string_view{}; }
+
+  bool foreign_beginning() {
+    const std::size_t at = previous_token(tokens_, error_.at);
+    if (at != error_.statement) return false;
+    const std::string_view word = word_before();
+    if (word == "let" || word == "tel") {
+      const std::uint32_t end = tokens_[at + 1].kind == END ? before_.end : tokens_[at + 1].begin;
+      say(span(before_), "R(ML)² has no " + in_code(word), "leave it out")
+          .fix({file_, before_.begin, end}, "", "leave it out", true)
+          .note("a node's equations follow its header and end at the next item");
+      return true;
+    }
+    const ForeignStatement* known = foreign_statement(word);
+    if (known == nullptr) return false;
+    say(span(before_), std::string(known->message)).note(std::string(known->note));
+    return true;
+  }
+
+  bool foreign_infix_word() {
+    if (found_.kind != ID || !has(error_.expected, STAR)) return false;
+    const ForeignWord* known = foreign_infix(text(found_));
+    if (known == nullptr) return false;
+    const std::string mend = "write " + in_code(known->meant);
+    say(span(found_), in_code(known->written) + " is not of R(ML)²", mend)
+        .fix(span(found_), std::string(known->meant), mend, known->certain);
+    return true;
   }
 
   bool assign_for_equality() {

@@ -164,7 +164,9 @@ BLANK : ( [ \t\r\n\f] | '\u00EF' '\u00BB' '\u00BF' )+ -> skip ;
 // OPEN_COMMENT matches nothing (the scanner is fed bytes): nested_comment names it.
 OPEN_COMMENT : '(*' '\u0100' ;
 OPEN_STRING : '"' ( ~["\\\r\n] | '\\' ~[\r\n] )* '\\'? ;
-FOREIGN : ':=' | '<>' | '=/=' | '&&' | '&' | '||' | '|' | '!' ;
+FOREIGN
+  : ':=' | '<>' | '=/=' | '===' | '!==' | '=>' | '&&' | '&' | '||' | '|' | '!' | '~' | '<<' | '>>' | '**' | '?'
+  | '+=' | '-=' | '*=' | '/=' | '%=' | '++' | '//' | '/*' | '#' ;
 BAD_FLOAT : DIGITS '.' EXPONENT? | '.' DIGITS EXPONENT? ;
 BAD_NUMBER : [0-9] [a-zA-Z0-9_]* ;
 INVALID : . ;

@@ -54,10 +54,23 @@ TEST(SyntaxError, recognises_other_languages) {
   EXPECT_EQ(in_body("o = .5 + 1.;"), (Messages{"2:5 E0101 a float has a digit on both sides of its point",
                                                "2:10 E0101 a float has a digit on both sides of its point"}));
   EXPECT_EQ(Parsed("node f(a: int) returns (o: int)\nvar x: int;\nlet\n  o = a;\ntel\n").messages(),
-            (Messages{"1:16 E0101 R(ML)² writes `->` before the outputs", "5:1 E0101 R(ML)² has no `tel`"}));
+            (Messages{"1:16 E0101 R(ML)² writes `->` before the outputs",
+                      "2:1 E0101 R(ML)² has no `var`: variables are not declared", "3:1 E0101 R(ML)² has no `let`",
+                      "5:1 E0101 R(ML)² has no `tel`"}));
   EXPECT_EQ(in_body("var x: int;\nlet\n  o = a;\ntel"),
             (Messages{"2:1 E0101 R(ML)² has no `var`: variables are not declared", "3:1 E0101 R(ML)² has no `let`",
                       "5:1 E0101 R(ML)² has no `tel`"}));
+}
+
+TEST(SyntaxError, headers_of_other_languages_are_read) {
+  const Parsed p("def f(a: int; b: int,) returns (merge: int)\n  merge = a + b;\n");
+  EXPECT_EQ(p.messages(),
+            (Messages{"1:1 E0101 a node is declared with `node`", "1:13 E0101 parameters are separated by `,`",
+                      "1:24 E0101 R(ML)² writes `->` before the outputs",
+                      "1:33 E0101 `merge` is a keyword and cannot be a name"}));
+  EXPECT_EQ(p.node().inputs.size(), 2u);
+  EXPECT_EQ(p.node().outputs.size(), 1u);
+  EXPECT_EQ(p.value(0), "(+ a b)");
 }
 
 TEST(SyntaxError, characters_and_encoding) {
