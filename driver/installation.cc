@@ -1,11 +1,17 @@
-// The binary is asked of the kernel, so that a link to rmlc in another folder works too.
+// The binary is asked of the kernel, so that a link to rmlc in another folder works too; where /proc is not mounted, as
+// in a bare change of root, the path by which it was called is followed.
 #include "driver/installation.h"
+
+#include <sys/auxv.h>
 
 namespace rml {
 
 std::filesystem::path own_binary() {
   std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error);
+  std::filesystem::path told = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) return told;
+  const auto* const called = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  return called == nullptr ? told : std::filesystem::canonical(called, error);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 // input's place instead of the program's. Pure functions of the program table and the header.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 

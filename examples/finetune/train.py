@@ -11,6 +11,7 @@ import pathlib
 import sys
 
 import numpy as np
+import onnx
 import torch
 from torch import nn
 
@@ -18,6 +19,15 @@ BATCH = 50
 mnist = pathlib.Path(sys.argv[1])
 out = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else pathlib.Path(__file__).parent
 torch.manual_seed(0)
+
+
+def forget_places(path):
+    """The exporter notes for each operator the lines of this file, and in which folder it lay."""
+    model = onnx.load(path)
+    for node in model.graph.node:
+        node.ClearField("doc_string")
+        node.ClearField("metadata_props")
+    onnx.save(model, path)
 
 
 def read(name, head, shape):
@@ -66,4 +76,5 @@ for name, model, count, rate in (("cnn", Convolutional(), 10_000, 0.001), ("gru"
             right += (model(test[0][k:k + BATCH]).argmax(1) == test[1][k:k + BATCH]).sum().item()
     torch.onnx.export(model, (learn[0][:BATCH],), out / f"{name}.onnx", input_names=["pixels"],
                       output_names=["scores"], dynamo=True, external_data=False)
+    forget_places(out / f"{name}.onnx")
     print(f"{name}: {right / 100:.2f} % of the test images right in PyTorch")

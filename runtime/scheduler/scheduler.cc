@@ -3,7 +3,7 @@
 // that it keeps.
 #include "runtime/scheduler/scheduler.h"
 
-#include <concurrentqueue/blockingconcurrentqueue.h>
+#include <blockingconcurrentqueue.h>
 
 #include <algorithm>
 #include <csignal>

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""What an installation has beside programs and libraries: manual pages, completions, documents, examples.
+
+  make_share.py RMLC REPOSITORY FOLDER
+
+Manual pages are made from --help by help2man. Everything follows from the sources and SOURCE_DATE_EPOCH alone.
+"""
+import email.utils
+import gzip
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+RMLC, ROOT, SHARE = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+EPOCH = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
+COMPLETIONS = {"bash": "bash-completion/completions/rmlc", "zsh": "zsh/vendor-completions/_rmlc",
+               "fish": "fish/vendor_completions.d/rmlc.fish"}
+MAINTAINER = "The authors of rmlc <rmlc@example.org>"
+# What lintian finds and is meant so.
+OVERRIDES = """# Programs and rmlc itself run where nothing but the C library is installed.
+rmlc: embedded-library zlib *
+# A program without shared libraries at an address of the system's choice.
+rmlc: shared-library-lacks-prerequisites *
+"""
+CHANGES = """rmlc ({version}) unstable; urgency=medium
+
+  * What changed is in /usr/share/doc/rmlc/CHANGELOG.md.
+
+ -- {maintainer}  {date}
+"""
+COPYRIGHT = """Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: rmlc
+
+Files: *
+Copyright: 2026 the authors of rmlc
+License: Apache-2.0
+ On Debian systems the text of the license is in /usr/share/common-licenses/Apache-2.0.
+"""
+
+
+def output(*command):
+    return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True,
+                          env=dict(os.environ, SOURCE_DATE_EPOCH=str(EPOCH), LC_ALL="C.UTF-8", TZ="UTC")).stdout
+
+
+def write(name, text):
+    path = SHARE / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = text.encode()
+    path.write_bytes(gzip.compress(data, 9, mtime=0) if name.endswith(".gz") else data)
+
+
+def subcommands():
+    listed = output(RMLC, "--help").split("Subcommands:\n")[1].split("\n\n")[0]
+    return re.findall(r"^  (\w+)  +(.*)$", listed, re.MULTILINE)
+
+
+def manual_page(words, subject, version):
+    """Of `rmlc run`, say. Its name and title have a hyphen, as git's have."""
+    page = output("help2man", "--no-info", "--version-string", version, "--name", subject, " ".join([RMLC, *words]))
+    name = "-".join(["rmlc", *words])
+    page = re.sub(r'^\.TH \S+ "1" "([^"]*)" "[^"]*"', rf'.TH {name.upper()} "1" "\1" "rmlc {version}"', page, flags=re.MULTILINE)
+    page = re.sub(r"(?<=^\.SH NAME\n).*? \\- ", f"{name} \\\\- ", page, flags=re.MULTILINE)
+    write(f"man/man1/{name}.1.gz", page)
+
+
+def main():
+    shutil.rmtree(SHARE, ignore_errors=True)
+    version = output(RMLC, "--version").split()[1]
+    manual_page([], "compiler of R(ML)2, a reactive language for machine learning", version)
+    for name, subject in subcommands():
+        manual_page([name], subject, version)
+    for shell, place in COMPLETIONS.items():
+        write(place, output(RMLC, "completion", shell))
+    write("doc/rmlc/copyright", COPYRIGHT)
+    write("doc/rmlc/changelog.gz", CHANGES.format(version=version, maintainer=MAINTAINER,
+                                                  date=email.utils.formatdate(EPOCH)))
+    write("lintian/overrides/rmlc", OVERRIDES)
+    tracked = output("git", "-C", ROOT, "ls-files", "-z", "docs", "examples", "README.md", "CHANGELOG.md").split("\0")
+    for name in filter(None, tracked):
+        if name.startswith("docs/design/") or not (ROOT / name).is_file():
+            continue
+        place = SHARE / "doc/rmlc" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, place)
+
+
+main()
