@@ -36,6 +36,21 @@ CLASSES = [
     Entry("ce_with", "loss.cross_entropy_with([1.0, 3.0, 0.5], -1, x, k)",
           lambda x, k: F.cross_entropy(x, k.long(), weight=WEIGHTS, ignore_index=-1)),
 ]
+SMOOTHED = [
+    Entry("smoothed_ce", "loss.cross_entropy_smoothed(0.1, [1.0, 3.0, 0.5], -1, x, k)",
+          lambda x, k: F.cross_entropy(x, k.long(), weight=WEIGHTS, ignore_index=-1, label_smoothing=0.1)),
+    Entry("even_ce", "loss.cross_entropy_smoothed(1.0, [1.0, 1.0, 1.0], -1, x, k)",
+          lambda x, k: F.cross_entropy(x, k.long(), ignore_index=-1, label_smoothing=1.0)),
+    Entry("sharp_ce", "loss.cross_entropy_smoothed(0.0, [1.0, 3.0, 0.5], -1, x, k)",
+          lambda x, k: F.cross_entropy(x, k.long(), weight=WEIGHTS, ignore_index=-1)),
+]
+# The targets' mean is PyTorch's own smoothing, of a distribution wanted.
+SPREAD = [Entry("spread", "loss.soft_cross_entropy(x, loss.smoothed(0.2, t))",
+                lambda x, t: F.cross_entropy(x, t, label_smoothing=0.2))]
+WEIGHTED = [Entry("bce_with", "loss.binary_cross_entropy_with(3.0, x, t)",
+                  lambda x, t: F.binary_cross_entropy_with_logits(x, t, pos_weight=torch.tensor(3.0, dtype=x.dtype))),
+            Entry("bce_each", "loss.binary_cross_entropy_with([0.5, 2.0], x[:2], t[:2])",
+                  lambda x, t: F.binary_cross_entropy_with_logits(x[:2], t[:2], pos_weight=torch.tensor([0.5, 2.0], dtype=x.dtype)))]
 SOFT = [Entry("soft", "loss.soft_cross_entropy(x, t)", lambda x, t: F.cross_entropy(x, t))]
 FIT = [Entry("fitting", "loss.fitting(x, t)", lambda x, t: t, gradient=False)]
 
@@ -84,6 +99,11 @@ def labels(*values):
     return [np.array(v, np.int32) for v in values]
 
 
+def later(*shape):
+    return np.round(second.uniform(-3, 3, shape), 2)
+
+
+second = np.random.default_rng(42)
 GROUPS = [
     Group("loss_pairs", "ordinary", "PyTorch", {"x": [drawn(3) for _ in range(4)], "t": [drawn(3) for _ in range(4)]},
           PAIRS + FIT),
@@ -140,4 +160,19 @@ GROUPS = [
     Group("loss_likelihood", "ordinary edge", "NumPy",
           {"x": cells([[-1, -2, -3], [0, -1e30, -5]], [[0, -1, -2], [-1, -1, NAN]]), "k": labels([0, 1], [-1, 2])},
           LIKELIHOOD),
+    Group("loss_smoothed", "ordinary", "PyTorch",
+          {"x": [later(2, 3) for _ in range(4)], "k": labels([0, 2], [1, -1], [2, 0], [-1, 1])}, SMOOTHED),
+    Group("loss_smoothed_edges", "edge", "PyTorch",
+          {"x": cells(*[[[0, 0, 0], [5, 5, 5]], [[1000, -1000, 0], [1e7, 1e7 + 1, 1e7 - 1]], [[NAN, 0, 0], [0, 1, 2]]]),
+           "k": labels([0, 1], [2, 0], [0, -1])}, values_only(SMOOTHED)),
+    Group("loss_spread", "ordinary", "PyTorch",
+          {"x": [later(2, 3) for _ in range(3)], "t": cells(*[[[0.2, 0.3, 0.5], [1, 0, 0]]] * 3)}, SPREAD, {"f32": "1e-5", "f64": "1e-12"}),
+    Group("loss_spread_edges", "edge", "PyTorch",
+          {"x": cells([[1e7, 1e7 + 1, 1e7 - 1]], [[1e30, 0, -1e30]], [[0, 0, 0]], [[NAN, 0, 0]]),
+           "t": cells([[0.5, 0.5, 0]], [[1, 0, 0]], [[0, 1, 0]], [[0, 1, 0]])}, values_only(SPREAD)),
+    Group("loss_weighted", "ordinary", "PyTorch",
+          {"x": [later(3) for _ in range(4)], "t": [np.abs(later(3)) / 3 for _ in range(4)]}, WEIGHTED),
+    Group("loss_weighted_edges", "edge", "PyTorch",
+          {"x": cells([0, 0, 0], [1000, -1000, 1000], [1e30, -1e30, 0], [NAN, 0, 20]),
+           "t": cells([0, 1, 0.5], [0, 1, 1], [1, 0, 1], [0, 1, 0])}, values_only(WEIGHTED)),
 ]
