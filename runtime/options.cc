@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 
 #include "runtime/failure.h"
@@ -103,6 +104,18 @@ When when(const std::string& text) {
   return text == "never" ? When::never : When::automatic;
 }
 
+std::string complaint_of_delimiter(const std::string& text) {
+  if (text == "tab" || text == "\t") return "";
+  const bool fits = text.size() == 1 && std::ispunct(static_cast<unsigned char>(text[0])) != 0;
+  if (fits && std::string_view("\"'.-+[]").find(text[0]) == std::string_view::npos) return "";
+  return "'" + text + "' is no delimiter: a character such as ; or |, or tab";
+}
+
+// CLI11 names the largest double.
+std::string not_negative(const std::string& text) {
+  return CLI::NonNegativeNumber(text).empty() ? "" : "'" + text + "': must be 0 or more";
+}
+
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // CLI11's own message lists all unexpected arguments; ours names the first and a guess.
@@ -136,12 +149,15 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   files("--output", options.outputs, "the same for outputs; - is stdout");
   app.add_option("--format", options.format, "of stdin and stdout; files go by suffix")
       ->check(CLI::IsMember({"csv", "jsonl", "chron", "npy"}));
-  app.add_option("--cycles", options.cycles, "stop after N cycles")->check(CLI::NonNegativeNumber)->type_name("N");
-  app.add_option("--seed", options.seed, "for random functions (default 0)")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("S");
+  app.add_option_function<std::string>(
+         "--delimiter", [&](const std::string& text) { options.delimiter = text == "tab" ? '\t' : text[0]; },
+         "between the columns of CSV that is read: a character, or tab (default: a comma)")
+      ->check([](const std::string& text) { return complaint_of_delimiter(text); })
+      ->type_name("C");
+  app.add_option("--cycles", options.cycles, "stop after N cycles")->check(not_negative)->type_name("N");
+  app.add_option("--seed", options.seed, "for random functions (default 0)")->check(not_negative)->type_name("S");
   app.add_option("--horizon", options.horizon, "longest segment allowed, in cycles (default: bounded by memory)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative)
       ->type_name("N");
   const auto state = [&](const char* name, std::string& to, const char* text) {
     return app.add_option(name, to, text)->type_name("FILE");

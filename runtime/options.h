@@ -20,7 +20,8 @@ enum class OnNan { ignore, tell, stop };
 struct Options {
   std::vector<std::string> inputs;  // as given: F or NAME=F
   std::vector<std::string> outputs;
-  std::string format;  // empty: not given
+  std::string format;    // empty: not given
+  char delimiter = ',';  // of CSV that is read
   std::optional<std::int64_t> cycles;
   std::optional<std::uint64_t> seed;
   std::int64_t horizon = 0;

@@ -28,10 +28,10 @@ struct Column {
 
 class CsvReader final : public RowSource {
  public:
-  CsvReader(ByteSource bytes, Row& row, const Ports& wanted, bool headed)
-      : records_(std::move(bytes)), row_(row), wanted_(wanted), headed_(headed) {
+  CsvReader(ByteSource bytes, Row& row, const Ports& wanted, CsvForm form)
+      : records_(std::move(bytes), form.separator), row_(row), wanted_(wanted), headed_(form.headed) {
     filled_.assign(row.size(), 0);
-    if (headed) {
+    if (headed_) {
       read_header();
     } else {
       name_columns();
@@ -49,6 +49,10 @@ class CsvReader final : public RowSource {
   void name_columns();
   void plan_columns();
   [[noreturn]] void missing(const rml_port& port, std::uint64_t element, const std::vector<std::string>& unknown) const;
+  // A line of separators has fields, whatever these are.
+  bool is_blank_line() const {
+    return trimmed(records_.record()).empty() && records_.record().find(records_.separator()) == std::string_view::npos;
+  }
   bool next_row();
   void parse_record();
   void parse_field(std::size_t column, std::string_view raw);
@@ -67,22 +71,23 @@ class CsvReader final : public RowSource {
   std::vector<const char*> starts_;    // of the fields of the current record
   std::vector<std::uint64_t> filled_;  // by port: fields that were not empty
   bool blank_is_row_ = false;
+  char likely_separator_ = 0;  // of a header that seems to have another one
   std::int64_t cycle_ = -1;
   std::string scratch_;
 };
 
 // In a header a comma inside brackets belongs to the name, and blanks mean nothing.
-std::vector<std::string> split_header(std::string_view record) {
+std::vector<std::string> split_header(std::string_view record, char separator) {
   std::vector<std::string> names;
   std::string scratch;
   const char* at = record.data();
   const char* const end = at + record.size();
   while (at) {
     const char* const begin = at;
-    std::string_view raw = take_field(at, end);
+    std::string_view raw = take_field(at, end, separator);
     if (trimmed(raw).substr(0, 1) != "\"") {
       while (at && raw.find('[') != raw.npos && raw.find(']') == raw.npos) {
-        take_field(at, end);
+        take_field(at, end, separator);
         const char* const stop = at ? at - 1 : end;
         raw = {begin, static_cast<std::size_t>(stop - begin)};
       }
@@ -114,7 +119,10 @@ void CsvReader::read_header() {
   if (is_utf16(header)) throw Failure(name() + ": UTF-16; expected UTF-8: iconv -f UTF-16 -t UTF-8 converts it");
   if (header.find('\r') != header.npos && header.find('"') == header.npos)
     throw Failure(name() + ": its lines end with CR alone; expected LF or CR LF: tr '\\r' '\\n' converts it");
-  names_ = split_header(header);
+  names_ = split_header(header, records_.separator());
+  if (header.find(records_.separator()) == header.npos)
+    for (const char other : {';', '\t', '|', ','})
+      if (header.find(other) != header.npos && likely_separator_ == 0) likely_separator_ = other;
   std::size_t numbers = 0;
   for (const std::string& column : names_) numbers += looks_like_a_number(column) ? 1 : 0;
   if (numbers == names_.size()) {
@@ -159,6 +167,11 @@ void CsvReader::plan_columns() {
 void CsvReader::missing(const rml_port& port, std::uint64_t element, const std::vector<std::string>& unknown) const {
   const std::string wanted = element_name(port, element);
   const std::string text = name() + ":1: no column '" + wanted + "' for input " + expected_columns(port);
+  if (likely_separator_ != 0) {
+    const std::string separator = likely_separator_ == '\t' ? "tab" : std::string(1, likely_separator_);
+    throw Failure(text + "; the separator looks like " + (separator == "tab" ? "a tab" : "'" + separator + "'") +
+                  ": --delimiter '" + separator + "' reads it");
+  }
   for (const std::string& other : unknown) {
     if (port.rank > 0 && other == port.name) {
       throw Failure(text + "; there is a column '" + other + "', but the input is no scalar");
@@ -174,10 +187,10 @@ void CsvReader::missing(const rml_port& port, std::uint64_t element, const std::
 // Blank lines: see the head of this file.
 bool CsvReader::next_row() {
   if (!records_.next()) return false;
-  if (blank_is_row_ || !trimmed(records_.record()).empty()) return true;
+  if (blank_is_row_ || !is_blank_line()) return true;
   const std::int64_t blank = records_.line();
   while (records_.next()) {
-    if (trimmed(records_.record()).empty()) continue;
+    if (is_blank_line()) continue;
     throw Failure(name() + ":" + std::to_string(blank) + cycle_text() + "blank line");
   }
   return false;
@@ -206,18 +219,18 @@ void CsvReader::parse_record() {
     const Column& column = columns_[c];
     const char* stop = starts_[c] = at;
     if (column.to && at < end && parse_scalar(column.dtype, stop, end, column.to) == Parsed::ok &&
-        (stop == end || *stop == ',')) {
+        (stop == end || *stop == records_.separator())) {
       ++filled_[column.port];
       at = stop == end ? nullptr : stop + 1;
       continue;
     }
-    const std::string_view raw = take_field(at, end);
+    const std::string_view raw = take_field(at, end, records_.separator());
     if (column.to) parse_field(c, raw);
   }
   if (at) {
     std::size_t fields = count;
     while (at) {
-      take_field(at, end);
+      take_field(at, end, records_.separator());
       ++fields;
     }
     throw Failure(name() + ":" + std::to_string(records_.line()) + cycle_text() + "the row has " +
@@ -254,7 +267,7 @@ void CsvReader::settle_presence() {
 
 std::string_view CsvReader::field(std::size_t column) const {
   const char* at = starts_[column];
-  return take_field(at, records_.record().data() + records_.record().size());
+  return take_field(at, records_.record().data() + records_.record().size(), records_.separator());
 }
 
 Place CsvReader::where(std::uint32_t port) const {
@@ -264,8 +277,8 @@ Place CsvReader::where(std::uint32_t port) const {
 
 }  // namespace
 
-std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted, bool headed) {
-  return std::make_unique<CsvReader>(std::move(bytes), row, wanted, headed);
+std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted, CsvForm form) {
+  return std::make_unique<CsvReader>(std::move(bytes), row, wanted, form);
 }
 
 }  // namespace rml::rt

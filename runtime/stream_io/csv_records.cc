@@ -12,14 +12,14 @@
 namespace rml::rt {
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_blank(char c, char separator) { return c == ' ' || (c == '\t' && separator != '\t'); }
 
 }  // namespace
 
-std::string_view take_field(const char*& at, const char* end) {
+std::string_view take_field(const char*& at, const char* end, char separator) {
   const char* const begin = at;
   const char* p = at;
-  while (p < end && is_blank(*p)) ++p;
+  while (p < end && is_blank(*p, separator)) ++p;
   if (p < end && *p == '"') {
     ++p;
     while (p < end) {
@@ -28,9 +28,9 @@ std::string_view take_field(const char*& at, const char* end) {
       ++p;
     }
   }
-  const void* comma = p < end ? std::memchr(p, ',', static_cast<std::size_t>(end - p)) : nullptr;
-  const char* const stop = comma ? static_cast<const char*>(comma) : end;
-  at = comma ? stop + 1 : nullptr;
+  const void* found = p < end ? std::memchr(p, separator, static_cast<std::size_t>(end - p)) : nullptr;
+  const char* const stop = found ? static_cast<const char*>(found) : end;
+  at = found ? stop + 1 : nullptr;
   return {begin, static_cast<std::size_t>(stop - begin)};
 }
 
@@ -64,9 +64,9 @@ std::size_t CsvRecords::find_quoted_end() {
       return i;
     } else if (c == '"' && (state == field_start || state == quote_in_quoted)) {
       state = quoted;
-    } else if (c == ',') {
+    } else if (c == separator_) {
       state = field_start;
-    } else if (!(state == field_start && is_blank(c))) {
+    } else if (!(state == field_start && is_blank(c, separator_))) {
       state = plain;
     }
     ++i;

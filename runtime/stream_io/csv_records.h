@@ -17,16 +17,16 @@
 
 namespace rml::rt {
 
-// Splits off the first field: at a comma outside quotes. `at` moves behind the comma, or to
+// Splits off the first field: at a separator outside quotes. `at` moves behind it, or to
 // null after the last field. The field is raw: quotes still around it.
-std::string_view take_field(const char*& at, const char* end);
+std::string_view take_field(const char*& at, const char* end, char separator);
 
 // The text of a raw field: blanks and quotes removed. May use `scratch`.
 std::string_view field_text(std::string_view raw, std::string& scratch);
 
 class CsvRecords {
  public:
-  explicit CsvRecords(ByteSource bytes) : bytes_(std::move(bytes)) {}
+  CsvRecords(ByteSource bytes, char separator) : bytes_(std::move(bytes)), separator_(separator) {}
 
   // False at the end of the input. Throws Failure if a quoted field is not closed.
   bool next();
@@ -36,11 +36,13 @@ class CsvRecords {
   Place where(const char* at) const;
   std::string place(const char* at) const { return place_text(bytes_.name(), where(at)); }
   const ByteSource& bytes() const { return bytes_; }
+  char separator() const { return separator_; }
 
  private:
   std::size_t find_quoted_end();
 
   ByteSource bytes_;
+  const char separator_;
   std::string_view record_;
   std::size_t length_ = 0;  // with the line end
   std::int64_t line_ = 0;

@@ -24,6 +24,7 @@ struct Endpoint {
   std::string path;  // "-": stdin or stdout
   std::optional<Address> peer;
   Format format = Format::csv;
+  char separator = ',';  // of columns, in an input
   bool gzip = false;
   Ports ports;
 };
@@ -31,7 +32,7 @@ struct Endpoint {
 // Who reads or writes what. Throws Failure with status 2 for a wrong argument; stdin or stdout
 // serves all ports if there is no argument. Nothing is opened.
 std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
-                                     const std::string& stdio_format, const Row& row);
+                                     const std::string& stdio_format, const Row& row, char separator = ',');
 
 // Throws Failure if an output would overwrite an input or another output.
 void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs);

@@ -18,7 +18,11 @@ namespace rml::rt {
 using Ports = std::vector<std::uint32_t>;
 
 // Without a header: one column per element of the wanted ports, in their order.
-std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted, bool headed = true);
+struct CsvForm {
+  bool headed = true;
+  char separator = ',';
+};
+std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted, CsvForm form = {});
 std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted);
 std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted);
 // One array: one port.

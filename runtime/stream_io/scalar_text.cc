@@ -123,6 +123,16 @@ Parsed parse_float(const char*& at, const char* end, Float& result) {
   return Parsed::ok;
 }
 
+// `.0` behind an integer, as whoever writes all numbers as floats has it.
+const char* skip_no_fraction(const char* at, const char* end) {
+  const char* p = at;
+  if (p == end || *p != '.') return at;
+  while (++p < end && *p == '0') {
+  }
+  const bool ends = p == end || !(is_digit(*p) || is_letter(*p));
+  return ends && p > at + 1 ? p : at;
+}
+
 template <class Integer>
 Parsed parse_integer(const char*& at, const char* end, Integer& value) {
   const char* p = at;
@@ -132,7 +142,7 @@ Parsed parse_integer(const char*& at, const char* end, Integer& value) {
   const auto [stop, code] = std::from_chars(p, end, value);
   if (code == std::errc::result_out_of_range) return Parsed::out_of_range;
   if (code != std::errc()) return Parsed::malformed;
-  at = stop;
+  at = skip_no_fraction(stop, end);
   return Parsed::ok;
 }
 

@@ -1,6 +1,6 @@
 // Scalars as text, the same for every text format.
 //
-// Reading: integers are range-checked, floats correctly rounded (nan, inf and infinity in any
+// Reading: integers are range-checked and may end with `.0`, floats correctly rounded (nan, inf and infinity in any
 // case), Booleans are true/false in any case, T/F or 1/0. Writing: floats print the shortest
 // text that reads back to the same value, NaN always as "nan". Nothing depends on the locale.
 // f16 is rounded through f64, which differs from direct rounding only for decimals within

@@ -117,7 +117,7 @@ class Case {
   void csv() {
     const bool headed = below(random_, 8) != 0;
     const auto reader = [&](ByteSource bytes, Row& row, const rt::Ports& ports_wanted) {
-      return rt::read_csv(std::move(bytes), row, ports_wanted, headed);
+      return rt::read_csv(std::move(bytes), row, ports_wanted, {.headed = headed});
     };
     read(reader, text(bases_.csv));
   }

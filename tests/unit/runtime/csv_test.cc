@@ -80,6 +80,23 @@ TEST(Csv, text_of_other_systems) {
   EXPECT_EQ(refused(two, "x,n\r1,2", ""), returns);
 }
 
+std::string copied_from(char separator, const std::string& csv) {
+  const CopyProgram copy({{"x"}, {"n", RML_I32}, {"t", RML_F64, {2}}});
+  const Outcome outcome = run(copy.table(), {"--delimiter", std::string(1, separator)}, csv);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return outcome.out;
+}
+
+TEST(Csv, other_delimiters) {
+  for (const char s : {';', '|', '\t', ':'}) {
+    std::string csv = "x;t[0];\"n\";t[1];comment\n1.5; 1;2;\"2\";a, b\n;3;4.0;5;\"c;d\"\n";
+    csv.replace(csv.find("\n;3") + 1, 1, "7;");
+    for (char& c : csv)
+      if (c == ';') c = s;
+    EXPECT_EQ(copied_from(s, csv), "x,n,t[0],t[1]\n1.5,2,1,2\n7,4,3,5\n");
+  }
+}
+
 TEST(Csv, quotes_and_blanks) {
   EXPECT_EQ(copied(two, "\"x\", n ,\"a \"\"note\"\"\"\n\"1.5\", 2 ,\"two\nlines, one field\"\n 3 ,\"4\",\n"),
             "x,n\n1.5,2\n3,4\n");
@@ -144,6 +161,14 @@ TEST(CsvErrors, missing_column) {
             "input is no scalar\n");
   EXPECT_EQ(refused(one_float, "x[0]\n1\n", ""),
             "in.csv:1: no column 'x' for input 'x' (f32); there is a column 'x[0]', but the input is a scalar\n");
+}
+
+TEST(CsvErrors, another_separator) {
+  EXPECT_EQ(refused(two, "x;n\n1;2\n", ""),
+            "in.csv:1: no column 'x' for input 'x' (f32); the separator looks like ';': --delimiter ';' reads it\n");
+  EXPECT_EQ(
+      refused(two, "n\tx\n1\t2\n", ""),
+      "in.csv:1: no column 'x' for input 'x' (f32); the separator looks like a tab: --delimiter 'tab' reads it\n");
 }
 
 TEST(CsvErrors, header) {

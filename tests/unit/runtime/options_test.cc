@@ -52,6 +52,15 @@ TEST(Options, misspelt_and_malformed) {
   EXPECT_NE(misused({"--input"}).find("--input"), std::string::npos);
 }
 
+TEST(Options, delimiters) {
+  for (const char* wrong : {"", "x", "1", ";;", ".", "-", "\"", "é"}) {
+    EXPECT_EQ(
+        misused({"--delimiter", wrong}),
+        std::string("--delimiter: '") + wrong + "' is no delimiter: a character such as ; or |, or tab\nsee --help\n");
+  }
+  EXPECT_EQ(misused({"--cycles", "-1"}), "--cycles: '-1': must be 0 or more\nsee --help\n");
+}
+
 TEST(Options, inputs_by_name) {
   EXPECT_EQ(misused({"--input", "frist=a.csv"}),
             "--input frist=a.csv: the node has no input 'frist'; did you mean 'first'?\n");

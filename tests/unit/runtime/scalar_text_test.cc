@@ -120,13 +120,22 @@ TEST(ScalarText, halves_round_to_nearest_even) {
   EXPECT_EQ(half, 0x6801);
 }
 
+TEST(ScalarText, integers_may_be_written_as_floats) {
+  std::int64_t value = 0;
+  for (const char* text : {"-9223372036854775807.0", "-9223372036854775807.000"}) {
+    EXPECT_EQ(parse_whole_scalar(RML_I64, text, &value), Parsed::ok) << text;
+    EXPECT_EQ(value, -9223372036854775807);
+  }
+  EXPECT_EQ(parse_whole_scalar(RML_U8, "256.0", &value), Parsed::out_of_range);
+}
+
 TEST(ScalarText, malformed) {
   std::uint64_t value = 0;
   for (const char* text : {"", " ", "-", "+", "+-1", "--1", "1e", "1e+", "1.2.3", "0x10", "1,5", "e5", ".", "nanx"}) {
     EXPECT_EQ(parse_whole_scalar(RML_F64, text, &value), Parsed::malformed) << text;
     EXPECT_EQ(parse_whole_scalar(RML_F32, text, &value), Parsed::malformed) << text;
   }
-  for (const char* text : {"", "+", "-", "1.0", "1e3", "+-1", "a"}) {
+  for (const char* text : {"", "+", "-", "1.", "1.5", "1.0e2", "1.01", "1.0a", "1e3", "+-1", "a", ".0"}) {
     EXPECT_EQ(parse_whole_scalar(RML_I32, text, &value), Parsed::malformed) << text;
     EXPECT_EQ(parse_whole_scalar(RML_U8, text, &value), Parsed::malformed) << text;
   }
