@@ -15,6 +15,7 @@
 // instantiates 'a with f64. `add` has slots 'a, 'a -> 'a with 'a a number; in `n + 0.5`, n: i32, the
 // first operand narrows 'a to i32 and the second, a float, does not fit: E0301 at `0.5`.
 #include <algorithm>
+#include <map>
 
 #include "semantics/infer_types_messages.h"
 #include "semantics/infer_types_scheme.h"
@@ -23,6 +24,8 @@
 namespace rml {
 
 namespace {
+
+bool gives_bool(BinaryOp op) { return op < BinaryOp::add; }
 
 // The variables of one row, made as they are met.
 class RowVariables {
@@ -74,6 +77,8 @@ class TypeChecker {
   TypeId form(ExprId e, const ast::TextLiteral&);
   TypeId form(ExprId e, const ast::Unary& unary);
   TypeId form(ExprId e, const ast::Binary& binary);
+  TypeId applied(ExprId e, const ast::Binary& binary);
+  ExprId sampled_in_front(ExprId e) const;
   TypeId form(ExprId e, const ast::If& choice);
   TypeId form(ExprId e, const ast::Fby& fby);
   TypeId form(ExprId e, const ast::Post& post);
@@ -102,6 +107,7 @@ class TypeChecker {
   TypeMessages messages_;
   std::vector<TypeId> variables_;  // of the node, by variable index
   std::vector<std::pair<ExprId, TypeId>> visited_;
+  std::map<ExprId, ExprId> taken_for_conditions_;  // `x when x`, and the comparison that begins with it
   std::vector<std::pair<ExprId, std::vector<TypeId>>> instantiated_;
 };
 
@@ -187,6 +193,8 @@ void TypeChecker::declared_clocks(const ResolvedNode& node, const ast::Node& ite
 void TypeChecker::equation(const ResolvedNode& node, const ast::Equation& equation,
                            const std::vector<std::uint32_t>& targets) {
   if (!equation.value.valid()) return;
+  const bool one = targets.size() == 1 && targets[0] != UINT32_MAX;
+  messages_.defines(one ? solver_.set(variables_[targets[0]]) : dtypes::element);
   std::vector<TypeId> types;
   if (std::holds_alternative<ast::Call>(program_[equation.value])) {
     types = call(equation.value);
@@ -271,6 +279,30 @@ TypeId TypeChecker::form(ExprId e, const ast::Unary& unary) {
 }
 
 TypeId TypeChecker::form(ExprId e, const ast::Binary& binary) {
+  if (gives_bool(binary.op)) {
+    // The outermost is met first.
+    const ExprId sampled = sampled_in_front(binary.left);
+    if (sampled.valid() && taken_for_conditions_.emplace(sampled, e).second) {
+      const TypeId t = applied(e, binary);
+      return taken_for_conditions_.contains(sampled) ? t : solver_.fresh();
+    }
+  }
+  return applied(e, binary);
+}
+
+// `x when c` at the very beginning of e, if no parentheses set it apart.
+ExprId TypeChecker::sampled_in_front(ExprId e) const {
+  while (e.valid()) {
+    if (const auto* when = std::get_if<ast::When>(&program_[e]))
+      return program_.span(e).end == program_.span(when->condition).end ? e : ExprId{};
+    const auto* binary = std::get_if<ast::Binary>(&program_[e]);
+    if (binary == nullptr || program_.span(e).end != program_.span(binary->right).end) return {};
+    e = binary->left;
+  }
+  return {};
+}
+
+TypeId TypeChecker::applied(ExprId e, const ast::Binary& binary) {
   const auto* op = std::get_if<OperatorRef>(&names_.references[e.index]);
   if (op) return apply(e, op->op, {binary.left, binary.right});
   expr(binary.left);
@@ -304,9 +336,17 @@ TypeId TypeChecker::form(ExprId, const ast::Fby& fby) { return same(fby.init, fb
 
 TypeId TypeChecker::form(ExprId, const ast::Post& post) { return expr(post.operand); }
 
-TypeId TypeChecker::form(ExprId, const ast::When& when) {
+TypeId TypeChecker::form(ExprId e, const ast::When& when) {
   TypeId t = expr(when.operand);
-  condition(when.condition, "the condition of `when`");
+  const auto whole = taken_for_conditions_.find(e);
+  if (whole == taken_for_conditions_.end()) {
+    condition(when.condition, "the condition of `when`");
+    return t;
+  }
+  const TypeId found = expr(when.condition);
+  if (solver_.restrict(found, dtypes::boolean, {Why::condition, program_.span(when.condition)})) return t;
+  messages_.condition_too_short(e, found, whole->second);
+  taken_for_conditions_.erase(whole);
   return t;
 }
 

@@ -117,7 +117,15 @@ void TypeMessages::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b
   if (!stream) return;
   bool change_a = a_integer || !b.valid();
   ExprId changed = change_a ? a : b;
-  DType to = solver_.fallback(change_a ? type_b : type_a);
+  if (within(defined_, dtypes::integer)) {
+    d.note("the result is " + set_text(defined_, false) + ": `cast(" +
+           std::string(name(solver_.fallback(solver_.fresh(defined_)))) +
+           ", …)` makes an integer of a float, rounded towards zero");
+    return;
+  }
+  const TypeId other = change_a ? type_b : type_a;
+  const auto together = static_cast<DTypeSet>(solver_.set(other) & defined_);
+  const DType to = decided(together) ? only(together) : solver_.fallback(other);
   std::string text = expression_text(program_, changed);
   if (text.size() > 200) {
     d.note("convert with `cast(" + std::string(name(to)) + ", …)`");
@@ -129,6 +137,22 @@ void TypeMessages::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b
 
 void TypeMessages::not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
   refuse(at, found, allowed, who, stream);
+}
+
+void TypeMessages::condition_too_short(ExprId sampled, TypeId found, ExprId whole) {
+  const auto& when = std::get<ast::When>(program_[sampled]);
+  const Span span = program_.span(when.condition);
+  Diagnostic& d = report(
+      Code::E0301, span,
+      "the condition of `when` must be bool, but `" + short_text(program_, when.condition) + "` is " + describe(found),
+      "this is " + describe(found));
+  d.note("`when` binds tighter than operators: its condition is a name, a call, or stands in parentheses");
+  const std::string behind = expression_text(program_, whole).substr(expression_text(program_, sampled).size());
+  const std::string condition = "(" + atom_text(program_, when.condition) + behind + ")";
+  const Span last = program_.span(std::get<ast::Binary>(program_[whole]).right);
+  if (condition.size() <= 200)
+    d.fix(join(span, last), condition, "write `when " + std::string(when.positive ? "" : "not ") + condition + "`",
+          true);
 }
 
 void TypeMessages::no_static_integer(ExprId at, TypeId found, const std::string& who, const std::string& of) {

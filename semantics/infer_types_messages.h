@@ -30,6 +30,11 @@ class TypeMessages {
   // f16 and bf16 are refused with the way out, whatever it is that does not take them; false if it is not that.
   bool stored_only(ExprId at, TypeId found, DTypeSet allowed, const std::string& who);
   // `stream`: what is found may be cast into place.
+  // `x when x > 0.0`, which is `(x when x) > 0.0`: `whole` is all that was meant to be the condition, and what is
+  // sampled.
+  void condition_too_short(ExprId sampled, TypeId found, ExprId whole);
+  // What is defined has this type: a float that nothing decides is to be cast to becomes one of it.
+  void defines(DTypeSet type) { defined_ = type; }
   void not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream);
   // `of`: the operator whose attribute it is, if of one.
   void no_static_integer(ExprId at, TypeId found, const std::string& who, const std::string& of);
@@ -49,6 +54,7 @@ class TypeMessages {
   TypeSolver& solver_;
   Diagnostics& diagnostics_;
   bool any_ = false;
+  DTypeSet defined_ = dtypes::element;
 };
 
 }  // namespace rml
