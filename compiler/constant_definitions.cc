@@ -2,6 +2,7 @@
 // copied into the arena of the program at hand, with its symbols interned anew.
 #include "compiler/constant_definitions.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace rml {
@@ -9,15 +10,21 @@ namespace {
 
 class Transplant {
  public:
-  Transplant(const Program& from, Program& to) : from_(from), to_(to) {}
+  // What stands at `first` in the text of `from` stands at the beginning of `as`.
+  Transplant(const Program& from, Program& to, std::uint32_t first, Span as)
+      : from_(from), to_(to), first_(first), as_(as) {}
 
   ExprId expr(ExprId e) {
     if (!e.valid()) return e;
     ast::Expr copy = std::visit([&](auto form) -> ast::Expr { return moved(std::move(form)); }, from_[e]);
-    return to_.add(std::move(copy), from_.span(e));
+    return to_.add(std::move(copy), place(from_.span(e)));
   }
 
  private:
+  Span place(Span s) const {
+    const auto moved_to = [&](std::uint32_t at) { return std::min(as_.end, as_.begin + (at - first_)); };
+    return {as_.file, moved_to(s.begin), moved_to(s.end)};
+  }
   Symbol symbol(Symbol s) { return s.valid() ? to_.names.intern(from_.text(s)) : s; }
   void exprs(std::vector<ExprId>& list) {
     for (ExprId& e : list) e = expr(e);
@@ -64,6 +71,7 @@ class Transplant {
   ast::Expr moved(ast::Index f) {
     f.operand = expr(f.operand);
     for (ast::IndexItem& item : f.items) {
+      item.span = place(item.span);
       item.at = expr(item.at);
       item.lower = expr(item.lower);
       item.upper = expr(item.upper);
@@ -72,8 +80,10 @@ class Transplant {
   }
   ast::Expr moved(ast::Call f) {
     for (Symbol& s : f.callee) s = symbol(s);
+    f.callee_span = place(f.callee_span);
     for (ast::Argument& a : f.arguments) {
       a.name = symbol(a.name);
+      a.name_span = place(a.name_span);
       a.value = expr(a.value);
     }
     if (f.diff) {
@@ -85,6 +95,8 @@ class Transplant {
 
   const Program& from_;
   Program& to_;
+  std::uint32_t first_;
+  Span as_;
 };
 
 std::optional<ConstId> const_in_module(const Program& program, ModuleId module, const std::string& name) {
@@ -147,15 +159,23 @@ bool define(Program& program, const std::string& definition, const ParseOptions&
     return report_bad(definition, "no constant '" + name + "'", diagnostics, note);
   }
   Diagnostics own;
-  const Program parsed =
-      parse_text("-D", "const value = " + definition.substr(equals + 1) + ";", options, sources, own);
+  const std::string before = "const value = ";
+  const Program parsed = parse_text("-D", before + definition.substr(equals + 1) + ";", options, sources, own);
   const auto& consts = parsed.modules[0].consts;
   if (own.has_errors() || consts.size() != 1 || !parsed.modules[0].nodes.empty()) {
     const std::string why = own.all().empty() ? "" : ": " + own.all().front().message;
     return report_bad(definition, "the value is not an expression" + why, diagnostics);
   }
   ast::Const& item = program.consts[target->index];
-  item.value = Transplant(parsed, program).expr(parsed.consts[consts[0].index].value);
+  // What is said of it is said of the option as it was typed.
+  const std::string typed = "-D " + definition;
+  const std::uint32_t file = sources.add("command line", typed);
+  const auto name_at = static_cast<std::uint32_t>(typed.size() - definition.size());
+  const auto value_at = static_cast<std::uint32_t>(name_at + equals + 1);
+  const Span value{file, value_at, static_cast<std::uint32_t>(typed.size())};
+  item.value = Transplant(parsed, program, static_cast<std::uint32_t>(before.size()), value)
+                   .expr(parsed.consts[consts[0].index].value);
+  item.name_span = {file, name_at, value_at - 1};
   return true;
 }
 

@@ -201,9 +201,25 @@ class ShapeCheck {
 
   void report_not_constant(DraftId d, const NotConstant& n) {
     if (draft_.open && hangs_on_input(n.value)) return;
-    Problem p{Code::E0304, draft_[n.value].span, n.what + " must be known at compile time", {}, {}, {}};
+    const Span value = draft_[n.value].span, use = draft_[d].span;
+    const bool elsewhere = value.file != use.file || value.begin < use.begin || value.end > use.end;
+    Problem p{Code::E0304, elsewhere ? use : value, n.what + " must be known at compile time", {}, {}, {}};
     explain(n.value, p);
+    if (elsewhere) explain_argument(d, n.value, p);
     report(d, p);
+  }
+
+  // What was given is defined elsewhere; arguments may have changed places.
+  void explain_argument(DraftId d, DraftId value, Problem& p) const {
+    const Span defined = draft_[value].span;
+    if (std::ranges::none_of(p.secondary, [&](const Label& l) { return l.span == defined; }))
+      p.secondary.push_back({defined, "what is given for it"});
+    const auto* apply = std::get_if<Apply>(&draft_[d].rhs);
+    if (apply == nullptr) return;
+    std::string order;
+    for (const OperatorParameter& parameter : operators()[apply->op].parameters)
+      order += (order.empty() ? "" : ", ") + std::string(parameter.name);
+    p.notes.push_back("the parameters are, in this order, " + order);
   }
 
   // Follows what is not constant to where that comes from.
