@@ -23,9 +23,8 @@ std::unique_ptr<LoadedProgram> load(Session& session, const RunRequest& request)
   return elaborated ? load_reference(session, elaborated->core, request.libraries) : nullptr;
 }
 
-// Whether an --output is the address of a peer. What is wrong with the arguments is told when they are read.
-bool writes_to_peers(const std::vector<std::string>& arguments) {
-  constexpr std::string_view option = "--output";
+// Whether an --input (--output) is the address of a peer. What is wrong with the arguments is told when they are read.
+bool names_peer(const std::vector<std::string>& arguments, std::string_view option) {
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     std::string_view value = arguments[k];
     if (value == option && k + 1 < arguments.size())
@@ -42,7 +41,8 @@ bool writes_to_peers(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int run(Invocation& invocation, const RunRequest& request) {
-  const bool live = writes_to_peers(request.program_arguments);
+  const bool live =
+      names_peer(request.program_arguments, "--input") && names_peer(request.program_arguments, "--output");
   invocation.session.options.early_rows = live ? EarlyRows::all : EarlyRows::never;
   const auto program = load(invocation.session, request);
   invocation.print_diagnostics();

@@ -1,8 +1,8 @@
 // Rows that leave before the inputs of their cycle are read, since they need none of them: a plant and its controller
 // would wait for each other otherwise.
 //
-// Only peers get them so: a file has a row for each cycle that was read, no more. A peer has one more at the end of the
-// run, and the state says so.
+// Only peers get them so, and only while inputs come from peers, who may wait for them: a file has a row for each cycle
+// that was read, no more. A peer has one more at the end of the run, and the state says so.
 #pragma once
 
 #include <string>

@@ -150,7 +150,7 @@ class Run {
   std::string not_finite_;            // told of the first row that is not
   const rml_watch* watch_ = nullptr;  // what in it
   std::int64_t watch_cycle_ = 0;
-  bool drains_ = false;  // an input is read on after a signal
+  bool drains_ = false;  // an input is a peer's: it can keep us waiting, and is read on after a signal
   bool halted_ = false;  // no row comes out any more
   std::vector<Endpoint> outputs_;
   WriteBehind sinks_;
@@ -454,7 +454,7 @@ void Run::send_leading_row() {
 bool Run::cycle() {
   rml_header& header = state_->header();
   enter(Profile::reading);
-  if (leading_.possible()) send_leading_row();
+  if (drains_ && leading_.possible()) send_leading_row();
   if (!next_inputs()) return false;
   enter(Profile::computing);
   const std::int32_t fault = program_.push(state_->block(), row_in().const_pointers(), row_in().present());
