@@ -440,8 +440,12 @@ void add_small_commands(CLI::App& app, CommandLine& line) {
   serve(format, line, line.format, rml::format_files);
 
   CLI::App* explain = subcommand(app, "explain", "what an error means, or what an operator does",
-                                 "  rmlc explain E0301\n  rmlc explain matmul\n");
-  explain->add_option("TOPIC", line.topic, "a code of a message, or an operator")->required()->type_name("");
+                                 "  rmlc explain E0301\n  rmlc explain matmul\n  rmlc explain signal.hann\n");
+  explain
+      ->add_option(
+          "TOPIC", line.topic,
+          "a code of a message, an operator, a module or node of the standard library (default: a list of all)")
+      ->type_name("");
   serve(explain, line, line.topic, rml::explain_topic);
 
   CLI::App* completion =

@@ -107,6 +107,22 @@ class CommandLine(unittest.TestCase):
         self.assertIn("did you mean 'build'", rmlc("biuld", "x.rml").stderr)
         self.assertIn("did you mean 'matmul'", rmlc("explain", "matmull").stderr)
 
+    def test_explains_the_library(self):
+        page = rmlc("explain", "signal.hann").stdout
+        self.assertIn("node hann(periodic, n) -> (w)", page)
+        self.assertIn("The window of von Hann.", page)
+        self.assertIn("import signal;", page)
+        self.assertEqual(rmlc("explain", "hann").stdout, page)
+        self.assertIn("signal.hann", rmlc("explain", "signal").stdout)
+        self.assertIn("every program has it", rmlc("explain", "fby_end").stdout)
+        self.assertIn("did you mean 'nn.dense'", rmlc("explain", "nn.dnse").stderr)
+
+    def test_index_of_what_is_explained(self):
+        index = rmlc("explain")
+        self.assertEqual(index.returncode, 0)
+        for topic in ("E0301", "matmul", "signal.hann", "fby_end"):
+            self.assertIn(topic, index.stdout)
+
     def test_not_available_yet(self):
         for command in LATER:
             done = rmlc(command, self.file)
