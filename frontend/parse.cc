@@ -246,12 +246,10 @@ class Builder {
     const std::vector<antlr4::tree::TerminalNode*> names = path->ID();
     auto* arguments = r->arguments();
     if (arguments == nullptr) {
-      if (names.size() > 1) {
-        diagnostics_.report(Code::E0101, span(r), "a qualified name can only be called", "not an expression by itself")
-            .note("`" + text(span(r)) + "(…)` calls a node of the imported file");
-        return missing(span(r));
-      }
-      return add(ast::Name{symbol(names.front())}, span(r));
+      // A constant of an imported file, whose name is written with its module's: `m.k`.
+      std::string qualified;
+      for (antlr4::tree::TerminalNode* name : names) qualified += (qualified.empty() ? "" : ".") + text(span(name));
+      return add(ast::Name{program_.names.intern(qualified)}, span(r));
     }
     ast::Call call;
     for (antlr4::tree::TerminalNode* name : names) call.callee.push_back(symbol(name));

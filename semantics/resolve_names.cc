@@ -130,6 +130,7 @@ class NameResolver {
   void form(ExprId e, const ast::Error& error);
   void not_in_constant(ExprId e, const char* what);
   bool lookup_value(Symbol name, ExprId e);
+  void refer_to(ConstId constant, ExprId e);
   void call(ExprId e, const ast::Call& call, std::size_t targets);
   void note_call(NodeId callee, Span at);
   void diff_call(ExprId e, const ast::Call& call, NodeId of);
@@ -307,6 +308,11 @@ void NameResolver::not_in_constant(ExprId e, const char* what) {
 
 void NameResolver::form(ExprId e, const ast::Name& name) {
   if (lookup_value(name.symbol, e)) return;
+  if (walk_.text(name.symbol).find('.') != std::string::npos) {
+    const auto constant = walk_.qualified_constant(walk_.text(name.symbol), program_.span(e));
+    if (constant) refer_to(*constant, e);
+    return;
+  }
   if (const auto number = number_named(walk_.text(name.symbol)))
     program_.exprs[e.index] = ast::FloatLiteral{*number};  // `name` is gone
   else
@@ -390,9 +396,13 @@ bool NameResolver::lookup_value(Symbol name, ExprId e) {
   }
   const auto constant = walk_.scope().constant(name);
   if (!constant) return false;
-  result_.references[e.index] = ConstRef{*constant};
-  if (is_constant()) uses_->push_back(*constant);
+  refer_to(*constant, e);
   return true;
+}
+
+void NameResolver::refer_to(ConstId constant, ExprId e) {
+  result_.references[e.index] = ConstRef{constant};
+  if (is_constant()) uses_->push_back(constant);
 }
 
 // ---- calls -----------------------------------------------------------------------------

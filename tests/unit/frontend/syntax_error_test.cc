@@ -23,7 +23,6 @@ TEST(SyntaxError, says_what_was_expected) {
   EXPECT_EQ(in_body("o, p = a, b;"), Messages{"2:9 E0101 expected an operator or `;`, found `,`"});
   EXPECT_EQ(in_body("o = x[];"), Messages{"2:7 E0101 expected an expression or `:`, found `]`"});
   EXPECT_EQ(in_body("o = a < b < c;"), Messages{"2:11 E0101 comparisons do not chain"});
-  EXPECT_EQ(in_body("o = nn.pi;"), Messages{"2:5 E0101 a qualified name can only be called"});
   EXPECT_EQ(in_body("assert a, b;"), Messages{"2:11 E0101 expected a string, found `b`"});
   EXPECT_EQ(in_body("assert a, \"\\q\";"), Messages{"2:12 E0101 unknown escape in a string"});
   EXPECT_EQ(in_body("post = 3;"), Messages{"2:1 E0101 `post` is a keyword and cannot be a name"});
