@@ -247,6 +247,40 @@ DIFFERENTIABLE |= {
     "linalg.part": [("x: f64[2, 5]", "y", "linalg.part(x, 1, 5, [2, 2, 2])")],
 }
 
+# Designs of filters: of pairs of conjugates.
+POLES = "[[-2.0 - a, 0.5 + b], [-2.0 - a, -0.5 - b]]"
+for design, values in {"butter": "", "cheby1": "2.0 + d, ", "cheby2": "30.0 + d, ", "ellip": "2.0 + d, 30.0 + d, "}.items():
+    given = "d: f64, f: f64" if values else "f: f64"
+    DIFFERENTIABLE[f"sos.{design}"] = [(given, "y", f"sos.{design}({n}, {values}0.25 + 0.1 * f)") for n in (3, 4)]
+    if "30" in values:
+        DIFFERENTIABLE[f"sos.{design}_prototype"] = [("d: f64", "z, p, k", f"sos.{design}_prototype(4, {values[:-2]})")]
+for band, edges in {"lowpass": "0.25 + 0.1 * f", "highpass": "0.25 + 0.1 * f", "bandpass": "0.15 + 0.05 * f, 0.35",
+                    "bandstop": "0.15 + 0.05 * f, 0.35"}.items():
+    DIFFERENTIABLE[f"sos.{band}"] = [("f: f64, a: f64, b: f64, k: f64", "y", f"sos.{band}({edges}, zeros([0, 2]), {POLES}, k)")]
+DIFFERENTIABLE |= {
+    "sos.on_ellipse": [("w: f64, h: f64", "p", "sos.on_ellipse(3, w, h)")],
+    "sos.excess": [("d: f64", "y", "sos.excess(2.0 + d)")],
+    "sos.warped": [("f: f64", "y", "sos.warped(0.25 + 0.1 * f)")],
+    "sos.powers": [("w: f64", "y", "sos.powers(w, 3)")],
+    "sos.over": [("a: f64, z: f64[2, 2]", "y", "sos.over(a, 2.0 + z)")],
+    "sos.magnitude": [("z: f64[2, 2]", "y", "sos.magnitude(2.0 + z)")],
+    "sos.band": [("s: f64, p: f64[2, 2]", "y", "sos.band(2.0 + s, 2.0 + p)")],
+    "sos.turned": [("s: f64[2, 2]", "y", "sos.turned(s - 2.0)")],
+    "sos.digital": [("a: f64, b: f64, k: f64", "y", f"sos.digital(zeros([0, 2]), {POLES}, k)")],
+    "sos.paired": [("a: f64, b: f64, k: f64", "y", f"sos.paired({POLES}, [[0.5, 0.25 + 0.1 * a], [0.5, -0.25 - 0.1 * a]], k)")],
+    "sos.next_section": [("z: f64[2, 2], p: f64[2, 2]", "l, f, row", "sos.next_section([true, true], [true, true], 0, z, p)")],
+    "sos.pick": [("x: f64[3, 2]", "i, other, left", "sos.pick([true, true, true], [2.0, 1.0, 3.0], x)")],
+    "sos.quadratic": [("u: f64[2], v: f64[2]", "c", "sos.quadratic(u, v)")],
+    "sos.sosfilt_end": [("end: bool, c: f64[2, 2], x: f64", "y",
+                         "sos.sosfilt_end(concat(param_end(end, c), ones([2, 2]), 0.5 * param_end(end, c), axis=1), end, x)")],
+    "sos.filtered": [("x: f64[2], s: f64[6], t: f64[2, 2]", "y, n", "sos.filtered(x, s, t)")],
+    "sos.moduli": [("k: f64", "y", "sos.moduli(0.5 + 0.25 * k, 0.7)")],
+    "sos.landen": [("k: f64, c: f64", "a, b, d", "sos.landen(k, 2.0 + c, 0)")],
+    "sos.ascend": [("w: f64, k: f64", "y", "sos.ascend(w, 0.5 + 0.25 * k, 1.0)")],
+    "sos.descend": [("w: f64, k: f64, b: f64", "y", "sos.descend(w, b, 2.0 + k)")],
+    "sos.modulus": [("q: f64", "k, c", "sos.modulus(0.2 + 0.1 * q)")],
+}
+
 # What is refused, and with which words: states that never start anew, whose gradients would wait for
 # the whole future, and what has no derivative.
 ENDLESS = "depends on the infinite future"
@@ -255,6 +289,7 @@ REFUSED = {
     "signal.delay": [("x: f64", "w", "signal.delay(2, 0.5, x)", ENDLESS)],
     "signal.ema": [("w: f64, x: f64", "y", "signal.ema(w, x)", ENDLESS)],
     "signal.fir": [("taps: f64[3], x: f64", "y", "signal.fir(taps, x)", ENDLESS)],
+    "sos.sosfilt": [("x: f64", "y", "sos.sosfilt([[1.0, 2.0, 1.0, 1.0, 0.5, 0.25]], x)", ENDLESS)],
     "signal.biquad": [("b: f64[3], a: f64[2], x: f64", "y", "signal.biquad(b, a, x)", ENDLESS)],
     "attention.cache": [("x: f64[2]", "y, there", "attention.cache(3, x)", ENDLESS)],
     "attention.streaming": [("q: f64[4], k: f64[2], v: f64[2]", "y", "attention.streaming(3, 2, 1, q, k, v)", ENDLESS)],
@@ -288,6 +323,8 @@ WITHOUT = {
     "activation.hardmax": "is constant between jumps, and stops the gradient",
     "nn.moved": "stops the gradient",
     "tensor.arange": "makes integers of integers",
+    "sos.butter_prototype": "is of static integers",
+    "sos.cheby1_prototype": "has no zeros; its poles are checked in `cheby1`",
     "metrics.confusion": "counts",
     "metrics.hits_end": "counts",
     "metrics.counted_end": "counts",
