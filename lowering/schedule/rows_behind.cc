@@ -32,13 +32,13 @@ class Lags {
 
   std::uint32_t of_column(ValueId v) const { return (*s_.core)[v].clock == base_clock ? of(v) : 0; }
 
- private:
   std::uint32_t of(ValueId v) const {
     const StreamSource source = s_.sources[v.index];
     const std::uint32_t unit = s_.unit_of[source.value.index];
     return source.skip + (unit == Schedule::nowhere ? 0 : by_unit_[unit]);
   }
 
+ private:
   const Schedule& s_;
   std::vector<std::uint32_t> by_unit_;
 };
@@ -49,24 +49,70 @@ class RowsBehind {
 
   std::optional<std::size_t> run() {
     const Lags lags(s_);
-    std::uint32_t longest = 0;
     std::vector<std::uint32_t> by_column;
     for (const Port& o : s_.core->outputs) by_column.push_back(lags.of_column(o.value));
-    for (const std::uint32_t lag : by_column) longest = std::max(longest, lag);
-    if (longest == 0) return std::nullopt;
+    const std::vector<Sometimes> sometimes = find_sometimes(lags);
+    if (sometimes.empty() && std::ranges::count(by_column, 0u) == std::ssize(by_column)) return std::nullopt;
     Conditions conditions(core_);
     Crossings crossings;
     LookAhead look_ahead(core_, conditions, crossings);
     std::vector<Node> columns;
     for (const Port& o : core_.outputs)
       columns.push_back(core_[o.value].clock == never_clock ? Crossings::none : look_ahead.of_column(o.value));
+    const PortId beyond_all = crossings.port();
+    const Node never = crossings.beyond(beyond_all);
+    crossings.ask(beyond_all, never);
+    for (const Sometimes& s : sometimes) {
+      Condition where = Conditions::yes;
+      for (const Literal& l : s.where) {
+        const Condition holds = conditions.holds(l.condition);
+        where = conditions.both(where, l.positive ? holds : !holds);
+      }
+      columns.push_back(crossings.choice(where, look_ahead.of_column(s.operand), never));
+      by_column.push_back(s.lag);
+    }
     conditions.close();
     for (const CrossingPart& part : parts_of(crossings, conditions, columns))
-      if (auto found = judge(part, conditions, by_column)) return found;
+      if (const auto found = judge(part, conditions, by_column))
+        return *found < core_.outputs.size() ? *found : sometimes[*found - core_.outputs.size()].column;
     return std::nullopt;
   }
 
  private:
+  // An operand that a unit waits for at some instants only, and a column that hangs on it there.
+  struct Sometimes {
+    ValueId operand;
+    std::vector<Literal> where;
+    std::uint32_t lag;
+    std::size_t column;
+  };
+
+  std::vector<Sometimes> find_sometimes(const Lags& lags) const {
+    std::vector<Sometimes> all;
+    for (std::uint32_t u = 0; u < s_.units.size(); ++u) {
+      const ScheduledUnit& unit = s_.units[u];
+      const auto column =
+          std::ranges::find_if(s_.core->outputs, [&](const Port& o) { return s_.unit_of[o.value.index] == u; });
+      for (std::size_t k = 0; k < unit.operands.size() && column != s_.core->outputs.end(); ++k) {
+        const ValueId v = unit.operands[k];
+        if (unit.needed[k].empty() || (*s_.core)[v].clock != base_clock || !is_known(v)) continue;
+        if (!std::ranges::all_of(unit.needed[k], [&](const Literal& l) { return is_known(l.condition); })) continue;
+        const std::uint32_t lag = lags.of(v) - (unit.is_belated(v) ? 1 : 0);
+        if (lag > 0)
+          all.push_back({v, unit.needed[k], lag, static_cast<std::size_t>(column - s_.core->outputs.begin())});
+      }
+    }
+    return all;
+  }
+
+  // Retiming adds values, and leaves others what they are under the same number.
+  bool is_known(ValueId v) const {
+    if (v.index >= core_.values.size()) return false;
+    const Value &a = core_[v], &b = (*s_.core)[v];
+    return a.rhs.index() == b.rhs.index() && a.span.begin == b.span.begin && a.span.end == b.span.end &&
+           a.instance == b.instance && a.clock == base_clock && b.clock == base_clock;
+  }
+
   // States in which a run can be after so many cycles or more.
   static std::vector<bool> reached_after(const CrossingAutomaton& automaton, std::uint32_t cycles) {
     std::vector<bool> reached(automaton.states()), now(automaton.states());
