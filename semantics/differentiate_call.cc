@@ -261,6 +261,21 @@ class Expansion {
   }
 
   // Whether the call has the arguments and results of `diff f`.
+  // Which inputs have gradients, and why an integer that is given for one may count among them.
+  std::string gradients_text() const {
+    std::string floats, open;
+    for (const std::uint32_t i : f_.differentiable) {
+      const ast::Parameter& input = f_.of.inputs[i];
+      const std::string name = "`" + program_.text(input.name) + "`";
+      floats += (floats.empty() ? "" : ", ") + name;
+      if (!input.type || !input.type->dtype.valid()) open += (open.empty() ? "" : ", ") + name;
+    }
+    if (floats.empty()) return "none of its inputs is a float, so there are no gradients";
+    return "behind its own results it has a gradient for each input that can be a float: " + floats +
+           (open.empty() ? ""
+                         : "; an input that is written `: i32`, say, has none, and no type is written for " + open);
+  }
+
   bool fits(const Derivative& derived) {
     const std::string of = "`diff " + program_.text(f_.of.name) + "`";
     const std::size_t wanted = f_.bp() + 1 + derived.adjoints.size();
@@ -274,7 +289,8 @@ class Expansion {
       problem = of + " has " + counted(f_.results(), "result") + ", but " + std::to_string(targets) +
                 (targets == 1 ? " is" : " are") + " named";
     if (problem.empty()) return true;
-    report(call_.callee_span, problem, "`" + interface_text(program_, f_) + "`");
+    Diagnostic& d = report(call_.callee_span, problem, "`" + interface_text(program_, f_) + "`");
+    if (targets != f_.results()) d.note(gradients_text());
     return false;
   }
 

@@ -7,6 +7,7 @@
 
 #include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
+#include "semantics/solve_shapes.h"
 
 namespace rml::draft {
 
@@ -186,7 +187,7 @@ bool Iterator::find_interface(const Iteration& it, IteratorBody& out) const {
     const Shape& shape = out.external.outputs.back().second;
     if (element_count(shape) && shape.size() <= max_rank) continue;
     out.code = Code::E0305;
-    out.problem = to_string(shape) + " is too large for a shape";
+    out.problem = too_large(shape);
     return false;
   }
   out.outputs = out.external.outputs;

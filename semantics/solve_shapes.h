@@ -27,6 +27,9 @@ struct Problem {
   std::vector<Label> secondary;
   std::vector<std::string> notes;
 };
+// That a shape has more axes or more elements than any may have, and which of the two.
+std::string too_large(const Shape& shape);
+
 // A mention that is no compile-time constant.
 struct NotConstant {
   DraftId value;

@@ -248,6 +248,9 @@ class ShapeCheck {
           p.notes.push_back("the result of an external node is known only at run time");
         else if (apply != nullptr && operators()[apply->op].random)
           p.notes.push_back("a random value is known only at run time");
+        else if (element_count(state(d).shape).value_or(0) > max_static_elements)
+          p.notes.push_back("what has more than " + std::to_string(max_static_elements) +
+                            " elements is not evaluated at compile time");
         else
           p.notes.push_back("it cannot be evaluated at compile time");
         p.secondary.push_back({draft_[d].span, "comes from here"});

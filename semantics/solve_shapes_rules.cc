@@ -13,6 +13,11 @@
 
 namespace rml::draft {
 
+std::string too_large(const Shape& shape) {
+  return "shape " + to_string(shape) +
+         (shape.size() > max_rank ? " has more than " + std::to_string(max_rank) + " axes" : " has too many elements");
+}
+
 namespace {
 
 std::vector<std::int64_t> row_major_strides(const Shape& shape) {
@@ -164,7 +169,7 @@ Outcome<Shape> ShapeRules::extents(const std::vector<DraftId>& list, const std::
       return problem(Code::E0305, draft_[d].span, "extent " + std::to_string(shape.back()) + " is negative");
   }
   if (shape.size() > max_rank || !element_count(shape))
-    return problem(Code::E0305, draft_[list[0]].span, to_string(shape) + " is too large for a shape");
+    return problem(Code::E0305, draft_[list[0]].span, too_large(shape));
   return shape;
 }
 
@@ -219,7 +224,7 @@ Outcome<Shape> ShapeRules::apply_shape(DraftId d, const Apply& apply) const {
   ShapeResult result = row.shape({dtypes, shapes, std::get<std::vector<Attribute>>(known), draft_[d].dtype});
   if (auto* shape = std::get_if<Shape>(&result)) {
     if (shape->size() <= max_rank && element_count(*shape)) return std::move(*shape);
-    return problem(Code::E0305, draft_[d].span, to_string(*shape) + " is too large for a shape");
+    return problem(Code::E0305, draft_[d].span, too_large(*shape));
   }
   Problem wrong = problem(apply.operands.empty() ? Code::E0305 : Code::E0303, draft_[d].span,
                           written(row) + std::get<std::string>(result));
