@@ -173,6 +173,23 @@ for kind, weights in RECURRENT_KERNELS.items():
         f"recurrent.{kind}_bi": [("end: bool, x: f64[3]", "y", f"recurrent.{kind}_bi(2, end, x)")],
     }
 
+    held = ", ".join(f"param_end(end, {w})" for w in given.split(", "))
+    batch = shapes.replace("[2]", "[3, 2]")
+    DIFFERENTIABLE |= {
+        f"recurrent.{kind}_cell_rows": [(f"{weights}, {batch}, x: f64[3, 3]", made,
+                                         f"recurrent.{kind}_cell_rows({given}, {state}, x)"),
+                                        (f"{weights}, {shapes}, x: f64[3]", made, f"recurrent.{kind}_cell_rows({given}, {state}, x)")],
+        f"recurrent.{kind}_from": [(f"end: bool, {weights}, {batch}, x: f64[3, 3]", made,
+                                    f"recurrent.{kind}_from({held}, end, {state}, x)")],
+        f"recurrent.{kind}_rows": [(f"end: bool, {batch}, x: f64[3, 3]", made, f"recurrent.{kind}_rows(2, end, {state}, x)")],
+    }
+
+DIFFERENTIABLE |= {
+    "recurrent.of_rows": [("k: f64[2, 3], x: f64[4, 3]", "y", "recurrent.of_rows(k, x)"),
+                          ("k: f64[2, 3], x: f64[3]", "y", "recurrent.of_rows(k, x)")],
+    "recurrent.gate": [("h: f64[2, 2], z: f64[2, 6]", "y", "recurrent.gate(1, h, z)")],
+}
+
 DIFFERENTIABLE["recurrent.lstm_peephole_cell"] = [
     ("k: f64[8, 3], r: f64[8, 2], p: f64[3, 2], b: f64[8], h: f64[2], c: f64[2], x: f64[3]", "h_next, c_next",
      "recurrent.lstm_peephole_cell(k, r, p, b, h, c, x)")]

@@ -161,3 +161,99 @@ GROUPS += [
     Group("recurrent_drawn_not_finite", "edge", "PyTorch",
           {"end": ENDS, "x": [np.array([v]) for v in (1, NAN, 0, 3, np.inf, -np.inf)]}, values_only(drawn_layers(1)), LOOSE),
 ]
+
+
+def started(kind):
+    """A sequence of cells of a batch, from given states, with the weights of each cycle."""
+
+    def run(weights, kernel, recur, bias, *more):
+        given = dict(weight_ih=kernel, weight_hh=recur, bias_ih=bias, bias_hh=more[0] if kind == "gru" else torch.zeros_like(bias))
+        end, h, *c, x = more[kind == "gru":]
+        cell, state, out = CELL[kind](x.shape[-1], h.shape[-1]).double(), h[0], []
+        state = (state, c[0][0]) if kind == "lstm" else state
+        for t in range(len(x)):
+            state = torch.func.functional_call(cell, {n: w[t] for n, w in given.items()}, (x[t], state))
+            out.append(torch.cat(state, -1) if kind == "lstm" else state)
+        return torch.stack(out)
+
+    return run
+
+
+def of_batches(kind, path):
+    """PyTorch's module of a batch, from given states."""
+
+    def run(weights, end, h, *more):
+        *c, x = more
+        made = MODULE[kind](x.shape[-1], h.shape[-1]).double()
+        state = (h[:1], c[0][:1]) if kind == "lstm" else h[:1]
+        y, last = torch.func.functional_call(made, of(weights, path), (x, state))
+        if kind != "lstm":
+            return y
+        # The module tells the cell of the last step only.
+        cells = [torch.func.functional_call(made, of(weights, path), (x[:t + 1], state))[1][1][0] for t in range(len(x))]
+        return torch.cat([y, torch.stack(cells)], -1)
+
+    return run
+
+
+def one_step(kind):
+    def run(*given):
+        extended = [g[None] for g in given]
+        if kind == "gru":
+            return started(kind)({}, *extended[:4], None, *extended[4:])[0]
+        return started(kind)({}, *extended[:3], None, *extended[3:])[0]
+
+    return run
+
+
+STATES = {"rnn": "h", "gru": "h", "lstm": "h, c"}
+BIASES = {"rnn": "bias", "gru": "bias, other", "lstm": "bias"}
+WHOLE = """node lstm_step(kernel, recur, bias, h, c, x) -> (y)
+  a, b = recurrent.lstm_cell_rows(kernel, recur, bias, h, c, x);
+  y = concat(a, b, axis=-1);
+
+node lstm_sequence(kernel, recur, bias, end, h, c, x) -> (y)
+  a, b = recurrent.lstm_from(kernel, recur, bias, end, h, c, x);
+  y = concat(a, b, axis=-1);
+
+node lstm_layer(units, end, h, c, x) -> (y)
+  a, b = recurrent.lstm_rows(units, end, h, c, x);
+  y = concat(a, b, axis=-1);
+"""
+
+
+def rows_inputs(kind, scales, size, units, batch):
+    shapes = {"kernel": (units * GATES[kind], size), "recur": (units * GATES[kind], units), "bias": (units * GATES[kind],)}
+    shapes |= {"other": shapes["bias"]} if kind == "gru" else {}
+    states = {name: batch + (units,) for name in STATES[kind].split(", ")} | {"x": batch + (size,)}
+    weights, given = ({n: [s * np.round(later.uniform(-1, 1, shape), 2) for s in scales] for n, shape in part.items()}
+                      for part in (shapes, states))
+    return weights | {"end": ENDS[:len(scales)]} | given
+
+
+def rows_groups(kind, suffix, arguments, scales, size, units, batch):
+    inputs = rows_inputs(kind, scales, size, units, batch)
+    names = ("lstm_step", "lstm_sequence", "lstm_layer") if kind == "lstm" else [f"recurrent.{kind}_{n}" for n in ("cell_rows", "from", "rows")]
+    given = f"kernel, recur, {BIASES[kind]}"
+    step = Entry("step", f"{names[0]}({given}, {STATES[kind]}, x)", one_step(kind))
+    gate = [Entry("gate", f"recurrent.gate({k}, h, recurrent.of_rows(kernel, x))",
+                  lambda kernel, h, x, k=k: (x @ kernel.T)[..., k * h.shape[-1]:(k + 1) * h.shape[-1]]) for k in [GATES[kind] - 1]]
+    path = ("lstm_layer." if kind == "lstm" else "") + f"{kind}_rows."
+    weights = tuple(path + n for n in ("kernel", "recurrent", "bias") + ("recurrent_bias",) * (kind == "gru"))
+    layer = Layer("layer", f"{names[2]}({units}, end, {STATES[kind]}, x)", of_batches(kind, path), weights)
+    sequence = Layer("sequence", f"{names[1]}({given}, end, {STATES[kind]}, x)", started(kind))
+    nodes = WHOLE * (kind == "lstm")
+    once = {n: cells for n, cells in inputs.items() if n != "end"}
+    streams = {n: inputs[n] for n in ["end", *STATES[kind].split(", "), "x"]}
+    return [
+        Group(f"recurrent_rows_{kind}_once{suffix}", arguments, "PyTorch", once, [step, *gate], LOOSE, WHOLE.split("\n\n")[0] + "\n" if nodes else ""),
+        Group(f"recurrent_rows_{kind}_given{suffix}", arguments, "PyTorch", inputs, [sequence], LOOSE, WHOLE.split("\n\n")[1] + "\n" if nodes else ""),
+        Group(f"recurrent_rows_{kind}_drawn{suffix}", arguments, "PyTorch", streams, [layer], LOOSE, WHOLE.split("\n\n")[2] if nodes else ""),
+    ][:2 + bool(batch)]
+
+
+later = np.random.default_rng(112)
+for kind in GATES:
+    GROUPS += rows_groups(kind, "", "ordinary", [1, 2, 1, 0.5, 1, 1], 3, 2, (2,))
+    GROUPS += rows_groups(kind, "_alone", "ordinary", [1, 2, 1], 2, 2, ())
+    GROUPS += rows_groups(kind, "_edges", "edge", [0, 100, 0, 1e4, 1, 0], 2, 2, (3,))
