@@ -260,6 +260,9 @@ DIFFERENTIABLE |= {
     "tensor.unit": [("x: f64[2, 3]", "y", "tensor.unit(2.0, -1, x)"), ("x: f64[2, 3]", "y", "tensor.unit(1.0, 0, 1.5 + x)")],
     "tensor.reverse_rows": [("x: f64[2, 3, 2], n: i32[2]", "y", "tensor.reverse_rows(n + 2, x)")],
     "detection.corners": [("b: f64[2, 4]", "c", "detection.corners(b)")],
+    "detection.iou": [("a: f64[2, 2], b: f64[3, 2]", "y",
+                       "detection.iou(concat(0.5 * a, 2.0 + 0.5 * a, axis=1), concat(0.25 * b, 2.5 + b, axis=1))")],
+    "detection.area": [("b: f64[2, 4]", "y", "detection.area(b)")],
     "detection.yolo": [("a: f64[2, 2], x: f64[1, 14, 2, 1]", "b, o, c", "detection.yolo(8.0, a, x)")],
     "linalg.part": [("x: f64[2, 5]", "y", "linalg.part(x, 1, 5, [2, 2, 2])")],
 }
@@ -366,6 +369,8 @@ WITHOUT = {
     "signal.mel_weights": "is of static numbers",
     "spatial.places": "is of static integers",
     "tensor.categorical": "draws integers",
+    "detection.nms": "chooses: it gives positions",
+    "detection.next_box": "chooses: it gives positions, and scores to choose on by",
     "signal.hamming": "is of static integers",
     "signal.blackman": "is of static integers",
     "attention.earlier": "is of static integers",
