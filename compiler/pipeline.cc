@@ -412,16 +412,15 @@ Attempt find_schedule(Session& session, const Core& core, bool rows_may_wait) {
   return std::move(better ? best : plain);
 }
 
-}  // namespace
-
 // Whether rows may be known before the inputs of their cycle, and the schedule does not see it: straight programs know
 // what always is.
 bool leads_unseen(const Schedule& schedule, const Core& core) {
-  const bool seen = schedule.straight;
   return !core.inputs.empty() && std::ranges::any_of(leading(core), [&](Leading l) {
-    return l == Leading::sometimes || (l == Leading::always && !seen);
+    return l == Leading::sometimes || (l == Leading::always && !schedule.straight);
   });
 }
+
+}  // namespace
 
 // Conditions of the program end segments where that keeps no row back; else computed ones may (find_cuts.h), and
 // components may share a window (share_windows.h). Rows of networks and of libraries, which need a schedule, may come

@@ -20,15 +20,6 @@ namespace {
 
 using steps::Block;
 
-// Calls f with every statement, nested ones included.
-template <class F>
-void each_statement(Block& block, const F& f) {
-  for (steps::Statement& s : block.statements) {
-    f(s);
-    if (auto* b = std::get_if<steps::Branch>(&s)) each_statement(*b->then_block, f), each_statement(*b->else_block, f);
-  }
-}
-
 bool names(const steps::Statement& s, CellId cell) {
   if (const auto* load = std::get_if<steps::LoadCell>(&s)) return load->cell == cell;
   if (const auto* store = std::get_if<steps::StoreCell>(&s)) return store->cell == cell;

@@ -44,8 +44,10 @@ class Marks {
 
 class Walk {
  public:
-  // popped: by QueueId, whether anybody reads it. used: what is found; nothing is marked yet.
-  Walk(const Core& core, const std::vector<bool>& popped, Marks& used) : core_(core), popped_(popped), used_(used) {}
+  // popped: by QueueId, whether anybody reads it. used: what is found; nothing is marked yet. `effects`: what computing
+  // does besides stays.
+  Walk(const Core& core, const std::vector<bool>& popped, Marks& used, bool effects = true)
+      : core_(core), popped_(popped), used_(used), effects_(effects) {}
 
   void block(steps::Block& block) {
     std::vector<steps::Statement> kept;
@@ -61,7 +63,9 @@ class Walk {
  private:
   bool used(ValueId v) const { return used_[v]; }
   bool use(ValueId v) {
-    if (v.valid()) used_.mark(v);
+    if (!v.valid()) return true;
+    used_.mark(v);
+    if (const auto* result = std::get_if<core::Result>(&core_[v].rhs)) used_.mark(result->call);
     return true;
   }
 
@@ -95,11 +99,12 @@ class Walk {
 
   // Whether computing v does more than that. Its own operator may fail, draw or look at what was loaded;
   // a call's C code may do anything.
-  bool matters(ValueId v) const { return !core_.is_const(v) && !only_computes(core_, v); }
+  bool matters(ValueId v) const { return effects_ && !core_.is_const(v) && !only_computes(core_, v); }
 
   const Core& core_;
   const std::vector<bool>& popped_;
   Marks& used_;
+  const bool effects_;
 };
 
 // Calls f with every cell that a statement names.
@@ -200,6 +205,11 @@ void drop_queues(steps::Program& program, const std::vector<bool>& popped) {
 }
 
 }  // namespace
+
+void keep_outputs(const Core& core, steps::Block& block) {
+  Marks used(core.values.size());
+  Walk(core, {}, used, false).block(block);
+}
 
 // Units come after those whose values they read.
 void drop_unused(steps::Program& program) {

@@ -9,4 +9,7 @@ namespace rml {
 // and branches that are left empty. Rows, cells, queues and faults stay what they are.
 void drop_unused(steps::Program&);
 
+// The same of a block that only hands out outputs, where what computing does besides is none of it.
+void keep_outputs(const Core&, steps::Block&);
+
 }  // namespace rml

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "lowering/drop_unused.h"
+#include "lowering/mentions.h"
 #include "semantics/queries.h"
 
 namespace rml {
@@ -72,63 +74,6 @@ class Lead {
   std::vector<bool> waits_;  // by ValueId: for an input
 };
 
-// From the last statement to the first: what outputs look at.
-class Needed {
- public:
-  explicit Needed(const Core& core) : core_(core), used_(core.values.size()) {}
-
-  void keep_in(steps::Block& block) {
-    std::vector<steps::Statement> kept;
-    for (auto s = block.statements.rbegin(); s != block.statements.rend(); ++s)
-      if (std::visit([&](const auto& x) { return keep(x); }, *s)) kept.push_back(std::move(*s));
-    std::ranges::reverse(kept);
-    block.statements = std::move(kept);
-  }
-
- private:
-  void use(ValueId v) {
-    used_[v.index] = true;
-    if (const auto* result = std::get_if<core::Result>(&core_[v].rhs)) used_[result->call.index] = true;
-  }
-  bool keep(const steps::Compute& s) {
-    if (!used_[s.value.index]) return false;
-    for_each_operand(core_[s.value].rhs, [&](ValueId o) { use(o); });
-    return true;
-  }
-  bool keep(const steps::Copy& s) {
-    if (used_[s.to.index]) use(s.from);
-    return used_[s.to.index];
-  }
-  bool keep(const steps::LoadCell& s) const { return used_[s.value.index]; }
-  bool keep(const steps::StoreOutput& s) {
-    use(s.value);
-    return true;
-  }
-  bool keep(const steps::Branch& s) {
-    keep_in(*s.then_block);
-    keep_in(*s.else_block);
-    if (s.then_block->statements.empty() && s.else_block->statements.empty()) return false;
-    use(s.test.condition);
-    return true;
-  }
-  template <class Other>
-  bool keep(const Other&) const {
-    return false;
-  }
-
-  const Core& core_;
-  std::vector<bool> used_;  // by ValueId
-};
-
-template <class F>
-void each_output(const steps::Block& block, const F& f) {
-  for (const steps::Statement& s : block.statements) {
-    if (const auto* store = std::get_if<steps::StoreOutput>(&s)) f(store->output);
-    if (const auto* branch = std::get_if<steps::Branch>(&s))
-      each_output(*branch->then_block, f), each_output(*branch->else_block, f);
-  }
-}
-
 steps::Block copy(const steps::Block& block) {
   steps::Block result;
   const auto add = [&]<class S>(const S& s) {
@@ -148,7 +93,7 @@ void find_lead(steps::Program& program) {
   program.lead = {};
   if (!program.straight || program.core->inputs.empty()) return;
   steps::Block lead = Lead(*program.core).part_of(program.units.at(0).instant, false);
-  Needed(*program.core).keep_in(lead);
+  keep_outputs(*program.core, lead);
   program.lead = std::move(lead);
 }
 
@@ -173,7 +118,9 @@ steps::Program leading_program(const steps::Program& program) {
 
 std::vector<bool> leading_outputs(const steps::Program& program) {
   std::vector<bool> leading(program.core->outputs.size());
-  each_output(program.lead, [&](std::uint32_t output) { leading[output] = true; });
+  each_statement(program.lead, [&](const steps::Statement& s) {
+    if (const auto* store = std::get_if<steps::StoreOutput>(&s)) leading[store->output] = true;
+  });
   return leading;
 }
 

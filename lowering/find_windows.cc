@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowering/mentions.h"
 #include "semantics/queries.h"
 
 namespace rml {
@@ -43,7 +44,10 @@ class WindowFinder {
       for (const steps::Pass& p : u.passes) note(p.prologue, true), note(p.body, true);
       note(u.commit, true);
     }
-    note_lead(program_.lead);
+    // What is computed before its cycle as well moves nothing on.
+    each_statement(program_.lead, [&](const steps::Statement& s) {
+      if (const auto* compute = std::get_if<steps::Compute>(&s)) in_lead_.insert(compute->value);
+    });
     Windows windows;
     for (std::size_t k = 0; k < cells_.size(); ++k) {
       const Cell& c = cells_[k];
@@ -94,15 +98,6 @@ class WindowFinder {
       } else {
         note_value(s);
       }
-    }
-  }
-
-  // What is computed before its cycle as well moves nothing on.
-  void note_lead(const steps::Block& block) {
-    for (const steps::Statement& s : block.statements) {
-      if (const auto* compute = std::get_if<steps::Compute>(&s)) in_lead_.insert(compute->value);
-      if (const auto* branch = std::get_if<steps::Branch>(&s))
-        note_lead(*branch->then_block), note_lead(*branch->else_block);
     }
   }
 

@@ -20,6 +20,15 @@ void each_block(Unit& unit, F&& f) {
   f(unit.commit);
 }
 
+// Calls f with every statement of a block, nested ones included.
+template <class Block, class F>
+void each_statement(Block& block, const F& f) {
+  for (auto& s : block.statements) {
+    f(s);
+    if (auto* b = std::get_if<steps::Branch>(&s)) each_statement(*b->then_block, f), each_statement(*b->else_block, f);
+  }
+}
+
 // By ValueId: by how many operands, stores, copies, tests and conditions of queues it is named.
 std::vector<std::uint32_t> count_mentions(const steps::Program&);
 // The same by what is in this block.

@@ -23,8 +23,7 @@ class Lags {
       std::uint32_t lag = 0;
       for (std::size_t k = 0; k < unit.operands.size(); ++k) {
         const ValueId v = unit.operands[k];
-        if (unit.needed[k].empty() && (*s.core)[v].clock == base_clock)
-          lag = std::max(lag, of(v) - (unit.is_belated(v) ? 1 : 0));
+        if (unit.needed[k].empty() && (*s.core)[v].clock == base_clock) lag = std::max(lag, of_operand(unit, v));
       }
       by_unit_[u] = lag;
     }
@@ -32,13 +31,15 @@ class Lags {
 
   std::uint32_t of_column(ValueId v) const { return (*s_.core)[v].clock == base_clock ? of(v) : 0; }
 
+  std::uint32_t of_operand(const ScheduledUnit& unit, ValueId v) const { return of(v) - (unit.is_belated(v) ? 1 : 0); }
+
+ private:
   std::uint32_t of(ValueId v) const {
     const StreamSource source = s_.sources[v.index];
     const std::uint32_t unit = s_.unit_of[source.value.index];
     return source.skip + (unit == Schedule::nowhere ? 0 : by_unit_[unit]);
   }
 
- private:
   const Schedule& s_;
   std::vector<std::uint32_t> by_unit_;
 };
@@ -97,8 +98,7 @@ class RowsBehind {
         const ValueId v = unit.operands[k];
         if (unit.needed[k].empty() || (*s_.core)[v].clock != base_clock || !is_known(v)) continue;
         if (!std::ranges::all_of(unit.needed[k], [&](const Literal& l) { return is_known(l.condition); })) continue;
-        const std::uint32_t lag = lags.of(v) - (unit.is_belated(v) ? 1 : 0);
-        if (lag > 0)
+        if (const std::uint32_t lag = lags.of_operand(unit, v); lag > 0)
           all.push_back({v, unit.needed[k], lag, static_cast<std::size_t>(column - s_.core->outputs.begin())});
       }
     }
