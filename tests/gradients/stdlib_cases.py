@@ -176,18 +176,18 @@ for kind, weights in RECURRENT_KERNELS.items():
     held = ", ".join(f"param_end(end, {w})" for w in given.split(", "))
     batch = shapes.replace("[2]", "[3, 2]")
     DIFFERENTIABLE |= {
-        f"recurrent.{kind}_cell_rows": [(f"{weights}, {batch}, x: f64[3, 3]", made,
-                                         f"recurrent.{kind}_cell_rows({given}, {state}, x)"),
-                                        (f"{weights}, {shapes}, x: f64[3]", made, f"recurrent.{kind}_cell_rows({given}, {state}, x)")],
-        f"recurrent.{kind}_from": [(f"end: bool, {weights}, {batch}, x: f64[3, 3]", made,
-                                    f"recurrent.{kind}_from({held}, end, {state}, x)")],
-        f"recurrent.{kind}_rows": [(f"end: bool, {batch}, x: f64[3, 3]", made, f"recurrent.{kind}_rows(2, end, {state}, x)")],
+        f"sequences.{kind}_cell_rows": [(f"{weights}, {batch}, x: f64[3, 3]", made,
+                                         f"sequences.{kind}_cell_rows({given}, {state}, x)"),
+                                        (f"{weights}, {shapes}, x: f64[3]", made, f"sequences.{kind}_cell_rows({given}, {state}, x)")],
+        f"sequences.{kind}_from": [(f"end: bool, {weights}, {batch}, x: f64[3, 3]", made,
+                                    f"sequences.{kind}_from({held}, end, {state}, x)")],
+        f"sequences.{kind}_rows": [(f"end: bool, {batch}, x: f64[3, 3]", made, f"sequences.{kind}_rows(2, end, {state}, x)")],
     }
 
 DIFFERENTIABLE |= {
-    "recurrent.of_rows": [("k: f64[2, 3], x: f64[4, 3]", "y", "recurrent.of_rows(k, x)"),
-                          ("k: f64[2, 3], x: f64[3]", "y", "recurrent.of_rows(k, x)")],
-    "recurrent.gate": [("h: f64[2, 2], z: f64[2, 6]", "y", "recurrent.gate(1, h, z)")],
+    "sequences.of_rows": [("k: f64[2, 3], x: f64[4, 3]", "y", "sequences.of_rows(k, x)"),
+                          ("k: f64[2, 3], x: f64[3]", "y", "sequences.of_rows(k, x)")],
+    "sequences.gate": [("h: f64[2, 2], z: f64[2, 6]", "y", "sequences.gate(1, h, z)")],
 }
 
 DIFFERENTIABLE["recurrent.lstm_peephole_cell"] = [

@@ -209,15 +209,15 @@ def one_step(kind):
 STATES = {"rnn": "h", "gru": "h", "lstm": "h, c"}
 BIASES = {"rnn": "bias", "gru": "bias, other", "lstm": "bias"}
 WHOLE = """node lstm_step(kernel, recur, bias, h, c, x) -> (y)
-  a, b = recurrent.lstm_cell_rows(kernel, recur, bias, h, c, x);
+  a, b = sequences.lstm_cell_rows(kernel, recur, bias, h, c, x);
   y = concat(a, b, axis=-1);
 
 node lstm_sequence(kernel, recur, bias, end, h, c, x) -> (y)
-  a, b = recurrent.lstm_from(kernel, recur, bias, end, h, c, x);
+  a, b = sequences.lstm_from(kernel, recur, bias, end, h, c, x);
   y = concat(a, b, axis=-1);
 
 node lstm_layer(units, end, h, c, x) -> (y)
-  a, b = recurrent.lstm_rows(units, end, h, c, x);
+  a, b = sequences.lstm_rows(units, end, h, c, x);
   y = concat(a, b, axis=-1);
 """
 
@@ -233,10 +233,10 @@ def rows_inputs(kind, scales, size, units, batch):
 
 def rows_groups(kind, suffix, arguments, scales, size, units, batch):
     inputs = rows_inputs(kind, scales, size, units, batch)
-    names = ("lstm_step", "lstm_sequence", "lstm_layer") if kind == "lstm" else [f"recurrent.{kind}_{n}" for n in ("cell_rows", "from", "rows")]
+    names = ("lstm_step", "lstm_sequence", "lstm_layer") if kind == "lstm" else [f"sequences.{kind}_{n}" for n in ("cell_rows", "from", "rows")]
     given = f"kernel, recur, {BIASES[kind]}"
     step = Entry("step", f"{names[0]}({given}, {STATES[kind]}, x)", one_step(kind))
-    gate = [Entry("gate", f"recurrent.gate({k}, h, recurrent.of_rows(kernel, x))",
+    gate = [Entry("gate", f"sequences.gate({k}, h, sequences.of_rows(kernel, x))",
                   lambda kernel, h, x, k=k: (x @ kernel.T)[..., k * h.shape[-1]:(k + 1) * h.shape[-1]]) for k in [GATES[kind] - 1]]
     path = ("lstm_layer." if kind == "lstm" else "") + f"{kind}_rows."
     weights = tuple(path + n for n in ("kernel", "recurrent", "bias") + ("recurrent_bias",) * (kind == "gru"))
