@@ -30,7 +30,7 @@ class Transplant {
     for (ExprId& e : list) e = expr(e);
   }
 
-  ast::Expr moved(ast::Name f) { return ast::Name{symbol(f.symbol)}; }
+  ast::Expr moved(ast::Name f) { return ast::Name{symbol(f.symbol), symbol(f.qualifier)}; }
   ast::Expr moved(ast::BoolLiteral f) { return f; }
   ast::Expr moved(ast::IntLiteral f) { return f; }
   ast::Expr moved(ast::FloatLiteral f) { return f; }

@@ -31,7 +31,7 @@ class Printer {
     return out_.str();
   }
 
-  void operator()(const ast::Name& e) { line("name " + program_.text(e.symbol)); }
+  void operator()(const ast::Name& e) { line("name " + program_.text(e)); }
   void operator()(const ast::BoolLiteral& e) { line(e.value ? "bool true" : "bool false"); }
   void operator()(const ast::IntLiteral& e) { line("int " + std::to_string(e.value)); }
   void operator()(const ast::FloatLiteral& e) {

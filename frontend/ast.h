@@ -52,6 +52,7 @@ namespace ast {
 
 struct Name {
   Symbol symbol;
+  Symbol qualifier = {};  // valid: what a module is imported as, whose constant it is
 };  // a variable, constant or (as an argument) a dtype
 struct BoolLiteral {
   bool value;
@@ -233,6 +234,9 @@ struct Program {
   Span span(ExprId e) const { return expr_spans[e.index]; }
   const ast::Node& operator[](NodeId n) const { return nodes[n.index]; }
   const std::string& text(Symbol s) const { return names.text(s); }
+  std::string text(const ast::Name& name) const {  // `m.k`
+    return name.qualifier.valid() ? text(name.qualifier) + "." + text(name.symbol) : text(name.symbol);
+  }
   ExprId add(ast::Expr e, Span span) {
     exprs.push_back(std::move(e));
     expr_spans.push_back(span);

@@ -247,9 +247,10 @@ class Builder {
     auto* arguments = r->arguments();
     if (arguments == nullptr) {
       // A constant of an imported file, whose name is written with its module's: `m.k`.
-      std::string qualified;
-      for (antlr4::tree::TerminalNode* name : names) qualified += (qualified.empty() ? "" : ".") + text(span(name));
-      return add(ast::Name{program_.names.intern(qualified)}, span(r));
+      if (names.size() == 1) return add(ast::Name{symbol(names[0])}, span(r));
+      std::string rest;
+      for (std::size_t k = 1; k < names.size(); ++k) rest += (rest.empty() ? "" : ".") + text(span(names[k]));
+      return add(ast::Name{program_.names.intern(rest), symbol(names[0])}, span(r));
     }
     ast::Call call;
     for (antlr4::tree::TerminalNode* name : names) call.callee.push_back(symbol(name));

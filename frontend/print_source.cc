@@ -112,10 +112,7 @@ class Printer {
   }
 
   // As with nodes, whose module is imported by its path.
-  void form(const ast::Name& x, Level) {
-    const std::string& written = name(x.symbol);
-    out_ += written.substr(written.find('.') + 1);
-  }
+  void form(const ast::Name& x, Level) { out_ += name(x.symbol); }
   void form(const ast::BoolLiteral& x, Level) { out_ += x.value ? "true" : "false"; }
   void form(const ast::IntLiteral& x, Level) { out_ += std::to_string(x.value); }
   void form(const ast::FloatLiteral& x, Level) { out_ += float_text(x.value); }

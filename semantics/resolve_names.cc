@@ -307,12 +307,12 @@ void NameResolver::not_in_constant(ExprId e, const char* what) {
 }
 
 void NameResolver::form(ExprId e, const ast::Name& name) {
-  if (lookup_value(name.symbol, e)) return;
-  if (walk_.text(name.symbol).find('.') != std::string::npos) {
-    const auto constant = walk_.qualified_constant(walk_.text(name.symbol), program_.span(e));
+  if (name.qualifier.valid()) {
+    const auto constant = walk_.qualified_constant(name, program_.span(e));
     if (constant) refer_to(*constant, e);
     return;
   }
+  if (lookup_value(name.symbol, e)) return;
   if (const auto number = number_named(walk_.text(name.symbol)))
     program_.exprs[e.index] = ast::FloatLiteral{*number};  // `name` is gone
   else
@@ -504,7 +504,7 @@ void NameResolver::dtype_argument(ExprId e) {
     walk_.report(Code::E0309, program_.span(e), "a type's name is needed here", "not a type, such as `f32`");
     return;
   }
-  const std::string& word = walk_.text(name->symbol);
+  const std::string word = program_.text(*name);
   auto dtype = dtype_named(word);
   if (!dtype) {
     const std::string meant = dtype_meant(word);

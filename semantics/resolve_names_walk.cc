@@ -68,35 +68,31 @@ void NameWalk::unknown_value(Symbol name, Span span) {
   if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(span, meant, "write `" + meant + "`");
 }
 
-std::optional<ConstId> NameWalk::qualified_constant(const std::string& qualified, Span span) {
-  const std::size_t dot = qualified.find('.');
-  const std::string qualifier = qualified.substr(0, dot), name = qualified.substr(dot + 1);
-  for (const auto& [symbol, module] : scope_.qualifiers) {
-    if (text(Symbol{symbol}) != qualifier) continue;
-    const ast::Module& target = program_.modules[module.index];
+std::optional<ConstId> NameWalk::qualified_constant(const ast::Name& constant, Span span) {
+  const std::string &qualifier = text(constant.qualifier), &name = text(constant.symbol);
+  if (const auto module = scope_.qualified(constant.qualifier)) {
+    const ast::Module& target = program_.modules[module->index];
     std::vector<std::string> candidates;
     for (const ConstId c : target.consts) {
+      if (program_.consts[c.index].name == constant.symbol) return c;
       candidates.push_back(text(program_.consts[c.index].name));
-      if (candidates.back() == name) return c;
     }
     Diagnostic& d =
         report(Code::E0201, span, "module `" + qualifier + "` has no constant `" + name + "`", "not found there");
-    const std::string meant = qualifier + "." + did_you_mean(name, candidates);
-    if (std::ranges::any_of(target.nodes, [&](NodeId n) { return text(program_.nodes[n.index].name) == name; }))
-      d.note("`" + qualified + "(…)` calls the node of this name");
-    else if (meant.size() > qualifier.size() + 1)
-      d.note("did you mean `" + meant + "`?").fix(span, meant, "write `" + meant + "`");
+    const std::string meant = did_you_mean(name, candidates);
+    if (std::ranges::any_of(target.nodes, [&](NodeId n) { return program_.nodes[n.index].name == constant.symbol; }))
+      d.note("`" + program_.text(constant) + "(…)` calls the node of this name");
+    else if (!meant.empty())
+      d.note("did you mean `" + qualifier + "." + meant + "`?")
+          .fix(span, qualifier + "." + meant, "write `" + qualifier + "." + meant + "`");
     return std::nullopt;
   }
-  for (const ast::Import& import : program_.modules[module_.index].imports)
-    if (import.alias.valid() && text(import.alias) == qualifier && lost_with_import(import.alias)) {
-      fail();
-      return std::nullopt;
-    }
+  if (lost_with_import(constant.qualifier)) {
+    fail();
+    return std::nullopt;
+  }
   Diagnostic& d = report(Code::E0201, span, "no module is imported as `" + qualifier + "`", "not an imported module");
-  const bool of_variable =
-      std::ranges::any_of(variables_, [&](const Variable& v) { return text(v.name) == qualifier; });
-  if (of_variable && operators().find(name))
+  if (variable(constant.qualifier) && operators().find(name))
     d.note("`" + name + "` is an operator: write `" + name + "(" + qualifier + ")`");
   else
     d.note("constants of a file that is imported by its path are written without it");

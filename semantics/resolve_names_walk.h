@@ -48,8 +48,8 @@ class NameWalk {
   // A name behind this qualifier (none: unqualified) may be in a file whose import failed.
   bool lost_with_import(Symbol qualifier) const;
   void unknown_value(Symbol name, Span span);
-  // What `m.k` means, `qualified` having both names: a constant of a module; nothing, and an error, if there is none.
-  std::optional<ConstId> qualified_constant(const std::string& qualified, Span span);
+  // What `m.k` means: a constant of a module; nothing, and an error, if there is none.
+  std::optional<ConstId> qualified_constant(const ast::Name& constant, Span span);
   void unknown_callee(const std::string& name, Span span);
 
  private:

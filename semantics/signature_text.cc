@@ -75,7 +75,7 @@ class ExpressionPrinter {
   static int strength_of(const ast::Call&) { return atom_strength; }
   static int strength_of(const ast::Error&) { return atom_strength; }
 
-  void form(const ast::Name& n) { out_ += program_.text(n.symbol); }
+  void form(const ast::Name& n) { out_ += program_.text(n); }
   void form(const ast::BoolLiteral& b) { out_ += b.value ? "true" : "false"; }
   void form(const ast::IntLiteral& i) { out_ += std::to_string(i.value); }
   void form(const ast::FloatLiteral& f) {
