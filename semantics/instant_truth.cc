@@ -118,8 +118,27 @@ InstantTruth::Formula InstantTruth::apply(ValueId v, const core::Apply& a, const
   return letter("v" + std::to_string(number(v)), at);
 }
 
-// x > y is y < x; x >= y is not x < y, but for floats, of which neither may hold.
 InstantTruth::Formula InstantTruth::compare(ValueId v, const core::Apply& a, const When& at) {
+  const Formula then = ordered(v, a, at);
+  const auto first = at.shift == 0 ? at_start(v, a) : std::nullopt;
+  return first ? formulas_.choice(starts(core_[v].clock, at), *first ? Formulas::yes : Formulas::no, then) : then;
+}
+
+// What a comparison with delays says where they begin, if they begin with constants.
+std::optional<bool> InstantTruth::at_start(ValueId v, const core::Apply& a) const {
+  core::Apply begun = a;
+  bool delayed = false;
+  for (ValueId& operand : begun.operands) {
+    const auto* delay = std::get_if<core::Fby>(&core_[operand].rhs);
+    if (delay == nullptr || core_[operand].clock != core_[v].clock) continue;
+    operand = delay->init;
+    delayed = true;
+  }
+  return delayed ? settled_truth(core_, core_[v], begun) : std::nullopt;
+}
+
+// x > y is y < x; x >= y is not x < y, but for floats, of which neither may hold.
+InstantTruth::Formula InstantTruth::ordered(ValueId v, const core::Apply& a, const When& at) {
   ValueId left = a.operands[0], right = a.operands[1];
   if (!core_[v].shape.empty() || !core_[left].shape.empty() || !core_[right].shape.empty())
     return letter("v" + std::to_string(number(v)), at);
@@ -129,11 +148,11 @@ InstantTruth::Formula InstantTruth::compare(ValueId v, const core::Apply& a, con
   if (op == ScalarOp::ne) return !equals(left, right, at);
   if (op == ScalarOp::gt || op == ScalarOp::ge) std::swap(left, right);
   const bool less = op == ScalarOp::lt || op == ScalarOp::gt;
-  const auto ordered = [&](const char* name, ValueId x, ValueId y) {
+  const auto letter_of = [&](const char* name, ValueId x, ValueId y) {
     return letter(name + std::to_string(number(x)) + " " + std::to_string(number(y)), at);
   };
-  if (less) return ordered("<", left, right);
-  return total ? !ordered("<", right, left) : ordered("=<", left, right);
+  if (less) return letter_of("<", left, right);
+  return total ? !letter_of("<", right, left) : letter_of("=<", left, right);
 }
 
 // An integer is equal to one constant at most.

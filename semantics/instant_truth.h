@@ -3,12 +3,13 @@
 // `not`, `and`, `or`, equality of Booleans, choices, samplings and delays are followed, also to the
 // instants beside; so are presence and the first instants of clocks. All else (inputs, comparisons, what
 // lies far away in time) is a letter, the same for equal computations; an integer equals one constant
-// only; what never changes is known. Where operators are strict is not told here: `c and false` is false, whatever c
-// is.
+// only; what never changes is known, and what numbers are where they begin. Where operators are strict is not told
+// here: `c and false` is false, whatever c is.
 //
 //   e = true fby c; f = false fby c      e: start or c'     f: not start and c'     c': c one instant before
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -56,6 +57,8 @@ class InstantTruth {
   Formula apply(ValueId v, const core::Apply&, const When& at);
   Formula compare(ValueId v, const core::Apply&, const When& at);
   Formula equals(ValueId a, ValueId b, const When& at);
+  Formula ordered(ValueId v, const core::Apply&, const When& at);
+  std::optional<bool> at_start(ValueId v, const core::Apply&) const;
   Formula fby(ValueId v, const core::Fby&, const When& at);
   Formula post(ValueId v, const core::Post&, const When& at);
   Formula starts(ClockId, const When& at);

@@ -44,30 +44,6 @@ Folded is_value(const Core& core, ValueId v) {
   return c != nullptr ? Folded{{}, *c} : Folded{v, {}};
 }
 
-std::optional<Tensor> evaluate(const Core& core, const Value& value, const core::Apply& apply) {
-  const OperatorInfo& row = operators()[apply.op];
-  const auto count = element_count(value.shape);
-  if (row.random || row.lowering == Lowering::parameter || !count) return std::nullopt;
-  std::vector<DType> dtypes;
-  std::vector<Shape> shapes;
-  std::vector<const Tensor*> operands;
-  const Tensor unread;
-  std::int64_t read = 0;
-  for (const ValueId operand : apply.operands) {
-    const Tensor* c = constant(core, operand);
-    if (c == nullptr && row.lowering != Lowering::folded) return std::nullopt;
-    dtypes.push_back(core[operand].dtype);
-    shapes.push_back(core[operand].shape);
-    operands.push_back(c != nullptr ? c : &unread);
-    read += c != nullptr ? c->elements() : 0;
-  }
-  if (!worth_folding(row.lowering, *count, read)) return std::nullopt;
-  Tensor result(value.dtype, value.shape);
-  const Application application{dtypes, shapes, apply.attributes, value.dtype};
-  if (row.evaluate(application, {}, operands, result).kind != 0) return std::nullopt;
-  return std::move(result.freeze());
-}
-
 // x op neutral = x, on integers and Booleans.
 ValueId neutral_operand(const Core& core, const core::Apply& apply) {
   if (apply.operands.size() != 2) return {};
@@ -92,7 +68,7 @@ ValueId neutral_operand(const Core& core, const core::Apply& apply) {
 
 Folded fold_apply(const Core& core, ValueId v, const core::Apply& apply) {
   const Value& value = core[v];
-  if (auto result = evaluate(core, value, apply)) return {{}, std::move(result)};
+  if (auto result = evaluate_constants(core, value, apply)) return {{}, std::move(result)};
   const OperatorInfo& row = operators()[apply.op];
   const auto same_type = [&](ValueId x) { return core[x].dtype == value.dtype && core[x].shape == value.shape; };
   if (row.lowering == Lowering::reshape || row.lowering == Lowering::broadcast || row.lowering == Lowering::sum_to)
@@ -174,6 +150,30 @@ Folded fold_fby(const Core& core, ValueId v, const core::Fby& fby) {
 }
 
 }  // namespace
+
+std::optional<Tensor> evaluate_constants(const Core& core, const Value& value, const core::Apply& apply) {
+  const OperatorInfo& row = operators()[apply.op];
+  const auto count = element_count(value.shape);
+  if (row.random || row.lowering == Lowering::parameter || !count) return std::nullopt;
+  std::vector<DType> dtypes;
+  std::vector<Shape> shapes;
+  std::vector<const Tensor*> operands;
+  const Tensor unread;
+  std::int64_t read = 0;
+  for (const ValueId operand : apply.operands) {
+    const Tensor* c = constant(core, operand);
+    if (c == nullptr && row.lowering != Lowering::folded) return std::nullopt;
+    dtypes.push_back(core[operand].dtype);
+    shapes.push_back(core[operand].shape);
+    operands.push_back(c != nullptr ? c : &unread);
+    read += c != nullptr ? c->elements() : 0;
+  }
+  if (!worth_folding(row.lowering, *count, read)) return std::nullopt;
+  Tensor result(value.dtype, value.shape);
+  const Application application{dtypes, shapes, apply.attributes, value.dtype};
+  if (row.evaluate(application, {}, operands, result).kind != 0) return std::nullopt;
+  return std::move(result.freeze());
+}
 
 Folded fold(const Core& core, ValueId v) {
   return std::visit(

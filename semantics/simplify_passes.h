@@ -26,6 +26,8 @@ struct Folded {
   std::optional<Tensor> constant;
 };
 Folded fold(const Core& core, ValueId v);
+// What an operator gives of these operands, if they are constants and it is worth while.
+std::optional<Tensor> evaluate_constants(const Core& core, const Value& value, const core::Apply& apply);
 
 // Another right-hand side for a value, that says the same with less (simplify_rewrite.cc).
 std::optional<core::Rhs> simpler(const Core& core, ValueId v);
@@ -48,6 +50,9 @@ bool share_holds(Core& core);
 
 // By value: which Booleans are the same at every instant at which they have a value (simplify_truth.cc).
 std::vector<Truth> steady_truths(const Core& core);
+// What a Boolean operator gives, if each operand is a constant or can be one alone, whichever branches are taken and
+// however long it is delayed.
+std::optional<bool> settled_truth(const Core& core, const Value& value, core::Apply apply);
 // Replaces Booleans that are the same at every instant by constants (simplify_truth.cc).
 // Returns whether anything changed.
 bool find_truths(Core& core);

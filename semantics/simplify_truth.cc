@@ -7,6 +7,8 @@
 //
 //   %2 = post %4      %3 = merge end T %2      %4 = merge %3 T %5            %3 and %4 are T
 //
+// So is what compares numbers that are the same at every instant: backfill(1.0, c) > 0.5.
+//
 // Backpropagation asks for it: "an adjoint flows here, or at the next instant of the segment".
 //
 // Where values need each other round, their clocks may be such that never tick: there folding may leave a ring that no
@@ -24,6 +26,36 @@
 namespace rml {
 
 namespace {
+
+// The constant that is alone what v can be, whichever branches are taken and however long it is delayed.
+ValueId only_constant(const Core& core, ValueId v) {
+  constexpr std::size_t most = 64;
+  std::vector<ValueId> seen{v};
+  ValueId constant{};
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    const core::Rhs& rhs = core[seen[k]].rhs;
+    if (core.is_const(seen[k])) {
+      if (constant.valid() && constant_key(std::get<core::Const>(core[constant].rhs).value) !=
+                                  constant_key(std::get<core::Const>(rhs).value))
+        return {};
+      constant = seen[k];
+      continue;
+    }
+    std::vector<ValueId> passed_on;
+    if (const auto* w = std::get_if<core::When>(&rhs))
+      passed_on = {w->operand};
+    else if (const auto* m = std::get_if<core::Merge>(&rhs))
+      passed_on = {m->on_true, m->on_false};
+    else if (const auto* f = std::get_if<core::Fby>(&rhs))
+      passed_on = {f->init, f->next};
+    else if (const auto* p = std::get_if<core::Post>(&rhs))
+      passed_on = {p->operand};
+    if (passed_on.empty() || seen.size() > most) return {};
+    for (const ValueId o : passed_on)
+      if (std::ranges::find(seen, o) == seen.end()) seen.push_back(o);
+  }
+  return constant;
+}
 
 class Truths {
  public:
@@ -69,7 +101,7 @@ class Truths {
     if (const auto* p = std::get_if<core::Post>(&rhs)) return at(p->operand);
     if (const auto* m = std::get_if<core::Merge>(&rhs))
       return choice(at(m->condition), at(m->on_true), at(m->on_false));
-    if (const auto* a = std::get_if<core::Apply>(&rhs)) return apply(*a);
+    if (const auto* a = std::get_if<core::Apply>(&rhs)) return apply(v, *a);
     return Truth::varies;
   }
 
@@ -85,10 +117,13 @@ class Truths {
            core_.is_const(p->init) && std::get<core::Const>(core_[p->init].rhs).value.truth() != clock.positive;
   }
 
-  Truth apply(const core::Apply& a) const {
+  Truth apply(std::uint32_t v, const core::Apply& a) const {
     const ScalarOp op = operators()[a.op].scalar;
     if (op == ScalarOp::logical_not) return negated(at(a.operands[0]));
-    if (op != ScalarOp::logical_and && op != ScalarOp::logical_or) return Truth::varies;
+    if (op != ScalarOp::logical_and && op != ScalarOp::logical_or) {
+      const auto truth = settled_truth(core_, core_.values[v], a);
+      return truth ? truth_of(*truth) : Truth::varies;
+    }
     return connective(at(a.operands[0]), at(a.operands[1]), truth_of(op == ScalarOp::logical_or));
   }
 
@@ -184,6 +219,13 @@ bool stop_rings(Core& core) {
     core[clock.condition].rhs = core::Const{Tensor::boolean(!clock.positive)};
   }
   return changed;
+}
+
+std::optional<bool> settled_truth(const Core& core, const Value& value, core::Apply apply) {
+  for (ValueId& operand : apply.operands)
+    if (operand = only_constant(core, operand); !operand.valid()) return std::nullopt;
+  const auto result = evaluate_constants(core, value, apply);
+  return result && result->shape().empty() ? std::optional(result->truth()) : std::nullopt;
 }
 
 std::vector<Truth> steady_truths(const Core& core) { return Truths(core).run(); }

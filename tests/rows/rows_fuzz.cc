@@ -9,7 +9,7 @@
 //   wrong      a value in a row that is written                 refused    rightly, as far as the inputs tell
 //   misled     … in a run that assumes                          known      refused, but some input makes all rows known
 //   early      a row that is not determined                     unmet      refused since a value needs itself, which it
-//   stops      a run stops though nothing fails                            does for none of many inputs
+//   stops      a run stops though nothing fails                            does for none of many inputs, and a row is known
 //   assumes    … since the schedule assumes what is not so      unscheduled  E0701
 //   withheld   a row is determined and not written              ill        refused before that: the generator is wrong
 //   agrees                                                      crashed, hung
@@ -95,18 +95,22 @@ Outcome judge_refusal(const Subject& subject, const std::string& text, std::uint
   if (code == "E0701") return {unscheduled, subject.messages()};
   if (code.substr(0, 3) != "E05") return {ill, subject.messages()};
   if (subject.core() == nullptr) return {refused, ""};
-  constexpr std::int64_t cycles = 12, look_ahead = 4;
+  constexpr std::int64_t cycles = 12, longer = 48, look_ahead = 4;
   constexpr std::uint64_t tries = 40;
   bool knot = false;
   std::int64_t most = 0;
-  for (std::uint64_t k = 0; k < tries && !knot; ++k) {
-    const Determined found = determine(*subject.core(), draw_inputs(seed * 1000 + k, cycles), cycles);
-    most = std::max(most, found.after.back());
-    knot = found.knotted;
-  }
+  const auto draw = [&](std::int64_t length) {
+    for (std::uint64_t k = 0; k < tries && !knot; ++k) {
+      const Determined found = determine(*subject.core(), draw_inputs(seed * 1000 + k, length), length);
+      most = std::max(most, found.after.back());
+      knot = found.knotted;
+    }
+  };
+  draw(cycles);
+  if (most == 0) draw(longer);  // a value may need itself by a way that has no end
   const std::string rows =
       "some input makes " + std::to_string(most) + " of " + std::to_string(cycles) + " rows known\n";
-  if (code == "E0501") return knot ? Outcome{refused, ""} : Outcome{unmet, rows + subject.messages() + text};
+  if (code == "E0501") return knot || most == 0 ? Outcome{refused, ""} : Outcome{unmet, rows + subject.messages() + text};
   return most >= cycles - look_ahead ? Outcome{known, rows + subject.messages()} : Outcome{refused, ""};
 }
 
