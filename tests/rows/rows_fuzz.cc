@@ -8,8 +8,8 @@
 //
 //   wrong      a value in a row that is written                 refused    rightly, as far as the inputs tell
 //   misled     … in a run that assumes                          known      refused, but some input makes all rows known
-//   early      a row that is not determined                     unmet      refused since a value needs itself, which it
-//   stops      a run stops though nothing fails                            does for none of many inputs, and a row is known
+//   early      a row that is not determined                     unmet      refused since a value needs itself: for none
+//   stops      a run stops though nothing fails                            of many inputs it does, and a row is known
 //   assumes    … since the schedule assumes what is not so      unscheduled  E0701
 //   withheld   a row is determined and not written              ill        refused before that: the generator is wrong
 //   agrees                                                      crashed, hung
@@ -110,7 +110,8 @@ Outcome judge_refusal(const Subject& subject, const std::string& text, std::uint
   if (most == 0) draw(longer);  // a value may need itself by a way that has no end
   const std::string rows =
       "some input makes " + std::to_string(most) + " of " + std::to_string(cycles) + " rows known\n";
-  if (code == "E0501") return knot || most == 0 ? Outcome{refused, ""} : Outcome{unmet, rows + subject.messages() + text};
+  if (code == "E0501")
+    return knot || most == 0 ? Outcome{refused, ""} : Outcome{unmet, rows + subject.messages() + text};
   return most >= cycles - look_ahead ? Outcome{known, rows + subject.messages()} : Outcome{refused, ""};
 }
 
