@@ -23,7 +23,13 @@
 namespace rml {
 namespace {
 
-constexpr std::uint64_t page = 4096;
+// What depends on the processor. Pages are as large as its systems may have them.
+struct Machine {
+  std::uint32_t page, stub_bytes;
+  std::uint32_t address;  // the relocation that puts an address of 64 bits
+};
+constexpr Machine x86_64{4096, 8, R_X86_64_64};
+constexpr Machine aarch64{65536, 16, R_AARCH64_ABS64};
 
 std::uint64_t aligned(std::uint64_t at, std::uint64_t align) {
   return align <= 1 ? at : (at + align - 1) / align * align;
@@ -38,15 +44,13 @@ std::string_view bytes_of(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-// An ELF file for x86-64; `good` is false where it is none, or is cut off.
+// An ELF file of 64 bits; `good` is false where it is none, or is cut off.
 class Elf {
  public:
   explicit Elf(std::string_view bytes) : bytes_(bytes) {
     if (bytes.size() < sizeof header) return;
     std::memcpy(&header, bytes.data(), sizeof header);
-    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_machine != EM_X86_64)
-      return;
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) return;
     sections = table<Elf64_Shdr>(header.e_shoff, header.e_shnum);
     segments = table<Elf64_Phdr>(header.e_phoff, header.e_phnum);
     good = !sections.empty() && header.e_shstrndx < sections.size();
@@ -96,10 +100,16 @@ class Elf {
 class Attachment {
  public:
   Attachment(std::string_view runner, std::string_view object)
-      : runner_(runner), object_(object), begin_(runner.size()) {}
+      : runner_(runner),
+        object_(object),
+        machine_(runner_.header.e_machine == EM_AARCH64 ? aarch64 : x86_64),
+        begin_(runner.size()) {}
 
   std::optional<AttachedProgram> run(const std::string& symbol) {
     if (!runner_.good || !object_.good || object_.header.e_type != ET_REL || runner_.header.e_type != ET_DYN)
+      return std::nullopt;
+    const std::uint16_t of_runner = runner_.header.e_machine;
+    if (of_runner != object_.header.e_machine || (of_runner != EM_X86_64 && of_runner != EM_AARCH64))
       return std::nullopt;
     if (!read_symbols() || !read_exports()) return std::nullopt;
     if (!place_segments() || !relocate_placed()) return std::nullopt;
@@ -193,7 +203,7 @@ class Attachment {
   }
 
   Segment place_loaded(bool writable) {
-    Segment segment{extend(page, 0), aligned(next_address_, page), 0};
+    Segment segment{extend(machine_.page, 0), aligned(next_address_, machine_.page), 0};
     const std::uint64_t base = segment.address - segment.offset;
     for (std::size_t k = 0; k < object_.sections.size(); ++k) {
       const Elf64_Shdr& s = object_.sections[k];
@@ -205,13 +215,13 @@ class Attachment {
       attached_.sealed = segment.address;
       attached_.moved = extend(8, 8 * (symbols_.size() + count_addresses())) + base;
       moved_at_ = attached_.moved - base;
-      extend(page, 0);  // nothing else is sealed with it
+      extend(machine_.page, 0);  // nothing else is sealed with it
       attached_.bytes = end() - segment.offset;
     } else {
       const auto undefined = [](const Elf64_Sym& s) { return s.st_shndx == SHN_UNDEF; };
       const auto count = static_cast<std::uint64_t>(std::ranges::count_if(symbols_, undefined));
       stubs_base_ = base;
-      stubs_ = extend(16, stub_bytes * count, '\xcc');
+      stubs_ = extend(16, machine_.stub_bytes * count, '\xcc');
     }
     segment.size = end() - segment.offset;
     next_address_ = segment.address + segment.size;
@@ -225,7 +235,7 @@ class Attachment {
       if (s.sh_type != SHT_RELA || !placed_.contains(s.sh_info)) continue;
       const auto rows = object_.table<Elf64_Rela>(s.sh_offset, s.sh_size / sizeof(Elf64_Rela));
       count += static_cast<std::uint64_t>(
-          std::ranges::count_if(rows, [](const Elf64_Rela& r) { return ELF64_R_TYPE(r.r_info) == R_X86_64_64; }));
+          std::ranges::count_if(rows, [&](const Elf64_Rela& r) { return ELF64_R_TYPE(r.r_info) == machine_.address; }));
     }
     return count;
   }
@@ -250,15 +260,28 @@ class Attachment {
     }
   }
 
-  // jmp *entry(%rip)
+  // Code that jumps where the entry says.
   std::uint64_t stub(std::uint64_t entry) {
     const auto [known, is_new] = stub_of_.try_emplace(entry, stubs_ + stubs_base_);
     if (is_new) {
-      put<std::uint16_t>(stubs_, 0x25FF);
-      put(stubs_ + 2, static_cast<std::uint32_t>(entry - (known->second + 6)));
-      stubs_ += stub_bytes;
+      if (&machine_ == &aarch64)
+        put_aarch64_stub(stubs_, known->second, entry);
+      else
+        put_x86_64_stub(stubs_, known->second, entry);
+      stubs_ += machine_.stub_bytes;
     }
     return known->second;
+  }
+  // jmp *entry(%rip)
+  void put_x86_64_stub(std::uint64_t at, std::uint64_t address_at, std::uint64_t entry) {
+    put<std::uint16_t>(at, 0x25FF);
+    put(at + 2, static_cast<std::uint32_t>(entry - (address_at + 6)));
+  }
+  // adrp x16, entry; ldr x17, [x16, :lo12:entry]; br x17
+  void put_aarch64_stub(std::uint64_t at, std::uint64_t address_at, std::uint64_t entry) {
+    put<std::uint32_t>(at, 0x90000010), put<std::uint32_t>(at + 4, 0xF9400211), put<std::uint32_t>(at + 8, 0xD61F0220);
+    put_page(at, entry, address_at);
+    put_low(at + 4, entry, 3);
   }
 
   const std::uint64_t* exported(const Elf64_Sym& s) const {
@@ -310,36 +333,103 @@ class Attachment {
   }
 
   bool apply(const Elf64_Rela& r, std::size_t symbol, std::uint64_t at, std::uint64_t address_at, bool loaded) {
+    const auto type = static_cast<std::uint32_t>(ELF64_R_TYPE(r.r_info));
     const auto addend = static_cast<std::uint64_t>(r.r_addend);
-    const auto relative = [&](std::uint64_t to) {
-      const auto distance = static_cast<std::int64_t>(to + addend - address_at);
-      put(at, static_cast<std::int32_t>(distance));
-      return distance == static_cast<std::int32_t>(distance);
-    };
-    switch (ELF64_R_TYPE(r.r_info)) {
-      case R_X86_64_64:
-        if (at + 8 > end()) return false;
-        put(at, address(symbols_[symbol]) + addend);
-        if (loaded && symbols_[symbol].st_shndx != SHN_ABS) {
-          if (address_at < written_.address) return false;  // what is executed is not written
-          move(address_at);
-        }
-        return true;
-      case R_X86_64_32: {  // in what debuggers read
-        const std::uint64_t value = address(symbols_[symbol]) + addend;
-        put(at, static_cast<std::uint32_t>(value));
-        return !loaded && value <= INT32_MAX;
-      }
+    if (type == machine_.address) return put_address(symbol, addend, at, address_at, loaded);
+    return &machine_ == &aarch64 ? apply_aarch64(type, symbol, addend, at, address_at, loaded)
+                                 : apply_x86_64(type, symbol, addend, at, address_at, loaded);
+  }
+  bool put_address(std::size_t symbol, std::uint64_t addend, std::uint64_t at, std::uint64_t address_at, bool loaded) {
+    if (at + 8 > end()) return false;
+    put(at, address(symbols_[symbol]) + addend);
+    if (loaded && symbols_[symbol].st_shndx != SHN_ABS) {
+      if (address_at < written_.address) return false;  // what is executed is not written
+      move(address_at);
+    }
+    return true;
+  }
+  // In what debuggers read.
+  bool put_short_address(std::uint64_t at, std::uint64_t value, bool loaded) {
+    put(at, static_cast<std::uint32_t>(value));
+    return !loaded && value <= INT32_MAX;
+  }
+  bool put_distance(std::uint64_t at, std::uint64_t to, std::uint64_t address_at) {
+    const auto distance = static_cast<std::int64_t>(to - address_at);
+    put(at, static_cast<std::int32_t>(distance));
+    return distance == static_cast<std::int32_t>(distance);
+  }
+
+  bool apply_x86_64(std::uint32_t type, std::size_t symbol, std::uint64_t addend, std::uint64_t at,
+                    std::uint64_t address_at, bool loaded) {
+    switch (type) {
+      case R_X86_64_32:
+        return put_short_address(at, address(symbols_[symbol]) + addend, loaded);
       case R_X86_64_PC32:
       case R_X86_64_PLT32:
-        return relative(address(symbols_[symbol]));
+        return put_distance(at, address(symbols_[symbol]) + addend, address_at);
       case R_X86_64_GOTPCREL:
       case R_X86_64_GOTPCRELX:
       case R_X86_64_REX_GOTPCRELX:
-        return relative(slot(symbol));
+        return put_distance(at, slot(symbol) + addend, address_at);
       default:
         return false;
     }
+  }
+
+  bool apply_aarch64(std::uint32_t type, std::size_t symbol, std::uint64_t addend, std::uint64_t at,
+                     std::uint64_t address_at, bool loaded) {
+    const auto to = [&] { return address(symbols_[symbol]) + addend; };
+    switch (type) {
+      case R_AARCH64_ABS32:
+        return put_short_address(at, to(), loaded);
+      case R_AARCH64_PREL32:
+        return put_distance(at, to(), address_at);
+      case R_AARCH64_CALL26:
+      case R_AARCH64_JUMP26: {
+        const auto distance = static_cast<std::int64_t>(to() - address_at);
+        set_bits(at, 0, 26, static_cast<std::uint64_t>(distance) >> 2);
+        return distance == distance << 36 >> 36;
+      }
+      case R_AARCH64_ADR_PREL_PG_HI21:
+      case R_AARCH64_ADR_PREL_PG_HI21_NC:
+        return put_page(at, to(), address_at);
+      case R_AARCH64_ADR_GOT_PAGE:
+        return put_page(at, slot(symbol) + addend, address_at);
+      case R_AARCH64_ADD_ABS_LO12_NC:
+      case R_AARCH64_LDST8_ABS_LO12_NC:
+        return put_low(at, to(), 0);
+      case R_AARCH64_LDST16_ABS_LO12_NC:
+        return put_low(at, to(), 1);
+      case R_AARCH64_LDST32_ABS_LO12_NC:
+        return put_low(at, to(), 2);
+      case R_AARCH64_LDST64_ABS_LO12_NC:
+        return put_low(at, to(), 3);
+      case R_AARCH64_LD64_GOT_LO12_NC:
+        return put_low(at, slot(symbol) + addend, 3);
+      case R_AARCH64_LDST128_ABS_LO12_NC:
+        return put_low(at, to(), 4);
+      default:
+        return false;
+    }
+  }
+  // Into an instruction of AArch64, so many bits from `first` on.
+  void set_bits(std::uint64_t at, int first, int count, std::uint64_t value) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, result_.tail.data() + (at - begin_), sizeof word);
+    const std::uint32_t mask = ((1u << count) - 1) << first;
+    put(at, (word & ~mask) | (static_cast<std::uint32_t>(value << first) & mask));
+  }
+  // adrp: how many pages of 4 KiB away.
+  bool put_page(std::uint64_t at, std::uint64_t to, std::uint64_t address_at) {
+    const std::int64_t pages = static_cast<std::int64_t>(to >> 12) - static_cast<std::int64_t>(address_at >> 12);
+    set_bits(at, 29, 2, static_cast<std::uint64_t>(pages));
+    set_bits(at, 5, 19, static_cast<std::uint64_t>(pages >> 2));
+    return pages >= -(std::int64_t{1} << 20) && pages < std::int64_t{1} << 20;
+  }
+  // The place within the page, which wherever the program lies is the same, in units of 2^scale bytes.
+  bool put_low(std::uint64_t at, std::uint64_t to, int scale) {
+    set_bits(at, 10, 12, (to & 0xfff) >> scale);
+    return (to & ((1u << scale) - 1)) == 0;
   }
 
   bool write_segments() {
@@ -350,8 +440,8 @@ class Attachment {
     auto last = headers.end();
     for (auto s = headers.begin(); s != headers.end(); ++s)
       if (s->p_type == PT_LOAD) last = s;
-    const auto load = [](const Segment& s, std::uint32_t flags) {
-      return Elf64_Phdr{PT_LOAD, flags, s.offset, s.address, s.address, s.size, s.size, page};
+    const auto load = [&](const Segment& s, std::uint32_t flags) {
+      return Elf64_Phdr{PT_LOAD, flags, s.offset, s.address, s.address, s.size, s.size, machine_.page};
     };
     if (last == headers.end() || headers.size() + 2 > runner_.segments.size()) return false;
     headers.insert(last + 1, {load(read_, PF_R | PF_X), load(written_, PF_R | PF_W)});
@@ -404,9 +494,8 @@ class Attachment {
     replace(0, bytes_of(first));
   }
 
-  static constexpr std::uint64_t stub_bytes = 8;
-
   Elf runner_, object_;
+  const Machine& machine_;
   std::uint64_t begin_;  // of the tail
   AttachedProgram result_;
   std::vector<Elf64_Sym> symbols_;

@@ -17,8 +17,9 @@ struct AttachedProgram {
   std::string tail;
 };
 
-// The program whose table is `symbol` in the object, an ELF file for x86-64. Nothing where that takes a
-// linker: the object needs a function that the runner does not export, or one of the two is not of the expected form.
+// The program whose table is `symbol` in the object, an ELF file for x86-64 or AArch64. Nothing where that takes
+// a linker: the object needs a function that the runner does not export, the two are not for the same processor, or
+// one of them is not of the expected form.
 std::optional<AttachedProgram> attach_program(std::string_view runner, std::string_view object,
                                               const std::string& symbol);
 

@@ -1,6 +1,6 @@
 # Writes the runner's exports: for each function that compiled programs may call, its name and its
 # address, which only the running program knows (the C library chooses by the processor). Arguments:
-# NM, KERNELS (an archive: all its rml_… functions), OUTPUT.
+# NM, KERNELS (an archive: all its rml_… functions), PAGE_BITS (of an address within a page), OUTPUT.
 set(functions rml_main rml_demand_init rml_demand_push rml_demand_finish rml_demand_pop rml_demand_destroy
   memcpy memmove memset memcmp)
 foreach(name acos acosh asin asinh atan atan2 atanh cbrt ceil cos cosh erf erfc exp exp10 exp2 expm1 floor fma fmax
@@ -27,15 +27,15 @@ foreach(name IN LISTS weak)
   string(APPEND names ".weak ${name}\n")
 endforeach()
 file(WRITE ${OUTPUT} "# Written by exports.cmake: what is attached, then a row for each function, in pages of their own.
-.section .rml_runner, \"aw\", @progbits
-.p2align 12
+.section .rml_runner, \"aw\", %progbits
+.p2align ${PAGE_BITS}
 .globl rml_attached
 rml_attached: .quad 0, 0, 0, 0, 0
 ${rows}
-.p2align 12
+.p2align ${PAGE_BITS}
 .globl rml_attached_end
 rml_attached_end:
-.section .rml_names, \"a\", @progbits
+.section .rml_names, \"a\", %progbits
 ${names}
-.section .note.GNU-stack, \"\", @progbits
+.section .note.GNU-stack, \"\", %progbits
 ")
