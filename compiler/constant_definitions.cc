@@ -75,6 +75,7 @@ class Transplant {
       item.at = expr(item.at);
       item.lower = expr(item.lower);
       item.upper = expr(item.upper);
+      item.step = expr(item.step);
     }
     return f;
   }

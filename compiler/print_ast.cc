@@ -54,7 +54,8 @@ class Printer {
     ++depth_;
     expr(e.operand);
     for (const ast::IndexItem& i : e.items) {
-      if (i.is_range) form("range", {i.lower, i.upper});
+      if (i.is_range && i.step.valid()) form("range", {i.lower, i.upper, i.step});
+      if (i.is_range && !i.step.valid()) form("range", {i.lower, i.upper});
       if (!i.is_range) expr(i.at);
     }
     --depth_;

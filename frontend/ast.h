@@ -96,8 +96,8 @@ struct Array {
 };
 struct IndexItem {
   bool is_range = false;
-  ExprId at;            // not a range
-  ExprId lower, upper;  // a range; invalid where left out
+  ExprId at;                  // not a range
+  ExprId lower, upper, step;  // a range; invalid where left out
   Span span;
 };
 struct Index {

@@ -217,7 +217,8 @@ class Builder {
       if (kind == RmlParser::LBRACKET || kind == RmlParser::TIGHT_LBRACKET) set_role(terminal, TokenRole::attached);
       if (kind != RmlParser::RBRACKET) continue;
       std::vector<ExprId> operands = {base};
-      for (const ast::IndexItem& item : items) operands.insert(operands.end(), {item.at, item.lower, item.upper});
+      for (const ast::IndexItem& item : items)
+        operands.insert(operands.end(), {item.at, item.lower, item.upper, item.step});
       const Span s{file_, program_.span(base).begin, span(terminal).end};
       base = add(ast::Index{base, std::exchange(items, {})}, s, operands);
     }
@@ -227,16 +228,13 @@ class Builder {
   ast::IndexItem index_item(RmlParser::IndexContext* c) {
     ast::IndexItem item;
     item.span = span(c);
-    item.is_range = c->COLON() != nullptr;
-    if (!item.is_range) {
-      item.at = expr(c->expr(0));
-      return item;
-    }
-    set_role(c->COLON(), TokenRole::inside);
-    const std::size_t colon = c->COLON()->getSymbol()->getTokenIndex();
-    for (RmlParser::ExprContext* bound : c->expr()) {
-      (bound->start->getTokenIndex() < colon ? item.lower : item.upper) = expr(bound);
-    }
+    RmlParser::RangedContext* ranged = c->ranged();
+    item.is_range = ranged != nullptr;
+    if (c->expr() != nullptr) (item.is_range ? item.lower : item.at) = expr(c->expr());
+    if (ranged == nullptr) return item;
+    for (antlr4::tree::TerminalNode* colon : ranged->COLON()) set_role(colon, TokenRole::inside);
+    if (ranged->upper != nullptr) item.upper = expr(ranged->upper);
+    if (ranged->step != nullptr) item.step = expr(ranged->step);
     return item;
   }
 

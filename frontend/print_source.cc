@@ -201,6 +201,9 @@ class Printer {
       if (item.lower.valid()) expr(item.lower, any);
       out_ += ":";
       if (item.upper.valid()) expr(item.upper, any);
+      if (!item.step.valid()) continue;
+      out_ += ":";
+      expr(item.step, any);
     }
     out_ += "]";
   }

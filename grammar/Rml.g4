@@ -107,7 +107,10 @@ arguments : ( argument ( COMMA argument )* )? ;
 
 argument : ( ID ASSIGN )? expr ;
 
-index : expr ( COLON expr? )? | COLON expr? ;
+index : expr ranged? | ranged ;
+
+// Behind the lower bound: the upper one and the step.
+ranged : COLON upper=expr? ( COLON step=expr? )? ;
 
 NODE : 'node' ;
 CONST : 'const' ;

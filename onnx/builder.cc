@@ -161,19 +161,30 @@ std::optional<std::string> literal(const Tensor& t) {
 
 namespace {
 
+// A range of an axis of extent n in the language's syntax; what is the end on its side is left out.
+std::string range_text(std::int64_t n, std::int64_t from, std::int64_t to, std::int64_t step) {
+  const auto bound = [](std::int64_t at, std::int64_t end) { return at == end ? "" : std::to_string(at); };
+  if (step < 0) return bound(from, n - 1) + ":" + bound(to, -n - 1) + ":" + std::to_string(step);
+  return bound(from, 0) + ":" + bound(to, n) + (step == 1 ? "" : ":" + std::to_string(step));
+}
+
 // The ranges of a slice in the language's syntax, "" for all of it: `:, 1:3`. Nothing where it has none.
 std::optional<std::string> subscript(const Shape& x, const Arguments& arguments) {
-  const Argument *starts = given(arguments, "starts"), *stops = given(arguments, "stops");
-  if (given(arguments, "steps") != nullptr || starts == nullptr || stops == nullptr) return std::nullopt;
-  const auto *from = std::get_if<std::vector<std::int64_t>>(starts),
-             *to = std::get_if<std::vector<std::int64_t>>(stops);
-  if (from == nullptr || to == nullptr || from->size() != x.size() || to->size() != x.size()) return std::nullopt;
+  using Integers = std::vector<std::int64_t>;
+  const auto bounds = [&](const char* name) -> const Integers* {
+    const Argument* a = given(arguments, name);
+    const auto* list = a == nullptr ? nullptr : std::get_if<Integers>(a);
+    return list != nullptr && list->size() == x.size() ? list : nullptr;
+  };
+  const Integers *from = bounds("starts"), *to = bounds("stops"), *by = bounds("steps");
+  if (from == nullptr || to == nullptr || (by == nullptr && given(arguments, "steps") != nullptr)) return std::nullopt;
   std::string text, all;
   for (std::size_t k = 0; k < x.size(); ++k) {
-    if ((*from)[k] < 0 || (*to)[k] < (*from)[k] || (*to)[k] > x[k]) return std::nullopt;
-    const bool whole = (*from)[k] == 0 && (*to)[k] == x[k];
-    all += (k == 0 ? "" : ", ") + ((*from)[k] == 0 ? "" : std::to_string((*from)[k])) + ":" +
-           ((*to)[k] == x[k] ? "" : std::to_string((*to)[k]));
+    const std::int64_t step = by == nullptr ? 1 : (*by)[k];
+    const auto range = slice_range(x, k, (*from)[k], (*to)[k], step);
+    if (!std::holds_alternative<SliceRange>(range)) return std::nullopt;
+    all += (k == 0 ? "" : ", ") + range_text(x[k], (*from)[k], (*to)[k], step);
+    const bool whole = std::get<SliceRange>(range).count == x[k] && step == 1;
     if (!whole) text = all;  // what comes behind the last range of a part is left out
   }
   return text;

@@ -98,23 +98,16 @@ std::string expanded(const Site& s) { return s.to.node("Expand", {s.operands[0],
 
 std::string slice(const Site& s) {
   const Shape& x = s.shape(0);
-  const auto entry = [&](std::size_t attribute, std::size_t k, std::int64_t fallback) {
-    const Attribute& a = s.attribute(attribute);
-    if (!a.given) return fallback;
-    if (a.scalar) return k == 0 ? a.integers[0] : fallback;
-    return k < a.integers.size() ? a.integers[k] : fallback;
-  };
-  Integers starts, ends, steps;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    const std::int64_t step = entry(2, k, 1), count = s.value.shape[k];
-    std::int64_t start = entry(0, k, step > 0 ? 0 : x[k] - 1);
-    if (start < 0) start += x[k];
-    const std::int64_t last = start + step * (count - 1);
-    starts.push_back(start);
-    ends.push_back(count == 0 ? start : step > 0 ? last + 1 : last == 0 ? INT64_MIN : last - 1);
-    steps.push_back(step);
-  }
   if (x.empty()) return s.operands[0];
+  const std::vector<Attribute> bounds = {s.attribute(0), s.attribute(1), s.attribute(2)};
+  const auto ranges = std::get<0>(slice_ranges(x, bounds));
+  Integers starts, ends, steps;
+  for (const SliceRange& range : ranges) {
+    const std::int64_t last = range.start + range.step * (range.count - 1);
+    starts.push_back(range.start);
+    ends.push_back(range.count == 0 ? range.start : range.step > 0 ? last + 1 : last == 0 ? INT64_MIN : last - 1);
+    steps.push_back(range.step);
+  }
   return s.to.node("Slice", {s.operands[0], s.to.integers(starts), s.to.integers(ends),
                              s.to.integers(all_axes(s.rank())), s.to.integers(steps)});
 }

@@ -167,7 +167,7 @@ void pass_on_application(Derivation& d, ExprId e, Flow flow, const PassOn& pass_
 
 namespace {
 
-// x[i, 2, a:b]: the plain indexes before the first range are taken first, the others with the ranges.
+// x[i, 2, a:b:c]: the plain indexes before the first range are taken first, the others with the ranges.
 class Subscript {
  public:
   Subscript(Derivation& d, const ast::Index& index) : d_(d), write_(d.write), index_(index) {
@@ -199,32 +199,71 @@ class Subscript {
     if (leading_ > 0) {
       ast::Index inner{part, {}};
       for (std::size_t k = 0; k < leading_; ++k)
-        inner.items.push_back({false, write_.value(index_.items[k].at), {}, {}, write_.span});
+        inner.items.push_back({false, write_.value(index_.items[k].at), {}, {}, {}, write_.span});
       part = write_.add(std::move(inner));
     }
-    std::vector<ExprId> starts, stops;
+    std::vector<ExprId> starts, stops, steps;
     ast::Index unit{write_.copy(part), {}};  // the slice with all of its axes
-    bool drops_axes = false;
+    bool drops_axes = false, is_contiguous = true;
     for (std::size_t k = leading_; k < index_.items.size(); ++k) {
-      const ast::IndexItem& item = index_.items[k];
-      if (item.is_range) {
-        starts.push_back(item.lower.valid() ? write_.copy(item.lower) : write_.integer(0));
-        stops.push_back(item.upper.valid() ? write_.copy(item.upper) : extent(part, k - leading_));
-      } else {
-        starts.push_back(write_.copy(item.at));
-        stops.push_back(write_.binary(BinaryOp::add, write_.copy(item.at), write_.integer(1)));
-        drops_axes = true;
-      }
-      unit.items.push_back({true, {}, write_.copy(starts.back()), write_.copy(stops.back()), write_.span});
+      const Bounds at = bounds(index_.items[k], part, k - leading_);
+      starts.push_back(at.start);
+      stops.push_back(at.stop);
+      steps.push_back(at.step.valid() ? at.step : write_.integer(1));
+      drops_axes = drops_axes || !index_.items[k].is_range;
+      is_contiguous = is_contiguous && !at.step.valid();
+      const ExprId step = at.step.valid() ? write_.copy(at.step) : ExprId{};
+      unit.items.push_back({true, {}, write_.copy(at.start), write_.copy(at.stop), step, write_.span});
     }
     if (drops_axes) adjoint = write_.call("reshape", {write_.shape_of(write_.add(std::move(unit))), adjoint});
-    return write_.call("place_slice",
-                       {write_.shape_of(part), adjoint, write_.add(ast::Array{starts}), write_.add(ast::Array{stops})});
+    std::vector<ExprId> arguments{write_.shape_of(part), adjoint, write_.add(ast::Array{starts}),
+                                  write_.add(ast::Array{stops})};
+    if (!is_contiguous) arguments.push_back(write_.add(ast::Array{steps}));
+    return write_.call("place_slice", arguments);
   }
+
+  // What an item takes of its axis, as place_slice is told it. No step: 1.
+  struct Bounds {
+    ExprId start, stop, step;
+  };
+  Bounds bounds(const ast::IndexItem& item, ExprId part, std::size_t axis) {
+    if (!item.is_range) return single(item.at, part, axis);
+    Bounds b;
+    if (item.lower.valid()) b.start = write_.copy(item.lower);
+    if (item.upper.valid()) b.stop = write_.copy(item.upper);
+    if (item.step.valid()) b.step = write_.copy(item.step);
+    if (!b.start.valid()) b.start = by_sign(item.step, [&] { return write_.integer(0); }, [&] { return minus(1); });
+    if (b.stop.valid()) return b;
+    // Backward, before the first element is -extent - 1.
+    b.stop = by_sign(
+        item.step, [&] { return extent(part, axis); },
+        [&] { return write_.binary(BinaryOp::sub, minus(1), extent(part, axis)); });
+    return b;
+  }
+
+  // One element: from it on to the end, in a step that leads there; what counts from the start ends with it.
+  Bounds single(ExprId at, ExprId part, std::size_t axis) {
+    if (std::holds_alternative<ast::IntLiteral>(d_.node.expr(at)))
+      return {write_.copy(at), write_.binary(BinaryOp::add, write_.copy(at), write_.integer(1)), {}};
+    return {write_.copy(at), extent(part, axis), extent(part, axis)};
+  }
+
+  // The one for a step forward or the one for a step backward: where the step is no literal, once it is known.
+  template <class Forward, class Backward>
+  ExprId by_sign(ExprId step, const Forward& forward, const Backward& backward) {
+    if (!step.valid() || std::holds_alternative<ast::IntLiteral>(d_.node.expr(step))) return forward();
+    const auto* negated = std::get_if<ast::Unary>(&d_.node.expr(step));
+    if (negated != nullptr && std::holds_alternative<ast::IntLiteral>(d_.node.expr(negated->operand)))
+      return backward();
+    const ExprId is_forward = write_.binary(BinaryOp::gt, write_.copy(step), write_.integer(0));
+    return write_.add(ast::If{is_forward, forward(), backward()});
+  }
+
+  ExprId minus(std::uint64_t n) { return write_.add(ast::Unary{UnaryOp::negate, write_.integer(n)}); }
 
   ExprId extent(ExprId part, std::size_t axis) {
     return write_.add(
-        ast::Index{write_.shape_of(write_.copy(part)), {{false, write_.integer(axis), {}, {}, write_.span}}});
+        ast::Index{write_.shape_of(write_.copy(part)), {{false, write_.integer(axis), {}, {}, {}, write_.span}}});
   }
 
   Derivation& d_;

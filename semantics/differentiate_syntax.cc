@@ -21,7 +21,7 @@ void visit_children(Expr& e, F&& f) {
         if constexpr (requires { x.elements; })
           for (auto& element : x.elements) f(element);
         if constexpr (requires { x.items; })
-          for (auto& item : x.items) f(item.at), f(item.lower), f(item.upper);
+          for (auto& item : x.items) f(item.at), f(item.lower), f(item.upper), f(item.step);
         if constexpr (requires { x.arguments; })
           for (auto& a : x.arguments) f(a.value);
       },

@@ -43,9 +43,9 @@ struct StaticArgument {
   ParameterKind kind = ParameterKind::integers;
 };
 
-struct Item {  // of x[i, a:b]; invalid bounds are left out
+struct Item {  // of x[i, a:b:c]; invalid bounds and steps are left out
   bool is_range = false;
-  DraftId at, lower, upper;
+  DraftId at, lower, upper, step;
   Span span;
 };
 
@@ -185,7 +185,7 @@ void for_each_mention(AnyRhs& rhs, F&& f) {
         } else if constexpr (std::is_same_v<T, Index>) {
           f(r.operand);
           for (auto& item : r.items)
-            for (auto* d : {&item.at, &item.lower, &item.upper})
+            for (auto* d : {&item.at, &item.lower, &item.upper, &item.step})
               if (d->valid()) f(*d);
         } else if constexpr (std::is_same_v<T, Declared>) {
           f(r.operand);

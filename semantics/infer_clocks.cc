@@ -327,6 +327,7 @@ SolverClock ClockChecker::form(ExprId e, const ast::Index& index) {
     if (item.at.valid()) operands.push_back(item.at);
     static_expr(item.lower);
     static_expr(item.upper);
+    static_expr(item.step);
   }
   return joint(e, operands, Place::tight_operand);
 }

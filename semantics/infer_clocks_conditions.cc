@@ -208,7 +208,7 @@ std::vector<std::uint64_t> ConditionClasses::structure_key(ExprId e) {
     key = {tag_index, structure(index->operand)};
     for (const ast::IndexItem& item : index->items) {
       key.push_back(item.is_range ? tag_range : tag_index);
-      operands({item.at, item.lower, item.upper});
+      operands({item.at, item.lower, item.upper, item.step});
     }
   } else if (op && !operators()[op->op].random) {
     key = {tag_operator, op->op};

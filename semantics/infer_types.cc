@@ -377,6 +377,7 @@ TypeId TypeChecker::form(ExprId, const ast::Index& index) {
     if (item.at.valid()) static_integer(item.at, "an index");
     if (item.lower.valid()) static_integer(item.lower, "a bound of a range");
     if (item.upper.valid()) static_integer(item.upper, "a bound of a range");
+    if (item.step.valid()) static_integer(item.step, "the step of a range");
   }
   return t;
 }

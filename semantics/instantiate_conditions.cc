@@ -61,7 +61,7 @@ std::string SameConditions::key(DraftId d) {
                           std::string s = "index " + text(x.operand);
                           for (const Item& i : x.items)
                             s += (i.is_range ? "range " : "at ") + optional(i.at) + optional(i.lower) +
-                                 optional(i.upper);
+                                 optional(i.upper) + optional(i.step);
                           return s;
                         },
                         [&](const Apply& a) {

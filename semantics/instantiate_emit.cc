@@ -27,6 +27,24 @@ Attribute integers_attribute(std::vector<std::int64_t> integers) {
   return a;
 }
 
+// What `slice` is told of these axes: starts, stops and, where one is not 1, steps.
+std::vector<Attribute> slice_bounds(const std::vector<IndexAxis>& axes, const Shape& whole) {
+  std::vector<std::int64_t> starts, stops, steps;
+  for (const IndexAxis& axis : axes) {
+    const std::int64_t extent = whole[starts.size()];
+    const bool all = axis.kind == IndexAxis::dynamic;
+    const std::int64_t begin = all ? 0 : axis.begin, count = all ? extent : axis.count;
+    std::int64_t stop = begin;  // just behind the last element in the step's direction
+    if (count > 0) stop += (count - 1) * axis.step + (axis.step > 0 ? 1 : -1);
+    starts.push_back(begin);
+    stops.push_back(stop < 0 ? stop - extent : stop);  // before the first element is -extent - 1
+    steps.push_back(axis.step);
+  }
+  const bool is_contiguous = std::ranges::all_of(steps, [](std::int64_t step) { return step == 1; });
+  return {integers_attribute(starts), integers_attribute(stops),
+          is_contiguous ? Attribute{} : integers_attribute(steps)};
+}
+
 class Emitter {
  public:
   Emitter(const Draft& draft, const States& states, const Program& program, Diagnostics& diagnostics)
@@ -75,6 +93,7 @@ class Emitter {
   void emit_value(DraftId d);
   core::Rhs apply(DraftId d, const Apply& a, ClockId clock);
   core::Rhs contraction(DraftId d, const core::Apply& a, ClockId clock);
+  void count_from_start(core::Apply& made, const Apply& place, ClockId clock);
   core::Rhs merge(DraftId d, const Merge& m, ClockId clock);
   core::Rhs fby(DraftId d, const Fby& f, ClockId clock);
   core::Rhs index(DraftId d, const Index& i, ClockId clock);
@@ -364,11 +383,24 @@ core::Rhs Emitter::apply(DraftId d, const Apply& a, ClockId ck) {
     return core::Apply{
         operators().require("broadcast_to"), {constant(*element)}, {integers_attribute(state(d).shape)}, 0};
   core::Apply made{a.op, operands(a.operands), std::get<std::vector<Attribute>>(rules_.attributes(a)), 0};
+  if (operators()[a.op].lowering == Lowering::place) count_from_start(made, a, ck);
   if (operators()[a.op].random) {
     made.operands.push_back(cycle(ck));
     made.key = a.key;
   }
   return operators()[a.op].lowering == Lowering::contraction ? contraction(d, made, ck) : made;
+}
+
+// Static indices below 0 count from the end, as those of x[-1] do, whose gradient is placed there.
+void Emitter::count_from_start(core::Apply& made, const Apply& place, ClockId ck) {
+  for (std::size_t k = 1; k < made.operands.size(); ++k) {
+    const auto& at = state(end_[place.operands[k].index]).constant;
+    const std::int64_t extent = made.attributes[0].integers[k - 1];
+    if (at == nullptr || at->integers()[0] >= 0 || at->integers()[0] + extent < 0) continue;
+    const std::int64_t counted = at->integers()[0] + extent;
+    const Tensor index = Tensor::number(at->dtype(), static_cast<double>(counted));
+    if (index.integers()[0] == counted) made.operands[k] = constant(index, ck);
+  }
 }
 
 core::Rhs Emitter::contraction(DraftId d, const core::Apply& a, ClockId ck) {
@@ -423,15 +455,13 @@ core::Rhs Emitter::index(DraftId d, const Index& i, ClockId ck) {
   const Place place{ck, draft_[d].span, draft_[d].instance};
   const DType dtype = draft_[d].dtype;
   Shape whole = state(end_[i.operand.index]).shape;
-  std::vector<std::int64_t> starts, stops, moved, kept;
+  std::vector<std::int64_t> moved, kept;
   Shape sliced, dropped;
   std::vector<ValueId> dynamic;
   DType index_dtype = DType::i64;
   for (const IndexAxis& axis : axes) {
     const bool all = axis.kind == IndexAxis::dynamic;
-    starts.push_back(all ? 0 : axis.begin);
-    stops.push_back(all ? whole[starts.size() - 1] : axis.begin + axis.count);
-    sliced.push_back(stops.back() - starts.back());
+    sliced.push_back(all ? whole[sliced.size()] : axis.count);
     if (axis.kind == IndexAxis::fixed) continue;
     (all ? moved : kept).push_back(static_cast<std::int64_t>(dropped.size()));
     dropped.push_back(sliced.back());
@@ -451,7 +481,8 @@ core::Rhs Emitter::index(DraftId d, const Index& i, ClockId ck) {
     shape = std::move(result);
     pending = true;
   };
-  if (sliced != whole) next("slice", {}, {integers_attribute(starts), integers_attribute(stops), {}}, sliced);
+  const std::vector<Attribute> bounds = slice_bounds(axes, whole);
+  if (sliced != whole || bounds.back().given) next("slice", {}, bounds, sliced);
   if (dropped != sliced) next("reshape", {}, {integers_attribute(dropped)}, dropped);
   if (!dynamic.empty() && !kept.empty() && kept.front() < moved.back()) {
     std::vector<std::int64_t> order = moved;

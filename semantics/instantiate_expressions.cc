@@ -256,7 +256,8 @@ DraftId Expressions::subscript(ExprId e, const ast::Index& i) {
   Index index{value(i.operand), {}};
   const auto optional = [&](ExprId bound) { return bound.valid() ? value(bound) : DraftId{}; };
   for (const ast::IndexItem& item : i.items)
-    index.items.push_back({item.is_range, optional(item.at), optional(item.lower), optional(item.upper), item.span});
+    index.items.push_back(
+        {item.is_range, optional(item.at), optional(item.lower), optional(item.upper), optional(item.step), item.span});
   return add_as(e, std::move(index));
 }
 

@@ -379,6 +379,7 @@ void NameResolver::form(ExprId e, const ast::Index& index) {
     expr(item.at);
     expr(item.lower);
     expr(item.upper);
+    expr(item.step);
   }
 }
 

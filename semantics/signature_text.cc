@@ -146,6 +146,8 @@ class ExpressionPrinter {
       print(x.items[i].lower, any_strength);
       if (x.items[i].is_range) out_ += ":";
       print(x.items[i].upper, any_strength);
+      if (x.items[i].step.valid()) out_ += ":";
+      print(x.items[i].step, any_strength);
     }
     out_ += "]";
   }

@@ -39,11 +39,11 @@ struct NotConstant {
 template <class T>
 using Outcome = std::variant<std::monostate, T, Problem, NotConstant>;
 
-// One axis of x[i, a:b, …] once the shape of x and the bounds are known.
+// One axis of x[i, a:b:c, …] once the shape of x and the bounds are known.
 struct IndexAxis {
   enum Kind : std::uint8_t { range, fixed, dynamic } kind = range;
-  std::int64_t begin = 0, count = 0;  // fixed: begin
-  DraftId at;                         // dynamic
+  std::int64_t begin = 0, count = 0, step = 1;  // fixed: begin
+  DraftId at;                                   // dynamic
 };
 
 struct IteratorBody;  // instantiate_iteration.h
@@ -72,7 +72,8 @@ class ShapeRules {
   Outcome<Shape> index_shape(DraftId d) const;
   Outcome<Shape> iterate_shape(DraftId d, const Iterate& iterate) const;
   Outcome<IndexAxis> index_axis(const Item& item, const Shape& shape, std::size_t axis) const;
-  Outcome<std::int64_t> bound(DraftId d, std::int64_t otherwise, const char* what) const;
+  Outcome<IndexAxis> range_axis(const Item& item, const Shape& shape, std::size_t axis) const;
+  Outcome<std::int64_t> bound(DraftId d, const char* what) const;
   std::shared_ptr<const Tensor> evaluate(DraftId d, const Apply& apply) const;
   std::shared_ptr<const Tensor> evaluate_index(DraftId d, const Index& index) const;
 

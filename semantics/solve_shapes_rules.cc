@@ -5,7 +5,10 @@
 // count from the end and are checked here:
 //
 //   x: [4, 3]    x[-1, 0:2]    axis 0 fixed at 3, axis 1 range 0…2: shape [2]
+//                x[::-2]       axis 0 range 3, 1: shape [2, 3]
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "semantics/instantiate_iteration.h"
 #include "semantics/overloaded.h"
@@ -241,9 +244,8 @@ std::string ShapeRules::label_of(DraftId d) const {
   return (value.name.empty() ? "this" : "`" + value.name + "`") + " is " + type_string(value.dtype, state(d).shape);
 }
 
-// A static bound of a range.
-Outcome<std::int64_t> ShapeRules::bound(DraftId d, std::int64_t otherwise, const char* what) const {
-  if (!d.valid()) return otherwise;
+// A static bound or step of a range.
+Outcome<std::int64_t> ShapeRules::bound(DraftId d, const char* what) const {
   const State& s = state(d);
   if (!s.known) return {};
   if (s.constant == nullptr) return NotConstant{d, what};
@@ -266,26 +268,32 @@ Outcome<IndexAxis> ShapeRules::index_axis(const Item& item, const Shape& shape, 
       return problem(Code::E0303, item.span,
                      "an index is one integer, not " + type_string(draft_[item.at].dtype, at.shape) +
                          ": `take(x, i, axis=0)` takes many");
-    if (at.constant == nullptr) return IndexAxis{IndexAxis::dynamic, 0, 1, item.at};
+    if (at.constant == nullptr) return IndexAxis{IndexAxis::dynamic, 0, 1, 1, item.at};
     const std::int64_t written = at.constant->integers()[0];
     const std::int64_t index = written < 0 ? written + extent : written;
     if (index < 0 || index >= extent) return out_of_range("index " + std::to_string(written));
-    return IndexAxis{IndexAxis::fixed, index, 1, {}};
+    return IndexAxis{IndexAxis::fixed, index, 1, 1, {}};
   }
-  const auto lower = bound(item.lower, 0, "the lower bound of a range");
-  const auto upper = bound(item.upper, extent, "the upper bound of a range");
-  for (const auto* b : {&lower, &upper}) {
-    if (std::holds_alternative<std::monostate>(*b)) return {};
-    if (const auto* p = std::get_if<Problem>(b)) return *p;
-    if (const auto* n = std::get_if<NotConstant>(b)) return *n;
+  return range_axis(item, shape, axis);
+}
+
+Outcome<IndexAxis> ShapeRules::range_axis(const Item& item, const Shape& shape, std::size_t axis) const {
+  const std::array parts = {std::pair(item.lower, "the lower bound of a range"),
+                            std::pair(item.upper, "the upper bound of a range"),
+                            std::pair(item.step, "the step of a range")};
+  std::array<std::optional<std::int64_t>, 3> values;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    if (!parts[k].first.valid()) continue;
+    const auto value = bound(parts[k].first, parts[k].second);
+    if (std::holds_alternative<std::monostate>(value)) return {};
+    if (const auto* p = std::get_if<Problem>(&value)) return *p;
+    if (const auto* n = std::get_if<NotConstant>(&value)) return *n;
+    values[k] = std::get<std::int64_t>(value);
   }
-  std::int64_t begin = std::get<std::int64_t>(lower), end = std::get<std::int64_t>(upper);
-  const std::string written = "range " + std::to_string(begin) + ":" + std::to_string(end);
-  if (begin < 0) begin += extent;
-  if (end < 0) end += extent;
-  if (begin < 0 || begin > extent || end < 0 || end > extent) return out_of_range(written);
-  if (begin > end) return problem(Code::E0310, item.span, written + " ends before it begins");
-  return IndexAxis{IndexAxis::range, begin, end - begin, {}};
+  const auto range = slice_range(shape, axis, values[0], values[1], values[2].value_or(1));
+  if (const auto* error = std::get_if<std::string>(&range)) return problem(Code::E0310, item.span, "range " + *error);
+  const auto& [start, count, step] = std::get<SliceRange>(range);
+  return IndexAxis{IndexAxis::range, start, count, step, {}};
 }
 
 Outcome<std::vector<IndexAxis>> ShapeRules::index_axes(DraftId d) const {
@@ -298,9 +306,8 @@ Outcome<std::vector<IndexAxis>> ShapeRules::index_axes(DraftId d) const {
                        (operand.shape.empty() ? "a scalar" : "a tensor of shape " + to_string(operand.shape)));
   std::vector<IndexAxis> axes;
   for (std::size_t axis = 0; axis < operand.shape.size(); ++axis) {
-    const std::int64_t extent = operand.shape[axis];
     if (axis >= index.items.size()) {
-      axes.push_back({IndexAxis::range, 0, extent, {}});
+      axes.push_back({IndexAxis::range, 0, operand.shape[axis], 1, {}});
       continue;
     }
     Outcome<IndexAxis> found = index_axis(index.items[axis], operand.shape, axis);
@@ -395,7 +402,7 @@ std::shared_ptr<const Tensor> ShapeRules::evaluate_index(DraftId d, const Index&
     begin += a.begin * dense[axis];
     if (a.kind == IndexAxis::fixed) continue;
     shape.push_back(a.count);
-    strides.push_back(dense[axis]);
+    strides.push_back(dense[axis] * a.step);
   }
   return std::make_shared<const Tensor>(gather(*whole, shape, begin, strides));
 }

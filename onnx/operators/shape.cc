@@ -147,7 +147,7 @@ std::vector<Term> slice(Call& c) {
     throw ModelError{"", "starts, ends, axes and steps are not equally many"};
   axes = normalized(axes, x.rank());
   Integers starts(x.shape.size(), 0), stops(x.shape.begin(), x.shape.end()), steps(x.shape.size(), 1);
-  bool reversed = false, whole = true;
+  bool whole = true;
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const auto axis = static_cast<std::size_t>(axes[k]);
     const std::int64_t n = x.shape[axis], step = by[k];
@@ -158,33 +158,17 @@ std::vector<Term> slice(Call& c) {
     starts[axis] = step > 0 ? end(begins[k], 0, n) : end(begins[k], -1, n - 1);
     stops[axis] = step > 0 ? end(ends[k], 0, n) : end(ends[k], -1, n - 1);
     steps[axis] = step;
-    const std::int64_t count = step > 0 ? std::max<std::int64_t>(0, stops[axis] - starts[axis])
-                                        : std::max<std::int64_t>(0, starts[axis] - stops[axis]);
-    if (step > 0 && count == 0) stops[axis] = starts[axis];
-    if (step < 0) {
-      reversed = true;
-      if (count == 0) starts[axis] = stops[axis] = 0, steps[axis] = 1;
+    if (step > 0 ? stops[axis] <= starts[axis] : starts[axis] <= stops[axis]) {
+      starts[axis] = stops[axis] = 0;
+      steps[axis] = 1;
     }
-    whole = whole && count == n && step == 1;
+    whole = whole && starts[axis] == 0 && stops[axis] == n && steps[axis] == 1;
+    if (steps[axis] < 0 && stops[axis] < 0) stops[axis] = -n - 1;  // the first element too
   }
   if (whole) return {x};
   if (std::ranges::all_of(steps, [](std::int64_t s) { return s == 1; }))
     return {c.apply("slice", {x}, {{"starts", starts}, {"stops", stops}})};
-  if (!reversed) return {c.apply("slice", {x}, {{"starts", starts}, {"stops", stops}, {"steps", steps}})};
-  // Backward: the same elements forward, then turned round.
-  Term y = x;
-  Integers turned;
-  for (std::size_t axis = 0; axis < x.shape.size(); ++axis) {
-    if (steps[axis] > 0) continue;
-    const std::int64_t stride = -steps[axis], count = (starts[axis] - stops[axis] + stride - 1) / stride;
-    const std::int64_t last = starts[axis] - (count - 1) * stride;
-    stops[axis] = starts[axis] + 1;
-    starts[axis] = last;
-    steps[axis] = stride;
-    turned.push_back(static_cast<std::int64_t>(axis));
-  }
-  y = c.apply("slice", {y}, {{"starts", starts}, {"stops", stops}, {"steps", steps}});
-  return {c.apply("flip", {y}, {{"axis", turned}})};
+  return {c.apply("slice", {x}, {{"starts", starts}, {"stops", stops}, {"steps", steps}})};
 }
 
 std::vector<Term> expand(Call& c) {

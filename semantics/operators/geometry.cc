@@ -4,7 +4,7 @@
 // axis lists, permutations and slice bounds; shape rules, kernels and code generation share
 // it. Errors are in the user's words.
 #include <algorithm>
-#include <limits>
+#include <cstdint>
 
 #include "semantics/operators/rules.h"
 
@@ -41,11 +41,38 @@ std::optional<std::vector<bool>> reduced_axes(const Attribute& axis, std::size_t
   return reduced;
 }
 
+std::variant<SliceRange, std::string> slice_range(const Shape& whole, std::size_t axis,
+                                                  std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+                                                  std::int64_t step) {
+  const std::int64_t extent = whole[axis];
+  const auto text = [](std::optional<std::int64_t> bound) { return bound ? std::to_string(*bound) : std::string(); };
+  const std::string written = text(start) + ":" + text(stop) + (step == 1 ? "" : ":" + std::to_string(step));
+  if (step == 0) return written + " never moves: a step of 1 takes every element, one of -1 every element backward";
+  const bool forward = step > 0;
+  // Where a bound may lie: on an element, or just behind the last one in the range's direction.
+  const std::int64_t low = forward ? 0 : -1, high = forward ? extent : extent - 1;
+  const auto place = [&](std::optional<std::int64_t> bound, std::int64_t otherwise) {
+    return bound ? *bound + (*bound < 0 ? extent : 0) : otherwise;
+  };
+  const std::int64_t from = place(start, forward ? low : high), to = place(stop, forward ? high : low);
+  if (std::min(from, to) < low || std::max(from, to) > high)
+    return written + " is out of range for axis " + std::to_string(axis) + " of " + to_string(whole) +
+           (forward ? "" : ": backward the first element is " + std::to_string(high) + ", or none is written");
+  if (forward ? from > to : from < to)
+    return written + " ends before it begins" + (forward ? "" : ": backward the first bound is the greater one");
+  const auto distance = static_cast<std::uint64_t>(forward ? to - from : from - to);
+  const std::uint64_t stride = forward ? static_cast<std::uint64_t>(step) : -static_cast<std::uint64_t>(step);
+  const auto count = static_cast<std::int64_t>(distance == 0 ? 0 : (distance - 1) / stride + 1);
+  // What makes no second step may have any; before the first element there is no place.
+  return SliceRange{count == 0 ? std::max<std::int64_t>(from, 0) : from, count, count > 1 ? step : 1};
+}
+
 std::variant<std::vector<SliceRange>, std::string> slice_ranges(const Shape& whole, std::span<const Attribute> bounds) {
-  constexpr std::int64_t open = std::numeric_limits<std::int64_t>::max();
-  const auto at = [&](std::size_t which, std::size_t axis, std::int64_t otherwise) {
+  const auto at = [&](std::size_t which, std::size_t axis) {
     const Attribute& bound = bounds[which];
-    return bound.given && axis < bound.integers.size() ? bound.integers[axis] : otherwise;
+    return bound.given && axis < bound.integers.size() && bound.integers[axis] != INT64_MAX
+               ? std::optional(bound.integers[axis])
+               : std::nullopt;
   };
   for (const Attribute& bound : bounds) {
     if (bound.given && bound.integers.size() > whole.size()) {
@@ -53,21 +80,11 @@ std::variant<std::vector<SliceRange>, std::string> slice_ranges(const Shape& who
              std::to_string(whole.size());
     }
   }
-  std::vector<SliceRange> ranges(whole.size());
+  std::vector<SliceRange> ranges;
   for (std::size_t axis = 0; axis < whole.size(); ++axis) {
-    const std::int64_t extent = whole[axis];
-    const std::int64_t step = at(2, axis, 1);
-    std::int64_t start = at(0, axis, 0), stop = at(1, axis, open);
-    if (step < 1) return "slice step " + std::to_string(step) + " is not positive: `flip(x, axis)` turns an axis round";
-    const std::string written = std::to_string(start) + ":" + (stop == open ? "" : std::to_string(stop));
-    if (stop == open) stop = extent;
-    if (start < 0) start += extent;
-    if (stop < 0) stop += extent;
-    if (start < 0 || stop < 0 || start > extent || stop > extent) {
-      return "slice " + written + " is out of range for axis " + std::to_string(axis) + " of " + to_string(whole);
-    }
-    if (start > stop) return "slice " + written + " ends before it begins";
-    ranges[axis] = {start, (stop - start + step - 1) / step, step};
+    auto range = slice_range(whole, axis, at(0, axis), at(1, axis), at(2, axis).value_or(1));
+    if (const auto* error = std::get_if<std::string>(&range)) return "slice " + *error;
+    ranges.push_back(std::get<SliceRange>(range));
   }
   return ranges;
 }

@@ -299,11 +299,16 @@ std::vector<std::size_t> transposed_axes(const Application&);
 std::optional<std::vector<bool>> reduced_axes(const Attribute& axis, std::size_t rank);
 // The integers that a kernel is told of an attribute (runtime/kernels/kernel.h).
 std::vector<std::int64_t> kernel_integers(const Attribute&);
-// slice and place_slice: along each axis of `whole` the elements start, start + step, …
+// x[a:b:c], slice and place_slice: along an axis of `whole` the elements start, start + step, …
 struct SliceRange {
   std::int64_t start = 0, count = 0, step = 1;
 };
-// `bounds` are the attributes starts, stops, steps. A stop of INT64_MAX is the extent.
+// By NumPy's rule: bounds below 0 count from the end, and one that is left out is the end on its side. Unlike there a
+// bound must lie within the axis; what is wrong begins with the range as it is written.
+std::variant<SliceRange, std::string> slice_range(const Shape& whole, std::size_t axis,
+                                                  std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+                                                  std::int64_t step);
+// `bounds` are the attributes starts, stops, steps. INT64_MAX is left out.
 std::variant<std::vector<SliceRange>, std::string> slice_ranges(const Shape& whole, std::span<const Attribute> bounds);
 
 // The reference page of all operators, as Markdown, from the table.

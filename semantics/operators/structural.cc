@@ -1,7 +1,7 @@
 // Operators that move elements without computing on them.
 //
 // All kernels are strided copies. Axis lists, permutations and slice bounds are read by
-// geometry.cc. Bounds of a slice are static, may be negative (from the end), and must lie
+// geometry.cc. Bounds and steps of a slice are static; bounds may be negative (from the end), and must lie
 // within the extent. The indices of `index` are streams: they count from 0, and one outside
 // [0, extent), negative ones included, stops the run.
 #include "runtime/rmlrt.h"
@@ -385,15 +385,19 @@ std::vector<OperatorInfo> access_rows() {
            "index([[1, 2], [3, 4]], 1, 0) -- 3"}),
       row("place", {integers("shape"), operand("x", element), variadic("i", index, 1)}, same(element), place_shape,
           evaluate_place, Lowering::place, {"index(dy, i...)", integer_operand},
-          {"", "Zeros of the shape with x at [i, j, …]. An index out of range stops the run.",
+          {"",
+           "Zeros of the shape with x at [i, j, …]. Static indices may count from the end (-1); one out of range stops "
+           "the "
+           "run.",
            "place([2, 2], [5, 6], 1) -- [0,0;5,6]"}),
       row("slice",
           {operand("x", element), integers("starts", "all"), integers("stops", "all"), integers("steps", "all")},
           same(element), slice_shape, evaluate_slice, Lowering::slice,
           {"place_slice(shape(x), dy, starts=starts, stops=stops, steps=steps)"},
           {"Slice",
-           "x[a:b, …]: along each leading axis the elements from starts up to, without, stops, every steps-th. Bounds "
-           "are static, may count from the end (-1), and must lie within the extent.",
+           "x[a:b:c, …]: along each leading axis the elements from starts up to, without, stops, every steps-th; "
+           "steps below 0 go backward. Bounds are static, may count from the end (-1), and must lie within the "
+           "extent; backward, a stop of -extent - 1 takes the first element too.",
            "slice([1, 2, 3, 4], 1, -1) -- [2,3]"}),
       row("place_slice",
           {integers("shape"), operand("x", element), integers("starts", "all"), integers("stops", "all"),

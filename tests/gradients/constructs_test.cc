@@ -112,6 +112,22 @@ node f(x: f64[3], i: i32[4]) -> (y: f64)
 )");
 }
 
+// An axis is taken by an index, forward or backward, the step being a literal, a constant or another node's.
+TEST(Constructs, subscripts_with_steps) {
+  expect_right(R"(
+const back = -1;
+const last = -1;
+node part(first, step, v) -> (w)
+  w = v[first::step] * v[first::step];
+node f(x: f64[4, 5], i: i32) -> (y: f64[3], z: f64[4], turned: f64[5], w: f64[2], v: f64[2, 3])
+  y = sin(x[maximum(0, minimum(i, 3)), ::2]);
+  z = x[::-1, -1] * x[::back, last];
+  turned = square(x[1, ::-1]);
+  w = part(3, -2, x[:, 0]) + part(0, 3, x[last]);
+  v = exp(x[::-2, 4:1:back]);
+)");
+}
+
 TEST(Constructs, texts_go_along_with_what_is_copied) {
   expect_right(R"(
 node f(c: bool, a: f64[2, 3], b: f64[3]) -> (y: f64[2])

@@ -93,7 +93,9 @@ void add_structure(Cases& list) {
   list.push_back({"slice", {"f64[4]"}, {"p", "1", "-1"}});
   list.push_back({"slice", {"f64[2, 3, 4]"}, {"p", "starts=[0, 1]", "stops=[2, 3]"}});
   list.push_back({"slice", {"f64[2, 3, 4]"}, {"p", "starts=[0, 1, -4]", "steps=[1, 1, 2]"}});
+  list.push_back({"slice", {"f64[5, 4]"}, {"p", "starts=[-1, 3]", "stops=[0, -5]", "steps=[-2, -1]"}});
   list.push_back({"place_slice", {"f64[2]"}, {"[5]", "p", "1", "3"}});
+  list.push_back({"place_slice", {"f64[2]"}, {"[5]", "p", "-1", "0", "-2"}});
   list.push_back({"place_slice", {"f64[2, 2]"}, {"[4, 2]", "p", "steps=2"}});
 }
 

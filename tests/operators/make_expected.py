@@ -262,6 +262,11 @@ def structure():
                 case("part_starts", [x, x, x], np.array(starts, np.int32), part=2, axis=-1)
             if len(shape) >= 1 and shape[0] > 1:
                 case("slice", [x], x[1:-1], starts=1, stops=-1)
+                case("slice", [x], x[::-1], steps=-1)
+                case("slice", [x], x[-1:0:-2], starts=-1, stops=0, steps=-2)
+                turned = np.zeros_like(x)
+                turned[::-2] = x[::-2]
+                case("place_slice", [x[::-2]], turned, shape=list(shape), steps=-2)
                 padded = np.zeros_like(x)
                 padded[::2] = x[::2]
                 case("place_slice", [x[::2]], padded, shape=list(shape), steps=2)

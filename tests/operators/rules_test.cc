@@ -167,7 +167,7 @@ TEST(ShapeRules, errors_are_in_the_users_words) {
       error_of(apply_row("slice", {floats({3})}, {{"starts", scalar_attribute(2)}, {"stops", scalar_attribute(1)}})),
       "slice 2:1 ends before it begins");
   EXPECT_EQ(error_of(apply_row("slice", {floats({3})}, {{"steps", scalar_attribute(0)}})),
-            "slice step 0 is not positive: `flip(x, axis)` turns an axis round");
+            "slice ::0 never moves: a step of 1 takes every element, one of -1 every element backward");
   EXPECT_EQ(error_of(apply_row("broadcast_to", {floats({3})}, shape({2}))), "cannot broadcast [3] to [2]");
   EXPECT_EQ(error_of(apply_row("broadcast_to", {floats({3})}, shape({1}))), "cannot broadcast [3] to [1]");
   EXPECT_EQ(error_of(apply_row("sum_to", {floats({3})}, shape({2}))), "cannot sum [3] to [2]");

@@ -58,6 +58,7 @@ TEST(Parse, calls) {
 
 TEST(Parse, indices) {
   EXPECT_EQ(value_of("x[1:3, :, n, 2:, :m]"), "(index x 1:3 : n 2: :m)");
+  EXPECT_EQ(value_of("x[::2, 1::-1, :n:m, a:b:c, ::, 1::]"), "(index x ::2 1::(- 1) :n:m a:b:c : 1:)");
   EXPECT_EQ(value_of("f(x)[0]"), "(index (f x) 0)");
   EXPECT_EQ(value_of("[]"), "(array)");
   EXPECT_EQ(value_of("[[1, 2], [3, 4]][0]"), "(index (array (array 1 2) (array 3 4)) 0)");

@@ -65,7 +65,8 @@ struct Parsed {
   std::string show_form(const ast::Index& x) const {
     std::string result = "(index " + show(x.operand);
     for (const ast::IndexItem& i : x.items) {
-      result += " " + (i.is_range ? show(i.lower) + ":" + show(i.upper) : show(i.at));
+      result += " " + (i.is_range ? show(i.lower) + ":" + show(i.upper) + (i.step.valid() ? ":" + show(i.step) : "")
+                                  : show(i.at));
     }
     return result + ")";
   }

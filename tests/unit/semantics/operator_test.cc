@@ -62,6 +62,33 @@ TEST(Slices, bounds) {
   EXPECT_EQ(range({5}, integers({5}), {}, {})[0].count, 0);
 }
 
+TEST(Slices, steps) {
+  using Bound = std::optional<std::int64_t>;
+  const auto text = [](std::int64_t extent, Bound start, Bound stop, std::int64_t step) {
+    const auto range = slice_range({extent}, 0, start, stop, step);
+    if (const auto* error = std::get_if<std::string>(&range)) return *error;
+    const auto& [begin, count, by] = std::get<SliceRange>(range);
+    return std::to_string(begin) + " " + std::to_string(count) + " " + std::to_string(by);
+  };
+  constexpr auto least = std::numeric_limits<std::int64_t>::min(), greatest = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(text(5, {}, {}, -1), "4 5 -1");
+  EXPECT_EQ(text(5, -1, -6, -2), "4 3 -2");
+  EXPECT_EQ(text(5, 3, 0, -2), "3 2 -2");
+  EXPECT_EQ(text(5, 1, 1, -2), "1 0 1");
+  EXPECT_EQ(text(5, -6, -6, -1), "0 0 1");
+  EXPECT_EQ(text(0, {}, {}, -1), "0 0 1");
+  EXPECT_EQ(text(0, {}, {}, 3), "0 0 1");
+  EXPECT_EQ(text(5, {}, {}, least), "4 1 1");
+  EXPECT_EQ(text(5, 1, {}, greatest), "1 1 1");
+  EXPECT_EQ(text(5, 5, {}, -1),
+            "5::-1 is out of range for axis 0 of [5]: backward the first element is 4, or none is written");
+  EXPECT_EQ(text(5, {}, -7, -1),
+            ":-7:-1 is out of range for axis 0 of [5]: backward the first element is 4, or none is written");
+  EXPECT_EQ(text(5, least, {}, 1), "-9223372036854775808: is out of range for axis 0 of [5]");
+  EXPECT_EQ(text(5, 1, 2, -1), "1:2:-1 ends before it begins: backward the first bound is the greater one");
+  EXPECT_EQ(text(5, {}, 2, 0), ":2:0 never moves: a step of 1 takes every element, one of -1 every element backward");
+}
+
 }  // namespace
 
 }  // namespace rml
