@@ -45,7 +45,12 @@ namespace {
 
 // ---- from texts to trees ----
 
-ParseOptions parse_options(const Session& s) { return {s.options.import_folders, s.resources.stdlib}; }
+ParseOptions parse_options(const Session& s) {
+  ParseOptions options{s.options.import_folders, s.resources.stdlib};
+  const auto& further = s.resources.import_folders;
+  options.import_dirs.insert(options.import_dirs.end(), further.begin(), further.end());
+  return options;
+}
 
 void import_text(Translation& t) {
   const std::filesystem::path file = t.file;

@@ -63,7 +63,8 @@ struct CompileOptions {
 
 // What the compiler reads besides the program.
 struct Resources {
-  std::filesystem::path stdlib;  // the folder with the modules of the standard library
+  std::filesystem::path stdlib;                            // the folder with the modules of the standard library
+  std::vector<std::filesystem::path> import_folders = {};  // searched behind those of -I
 };
 
 struct Session {

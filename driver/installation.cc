@@ -4,6 +4,11 @@
 
 #include <sys/auxv.h>
 
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
 namespace rml {
 
 std::filesystem::path own_binary() {
@@ -18,9 +23,19 @@ namespace {
 
 std::filesystem::path library_folder() { return own_binary().parent_path().parent_path() / "lib" / "rmlc"; }
 
+// The folders that RMLC_PATH names, parted by colons; empty ones are left out.
+std::vector<std::filesystem::path> folders_of_environment() {
+  std::vector<std::filesystem::path> folders;
+  const char* const value = std::getenv("RMLC_PATH");
+  std::istringstream list(value == nullptr ? "" : value);
+  for (std::string folder; std::getline(list, folder, ':');)
+    if (!folder.empty()) folders.emplace_back(folder);
+  return folders;
+}
+
 }  // namespace
 
-Resources own_resources() { return {library_folder() / "stdlib"}; }
+Resources own_resources() { return {library_folder() / "stdlib", folders_of_environment()}; }
 std::filesystem::path runtime_archive() { return library_folder() / "librmlrt.a"; }
 std::filesystem::path runner() { return library_folder() / "runner"; }
 std::filesystem::path mqtt_archive() { return library_folder() / "librmlmqtt.a"; }

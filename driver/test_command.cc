@@ -28,6 +28,12 @@ constexpr unsigned longest_seconds = 300;
 
 bool is_onnx_test(const fs::path& folder) { return fs::is_regular_file(folder / "model.onnx"); }
 
+// Whether the file is in a folder `imported`, or in one of its folders; `from` is where the search began.
+bool is_imported(const fs::path& file, const fs::path& from) {
+  const fs::path folders = from.filename() / file.lexically_relative(from).parent_path();
+  return std::ranges::find(folders, fs::path("imported")) != folders.end();
+}
+
 // Folders stand for the .rml files in them that are tests, and for the folders in them that have a model; a file named
 // on the command line is taken as a test.
 std::vector<fs::path> find_tests(const std::vector<std::string>& paths) {
@@ -41,8 +47,8 @@ std::vector<fs::path> find_tests(const std::vector<std::string>& paths) {
     if (is_onnx_test(path)) here.push_back(path);
     for (const auto& entry : fs::recursive_directory_iterator(path)) {
       if (entry.is_directory() && is_onnx_test(entry.path())) here.push_back(entry.path());
-      const bool library = entry.path().parent_path().filename() == "imported";
-      if (entry.is_regular_file() && entry.path().extension() == ".rml" && !library) here.push_back(entry.path());
+      if (entry.is_regular_file() && entry.path().extension() == ".rml" && !is_imported(entry.path(), path))
+        here.push_back(entry.path());
     }
     std::ranges::sort(here);
     files.insert(files.end(), here.begin(), here.end());

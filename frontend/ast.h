@@ -201,7 +201,7 @@ struct Const {
 
 struct Import {
   bool is_path = false;  // import "file.rml";   names enter unqualified
-  std::string target;    // import nn as n;      names are n.dense
+  std::string target;    // import nn as n;      names are n.dense;   import filters.audio;   they are audio.shelf
   Symbol alias;          // the qualifier; invalid for a path import
   Span span, target_span;
   ModuleId module;  // the module it resolved to; invalid if it failed

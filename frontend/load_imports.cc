@@ -131,8 +131,8 @@ class Loader {
 
   // The module an import names, loaded if it was not; invalid, with a report, on failure.
   ModuleId resolve(ModuleId importer, const ast::Import& import) {
-    const std::string file_name = import.is_path ? import.target : import.target + ".rml";
-    const std::vector<fs::path> folders = search_folders(importer);
+    const fs::path file_name = file_of(import);
+    const std::vector<fs::path> folders = search_folders(importer, import);
     std::error_code error;
     const auto found = std::find_if(folders.begin(), folders.end(),
                                     [&](const fs::path& folder) { return fs::exists(folder / file_name, error); });
@@ -158,31 +158,63 @@ class Loader {
     return id;
   }
 
-  std::vector<fs::path> search_folders(ModuleId importer) const {
+  static bool is_in_folder(const ast::Import& import) {
+    return !import.is_path && import.target.find('.') != std::string::npos;
+  }
+
+  // `filters.audio` is the file audio.rml of the folder `filters`.
+  static fs::path file_of(const ast::Import& import) {
+    if (import.is_path) return import.target;
+    std::string file = import.target;
+    std::ranges::replace(file, '.', '/');
+    return file + ".rml";
+  }
+
+  // Modules of one library name each other by its folder, which lies beside the program or in a folder of imports.
+  std::vector<fs::path> search_folders(ModuleId importer, const ast::Import& import) const {
     std::vector<fs::path> result = {folders_[importer.index]};
+    if (is_in_folder(import) && folders_[0] != result[0]) result.push_back(folders_[0]);
     result.insert(result.end(), options_.import_dirs.begin(), options_.import_dirs.end());
     result.push_back(options_.stdlib_dir);
     return result;
   }
 
   void report_not_found(const ast::Import& import, const std::vector<fs::path>& folders) {
+    const fs::path file = file_of(import);
     std::vector<std::string> candidates;
     std::string searched;
     for (const fs::path& folder : folders) {
       searched += (searched.empty() ? "`" : ", `") + (folder.empty() ? std::string(".") : folder.string()) + "`";
-      std::error_code error;
-      for (const fs::directory_entry& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
-        if (entry.path().extension() != ".rml") continue;
-        candidates.push_back(import.is_path ? entry.path().filename().string() : entry.path().stem().string());
-      }
+      add_candidates(import, folder.empty() ? "." : folder, candidates);
     }
     std::sort(candidates.begin(), candidates.end());
     Diagnostic& d =
         diagnostics_.report(Code::E0802, import.target_span, "there is no file for the import `" + import.target + "`");
-    d.note("searched in " + searched);
+    d.note("searched " + (is_in_folder(import) ? "for `" + file.string() + "` " : "") + "in " + searched);
     const std::string near = did_you_mean(import.target, candidates);
     if (near.empty()) return;
     d.fix(import.target_span, import.is_path ? "\"" + near + "\"" : near, "did you mean `" + near + "`?");
+  }
+
+  // What might have been meant: the files beside the one that is named, and those of its name in the folders beside
+  // its.
+  static void add_candidates(const ast::Import& import, const fs::path& folder, std::vector<std::string>& candidates) {
+    std::error_code error;
+    if (!is_in_folder(import)) {
+      for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+        if (entry.path().extension() == ".rml")
+          candidates.push_back((import.is_path ? entry.path().filename() : entry.path().stem()).string());
+      return;
+    }
+    const std::size_t last = import.target.rfind('.'), before = import.target.rfind('.', last - 1);
+    const std::string of_folder = import.target.substr(0, last + 1), name = import.target.substr(last + 1);
+    const std::string outer = before == std::string::npos ? "" : import.target.substr(0, before + 1);
+    const fs::path beside = (folder / file_of(import)).parent_path();
+    for (const fs::directory_entry& entry : fs::directory_iterator(beside, error))
+      if (entry.path().extension() == ".rml") candidates.push_back(of_folder + entry.path().stem().string());
+    for (const fs::directory_entry& entry : fs::directory_iterator(beside.parent_path(), error))
+      if (fs::exists(entry.path() / (name + ".rml"), error))
+        candidates.push_back(outer + entry.path().filename().string() + "." + name);
   }
 
   // path_ leads from the main file to import, which names a file on that way.

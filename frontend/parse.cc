@@ -395,9 +395,16 @@ class Builder {
     ast::Import import;
     import.span = span(i);
     import.is_path = i->file != nullptr;
-    import.target_span = span(import.is_path ? i->file : i->name);
-    import.target = import.is_path ? string_value(i->STRING()) : text(import.target_span);
-    if (!import.is_path) import.alias = symbol(i->alias != nullptr ? span(i->alias) : import.target_span);
+    if (import.is_path) {
+      import.target_span = span(i->file);
+      import.target = string_value(i->STRING());
+    } else {
+      const std::vector<antlr4::tree::TerminalNode*> names = i->path()->ID();
+      import.target_span = span(i->path());
+      for (antlr4::tree::TerminalNode* name : names)
+        import.target += (import.target.empty() ? "" : ".") + text(span(name));
+      import.alias = symbol(i->alias != nullptr ? span(i->alias) : span(names.back()));
+    }
     module_.imports.push_back(std::move(import));
   }
 

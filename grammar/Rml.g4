@@ -44,7 +44,7 @@ program : item* EOF ;
 
 item : import_item | constant | node ;
 
-import_item : IMPORT ( name=ID ( AS alias=ID )? | file=STRING ) SEMI ;
+import_item : IMPORT ( path ( AS alias=ID )? | file=STRING ) SEMI ;
 
 constant : CONST ID ( COLON type )? ASSIGN expr SEMI ;
 

@@ -97,6 +97,9 @@ Reference qualified_callee(const ast::Call& call, NameWalk& walk) {
     return {};
   }
   if (!module || call.callee.size() > 2) {
+    std::string path;
+    for (const Symbol name : call.callee) path += (path.empty() ? "" : ".") + walk.text(name);
+    if (walk.is_import_in_full(path, call.callee_span)) return {};
     std::vector<std::string> candidates;
     for (auto [symbol, m] : scope.qualifiers) candidates.push_back(walk.text(Symbol{symbol}));
     std::sort(candidates.begin(), candidates.end());

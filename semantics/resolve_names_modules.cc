@@ -1,6 +1,8 @@
 // Own items first, for all modules: what an import brings must not depend on the order.
 #include "semantics/resolve_names_modules.h"
 
+#include <algorithm>
+
 namespace rml {
 
 namespace {
@@ -65,6 +67,20 @@ void import_items(const Program& program, ModuleId m, const ast::Import& import,
   }
 }
 
+void report_alias_twice(const Program& program, const ast::Module& module, const ast::Import& second,
+                        Diagnostics& diagnostics) {
+  const auto first = std::ranges::find_if(
+      module.imports, [&](const ast::Import& i) { return i.alias == second.alias && i.module.valid(); });
+  const std::string alias = program.text(second.alias);
+  Diagnostic& d =
+      diagnostics.report(Code::E0202, second.span, "two modules are imported as `" + alias + "`", "again here")
+          .label(first->span, "first here");
+  if (first->module == second.module)
+    d.note("both are the same file: one of the imports is enough");
+  else
+    d.note("write `import " + second.target + " as NAME;` for another name");
+}
+
 }  // namespace
 
 std::optional<NodeId> ModuleScope::node(Symbol name) const { return found(nodes, name); }
@@ -81,8 +97,7 @@ std::vector<ModuleScope> module_scopes(const Program& program, Diagnostics& diag
       if (import.is_path) {
         import_items(program, ModuleId{m}, import, scopes[m], diagnostics);
       } else if (import.alias.valid() && !scopes[m].qualifiers.emplace(import.alias.index, import.module).second) {
-        diagnostics.report(Code::E0202, import.span, "two modules are imported as `" + program.text(import.alias) + "`",
-                           "again here");
+        report_alias_twice(program, program.modules[m], import, diagnostics);
       }
     }
     if (m == prelude.index || program.modules.size() <= prelude.index) continue;

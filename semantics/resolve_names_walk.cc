@@ -91,12 +91,29 @@ std::optional<ConstId> NameWalk::qualified_constant(const ast::Name& constant, S
     fail();
     return std::nullopt;
   }
+  if (is_import_in_full(qualifier + "." + name, span)) return std::nullopt;
   Diagnostic& d = report(Code::E0201, span, "no module is imported as `" + qualifier + "`", "not an imported module");
   if (variable(constant.qualifier) && operators().find(name))
     d.note("`" + name + "` is an operator: write `" + name + "(" + qualifier + ")`");
   else
     d.note("constants of a file that is imported by its path are written without it");
   return std::nullopt;
+}
+
+bool NameWalk::is_import_in_full(const std::string& path, Span span) {
+  const std::size_t last = path.rfind('.');
+  const std::string module = path.substr(0, last);
+  const auto& imports = program_.modules[module_.index].imports;
+  const auto found = std::ranges::find_if(imports, [&](const ast::Import& i) {
+    return !i.is_path && i.module.valid() && i.target == module && i.target.find('.') != std::string::npos;
+  });
+  if (found == imports.end()) return false;
+  const std::string alias = text(found->alias), meant = alias + path.substr(last);
+  report(Code::E0201, span, "no module is imported as `" + module + "`", "written with its folder")
+      .note("`import " + module + (module.ends_with("." + alias) ? "" : " as " + alias) + ";` gives it the name `" +
+            alias + "`")
+      .fix(span, meant, "write `" + meant + "`", true);
+  return true;
 }
 
 void NameWalk::unknown_callee(const std::string& name, Span span) {

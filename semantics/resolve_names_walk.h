@@ -51,6 +51,8 @@ class NameWalk {
   // What `m.k` means: a constant of a module; nothing, and an error, if there is none.
   std::optional<ConstId> qualified_constant(const ast::Name& constant, Span span);
   void unknown_callee(const std::string& name, Span span);
+  // Whether `path` is `filters.audio.shelf`, where `import filters.audio;` made its name `audio.shelf`: an error.
+  bool is_import_in_full(const std::string& path, Span span);
 
  private:
   bool may_search();

@@ -4,7 +4,8 @@ Run by ctest: pages.py RMLC REPOSITORY PAGE. In a page,
 
     ```rml              is a program (`-- file: NAME` on its first line saves it under that
                         name for the commands below); a block that shows a mistake is fenced
-                        ```rml wrong and must be rejected
+                        ```rml wrong and must be rejected, one that `rmlc check` needs
+                        options for ```rml -I FOLDER
     ```sh               are commands, each line run in an empty folder that holds the saved
                         files, and must succeed; `rmlc` is the one under test. A line that begins
                         with `# ` is a remark; blocks fenced ```sh not-run are not run
@@ -21,10 +22,15 @@ from blocks import blocks, run, saved_name
 RMLC, ROOT, PAGE = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 
 
-def check_program(body, folder, expect_failure):
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def check_program(body, folder, options, expect_failure):
     name = saved_name(body) or "block.rml"
-    (folder / name).write_text(body, encoding="utf-8")
-    done = run(RMLC, f"rmlc check {name}", folder)
+    write(folder / name, body)
+    done = run(RMLC, f"rmlc check {name} {options}", folder)
     if (done.returncode == 1) != expect_failure or done.returncode not in (0, 1):
         return f"rmlc check: exit status {done.returncode}\n{body}{done.stderr}"
     return None
@@ -47,7 +53,7 @@ def save(body, folder, kind):
     name = saved_name(body)
     if name:
         content = body if kind == "chron" else body.split("\n", 1)[1]
-        (folder / name).write_text(content, encoding="utf-8")
+        write(folder / name, content)
 
 
 def main():
@@ -57,8 +63,9 @@ def main():
         (folder / "examples").symlink_to(ROOT / "examples")
         for line, fence, body in blocks(PAGE.read_text(encoding="utf-8")):
             problem = None
-            if fence in ("rml", "rml wrong"):
-                problem = check_program(body, folder, fence == "rml wrong")
+            if fence in ("rml", "rml wrong") or fence.startswith("rml -"):
+                options = "" if fence == "rml wrong" else fence.removeprefix("rml")
+                problem = check_program(body, folder, options, fence == "rml wrong")
             elif fence == "sh":
                 problem, printed = check_commands(body, folder)
             elif fence == "output":
