@@ -80,10 +80,11 @@ std::string dtype_meant(const std::string& word) {
 
 std::string_view operator_meant(std::string_view word) { return find(operators_elsewhere, word); }
 
-std::string library_node(std::string_view name) {
+std::vector<std::string> nodes_of_library(std::string_view name) {
+  std::vector<std::string> found;
   for (const std::string_view node : library_nodes)
-    if (node.substr(node.find('.') + 1) == name) return std::string(node);
-  return {};
+    if (node.substr(node.find('.') + 1) == name) found.emplace_back(node);
+  return found;
 }
 
 }  // namespace rml

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rml {
 
@@ -11,7 +12,7 @@ namespace rml {
 std::string dtype_meant(const std::string& word);
 // The operator that other libraries call so, "concat" for "cat"; "" if there is none.
 std::string_view operator_meant(std::string_view word);
-// The node of the standard library that has the name, "activation.gelu"; "" if there is none.
-std::string library_node(std::string_view name);
+// The nodes of the standard library that have the name, "activation.gelu".
+std::vector<std::string> nodes_of_library(std::string_view name);
 
 }  // namespace rml

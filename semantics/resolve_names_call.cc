@@ -109,7 +109,7 @@ Reference qualified_callee(const ast::Call& call, NameWalk& walk) {
     const std::string& callee = walk.text(call.callee.back());
     if (!meant.empty())
       d.note("did you mean `" + meant + "`?");
-    else if (operators().find(callee) && library_node(callee).rfind(qualifier + ".", 0) != 0)
+    else if (operators().find(callee) && std::ranges::count(nodes_of_library(callee), qualifier + "." + callee) == 0)
       d.note("`" + callee + "` is an operator: write `" + callee + "(" +
              (walk.variable(call.callee[0]) ? qualifier : "…") + ")`");
     else

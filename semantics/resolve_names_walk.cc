@@ -120,11 +120,11 @@ void NameWalk::unknown_callee(const std::string& name, Span span) {
   if (lost_with_import({})) return fail();
   Diagnostic& d = report(Code::E0201, span, "unknown node or operator `" + name + "`", "nothing of this name");
   if (!may_search()) return;
-  if (const std::string found = library_node(name); !found.empty()) {
-    d.note("the standard library has `" + found + "`: write `import " + found.substr(0, found.find('.')) +
-           ";` at the top of the file, and `" + found + "(…)`");
-    return;
-  }
+  const std::vector<std::string> found = nodes_of_library(name);
+  for (const std::string& node : found)
+    d.note("the standard library has `" + node + "`: write `import " + node.substr(0, node.find('.')) +
+           ";` at the top of the file, and `" + node + "(…)`");
+  if (!found.empty()) return;
   if (const std::string_view here = operator_meant(name); !here.empty()) {
     d.note("did you mean `" + std::string(here) + "`? `rmlc explain " + std::string(here) + "` says what it takes");
     return;

@@ -89,8 +89,8 @@ THIRDS = "\n".join(f"""node {name}(x) -> (keep, z)
   keep, y = signal.decimate({n}, x);
   z = merge keep y (broadcast_to(-1.0, shape(x)) when not keep);
 """ for name, n in (("thirds", 3), ("every", 1)))
-WINDOWS = [Entry(f"{name}_{'whole' if p else 'even'}", f"x * signal.{name}({p}, 5)", window(name, 5, p))
-           for name in ("hann", "hamming", "blackman") for p in (0, 1)]
+WINDOWS = [Entry(f"{name}_{'whole' if p else 'even'}", f"x * signal.{name}({str(p).lower()}, 5)", window(name, 5, p))
+           for name in ("hann", "hamming", "blackman") for p in (False, True)]
 WINDOWS += [Entry("cosine", "x * signal.cosine_window(1, 5, 0.42323, 0.49755, 0.07922)", blackman_harris)]
 SHORT = [Entry(f"{name}_{n}_{p}", f"x * signal.{name}({p}, {n})", window(name, n, p), gradient=False)
          for name in ("hann", "hamming", "blackman") for n in (1, 2) for p in (0, 1)]

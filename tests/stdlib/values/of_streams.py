@@ -1,7 +1,7 @@
 """Signals, regulators, metrics and the prelude: streams, by SciPy, scikit-learn and NumPy."""
 
 import numpy as np
-from groups import INF, Group, Series
+from groups import INF, NAN, Group, Series
 from scipy import fft, signal
 from sklearn import metrics
 
@@ -31,6 +31,9 @@ def always(run):
 
 def delayed(x, n, init):
     return np.concatenate([np.full((n,) + x.shape[1:], init), x])[:len(x)]
+
+def delayed_by(k, x):
+    return np.array([x[t - n] if t >= n else -1.0 for t, n in enumerate(k.astype(int))])
 
 def ema(x):
     y, _ = signal.lfilter([0.25], [1, -0.75], x, zi=[0.75 * x[0]])
@@ -65,6 +68,7 @@ FLOATS = [
     Series("hysteresis", "control.hysteresis(-0.5, 0.5, x)", switched),
     Series("debounce", "control.debounce(2, x)", debounced),
 ]
+DELAYS = [Series("y", "signal.delay_by(k, 4, -1.0, x)", delayed_by)]
 LINEAR = [
     Series("ema", "signal.ema(0.25, x)", ema),
     Series("fir", "signal.fir([0.5, 0.25, -1.0], x)", lambda x: signal.lfilter([0.5, 0.25, -1], [1], x)),
@@ -113,6 +117,8 @@ LOOSE = {"f32": "2e-5", "f64": "1e-9"}
 GROUPS = [
     Group("streams_floats", "ordinary", "NumPy", {"x": x}, FLOATS),
     Group("streams_floats_edges", "edge", "NumPy", {"x": wild}, FLOATS),
+    Group("streams_delays", "ordinary", "NumPy", {"k": [1, 0, 2, 4, 3, 4, 0, 1], "x": x[:8]}, DELAYS),
+    Group("streams_delays_edges", "edge", "NumPy", {"k": [4, 4, 4, 4, 4, 0], "x": [NAN, INF, -0.0, 1e30, -INF, NAN]}, DELAYS),
     Group("streams_linear", "ordinary", "SciPy and NumPy", {"e": e, "x": x}, LINEAR, LOOSE),
     Group("streams_linear_edges", "edge", "SciPy and NumPy", {"e": e, "x": wide}, LINEAR, {"f32": "3e-4", "f64": "1e-9"}),
     Group("streams_labels", "ordinary edge", "scikit-learn", {"e": e, "p": predicted, "k": labels}, LABELS),
