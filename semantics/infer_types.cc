@@ -94,9 +94,9 @@ class TypeChecker {
   std::vector<TypeId> node_call(ExprId e, NodeId callee);
   TypeId operator_call(ExprId e, OperatorId op);
   TypeId apply(ExprId e, OperatorId op, const std::vector<ExprId>& operands);
-  void attribute(ExprId e, const OperatorParameter& parameter, std::string_view of);
+  void attribute(ExprId e, const OperatorParameter& parameter, ExprId call, std::string_view of);
   // `of`: the operator whose attribute it is, if of one.
-  void static_integer(ExprId e, const std::string& what, const std::string& of = {});
+  void static_integer(ExprId e, const std::string& what, ExprId call = {}, const std::string& of = {});
   std::string applied_name(ExprId e) const;
   std::string describe(TypeId t) { return messages_.describe(t); }
 
@@ -445,11 +445,12 @@ std::vector<TypeId> TypeChecker::node_call(ExprId e, NodeId callee) {
     if (!arguments[i].valid() || solver_.unify(wanted, found)) continue;
     good = false;
     if (messages_.stored_only(arguments[i], found, solver_.set(wanted), "`" + applied_name(e) + "`")) continue;
-    messages_.mismatch(arguments[i], found, wanted,
-                       "`" + applied_name(e) + "` takes `" + program_.text(item.inputs[i].name) + "` as " +
-                           describe(wanted) + ", but `" + short_text(program_, arguments[i]) + "` is " +
-                           describe(found),
-                       {}, "parameter `" + program_.text(item.inputs[i].name) + "`");
+    Diagnostic& d = messages_.mismatch(arguments[i], found, wanted,
+                                       "`" + applied_name(e) + "` takes `" + program_.text(item.inputs[i].name) +
+                                           "` as " + describe(wanted) + ", but `" + short_text(program_, arguments[i]) +
+                                           "` is " + describe(found),
+                                       {}, "parameter `" + program_.text(item.inputs[i].name) + "`");
+    messages_.suggest_order(d, e, arguments[i], found, wanted);
   }
   for (std::size_t i = 0; i < item.outputs.size(); ++i)
     results.push_back(good ? instance(item.inputs.size() + i) : solver_.fresh());
@@ -481,7 +482,7 @@ TypeId TypeChecker::operator_call(ExprId e, OperatorId op) {
       } else if (p.kind == ParameterKind::text) {
         // resolve_names has looked at it
       } else if (p.kind != ParameterKind::dtype) {
-        if (a.valid()) attribute(a, p, row.name);
+        if (a.valid()) attribute(a, p, e, row.name);
       } else if (a.valid()) {
         const auto* named = std::get_if<DTypeRef>(&names_.references[a.index]);
         if (named) fixed = solver_.fresh(bit(named->dtype), {Why::annotation, program_.span(a)});
@@ -529,10 +530,10 @@ TypeId TypeChecker::apply(ExprId e, OperatorId op, const std::vector<ExprId>& op
   return result;
 }
 
-void TypeChecker::attribute(ExprId e, const OperatorParameter& parameter, std::string_view of) {
+void TypeChecker::attribute(ExprId e, const OperatorParameter& parameter, ExprId call, std::string_view of) {
   std::string who = "`" + std::string(parameter.name) + "` of `" + std::string(of) + "`";
   if (parameter.kind == ParameterKind::integers) {
-    static_integer(e, who, std::string(of));
+    static_integer(e, who, call, std::string(of));
     return;
   }
   TypeId found = expr(e);
@@ -543,11 +544,11 @@ void TypeChecker::attribute(ExprId e, const OperatorParameter& parameter, std::s
     solver_.set_fallback(found, DType::f64);
 }
 
-void TypeChecker::static_integer(ExprId e, const std::string& what, const std::string& of) {
+void TypeChecker::static_integer(ExprId e, const std::string& what, ExprId call, const std::string& of) {
   if (!e.valid()) return;
   TypeId found = expr(e);
   if (solver_.restrict(found, dtypes::index, {Why::use, program_.span(e)})) return;
-  messages_.no_static_integer(e, found, what, of);
+  messages_.no_static_integer(e, found, what, call, of);
 }
 
 }  // namespace

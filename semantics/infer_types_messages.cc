@@ -1,6 +1,8 @@
 // Messages about dtypes: the two types, what made each of them, and the mend where there is one.
 #include "semantics/infer_types_messages.h"
 
+#include <algorithm>
+
 #include "semantics/foreign_names.h"
 #include "semantics/signature_text.h"
 
@@ -17,6 +19,14 @@ std::string set_text(DTypeSet set, bool plural) {
     return plural ? "numbers" : "a number";
   }
   return plural ? "values" : "any type";
+}
+
+// 2, -1, [3, 2]: whole numbers as they are written.
+bool is_written_integer(const Program& program, ExprId e) {
+  if (const auto* list = std::get_if<ast::Array>(&program[e]))
+    return std::ranges::all_of(list->elements, [&](ExprId x) { return is_written_integer(program, x); });
+  const auto* negated = std::get_if<ast::Unary>(&program[e]);
+  return std::holds_alternative<ast::IntLiteral>(program[negated != nullptr ? negated->operand : e]);
 }
 
 }  // namespace
@@ -77,14 +87,31 @@ bool TypeMessages::stored_only(ExprId at, TypeId found, DTypeSet allowed, const 
   return true;
 }
 
-void TypeMessages::mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other,
-                            const std::string& wanted_name) {
+Diagnostic& TypeMessages::mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other,
+                                   const std::string& wanted_name) {
   Span span = program_.span(at);
   Diagnostic& d = report(Code::E0301, span, message, "this is " + describe(found));
   if (other.valid()) d.label(program_.span(other), "this is " + describe(wanted));
   explain(d, found, "`" + short_text(program_, at) + "`", span);
   explain(d, wanted, other.valid() ? "`" + short_text(program_, other) + "`" : wanted_name, span);
   suggest_cast(d, at, found, other, wanted);
+  return d;
+}
+
+void TypeMessages::suggest_order(Diagnostic& d, ExprId call, ExprId at, TypeId found, TypeId wanted) {
+  const auto* c = call.valid() ? std::get_if<ast::Call>(&program_[call]) : nullptr;
+  if (c == nullptr || c->arguments.size() < 2 || c->iteration || c->arguments[0].value != at) return;
+  if ((solver_.set(found) & ~dtypes::floating) != 0 || (solver_.set(wanted) & ~dtypes::integer) != 0) return;
+  std::string order;
+  for (std::size_t k = 1; k < c->arguments.size(); ++k) {
+    if (c->arguments[k].name.valid() || !is_written_integer(program_, c->arguments[k].value)) return;
+    order += expression_text(program_, c->arguments[k].value) + ", ";
+  }
+  order += expression_text(program_, at);
+  if (c->arguments[0].name.valid() || order.size() > 200) return;
+  d.fixes.clear();
+  d.note("what is computed on comes last here, where NumPy has it first");
+  d.fix(join(program_.span(at), program_.span(c->arguments.back().value)), order, "write `" + order + "`");
 }
 
 Diagnostic* TypeMessages::refuse(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
@@ -155,7 +182,8 @@ void TypeMessages::condition_too_short(ExprId sampled, TypeId found, ExprId whol
           true);
 }
 
-void TypeMessages::no_static_integer(ExprId at, TypeId found, const std::string& who, const std::string& of) {
+void TypeMessages::no_static_integer(ExprId at, TypeId found, const std::string& who, ExprId call,
+                                     const std::string& of) {
   Diagnostic* d = refuse(at, found, dtypes::index, who, false);
   const auto op = operators().find(of);
   if (d == nullptr || !op) return;
@@ -169,6 +197,7 @@ void TypeMessages::no_static_integer(ExprId at, TypeId found, const std::string&
   std::string list;
   for (const OperatorParameter& p : row.parameters) list += (list.empty() ? "" : ", ") + std::string(p.name);
   d->note("the parameters are, in this order, " + list);
+  suggest_order(*d, call, at, found, solver_.fresh(dtypes::index));
 }
 
 void TypeMessages::unknown_dtype(const ast::TypeAnnotation& type) {

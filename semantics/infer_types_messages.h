@@ -25,8 +25,8 @@ class TypeMessages {
   // "i32", "a float", "any type"
   std::string describe(TypeId t);
 
-  void mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other = {},
-                const std::string& wanted_name = "what is needed");
+  Diagnostic& mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other = {},
+                       const std::string& wanted_name = "what is needed");
   // f16 and bf16 are refused with the way out, whatever it is that does not take them; false if it is not that.
   bool stored_only(ExprId at, TypeId found, DTypeSet allowed, const std::string& who);
   // `stream`: what is found may be cast into place.
@@ -36,8 +36,11 @@ class TypeMessages {
   // What is defined has this type: a float that nothing decides is to be cast to becomes one of it.
   void defines(DTypeSet type) { defined_ = type; }
   void not_accepted(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream);
-  // `of`: the operator whose attribute it is, if of one.
-  void no_static_integer(ExprId at, TypeId found, const std::string& who, const std::string& of);
+  // `call`: of the operator whose attribute it is, if of one.
+  void no_static_integer(ExprId at, TypeId found, const std::string& who, ExprId call, const std::string& of);
+  // Where the first argument of a call is of the wrong type because it is NumPy's, which has what is computed on first
+  // and numbers behind it, the mend is to have it last.
+  void suggest_order(Diagnostic& d, ExprId call, ExprId at, TypeId found, TypeId wanted);
   void unknown_dtype(const ast::TypeAnnotation& type);
   void declared_twice(const Variable& variable, const ast::TypeAnnotation& again);
   // The condition of a declared clock is no Boolean.
