@@ -163,11 +163,12 @@ class Loader {
   }
 
   // `filters.audio` is the file audio.rml of the folder `filters`.
+  static fs::path file_of(std::string module) {
+    std::ranges::replace(module, '.', '/');
+    return module + ".rml";
+  }
   static fs::path file_of(const ast::Import& import) {
-    if (import.is_path) return import.target;
-    std::string file = import.target;
-    std::ranges::replace(file, '.', '/');
-    return file + ".rml";
+    return import.is_path ? fs::path(import.target) : file_of(import.target);
   }
 
   // Modules of one library name each other by its folder, which lies beside the program or in a folder of imports.
@@ -191,6 +192,13 @@ class Loader {
     Diagnostic& d =
         diagnostics_.report(Code::E0802, import.target_span, "there is no file for the import `" + import.target + "`");
     d.note("searched " + (is_in_folder(import) ? "for `" + file.string() + "` " : "") + "in " + searched);
+    std::error_code error;
+    const std::size_t dot = is_in_folder(import) ? import.target.rfind('.') : 0;
+    const std::string module = import.target.substr(0, dot);
+    const auto has_module = [&](const fs::path& folder) { return fs::exists(folder / file_of(module), error); };
+    if (dot > 0 && std::ranges::any_of(folders, has_module))
+      d.note("`" + module + "` is a module: write `import " + module + ";`, and `" +
+             module.substr(module.rfind('.') + 1) + import.target.substr(dot) + "` for what is in it");
     const std::string near = did_you_mean(import.target, candidates);
     if (near.empty()) return;
     d.fix(import.target_span, import.is_path ? "\"" + near + "\"" : near, "did you mean `" + near + "`?");
