@@ -44,6 +44,21 @@ class CommandLine(unittest.TestCase):
         done = rmlc("run", "--engine", "reference", self.file, input="p,q\ntrue,false\nfalse,true\n")
         self.assertEqual((done.returncode, done.stdout.split()), (0, ["o", "4", "2"]), done.stderr[:2000])
 
+    def test_folders_of_imports(self):
+        for folder, value in (("of_path", 1), ("of_option", 2), ("behind", 3)):
+            (self.folder / folder / "ears").mkdir(parents=True)
+            (self.folder / folder / "ears/levels.rml").write_text(f"const rate = {value};\n")
+        self.file.write_text("import ears.levels;\nnode main() -> (n: i32)\n  n = levels.rate;\n")
+        path = os.pathsep.join(["", "no/such/folder", str(self.folder / "of_path"), str(self.folder / "behind")])
+        environment = dict(os.environ, RMLC_PATH=path)
+        run = ["run", self.file, "--cycles", "1"]
+        self.assertEqual(rmlc(*run, env=environment).stdout, "n\n1\n")
+        self.assertEqual(rmlc(*run, "-I", self.folder / "of_option", env=environment).stdout, "n\n2\n")
+        without = rmlc(*run, env=dict(os.environ, RMLC_PATH=""))
+        self.assertEqual(without.returncode, 1)
+        self.assertIn("searched for `ears/levels.rml` in `" + str(self.folder) + "`", without.stderr)
+        self.assertIn("RMLC_PATH", rmlc("run", "--help").stdout)
+
     def test_limits_have_names_and_numbers(self):
         for limit, said in (("instance=3", "there is no limit 'instance'; did you mean 'instances'?"),
                             ("calls", "'' is no number from 0 to 18446744073709551615"),

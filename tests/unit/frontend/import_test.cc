@@ -63,6 +63,34 @@ TEST_F(Import, the_importing_files_folder_comes_first) {
   EXPECT_EQ(program_.text(program_[nn.nodes[0]].name), "near");
 }
 
+TEST_F(Import, from_folders) {
+  write("main.rml", "import ears.filters;\nimport ears.inner.deep as d;\nimport far.away;\n");
+  write("ears/filters.rml", "import levels;\nimport ears.inner.deep;\nnode f() -> (o) o = 1;");
+  write("ears/levels.rml", "const rate = 1;");
+  write("ears/inner/deep.rml", "import far.away;\nnode g() -> (o) o = 1;");
+  write("lib/far/away.rml", "const near = false;");
+  options_.import_dirs = {folder_ / "lib"};
+  parse("main.rml");
+  EXPECT_EQ(codes(), Codes{});
+  ASSERT_EQ(program_.modules.size(), 6u);
+  const std::vector<ast::Import>& imports = program_.modules[0].imports;
+  EXPECT_EQ(program_.text(imports[0].alias), "filters");
+  EXPECT_EQ(imports[0].target, "ears.filters");
+  EXPECT_EQ(program_.text(imports[1].alias), "d");
+  const std::vector<ast::Import>& of_filters = program_.modules[imports[0].module.index].imports;
+  EXPECT_EQ(of_filters[1].module, imports[1].module);
+  EXPECT_EQ(program_.modules[imports[1].module.index].imports[0].module, imports[2].module);
+}
+
+// A name without a point is not looked for beside the program, nor a folder's file in another folder.
+TEST_F(Import, what_is_not_looked_for) {
+  write("main.rml", "import ears.filters;\n");
+  write("ears/filters.rml", "import levels;\nimport filters.ears;\n");
+  write("levels.rml", "const rate = 1;");
+  parse("main.rml");
+  EXPECT_EQ(codes(), (Codes{"E0802", "E0802"}));
+}
+
 TEST_F(Import, cycles_are_shown_link_by_link) {
   write("a.rml", "import b;\n");
   write("b.rml", "import c;\n");
