@@ -11,6 +11,7 @@
 #include "compiler/lower_bodies.h"
 #include "compiler/passes.h"
 #include "compiler/read_file.h"
+#include "compiler/set_parameters.h"
 #include "lowering/demand/on_demand.h"
 #include "lowering/leading.h"
 #include "lowering/schedule/exactness.h"
@@ -182,6 +183,11 @@ void improve(Translation& t) {
 std::optional<Elaborated> finish_core(Translation& t, const ElaborateOptions& options) {
   t.keep_watches = options.keep_watches;
   improve(t);
+  if (give_parameters(t.session, t.core(), t.diagnostics)) {
+    run("simplify", t);
+    hold(t.core());
+  }
+  if (t.diagnostics.has_errors()) return std::nullopt;
   if (options.productivity) {
     run("check_bodies", t);
     run("check_productivity", t);
@@ -202,6 +208,7 @@ std::optional<Elaborated> elaborate_into(Session& session, const Front& front, N
   if (diagnostics.has_errors()) return std::nullopt;
   hold(t.core());
   run("check_causality", t);
+  freeze_parameters(t.core(), session.options.frozen, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   if (run("watch_values", t)) hold(t.core());
   if (diagnostics.has_errors()) return std::nullopt;

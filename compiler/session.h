@@ -18,6 +18,7 @@
 #include "frontend/source.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/schedule.h"
+#include "runtime/checkpoint/parameter_file.h"
 #include "semantics/limits.h"
 
 namespace rml {
@@ -51,6 +52,8 @@ struct CompileOptions {
   std::vector<std::filesystem::path> import_folders;  // -I
   std::string node;                                   // --node; empty: main or the only one
   std::vector<std::string> watches;                   // --watch: patterns of names
+  std::vector<std::string> frozen;                    // --freeze: patterns of parameters
+  rt::ParameterSource parameters;                     // --load-params of what is compiled; no file: none
   bool stabilise = true;                              // --no-stabilise
   TargetOptions target;
   bool whole_segment = false;  // --chunk segment
@@ -78,6 +81,7 @@ struct Session {
   SourceMap sources;
   Diagnostics diagnostics;
   std::shared_ptr<LoadedFiles> files = std::make_shared<LoadedFiles>(sources);  // of load(…)
+  std::vector<std::string> told;                                                // for whoever asked for it, in lines
   std::vector<std::pair<std::string, std::chrono::nanoseconds>> times;          // by pass, in order
   std::function<void(const Pass&, Translation&)> watch;                         // sees what every pass makes
 

@@ -69,7 +69,7 @@ struct CompareRequest {
 int compare_model(Invocation&, const CompareRequest&);
 
 struct ExportRequest {
-  std::string file, output, parameters;  // output empty: the node's name, .onnx
+  std::string file, output;  // output empty: the node's name, .onnx
 };
 int export_node(Invocation&, const ExportRequest&);
 

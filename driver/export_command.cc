@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "compiler/internal_error.h"
+#include "compiler/set_parameters.h"
 #include "driver/commands.h"
 #include "driver/output_file.h"
 #include "onnx/export.h"
@@ -25,18 +26,9 @@ int export_node(Invocation& invocation, const ExportRequest& request) {
   };
   change_bodies(core, prepare);
   prepare(core);
-  const auto value = [&](const std::string& path) -> std::shared_ptr<const Tensor> {
-    if (request.parameters.empty()) return nullptr;
-    // A run of a node that calls this one has saved it under this one's name.
-    const auto inner = session.files->find({}, request.parameters, core.entry + "." + path);
-    if (const auto* tensor = std::get_if<std::shared_ptr<const Tensor>>(&inner)) return *tensor;
-    const auto found = session.files->find({}, request.parameters, path);
-    if (const auto* tensor = std::get_if<std::shared_ptr<const Tensor>>(&found)) return *tensor;
-    const auto& error = std::get<LoadError>(found);
-    session.diagnostics.report(error.unreadable ? Code::E0801 : Code::E0806, {}, error.message);
-    return nullptr;
-  };
-  const onnx::Exported exported = onnx::export_core(core, value);
+  if (give_parameters(session, core, session.diagnostics)) prepare(core);
+  if (session.failed()) return exit_fault;
+  const onnx::Exported exported = onnx::export_core(core);
   for (const onnx::ExportError& e : exported.errors) session.diagnostics.report(Code::E0808, e.span, e.message);
   if (session.failed()) return exit_fault;
   const std::string output = request.output.empty() ? core.entry + ".onnx" : request.output;

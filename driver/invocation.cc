@@ -20,6 +20,7 @@ void Invocation::print_diagnostics() {
   const SourceMap& sources = session.sources;
   switch (error_format) {
     case ErrorFormat::human:
+      for (const std::string& line : session.told) std::cerr << line << "\n";
       std::cerr << render_human(diagnostics, sources, color);
       break;
     case ErrorFormat::json:

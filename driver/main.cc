@@ -130,6 +130,25 @@ void add_watch(CLI::App* app, CommandLine& line, const char* text) {
   list_option(app, "--watch", line.invocation.session.options.watches, text)->type_name("PATTERN");
 }
 
+void add_freeze(CLI::App* app, CommandLine& line) {
+  list_option(app, "--freeze", line.invocation.session.options.frozen,
+              "parameters that stay as they begin, by path: net.conv*; as often as needed")
+      ->type_name("PATTERN");
+}
+
+// Of what is compiled: a program that runs has the like of its own (runtime/options.cc).
+void add_parameters(CLI::App* app, CommandLine& line) {
+  rml::rt::ParameterSource& source = line.invocation.session.options.parameters;
+  auto* load =
+      app->add_option("--load-params", source.file, "begin with these parameters, as --save wrote them (safetensors)");
+  load->type_name("FILE");
+  list_option(app, "--map", source.map, "what that file calls OLD is NEW here: a parameter, an instance, a pattern")
+      ->needs(load)
+      ->type_name("OLD=NEW");
+  app->add_flag("--partial", source.partial, "load the parameters that the file has, and tell which those are")
+      ->needs(load);
+}
+
 void add_back_options(CLI::App* app, CommandLine& line) {
   add_core_options(app, line);
   rml::TargetOptions& target = line.invocation.session.options.target;
@@ -219,6 +238,8 @@ void add_build(CLI::App& app, CommandLine& line) {
   add_back_options(sub, line);
   add_libraries(sub, line.build.libraries);
   sub->add_flag("--mqtt", line.build.mqtt, "a program that can read and write MQTT topics; it needs libmosquitto");
+  add_parameters(sub, line);
+  add_freeze(sub, line);
   add_watch(sub, line, "variables that the program can watch, by path: lstm.*; as often as needed");
   serve(sub, line, line.build, rml::build);
 }
@@ -238,6 +259,7 @@ void add_run(CLI::App& app, CommandLine& line) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   add_libraries(sub, line.run.libraries);
+  add_freeze(sub, line);
   add_watch(sub, line, "print the variables whose path matches, cycle by cycle: lstm.*; as often as needed");
   sub->allow_extras();
   sub->callback([&line, sub] {
@@ -292,9 +314,7 @@ void add_export(CLI::App& app, CommandLine& line) {
                  "  rmlc export filters.rml --node smooth   smooth.onnx; its state is inputs and outputs\n");
   add_file(sub, line.export_.file);
   sub->add_option("-o", line.export_.output, "output file (default: from the name of the node)")->type_name("M.onnx");
-  sub->add_option("--load-params", line.export_.parameters,
-                  "values of the parameters, as --save wrote them (safetensors)")
-      ->type_name("FILE");
+  add_parameters(sub, line);
   add_front_options(sub, line);
   serve(sub, line, line.export_, rml::export_node);
 }
@@ -332,6 +352,7 @@ void add_show(CLI::App& app, CommandLine& line) {
       ->type_name("TRIPLE");
   add_front_options(sub, line);
   add_back_options(sub, line);
+  add_freeze(sub, line);
   serve(sub, line, line.show, rml::show);
 }
 

@@ -17,10 +17,7 @@ class Exporter {
   // The body of an iteration, within the model around it.
   Exporter(const Core& core, const ModelWriter& around) : core_(core), to_(core.entry, around) {}
 
-  Exporter(const Core& core, const ParameterValue& parameter) : core_(core), to_(core.entry) {
-    for (const Parameter& p : core_.parameters)
-      if (auto value = p.path.empty() ? nullptr : parameter(p.path)) given_[p.value] = std::move(value);
-  }
+  explicit Exporter(const Core& core) : core_(core), to_(core.entry) {}
 
   Exported run() {
     for (const Port& p : core_.inputs) to_.reserve(p.name);
@@ -70,13 +67,12 @@ class Exporter {
     std::string base = value.name.empty() ? "state" : value.name;
     for (const auto* ports : {&core_.inputs, &core_.outputs})
       if (std::ranges::find(*ports, base, &Port::name) != ports->end()) base += "_state";
-    const auto given = given_.find(v);
-    const Tensor* init = given != given_.end() ? given->second.get() : known(f.init);
-    if (init != nullptr && (init->dtype() != value.dtype || init->shape() != value.shape))
-      throw Refused{"the parameter `" + value.name + "` is " + type_string(value.dtype, value.shape) + ", its value " +
-                    type_string(init->dtype(), init->shape())};
-    if (f.next == v && init != nullptr) return to_.constant(*init, base);  // it never changes
+    const Tensor* init = known(f.init);
     const std::string held = to_.fresh(base);
+    if (f.next == v && init != nullptr) {  // it never changes
+      to_.initializer(held, *init);
+      return held;
+    }
     known_[v] = held;
     states_.push_back({v, held});
     to_.input(held, value.dtype, value.shape);
@@ -211,7 +207,6 @@ class Exporter {
   std::map<ValueId, std::vector<std::string>> results_;   // of calls
   std::map<std::uint32_t, std::string> present_, first_;  // by clock
   std::vector<State> states_;
-  std::map<ValueId, std::shared_ptr<const Tensor>> given_;
   Exported result_;
 };
 
@@ -219,6 +214,6 @@ class Exporter {
 
 bool is_exportable(OperatorId op) { return writer_of(operators()[op].name) != nullptr; }
 
-Exported export_core(const Core& core, const ParameterValue& parameter) { return Exporter(core, parameter).run(); }
+Exported export_core(const Core& core) { return Exporter(core).run(); }
 
 }  // namespace rml::onnx

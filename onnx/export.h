@@ -6,11 +6,9 @@
 //
 //     y = 0.0 fby (y + x)       inputs x, y (default 0.0); outputs …, y_next
 //
-// Parameters are initializers of their names.
+// Parameters are initializers of their names, each its own, which training may move.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,9 +30,6 @@ struct Exported {
 // Whether the operator has a counterpart: others must have been replaced by their definitions.
 bool is_exportable(OperatorId);
 
-// The value of the parameter of this path, null where it is to be that at the beginning.
-using ParameterValue = std::function<std::shared_ptr<const Tensor>(const std::string& path)>;
-
-Exported export_core(const Core&, const ParameterValue&);
+Exported export_core(const Core&);
 
 }  // namespace rml::onnx

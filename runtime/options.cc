@@ -170,10 +170,14 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   state("--resume", options.resume, "go on with the run that saved to FILE, if any, and save to it")
       ->excludes(load)
       ->excludes("--save");
-  state("--load-params", options.load_params, "begin with these parameters (safetensors)")->excludes(load);
-  app.add_option("--map", options.map, "what the loaded file calls OLD is NEW here: a variable, parameter or instance")
+  CLI::Option* load_params =
+      state("--load-params", options.load_params, "begin with these parameters (safetensors)")->excludes(load);
+  app.add_option("--map", options.map,
+                 "what the loaded file calls OLD is NEW here: a variable, parameter, instance or pattern")
       ->allow_extra_args(false)
       ->type_name("OLD=NEW");
+  app.add_flag("--partial", options.partial, "load the parameters that the file has, and tell which those are")
+      ->needs(load_params);
   app.add_option("--progress", progress, "progress on stderr")->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_option("--monitor", monitor, "show this scalar output: with the progress, in --log and --plot")
       ->allow_extra_args(false)

@@ -27,6 +27,7 @@ struct Options {
   std::int64_t horizon = 0;
   std::string save, load, resume, load_params;  // files; empty: not given
   std::vector<std::string> map;                 // OLD=NEW
+  bool partial = false;                         // of load_params those that are there
   std::int64_t save_every = 0;                  // cycles; 0: at the end only
   When progress = When::automatic;
   std::vector<std::uint32_t> monitored;    // outputs

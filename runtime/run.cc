@@ -83,7 +83,7 @@ class Run {
   // The state, as it begins or as it was saved; the input up to its cycle; the outputs up to its rows.
   void begin();
   void skip_rows();
-  void tell_renamed(const std::string& path, const std::vector<Renamed>& all) const;
+  void tell(const std::vector<std::string>& lines) const;
   Settled settled(const Endpoint& output) const;
   void settle();
   void save();
@@ -235,11 +235,11 @@ void Run::begin() {
   if (header.fault != RML_OK) throw fault();
   std::int64_t rows_again = 0;
   const std::vector<Renamed> map = parse_map(options_.map);
-  if (saved) tell_renamed(path, saved->rename(program_, map));
+  if (saved) tell(told(path, saved->rename(program_, map)));
   if (saved)
     rows_again = saved->restore(program_, state_->block(), given_, anchor());
   else if (!options_.load_params.empty())
-    load_parameters(program_, state_->block(), options_.load_params, map, given_);
+    tell(load_parameters(program_, state_->block(), {options_.load_params, options_.map, options_.partial}, given_));
   if (header.fault != RML_OK)
     throw Failure(path + ": computing again what followed in that run:\n" + fault_text(program_, header, {}));
   if (anchor() != nullptr && !saved) anchor_.begin(state_->block());
@@ -269,13 +269,9 @@ void Run::begin() {
   finite_->begin(state_->block());
 }
 
-void Run::tell_renamed(const std::string& path, const std::vector<Renamed>& all) const {
-  for (const Renamed& r : all) {
-    if (options_.quiet) return;
-    const std::string text =
-        path + ": '" + r.old_name + "' is taken for '" + r.new_name + "', which stands in its place";
-    std::fprintf(stderr, "%s\n", readable_message(text).c_str());
-  }
+void Run::tell(const std::vector<std::string>& lines) const {
+  for (const std::string& line : lines)
+    if (!options_.quiet) std::fprintf(stderr, "%s\n", readable_message(line).c_str());
 }
 
 // The rows that the saved state has read already must be there, and the same.

@@ -157,17 +157,6 @@ CheckpointIn::CheckpointIn(std::string name, std::string bytes)
 }
 
 // What is not listed has no place.
-NamedMemories CheckpointIn::memories() const {
-  if (!content_.metadata.contains("memories")) return {};
-  try {
-    NamedMemories all;
-    for (const json& memory : json::parse(text("memories"))) all.push_back({memory.at(0), memory.at(1), memory.at(2)});
-    return all;
-  } catch (const json::exception&) {
-    damaged("'memories' in __metadata__");
-  }
-}
-
 void CheckpointIn::rename(const std::function<std::string(std::string)>& to) {
   rename_tensors(content_, name_, to);
   for (std::vector<std::string>* of : {&unbegun_, &open_})
@@ -185,7 +174,7 @@ std::vector<Renamed> CheckpointIn::rename(const rml_program& program, const std:
   check_map(map, all_names(), name_);
   const auto to = [&](const std::string& name) { return by_map(name, map); };
   rename(to);
-  NamedMemories listed = memories();
+  NamedMemories listed = listed_memories(name_, content_);
   for (NamedMemory& m : listed) m = {to(m.instance), to(m.name), m.is_parameter};
   std::vector<Renamed> others = by_place(program, listed, content_);
   rename([&](const std::string& name) { return by_list(name, others); });
@@ -273,6 +262,18 @@ void check_checksum(const std::string& name, std::string_view bytes, const Safet
   sum = checksum(sum, bytes.substr(begin + no_checksum.size()));
   if (bytes.substr(begin, no_checksum.size()) != hexadecimal(sum, 8))
     throw Failure(name + ": damaged: some of its bytes have changed since it was written (checksum)");
+}
+
+NamedMemories listed_memories(const std::string& name, const Safetensors& content) {
+  const auto text = content.metadata.find("memories");
+  if (!is_checkpoint(content) || text == content.metadata.end()) return {};
+  try {
+    NamedMemories all;
+    for (const json& memory : json::parse(text->second)) all.push_back({memory.at(0), memory.at(1), memory.at(2)});
+    return all;
+  } catch (const json::exception&) {
+    throw Failure(name + ": damaged: 'memories' in __metadata__");
+  }
 }
 
 void require_savable(const rml_program& program, const std::string& option) {

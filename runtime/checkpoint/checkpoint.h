@@ -75,7 +75,6 @@ class CheckpointIn {
   [[noreturn]] void damaged(const std::string& what) const;
   const std::string& text(const char* key) const;
   std::vector<std::string> names(const char* key) const;
-  NamedMemories memories() const;
   void rename(const std::function<std::string(std::string)>& to);
   std::vector<std::string> all_names() const;
   bool has_beginning() const { return content_.metadata.contains("begins"); }
@@ -95,6 +94,9 @@ std::string recorded_path(const std::string& path);
 
 // Of a file that says that it is a checkpoint; any other has no checksum.
 void check_checksum(const std::string& name, std::string_view bytes, const Safetensors& content);
+
+// Those that a state lists; none where it lists none, or is no state. Throws Failure where it is damaged.
+NamedMemories listed_memories(const std::string& name, const Safetensors& content);
 
 // Throws Failure if the program cannot be saved at all; `option` asked for it.
 void require_savable(const rml_program& program, const std::string& option);

@@ -1,19 +1,17 @@
-// --load-params: parameters by path, from a checkpoint or any other safetensors file.
-//
-// Every parameter of the program must be in the file, of its shape; what else the file holds is of
-// no interest. A float converts to a wider one, which is exact; anything else is refused.
+// --load-params: the parameters that a program begins with, from a file (parameter_file.h).
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "runtime/checkpoint/renaming.h"
+#include "runtime/checkpoint/parameter_file.h"
 #include "runtime/checkpoint/state_tensors.h"
 
 namespace rml::rt {
 
-// Before the first cycle. Throws Failure that names what is missing or does not fit.
-void load_parameters(const rml_program& program, void* state, const std::string& path, const std::vector<Renamed>& map,
-                     GivenParameters& given);
+// Before the first cycle. What is to be told of it, in lines. Throws Failure that names what is missing or does not
+// fit.
+std::vector<std::string> load_parameters(const rml_program& program, void* state, const ParameterSource& source,
+                                         GivenParameters& given);
 
 }  // namespace rml::rt

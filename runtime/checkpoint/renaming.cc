@@ -28,6 +28,57 @@ bool is_within(const std::string& path, const std::string& instance) {
 
 const char* const of_memories[] = {"", "earlier ", "given ", "first "};
 
+std::string text_of(const Renamed& r) { return "--map '" + r.old_name + "=" + r.new_name + "'"; }
+
+bool is_pattern(const Renamed& r) { return r.old_name.find('*') != std::string::npos; }
+
+// What stands between the `*` of a pattern.
+std::vector<std::string> pieces_of(const std::string& pattern) {
+  std::vector<std::string> pieces(1);
+  for (const char c : pattern)
+    if (c == '*')
+      pieces.emplace_back();
+    else
+      pieces.back() += c;
+  return pieces;
+}
+
+// The name with the parts that lie between the pieces of `from` put between those of `to`, each part as short as can be
+// from the left, or (`late`) as long: a name is fitted in one way alone where both are the same.
+std::optional<std::string> carried(const std::string& name, const std::vector<std::string>& from,
+                                   const std::vector<std::string>& to, bool late) {
+  const std::size_t last = from.size() - 1;
+  const std::size_t ends = name.size() - std::min(name.size(), from[last].size());
+  if (!name.starts_with(from[0]) || !name.ends_with(from[last]) || ends < from[0].size()) return std::nullopt;
+  std::vector<std::size_t> at(from.size());  // where the pieces begin
+  at[last] = ends;
+  for (std::size_t k = 1; k < last && !late; ++k) {
+    at[k] = name.find(from[k], at[k - 1] + from[k - 1].size());
+    if (at[k] == name.npos || at[k] + from[k].size() > ends) return std::nullopt;
+  }
+  for (std::size_t k = last; late && k-- > 1;) {
+    if (at[k + 1] < from[k].size()) return std::nullopt;
+    at[k] = name.rfind(from[k], at[k + 1] - from[k].size());
+    if (at[k] == name.npos || at[k] < from[0].size()) return std::nullopt;
+  }
+  std::string result = to[0];
+  for (std::size_t k = 1; k <= last; ++k) {
+    const std::size_t begins = at[k - 1] + from[k - 1].size();
+    result += name.substr(begins, at[k] - begins) + to[k];
+  }
+  return result;
+}
+
+// By a pattern, a word of the name.
+std::optional<std::string> carried(const std::string& name, const Renamed& r) {
+  const std::vector<std::string> from = pieces_of(r.old_name), to = pieces_of(r.new_name);
+  const auto early = carried(name, from, to, false), late = carried(name, from, to, true);
+  if (early != late)
+    throw Failure(text_of(r) + ": it fits '" + name + "' in several ways, which give '" + early.value_or("") +
+                  "' and '" + late.value_or("") + "'");
+  return early;
+}
+
 std::optional<std::string> fitting(const std::string& name, const Renamed& r) {
   for (const std::string of : of_memories)
     if (name == of + r.old_name) return of + r.new_name;
@@ -37,8 +88,11 @@ std::optional<std::string> fitting(const std::string& name, const Renamed& r) {
   for (std::size_t at = 0; at <= name.size();) {
     const std::size_t end = std::min(name.find(' ', at), name.size());
     const std::string token = name.substr(at, end - at);
-    const bool here = is_within(token, r.old_name);
-    result += here ? r.new_name + token.substr(r.old_name.size()) : token;
+    std::optional<std::string> other;
+    if (!is_pattern(r) && is_within(token, r.old_name)) other = r.new_name + token.substr(r.old_name.size());
+    if (is_pattern(r) && (token.size() == name.size() || !is_word(token))) other = carried(token, r);
+    const bool here = other.has_value();
+    result += other.value_or(token);
     if (end < name.size()) result += ' ';
     fits = fits || here;
     at = end + 1;
@@ -103,6 +157,10 @@ std::vector<Renamed> parse_map(const std::vector<std::string>& texts) {
     const std::size_t at = text.find('=');
     if (at == 0 || at == text.npos || at + 1 == text.size())
       throw Failure("--map " + text + ": it is OLD=NEW, the name in the file and the name in this program", exit_usage);
+    if (std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '*') !=
+        std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), '*'))
+      throw Failure("--map '" + text + "': each * of OLD is one of NEW, which takes over what it stands for",
+                    exit_usage);
     map.push_back({text.substr(0, at), text.substr(at + 1)});
   }
   return map;
@@ -110,8 +168,21 @@ std::vector<Renamed> parse_map(const std::vector<std::string>& texts) {
 
 std::string by_map(const std::string& name, const std::vector<Renamed>& map) {
   for (const Renamed& r : map)
-    if (const auto found = fitting(name, r)) return *found;
-  return name;
+    if (!is_pattern(r))
+      if (const auto found = fitting(name, r)) return *found;
+  const Renamed* by = nullptr;
+  std::string result = name;
+  for (const Renamed& r : map) {
+    if (!is_pattern(r)) continue;
+    const auto found = fitting(name, r);
+    if (!found) continue;
+    if (by != nullptr && *found != result)
+      throw Failure("'" + name + "' is '" + result + "' by " + text_of(*by) + ", but '" + *found + "' by " +
+                    text_of(r));
+    by = &r;
+    result = *found;
+  }
+  return result;
 }
 
 std::string by_list(const std::string& name, const std::vector<Renamed>& list) {
@@ -124,8 +195,10 @@ std::string by_list(const std::string& name, const std::vector<Renamed>& list) {
 void check_map(const std::vector<Renamed>& map, const std::vector<std::string>& names, const std::string& file) {
   for (const Renamed& r : map)
     if (std::ranges::none_of(names, [&](const std::string& name) { return fitting(name, r).has_value(); }))
-      throw Failure("--map " + r.old_name + "=" + r.new_name + ": there is no '" + r.old_name + "' in " + file +
-                    did_you_mean(r.old_name, names));
+      throw Failure(is_pattern(r) ? text_of(r) + ": nothing in " + file + " fits '" + r.old_name + "'" +
+                                        did_you_mean(r.old_name, names)
+                                  : "--map " + r.old_name + "=" + r.new_name + ": there is no '" + r.old_name +
+                                        "' in " + file + did_you_mean(r.old_name, names));
 }
 
 NamedMemories named_memories(const rml_program& program) {
@@ -151,6 +224,13 @@ std::vector<Renamed> by_place(const rml_program& program, const NamedMemories& f
   for (const auto& [instance, side] : sides)
     for (Renamed& r : by_place(side, in_file, in_program, tensors)) all.push_back(std::move(r));
   return all;
+}
+
+std::vector<std::string> told(const std::string& file, const std::vector<Renamed>& by_place) {
+  std::vector<std::string> lines;
+  for (const Renamed& r : by_place)
+    lines.push_back(file + ": '" + r.old_name + "' is taken for '" + r.new_name + "', which stands in its place");
+  return lines;
 }
 
 void rename_tensors(Safetensors& content, const std::string& file, const std::function<std::string(std::string)>& to) {

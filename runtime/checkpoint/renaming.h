@@ -1,10 +1,10 @@
 // What a file with tensors calls otherwise than the program does.
 //
 // Problem: memories are told by the variables that they are of, and variables of a program are renamed. Method: the
-// user says OLD=NEW (--map), of a variable, a parameter, or an instance with all that is in it. What is left over is
-// known by its place: a state lists the memories of each instance in the order of the program, so where as many are
-// there, those of one name at the same places and all of the same kinds and types, the others are what stands in their
-// place.
+// user says OLD=NEW (--map), of a variable, a parameter, or an instance with all that is in it, or of all names that a
+// pattern fits: what each `*` of OLD stands for takes the place of the `*` of NEW. What is left over is known by its
+// place: a state lists the memories of each instance in the order of the program, so where as many are there, those of
+// one name at the same places and all of the same kinds and types, the others are what stands in their place.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,8 @@ struct Renamed {
 // Throws Failure with status 2 where one is not OLD=NEW.
 std::vector<Renamed> parse_map(const std::vector<std::string>& texts);
 
-// By the first one that fits: "before two.x 2" is "before one.x 2" by two=one.
+// By the first one that fits and is no pattern, or else by the patterns: "before two.x 2" is "before one.x 2" by
+// two=one. Throws Failure where patterns, or one in several ways, make different names of it.
 std::string by_map(const std::string& name, const std::vector<Renamed>& map);
 // Throws Failure: something of it fits none of the names, which are those of `file`.
 void check_map(const std::vector<Renamed>& map, const std::vector<std::string>& names, const std::string& file);
@@ -43,6 +44,9 @@ NamedMemories named_memories(const rml_program& program);
 
 // What is in `file`, whose tensors are these, under a name that the program does not have, and what it is there.
 std::vector<Renamed> by_place(const rml_program& program, const NamedMemories& file, const Safetensors& tensors);
+
+// What is to be told of it, in lines.
+std::vector<std::string> told(const std::string& file, const std::vector<Renamed>& by_place);
 
 // Throws Failure: two tensors have one name then.
 void rename_tensors(Safetensors& content, const std::string& file, const std::function<std::string(std::string)>& to);

@@ -478,6 +478,45 @@ done = rmlc("run", "line2.onnx", text="x\n3\n")
 expect("learned parameters", done.returncode == 0 and abs(float(done.stdout.split()[1]) - 7) < 1e-3, done.stdout,
        done.stderr)
 
+# An import that was trained within another node is a model again, in one line. Its parameters begin alike.
+(folder / "start.rml").write_text("""node main(x: f32[2]) -> (y: f32)
+  w = param([0.0, 0.0]);
+  v = param([0.0, 0.0]);
+  b = param(0.0);
+  y = sum(w * x) + sum(v * x * x) + b;
+""")
+(folder / "descend.rml").write_text("""import twin;
+node criterion(x: f32[2], t: f32) -> (l: f32)
+  y = twin.main(x);
+  l = (y - t) * (y - t);
+node main(x: f32[2], t: f32) -> (l: f32)
+  l, _, _ = diff criterion(x, t, true, -0.05);
+""")
+rmlc("export", "start.rml", "-o", "twin.onnx")
+rmlc("import", "twin.onnx", "-o", "twin.rml", "--trainable", "*")
+pairs = [(np.float32([a, b]), np.float32(a - 2 * b + a * a + 0.5)) for a, b in np.random.default_rng(5).normal(size=(60, 2))]
+done = rmlc("run", "descend.rml", "--strict-math", "--save", "descended", text='"x[0]","x[1]",t\n' + "".join(
+    f"{float(x[0])},{float(x[1])},{float(t)}\n" for x, t in pairs))
+w, v, b = np.zeros(2), np.zeros(2), 0.0
+for x, t in pairs:
+    by_y = -0.05 * 2 * (w @ x + v @ (x * x) + b - t)
+    w, v, b = w + by_y * x, v + by_y * x * x, b + by_y
+done = rmlc("export", "twin.rml", "-o", "never.onnx", "--load-params", "descended")
+expect("names within another node", done.returncode == 1 and "--map 'criterion.main.*=*'" in done.stderr, done.stderr)
+done = rmlc("export", "twin.rml", "-o", "descended.onnx", "--load-params", "descended", "--map", "criterion.main.*=*")
+expect("export of what was trained", done.returncode == 0, done.stderr)
+x = np.float32([0.75, -1.5])
+wanted = w @ x + v @ (x * x) + b
+done = rmlc("run", "descended.onnx", text='"x[0]","x[1]"\n0.75,-1.5\n')
+expect("what was trained", abs(float(done.stdout.split()[1]) / wanted - 1) < 1e-4, done.stdout, done.stderr, wanted)
+try:
+    import onnxruntime
+except ImportError:
+    print("onnxruntime is not installed: it does not run what was trained")
+else:
+    found = onnxruntime.InferenceSession(str(folder / "descended.onnx")).run(None, {"x": x})
+    expect("what was trained, by ONNX Runtime", abs(float(found[0]) / wanted - 1) < 1e-4, found, wanted)
+
 # Damaged files beside a program.
 (folder / "none.rml").write_text('const w = load("none.safetensors", "w");\nnode main() -> (y)\n  y = w;\n')
 done = rmlc("check", "none.rml")

@@ -216,7 +216,9 @@ TEST(LoadParameters, from_a_checkpoint) {
   EXPECT_EQ(run(scale_program(), {"--save", state, "--cycles", "0"}, "x\n1\n").status, 0);
   EXPECT_EQ(run(scale_program(), {"--load", state}, "x\n1\n").out, "y\n2\n");
   EXPECT_EQ(run(scale_program(), {"--load-params", state}, "x\n1\n").err,
-            state + ": not the parameters of 'scale':\n  no parameter 'w' (f64) in the file\n");
+            state +
+                ": not the parameters of 'scale':\n  no parameter 'w' (f64) in the file\n"
+                "  --map OLD=NEW says what the file calls otherwise\n");
 }
 
 TEST(LoadParameters, what_does_not_fit_is_named) {
@@ -233,7 +235,10 @@ TEST(LoadParameters, what_does_not_fit_is_named) {
                 "exactly: convert it before\n");
   const std::string name = parameter_file(folder, R"("W":{"dtype":"F64","shape":[],"data_offsets":[0,8]})", "12345678");
   EXPECT_EQ(run(scale_program(), {"--load-params", name}, "x\n1\n").err,
-            name + ": not the parameters of 'scale':\n  no parameter 'w' (f64) in the file; did you mean 'W'?\n");
+            name +
+                ": not the parameters of 'scale':\n  no parameter 'w' (f64) in the file; did you mean 'W'?\n  --map "
+                "OLD=NEW says what the file "
+                "calls otherwise\n");
   EXPECT_EQ(run(sums_program(), {"--load-params", name}, five).err,
             "--load-params " + name + ": 'sums' has no parameters\n");
 }

@@ -1,0 +1,23 @@
+// What the command line says of the parameters of a program.
+//
+// A frozen one (--freeze) stays what it is at the beginning: its update is taken out of the core, and simplify takes
+// out the gradient that nobody looks at any more. A given one (--load-params) begins as a file says: its initial value
+// is a constant of the program, which a host may still replace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/session.h"
+#include "semantics/core.h"
+
+namespace rml {
+
+// Those whose path a pattern matches (runtime/monitor/pattern.h); reports E0201 where one matches none.
+void freeze_parameters(Core&, const std::vector<std::string>& patterns, Diagnostics&);
+
+// By session.options.parameters. The core is simplified: what nobody looks at need not be in the file. Reports E0806,
+// or says in session.told what was found. Whether there was something to do.
+bool give_parameters(Session&, Core&, Diagnostics&);
+
+}  // namespace rml

@@ -1,0 +1,211 @@
+// See parameter_file.h.
+#include "runtime/checkpoint/parameter_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/checkpoint/renaming.h"
+#include "runtime/checkpoint/state_file.h"
+#include "runtime/checkpoint/whole_file.h"
+#include "runtime/failure.h"
+#include "runtime/kernels/half_float.h"
+#include "runtime/stream_io/row.h"
+#include "runtime/stream_io/spelling.h"
+
+namespace rml::rt {
+namespace {
+
+bool widens(std::uint8_t from, std::uint8_t to) {
+  if (from == RML_F16 || from == RML_BF16) return to == RML_F32 || to == RML_F64;
+  return from == RML_F32 && to == RML_F64;
+}
+
+double element(std::uint8_t dtype, const char* from) {
+  if (dtype == RML_F32) {
+    float value = 0;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, from, sizeof bits);
+  return dtype == RML_F16 ? float_from_f16(bits) : float_from_bf16(bits);
+}
+
+std::vector<char> widened(const TensorIn& tensor, const rml_parameter& to) {
+  const std::uint64_t size = dtype_bytes(tensor.dtype), wide = dtype_bytes(to.dtype);
+  std::vector<char> bytes(to.elements * wide);
+  for (std::uint64_t k = 0; k < to.elements; ++k) {
+    const double value = element(tensor.dtype, tensor.data.data() + k * size);
+    const auto narrow = static_cast<float>(value);
+    if (to.dtype == RML_F64)
+      std::memcpy(bytes.data() + k * wide, &value, wide);
+    else
+      std::memcpy(bytes.data() + k * wide, &narrow, wide);
+  }
+  return bytes;
+}
+
+// Why the tensor cannot be the parameter; empty: it can.
+std::string complaint(const TensorIn& tensor, const rml_parameter& p) {
+  const std::string types = "'" + tensor.name + "' is " + tensor_type_text(p.dtype, p.dims, p.rank) + " here, " +
+                            tensor_type_text(tensor) + " in the file";
+  const bool same_shape = std::equal(tensor.shape.begin(), tensor.shape.end(), p.dims, p.dims + p.rank);
+  if (!same_shape) return types;
+  if (tensor.dtype == p.dtype) {
+    const bool truths = std::all_of(tensor.data.begin(), tensor.data.end(), [](char c) { return c == 0 || c == 1; });
+    return p.dtype != RML_BOOL || truths ? "" : "'" + tensor.name + "' holds a Boolean that is neither true nor false";
+  }
+  return widens(tensor.dtype, p.dtype) ? "" : types + ", which does not convert exactly: convert it before";
+}
+
+std::string type_of(const rml_parameter& p) { return tensor_type_text(p.dtype, p.dims, p.rank); }
+
+bool has_shape(const TensorIn& tensor, const rml_parameter& p) {
+  return std::equal(tensor.shape.begin(), tensor.shape.end(), p.dims, p.dims + p.rank);
+}
+
+// What the tensors of a file are to a program.
+class Matching {
+ public:
+  Matching(const Safetensors& file, const std::vector<std::string>& names, const std::string& entry)
+      : file_(file), names_(names), entry_(entry) {
+    for (const TensorIn& tensor : file.tensors) tensors_[tensor.name] = &tensor;
+    const auto program = file.metadata.find("program");
+    of_another_ = program != file.metadata.end() && program->second != entry;
+  }
+
+  const TensorIn* find(const std::string& path) const {
+    std::vector<std::string> candidates = {path, given_name(path), entry_ + "." + path,
+                                           given_name(entry_ + "." + path)};
+    if (of_another_) std::rotate(candidates.begin(), candidates.begin() + 2, candidates.end());
+    for (const std::string& name : candidates)
+      if (const auto at = tensors_.find(name); at != tensors_.end()) return at->second;
+    return nullptr;
+  }
+
+  std::string missing(const rml_parameter& p) const {
+    return "no parameter '" + std::string(p.path) + "' (" + type_of(p) + ") in the file" + did_you_mean(p.path, names_);
+  }
+
+  // A --map by which most of what is missing is there; empty: there is none. Names that end alike are of one thing.
+  std::string proposal(const std::vector<const rml_parameter*>& missing) const {
+    std::multimap<std::string, const TensorIn*> by_end;
+    for (const TensorIn& tensor : file_.tensors) by_end.insert({last_word(tensor.name), &tensor});
+    std::map<std::string, int> votes;
+    for (const rml_parameter* p : missing) {
+      std::set<std::string> ways;
+      const auto [first, last] = by_end.equal_range(last_word(p->path));
+      for (auto at = first; at != last; ++at)
+        if (has_shape(*at->second, *p)) ways.insert(way(at->second->name, p->path));
+      for (const std::string& each : ways) ++votes[each];
+    }
+    const auto best = std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
+    return best == votes.end() ? "" : best->first;
+  }
+
+ private:
+  static std::string last_word(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
+  // What makes the one name the other; both have the same last word.
+  static std::string way(std::string old_name, std::string new_name) {
+    const auto cut = [](std::string& name) {
+      const std::size_t dot = name.rfind('.');
+      name.resize(dot == name.npos ? 0 : dot);
+    };
+    while (!old_name.empty() && !new_name.empty() && last_word(old_name) == last_word(new_name)) {
+      cut(old_name);
+      cut(new_name);
+    }
+    if (old_name.empty()) return "*=" + new_name + ".*";
+    return new_name.empty() ? old_name + ".*=*" : old_name + "=" + new_name;
+  }
+
+  const Safetensors& file_;
+  const std::vector<std::string>& names_;  // as the file has them
+  const std::string& entry_;
+  std::map<std::string, const TensorIn*> tensors_;
+  bool of_another_ = false;
+};
+
+// The first lines of all that is wrong.
+std::string some_of(const std::vector<std::string>& problems) {
+  constexpr std::size_t most_told = 8;
+  std::string text;
+  for (std::size_t k = 0; k < std::min(most_told, problems.size()); ++k) text += "\n  " + problems[k];
+  if (problems.size() > most_told) text += "\n  … and " + std::to_string(problems.size() - most_told) + " more";
+  return text;
+}
+
+std::vector<const rml_parameter*> first_of_each(std::span<const rml_parameter> rows) {
+  std::vector<const rml_parameter*> list;
+  for (const rml_parameter& p : rows)
+    if (list.empty() || std::strcmp(list.back()->path, p.path) != 0) list.push_back(&p);
+  return list;
+}
+
+}  // namespace
+
+void read_parameters(const ParameterSource& source, const std::string& entry, std::span<const rml_parameter> wanted,
+                     LoadedParameters& to) {
+  const std::vector<Renamed> map = parse_map(source.map);
+  to.bytes = read_whole_file(source.file);
+  Safetensors file = read_safetensors(source.file, to.bytes);
+  check_checksum(source.file, to.bytes, file);
+  if (wanted.empty()) throw Failure("--load-params " + source.file + ": '" + entry + "' has no parameters");
+  std::vector<std::string> names;
+  for (const TensorIn& tensor : file.tensors) names.push_back(tensor.name);
+  check_map(map, names, source.file);
+  rename_tensors(file, source.file, [&](const std::string& name) { return by_map(name, map); });
+  const Matching matching(file, names, entry);
+  std::vector<std::string> problems, found;
+  std::vector<const rml_parameter*> missing;
+  std::set<const TensorIn*> taken;
+  for (const rml_parameter* p : first_of_each(wanted)) {
+    const TensorIn* tensor = matching.find(p->path);
+    const std::string problem = tensor == nullptr ? matching.missing(*p) : complaint(*tensor, *p);
+    if (tensor == nullptr) missing.push_back(p);
+    if (tensor != nullptr) taken.insert(tensor);
+    if (!problem.empty()) {
+      problems.push_back(problem);
+      continue;
+    }
+    const std::string& name = names[static_cast<std::size_t>(tensor - file.tensors.data())];
+    found.push_back("loaded: '" + std::string(p->path) + "' (" + type_of(*p) + ")" +
+                    (name == p->path ? "" : ": it is '" + name + "' in the file"));
+    to.given.push_back({p, tensor->data});
+    if (tensor->dtype != p->dtype) {
+      const std::vector<char>& wide = to.widened.emplace_back(widened(*tensor, *p));
+      to.given.back().elements = {wide.data(), wide.size()};
+    }
+  }
+  if (!problems.empty() && (!source.partial || to.given.empty())) {
+    std::string mends;
+    const std::string way = map.empty() ? matching.proposal(missing) : "";
+    if (!way.empty()) mends += "\n  most of what is missing is there by --map '" + way + "'";
+    if (way.empty() && !missing.empty()) mends += "\n  --map OLD=NEW says what the file calls otherwise";
+    if (!to.given.empty())
+      mends += "\n  --partial loads the " + std::to_string(to.given.size()) + " that fit, and tells which";
+    throw Failure(source.file + (source.partial ? ": nothing in it is a parameter of '" : ": not the parameters of '") +
+                  entry + "':" + some_of(problems) + mends);
+  }
+  if (!source.partial) return;
+  // What else is in a state is nobody's to load.
+  const NamedMemories memories = listed_memories(source.file, file);
+  const auto may_be_one = [&](const std::string& name) {
+    return memories.empty() || std::ranges::any_of(memories, [&](const NamedMemory& m) {
+             return m.is_parameter && (name == m.name || name == given_name(m.name));
+           });
+  };
+  to.told = {source.file + ": " + std::to_string(found.size()) + " of the " +
+             std::to_string(found.size() + problems.size()) + " parameters of '" + entry + "' are loaded"};
+  for (const std::string& line : found) to.told.push_back("  " + line);
+  for (const std::string& problem : problems) to.told.push_back("  left as it is: " + problem);
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (!taken.contains(&file.tensors[k]) && may_be_one(names[k]))
+      to.told.push_back("  only in the file: '" + names[k] + "' (" + tensor_type_text(file.tensors[k]) + ")");
+}
+
+}  // namespace rml::rt
