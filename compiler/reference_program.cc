@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/port_table.h"
 #include "semantics/queries.h"
 
 namespace rml {
@@ -70,9 +71,12 @@ std::mutex& closures() {
 // Everything the table points to; strings live in a deque, so that they stay where they are.
 struct ReferenceProgram::Tables {
   Tables(const Core& core, const SourceMap& sources, std::string source, CallExternal call)
-      : core(core), sources(sources), call(std::move(call)), conditions(cut_conditions(core)) {
-    build_ports(core.inputs, inputs);
-    build_ports(core.outputs, outputs);
+      : core(core),
+        sources(sources),
+        call(std::move(call)),
+        conditions(cut_conditions(core)),
+        input_table(core, core.inputs),
+        output_table(core, core.outputs) {
     build_parameters();
     build_watches();
     build_sites();
@@ -88,17 +92,6 @@ struct ReferenceProgram::Tables {
     if (span.file >= sources.size()) span = Span{};
     const LineColumn place = sources.line_column(span.file, span.begin);
     return {keep(sources.path(span.file)), place.line, place.column, keep(std::move(message))};
-  }
-
-  void build_ports(const std::vector<Port>& ports, std::vector<rml_port>& table) {
-    for (const Port& port : ports) {
-      const Value& value = core[port.value];
-      const auto& extents = dims.emplace_back(value.shape.begin(), value.shape.end());
-      table.push_back({keep(port.name), keep(clock_string(core, value.clock)), static_cast<std::uint8_t>(value.dtype),
-                       static_cast<std::uint8_t>(value.clock == base_clock ? 1 : 0),
-                       static_cast<std::uint32_t>(extents.size()), extents.data(),
-                       static_cast<std::uint64_t>(element_count(value.shape).value_or(0))});
-    }
   }
 
   // Slots lie behind the State.
@@ -167,7 +160,9 @@ struct ReferenceProgram::Tables {
   const std::vector<CutCondition> conditions;
   std::deque<std::string> strings;
   std::deque<std::vector<std::uint64_t>> dims;
-  std::vector<rml_port> inputs, outputs;
+  const PortTable input_table, output_table;
+  const std::vector<rml_port>& inputs = input_table.rows();
+  const std::vector<rml_port>& outputs = output_table.rows();
   std::vector<rml_site> sites;
   std::unordered_map<const Value*, std::uint32_t> value_sites;
   std::unordered_map<std::uint32_t, std::uint32_t> knot_sites;  // by value

@@ -12,6 +12,7 @@
 
 #include "compiler/pipeline.h"
 #include "driver/installation.h"
+#include "runtime/stream_io/reading.h"
 
 namespace rml {
 
@@ -112,7 +113,10 @@ struct GradientRequest {
 int check_gradient(Invocation&, const GradientRequest&);
 
 struct TraceRequest {
-  std::string file, input;  // input empty: no inputs, `cycles` cycles
+  std::string file;
+  std::vector<std::string> inputs, outputs;  // as of a program: FILE, NAME=FILE
+  std::string format;                        // of standard input and output; empty: a chronogram
+  rt::Reading reading;
   std::vector<std::string> watches;
   std::vector<std::string> libraries;
   std::int64_t cycles = -1;

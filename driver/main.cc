@@ -17,6 +17,7 @@
 #include "driver/crash_report.h"
 #include "driver/shell_completion.h"
 #include "driver/terminal.h"
+#include "runtime/options.h"
 #include "runtime/parallel.h"
 #include "runtime/readable.h"
 
@@ -410,10 +411,15 @@ void add_trace(CLI::App& app, CommandLine& line) {
   CLI::App* sub =
       subcommand(app, "trace", "chronogram of inputs, outputs and chosen variables",
                  "  rmlc trace counter.rml --cycles 8\n"
-                 "  rmlc trace pid.rml --node control --input steps.chron --watch integral --watch error\n");
+                 "  rmlc trace pid.rml --node control --input steps.csv --watch integral --output trace.csv\n");
   add_file(sub, line.trace.file);
-  sub->add_option("--input", line.trace.input, "chronogram of the inputs, or - for standard input")
-      ->type_name("F.chron");
+  list_option(sub, "--input", line.trace.inputs, "rows for all inputs, or NAME=FILE for one; - is standard input")
+      ->type_name("FILE");
+  list_option(sub, "--output", line.trace.outputs, "where the rows go, or NAME=FILE those of one variable")
+      ->type_name("FILE");
+  rml::rt::add_format_option(*sub, line.trace.format,
+                             "of standard input and output (default: chron); files go by suffix");
+  rml::rt::add_reading_options(*sub, line.trace.reading);
   list_option(sub, "--watch", line.trace.watches, "variables to show, by path: lstm.*; as often as needed")
       ->type_name("PATTERN");
   sub->add_option("--cycles", line.trace.cycles, "stop after N cycles")->check(CLI::NonNegativeNumber)->type_name("N");

@@ -132,6 +132,18 @@ Failure wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
+void add_format_option(CLI::App& app, std::string& format, const char* text) {
+  app.add_option("--format", format, text)->check(CLI::IsMember({"csv", "jsonl", "chron", "npy"}));
+}
+
+void add_reading_options(CLI::App& app, Reading& reading) {
+  app.add_option_function<std::string>(
+         "--delimiter", [&](const std::string& text) { reading.separator = text == "tab" ? '\t' : text[0]; },
+         "between the columns of CSV that is read: a character, or tab (default: a comma)")
+      ->check([](const std::string& text) { return complaint_of_delimiter(text); })
+      ->type_name("C");
+}
+
 Options parse_options(const rml_program& program, int argc, const char* const* argv) {
   Options options;
   std::string progress = "auto", on_nan;
@@ -147,13 +159,8 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   files("--input", options.inputs,
         "rows for all inputs, or the stream of one: a file, - (stdin), or a peer (tcp:// unix:// mqtt://)");
   files("--output", options.outputs, "the same for outputs; - is stdout");
-  app.add_option("--format", options.format, "of stdin and stdout; files go by suffix")
-      ->check(CLI::IsMember({"csv", "jsonl", "chron", "npy"}));
-  app.add_option_function<std::string>(
-         "--delimiter", [&](const std::string& text) { options.delimiter = text == "tab" ? '\t' : text[0]; },
-         "between the columns of CSV that is read: a character, or tab (default: a comma)")
-      ->check([](const std::string& text) { return complaint_of_delimiter(text); })
-      ->type_name("C");
+  add_format_option(app, options.format, "of stdin and stdout; files go by suffix");
+  add_reading_options(app, options.reading);
   app.add_option("--cycles", options.cycles, "stop after N cycles")->check(not_negative)->type_name("N");
   app.add_option("--seed", options.seed, "for random functions (default 0)")->check(not_negative)->type_name("S");
   app.add_option("--horizon", options.horizon, "longest segment allowed, in cycles (default: bounded by memory)")

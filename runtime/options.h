@@ -11,6 +11,11 @@
 #include <vector>
 
 #include "runtime/rmlrt.h"
+#include "runtime/stream_io/reading.h"
+
+namespace CLI {
+class App;
+}
 
 namespace rml::rt {
 
@@ -20,8 +25,8 @@ enum class OnNan { ignore, tell, stop };
 struct Options {
   std::vector<std::string> inputs;  // as given: F or NAME=F
   std::vector<std::string> outputs;
-  std::string format;    // empty: not given
-  char delimiter = ',';  // of CSV that is read
+  std::string format;  // empty: not given
+  Reading reading;     // of CSV
   std::optional<std::int64_t> cycles;
   std::optional<std::uint64_t> seed;
   std::int64_t horizon = 0;
@@ -46,6 +51,10 @@ struct Options {
   // Not empty: print this and stop (--help, --version).
   std::string print_only;
 };
+
+// Options that any command may have which reads or writes rows: the format of stdin and stdout, and how CSV is read.
+void add_format_option(CLI::App& app, std::string& format, const char* text);
+void add_reading_options(CLI::App& app, Reading& reading);
 
 Options parse_options(const rml_program& program, int argc, const char* const* argv);
 

@@ -59,7 +59,7 @@ class Run {
         sinks_(out_, program.n_outputs - program.n_watched, pipelined()),
         leading_(program, out_, sinks_),
         places_(in_) {
-    const auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_, options.delimiter);
+    const auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_, options.reading);
     const Row own(program.outputs, program.n_outputs - program.n_watched);
     outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
     if (inputs.empty() && !options.cycles) {

@@ -200,7 +200,7 @@ std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Ro
 }  // namespace
 
 std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
-                                     const std::string& stdio_format, const Row& row, char separator) {
+                                     const std::string& stdio_format, const Row& row, const Reading& reading) {
   const std::string word = port_word(direction);
   if (row.size() == 0) {
     if (arguments.empty()) return {};
@@ -232,7 +232,7 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
   for (Endpoint& endpoint : endpoints) {
     stdio_uses += endpoint.path == "-" ? 1 : 0;
     choose_format(endpoint, stdio_format, option_name(direction));
-    if (!endpoint.peer) endpoint.separator = separator;
+    if (!endpoint.peer) endpoint.separator = reading.separator;
     check_ports(direction, endpoint, row);
   }
   if (stdio_uses > 1) throw Failure(std::string(option_name(direction)) + ": '-' can be given once only", exit_usage);

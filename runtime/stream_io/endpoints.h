@@ -14,6 +14,7 @@
 
 #include "runtime/stream_io/live/address.h"
 #include "runtime/stream_io/readers.h"
+#include "runtime/stream_io/reading.h"
 #include "runtime/stream_io/writers.h"
 
 namespace rml::rt {
@@ -32,7 +33,7 @@ struct Endpoint {
 // Who reads or writes what. Throws Failure with status 2 for a wrong argument; stdin or stdout
 // serves all ports if there is no argument. Nothing is opened.
 std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
-                                     const std::string& stdio_format, const Row& row, char separator = ',');
+                                     const std::string& stdio_format, const Row& row, const Reading& reading = {});
 
 // Throws Failure if an output would overwrite an input or another output.
 void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs);

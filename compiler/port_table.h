@@ -1,0 +1,29 @@
+// Ports of a core as rmlrt.h describes them, for whoever reads or writes their streams without compiled code.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "runtime/rmlrt.h"
+#include "semantics/core.h"
+
+namespace rml {
+
+class PortTable {
+ public:
+  PortTable(const Core& core, const std::vector<Port>& ports);
+  PortTable(const PortTable&) = delete;
+  PortTable& operator=(const PortTable&) = delete;
+
+  // They point into this.
+  std::vector<rml_port>& rows() { return rows_; }
+  const std::vector<rml_port>& rows() const { return rows_; }
+
+ private:
+  std::deque<std::string> texts_;
+  std::deque<std::vector<std::uint64_t>> dims_;
+  std::vector<rml_port> rows_;
+};
+
+}  // namespace rml
