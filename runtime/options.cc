@@ -142,6 +142,13 @@ void add_reading_options(CLI::App& app, Reading& reading) {
          "between the columns of CSV that is read: a character, or tab (default: a comma)")
       ->check([](const std::string& text) { return complaint_of_delimiter(text); })
       ->type_name("C");
+  app.add_option_function<std::string>(
+         "--missing",
+         [&](const std::string& text) {
+           reading.missing = text == "absent" ? Missing::absent : text == "nan" ? Missing::nan : Missing::error;
+         },
+         "what cells of CSV are that are empty or NA: absent values, NaN, or errors unless absent by a clock (default)")
+      ->check(CLI::IsMember({"absent", "nan", "error"}));
 }
 
 Options parse_options(const rml_program& program, int argc, const char* const* argv) {

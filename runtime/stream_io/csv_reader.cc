@@ -12,6 +12,7 @@
 
 #include "runtime/failure.h"
 #include "runtime/stream_io/csv_records.h"
+#include "runtime/stream_io/missing_cells.h"
 #include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/scalar_text.h"
 #include "runtime/stream_io/spelling.h"
@@ -29,7 +30,11 @@ struct Column {
 class CsvReader final : public RowSource {
  public:
   CsvReader(ByteSource bytes, Row& row, const Ports& wanted, CsvForm form)
-      : records_(std::move(bytes), form.separator), row_(row), wanted_(wanted), headed_(form.headed) {
+      : records_(std::move(bytes), form.reading.separator),
+        row_(row),
+        wanted_(wanted),
+        headed_(form.headed),
+        missing_(form.reading.missing) {
     filled_.assign(row.size(), 0);
     if (headed_) {
       read_header();
@@ -48,7 +53,7 @@ class CsvReader final : public RowSource {
   void read_header();
   void name_columns();
   void plan_columns();
-  [[noreturn]] void missing(const rml_port& port, std::uint64_t element, const std::vector<std::string>& unknown) const;
+  [[noreturn]] void missing(std::uint32_t port, std::uint64_t element, const std::vector<std::string>& unknown) const;
   // A line of separators has fields, whatever these are.
   bool is_blank_line() const {
     return trimmed(records_.record()).empty() && records_.record().find(records_.separator()) == std::string_view::npos;
@@ -56,7 +61,13 @@ class CsvReader final : public RowSource {
   bool next_row();
   void parse_record();
   void parse_field(std::size_t column, std::string_view raw);
+  // Stores the value of the field; false if it has none.
+  bool parse_text(std::size_t column, std::string_view raw);
   void settle_presence();
+  bool is_due(std::uint32_t port) const;
+  void fill_with_nan(std::uint32_t port);
+  [[noreturn]] void wrongly_missing(std::uint32_t port);
+  void derive_flags();
   // The raw field of a column in the current record.
   std::string_view field(std::size_t column) const;
   std::string cycle_text() const { return ": cycle " + std::to_string(cycle_) + ": "; }
@@ -70,6 +81,8 @@ class CsvReader final : public RowSource {
   std::vector<std::size_t> first_;     // by port: the column of its first element in the file
   std::vector<const char*> starts_;    // of the fields of the current record
   std::vector<std::uint64_t> filled_;  // by port: fields that were not empty
+  const Missing missing_;
+  DerivedFlags derived_;
   bool blank_is_row_ = false;
   char likely_separator_ = 0;  // of a header that seems to have another one
   std::int64_t cycle_ = -1;
@@ -156,15 +169,20 @@ void CsvReader::plan_columns() {
     if (first_[port] == names_.size()) first_[port] = c;
     columns_[c] = {row_.element(port, index), port, row_.port(port).dtype};
   }
-  for (const std::uint32_t i : wanted_) {
-    for (std::uint64_t k = 0; k < seen[i].size(); ++k) {
-      if (!seen[i][k]) missing(row_.port(i), k, unknown);
+  const Ports asked = wanted_;
+  for (const std::uint32_t i : asked) {
+    const bool derived = missing_ == Missing::absent && row_.port(i).always != 0 && row_.port(i).elements == 1 &&
+                         !seen[i][0] && derived_.add(row_, i, asked);
+    if (derived) wanted_.erase(std::find(wanted_.begin(), wanted_.end(), i));
+    for (std::uint64_t k = 0; k < seen[i].size() && !derived; ++k) {
+      if (!seen[i][k]) missing(i, k, unknown);
     }
   }
   blank_is_row_ = columns_.size() == 1 && columns_[0].to && !row_.port(columns_[0].port).always;
 }
 
-void CsvReader::missing(const rml_port& port, std::uint64_t element, const std::vector<std::string>& unknown) const {
+void CsvReader::missing(std::uint32_t i, std::uint64_t element, const std::vector<std::string>& unknown) const {
+  const rml_port& port = row_.port(i);
   const std::string wanted = element_name(port, element);
   const std::string text = name() + ":1: no column '" + wanted + "' for input " + expected_columns(port);
   if (likely_separator_ != 0) {
@@ -181,7 +199,12 @@ void CsvReader::missing(const rml_port& port, std::uint64_t element, const std::
                     "', but the input is a scalar");
     }
   }
-  throw Failure(text + did_you_mean(wanted, unknown));
+  const std::string near = did_you_mean(wanted, unknown);
+  const auto sampled = near.empty() && port.always != 0 ? sampled_by(row_, i, wanted_) : std::nullopt;
+  if (!sampled) throw Failure(text + near);
+  const std::string other = row_.port(*sampled).name;
+  throw Failure(text + "; it says when '" + other + "' is there: --missing absent takes that from the cells of '" +
+                other + "'");
 }
 
 // Blank lines: see the head of this file.
@@ -202,6 +225,7 @@ bool CsvReader::read() {
   for (const std::uint32_t i : wanted_) filled_[i] = 0;
   parse_record();
   settle_presence();
+  derive_flags();
   return true;
 }
 
@@ -239,30 +263,76 @@ void CsvReader::parse_record() {
 }
 
 void CsvReader::parse_field(std::size_t c, std::string_view raw) {
+  if (parse_text(c, raw)) ++filled_[columns_[c].port];
+}
+
+bool CsvReader::parse_text(std::size_t c, std::string_view raw) {
   const std::string_view text = field_text(raw, scratch_);
-  if (text.empty()) return;
+  if (text.empty()) return false;
   const Column& column = columns_[c];
   const Parsed result = parse_whole_scalar(column.dtype, text, column.to);
-  if (result != Parsed::ok) {
-    throw Failure(records_.place(raw.data()) + cycle_text() + "column '" + names_[c] +
-                  "': " + parse_complaint(column.dtype, result, text));
-  }
-  ++filled_[column.port];
+  if (result == Parsed::ok) return true;
+  const bool word = is_missing_word(text);
+  if (word && missing_ != Missing::error) return false;
+  throw Failure(records_.place(raw.data()) + cycle_text() + "column '" + names_[c] + "': " +
+                parse_complaint(column.dtype, result, text) + (word ? "; --missing says what such a cell is" : ""));
 }
 
 void CsvReader::settle_presence() {
   for (const std::uint32_t i : wanted_) {
     const rml_port& port = row_.port(i);
-    row_.set_present(i, filled_[i] == port.elements && (port.elements > 0 || port.always));
-    if (filled_[i] == port.elements) continue;
-    if (filled_[i] == 0 && !port.always) continue;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (!columns_[c].to || columns_[c].port != i || !field_text(field(c), scratch_).empty()) continue;
-      const std::string column = records_.place(field(c).data()) + cycle_text() + "column '" + names_[c] + "'";
-      if (filled_[i] > 0) throw Failure(column + " is empty, but other elements of '" + port.name + "' are not");
-      throw Failure(column + " is empty, but '" + port.name + "' is present at every cycle (clock " + port.clock + ")");
-    }
+    const bool whole = filled_[i] == port.elements;
+    row_.set_present(i, whole && (port.elements > 0 || port.always));
+    if (whole) continue;
+    if (missing_ == Missing::nan && is_float(port.dtype) && (filled_[i] > 0 || is_due(i)))
+      fill_with_nan(i);
+    else if (filled_[i] > 0 || port.always)
+      wrongly_missing(i);
   }
+}
+
+// As far as this row says it: the flag of the input is read with it, and before it is settled.
+bool CsvReader::is_due(std::uint32_t port) const {
+  if (row_.port(port).always) return true;
+  const auto sampler = sampler_of(row_, port);
+  if (!sampler || filled_[sampler->flag] == 0) return false;
+  return (*static_cast<const std::uint8_t*>(row_.data(sampler->flag)) != 0) == sampler->positive;
+}
+
+void CsvReader::fill_with_nan(std::uint32_t port) {
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const Column& column = columns_[c];
+    if (column.to && column.port == port && !parse_text(c, field(c)))
+      parse_whole_scalar(column.dtype, "nan", column.to);
+  }
+  row_.set_present(port, true);
+}
+
+void CsvReader::wrongly_missing(std::uint32_t i) {
+  const rml_port& port = row_.port(i);
+  std::size_t c = 0;
+  while (!columns_[c].to || columns_[c].port != i || parse_text(c, field(c))) ++c;
+  const std::string_view text = field_text(field(c), scratch_);
+  const std::string column = records_.place(field(c).data()) + cycle_text() + "column '" + names_[c] + "' is " +
+                             (text.empty() ? "empty" : "'" + std::string(text) + "'") + ", but ";
+  if (filled_[i] > 0)
+    throw Failure(column + "other elements of '" + port.name + "' are not" + (text.empty() ? "" : " missing"));
+  if (missing_ == Missing::nan)
+    throw Failure(column + "'" + port.name + "' is " + type_text(port) + ", which has no NaN" + mend_of_missing(port));
+  throw Failure(column + "'" + port.name + "' is present at every cycle (clock " + port.clock + ")" +
+                mend_of_missing(port));
+}
+
+void CsvReader::derive_flags() {
+  const auto against = derived_.settle(row_);
+  if (!against) return;
+  const auto [one, other] = *against;
+  const auto text = [&](std::uint32_t port) {
+    return std::string("'") + row_.port(port).name + "' (clock " + row_.port(port).clock + ") is " +
+           (row_.is_present(port) ? "there" : "missing");
+  };
+  throw Failure(place(other) + cycle_text() + text(one) + ", and " + text(other) +
+                ": they have one flag, which is no column of the file; give each a flag of its own");
 }
 
 std::string_view CsvReader::field(std::size_t column) const {

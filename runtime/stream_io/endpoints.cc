@@ -11,6 +11,7 @@
 #include "runtime/failure.h"
 #include "runtime/file_identity.h"
 #include "runtime/stream_io/live/peer_streams.h"
+#include "runtime/stream_io/missing_cells.h"
 #include "runtime/stream_io/spelling.h"
 
 namespace rml::rt {
@@ -125,7 +126,7 @@ void assign(Direction direction, const std::string& argument, const Row& row, As
   const std::string option = std::string(option_name(direction)) + " " + argument;
   const std::size_t equals = argument.find('=');
   const std::string name = equals == argument.npos ? "" : argument.substr(0, equals);
-  const auto port = equals == argument.npos ? std::nullopt : port_named(row, name);
+  const auto port = port_named(row, name);
   Endpoint endpoint;
   if (port) {
     if (assignment.named[*port]) {
@@ -157,6 +158,24 @@ void assign(Direction direction, const std::string& argument, const Row& row, As
   assignment.endpoints.push_back(std::move(endpoint));
 }
 
+// Whether the port is the flag of what an endpoint reads, which then reads it as well.
+bool follows_from_cells(std::uint32_t flag, const Row& row, std::vector<Endpoint>& endpoints) {
+  for (Endpoint& endpoint : endpoints) {
+    if (!sampled_by(row, flag, endpoint.ports)) continue;
+    endpoint.ports.push_back(flag);
+    return true;
+  }
+  return false;
+}
+
+// Options for CSV where there is none would say nothing.
+void require_csv(const std::vector<Endpoint>& inputs, const Reading& reading) {
+  if (reading.missing == Missing::error) return;
+  for (const Endpoint& input : inputs)
+    if (input.format == Format::csv) return;
+  throw Failure("--missing: no input is CSV; other formats say themselves what is absent", exit_usage);
+}
+
 // Only files can be destroyed by writing to them.
 std::optional<FileIdentity> file_of(const Endpoint& endpoint, int stdio) {
   if (endpoint.peer) return std::nullopt;
@@ -184,7 +203,7 @@ std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Ro
   const bool headed = !(input.peer && input.peer->kind == Address::Kind::mqtt);
   switch (input.format) {
     case Format::csv:
-      return read_csv(std::move(bytes), row, input.ports, {headed, input.separator});
+      return read_csv(std::move(bytes), row, input.ports, {headed, input.reading});
     case Format::jsonl:
       return read_jsonl(std::move(bytes), row, input.ports);
     case Format::chron:
@@ -223,7 +242,10 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
   }
   if (assignment.rest) {
     endpoints[*assignment.rest].ports = others;
-  } else if (direction == Direction::in && !others.empty()) {
+  } else if (direction == Direction::in && reading.missing == Missing::absent) {
+    std::erase_if(others, [&](std::uint32_t flag) { return follows_from_cells(flag, row, endpoints); });
+  }
+  if (!assignment.rest && direction == Direction::in && !others.empty()) {
     throw Failure("no file for " + std::string(others.size() == 1 ? "input " : "inputs ") + port_names(row, others) +
                       ": add --input NAME=FILE, or --input FILE (or -) for all the rest",
                   exit_usage);
@@ -232,9 +254,11 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
   for (Endpoint& endpoint : endpoints) {
     stdio_uses += endpoint.path == "-" ? 1 : 0;
     choose_format(endpoint, stdio_format, option_name(direction));
-    if (!endpoint.peer) endpoint.separator = reading.separator;
+    endpoint.reading = reading;
+    if (endpoint.peer) endpoint.reading.separator = Reading().separator;
     check_ports(direction, endpoint, row);
   }
+  if (direction == Direction::in) require_csv(endpoints, reading);
   if (stdio_uses > 1) throw Failure(std::string(option_name(direction)) + ": '-' can be given once only", exit_usage);
   return std::move(endpoints);
 }

@@ -25,7 +25,7 @@ struct Endpoint {
   std::string path;  // "-": stdin or stdout
   std::optional<Address> peer;
   Format format = Format::csv;
-  char separator = ',';  // of columns, in an input
+  Reading reading;  // of an input
   bool gzip = false;
   Ports ports;
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/stream_io/byte_source.h"
+#include "runtime/stream_io/reading.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/row_source.h"
 
@@ -20,7 +21,7 @@ using Ports = std::vector<std::uint32_t>;
 // Without a header: one column per element of the wanted ports, in their order.
 struct CsvForm {
   bool headed = true;
-  char separator = ',';
+  Reading reading = {};
 };
 std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted, CsvForm form = {});
 std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted);

@@ -196,7 +196,8 @@ TEST(CsvErrors, ragged_rows) {
 
 TEST(CsvErrors, presence) {
   EXPECT_EQ(refused(two, "x,n\n1,2\n1,\n", "x,n\n1,2\n"),
-            "in.csv:3:3: cycle 1: column 'n' is empty, but 'n' is present at every cycle (clock base)\n");
+            "in.csv:3:3: cycle 1: column 'n' is empty, but 'n' is present at every cycle (clock base); where cells "
+            "may be missing, let the inputs be `n_present: bool, n: i32 when n_present` and give --missing absent\n");
   EXPECT_EQ(refused({{"v", RML_F32, {2}}}, "v[0],v[1]\n1,2\n1,\n", "v[0],v[1]\n1,2\n"),
             "in.csv:3:3: cycle 1: column 'v[1]' is empty, but other elements of 'v' are not\n");
   EXPECT_EQ(refused(sampled, "c,x\nT,1\nF,2\n", "c,x\ntrue,1\n"),

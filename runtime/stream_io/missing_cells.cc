@@ -1,0 +1,70 @@
+// See missing_cells.h.
+#include "runtime/stream_io/missing_cells.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rml::rt {
+
+bool is_missing_word(std::string_view text) {
+  constexpr std::array<std::string_view, 7> words = {"na", "n/a", "<na>", "#n/a", "nan", "null", "none"};
+  const auto same = [&](std::string_view word) {
+    return std::equal(word.begin(), word.end(), text.begin(), text.end(),
+                      [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); });
+  };
+  return std::any_of(words.begin(), words.end(), same);
+}
+
+std::optional<Sampler> sampler_of(const Row& row, std::uint32_t port) {
+  std::string_view clock = row.port(port).clock;
+  constexpr std::string_view on = "base on ", negation = "not ";
+  if (clock.substr(0, on.size()) != on) return std::nullopt;
+  clock.remove_prefix(on.size());
+  Sampler sampler;
+  sampler.positive = clock.substr(0, negation.size()) != negation;
+  if (!sampler.positive) clock.remove_prefix(negation.size());
+  for (; sampler.flag < row.size(); ++sampler.flag) {
+    const rml_port& flag = row.port(sampler.flag);
+    if (clock == flag.name && flag.dtype == RML_BOOL && flag.rank == 0) return sampler;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> sampled_by(const Row& row, std::uint32_t flag, const std::vector<std::uint32_t>& ports) {
+  for (const std::uint32_t port : ports) {
+    const auto sampler = sampler_of(row, port);
+    if (sampler && sampler->flag == flag) return port;
+  }
+  return std::nullopt;
+}
+
+bool DerivedFlags::add(const Row& row, std::uint32_t flag, const std::vector<std::uint32_t>& ports) {
+  Flag added{flag, {}};
+  for (const std::uint32_t port : ports) {
+    const auto sampler = sampler_of(row, port);
+    if (sampler && sampler->flag == flag) added.sampled.push_back({port, sampler->positive});
+  }
+  if (added.sampled.empty()) return false;
+  flags_.push_back(std::move(added));
+  return true;
+}
+
+std::optional<std::pair<std::uint32_t, std::uint32_t>> DerivedFlags::settle(Row& row) const {
+  for (const Flag& flag : flags_) {
+    const auto truth = [&](const Sampled& s) { return row.is_present(s.port) == s.positive; };
+    const bool first = truth(flag.sampled.front());
+    for (const Sampled& s : flag.sampled)
+      if (truth(s) != first) return std::pair{flag.sampled.front().port, s.port};
+    *static_cast<std::uint8_t*>(row.data(flag.port)) = first ? 1 : 0;
+    row.set_present(flag.port, true);
+  }
+  return std::nullopt;
+}
+
+std::string mend_of_missing(const rml_port& port) {
+  const std::string name = port.name;
+  return "; where cells may be missing, let the inputs be `" + name + "_present: bool, " + name + ": " +
+         type_text(port) + " when " + name + "_present` and give --missing absent";
+}
+
+}  // namespace rml::rt
