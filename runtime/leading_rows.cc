@@ -11,7 +11,8 @@ void LeadingRows::begin(const std::vector<Endpoint>& outputs, const std::vector<
   had_.assign(outputs.size(), false);
   known_.assign(program_.n_outputs, 0);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
-    if (!outputs[k].peer) continue;
+    // What is kept of a row comes with its inputs.
+    if (!outputs[k].peer || outputs[k].kept != nullptr) continue;
     peers_.push_back({k, recorded_path(outputs[k].path), outputs[k].ports});
     had_[k] = std::find(led.begin(), led.end(), peers_.back().path) != led.end();
     any_ = any_ || had_[k];

@@ -168,6 +168,9 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   files("--output", options.outputs, "the same for outputs; - is stdout");
   add_format_option(app, options.format, "of stdin and stdout; files go by suffix");
   add_reading_options(app, options.reading);
+  app.add_option("--keep", options.kept, "a column of the CSV input that goes to the CSV output as it is, with its row")
+      ->allow_extra_args(false)
+      ->type_name("COLUMN");
   app.add_option("--cycles", options.cycles, "stop after N cycles")->check(not_negative)->type_name("N");
   app.add_option("--seed", options.seed, "for random functions (default 0)")->check(not_negative)->type_name("S");
   app.add_option("--horizon", options.horizon, "longest segment allowed, in cycles (default: bounded by memory)")

@@ -25,8 +25,9 @@ enum class OnNan { ignore, tell, stop };
 struct Options {
   std::vector<std::string> inputs;  // as given: F or NAME=F
   std::vector<std::string> outputs;
-  std::string format;  // empty: not given
-  Reading reading;     // of CSV
+  std::string format;             // empty: not given
+  Reading reading;                // of CSV
+  std::vector<std::string> kept;  // columns of it that leave unread
   std::optional<std::int64_t> cycles;
   std::optional<std::uint64_t> seed;
   std::int64_t horizon = 0;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "runtime/checkpoint/checkpoint.h"
+#include "runtime/checkpoint/kept_tensors.h"
 #include "runtime/checkpoint/load_parameters.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
@@ -33,6 +34,7 @@
 #include "runtime/readable.h"
 #include "runtime/scheduler/network.h"
 #include "runtime/signals.h"
+#include "runtime/statistics.h"
 #include "runtime/stream_io/endpoints.h"
 
 namespace rml::rt {
@@ -53,13 +55,14 @@ class Run {
         in_(program.inputs, program.n_inputs),
         out_(program.outputs, program.n_outputs),
         save_to_(options.resume.empty() ? options.save : options.resume),
+        kept_(options.kept),
         anchor_(program),
         progress_(options, out_),
         monitors_(program, options, out_),
         sinks_(out_, program.n_outputs - program.n_watched, pipelined()),
         leading_(program, out_, sinks_),
         places_(in_) {
-    const auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_, options.reading);
+    auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_, options.reading);
     const Row own(program.outputs, program.n_outputs - program.n_watched);
     outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
     if (inputs.empty() && !options.cycles) {
@@ -67,6 +70,7 @@ class Run {
                     exit_usage);
     }
     refuse_overlap(inputs, outputs_);
+    keep_cells(kept_, inputs, outputs_, own);
     check_files(program, options, inputs, outputs_);
     if (!options.resume.empty()) require_continuable(outputs_);
     drains_ = any_peer(inputs);
@@ -136,13 +140,19 @@ class Run {
     if (profile_) profile_->enter(phase);
   }
   void finish_profile();
-  void print_stats(double seconds) const;
+  void tell_statistics(Clock::time_point start) const {
+    const rml_header& header = state_->header();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (options_.stats)
+      print_statistics(program_, header, {seconds, header.pushed - cycles_before_, peak_buffer_bytes_});
+  }
 
   const rml_program& program_;
   const Options& options_;
   Row in_;  // what the source fills; the program is given source_->row()
   Row out_;
   const std::string save_to_;
+  KeptCells kept_;  // what leaves with its row unread
   Anchor anchor_;
   Progress progress_;
   Monitors monitors_;
@@ -196,12 +206,12 @@ int Run::execute() {
     finish_profile();
   } catch (const Failure& failure) {
     const std::string also = salvage();
-    if (options_.stats && state_) print_stats(std::chrono::duration<double>(Clock::now() - start).count());
+    if (state_) tell_statistics(start);
     throw Failure(failure.what() + (also.empty() ? "" : "\n" + also), failure.status());
   }
   const rml_header& header = state_->header();
   progress_.finish(header.pushed);
-  if (options_.stats) print_stats(std::chrono::duration<double>(Clock::now() - start).count());
+  tell_statistics(start);
   const int signal = interrupt_signal();
   if (signal != 0 && signal != SIGPIPE && !options_.quiet) {
     std::fprintf(stderr, "interrupted after %" PRId64 " cycles\n", header.pushed);
@@ -253,6 +263,8 @@ void Run::begin() {
     record_.first_row = rows;
   }
   record_.rows_again = rows_again;
+  kept_.begin(rows, resumed ? record_.first_cycle : header.pushed, resumed,
+              saved ? std::optional(KeptCells::Saved{path, saved->kept()}) : std::nullopt);
   if (source_ && options_.cycles) source_->limit(std::max(*options_.cycles, header.pushed - record_.first_cycle));
   if (resumed) skip_rows();
   std::vector<std::optional<Settled>> before(outputs_.size());
@@ -320,7 +332,10 @@ void Run::settle() {
 // Outputs are settled first: what the state has handed out is never lost.
 void Run::save() {
   if (program_.network == nullptr) look();
-  const CheckpointOut checkpoint(program_, state_->block(), record_, monitors_.tensors(), anchor());
+  std::vector<TensorOut> more = monitors_.tensors();
+  const rml_header& header = state_->header();
+  const KeptTensors kept(kept_, header.popped + record_.rows_again, header.pushed, more);
+  const CheckpointOut checkpoint(program_, state_->block(), record_, std::move(more), anchor());
   write_whole_file(save_to_, checkpoint.pieces());
 }
 
@@ -563,30 +578,6 @@ double Run::fraction() const {
   const double of_cycles =
       static_cast<double>(state_->header().pushed - record_.first_cycle) / static_cast<double>(*options_.cycles);
   return std::max(of_input, of_cycles);
-}
-
-void Run::print_stats(double seconds) const {
-  const rml_header& header = state_->header();
-  std::fprintf(stderr,
-               "cycles           %" PRId64
-               "\n"
-               "rows             %" PRId64
-               "\n"
-               "time             %.3f s\n"
-               "speed            %.0f cycles/s\n"
-               "peak memory      %.1f MiB\n"
-               "state            %" PRIu64 " bytes\n",
-               header.pushed, header.popped, seconds,
-               seconds > 0 ? static_cast<double>(header.pushed - cycles_before_) / seconds : 0.0,
-               static_cast<double>(peak_resident_bytes()) / (1024.0 * 1024.0), program_.state_bytes);
-  // Without segments, cycles are kept by a program that runs on demand.
-  if (header.segments == 0 && header.longest_segment > 0)
-    std::fprintf(stderr, "window           %" PRId64 " cycles at most\n", header.longest_segment);
-  else
-    std::fprintf(stderr, "segments         %" PRId64 "\nlongest segment  %" PRId64 " cycles\n", header.segments,
-                 header.longest_segment);
-  std::fprintf(stderr, "buffers          %" PRId64 " bytes at most\n",
-               std::max(peak_buffer_bytes_, header.buffer_bytes));
 }
 
 }  // namespace

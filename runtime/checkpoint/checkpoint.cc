@@ -10,6 +10,7 @@
 
 #include "runtime/checkpoint/anchor_tensors.h"
 #include "runtime/checkpoint/demand_tensors.h"
+#include "runtime/checkpoint/kept_tensors.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
 
@@ -204,6 +205,8 @@ std::vector<double> CheckpointIn::curve(const std::string& name) const {
   std::memcpy(numbers.data(), tensor->data.data(), 8 * numbers.size());
   return numbers;
 }
+
+std::vector<std::string> CheckpointIn::kept() const { return kept_lines(name_, content_); }
 
 std::int64_t CheckpointIn::restore(const rml_program& program, void* state, GivenParameters& given,
                                    Anchor* anchor) const {

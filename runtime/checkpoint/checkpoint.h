@@ -63,6 +63,8 @@ class CheckpointIn {
   const RunRecord& run() const { return run_; }
   // The numbers saved under curve_name(name); none if there is no such curve.
   std::vector<double> curve(const std::string& name) const;
+  // What kept_tensors.h has saved; nothing if nothing was kept.
+  std::vector<std::string> kept() const;
   // From now on by the names of the program: of the map, and by their places. Returns the latter.
   std::vector<Renamed> rename(const rml_program& program, const std::vector<Renamed>& map);
   // Into a state fresh from init with this seed. Returns the rows_again of the run that goes on.

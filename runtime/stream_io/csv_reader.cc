@@ -34,7 +34,8 @@ class CsvReader final : public RowSource {
         row_(row),
         wanted_(wanted),
         headed_(form.headed),
-        missing_(form.reading.missing) {
+        missing_(form.reading.missing),
+        kept_(form.kept) {
     filled_.assign(row.size(), 0);
     if (headed_) {
       read_header();
@@ -68,6 +69,7 @@ class CsvReader final : public RowSource {
   void fill_with_nan(std::uint32_t port);
   [[noreturn]] void wrongly_missing(std::uint32_t port);
   void derive_flags();
+  void keep_cells();
   // The raw field of a column in the current record.
   std::string_view field(std::size_t column) const;
   std::string cycle_text() const { return ": cycle " + std::to_string(cycle_) + ": "; }
@@ -82,6 +84,8 @@ class CsvReader final : public RowSource {
   std::vector<const char*> starts_;    // of the fields of the current record
   std::vector<std::uint64_t> filled_;  // by port: fields that were not empty
   const Missing missing_;
+  KeptCells* const kept_;  // null: nothing is kept, or another reader does
+  std::vector<std::size_t> kept_columns_;
   DerivedFlags derived_;
   bool blank_is_row_ = false;
   char likely_separator_ = 0;  // of a header that seems to have another one
@@ -90,8 +94,8 @@ class CsvReader final : public RowSource {
 };
 
 // In a header a comma inside brackets belongs to the name, and blanks mean nothing.
-std::vector<std::string> split_header(std::string_view record, char separator) {
-  std::vector<std::string> names;
+std::vector<HeaderField> split_header(std::string_view record, char separator) {
+  std::vector<HeaderField> fields;
   std::string scratch;
   const char* at = record.data();
   const char* const end = at + record.size();
@@ -109,9 +113,9 @@ std::vector<std::string> split_header(std::string_view record, char separator) {
     for (const char c : field_text(raw, scratch)) {
       if (c != ' ' && c != '\t') name += c;
     }
-    names.push_back(std::move(name));
+    fields.push_back({std::move(name), field_content(trimmed(raw))});
   }
-  return names;
+  return fields;
 }
 
 bool looks_like_a_number(const std::string& text) {
@@ -132,7 +136,9 @@ void CsvReader::read_header() {
   if (is_utf16(header)) throw Failure(name() + ": UTF-16; expected UTF-8: iconv -f UTF-16 -t UTF-8 converts it");
   if (header.find('\r') != header.npos && header.find('"') == header.npos)
     throw Failure(name() + ": its lines end with CR alone; expected LF or CR LF: tr '\\r' '\\n' converts it");
-  names_ = split_header(header, records_.separator());
+  const std::vector<HeaderField> fields = split_header(header, records_.separator());
+  for (const HeaderField& field : fields) names_.push_back(field.name);
+  if (kept_ != nullptr) kept_columns_ = kept_->find(name(), fields);
   if (header.find(records_.separator()) == header.npos)
     for (const char other : {';', '\t', '|', ','})
       if (header.find(other) != header.npos && likely_separator_ == 0) likely_separator_ = other;
@@ -225,7 +231,8 @@ bool CsvReader::read() {
   for (const std::uint32_t i : wanted_) filled_[i] = 0;
   parse_record();
   settle_presence();
-  derive_flags();
+  if (!derived_.none()) derive_flags();
+  if (!kept_columns_.empty()) keep_cells();
   return true;
 }
 
@@ -333,6 +340,15 @@ void CsvReader::derive_flags() {
   };
   throw Failure(place(other) + cycle_text() + text(one) + ", and " + text(other) +
                 ": they have one flag, which is no column of the file; give each a flag of its own");
+}
+
+void CsvReader::keep_cells() {
+  std::string cells;
+  for (std::size_t k = 0; k < kept_columns_.size(); ++k) {
+    if (k > 0) cells += ',';
+    append_csv_cell(cells, field_content(field(kept_columns_[k])));
+  }
+  kept_->add(std::move(cells));
 }
 
 std::string_view CsvReader::field(std::size_t column) const {

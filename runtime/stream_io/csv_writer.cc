@@ -14,14 +14,19 @@ namespace {
 
 class CsvWriter final : public RowSink {
  public:
-  CsvWriter(ByteSink bytes, const Row& row, const Ports& wanted, bool again)
-      : bytes_(std::move(bytes)), row_(row), wanted_(wanted) {
+  CsvWriter(ByteSink bytes, const Row& row, const Ports& wanted, CsvRest rest)
+      : bytes_(std::move(bytes)), row_(row), wanted_(wanted), kept_(rest.kept) {
     for (const std::uint32_t i : wanted_) columns_ += row_.port(i).elements;
-    if (!again) write_header();
+    if (kept_ != nullptr) {
+      columns_ += kept_->columns();
+      writer_ = kept_->add_writer();
+    }
+    if (!rest.again) write_header();
   }
 
   void write_header() {
-    bool first = true;
+    bool first = kept_ == nullptr;
+    if (kept_ != nullptr) bytes_.append(kept_->header());
     for (const std::uint32_t i : wanted_) {
       const rml_port& port = row_.port(i);
       for (std::uint64_t k = 0; k < port.elements; ++k) {
@@ -34,7 +39,8 @@ class CsvWriter final : public RowSink {
   }
 
   void write() override {
-    bool first = true;
+    bool first = kept_ == nullptr;
+    if (kept_ != nullptr) bytes_.append(kept_->next(writer_));
     for (const std::uint32_t i : wanted_) {
       const rml_port& port = row_.port(i);
       const std::uint64_t size = dtype_bytes(port.dtype);
@@ -63,13 +69,15 @@ class CsvWriter final : public RowSink {
   ByteSink bytes_;
   const Row& row_;
   Ports wanted_;
+  KeptCells* const kept_;
+  std::size_t writer_ = 0;  // of kept_
   std::uint64_t columns_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, bool again) {
-  return std::make_unique<CsvWriter>(std::move(bytes), row, wanted, again);
+std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, CsvRest rest) {
+  return std::make_unique<CsvWriter>(std::move(bytes), row, wanted, rest);
 }
 
 }  // namespace rml::rt

@@ -13,6 +13,7 @@
 #include "runtime/stream_io/live/peer_streams.h"
 #include "runtime/stream_io/missing_cells.h"
 #include "runtime/stream_io/spelling.h"
+#include "runtime/stream_io/wanted_ports.h"
 
 namespace rml::rt {
 namespace {
@@ -203,7 +204,7 @@ std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Ro
   const bool headed = !(input.peer && input.peer->kind == Address::Kind::mqtt);
   switch (input.format) {
     case Format::csv:
-      return read_csv(std::move(bytes), row, input.ports, {headed, input.reading});
+      return read_csv(std::move(bytes), row, input.ports, {headed, input.reading, input.kept});
     case Format::jsonl:
       return read_jsonl(std::move(bytes), row, input.ports);
     case Format::chron:
@@ -263,6 +264,32 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
   return std::move(endpoints);
 }
 
+void keep_cells(KeptCells& kept, std::vector<Endpoint>& inputs, std::vector<Endpoint>& outputs, const Row& row) {
+  if (!kept.any()) return;
+  const std::string option = "--keep " + kept.names().front() + ": ";
+  for (auto* endpoints : {&inputs, &outputs}) {
+    bool found = false;
+    for (Endpoint& endpoint : *endpoints) {
+      if (endpoint.format != Format::csv) continue;
+      if (endpoint.peer && endpoint.peer->kind == Address::Kind::mqtt)
+        throw Failure(option + "messages of '" + endpoint.path + "' have no header that names columns", exit_usage);
+      endpoint.kept = &kept;
+      found = true;
+    }
+    if (!found)
+      throw Failure(
+          option + "no " + (endpoints == &inputs ? "input" : "output") + " is CSV, which alone has such columns",
+          exit_usage);
+  }
+  for (const Endpoint& output : outputs) {
+    if (output.kept == nullptr) continue;
+    const auto elements = elements_by_name(row, output.ports);
+    for (const std::string& name : kept.names())
+      if (elements.contains(name))
+        throw Failure("--keep " + name + ": an output has that name; rename it in the program", exit_usage);
+  }
+}
+
 void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs) {
   std::vector<const Address*> peers;
   for (const auto* endpoints : {&inputs, &outputs}) {
@@ -300,6 +327,8 @@ std::unique_ptr<RowSource> open_sources(const std::vector<Endpoint>& inputs, Row
     sources.push_back(std::move(source));
     ports.push_back(inputs[k].ports);
   }
+  for (const Endpoint& input : inputs)
+    if (input.kept != nullptr) input.kept->require_found();
   return equal_length(std::move(sources), std::move(ports));
 }
 
@@ -308,7 +337,7 @@ std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const
   ByteSink bytes = open_sink_bytes(output, before);
   switch (output.format) {
     case Format::csv:
-      return write_csv(std::move(bytes), row, output.ports, before.has_value() || messages);
+      return write_csv(std::move(bytes), row, output.ports, {before.has_value() || messages, output.kept});
     case Format::jsonl:
       return write_jsonl(std::move(bytes), row, output.ports);
     case Format::chron:

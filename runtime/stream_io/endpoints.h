@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/stream_io/kept_cells.h"
 #include "runtime/stream_io/live/address.h"
 #include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/reading.h"
@@ -28,12 +29,17 @@ struct Endpoint {
   Reading reading;  // of an input
   bool gzip = false;
   Ports ports;
+  KeptCells* kept = nullptr;  // CSV: where cells that leave unread come from, or wait
 };
 
 // Who reads or writes what. Throws Failure with status 2 for a wrong argument; stdin or stdout
 // serves all ports if there is no argument. Nothing is opened.
 std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std::string>& arguments,
                                      const std::string& stdio_format, const Row& row, const Reading& reading = {});
+
+// The cells go from the CSV among the inputs to that among the outputs, of `row`. Throws Failure with status 2 where
+// there is none, or an output has the name of a column.
+void keep_cells(KeptCells& kept, std::vector<Endpoint>& inputs, std::vector<Endpoint>& outputs, const Row& row);
 
 // Throws Failure if an output would overwrite an input or another output.
 void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs);

@@ -29,6 +29,7 @@ class DerivedFlags {
  public:
   // Whether the port is the flag of some of these; it is one from now on.
   bool add(const Row& row, std::uint32_t flag, const std::vector<std::uint32_t>& ports);
+  bool none() const { return flags_.empty(); }
   // Sets them, all other ports being set. The inputs that contradict each other, if two do.
   std::optional<std::pair<std::uint32_t, std::uint32_t>> settle(Row& row) const;
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/stream_io/byte_sink.h"
+#include "runtime/stream_io/kept_cells.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/row_sink.h"
 
@@ -16,8 +17,11 @@ namespace rml::rt {
 
 using Ports = std::vector<std::uint32_t>;
 
-// again: behind rows that are there already.
-std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, bool again = false);
+struct CsvRest {
+  bool again = false;         // without a header: behind rows that are there already
+  KeptCells* kept = nullptr;  // cells that go before those of the row
+};
+std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, CsvRest rest = {});
 std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted);
 std::unique_ptr<RowSink> write_chron(ByteSink bytes, const Row& row, const Ports& wanted);
 // One array: one port, which must be present at every cycle.

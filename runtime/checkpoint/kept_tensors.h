@@ -1,0 +1,30 @@
+// Cells that wait for their rows (stream_io/kept_cells.h), in a state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/checkpoint/safetensors.h"
+#include "runtime/stream_io/kept_cells.h"
+
+namespace rml::rt {
+
+class KeptTensors {
+ public:
+  // Adds to `into`, for the rows from … to, tensors that point into this; none where nothing is kept.
+  KeptTensors(const KeptCells& kept, std::int64_t from, std::int64_t to, std::vector<TensorOut>& into);
+  KeptTensors(const KeptTensors&) = delete;
+  KeptTensors& operator=(const KeptTensors&) = delete;
+
+ private:
+  std::string text_;
+  std::vector<std::int64_t> ends_;
+};
+
+bool is_kept_name(std::string_view tensor);
+// The header and the cells of rows; none if there are no such tensors. Throws Failure; `file` names it there.
+std::vector<std::string> kept_lines(const std::string& file, const Safetensors& content);
+
+}  // namespace rml::rt
