@@ -68,6 +68,8 @@ class Exporter {
     for (const auto* ports : {&core_.inputs, &core_.outputs})
       if (std::ranges::find(*ports, base, &Port::name) != ports->end()) base += "_state";
     const Tensor* init = known(f.init);
+    // A tensor of its own, also where another has the same value: parameters that begin alike, as biases
+    // of zero do, are trained apart.
     const std::string held = to_.fresh(base);
     if (f.next == v && init != nullptr) {  // it never changes
       to_.initializer(held, *init);
