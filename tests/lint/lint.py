@@ -210,6 +210,33 @@ def rule_citations():
                 yield f"{relative(path)}: {page} has no heading '{title}'"
 
 
+def rule_links():
+    """What pages link to is there, with the headings they name; the manual's contents name every page of it."""
+    def anchors(page):
+        fences = re.sub(r"^```.*?^```", "", text(page), flags=re.M | re.S)
+        titles = re.findall(r"^#+ (.*)$", fences, re.M)
+        return {re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+    for page in tracked():
+        if page.suffix != ".md":
+            continue
+        prose = re.sub(r"^```.*?^```", "", text(page), flags=re.M | re.S)
+        for link in re.findall(r"\]\(([^)\s]+)\)", prose):
+            name, _, anchor = link.partition("#")
+            target = page.parent / name if name else page
+            if re.match(r"[a-z]+:", link):
+                continue
+            if not target.exists():
+                yield f"{relative(page)}: there is no {name}"
+            elif anchor and anchor not in anchors(target):
+                yield f"{relative(page)}: {name} has no heading {anchor}"
+    manual = ROOT / "docs/manual"
+    contents = text(manual / "README.md")
+    for page in sorted(manual.glob("*.md")):
+        if page.name != "README.md" and f"({page.name})" not in contents:
+            yield f"docs/manual/README.md: {page.name} is not in the contents"
+
+
 def rule_errands():
     """CONTRIBUTING's lists of files name all places where their example is, and no others.
 

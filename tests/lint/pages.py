@@ -8,12 +8,16 @@ Run by ctest: pages.py RMLC REPOSITORY PAGE. In a page,
                         options for ```rml -I FOLDER
     ```sh               are commands, each line run in an empty folder that holds the saved
                         files, and must succeed; `rmlc` is the one under test. A line that begins
-                        with `# ` is a remark; blocks fenced ```sh not-run are not run
+                        with `# ` is a remark; blocks fenced ```sh not-run are not run, those fenced
+                        ```sh needs TOOL… only where these are in the PATH: a line says
+                        what is missing, and exit status 77 that part of the page was skipped
     ```output           is what the last command printed
     ```chron, ```csv    are files for the commands (first line `-- file: NAME`, kept out of csv)
+    ```c                as well, where its first line is `// file: NAME`
 """
 
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -57,7 +61,7 @@ def save(body, folder, kind):
 
 
 def main():
-    problems, printed = [], ""
+    problems, printed, missing = [], "", set()
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         (folder / "examples").symlink_to(ROOT / "examples")
@@ -66,17 +70,21 @@ def main():
             if fence in ("rml", "rml wrong") or fence.startswith("rml -"):
                 options = "" if fence == "rml wrong" else fence.removeprefix("rml")
                 problem = check_program(body, folder, options, fence == "rml wrong")
-            elif fence == "sh":
-                problem, printed = check_commands(body, folder)
+            elif fence == "sh" or fence.startswith("sh needs "):
+                absent = {tool for tool in fence.split()[2:] if shutil.which(tool) is None}
+                missing |= absent
+                problem, printed = (None, None) if absent else check_commands(body, folder)
             elif fence == "output":
-                problem = None if body == printed else f"the last command prints\n{printed}"
-            elif fence in ("chron", "csv"):
+                problem = None if printed in (body, None) else f"the last command prints\n{printed}"
+            elif fence in ("chron", "csv", "c"):
                 save(body, folder, fence)
             if problem:
                 problems.append(f"{PAGE}:{line}: {problem}")
     for problem in problems:
         print(problem)
-    sys.exit(1 if problems else 0)
+    if missing:
+        print(f"skipped in part: {', '.join(sorted(missing))} not in the PATH")
+    sys.exit(1 if problems else 77 if missing else 0)
 
 
 main()
