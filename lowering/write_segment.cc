@@ -158,7 +158,7 @@ class SegmentWriter {
         write_item(out, before, i, s);
     }
     for (const Carried& c : carried_) {
-      ensure(out, c.next);
+      ensure_moved(out, c.of, c.next);
       for (const TestPath& where : class_paths(facts_.known_until(c.next, s)))
         store(out, where, c.cell, c.of, c.next, s);
     }
@@ -214,7 +214,7 @@ class SegmentWriter {
     for (const auto& [v, memory] : segment_.memories) {
       if (memory.shares.valid()) continue;
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
-      if (core_.is_const(next)) out.write(path(v), steps::StoreCell{cell(v), next});
+      if (core_.is_const(next) && !moves_at_end(v)) out.write(path(v), steps::StoreCell{cell(v), next});
       if (!facts_.is_here(next)) continue;
       for (const auto& place : facts_.places(next))
         if (place.sweep == 0)
@@ -276,12 +276,20 @@ class SegmentWriter {
     return registers_[key] = register_;
   }
 
+  // When what keeps or awaits `next` takes it: at the clock of both, which a constant, being there always, does not
+  // tell.
+  TestPath moved(ValueId of, ValueId next) const { return path(core_.is_const(next) ? of : next); }
+  void ensure_moved(StepWriter& out, ValueId of, ValueId next) {
+    if (!core_.is_const(next)) return ensure(out, next);
+    for (const Literal& l : facts_.clock(of)) ensure(out, l.condition);
+  }
+
   // Nothing is stored where the next value is the one that is there.
   void store(StepWriter& out, const TestPath& where, CellId cell, ValueId of, ValueId next, std::size_t s) {
     const bool is_there =
         !is_memory(of) || core_.is_const(std::get<core::Fby>(core_[of].rhs).init) || (facts_.is_parameter(of) && s > 0);
     if (!is_there || !facts_.is_here(next) || !facts_.only_in(next, s))
-      return out.write(path(next) + where, steps::StoreCell{cell, next});
+      return out.write(moved(of, next) + where, steps::StoreCell{cell, next});
     const Change change = what_changes(core_, of, next);
     for (const Literal& l : change.where) ensure(out, l.condition);
     if (!change.next.valid() || stored_in(change.next) == cell) return;
@@ -339,10 +347,10 @@ class SegmentWriter {
     }
     for (const auto& [v, memory] : segment_.memories) {
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
-      if (!moves_at_end(v) || core_[next].clock == from_.clock) continue;
-      ensure(out, next);
+      if (!moves_at_end(v) || (core_[next].clock == from_.clock && !core_.is_const(next))) continue;
+      ensure_moved(out, v, next);
       for (const TestPath& where : class_paths(facts_.known_until(next, closing_)))
-        out.write(path(next) + where, steps::StoreCell{cell(v), next});
+        out.write(moved(v, next) + where, steps::StoreCell{cell(v), next});
     }
   }
 
@@ -364,7 +372,7 @@ class SegmentWriter {
     available_.clear();
     for (const auto& [v, memory] : segment_.memories) {
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
-      if (!moves_at_end(v) || core_[next].clock != from_.clock) continue;
+      if (!moves_at_end(v) || core_[next].clock != from_.clock || core_.is_const(next)) continue;
       ensure(out, next);
       out.write({}, steps::StoreCell{cell(v), next});
     }

@@ -72,6 +72,8 @@ class Lookers {
       const ValueId next = std::get<core::Fby>(core_[v].rhs).next;
       const bool moves_at_end = !facts_.moves_in_leading(v) && !memory.in_place;
       if (moves_at_end) look(next, core_[next].clock == facts_.unit().clock ? commit : closing);
+      if (moves_at_end && core_.is_const(next))
+        for (const Literal& l : facts_.clock(v)) look(l.condition, closing);
     }
     for (const auto& [v, zero] : facts_.unit().idle)
       if (facts_.handed_out(v))

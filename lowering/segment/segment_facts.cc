@@ -40,7 +40,11 @@ std::uint8_t SegmentFacts::known_until(ValueId v, std::size_t sweep) const {
 
 bool SegmentFacts::moves_in_leading(ValueId fby) const {
   const ValueId next = std::get<core::Fby>(core_[fby].rhs).next;
-  return !is_here(next) || only_in(next, 0);
+  const auto leads = [&](ValueId v) { return !is_here(v) || only_in(v, 0); };
+  // A constant is known at once; when it is taken is not, where the clock comes of a later sweep.
+  if (core_.is_const(next))
+    return std::ranges::all_of(clock(fby), [&](const Literal& l) { return leads(l.condition); });
+  return leads(next);
 }
 
 void SegmentFacts::for_each_operand(ValueId v, const std::function<void(ValueId)>& f) const {
