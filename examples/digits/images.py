@@ -84,4 +84,5 @@ def main():
     write(options.test, images, labels)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws how digits.rml learned: plot.py PASSES.csv TEST.npz TEST.csv PICTURE.svg
+"""Draws how digits.rml, or another PROGRAM with its outputs, learned:
+plot.py PASSES.csv TEST.npz TEST.csv PICTURE.svg [PROGRAM]
 
 On the left, loss and errors pass by pass, of learning and of the images held out; on the right,
 what each digit was taken for; below, images that were taken for another digit."""
@@ -72,7 +73,7 @@ def draw_mistakes(picture, images, labels, predicted):
 
 
 def main():
-    passes, archive, table, path = sys.argv[1:]
+    passes, archive, table, path, program = [*sys.argv[1:], "digits.rml"][:5]
     rows, tested = read(passes), read(table)
     images, labels = pixels(archive)
     final = tested[-1]
@@ -82,7 +83,7 @@ def main():
     draw_curves(picture, rows[0::2], rows[1::2])
     draw_confusion(picture, counts)
     draw_mistakes(picture, images, labels, [int(row["predicted"]) for row in tested])
-    picture.text(26, 698, "Computed by digits.rml.", 11, colour=FAINT)
+    picture.text(26, 698, f"Computed by {program}.", 11, colour=FAINT)
     picture.save(path)
 
 
