@@ -125,6 +125,13 @@ class TraceOutput {
 
   const std::vector<rt::Endpoint>& endpoints() const { return endpoints_; }
 
+  // Cells that are texts are so on both sides.
+  void use_texts(std::vector<rt::Endpoint>& from, const rt::Row& inputs) {
+    const rt::Row shown(table_.rows().data(), static_cast<std::uint32_t>(table_.rows().size()));
+    texts_.emplace(request_.reading, inputs, shown);
+    rt::use_texts(*texts_, inputs, from, shown, endpoints_);
+  }
+
   void write(const Chronogram& shown) {
     const std::size_t cycles = shown.empty() ? 0 : shown.front().cells.size();
     for (std::size_t i = 0; i < shown.size(); ++i) {
@@ -159,6 +166,8 @@ class TraceOutput {
   void plan() {
     const rt::Row row(table_.rows().data(), static_cast<std::uint32_t>(table_.rows().size()));
     endpoints_ = rt::plan_endpoints(rt::Direction::out, request_.outputs, format_of(request_), row);
+    for (rt::Endpoint& to : endpoints_)
+      if (texts_) to.texts = &*texts_;
   }
 
   static void write_chronogram(const rt::Endpoint& to, const Chronogram& shown) {
@@ -172,6 +181,7 @@ class TraceOutput {
   const TraceRequest& request_;
   PortTable table_;
   std::vector<rt::Endpoint> endpoints_;
+  std::optional<rt::ColumnTexts> texts_;
 };
 
 void refuse_peers(const std::vector<rt::Endpoint>& endpoints) {
@@ -185,11 +195,12 @@ int trace(Session& session, const Core& core, const std::vector<Port>& shown, co
           const TraceRequest& request) {
   PortTable ports(core, core.inputs);
   const rt::Row row(ports.rows().data(), static_cast<std::uint32_t>(ports.rows().size()));
-  const auto from = rt::plan_endpoints(rt::Direction::in, request.inputs, format_of(request), row, request.reading);
+  auto from = rt::plan_endpoints(rt::Direction::in, request.inputs, format_of(request), row, request.reading);
   TraceOutput output(core, shown, request);
   refuse_peers(from);
   refuse_peers(output.endpoints());
   rt::refuse_overlap(from, output.endpoints());
+  output.use_texts(from, row);
   for (const rt::Endpoint& to : output.endpoints())
     if (to.path != "-" && !overwrites_none(to.path, session.files_read(), session.diagnostics)) return exit_fault;
   TraceInput input(core, from, ports);

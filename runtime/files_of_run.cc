@@ -68,6 +68,8 @@ void check_files(const rml_program& program, const Options& options, const std::
   for (const std::string& source : options.sources) files.add("a source of the program", identity_of(source));
   for (const Endpoint& e : inputs)
     if (!e.peer) files.add(endpoint, e.path == "-" ? identity_of(STDIN_FILENO) : identity_of(e.path));
+  for (const std::string& classes : options.reading.classes)
+    files.add("a list of classes", identity_of(classes.substr(classes.find('=') + 1)));
   for (const std::string* path : {&options.load, &options.load_params})
     if (!path->empty()) files.add(loaded, identity_of(*path));
   if (!options.load.empty()) {

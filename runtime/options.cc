@@ -149,6 +149,13 @@ void add_reading_options(CLI::App& app, Reading& reading) {
          },
          "what cells of CSV are that are empty or NA: absent values, NaN, or errors unless absent by a clock (default)")
       ->check(CLI::IsMember({"absent", "nan", "error"}));
+  app.add_option("--classes", reading.classes,
+                 "cells of CSV are texts for this integer input, or output: line k is class k")
+      ->allow_extra_args(false)
+      ->type_name("NAME=FILE");
+  app.add_option("--time", reading.times, "cells of CSV are times for this f64 input: t=%Y-%m-%dT%H:%M:%S, or t=unix")
+      ->allow_extra_args(false)
+      ->type_name("NAME=FORMAT");
 }
 
 Options parse_options(const rml_program& program, int argc, const char* const* argv) {

@@ -56,6 +56,7 @@ class Run {
         out_(program.outputs, program.n_outputs),
         save_to_(options.resume.empty() ? options.save : options.resume),
         kept_(options.kept),
+        texts_(options.reading, in_, out_),
         anchor_(program),
         progress_(options, out_),
         monitors_(program, options, out_),
@@ -71,6 +72,7 @@ class Run {
     }
     refuse_overlap(inputs, outputs_);
     keep_cells(kept_, inputs, outputs_, own);
+    use_texts(texts_, in_, inputs, own, outputs_);
     check_files(program, options, inputs, outputs_);
     if (!options.resume.empty()) require_continuable(outputs_);
     drains_ = any_peer(inputs);
@@ -153,6 +155,7 @@ class Run {
   Row out_;
   const std::string save_to_;
   KeptCells kept_;  // what leaves with its row unread
+  const ColumnTexts texts_;
   Anchor anchor_;
   Progress progress_;
   Monitors monitors_;

@@ -21,6 +21,9 @@
 namespace rml::rt {
 namespace {
 
+// No scalar is of this type, so a column that has it takes the general path.
+constexpr std::uint8_t as_text = 255;
+
 struct Column {
   void* to = nullptr;  // null: a column of no interest
   std::uint32_t port = 0;
@@ -35,7 +38,8 @@ class CsvReader final : public RowSource {
         wanted_(wanted),
         headed_(form.headed),
         missing_(form.reading.missing),
-        kept_(form.kept) {
+        kept_(form.kept),
+        texts_(form.texts) {
     filled_.assign(row.size(), 0);
     if (headed_) {
       read_header();
@@ -86,6 +90,7 @@ class CsvReader final : public RowSource {
   const Missing missing_;
   KeptCells* const kept_;  // null: nothing is kept, or another reader does
   std::vector<std::size_t> kept_columns_;
+  const ColumnTexts* const texts_;  // null: no cells are texts
   DerivedFlags derived_;
   bool blank_is_row_ = false;
   char likely_separator_ = 0;  // of a header that seems to have another one
@@ -173,7 +178,8 @@ void CsvReader::plan_columns() {
     if (seen[port][index]) throw Failure(name() + ":1: column '" + names_[c] + "' appears twice");
     seen[port][index] = true;
     if (first_[port] == names_.size()) first_[port] = c;
-    columns_[c] = {row_.element(port, index), port, row_.port(port).dtype};
+    const bool is_text = texts_ != nullptr && texts_->of_input(port);
+    columns_[c] = {row_.element(port, index), port, is_text ? as_text : row_.port(port).dtype};
   }
   const Ports asked = wanted_;
   for (const std::uint32_t i : asked) {
@@ -277,12 +283,19 @@ bool CsvReader::parse_text(std::size_t c, std::string_view raw) {
   const std::string_view text = field_text(raw, scratch_);
   if (text.empty()) return false;
   const Column& column = columns_[c];
-  const Parsed result = parse_whole_scalar(column.dtype, text, column.to);
+  const bool is_text = column.dtype == as_text;
+  Parsed result = Parsed::malformed;
+  if (!is_text)
+    result = parse_whole_scalar(column.dtype, text, column.to);
+  else if (texts_->parse(row_.port(column.port), column.port, std::string(text), column.to))
+    result = Parsed::ok;
   if (result == Parsed::ok) return true;
   const bool word = is_missing_word(text);
   if (word && missing_ != Missing::error) return false;
-  throw Failure(records_.place(raw.data()) + cycle_text() + "column '" + names_[c] + "': " +
-                parse_complaint(column.dtype, result, text) + (word ? "; --missing says what such a cell is" : ""));
+  const std::string complaint =
+      is_text ? texts_->complaint(column.port, std::string(text)) : parse_complaint(column.dtype, result, text);
+  throw Failure(records_.place(raw.data()) + cycle_text() + "column '" + names_[c] + "': " + complaint +
+                (word ? "; --missing says what such a cell is" : ""));
 }
 
 void CsvReader::settle_presence() {
@@ -310,7 +323,7 @@ void CsvReader::fill_with_nan(std::uint32_t port) {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const Column& column = columns_[c];
     if (column.to && column.port == port && !parse_text(c, field(c)))
-      parse_whole_scalar(column.dtype, "nan", column.to);
+      parse_whole_scalar(row_.port(port).dtype, "nan", column.to);
   }
   row_.set_present(port, true);
 }

@@ -204,7 +204,7 @@ std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Ro
   const bool headed = !(input.peer && input.peer->kind == Address::Kind::mqtt);
   switch (input.format) {
     case Format::csv:
-      return read_csv(std::move(bytes), row, input.ports, {headed, input.reading, input.kept});
+      return read_csv(std::move(bytes), row, input.ports, {headed, input.reading, input.kept, input.texts});
     case Format::jsonl:
       return read_jsonl(std::move(bytes), row, input.ports);
     case Format::chron:
@@ -290,6 +290,21 @@ void keep_cells(KeptCells& kept, std::vector<Endpoint>& inputs, std::vector<Endp
   }
 }
 
+void use_texts(const ColumnTexts& texts, const Row& in, std::vector<Endpoint>& inputs, const Row& out,
+               std::vector<Endpoint>& outputs) {
+  if (!texts.any()) return;
+  const auto use = [&](const Row& row, Endpoint& endpoint, const auto& is_text) {
+    if (endpoint.format == Format::csv) endpoint.texts = &texts;
+    for (const std::uint32_t i : endpoint.ports)
+      if (endpoint.format != Format::csv && is_text(i))
+        throw Failure("--classes, --time: '" + std::string(row.port(i).name) + "' is in '" + endpoint.path +
+                          "', which is no CSV; it has values, not texts",
+                      exit_usage);
+  };
+  for (Endpoint& input : inputs) use(in, input, [&](std::uint32_t i) { return texts.of_input(i); });
+  for (Endpoint& output : outputs) use(out, output, [&](std::uint32_t i) { return texts.of_output_alone(i); });
+}
+
 void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs) {
   std::vector<const Address*> peers;
   for (const auto* endpoints : {&inputs, &outputs}) {
@@ -337,7 +352,8 @@ std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const
   ByteSink bytes = open_sink_bytes(output, before);
   switch (output.format) {
     case Format::csv:
-      return write_csv(std::move(bytes), row, output.ports, {before.has_value() || messages, output.kept});
+      return write_csv(std::move(bytes), row, output.ports,
+                       {before.has_value() || messages, output.kept, output.texts});
     case Format::jsonl:
       return write_jsonl(std::move(bytes), row, output.ports);
     case Format::chron:

@@ -29,7 +29,8 @@ struct Endpoint {
   Reading reading;  // of an input
   bool gzip = false;
   Ports ports;
-  KeptCells* kept = nullptr;  // CSV: where cells that leave unread come from, or wait
+  KeptCells* kept = nullptr;           // CSV: where cells that leave unread come from, or wait
+  const ColumnTexts* texts = nullptr;  // … what cells are texts
 };
 
 // Who reads or writes what. Throws Failure with status 2 for a wrong argument; stdin or stdout
@@ -40,6 +41,11 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
 // The cells go from the CSV among the inputs to that among the outputs, of `row`. Throws Failure with status 2 where
 // there is none, or an output has the name of a column.
 void keep_cells(KeptCells& kept, std::vector<Endpoint>& inputs, std::vector<Endpoint>& outputs, const Row& row);
+
+// What cells of CSV are texts, among the inputs and the outputs, of the rows `in` and `out`. Throws Failure with status
+// 2 where such a port is in no CSV; an output that has the classes of an input is numbers there.
+void use_texts(const ColumnTexts& texts, const Row& in, std::vector<Endpoint>& inputs, const Row& out,
+               std::vector<Endpoint>& outputs);
 
 // Throws Failure if an output would overwrite an input or another output.
 void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs);

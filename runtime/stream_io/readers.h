@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/stream_io/byte_source.h"
+#include "runtime/stream_io/column_texts.h"
 #include "runtime/stream_io/kept_cells.h"
 #include "runtime/stream_io/reading.h"
 #include "runtime/stream_io/row.h"
@@ -24,6 +25,7 @@ struct CsvForm {
   bool headed = true;
   Reading reading = {};
   KeptCells* kept = nullptr;
+  const ColumnTexts* texts = nullptr;
 };
 std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted, CsvForm form = {});
 std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted);

@@ -1,6 +1,9 @@
 // How CSV is read beyond what a column's type says: what the options ask for (docs/manual/data.md).
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace rml::rt {
 
 // What a cell is that has no value: empty, or a word such as NA.
@@ -13,6 +16,8 @@ enum class Missing {
 struct Reading {
   char separator = ',';  // between columns
   Missing missing = Missing::error;
+  std::vector<std::string> classes;  // NAME=FILE
+  std::vector<std::string> times;    // NAME=FORMAT
 };
 
 }  // namespace rml::rt

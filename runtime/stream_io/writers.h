@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/stream_io/byte_sink.h"
+#include "runtime/stream_io/column_texts.h"
 #include "runtime/stream_io/kept_cells.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/row_sink.h"
@@ -20,6 +21,7 @@ using Ports = std::vector<std::uint32_t>;
 struct CsvRest {
   bool again = false;         // without a header: behind rows that are there already
   KeptCells* kept = nullptr;  // cells that go before those of the row
+  const ColumnTexts* texts = nullptr;
 };
 std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, CsvRest rest = {});
 std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted);

@@ -1,0 +1,127 @@
+// See column_texts.h.
+#include "runtime/stream_io/column_texts.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/failure.h"
+#include "runtime/stream_io/spelling.h"
+
+namespace rml::rt {
+namespace {
+
+struct Named {
+  std::string name, text;
+};
+
+Named split(const std::string& option, const std::string& argument, const char* form) {
+  const std::size_t equals = argument.find('=');
+  if (equals == argument.npos || equals == 0 || equals + 1 == argument.size())
+    throw Failure(option + ": expected " + form, exit_usage);
+  return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
+std::optional<std::uint32_t> port_named(const Row& row, const std::string& name) {
+  for (std::uint32_t i = 0; i < row.size(); ++i)
+    if (name == row.port(i).name) return i;
+  return std::nullopt;
+}
+
+std::vector<std::string> names_of(const Row& row) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < row.size(); ++i) names.emplace_back(row.port(i).name);
+  return names;
+}
+
+bool is_integer(std::uint8_t dtype) { return dtype != RML_BOOL && !is_float(dtype); }
+
+// The bits of an integer that says the sign are one less.
+bool fits(std::size_t classes, std::uint8_t dtype) {
+  const std::uint64_t bits = 8 * dtype_bytes(dtype) - (is_unsigned(dtype) ? 0 : 1);
+  return bits >= 32 || classes <= std::uint64_t{1} << bits;
+}
+
+void require_integer(const std::string& option, const rml_port& port, std::size_t classes) {
+  const std::string stream = "'" + std::string(port.name) + "'";
+  if (!is_integer(port.dtype))
+    throw Failure(option + ": " + stream + " is " + type_text(port) + "; classes are integers, i32 say", exit_usage);
+  if (!fits(classes, port.dtype))
+    throw Failure(option + ": " + std::to_string(classes) + " classes are too many for " + stream + ", which is " +
+                      type_text(port),
+                  exit_usage);
+}
+
+}  // namespace
+
+ColumnTexts::ColumnTexts(const Reading& reading, const Row& inputs, const Row& outputs) {
+  for (const std::string& argument : reading.classes) add_classes(argument, inputs, outputs);
+  for (const std::string& argument : reading.times) add_time(argument, inputs);
+}
+
+void ColumnTexts::add_classes(const std::string& argument, const Row& inputs, const Row& outputs) {
+  const std::string option = "--classes " + argument;
+  const auto [name, file] = split(option, argument, "NAME=FILE");
+  const auto input = port_named(inputs, name), output = port_named(outputs, name);
+  if (!input && !output) {
+    std::vector<std::string> known = names_of(inputs);
+    const std::vector<std::string> more = names_of(outputs);
+    known.insert(known.end(), more.begin(), more.end());
+    throw Failure(option + ": no input or output '" + name + "'" + did_you_mean(name, known), exit_usage);
+  }
+  if ((input && by_input_.contains(*input)) || (output && by_output_.contains(*output)))
+    throw Failure(option + ": '" + name + "' has classes already", exit_usage);
+  ClassList list = ClassList::read(file);
+  if (input) require_integer(option, inputs.port(*input), list.names().size());
+  if (output) require_integer(option, outputs.port(*output), list.names().size());
+  if (input) by_input_[*input] = classes_.size();
+  if (output) by_output_[*output] = classes_.size();
+  classes_.push_back(std::move(list));
+}
+
+void ColumnTexts::add_time(const std::string& argument, const Row& inputs) {
+  const std::string option = "--time " + argument;
+  const auto [name, format] = split(option, argument, "NAME=FORMAT, t=%Y-%m-%dT%H:%M:%S say");
+  const auto input = port_named(inputs, name);
+  if (!input) throw Failure(option + ": no input '" + name + "'" + did_you_mean(name, names_of(inputs)), exit_usage);
+  const rml_port& port = inputs.port(*input);
+  if (port.dtype != RML_F64)
+    throw Failure(option + ": '" + name + "' is " + type_text(port) + "; seconds since 1970 need f64", exit_usage);
+  if (!times_.emplace(*input, TimeFormat(option, format)).second)
+    throw Failure(option + ": '" + name + "' has a format already", exit_usage);
+}
+
+bool ColumnTexts::any_of(const std::vector<std::uint32_t>& outputs) const {
+  return std::any_of(outputs.begin(), outputs.end(), [&](std::uint32_t i) { return by_output_.contains(i); });
+}
+
+const ClassList* ColumnTexts::of_output(std::uint32_t port) const {
+  const auto found = by_output_.find(port);
+  return found == by_output_.end() ? nullptr : &classes_[found->second];
+}
+
+bool ColumnTexts::of_output_alone(std::uint32_t port) const {
+  const auto found = by_output_.find(port);
+  return found != by_output_.end() && std::none_of(by_input_.begin(), by_input_.end(),
+                                                   [&](const auto& input) { return input.second == found->second; });
+}
+
+bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::string& text, void* to) const {
+  if (const auto time = times_.find(input); time != times_.end()) {
+    const auto seconds = time->second.seconds(text);
+    if (seconds) std::memcpy(to, &*seconds, sizeof *seconds);
+    return seconds.has_value();
+  }
+  // Little-endian: the first bytes are those of the narrower integer.
+  const auto number = classes_[by_input_.at(input)].find(text);
+  if (number) std::memcpy(to, &*number, dtype_bytes(port.dtype));
+  return number.has_value();
+}
+
+std::string ColumnTexts::complaint(std::uint32_t input, const std::string& text) const {
+  if (const auto time = times_.find(input); time != times_.end())
+    return "'" + text + "' is no time such as " + time->second.example();
+  const ClassList& list = classes_[by_input_.at(input)];
+  return "'" + text + "' is no class of '" + list.file() + "'" + did_you_mean(text, list.names());
+}
+
+}  // namespace rml::rt
