@@ -91,6 +91,7 @@ class CsvReader final : public RowSource {
   KeptCells* const kept_;  // null: nothing is kept, or another reader does
   std::vector<std::size_t> kept_columns_;
   const ColumnTexts* const texts_;  // null: no cells are texts
+  bool has_more_ = false;           // … flags that follow from the cells, or cells that are kept
   DerivedFlags derived_;
   bool blank_is_row_ = false;
   char likely_separator_ = 0;  // of a header that seems to have another one
@@ -190,6 +191,7 @@ void CsvReader::plan_columns() {
       if (!seen[i][k]) missing(i, k, unknown);
     }
   }
+  has_more_ = !derived_.none() || !kept_columns_.empty();
   blank_is_row_ = columns_.size() == 1 && columns_[0].to && !row_.port(columns_[0].port).always;
 }
 
@@ -237,8 +239,10 @@ bool CsvReader::read() {
   for (const std::uint32_t i : wanted_) filled_[i] = 0;
   parse_record();
   settle_presence();
-  if (!derived_.none()) derive_flags();
-  if (!kept_columns_.empty()) keep_cells();
+  if (has_more_) {
+    derive_flags();
+    keep_cells();
+  }
   return true;
 }
 
@@ -356,6 +360,7 @@ void CsvReader::derive_flags() {
 }
 
 void CsvReader::keep_cells() {
+  if (kept_columns_.empty()) return;
   std::string cells;
   for (std::size_t k = 0; k < kept_columns_.size(); ++k) {
     if (k > 0) cells += ',';

@@ -14,69 +14,100 @@
 namespace rml::rt {
 namespace {
 
-class CsvWriter final : public RowSink {
+class CsvWriter : public RowSink {
  public:
-  CsvWriter(ByteSink bytes, const Row& row, const Ports& wanted, CsvRest rest)
-      : bytes_(std::move(bytes)),
-        row_(row),
-        wanted_(wanted),
-        kept_(rest.kept),
-        texts_(rest.texts != nullptr && rest.texts->any_of(wanted) ? rest.texts : nullptr) {
+  CsvWriter(ByteSink bytes, const Row& row, const Ports& wanted)
+      : bytes_(std::move(bytes)), row_(row), wanted_(wanted) {
     for (const std::uint32_t i : wanted_) columns_ += row_.port(i).elements;
-    if (kept_ != nullptr) {
-      columns_ += kept_->columns();
-      writer_ = kept_->add_writer();
-    }
-    if (!rest.again) write_header();
   }
 
-  void write_header() {
-    bool first = kept_ == nullptr;
-    if (kept_ != nullptr) bytes_.append(kept_->header());
+  // kept: the names of further columns before these; null: there are none.
+  void write_header(const KeptCells* kept) {
+    bool first = kept == nullptr;
+    std::string line = first ? "" : kept->header();
     for (const std::uint32_t i : wanted_) {
       const rml_port& port = row_.port(i);
       for (std::uint64_t k = 0; k < port.elements; ++k) {
-        const std::string name = element_name(port, k);
-        if (!std::exchange(first, false)) bytes_.append(",");
-        bytes_.append(name.find(',') == name.npos ? name : "\"" + name + "\"");
+        if (!std::exchange(first, false)) line += ',';
+        append_csv_cell(line, element_name(port, k));
       }
     }
-    bytes_.append("\n");
+    bytes_.append(line + "\n");
+  }
+
+  void write() override {
+    bool first = true;
+    for (const std::uint32_t i : wanted_) write_numbers(i, first);
+    end_row();
+  }
+
+  void undetermined(std::int64_t) override {}
+  void set_early(bool early) override { bytes_.set_early(early); }
+  void flush() override { bytes_.flush(); }
+  std::optional<std::uint64_t> settle() override { return bytes_.settle(); }
+  void close() override { bytes_.close(); }
+
+ protected:
+  [[gnu::always_inline]] void write_numbers(std::uint32_t i, bool& first) {
+    const rml_port& port = row_.port(i);
+    const std::uint64_t size = dtype_bytes(port.dtype);
+    const char* value = static_cast<const char*>(row_.data(i));
+    const bool present = row_.is_present(i);
+    for (std::uint64_t k = 0; k < port.elements; ++k, value += size) {
+      char* to = bytes_.room(longest_scalar + 2);
+      if (!std::exchange(first, false)) *to++ = ',';
+      if (present) to = format_scalar(port.dtype, value, to, BoolText::word);
+      bytes_.commit(to);
+    }
+    if (!present && columns_ == 1 && port.elements == 1) bytes_.append("\"\"");
+  }
+
+  void end_row() {
+    char* to = bytes_.room(1);
+    *to++ = '\n';
+    bytes_.commit(to);
+  }
+
+  ByteSink bytes_;
+  const Row& row_;
+  const Ports wanted_;
+  std::uint64_t columns_ = 0;
+};
+
+// With cells that are texts: those that were kept, before all others, and classes.
+class TextWriter final : public CsvWriter {
+ public:
+  TextWriter(ByteSink bytes, const Row& row, const Ports& wanted, const CsvRest& rest)
+      : CsvWriter(std::move(bytes), row, wanted), kept_(rest.kept) {
+    classes_.resize(wanted.size());
+    for (std::size_t n = 0; n < wanted.size() && rest.texts != nullptr; ++n)
+      classes_[n] = rest.texts->of_output(wanted[n]);
+    if (kept_ == nullptr) return;
+    columns_ += kept_->columns();
+    writer_ = kept_->add_writer();
   }
 
   void write() override {
     bool first = kept_ == nullptr;
     if (kept_ != nullptr) bytes_.append(kept_->next(writer_));
-    for (const std::uint32_t i : wanted_) {
-      const rml_port& port = row_.port(i);
-      const std::uint64_t size = dtype_bytes(port.dtype);
-      const char* value = static_cast<const char*>(row_.data(i));
-      const bool present = row_.is_present(i);
-      if (const ClassList* const classes = texts_ == nullptr || !present ? nullptr : texts_->of_output(i)) {
-        write_classes(port, value, *classes, std::exchange(first, false));
-        continue;
-      }
-      for (std::uint64_t k = 0; k < port.elements; ++k, value += size) {
-        char* to = bytes_.room(longest_scalar + 2);
-        if (!std::exchange(first, false)) *to++ = ',';
-        if (present) to = format_scalar(port.dtype, value, to, BoolText::word);
-        bytes_.commit(to);
-      }
-      if (!present && columns_ == 1 && port.elements == 1) bytes_.append("\"\"");
+    for (std::size_t n = 0; n < wanted_.size(); ++n) {
+      if (classes_[n] != nullptr && row_.is_present(wanted_[n]))
+        write_classes(wanted_[n], *classes_[n], std::exchange(first, false));
+      else
+        write_numbers(wanted_[n], first);
     }
-    char* to = bytes_.room(1);
-    *to++ = '\n';
-    bytes_.commit(to);
+    end_row();
     ++rows_;
   }
 
-  void write_classes(const rml_port& port, const char* value, const ClassList& classes, bool first) {
-    const std::uint64_t size = dtype_bytes(port.dtype);
+ private:
+  void write_classes(std::uint32_t i, const ClassList& classes, bool first) {
+    const rml_port& port = row_.port(i);
     std::string cells;
-    for (std::uint64_t k = 0; k < port.elements; ++k, value += size) {
+    for (std::uint64_t k = 0; k < port.elements; ++k) {
       if (k > 0 || !first) cells += ',';
       char text[longest_scalar];
-      const std::string number(text, format_scalar(port.dtype, value, text, BoolText::word));
+      const std::string number(text, format_scalar(port.dtype, row_.element(i, k), text, BoolText::word));
       std::size_t of = classes.names().size();
       std::from_chars(number.data(), number.data() + number.size(), of);
       if (of >= classes.names().size())
@@ -88,27 +119,22 @@ class CsvWriter final : public RowSink {
     bytes_.append(cells);
   }
 
-  void undetermined(std::int64_t) override {}
-  void set_early(bool early) override { bytes_.set_early(early); }
-  void flush() override { bytes_.flush(); }
-  std::optional<std::uint64_t> settle() override { return bytes_.settle(); }
-  void close() override { bytes_.close(); }
-
- private:
-  ByteSink bytes_;
-  const Row& row_;
-  Ports wanted_;
-  KeptCells* const kept_;
-  const ColumnTexts* const texts_;  // null: all are written as numbers
-  std::int64_t rows_ = 0;           // that have been written, if not
-  std::size_t writer_ = 0;          // of kept_
-  std::uint64_t columns_ = 0;
+  KeptCells* const kept_;                  // null: nothing was
+  std::size_t writer_ = 0;                 // … of these
+  std::vector<const ClassList*> classes_;  // of each port; null: numbers
+  std::int64_t rows_ = 0;                  // that have been written
 };
 
 }  // namespace
 
 std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, CsvRest rest) {
-  return std::make_unique<CsvWriter>(std::move(bytes), row, wanted, rest);
+  std::unique_ptr<CsvWriter> writer;
+  if (rest.kept != nullptr || (rest.texts != nullptr && rest.texts->any_of(wanted)))
+    writer = std::make_unique<TextWriter>(std::move(bytes), row, wanted, rest);
+  else
+    writer = std::make_unique<CsvWriter>(std::move(bytes), row, wanted);
+  if (!rest.again) writer->write_header(rest.kept);
+  return writer;
 }
 
 }  // namespace rml::rt

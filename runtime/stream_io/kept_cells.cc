@@ -66,7 +66,7 @@ std::vector<std::size_t> KeptCells::find(const std::string& file, const std::vec
     if (std::find(found + 1, known.end(), name) != known.end())
       throw Failure(file + ":1: column '" + column + "' appears twice");
     places.push_back(static_cast<std::size_t>(found - known.begin()));
-    if (!line.empty()) line += ',';
+    if (places.size() > 1) line += ',';
     append_csv_cell(line, header[places.back()].text);
   }
   if (!file_.empty())

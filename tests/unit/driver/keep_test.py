@@ -91,6 +91,10 @@ class Keep(unittest.TestCase):
         self.assertEqual(self.rows("--delimiter", ";", "--keep", "Order ID", input="Order ID;end;x\n1,5;T;2\n"),
                          'Order ID,mean,b,big\n"1,5",2,true,2\n')
 
+    def test_a_column_without_a_name(self):
+        self.assertEqual(self.rows("--keep", "", "--keep", "day", input=",day,end,x\n0,mo,T,2\n"),
+                         ",day,mean,b,big\n0,mo,2,true,2\n")
+
     def test_several_files(self):
         self.write("end.csv", "day,end\nmo,F\ntu,T\n")
         self.write("x.csv", "x\n1\n2\n")
