@@ -32,6 +32,7 @@
 #include "semantics/differentiate.h"
 #include "semantics/expand.h"
 #include "semantics/instantiate.h"
+#include "semantics/join_updates.h"
 #include "semantics/stabilise.h"
 
 namespace rml {
@@ -110,6 +111,10 @@ void watch_values(Translation& t) {
 }
 
 void simplify(Translation& t) { t.form = simplify(std::move(t.core()), {t.keep_watches}); }
+void join_updates(Translation& t) {
+  t.changed = join_updates(t.core(), t.diagnostics);
+  if (t.changed) check_causality(t.core(), t.diagnostics);
+}
 void prune_iterations(Translation& t) { t.changed = prune_iterations(t.core()); }
 void stabilise(Translation& t) { t.changed = stabilise(t.core()); }
 void expand(Translation& t) { t.changed = expand(t.core()); }
@@ -256,6 +261,8 @@ constexpr Pass list[] = {
      watch_values},
     {"simplify", Form::core, Form::core, "constants folded, common parts shared, dead parts gone",
      "semantics/simplify.cc", simplify},
+    {"join_updates", Form::core, Form::core, "what optimisers sum over parameters is one sum",
+     "semantics/join_updates.cc", join_updates},
     {"prune_iterations", Form::core, Form::core, "iterations carry and yield what somebody needs",
      "semantics/prune_iterations.cc", prune_iterations},
     {"stabilise", Form::core, Form::core, "what overflows or loses its digits, `log(softmax(x))` say, does not",

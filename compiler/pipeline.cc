@@ -153,6 +153,7 @@ void improve_itself(Translation& t) {
     hold(t.core());
   };
   simplified();
+  if (run("join_updates", t)) simplified();
   while (run("prune_iterations", t)) simplified();
   const bool stable = t.session.options.stabilise && run("stabilise", t);
   hold(t.core());

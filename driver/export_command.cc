@@ -8,6 +8,7 @@
 #include "onnx/export.h"
 #include "semantics/causality.h"
 #include "semantics/expand.h"
+#include "semantics/join_updates.h"
 
 namespace rml {
 
@@ -20,8 +21,9 @@ int export_node(Invocation& invocation, const ExportRequest& request) {
   Core core = instantiate(front.checked, *entry, {.limits = session.options.limits}, session.diagnostics);
   if (!session.failed()) check_causality(core, session.diagnostics);
   if (session.failed()) return exit_fault;
-  const auto prepare = [](Core& part) {
+  const auto prepare = [&](Core& part) {
     part = simplify(std::move(part), {});
+    if (join_updates(part, session.diagnostics)) part = simplify(std::move(part), {});
     if (expand(part, onnx::is_exportable)) part = simplify(std::move(part), {});
   };
   change_bodies(core, prepare);

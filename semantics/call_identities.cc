@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "semantics/differentiate_syntax.h"
+#include "semantics/joint.h"
 
 namespace rml {
 
@@ -61,9 +62,9 @@ class Walk {
   }
 
   const Reference& to(ExprId e) const { return names_.references[e.index]; }
-  bool draws(ExprId e) const {
+  bool is_told_apart(ExprId e) const {
     const auto* op = std::get_if<OperatorRef>(&to(e));
-    return op != nullptr && operators()[op->op].random;
+    return op != nullptr && (operators()[op->op].random || is_joint(op->op));
   }
 
   void take(ExprId e, const std::string& identity) {
@@ -71,7 +72,7 @@ class Walk {
       segments_.taken.insert(identity);
     else if (std::holds_alternative<ParamRef>(to(e)))
       parameters_.taken.insert(identity);
-    else if (draws(e))
+    else if (is_told_apart(e))
       numbers_.insert(identity);
     else
       return;
@@ -83,7 +84,7 @@ class Walk {
       found_[e.index] = unique(callee_name(c, node->node), segments_);
     else if (std::holds_alternative<ParamRef>(to(e)))
       found_[e.index] = unique(target_.empty() ? "param" : target_, parameters_);
-    else if (draws(e))
+    else if (is_told_apart(e))
       found_[e.index] = next_number();
   }
 

@@ -12,7 +12,7 @@
 
 namespace rml {
 
-// By ExprId; for the calls of nodes, `param` and random operators.
+// By ExprId; for the calls of nodes, `param`, random operators and sums over parameters.
 using CallIdentities = std::unordered_map<std::uint32_t, std::string>;
 CallIdentities call_identities(const Program&, const Resolved&, NodeId);
 

@@ -56,7 +56,7 @@ struct Apply {
   OperatorId op;
   std::vector<ValueId> operands;
   std::vector<Attribute> attributes;
-  std::uint64_t key = 0;  // random operators and param: path_key
+  std::uint64_t key = 0;  // random operators and param: path_key; sums over parameters: joint_key (joint.h)
 };
 struct Call {
   std::uint32_t external;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "semantics/core.h"
+#include "semantics/joint.h"
 #include "semantics/queries.h"
 
 namespace rml {
@@ -42,7 +43,7 @@ void change_bodies(Core& core, const std::function<void(Core&)>& change) {
 bool only_computes(const Core& core, ValueId v) {
   const auto* a = apply_of(core, v);
   return a != nullptr && !can_fail(core, v) && !operators()[a->op].random &&
-         operators()[a->op].lowering != Lowering::parameter;
+         operators()[a->op].lowering != Lowering::parameter && !is_joint(a->op);
 }
 
 }  // namespace rml

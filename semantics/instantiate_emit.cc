@@ -13,6 +13,7 @@
 #include "semantics/instantiate_conditions.h"
 #include "semantics/instantiate_contraction.h"
 #include "semantics/instantiate_iteration.h"
+#include "semantics/joint.h"
 #include "semantics/overloaded.h"
 #include "semantics/simplify_passes.h"
 
@@ -388,6 +389,7 @@ core::Rhs Emitter::apply(DraftId d, const Apply& a, ClockId ck) {
     made.operands.push_back(cycle(ck));
     made.key = a.key;
   }
+  if (is_joint(a.op)) made.key = a.key;
   return operators()[a.op].lowering == Lowering::contraction ? contraction(d, made, ck) : made;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "semantics/joint.h"
 #include "semantics/overloaded.h"
 
 namespace rml::draft {
@@ -281,7 +282,22 @@ DraftId Expressions::operation(ExprId e, OperatorId op, const std::vector<ExprId
     const std::string path = scope_.instance.valid() ? draft_.instances[scope_.instance.index].path : "";
     apply.key = path_key(path + "/" + write_.identity(scope_.node, e));
   }
+  if (is_joint(apply.op)) apply.key = joint_key(e);
   return add_as(e, std::move(apply));
+}
+
+// The group: the same place of the optimiser, below the outermost of the derived nodes that call one another.
+std::uint64_t Expressions::joint_key(ExprId e) const {
+  const std::string place = "/" + write_.identity(scope_.node, e);
+  const auto at = [&](InstanceId i) -> const Instance& { return draft_.instances[i.index]; };
+  InstanceId i = scope_.instance;
+  const std::string path = i.valid() ? at(i).path : "";
+  InstanceId optimizer = i;
+  while (i.valid() && !at(i).derived) optimizer = std::exchange(i, at(i).parent);
+  if (!i.valid()) return rml::joint_key(path + place, path + place);
+  while (at(i).parent.valid() && at(at(i).parent).derived) i = at(i).parent;
+  const std::string inner = path.substr(at(optimizer).path.size());
+  return rml::joint_key(at(i).path + "/" + std::to_string(at(optimizer).node.index) + inner + place, path + place);
 }
 
 StaticArgument Expressions::attribute(const OperatorParameter& parameter, ExprId argument) {

@@ -57,6 +57,7 @@ class Expressions {
   std::vector<DraftId> iteration(ExprId e, const ast::Call& call, NodeId node);
   std::vector<DraftId> arguments(ExprId call);
   std::vector<DType> callee_dtypes(ExprId call) const;
+  std::uint64_t joint_key(ExprId e) const;
   DraftId parameter(ExprId e, DraftId v, const OrderedArguments& arguments);
   DraftId moved(ExprId e, DraftId held, const OrderedArguments& arguments);
   DraftId stopped(ExprId e, DraftId v);

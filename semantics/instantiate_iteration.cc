@@ -5,6 +5,7 @@
 //   fold add(0.0; xs)    xs: f32[10, 3]    the state: [], then [3]
 #include "semantics/instantiate_iteration.h"
 
+#include "semantics/joint.h"
 #include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
 #include "semantics/solve_shapes.h"
@@ -89,6 +90,8 @@ bool Iterator::has_no_memory(const Core& body, IteratorBody& out) const {
   };
   for (std::size_t v = 0; v < body.values.size(); ++v) {
     const core::Apply* apply = apply_of(body, ValueId{v});
+    if (apply != nullptr && is_joint(apply->op))
+      return refuse("sums over parameters", body.values[v].span, "take the sum before, and iterate with it");
     if (apply != nullptr && operators()[apply->op].random)
       return refuse("draws random numbers", body.values[v].span, "draw all of them before, and iterate over them");
   }

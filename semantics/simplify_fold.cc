@@ -10,6 +10,7 @@
 //   h = merge c (when c p) (when not c (fby (when s p) h))     p, where p = fby q p is always the same
 #include <algorithm>
 
+#include "semantics/joint.h"
 #include "semantics/overloaded.h"
 #include "semantics/queries.h"
 #include "semantics/simplify_passes.h"
@@ -154,7 +155,7 @@ Folded fold_fby(const Core& core, ValueId v, const core::Fby& fby) {
 std::optional<Tensor> evaluate_constants(const Core& core, const Value& value, const core::Apply& apply) {
   const OperatorInfo& row = operators()[apply.op];
   const auto count = element_count(value.shape);
-  if (row.random || row.lowering == Lowering::parameter || !count) return std::nullopt;
+  if (row.random || row.lowering == Lowering::parameter || is_joint(apply.op) || !count) return std::nullopt;
   std::vector<DType> dtypes;
   std::vector<Shape> shapes;
   std::vector<const Tensor*> operands;

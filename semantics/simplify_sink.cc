@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "semantics/joint.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {
@@ -186,7 +187,7 @@ class Sinking {
 
   bool can_sink(ValueId v, PlaceId own, PlaceId to) const {
     const core::Rhs& rhs = core_[v].rhs;
-    if (std::holds_alternative<core::Apply>(rhs)) return true;
+    if (const auto* apply = std::get_if<core::Apply>(&rhs)) return !is_joint(apply->op);
     const auto* merge = std::get_if<core::Merge>(&rhs);
     if (merge == nullptr || !fails_[v.index] || core_.is_const(merge->condition)) return false;
     for (PlaceId p = to; p != own; p = places_[p.index].parent)

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "semantics/instantiate_iteration.h"
+#include "semantics/joint.h"
 #include "semantics/overloaded.h"
 #include "semantics/solve_shapes.h"
 
@@ -362,7 +363,7 @@ std::shared_ptr<const Tensor> ShapeRules::constant(DraftId d) const {
 
 std::shared_ptr<const Tensor> ShapeRules::evaluate(DraftId d, const Apply& apply) const {
   const OperatorInfo& row = operators()[apply.op];
-  if (row.random || !small(state(d).shape)) return nullptr;
+  if (row.random || is_joint(apply.op) || !small(state(d).shape)) return nullptr;
   const bool only_shapes = row.lowering == Lowering::folded;
   std::vector<DType> dtypes;
   std::vector<Shape> shapes;

@@ -157,6 +157,13 @@ std::vector<OperatorInfo> construction_operators() {
           {"none: it is the parameter that moves, not what it began with"},
           {"", "A parameter, known by its path: init as it was at the first cycle, or what --load-params gives.",
            "param(1.5) -- 1.5"}),
+      row("sum_over_parameters", {operand("x", dtypes::real)}, same(dtypes::real), same_shape, evaluate_param,
+          Lowering::folded, {"dy"},
+          {"",
+           "In an optimiser: the sum of x over all parameters that one `diff` moves; x must be there at the same "
+           "cycles, of "
+           "one type and shape: sum(g * g), say. Anywhere else: x.",
+           "sum_over_parameters(2.5) -- 2.5"}),
       row("iota", {integers("n")}, exactly(DType::i32), iota_shape, evaluate_iota, Lowering::iota, {},
           {"Range", "The i32 vector 0, 1, …, n - 1.", "iota(3) -- [0,1,2]"}),
       row("one_hot", {operand("i", index, 1), integers("depth")}, free_number, one_hot_shape, evaluate_one_hot,

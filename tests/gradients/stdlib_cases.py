@@ -153,6 +153,7 @@ DIFFERENTIABLE = {
     "metrics.moments_end": [("end: bool, x: f64[2]", "a, v", "metrics.moments_end(end, x)")],
     "optim.clip_value": [("limit: f64, g: f64[3]", "y", "optim.clip_value(1.5 + limit, 3.0 * g)")],
     "optim.clip_norm": [("limit: f64, g: f64[3]", "y", "optim.clip_norm(1.5 + limit, g)")],
+    "optim.clip_global_norm": [("limit: f64, g: f64[3]", "y", "optim.clip_global_norm(1.5 + limit, g)")],
     "optim.weight_decay": [("d: f64, g: f64[3], p: f64[3]", "y", "optim.weight_decay(d, g, p)")],
     "optim.step_rate": [("rate: f64, factor: f64, t: i32", "y", "optim.step_rate(rate, 1.5 + factor, 2, t)")],
     "optim.exponential_rate": [("rate: f64, factor: f64, t: i32", "y",

@@ -58,6 +58,7 @@ def clipped(g):
 CLIPS = [
     Entry("value", "optim.clip_value(1.5, g)", lambda g, p: g.clamp(-1.5, 1.5), gradient=False),
     Entry("norm", "optim.clip_norm(1.5, g)", lambda g: clipped(g), gradient=False),
+    Entry("whole", "optim.clip_global_norm(1.5, g)", lambda g: clipped(g), gradient=False),
     Entry("decay", "optim.weight_decay(0.1, g, p)", lambda g, p: g + 0.1 * p, gradient=False),
 ]
 CLIPS[0].peer = lambda g: g.clamp(-1.5, 1.5)
