@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <deque>
+#include <sstream>
 
 #include "runtime/checkpoint/parameter_file.h"
 #include "runtime/failure.h"
@@ -84,7 +85,11 @@ bool give_parameters(Session& session, Core& core, Diagnostics& diagnostics) {
       give(core, *wanted.of[static_cast<std::size_t>(each.to - wanted.rows.data())], each.elements);
     session.told.insert(session.told.end(), loaded.told.begin(), loaded.told.end());
   } catch (const rt::Failure& failure) {
-    diagnostics.report(Code::E0806, {}, failure.what());
+    std::istringstream lines(failure.what());
+    std::string line;
+    std::getline(lines, line);
+    auto& d = diagnostics.report(Code::E0806, {}, line);
+    while (std::getline(lines >> std::ws, line)) d.note(line);
   }
   return true;
 }
