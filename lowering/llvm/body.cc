@@ -287,6 +287,7 @@ Body::Slot& Body::slot(ValueId v) {
     auto* type = info(v).shape.empty() ? element : static_cast<llvm::Type*>(dense);
     slot.storage = variable_of(*whole_.function, slot.pointer ? module.pointer() : type,
                                info(v).name.empty() ? "v" + llvm::Twine(v.index) : info(v).name);
+    module.debug.variable(slot.storage, info(v), slot.pointer);
     // In a segment a value may be moved on, and be a branch's condition, at instants that neither compute nor need it.
     const bool condition = info(v).dtype == DType::boolean && info(v).shape.empty();
     if ((slot.pointer || condition) && (position != nullptr || last_flag != nullptr)) {

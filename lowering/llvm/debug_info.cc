@@ -50,4 +50,34 @@ llvm::DebugLoc DebugInfo::location(llvm::DISubprogram* subprogram, Span span) {
   return llvm::DILocation::get(subprogram->getContext(), place.line, place.column, scope);
 }
 
+// Booleans are bytes; f16 and bf16, which C has no name for, their bits.
+llvm::DIType* DebugInfo::type(DType dtype, const Shape& shape) {
+  const std::uint64_t bits = 8 * byte_size(dtype);
+  unsigned encoding = has_gradient(dtype) ? llvm::dwarf::DW_ATE_float : llvm::dwarf::DW_ATE_unsigned;
+  if (is_signed(dtype)) encoding = llvm::dwarf::DW_ATE_signed;
+  if (dtype == DType::boolean) encoding = llvm::dwarf::DW_ATE_boolean;
+  llvm::DIType* element = builder_.createBasicType(name(dtype), bits, encoding);
+  if (shape.empty()) return element;
+  std::vector<llvm::Metadata*> extents;
+  std::uint64_t count = 1;
+  for (const std::int64_t extent : shape) {
+    extents.push_back(builder_.getOrCreateSubrange(0, extent));
+    count *= static_cast<std::uint64_t>(extent);
+  }
+  return builder_.createArrayType(count * bits, 0, element, builder_.getOrCreateArray(extents));
+}
+
+void DebugInfo::variable(llvm::AllocaInst* storage, const Value& value, bool by_pointer) {
+  const Span span = value.span;
+  llvm::DISubprogram* subprogram = storage->getFunction()->getSubprogram();
+  if (optimized_ || value.name.empty() || subprogram == nullptr) return;
+  if (span.file == 0 || span.file >= sources_.size()) return;
+  const unsigned line = sources_.line_column(span.file, span.begin).line;
+  auto* declared =
+      builder_.createAutoVariable(subprogram, value.name, file(span.file), line, type(value.dtype, value.shape), true);
+  auto* where = by_pointer ? builder_.createExpression({llvm::dwarf::DW_OP_deref}) : builder_.createExpression();
+  auto* place = llvm::DILocation::get(subprogram->getContext(), line, 0, subprogram);
+  builder_.insertDeclare(storage, declared, where, place, storage->getParent()->getTerminator());
+}
+
 }  // namespace rml::codegen
