@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,7 @@ void check_instances(Session&, const Front&, std::string& said);
 struct ShowRequest {
   std::string phase, file, output;
   std::string after;  // a pass, instead of a phase
+  std::optional<std::size_t> depth;
 };
 inline constexpr const char* shown_phases[] = {"ast",   "core", "clocks", "schedule", "steps",
                                                "tasks", "llvm", "asm",    "graph"};

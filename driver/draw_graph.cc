@@ -1,24 +1,12 @@
-// Values of one instance lie in one cluster; clusters nest as instances do. Constants are
-// written into the boxes that use them rather than drawn.
+// Constants are written into the boxes that use them rather than drawn. An equation without a name is a part of the
+// only one that uses it, if there is only one in its instance.
 #include "driver/draw_graph.h"
 
 #include <map>
+#include <set>
 
 namespace rml {
 namespace {
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (c == '\n') {
-      result += "\\n";
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
 
 struct Title {
   std::string operator()(const core::Const&) const { return "const"; }
@@ -37,73 +25,83 @@ class Graph {
  public:
   explicit Graph(const Core& core) : core_(core) {}
 
-  std::string text() {
-    for (std::size_t i = 0; i < core_.values.size(); ++i) {
-      if (!core_.is_const(ValueId{i})) members_[core_.values[i].instance].push_back(ValueId{i});
-    }
-    for (std::size_t i = 0; i < core_.instances.size(); ++i)
-      children_[core_.instances[i].parent].push_back(InstanceId{i});
-    out_ = "digraph " + quoted(core_.entry) + " {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\"];\n";
-    for (const ValueId v : members_[InstanceId{}]) vertex(v);
-    for (const InstanceId i : children_[InstanceId{}]) frame(i, false);
-    for (const auto& [instance, values] : members_) {
-      for (const ValueId v : values) edges(v);
-    }
+  Picture picture() {
+    std::set<ValueId> wanted;  // constants that are outputs
+    for (const Port& p : core_.outputs)
+      if (core_.is_const(p.value)) wanted.insert(p.value);
+    for (std::size_t i = 0; i < core_.values.size(); ++i)
+      if (!core_.is_const(ValueId{i}) || wanted.contains(ValueId{i})) add_box(ValueId{i});
+    for (const auto& [v, at] : box_of_) add_arrows(v, at);
+    for (const auto& [v, at] : box_of_) find_whole(v, at);
     for (const Port& p : core_.outputs) {
-      out_ += "  " + quoted("out_" + p.name) + " [shape=ellipse, label=" + quoted(p.name) + "];\n";
-      out_ += "  v" + std::to_string(p.value.index) + " -> " + quoted("out_" + p.name) + ";\n";
-      if (core_.is_const(p.value)) vertex(p.value);
+      const std::size_t from = box_of_.at(p.value);
+      picture_.boxes.push_back(
+          {.name = p.name, .rest = "", .clock = "", .instance = {}, .kind = BoxKind::host, .part_of = {}});
+      picture_.arrows.push_back({from, picture_.boxes.size() - 1, ArrowKind::data, ""});
     }
-    return out_ + "}\n";
+    return std::move(picture_);
   }
 
  private:
-  void frame(InstanceId i, bool drawn) {
-    const Instance& instance = core_.instances[i.index];
-    if (drawn) {
-      out_ += "  subgraph cluster_" + std::to_string(i.index) + " {\n  label=" + quoted(instance.path) + ";\n";
-    }
-    for (const ValueId v : members_[i]) vertex(v);
-    for (const InstanceId child : children_[i]) frame(child, true);
-    if (drawn) out_ += "  }\n";
-  }
-
-  void vertex(ValueId v) {
+  void add_box(ValueId v) {
     const Value& value = core_[v];
-    std::string label = value.name.empty() ? "" : value.name + " = ";
+    std::string label = value.name.empty() ? "" : name_within(core_, value.instance, value.name) + " = ";
     label += std::visit(Title{core_}, value.rhs);
     for_each_operand(value.rhs, [&](ValueId operand) {
       if (const auto* c = std::get_if<core::Const>(&core_[operand].rhs))
         label += c->value.elements() <= 4 ? " " + to_string(c->value) : " const";
     });
-    label += "\n" + type_string(value.dtype, value.shape) + " :: " + clock_string(core_, value.clock);
-    const bool input = std::holds_alternative<core::Input>(value.rhs);
-    out_ += "  v" + std::to_string(v.index) + " [label=" + quoted(label) + (input ? ", shape=ellipse" : "") + "];\n";
+    const std::string clock = clock_string(core_, value.clock);
+    box_of_[v] = picture_.boxes.size();
+    picture_.boxes.push_back({.name = label,
+                              .rest = type_string(value.dtype, value.shape) + " :: " + clock,
+                              .clock = clock,
+                              .instance = value.instance,
+                              .kind = std::holds_alternative<core::Input>(value.rhs) ? BoxKind::host
+                                      : std::holds_alternative<core::Fby>(value.rhs) ? BoxKind::state
+                                                                                     : BoxKind::plain,
+                              .part_of = {}});
   }
 
-  void edges(ValueId v) {
+  void add_arrows(ValueId v, std::size_t at) {
     const Value& value = core_[v];
-    const auto* fby = std::get_if<core::Fby>(&value.rhs);
+    const bool fby = std::holds_alternative<core::Fby>(value.rhs);
     const bool post = std::holds_alternative<core::Post>(value.rhs);
     std::size_t position = 0;
     for_each_operand(value.rhs, [&](ValueId operand) {
       const bool previous = fby && position++ == 1;
       if (core_.is_const(operand)) return;
-      out_ += "  v" + std::to_string(operand.index) + " -> v" + std::to_string(v.index);
-      if (previous) out_ += " [style=dashed, label=\"previous\"]";
-      if (post) out_ += " [style=dashed, label=\"next\"]";
-      out_ += ";\n";
+      picture_.arrows.push_back({box_of_.at(operand), at,
+                                 previous ? ArrowKind::previous
+                                 : post   ? ArrowKind::next
+                                          : ArrowKind::data,
+                                 ""});
+      users_[operand].insert(v);
     });
   }
 
+  // A ring of nothing but parts of each other has no whole: it is left as it is.
+  void find_whole(ValueId v, std::size_t at) {
+    if (!core_[v].name.empty() || picture_.boxes[at].kind == BoxKind::host) return;
+    const auto users = users_.find(v);
+    if (users == users_.end() || users->second.size() != 1) return;
+    const ValueId user = *users->second.begin();
+    if (core_[user].instance != core_[v].instance) return;
+    for (std::size_t whole = box_of_.at(user);; whole = *picture_.boxes[whole].part_of) {
+      if (whole == at) return;
+      if (!picture_.boxes[whole].part_of) break;
+    }
+    picture_.boxes[at].part_of = box_of_.at(user);
+  }
+
   const Core& core_;
-  std::map<InstanceId, std::vector<ValueId>> members_;
-  std::map<InstanceId, std::vector<InstanceId>> children_;
-  std::string out_;
+  Picture picture_{.core = core_, .noun = "equations", .labels = "", .boxes = {}, .arrows = {}};
+  std::map<ValueId, std::size_t> box_of_;
+  std::map<ValueId, std::set<ValueId>> users_;
 };
 
 }  // namespace
 
-std::string graph_text(const Core& core) { return Graph(core).text(); }
+Picture graph_picture(const Core& core) { return Graph(core).picture(); }
 
 }  // namespace rml

@@ -2,13 +2,10 @@
 // where they cross to another cycle; instances are frames.
 #pragma once
 
-#include <string>
-
-#include "semantics/core.h"
+#include "driver/picture.h"
 
 namespace rml {
 
-// In Graphviz's DOT language.
-std::string graph_text(const Core& core);
+Picture graph_picture(const Core& core);
 
 }  // namespace rml

@@ -337,6 +337,7 @@ void add_show(CLI::App& app, CommandLine& line) {
                              "  rmlc show clocks pid.rml --node control\n"
                              "  rmlc show schedule pid.rml\n"
                              "  rmlc show graph pid.rml -o pid.svg\n"
+                             "  rmlc show graph pid.rml --depth 1 -o pid.svg\n"
                              "  rmlc show --after stabilise pid.rml\n");
   std::vector<std::string> phases(std::begin(rml::shown_phases), std::end(rml::shown_phases));
   auto* after = sub->add_option("--after", line.show.after, "after a pass instead, whole: rmlc opt --list names them");
@@ -349,6 +350,11 @@ void add_show(CLI::App& app, CommandLine& line) {
   after->each([file](const std::string&) { file->required(false); });
   sub->add_option("-o", line.show.output, "output file (default: standard output; graph, tasks: .dot or .svg)")
       ->type_name("OUT");
+  sub->add_option("--depth", line.show.depth,
+                  "of graph, tasks: instances within one another that are opened (default: as many as a page takes in "
+                  ".svg, all in .dot)")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   sub->add_option("--target", line.invocation.session.options.target.triple, "target (default: this machine)")
       ->type_name("TRIPLE");
   add_front_options(sub, line);

@@ -41,19 +41,68 @@ std::string clocks_text(const Core& core) {
   return text;
 }
 
+bool is_svg(const ShowRequest& request) { return std::filesystem::path(request.output).extension() == ".svg"; }
+// Of tasks, which have a text of their own.
+bool is_drawn(const ShowRequest& request) {
+  return is_svg(request) || std::filesystem::path(request.output).extension() == ".dot";
+}
+
+// DOT to SVG by Graphviz; nothing (and an error) if that is not possible.
+std::optional<std::string> drawn(Session& session, const std::string& dot, const std::string& output) {
+  const auto program = find_on_path("dot");
+  if (!program) {
+    report_unwritable(output, "Graphviz is not installed (its program 'dot' draws SVG); write a .dot file instead",
+                      session.diagnostics);
+    return std::nullopt;
+  }
+  const FolderBeside folder(output);
+  if (folder.path().empty()) {
+    report_unwritable(output, folder.error(), session.diagnostics);
+    return std::nullopt;
+  }
+  const std::filesystem::path source = folder.path() / "graph.dot";
+  if (!write_file(source, dot, session.diagnostics)) return std::nullopt;
+  const auto done = run_to_end({*program, "-Tsvg", source.string()});
+  if (done && done->status == 0) return done->output;
+  report_unwritable(output, "dot failed: " + (done ? done->errors : ""), session.diagnostics);
+  return std::nullopt;
+}
+
+// As much as a page takes: the most detail with which its letters can be read. A program for which there is none is
+// drawn as coarsely as possible, at its own size.
+std::optional<std::string> page(Session& session, const Picture& picture, const std::string& output) {
+  std::vector<Detail> choices;
+  for (std::size_t depth = deepest(picture) + 1; depth-- > 0;) choices.push_back({.depth = depth, .parts = false});
+  choices.push_back({.depth = 0, .parts = false, .grouped = true});
+  std::size_t boxes = 0;  // of the last one that was drawn
+  for (Detail choice : choices) {
+    const std::size_t count = count_boxes(picture, choice);
+    if (count > most_boxes || count == boxes) continue;
+    boxes = count;
+    choice.bounded = true;
+    for (const bool across : {false, true}) {
+      choice.across = across;
+      const auto svg = drawn(session, dot_text(picture, choice), output);
+      if (!svg || is_readable(*svg)) return svg;
+    }
+  }
+  return drawn(session, dot_text(picture, choices.back()), output);
+}
+
+// DOT has every equation and task unless a depth is given.
+std::optional<std::string> pictured(Session& session, const Picture& picture, const ShowRequest& request) {
+  if (is_svg(request) && !request.depth) return page(session, picture, request.output);
+  const std::string dot = dot_text(picture, request.depth ? Detail{.depth = *request.depth, .parts = false} : Detail{});
+  return is_svg(request) ? drawn(session, dot, request.output) : std::optional(dot);
+}
+
 // `core` and `clocks` show every variable; the rest what the outputs need.
 std::optional<std::string> core_text(Session& session, const ShowRequest& request) {
   const auto elaborated = elaborate_entry(session, request.file, false);
   if (!elaborated) return std::nullopt;
   if (request.phase == "core") return print_core(*elaborated->core);
   if (request.phase == "clocks") return clocks_text(*elaborated->core);
-  return graph_text(*elaborated->core);
-}
-
-// As DOT, or on the way to SVG.
-bool is_drawn(const ShowRequest& request) {
-  const auto suffix = std::filesystem::path(request.output).extension();
-  return suffix == ".dot" || suffix == ".svg";
+  return pictured(session, graph_picture(*elaborated->core), request);
 }
 
 std::optional<std::string> machine_text(Session& session, const ShowRequest& request) {
@@ -61,7 +110,9 @@ std::optional<std::string> machine_text(Session& session, const ShowRequest& req
   const auto lowered = compile(session, request.file);
   if (!lowered) return std::nullopt;
   if (request.phase == "steps") return steps::print(lowered->program);
-  if (request.phase == "tasks") return is_drawn(request) ? tasks_graph(lowered->program) : tasks_text(lowered->program);
+  if (request.phase == "tasks")
+    return is_drawn(request) ? pictured(session, tasks_picture(lowered->program), request)
+                             : std::optional(tasks_text(lowered->program));
   const auto module = emit_module(session, lowered->program, {});
   if (!module) return std::nullopt;
   const CurrentPhase phase("generate");
@@ -125,27 +176,6 @@ std::optional<std::string> text_after(Session& session, const ShowRequest& reque
   return text;
 }
 
-// DOT to SVG by Graphviz; nothing (and an error) if that is not possible.
-std::optional<std::string> drawn(Session& session, const std::string& dot, const std::string& output) {
-  const auto program = find_on_path("dot");
-  if (!program) {
-    report_unwritable(output, "Graphviz is not installed (its program 'dot' draws SVG); write a .dot file instead",
-                      session.diagnostics);
-    return std::nullopt;
-  }
-  const FolderBeside folder(output);
-  if (folder.path().empty()) {
-    report_unwritable(output, folder.error(), session.diagnostics);
-    return std::nullopt;
-  }
-  const std::filesystem::path source = folder.path() / "graph.dot";
-  if (!write_file(source, dot, session.diagnostics)) return std::nullopt;
-  const auto done = run_to_end({*program, "-Tsvg", source.string()});
-  if (done && done->status == 0) return done->output;
-  report_unwritable(output, "dot failed: " + (done ? done->errors : ""), session.diagnostics);
-  return std::nullopt;
-}
-
 }  // namespace
 
 int show(Invocation& invocation, const ShowRequest& request) {
@@ -156,17 +186,18 @@ int show(Invocation& invocation, const ShowRequest& request) {
               << "\n";
     return exit_usage;
   }
-  auto text = request.after.empty() ? text_of(session, request) : text_after(session, request);
+  if (request.depth && request.phase != "graph" && !(request.phase == "tasks" && is_drawn(request))) {
+    std::cerr << "rmlc: --depth is of pictures: show graph, and show tasks with -o FILE.dot or FILE.svg\n";
+    return exit_usage;
+  }
+  const auto text = request.after.empty() ? text_of(session, request) : text_after(session, request);
   if (!text) return exit_fault;
   if (request.output.empty()) {
     std::cout << *text;
     return exit_success;
   }
   if (!overwrites_none(request.output, session.files_read(), session.diagnostics)) return exit_fault;
-  const bool pictured = request.phase == "graph" || request.phase == "tasks";
-  if (pictured && std::filesystem::path(request.output).extension() == ".svg")
-    text = drawn(session, *text, request.output);
-  if (text) write_file(request.output, *text, session.diagnostics);
+  write_file(request.output, *text, session.diagnostics);
   return exit_success;
 }
 

@@ -53,7 +53,7 @@ class Network {
                       std::to_string(rings_.size()) + " rings\n";
     for (std::uint32_t u = 0; u < program_.units.size(); ++u) {
       out +=
-          "task " + std::to_string(u) + ": " + names(program_.units[u]) + "\n  clock " +
+          "task " + std::to_string(u) + ": " + names(program_.units[u], {}, program_.units[u].name) + "\n  clock " +
           clock_string(core_, program_.units[u].clock) +
           (program_.units[u].segmented ? ", segments of " + program_.cuts[program_.units[u].cut_index].condition : "") +
           "\n" + rings_of(u);
@@ -63,24 +63,38 @@ class Network {
     return out + "host\n" + rings_of(UINT32_MAX);
   }
 
-  std::string graph() const {
-    std::string out = "digraph " + quoted(core_.entry) +
-                      " {\n  rankdir=LR;\n  node [shape=box, fontname=\"monospace\"];\n"
-                      "  edge [fontname=\"monospace\", fontsize=10];\n"
-                      "  in [shape=ellipse, label=\"input\"];\n  out [shape=ellipse, label=\"output\"];\n";
+  Picture picture() const {
+    Picture picture{.core = core_, .noun = "tasks", .labels = "", .boxes = {}, .arrows = {}};
+    picture.labels = "a value (where it has a name), its type, and how many of it may wait";
     for (std::uint32_t u = 0; u < program_.units.size(); ++u) {
       const steps::Unit& unit = program_.units[u];
-      out += "  t" + std::to_string(u) +
-             " [label=" + quoted(std::to_string(u) + ": " + names(unit) + "\n" + clock_string(core_, unit.clock)) +
-             (unit.segmented ? ", peripheries=2" : "") + "];\n";
+      const std::string clock = clock_string(core_, unit.clock);
+      const InstanceId home = home_of(unit);
+      picture.boxes.push_back({.name = std::to_string(u) + ": " + names(unit, home, operators_of(unit)),
+                               .rest = ":: " + clock,
+                               .clock = clock,
+                               .instance = home,
+                               .kind = unit.segmented ? BoxKind::segment : BoxKind::plain,
+                               .part_of = {}});
       for (const std::uint32_t owner : unit.after)
-        out += "  t" + std::to_string(owner) + " -> t" + std::to_string(u) + " [style=dotted];\n";
+        picture.arrows.push_back({.from = owner, .to = u, .kind = ArrowKind::keeps, .label = ""});
     }
+    const auto host_box = [&](std::optional<std::size_t>& at, const char* name) {
+      if (!at) {
+        at = picture.boxes.size();
+        picture.boxes.push_back(host(name));
+      }
+      return *at;
+    };
+    std::optional<std::size_t> in, out;
     for (const Ring& ring : rings_)
-      for (const std::uint32_t reader : ring.readers)
-        out += "  " + vertex(ring.writer, "in") + " -> " + vertex(reader, "out") +
-               " [label=" + quoted(ring.name + "\n" + ring.type + "\n" + std::to_string(ring.capacity)) + "];\n";
-    return out + "}\n";
+      for (const std::uint32_t reader : ring.readers) {
+        picture.arrows.push_back({.from = ring.writer == UINT32_MAX ? host_box(in, "input") : ring.writer,
+                                  .to = reader == UINT32_MAX ? host_box(out, "output") : reader,
+                                  .kind = ArrowKind::data,
+                                  .label = label(ring)});
+      }
+    return picture;
   }
 
  private:
@@ -92,25 +106,55 @@ class Network {
     }
   }
 
-  void note_names(const steps::Block& block, std::vector<std::string>& all) const {
+  void note_values(const steps::Block& block, std::vector<ValueId>& all) const {
     for (const steps::Statement& s : block.statements) {
       if (const auto* b = std::get_if<steps::Branch>(&s))
-        note_names(*b->then_block, all), note_names(*b->else_block, all);
+        note_values(*b->then_block, all), note_values(*b->else_block, all);
       ValueId v;
       if (const auto* c = std::get_if<steps::Compute>(&s)) v = c->value;
       if (const auto* c = std::get_if<steps::Copy>(&s)) v = c->to;
       if (const auto* p = std::get_if<steps::Push>(&s)) v = p->value;
-      if (!v.valid() || core_[v].name.empty()) continue;
-      if (std::ranges::find(all, core_[v].name) == all.end()) all.push_back(core_[v].name);
+      if (v.valid()) all.push_back(v);
     }
   }
+  std::vector<ValueId> values(const steps::Unit& unit) const {
+    std::vector<ValueId> all;
+    each_block(unit, [&](const steps::Block& b) { note_values(b, all); });
+    return all;
+  }
 
-  std::string names(const steps::Unit& unit) const {
+  std::string operators_of(const steps::Unit& unit) const {
     std::vector<std::string> all;
-    each_block(unit, [&](const steps::Block& b) { note_names(b, all); });
+    for (const ValueId v : values(unit))
+      if (const auto* a = std::get_if<core::Apply>(&core_[v].rhs))
+        if (const std::string name(operators()[a->op].name); all.empty() || all.back() != name) all.push_back(name);
+    return all.empty() ? unit.name : all.size() > 1 ? all.front() + ", …" : all.front();
+  }
+
+  // Without the path of `home`; of a task without names, `nameless`.
+  std::string names(const steps::Unit& unit, InstanceId home, const std::string& nameless) const {
+    std::vector<std::string> all;
+    for (const ValueId v : values(unit)) {
+      const std::string name = name_within(core_, home, core_[v].name);
+      if (!name.empty() && std::ranges::find(all, name) == all.end()) all.push_back(name);
+    }
     std::string text;
     for (std::size_t k = 0; k < std::min(all.size(), most_names); ++k) text += (k > 0 ? ", " : "") + all[k];
-    return all.empty() ? unit.name : all.size() > most_names ? text + ", …" : text;
+    return all.empty() ? nameless : all.size() > most_names ? text + ", …" : text;
+  }
+
+  // The innermost instance that has all of the task.
+  InstanceId home_of(const steps::Unit& unit) const {
+    std::optional<std::vector<InstanceId>> shared;  // outermost first
+    for (const ValueId v : values(unit)) {
+      std::vector<InstanceId> path;
+      for (InstanceId i = core_[v].instance; i.valid(); i = core_.instances[i.index].parent)
+        path.insert(path.begin(), i);
+      if (!shared) shared = path;
+      const auto differs = std::ranges::mismatch(*shared, path);
+      shared->erase(differs.in1, shared->end());
+    }
+    return shared && !shared->empty() ? shared->back() : InstanceId{};
   }
 
   std::string rings_of(std::uint32_t task) const {
@@ -135,19 +179,13 @@ class Network {
   static std::string place(std::uint32_t task) {
     return task == UINT32_MAX ? "the host" : "task " + std::to_string(task);
   }
-  static std::string vertex(std::uint32_t task, const char* host) {
-    return task == UINT32_MAX ? host : "t" + std::to_string(task);
+  static Box host(const char* name) {
+    return {.name = name, .rest = "", .clock = "", .instance = {}, .kind = BoxKind::host, .part_of = {}};
   }
-  static std::string quoted(const std::string& text) {
-    std::string result = "\"";
-    for (const char c : text) {
-      if (c == '"' || c == '\\') result += '\\';
-      if (c == '\n')
-        result += "\\n";
-      else
-        result += c;
-    }
-    return result + "\"";
+  // Rings of values without a name have numbers, which nobody knows.
+  static std::string label(const Ring& ring) {
+    const bool named = ring.name.find_first_not_of("0123456789") != std::string::npos;
+    return (named ? ring.name + " : " : "") + ring.type + " ≤ " + std::to_string(ring.capacity);
   }
 
   const steps::Program& program_;
@@ -159,6 +197,6 @@ class Network {
 }  // namespace
 
 std::string tasks_text(const steps::Program& network) { return Network(network).text(); }
-std::string tasks_graph(const steps::Program& network) { return Network(network).graph(); }
+Picture tasks_picture(const steps::Program& network) { return Network(network).picture(); }
 
 }  // namespace rml

@@ -3,13 +3,14 @@
 
 #include <string>
 
+#include "driver/picture.h"
 #include "lowering/steps.h"
 
 namespace rml {
 
 // One paragraph a task.
 std::string tasks_text(const steps::Program& network);
-// In Graphviz's DOT language: a box a task, an arrow a ring and reader.
-std::string tasks_graph(const steps::Program& network);
+// A box a task, an arrow a ring and reader.
+Picture tasks_picture(const steps::Program& network);
 
 }  // namespace rml
