@@ -1,4 +1,5 @@
 // `rmlc compare`: a model as we compile it against ONNX Runtime, value by value in the order of its nodes.
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -45,7 +46,10 @@ std::vector<NamedTensor> inputs_for(const onnx::Imported& model, const CompareRe
       inputs.back().value = drawn(port.dtype, port.shape, random);
       continue;
     }
-    const fs::path file = fs::path(request.input) / ("input_" + std::to_string(k) + ".pb");
+    // Files are numbered as the inputs of the model are, fixed ones among them.
+    const auto fixed = std::ranges::count_if(model.fixed, [&](const onnx::FixedInput& f) { return f.before <= k; });
+    const std::string number = std::to_string(k + static_cast<std::size_t>(fixed));
+    const fs::path file = fs::path(request.input) / ("input_" + number + ".pb");
     try {
       inputs.back().value = onnx::read_tensor(file);
     } catch (const onnx::ModelError& error) {
@@ -109,7 +113,10 @@ int compare_model(Invocation& invocation, const CompareRequest& request) {
   try {
     const OnnxRuntime runtime(request.library);
     version = runtime.version();
-    runtime.run(onnx::with_all_outputs(bytes.value_or("")), inputs, there);
+    // What is a constant of the program is still an input of the model.
+    std::vector<NamedTensor> all = inputs;
+    for (const onnx::FixedInput& f : model->fixed) all.push_back({f.model_name, *f.value});
+    runtime.run(onnx::with_all_outputs(bytes.value_or("")), all, there);
     std::vector<const Tensor*> given;
     for (const NamedTensor& t : inputs) given.push_back(&t.value);
     here = program->run(given);

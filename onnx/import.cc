@@ -67,11 +67,9 @@ void add_used(const Graph& graph, std::set<std::string>& used) {
 }
 
 // The graph's nodes that its outputs need, with their positions; outputs that nothing uses are without a name.
-std::vector<std::pair<std::size_t, Node>> needed_nodes(const Graph& graph, bool all) {
+std::vector<std::pair<std::size_t, Node>> needed_nodes(const Graph& graph) {
   std::set<std::string> used;
   for (const ValueInfo& v : graph.outputs) used.insert(v.name);
-  if (all)
-    for (const Node& n : graph.nodes) used.insert(n.outputs.begin(), n.outputs.end());
   std::vector<std::pair<std::size_t, Node>> needed;
   for (std::size_t k = graph.nodes.size(); k-- > 0;) {
     const Node& n = graph.nodes[k];
@@ -283,6 +281,7 @@ class Importer : public GraphWriter {
         failure_.errors.push_back({place, "it is " + std::string(name(*dtype)) + ", what it is fixed to " +
                                               std::string(name(at->second->dtype()))});
       frame_->values[v.name] = b_.constant(at->second, v.name);
+      result_.fixed.push_back({v.name, at->second, result_.inputs.size()});
       return;
     }
     Term term = Builder::written(b_.fresh(v.name), Builder::atom, *dtype, shape);
@@ -334,9 +333,10 @@ class Importer : public GraphWriter {
     result_.outputs.push_back({v.name, as, t->dtype, t->shape, ""});
   }
 
+  // Not what nothing uses: a runtime need not fill it.
   void every_output(const Graph& graph) {
-    for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
-      for (const std::string& name : graph.nodes[k].outputs) {
+    for (const auto& [k, node] : needed_.at(&graph)) {
+      for (const std::string& name : node.outputs) {
         if (name.empty()) continue;
         if (!reserved_.contains(name)) reserved_[name] = b_.fresh(name + "_out");
         output({name, {}});
@@ -378,10 +378,9 @@ class Importer : public GraphWriter {
   struct Unwritten {};  // something that is needed could not be written, which has been told
 
   void nodes(const Graph& graph) {
-    const bool all = options_.all_values && frame_->outer == nullptr;
     const auto [at, first] = needed_.try_emplace(&graph);
     if (first)
-      at->second = needed_nodes(graph, all);
+      at->second = needed_nodes(graph);
     else
       growth_.add(static_cast<std::int64_t>(1 + at->second.size() + graph.initializers.size() + graph.outputs.size()),
                   "");

@@ -37,7 +37,7 @@ struct ImportOptions {
   std::optional<StreamOptions> stream;                         // --stream AXIS
   std::string weights_file = "weights.safetensors";
   std::int64_t most_nodes = Limits{}.nodes;  // that functions and loops may insert
-  bool all_values = false;  // every value that a node of the outermost graph makes is an output, in their order
+  bool all_values = false;  // every value of the outermost graph that is used is an output, in their order
 };
 
 struct ImportedPort {
@@ -47,11 +47,18 @@ struct ImportedPort {
   std::string place;  // of an output that all_values added: the node
 };
 
+struct FixedInput {
+  std::string model_name;
+  std::shared_ptr<const Tensor> value;
+  std::size_t before;  // an index into the inputs: the first one that comes after it in the model
+};
+
 struct Imported {
   std::string source;
   std::string weights_file;  // what the source loads them from
   std::vector<Weight> weights;
   std::vector<ImportedPort> inputs, outputs;
+  std::vector<FixedInput> fixed;
 };
 
 struct ImportFailure {

@@ -6,6 +6,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/stubs/logging.h>
 
+#include <algorithm>
 #include <fstream>
 #include <unordered_map>
 #include <unordered_set>
@@ -211,6 +212,13 @@ class Reader {
   std::set<std::filesystem::path> files_;
 };
 
+bool has_elements(const wire::Tensor& t) {
+  return t.has_raw_data() || t.data_location() == 1 ||
+         t.float_data_size() + t.int32_data_size() + t.int64_data_size() + t.double_data_size() + t.uint64_data_size() +
+                 t.string_data_size() >
+             0;
+}
+
 template <class Message>
 void parse(Message& message, std::string_view bytes, const char* what) {
   google::protobuf::SetLogHandler(nullptr);  // what is wrong is said by the exception
@@ -282,6 +290,11 @@ Model read_model(const std::filesystem::path& file) {
 Tensor read_tensor(const std::filesystem::path& file) {
   wire::Tensor from;
   parse(from, read_bytes(file), "an ONNX tensor");
+  // What the suite of ONNX writes of sequences and optional values is read as a tensor without an error: their name as
+  // the shape, the tensors within as a segment. An empty one has nothing further.
+  if (from.has_segment()) throw ModelError{"", "it holds a sequence or an optional value, not a tensor"};
+  if (!has_elements(from) && std::ranges::find(from.dims(), 0) == from.dims().end())
+    throw ModelError{"", "it holds no elements of a tensor: is it an empty sequence, or an optional value?"};
   ExternalTensors external(file.parent_path());
   auto value = decode_tensor(from, external, "");
   if (auto* tensor = std::get_if<Tensor>(&value)) return std::move(*tensor);

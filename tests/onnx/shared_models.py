@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 import numpy as np
-from model_writer import tensor
+from model_writer import FLOAT, INT64, model, node, tensor, value
 
 RMLC, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 shared = pathlib.Path(os.environ.get("RML_SHARED", ROOT.parent / "shared"))
@@ -21,9 +21,9 @@ if not suite.is_dir() or not models.is_dir():
 failures = []
 
 
-def rmlc(*arguments):
+def rmlc(*arguments, said=""):
     done = subprocess.run([RMLC, *map(str, arguments)], capture_output=True, text=True)
-    if done.returncode != 0:
+    if done.returncode != 0 or said not in done.stdout:
         failures.append(f"{' '.join(map(str, arguments))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
@@ -41,6 +41,17 @@ rmlc("test", models / "gtcrn_simple", *(a for n in ("conv_cache", "tra_cache", "
 try:
     import onnxruntime
     library = next((pathlib.Path(onnxruntime.__file__).parent / "capi").glob("libonnxruntime.so*"))
+    with tempfile.TemporaryDirectory() as place:
+        # A fixed input between others, numbered as in the model; a mask that nothing uses.
+        file = pathlib.Path(place) / "fixed.onnx"
+        file.write_bytes(model([node("Reshape", ["x", "to"], ["r"]), node("Dropout", ["r"], ["d", "mask"]),
+                                node("Add", ["d", "z"], ["y"])],
+                               [value("x", FLOAT, [6]), value("to", INT64, [2]), value("z", FLOAT, [3])],
+                               [value("y", FLOAT, [2, 3])]))
+        rmlc("compare", file, "--fix", "to=[2, 3]", "--onnxruntime", library, said="3 values agree")
+        for k, array in enumerate((np.arange(6, dtype="f4"), np.array([2, 3]), np.ones(3, "f4"))):
+            (pathlib.Path(place) / f"input_{k}.pb").write_bytes(tensor(array))
+        rmlc("compare", file, "--fix", "to=[2, 3]", "--input", place, "--onnxruntime", library, said="3 values agree")
     for name in ("dtln_1", "dtln_2", "gtcrn_simple"):
         rmlc("compare", models / name / "model.onnx", "--input", models / name / "test_data_set_3", "--onnxruntime",
              library)
@@ -49,12 +60,12 @@ except ImportError:
 with tempfile.TemporaryDirectory() as place:
     extent = 3 * 224 * 224
     image = (np.arange(extent).reshape(1, 3, 224, 224) / extent).astype(np.float32)
-    for model in sorted((models / "light").glob("*.onnx")):
-        case = pathlib.Path(place) / model.stem
+    for file in sorted((models / "light").glob("*.onnx")):
+        case = pathlib.Path(place) / file.stem
         (case / "test_data_set_0").mkdir(parents=True)
-        (case / "model.onnx").symlink_to(model)
+        (case / "model.onnx").symlink_to(file)
         (case / "test_data_set_0" / "input_0.pb").write_bytes(tensor(image))
-        (case / "test_data_set_0" / "output_0.pb").symlink_to(models / "light" / f"{model.stem}_output_0.pb")
+        (case / "test_data_set_0" / "output_0.pb").symlink_to(models / "light" / f"{file.stem}_output_0.pb")
     rmlc("test", place)
 print("\n".join(failures) if failures else "the suite and the models pass")
 sys.exit(1 if failures else 0)

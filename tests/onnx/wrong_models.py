@@ -221,5 +221,23 @@ refused("a state of another shape",
         one([RELU, node("ReduceSum", ["x"], ["s"])], outputs=(Y, value("s", FLOAT, [1, 1]))), "state x=s",
         arguments=("--state", "x=s"))
 
+# ---- files of test sets ----
+NUMBERS = tensor(np.ones(3, "f4"))
+for name, data, said in (("a sequence", field(1, "x") + field(2, 1) + field(3, NUMBERS) + field(3, NUMBERS), "holds a sequence"),
+                         ("a sequence without a name", field(2, 1) + field(3, NUMBERS), "holds a sequence"),
+                         ("an optional value of a long name", field(1, "optional" * 9) + field(2, 1) + field(3, NUMBERS),
+                          "or an optional value"),
+                         ("an empty sequence", field(1, "x") + field(2, 1), "an empty sequence"),
+                         ("nothing", b"", "an empty sequence")):
+    with tempfile.TemporaryDirectory() as place:
+        given = pathlib.Path(place) / "test_data_set_0"
+        given.mkdir()
+        (pathlib.Path(place) / "model.onnx").write_bytes(one(RELU))
+        (given / "input_0.pb").write_bytes(data)
+        (given / "output_0.pb").write_bytes(tensor(np.ones((2, 3), "f4")))
+        done = rmlc(place, "test", ".")
+        if done.returncode != 1 or said not in done.stdout + done.stderr or "shape" in done.stdout + done.stderr:
+            failures.append(f"{name} as an input: status {done.returncode}\n{done.stdout}{done.stderr}")
+
 print("\n".join(failures) if failures else "every wrong model is refused")
 sys.exit(1 if failures else 0)
