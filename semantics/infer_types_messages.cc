@@ -134,6 +134,12 @@ void TypeMessages::suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b
   bool a_float = within(sa, dtypes::floating), b_float = within(sb, dtypes::floating);
   bool a_integer = within(sa, dtypes::integer), b_integer = within(sb, dtypes::integer);
   if (!(a_float && b_integer) && !(a_integer && b_float)) return;
+  // Two operands at the same place are written nowhere: `diff` made them at its call.
+  if (b.valid() && program_.span(a) == program_.span(b)) {
+    d.note("`diff` makes a gradient for each input whose type is not written, and integers have none");
+    d.note("write the type at the node, such as `n: i32`, and it has no gradient for this input");
+    return;
+  }
   const auto* literal = std::get_if<ast::FloatLiteral>(&program_[a]);
   if (literal && literal->value >= 0 && literal->value < 1e15 &&
       literal->value == static_cast<double>(static_cast<std::uint64_t>(literal->value))) {

@@ -51,7 +51,9 @@ TEST(Jsonl, other_keys_are_ignored) {
 
 TEST(JsonlErrors, values) {
   EXPECT_EQ(refused({{"x"}}, "{\"x\":1}\n{\"x\":\"1\"}\n"), "<stdin>:2: cycle 1: 'x': a string is not f32\n");
-  EXPECT_EQ(refused({{"n", RML_I32}}, "{\"n\":1.5}\n"), "<stdin>:1: cycle 0: 'n': '1.5' is not an i32\n");
+  EXPECT_EQ(refused({{"n", RML_I32}}, "{\"n\":1.5}\n"),
+            "<stdin>:1: cycle 0: 'n': '1.5' is not an i32; of an input that takes floats the program says so, as in x: "
+            "f32\n");
   EXPECT_EQ(refused({{"n", RML_U8}}, "{\"n\":256}\n"),
             "<stdin>:1: cycle 0: 'n': '256' does not fit in a u8 (0 to 255)\n");
   EXPECT_EQ(refused({{"b", RML_BOOL}}, "{\"b\":1}\n"), "<stdin>:1: cycle 0: 'b': a number is not bool\n");
