@@ -152,11 +152,16 @@ struct Call {
 
 }  // namespace
 
-void emit_buffered_interface(Emission& module, const ProgramFunctions& functions) {
+StateStruct emit_buffered_interface(Emission& module, const ProgramFunctions& functions) {
   emit_init(module, functions);
   emit_reset(module);
   Call{module, input_parameters(module.core), module.core.inputs}.emit("_push", functions.push);
   Call{module, output_parameters(module.core), module.core.outputs}.emit("_pop", functions.pop);
+  StateStruct found;
+  found.size = module.layout.state_bytes();
+  found.hash = interface_hash(module, found);
+  emit_stamped_init(module, found.hash);
+  return found;
 }
 
 }  // namespace rml::codegen

@@ -3,8 +3,11 @@
 // Sizes come from emitting the program once more without optimising it, so they are the
 // emitter's own. Outputs and arrays must not overlap with each other, with inputs, or with
 // the state.
+#include <llvm/ADT/StringExtras.h>
+
 #include "lowering/llvm/c_interface.h"
 #include "lowering/llvm/compiled_module.h"
+#include "lowering/llvm/versions.h"
 
 namespace rml {
 
@@ -134,8 +137,7 @@ codegen::StateStruct state_struct(const steps::Program& program, const EmitOptio
   if (program.straight) {
     found = codegen::emit_step_interface(module);
   } else {
-    codegen::emit_program(module);
-    found.size = module.layout.state_bytes();
+    found = codegen::emit_buffered_interface(module, codegen::emit_program(module));
   }
   module.debug.finish();
   return found;
@@ -151,6 +153,22 @@ constexpr const char* buffered_text =
     " * the memory is too small for any. NAME_push reads one cycle; NAME_pop returns 1 and a row, in\n"
     " * cycle order, as long as one is complete, else 0. NAME_push returns 6 where a segment is longer\n"
     " * than the memory allows.\n";
+
+// The stamp, and NODE_init, which is checked by it.
+std::string checked_init(std::uint64_t hash, bool straight) {
+  const std::string symbol = codegen::stamped_init("NAME", hash);
+  const std::string result = straight ? "void " : "int32_t ";
+  const std::string parameters = straight ? "(NAME_state* state)" : "(NAME_state* state, void* memory, uint64_t bytes)";
+  return "/* The version of this interface, and a hash of the functions' parameters and of what lies where in a "
+         "state.\n"
+         " * Objects have an init by the name that holds both, and it is the one called here: linker, loader or dlsym\n"
+         " * find none in an object that this header does not belong to. Then compile with the object's header. */\n"
+         "#define NAME_ABI " +
+         std::to_string(c_interface_version) + "\n#define NAME_LAYOUT UINT64_C(0x" + llvm::utohexstr(hash, true, 16) +
+         ")\n" + "#define NAME_INIT_SYMBOL \"" + symbol + "\"\n" + result + symbol + parameters + ";\n" +
+         "static inline " + result + "NAME_init" + parameters + " {\n  " + (straight ? "" : "return ") + symbol +
+         (straight ? "(state)" : "(state, memory, bytes)") + ";\n}\n";
+}
 
 std::string replaced(std::string text, const std::string& name) {
   for (std::size_t at = 0; (at = text.find("NAME", at)) != std::string::npos; at += name.size())
@@ -192,7 +210,7 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
     const std::string result = faults ? "int32_t " : "void ";
     auto all = inputs;
     all.insert(all.end(), outputs.begin(), outputs.end());
-    text += "void NAME_init(NAME_state* state);\nvoid NAME_reset(NAME_state* state);\n";
+    text += checked_init(state.hash, true) + "void NAME_reset(NAME_state* state);\n";
     if (codegen::draws(program))
       text +=
           "/* Between init and the first cycle; 0 if not called. */\nvoid NAME_seed(NAME_state* state, uint64_t "
@@ -209,8 +227,7 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
     text += "/* n: a power of two. */\n#define NAME_BYTES(n) ((uint64_t)(n) * " +
             std::to_string(std::max<std::uint64_t>(needs.bytes_per_cycle, 1)) + "u + " +
             std::to_string(64 * (needs.buffers + 1)) + "u)\n";
-    text +=
-        "int32_t NAME_init(NAME_state* state, void* memory, uint64_t bytes);\nvoid NAME_reset(NAME_state* state);\n";
+    text += checked_init(state.hash, false) + "void NAME_reset(NAME_state* state);\n";
     text += "int32_t NAME_push(NAME_state* state" + header.parameters(inputs, false) + ");\n";
     text += "int32_t NAME_pop(NAME_state* state" + header.parameters(outputs, false) + ");\n";
   }

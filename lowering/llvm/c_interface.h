@@ -27,18 +27,25 @@ bool draws(const steps::Program&);
 struct StateStruct {
   std::uint64_t size = 0;
   std::vector<std::uint64_t> outputs;  // where NODE_advance leaves them
+  std::uint64_t hash = 0;              // interface_hash
 };
 // NODE_init, NODE_reset, NODE_step, NODE_run of a straight program, and where all outputs are scalars that are
 // present at every cycle, NODE_advance: a step that leaves them in the state. Where outputs lead, NODE_lead.
 bool has_advance(const Core&);
 StateStruct emit_step_interface(Emission&);
 // NODE_init, NODE_reset, NODE_push, NODE_pop of any other, over the functions of its table.
-void emit_buffered_interface(Emission&, const ProgramFunctions&);
+StateStruct emit_buffered_interface(Emission&, const ProgramFunctions&);
 
 // Bytes of all rings and arrays together per cycle that they hold, and their number.
 struct BufferNeeds {
   std::uint64_t bytes_per_cycle = 0, buffers = 0;
 };
 BufferNeeds buffer_needs(const steps::Program&);
+
+// Of all that callers and object must agree on (interface_stamp.cc): signature, sizes, where the state's parts lie.
+std::uint64_t interface_hash(const Emission&, const StateStruct&);
+// The second name of NODE_init, which holds the stamp; and NODE_init under it.
+std::string stamped_init(const std::string& name, std::uint64_t hash);
+void emit_stamped_init(Emission&, std::uint64_t hash);
 
 }  // namespace rml::codegen

@@ -4,6 +4,7 @@
 // Floating-point operations are fused only under fast_math, so that results are the same on
 // every target.
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Config/llvm-config.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
@@ -14,6 +15,7 @@
 
 #include "lowering/llvm/compiled_module.h"
 #include "lowering/llvm/functions.h"
+#include "lowering/llvm/versions.h"
 
 namespace rml::codegen {
 
@@ -95,3 +97,5 @@ TargetFacts target_facts(llvm::Module& module, llvm::TargetMachine& machine) {
 }
 
 }  // namespace rml::codegen
+
+std::string rml::llvm_version() { return LLVM_VERSION_STRING; }
