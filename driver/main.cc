@@ -15,11 +15,15 @@
 
 #include "driver/commands.h"
 #include "driver/crash_report.h"
+#include "driver/licenses.h"
 #include "driver/shell_completion.h"
 #include "driver/terminal.h"
 #include "runtime/options.h"
+#include "lowering/llvm/versions.h"
+#include "runtime/checkpoint/format_version.h"
 #include "runtime/parallel.h"
 #include "runtime/readable.h"
+#include "runtime/rmlrt.h"
 
 namespace {
 
@@ -481,6 +485,10 @@ void add_small_commands(CLI::App& app, CommandLine& line) {
       ->type_name("");
   serve(explain, line, line.topic, rml::explain_topic);
 
+  CLI::App* licenses =
+      subcommand(app, "licenses", "what rmlc and its programs are linked with, and its licenses", "  rmlc licenses\n");
+  serve(licenses, line, line.topic, rml::print_licenses);
+
   CLI::App* completion =
       subcommand(app, "completion", "completion for a shell: bash, zsh or fish",
                  "  source <(rmlc completion bash)\n  rmlc completion fish > ~/.config/fish/completions/rmlc.fish\n");
@@ -550,8 +558,15 @@ void settle_options(CommandLine& line, bool running) {
   s.session.options.target.cpu = !line.cpu.empty() ? line.cpu : running ? "native" : "generic";
 }
 
+// The first line is for scripts; the others are what docs/manual/compatibility.md makes promises about.
+std::string versions() {
+  return "rmlc " RML_VERSION "\nstate format " + std::string(rml::rt::state_format_version) + "\nC interface " +
+         std::to_string(rml::c_interface_version) + "\nruntime ABI " + std::to_string(RML_ABI) + "\nLLVM " +
+         rml::llvm_version();
+}
+
 void add_commands(CLI::App& app, CommandLine& line) {
-  app.set_version_flag("--version", "rmlc " RML_VERSION);
+  app.set_version_flag("--version", versions());
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"

@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 RMLC, ROOT, SHARE = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+COMPONENTS = ROOT / "packaging/components.py"
 EPOCH = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
 COMPLETIONS = {"bash": "bash-completion/completions/rmlc", "zsh": "zsh/vendor-completions/_rmlc",
                "fish": "fish/vendor_completions.d/rmlc.fish"}
@@ -36,8 +37,12 @@ Upstream-Name: rmlc
 
 Files: *
 Copyright: 2026 the authors of rmlc
-License: Apache-2.0
+License: Apache-2.0 WITH LLVM-exception
  On Debian systems the text of the license is in /usr/share/common-licenses/Apache-2.0.
+ .
+{exception}
+Comment: What is in the package of others is in /usr/share/doc/rmlc/NOTICE, the texts of its licenses are in
+ /usr/share/doc/rmlc/third-party.
 """
 
 
@@ -67,6 +72,13 @@ def manual_page(words, subject, version):
     write(f"man/man1/{name}.1.gz", page)
 
 
+def exception():
+    """The end of LICENSE, as a field of Debian's copyright file."""
+    text = (ROOT / "LICENSE").read_text()
+    lines = text[text.index("---- LLVM Exceptions"):].strip().split("\n")
+    return "\n".join(" " + (line or ".") for line in lines)
+
+
 def main():
     shutil.rmtree(SHARE, ignore_errors=True)
     version = output(RMLC, "--version").split()[1]
@@ -75,11 +87,15 @@ def main():
         manual_page([name], subject, version)
     for shell, place in COMPLETIONS.items():
         write(place, output(RMLC, "completion", shell))
-    write("doc/rmlc/copyright", COPYRIGHT)
+    write("doc/rmlc/copyright", COPYRIGHT.format(exception=exception()))
+    write("doc/rmlc/NOTICE", output(sys.executable, COMPONENTS, "notice"))
+    write("doc/rmlc/rmlc.spdx.json", output(sys.executable, COMPONENTS, "sbom", version))
+    output(sys.executable, COMPONENTS, "texts", SHARE / "doc/rmlc/third-party")
     write("doc/rmlc/changelog.gz", CHANGES.format(version=version, maintainer=MAINTAINER,
                                                   date=email.utils.formatdate(EPOCH)))
     write("lintian/overrides/rmlc", OVERRIDES)
-    tracked = output("git", "-C", ROOT, "ls-files", "-z", "docs", "examples", "README.md", "CHANGELOG.md").split("\0")
+    tracked = output("git", "-C", ROOT, "ls-files", "-z", "docs", "examples", "README.md", "CHANGELOG.md",
+                     "SECURITY.md").split("\0")
     for name in filter(None, tracked):
         if name.startswith("docs/design/") or not (ROOT / name).is_file():
             continue

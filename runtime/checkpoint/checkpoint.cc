@@ -11,6 +11,7 @@
 #include "runtime/checkpoint/anchor_tensors.h"
 #include "runtime/checkpoint/demand_tensors.h"
 #include "runtime/checkpoint/kept_tensors.h"
+#include "runtime/checkpoint/format_version.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
 
@@ -20,7 +21,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* format_name = "R(ML)2 state";
-constexpr const char* format_version = "2";
 constexpr const char* too_old =
     ": it holds queues of one schedule.\n  To convert it, give this program all inputs again, from the first row on, "
     "with "
@@ -51,7 +51,7 @@ Metadata metadata(const rml_program& program, const rml_header& header, const St
   for (const OutputRecord& output : run.outputs)
     outputs.push_back({{"path", output.path}, {"ports", output.ports}, {"bytes", output.bytes}});
   Metadata all = {{"format", format_name},
-                  {"version", format_version},
+                  {"version", state_format_version},
                   {"program", program.name},
                   {"source", program.source},
                   {"checksum", std::string(no_checksum)},
@@ -137,9 +137,9 @@ CheckpointIn::CheckpointIn(std::string name, std::string bytes)
   if (!is_checkpoint(content_)) {
     throw Failure(name_ + ": a safetensors file, but not the state of a program; --load-params takes its tensors");
   }
-  if (text("version") != format_version) {
-    throw Failure(name_ + ": its format is version " + text("version") + ", this program reads " + format_version +
-                  (text("version") == "1" ? too_old : ""));
+  if (text("version") != state_format_version) {
+    throw Failure(name_ + ": its format is version " + text("version") + ", this program reads " +
+                  state_format_version + (text("version") == "1" ? too_old : ""));
   }
   check_checksum(name_, bytes_, content_);
   seed_ = number<std::uint64_t>("seed");

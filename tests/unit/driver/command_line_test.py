@@ -108,7 +108,17 @@ class CommandLine(unittest.TestCase):
     def test_version(self):
         done = rmlc("--version")
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stdout, r"^rmlc \d+\.\d+\.\d+\n$")
+        self.assertRegex(done.stdout, r"\Armlc \d+\.\d+\.\d+\nstate format \d+\nC interface \d+\nruntime ABI \d+\n"
+                                      r"LLVM \d+\.\d+\.\d+\n\Z")
+
+    def test_licenses(self):
+        done = rmlc("licenses")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        notice = (pathlib.Path(__file__).resolve().parents[3] / "NOTICE").read_text()
+        self.assertTrue(done.stdout.startswith(notice))
+        place = done.stdout[len(notice):].strip().split("\n")[-1]
+        self.assertRegex(place, r"^Their texts are here in /.*/(PACKAGE|copyright)\.$")
+        self.assertEqual(rmlc("licenses", "all").returncode, 2)
 
     def test_wrong_usage(self):
         for arguments in ([], ["biuld", "x.rml"], ["--nonsense"], ["build"], ["build", self.file, "--emit", "pdf"],

@@ -1,0 +1,107 @@
+"""packaging/components.json is what is linked: components.py REPOSITORY BUILD.
+
+Archives are those of the build's links, headers those that the compiler read, as ninja recorded them. Skipped (77)
+where ninja did not build, or packages are not Debian's.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT, BUILD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(ROOT / "packaging"))
+import components  # noqa: E402
+
+# What every program in C has, or asks the kernel by; libm and so on are in the C library's package.
+SYSTEM = r"libc6-dev|linux-libc-dev|libstdc\+\+-\d+-dev|libgcc-\d+-dev|libcrypt-dev|libclang-common-19-dev"
+OURS = r"(tests|benchmarks|examples)/"
+wrong = []
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=BUILD).stdout
+
+
+def linked_archives():
+    """Of rmlc, the runner, and the archive of linear algebra."""
+    text = (BUILD / "build.ninja").read_text()
+    found = set()
+    for target in ("bin/rmlc", "runtime/runner"):
+        rule = re.search(rf"^build {re.escape(target)}: .*\n(?:  .*\n)*", text, re.M)
+        if rule:
+            libraries = re.search(r"^  LINK_LIBRARIES = (.*)$", rule[0], re.M)[1].split()
+            found |= {path for path in libraries if path.startswith("/") and path.endswith(".a")}
+    merge = (BUILD / "runtime/lapack/merge.mri").read_text()
+    found |= set(re.findall(r"^ADDLIB (/\S+\.a)$", merge, re.M))
+    return sorted(pathlib.Path(path).name for path in found if not path.startswith((str(BUILD), str(ROOT))))
+
+
+def packages_of_headers():
+    headers, ours = set(), True
+    for line in output("ninja", "-t", "deps").split("\n"):
+        if line and not line.startswith(" "):
+            ours = not re.match(OURS, line)
+        elif ours and line.strip().startswith("/usr/"):
+            headers.add(os.path.normpath(line.strip()))
+    done = subprocess.run(["dpkg", "-S", *sorted(headers)], capture_output=True, text=True, check=False)
+    return {name.split(":")[0] for line in done.stdout.split("\n") if ": /" in line
+            for name in line.split(": /")[0].split(", ") if not name.startswith("diversion")}
+
+
+def check_links():
+    archives = linked_archives()
+    for name in archives:
+        fits = [c for c in components.COMPONENTS if c["links"] and re.fullmatch(c["links"], name)]
+        if len(fits) != 1:
+            wrong.append(f"{name} is linked, and is {len(fits)} components of components.json")
+    for c in components.COMPONENTS:
+        # The compiler's own libraries are linked by the compiler's driver.
+        if c["links"] and not re.fullmatch(SYSTEM, c["package"]) and not any(re.fullmatch(c["links"], a) for a in archives):
+            wrong.append(f"{c['name']} is in components.json, and nothing links it")
+
+
+def check_headers():
+    listed = {c["package"] for c in components.COMPONENTS}
+    for name in sorted(packages_of_headers()):
+        # Boost's headers are one package, which that of the context's archive asks for.
+        if name not in listed and not re.fullmatch(SYSTEM + r"|libboost1\.\d+-dev", name):
+            wrong.append(f"headers of {name} are included, and it is not in components.json")
+
+
+def check_texts():
+    if (ROOT / "NOTICE").read_text() != components.notice():
+        wrong.append("NOTICE is not what packaging/components.py notice prints")
+    pages = (ROOT / "docs/dependencies.md").read_text()
+    for c in components.COMPONENTS:
+        if not re.fullmatch(SYSTEM, c["package"]) and not re.search(rf"\b{re.escape(c['package'])}\b", pages):
+            wrong.append(f"docs/dependencies.md does not say why {c['package']} is there")
+    for part in {part for c in components.COMPONENTS for part in c["in"]} - set(components.PARTS):
+        wrong.append(f"components.json: '{part}' is no part of rmlc")
+
+
+def check_document():
+    os.environ["SOURCE_DATE_EPOCH"] = "86400"
+    text = components.sbom("1.2.3")
+    if text != components.sbom("1.2.3"):
+        wrong.append("two SPDX documents of one build differ")
+    document = json.loads(text)
+    named = {p["SPDXID"] for p in document["packages"]}
+    if document["creationInfo"]["created"] != "1970-01-02T00:00:00Z" or len(named) != len(document["packages"]):
+        wrong.append("the SPDX document has another time, or one name twice")
+    related = {r[end] for r in document["relationships"] for end in ("spdxElementId", "relatedSpdxElement")}
+    if related != named | {"SPDXRef-DOCUMENT"}:
+        wrong.append(f"the SPDX document relates {sorted(related ^ named)}")
+
+
+if not (BUILD / "build.ninja").is_file() or not shutil.which("dpkg"):
+    sys.exit(77)
+check_texts()
+check_links()
+check_headers()
+check_document()
+print("\n".join(wrong))
+sys.exit(bool(wrong))
