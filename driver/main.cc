@@ -1,4 +1,4 @@
-// rmlc's command line. CLI11 is used here and nowhere else.
+// rmlc's command line. CLI11 is used here, in driver/command_options.cc and nowhere else.
 //
 // Every command fills its request and says which function serves it; main runs that
 // function. Usage errors exit 2, help and version 0; what a command returns is the rest of
@@ -13,201 +13,28 @@
 #include <iostream>
 #include <optional>
 
+#include "driver/command_line.h"
 #include "driver/commands.h"
 #include "driver/crash_report.h"
 #include "driver/licenses.h"
 #include "driver/shell_completion.h"
 #include "driver/terminal.h"
-#include "runtime/options.h"
 #include "lowering/llvm/versions.h"
 #include "runtime/checkpoint/format_version.h"
+#include "runtime/options.h"
 #include "runtime/parallel.h"
 #include "runtime/readable.h"
 #include "runtime/rmlrt.h"
 
 namespace {
 
+using rml::add_libraries;
+using rml::CommandLine;
+using rml::find_linked;
 using rml::Invocation;
-
-struct CommandLine {
-  Invocation invocation;
-  rml::BuildRequest build;
-  rml::RunRequest run;
-  rml::ImportRequest import;
-  rml::ExportRequest export_;
-  rml::CompareRequest compare;
-  rml::CheckRequest check;
-  rml::ShowRequest show;
-  rml::OptRequest opt;
-  rml::DiffRequest diff;
-  rml::GradientRequest gradient;
-  rml::TraceRequest trace;
-  rml::TestRequest test;
-  rml::FormatRequest format;
-  std::string topic, shell;
-  std::string color = "auto", error_format = "human", engine = "compiled", cpu;
-  std::function<int(Invocation&)> command;  // set by the subcommand that was parsed
-  std::vector<std::string> behind;          // `--`: options of the program that is run
-  std::string not_available;                // or the name of what is asked for but does not exist yet
-};
+using rml::list_option;
 
 constexpr const char* phases_help = "ast, core, clocks, schedule, steps, tasks, llvm, asm or graph";
-
-CLI::Option* list_option(CLI::App* app, const std::string& name, std::vector<std::string>& to, const char* text) {
-  return app->add_option(name, to, text)->allow_extra_args(false);
-}
-
-void add_output_options(CLI::App* app, CommandLine& line) {
-  app->add_option("--color", line.color, "colour of messages: auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app->add_option("--error-format", line.error_format, "messages as human, json or sarif")
-      ->check(CLI::IsMember({"human", "json", "sarif"}));
-  app->add_flag("--time-passes", line.invocation.time_passes, "time of every phase on stderr")->group("");
-}
-
-void add_model_options(CLI::App* app, CommandLine& line) {
-  rml::ModelOptions& options = line.invocation.session.options.model;
-  const auto of_models = [&](const std::string& name, std::vector<std::string>& to, const char* text,
-                             const char* type) {
-    list_option(app, name, to, text)->type_name(type)->group("Of ONNX models");
-  };
-  of_models("--dim", options.dimensions, "extent of a free dimension, by its name or place: N=1, x.0=1", "NAME=N");
-  of_models("--fix", options.fixed, "value of an input, which is none then: axes=[0]", "INPUT=VALUE");
-  of_models("--state", options.states, "keep an output as the input of the next cycle", "INPUT=OUTPUT");
-  of_models("--stream", options.streams, "make an axis of the first input, or of one by its name, time: 1, x.1",
-            "[INPUT.]AXIS");
-  of_models("--trainable", options.trainable, "tensors that become parameters, by name: '*', 'fc*'", "PATTERN");
-}
-
-// NAME=N.
-void raise_limit(rml::Limits& limits, const std::string& text) {
-  const std::size_t equals = std::min(text.find('='), text.size());
-  const std::string name = text.substr(0, equals), number = text.substr(std::min(equals + 1, text.size()));
-  std::vector<std::string> names;
-  for (const rml::NamedLimit& limit : rml::limit_names) {
-    names.emplace_back(limit.name);
-    if (limit.name != name) continue;
-    const char* end = number.data() + number.size();
-    const auto [stop, error] = std::from_chars(number.data(), end, limits.*limit.bound);
-    if (error != std::errc{} || stop != end || limits.*limit.bound > limit.most)
-      throw CLI::ValidationError("--limit " + text,
-                                 "'" + number + "' is no number from 0 to " + std::to_string(limit.most));
-    return;
-  }
-  const std::string near = rml::did_you_mean(name, names);
-  throw CLI::ValidationError(
-      "--limit " + text, "there is no limit '" + name + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
-}
-
-void add_limits(CLI::App* app, CommandLine& line) {
-  std::string names;
-  for (const rml::NamedLimit& limit : rml::limit_names) names += (names.empty() ? "" : ", ") + std::string(limit.name);
-  app->add_option_function<std::vector<std::string>>(
-         "--limit",
-         [&line](const std::vector<std::string>& list) {
-           for (const std::string& text : list) raise_limit(line.invocation.session.options.limits, text);
-         },
-         "how far a program may grow (E0702): " + names)
-      ->allow_extra_args(false)
-      ->type_name("NAME=N");
-}
-
-void add_front_options(CLI::App* app, CommandLine& line) {
-  rml::CompileOptions& options = line.invocation.session.options;
-  app->add_option("--node", options.node, "the node to start from (default: main, or the only one)")->type_name("NAME");
-  list_option(app, "-D", options.definitions, "value of a constant")->type_name("NAME=VALUE");
-  app->add_option_function<std::vector<std::string>>(
-         "-I", [&](const std::vector<std::string>& list) { options.import_folders.assign(list.begin(), list.end()); },
-         "folder to search for imports; those of RMLC_PATH, parted by colons, come behind")
-      ->allow_extra_args(false)
-      ->type_name("DIR");
-  add_limits(app, line);
-  add_model_options(app, line);
-  add_output_options(app, line);
-}
-
-void add_core_options(CLI::App* app, CommandLine& line) {
-  app->add_flag("!--no-stabilise", line.invocation.session.options.stabilise,
-                "leave log(1 + x), exp(x) - 1 and the like as they are written");
-}
-
-void add_watch(CLI::App* app, CommandLine& line, const char* text) {
-  list_option(app, "--watch", line.invocation.session.options.watches, text)->type_name("PATTERN");
-}
-
-void add_freeze(CLI::App* app, CommandLine& line) {
-  list_option(app, "--freeze", line.invocation.session.options.frozen,
-              "parameters that stay as they begin, by path: net.conv*; as often as needed")
-      ->type_name("PATTERN");
-}
-
-// Of what is compiled: a program that runs has the like of its own (runtime/options.cc).
-void add_parameters(CLI::App* app, CommandLine& line) {
-  rml::rt::ParameterSource& source = line.invocation.session.options.parameters;
-  auto* load =
-      app->add_option("--load-params", source.file, "begin with these parameters, as --save wrote them (safetensors)");
-  load->type_name("FILE");
-  list_option(app, "--map", source.map, "what that file calls OLD is NEW here: a parameter, an instance, a pattern")
-      ->needs(load)
-      ->type_name("OLD=NEW");
-  app->add_flag("--partial", source.partial, "load the parameters that the file has, and tell which those are")
-      ->needs(load);
-}
-
-void add_back_options(CLI::App* app, CommandLine& line) {
-  add_core_options(app, line);
-  rml::TargetOptions& target = line.invocation.session.options.target;
-  app->add_option("-O", target.optimization, "optimisation, 0 to 3 (default 2)")
-      ->check(CLI::Range(0, 3))
-      ->type_name("N");
-  app->add_option("--cpu", line.cpu, "processor (default: native for run, generic for build)")->type_name("NAME");
-  auto* fast = app->add_flag("--fast-math", target.fast_math, "allow reassociation and approximations of floats");
-  app->add_flag("--strict-math", target.strict_math, "sums and functions to the bit as in the reference engine")
-      ->excludes(fast);
-  app->add_option_function<std::string>(
-         "--chunk", [&line](const std::string& n) { line.invocation.session.options.whole_segment = n == "segment"; },
-         "cycles computed together: 1 (default), or a whole segment")
-      ->check(CLI::IsMember({"1", "segment"}))
-      ->type_name("N");
-  app->add_option("--threads", target.threads, "threads for loops over large tensors (default 1)")
-      ->check(CLI::Range(1u, RML_MOST_THREADS))
-      ->type_name("N");
-  app->add_option("--work-of-thread", target.work_of_thread, "nanoseconds that are worth a thread")->group("");
-  app->add_option("--part", target.part, "statements of a function")->check(CLI::PositiveNumber)->group("");
-  app->add_flag_callback(
-      "--parallel",
-      [&line] {
-        rml::Grain& grain = line.invocation.session.options.grain;
-        if (grain == rml::Grain::none) grain = rml::Grain::stage;
-      },
-      "a network of tasks that run side by side (--workers of the program)");
-  app->add_option_function<std::string>(
-         "--grain",
-         [&line](const std::string& grain) {
-           line.invocation.session.options.grain = grain == "op"      ? rml::Grain::op
-                                                   : grain == "stage" ? rml::Grain::stage
-                                                                      : rml::Grain::pass;
-         },
-         "what is a task: a unit of the schedule (pass), a part that takes long enough (stage, default), an equation "
-         "(op); implies --parallel")
-      ->check(CLI::IsMember({"pass", "stage", "op"}))
-      ->type_name("G");
-}
-
-void add_libraries(CLI::App* app, std::vector<std::string>& libraries) {
-  list_option(app, "--link", libraries, "object, archive or shared library with external nodes")->type_name("FILE");
-}
-
-// Files of --link: in the current folder, or else beside the source.
-void find_linked(std::vector<std::string>& libraries, const std::string& source) {
-  for (std::string& library : libraries) {
-    const std::filesystem::path beside = std::filesystem::path(source).parent_path() / library;
-    const bool here = std::filesystem::is_regular_file(library);
-    if (!here && !std::filesystem::is_regular_file(beside))
-      throw CLI::ValidationError("--link", "File does not exist: " + library);
-    library = std::filesystem::absolute(here ? std::filesystem::path(library) : beside).string();
-  }
-}
 
 CLI::App* subcommand(CLI::App& app, const char* name, const char* text, const char* examples) {
   CLI::App* sub = app.add_subcommand(name, text);

@@ -10,8 +10,8 @@
 
 #include "runtime/checkpoint/anchor_tensors.h"
 #include "runtime/checkpoint/demand_tensors.h"
-#include "runtime/checkpoint/kept_tensors.h"
 #include "runtime/checkpoint/format_version.h"
+#include "runtime/checkpoint/kept_tensors.h"
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
 

@@ -358,7 +358,7 @@ void run_parameter_mutant(const SavedProgram& saved, const std::string& folder, 
   std::ofstream(path, std::ios::binary) << bytes;
   const rt::ProgramState state(*saved.program, 7, 0);
   rt::GivenParameters given;
-  rt::load_parameters(*saved.program, state.block(), {.file = path}, given);
+  rt::load_parameters(*saved.program, state.block(), {path, {}, false}, given);
   rt::Anchor anchor(*saved.program);
   run(*saved.program, state.block(), 3, true, anchor, [] {});
 }

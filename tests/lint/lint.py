@@ -81,7 +81,7 @@ def rule_third_parties():
         "LLVM": (r"^llvm(-c)?/", r"lowering/llvm/.*"),
         "protobuf": (r"^google/protobuf|\.pb\.h$", r"onnx/(read_model|decode_tensor|write_model)\.cc"),
         "libmosquitto": (r"^mosquitto|^mqtt_protocol", r"runtime/stream_io/live/mqtt/.*"),
-        "CLI11": (r"^CLI/", r"driver/main\.cc|runtime/options\.cc"),
+        "CLI11": (r"^CLI/", r"driver/(main|command_options)\.cc|driver/command_line\.h|runtime/options\.cc"),
     }
     for path in sources():
         for number, target in includes(path):
