@@ -1,3 +1,4 @@
+// The options of several commands: each is described once.
 #include <charconv>
 #include <filesystem>
 

@@ -9,6 +9,7 @@
 // whole (an argument, the position in a segment) a copy is put there when it is made, and taken out where a part
 // begins. The work is in proportion to the code.
 #include <llvm/ADT/MapVector.h>
+#include <llvm/IR/DebugInfo.h>
 
 #include <stdexcept>
 #include <utility>
@@ -57,6 +58,12 @@ llvm::Instruction* behind(llvm::Value* value, llvm::Function& whole) {
 }
 
 // In front of all; without a place in the source, which would be one of another function.
+// A debugger no longer finds it: what declares it stays behind, in another function.
+void undeclare(llvm::AllocaInst* variable) {
+  for (llvm::DbgDeclareInst* declared : llvm::findDbgDeclares(variable)) declared->eraseFromParent();
+  for (llvm::DbgVariableRecord* declared : llvm::findDVRDeclares(variable)) declared->eraseFromParent();
+}
+
 struct AtEntry : llvm::IRBuilder<> {
   explicit AtEntry(llvm::Function& f) : llvm::IRBuilder<>(&f.getEntryBlock(), f.getEntryBlock().begin()) {
     SetCurrentDebugLocation({});
@@ -117,6 +124,7 @@ void Body::join_parts() {
         replace(uses, *far == 0 ? part->getArg(0) : beyond(at, part->getArg(0), static_cast<std::uint64_t>(*far)));
       }
     } else if (variable != nullptr && users.size() == 1 && variable->hasNUses(users.front().second.size())) {
+      undeclare(variable);
       variable->moveBefore(&*users.front().first->getEntryBlock().begin());
       variable->setDebugLoc({});
     } else {
