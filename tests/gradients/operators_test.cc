@@ -184,6 +184,9 @@ TEST_P(InConstruct, derivatives_are_right) {
     for (const OperatorCase& c : operator_cases()) list.push_back(&c);
   else
     list = representatives();
+  // What several instances compute together is not what each computes alone.
+  if (std::string_view(GetParam().name) == "two_instances")
+    std::erase_if(list, [](const OperatorCase* c) { return c->op == "sum_over_parameters"; });
   std::uint64_t seed = 1;
   for (const OperatorCase* c : list) {
     const std::string source = program(*c, GetParam());
