@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 #include <sstream>
+#include <unordered_map>
 
 #include "runtime/checkpoint/parameter_file.h"
 #include "runtime/failure.h"
@@ -33,30 +34,32 @@ void freeze_parameters(Core& core, const std::vector<std::string>& patterns, Dia
 
 namespace {
 
-// The `param` operator by which it begins; null where nobody looks at that.
-core::Apply* beginning_of(Core& core, const Parameter& p) {
-  for (Value& v : core.values) {
-    auto* a = std::get_if<core::Apply>(&v.rhs);
-    if (a != nullptr && operators()[a->op].lowering == Lowering::parameter && a->key == path_key(p.path)) return a;
-  }
-  return nullptr;
+// By path_key: the `param` operator by which a parameter begins; none where nobody looks at that.
+std::unordered_map<std::uint64_t, ValueId> beginnings(const Core& core) {
+  std::unordered_map<std::uint64_t, ValueId> found;
+  for (std::uint32_t v = 0; v < core.values.size(); ++v)
+    if (const auto* a = apply_of(core, ValueId{v}, Lowering::parameter)) found.try_emplace(a->key, ValueId{v});
+  return found;
 }
 
 struct Wanted {
   std::vector<rml_parameter> rows;
   std::deque<std::vector<std::uint64_t>> dims;
-  std::vector<const Parameter*> of;  // by row
+  // By row.
+  std::vector<const Parameter*> of;
+  std::vector<ValueId> beginning;
 
-  void add(const Core& core, const Parameter& p) {
+  void add(const Core& core, const Parameter& p, ValueId begins) {
     const Value& v = core[p.value];
     const auto& extents = dims.emplace_back(v.shape.begin(), v.shape.end());
     rows.push_back({p.path.c_str(), static_cast<std::uint8_t>(v.dtype), static_cast<std::uint32_t>(extents.size()),
                     extents.data(), static_cast<std::uint64_t>(element_count(v.shape).value_or(0)), 0, UINT32_MAX});
     of.push_back(&p);
+    beginning.push_back(begins);
   }
 };
 
-void give(Core& core, const Parameter& p, std::string_view elements) {
+void give(Core& core, const Parameter& p, ValueId beginning, std::string_view elements) {
   const Value& held = core[p.value];
   Tensor value(held.dtype, held.shape);
   if (!elements.empty()) std::memcpy(value.data(), elements.data(), elements.size());
@@ -66,7 +69,7 @@ void give(Core& core, const Parameter& p, std::string_view elements) {
   constant.clock = base_clock;
   constant.name.clear();
   core.values.push_back(std::move(constant));
-  beginning_of(core, p)->operands[0] = ValueId{static_cast<std::uint32_t>(core.values.size() - 1)};
+  std::get<core::Apply>(core[beginning].rhs).operands[0] = ValueId{static_cast<std::uint32_t>(core.values.size() - 1)};
 }
 
 }  // namespace
@@ -76,13 +79,18 @@ bool give_parameters(Session& session, Core& core, Diagnostics& diagnostics) {
   if (source.file.empty()) return false;
   session.files->note(source.file);
   Wanted wanted;
-  for (const Parameter& p : core.parameters)
-    if (!p.path.empty() && beginning_of(core, p) != nullptr) wanted.add(core, p);
+  const auto begins = beginnings(core);
+  for (const Parameter& p : core.parameters) {
+    const auto found = begins.find(path_key(p.path));
+    if (!p.path.empty() && found != begins.end()) wanted.add(core, p, found->second);
+  }
   try {
     rt::LoadedParameters loaded;
     rt::read_parameters(source, core.entry, wanted.rows, loaded);
-    for (const auto& each : loaded.given)
-      give(core, *wanted.of[static_cast<std::size_t>(each.to - wanted.rows.data())], each.elements);
+    for (const auto& each : loaded.given) {
+      const auto row = static_cast<std::size_t>(each.to - wanted.rows.data());
+      give(core, *wanted.of[row], wanted.beginning[row], each.elements);
+    }
     session.told.insert(session.told.end(), loaded.told.begin(), loaded.told.end());
   } catch (const rt::Failure& failure) {
     std::istringstream lines(failure.what());

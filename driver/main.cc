@@ -7,9 +7,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <optional>
 

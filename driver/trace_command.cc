@@ -247,7 +247,7 @@ int trace(Invocation& invocation, const TraceRequest& request) {
   try {
     return trace(session, core, *shown, *call, request);
   } catch (const rt::Failure& failure) {
-    std::cerr << failure.what() << "\n";
+    std::cerr << readable_message(failure.what()) << "\n";
     return failure.status();
   }
 }

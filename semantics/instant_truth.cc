@@ -126,15 +126,14 @@ InstantTruth::Formula InstantTruth::compare(ValueId v, const core::Apply& a, con
 
 // What a comparison with delays says where they begin, if they begin with constants.
 std::optional<bool> InstantTruth::at_start(ValueId v, const core::Apply& a) const {
+  const auto delay = [&](ValueId operand) {
+    return core_[operand].clock == core_[v].clock ? std::get_if<core::Fby>(&core_[operand].rhs) : nullptr;
+  };
+  if (std::ranges::none_of(a.operands, delay)) return std::nullopt;
   core::Apply begun = a;
-  bool delayed = false;
-  for (ValueId& operand : begun.operands) {
-    const auto* delay = std::get_if<core::Fby>(&core_[operand].rhs);
-    if (delay == nullptr || core_[operand].clock != core_[v].clock) continue;
-    operand = delay->init;
-    delayed = true;
-  }
-  return delayed ? settled_truth(core_, core_[v], begun) : std::nullopt;
+  for (ValueId& operand : begun.operands)
+    if (const auto* fby = delay(operand)) operand = fby->init;
+  return settled_truth(core_, core_[v], begun);
 }
 
 // x > y is y < x; x >= y is not x < y, but for floats, of which neither may hold.

@@ -52,7 +52,7 @@ bool share_holds(Core& core);
 std::vector<Truth> steady_truths(const Core& core);
 // What a Boolean operator gives, if each operand is a constant or can be one alone, whichever branches are taken and
 // however long it is delayed.
-std::optional<bool> settled_truth(const Core& core, const Value& value, core::Apply apply);
+std::optional<bool> settled_truth(const Core& core, const Value& value, const core::Apply& apply);
 // Replaces Booleans that are the same at every instant by constants (simplify_truth.cc).
 // Returns whether anything changed.
 bool find_truths(Core& core);

@@ -29,6 +29,9 @@ namespace {
 
 // The constant that is alone what v can be, whichever branches are taken and however long it is delayed.
 ValueId only_constant(const Core& core, ValueId v) {
+  const core::Rhs& own = core[v].rhs;
+  if (core.is_const(v)) return v;
+  if (std::holds_alternative<core::Apply>(own) || std::holds_alternative<core::Input>(own)) return {};
   constexpr std::size_t most = 64;
   std::vector<ValueId> seen{v};
   ValueId constant{};
@@ -221,10 +224,13 @@ bool stop_rings(Core& core) {
   return changed;
 }
 
-std::optional<bool> settled_truth(const Core& core, const Value& value, core::Apply apply) {
-  for (ValueId& operand : apply.operands)
-    if (operand = only_constant(core, operand); !operand.valid()) return std::nullopt;
-  const auto result = evaluate_constants(core, value, apply);
+std::optional<bool> settled_truth(const Core& core, const Value& value, const core::Apply& apply) {
+  std::vector<ValueId> constants;
+  for (const ValueId operand : apply.operands) {
+    constants.push_back(only_constant(core, operand));
+    if (!constants.back().valid()) return std::nullopt;
+  }
+  const auto result = evaluate_constants(core, value, {apply.op, std::move(constants), apply.attributes, apply.key});
   return result && result->shape().empty() ? std::optional(result->truth()) : std::nullopt;
 }
 

@@ -57,13 +57,13 @@ llvm::Instruction* behind(llvm::Value* value, llvm::Function& whole) {
   return llvm::isa<llvm::PHINode>(made) ? &*made->getParent()->getFirstInsertionPt() : made->getNextNode();
 }
 
-// In front of all; without a place in the source, which would be one of another function.
 // A debugger no longer finds it: what declares it stays behind, in another function.
 void undeclare(llvm::AllocaInst* variable) {
   for (llvm::DbgDeclareInst* declared : llvm::findDbgDeclares(variable)) declared->eraseFromParent();
   for (llvm::DbgVariableRecord* declared : llvm::findDVRDeclares(variable)) declared->eraseFromParent();
 }
 
+// In front of all; without a place in the source, which would be one of another function.
 struct AtEntry : llvm::IRBuilder<> {
   explicit AtEntry(llvm::Function& f) : llvm::IRBuilder<>(&f.getEntryBlock(), f.getEntryBlock().begin()) {
     SetCurrentDebugLocation({});

@@ -157,7 +157,6 @@ CheckpointIn::CheckpointIn(std::string name, std::string bytes)
   if (has_beginning()) open_ = names("open");
 }
 
-// What is not listed has no place.
 void CheckpointIn::rename(const std::function<std::string(std::string)>& to) {
   rename_tensors(content_, name_, to);
   for (std::vector<std::string>* of : {&unbegun_, &open_})
@@ -267,6 +266,7 @@ void check_checksum(const std::string& name, std::string_view bytes, const Safet
     throw Failure(name + ": damaged: some of its bytes have changed since it was written (checksum)");
 }
 
+// What is not listed has no place.
 NamedMemories listed_memories(const std::string& name, const Safetensors& content) {
   const auto text = content.metadata.find("memories");
   if (!is_checkpoint(content) || text == content.metadata.end()) return {};

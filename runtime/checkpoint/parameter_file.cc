@@ -48,23 +48,22 @@ std::vector<char> widened(const TensorIn& tensor, const rml_parameter& to) {
   return bytes;
 }
 
+std::string type_of(const rml_parameter& p) { return tensor_type_text(p.dtype, p.dims, p.rank); }
+
+bool has_shape(const TensorIn& tensor, const rml_parameter& p) {
+  return std::equal(tensor.shape.begin(), tensor.shape.end(), p.dims, p.dims + p.rank);
+}
+
 // Why the tensor cannot be the parameter; empty: it can.
 std::string complaint(const TensorIn& tensor, const rml_parameter& p) {
-  const std::string types = "'" + tensor.name + "' is " + tensor_type_text(p.dtype, p.dims, p.rank) + " here, " +
-                            tensor_type_text(tensor) + " in the file";
-  const bool same_shape = std::equal(tensor.shape.begin(), tensor.shape.end(), p.dims, p.dims + p.rank);
-  if (!same_shape) return types;
+  const std::string types =
+      "'" + tensor.name + "' is " + type_of(p) + " here, " + tensor_type_text(tensor) + " in the file";
+  if (!has_shape(tensor, p)) return types;
   if (tensor.dtype == p.dtype) {
     const bool truths = std::all_of(tensor.data.begin(), tensor.data.end(), [](char c) { return c == 0 || c == 1; });
     return p.dtype != RML_BOOL || truths ? "" : "'" + tensor.name + "' holds a Boolean that is neither true nor false";
   }
   return widens(tensor.dtype, p.dtype) ? "" : types + ", which does not convert exactly: convert it before";
-}
-
-std::string type_of(const rml_parameter& p) { return tensor_type_text(p.dtype, p.dims, p.rank); }
-
-bool has_shape(const TensorIn& tensor, const rml_parameter& p) {
-  return std::equal(tensor.shape.begin(), tensor.shape.end(), p.dims, p.dims + p.rank);
 }
 
 // What the tensors of a file are to a program.

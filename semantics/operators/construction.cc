@@ -161,8 +161,7 @@ std::vector<OperatorInfo> construction_operators() {
           Lowering::folded, {"dy"},
           {"",
            "In an optimiser: the sum of x over all parameters that one `diff` moves; x must be there at the same "
-           "cycles, of "
-           "one type and shape: sum(g * g), say. Anywhere else: x.",
+           "cycles, of one type and shape: sum(g * g), say. Anywhere else: x.",
            "sum_over_parameters(2.5) -- 2.5"}),
       row("iota", {integers("n")}, exactly(DType::i32), iota_shape, evaluate_iota, Lowering::iota, {},
           {"Range", "The i32 vector 0, 1, …, n - 1.", "iota(3) -- [0,1,2]"}),

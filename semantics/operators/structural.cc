@@ -387,8 +387,7 @@ std::vector<OperatorInfo> access_rows() {
           evaluate_place, Lowering::place, {"index(dy, i...)", integer_operand},
           {"",
            "Zeros of the shape with x at [i, j, …]. Static indices may count from the end (-1); one out of range stops "
-           "the "
-           "run.",
+           "the run.",
            "place([2, 2], [5, 6], 1) -- [0,0;5,6]"}),
       row("slice",
           {operand("x", element), integers("starts", "all"), integers("stops", "all"), integers("steps", "all")},

@@ -9,9 +9,10 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+from in_folder import InFolder
 
 RMLC = pathlib.Path(sys.argv.pop(1))
 PROGRAM = """node main(end: bool, x: f64) -> (mean: f64, b: bool, big: f64 when b)
@@ -27,22 +28,8 @@ BEGUN = "day,mean,b,big\nmo,1.5,false,\ntu,1.5,true,2\n"
 GONE_ON = "we,4.5,true,3\nth,4.5,true,4\nfr,4.5,true,5\nsa,4.5,true,6\n"
 
 
-class Keep(unittest.TestCase):
-    def setUp(self):
-        self.kept = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.kept.name)
-        self.write("late.rml", PROGRAM)
-        self.write("week.csv", WEEK)
-        self.write("rest.csv", REST)
-
-    def tearDown(self):
-        self.kept.cleanup()
-
-    def write(self, name, text):
-        (self.folder / name).write_bytes(text.encode())
-
-    def read(self, name):
-        return (self.folder / name).read_bytes().decode()
+class Keep(InFolder):
+    files = {"late.rml": PROGRAM, "week.csv": WEEK, "rest.csv": REST}
 
     def run_it(self, *arguments, command=(RMLC, "run", "late.rml"), **more):
         return subprocess.run([*command, *arguments, "--quiet"], cwd=self.folder, capture_output=True, text=True, **more)

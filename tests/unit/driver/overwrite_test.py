@@ -1,12 +1,12 @@
 """Nothing is written over what is read, or over anything else that is written: overwrite_test.py RMLC."""
 
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from in_folder import InFolder
 
 RMLC = sys.argv.pop(1)
 
@@ -19,19 +19,8 @@ SUM = """node main(x: f64) -> (y: f64)
 HELPER = "node twice(x: f64) -> (y: f64)\n  y = 2.0 * x;\n"
 
 
-class Overwrite(unittest.TestCase):
-    def setUp(self):
-        self.place = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.place.name)
-        self.write("count.rml", COUNT)
-        self.write("sum.rml", SUM)
-        self.write("x.csv", "x\n1\n2\n3\n")
-
-    def tearDown(self):
-        self.place.cleanup()
-
-    def write(self, name, text):
-        (self.folder / name).write_text(text)
+class Overwrite(InFolder):
+    files = {"count.rml": COUNT, "sum.rml": SUM, "x.csv": "x\n1\n2\n3\n"}
 
     def call(self, *arguments):
         return subprocess.run(arguments, cwd=self.folder, capture_output=True, text=True, timeout=120)

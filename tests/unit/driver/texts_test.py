@@ -8,8 +8,9 @@ import pathlib
 import random
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from in_folder import InFolder
 
 RMLC = pathlib.Path(sys.argv.pop(1))
 UTC = datetime.timezone.utc
@@ -24,19 +25,8 @@ FLAGGED = """node main(there: bool, kind: i32 when there) -> (seen: i32 when the
 KINDS = "setosa\nversicolor\nvirginica, white\n"
 
 
-class Texts(unittest.TestCase):
-    def setUp(self):
-        self.kept = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.kept.name)
-        self.write("p.rml", PROGRAM)
-        self.write("flagged.rml", FLAGGED)
-        self.write("kinds.txt", KINDS)
-
-    def tearDown(self):
-        self.kept.cleanup()
-
-    def write(self, name, text):
-        (self.folder / name).write_bytes(text.encode())
+class Texts(InFolder):
+    files = {"p.rml": PROGRAM, "flagged.rml": FLAGGED, "kinds.txt": KINDS}
 
     def table(self, name, header, rows):
         with open(self.folder / name, "w", newline="", encoding="utf-8") as file:

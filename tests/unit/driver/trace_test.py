@@ -8,8 +8,9 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from in_folder import InFolder
 
 RMLC = pathlib.Path(sys.argv.pop(1))
 PROGRAM = """node main(c: bool, x: f64, k: i32 when c) -> (last: f64, odd: f64 when c)
@@ -27,21 +28,8 @@ odd  |   1   . 7.5
 SHOWN_CSV = "c,x,k,last,odd\ntrue,1,3,3.5,1\nfalse,2.5,,7.5,\ntrue,4,5,,7.5\n"
 
 
-class Trace(unittest.TestCase):
-    def setUp(self):
-        self.kept = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.kept.name)
-        self.write("m.rml", PROGRAM)
-        self.write("in.csv", ROWS)
-
-    def tearDown(self):
-        self.kept.cleanup()
-
-    def write(self, name, text):
-        (self.folder / name).write_text(text)
-
-    def read(self, name):
-        return (self.folder / name).read_text()
+class Trace(InFolder):
+    files = {"m.rml": PROGRAM, "in.csv": ROWS}
 
     def trace(self, *arguments, **more):
         return subprocess.run([RMLC, "trace", "m.rml", *arguments], cwd=self.folder, capture_output=True, text=True, **more)
