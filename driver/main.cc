@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "driver/command_line.h"
 #include "driver/commands.h"
@@ -34,13 +37,6 @@ using rml::list_option;
 
 constexpr const char* phases_help = "ast, core, clocks, schedule, steps, tasks, llvm, asm or graph";
 
-CLI::App* subcommand(CLI::App& app, const char* name, const char* text, const char* examples) {
-  CLI::App* sub = app.add_subcommand(name, text);
-  sub->footer(std::string("Examples:\n") + examples);
-  sub->get_formatter()->column_width(34);
-  return sub;
-}
-
 CLI::Option* add_file(CLI::App* app, std::string& file) {
   return app->add_option("FILE", file, "source file, M.onnx, or - for standard input")->required()->type_name("");
 }
@@ -52,12 +48,7 @@ void serve(CLI::App* sub, CommandLine& line, Request& request, int (*command)(In
   });
 }
 
-void add_build(CLI::App& app, CommandLine& line) {
-  CLI::App* sub = subcommand(app, "build", "compile to a native program or library",
-                             "  rmlc build pid.rml                 ./pid, a program\n"
-                             "  rmlc build pid.rml -o loop -O3 --cpu native\n"
-                             "  rmlc build pid.rml --emit lib      main.o and main.h, for C\n"
-                             "  rmlc build pid.rml --emit obj --target aarch64-linux-gnu\n");
+void build_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.build.file);
   sub->add_option("-o", line.build.output, "output file (default: from the name of the source)")->type_name("OUT");
   sub->add_option("--emit", line.build.emit, "exe, obj, asm, llvm, bc, lib or header (default exe)")
@@ -74,12 +65,7 @@ void add_build(CLI::App& app, CommandLine& line) {
   serve(sub, line, line.build, rml::build);
 }
 
-void add_run(CLI::App& app, CommandLine& line) {
-  CLI::App* sub = subcommand(app, "run", "compile in memory and run",
-                             "  rmlc run counter.rml --cycles 10\n"
-                             "  rmlc run pid.rml < measured.csv > control.csv\n"
-                             "  rmlc run pid.rml -D KP=2.5 --input measured.chron --output control.chron\n"
-                             "  rmlc run pid.rml -- --help         options of the program itself\n");
+void run_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.run.file);
   add_front_options(sub, line);
   add_back_options(sub, line);
@@ -102,12 +88,7 @@ void add_run(CLI::App& app, CommandLine& line) {
   });
 }
 
-void add_import(CLI::App& app, CommandLine& line) {
-  CLI::App* sub = subcommand(app, "import", "an ONNX model as a source file",
-                             "  rmlc import model.onnx              model.rml, and model.safetensors with its tensors\n"
-                             "  rmlc import model.onnx -o net.rml --dim batch=1 --trainable 'fc*'\n"
-                             "  rmlc import enhance.onnx --state h_in=h_out\n"
-                             "  rmlc run model.onnx < rows.csv      without files between\n");
+void import_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("MODEL", line.import.file, "the model, M.onnx")->required()->type_name("");
   sub->add_option("-o", line.import.output, "output file, F.rml (default: from the name of the model)")
       ->type_name("F.rml");
@@ -117,11 +98,7 @@ void add_import(CLI::App& app, CommandLine& line) {
   serve(sub, line, line.import, rml::import_file);
 }
 
-void add_compare(CLI::App& app, CommandLine& line) {
-  CLI::App* sub = subcommand(app, "compare", "an ONNX model, value by value, against ONNX Runtime",
-                             "  rmlc compare model.onnx\n"
-                             "  rmlc compare model.onnx --input model/test_data_set_0 --rtol 1e-4\n"
-                             "  rmlc compare model.onnx --onnxruntime /opt/onnxruntime/lib/libonnxruntime.so\n");
+void compare_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("MODEL", line.compare.file, "the model, M.onnx")->required()->type_name("");
   sub->add_option("--input", line.compare.input, "folder with input_0.pb, input_1.pb, … (default: random)")
       ->check(CLI::ExistingDirectory)
@@ -137,11 +114,7 @@ void add_compare(CLI::App& app, CommandLine& line) {
   serve(sub, line, line.compare, rml::compare_model);
 }
 
-void add_export(CLI::App& app, CommandLine& line) {
-  CLI::App* sub =
-      subcommand(app, "export", "a node as an ONNX model",
-                 "  rmlc export net.rml -o net.onnx\n"
-                 "  rmlc export filters.rml --node smooth   smooth.onnx; its state is inputs and outputs\n");
+void export_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.export_.file);
   sub->add_option("-o", line.export_.output, "output file (default: from the name of the node)")->type_name("M.onnx");
   add_parameters(sub, line);
@@ -149,25 +122,14 @@ void add_export(CLI::App& app, CommandLine& line) {
   serve(sub, line, line.export_, rml::export_node);
 }
 
-void add_check(CLI::App& app, CommandLine& line) {
-  CLI::App* sub = subcommand(app, "check", "all analyses, no output",
-                             "  rmlc check pid.rml\n"
-                             "  rmlc check --signatures layers.rml  types and clocks of every node\n"
-                             "  rmlc check --error-format sarif *.rml 2> report.sarif\n");
+void check_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("FILE", line.check.files, "source files")->required()->type_name("");
   sub->add_flag("--signatures", line.check.signatures, "print types and clocks of every node");
   add_front_options(sub, line);
   serve(sub, line, line.check, rml::check_files);
 }
 
-void add_show(CLI::App& app, CommandLine& line) {
-  CLI::App* sub = subcommand(app, "show", "the program after a phase of the compiler",
-                             "  rmlc show ast pid.rml\n"
-                             "  rmlc show clocks pid.rml --node control\n"
-                             "  rmlc show schedule pid.rml\n"
-                             "  rmlc show graph pid.rml -o pid.svg\n"
-                             "  rmlc show graph pid.rml --depth 1 -o pid.svg\n"
-                             "  rmlc show --after stabilise pid.rml\n");
+void show_options(CLI::App* sub, CommandLine& line) {
   std::vector<std::string> phases(std::begin(rml::shown_phases), std::end(rml::shown_phases));
   auto* after = sub->add_option("--after", line.show.after, "after a pass instead, whole: rmlc opt --list names them");
   after->type_name("PASS");
@@ -192,10 +154,7 @@ void add_show(CLI::App& app, CommandLine& line) {
   serve(sub, line, line.show, rml::show);
 }
 
-void add_opt(CLI::App& app, CommandLine& line) {
-  CLI::App* sub = subcommand(app, "opt", "passes of the compiler over what `show --after` prints",
-                             "  rmlc show --after instantiate pid.rml | rmlc opt simplify stabilise simplify\n"
-                             "  rmlc opt --list                    all passes, what they take and make\n");
+void opt_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("PASS", line.opt.passes, "passes, in their order, over the text of standard input")->type_name("");
   sub->add_flag("--list", line.opt.list, "print the list of passes");
   sub->add_flag("--keep-watches", line.opt.keep_watches, "keep what only `watches` need");
@@ -205,20 +164,14 @@ void add_opt(CLI::App& app, CommandLine& line) {
   serve(sub, line, line.opt, rml::run_passes);
 }
 
-void add_diff(CLI::App& app, CommandLine& line) {
-  CLI::App* sub = subcommand(app, "diff", "the gradient of a node, as source",
-                             "  rmlc diff model.rml --node dense\n"
-                             "  rmlc diff model.rml --node dense -o diff_dense.rml\n");
+void diff_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.diff.file);
   sub->add_option("-o", line.diff.output, "output file (default: standard output)")->type_name("OUT");
   add_front_options(sub, line);
   serve(sub, line, line.diff, rml::show_derivative);
 }
 
-void add_gradcheck(CLI::App& app, CommandLine& line) {
-  CLI::App* sub = subcommand(app, "gradcheck", "the gradient of a node, checked by differences",
-                             "  rmlc gradcheck model.rml --node dense\n"
-                             "  rmlc gradcheck model.rml --node dense --input rows.csv --tolerance 1e-5\n");
+void gradcheck_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.gradient.file);
   list_option(sub, "--input", line.gradient.inputs, "rows for all inputs, or NAME=FILE for one (default: random)")
       ->type_name("FILE");
@@ -242,11 +195,7 @@ void add_gradcheck(CLI::App& app, CommandLine& line) {
   serve(sub, line, line.gradient, rml::check_gradient);
 }
 
-void add_trace(CLI::App& app, CommandLine& line) {
-  CLI::App* sub =
-      subcommand(app, "trace", "chronogram of inputs, outputs and chosen variables",
-                 "  rmlc trace counter.rml --cycles 8\n"
-                 "  rmlc trace pid.rml --node control --input steps.csv --watch integral --output trace.csv\n");
+void trace_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.trace.file);
   list_option(sub, "--input", line.trace.inputs, "rows for all inputs, or NAME=FILE for one; - is standard input")
       ->type_name("FILE");
@@ -268,10 +217,7 @@ void add_trace(CLI::App& app, CommandLine& line) {
   serve(sub, line, line.trace, rml::trace);
 }
 
-void add_test(CLI::App& app, CommandLine& line) {
-  CLI::App* sub = subcommand(app, "test", "run language tests",
-                             "  rmlc test tests/language\n"
-                             "  rmlc test tests/language/fby.rml --bless\n");
+void test_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("PATH", line.test.paths, "test files, or folders of them")
       ->required()
       ->check(CLI::ExistingPath)
@@ -293,40 +239,27 @@ void add_test(CLI::App& app, CommandLine& line) {
   serve(sub, line, line.test, rml::test);
 }
 
-void add_small_commands(CLI::App& app, CommandLine& line) {
-  CLI::App* format = subcommand(app, "fmt", "canonical layout",
-                                "  rmlc fmt pid.rml\n  rmlc fmt --check *.rml\n  rmlc fmt - < pid.rml\n");
-  format->add_option("FILE", line.format.files, "source files, rewritten in place")->required()->type_name("");
-  format->add_flag("--check", line.format.check, "only name the files that are laid out otherwise; exit status 1");
-  add_output_options(format, line);
-  serve(format, line, line.format, rml::format_files);
+void fmt_options(CLI::App* sub, CommandLine& line) {
+  sub->add_option("FILE", line.format.files, "source files, rewritten in place")->required()->type_name("");
+  sub->add_flag("--check", line.format.check, "only name the files that are laid out otherwise; exit status 1");
+  add_output_options(sub, line);
+  serve(sub, line, line.format, rml::format_files);
+}
 
-  CLI::App* explain = subcommand(app, "explain", "what an error means, or what an operator does",
-                                 "  rmlc explain E0301\n  rmlc explain matmul\n  rmlc explain signal.hann\n");
-  explain
-      ->add_option(
-          "TOPIC", line.topic,
-          "a code of a message, an operator, a module or node of the standard library (default: a list of all)")
+void explain_options(CLI::App* sub, CommandLine& line) {
+  sub->add_option("TOPIC", line.topic,
+                  "a code of a message, an operator, a module or node of the standard library (default: a list of all)")
       ->type_name("");
-  serve(explain, line, line.topic, rml::explain_topic);
+  serve(sub, line, line.topic, rml::explain_topic);
+}
 
-  CLI::App* licenses =
-      subcommand(app, "licenses", "what rmlc and its programs are linked with, and its licenses", "  rmlc licenses\n");
-  serve(licenses, line, line.topic, rml::print_licenses);
+void licenses_options(CLI::App* sub, CommandLine& line) { serve(sub, line, line.topic, rml::print_licenses); }
 
-  CLI::App* completion =
-      subcommand(app, "completion", "completion for a shell: bash, zsh or fish",
-                 "  source <(rmlc completion bash)\n  rmlc completion fish > ~/.config/fish/completions/rmlc.fish\n");
-  completion->add_option("SHELL", line.shell, "bash, zsh or fish")
+void completion_options(CLI::App* sub, CommandLine& line) {
+  sub->add_option("SHELL", line.shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->type_name("");
-  for (const char* name : {"lsp"}) {
-    CLI::App* sub = app.add_subcommand(name, "not available yet");
-    sub->allow_extras();
-    sub->footer("Not available yet; the manual says what it will do.");
-    sub->callback([&line, name] { line.not_available = name; });
-  }
 }
 
 // What the shells complete, read off the commands themselves.
@@ -390,7 +323,90 @@ std::string versions() {
          rml::llvm_version();
 }
 
-void add_commands(CLI::App& app, CommandLine& line) {
+struct Command {
+  const char *name, *text, *examples;
+  void (*options)(CLI::App*, CommandLine&);
+};
+
+constexpr Command commands[] = {
+    {"build", "compile to a native program or library",
+     "  rmlc build pid.rml                 ./pid, a program\n"
+     "  rmlc build pid.rml -o loop -O3 --cpu native\n"
+     "  rmlc build pid.rml --emit lib      main.o and main.h, for C\n"
+     "  rmlc build pid.rml --emit obj --target aarch64-linux-gnu\n",
+     build_options},
+    {"run", "compile in memory and run",
+     "  rmlc run counter.rml --cycles 10\n"
+     "  rmlc run pid.rml < measured.csv > control.csv\n"
+     "  rmlc run pid.rml -D KP=2.5 --input measured.chron --output control.chron\n"
+     "  rmlc run pid.rml -- --help         options of the program itself\n",
+     run_options},
+    {"import", "an ONNX model as a source file",
+     "  rmlc import model.onnx              model.rml, and model.safetensors with its tensors\n"
+     "  rmlc import model.onnx -o net.rml --dim batch=1 --trainable 'fc*'\n"
+     "  rmlc import enhance.onnx --state h_in=h_out\n"
+     "  rmlc run model.onnx < rows.csv      without files between\n",
+     import_options},
+    {"compare", "an ONNX model, value by value, against ONNX Runtime",
+     "  rmlc compare model.onnx\n"
+     "  rmlc compare model.onnx --input model/test_data_set_0 --rtol 1e-4\n"
+     "  rmlc compare model.onnx --onnxruntime /opt/onnxruntime/lib/libonnxruntime.so\n",
+     compare_options},
+    {"export", "a node as an ONNX model",
+     "  rmlc export net.rml -o net.onnx\n"
+     "  rmlc export filters.rml --node smooth   smooth.onnx; its state is inputs and outputs\n",
+     export_options},
+    {"check", "all analyses, no output",
+     "  rmlc check pid.rml\n"
+     "  rmlc check --signatures layers.rml  types and clocks of every node\n"
+     "  rmlc check --error-format sarif *.rml 2> report.sarif\n",
+     check_options},
+    {"show", "the program after a phase of the compiler",
+     "  rmlc show ast pid.rml\n"
+     "  rmlc show clocks pid.rml --node control\n"
+     "  rmlc show schedule pid.rml\n"
+     "  rmlc show graph pid.rml -o pid.svg\n"
+     "  rmlc show graph pid.rml --depth 1 -o pid.svg\n"
+     "  rmlc show --after stabilise pid.rml\n",
+     show_options},
+    {"opt", "passes of the compiler over what `show --after` prints",
+     "  rmlc show --after instantiate pid.rml | rmlc opt simplify stabilise simplify\n"
+     "  rmlc opt --list                    all passes, what they take and make\n",
+     opt_options},
+    {"diff", "the gradient of a node, as source",
+     "  rmlc diff model.rml --node dense\n"
+     "  rmlc diff model.rml --node dense -o diff_dense.rml\n",
+     diff_options},
+    {"gradcheck", "the gradient of a node, checked by differences",
+     "  rmlc gradcheck model.rml --node dense\n"
+     "  rmlc gradcheck model.rml --node dense --input rows.csv --tolerance 1e-5\n",
+     gradcheck_options},
+    {"trace", "chronogram of inputs, outputs and chosen variables",
+     "  rmlc trace counter.rml --cycles 8\n"
+     "  rmlc trace pid.rml --node control --input steps.csv --watch integral --output trace.csv\n",
+     trace_options},
+    {"test", "run language tests",
+     "  rmlc test tests/language\n"
+     "  rmlc test tests/language/fby.rml --bless\n",
+     test_options},
+    {"fmt", "canonical layout", "  rmlc fmt pid.rml\n  rmlc fmt --check *.rml\n  rmlc fmt - < pid.rml\n", fmt_options},
+    {"explain", "what an error means, or what an operator does",
+     "  rmlc explain E0301\n  rmlc explain matmul\n  rmlc explain signal.hann\n", explain_options},
+    {"licenses", "what rmlc and its programs are linked with, and its licenses", "  rmlc licenses\n", licenses_options},
+    {"completion", "completion for a shell: bash, zsh or fish",
+     "  source <(rmlc completion bash)\n  rmlc completion fish > ~/.config/fish/completions/rmlc.fish\n",
+     completion_options},
+};
+
+CLI::App* subcommand(CLI::App& app, const Command& command) {
+  CLI::App* sub = app.add_subcommand(command.name, command.text);
+  sub->footer(std::string("Examples:\n") + command.examples);
+  sub->get_formatter()->column_width(34);
+  return sub;
+}
+
+// To describe options takes long: those of the commands that the arguments name, or all where shells are told of all.
+void add_commands(CLI::App& app, CommandLine& line, const std::vector<std::string_view>& arguments) {
   app.set_version_flag("--version", versions());
   app.require_subcommand(1);
   app.footer(
@@ -399,19 +415,17 @@ void add_commands(CLI::App& app, CommandLine& line) {
       "  rmlc build pid.rml && ./pid < measured.csv\n"
       "  rmlc check pid.rml\n"
       "Exit status: 0 success, 1 errors in the program or its input, 2 wrong usage, 70 internal error.\n");
-  add_build(app, line);
-  add_run(app, line);
-  add_import(app, line);
-  add_export(app, line);
-  add_compare(app, line);
-  add_check(app, line);
-  add_show(app, line);
-  add_opt(app, line);
-  add_diff(app, line);
-  add_gradcheck(app, line);
-  add_trace(app, line);
-  add_test(app, line);
-  add_small_commands(app, line);
+  const auto is_named = [&](std::string_view name) { return std::ranges::find(arguments, name) != arguments.end(); };
+  for (const Command& command : commands) {
+    CLI::App* sub = subcommand(app, command);
+    if (is_named(command.name) || is_named("completion")) command.options(sub, line);
+  }
+  for (const char* name : {"lsp"}) {
+    CLI::App* sub = app.add_subcommand(name, "not available yet");
+    sub->allow_extras();
+    sub->footer("Not available yet; the manual says what it will do.");
+    sub->callback([&line, name] { line.not_available = name; });
+  }
 }
 
 }  // namespace
@@ -420,7 +434,7 @@ int main(int argc, char** argv) {
   rml::report_crashes();
   CommandLine line;
   CLI::App app("rmlc, the compiler of R(ML)2", "rmlc");
-  add_commands(app, line);
+  add_commands(app, line, {argv, argv + argc});
   char** const dashes = std::find(argv, argv + argc, std::string_view("--"));
   const bool passes_on = argc > 1 && argv[1] == std::string_view("run") && dashes != argv + argc;
   if (passes_on) line.behind.assign(dashes + 1, argv + argc);  // the program's, --help as well
