@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 12u
+#define RML_ABI 13u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum {
@@ -309,6 +309,11 @@ typedef struct rml_program {
    * then out[i] and present[i] are what pop will hand out for that cycle. The state stays as it is. Null: none ever is.
    */
   void (*lead)(void* state, void* const* out, uint8_t* present, uint8_t* known);
+  /* As n times push and pop, where every cycle hands out its row: each address is that of n elements, one behind the
+   * other, each present one that of n bytes, or null where a port is always present. Returns the fault: header.popped
+   * counts the rows before it. Null: there is none, or push and pop are as fast. */
+  int32_t (*run)(void* state, int64_t n, const void* const* in, const uint8_t* const* present, void* const* out,
+                 uint8_t* const* out_present);
 } rml_program;
 
 /* Runs a program with the options of docs/manual/programs.md; returns the exit status. */

@@ -9,6 +9,7 @@
 //   s = state->s;  for (i = 0; i < n; ++i) { y[i] = s + x[i]; s = y[i]; }  state->s = s;
 //
 // A large step is called instead: what a copy of it would gain is nothing beside its time, and the compiler's twice.
+// rml_program::run is the same loop over the state of a program.
 #include "lowering/llvm/c_interface.h"
 
 #include <algorithm>
@@ -57,8 +58,10 @@ namespace {
 
 struct StepInterface {
   Emission& module;
+  const bool table = false;  // it is a program's own: its header counts cycles
   const bool faults = can_fault(module.program);
-  const bool header = faults || draws(module.program);
+  const bool counts = faults || table;
+  const bool header = counts || draws(module.program);
   std::vector<InterfaceParameter> list = input_parameters(module.core);
   bool large = false;  // the step
 
@@ -86,7 +89,7 @@ struct StepInterface {
   IrValue row(llvm::IRBuilder<>&, const InterfaceParameter&, IrValue array, IrValue i) const;
   void place_ports(Body&, llvm::Function*, IrValue i);
   void emit_lead();
-  void emit_run();
+  llvm::Function* emit_run();
   void emit_run_of_calls(llvm::Function* step);
 };
 
@@ -288,7 +291,8 @@ void StepInterface::emit_run_of_calls(llvm::Function* step) {
   export_as(inner, "_run", true);
 }
 
-void StepInterface::emit_run() {
+// The loop, which calls nothing; exported is what calls it.
+llvm::Function* StepInterface::emit_run() {
   auto* inner = declare("_run.body", module.i32(), false, true);
   Body body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
   auto& ir = body.ir;
@@ -313,8 +317,14 @@ void StepInterface::emit_run() {
       const steps::CellInfo& cell = module.program.cells[id.index];
       body.copy_bytes(stored(id), local, cell.dtype, cell.shape);
     }
-    if (faults) ir.CreateStore(body.cycle(), pushed());
-    keep_last(body, inner, ir.CreateLoad(module.i64(), done));
+    if (table)
+      for (const unsigned counter : {field::popped, field::pushed}) {
+        IrValue at = module.header_field(ir, body.state, counter);
+        ir.CreateStore(ir.CreateAdd(ir.CreateLoad(module.i64(), at), ir.CreateLoad(module.i64(), done)), at);
+      }
+    else if (faults)
+      ir.CreateStore(body.cycle(), pushed());
+    if (!table) keep_last(body, inner, ir.CreateLoad(module.i64(), done));
   };
   if (faults) body.leave_unless_zero(ir.CreateLoad(module.i32(), module.header_field(ir, body.state, field::fault)));
   body.loop(static_cast<IrValue>(inner->getArg(1)), [&](IrValue i) {
@@ -323,7 +333,7 @@ void StepInterface::emit_run() {
     ir.CreateStore(ir.CreateAdd(i, ir.getInt64(1)), done);
   });
   body.finish(write_back);
-  export_as(inner, "_run", true);
+  return inner;
 }
 
 }  // namespace
@@ -342,7 +352,7 @@ StateStruct emit_step_interface(Emission& module) {
   if (interface.large)
     interface.emit_run_of_calls(step);
   else
-    interface.emit_run();
+    interface.export_as(interface.emit_run(), "_run", true);
   interface.list = leading_parameters(module.program);
   if (!interface.list.empty()) interface.emit_lead();
   found.size = module.layout.step_bytes();
@@ -356,6 +366,28 @@ StateStruct emit_step_interface(Emission& module) {
   module.layout.bias = 0;
   module.layout.slots = slots;
   return found;
+}
+
+llvm::Function* emit_many_cycles(Emission& module, const llvm::Function& push) {
+  if (push.getInstructionCount() > module.options.target.large_step) return nullptr;
+  StepInterface interface{module, true};
+  const std::size_t n_inputs = interface.list.size();
+  for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);
+  llvm::Function* const inner = interface.emit_run();
+  inner->addFnAttr(llvm::Attribute::AlwaysInline);
+  llvm::Type* const pointer = module.pointer();
+  llvm::Function* const f = module.function(program_symbol(module, "run"), module.i32(),
+                                            {pointer, module.i64(), pointer, pointer, pointer, pointer}, false);
+  llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));
+  std::vector<IrValue> arguments = {f->getArg(0), f->getArg(1)};
+  for (std::size_t k = 0; k < interface.list.size(); ++k) {
+    const InterfaceParameter& p = interface.list[k];
+    const bool flags = p.role == InterfaceParameter::input_present || p.role == InterfaceParameter::output_present;
+    IrValue pointers = f->getArg((k < n_inputs ? 2 : 4) + (flags ? 1 : 0));
+    arguments.push_back(ir.CreateLoad(pointer, ir.CreateConstInBoundsGEP1_64(pointer, pointers, p.port)));
+  }
+  ir.CreateRet(ir.CreateCall(inner, arguments));
+  return f;
 }
 
 }  // namespace rml::codegen

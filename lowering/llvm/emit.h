@@ -38,6 +38,7 @@ struct EmitOptions {
   TargetOptions target;
   bool with_main = false;
   bool with_program = true;  // the rml_program table and what it needs
+  bool with_run = false;     // rml_program::run
   bool with_c_interface = false;
   std::string program_name;  // prefix of the symbols; the node's name
 };

@@ -242,7 +242,8 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
        module.table("origins", module.abi.origin, origins),
        integer(module.i32(), origins.size()),
        integer(module.i32(), is_repeatable(module.core) ? 1 : 0),
-       functions.lead != nullptr ? functions.lead : llvm::ConstantPointerNull::get(module.pointer())});
+       functions.lead != nullptr ? functions.lead : llvm::ConstantPointerNull::get(module.pointer()),
+       functions.run != nullptr ? functions.run : llvm::ConstantPointerNull::get(module.pointer())});
   new llvm::GlobalVariable(module.module, module.abi.program, true, llvm::GlobalValue::ExternalLinkage, row,
                            module.options.program_name + "_program");
 }
