@@ -207,6 +207,8 @@ std::optional<Elaborated> elaborate_into(Session& session, const Front& front, N
   run("instantiate", t);
   run("check_externals", t);
   if (diagnostics.has_errors()) return std::nullopt;
+  open_parameters(t.core(), session.options.opened, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   hold(t.core());
   run("check_causality", t);
   freeze_parameters(t.core(), session.options.frozen, diagnostics);

@@ -53,6 +53,7 @@ struct CompileOptions {
   std::string node;                                   // --node; empty: main or the only one
   std::vector<std::string> watches;                   // --watch: patterns of names
   std::vector<std::string> frozen;                    // --freeze: patterns of parameters
+  std::vector<std::string> opened;                    // … of parameters that are inputs
   rt::ParameterSource parameters;                     // --load-params of what is compiled; no file: none
   bool stabilise = true;                              // --no-stabilise
   TargetOptions target;

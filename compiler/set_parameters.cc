@@ -1,6 +1,7 @@
 // See set_parameters.h.
 #include "compiler/set_parameters.h"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <sstream>
@@ -13,7 +14,12 @@
 
 namespace rml {
 
-void freeze_parameters(Core& core, const std::vector<std::string>& patterns, Diagnostics& diagnostics) {
+namespace {
+
+// Every parameter whose path a pattern matches; patterns that match none are reported.
+template <class F>
+void for_each_named(Core& core, const std::vector<std::string>& patterns, const char* purpose, Diagnostics& diagnostics,
+                    F&& f) {
   std::vector<std::string> paths;
   for (const Parameter& p : core.parameters)
     if (!p.path.empty()) paths.push_back(p.path);
@@ -22,14 +28,52 @@ void freeze_parameters(Core& core, const std::vector<std::string>& patterns, Dia
     for (const Parameter& p : core.parameters) {
       if (p.path.empty() || !rt::matches(pattern, p.path)) continue;
       found = true;
-      if (auto* memory = std::get_if<core::Fby>(&core[p.value].rhs)) memory->next = p.value;
+      f(p);
     }
     if (found) continue;
-    auto& d = diagnostics.report(Code::E0201, {}, "no parameter '" + pattern + "' to freeze in '" + core.entry + "'");
+    auto& d = diagnostics.report(Code::E0201, {},
+                                 "no parameter '" + pattern + "' to " + purpose + " in '" + core.entry + "'");
     const std::string near = did_you_mean(pattern, paths);
     if (!near.empty()) d.note("did you mean '" + near + "'?");
     if (paths.empty()) d.note("it has no parameters");
   }
+}
+
+// p = e fby %1    %1 = merge act %2 (p when not act)    %2 = add (p when act) step: the step, or nothing. An act that
+// is always true has left no merge.
+ValueId step_of(const Core& core, const Parameter& p) {
+  ValueId next = std::get<core::Fby>(core[p.value].rhs).next;
+  if (const auto* merge = std::get_if<core::Merge>(&core[next].rhs)) next = merge->on_true;
+  const auto* moved = std::get_if<core::Apply>(&core[next].rhs);
+  return moved != nullptr && moved->operands.size() == 2 ? moved->operands[1] : ValueId{};
+}
+
+}  // namespace
+
+void freeze_parameters(Core& core, const std::vector<std::string>& patterns, Diagnostics& diagnostics) {
+  for_each_named(core, patterns, "freeze", diagnostics, [&](const Parameter& p) {
+    if (auto* memory = std::get_if<core::Fby>(&core[p.value].rhs)) memory->next = p.value;
+  });
+}
+
+void open_parameters(Core& core, const std::vector<std::string>& patterns, Diagnostics& diagnostics) {
+  std::vector<std::string> opened;
+  for_each_named(core, patterns, "open", diagnostics, [&](const Parameter& p) {
+    Value& held = core[p.value];
+    if (!std::holds_alternative<core::Fby>(held.rhs)) return;
+    if (held.clock != base_clock) {
+      diagnostics.report(Code::E0806, held.span,
+                         "the parameter '" + p.path + "' is not present at every cycle, so it cannot be an input");
+      return;
+    }
+    const ValueId step = step_of(core, p);
+    const Span span = held.span;
+    held.rhs = core::Input{static_cast<std::uint32_t>(core.inputs.size())};
+    core.inputs.push_back({p.path, p.value, span});
+    if (step.valid()) core.outputs.push_back({"d " + p.path, step, span});
+    opened.push_back(p.path);
+  });
+  std::erase_if(core.parameters, [&](const Parameter& p) { return std::ranges::find(opened, p.path) != opened.end(); });
 }
 
 namespace {
