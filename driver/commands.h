@@ -144,4 +144,7 @@ int format_files(Invocation&, const FormatRequest&);
 
 int explain_topic(Invocation&, const std::string& topic);
 
+// The command that argv names, from its options to its exit status.
+int command_line(int argc, char** argv);
+
 }  // namespace rml

@@ -21,7 +21,12 @@ std::filesystem::path own_binary() {
 
 namespace {
 
-std::filesystem::path library_folder() { return own_binary().parent_path().parent_path() / "lib" / "rmlc"; }
+std::filesystem::path& prefix_of_host() {
+  static std::filesystem::path prefix;
+  return prefix;
+}
+
+std::filesystem::path library_folder() { return installation() / "lib" / "rmlc"; }
 
 // The folders that RMLC_PATH names, parted by colons; empty ones are left out.
 std::vector<std::filesystem::path> folders_of_environment() {
@@ -35,6 +40,10 @@ std::vector<std::filesystem::path> folders_of_environment() {
 
 }  // namespace
 
+void set_installation(const std::filesystem::path& prefix) { prefix_of_host() = prefix; }
+std::filesystem::path installation() {
+  return prefix_of_host().empty() ? own_binary().parent_path().parent_path() : prefix_of_host();
+}
 Resources own_resources() { return {library_folder() / "stdlib", folders_of_environment()}; }
 std::filesystem::path runtime_archive() { return library_folder() / "librmlrt.a"; }
 std::filesystem::path runner() { return library_folder() / "runner"; }

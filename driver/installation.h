@@ -1,4 +1,4 @@
-// Where rmlc's own parts lie: beside the binary, in the build tree as in an installation.
+// Where rmlc's own parts lie: beside the binary, in the build tree as in an installation, or where a host has them.
 //
 //   PREFIX/bin/rmlc   PREFIX/lib/rmlc/{librmlrt.a, librmllapack.a, librmlmqtt.a, runner, stdlib/*.rml, include/rmlrt.h}
 #pragma once
@@ -9,8 +9,11 @@
 
 namespace rml {
 
+// Once, before anything is asked: where they lie, if not beside the program that runs.
+void set_installation(const std::filesystem::path& prefix);
 std::filesystem::path own_binary();
-Resources own_resources();  // for sessions of the compiler
+std::filesystem::path installation();  // PREFIX
+Resources own_resources();             // for sessions of the compiler
 std::filesystem::path runtime_archive();
 std::filesystem::path runner();          // the runtime as a program that lacks a program; not on every machine
 std::filesystem::path lapack_archive();  // what a program with operators of linear algebra needs besides

@@ -11,7 +11,7 @@ extern const char* const notice_text;
 
 int print_licenses(Invocation&, const std::string&) {
   // Packages of rmlc bring the texts; a build tree was made where the libraries' own packages are.
-  const std::filesystem::path texts = own_binary().parent_path().parent_path() / "share/doc/rmlc/third-party";
+  const std::filesystem::path texts = installation() / "share/doc/rmlc/third-party";
   std::error_code error;
   std::cout << notice_text << "\nTheir texts are here in "
             << (std::filesystem::is_directory(texts, error) ? texts.string() + "/PACKAGE."

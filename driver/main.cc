@@ -430,7 +430,7 @@ void add_commands(CLI::App& app, CommandLine& line, const std::vector<std::strin
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int rml::command_line(int argc, char** argv) {
   rml::report_crashes();
   CommandLine line;
   CLI::App app("rmlc, the compiler of R(ML)2", "rmlc");
