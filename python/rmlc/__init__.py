@@ -1,0 +1,48 @@
+"""R(ML)²: a reactive language for machine learning, compiled in process and run over NumPy arrays.
+
+    import rmlc
+    node = rmlc.load("denoise.rml").node()
+    instance = node.start()
+    rows = instance.run(x=array)        # or instance.step(x=frame), a cycle at a time
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import TYPE_CHECKING, Any
+
+from . import _arrays, _core
+from ._errors import CompileError, CompileWarning, Diagnostic, Place, RunError
+from ._instance import Instance, UndeterminedWarning
+from ._node import Module, Node, compile, load
+from ._ports import Port
+from ._rows import Rows, Sampled
+from ._tools import SVG, Chronogram, GradientError
+
+if TYPE_CHECKING:
+    from . import onnx, sklearn, tables, torch
+
+__version__ = "0.1.0"
+__all__ = [
+    "SVG", "Chronogram", "CompileError", "CompileWarning", "Diagnostic", "GradientError", "Instance", "Module", "Node",
+    "Place", "Port", "Rows", "RunError", "Sampled", "UndeterminedWarning", "compile", "load", "onnx", "sklearn",
+    "tables", "torch",
+]
+
+_core.set_installation(os.path.dirname(os.path.abspath(__file__)))
+_core.set_helpers(RunError, _arrays.convert)
+
+
+# What needs packages that need not be there is imported when it is asked for.
+def __getattr__(name: str) -> Any:
+    if name in ("onnx", "sklearn", "tables", "torch", "jax", "notebook", "progress", "training", "river"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module 'rmlc' has no attribute '{name}'")
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """`%load_ext rmlc`: the magics `%%rmlc` and `%rmlc_trace`."""
+    from .notebook import register
+
+    register(ipython)

@@ -1,0 +1,245 @@
+"""Arguments as the compiled code reads them: numbers of the right type and range, arrays that lie as they should.
+
+Nothing is converted that would lose something or hide a mistake. What is not as the node has it is a TypeError or a
+ValueError that names the argument, what was expected and what was given. `copy=True` allows what NumPy's `same_kind`
+casting allows, and arrays that are not contiguous. Floats are rounded to the type of the node, as everywhere in Python:
+one that is larger than any of them is infinite.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._ports import NUMPY_NAMES, Port
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def numpy() -> Any:
+    """Imported when the first array is met."""
+    import numpy as module
+
+    _core.set_array(module.ndarray)
+    return module
+
+
+def _type(dtype: str, shape: tuple[int, ...]) -> str:
+    return dtype + ("[" + ", ".join(map(str, shape)) + "]" if shape else "")
+
+
+def describe(value: Any) -> str:
+    """For messages: "float64[3, 4]", "str 'abc'"."""
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return _type(str(value.dtype), tuple(value.shape))
+    try:
+        text = repr(value)
+    except Exception:  # whatever it is: the message is about something else
+        return type(value).__name__
+    return type(value).__name__ + " " + (text if len(text) < 40 else text[:37] + "...")
+
+
+def int_range(dtype: str) -> tuple[int, int]:
+    """The least and the largest number of an integer type."""
+    bits = int(dtype[1:])
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if dtype[0] == "i" else (0, (1 << bits) - 1)
+
+
+def whole(value: Any, name: str, least: int, most: int) -> int:
+    """An integer argument in its range."""
+    if isinstance(value, bool):
+        raise TypeError(f"{name}: expected an integer, got {describe(value)}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, got {describe(value)}") from None
+    if not least <= number <= most:
+        raise ValueError(f"{name}: {number} is not in the range {least} to {most}")
+    return number
+
+
+def scalar(value: Any, name: str, dtype: str) -> bool | int | float:
+    def wrong() -> TypeError:
+        return TypeError(f"{name}: expected {dtype}, got {describe(value)}")
+
+    if isinstance(value, (str, bytes, bytearray)) or value is None:
+        raise wrong()
+    if getattr(value, "ndim", 0) != 0:
+        raise ValueError(f"{name}: expected a scalar of {dtype}, got {describe(value)}")
+    if getattr(value, "mask", False) is not False and bool(value.mask):
+        raise ValueError(f"{name}: expected {dtype}, got a masked value")
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    is_bool = isinstance(value, bool) or kind == "b"
+    if dtype == "bool":
+        if not is_bool:
+            raise wrong()
+        return bool(value)
+    if is_bool or kind == "c" or isinstance(value, complex):
+        raise wrong()
+    if dtype[0] in "iu":
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise wrong() from None
+        least, most = int_range(dtype)
+        if not least <= number <= most:
+            raise ValueError(f"{name}: {number} is not in the range of {dtype}, {least} to {most}")
+        return number
+    try:
+        number_of = float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: {describe(value)} is larger than any {dtype}") from None
+    except (TypeError, ValueError):
+        raise wrong() from None
+    return number_of
+
+
+def _bits_of_bf16(values: Any) -> Any:
+    """Rounded to the nearest, ties to even; NaNs stay NaNs."""
+    np = numpy()
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    rounded = ((bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(values), ((bits >> 16) | 0x40).astype(np.uint16), rounded)
+
+
+def as_float32(bits: Any) -> Any:
+    """Of bf16."""
+    np = numpy()
+    return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
+
+
+def tensor(value: Any, name: str, dtype: str, shape: tuple[int, ...], copy: bool = False) -> np.ndarray[Any, Any]:
+    """An array of exactly this type and shape, C-contiguous and aligned; `value` itself if it is one."""
+    np = numpy()
+    expected = _type(dtype, shape)
+    wanted = np.dtype(NUMPY_NAMES[dtype])
+    if value is None or isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"{name}: expected {expected}, got {describe(value)}")
+    if isinstance(value, np.ma.MaskedArray):
+        if np.ma.is_masked(value):
+            raise ValueError(f"{name}: a masked array, and some of its elements are masked")
+        value = value.data
+    if isinstance(value, np.ndarray):
+        array = np.asarray(value)
+    elif isinstance(value, (list, tuple, int, float, bool)):
+        array = _from_list(value, name, expected, wanted)
+    elif hasattr(value, "__array__") or hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
+        try:
+            array = np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
+        except Exception as error:
+            raise TypeError(f"{name}: {type(value).__name__} gives no array: {error}") from error
+    else:
+        raise TypeError(f"{name}: expected {expected}, got {describe(value)}")
+    if tuple(array.shape) != tuple(shape):
+        raise ValueError(f"{name}: expected {expected}, got {describe(array)}")
+    if dtype == "bf16":
+        if array.dtype == np.uint16:
+            return np.ascontiguousarray(array)
+        if array.dtype != wanted and not (copy and np.can_cast(array.dtype, wanted, "same_kind")):
+            raise TypeError(f"{name}: expected {expected} as float32, got {describe(array)}")
+        return _bits_of_bf16(array)
+    if array.dtype != wanted:
+        if not copy or not np.can_cast(array.dtype, wanted, "same_kind"):
+            raise TypeError(f"{name}: expected {expected}, got {describe(array)}; `astype(numpy.{wanted})` converts it")
+        array = array.astype(wanted)
+    if not array.flags.c_contiguous or not array.flags.aligned:
+        if not copy:
+            raise ValueError(f"{name}: the array is not contiguous in C order, or not aligned; "
+                             "`numpy.ascontiguousarray` copies it, as `copy=True` does")
+        array = np.array(array, order="C")
+    return array
+
+
+def _from_list(value: Any, name: str, expected: str, wanted: Any) -> Any:
+    """Numbers that are written have no width: only their kind and range are looked at."""
+    np = numpy()
+    try:
+        array = np.asarray(value)
+        if wanted.kind in "iu" and array.dtype.kind in "fO":  # NumPy makes floats of integers beyond its own
+            array = np.asarray(value, object)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{name}: expected {expected}: {error}") from None
+    if array.size == 0:
+        return array.astype(wanted)
+    if array.dtype == object or (array.dtype.kind != "b" and _has_bool(value)):
+        dtype = next(ours for ours, theirs in NUMPY_NAMES.items() if np.dtype(theirs) == wanted)
+        flat = [scalar(each, name, dtype) for each in _flatten(value)]
+        if len(flat) != array.size:
+            raise ValueError(f"{name}: expected {expected}, got lists of several lengths")
+        return np.array(flat, wanted).reshape(array.shape)
+    if array.dtype.kind not in {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}[wanted.kind]:
+        raise TypeError(f"{name}: expected {expected}, got {describe(value)}")
+    if wanted.kind in "iu":
+        info = np.iinfo(wanted)
+        if array.min() < info.min or array.max() > info.max:
+            raise ValueError(f"{name}: some number is not in the range of {wanted}, {info.min} to {info.max}")
+    with np.errstate(over="ignore"):
+        return array.astype(wanted)
+
+
+def _flatten(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _flatten(each)
+    else:
+        yield value
+
+
+def _has_bool(value: Any) -> bool:
+    return any(isinstance(each, bool) for each in _flatten(value))
+
+
+def convert(value: Any, name: str, dtype: str, shape: tuple[int, ...]) -> Any:
+    """What the extension asks for when a value is not at once what it should be."""
+    return tensor(value, name, dtype, shape) if shape else scalar(value, name, dtype)
+
+
+def column(value: Any, port: Port, cycles: int | None, copy: bool) -> tuple[Any, Any]:
+    """An input over cycles: its values one behind the other, and where they are present (None: everywhere)."""
+    from ._rows import Sampled
+
+    np = numpy()
+    if isinstance(value, Sampled):
+        if cycles is None:
+            raise ValueError(f"{port.name}: how many cycles there are is not known: give another input as an array")
+        return spread(value, port, cycles, copy)
+    if not port.always and isinstance(value, (list, tuple)) and any(each is None for each in value):
+        at = [k for k, each in enumerate(value) if each is not None]
+        return spread(Sampled([value[k] for k in at], at), port, len(value), copy)
+    if isinstance(value, np.ma.MaskedArray) and value.ndim >= 1:
+        mask = np.ma.getmaskarray(value).reshape(len(value), -1)
+        absent = mask.all(axis=1) if mask.shape[1] else np.zeros(len(value), bool)
+        if (mask.any(axis=1) & ~absent).any():
+            raise ValueError(f"{port.name}: cycle {int((mask.any(axis=1) & ~absent).argmax())}: "
+                             "some elements of the value are masked and some are not")
+        if port.always and absent.any():
+            raise ValueError(f"{port.name}: cycle {int(absent.argmax())}: absent, but it is present at every cycle")
+        return column(value.filled(0) if not port.always else value.data, port, cycles, copy)[0], ~absent
+    if port.shape == () and (np.ndim(value) == 0 if not hasattr(value, "shape") else value.shape == ()):
+        if cycles is None:
+            raise ValueError(f"{port.name}: a single value; how many cycles there are is not known: "
+                             "give an array, or `cycles=`")
+        one = scalar(value, port.name, port.dtype)
+        return tensor(np.full(cycles, one, NUMPY_NAMES[port.dtype]), port.name, port.dtype, (cycles,)), None
+    count = len(value) if hasattr(value, "__len__") else np.shape(value)[0]
+    if cycles is not None and count != cycles:
+        raise ValueError(f"{port.name}: {count} cycles, but other inputs have {cycles}")
+    return tensor(value, port.name, port.dtype, (count, *port.shape), copy), None
+
+
+def spread(value: Any, port: Port, cycles: int, copy: bool) -> tuple[Any, Any]:
+    """Of a sampled stream: values where it is present, zeros elsewhere."""
+    np = numpy()
+    at = np.asarray(value.at, np.int64)
+    if at.ndim != 1 or (at.size and (at.min() < 0 or at.max() >= cycles)) or (np.diff(at) <= 0).any():
+        raise ValueError(f"{port.name}: the cycles of a sampled stream rise, from 0 to {cycles - 1}")
+    if port.always and at.size != cycles:
+        raise ValueError(f"{port.name}: it is present at every cycle, but has values at {at.size} of {cycles}")
+    values = tensor(value.values, port.name, port.dtype, (at.size, *port.shape), copy)
+    dense = np.zeros((cycles, *port.shape), values.dtype)
+    dense[at] = values
+    present = np.zeros(cycles, bool)
+    present[at] = True
+    return dense, present

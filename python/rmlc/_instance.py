@@ -1,0 +1,329 @@
+"""A running node."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import struct
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._arrays import as_float32, column, numpy, tensor, whole
+from ._errors import RunError
+from ._rows import Rows
+
+if TYPE_CHECKING:
+    from ._node import Node, Path
+
+
+class UndeterminedWarning(UserWarning):
+    """Rows that no cycle made known when an instance was finished."""
+
+
+class Instance(_core.Instance):
+    """A node that runs: with its own state, used by one thread at a time. `step` computes one cycle, `run` many.
+
+    A cycle that fails raises RunError; rows of the cycles before have been handed out, and the instance computes no
+    further ones until `reset`, or `load` of a state.
+    """
+
+    node: Node
+
+    def __init__(self, node: Node, *, seed: int = 0, load: Path | bytes | None = None,
+                 params: Path | Mapping[str, Any] | None = None, map: Iterable[str] = (), partial: bool = False,
+                 horizon: int = 0) -> None:
+        super().__init__(node._core, whole(seed, "seed", 0, 2**64 - 1), whole(horizon, "horizon", 0, 2**63 - 1),
+                         node._row_type)
+        self.node = node
+        self._horizon = horizon
+        self.told: list[str] = []  # of parameters that were loaded
+        if load is not None and params is not None:
+            raise ValueError("load and params: a state holds all parameters; give one of both")
+        if load is not None:
+            self.load(load, map=map)
+        elif isinstance(params, Mapping):
+            self.params.update(params)
+        elif params is not None:
+            self.told = self._load_parameters(_path(params, "params"), list(map), partial)
+
+    def run(self, inputs: Any = None, /, *, cycles: int | None = None, copy: bool = False, progress: bool = False,
+            monitor: Iterable[str] = (), **named: Any) -> Rows:
+        """Computes a cycle for each element of the inputs' first axis, and returns the rows that became known.
+
+        Inputs are arrays by name, of the node's types and C-contiguous: they are read where they lie. Others are
+        refused, or converted with `copy=True`. A scalar stands for the same at every cycle. An input that is not present
+        at every cycle is a `Sampled`, a masked array, or a list with None. `inputs` gives them as a mapping, a pandas or
+        PyArrow table, by the names of columns.  cycles: how many, where no input says so.
+        progress: a line that says how far it is.  monitor: outputs to plot meanwhile, in a notebook.
+
+        Where a cycle fails, or Ctrl-C stops it between two, the error's `rows` has what was known before.
+        """
+        if progress or monitor:
+            from .progress import run_watched
+
+            return run_watched(self, inputs, cycles, copy, progress, monitor, named)
+        given = self._columns(inputs, named)
+        return self._run_columns(*self._gather(given, cycles, copy))
+
+    def _columns(self, inputs: Any, named: Mapping[str, Any]) -> dict[str, Any]:
+        if inputs is None:
+            return dict(named)
+        if isinstance(inputs, Mapping):
+            given = dict(inputs)
+        else:
+            from .tables import columns_of
+
+            given = columns_of(inputs, self.node.inputs)
+        twice = given.keys() & named.keys()
+        if twice:
+            raise TypeError(f"{min(twice)}: given twice")
+        return {**given, **named}
+
+    def _gather(self, given: Mapping[str, Any], cycles: int | None, copy: bool) -> tuple[list[Any], list[Any], int]:
+        ports = self.node.inputs
+        unknown = [name for name in given if all(name != port.name for port in ports)]
+        if unknown:
+            raise TypeError(f"no input '{unknown[0]}'; the inputs are: {', '.join(port.name for port in ports)}")
+        if not ports and cycles is None:
+            raise TypeError("the node has no inputs that say how many cycles there are: give `cycles=`")
+        if cycles is not None:
+            cycles = whole(cycles, "cycles", 0, 2**63 - 1)
+        values: dict[str, tuple[Any, Any]] = {}
+        # What has a length first: it says how many cycles there are.
+        missing = [port.name for port in ports if port.always and given.get(port.name) is None]
+        if missing:
+            raise TypeError(f"{missing[0]}: missing; it is there at every cycle")
+        count = cycles
+        later = []
+        for port in ports:
+            value = given.get(port.name)
+            if value is None:
+                later.append(port)
+                continue
+            from ._rows import Sampled
+
+            has_length = not isinstance(value, Sampled) and (hasattr(value, "__len__") and
+                                                             getattr(value, "shape", (1,)) != ())
+            if not has_length:
+                later.append(port)
+                continue
+            values[port.name] = column(value, port, count, copy)
+            count = len(values[port.name][0])
+        for port in later:
+            value = given.get(port.name)
+            if value is not None:
+                values[port.name] = column(value, port, count, copy)
+                continue
+            if count is None:
+                raise TypeError(f"{port.name}: no input says how many cycles there are: give `cycles=`")
+            np = numpy()
+            from ._ports import NUMPY_NAMES
+
+            dtype = np.uint16 if port.dtype == "bf16" else NUMPY_NAMES[port.dtype]
+            values[port.name] = np.zeros((count, *port.shape), dtype), np.zeros(count, bool)
+        numpy()
+        return [values[p.name][0] for p in ports], [values[p.name][1] for p in ports], count or 0
+
+    def _run_columns(self, values: list[Any], present: list[Any], count: int) -> Rows:
+        try:
+            _, taken, error = self._run(values, present, count)
+        except MemoryError:
+            raise MemoryError(f"the rows of {count} cycles do not fit into memory: run them in parts") from None
+        rows = self._rows(taken)
+        if error is not None:
+            error.rows = rows
+            raise error
+        return rows
+
+    def _rows(self, taken: tuple[int, int, list[tuple[Any, Any]]]) -> Rows:
+        return Rows(taken[0], taken[1], self.node.outputs, taken[2])
+
+    def finish(self) -> Rows:
+        """The rows that no further cycle can change, at the end of the input. Warns of those that nothing made known."""
+        taken, unknown, why = self._finish()
+        if unknown:
+            warnings.warn(why, UndeterminedWarning, stacklevel=2)
+        return self._rows(taken)
+
+    def stream(self, reader: Iterable[Any], block: int = 256, *, copy: bool = False) -> Iterator[Rows]:
+        """Rows of an iterator: of blocks (mappings, tables), or of single rows (mappings of values, tuples in the
+        order of the inputs), of which `block` are taken together. The rows of `finish` come last."""
+        from .tables import blocks_of
+
+        for inputs in blocks_of(reader, self.node.inputs, block):
+            rows = self.run(inputs, copy=copy)
+            if len(rows):
+                yield rows
+        rows = self.finish()
+        if len(rows):
+            yield rows
+
+    def save(self, file: Path | None = None) -> bytes:
+        """The state, from which this program goes on to the bit: safetensors, as `--save` writes it. Returns its bytes.
+
+        A file is replaced as a whole.
+        """
+        state: bytes = self._save()
+        if file is not None:
+            path = pathlib.Path(os.fspath(file))
+            beside = path.with_name(path.name + f".{os.getpid()}.part")
+            try:
+                beside.write_bytes(state)
+                beside.replace(path)
+            finally:
+                beside.unlink(missing_ok=True)
+        return state
+
+    def load(self, state: Path | bytes, *, map: Iterable[str] = ()) -> None:
+        """Goes on from a saved state; if that is none of this program, all stays as it is and RunError says why."""
+        if isinstance(state, (bytes, bytearray, memoryview)):
+            self._load("the state", bytes(state), list(map))
+        else:
+            file = _path(state, "load")
+            self._load(file, pathlib.Path(file).read_bytes(), list(map))
+
+    def copy(self) -> Instance:
+        """Another instance that goes on from here."""
+        other = Instance(self.node, seed=self.seed, horizon=self._horizon)
+        other._load("the copy", self._save(), [])
+        return other
+
+    def reset(self) -> None:
+        """Back to cycle 0, with the parameters that the program begins with."""
+        self._reset()
+
+    @property
+    def params(self) -> Parameters:
+        """Parameters by path; to be read, and to be set."""
+        return Parameters(self)
+
+    @property
+    def state(self) -> State:
+        """Everything that lives from cycle to cycle, by path: views where a value lies in one place, else copies that
+        cannot be written."""
+        return State(self)
+
+    def __reduce__(self) -> Any:
+        return _restore, (self.node, self._save(), self._horizon)
+
+    def __copy__(self) -> Instance:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Instance:
+        return self.copy()
+
+    def __repr__(self) -> str:
+        return f"<rmlc.Instance of {self.node.name} at cycle {self.cycle}>"
+
+
+def _path(value: Any, name: str) -> str:
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name}: expected a path, got {type(value).__name__}")
+    return os.fspath(value)
+
+
+def _restore(node: Node, state: bytes, horizon: int) -> Instance:
+    return Instance(node, load=state, horizon=horizon)
+
+
+def read_safetensors(data: bytes) -> dict[str, Any]:
+    """Tensors by name; read-only."""
+    np = numpy()
+    types = {"BOOL": "bool", "I8": "int8", "U8": "uint8", "I16": "int16", "U16": "uint16", "I32": "int32",
+             "U32": "uint32", "I64": "int64", "U64": "uint64", "F16": "float16", "BF16": "uint16", "F32": "float32",
+             "F64": "float64"}
+    (size,) = struct.unpack_from("<Q", data)
+    head = json.loads(data[8 : 8 + size])
+    tensors = {}
+    for name, about in head.items():
+        if name == "__metadata__":
+            continue
+        begin, end = about["data_offsets"]
+        values = np.frombuffer(data[8 + size + begin : 8 + size + end], types[about["dtype"]]).reshape(about["shape"])
+        tensors[name] = as_float32(values) if about["dtype"] == "BF16" else values
+    return tensors
+
+
+class Parameters(Mapping[str, Any]):
+    """Parameters of an instance by path."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance, self._ports = instance, instance.node.params
+
+    def __getitem__(self, path: str) -> Any:
+        port = self._ports[path]
+        numpy()
+        value = self._instance._get_parameter(path)
+        if value is None:
+            saved = read_safetensors(self._instance._save())
+            value = saved.get(path, saved.get("given " + path))
+        if value is None:
+            from ._tools import first_parameters
+
+            value = first_parameters(self._instance.node, self._instance.seed).get(path)
+        if value is None:
+            raise RunError(f"{path}: the parameter has no value yet; it begins at a later cycle")
+        return as_float32(value) if port.dtype == "bf16" and value.dtype.name == "uint16" else numpy().asarray(value)
+
+    def __setitem__(self, path: str, value: Any) -> None:
+        port = self._ports[path]
+        array = tensor(value, path, port.dtype, port.shape)
+        if not self._instance._set_parameter(path, array):
+            raise RunError(f"{path}: the value of this parameter is in several places by now; "
+                           "set it before the first cycle, or save, change and load the state")
+
+    def update(self, values: Mapping[str, Any]) -> None:
+        """Sets several; names that are none are a KeyError before any is set."""
+        unknown = [path for path in values if path not in self._ports]
+        if unknown:
+            raise KeyError(f"no parameter '{unknown[0]}'; the parameters are: {', '.join(self._ports)}")
+        arrays = {path: tensor(values[path], path, self._ports[path].dtype, self._ports[path].shape)
+                  for path in values}
+        for path, array in arrays.items():
+            self[path] = array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ports)
+
+    def __len__(self) -> int:
+        return len(self._ports)
+
+    def __repr__(self) -> str:
+        return f"Parameters({', '.join(f'{path}: {port.type}' for path, port in self._ports.items())})"
+
+
+class State(Mapping[str, Any]):
+    """All that an instance keeps from cycle to cycle, by path."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
+        numpy()
+        views = instance._cells()
+        saved = read_safetensors(instance._save())
+        # Inputs that are kept to be read again are no memories.
+        self._values = {name: views.get(name, value) for name, value in saved.items()
+                        if name != "cycles" and not name.startswith(("input ", "before "))}
+
+    def __getitem__(self, path: str) -> Any:
+        return self._values[path]
+
+    def __setitem__(self, path: str, value: Any) -> None:
+        if path in self._instance.node.params:
+            self._instance.params[path] = value
+            return
+        view = self[path]
+        if not view.flags.writeable:
+            raise RunError(f"{path}: its value is in several places, so it cannot be set")
+        view[...] = value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"State({', '.join(self)})"

@@ -1,0 +1,315 @@
+"""Programs: read, checked and compiled into memory."""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import dataclasses
+import hashlib
+import os
+import pathlib
+import threading
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._errors import CompileError, CompileWarning, Diagnostic, read_diagnostics
+from ._ports import Port
+
+if TYPE_CHECKING:
+    from ._instance import Instance
+
+Path = str | os.PathLike[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """All that what is compiled depends on, but for the texts of files; see `Module.node`."""
+
+    file: str
+    text: str = ""  # empty: what is in the file
+    node: str = ""
+    definitions: tuple[str, ...] = ()
+    import_folders: tuple[str, ...] = ()
+    watches: tuple[str, ...] = ()
+    frozen: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    parameters: tuple[str, tuple[str, ...], bool] = ("", (), False)
+    model: tuple[tuple[str, ...], ...] = ((), (), (), (), ())
+    cpu: str = "native"
+    optimization: int = 2
+    threads: int = 1
+    fast_math: bool = False
+    strict_math: bool = False
+    stabilise: bool = True
+    whole_segment: bool = False
+    reference: bool = False
+    check_only: bool = False
+
+    def core(self) -> Any:
+        request = _core.CompileRequest()
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name not in ("parameters", "model"):
+                setattr(request, field.name, list(value) if isinstance(value, tuple) else value)
+        request.set_parameters(self.parameters[0], list(self.parameters[1]), self.parameters[2])
+        request.set_model(*(list(each) for each in self.model))
+        return request
+
+
+@dataclasses.dataclass(frozen=True)
+class _Compiled:
+    core: Any
+    nodes: dict[str, str]
+    diagnostics: list[Diagnostic]
+    files: dict[str, bytes]  # digests of what was read
+
+    def is_current(self) -> bool:
+        return all(_digest(file) == digest for file, digest in self.files.items())
+
+
+_cache: collections.OrderedDict[Request, _Compiled] = collections.OrderedDict()
+_cache_lock = threading.Lock()
+_MOST_CACHED = 64
+atexit.register(_cache.clear)  # code of programs is gone before the compiler is
+
+
+def _digest(file: str) -> bytes:
+    try:
+        return hashlib.blake2b(pathlib.Path(file).read_bytes(), digest_size=16).digest()
+    except OSError:
+        return b""
+
+
+def run_compiler(request: Request) -> _Compiled:
+    """Compiled, or what was compiled before if nothing has changed since. Raises CompileError."""
+    with _cache_lock:
+        known = _cache.get(request)
+    if known is not None and known.is_current():
+        with _cache_lock:
+            if request in _cache:
+                _cache.move_to_end(request)
+        return known
+    core, text, data, told, files, nodes = _core.compile(request.core())
+    diagnostics = read_diagnostics(data)
+    if any(each.severity == "error" for each in diagnostics):
+        raise CompileError(text, diagnostics)
+    if text:
+        warnings.warn(text.rstrip("\n"), CompileWarning, stacklevel=4)
+    # A file of which only the text is known has not been read.
+    read = {file: _digest(file) for file in files if not (request.text and file == request.file)}
+    made = _Compiled(core, dict(nodes), diagnostics, read)
+    with _cache_lock:
+        _cache[request] = made
+        while len(_cache) > _MOST_CACHED:
+            _cache.popitem(last=False)
+    return made
+
+
+def _definition(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return f"{name}={'true' if value else 'false'}"
+    return f"{name}={value}"
+
+
+class Module:
+    """A source file that has been read and checked, or an ONNX model; `node` compiles one of its nodes."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        checked = run_compiler(dataclasses.replace(request, check_only=True))
+        self.nodes: dict[str, str] = checked.nodes
+        self.diagnostics = checked.diagnostics
+
+    @property
+    def file(self) -> str:
+        """Its path, or what it is called in messages."""
+        return self._request.file
+
+    @property
+    def source(self) -> str:
+        """The text."""
+        return self._request.text or pathlib.Path(self._request.file).read_text(encoding="utf-8")
+
+    def node(
+        self,
+        name: str = "",
+        *,
+        defines: Mapping[str, Any] | None = None,
+        watch: Iterable[str] = (),
+        freeze: Iterable[str] = (),
+        open_params: Iterable[str] = (),
+        params: Path | None = None,
+        map: Iterable[str] = (),
+        partial: bool = False,
+        cpu: str = "native",
+        optimization: int = 2,
+        threads: int = 1,
+        fast_math: bool = False,
+        strict_math: bool = False,
+        stabilise: bool = True,
+        chunk: str = "",
+        engine: str = "compiled",
+        libraries: Iterable[Path] = (),
+        limits: Mapping[str, int] | None = None,
+    ) -> Node:
+        """Compiles a node: `main`, or the only one, if no name is given.
+
+        defines: constants of the file by name, as `-D`.  watch: patterns of variables that are outputs as well.
+        freeze: patterns of parameters that do not learn.
+        open_params: patterns of parameters that are inputs, by their paths, present at every cycle; what would move one
+        is an output "d PATH".  params, map, partial: a file whose parameters it begins with,
+        as `--load-params`, `--map`, `--partial`.  cpu: "native", "generic" or a processor of LLVM.
+        optimization: 0 to 3.  threads: at most so many, for loops that are worth it.  chunk: "segment" or "".
+        engine: "compiled", or "reference" for the interpreter.  libraries: where external functions are.
+        limits: as `--limit`. Raises CompileError.
+        """
+        if engine not in ("compiled", "reference"):
+            raise ValueError(f"engine: 'compiled' or 'reference', not {engine!r}")
+        if chunk not in ("", "segment"):
+            raise ValueError(f"chunk: 'segment' or '', not {chunk!r}")
+        if optimization not in (0, 1, 2, 3):
+            raise ValueError(f"optimization: 0, 1, 2 or 3, not {optimization!r}")
+        request = dataclasses.replace(
+            self._request,
+            node=name,
+            definitions=tuple(_definition(key, value) for key, value in (defines or {}).items()),
+            watches=tuple(watch),
+            frozen=tuple(freeze),
+            opened=tuple(open_params),
+            parameters=(os.fspath(params) if params is not None else "", tuple(map), partial),
+            cpu=cpu,
+            optimization=optimization,
+            threads=threads,
+            fast_math=fast_math,
+            strict_math=strict_math,
+            stabilise=stabilise,
+            whole_segment=chunk == "segment",
+            reference=engine == "reference",
+            libraries=tuple(os.fspath(each) for each in libraries),
+            limits=tuple(f"{key}={value}" for key, value in (limits or {}).items()),
+        )
+        return Node(request)
+
+    def diff(self, name: str = "") -> Module:
+        """The module with the derivative of a node as one more: `diff_NAME`, in R(ML)² that can be read (`source`)."""
+        from ._tools import derivative
+
+        return derivative(self._request, name)
+
+    def gradcheck(self, name: str = "", *, cycles: int | None = None, seed: int = 0, tolerance: float = 1e-6) -> None:
+        """Compares the derivative of a node with central differences over random inputs.
+
+        Raises GradientError, with the cycle, the element and both numbers, where they differ.
+        """
+        from ._tools import gradcheck
+
+        gradcheck(self._request, name, cycles, seed, tolerance)
+
+    def __repr__(self) -> str:
+        return f"<rmlc.Module {self.file}: {', '.join(self.nodes)}>"
+
+
+class Node:
+    """A compiled node: immutable, so that threads may share it. `start` makes an instance that runs."""
+
+    def __init__(self, request: Request) -> None:
+        compiled = run_compiler(request)
+        core = compiled.core
+        self._request, self._core = request, core
+        self.diagnostics = compiled.diagnostics
+        self.name: str = core.name
+        self.inputs: list[Port] = [Port(*each) for each in core.inputs]
+        self.outputs: list[Port] = [Port(*each) for each in core.outputs]
+        self.immediate: bool = core.immediate
+        self.watched: list[Port] = self.outputs[len(self.outputs) - core.watched :]
+        self._row_type = collections.namedtuple(  # type: ignore[misc]
+            "Row", [port.name for port in self.outputs], rename=True, module="rmlc")
+
+    @property
+    def params(self) -> dict[str, Port]:
+        """Parameters by path."""
+        return {each[0]: Port(*each) for each in self._core.parameters}
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What must come true so that rows leave; none where every cycle has its row at once."""
+        return [f"`{condition}` keeps coming true" for condition in dict.fromkeys(self._core.conditions)]
+
+    @property
+    def latency(self) -> int | None:
+        """0: each cycle hands out its row. None: rows leave when they are known, some of them later."""
+        return 0 if self.immediate else None
+
+    def start(
+        self,
+        *,
+        seed: int = 0,
+        load: Path | bytes | None = None,
+        params: Path | Mapping[str, Any] | None = None,
+        map: Iterable[str] = (),
+        partial: bool = False,
+        horizon: int = 0,
+    ) -> Instance:
+        """An instance at cycle 0.
+
+        seed: of random functions.  load: a saved state (a file, or its bytes), to go on from.  params: parameters to
+        begin with, from a safetensors file or a mapping of arrays by path; map and partial as `--map`, `--partial`.
+        horizon: the longest segment allowed, in cycles; 0: as long as there is memory.
+        """
+        from ._instance import Instance
+
+        return Instance(self, seed=seed, load=load, params=params, map=map, partial=partial, horizon=horizon)
+
+    def trace(self, inputs: Any = None, *, watch: Iterable[str] = (), cycles: int | None = None, seed: int = 0,
+              **named: Any) -> Any:
+        """The rows of the inputs, and of variables that match `watch`, as a Chronogram: columns are cycles."""
+        from ._tools import trace
+
+        return trace(self, inputs, watch, cycles, seed, named)
+
+    def graph(self, depth: int | None = None) -> Any:
+        """Its values and how they hang together, as a picture (an `SVG`)."""
+        from ._tools import graph
+
+        return graph(self._request, depth)
+
+    def build(self, output: Path, *, emit: str = "exe", target: str = "", options: Iterable[str] = ()) -> pathlib.Path:
+        """What `rmlc build` makes: a program, or with emit="lib" an object and a C header. Returns the file."""
+        from ._tools import build
+
+        return build(self._request, output, emit, target, options)
+
+    def __str__(self) -> str:
+        inputs, outputs = (", ".join(map(str, ports)) for ports in (self.inputs, self.outputs))
+        text = f"{self.name}({inputs}) -> ({outputs})"
+        if self.immediate:
+            return text + "; latency 0"
+        return text + "; rows leave when they are known" + "".join(f"; {each}" for each in self.assumptions)
+
+    def __repr__(self) -> str:
+        return f"<rmlc.Node {self}>"
+
+    def __reduce__(self) -> Any:
+        request = self._request
+        if not request.text and not request.file.endswith(".onnx"):
+            request = dataclasses.replace(request, text=pathlib.Path(request.file).read_text(encoding="utf-8"))
+        return Node, (request,)
+
+
+def load(file: Path, *, import_folders: Iterable[Path] = ()) -> Module:
+    """Reads and checks a source file. Raises CompileError; FileNotFoundError."""
+    path = os.fspath(file)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"no such file: '{path}'")
+    return Module(Request(path, import_folders=tuple(os.fspath(each) for each in import_folders)))
+
+
+def compile(text: str, *, name: str = "<text>", import_folders: Iterable[Path] = ()) -> Module:
+    """Reads and checks a source text; `name` stands for the file in messages, and says where imports are looked for."""
+    if not text.strip():
+        raise ValueError("the text is empty")
+    return Module(Request(name, text, import_folders=tuple(os.fspath(each) for each in import_folders)))

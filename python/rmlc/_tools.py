@@ -1,0 +1,236 @@
+"""What the command `rmlc` does, for a module or node: as another process, whose files are temporary."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._errors import CompileError, RunError, read_diagnostics
+
+if TYPE_CHECKING:
+    from ._node import Module, Node, Path, Request
+
+
+class GradientError(ArithmeticError):
+    """A derivative that differs from central differences; its text says at which cycle, which element, and both."""
+
+
+class SVG(str):
+    """A picture; notebooks show it, `save` writes it."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def save(self, file: Path) -> None:
+        pathlib.Path(os.fspath(file)).write_text(self, encoding="utf-8")
+
+
+class Chronogram(str):
+    """Streams over cycles as text: a line for each, a column for each cycle. Notebooks show it as a table."""
+
+    def _repr_html_(self) -> str:
+        from .notebook import chronogram_html
+
+        return chronogram_html(self)
+
+
+class _Files:
+    """A folder for one command: the source, if there is a text only, with what it imports beside it."""
+
+    def __init__(self, request: Request) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="rmlc-")
+        self.path = pathlib.Path(self.folder.name)
+        self.request = request
+        self.source = request.file
+        self.more: list[str] = []
+        if request.text:
+            self.source = str(self.path / "source.rml")
+            pathlib.Path(self.source).write_text(request.text, encoding="utf-8")
+            beside = os.path.dirname(os.path.abspath(request.file))
+            self.more = ["-I", beside]
+
+    def __enter__(self) -> _Files:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.folder.cleanup()
+
+    def front_options(self) -> list[str]:
+        r = self.request
+        words = [f"-D{each}" for each in r.definitions]
+        for folder in r.import_folders:
+            words += ["-I", folder]
+        words += self.more
+        if r.node:
+            words += ["--node", r.node]
+        for limit in r.limits:
+            words += ["--limit", limit]
+        for option, values in zip(("--dim", "--fix", "--state", "--trainable", "--stream"), r.model):
+            for value in values:
+                words += [option, value]
+        return words
+
+    def run(self, command: str, *words: str) -> subprocess.CompletedProcess[str]:
+        done = run_command([command, self.source, *self.front_options(), *words])
+        if self.request.text:
+            done.stdout = done.stdout.replace(self.source, self.request.file)
+            done.stderr = done.stderr.replace(self.source, self.request.file)
+        return done
+
+
+def run_command(words: Iterable[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "rmlc", *words], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL)
+
+
+def _raise_compile_error(files: _Files, command: str, *words: str) -> None:
+    """The command failed: if because of the program, as CompileError."""
+    done = files.run(command, *words, "--error-format", "json")
+    try:
+        diagnostics = read_diagnostics(done.stderr)
+    except (json.JSONDecodeError, KeyError):
+        return
+    if any(each.severity == "error" for each in diagnostics):
+        raise CompileError(files.run(command, *words, "--color", "never").stderr, diagnostics)
+
+
+def _checked(files: _Files, command: str, *words: str) -> str:
+    done = files.run(command, *words)
+    if done.returncode == 0:
+        return done.stdout
+    _raise_compile_error(files, command, *words)
+    raise RunError(done.stderr.rstrip("\n") or f"rmlc {command}: exit status {done.returncode}")
+
+
+def derivative(request: Request, name: str) -> Module:
+    from ._node import Module
+
+    request = dataclasses.replace(request, node=name)
+    text = request.text or pathlib.Path(request.file).read_text(encoding="utf-8")
+    with _Files(dataclasses.replace(request, text=text)) as files:
+        derived = _checked(files, "diff")
+    own = [line for line in derived.splitlines() if not line.startswith("import ")]
+    return Module(dataclasses.replace(request, node="", text=text.rstrip("\n") + "\n" + "\n".join(own) + "\n"))
+
+
+def gradcheck(request: Request, name: str, cycles: int | None, seed: int, tolerance: float) -> None:
+    with _Files(dataclasses.replace(request, node=name or request.node)) as files:
+        words = ["--seed", str(seed), "--tolerance", repr(tolerance)]
+        if cycles is not None:
+            words += ["--cycles", str(cycles)]
+        done = files.run("gradcheck", *words)
+        if done.returncode == 0:
+            return
+        _raise_compile_error(files, "gradcheck", *words)
+        raise GradientError((done.stdout + done.stderr).strip())
+
+
+def graph(request: Request, depth: int | None) -> SVG:
+    with _Files(request) as files:
+        output = files.path / "graph.svg"
+        words = ["graph", files.source, *files.front_options(), "-o", str(output)]
+        if depth is not None:
+            words += ["--depth", str(depth)]
+        done = run_command(["show", *words])
+        if done.returncode != 0:
+            raise RunError(done.stderr.rstrip("\n"))
+        return SVG(output.read_text(encoding="utf-8"))
+
+
+def build(request: Request, output: Path, emit: str, target: str, options: Iterable[str]) -> pathlib.Path:
+    if isinstance(options, str):
+        options = shlex.split(options)
+    with _Files(request) as files:
+        words = ["-o", os.fspath(output), "--emit", emit, f"-O{request.optimization}"]
+        if target:
+            words += ["--target", target]
+        elif request.cpu:
+            words += ["--cpu", request.cpu]
+        for flag, value in (("--fast-math", request.fast_math), ("--strict-math", request.strict_math),
+                            ("--no-stabilise", not request.stabilise)):
+            if value:
+                words.append(flag)
+        if request.whole_segment:
+            words += ["--chunk", "segment"]
+        if request.threads > 1:
+            words += ["--threads", str(request.threads)]
+        for pattern in request.frozen:
+            words += ["--freeze", pattern]
+        for library in request.libraries:
+            words += ["--link", library]
+        if request.parameters[0]:
+            words += ["--load-params", request.parameters[0]]
+            for each in request.parameters[1]:
+                words += ["--map", each]
+            if request.parameters[2]:
+                words.append("--partial")
+        _checked(files, "build", *words, *options)
+    return pathlib.Path(os.fspath(output))
+
+
+def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, seed: int,
+          named: Mapping[str, Any]) -> Chronogram:
+    from ._node import Node as NodeType
+    from .chronogram import chronogram_text
+
+    patterns = tuple(watch)
+    watched = NodeType(dataclasses.replace(node._request, watches=patterns)) if patterns else node
+    instance = watched.start(seed=seed)
+    given = instance._columns(_positional(node, inputs), named)
+    values, present, count = instance._gather(given, cycles, True)
+    rows = instance._run_columns(values, present, count)
+    parts = [rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parts.append(instance.finish())
+    return Chronogram(chronogram_text(watched, values, present, count, parts))
+
+
+def _positional(node: Node, inputs: Any) -> Any:
+    """A single array is the only input."""
+    if inputs is None or isinstance(inputs, Mapping) or not hasattr(inputs, "dtype"):
+        return inputs
+    if len(node.inputs) != 1:
+        raise TypeError("an array alone stands for the only input, but there are "
+                        f"{len(node.inputs)}: {', '.join(port.name for port in node.inputs)}")
+    return {node.inputs[0].name: inputs}
+
+
+_first: dict[tuple[Any, int], dict[str, Any]] = {}
+
+
+def first_parameters(node: Node, seed: int) -> dict[str, Any]:
+    """Initial values of parameters that begin at cycle 0, computed by a program that hands them out."""
+    import numpy as np
+
+    from ._node import Node as NodeType
+
+    key = (node._request, seed)
+    if key not in _first:
+        watched = NodeType(dataclasses.replace(node._request, watches=tuple(node.params)))
+        instance = watched.start(seed=seed)
+        values = {port.name: np.zeros((1, *port.shape), port.numpy_dtype) for port in node.inputs if port.always}
+        found: dict[str, Any] = {}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                parts = [instance.run(values, cycles=1), instance.finish()]
+        except RunError:
+            return found
+        for part in parts:
+            for port in watched.watched:
+                column = part[port.name]
+                values_of = column if port.always else column.values
+                if len(values_of) and port.name not in found:
+                    found[port.name] = values_of[0]
+        _first[key] = found
+    return _first[key]

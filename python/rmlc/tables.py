@@ -1,0 +1,598 @@
+"""Tables: pandas DataFrames, PyArrow tables and batches, what else speaks Arrow's interface (Polars), Parquet files.
+
+A column is the input of its name. An input that is a tensor is a column of arrays or lists, or a column for each of
+its elements: "x[0]", "x[1]", of matrices "x[0,1]". Columns that no input is called like are not looked at.
+
+Tables have few types, so numbers are converted where that loses nothing: integers to any type that holds them, floats
+that are whole to integers, 0 and 1 to bool; floats are rounded to narrower ones. Booleans are no numbers. What is NA,
+None or NaT, or null in Arrow, is absent, which only inputs may be that are not present at every cycle; a NaN in a
+column of floats is a NaN (pandas' `convert_dtypes` makes NA of it).
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _arrays
+from ._arrays import describe, numpy
+from ._ports import Port
+from ._rows import Rows, Sampled
+
+if TYPE_CHECKING:
+    from ._node import Path
+
+# The values of a column, and where they are missing (None: nowhere); zeros stand there.
+Column = tuple[Any, Any]
+
+
+def _require(name: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise ImportError(f"this needs the package {package}: pip install {package}") from error
+
+
+# ---- from tables to inputs -----------------------------------------------------------------------
+
+
+def columns_of(table: Any, ports: Sequence[Port]) -> dict[str, Any]:
+    """Inputs over cycles, a row for each: arrays of the ports' types, masked where a value is absent.
+
+    Arrays lie where the table has them if type and layout are those of the port. Raises TypeError for columns that are
+    not there or of another kind, ValueError for values that do not fit; both name the column, the latter the row (from
+    0).
+    """
+    source = _source(table, ports)
+    source.check(ports)
+    return {port.name: _masked(port, *source.read(port)) for port in ports}
+
+
+def _no_columns(missing: list[str], names: list[str]) -> str:
+    text = f"the table has no column {', '.join(map(repr, missing[:20]))}" + (", …" if len(missing) > 20 else "")
+    by_case = {name.casefold(): name for name in names}
+    near = [by_case[found] for each in missing[:20]
+            for found in difflib.get_close_matches(each.casefold(), list(by_case), 1)]
+    if near:
+        text += f"; did you mean {', '.join(map(repr, dict.fromkeys(near)))}?"
+    shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
+    return text + f" (its columns are: {shown})"
+
+
+def _masked(port: Port, values: Any, missing: Any) -> Any:
+    np = numpy()
+    if port.always:
+        if missing is not None and missing.any():
+            raise ValueError(f"{port.name}: row {int(missing.argmax())}: no value, but this input is present at every "
+                             "cycle: fill the column, or make the input `when` a condition")
+        return values
+    mask = np.zeros(values.shape, bool)
+    if missing is not None:
+        mask[missing] = True
+    return np.ma.MaskedArray(values, mask)
+
+
+def element_names(port: Port) -> list[str]:
+    """Of the columns that a tensor is spread over: "x[0,0]", "x[0,1]", …; of a scalar its name."""
+    if not port.shape:
+        return [port.name]
+    return [f"{port.name}[{','.join(map(str, at))}]" for at in itertools.product(*map(range, port.shape))]
+
+
+class _Source:
+    """A table: its columns' names, and how to read one as values and where they are missing."""
+
+    def __init__(self, names: Iterable[Any]) -> None:
+        self.names = [name for name in names if isinstance(name, str)]
+        self._known = set(self.names)
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def raw(self, name: str, port: Port) -> Column:
+        raise NotImplementedError
+
+    def columns_for(self, port: Port) -> list[str]:
+        """One of its name, or of its elements."""
+        return [port.name] if port.name in self._known else element_names(port)
+
+    def check(self, ports: Sequence[Port]) -> None:
+        """Raises TypeError if columns are missing."""
+        missing: list[str] = []
+        for port in ports:
+            absent = [name for name in self.columns_for(port) if name not in self._known]
+            # Of a tensor of which there is nothing at all, the name says enough.
+            missing += [port.name] if absent and len(absent) == len(self.columns_for(port)) else absent
+        if missing:
+            raise TypeError(_no_columns(missing, self.names))
+
+    def read(self, port: Port) -> Column:
+        np = numpy()
+        names = self.columns_for(port)
+        for name in names:
+            if self.names.count(name) > 1:
+                raise ValueError(f"{name}: the table has several columns of this name")
+        if names == [port.name]:
+            values, missing = self.raw(port.name, port)
+            return _exact(values, port, port.name), missing
+        element = Port(port.name, port.dtype, (), port.clock, port.always)
+        values = np.zeros((len(self), *port.shape), port.numpy_dtype)
+        flat = values.reshape(len(self), len(names))
+        absent = np.zeros((len(self), len(names)), bool)
+        for k, name in enumerate(names):
+            column, missing = self.raw(name, element)
+            if column.ndim != 1:
+                raise TypeError(f"{name}: expected numbers, got arrays of shape {list(column.shape[1:])}")
+            flat[:, k] = _exact(column, element, name)
+            if missing is not None:
+                absent[:, k] = missing
+        partly = absent.any(axis=1) & ~absent.all(axis=1)
+        if partly.any():
+            row = int(partly.argmax())
+            raise ValueError(f"{names[int(absent[row].argmax())]}: row {row}: no value, but other elements of "
+                             f"{port.name} have one there")
+        return values, absent.all(axis=1) if absent.any() else None
+
+
+class _Pandas(_Source):
+    def __init__(self, frame: Any) -> None:
+        super().__init__(frame.columns)
+        self._frame = frame
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    def raw(self, name: str, port: Port) -> Column:
+        np = numpy()
+        series = self._frame[name]
+        kept = series.dtype if isinstance(series.dtype, np.dtype) else getattr(series.dtype, "numpy_dtype", None)
+        if kept is None or kept.kind not in "biufmM":
+            return _of_objects(series.to_numpy(dtype=object), port, name)
+        if kept.kind in "mM":
+            raise TypeError(f"{name}: expected {port.dtype}, got {series.dtype}; seconds, say, are numbers: "
+                            "`(t - pandas.Timestamp(0)) / pandas.Timedelta(seconds=1)`")
+        if isinstance(series.dtype, np.dtype):
+            return series.to_numpy(), None
+        missing = series.isna().to_numpy()
+        if not missing.any():
+            return series.to_numpy(dtype=kept), None
+        return series.to_numpy(dtype=kept, na_value=kept.type(0)), missing
+
+
+class _Structured(_Source):
+    def __init__(self, array: Any) -> None:
+        super().__init__(array.dtype.names)
+        self._array = array
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def raw(self, name: str, port: Port) -> Column:
+        values = self._array[name]
+        return _of_objects(values, port, name) if values.dtype.kind == "O" else (values, None)
+
+
+class _Arrow(_Source):
+    def __init__(self, table: Any) -> None:
+        super().__init__(table.column_names)
+        self._table = table
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    def raw(self, name: str, port: Port) -> Column:
+        chunked = self._table.column(self._table.column_names.index(name))
+        array = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+        return _of_arrow(array, port, name)
+
+
+def is_table(value: Any) -> bool:
+    """Whether `columns_of` reads it."""
+    return (isinstance(value, Parquet) or _is_pandas(value) or hasattr(value, "__arrow_c_stream__")
+            or hasattr(value, "__arrow_c_array__") and hasattr(value, "schema")
+            or getattr(getattr(value, "dtype", None), "names", None) is not None)
+
+
+def _is_pandas(value: Any) -> bool:
+    return type(value).__name__ == "DataFrame" and hasattr(value, "iloc") and hasattr(value, "columns")
+
+
+def _source(table: Any, ports: Sequence[Port]) -> _Source:
+    if isinstance(table, Parquet):
+        return _Arrow(table.table(ports))
+    if _is_pandas(table):
+        return _Pandas(table)
+    if getattr(getattr(table, "dtype", None), "names", None) is not None:
+        return _Structured(table)
+    if is_table(table):
+        arrow = _require("pyarrow")
+        if isinstance(table, arrow.RecordBatch):
+            return _Arrow(arrow.Table.from_batches([table]))
+        return _Arrow(table if isinstance(table, arrow.Table) else arrow.table(table))
+    if hasattr(table, "dtype"):
+        raise TypeError(f"inputs: expected a mapping or a table, got {describe(table)}; an array is given by name: "
+                        f"run({ports[0].name if ports else 'x'}=…)")
+    raise TypeError("inputs: expected a mapping of arrays by name, a pandas DataFrame, a PyArrow table or batch, or a "
+                    f"Parquet file (rmlc.tables.parquet), got {describe(table)}")
+
+
+# ---- values ------------------------------------------------------------------------------------
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _of_objects(values: Any, port: Port, name: str) -> Column:
+    """Of Python's objects: numbers, or arrays."""
+    np = numpy()
+    is_float = port.dtype in ("bf16", "f16", "f32", "f64")
+
+    def stands_for_nothing(value: Any) -> bool:
+        # Where pandas has no integers, booleans or arrays that can be missing, it puts a NaN there.
+        return _is_missing(value) or (not (is_float and not port.shape) and isinstance(value, float)
+                                      and math.isnan(value))
+
+    missing = np.fromiter(map(stands_for_nothing, values), bool, len(values))
+    there = [(row, value) for row, value in enumerate(values) if not missing[row]]
+    elements = [np.asarray(value) if port.shape else value for _, value in there]
+    for (row, value), element in zip(there, elements):
+        number = element.dtype.kind in "biuf" if port.shape else isinstance(value, (bool, int, float, np.number, np.bool_))
+        if not number:
+            raise TypeError(f"{name}: row {row}: expected {port.dtype}, got {describe(value)}")
+        if port.shape and element.shape != port.shape:
+            raise ValueError(f"{name}: row {row}: expected {port.dtype}{list(port.shape)}, got {describe(element)}")
+        is_bool = element.dtype.kind == "b" if port.shape else isinstance(value, (bool, np.bool_))
+        if is_bool != (port.dtype == "bool"):
+            raise TypeError(f"{name}: row {row}: expected {port.dtype}, got {describe(value)}")
+    found = np.array(elements) if elements else np.zeros((0, *port.shape), port.numpy_dtype)
+    if found.dtype.kind == "O":
+        raise ValueError(f"{name}: some number is in the range of no type of 64 bits")
+    if len(there) == len(values):
+        return found, None
+    spread = np.zeros((len(values), *port.shape), found.dtype)
+    spread[~missing] = found
+    return spread, missing
+
+
+def _of_arrow(array: Any, port: Port, name: str) -> Column:
+    arrow = _require("pyarrow")
+    shape = port.shape
+    kind = array.type
+    if isinstance(kind, arrow.BaseExtensionType):
+        if getattr(kind, "permutation", None) is not None and list(kind.permutation) != sorted(kind.permutation):
+            raise TypeError(f"{name}: tensors whose axes are permuted")
+        if tuple(getattr(kind, "shape", shape)) != shape:
+            raise ValueError(f"{name}: expected {port.dtype}{list(shape)}, got tensors of shape {list(kind.shape)}")
+        if hasattr(kind, "shape"):
+            shape = (math.prod(shape),)
+        array = array.storage
+    values, missing = _of_nested(array, shape, port, name)
+    return values.reshape(len(array), *port.shape), missing
+
+
+def _of_nested(array: Any, shape: tuple[int, ...], port: Port, name: str) -> Column:
+    """Lists in lists, `shape` deep, of numbers."""
+    arrow, np = _require("pyarrow"), numpy()
+    if arrow.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if arrow.types.is_null(array.type):
+        return np.zeros((len(array), *shape), port.numpy_dtype), np.ones(len(array), bool)
+    missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    types = arrow.types
+    if not shape:
+        if not (types.is_integer(array.type) or types.is_floating(array.type) or types.is_boolean(array.type)):
+            raise TypeError(f"{name}: expected {port.dtype}, got {array.type}")
+        if missing is not None:
+            array = array.fill_null(False if types.is_boolean(array.type) else 0)
+        return array.to_numpy(zero_copy_only=False), missing
+    if not (types.is_fixed_size_list(array.type) or types.is_list(array.type) or types.is_large_list(array.type)):
+        raise TypeError(f"{name}: expected lists of {list(shape)}, got {array.type}")
+    if missing is None or not types.is_fixed_size_list(array.type):
+        lengths = _require("pyarrow.compute").list_value_length(array).fill_null(shape[0]).to_numpy(zero_copy_only=False)
+    else:
+        lengths = np.full(len(array), array.type.list_size)
+    wrong = lengths != shape[0]
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(f"{name}: row {row}: expected {port.dtype}{list(port.shape)}, got a list of {lengths[row]} "
+                         f"where {shape[0]} are expected")
+    inner, gaps = _of_nested(array.flatten(), shape[1:], port, name)
+    there = len(array) if missing is None else int((~missing).sum())
+    inner = inner.reshape(there, *shape)
+    if gaps is not None and gaps.any():
+        raise ValueError(f"{name}: some elements of a value are null and some are not")
+    if missing is None:
+        return inner, None
+    values = np.zeros((len(array), *shape), inner.dtype)
+    values[~missing] = inner
+    return values, missing
+
+
+def _exact(values: Any, port: Port, name: str) -> Any:
+    """The same numbers as the port's type, C-contiguous; `values` itself if it is that."""
+    np = numpy()
+    wanted = port.numpy_dtype
+    if values.shape[1:] != port.shape:
+        raise ValueError(f"{name}: expected {port.dtype}{list(port.shape)} in each row, got {describe(values)}")
+    if values.dtype == wanted:
+        return np.require(values, requirements=["C", "A"])
+    have, want = values.dtype.kind, wanted.kind
+    if have not in "biuf" or (have == "b") != (want == "b") and not (have in "iu" and want == "b"):
+        raise TypeError(f"{name}: expected {port.dtype}, got {values.dtype}")
+    if have == "f" and want == "b":
+        raise TypeError(f"{name}: expected {port.dtype}, got {values.dtype}")
+    with np.errstate(all="ignore"):
+        converted = np.ascontiguousarray(values.astype(wanted))
+        if have == "f" and want == "f":
+            wrong = np.isinf(converted) & ~np.isinf(values)
+        elif want in "iu":
+            info = np.iinfo(wanted)
+            # The largest integer has no float of its own, the one above has.
+            above = float(info.max) + 1.0 if have == "f" else None
+            in_range = (values >= info.min) & (values < above if above is not None else values <= info.max)
+            wrong = ~in_range | (values != np.trunc(values) if have == "f" else False)
+        else:
+            wrong = converted.astype(values.dtype) != values
+            if want == "f":
+                # Beyond 2^63 a float reads back as any integer.
+                wrong |= ~(np.abs(converted.astype(np.float64)) < 2.0 ** (64 if have == "u" else 63))
+    if wrong.any():
+        at = np.unravel_index(int(wrong.argmax()), wrong.shape)
+        hint = ""
+        if values[at] != values[at]:
+            hint = "; where it stands for no value, `convert_dtypes()` makes it NA"
+        elif want == "f" and have in "iu":
+            hint = " exactly"
+        raise ValueError(f"{name}: row {int(at[0])}: {values[at]} is no {port.dtype}{hint}")
+    return converted
+
+
+# ---- from rows to tables -------------------------------------------------------------------------
+
+
+def _dense(rows: Rows, port: Port) -> Column:
+    """Values for every row, zeros where absent, and where that is."""
+    np = numpy()
+    column = rows[port.name]
+    if not isinstance(column, Sampled):
+        return column, None
+    values = column.dense(fill=0)
+    missing = np.ones(len(rows), bool)
+    missing[np.asarray(column.at, np.int64) - rows.cycles.start] = False
+    return values, missing
+
+
+def rows_to_pandas(rows: Rows, ports: Sequence[Port]) -> Any:
+    """A DataFrame whose index, "cycle", is the rows' cycles.
+
+    Scalars are columns of their names, elements of tensors "x[0]", "x[0,1]". A stream that is present at every cycle
+    has NumPy's type; any other a type of pandas that knows NA ("Float32", "Int64", "boolean"; f16 as "Float32").
+    """
+    pandas, np = _require("pandas"), numpy()
+    wrap = {"b": pandas.arrays.BooleanArray, "i": pandas.arrays.IntegerArray, "u": pandas.arrays.IntegerArray,
+            "f": pandas.arrays.FloatingArray}
+    columns: dict[str, Any] = {}
+    for port in ports:
+        values, missing = _dense(rows, port)
+        if missing is not None and values.dtype == np.float16:
+            values = values.astype(np.float32)
+        flat = values.reshape(len(rows), math.prod(port.shape))
+        for k, name in enumerate(element_names(port)):
+            one = np.ascontiguousarray(flat[:, k])
+            columns[name] = one if missing is None else wrap[one.dtype.kind](one, missing.copy())
+    index = pandas.RangeIndex(rows.cycles.start, rows.cycles.stop, name="cycle")
+    return pandas.DataFrame(columns, index=index)
+
+
+def rows_to_arrow(rows: Rows, ports: Sequence[Port]) -> Any:
+    """A PyArrow table: a column "cycle" (unless an output is called so), then the outputs, null where absent.
+
+    Tensors are lists of fixed size. Streams that are present at every cycle are not copied, but for booleans.
+    """
+    arrow, np = _require("pyarrow"), numpy()
+    columns: dict[str, Any] = {"cycle": arrow.array(np.arange(rows.cycles.start, rows.cycles.stop))}
+    for port in ports:
+        values, missing = _dense(rows, port)
+        nulls = None if missing is None or not missing.any() else missing
+        array = arrow.array(values.reshape(-1), mask=nulls if not port.shape else None)
+        if port.shape and 0 in port.shape:
+            raise ValueError(f"{port.name}: Arrow has no lists for tensors without elements")
+        for extent in reversed(port.shape[1:]):
+            array = arrow.FixedSizeListArray.from_arrays(array, extent)
+        if port.shape:
+            mask = None if nulls is None else arrow.array(nulls)
+            array = arrow.FixedSizeListArray.from_arrays(array, port.shape[0], mask=mask)
+        columns[port.name] = array
+    return arrow.table(columns)
+
+
+def to_arrow(rows: Rows) -> Any:
+    """See `rows_to_arrow`."""
+    return rows_to_arrow(rows, rows._ports)
+
+
+# ---- blocks --------------------------------------------------------------------------------------
+
+
+class Parquet:
+    """A Parquet file that is read batch by batch, and of each only the columns that are needed."""
+
+    def __init__(self, path: Path, batch: int) -> None:
+        if batch < 1:
+            raise ValueError(f"batch: expected a number of rows, got {batch}")
+        self.path, self.batch = os.fspath(path), batch
+        self._file = _require("pyarrow.parquet").ParquetFile(self.path)
+        self.names: list[str] = self._file.schema_arrow.names
+
+    def __len__(self) -> int:
+        return int(self._file.metadata.num_rows)
+
+    def _needed(self, ports: Sequence[Port]) -> list[str]:
+        names = _Source(self.names)
+        names.check(ports)
+        return [name for port in ports for name in names.columns_for(port)]
+
+    def batches(self, ports: Sequence[Port]) -> Iterator[Any]:
+        """Record batches with the columns of these ports."""
+        needed = self._needed(ports)  # at once, not at the first batch
+        return self._of(needed)
+
+    def _of(self, names: list[str] | None) -> Iterator[Any]:
+        yield from self._file.iter_batches(self.batch, columns=names)
+
+    def table(self, ports: Sequence[Port]) -> Any:
+        """All rows of the columns of these ports."""
+        return self._file.read(self._needed(ports))
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._of(None)
+
+    def __repr__(self) -> str:
+        return f"<rmlc.tables.Parquet {self.path}: {len(self)} rows, {len(self.names)} columns>"
+
+
+def parquet(path: Path, batch: int = 65536) -> Parquet:
+    """A Parquet file, for `Instance.stream` (which holds `batch` rows of it at a time), or `run` (which reads all rows).
+
+    Only the columns of the node's inputs are read. By itself it is an iterable of PyArrow record batches. Raises
+    ImportError without PyArrow; FileNotFoundError.
+    """
+    return Parquet(path, batch)
+
+
+def blocks_of(reader: Any, ports: Sequence[Port], block: int) -> Iterator[Any]:
+    """What `Instance.run` takes, block by block, of what `Instance.stream` is given.
+
+    A table is cut into blocks of `block` rows, a Parquet file into its batches. Of any other iterable an item is a
+    block (a table, or a mapping of arrays whose first axis is the cycle), which is handed on as it is, or a row: a mapping
+    of values by name (None, or no entry, where one is absent), or a tuple of values in the order of the inputs. `block`
+    rows are taken together. Where a node has one input, an array alone is its block or its value. No item is asked for
+    before it is needed.
+    """
+    if block < 1:
+        raise ValueError(f"block: expected a number of rows, got {block}")
+    if not ports:
+        raise TypeError("the node has no inputs that could be streamed: run(cycles=…) computes its rows")
+    if isinstance(reader, Parquet):
+        return reader.batches(ports)
+    if _is_pandas(reader):
+        return (reader.iloc[k : k + block] for k in range(0, len(reader), block))
+    if is_table(reader) and not isinstance(reader, Iterator):
+        source = _source(reader, ports)
+        whole = source._table if isinstance(source, _Arrow) else reader
+        return (whole[k : k + block] for k in range(0, len(whole), block))
+    if isinstance(reader, Mapping) or not isinstance(reader, Iterable):
+        raise TypeError("stream reads a table, or an iterator of blocks or rows; got "
+                        f"{'a mapping, which is one block: run() computes it' if isinstance(reader, Mapping) else describe(reader)}")
+    return _gathered(reader, ports, block)
+
+
+def _gathered(reader: Iterable[Any], ports: Sequence[Port], block: int) -> Iterator[Any]:
+    rows = _RowBlock(ports)
+    for item in reader:
+        if is_table(item):
+            whole = True
+        else:
+            item = _named(item, ports, rows.number)
+            whole = _is_block(item, ports)
+        if whole:
+            if len(rows):
+                yield rows.take()
+            yield item
+        else:
+            rows.add(item)
+            if len(rows) == block:
+                yield rows.take()
+    if len(rows):
+        yield rows.take()
+
+
+def _named(item: Any, ports: Sequence[Port], number: int) -> Mapping[str, Any]:
+    if isinstance(item, Mapping):
+        return item
+    if len(ports) == 1 and not isinstance(item, tuple):
+        return {ports[0].name: item}
+    if not isinstance(item, (tuple, list)):
+        raise TypeError(f"row {number}: expected a mapping or a tuple of values, got {describe(item)}")
+    if len(item) != len(ports):
+        raise TypeError(f"row {number}: {len(item)} values, but there are {len(ports)} inputs: "
+                        + ", ".join(port.name for port in ports))
+    return {port.name: value for port, value in zip(ports, item)}
+
+
+def _is_block(item: Mapping[str, Any], ports: Sequence[Port]) -> bool:
+    """Whether some value has an axis more than the port: the cycles."""
+    for port in ports:
+        value = item.get(port.name)
+        if isinstance(value, Sampled) or value is not None and _axes(value) == len(port.shape) + 1:
+            return True
+    return False
+
+
+def _axes(value: Any) -> int:
+    """Of an array, or of lists in lists, which are looked into as far as the first element."""
+    if hasattr(value, "ndim"):
+        return int(value.ndim)
+    depth = 0
+    while isinstance(value, (list, tuple)):
+        depth += 1
+        value = next((each for each in value if each is not None), None)
+    return depth + int(getattr(value, "ndim", 0))
+
+
+class _RowBlock:
+    """Rows that are gathered to a block, checked as they come."""
+
+    def __init__(self, ports: Sequence[Port]) -> None:
+        self._ports = ports
+        self._names = {port.name for port in ports}
+        self.number = 0  # of the next row
+        self._values: list[list[Any]] = [[] for _ in ports]
+
+    def __len__(self) -> int:
+        return len(self._values[0])
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        unknown = [name for name in row if name not in self._names]
+        if unknown:
+            near = difflib.get_close_matches(str(unknown[0]), self._names, 1)
+            raise TypeError(f"row {self.number}: no input '{unknown[0]}'"
+                            + (f"; did you mean '{near[0]}'?" if near else "")
+                            + f" (the inputs are: {', '.join(port.name for port in self._ports)})")
+        checked = []
+        for port in self._ports:
+            value = row.get(port.name)
+            if _is_missing(value):
+                if port.always:
+                    raise TypeError(f"row {self.number}: {port.name}: missing; it is there at every cycle")
+                checked.append(None)
+                continue
+            name = f"row {self.number}: {port.name}"
+            # A copy: whoever makes the rows may use one array for all of them.
+            checked.append(_arrays.tensor(value, name, port.dtype, port.shape).copy() if port.shape
+                           else _arrays.scalar(value, name, port.dtype))
+        for values, one in zip(self._values, checked):
+            values.append(one)
+        self.number += 1
+
+    def take(self) -> dict[str, Any]:
+        np = numpy()
+        taken: dict[str, Any] = {}
+        for port, values in zip(self._ports, self._values):
+            missing = np.fromiter((value is None for value in values), bool, len(values))
+            is_bits = port.dtype == "bf16" and port.shape
+            dense = np.zeros((len(values), *port.shape), np.uint16 if is_bits else port.numpy_dtype)
+            for k, value in enumerate(values):
+                if value is not None:
+                    dense[k] = value
+            taken[port.name] = _masked(port, dense, missing)
+        self._values = [[] for _ in self._ports]
+        return taken

@@ -1,0 +1,98 @@
+// See node.h.
+#include "python/src/node.h"
+
+#include <charconv>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+
+#include "compiler/internal_error.h"
+#include "compiler/pipeline.h"
+#include "driver/installation.h"
+#include "frontend/render.h"
+
+namespace rml::python {
+namespace {
+
+void set_limits(Limits& limits, const std::vector<std::string>& given) {
+  for (const std::string& text : given) {
+    const std::size_t equals = text.find('=');
+    const NamedLimit* found = nullptr;
+    for (const NamedLimit& limit : limit_names)
+      if (text.substr(0, equals) == limit.name) found = &limit;
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const bool number =
+        equals != std::string::npos && std::from_chars(text.data() + equals + 1, end, value).ptr == end && value > 0;
+    if (found == nullptr || !number || value > found->most) throw std::invalid_argument("limits: '" + text + "'");
+    limits.*found->bound = value;
+  }
+}
+
+CompileOptions options_of(const CompileRequest& request) {
+  CompileOptions options;
+  options.definitions = request.definitions;
+  for (const std::string& folder : request.import_folders) options.import_folders.emplace_back(folder);
+  options.node = request.node;
+  options.watches = request.watches;
+  options.frozen = request.frozen;
+  options.opened = request.opened;
+  options.parameters = request.parameters;
+  options.stabilise = request.stabilise;
+  options.whole_segment = request.whole_segment;
+  options.model = request.model;
+  options.target.cpu = request.cpu;
+  options.target.optimization = request.optimization;
+  options.target.threads = request.threads;
+  options.target.fast_math = request.fast_math;
+  options.target.strict_math = request.strict_math;
+  set_limits(options.limits, request.limits);
+  return options;
+}
+
+std::unique_ptr<LoadedProgram> load(Session& session, const CompileRequest& request, Compilation& result) {
+  const Front front =
+      request.text.empty() ? check(session, request.file) : check_text(session, request.file, request.text);
+  if (!session.failed())
+    for (const NodeId n : front.program->modules[0].nodes)
+      result.nodes.emplace_back(front.program->names.text((*front.program)[n].name), signature(front.checked, n));
+  if (request.check_only) return nullptr;
+  const auto entry = session.failed() ? std::nullopt : find_entry(session, front);
+  if (!entry) return nullptr;
+  const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
+  if (!elaborated) return nullptr;
+  if (request.reference) return load_reference(session, elaborated->core, request.libraries);
+  const auto arranged = arrange(session, *elaborated, session.diagnostics);
+  if (!arranged) return nullptr;
+  return load_compiled(session, lower(session, *arranged), request.libraries, true);
+}
+
+struct Task {
+  const CompileRequest& request;
+  Compilation result = {};
+  std::exception_ptr failed = nullptr;
+};
+
+void work(Task& task) try {
+  Session session(own_resources());
+  session.options = options_of(task.request);
+  std::unique_ptr<LoadedProgram> program = load(session, task.request, task.result);
+  if (program && !session.failed()) task.result.node = std::make_shared<Node>(std::move(program));
+  task.result.text = render_human(session.diagnostics, session.sources, false);
+  task.result.json = render_json(session.diagnostics, session.sources);
+  task.result.told = session.told;
+  task.result.files = session.files_read();
+} catch (...) {
+  task.failed = std::current_exception();
+}
+
+}  // namespace
+
+Compilation compile_node(const CompileRequest& request) {
+  Task task{request};
+  run_with_deep_stack([](void* argument) { work(*static_cast<Task*>(argument)); }, &task);
+  if (task.failed) std::rethrow_exception(task.failed);
+  return std::move(task.result);
+}
+
+}  // namespace rml::python

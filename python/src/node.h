@@ -1,0 +1,47 @@
+// A node compiled into memory: immutable, so threads share it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/engines.h"
+
+namespace rml::python {
+
+struct CompileRequest {
+  std::string file, text;  // without a text, what is in the file
+  std::string node;
+  std::vector<std::string> definitions, import_folders, watches, frozen, opened, libraries, limits;
+  rt::ParameterSource parameters;
+  ModelOptions model;
+  std::string cpu = "native";
+  int optimization = 2;
+  unsigned threads = 1;
+  bool check_only = false;  // no node is made
+  bool fast_math = false, strict_math = false, stabilise = true, whole_segment = false, reference = false;
+};
+
+class Node {
+ public:
+  explicit Node(std::unique_ptr<LoadedProgram> program) : program_(std::move(program)) {}
+  const rml_program& table() const { return program_->table(); }
+  // Each cycle hands out its row.
+  bool immediate() const { return table().flow == nullptr && table().demand == nullptr && table().network == nullptr; }
+
+ private:
+  std::unique_ptr<LoadedProgram> program_;
+};
+
+struct Compilation {
+  std::shared_ptr<const Node> node;  // null: `json` has an error
+  std::string text, json;            // what the user is told, rendered
+  std::vector<std::string> told, files;
+  std::vector<std::pair<std::string, std::string>> nodes;  // of the file: names and signatures
+};
+
+// In any thread, on a stack of its own. Throws InternalError where the compiler is at fault.
+Compilation compile_node(const CompileRequest& request);
+
+}  // namespace rml::python

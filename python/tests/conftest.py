@@ -1,0 +1,36 @@
+"""What all tests of the package share: where the repository is, and the command that rows are compared with."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def command_words() -> list[str]:
+    """The command that was built from this tree; RMLC names another. Without one, the package's own."""
+    places = [os.environ.get("RMLC", ""), *(str(ROOT / "build" / preset / "bin" / "rmlc")
+                                            for preset in ("dev", "release"))]
+    found = next((place for place in places if place and os.access(place, os.X_OK)), None)
+    return [found] if found else [sys.executable, "-m", "rmlc"]
+
+
+@pytest.fixture(scope="session")
+def command() -> Command:
+    """Runs `rmlc` with these words, and returns what it said and how it ended."""
+    first = command_words()
+
+    def run(*words: str | os.PathLike[str], cwd: pathlib.Path | None = None,
+            input: str | None = None) -> subprocess.CompletedProcess[str]:
+        call: Sequence[str] = [*first, *map(os.fspath, words)]
+        stdin = subprocess.DEVNULL if input is None else None
+        return subprocess.run(call, capture_output=True, text=True, check=False, cwd=cwd, input=input, stdin=stdin)
+
+    return run
