@@ -2,7 +2,6 @@
 #include "frontend/mend_headers.h"
 
 #include <optional>
-#include <set>
 #include <string>
 
 #include "frontend/foreign_syntax.h"
@@ -14,26 +13,6 @@ namespace {
 
 using enum TokenKind;
 
-// Whether an operand ends before such a token: a keyword there is none that takes an operand.
-bool follows_operand(TokenKind kind) {
-  switch (kind) {
-    case SEMI:
-    case GROUP:
-    case COMMA:
-    case COLON:
-    case ASSIGN:
-    case THEN:
-    case ELSE:
-    case FBY:
-    case WHEN:
-    case OR:
-    case AND:
-      return true;
-    default:
-      return closes(kind) || (kind >= EQ && kind <= PLUS) || (kind >= STAR && kind <= PERCENT);
-  }
-}
-
 class HeaderMender {
  public:
   HeaderMender(std::vector<Token>& tokens, std::uint32_t file, const SourceMap& sources, Diagnostics& diagnostics)
@@ -41,12 +20,7 @@ class HeaderMender {
 
   void run() {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      if (begins_item(tokens_[i].kind) || declares_node(i)) names_.clear();
-      if (tokens_[i].kind == NODE || declares_node(i)) {
-        i = header(i);
-      } else if (names_.contains(tokens_[i].kind)) {
-        use_as_name(i);
-      }
+      if (tokens_[i].kind == NODE || declares_node(i)) i = header(i);
     }
   }
 
@@ -112,28 +86,8 @@ class HeaderMender {
       depth += opens(kind) ? 1 : closes(kind) ? -1 : 0;
       if (depth != 0) continue;
       if (kind == SEMI || (kind == COMMA && trailing)) wrong.push_back(i);
-      if (is_keyword(kind) && is_name(i, open)) take_as_name(i);
     }
     if (!wrong.empty()) mend_separators(wrong, close);
-  }
-
-  bool is_name(std::size_t at, std::size_t open) const {
-    const std::size_t before = previous_token(tokens_, at);
-    const TokenKind after = tokens_[next(at)].kind;
-    const bool begins = before == open || tokens_[before].kind == COMMA || tokens_[before].kind == SEMI;
-    return begins && (after == COLON || after == COMMA || after == SEMI || after == RPAREN);
-  }
-
-  void take_as_name(std::size_t at) {
-    report_keyword_as_name(tokens_[at].kind, span(at), diagnostics_);
-    names_.insert(tokens_[at].kind);
-    read_as(at, ID);
-  }
-
-  void use_as_name(std::size_t at) {
-    const TokenKind kind = tokens_[at].kind;
-    const bool literal = kind == TRUE || kind == FALSE;
-    read_as(at, !literal && follows_operand(tokens_[next(at)].kind) ? ID : kind);
   }
 
   // One message and one mend for all wrong separators of a list.
@@ -160,7 +114,6 @@ class HeaderMender {
   std::uint32_t file_;
   const SourceMap& sources_;
   Diagnostics& diagnostics_;
-  std::set<TokenKind> names_;  // keywords that name parameters of the node whose equations are walked
 };
 
 }  // namespace

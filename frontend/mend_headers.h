@@ -2,8 +2,7 @@
 // those of the header that was meant, so that everything behind it is read as its equations.
 //
 // A node that is declared as elsewhere (`def f(x)`), `returns` for `->`, a `;` between parameters, a separator behind
-// the last one, a keyword as the name of a parameter: where the equations use the keyword as a name it is one too.
-// Headers whose parentheses are never closed are left to the parser.
+// the last one. Headers whose parentheses are never closed are left to the parser.
 #pragma once
 
 #include <vector>

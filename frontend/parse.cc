@@ -18,6 +18,7 @@
 
 #include "frontend/grammar_mutex.h"
 #include "frontend/mend_headers.h"
+#include "frontend/mend_names.h"
 #include "frontend/parse.h"
 #include "frontend/parse_module.h"
 #include "frontend/parse_recovery.h"
@@ -562,6 +563,7 @@ ParsedModule parse_module(std::uint32_t file, ModuleId id, Program& program, con
   result.module.file = file;
   Diagnostics found;
   result.tokens = scan(file, sources, found);
+  mend_names(result.tokens, file, sources, found);
   mend_headers(result.tokens, file, sources, found);
   if (check_nesting(result.tokens, file, found)) parse_tokens(result, file, id, program, sources, found);
   append_in_order(found, diagnostics);

@@ -289,7 +289,7 @@ bool begins_equation(const std::vector<Token>& tokens, std::size_t at) {
 
 void report_keyword_as_name(TokenKind keyword, Span span, Diagnostics& diagnostics) {
   diagnostics.report(Code::E0101, span, in_code(spelling(keyword)) + " is a keyword and cannot be a name",
-                     "choose another name");
+                     "choose another name, " + in_code(std::string(spelling(keyword)) + "_") + " say");
 }
 
 void report_syntax_error(const SyntaxError& error, const std::vector<Token>& tokens, std::uint32_t file,
