@@ -209,6 +209,7 @@ struct Import {
 
 struct Module {
   std::uint32_t file = 0;
+  bool of_library = false;  // the standard one: what fails in it is the call's fault
   std::vector<Import> imports;
   std::vector<NodeId> nodes;  // in order of the text
   std::vector<ConstId> consts;

@@ -92,6 +92,7 @@ class Loader {
     program_.modules.emplace_back();
     const std::uint32_t file = sources_.add(path.string(), std::move(text));
     program_.modules[id.index] = parse_module(file, id, program_, sources_, diagnostics_).module;
+    program_.modules[id.index].of_library = path.parent_path() == options_.stdlib_dir;
     return id;
   }
 

@@ -32,9 +32,11 @@ std::vector<Symbol> add_inputs(const NodeFacts& node, GradientWriter& write, Add
   std::vector<Symbol> adjoints;
   for (const std::uint32_t j : out.adjoints)
     adjoints.push_back(write.new_input("d" + node.text(node.node.outputs[j].name)));
-  for (const std::uint32_t r : out.roots)
+  for (const std::uint32_t r : out.roots) {
+    std::vector<Symbol>& rates = added.rates[r];
     for (std::size_t k = 0; k < node.key.rates; ++k)
-      added.rates[r].push_back(write.new_input(node.text(node.program[node.key.optimizer].inputs[k].name)));
+      rates.push_back(write.new_input(node.text(node.program[node.key.optimizer].inputs[k].name)));
+  }
   return adjoints;
 }
 

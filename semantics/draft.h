@@ -95,10 +95,12 @@ struct When {
   DraftId operand, condition;
   bool positive;
   bool from_if = false;
+  Span written;  // the condition
 };
 struct Merge {
   DraftId condition, on_true, on_false;
   bool from_if;
+  Span written;  // the condition
 };
 struct Fby {
   DraftId init, next;
@@ -140,10 +142,17 @@ struct Assertion {
   Span span;
 };
 
+// What an instance is given, in the order of its node's inputs, and the call that gives it.
+struct CallSite {
+  ExprId call;  // invalid for the entry
+  std::vector<DraftId> arguments;
+};
+
 struct Draft {
   std::vector<Value> values;
   std::vector<DraftClock> clocks;
   std::vector<Instance> instances;
+  std::vector<CallSite> calls;  // by InstanceId
   std::vector<External> externals;
   std::vector<NamedValue> inputs, outputs, parameters, watches;
   std::vector<Assertion> asserts;

@@ -122,6 +122,7 @@ void resolve_aliases(Draft& draft, const Program& program, Diagnostics& diagnost
   for (auto* list : {&draft.inputs, &draft.outputs, &draft.parameters, &draft.watches})
     for (NamedValue& named : *list) resolve(named.value);
   for (Assertion& assertion : draft.asserts) resolve(assertion.condition);
+  for (CallSite& call : draft.calls) std::ranges::for_each(call.arguments, resolve);
   for (External& external : draft.externals)
     for (auto* shapes : {&external.input_shapes, &external.output_shapes})
       for (auto& shape : *shapes)

@@ -160,11 +160,11 @@ DraftId Expressions::build(ExprId e) {
           [&](const ast::Post& p) { return add_as(e, Post{value(p.operand)}); },
           [&](const ast::When& w) {
             const DraftId operand = value(w.operand);
-            return add_as(e, When{operand, value(w.condition), w.positive});
+            return add_as(e, When{operand, value(w.condition), w.positive, false, program().span(w.condition)});
           },
           [&](const ast::Merge& m) {
             const DraftId condition = value(m.condition), on_true = value(m.on_true);
-            return add_as(e, Merge{condition, on_true, value(m.on_false), false});
+            return add_as(e, Merge{condition, on_true, value(m.on_false), false, program().span(m.condition)});
           },
           [&](const ast::Array& a) { return array(e, a); },
           [&](const ast::Index& i) { return subscript(e, i); },
@@ -240,17 +240,18 @@ DraftId Expressions::array(ExprId e, const ast::Array& a) {
   return operation(e, operators().require("array"), a.elements);
 }
 
-DraftId Expressions::sample(ExprId of, bool positive, DraftId condition, DraftClockId sampled) {
+DraftId Expressions::sample(ExprId of, bool positive, DraftId condition, Span written, DraftClockId sampled) {
   const DraftId operand = value(of);
-  return add(When{operand, condition, positive, true}, draft_[operand].dtype, sampled, program().span(of));
+  return add(When{operand, condition, positive, true, written}, draft_[operand].dtype, sampled, program().span(of));
 }
 
 DraftId Expressions::conditional(ExprId e, const ast::If& i) {
   const DraftId condition = value(i.condition);
   const DraftClockId ck = clock_of(e);
-  const DraftId on_true = sample(i.then_branch, true, condition, write_.on(ck, condition, true));
-  const DraftId on_false = sample(i.else_branch, false, condition, write_.on(ck, condition, false));
-  return add(Merge{condition, on_true, on_false, true}, dtype_of(e), ck, program().span(e));
+  const Span written = program().span(i.condition);
+  const DraftId on_true = sample(i.then_branch, true, condition, written, write_.on(ck, condition, true));
+  const DraftId on_false = sample(i.else_branch, false, condition, written, write_.on(ck, condition, false));
+  return add(Merge{condition, on_true, on_false, true, written}, dtype_of(e), ck, program().span(e));
 }
 
 DraftId Expressions::subscript(ExprId e, const ast::Index& i) {
@@ -286,15 +287,22 @@ DraftId Expressions::operation(ExprId e, OperatorId op, const std::vector<ExprId
   return add_as(e, std::move(apply));
 }
 
-// The group: the same place of the optimiser, below the outermost of the derived nodes that call one another.
+// The group: the same place of the optimiser, below the outermost of the derived nodes that call one another. What is
+// not in an optimiser is a group of its own. Differentiation writes the call of the optimiser; other calls of a derived
+// node lead to derived nodes or are copies.
 std::uint64_t Expressions::joint_key(ExprId e) const {
   const std::string place = "/" + write_.identity(scope_.node, e);
   const auto at = [&](InstanceId i) -> const Instance& { return draft_.instances[i.index]; };
   InstanceId i = scope_.instance;
   const std::string path = i.valid() ? at(i).path : "";
-  InstanceId optimizer = i;
-  while (i.valid() && !at(i).derived) optimizer = std::exchange(i, at(i).parent);
-  if (!i.valid()) return rml::joint_key(path + place, path + place);
+  const auto is_optimizer = [&](InstanceId k) {
+    const auto* call =
+        k.index < draft_.calls.size() ? std::get_if<ast::Call>(&program()[draft_.calls[k.index].call]) : nullptr;
+    return call != nullptr && call->target.valid() && !at(k).derived;
+  };
+  while (i.valid() && at(i).parent.valid() && !is_optimizer(i)) i = at(i).parent;
+  if (!i.valid() || !at(i).parent.valid()) return rml::joint_key(path + place, path + place);
+  const InstanceId optimizer = std::exchange(i, at(i).parent);
   while (at(i).parent.valid() && at(at(i).parent).derived) i = at(i).parent;
   const std::string inner = path.substr(at(optimizer).path.size());
   return rml::joint_key(at(i).path + "/" + std::to_string(at(optimizer).node.index) + inner + place, path + place);
@@ -361,6 +369,8 @@ std::vector<DraftId> Expressions::instance(ExprId e, const ast::Call& call, Node
   draft_.instances.push_back({scope_.instance, node, call.callee_span, qualified(write_.identity(scope_.node, e)),
                               program()[node].derived_from.valid()});
   std::vector<DraftId> given = arguments(e);
+  if (draft_.calls.size() <= id.index) draft_.calls.resize(id.index + 1);
+  draft_.calls[id.index] = {e, given};
   std::vector<DraftClockId> clocks;
   for (const ClockTermId term : checked().clocks.instantiations[e.index]) clocks.push_back(clock(term));
   Scope callee = open_scope(write_, id, node, callee_dtypes(e), std::move(clocks));
@@ -418,12 +428,12 @@ DraftId Expressions::moved(ExprId e, DraftId held, const OrderedArguments& argum
   const DraftId act = value(arguments[1]);
   const DraftId step = value(arguments[2]);
   const auto sampled = [&](bool positive) {
-    return add(When{held, act, positive}, dtype, write_.on(ck, act, positive), span);
+    return add(When{held, act, positive, false, span}, dtype, write_.on(ck, act, positive), span);
   };
   const DraftId stays = sampled(false);
   const DraftId changed =
       add(Apply{operators().require("add"), {sampled(true), step}, {}, 0}, dtype, write_.on(ck, act, true), span);
-  return add(Merge{act, changed, stays, false}, dtype, ck, span);
+  return add(Merge{act, changed, stays, false, span}, dtype, ck, span);
 }
 
 // stop_gradient(e) is e; a value of its own where it is to be told apart.

@@ -48,7 +48,7 @@ class Expressions {
   DraftId array(ExprId e, const ast::Array& a);
   DraftId reference(ExprId e);
   DraftId conditional(ExprId e, const ast::If& i);
-  DraftId sample(ExprId of, bool positive, DraftId condition, DraftClockId sampled);
+  DraftId sample(ExprId of, bool positive, DraftId condition, Span written, DraftClockId sampled);
   DraftId subscript(ExprId e, const ast::Index& i);
   DraftId operation(ExprId e, OperatorId op, const std::vector<ExprId>& arguments);
   StaticArgument attribute(const OperatorParameter& parameter, ExprId argument);

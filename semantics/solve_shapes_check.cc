@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
+#include "semantics/blame_calls.h"
 #include "semantics/instantiate_aliases.h"
 #include "semantics/instantiate_iteration.h"
 #include "semantics/solve_shapes.h"
@@ -31,11 +33,11 @@ class ShapeCheck {
     if (draft_.open) sure_ = sure_values();
     for (std::uint32_t v = 0; v < states_.size(); ++v) check(DraftId{v});
     for (const Assertion& a : draft_.asserts)
-      if (!draft_.open || sure_[a.condition.index]) check_condition(a.condition, a.condition, "`assert`");
+      if (!draft_.open || sure_[a.condition.index]) check_condition(a.condition, a.condition, a.span, "`assert`");
     // Those of declared clocks, which no sampling need name.
     for (const DraftClock& c : draft_.clocks)
-      if (c.parent.valid() && (!draft_.open || sure_[c.condition.index]))
-        check_condition(c.condition, c.condition, "`when`");
+      if (c.parent.valid() && !wrong_conditions_.contains(c.condition) && (!draft_.open || sure_[c.condition.index]))
+        check_condition(c.condition, c.condition, draft_[c.condition].span, "`when`");
     tell();
     if (draft_.open) return;
     bool unknown = false;
@@ -54,7 +56,7 @@ class ShapeCheck {
     if (const auto* fby = std::get_if<Fby>(&rhs)) return check_join(d, "the two sides of `fby`", fby->init, fby->next);
     if (const auto* merge = std::get_if<Merge>(&rhs)) return check_merge(d, *merge);
     if (const auto* when = std::get_if<When>(&rhs))
-      check_condition(d, when->condition, when->from_if ? "`if`" : "`when`");
+      check_condition(d, when->condition, when->written, when->from_if ? "`if`" : "`when`");
     if (const auto* call = std::get_if<Call>(&rhs)) check_call(d, *call);
     if (const auto* iterate = std::get_if<Iterate>(&rhs))
       if (check_body(d, *iterate)) return;
@@ -82,22 +84,23 @@ class ShapeCheck {
   }
 
   void check_merge(DraftId d, const Merge& merge) {
-    if (!check_condition(d, merge.condition, merge.from_if ? "`if`" : "`merge`")) return;
+    if (!check_condition(d, merge.condition, merge.written, merge.from_if ? "`if`" : "`merge`")) return;
     check_join(d, merge.from_if ? "the branches of `if`" : "the branches of `merge`", merge.on_true, merge.on_false);
   }
 
-  bool check_condition(DraftId d, DraftId condition, const std::string& of) {
+  bool check_condition(DraftId d, DraftId condition, Span written, const std::string& of) {
     if (!state(condition).known || state(condition).shape.empty()) return true;
     Problem p{Code::E0303,
-              draft_[condition].span,
+              written,
               "the condition of " + of + " must be a scalar, not " + type(condition),
               {},
-              {},
+              {{draft_[condition].span, rules_.label_of(condition)}},
               {}};
     if (of == "`assert`")
       p.notes.push_back("write `all(…)` to assert it of every element");
     else
       p.notes.push_back("to choose element by element, write `select(condition, a, b)`");
+    wrong_conditions_.insert(condition);
     report(d, p);
     return false;
   }
@@ -281,6 +284,12 @@ class ShapeCheck {
   }
 
   void tell(DraftId d, const Problem& p) {
+    if (const auto call = call_into_library(draft_, program_, draft_[d].instance, p.span)) {
+      const Span place = draft_.instances[call->index].call;
+      if (calls_told_.insert({place.file, place.begin}).second)
+        report_at_call(*call, draft_[d].instance, p, draft_, program_, states_, diagnostics_);
+      return;
+    }
     if (!told_.insert({p.code, p.span.file, p.span.begin, p.span.end}).second) return;
     Diagnostic& diagnostic = diagnostics_.report(p.code, p.span, p.message, p.label);
     for (const Label& l : p.secondary)
@@ -414,9 +423,11 @@ class ShapeCheck {
   std::vector<std::vector<DraftId>> users_;
   bool has_users_ = false;
   std::vector<DraftId> misdeclared_;
+  std::set<DraftId> wrong_conditions_;
   std::vector<bool> sure_;  // open drafts, by DraftId: before anything was found
   std::vector<std::pair<DraftId, Problem>> found_;
   std::set<std::tuple<Code, std::uint32_t, std::uint32_t, std::uint32_t>> told_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> calls_told_;  // into the library, by their places
 };
 
 }  // namespace

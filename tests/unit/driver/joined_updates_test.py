@@ -54,6 +54,20 @@ node main(end: bool, x: f64) -> (l: f64)
 """
 
 
+# Sums in what is differentiated, not in the optimiser: instances that the derivative takes as they are, and such as have
+# one of their own.
+ELSEWHERE = """node square(x: f64) -> (y: f64)
+  y = sum_over_parameters(x * x);
+node unit(act, g, p) -> (delta)
+  delta = -g / sqrt(sum_over_parameters(g * g));
+node model(x: f64) -> (y: f64)
+  y = param(1.0) * x + param(2.0) + 10.0 * square(x) + 100.0 * square(stop_gradient(2.0 * x));
+node main(x: f64) -> (plain: f64, y: f64, dx: f64)
+  plain = model(x);
+  y, dx = diff[unit()] model(x, true, 1.0);
+"""
+
+
 class Joined(unittest.TestCase):
     def setUp(self):
         place = tempfile.TemporaryDirectory()
@@ -91,6 +105,16 @@ class Joined(unittest.TestCase):
             # Rounding grows: steps are bold.
             np.testing.assert_allclose(found[:30, 1:], points[:30], rtol=1e-7)
             self.assertLess(found[:, 0].min(), 2e-5)
+
+    def test_sums_elsewhere_are_of_one(self):
+        p, expected = np.array([1.0, 2.0]), []
+        for x in (1.0, 2.0, -0.5):
+            y = p @ [x, 1.0] + 10 * x * x + 100 * (2 * x) ** 2
+            expected.append([[1.0, 2.0] @ np.array([x, 1.0]) + 410 * x * x, y, p[0] + 20 * x])
+            p = p - np.array([x, 1.0]) / np.hypot(x, 1.0)
+        for options in ENGINES:
+            found = self.table(ELSEWHERE, *options, rows="x\n1\n2\n-0.5\n")
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
 
     def train(self, update, rows):
         """The loss of each row, and of four instances of a layer that stand apart."""
