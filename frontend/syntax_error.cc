@@ -75,8 +75,8 @@ class Reporter {
 
   void report() {
     if (found_.reported || before_.reported) return;
-    if (lustre() || foreign_beginning() || foreign_infix_word() || assign_for_equality() || missing_semicolon() ||
-        stray_closer() || keyword_as_name())
+    if (wrong_import() || lustre() || foreign_beginning() || foreign_infix_word() || assign_for_equality() ||
+        missing_semicolon() || stray_closer() || keyword_as_name())
       return;
     general();
   }
@@ -96,6 +96,43 @@ class Reporter {
 
   Diagnostic& say(Span where, std::string message, std::string label = {}) {
     return diagnostics_.report(Code::E0101, where, std::move(message), std::move(label));
+  }
+
+  // `import "lib/x.rml" as f;`, `import lib/x;`: a module with a name is written with dots and without its suffix.
+  bool wrong_import() {
+    if (tokens_[error_.statement].kind != IMPORT || !has(error_.expected, SEMI)) return false;
+    const bool file = before_.kind == STRING && found_.kind == AS;
+    if (!file && found_.kind != SLASH) return false;
+    const std::size_t first = next_token(tokens_, error_.statement);
+    std::size_t last = first;
+    while (!file &&
+           (tokens_[next_token(tokens_, last)].kind == ID || tokens_[next_token(tokens_, last)].kind == SLASH ||
+            tokens_[next_token(tokens_, last)].kind == DOT))
+      last = next_token(tokens_, last);
+    const Span written{file_, tokens_[first].begin, tokens_[last].end};
+    std::string module(sources_.text(written));
+    if (file) module = module.substr(1, module.size() - 2);
+    if (module.ends_with(".rml")) module.resize(module.size() - 4);
+    std::ranges::replace(module, '/', '.');
+    Diagnostic& d = file ? say(span(found_), "a module has a name of its own only where it is imported by its name",
+                               "names of what is imported as a file have none before them")
+                         : say(span(found_), "folders of a module are parted by `.`", "not by `/`");
+    if (is_module_name(module))
+      d.fix(written, module, "write `import " + module + "`", true);
+    else
+      d.note("`import filters.audio as f;` is the file audio.rml of the folder filters, beside this one or in a `-I`");
+    return true;
+  }
+
+  // Names with dots between them.
+  static bool is_module_name(std::string_view text) {
+    bool begins = true;
+    for (const char c : text) {
+      const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+      if (begins ? !letter : !letter && !(c >= '0' && c <= '9') && c != '.') return false;
+      begins = c == '.';
+    }
+    return !begins;
   }
 
   bool lustre() {
