@@ -96,7 +96,11 @@ int check_gradient(Invocation& invocation, const GradientRequest& request) {
   else
     print_table(report);
   const auto compared = [](const GradientRow& r) { return r.compared > 0; };
-  if (!report.rows.empty() && std::ranges::none_of(report.rows, compared))
+  const auto has_places = [](const GradientRow& r) { return r.places > 0; };
+  if (std::ranges::none_of(report.rows, has_places)) return report.right() ? exit_success : exit_fault;
+  if (std::ranges::none_of(report.rows, compared) && !report.moved_stop.empty())
+    return failed("nothing was compared: " + report.moved_stop);
+  if (std::ranges::none_of(report.rows, compared))
     return failed("nothing was compared: no gradient is known before the input ends, or none where `" + programs->node +
                   "` is smooth");
   return report.right() ? exit_success : exit_fault;

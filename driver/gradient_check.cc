@@ -277,7 +277,13 @@ class Check {
     set_element(x, at.element, kept + h);
     const Driven run = drive(programs_.forward.program->table(), inputs_, drive_options());
     set_element(x, at.element, kept);
-    if (!run.stop.empty()) return std::nullopt;
+    if (!run.stop.empty()) {
+      if (report_.moved_stop.empty())
+        report_.moved_stop = "'" + programs_.node + "' stops in cycle " + std::to_string(run.stop_cycle) + " where '" +
+                             inputs_[input].name + "' is moved by " + std::to_string(h) + " in cycle " +
+                             std::to_string(at.cycle) + ": " + run.stop;
+      return std::nullopt;
+    }
     std::vector<Change> changes(objectives_.size());
     for (std::size_t j = 0; j < programs_.float_outputs.size(); ++j) {
       const auto& before = base_.outputs[programs_.float_outputs[j]].cells;

@@ -37,6 +37,7 @@ struct GradientReport {
   std::vector<GradientRow> rows;  // inputs, parameters; outputs only if they differ
   double tolerance = 0;           // that was used
   std::string stop;               // why there are none
+  std::string moved_stop;         // why f stopped where an element was moved; empty: it never did
   bool right() const;
 };
 

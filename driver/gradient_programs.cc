@@ -158,10 +158,15 @@ class Maker {
   static bool differentiated(Form form) { return form == Form::always || form == Form::sometimes; }
 
   bool read_interface() {
-    const Front front = check_text(session_, subject_.name, subject_.text);
+    Front front = check_text(session_, subject_.name, subject_.text);
     if (session_.failed()) return false;
     const auto entry = find_entry(session_, front);
     if (!entry) return false;
+    // `diff` has a gradient for what may be a float: of a type that nothing decides it is checked as one.
+    TypeScheme& scheme = front.checked.types.nodes[entry->index].scheme;
+    for (std::size_t k = 0; k < scheme.variables.size(); ++k)
+      if (!has_gradient(scheme.defaults[k]) && (scheme.variables[k] & bit(DType::f32)) != 0)
+        scheme.defaults[k] = DType::f32;
     const Program& program = *front.program;
     node_ = program.text(program[*entry].name);
     for (const NodeId n : program.modules[0].nodes) taken_nodes_.insert(program.text(program[n].name));

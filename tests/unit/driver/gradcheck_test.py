@@ -91,6 +91,16 @@ node steps(x: f64) -> (y: f64)
   y = round(x);
 node endless(x: f64) -> (h: f64)
   h = tanh(param(0.5) * (0.0 fby h) + x);
+node guarded(x: f64) -> (y: f64)
+  first = x fby first;
+  assert x == first, "no longer what it was";
+  y = x * x;
+node open_type(x) -> (e: f64[0])
+  e = [];
+node same(x) -> (y)
+  y = x;
+node nothing(x: f64[0]) -> (y: f64[0])
+  y = 2.0 * x;
 node picky(x: f64) -> (y: f64)
   assert x > 100.0, "too small";
   y = x;
@@ -236,6 +246,25 @@ class Gradcheck(unittest.TestCase):
         self.assertEqual(done.stdout.count("not compared\n"), 2)
         self.assertEqual(done.returncode, 1)
         self.assertIn("nothing was compared", done.stderr)
+
+    def test_a_fault_where_an_element_is_moved(self):
+        (self.folder / "same.csv").write_text("x\n2\n2\n2\n")
+        for engine in ("compiled", "reference"):
+            done = self.check("guarded", "--input", "same.csv", "--engine", engine)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("nothing was compared: 'guarded' stops in cycle 1 where 'x' is moved by 0.000244 in cycle 0: "
+                          "no longer what it was (", done.stderr)
+
+    def test_types_that_nothing_decides_are_floats(self):
+        for node in ("open_type", "same"):
+            done = self.check(node)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), node)
+            self.assertIn("12 of 12", done.stdout)
+
+    def test_nothing_to_compare(self):
+        done = self.check("nothing")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("not compared", done.stdout)
 
     def test_wrong_inputs(self):
         self.refused(self.check("nowhere"), "E0901", "no node 'nowhere' in models.rml")
