@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "driver/command_line.h"
+#include "runtime/checkpoint/renaming.h"
+#include "runtime/failure.h"
 #include "runtime/parallel.h"
 
 namespace rml {
@@ -26,6 +28,16 @@ void raise_limit(Limits& limits, const std::string& text) {
   const std::string near = did_you_mean(name, names);
   throw CLI::ValidationError(
       "--limit " + text, "there is no limit '" + name + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+}
+
+// What is malformed is wrong usage, whatever the file says.
+std::string check_renaming(const std::string& text) {
+  try {
+    rt::parse_map({text});
+  } catch (const rt::Failure& failure) {
+    return std::string(failure.what()).substr(std::string_view("--map ").size());  // CLI11 says it before
+  }
+  return "";
 }
 
 }  // namespace
@@ -105,6 +117,7 @@ void add_parameters(CLI::App* app, CommandLine& line) {
   load->type_name("FILE");
   list_option(app, "--map", source.map, "what that file calls OLD is NEW here: a parameter, an instance, a pattern")
       ->needs(load)
+      ->check(check_renaming)
       ->type_name("OLD=NEW");
   app->add_flag("--partial", source.partial, "load the parameters that the file has, and tell which those are")
       ->needs(load);

@@ -22,6 +22,13 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{256} << 10;
 
+// Whether it is what standard output is, as `--output /dev/stdout` opens it anew.
+bool is_standard_output(int descriptor) {
+  struct stat own{}, standard{};
+  return descriptor == STDOUT_FILENO || (fstat(descriptor, &own) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+                                         own.st_dev == standard.st_dev && own.st_ino == standard.st_ino);
+}
+
 }  // namespace
 
 struct ByteSink::Deflater {
@@ -152,7 +159,7 @@ void ByteSink::write_out(const char* bytes, std::size_t count) {
       count -= static_cast<std::size_t>(written);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!ready(fd_, POLLOUT, tick_ms) && grace_.over()) fail("interrupted, and nobody takes what is written");
-    } else if (errno == EPIPE && fd_ == STDOUT_FILENO) {
+    } else if (errno == EPIPE && is_standard_output(fd_)) {
       // A reader that has seen enough (`| head -1`) is no fault: nothing more is written, and the run ends.
       failed_ = true;
       return note_closed_pipe();

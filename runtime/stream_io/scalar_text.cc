@@ -343,10 +343,10 @@ std::string parse_complaint(std::uint8_t dtype, Parsed result, std::string_view 
   }
   if (dtype == RML_BOOL) return quoted + " is not a bool (true or false, T or F, 1 or 0)";
   const std::string said = quoted + " is not " + (is_unsigned(dtype) || dtype == RML_BF16 ? "a " : "an ") + name;
-  // A type that is not written is found by what is done with the input, and is i32 where that leaves it open.
+  // A type that is not written is found by what is done with the input, and is i32 where that leaves it open: of all
+  // other integers somebody has said so.
   double number = 0;
-  const bool is_float = dtype == RML_F64 || dtype == RML_F32 || dtype == RML_F16 || dtype == RML_BF16;
-  if (!is_float && parse_whole_scalar(RML_F64, text, &number) == Parsed::ok)
+  if (dtype == RML_I32 && parse_whole_scalar(RML_F64, text, &number) == Parsed::ok)
     return said + "; of an input that takes floats the program says so, as in x: f32";
   return said;
 }

@@ -70,6 +70,14 @@ class CommandLine(unittest.TestCase):
             self.assertIn(f"--limit {limit}: {said}", done.stderr)
         self.assertEqual(rmlc("check", self.file, "--limit", "calls=0", "--limit", "instances=1").returncode, 0)
 
+    def test_malformed_maps_are_wrong_usage(self):
+        (self.folder / "none").write_bytes(b"")
+        for command in ("build", "export"):
+            for text, said in (("x", "x: it is OLD=NEW"), ("=x", "=x: it is OLD=NEW"), ("a*=b", "each * of OLD is one of NEW")):
+                done = rmlc(command, self.file, "--load-params", self.folder / "none", "--map", text)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), (command, text))
+                self.assertIn(said, done.stderr)
+
     def test_every_command_refuses_a_value_that_needs_itself(self):
         self.file.write_text("node main(x: f64) -> (y: f64)\n  y = x;\n  a: f64 = b + 1.0;\n  b: f64 = a + x;\n")
         chron = self.folder / "in.chron"

@@ -228,6 +228,18 @@ int main(void) {
         write(self.folder / "other", {"dense.kernel": np.eye(2), "dense.bias": np.zeros(2), "head.w": np.ones(2)})
         self.assertEqual(self.program("--load-params", "other"), [3.0, -0.5])
 
+    def test_a_state_of_a_caller(self):
+        """What called the node has its parameters under the node's name: run, build and export find them alike."""
+        (self.folder / "calls.rml").write_text("import net;\nnode main(x: f64[2]) -> (y: f64)\n  y = 2.0 * net.net(x);\n")
+        self.right("run", "calls.rml", "--load-params", "trained.state", "--map", "crit.*=*", "--save", "called.state")
+        self.assertEqual(self.values(self.infer("--load-params", "called.state")), self.expected(self.learned))
+        net = ["net.rml", "--node", "net", "--load-params", "called.state", "-o"]
+        self.right("build", *net, "net")
+        self.assertEqual(self.program(), self.expected(self.learned))
+        self.right("export", *net, "net.onnx")
+        self.right("import", "net.onnx", "-o", "again.rml")
+        self.assertEqual(self.values(self.right("run", "again.rml")), self.expected(self.learned))
+
     def program(self, *options):
         done = subprocess.run([self.folder / "net", *options], input="x[0],x[1]\n1,2\n-1,0.5\n", capture_output=True,
                               text=True, cwd=self.folder)

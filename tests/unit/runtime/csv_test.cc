@@ -182,6 +182,7 @@ TEST(CsvErrors, wrong_type) {
   EXPECT_EQ(refused(two, "x,n\n1,2.5\n", "x,n\n"),
             "in.csv:2:3: cycle 0: column 'n': '2.5' is not an i32; of an input that takes floats the program says so, "
             "as in x: f32\n");
+  EXPECT_EQ(refused({{"k", RML_I64}}, "k\n2.5\n", "k\n"), "in.csv:2:1: cycle 0: column 'k': '2.5' is not an i64\n");
   EXPECT_EQ(refused(two, "x,n\n1 2,2\n", "x,n\n"), "in.csv:2:1: cycle 0: column 'x': '1 2' is not an f32\n");
   EXPECT_EQ(refused(two, "x,n\n1e40,2\n", "x,n\n"), "in.csv:2:1: cycle 0: column 'x': '1e40' is too large for f32\n");
   EXPECT_EQ(refused({{"b", RML_BOOL}}, "b\nyes\n", "b\n"),

@@ -1,9 +1,12 @@
 // Where output goes, and what happens when it cannot go there.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "tests/unit/runtime/programs.h"
 #include "tests/unit/runtime/run_in_child.h"
@@ -38,16 +41,30 @@ TEST(Output, full_disk) {
 }
 
 TEST(Output, closed_pipe) {
-  Conversation talk(sums_program(), {});
-  talk.send("x\n1\n");
-  EXPECT_EQ(talk.receive_line(), "sum");
-  EXPECT_EQ(talk.receive_line(), "1");
-  talk.close_output();
-  talk.send("2\n");
-  talk.end_input();
-  const Outcome outcome = talk.wait();
-  EXPECT_EQ(outcome.status, 128 + SIGPIPE);
-  EXPECT_EQ(outcome.err, "");
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{}, {"--output", "/dev/stdout"}, {"--output", "sum=/dev/fd/1"}}) {
+    Conversation talk(sums_program(), options);
+    talk.send("x\n1\n");
+    EXPECT_EQ(talk.receive_line(), "sum");
+    EXPECT_EQ(talk.receive_line(), "1");
+    talk.close_output();
+    talk.send("2\n");
+    talk.end_input();
+    const Outcome outcome = talk.wait();
+    EXPECT_EQ(outcome.status, 128 + SIGPIPE);
+    EXPECT_EQ(outcome.err, "");
+  }
+}
+
+TEST(Output, closed_pipe_that_is_not_standard_output) {
+  const Folder folder;
+  const std::string pipe = folder.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::thread reader([&] { close(open(pipe.c_str(), O_RDONLY)); });
+  const Outcome outcome = run(count_program(), {"--cycles", "1000000", "--output", pipe});
+  reader.join();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.err, "cannot write '" + pipe + "': Broken pipe\n");
 }
 
 TEST(Output, unwritable_path) {
