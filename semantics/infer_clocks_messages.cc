@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "semantics/differentiate_syntax.h"
 #include "semantics/signature_text.h"
 
 namespace rml {
@@ -192,6 +193,7 @@ void ClockMessages::hidden_condition(std::uint32_t variable, Condition condition
   const ast::Node& node = clocks_.node;
   const Variable& v = clocks_.resolved.variables[variable];
   const std::string name = program_.text(v.name), of = program_.text(node.name);
+  if (node.derived_from.valid() && unsampled_rate(v)) return;
   Diagnostic& d = report(Code::E0402, v.span,
                          "`" + name + "` is present only when " + condition_text(condition) + ", which callers of `" +
                              of + "` cannot name",
@@ -208,6 +210,42 @@ void ClockMessages::hidden_condition(std::uint32_t variable, Condition condition
   const ast::Parameter& last = node.outputs.back();
   const Span end = last.type ? last.type->span : last.span;
   d.fix({end.file, end.end, end.end}, ", " + output, "make `" + output + "` an output");
+}
+
+bool ClockMessages::unsampled_rate(const Variable& v) {
+  const ast::Node* optimizer = nullptr;
+  std::size_t at = 0;
+  for (const ast::Equation& equation : clocks_.node.equations) {
+    const auto* call = std::get_if<ast::Call>(&program_[equation.value]);
+    if (call == nullptr || !call->target.valid() || program_[call->target].derived_from.valid()) continue;
+    for (std::size_t k = 0; k + 3 < call->arguments.size(); ++k) {
+      const auto* given = std::get_if<ast::Name>(&program_[call->arguments[k].value]);
+      if (given != nullptr && given->symbol == v.name) optimizer = &program_[call->target], at = k;
+    }
+  }
+  if (optimizer == nullptr) return false;
+  const ast::Parameter& rate = optimizer->inputs[at];
+  const std::string name = program_.text(rate.name), of = program_.text(optimizer->name);
+  const std::string act = program_.text(optimizer->inputs[optimizer->inputs.size() - 3].name);
+  Diagnostic& d =
+      report(Code::E0402, rate.span,
+             "`" + name + "` of the optimizer `" + of + "` is used as if it were present only when `" + act + "`",
+             "an argument of `diff[" + of + "(…)]` is present at every cycle");
+  d.label(clocks_.node.name_span, "parameters of this node move at cycles that its callers cannot name");
+  if (rate.type && rate.type->clock.valid()) return true;
+  const std::string sampled = "(" + name + " when " + act + ")";
+  std::vector<ExprId> parts;
+  for (const ast::Equation& equation : optimizer->equations) parts.push_back(equation.value);
+  while (!parts.empty()) {
+    const ExprId part = parts.back();
+    parts.pop_back();
+    const auto* use = std::get_if<ast::Name>(&program_[part]);
+    if (use != nullptr && use->symbol == rate.name && !use->qualifier.valid())
+      d.fix(program_.span(part), sampled, "write `" + sampled + "`", true);
+    if (!std::holds_alternative<ast::When>(program_[part]))
+      for_each_child(program_[part], [&](ExprId child) { parts.push_back(child); });
+  }
+  return true;
 }
 
 void ClockMessages::never_present(std::uint32_t input) {

@@ -61,6 +61,8 @@ class ClockMessages {
   void never_present(std::uint32_t input);
 
  private:
+  // Of a node that `diff` made: the variable is an argument of the optimiser, which does not sample it.
+  bool unsampled_rate(const Variable& v);
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
   const std::string& variable_name(std::int32_t variable) const;
   std::string presence(SolverClock t);
