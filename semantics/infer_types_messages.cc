@@ -70,6 +70,18 @@ void TypeMessages::explain(Diagnostic& d, TypeId t, const std::string& subject, 
   d.label(reason.span, subject + " is " + describe(t) + " because of " + because);
 }
 
+bool TypeMessages::told_of_option(TypeId t) {
+  const Reason reason = solver_.reason(t);
+  const auto in_option = [&](Span span) { return span.file == reason.span.file; };
+  const auto in_module = [&](const ast::Module& m) { return m.file == reason.span.file; };
+  if (reason.why != Why::constant || std::ranges::any_of(program_.modules, in_module)) return false;
+  const bool told = std::ranges::any_of(diagnostics_.all(), [&](const Diagnostic& d) {
+    return in_option(d.primary.span) || std::ranges::any_of(d.secondary, in_option, &Label::span);
+  });
+  any_ = any_ || told;
+  return told;
+}
+
 bool TypeMessages::stored_only(ExprId at, TypeId found, DTypeSet allowed, const std::string& who) {
   const DTypeSet set = solver_.set(found);
   if ((set & ~dtypes::half) != 0 || (allowed & dtypes::half) != 0) return false;
@@ -89,6 +101,7 @@ bool TypeMessages::stored_only(ExprId at, TypeId found, DTypeSet allowed, const 
 
 Diagnostic& TypeMessages::mismatch(ExprId at, TypeId found, TypeId wanted, const std::string& message, ExprId other,
                                    const std::string& wanted_name) {
+  if (told_of_option(found) || told_of_option(wanted)) return unsaid_ = {};
   Span span = program_.span(at);
   Diagnostic& d = report(Code::E0301, span, message, "this is " + describe(found));
   if (other.valid()) d.label(program_.span(other), "this is " + describe(wanted));
@@ -115,7 +128,7 @@ void TypeMessages::suggest_order(Diagnostic& d, ExprId call, ExprId at, TypeId f
 }
 
 Diagnostic* TypeMessages::refuse(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream) {
-  if (stored_only(at, found, allowed, who)) return nullptr;
+  if (stored_only(at, found, allowed, who) || told_of_option(found)) return nullptr;
   Span span = program_.span(at);
   Diagnostic& d = report(Code::E0302, span, who + " needs " + set_text(allowed, true) + ", found " + describe(found),
                          "this is " + describe(found));

@@ -52,11 +52,14 @@ class TypeMessages {
   Diagnostic* refuse(ExprId at, TypeId found, DTypeSet allowed, const std::string& who, bool stream);
   void suggest_cast(Diagnostic& d, ExprId a, TypeId type_a, ExprId b, TypeId type_b, bool stream = true);
   void explain(Diagnostic& d, TypeId t, const std::string& subject, Span shown);
+  // Whether the type is that of a value of `-D`, which was told to be the wrong one already: all its uses are wrong.
+  bool told_of_option(TypeId t);
 
   const Program& program_;
   TypeSolver& solver_;
   Diagnostics& diagnostics_;
   bool any_ = false;
+  Diagnostic unsaid_{};
   DTypeSet defined_ = dtypes::element;
 };
 
