@@ -7,6 +7,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 
 #include "lowering/llvm/compiled_module.h"
+#include "lowering/llvm/debugger.h"
 #include "lowering/llvm/perf_map.h"
 
 namespace rml {
@@ -78,6 +79,7 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State
   // What is missing comes back from lookup; it is not printed as well.
   (*jit)->getExecutionSession().setErrorReporter([](llvm::Error e) { llvm::consumeError(std::move(e)); });
   write_perf_map(**jit);
+  if (machine.getOptLevel() == llvm::CodeGenOptLevel::None) show_to_debuggers(**jit);
   for (Linked& linked : links) {
     if (auto failed = add(**jit, std::move(linked))) return failed;
   }
