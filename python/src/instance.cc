@@ -233,6 +233,7 @@ std::int64_t Instance::finish(Rows& rows, std::string& why) {
 }
 
 std::string Instance::save() {
+  rt::require_savable(table(), "save");
   check(header().fault);
   rt::RunRecord record;
   record.rows_again = rows_again_;
@@ -244,6 +245,7 @@ std::string Instance::save() {
 
 // What it had stays as it is if that fails.
 void Instance::load(const std::string& name, std::string bytes, const std::vector<std::string>& map) {
+  rt::require_savable(table(), "load");
   rt::CheckpointIn saved(name, std::move(bytes));
   auto state = std::make_shared<rt::ProgramState>(table(), saved.seed(), horizon_);
   auto anchor = std::make_unique<rt::Anchor>(table());

@@ -27,8 +27,11 @@ class Node {
  public:
   explicit Node(std::unique_ptr<LoadedProgram> program) : program_(std::move(program)) {}
   const rml_program& table() const { return program_->table(); }
-  // Each cycle hands out its row.
-  bool immediate() const { return table().flow == nullptr && table().demand == nullptr && table().network == nullptr; }
+  // Each cycle hands out its row. What cannot be saved is the interpreter, which says nothing of when rows leave.
+  bool immediate() const {
+    const rml_program& p = table();
+    return p.flow == nullptr && p.demand == nullptr && p.network == nullptr && p.savable != 0;
+  }
 
  private:
   std::unique_ptr<LoadedProgram> program_;
