@@ -14,6 +14,7 @@ struct CommandLine {
   Invocation invocation;
   BuildRequest build;
   RunRequest run;
+  EvalRequest eval;
   ImportRequest import;
   ExportRequest export_;
   CompareRequest compare;
@@ -42,7 +43,8 @@ void add_limits(CLI::App* app, CommandLine& line);
 // Of all that reads a program: node, constants, imports, and the three above.
 void add_front_options(CLI::App* app, CommandLine& line);
 void add_core_options(CLI::App* app, CommandLine& line);
-// Of all that makes native code.
+// Of all that makes native code: a program in one piece, or a network as well.
+void add_native_options(CLI::App* app, CommandLine& line);
 void add_back_options(CLI::App* app, CommandLine& line);
 void add_watch(CLI::App* app, CommandLine& line, const char* text);
 void add_freeze(CLI::App* app, CommandLine& line);

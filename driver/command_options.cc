@@ -123,13 +123,14 @@ void add_parameters(CLI::App* app, CommandLine& line) {
       ->needs(load);
 }
 
-void add_back_options(CLI::App* app, CommandLine& line) {
+void add_native_options(CLI::App* app, CommandLine& line) {
   add_core_options(app, line);
   TargetOptions& target = line.invocation.session.options.target;
   app->add_option("-O", target.optimization, "optimisation, 0 to 3 (default 2)")
       ->check(CLI::Range(0, 3))
       ->type_name("N");
-  app->add_option("--cpu", line.cpu, "processor (default: native for run, generic for build)")->type_name("NAME");
+  app->add_option("--cpu", line.cpu, "processor (default: native for run and eval, generic for build)")
+      ->type_name("NAME");
   auto* fast = app->add_flag("--fast-math", target.fast_math, "allow reassociation and approximations of floats");
   app->add_flag("--strict-math", target.strict_math, "sums and functions to the bit as in the reference engine")
       ->excludes(fast);
@@ -143,6 +144,10 @@ void add_back_options(CLI::App* app, CommandLine& line) {
       ->type_name("N");
   app->add_option("--work-of-thread", target.work_of_thread, "nanoseconds that are worth a thread")->group("");
   app->add_option("--part", target.part, "statements of a function")->check(CLI::PositiveNumber)->group("");
+}
+
+void add_back_options(CLI::App* app, CommandLine& line) {
+  add_native_options(app, line);
   app->add_flag_callback(
       "--parallel",
       [&line] {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compiler/pipeline.h"
+#include "driver/evaluation_metrics.h"
 #include "driver/installation.h"
 #include "runtime/stream_io/reading.h"
 
@@ -57,6 +58,17 @@ struct RunRequest {
   std::int64_t horizon = 0;
 };
 int run(Invocation&, const RunRequest&);
+
+struct EvalRequest {
+  std::string file;
+  bool progressive = false;
+  std::vector<WantedMetric> metrics;
+  EvaluationSpan over;
+  Engine engine = Engine::compiled;
+  std::vector<std::string> libraries;
+  std::vector<std::string> program_arguments;
+};
+int evaluate(Invocation&, const EvalRequest&);
 
 struct ImportRequest {
   std::string file, output;  // output empty: the model's name, .rml

@@ -88,6 +88,43 @@ void run_options(CLI::App* sub, CommandLine& line) {
   });
 }
 
+void eval_options(CLI::App* sub, CommandLine& line) {
+  add_file(sub, line.eval.file);
+  sub->add_flag("--progressive", line.eval.progressive, "predict, then learn, row by row")->required();
+  sub->add_option_function<std::vector<std::string>>(
+         "--metric",
+         [&line](const std::vector<std::string>& list) {
+           for (const std::string& text : list) {
+             std::string error;
+             const auto metric = rml::read_metric(text, error);
+             if (!metric) throw CLI::ValidationError("--metric", error);
+             line.eval.metrics.push_back(*metric);
+           }
+         },
+         rml::metric_names() + ": of an output and the truth of the same row; as often as needed")
+      ->allow_extra_args(false)
+      ->required()
+      ->type_name("[COLUMN=]NAME:PREDICTION:TRUTH");
+  sub->add_option("--window", line.eval.over.window, "measure the last N rows (default: all)")
+      ->check(CLI::Range(2, 1 << 20))
+      ->type_name("N");
+  sub->add_option("--warm-up", line.eval.over.warm_up, "first rows that are learned from but not measured")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  add_front_options(sub, line);
+  add_native_options(sub, line);
+  sub->add_option("--engine", line.engine, "compiled (default) or reference")
+      ->check(CLI::IsMember({"compiled", "reference"}));
+  add_libraries(sub, line.eval.libraries);
+  add_freeze(sub, line);
+  sub->allow_extras();
+  sub->callback([&line, sub] {
+    line.eval.program_arguments = sub->remaining();
+    line.eval.engine = line.engine == "reference" ? rml::Engine::reference : rml::Engine::compiled;
+    line.command = [&line](Invocation& s) { return rml::evaluate(s, line.eval); };
+  });
+}
+
 void import_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("MODEL", line.import.file, "the model, M.onnx")->required()->type_name("");
   sub->add_option("-o", line.import.output, "output file, F.rml (default: from the name of the model)")
@@ -341,6 +378,11 @@ constexpr Command commands[] = {
      "  rmlc run pid.rml -D KP=2.5 --input measured.chron --output control.chron\n"
      "  rmlc run pid.rml -- --help         options of the program itself\n",
      run_options},
+    {"eval", "how good predictions are, made row by row before the program learns",
+     "  rmlc eval line.rml --progressive --metric mae:guess:y --input rows.csv\n"
+     "  rmlc eval mail.rml --progressive --metric accuracy:guess:spam --metric f1:guess:spam < mail.csv\n"
+     "  rmlc eval mail.rml --progressive --metric recent=accuracy:guess:spam --window 100 --output values.csv\n",
+     eval_options},
     {"import", "an ONNX model as a source file",
      "  rmlc import model.onnx              model.rml, and model.safetensors with its tensors\n"
      "  rmlc import model.onnx -o net.rml --dim batch=1 --trainable 'fc*'\n"
@@ -442,6 +484,7 @@ int rml::command_line(int argc, char** argv) {
     app.parse(static_cast<int>((passes_on ? dashes : argv + argc) - argv), argv);
     find_linked(line.build.libraries, line.build.file);
     find_linked(line.run.libraries, line.run.file);
+    find_linked(line.eval.libraries, line.eval.file);
     find_linked(line.gradient.libraries, line.gradient.file);
     find_linked(line.trace.libraries, line.trace.file);
   } catch (const CLI::Success& done) {
@@ -460,6 +503,6 @@ int rml::command_line(int argc, char** argv) {
     return std::cout.flush() ? rml::exit_success : rml::exit_fault;
   }
   if (!app.got_subcommand("test")) use_one_heap();
-  settle_options(line, app.got_subcommand("run"));
+  settle_options(line, app.got_subcommand("run") || app.got_subcommand("eval"));
   return rml::run_command(line.invocation, line.command);
 }

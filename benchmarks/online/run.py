@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Online learning against River, on the data that River brings along: run.py RMLC, by a Python that has river.
+
+Both see the same rows in the same order and say what they expect of each before they learn from it. River's score is the
+best of the models of the same kind that are listed; a speed is rows per second of predicting, measuring and learning,
+ours with reading the rows from CSV, River's without, the best of three runs in turn."""
+
+import csv
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+from river import datasets, linear_model, metrics, multiclass, neighbors, optim, preprocessing
+
+RMLC = pathlib.Path(sys.argv[1]).resolve()
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples/online"
+PASSES = 3
+
+
+def numbers(row):
+    return list(row.values())
+
+
+def season(row):
+    """Waves of the day and of the week."""
+    when = row["Time"]
+    hour = when.hour + when.minute / 60
+    day = [f(2 * math.pi * k * hour / 24) for k in (1, 2, 3) for f in (math.sin, math.cos)]
+    week = (when.weekday() * 24 + hour) / 168
+    return day + [math.sin(2 * math.pi * week), math.cos(2 * math.pi * week)]
+
+
+def scaled(model):
+    return lambda: preprocessing.StandardScaler() | model()
+
+
+def logistic(rate):
+    return scaled(lambda: linear_model.LogisticRegression(optimizer=optim.SGD(rate)))
+
+
+def linear(rate, of_mean):
+    return scaled(lambda: linear_model.LinearRegression(optimizer=optim.SGD(rate), intercept_lr=of_mean))
+
+
+def softmax(rate):
+    return scaled(lambda: linear_model.SoftmaxRegression(optimizer=optim.SGD(rate)))
+
+
+def one_vs_rest(rate):
+    return scaled(lambda: multiclass.OneVsRestClassifier(
+        linear_model.LogisticRegression(optimizer=optim.SGD(rate))))
+
+
+def nearest():
+    return neighbors.KNNClassifier(n_neighbors=5, engine=neighbors.LazySearch(window_size=500))
+
+
+RATES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+CLASSIFY, REGRESS = ("accuracy", metrics.Accuracy), ("mae", metrics.MAE)
+
+# River takes twice the error for the gradient of its square, so the rates of our lines are twice those of River.
+# Name, its data, features, truth, program and constants, metric, River's models.
+CASES = [
+    ("Phishing", datasets.Phishing, numbers, "label", "logistic", {"rate": 0.03}, CLASSIFY,
+     {f"logistic {r}": logistic(r) for r in RATES}),
+    ("Shuttle", datasets.Shuttle, numbers, "label", "logistic", {"rate": 0.01}, CLASSIFY,
+     {f"logistic {r}": logistic(r) for r in (0.003, 0.01, 0.03)}),
+    ("ImageSegments", datasets.ImageSegments, numbers, "label", "softmax", {"rate": 0.1}, CLASSIFY,
+     {**{f"softmax {r}": softmax(r) for r in RATES}, **{f"one against rest {r}": one_vs_rest(r) for r in RATES}}),
+    ("TrumpApproval", datasets.TrumpApproval, numbers, "y", "linear", {"rate": 0.006, "rate_of_mean": 0.6}, REGRESS,
+     {f"linear {r}, {m}": linear(r, m) for r in RATES[:5] for m in (0.01, 0.1, 0.3)}),
+    ("WaterFlow", datasets.WaterFlow, season, "y", "linear", {"rate": 0.002, "rate_of_mean": 0.6}, REGRESS,
+     {f"linear {r}, {m}": linear(r, m) for r in RATES[:5] for m in (0.01, 0.1, 0.3)}),
+    ("Bananas", datasets.Bananas, numbers, "label", "neighbours", {}, CLASSIFY, {"5 of 500 neighbours": nearest}),
+]
+
+
+def of_river(make, rows, metric):
+    """The score and the seconds that it took."""
+    model, score = make(), metric()
+    start = time.perf_counter()
+    for x, y in rows:
+        guess = model.predict_one(x)
+        if guess is not None:
+            score.update(y, guess)
+        model.learn_one(x, y)
+    return score.get(), time.perf_counter() - start
+
+
+def of_ours(program, constants, metric, truth, table):
+    """The score, the rows per second, and the seconds from start to end, compilation included."""
+    command = [RMLC, "eval", EXAMPLES / f"{program}.rml", "--progressive", "--metric", f"{metric}:guess:{truth}",
+               "--input", table, "--stats"]
+    for name, value in constants.items():
+        command += ["-D", f"{name}={value}"]
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    seconds = time.perf_counter() - start
+    score = float(done.stdout.split("\n")[1].split()[-1])
+    return score, float(re.search(r"speed +(\d+)", done.stderr)[1]), seconds
+
+
+def write(table, rows, truth, classes):
+    width = len(rows[0][0])
+    with open(table, "w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow([f"x[{k}]" for k in range(width)] + [truth])
+        for x, y in rows:
+            value = y if classes is None else classes.index(y) if len(classes) > 2 else "FT"[classes.index(y)]
+            out.writerow([float(v) for v in x] + [value])
+    return width
+
+
+def measure(case, folder):
+    name, data, features, truth, program, constants, (metric, score), models = case
+    rows = [(features(x), y) for x, y in data()]
+    classes = sorted({y for _, y in rows}) if truth == "label" else None
+    table = folder / f"{name}.csv"
+    given = {**constants, **({} if program == "neighbours" else {"features": write(table, rows, truth, classes)})}
+    write(table, rows, truth, classes)
+    if program == "softmax":
+        given["classes"] = len(classes)
+    theirs = [(dict(enumerate(map(float, x))), y) for x, y in rows]
+    better = max if metric == "accuracy" else min
+    scores = {what: of_river(make, theirs, score)[0] for what, make in models.items()}
+    best = better(scores, key=scores.get)
+    ours, river, whole = [], [], []
+    for _ in range(PASSES):
+        river.append(of_river(models[best], theirs, score)[1])
+        value, speed, seconds = of_ours(program, given, metric, truth, table)
+        ours.append(speed)
+        whole.append(seconds)
+    speed_of_river = len(rows) / min(river)
+    print(f"| {name} | {len(rows):,} | {metric} | {scores[best]:.4f} ({best}) | {value:.4f} | {speed_of_river:,.0f} | "
+          f"{max(ours):,.0f} | {max(ours) / speed_of_river:,.0f} | {min(whole) * 1000:,.0f} |", flush=True)
+
+
+def main():
+    print("| data | rows | measure | River's best | rmlc | River, rows a second | rmlc | ratio | whole command, ms |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    wanted = sys.argv[2:]
+    with tempfile.TemporaryDirectory() as folder:
+        for case in CASES:
+            if not wanted or case[0] in wanted:
+                measure(case, pathlib.Path(folder))
+
+
+main()
