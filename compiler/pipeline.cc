@@ -13,6 +13,7 @@
 #include "compiler/read_file.h"
 #include "compiler/set_parameters.h"
 #include "lowering/demand/on_demand.h"
+#include "lowering/leader.h"
 #include "lowering/leading.h"
 #include "lowering/schedule/exactness.h"
 #include "lowering/schedule/passes.h"
@@ -316,6 +317,16 @@ std::shared_ptr<steps::Program> lower_body(Session& session, steps::Program& pro
 
 }  // namespace
 
+namespace {
+
+std::shared_ptr<const steps::Leader> find_leader(Session& session, const steps::Program& whole) {
+  const auto part = leading_core(whole);
+  auto lowered = part ? lower_aside(session, part->core) : std::nullopt;
+  return lowered ? make_leader(whole, *part, std::move(*lowered)) : nullptr;
+}
+
+}  // namespace
+
 void lower_bodies(Session& session, steps::Program& program) {
   if (program.on_demand != nullptr) {
     auto whole = std::make_shared<steps::OnDemand>(*program.on_demand);
@@ -472,6 +483,7 @@ steps::Program lower(Session& session, const Arranged& arranged) {
   } else {
     t.form = arranged.schedule;
     lower(t);
+    if (session.options.early_rows != EarlyRows::never) t.steps().leader = find_leader(session, t.steps());
   }
   run("find_watches", t);
   return std::move(t.steps());

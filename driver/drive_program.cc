@@ -97,13 +97,15 @@ class Run {
       read = header().pushed;
     }
     program_.destroy(state_.get());
-    for (ChronogramRow& row : result_.outputs) row.cells.resize(static_cast<std::size_t>(read));
+    for (Chronogram* rows : {&result_.outputs, &result_.leads})
+      for (ChronogramRow& row : *rows) row.cells.resize(static_cast<std::size_t>(read));
     return std::move(result_);
   }
 
   // One thread at both ends, which pushes as much as there is room for: the program runs ahead. False: it is at rest,
   // for a restart.
   bool feed(rt::Network& network, std::int64_t& read) {
+    if (options_.restarts) lead_at_rest(network);
     const std::int64_t until = options_.restarts ? std::min(read + 1, options_.cycles) : options_.cycles;
     bool closed = options_.restarts && read == options_.cycles;
     if (closed) network.close();
@@ -123,6 +125,20 @@ class Run {
       if (row == rt::Network::Row::ended) return true;
       if (row == rt::Network::Row::none && at_rest) return false;
       if (!moved && row == rt::Network::Row::none) network.wait(seen);
+    }
+  }
+
+  void lead_at_rest(rt::Network& network) {
+    for (;;) {
+      const std::uint32_t seen = network.changes();
+      const bool at_rest = network.settled() || network.failed();
+      const rt::Network::Row row = network.try_pop(out_.data(), present_.data());
+      if (row == rt::Network::Row::there)
+        take_row();
+      else if (at_rest || row == rt::Network::Row::ended)
+        return lead();
+      else
+        network.wait(seen);
     }
   }
 

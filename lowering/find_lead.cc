@@ -9,7 +9,6 @@
 #include <algorithm>
 
 #include "lowering/drop_unused.h"
-#include "lowering/mentions.h"
 #include "semantics/queries.h"
 
 namespace rml {
@@ -113,14 +112,6 @@ steps::Program leading_program(const steps::Program& program) {
   leading.inlined = program.inlined;
   leading.windows = program.windows;
   leading.packs = program.packs;
-  return leading;
-}
-
-std::vector<bool> leading_outputs(const steps::Program& program) {
-  std::vector<bool> leading(program.core->outputs.size());
-  each_statement(program.lead, [&](const steps::Statement& s) {
-    if (const auto* store = std::get_if<steps::StoreOutput>(&s)) leading[store->output] = true;
-  });
   return leading;
 }
 

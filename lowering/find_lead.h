@@ -11,7 +11,4 @@ void find_lead(steps::Program&);
 // The same storage, and the lead in place of the cycle.
 steps::Program leading_program(const steps::Program&);
 
-// By output: whether the lead hands it out.
-std::vector<bool> leading_outputs(const steps::Program&);
-
 }  // namespace rml

@@ -4,6 +4,7 @@
 
 #include "lowering/demand/on_demand.h"
 #include "lowering/form_reader.h"
+#include "lowering/leader.h"
 #include "lowering/schedule.h"
 #include "lowering/steps.h"
 #include "semantics/queries.h"
@@ -48,6 +49,11 @@ class StepPrinter {
     if (p_.straight) return;
     out_ << "rows\n";
     operands(p_.emitter.operands);
+    if (p_.leader == nullptr) return;
+    out_ << "before the inputs of a cycle\n";
+    const std::vector<bool> leads = leading_outputs(p_);
+    for (std::size_t k = 0; k < leads.size(); ++k)
+      if (leads[k]) out_ << "  " << core_.outputs[k].name << "\n";
   }
 
  private:

@@ -282,6 +282,7 @@ struct Packs {
 };
 
 struct OnDemand;  // lowering/demand/on_demand.h
+struct Leader;    // lowering/leader.h
 
 struct Program {
   std::shared_ptr<const Core> core;
@@ -298,6 +299,7 @@ struct Program {
   std::vector<QueueId> input_flags;
   std::vector<Unit> units;
   Block lead;                              // straight programs: what needs no input of its cycle (find_lead.h)
+  std::shared_ptr<const Leader> leader;    // others: the same, as a program; no part of the form. Null: there is none
   Emitter emitter;                         // not in straight programs
   std::vector<Site> sites;                 // of asserts, what needs itself, and operators that can fail
   std::vector<std::uint32_t> value_sites;  // by ValueId: its site, UINT32_MAX if it cannot fail

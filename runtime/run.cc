@@ -42,11 +42,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Peers are live, and wait in ways of their own: their rows are read and written one by one.
-bool any_peer(const std::vector<Endpoint>& endpoints) {
-  return std::any_of(endpoints.begin(), endpoints.end(), [](const Endpoint& e) { return e.peer.has_value(); });
-}
-
 class Run {
  public:
   Run(const rml_program& program, const Options& options)
@@ -108,15 +103,18 @@ class Run {
   }
   // False at the end of the input, at --cycles and after a signal.
   bool next_inputs();
+  // Rows may leave before the inputs of their cycle.
+  bool leads() const { return drains_ && leading_.possible(); }
   void send_leading_row();
   bool cycle();
   // After a cycle of this number, or after the last one.
   bool saves_after(std::int64_t cycles) const;
   void save_now();
   // A network: all of its cycles. One thread reads and pushes, this one pops and writes. Where the state has to be
-  // looked at between two cycles, the former pauses after the first one.
+  // looked at between two cycles, the former pauses: after the first one, or before it `waits` for the second.
   void run_network();
   void feed();
+  void pause_reading(bool waits);
   bool take_or_wait();
   void between_cycles();
   Failure fault() const;
@@ -177,6 +175,7 @@ class Run {
   std::atomic<std::int64_t> rows_taken_{0};
   RecentPlaces places_;  // of that thread
   Pause pause_;          // … between two cycles
+  bool pause_waits_ = false;
   std::optional<Profile> profile_;
   bool profile_written_ = false;  // or it could not be
   bool window_told_ = false;
@@ -361,6 +360,7 @@ bool Run::next_inputs() {
 // A program that waits for row n before it sends row n + 1 gets it.
 void Run::before_reading_blocks() {
   if (!network_) return source_ ? source_->before_waiting() : flush();
+  if (leads()) pause_reading(true);
   network_->announce();
   reading_waits_.store(true);
   network_->signal();
@@ -376,18 +376,23 @@ void Run::feed() {
       if (!network_->push(row_in().const_pointers(), row_in().present())) break;
       if (!save_to_.empty()) add_to_anchor();
       if (progress_.enabled()) fraction_read_.store(fraction());
-      if (!finite_ && !saves_after(cycles) && (save_to_.empty() || !anchor_.wants_look())) continue;
-      network_->announce();
-      pause_.begin();
-      network_->signal();
-      pause_.wait();
+      if (finite_ || saves_after(cycles) || (!save_to_.empty() && anchor_.wants_look())) pause_reading(false);
     }
+    if (leads()) pause_reading(true);
   } catch (const Interrupted&) {
     // The row that was being waited for does not exist.
   } catch (...) {
     reading_failed_ = std::current_exception();
   }
   network_->close();
+}
+
+void Run::pause_reading(bool waits) {
+  pause_waits_ = waits;
+  network_->announce();
+  pause_.begin();
+  network_->signal();
+  pause_.wait();
 }
 
 void Run::run_network() {
@@ -441,6 +446,10 @@ bool Run::take_or_wait() {
 
 // Nothing has failed: otherwise rows had ended.
 void Run::between_cycles() {
+  if (pause_waits_) {
+    send_leading_row();
+    return flush();
+  }
   network_->report();
   peak_buffer_bytes_ = static_cast<std::int64_t>(network_->bytes());
   inspect();
@@ -468,7 +477,7 @@ void Run::send_leading_row() {
 bool Run::cycle() {
   rml_header& header = state_->header();
   enter(Profile::reading);
-  if (drains_ && leading_.possible()) send_leading_row();
+  if (leads()) send_leading_row();
   if (!next_inputs()) return false;
   enter(Profile::computing);
   const std::int32_t fault = program_.push(state_->block(), row_in().const_pointers(), row_in().present());

@@ -239,7 +239,10 @@ IrValue Body::cell_address(CellId cell) {
   const auto placed = cell_places_.find(cell.index);
   if (placed != cell_places_.end()) return placed->second;
   const std::uint64_t offset = module.layout.cells[cell.index];
-  if (module.window_of(cell) == nullptr) return at(offset);
+  return module.window_of(cell) == nullptr ? at(offset) : window_address(offset);
+}
+
+IrValue Body::window_address(std::uint64_t offset) {
   return ir.CreateInBoundsGEP(ir.getInt8Ty(), at(offset + sizeof(rml_window)), load_i64(offset), "window");
 }
 

@@ -159,7 +159,8 @@ class Body {
   void store(DType, IrValue value, IrValue address, Access = {});
   IrValue offset(DType, IrValue base, IrValue index);  // address of an element
   void copy_bytes(IrValue to, IrValue from, DType, const Shape&);
-  IrValue cell_address(CellId);    // of a window: as it was loaded
+  IrValue cell_address(CellId);  // of a window: as it was loaded
+  IrValue window_address(std::uint64_t offset);
   IrValue array_address(ArrayId);  // at `position`
   void place_cell(CellId cell, IrValue address) { cell_places_[cell.index] = address; }
   void place_array(ArrayId array, IrValue data) { array_places_[array.index] = data; }

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lowering/find_lead.h"
+#include "lowering/leader.h"
 #include "lowering/llvm/emit_unit.h"
 
 namespace rml::codegen {

@@ -1,22 +1,61 @@
 // The lead of a straight program (lowering/find_lead.h): a function over the state of the program itself, which reads
-// memories, stores none, and hands out the outputs that need no input of the cycle.
+// memories, stores none, and hands out the outputs that need no input of the cycle. That of a program with units is
+// another program's (lowering/leader.h), whose cells are where this one keeps them.
 //
 // Whether a further cycle comes is not known yet, so what fails there leaves no fault: nothing is known then, and the
 // cycle itself will tell.
 #include <algorithm>
 
 #include "lowering/find_lead.h"
+#include "lowering/leader.h"
 #include "lowering/llvm/emit_program.h"
 
 namespace rml::codegen {
 
+namespace {
+
+// Parameters are the same by their paths; what is not looked at has no place.
+void adopt_layout(Emission& inner, const Emission& whole) {
+  const std::vector<steps::ParameterInfo>& all = whole.program.parameters;
+  inner.layout = whole.layout;
+  inner.layout.slots.clear();
+  if (whole.layout.slots.empty()) return;
+  for (const steps::ParameterInfo& own : inner.program.parameters) {
+    const auto row = std::ranges::find(all, own.path, &steps::ParameterInfo::path);
+    inner.layout.slots.push_back(whole.layout.slots[static_cast<std::size_t>(row - all.begin())]);
+  }
+}
+
+void place_memories(Body& body, Emission& whole, const steps::Leader& leader) {
+  auto& ir = body.ir;
+  for (std::size_t k = 0; k < leader.memories.size(); ++k) {
+    const steps::Leader::Memory& memory = leader.memories[k];
+    if (memory.queue.valid()) {
+      IrValue pushed = body.load_i64(whole.layout.queues[memory.queue.index].pushed);
+      body.place_cell(CellId{k}, body.network_element(memory.queue, ir.CreateSub(pushed, ir.getInt64(1))));
+    } else if (memory.cell.valid()) {
+      const std::uint64_t at = whole.layout.cells[memory.cell.index];
+      const bool moves = whole.window_of(memory.cell) != nullptr;
+      body.place_cell(CellId{k}, moves ? body.window_address(at) : body.at(at));
+    }
+  }
+}
+
+}  // namespace
+
 llvm::Function* emit_leading_cycle(Emission& module, const llvm::Twine& name, llvm::ArrayRef<llvm::Type*> types,
                                    const std::function<void(Body&, llvm::Function*)>& place_outputs) {
-  const steps::Program leading = leading_program(module.program);
+  const steps::Leader* const leader = module.program.leader.get();
+  steps::Program leading = leading_program(leader != nullptr ? leader->program : module.program);
+  if (leader != nullptr) leading.queues = module.program.queues;
   Emission inner(leading, module.sources, module.options, module.module, module.target);
   inner.leads = true;
-  inner.layout.bias = module.layout.bias;
-  inner.layout.slots = module.layout.slots;
+  if (leader != nullptr) {
+    adopt_layout(inner, module);
+  } else {
+    inner.layout.bias = module.layout.bias;
+    inner.layout.slots = module.layout.slots;
+  }
   llvm::Function* f = inner.function(name, inner.i32(), types, false);
   Body body(inner, f, inner.core.entry + " (lead)", program_span(inner), f->getArg(0));
   body.cycle = [&]() -> IrValue {
@@ -25,6 +64,7 @@ llvm::Function* emit_leading_cycle(Emission& module, const llvm::Twine& name, ll
   body.ports.inputs.resize(inner.core.inputs.size());
   body.ports.outputs.resize(inner.core.outputs.size());
   place_outputs(body, f);
+  if (leader != nullptr) place_memories(body, module, *leader);
   emit_straight(body);
   body.finish();
   inner.debug.finish();
@@ -37,12 +77,14 @@ llvm::Function* emit_lead(Emission& module) {
   const std::vector<bool> leads = leading_outputs(module.program);
   if (std::ranges::find(leads, true) == leads.end()) return nullptr;
   llvm::Type* const pointer = module.pointer();
+  const steps::Leader* const leader = module.program.leader.get();
   const auto place_outputs = [&](Body& body, llvm::Function* f) {
-    for (std::size_t k = 0; k < leads.size(); ++k) {
+    for (std::size_t port = 0; port < body.ports.outputs.size(); ++port) {
+      const std::size_t k = leader != nullptr ? leader->outputs[port] : port;
       if (!leads[k]) continue;
-      body.ports.outputs[k].address = caller_pointer(body, f->getArg(1), k);
+      body.ports.outputs[port].address = caller_pointer(body, f->getArg(1), k);
       if (!module.always_present(module.core.outputs[k].value))
-        body.ports.outputs[k].flag = body.ir.CreateConstInBoundsGEP1_64(body.ir.getInt8Ty(), f->getArg(2), k);
+        body.ports.outputs[port].flag = body.ir.CreateConstInBoundsGEP1_64(body.ir.getInt8Ty(), f->getArg(2), k);
     }
   };
   llvm::Function* const cycle =

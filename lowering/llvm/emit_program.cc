@@ -368,7 +368,6 @@ ProgramFunctions emit_program(Emission& module) {
   if (module.program.straight) {
     functions.push = emit_straight_push(module);
     functions.pop = emit_straight_pop(module);
-    functions.lead = emit_lead(module);
   } else if (module.program.network) {
     emit_network(module, functions);
   } else {
@@ -377,6 +376,8 @@ ProgramFunctions emit_program(Emission& module) {
     functions.push = emit_push(module, instants);
     functions.pop = emit_pop(module);
   }
+  // The C interface of what has units has none.
+  if (module.options.with_program || module.options.with_main) functions.lead = emit_lead(module);
   functions.init = emit_init(module);
   functions.finish = emit_finish(module);
   functions.destroy = emit_destroy(module);

@@ -33,7 +33,7 @@ void emit_straight(Body&);
 void emit_initial_values(Body&);
 // emit_network.cc: push, pop and the table.
 void emit_network(Emission&, ProgramFunctions&);
-// emit_lead.cc: what a straight program hands out before its inputs are there; null: nothing.
+// emit_lead.cc: what a program hands out before its inputs are there; null: nothing.
 llvm::Function* emit_lead(Emission&);
 // What computes these outputs: i32 NAME(state, …), a fault. Told by `place_outputs` where they go.
 llvm::Function* emit_leading_cycle(Emission&, const llvm::Twine& name, llvm::ArrayRef<llvm::Type*> types,

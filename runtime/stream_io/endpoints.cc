@@ -385,4 +385,8 @@ void require_continuable(const std::vector<Endpoint>& outputs) {
   }
 }
 
+bool any_peer(const std::vector<Endpoint>& endpoints) {
+  return std::any_of(endpoints.begin(), endpoints.end(), [](const Endpoint& e) { return e.peer.has_value(); });
+}
+
 }  // namespace rml::rt

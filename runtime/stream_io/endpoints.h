@@ -57,4 +57,7 @@ std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const
 // Throws Failure for an output that a later run could not go on with.
 void require_continuable(const std::vector<Endpoint>& outputs);
 
+// Peers are live, and wait in ways of their own: their rows are read and written one by one.
+bool any_peer(const std::vector<Endpoint>& endpoints);
+
 }  // namespace rml::rt

@@ -22,6 +22,8 @@ PROGRAMS = {
     "wide": "node main() -> (n: i32, x: f64[100]) n = 0 fby n + 1; x = broadcast_to(cast(f64, n), [100]);",
     "maybe": "node main(x: f64) -> (high: bool, y: f64 when high) high = x > 2.0; y = x when high;",
 }
+# Of single programs, beside those of the bench.
+BUILD_OPTIONS = {}
 
 
 class Running:
@@ -71,7 +73,8 @@ class Bench:
         if not binary.exists():
             source = self.folder / (name + ".rml")
             source.write_text(PROGRAMS[name])
-            subprocess.run([self.rmlc, "build", source, "-o", binary, *self.build_options], check=True)
+            subprocess.run([self.rmlc, "build", source, "-o", binary, *self.build_options,
+                            *BUILD_OPTIONS.get(name, [])], check=True)
         return binary
 
     def start(self, name, *arguments, env=None, stdout=subprocess.PIPE):

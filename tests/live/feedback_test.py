@@ -3,12 +3,14 @@
 feedback_test.py RMLC [NAME]
 """
 
+import itertools
 import json
 import os
+import subprocess
 import sys
 
 from broker import MOSQUITTO, Broker
-from common import PROGRAMS, Running, accept, expect, free_port, listener, main, read_all, same
+from common import BUILD_OPTIONS as OPTIONS_OF, PROGRAMS, Running, accept, expect, free_port, listener, main, read_all, same
 
 BUILD_OPTIONS = ["--mqtt"]
 CYCLES = 50
@@ -28,7 +30,23 @@ PROGRAMS.update({
   y = 0.0 fby u + 1.0;
   rest = u + post_end(end, 0.0, rest);""",
     "risky": "node main(k: i32) -> (y: i32) d = 2 fby k; y = 12 / d;",
+    # A parameter, memories on a slower clock, and a first value that is computed.
+    "gains": """node main(u: f64) -> (y: f64, seen: f64)
+  gain = param(0.5);
+  n = 0 fby n + 1;
+  even = n % 2 == 0;
+  v = 0.0 fby v + u;
+  a = (0.0 fby a) + (v when even);
+  y = (merge even a (-(v when not even))) + (exp(gain - 0.5) fby y) * gain;
+  seen = u;""",
 })
+# As networks, in both grains.
+NETWORKS = {"tasks": ["--grain", "stage"], "equations": ["--grain", "op"]}
+for program in ("plant", "controller", "delayed", "gains", "risky", "learner"):
+    for kind, options in NETWORKS.items():
+        PROGRAMS[f"{program}_{kind}"] = PROGRAMS[program]
+        OPTIONS_OF[f"{program}_{kind}"] = options
+KINDS = ["", *("_" + kind for kind in NETWORKS)]
 
 
 def closed_loop(control):
@@ -63,10 +81,10 @@ def close_to(text, wanted):
     expect(all(abs(a - b) < 1e-9 for a, b in zip(got, wanted)), got, wanted)
 
 
-def circle(bench, plant_in, plant_out, control_in, control_out, name="controller"):
+def circle(bench, plant_in, plant_out, control_in, control_out, name="controller", plant="plant", control_kind=""):
     """The side that leads ends after so many cycles, then the other does; what one says of u is what the other said."""
-    other = bench.start(name, "--input", control_in, "--output", control_out, "--cycles", CYCLES)
-    running = bench.start("plant", "--input", plant_in, "--output", "y=" + plant_out, "--output", "seen=seen.csv")
+    other = bench.start(name + control_kind, "--input", control_in, "--output", control_out, "--cycles", CYCLES)
+    running = bench.start(plant, "--input", plant_in, "--output", "y=" + plant_out, "--output", "seen=seen.csv")
     same(running.end(), (0, "", ""))
     same(other.end(), (0, "", ""))
     close_to((bench.place / "seen.csv").read_text(), closed_loop({"controller": controller, "delayed": delayed}[name]()))
@@ -90,6 +108,49 @@ def test_pipes(bench):
     circle(bench, "fifo://u?format=jsonl", "fifo://y?format=jsonl", "fifo://y?format=jsonl", "fifo://u?format=jsonl")
 
 
+def test_networks(bench):
+    """On one side and on both, whichever leads."""
+    for plant in KINDS:
+        for control in KINDS:
+            for name in ("controller", "delayed"):
+                circle(bench, "unix-listen://u?format=jsonl", "unix://y?format=jsonl", "unix-listen://y?format=jsonl",
+                       "unix://u?format=jsonl", name, "plant" + plant, control)
+    to, back = free_port(), free_port()
+    circle(bench, f"tcp-listen://:{back}?format=jsonl", f"tcp://127.0.0.1:{to}?format=jsonl",
+           f"tcp-listen://:{to}?format=jsonl", f"tcp://127.0.0.1:{back}?format=jsonl", plant="plant_equations",
+           control_kind="_equations")
+    for name in ("u", "y"):
+        os.mkfifo(bench.place / (name + "_pipe"))
+    circle(bench, "fifo://u_pipe?format=jsonl", "fifo://y_pipe?format=jsonl", "fifo://y_pipe?format=jsonl",
+           "fifo://u_pipe?format=jsonl", plant="plant_tasks", control_kind="_tasks")
+
+
+def test_every_memory_is_found(bench):
+    """What a program knows early is what it says later: each row of a network is that of the program that is none."""
+    rows = []
+    for kind in KINDS:
+        peer = Peer(bench, "gains" + kind, "--output", "seen=seen.csv")
+        got = []
+        for cycle in range(12):
+            got.append(peer.receive())
+            if cycle == 3:
+                peer.nothing_comes()
+            peer.send(u=cycle % 3 - 0.5)
+        got.append(peer.receive())
+        same(peer.end(), (0, "", ""))
+        rows.append(got)
+    for other in rows[1:]:
+        expect(all(abs(a - b) < 1e-9 for a, b in zip(rows[0], other)), rows[0], other)
+    y, wanted = None, []
+    v = a = 0.0
+    for cycle in range(13):
+        a += v if cycle % 2 == 0 else 0.0
+        y = (a if cycle % 2 == 0 else -v) + (1.0 if y is None else y) * 0.5
+        wanted.append(y)
+        v += cycle % 3 - 0.5
+    expect(all(abs(x - w) < 1e-9 for x, w in zip(rows[0], wanted)), rows[0], wanted)
+
+
 def test_broker(bench):
     if not MOSQUITTO:
         return
@@ -107,16 +168,17 @@ def test_broker(bench):
 class Peer:
     """The other side of a program: it sends rows, and looks at what comes when."""
 
-    def __init__(self, bench, name, *arguments, ports=None, run=False):
+    def __init__(self, bench, name, *arguments, ports=None, run=False, quiet=True):
         self.servers = [listener(port=port) for port in ports or (0, 0)]
         self.ports = [server.getsockname()[1] for server in self.servers]
         there, back = (f"tcp://127.0.0.1:{port}?format=jsonl" for port in self.ports)
-        output = "y=" + back if name in ("plant", "learner") else back
+        output = back if name.split("_")[0] in ("controller", "delayed", "turns", "risky") else "y=" + back
         command = ["--input", there, "--output", output, *arguments]
         if run:
             source = bench.folder / (name + ".rml")
             source.write_text(PROGRAMS[name])
-            self.running = Running([bench.rmlc, "run", source, "--quiet", *command], bench.place, bench.env, -1)
+            told = ["--quiet"] if quiet else []
+            self.running = Running([bench.rmlc, "run", source, *told, *command], bench.place, bench.env, -1)
             bench.running.append(self.running)
         else:
             self.running = bench.start(name, *command)
@@ -154,9 +216,14 @@ class Peer:
         return ended
 
 
+def plants():
+    """As it is built and run, and as a network."""
+    return [("plant", False), ("plant", True), *(("plant" + kind, False) for kind in KINDS[1:])]
+
+
 def test_a_row_before_its_inputs(bench):
-    for run in (False, True):
-        peer = Peer(bench, "plant", "--output", "seen=seen.csv", run=run)
+    for plant, run in plants():
+        peer = Peer(bench, plant, "--output", "seen=seen.csv", run=run)
         same(peer.receive(), 1)
         peer.nothing_comes()
         peer.send(u=1)
@@ -168,11 +235,12 @@ def test_a_row_before_its_inputs(bench):
 
 
 def test_no_row_more_than_cycles(bench):
-    peer = Peer(bench, "plant", "--output", "seen=seen.csv", "--cycles", "1")
-    same(peer.receive(), 1)
-    peer.send(u=1)
-    same(peer.back.recv(1), b"")
-    same(peer.end(), (0, "", ""))
+    for kind in KINDS:
+        peer = Peer(bench, "plant" + kind, "--output", "seen=seen.csv", "--cycles", "1")
+        same(peer.receive(), 1)
+        peer.send(u=1)
+        same(peer.back.recv(1), b"")
+        same(peer.end(), (0, "", ""))
 
 
 def test_known_in_some_cycles(bench):
@@ -188,32 +256,57 @@ def test_known_in_some_cycles(bench):
     same(peer.end(), (0, "", ""))
 
 
+def test_a_network_says_what_comes_late(bench):
+    """Known in some cycles only: a network does not see it, and says so before it waits."""
+    peer = Peer(bench, "turns", "--parallel", run=True, quiet=False)
+    peer.nothing_comes()
+    peer.send(u=3)
+    same(peer.receive(), 3)
+    peer.nothing_comes()
+    status, out, err = peer.end()
+    same((status, out), (0, ""))
+    expect(err.startswith("output 'y' may be known before the inputs of its cycle, but leaves after them"), err)
+
+
+def test_show_lists_what_leads(bench):
+    source = bench.place / "plant.rml"
+    source.write_text(PROGRAMS["plant"])
+    shown = subprocess.run([bench.rmlc, "show", "steps", source, "--parallel"], capture_output=True, text=True)
+    expect(shown.stdout.endswith("\nbefore the inputs of a cycle\n  y\n"), shown.stdout, shown.stderr)
+
+
 def test_what_waits_for_an_end_holds_nothing_back(bench):
     """Rows leave in order: y leads where all rows before have left, `rest` of the segment included."""
-    peer = Peer(bench, "learner", "--output", "rest=rest.csv", run=True)
-    same(peer.receive(), 0)
-    peer.send(u=1, end=True)
-    same(peer.receive(), 2)
-    peer.send(u=2, end=True)
-    same(peer.receive(), 3)
-    same(peer.end(), (0, "", ""))
-    same((bench.place / "rest.csv").read_text(), "rest\n1\n2\n")
+    for kind in ("run", *KINDS):
+        run = kind == "run"
+        peer = Peer(bench, "learner" + ("" if run else kind), "--output", "rest=rest.csv", run=run)
+        same(peer.receive(), 0)
+        peer.send(u=1, end=True)
+        same(peer.receive(), 2)
+        peer.send(u=2, end=True)
+        same(peer.receive(), 3)
+        peer.send(u=5, end=False)
+        peer.nothing_comes()
+        peer.send(u=6, end=True)
+        same([peer.receive(), peer.receive()], [6, 7])
+        same(peer.end(), (0, "", ""))
+        same((bench.place / "rest.csv").read_text(), "rest\n1\n2\n11\n6\n")
 
 
 def test_the_state_knows_what_has_left(bench):
-    for run in (False, True):
-        peer = Peer(bench, "plant", "--output", "seen=seen.csv", "--save", "state", run=run)
+    for plant, run in plants():
+        peer = Peer(bench, plant, "--output", "seen=seen.csv", "--save", "state", run=run)
         same(peer.receive(), 1)
         peer.send(u=1)
         same(peer.receive(), 1)
         same(peer.end(), (0, "", ""))
-        peer = Peer(bench, "plant", "--output", "seen=seen.csv", "--load", "state", ports=peer.ports, run=run)
+        peer = Peer(bench, plant, "--output", "seen=seen.csv", "--load", "state", ports=peer.ports, run=run)
         peer.nothing_comes()
         peer.send(u=1)
         expect(abs(peer.receive() - 1.01) < 1e-9)
         same(peer.end(), (0, "", ""))
         # To others the row has not left.
-        peer = Peer(bench, "plant", "--output", "seen=seen.csv", "--load", "state", run=run)
+        peer = Peer(bench, plant, "--output", "seen=seen.csv", "--load", "state", run=run)
         same(peer.receive(), 1)
         same(peer.end(), (0, "", ""))
         same((bench.place / "seen.csv").read_text(), "seen\n")
@@ -221,8 +314,8 @@ def test_the_state_knows_what_has_left(bench):
 
 def test_what_fails_fails_in_its_cycle(bench):
     """Division by zero in the next cycle, which does not come, or does."""
-    for comes in (False, True):
-        peer = Peer(bench, "risky")
+    for comes, kind in itertools.product((False, True), KINDS):
+        peer = Peer(bench, "risky" + kind)
         same(peer.receive(), 6)
         peer.send(k=0)
         peer.nothing_comes()

@@ -35,7 +35,8 @@ inline constexpr Way ways[] = {
     {.name = "-O3", .level = 3},
     {.name = "on demand at -O3", .level = 3, .on_demand = OnDemand::always},
     {.name = "network of passes", .level = 2, .grain = Grain::pass},
-    {.name = "network of operations", .level = 0, .grain = Grain::op}};
+    {.name = "network of operations", .level = 0, .grain = Grain::op},
+    {.name = "network of operations, saved and loaded after every row", .restart_every = 1, .grain = Grain::op}};
 inline constexpr std::size_t cheap_ways = 5;  // the first few
 
 // What a program determines, and at most: what it does once constants are folded and conditions simplified, which may
