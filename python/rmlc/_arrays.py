@@ -9,13 +9,10 @@ one that is larger than any of them is infinite.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _core
 from ._ports import NUMPY_NAMES, Port
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 def numpy() -> Any:
@@ -110,11 +107,12 @@ def as_float32(bits: Any) -> Any:
     return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
 
 
-def tensor(value: Any, name: str, dtype: str, shape: tuple[int, ...], copy: bool = False) -> np.ndarray[Any, Any]:
+def tensor(value: Any, name: str, dtype: str, shape: tuple[int, ...], copy: bool = False) -> Any:
     """An array of exactly this type and shape, C-contiguous and aligned; `value` itself if it is one."""
     np = numpy()
     expected = _type(dtype, shape)
     wanted = np.dtype(NUMPY_NAMES[dtype])
+    array: Any
     if value is None or isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f"{name}: expected {expected}, got {describe(value)}")
     if isinstance(value, np.ma.MaskedArray):

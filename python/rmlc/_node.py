@@ -93,7 +93,8 @@ def run_compiler(request: Request) -> _Compiled:
             if request in _cache:
                 _cache.move_to_end(request)
         return known
-    core, text, data, told, files, nodes = _core.compile(request.core())
+    result: Any = _core.compile(request.core())
+    core, text, data, _, files, nodes = result
     diagnostics = read_diagnostics(data)
     if any(each.severity == "error" for each in diagnostics):
         raise CompileError(text, diagnostics)
