@@ -102,8 +102,8 @@ std::string build_object(Session& session, const Front& front, std::uint64_t num
     std::vector<std::string> nodes;
     for (const NodeId n : program.modules[0].nodes)
       if (!program[n].external()) nodes.push_back(program.text(program[n].name));
-    if (nodes.empty()) return {};
     session.diagnostics = {};
+    if (nodes.empty()) return {};  // constants for others
     session.options.node = nodes[number % nodes.size()];
     entry = find_entry(session, front);
     if (!entry) return complaint(session.diagnostics, session.sources);
