@@ -73,7 +73,7 @@ def scalar(value: Any, name: str, dtype: str) -> bool | int | float:
         if not is_bool:
             raise wrong()
         return bool(value)
-    if is_bool or kind == "c" or isinstance(value, complex):
+    if is_bool or kind not in (None, "i", "u", "f") or isinstance(value, complex):
         raise wrong()
     if dtype[0] in "iu":
         try:
@@ -84,13 +84,14 @@ def scalar(value: Any, name: str, dtype: str) -> bool | int | float:
         if not least <= number <= most:
             raise ValueError(f"{name}: {number} is not in the range of {dtype}, {least} to {most}")
         return number
+    if not hasattr(type(value), "__float__") and not hasattr(type(value), "__index__"):
+        raise wrong()  # float() takes the digits in a buffer as well
     try:
-        number_of = float(value)
+        return float(value)
     except OverflowError:
         raise ValueError(f"{name}: {describe(value)} is larger than any {dtype}") from None
     except (TypeError, ValueError):
         raise wrong() from None
-    return number_of
 
 
 def _bits_of_bf16(values: Any) -> Any:
@@ -119,17 +120,10 @@ def tensor(value: Any, name: str, dtype: str, shape: tuple[int, ...], copy: bool
         if np.ma.is_masked(value):
             raise ValueError(f"{name}: a masked array, and some of its elements are masked")
         value = value.data
-    if isinstance(value, np.ndarray):
-        array = np.asarray(value)
-    elif isinstance(value, (list, tuple, int, float, bool)):
+    if isinstance(value, (list, tuple, int, float, bool)):
         array = _from_list(value, name, expected, wanted)
-    elif hasattr(value, "__array__") or hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
-        try:
-            array = np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
-        except Exception as error:
-            raise TypeError(f"{name}: {type(value).__name__} gives no array: {error}") from error
     else:
-        raise TypeError(f"{name}: expected {expected}, got {describe(value)}")
+        array = as_array(value, name, expected)
     if tuple(array.shape) != tuple(shape):
         raise ValueError(f"{name}: expected {expected}, got {describe(array)}")
     if dtype == "bf16":
@@ -147,6 +141,21 @@ def tensor(value: Any, name: str, dtype: str, shape: tuple[int, ...], copy: bool
             raise ValueError(f"{name}: the array is not contiguous in C order, or not aligned; "
                              "`numpy.ascontiguousarray` copies it, as `copy=True` does")
         array = np.array(array, order="C")
+    return array
+
+
+def as_array(value: Any, name: str, expected: str) -> Any:
+    """Of what is one, or says that it can be made one: by NumPy's protocols, or DLPack."""
+    np = numpy()
+    if isinstance(value, np.ndarray):
+        return np.asarray(value)
+    if not any(hasattr(value, way) for way in ("__array__", "__array_interface__", "__dlpack__")):
+        raise TypeError(f"{name}: expected {expected}, got {describe(value)}")
+    try:
+        array = np.asarray(value) if not hasattr(value, "__dlpack__") or hasattr(value, "__array__") else \
+            np.from_dlpack(value)
+    except Exception as error:
+        raise TypeError(f"{name}: {type(value).__name__} gives no array: {error}") from error
     return array
 
 
@@ -194,6 +203,11 @@ def convert(value: Any, name: str, dtype: str, shape: tuple[int, ...]) -> Any:
     return tensor(value, name, dtype, shape) if shape else scalar(value, name, dtype)
 
 
+def has_cycles(value: Any) -> bool:
+    """Whether it says how many cycles there are: a list or an array, but no single value."""
+    return isinstance(value, (list, tuple)) or getattr(value, "shape", ()) != ()
+
+
 def column(value: Any, port: Port, cycles: int | None, copy: bool) -> tuple[Any, Any]:
     """An input over cycles: its values one behind the other, and where they are present (None: everywhere)."""
     from ._rows import Sampled
@@ -207,21 +221,25 @@ def column(value: Any, port: Port, cycles: int | None, copy: bool) -> tuple[Any,
         at = [k for k, each in enumerate(value) if each is not None]
         return spread(Sampled([value[k] for k in at], at), port, len(value), copy)
     if isinstance(value, np.ma.MaskedArray) and value.ndim >= 1:
-        mask = np.ma.getmaskarray(value).reshape(len(value), -1)
-        absent = mask.all(axis=1) if mask.shape[1] else np.zeros(len(value), bool)
-        if (mask.any(axis=1) & ~absent).any():
-            raise ValueError(f"{port.name}: cycle {int((mask.any(axis=1) & ~absent).argmax())}: "
+        mask = np.ma.getmaskarray(value)
+        axes = tuple(range(1, mask.ndim))
+        absent, some = mask.all(axis=axes) & (mask.size > 0), mask.any(axis=axes)
+        if (some & ~absent).any():
+            raise ValueError(f"{port.name}: cycle {int((some & ~absent).argmax())}: "
                              "some elements of the value are masked and some are not")
         if port.always and absent.any():
             raise ValueError(f"{port.name}: cycle {int(absent.argmax())}: absent, but it is present at every cycle")
-        return column(value.filled(0) if not port.always else value.data, port, cycles, copy)[0], ~absent
-    if port.shape == () and (np.ndim(value) == 0 if not hasattr(value, "shape") else value.shape == ()):
+        values, _ = column(value.data, port, cycles, copy)
+        return values, None if port.always else ~absent
+    if not has_cycles(value):
+        if port.shape != ():
+            raise ValueError(f"{port.name}: expected cycles of {port.type}, got {describe(value)}")
         if cycles is None:
             raise ValueError(f"{port.name}: a single value; how many cycles there are is not known: "
                              "give an array, or `cycles=`")
         one = scalar(value, port.name, port.dtype)
         return tensor(np.full(cycles, one, NUMPY_NAMES[port.dtype]), port.name, port.dtype, (cycles,)), None
-    count = len(value) if hasattr(value, "__len__") else np.shape(value)[0]
+    count = len(value) if isinstance(value, (list, tuple)) else value.shape[0]
     if cycles is not None and count != cycles:
         raise ValueError(f"{port.name}: {count} cycles, but other inputs have {cycles}")
     return tensor(value, port.name, port.dtype, (count, *port.shape), copy), None

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._arrays import as_float32, column, numpy, tensor, whole
+from ._arrays import as_array, as_float32, column, has_cycles, numpy, tensor, whole
 from ._errors import RunError
-from ._rows import Rows
+from ._ports import NUMPY_NAMES
+from ._rows import Rows, Sampled
 
 if TYPE_CHECKING:
     from ._node import Node, Path
@@ -82,8 +83,8 @@ class Instance(_core.Instance):
             raise TypeError(f"{min(twice)}: given twice")
         return {**given, **named}
 
-    def _gather(self, given: Mapping[str, Any], cycles: int | None, copy: bool) -> tuple[list[Any], list[Any], int]:
-        ports = self.node.inputs
+    def _gather(self, inputs: Mapping[str, Any], cycles: int | None, copy: bool) -> tuple[list[Any], list[Any], int]:
+        np, ports, given = numpy(), self.node.inputs, dict(inputs)
         unknown = [name for name in given if all(name != port.name for port in ports)]
         if unknown:
             raise TypeError(f"no input '{unknown[0]}'; the inputs are: {', '.join(port.name for port in ports)}")
@@ -103,11 +104,10 @@ class Instance(_core.Instance):
             if value is None:
                 later.append(port)
                 continue
-            from ._rows import Sampled
-
-            has_length = not isinstance(value, Sampled) and (hasattr(value, "__len__") and
-                                                             getattr(value, "shape", (1,)) != ())
-            if not has_length:
+            if not isinstance(value, (Sampled, list, tuple)) and hasattr(value, "__array__"):
+                if not isinstance(value, np.ma.MaskedArray):
+                    value = given[port.name] = as_array(value, port.name, f"cycles of {port.type}")
+            if isinstance(value, Sampled) or not has_cycles(value):
                 later.append(port)
                 continue
             values[port.name] = column(value, port, count, copy)
@@ -119,12 +119,8 @@ class Instance(_core.Instance):
                 continue
             if count is None:
                 raise TypeError(f"{port.name}: no input says how many cycles there are: give `cycles=`")
-            np = numpy()
-            from ._ports import NUMPY_NAMES
-
             dtype = np.uint16 if port.dtype == "bf16" else NUMPY_NAMES[port.dtype]
             values[port.name] = np.zeros((count, *port.shape), dtype), np.zeros(count, bool)
-        numpy()
         return [values[p.name][0] for p in ports], [values[p.name][1] for p in ports], count or 0
 
     def _run_columns(self, values: list[Any], present: list[Any], count: int) -> Rows:
@@ -132,7 +128,11 @@ class Instance(_core.Instance):
             _, taken, error = self._run(values, present, count)
         except MemoryError:
             raise MemoryError(f"the rows of {count} cycles do not fit into memory: run them in parts") from None
-        rows = self._rows(taken)
+        try:
+            rows = self._rows(taken)
+        except KeyboardInterrupt as late:  # the cycles have been computed: their rows are not to be lost
+            error = error or late
+            rows = self._rows(taken)
         if error is not None:
             error.rows = rows
             raise error
@@ -256,7 +256,7 @@ class Parameters(Mapping[str, Any]):
     def __getitem__(self, path: str) -> Any:
         port = self._ports[path]
         numpy()
-        value = self._instance._get_parameter(path)
+        value: Any = self._instance._get_parameter(path)
         if value is None:
             saved = read_safetensors(self._instance._save())
             value = saved.get(path, saved.get("given " + path))

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 
 
+def _is_text(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 @dataclasses.dataclass(frozen=True)
 class Request:
     """All that what is compiled depends on, but for the texts of files; see `Module.node`."""
@@ -53,6 +57,10 @@ class Request:
         request = _core.CompileRequest()
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
+            texts = value if isinstance(value, tuple) and field.name not in ("parameters", "model") else (value,)
+            for text in texts:
+                if isinstance(text, str) and not _is_text(text):
+                    raise ValueError(f"{field.name}: {text!a} is no text that can be written as UTF-8")
             if field.name not in ("parameters", "model"):
                 setattr(request, field.name, list(value) if isinstance(value, tuple) else value)
         request.set_parameters(self.parameters[0], list(self.parameters[1]), self.parameters[2])

@@ -40,7 +40,8 @@ class Chronogram(str):
     def _repr_html_(self) -> str:
         from .notebook import chronogram_html
 
-        return chronogram_html(self)
+        html: str = chronogram_html(self)
+        return html
 
 
 class _Files:

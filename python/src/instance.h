@@ -45,7 +45,7 @@ struct Rows {
   std::vector<Column> columns;  // by output
 };
 
-// An input over cycles. present is null where it is always there.
+// Inputs over cycles. present is null of those alone that are present at every cycle.
 struct Cycles {
   std::vector<const void*> elements;
   std::vector<const std::uint8_t*> present;

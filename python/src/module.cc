@@ -164,14 +164,18 @@ nb::tuple run(Stepper& s, const nb::list& inputs, const nb::list& present, std::
   const Instance::Use use(s);
   Cycles cycles;
   cycles.count = count;
+  std::vector<std::uint8_t> everywhere;  // flags of what is present wherever there is a cycle
   for (std::uint32_t k = 0; k < s.table().n_inputs; ++k) {
     const rml_port& port = s.table().inputs[k];
     cycles.elements.push_back(elements_of(inputs[k], port, count));
+    if (port.always == 0 && present[k].is_none()) everywhere.resize(static_cast<std::size_t>(count), 1);
     const bool flags = port.always == 0 && !present[k].is_none();
     cycles.present.push_back(flags ? flags_of(present[k], count) : nullptr);
     if (cycles.elements.back() == nullptr || (flags && cycles.present.back() == nullptr))
       throw nb::type_error((std::string(port.name) + ": not an array of its type").c_str());
   }
+  for (std::uint32_t k = 0; k < s.table().n_inputs; ++k)
+    if (s.table().inputs[k].always == 0 && cycles.present[k] == nullptr) cycles.present[k] = everywhere.data();
   Rows rows = s.no_rows();
   std::int64_t read = 0;
   nb::object error = nb::none();

@@ -22,8 +22,9 @@ std::size_t Stepper::input_of(PyObject* name) const {
     if (PyUnicode_Compare(names_[k].ptr(), name) == 0) return k;
   std::string known;
   for (const nb::object& n : names_) known += (known.empty() ? "" : ", ") + nb::cast<std::string>(n);
-  throw nb::type_error(
-      ("no input '" + nb::cast<std::string>(nb::borrow(name)) + "'; the inputs are: " + known).c_str());
+  // As Python writes it: a name need not be text that C++ can hold.
+  const std::string shown = nb::cast<std::string>(nb::steal(PyObject_ASCII(name)));
+  throw nb::type_error(("no input " + shown + "; the inputs are: " + known).c_str());
 }
 
 void Stepper::find_inputs(PyObject* names, Py_ssize_t by_position) {
