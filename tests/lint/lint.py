@@ -263,6 +263,8 @@ def rule_errands():
                 yield f"CONTRIBUTING.md: {errand}: {name} does not mention {word}"
             having -= set(fnmatch.filter(having, name))
         for name in sorted(having):
+            if name.startswith("python/tests/"):
+                continue
             if name.split("/")[0] not in ("tests", "docs", "benchmarks", "CONTRIBUTING.md", "CHANGELOG.md"):
                 yield f"CONTRIBUTING.md: {errand}: {name} mentions {word} and is not named"
     if found != 6:
