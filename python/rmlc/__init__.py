@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _arrays, _core
 from ._errors import CompileError, CompileWarning, Diagnostic, Place, RunError
@@ -20,14 +20,10 @@ from ._ports import Port
 from ._rows import Rows, Sampled
 from ._tools import SVG, Chronogram, GradientError
 
-if TYPE_CHECKING:
-    from . import onnx, sklearn, tables, torch
-
 __version__ = "0.1.0"
 __all__ = [
     "SVG", "Chronogram", "CompileError", "CompileWarning", "Diagnostic", "GradientError", "Instance", "Module", "Node",
-    "Place", "Port", "Rows", "RunError", "Sampled", "UndeterminedWarning", "compile", "load", "onnx", "sklearn",
-    "tables", "torch",
+    "Place", "Port", "Rows", "RunError", "Sampled", "UndeterminedWarning", "compile", "load",
 ]
 
 _core.set_installation(os.path.dirname(os.path.abspath(__file__)))
@@ -36,7 +32,7 @@ _core.set_helpers(RunError, _arrays.convert)
 
 # What needs packages that need not be there is imported when it is asked for.
 def __getattr__(name: str) -> Any:
-    if name in ("onnx", "sklearn", "tables", "torch", "jax", "notebook", "progress", "training", "river"):
+    if name in ("notebook", "online", "onnx", "progress", "sklearn", "tables", "torch", "training"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module 'rmlc' has no attribute '{name}'")
 

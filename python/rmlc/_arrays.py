@@ -141,6 +141,8 @@ def tensor(value: Any, name: str, dtype: str, shape: tuple[int, ...], copy: bool
             raise ValueError(f"{name}: the array is not contiguous in C order, or not aligned; "
                              "`numpy.ascontiguousarray` copies it, as `copy=True` does")
         array = np.array(array, order="C")
+    if dtype == "bool" and array.size and array.view(np.uint8).max() > 1:  # as NumPy takes them: all but 0 is true
+        array = array.view(np.uint8) != 0
     return array
 
 

@@ -55,9 +55,9 @@ class Instance(_core.Instance):
         """Computes a cycle for each element of the inputs' first axis, and returns the rows that became known.
 
         Inputs are arrays by name, of the node's types and C-contiguous: they are read where they lie. Others are
-        refused, or converted with `copy=True`. A scalar stands for the same at every cycle. An input that is not present
-        at every cycle is a `Sampled`, a masked array, or a list with None. `inputs` gives them as a mapping, a pandas or
-        PyArrow table, by the names of columns.  cycles: how many, where no input says so.
+        refused, or converted with `copy=True`. A scalar stands for the same at every cycle. An input that is not
+        present at every cycle is a `Sampled`, a masked array, or a list with None. `inputs` gives them as a mapping, a
+        pandas or PyArrow table, by the names of columns.  cycles: how many, where no input says so.
         progress: a line that says how far it is.  monitor: outputs to plot meanwhile, in a notebook.
 
         Where a cycle fails, or Ctrl-C stops it between two, the error's `rows` has what was known before.
@@ -77,7 +77,7 @@ class Instance(_core.Instance):
         else:
             from .tables import columns_of
 
-            given = columns_of(inputs, self.node.inputs)
+            given = columns_of(inputs, [port for port in self.node.inputs if port.name not in named])
         twice = given.keys() & named.keys()
         if twice:
             raise TypeError(f"{min(twice)}: given twice")
@@ -142,7 +142,7 @@ class Instance(_core.Instance):
         return Rows(taken[0], taken[1], self.node.outputs, taken[2])
 
     def finish(self) -> Rows:
-        """The rows that no further cycle can change, at the end of the input. Warns of those that nothing made known."""
+        """The rows that no further cycle can change, at the end of the input; warns of those that stay unknown."""
         taken, unknown, why = self._finish()
         if unknown:
             warnings.warn(why, UndeterminedWarning, stacklevel=2)
@@ -301,9 +301,13 @@ class State(Mapping[str, Any]):
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
         numpy()
-        views = instance._cells()
+        views: dict[str, Any] = instance._cells()
+        if instance.node.immediate:
+            begun = {path: instance._get_parameter(path) for path in instance.node.params}
+            self._values = {name: view for name, view in views.items() if begun.get(name, view) is not None}
+            return
+        # Of other programs a state says what its memories were at a cycle, and the inputs since: neither is looked at.
         saved = read_safetensors(instance._save())
-        # Inputs that are kept to be read again are no memories.
         self._values = {name: views.get(name, value) for name, value in saved.items()
                         if name != "cycles" and not name.startswith(("input ", "before "))}
 

@@ -185,7 +185,8 @@ class Module:
         request = dataclasses.replace(
             self._request,
             node=name,
-            definitions=tuple(_definition(key, value) for key, value in (defines or {}).items()),
+            definitions=(*self._request.definitions,
+                         *(_definition(key, value) for key, value in (defines or {}).items())),
             watches=tuple(watch),
             frozen=tuple(freeze),
             opened=tuple(open_params),

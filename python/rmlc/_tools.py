@@ -184,7 +184,8 @@ def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, see
     from .chronogram import chronogram_text
 
     patterns = tuple(watch)
-    watched = NodeType(dataclasses.replace(node._request, watches=patterns)) if patterns else node
+    # As the command traces: by the interpreter, whose values are the language's.
+    watched = NodeType(dataclasses.replace(node._request, watches=patterns, reference=True))
     instance = watched.start(seed=seed)
     given = instance._columns(_positional(node, inputs), named)
     values, present, count = instance._gather(given, cycles, True)
@@ -210,28 +211,23 @@ _first: dict[tuple[Any, int], dict[str, Any]] = {}
 
 
 def first_parameters(node: Node, seed: int) -> dict[str, Any]:
-    """Initial values of parameters that begin at cycle 0, computed by a program that hands them out."""
+    """Initial values of parameters that begin at cycle 0: what they are after it where none is moved."""
     import numpy as np
 
+    from ._instance import read_safetensors
     from ._node import Node as NodeType
 
     key = (node._request, seed)
     if key not in _first:
-        watched = NodeType(dataclasses.replace(node._request, watches=tuple(node.params)))
-        instance = watched.start(seed=seed)
-        values = {port.name: np.zeros((1, *port.shape), port.numpy_dtype) for port in node.inputs if port.always}
-        found: dict[str, Any] = {}
+        still = NodeType(dataclasses.replace(node._request, frozen=("*",)))
+        instance = still.start(seed=seed)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                parts = [instance.run(values, cycles=1), instance.finish()]
-        except RunError:
-            return found
-        for part in parts:
-            for port in watched.watched:
-                column = part[port.name]
-                values_of = column if port.always else column.values
-                if len(values_of) and port.name not in found:
-                    found[port.name] = values_of[0]
-        _first[key] = found
+            instance.run({port.name: np.zeros((1, *port.shape), port.numpy_dtype)
+                          for port in node.inputs if port.always}, cycles=1)
+        except RunError:  # the program takes no zeros
+            return {}
+        saved = read_safetensors(instance._save())
+        views = {path: instance._get_parameter(path) for path in node.params}
+        found = {path: saved.get(path) if view is None else view for path, view in views.items()}
+        _first[key] = {path: np.array(value) for path, value in found.items() if value is not None}
     return _first[key]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import difflib
 import html
+import importlib
 import math
 import signal
 import sys
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ._arrays import numpy
 from ._rows import Rows, Sampled
 from .chronogram import number_text
+from .tables import required
 
 if TYPE_CHECKING:
     from ._instance import Instance
@@ -63,9 +64,9 @@ def run_watched(instance: Instance, inputs: Any, cycles: int | None, copy: bool,
                 monitor: Iterable[str], named: Mapping[str, Any]) -> Rows:
     """`Instance.run`, in blocks that take some hundredths of a second, between which it tells how far it is.
 
-    monitor: names of scalar outputs that are numbers. In a notebook their curves are drawn, elsewhere the line tells their
-    last values. RunError and KeyboardInterrupt have all rows so far as `rows`; the instance has read the cycles that it
-    says (`cycle`).
+    monitor: names of scalar outputs that are numbers. In a notebook their curves are drawn, elsewhere the line tells
+    their last values. RunError and KeyboardInterrupt have all rows so far as `rows`; the instance has read the cycles
+    that it says (`cycle`).
     """
     monitored = _monitored(instance.node.outputs, monitor)
     values, present, count = instance._gather(instance._columns(inputs, named), cycles, copy)
@@ -100,13 +101,14 @@ def run_watched(instance: Instance, inputs: Any, cycles: int | None, copy: bool,
 
 
 def _monitored(outputs: Sequence[Port], monitor: Iterable[str]) -> list[str]:
+    from .tables import did_you_mean
+
     ports = {port.name: port for port in outputs}
     names = [monitor] if isinstance(monitor, str) else list(monitor)
     for name in names:
         if name not in ports:
-            near = difflib.get_close_matches(str(name), list(ports), 1)
-            raise ValueError(f"monitor: no output '{name}'" + (f"; did you mean '{near[0]}'?" if near else "")
-                             + f" (the outputs are: {', '.join(ports)})")
+            raise ValueError(f"monitor: no output '{name}'{did_you_mean([name], list(ports))} "
+                             f"(the outputs are: {', '.join(ports)})")
         if ports[name].shape or ports[name].dtype == "bool":
             raise ValueError(f"monitor: expected scalars that are numbers; {ports[name]} is none")
     return list(dict.fromkeys(names))
@@ -174,9 +176,7 @@ def _notebook() -> Any:
     """The shell, where cells show pictures."""
     if "IPython" not in sys.modules:
         return None
-    from IPython import get_ipython
-
-    shell = get_ipython()  # type: ignore[no-untyped-call]
+    shell = required("IPython").get_ipython()
     return shell if getattr(shell, "kernel", None) is not None else None
 
 
@@ -297,14 +297,13 @@ class _NotebookDisplay(_Display):
                 curve.add(numpy().arange(rows.cycles.start, rows.cycles.stop), column)
 
     def _draw(self, read: int) -> None:
-        from IPython.display import HTML, display
-
+        ipython = required("IPython.display")
         line = line_text(read, self._count, time.perf_counter() - self._begin, self._latest.texts)
         parts = [f"<pre style='margin:0'>{html.escape(line)}</pre>"] if self._progress else []
         parts += [curve.svg(name) for name, curve in self._curves.items()]
-        picture = HTML("<div style='display:flex;flex-direction:column;gap:4px'>" + "".join(parts) + "</div>")
+        picture = ipython.HTML("<div style='display:flex;flex-direction:column;gap:4px'>" + "".join(parts) + "</div>")
         if self._handle is None:
-            self._handle = display(picture, display_id=True)  # type: ignore[no-untyped-call]
+            self._handle = ipython.display(picture, display_id=True)
         else:
             self._handle.update(picture)
 
@@ -323,7 +322,7 @@ class _Points:
 
 
 class Curve:
-    """A stream of numbers as at most `most` points, however long it is: no extreme is lost.
+    """A stream of numbers as at most `most` points (an even number), however long it is: no extreme is lost.
 
     A point stands for as many values as any other; their number doubles when there are too many points. Values that are
     not finite are counted, not drawn.
@@ -335,6 +334,7 @@ class Curve:
         self._rest = np.zeros((2, 0))  # cycles and values that are not a point yet
         self._points = np.zeros((4, 0))
         self.not_finite = 0
+        self._first = self._last = 0  # cycles
 
     def add(self, cycles: Any, values: Any) -> None:
         """Values, and the cycles that they are of."""
@@ -342,22 +342,24 @@ class Curve:
         new = np.stack([np.asarray(cycles, np.float64), np.asarray(values, np.float64)])
         finite = np.isfinite(new[1])
         self.not_finite += int((~finite).sum())
+        if finite.any():
+            if not self._points.shape[1] and not self._rest.shape[1]:
+                self._first = int(new[0, finite][0])
+            self._last = int(new[0, finite][-1])
         rest = np.concatenate([self._rest, new[:, finite]], axis=1)
-        whole = rest.shape[1] // self._each * self._each
-        self._rest = rest[:, whole:]
-        grouped = rest[:, :whole].reshape(2, -1, self._each)
-        points = np.stack([grouped[0].mean(axis=1), grouped[1].mean(axis=1), grouped[1].min(axis=1),
-                           grouped[1].max(axis=1)])
-        self._points = np.concatenate([self._points, points], axis=1)
-        while self._points.shape[1] > self._most:
-            self._halve()
+        while rest.shape[1] >= self._each:
+            count = min(rest.shape[1] // self._each, self._most - self._points.shape[1])
+            cycle, value = rest[:, : count * self._each].reshape(2, count, self._each)
+            points = np.stack([cycle.mean(axis=1), value.mean(axis=1), value.min(axis=1), value.max(axis=1)])
+            self._points = np.concatenate([self._points, points], axis=1)
+            rest = rest[:, count * self._each :]
+            if self._points.shape[1] == self._most:
+                self._halve()
+        self._rest = rest
 
     def _halve(self) -> None:
-        np = numpy()
-        count = self._points.shape[1]
-        pairs = self._points[:, : count // 2 * 2].reshape(4, -1, 2)
-        self._points = np.stack([pairs[0].mean(axis=1), pairs[1].mean(axis=1), pairs[2].min(axis=1),
-                                 pairs[3].max(axis=1)])
+        cycle, mean, least, most = self._points.reshape(4, -1, 2)
+        self._points = numpy().stack([cycle.mean(axis=1), mean.mean(axis=1), least.min(axis=1), most.max(axis=1)])
         self._each *= 2
 
     @property
@@ -385,13 +387,15 @@ class Curve:
         logarithmic = least > 0 and most >= 100 * least
         scale = np.log10 if logarithmic else np.asarray
         low, high = float(scale(least)), float(scale(most))
-        if low == high:
-            low, high = low - (abs(low) or 1) / 2, high + (abs(high) or 1) / 2
-        first, last = float(points.cycle[0]), float(points.cycle[-1])
+        if not high / 2 > low / 2:
+            # A single value stands in the middle.
+            room = max(abs(low), abs(high)) / 2
+            low, high = (low - room, high + room) if room > 1e-300 else (-0.5, 0.5)
+        first, last = self._first, self._last
         left, right, top, bottom = 64, width - 12, 20, height - 20
 
         def x(cycles: Any) -> Any:
-            return left + (np.asarray(cycles) - first) / max(last - first, 1.0) * (right - left)
+            return left + (np.asarray(cycles) - first) / max(last - first, 1) * (right - left)
 
         def y(values: Any) -> Any:
             return bottom - (scale(values) / 2 - low / 2) / (high / 2 - low / 2) * (bottom - top)
@@ -406,19 +410,20 @@ class Curve:
             value = 10.0**tick if logarithmic else tick
             at = f"{float(bottom - (tick / 2 - low / 2) / (high / 2 - low / 2) * (bottom - top)):.1f}"
             parts.append(f"<line x1='{left}' x2='{right}' y1='{at}' y2='{at}' stroke='currentColor' opacity='.15'/>"
-                         f"<text x='{left - 6}' y='{at}' text-anchor='end' dominant-baseline='middle'>{value:.4g}</text>")
+                         f"<text x='{left - 6}' y='{at}' text-anchor='end' dominant-baseline='middle'>"
+                         f"{value:.4g}</text>")
         parts.append(f"<polygon points='{band}' fill='#4c8dd6' opacity='.3'/>"
                      f"<polyline points='{path(xs, y(points.mean))}' fill='none' stroke='#4c8dd6' stroke-width='1.5'/>")
         if points.cycle.size == 1:
             parts.append(f"<circle cx='{xs[0]:.1f}' cy='{float(y(points.mean)[0]):.1f}' r='3' fill='#4c8dd6'/>")
-        parts.append(f"<text x='{left}' y='{height - 5}'>cycle {int(first)}</text>"
-                     f"<text x='{right}' y='{height - 5}' text-anchor='end'>{int(last)}</text></svg>")
+        parts.append(f"<text x='{left}' y='{height - 5}'>cycle {self._first}</text>"
+                     f"<text x='{right}' y='{height - 5}' text-anchor='end'>{self._last}</text></svg>")
         return "".join(parts)
 
 
 def _ticks(low: float, high: float) -> list[float]:
     """Three to six round numbers from low to high."""
-    rough = high / 4 - low / 4
+    rough = high / 5 - low / 5
     if not (math.isfinite(rough) and rough > 0):
         return [low]
     power = 10.0 ** math.floor(math.log10(rough))

@@ -12,6 +12,7 @@ column of floats is a NaN (pandas' `convert_dtypes` makes NA of it).
 from __future__ import annotations
 
 import difflib
+import importlib
 import itertools
 import math
 import os
@@ -30,9 +31,8 @@ if TYPE_CHECKING:
 Column = tuple[Any, Any]
 
 
-def _require(name: str) -> Any:
-    import importlib
-
+def required(name: str) -> Any:
+    """A module of a package that need not be there. ImportError says how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -57,13 +57,16 @@ def columns_of(table: Any, ports: Sequence[Port]) -> dict[str, Any]:
 
 def _no_columns(missing: list[str], names: list[str]) -> str:
     text = f"the table has no column {', '.join(map(repr, missing[:20]))}" + (", …" if len(missing) > 20 else "")
-    by_case = {name.casefold(): name for name in names}
-    near = [by_case[found] for each in missing[:20]
-            for found in difflib.get_close_matches(each.casefold(), list(by_case), 1)]
-    if near:
-        text += f"; did you mean {', '.join(map(repr, dict.fromkeys(near)))}?"
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
-    return text + f" (its columns are: {shown})"
+    return text + did_you_mean(missing[:20], names) + f" (its columns are: {shown})"
+
+
+def did_you_mean(wrong: Iterable[str], names: Iterable[str]) -> str:
+    """"; did you mean 'x'?", of the names that are nearest, or nothing."""
+    by_case = {name.casefold(): name for name in names}
+    near = [by_case[found] for each in wrong
+            for found in difflib.get_close_matches(str(each).casefold(), list(by_case), 1)]
+    return f"; did you mean {', '.join(map(repr, dict.fromkeys(near)))}?" if near else ""
 
 
 def _masked(port: Port, values: Any, missing: Any) -> Any:
@@ -212,7 +215,7 @@ def _source(table: Any, ports: Sequence[Port]) -> _Source:
     if getattr(getattr(table, "dtype", None), "names", None) is not None:
         return _Structured(table)
     if is_table(table):
-        arrow = _require("pyarrow")
+        arrow = required("pyarrow")
         if isinstance(table, arrow.RecordBatch):
             return _Arrow(arrow.Table.from_batches([table]))
         return _Arrow(table if isinstance(table, arrow.Table) else arrow.table(table))
@@ -244,7 +247,8 @@ def _of_objects(values: Any, port: Port, name: str) -> Column:
     there = [(row, value) for row, value in enumerate(values) if not missing[row]]
     elements = [np.asarray(value) if port.shape else value for _, value in there]
     for (row, value), element in zip(there, elements):
-        number = element.dtype.kind in "biuf" if port.shape else isinstance(value, (bool, int, float, np.number, np.bool_))
+        number = (element.dtype.kind in "biuf" if port.shape
+                  else isinstance(value, (bool, int, float, np.number, np.bool_)))
         if not number:
             raise TypeError(f"{name}: row {row}: expected {port.dtype}, got {describe(value)}")
         if port.shape and element.shape != port.shape:
@@ -263,7 +267,7 @@ def _of_objects(values: Any, port: Port, name: str) -> Column:
 
 
 def _of_arrow(array: Any, port: Port, name: str) -> Column:
-    arrow = _require("pyarrow")
+    arrow = required("pyarrow")
     shape = port.shape
     kind = array.type
     if isinstance(kind, arrow.BaseExtensionType):
@@ -280,7 +284,7 @@ def _of_arrow(array: Any, port: Port, name: str) -> Column:
 
 def _of_nested(array: Any, shape: tuple[int, ...], port: Port, name: str) -> Column:
     """Lists in lists, `shape` deep, of numbers."""
-    arrow, np = _require("pyarrow"), numpy()
+    arrow, np = required("pyarrow"), numpy()
     if arrow.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if arrow.types.is_null(array.type):
@@ -296,7 +300,8 @@ def _of_nested(array: Any, shape: tuple[int, ...], port: Port, name: str) -> Col
     if not (types.is_fixed_size_list(array.type) or types.is_list(array.type) or types.is_large_list(array.type)):
         raise TypeError(f"{name}: expected lists of {list(shape)}, got {array.type}")
     if missing is None or not types.is_fixed_size_list(array.type):
-        lengths = _require("pyarrow.compute").list_value_length(array).fill_null(shape[0]).to_numpy(zero_copy_only=False)
+        lengths = required("pyarrow.compute").list_value_length(array)
+        lengths = lengths.fill_null(shape[0]).to_numpy(zero_copy_only=False)
     else:
         lengths = np.full(len(array), array.type.list_size)
     wrong = lengths != shape[0]
@@ -376,7 +381,7 @@ def rows_to_pandas(rows: Rows, ports: Sequence[Port]) -> Any:
     Scalars are columns of their names, elements of tensors "x[0]", "x[0,1]". A stream that is present at every cycle
     has NumPy's type; any other a type of pandas that knows NA ("Float32", "Int64", "boolean"; f16 as "Float32").
     """
-    pandas, np = _require("pandas"), numpy()
+    pandas, np = required("pandas"), numpy()
     wrap = {"b": pandas.arrays.BooleanArray, "i": pandas.arrays.IntegerArray, "u": pandas.arrays.IntegerArray,
             "f": pandas.arrays.FloatingArray}
     columns: dict[str, Any] = {}
@@ -397,7 +402,7 @@ def rows_to_arrow(rows: Rows, ports: Sequence[Port]) -> Any:
 
     Tensors are lists of fixed size. Streams that are present at every cycle are not copied, but for booleans.
     """
-    arrow, np = _require("pyarrow"), numpy()
+    arrow, np = required("pyarrow"), numpy()
     columns: dict[str, Any] = {"cycle": arrow.array(np.arange(rows.cycles.start, rows.cycles.stop))}
     for port in ports:
         values, missing = _dense(rows, port)
@@ -429,7 +434,7 @@ class Parquet:
         if batch < 1:
             raise ValueError(f"batch: expected a number of rows, got {batch}")
         self.path, self.batch = os.fspath(path), batch
-        self._file = _require("pyarrow.parquet").ParquetFile(self.path)
+        self._file = required("pyarrow.parquet").ParquetFile(self.path)
         self.names: list[str] = self._file.schema_arrow.names
 
     def __len__(self) -> int:
@@ -460,7 +465,7 @@ class Parquet:
 
 
 def parquet(path: Path, batch: int = 65536) -> Parquet:
-    """A Parquet file, for `Instance.stream` (which holds `batch` rows of it at a time), or `run` (which reads all rows).
+    """A Parquet file, for `Instance.stream` (which holds `batch` rows of it at a time), or `run` (which reads all).
 
     Only the columns of the node's inputs are read. By itself it is an iterable of PyArrow record batches. Raises
     ImportError without PyArrow; FileNotFoundError.
@@ -472,10 +477,10 @@ def blocks_of(reader: Any, ports: Sequence[Port], block: int) -> Iterator[Any]:
     """What `Instance.run` takes, block by block, of what `Instance.stream` is given.
 
     A table is cut into blocks of `block` rows, a Parquet file into its batches. Of any other iterable an item is a
-    block (a table, or a mapping of arrays whose first axis is the cycle), which is handed on as it is, or a row: a mapping
-    of values by name (None, or no entry, where one is absent), or a tuple of values in the order of the inputs. `block`
-    rows are taken together. Where a node has one input, an array alone is its block or its value. No item is asked for
-    before it is needed.
+    block (a table, or a mapping of arrays whose first axis is the cycle), which is handed on as it is, or a row: a
+    mapping of values by name (None, or no entry, where one is absent), or a tuple of values in the order of the inputs;
+    `block` rows are taken together. Where a node has one input, an array alone is its block or its value. No item is
+    asked for before it is needed.
     """
     if block < 1:
         raise ValueError(f"block: expected a number of rows, got {block}")
@@ -490,8 +495,8 @@ def blocks_of(reader: Any, ports: Sequence[Port], block: int) -> Iterator[Any]:
         whole = source._table if isinstance(source, _Arrow) else reader
         return (whole[k : k + block] for k in range(0, len(whole), block))
     if isinstance(reader, Mapping) or not isinstance(reader, Iterable):
-        raise TypeError("stream reads a table, or an iterator of blocks or rows; got "
-                        f"{'a mapping, which is one block: run() computes it' if isinstance(reader, Mapping) else describe(reader)}")
+        given = "a mapping, which is one block: run() computes it" if isinstance(reader, Mapping) else describe(reader)
+        raise TypeError(f"stream reads a table, or an iterator of blocks or rows; got {given}")
     return _gathered(reader, ports, block)
 
 
@@ -563,11 +568,9 @@ class _RowBlock:
     def add(self, row: Mapping[str, Any]) -> None:
         unknown = [name for name in row if name not in self._names]
         if unknown:
-            near = difflib.get_close_matches(str(unknown[0]), self._names, 1)
-            raise TypeError(f"row {self.number}: no input '{unknown[0]}'"
-                            + (f"; did you mean '{near[0]}'?" if near else "")
-                            + f" (the inputs are: {', '.join(port.name for port in self._ports)})")
-        checked = []
+            raise TypeError(f"row {self.number}: no input '{unknown[0]}'{did_you_mean(unknown[:1], self._names)} "
+                            f"(the inputs are: {', '.join(port.name for port in self._ports)})")
+        checked: list[Any] = []
         for port in self._ports:
             value = row.get(port.name)
             if _is_missing(value):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import re
+import fnmatch
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from ._errors import RunError
 from ._instance import Instance, UndeterminedWarning
 from ._node import Module as Source
 from ._node import Node, Request
-from ._ports import Port
+from ._rows import Rows, Sampled
 
 try:
     import torch
@@ -27,87 +27,77 @@ _FLOATS = ("f32", "f64")
 
 # ---- the derivative as a program -----------------------------------------------------------------
 
-# Each parameter has an instance of this optimiser, which adds its gradients up and moves it by nothing. That the step
-# is computed from both keeps the sum in the loops of the gradients, where outer products of all cycles are one product.
-_GATHER = """
-node rmlc_torch_gather(_rate, act, g, p) -> (step)
-  _sum = param(zeros(shape(p)), act, g);
-  step = 0.0 * g + 0.0 * _sum when act;
-"""
-
-
-def _zeros(port: Port) -> str:
-    return f"zeros([{', '.join(map(str, port.shape))}])" if port.shape else "0.0"
-
-
-def _derivative_text(node: Node, end: str | None, with_inputs: bool) -> str:
-    """Nodes behind those of the source: `rmlc_torch_model` calls the node, `rmlc_torch_backward` differentiates it."""
-    names = {port.name: f"x{k}" for k, port in enumerate(node.inputs)}
-    typed = [f"{names[port.name]}: {port.type}" for port in node.inputs]
+def _derivative(node: Node, source: str, opened: Iterable[str], with_inputs: bool) -> Node:
+    """The node `rmlc_torch_backward` behind those of the source: it differentiates the node. Its inputs are those of
+    the node, x0, x1, …, what comes for the outputs, g0, …, and the opened parameters, by their paths behind the
+    name of the node; its outputs are those of the node, gradients of inputs d0, …, and of each such parameter "d PATH"."""
+    floats = [k for k, port in enumerate(node.inputs) if port.dtype in _FLOATS]
+    typed = [f"x{k}: {port.type}" for k, port in enumerate(node.inputs)]
+    adjoints = [k for k, port in enumerate(node.outputs) if port.dtype in _FLOATS]
+    typed += [f"g{k}: {node.outputs[k].type}" for k in adjoints]
     outputs = [f"y{k}" for k in range(len(node.outputs))]
-    adjoints = [f"g{k}: {port.type}" for k, port in enumerate(node.outputs) if port.dtype in _FLOATS]
-    moved = [f"d{k}: {port.type}" for k, port in enumerate(node.inputs) if port.dtype in _FLOATS and with_inputs]
-    given = []
-    shifts = []
-    for port in node.inputs:
-        name = names[port.name]
-        # The gradient of an input is computed in the loops of the parameters' if it moves one as well.
-        if with_inputs and end is not None and port.dtype in _FLOATS:
-            shifts.append(f"  s{name} = param_end({names[end]}, param({_zeros(port)}));\n")
-            given.append(f"{name} + s{name}")
-        else:
-            given.append(name)
-    found = [each.split(":")[0] for each in moved] or ["_"] * sum(port.dtype in _FLOATS for port in node.inputs)
-    arguments = [*names.values(), "true", *(each.split(":")[0] for each in adjoints)]
-    typed_outputs = [f"{name}: {port.type}" for name, port in zip(outputs, node.outputs)]
-    return (_GATHER
-            + f"node rmlc_torch_model({', '.join(typed)}) -> ({', '.join(typed_outputs)})\n"
-            + "".join(shifts)
-            + f"  {', '.join(outputs)} = {node.name}({', '.join(given)});\n"
-            + f"node rmlc_torch_backward({', '.join(typed + adjoints)}) -> ({', '.join(typed_outputs + moved)})\n"
-            + f"  {', '.join(outputs + found)} =\n"
-            + f"      diff[rmlc_torch_gather(1.0)] rmlc_torch_model({', '.join(arguments)});\n")
-
-
-def _derivative(node: Node, source: str, end: str | None, with_inputs: bool) -> Node:
-    text = source.rstrip("\n") + "\n" + _derivative_text(node, end, with_inputs)
+    typed_outputs = [f"y{k}: {port.type}" for k, port in enumerate(node.outputs)]
+    if with_inputs:
+        typed_outputs += [f"d{k}: {node.inputs[k].type}" for k in floats]
+    found = [f"d{k}" if with_inputs else "_" for k in floats]
+    arguments = [f"x{k}" for k in range(len(node.inputs))] + ["true"] + [f"g{k}" for k in adjoints]
+    text = (source.rstrip("\n") + f"\nnode rmlc_torch_backward({', '.join(typed)}) -> ({', '.join(typed_outputs)})\n"
+            f"  {', '.join(outputs + found)} = diff {node.name}({', '.join(arguments)});\n")
     request: Request = node._request
     return Node(dataclasses.replace(
         request, text=text, node="rmlc_torch_backward", parameters=("", (), False),
-        frozen=tuple(f"rmlc_torch_model.{node.name}.{pattern}" for pattern in request.frozen)))
+        opened=tuple(f"{node.name}.{path}" for path in opened),
+        frozen=tuple(f"{node.name}.{pattern}" for pattern in request.frozen)))
 
 
-def _gathered(node: Node) -> dict[str, str]:
-    """Of the derivative: for each parameter that has gradients, the one that adds them up.
+def _forward(node: Node, source: str) -> Node:
+    """The node `rmlc_torch_forward`, which calls the node: at the path that it has in the derivative, as random numbers
+    are drawn by paths."""
+    typed = ", ".join(f"x{k}: {port.type}" for k, port in enumerate(node.inputs))
+    typed_outputs = ", ".join(f"y{k}: {port.type}" for k, port in enumerate(node.outputs))
+    text = (source.rstrip("\n") + f"\nnode rmlc_torch_forward({typed}) -> ({typed_outputs})\n"
+            f"  {', '.join(f'y{k}' for k in range(len(node.outputs)))} = "
+            f"{node.name}({', '.join(f'x{k}' for k in range(len(node.inputs)))});\n")
+    return Node(dataclasses.replace(
+        node._request, text=text, node="rmlc_torch_forward", parameters=("", (), False),
+        frozen=tuple(f"{node.name}.{pattern}" for pattern in node._request.frozen)))
 
-    What belongs to what is read from the program's core, where the optimiser's `p` is the parameter, or samples it.
-    """
-    from ._tools import _checked, _Files
 
-    with _Files(node._request) as files:
-        core = _checked(files, "show", "--after", "instantiate")
-    parameters = {value: path for path, value in re.findall(r"^parameter (\S+) = (%\d+)", core, re.MULTILINE)}
-    sampled = dict(re.findall(r"^(%\d+): .*? = when (%\d+) ", core, re.MULTILINE))
-    found = {}
-    for optimiser, value in re.findall(r"^watch (\S*\brmlc_torch_gather\d*)\.p = (%\d+)", core, re.MULTILINE):
-        while value not in parameters and value in sampled:
-            value = sampled[value]
-        found[parameters[value]] = optimiser + "._sum"
-    missing = [path for path in node.params if path.endswith("._sum") and "rmlc_torch_gather" in path
-               and path not in found.values()]
-    if missing:
-        raise RuntimeError(f"internal error: which parameter's gradient is {missing[0]}?")
-    return found
+def _constant(node: Node) -> list[str]:
+    """Paths of the parameters that neither move by themselves nor are frozen."""
+    if not node.params:
+        return []
+    opened = Node(dataclasses.replace(node._request, opened=("*",), frozen=(), parameters=("", (), False)))
+    moving = {port.name for port in opened.outputs}
+    return [path for path in node.params if "d " + path not in moving
+            and not any(fnmatch.fnmatchcase(path, pattern) for pattern in node._request.frozen)]
+
+
+def _first_values(node: Node, seed: int) -> dict[str, Any]:
+    """What parameters begin as: what they are behind a cycle of zeros (truth values: true, so that segments end) of the
+    program in which none moves."""
+    if not node.params:
+        return {}
+    still = Node(dataclasses.replace(node._request, frozen=("*",)))
+    instance = still.start(seed=seed)
+    columns = {port.name: np.full((1, *port.shape), port.dtype == "bool", port.numpy_dtype) for port in node.inputs}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndeterminedWarning)
+            instance.run(columns)
+            instance.finish()
+    except RunError:  # it computes nothing of zeros
+        instance = node.start(seed=seed)
+    return {path: np.array(instance.params[path]) for path in node.params}
 
 
 # ---- running -------------------------------------------------------------------------------------
 
 
 def _run(node: Node, columns: Mapping[str, Any], parameters: Mapping[str, Any], seed: int,
-         wanted: Iterable[str]) -> tuple[dict[str, Any], Instance]:
-    """A sequence from cycle 0: all rows of outputs, as arrays, and the instance behind them."""
+         cycles: int) -> tuple[list[Rows], Instance]:
+    """A sequence from cycle 0: all rows, in one or two parts, and the instance behind them."""
     instance = node.start(seed=seed, params=parameters)
-    cycles = len(next(iter(columns.values())))
     parts = [instance.run(columns)]
     if len(parts[0]) < cycles:
         with warnings.catch_warnings():
@@ -117,9 +107,13 @@ def _run(node: Node, columns: Mapping[str, Any], parameters: Mapping[str, Any], 
     if known < cycles:
         raise RunError(f"{node.name}: only {known} of {cycles} rows are known at the end of the sequence: it looks "
                        "ahead, so let `end` be true at the last cycle")
-    if len(parts) == 1:
-        return {name: parts[0][name] for name in wanted}, instance
-    return {name: np.concatenate([part[name] for part in parts]) for name in wanted}, instance
+    return parts, instance
+
+
+def _column(parts: list[Rows], name: str) -> Any:
+    """Values of all parts, where they are present."""
+    values = [part[name].values if isinstance(part[name], Sampled) else part[name] for part in parts]
+    return values[0] if len(values) == 1 else np.concatenate(values)
 
 
 def _array(tensor: torch.Tensor) -> Any:
@@ -141,12 +135,12 @@ class _Run(torch.autograd.Function):
         outputs: list[list[Any]] = [[] for _ in node.outputs]
         for b in range(len(arrays[0])):
             ctx.kept.append(kept)
-            columns = {port.name: array[b] for port, array in zip(node.inputs, arrays)}
-            rows, instance = _run(node, columns, {**values, **kept}, layer.seed, [port.name for port in node.outputs])
-            for column, port in zip(outputs, node.outputs):
-                column.append(rows[port.name])
-            if kept:
-                kept = {path: np.array(instance.params[path]) for path in kept}
+            columns = {f"x{k}": array[b] for k, array in enumerate(arrays)}
+            begin = {f"{node.name}.{path}": value for path, value in {**values, **kept}.items()}
+            parts, instance = _run(layer._forward_node, columns, begin, layer.seed, arrays[0].shape[1])
+            for k, column in enumerate(outputs):
+                column.append(_column(parts, f"y{k}"))
+            kept = {path: np.array(instance.params[f"{node.name}.{path}"]) for path in kept}
         for path, value in kept.items():
             holder, name = layer._places[path]
             getattr(holder, name).copy_(torch.from_numpy(value))
@@ -161,25 +155,27 @@ class _Run(torch.autograd.Function):
         layer: Module = ctx.layer
         node = layer.node
         inputs = ctx.saved_tensors[: len(node.inputs)]
-        prefix = f"rmlc_torch_model.{node.name}."
-        values = {prefix + path: _array(each)
-                  for path, each in zip(layer._parameter_paths, ctx.saved_tensors[len(inputs) :])}
+        values = dict(zip(layer._parameter_paths, map(_array, ctx.saved_tensors[len(inputs) :])))
         of_inputs = [k for k, port in enumerate(node.inputs) if port.dtype in _FLOATS]
         with_inputs = any(ctx.needs_input_grad[1 + k] for k in of_inputs)
-        derivative, sums = layer._derivative(with_inputs)
+        derivative = layer._derivative(with_inputs)
         names = {f"x{k}": _array(each) for k, each in enumerate(inputs)}
         names |= {f"g{k}": _array(each) for k, each in enumerate(adjoints) if node.outputs[k].dtype in _FLOATS}
         moved = {k: np.empty(names[f"x{k}"].shape, names[f"x{k}"].dtype) for k in of_inputs if with_inputs}
-        gradients: dict[str, Any] = {}
+        gradients = {path: np.zeros_like(value) for path, value in values.items()}
+        cycles = names["x0"].shape[1]
+        constant = {**ctx.kept[0], **values}
+        opened = {f"{node.name}.{path}": np.ascontiguousarray(np.broadcast_to(constant[path],
+                                                                              (cycles, *constant[path].shape)))
+                  for path in layer._opened}
         for b, kept in enumerate(ctx.kept):
-            columns = {name: array[b] for name, array in names.items()}
-            begin = {**values, **{prefix + path: value for path, value in kept.items()}}
-            rows, instance = _run(derivative, columns, begin, ctx.seed, [f"d{k}" for k in moved])
+            columns = {**opened, **{name: array[b] for name, array in names.items()}}
+            begin = {f"{node.name}.{path}": value for path, value in kept.items() if path not in layer._opened}
+            parts, _ = _run(derivative, columns, begin, ctx.seed, cycles)
             for k, array in moved.items():
-                array[b] = rows[f"d{k}"]
-            for path in layer._parameter_paths:
-                found = instance.params[sums[prefix + path]]
-                gradients[path] = gradients[path] + found if path in gradients else np.array(found)
+                array[b] = _column(parts, f"d{k}")
+            for path, gradient in gradients.items():
+                gradient += _column(parts, f"d {node.name}.{path}").sum(axis=0)
         return (None, *(torch.from_numpy(moved[k]) if k in moved else None for k in range(len(inputs))),
                 *(torch.from_numpy(gradients[path]) for path in layer._parameter_paths),
                 *(None for _ in layer._buffer_paths))
@@ -192,7 +188,8 @@ class Module(torch.nn.Module):
         y = layer(x)              # x: (T, …), or (B, T, …) for B sequences; y alike
 
     `node` is a compiled node, or a module, of which `name` says the node and `options` are those of `rmlc.Module.node`.
-    Each sequence begins at cycle 0, with the memories that the program begins with, and the random numbers of `seed`.
+    Each sequence begins at cycle 0, with the memories that the program begins with, and the random numbers of `seed`
+    (those of a program that calls the node).
     `end` names the input that is true at the last cycle of a sequence; it is made where the call does not give it.
 
     Parameters of the node that a gradient reaches are parameters of this module, and keys of its `state_dict`, by their
@@ -200,8 +197,8 @@ class Module(torch.nn.Module):
     are buffers; after a call they are what the last sequence has left.
 
     Element types are the node's: f32 or f64 for what has gradients, integers and booleans besides. Ports that are not
-    present at every cycle are refused (ValueError). Recurrences have a gradient only over segments that end: with
-    `fby_end`, and with parameters held by `param_end` (CompileError says so).
+    present at every cycle are refused (ValueError). Recurrences have a gradient only over segments that end, with
+    `fby_end` (CompileError says so); parameters need not be held by `param_end`, but then take less time and memory.
     """
 
     def __init__(self, node: Node | Source, name: str = "", *, end: str = "end", seed: int = 0, **options: Any) -> None:
@@ -228,16 +225,17 @@ class Module(torch.nn.Module):
         self.seed = seed
         self._end = next((port.name for port in node.inputs if port.name == end and port.type == "bool"), None)
         self._source = Source(request).source if not request.text else request.text
-        self._programs: dict[bool, tuple[Node, dict[str, str]]] = {}
-        _, sums = self._derivative(False)
-        prefix = f"rmlc_torch_model.{node.name}."
-        self._parameter_paths = [path for path in node.params if prefix + path in sums]
-        self._buffer_paths = [path for path in node.params if prefix + path not in sums]
+        self._programs: dict[bool, Node] = {}
+        self._forward_node = _forward(node, self._source)
+        self._opened = _constant(node)
+        moved = {port.name for port in self._derivative(False).outputs}
+        self._parameter_paths = [path for path in self._opened if f"d {node.name}.{path}" in moved]
+        self._buffer_paths = [path for path in node.params if path not in self._parameter_paths]
         self._paths = self._parameter_paths + self._buffer_paths
-        first = node.start(seed=seed).params
+        first = _first_values(node, seed)
         self._places: dict[str, tuple[torch.nn.Module, str]] = {}
         for path in self._paths:
-            value = torch.from_numpy(np.array(first[path]))
+            value = torch.from_numpy(first[path])
             self._places[path] = self._register(path, value, path in self._parameter_paths)
 
     def _register(self, path: str, value: torch.Tensor, learns: bool) -> tuple[torch.nn.Module, str]:
@@ -258,10 +256,9 @@ class Module(torch.nn.Module):
             holder.register_buffer(name, value)
         return holder, name
 
-    def _derivative(self, with_inputs: bool) -> tuple[Node, dict[str, str]]:
+    def _derivative(self, with_inputs: bool) -> Node:
         if with_inputs not in self._programs:
-            program = _derivative(self.node, self._source, self._end, with_inputs)
-            self._programs[with_inputs] = program, _gathered(program)
+            self._programs[with_inputs] = _derivative(self.node, self._source, self._opened, with_inputs)
         return self._programs[with_inputs]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -205,6 +206,10 @@ const void* elements_of(nb::handle array, const rml_port& port, std::int64_t row
     if (axis >= first && view.shape(axis) != port.dims[axis - first]) return nullptr;
     if (view.size() > 0 && view.shape(axis) > 1 && view.stride(axis) != distance) return nullptr;
     distance *= static_cast<std::int64_t>(view.shape(axis));
+  }
+  if (port.dtype == RML_BOOL) {  // compiled code looks at one bit of the byte
+    const auto* const bytes = static_cast<const std::uint8_t*>(view.data());
+    if (std::any_of(bytes, bytes + view.size(), [](std::uint8_t byte) { return byte > 1; })) return nullptr;
   }
   static constexpr std::uint64_t nothing = 0;  // an empty array need not have an address
   return view.size() > 0 ? view.data() : &nothing;

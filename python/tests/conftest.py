@@ -29,7 +29,7 @@ def command() -> Command:
 
     def run(*words: str | os.PathLike[str], cwd: pathlib.Path | None = None,
             input: str | None = None) -> subprocess.CompletedProcess[str]:
-        call: Sequence[str] = [*first, *map(os.fspath, words)]
+        call: Sequence[str] = [*first, *(os.fspath(word) for word in words)]
         stdin = subprocess.DEVNULL if input is None else None
         return subprocess.run(call, capture_output=True, text=True, check=False, cwd=cwd, input=input, stdin=stdin)
 

@@ -282,7 +282,7 @@ def without_folders(text: str) -> str:
 
 
 Library = Callable[[tuple[pathlib.Path, ...]], list[str]]
-Said = Callable[[Run], tuple[pathlib.Path, "subprocess.CompletedProcess[str]"]]
+Said = Callable[[Run], tuple[rmlc.Node, pathlib.Path, "subprocess.CompletedProcess[str]"]]
 
 
 @pytest.fixture(scope="module")
@@ -304,27 +304,31 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 @pytest.fixture(scope="module")
 def said(request: pytest.FixtureRequest, command: Command, library: Library,
          tmp_path_factory: pytest.TempPathFactory) -> Iterator[Said]:
-    """What the command wrote, and where to. It is ahead of the tests, in threads of its own."""
+    """The program, compiled, and what the command said and wrote: both are ahead of the tests, in threads."""
     folder = tmp_path_factory.mktemp("written")
 
-    def run_command(run: Run) -> tuple[pathlib.Path, subprocess.CompletedProcess[str]]:
-        text = run.file.read_text(encoding="utf-8")
-        output = folder / (str(run).replace("/", ".") + (".jsonl" if "bf16" in text else ".npz"))
+    def prepare(run: Run) -> tuple[rmlc.Node, pathlib.Path, subprocess.CompletedProcess[str]]:
+        node = rmlc.load(run.file).node(run.node, defines=run.definitions, libraries=library(run.links),
+                                        engine="reference" if run.reference_only else "compiled")
+        ending = ".jsonl" if any(port.dtype == "bf16" for port in node.outputs) else ".npz"
+        output = folder / (str(run).replace("/", ".") + ending)
         words = ["--engine", "reference"] if run.reference_only else []
         words += [word for each in library(run.links) for word in ("--link", each)]
         words += [word for key, value in run.definitions.items() for word in ("-D", f"{key}={value}")]
         words += [word for pair in run.options if pair[0] != "-D" for word in pair]
-        if not re.search(rf"\bnode {run.node}\s*\(\s*\)", text):
+        if node.inputs:
             words += ["--input", str(run.input)]
         elif run.option("--cycles") is None:
             words += ["--cycles", str(UNTOLD_CYCLES)]
-        return output, command("run", run.file, "--node", run.node, *words, "--output", output, "--quiet")
+        return node, output, command("run", run.file, "--node", run.node, *words, "--output", output, "--quiet")
 
-    chosen = {item.callspec.params["run"] for item in request.session.items
+    chosen: set[Any] = {item.callspec.params["run"] for item in request.session.items
               if isinstance(item, pytest.Function) and "run" in getattr(item, "fixturenames", ())
               and item.module is request.module}
+    for run in chosen:
+        library(run.links)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        coming = {run: pool.submit(run_command, run) for run in RUNS if run in chosen}
+        coming = {run: pool.submit(prepare, run) for run in RUNS if run in chosen}
         yield lambda run: coming[run].result()
 
 
@@ -344,12 +348,10 @@ def test_the_suite_is_there() -> None:
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
-def test_rows_are_those_of_the_command(run: Run, said: Said, library: Library) -> None:
-    node = rmlc.load(run.file).node(run.node, defines=run.definitions, libraries=library(run.links),
-                                    engine="reference" if run.reference_only else "compiled")
+def test_rows_are_those_of_the_command(run: Run, said: Said) -> None:
+    node, output, done = said(run)
     cycles = read_inputs(run, node)
     seed, horizon = run.option("--seed") or 0, run.option("--horizon") or 0
-    output, done = said(run)
     count, expected = expected_streams(output, node)
 
     def check(log: Log, how: str) -> None:

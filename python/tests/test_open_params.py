@@ -58,7 +58,8 @@ def test_held_parameters_need_no_holding():
     assert list(node.params) == ["model.w"]
 
 
-@pytest.mark.parametrize("patterns, words", [(["model.v"], "did you mean 'model.w'"), (["q*"], "no parameter 'q*' to open")])
+@pytest.mark.parametrize("patterns, words", [(["model.v"], "did you mean 'model.w'"),
+                                             (["q*"], "no parameter 'q*' to open")])
 def test_patterns_that_match_nothing(patterns, words):
     with pytest.raises(rmlc.CompileError, match="E0201") as caught:
         rmlc.compile(CELL).node("main", open_params=patterns)

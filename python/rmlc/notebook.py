@@ -1,0 +1,343 @@
+"""IPython and Jupyter: the magics `%%rmlc` and `%rmlc_trace`, and nodes, rows, chronograms and messages as HTML.
+
+    %load_ext rmlc
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import importlib
+import keyword
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ._errors import CompileError, CompileWarning
+from ._node import Module, Node, Request
+from ._rows import Rows, Sampled
+from ._tools import Chronogram
+from .chronogram import ABSENT, UNDETERMINED, value_text
+from .tables import required
+
+if TYPE_CHECKING:
+    from ._ports import Port
+
+# Colours are readable on white and on black; all else is of the page.
+_RED, _AMBER, _BLUE, _GREEN = "#e0453a", "#c27c00", "#3d8bd9", "#2f9e44"
+_STYLE = """<style>
+.rmlc { overflow-x: auto; max-width: 100% }
+.rmlc table { border-collapse: collapse; font-family: monospace; font-size: 12px; width: auto; margin: 0;
+  color: inherit }
+.rmlc td, .rmlc th { padding: 2px 7px; text-align: right; white-space: pre; border: 0; color: inherit;
+  background: transparent; font-weight: normal }
+.rmlc tr { border-bottom: 1px solid rgba(128, 128, 128, .25); background: transparent !important }
+.rmlc th { text-align: left; font-weight: bold }
+.rmlc thead th { text-align: right; opacity: .6; font-weight: normal }
+.rmlc td.long { max-width: 20em; overflow: hidden; text-overflow: ellipsis }
+.rmlc td.absent { opacity: .35 }
+.rmlc p, .rmlc pre { margin: 2px 0; white-space: pre-wrap; color: inherit; background: transparent }
+</style>"""
+_MOST_CYCLES, _LAST_CYCLES, _MOST_LINES = 400, 50, 200
+_LONG = 24  # characters of a cell
+
+
+def _boxed(*parts: str) -> str:
+    return f"{_STYLE}<div class='rmlc'>{''.join(parts)}</div>"
+
+
+def _cell(text: str) -> str:
+    if text == ABSENT:
+        return "<td class='absent' title='absent'>.</td>"
+    if text == UNDETERMINED:
+        return f"<td title='not determined' style='color:{_AMBER}'>?</td>"
+    if text in ("T", "F"):
+        return f"<td style='color:{_GREEN}'>T</td>" if text == "T" else "<td style='opacity:.6'>F</td>"
+    escaped = html.escape(text)
+    return f"<td class='long' title='{escaped}'>{escaped}</td>" if len(text) > _LONG else f"<td>{escaped}</td>"
+
+
+def _table(numbers: Sequence[int], lines: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """A line for each stream. Of many cycles those in the middle are left out."""
+    skip = len(numbers) > _MOST_CYCLES
+    first = _MOST_CYCLES - _LAST_CYCLES if skip else len(numbers)
+    gap = "<td class='absent' title='cycles between these are not shown'>…</td>" if skip else ""
+
+    def row(cells: Sequence[str]) -> str:
+        return "".join(cells[:first]) + gap + ("".join(cells[-_LAST_CYCLES:]) if skip else "")
+
+    head = f"<thead><tr><th></th>{row([f'<th>{k}</th>' for k in numbers])}</tr></thead>"
+    body = "".join(f"<tr><th>{html.escape(name)}</th>{row([_cell(each) for each in cells])}</tr>"
+                   for name, cells in lines)
+    return f"<table>{head}<tbody>{body}</tbody></table>"
+
+
+def chronogram_html(text: str) -> str:
+    """A chronogram as a table: a row for each stream, a column for each cycle, cycles in the first row.
+
+    Of more than 400 cycles the first 350 and the last 50 are there.
+    """
+    lines = [(name.strip(), cells.split()) for name, _, cells in (line.partition("|") for line in text.splitlines())]
+    cycles = max((len(cells) for _, cells in lines), default=0)
+    return _boxed(_table(range(cycles), lines))
+
+
+# ---- what is shown of objects -------------------------------------------------------------------
+
+
+def _ports_html(title: str, ports: Iterable[Port]) -> str:
+    return "".join(f"<tr><th>{html.escape(port.name)}</th><td style='text-align:left'>{html.escape(port.type)}</td>"
+                   f"<td style='opacity:.6;text-align:left'>{title}</td></tr>" for port in ports)
+
+
+def node_html(node: Node) -> str:
+    """Inputs, outputs and parameters of a node, and when its rows leave."""
+    when = "each cycle hands out its row" if node.immediate else "; ".join(
+        ["rows leave when they are known", *node.assumptions])
+    params = list(node.params.values())
+    shown = params[:_MOST_LINES]
+    rest = f"<p>… and {len(params) - len(shown)} parameters more</p>" if len(params) > len(shown) else ""
+    return _boxed(f"<p><b>{html.escape(node.name)}</b> · {html.escape(when)}</p><table><tbody>",
+                  _ports_html("input", node.inputs), _ports_html("output", node.outputs),
+                  _ports_html("parameter", shown), f"</tbody></table>{rest}")
+
+
+def module_html(module: Module) -> str:
+    """The nodes of a module with their signatures."""
+    nodes = "".join(f"<tr><th>{html.escape(name)}</th><td style='text-align:left'>{html.escape(signature)}</td></tr>"
+                    for name, signature in module.nodes.items())
+    return _boxed(f"<p><b>{html.escape(module.file)}</b></p><table><tbody>{nodes}</tbody></table>")
+
+
+def rows_html(rows: Rows) -> str:
+    """Rows as a table: outputs one below the other, cycles from left to right, as a chronogram."""
+    cycles = rows.cycles
+    if len(cycles) > _MOST_CYCLES:
+        # Only what is shown is made a text.
+        shown = [*cycles[: _MOST_CYCLES - _LAST_CYCLES], *cycles[-_LAST_CYCLES - 1 :]]
+    else:
+        shown = list(cycles)
+    lines = []
+    for name in rows:
+        column = rows[name]
+        if isinstance(column, Sampled):
+            wanted = set(shown)
+            there = {int(cycle): value for cycle, value in zip(column.at, column.values) if int(cycle) in wanted}
+            lines.append((name, [value_text(there[k]) if k in there else ABSENT for k in shown]))
+        else:
+            lines.append((name, [value_text(column[k - cycles.start]) for k in shown]))
+    return _boxed(f"<p>{len(cycles)} rows</p>", _table(shown, lines))
+
+
+# ---- messages ----------------------------------------------------------------------------------
+
+
+def _coloured(text: str, colour: str, bold: bool = False) -> str:
+    weight = ";font-weight:bold" if bold else ""
+    return f"<span style='color:{colour}{weight}'>{html.escape(text)}</span>"
+
+
+def diagnostics_html(text: str) -> str:
+    """Messages of the compiler, with lines of the source and carets, in colour."""
+    lines = []
+    colour = _RED
+    for line in text.rstrip("\n").splitlines():
+        if head := re.match(r"(error|warning)(\[\w+\])?(.*)", line):
+            colour = _AMBER if head[1] == "warning" else _RED
+            lines.append(_coloured(head[1] + (head[2] or ""), colour, True) + f"<b>{html.escape(head[3])}</b>")
+        elif place := re.match(r"( *)(-->|:::)( .*)", line):
+            lines.append(place[1] + _coloured(place[2], _BLUE) + html.escape(place[3]))
+        elif source := re.match(r"( *\d* *\|)(.*)", line):
+            marks = re.match(r" *[\^+~-][\^+~ -]*(?=$| )", source[2])
+            is_code = re.search(r"\d", source[1]) is not None
+            shade = {"+": _GREEN, "-": _BLUE, "~": _GREEN}.get(source[2].strip()[:1], colour)
+            rest = _coloured(source[2], shade) if marks and not is_code else html.escape(source[2])
+            lines.append(_coloured(source[1], _BLUE) + rest)
+        elif note := re.match(r"( *)= (\w+)(:.*)", line):
+            lines.append(f"{note[1]}{_coloured('=', _BLUE)} <b>{note[2]}</b>{html.escape(note[3])}")
+        else:
+            lines.append(html.escape(line))
+    return _boxed("<pre>" + "\n".join(lines) + "</pre>")
+
+
+class _Messages:
+    """Of the compiler, as a cell shows them."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text.rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return diagnostics_html(self._text)
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _display(shown: Any) -> None:
+    display: Any = importlib.import_module("IPython.display").display
+    display(shown)
+
+
+def _fail(error: CompileError, in_notebook: bool) -> NoReturn:
+    """Shows the messages, and raises the error, so that cells below do not run with what was there before; but how
+    Python came there is of no interest."""
+    lines = str(error).splitlines()
+    if in_notebook:
+        _display(_Messages(str(error)))
+        count = sum(each.severity == "error" for each in error.diagnostics)
+        lines = [f"CompileError: {count} error{'s' if count != 1 else ''}"]
+    setattr(error, "_render_traceback_", lambda *_: lines)
+    raise error
+
+
+# ---- magics ------------------------------------------------------------------------------------
+
+
+class CellModule(Module):
+    """The module of a cell: its definitions (`-D`) hold for all its nodes, unless `node` is given others."""
+
+    def __init__(self, request: Request, definitions: Mapping[str, str]) -> None:
+        self._definitions = dict(definitions)
+        super().__init__(request)
+
+    def node(self, name: str = "", *, defines: Mapping[str, Any] | None = None, **options: Any) -> Node:
+        return super().node(name, defines={**self._definitions, **(defines or {})}, **options)
+
+    node.__doc__ = Module.node.__doc__
+
+
+def split_words(line: str) -> list[str]:
+    """At spaces, but for those within brackets and quotes, which are of Python."""
+    words, word, closing, quote = [], "", [], ""
+    for k, character in enumerate(line):
+        if quote:
+            quote = "" if character == quote and line[k - 1] != "\\" else quote
+        elif character in "\"'":
+            quote = character
+        elif character in "([{":
+            closing.append({"(": ")", "[": "]", "{": "}"}[character])
+        elif closing and character == closing[-1]:
+            closing.pop()
+        elif character.isspace() and not closing:
+            if word:
+                words.append(word)
+            word = ""
+            continue
+        word += character
+    if quote or closing:
+        raise ValueError(f"{quote or closing[-1]} is missing")
+    return [*words, word] if word else words
+
+
+def _options(words: list[str], known: Mapping[str, str], usage: str) -> tuple[dict[str, list[str]], list[str]]:
+    """Options with one value each (`-Dx=1`, `-D x=1`, `--watch x`, `--watch=x`), and the words that are none."""
+    from IPython.core.error import UsageError
+
+    found: dict[str, list[str]] = {each: [] for each in known.values()}
+    rest = []
+    queue = list(words)
+    while queue:
+        word = queue.pop(0)
+        name = next((each for each in known if word == each or word.startswith(each + "=") or
+                     len(each) == 2 and word.startswith(each)), "")
+        if not name:
+            if word.startswith("-"):
+                raise UsageError(f"no option {word}\n{usage}")
+            rest.append(word)
+            continue
+        value = word[len(name) :].removeprefix("=")
+        if not value:
+            if not queue:
+                raise UsageError(f"{name}: a value is missing\n{usage}")
+            value = queue.pop(0)
+        found[known[name]].append(value)
+    return found, rest
+
+
+_CELL_USAGE = "%%rmlc NAME [-D CONSTANT=VALUE]… [-I FOLDER]…   compiles the cell, and calls the module NAME"
+_TRACE_USAGE = ("%rmlc_trace NODE [INPUT=VALUES]… [--watch PATTERN]… [--cycles N] [--seed N]   "
+                "NODE: a node, or a module; VALUES: Python")
+
+
+def register(ipython: Any) -> None:
+    """Adds the magics to a shell, and has it show nodes, modules and rows as HTML."""
+    in_notebook = getattr(ipython, "kernel", None) is not None
+
+    def rmlc(line: str, cell: str) -> None:
+        from IPython.core.error import UsageError
+
+        found, rest = _options(_words(line, _CELL_USAGE), {"-D": "define", "-I": "folder"}, _CELL_USAGE)
+        if len(rest) != 1 or not rest[0].isidentifier() or keyword.iskeyword(rest[0]):
+            raise UsageError(f"expected the name of the module, got {' '.join(rest) or 'nothing'}\n{_CELL_USAGE}")
+        if not cell.strip():
+            raise UsageError("the cell is empty: the program stands below the first line")
+        definitions = {}
+        for each in found["define"]:
+            name, equals, value = each.partition("=")
+            if not equals:
+                raise UsageError(f"-D {each}: expected CONSTANT=VALUE\n{_CELL_USAGE}")
+            definitions[name] = value
+        request = Request(f"{rest[0]}.rml", cell, definitions=tuple(f"{n}={v}" for n, v in definitions.items()),
+                          import_folders=tuple(found["folder"]))
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", CompileWarning)
+            try:
+                module = CellModule(request, definitions)
+            except CompileError as error:
+                _fail(error, in_notebook)
+        for warning in told:
+            if not issubclass(warning.category, CompileWarning):
+                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+            elif in_notebook:
+                _display(_Messages(str(warning.message)))
+            else:
+                print(warning.message)
+        ipython.push({rest[0]: module})
+
+    def rmlc_trace(line: str) -> Chronogram:
+        from IPython.core.error import UsageError
+
+        known = {"--watch": "watch", "--cycles": "cycles", "--seed": "seed"}
+        found, rest = _options(_words(line, _TRACE_USAGE), known, _TRACE_USAGE)
+        if not rest:
+            raise UsageError(f"expected a node\n{_TRACE_USAGE}")
+        node = ipython.ev(rest[0])
+        if isinstance(node, Module):
+            try:
+                node = node.node()
+            except CompileError as error:
+                _fail(error, in_notebook)
+        if not isinstance(node, Node):
+            raise UsageError(f"{rest[0]}: expected a node or a module, got {type(node).__name__}\n{_TRACE_USAGE}")
+        inputs = {}
+        for word in rest[1:]:
+            name, equals, values = word.partition("=")
+            if not equals:
+                raise UsageError(f"{word}: expected INPUT=VALUES\n{_TRACE_USAGE}")
+            inputs[name] = ipython.ev(values)
+        numbers: dict[str, Any] = {}
+        for option in ("cycles", "seed"):
+            for text in found[option]:
+                try:
+                    numbers[option] = int(ast.literal_eval(text))
+                except (ValueError, SyntaxError, TypeError):
+                    raise UsageError(f"--{option} {text}: expected a number") from None
+        traced: Chronogram = node.trace(inputs, watch=found["watch"], **numbers)
+        return traced
+
+    rmlc.__doc__, rmlc_trace.__doc__ = _CELL_USAGE, _TRACE_USAGE
+    ipython.register_magic_function(rmlc, "cell", "rmlc")
+    ipython.register_magic_function(rmlc_trace, "line", "rmlc_trace")
+    formatter = ipython.display_formatter.formatters["text/html"]
+    for shown, function in ((Node, node_html), (Module, module_html), (Rows, rows_html)):
+        formatter.for_type(shown, function)
+
+
+def _words(line: str, usage: str) -> list[str]:
+    from IPython.core.error import UsageError
+
+    try:
+        return split_words(line)
+    except ValueError as error:
+        raise UsageError(f"{error}\n{usage}") from None

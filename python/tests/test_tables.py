@@ -1,0 +1,237 @@
+"""Tables: read without a copy where that can be, converted where nothing is lost, else refused by column and row."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rmlc
+from rmlc.tables import blocks_of, columns_of, to_arrow
+
+SOURCE = """
+node main(x: f64, c: bool, k: i32 when c, v: f32[2]) -> (y: f64, seen: i32 when c, w: f32[2])
+  y = (0.0 fby y) + x;
+  seen = (0 fby seen) + k;
+  w = v + v;
+"""
+NODE = rmlc.compile(SOURCE).node()
+X, C = np.arange(6.0), np.array([True, False, True, True, False, True])
+K, V = np.array([1, 2, 3, 4], np.int32), np.arange(12, dtype=np.float32).reshape(6, 2)
+EXPECTED = NODE.start().run(x=X, c=C, k=rmlc.Sampled(K, np.flatnonzero(C)), v=V)
+
+
+def port(dtype: str, shape: tuple[int, ...] = (), always: bool = True, name: str = "x") -> rmlc.Port:
+    return rmlc.Port(name, dtype, shape, "base" if always else "base on c", always)
+
+
+def same(rows: rmlc.Rows) -> None:
+    assert np.array_equal(rows.y, EXPECTED.y) and np.array_equal(rows.w, EXPECTED.w)
+    assert np.array_equal(rows.seen.at, EXPECTED.seen.at) and np.array_equal(rows.seen.values, EXPECTED.seen.values)
+
+
+@pytest.fixture
+def frame() -> Any:
+    pandas = pytest.importorskip("pandas")
+    k = pandas.array([1, None, 2, 3, None, 4], dtype="Int64")
+    return pandas.DataFrame({"x": X, "unused": "text", "c": C, "k": k, "v[0]": V[:, 0], "v[1]": V[:, 1]})
+
+
+@pytest.fixture
+def table() -> Any:
+    arrow = pytest.importorskip("pyarrow")
+    v = arrow.FixedSizeListArray.from_arrays(arrow.array(V.ravel()), 2)
+    return arrow.table({"x": X, "c": C, "k": arrow.array([1, None, 2, 3, None, 4]), "v": v, "unused": ["text"] * 6})
+
+
+def test_a_data_frame_runs_as_arrays(frame: Any) -> None:
+    same(NODE.start().run(frame))
+    frame = frame.drop(columns=["v[0]", "v[1]"])
+    frame["v"] = list(V)
+    same(NODE.start().run(frame))
+
+
+def test_an_arrow_table_runs_as_arrays(table: Any) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    same(NODE.start().run(table))
+    same(NODE.start().run(table.to_batches()[0]))
+    same(NODE.start().run(arrow.concat_tables([table[:2], table[2:]])))
+
+
+def test_a_polars_frame_runs_as_arrays(table: Any) -> None:
+    polars = pytest.importorskip("polars")
+    same(NODE.start().run(polars.from_arrow(table)))
+
+
+def test_nothing_is_copied_that_lies_right(table: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    arrow = pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"x": X, "v": 0})
+    assert np.shares_memory(columns_of(frame, [port("f64")])["x"], frame["x"].to_numpy())
+    given = columns_of(arrow.table({"x": arrow.array(X)}), [port("f64")])["x"]
+    assert np.shares_memory(given, X)
+    flat = V.ravel()
+    lists = arrow.FixedSizeListArray.from_arrays(arrow.array(flat), 2)
+    given = columns_of(arrow.table({"x": lists}), [port("f32", (2,))])["x"]
+    assert given.ctypes.data == flat.ctypes.data and given.shape == (6, 2)
+    assert np.array_equal(columns_of(arrow.table({"x": lists[2:5]}), [port("f32", (2,))])["x"], V[2:5])
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
+@pytest.mark.parametrize(("dtype", "values", "bad"), [
+    ("i8", np.array([-128, 127]), np.array([0, 128])),
+    ("u8", np.array([0, 255]), np.array([0, -1])),
+    ("i32", np.array([1.0, -5.0]), np.array([1.0, 1.5])),
+    ("u64", np.array([0.0, 2.0**63]), np.array([0.0, 2.0**64])),
+    ("i64", np.array([0.0, -(2.0**63)]), np.array([0.0, 2.0**63])),
+    ("i64", np.array([0.0, 1.0]), np.array([0.0, np.nan])),
+    ("f32", np.array([1, 2**24]), np.array([1, 2**24 + 1])),
+    ("f64", np.array([1, 2**53]), np.array([1, 2**63 - 1])),
+    ("f32", np.array([0.1, np.inf]), np.array([0.1, 1e39])),
+    ("bool", np.array([0, 1]), np.array([0, 2])),
+])
+def test_widths(kind: str, dtype: str, values: Any, bad: Any) -> None:
+    module = pytest.importorskip(kind)
+    make = module.DataFrame if kind == "pandas" else module.table
+    given = columns_of(make({"x": values}), [port(dtype)])["x"]
+    assert given.dtype == port(dtype).numpy_dtype
+    assert np.array_equal(given, values.astype(given.dtype))
+    with pytest.raises(ValueError, match="x: row 1: "):
+        columns_of(make({"x": bad}), [port(dtype)])
+
+
+def test_missing_values() -> None:
+    pandas = pytest.importorskip("pandas")
+    arrow = pytest.importorskip("pyarrow")
+    floats = [1.0, None, 3.0]
+    for table in (pandas.DataFrame({"x": pandas.array(floats, dtype="Float64")}),
+                  pandas.DataFrame({"x": pandas.array([1.0, None, 3.0], dtype="object")}),
+                  arrow.table({"x": floats})):
+        with pytest.raises(ValueError, match="x: row 1: no value"):
+            columns_of(table, [port("f64")])
+        given = columns_of(table, [port("f64", always=False)])["x"]
+        assert list(given.mask) == [False, True, False] and given[2] == 3
+    for table in (pandas.DataFrame({"x": [1.0, np.nan]}), arrow.table({"x": np.array([1.0, np.nan])})):
+        given = columns_of(table, [port("f64")])["x"]
+        assert np.isnan(given[1])
+        assert not np.ma.getmaskarray(columns_of(table, [port("f64", always=False)])["x"]).any()
+    partly = pandas.DataFrame({"x[0]": pandas.array([1, None]), "x[1]": [1, 2]})
+    with pytest.raises(ValueError, match=r"x\[0\]: row 1: no value, but other elements"):
+        columns_of(partly, [port("i64", (2,), always=False)])
+
+
+def test_matrices_in_columns() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({f"x[{i},{j}]": [10 * i + j, -1] for j in range(3) for i in range(2)})
+    assert columns_of(frame, [port("i64", (2, 3))])["x"][0].tolist() == [[0, 1, 2], [10, 11, 12]]
+
+
+def test_wrong_columns(frame: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match=r"no column 'k', 'v\[1\]'; did you mean 'K'"):
+        columns_of(frame.rename(columns={"k": "K", "v[1]": "v1"}), NODE.inputs)
+    with pytest.raises(TypeError, match="x: .*expected f64, got"):
+        columns_of(frame.assign(x="text"), NODE.inputs)
+    with pytest.raises(TypeError, match="x: expected f64, got datetime64"):
+        columns_of(frame.assign(x=pandas.Timestamp(0)), NODE.inputs)
+    with pytest.raises(TypeError, match="c: expected bool, got float64"):
+        columns_of(frame.assign(c=1.0), NODE.inputs)
+    with pytest.raises(ValueError, match="several columns of this name"):
+        columns_of(pandas.concat([frame, frame[["x"]]], axis=1), NODE.inputs)
+    with pytest.raises(TypeError, match="inputs: expected a mapping or a table"):
+        NODE.start().run(X)
+    with pytest.raises(TypeError, match="inputs: expected a mapping of arrays"):
+        NODE.start().run("rows.csv")
+
+
+def test_structured_arrays() -> None:
+    table = np.zeros(3, [("x", "f8"), ("v", "f4", 2)])
+    table["x"], table["v"] = X[:3], V[:3]
+    given = columns_of(table, [port("f64"), port("f32", (2,), name="v")])
+    assert np.array_equal(given["x"], X[:3]) and np.array_equal(given["v"], V[:3])
+
+
+def test_rows_as_tables() -> None:
+    pandas = pytest.importorskip("pandas")
+    instance = NODE.start()
+    instance.run(x=X[:2], c=C[:2], k=rmlc.Sampled(K[:1], [0]), v=V[:2])
+    frame = instance.run(x=X[2:], c=C[2:], k=rmlc.Sampled(K[1:], [0, 1, 3]), v=V[2:]).to_pandas()
+    assert list(frame.columns) == ["y", "seen", "w[0]", "w[1]"] and list(frame.index) == [2, 3, 4, 5]
+    assert frame["seen"].dtype == "Int32" and frame["seen"].isna().tolist() == [False, False, True, False]
+    assert frame["seen"].dropna().tolist() == EXPECTED.seen.values[1:].tolist()
+    assert np.array_equal(frame[["w[0]", "w[1]"]].to_numpy(), EXPECTED.w[2:])
+    assert isinstance(EXPECTED.to_pandas(), pandas.DataFrame)
+
+
+def test_rows_as_arrow() -> None:
+    pytest.importorskip("pyarrow")
+    table = to_arrow(EXPECTED)
+    assert table.column_names == ["cycle", "y", "seen", "w"]
+    assert table.column("w").to_pylist() == EXPECTED.w.tolist()
+    assert table.column("seen").to_pylist() == [1, None, 3, 6, None, 10]
+    assert table.column("y").chunk(0).to_numpy().ctypes.data == EXPECTED.y.ctypes.data
+
+
+def rows_of() -> Any:
+    k = iter(K.tolist())
+    return [{"x": float(x), "c": bool(c), "k": next(k) if c else None, "v": v} for x, c, v in zip(X, C, V)]
+
+
+@pytest.mark.parametrize("block", [1, 4, 100])
+def test_streams_of_anything(block: int, frame: Any, table: Any, tmp_path: pathlib.Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    from rmlc.progress import join
+
+    file = tmp_path / "t.parquet"
+    parquet.write_table(table, file)
+    blocks = [{"x": X[k : k + 3], "c": C[k : k + 3], "v": V[k : k + 3],
+               "k": [1, None, 2, 3, None, 4][k : k + 3]} for k in (0, 3)]
+    for reader in (frame, table, rmlc.tables.parquet(file, 4), iter([frame[:4], frame[4:]]), rows_of(), iter(rows_of()),
+                   [tuple(row.values()) for row in rows_of()], table.to_batches(2), blocks):
+        same(join(NODE.start().stream(reader, block)))
+
+
+def test_a_parquet_file_is_read_by_batches_of_the_columns_needed(table: Any, tmp_path: pathlib.Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(table, tmp_path / "t.parquet")
+    batches = list(rmlc.tables.parquet(tmp_path / "t.parquet", 4).batches(NODE.inputs))
+    assert [len(batch) for batch in batches] == [4, 2]
+    assert set(batches[0].schema.names) == {"x", "c", "k", "v"}
+    same(NODE.start().run(rmlc.tables.parquet(tmp_path / "t.parquet")))
+    with pytest.raises(FileNotFoundError):
+        rmlc.tables.parquet(tmp_path / "none.parquet")
+    with pytest.raises(ValueError, match="batch"):
+        rmlc.tables.parquet(tmp_path / "t.parquet", 0)
+
+
+def test_rows_are_asked_for_when_they_are_needed() -> None:
+    asked: list[int] = []
+
+    def endless() -> Any:
+        while True:
+            asked.append(len(asked))
+            yield {"x": float(asked[-1])}
+
+    stream = rmlc.compile("node main(x: f64) -> (y: f64) y = x;").node().start().stream(endless(), 3)
+    assert next(stream).y.tolist() == [0, 1, 2] and asked == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("row", "text"), [
+    ({"y": 1.0}, "row 1: no input 'y'"), ({}, "row 1: x: missing"), ({"x": "1"}, "row 1: x: expected f64"),
+    ((1.0, 2.0), "row 1: 2 values, but there are 1 inputs: x"),
+])
+def test_wrong_rows(row: Any, text: str) -> None:
+    stream = rmlc.compile("node main(x: f64) -> (y: f64) y = x;").node().start().stream([{"x": 1.0}, row])
+    with pytest.raises(TypeError, match=text):
+        list(stream)
+
+
+def test_what_is_no_stream() -> None:
+    with pytest.raises(TypeError, match="a mapping, which is one block"):
+        blocks_of({"x": X}, NODE.inputs, 4)
+    with pytest.raises(ValueError, match="block: expected"):
+        blocks_of([], NODE.inputs, 0)
+    with pytest.raises(TypeError, match="got an? *int|got int|got 5"):
+        blocks_of(5, NODE.inputs, 4)
