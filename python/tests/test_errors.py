@@ -240,8 +240,10 @@ def test_ctrl_c_loses_nothing() -> None:
             instance.run(x=x)
         waits.append(time.monotonic() - at[0])
         timer.join()
+        if instance.cycle == 0:  # it came before the run had begun
+            continue
         first = told.value.rows  # type: ignore[attr-defined]
-        assert 0 < instance.cycle == len(first) < len(x)
+        assert instance.cycle == len(first) < len(x)
         rest = instance.run(x=x[instance.cycle :])
         assert first.cycles.stop == rest.cycles.start
         assert first.y.tobytes() + rest.y.tobytes() == expected.y.tobytes()

@@ -180,7 +180,7 @@ def test_others_go_on_while_one_compiles() -> None:
 
 def test_others_go_on_while_one_runs() -> None:
     instance = rmlc.compile(SLOW).node().start()
-    x = np.ones(200_000)
+    x = np.ones(2_000_000)
     with Counter() as counter:
         begin = time.monotonic()
         instance.run(x=x)
