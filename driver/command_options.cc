@@ -1,7 +1,7 @@
 // The options of several commands: each is described once.
-#include <charconv>
 #include <filesystem>
 
+#include "compiler/set_limit.h"
 #include "driver/command_line.h"
 #include "runtime/checkpoint/renaming.h"
 #include "runtime/failure.h"
@@ -10,24 +10,9 @@
 namespace rml {
 namespace {
 
-// NAME=N.
 void raise_limit(Limits& limits, const std::string& text) {
-  const std::size_t equals = std::min(text.find('='), text.size());
-  const std::string name = text.substr(0, equals), number = text.substr(std::min(equals + 1, text.size()));
-  std::vector<std::string> names;
-  for (const NamedLimit& limit : limit_names) {
-    names.emplace_back(limit.name);
-    if (limit.name != name) continue;
-    const char* end = number.data() + number.size();
-    const auto [stop, error] = std::from_chars(number.data(), end, limits.*limit.bound);
-    if (error != std::errc{} || stop != end || limits.*limit.bound > limit.most)
-      throw CLI::ValidationError("--limit " + text,
-                                 "'" + number + "' is no number from 0 to " + std::to_string(limit.most));
-    return;
-  }
-  const std::string near = did_you_mean(name, names);
-  throw CLI::ValidationError(
-      "--limit " + text, "there is no limit '" + name + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  const std::string wrong = set_limit(limits, text);
+  if (!wrong.empty()) throw CLI::ValidationError("--limit " + text, wrong);
 }
 
 // What is malformed is wrong usage, whatever the file says.

@@ -58,6 +58,9 @@ struct RunRequest {
   std::int64_t horizon = 0;
 };
 int run(Invocation&, const RunRequest&);
+// A program in memory, as what `rmlc build` makes runs: with its options behind the name by which it is called.
+int run_in_memory(const Session&, const rml_program&, std::vector<std::string> arguments,
+                  const std::vector<std::string>& libraries);
 
 struct EvalRequest {
   std::string file;

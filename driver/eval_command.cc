@@ -13,13 +13,11 @@
 
 #include "compiler/engines.h"
 #include "compiler/import_model.h"
-#include "compiler/internal_error.h"
 #include "compiler/read_file.h"
 #include "driver/commands.h"
 #include "driver/evaluation_metrics.h"
 #include "runtime/failure.h"
 #include "runtime/readable.h"
-#include "runtime/run.h"
 #include "semantics/find_foresight.h"
 #include "semantics/queries.h"
 
@@ -329,13 +327,7 @@ int evaluate(Invocation& invocation, const EvalRequest& request) {
   if (!names(request.program_arguments, "--output")) program.n_watched = program.n_outputs;
   std::vector<std::string> arguments{"rmlc eval " + request.file};
   arguments.insert(arguments.end(), request.program_arguments.begin(), request.program_arguments.end());
-  std::vector<char*> argv;
-  for (std::string& a : arguments) argv.push_back(a.data());
-  argv.push_back(nullptr);
-  const CurrentPhase phase("run");
-  std::vector<std::string> sources = invocation.session.files_read();
-  sources.insert(sources.end(), request.libraries.begin(), request.libraries.end());
-  const int status = rt::run_made_of(sources, &program, static_cast<int>(arguments.size()), argv.data());
+  const int status = run_in_memory(invocation.session, program, std::move(arguments), request.libraries);
   return status == exit_success ? print_table(request) : status;
 }
 

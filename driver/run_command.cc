@@ -61,6 +61,17 @@ bool names_peer(const std::vector<std::string>& arguments, std::string_view opti
 
 }  // namespace
 
+int run_in_memory(const Session& session, const rml_program& program, std::vector<std::string> arguments,
+                  const std::vector<std::string>& libraries) {
+  std::vector<char*> argv;
+  for (std::string& a : arguments) argv.push_back(a.data());
+  argv.push_back(nullptr);
+  const CurrentPhase phase("run");
+  std::vector<std::string> sources = session.files_read();
+  sources.insert(sources.end(), libraries.begin(), libraries.end());
+  return rt::run_made_of(sources, &program, static_cast<int>(arguments.size()), argv.data());
+}
+
 int run(Invocation& invocation, const RunRequest& request) {
   const bool live =
       names_peer(request.program_arguments, "--input") && names_peer(request.program_arguments, "--output");
@@ -78,13 +89,7 @@ int run(Invocation& invocation, const RunRequest& request) {
     arguments.push_back(pattern);
   }
   arguments.insert(arguments.end(), request.program_arguments.begin(), request.program_arguments.end());
-  std::vector<char*> argv;
-  for (std::string& a : arguments) argv.push_back(a.data());
-  argv.push_back(nullptr);
-  const CurrentPhase phase("run");
-  std::vector<std::string> sources = invocation.session.files_read();
-  sources.insert(sources.end(), request.libraries.begin(), request.libraries.end());
-  return rt::run_made_of(sources, &program->table(), static_cast<int>(arguments.size()), argv.data());
+  return run_in_memory(invocation.session, program->table(), std::move(arguments), request.libraries);
 }
 
 }  // namespace rml

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._arrays import whole
 from ._errors import CompileError, CompileWarning, Diagnostic, read_diagnostics
 from ._ports import Port
 
@@ -200,7 +201,8 @@ class Module:
             whole_segment=chunk == "segment",
             reference=engine == "reference",
             libraries=tuple(os.fspath(each) for each in libraries),
-            limits=tuple(f"{key}={value}" for key, value in (limits or {}).items()),
+            limits=tuple(f"{key}={whole(value, f'limits: {key}', 1, 2**64 - 1)}"
+                         for key, value in (limits or {}).items()),
         )
         return Node(request)
 

@@ -30,7 +30,8 @@ _FLOATS = ("f32", "f64")
 def _derivative(node: Node, source: str, opened: Iterable[str], with_inputs: bool) -> Node:
     """The node `rmlc_torch_backward` behind those of the source: it differentiates the node. Its inputs are those of
     the node, x0, x1, …, what comes for the outputs, g0, …, and the opened parameters, by their paths behind the
-    name of the node; its outputs are those of the node, gradients of inputs d0, …, and of each such parameter "d PATH"."""
+    name of the node; its outputs are those of the node, gradients of inputs, d0, …, and of each such parameter, "d PATH".
+    """
     floats = [k for k, port in enumerate(node.inputs) if port.dtype in _FLOATS]
     typed = [f"x{k}: {port.type}" for k, port in enumerate(node.inputs)]
     adjoints = [k for k, port in enumerate(node.outputs) if port.dtype in _FLOATS]

@@ -74,9 +74,19 @@ void Instance::check(std::int32_t fault) {
   if (fault != RML_OK) throw RunFault(fault_words(table(), header()), table(), header());
 }
 
+void Instance::keep(const void* const* in, const std::uint8_t* present) {
+  if (!node_->immediate()) anchor_->add(in, present);
+}
+
+void Instance::look() {
+  if (node_->immediate()) return;
+  if (anchor_->wants_look()) anchor_->look(block());
+  if (header().waiting <= needs_itself) throw RunFault(rt::undetermined_text(table(), header()), table(), header());
+}
+
 void Instance::push() {
   check(table().push(block(), in_.const_pointers(), in_.present()));
-  if (!node_->immediate()) anchor_->add(in_.const_pointers(), in_.present());
+  keep(in_.const_pointers(), in_.present());
 }
 
 bool Instance::take() {
@@ -84,9 +94,7 @@ bool Instance::take() {
     if (rows_again_ == 0) return true;
     --rows_again_;
   }
-  if (node_->immediate()) return false;
-  if (anchor_->wants_look()) anchor_->look(block());
-  if (header().waiting <= needs_itself) throw RunFault(rt::undetermined_text(table(), header()), table(), header());
+  look();
   return false;
 }
 
@@ -136,7 +144,7 @@ void Instance::drain(Rows& rows) {
 }
 
 // By rml_program::run: addresses of the first element of each, from one of the cycles on.
-std::int64_t Instance::run_together(const Cycles& cycles, std::int64_t from, std::int64_t n, Rows& rows) {
+void Instance::run_together(const Cycles& cycles, std::int64_t from, std::int64_t n, Rows& rows) {
   const rml_program& p = table();
   std::vector<const void*> in(p.n_inputs);
   std::vector<const std::uint8_t*> present(p.n_inputs);
@@ -180,7 +188,21 @@ std::int64_t Instance::run_together(const Cycles& cycles, std::int64_t from, std
   }
   rows.count += done;
   check(fault);
-  return done;
+}
+
+void Instance::run_singly(const Cycles& cycles, std::int64_t from, std::int64_t n, Rows& rows) {
+  for (std::int64_t i = from; i < from + n; ++i) {
+    for (std::uint32_t k = 0; k < table().n_inputs; ++k) {
+      const rml_port& port = table().inputs[k];
+      const std::uint64_t bytes = port.elements * rt::dtype_bytes(port.dtype);
+      given_rows_[k] = static_cast<const char*>(cycles.elements[k]) + static_cast<std::uint64_t>(i) * bytes;
+      given_present_[k] = cycles.present[k] == nullptr ? 1 : cycles.present[k][i];
+    }
+    check(table().push(block(), given_rows_.data(), given_present_.data()));
+    drain(rows);
+    keep(given_rows_.data(), given_present_.data());
+    look();
+  }
 }
 
 std::int64_t Instance::run(const Cycles& cycles, Rows& rows, const std::function<bool()>& interrupted) {
@@ -188,30 +210,14 @@ std::int64_t Instance::run(const Cycles& cycles, Rows& rows, const std::function
   check(header().fault);
   reserve(rows, cycles.count);
   const bool together = table().run != nullptr && rows_again_ == 0;
-  const std::uint32_t n_inputs = table().n_inputs;
   std::int64_t read = 0, chunk = fewest_together;
   while (read < cycles.count) {
     const std::int64_t n = std::min(chunk, cycles.count - read);
     const Clock::time_point begin = Clock::now();
-    if (together) {
+    if (together)
       run_together(cycles, read, n, rows);
-    } else {
-      for (std::int64_t i = read; i < read + n; ++i) {
-        for (std::uint32_t k = 0; k < n_inputs; ++k) {
-          const rml_port& port = table().inputs[k];
-          const std::uint64_t bytes = port.elements * rt::dtype_bytes(port.dtype);
-          given_rows_[k] = static_cast<const char*>(cycles.elements[k]) + static_cast<std::uint64_t>(i) * bytes;
-          given_present_[k] = cycles.present[k] == nullptr ? 1 : cycles.present[k][i];
-        }
-        check(table().push(block(), given_rows_.data(), given_present_.data()));
-        drain(rows);
-        if (node_->immediate()) continue;
-        anchor_->add(given_rows_.data(), given_present_.data());
-        if (anchor_->wants_look()) anchor_->look(block());
-        if (header().waiting <= needs_itself)
-          throw RunFault(rt::undetermined_text(table(), header()), table(), header());
-      }
-    }
+    else
+      run_singly(cycles, read, n, rows);
     read += n;
     const auto taken = Clock::now() - begin;
     if (taken < patience / 2)

@@ -110,8 +110,12 @@ class Instance {
     std::shared_ptr<rt::ProgramState> state;
   };
   void check(std::int32_t fault);
+  // Of a program whose rows may wait: that a cycle was read, and that its known rows have been handed out.
+  void keep(const void* const* in, const std::uint8_t* present);
+  void look();
+  void run_singly(const Cycles& cycles, std::int64_t from, std::int64_t n, Rows& rows);
   void reserve(Rows& rows, std::int64_t more) const;
-  std::int64_t run_together(const Cycles& cycles, std::int64_t from, std::int64_t n, Rows& rows);
+  void run_together(const Cycles& cycles, std::int64_t from, std::int64_t n, Rows& rows);
   void drain(Rows& rows);
 
   std::shared_ptr<const Node> node_;

@@ -1,13 +1,13 @@
 // See node.h.
 #include "python/src/node.h"
 
-#include <charconv>
 #include <exception>
 #include <optional>
 #include <stdexcept>
 
 #include "compiler/internal_error.h"
 #include "compiler/pipeline.h"
+#include "compiler/set_limit.h"
 #include "driver/installation.h"
 #include "frontend/render.h"
 
@@ -15,18 +15,9 @@ namespace rml::python {
 namespace {
 
 void set_limits(Limits& limits, const std::vector<std::string>& given) {
-  for (const std::string& text : given) {
-    const std::size_t equals = text.find('=');
-    const NamedLimit* found = nullptr;
-    for (const NamedLimit& limit : limit_names)
-      if (text.substr(0, equals) == limit.name) found = &limit;
-    std::uint64_t value = 0;
-    const char* const end = text.data() + text.size();
-    const bool number =
-        equals != std::string::npos && std::from_chars(text.data() + equals + 1, end, value).ptr == end && value > 0;
-    if (found == nullptr || !number || value > found->most) throw std::invalid_argument("limits: '" + text + "'");
-    limits.*found->bound = value;
-  }
+  for (const std::string& text : given)
+    if (const std::string wrong = set_limit(limits, text); !wrong.empty())
+      throw std::invalid_argument("limits: " + wrong);
 }
 
 CompileOptions options_of(const CompileRequest& request) {

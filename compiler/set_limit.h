@@ -1,0 +1,13 @@
+// `--limit NAME=N`, as the command line and hosts give it.
+#pragma once
+
+#include <string>
+
+#include "semantics/limits.h"
+
+namespace rml {
+
+// What is wrong with the text; empty: the bound has been set.
+std::string set_limit(Limits& limits, const std::string& text);
+
+}  // namespace rml
