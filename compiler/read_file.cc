@@ -36,7 +36,7 @@ std::optional<std::string> read_file(const std::filesystem::path& path, std::str
   std::string text;
   char block[1 << 16];
   for (;;) {
-    const ssize_t got = read(descriptor, block, sizeof block);
+    const ssize_t got = ::read(descriptor, block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       error = std::strerror(errno);

@@ -58,7 +58,7 @@ int copy_all(int from, int to) {
   }
   char block[1 << 16];
   for (;;) {
-    const ssize_t got = read(from, block, sizeof block);
+    const ssize_t got = ::read(from, block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return got == 0 ? 0 : errno;
     if (const int error = write_all(to, {block, static_cast<std::size_t>(got)})) return error;

@@ -39,7 +39,7 @@ constexpr std::array<Look, 4> box_looks{{
 constexpr Look closed_look{"fillcolor=\"#D6E6F4\"", "#D6E6F4", "",
                            "an instance, or several boxes as one; --depth N opens more"};
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -95,7 +95,7 @@ class Drawing {
   std::string text() {
     collect_arrows();
     out_ =
-        "digraph " + quoted(core_.entry) + " {\n  rankdir=" + (detail_.across ? "LR" : "TB") +
+        "digraph " + in_quotes(core_.entry) + " {\n  rankdir=" + (detail_.across ? "LR" : "TB") +
         ";\n  nodesep=0.2;\n  ranksep=0.3;\n" +
         (detail_.bounded ? "  size=\"" + std::string(page_inches) + "\";\n" : "") +
         "  graph [fontname=\"monospace\", fontsize=11, style=rounded, color=\"#888888\"];\n"
@@ -170,8 +170,8 @@ class Drawing {
     for (const InstanceId inner : frames_[i]) {
       const Instance& instance = core_.instances[inner.index];
       out_ += indent + "subgraph cluster_" + std::to_string(inner.index) + " {\n" + indent +
-              "  label=" + quoted(shortened(name_within(core_, instance.parent, instance.path))) + ";\n" + indent +
-              "  tooltip=" + quoted(instance.path) + ";\n";
+              "  label=" + in_quotes(shortened(name_within(core_, instance.parent, instance.path))) + ";\n" + indent +
+              "  tooltip=" + in_quotes(instance.path) + ";\n";
       frame(inner, indent + "  ");
       out_ += indent + "}\n";
     }
@@ -199,8 +199,9 @@ class Drawing {
     used_.insert(look->means);
     // Whoever wants every equation reads DOT: nothing is left out there.
     const bool whole = detail_.parts && detail_.depth == SIZE_MAX;
-    out_ += indent + "b" + std::to_string(p) + " [label=" + quoted(whole ? label : shortened_lines(label)) +
-            (*look->attributes != 0 ? ", " + std::string(look->attributes) : "") + ", tooltip=" + quoted(tip) + "];\n";
+    out_ += indent + "b" + std::to_string(p) + " [label=" + in_quotes(whole ? label : shortened_lines(label)) +
+            (*look->attributes != 0 ? ", " + std::string(look->attributes) : "") + ", tooltip=" + in_quotes(tip) +
+            "];\n";
   }
 
   // "1 equation"
@@ -220,7 +221,8 @@ class Drawing {
     if (labels.size() > most_labels) label += "\n+ " + std::to_string(labels.size() - most_labels) + " more";
     std::string attributes = look.attributes;
     if (!labels.empty())
-      attributes += (attributes.empty() ? "" : ", ") + ("label=" + quoted(label)) + ", labeltooltip=" + quoted(all);
+      attributes +=
+          (attributes.empty() ? "" : ", ") + ("label=" + in_quotes(label)) + ", labeltooltip=" + in_quotes(all);
     out_ += "  b" + std::to_string(from) + " -> b" + std::to_string(to) +
             (attributes.empty() ? "" : " [" + attributes + "]") + ";\n";
   }

@@ -15,9 +15,9 @@ namespace rml {
 
 namespace {
 
-class Fusion {
+class PoolFusion {
  public:
-  explicit Fusion(steps::Program& p) : program_(p), core_(*p.core), mentions_(count_mentions(p)) {}
+  explicit PoolFusion(steps::Program& p) : program_(p), core_(*p.core), mentions_(count_mentions(p)) {}
 
   void run() {
     for (const steps::Unit& u : program_.units) each_block(u, [&](const steps::Block& b) { mark(b); });
@@ -48,6 +48,6 @@ class Fusion {
 
 }  // namespace
 
-void fuse_pools(steps::Program& program) { Fusion(program).run(); }
+void fuse_pools(steps::Program& program) { PoolFusion(program).run(); }
 
 }  // namespace rml

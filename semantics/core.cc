@@ -23,7 +23,7 @@ std::string_view infix(const OperatorInfo& row) {
   return {};
 }
 
-constexpr int max_depth = 2;  // of the expressions that describe prints
+constexpr int max_described_depth = 2;  // of the expressions that describe prints
 std::string expression(const Core& core, ValueId v, int depth);
 
 // Whether the text is one name, literal or call: nothing follows its outermost parenthesis.
@@ -80,7 +80,7 @@ std::string expression(const Core& core, ValueId v, int depth) {
   if (!v.valid() || v.index >= core.values.size()) return "?";
   const Value& value = core[v];
   if (!value.name.empty()) return value.name;
-  if (depth >= max_depth) return "…";
+  if (depth >= max_described_depth) return "…";
   const auto sub = [&](ValueId operand) { return atom(core, operand, depth); };
   return std::visit(Overloaded{
                         [](const core::Const& c) {

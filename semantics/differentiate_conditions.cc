@@ -41,14 +41,14 @@ Symbol Conditions::named(ExprId e) {
   const ExprId inner = without_not(e);
   if (!node_.is_name(inner) && !write_.is_hoisted(inner)) {
     const Symbol s = write_.hoist(inner);
-    const Condition same = classes_.of(inner);
+    const ClockCondition same = classes_.of(inner);
     const auto& clocks = node_.checked.clocks.expr_clocks;
     for (const ExprId other : unnamed_)
       if (classes_.of(other) == same && is_same_clock(clocks[inner.index], clocks[other.index]))
         write_.write_as(other, s);
   }
   const Symbol s = write_.named(e);
-  if (const Condition c = classes_.of(e); c.constant()) constants_.emplace(s, c.positive);
+  if (const ClockCondition c = classes_.of(e); c.constant()) constants_.emplace(s, c.positive);
   return s;
 }
 
@@ -86,9 +86,10 @@ bool Conditions::is_same_clock(ClockTermId a, ClockTermId b) {
 }
 
 // What holds where a sampled clock is present.
-Condition Conditions::held(const ClockTerm& term) {
-  Condition c = term.condition.variable >= 0 ? classes_.of_variable(static_cast<std::uint32_t>(term.condition.variable))
-                                             : classes_.of(term.condition.expr);
+ClockCondition Conditions::held(const ClockTerm& term) {
+  ClockCondition c = term.condition.variable >= 0
+                         ? classes_.of_variable(static_cast<std::uint32_t>(term.condition.variable))
+                         : classes_.of(term.condition.expr);
   c.positive = c.positive == term.positive;
   return c;
 }

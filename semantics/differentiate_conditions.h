@@ -33,7 +33,7 @@ class Conditions {
   void collect(ExprId e);
   ExprId without_not(ExprId e) const;
   bool is_same_clock(ClockTermId a, ClockTermId b);
-  Condition held(const ClockTerm& term);
+  ClockCondition held(const ClockTerm& term);
 
   const NodeFacts& node_;
   GradientWriter& write_;

@@ -81,7 +81,7 @@ class ClockChecker {
   void static_expr(ExprId e);
   std::vector<SolverClock> call(ExprId e, const Targets* targets);
   std::vector<SolverClock> node_call(ExprId e, NodeId callee, const Targets* targets);
-  std::vector<Condition> interface_conditions(ExprId e, std::size_t outputs, const Targets* targets);
+  std::vector<ClockCondition> interface_conditions(ExprId e, std::size_t outputs, const Targets* targets);
   SolverClock param_call(ExprId e);
   SolverClock operator_call(ExprId e, OperatorId op);
   void check_unnamed(ExprId e, NodeId callee, const Targets& targets);
@@ -137,7 +137,7 @@ void ClockChecker::declare(const ast::TypeAnnotation& type, SolverClock clock, c
   }
   const auto at = by_name_.find(type.clock.index);
   if (at == by_name_.end()) return;  // a constant: the same program for either value
-  Condition c = conditions_.of_variable(at->second);
+  ClockCondition c = conditions_.of_variable(at->second);
   if (!type.clock_positive) c.positive = !c.positive;
   if (solver_.unify(clock, solver_.on(clocks_.variables[at->second], c), {}) != ClockSolver::Outcome::equal)
     messages_.impossible_declaration(name, type, c);
@@ -262,7 +262,7 @@ SolverClock ClockChecker::form(ExprId e, const ast::If& choice) {
 bool ClockChecker::sampled_branches(ExprId e, const ast::If& choice, SolverClock c, SolverClock on_true,
                                     SolverClock on_false) {
   if (!choice.then_branch.valid() || !choice.else_branch.valid()) return false;
-  const Condition condition = conditions_.of(choice.condition);
+  const ClockCondition condition = conditions_.of(choice.condition);
   const auto sampled = [&](SolverClock t, bool positive) {
     return solver_.find(t) == solver_.find(solver_.on(c, {condition.id, condition.positive == positive}));
   };
@@ -291,7 +291,7 @@ SolverClock ClockChecker::form(ExprId e, const ast::When& when) {
                        messages_.use(when.condition, c, Place::condition), outcome);
     return solver_.fresh();
   }
-  Condition condition = conditions_.of(when.condition);
+  ClockCondition condition = conditions_.of(when.condition);
   if (!when.positive) condition.positive = !condition.positive;
   return solver_.on(c, condition);
 }
@@ -301,10 +301,10 @@ SolverClock ClockChecker::form(ExprId e, const ast::Merge& merge) {
   SolverClock y = expr(merge.on_true);
   SolverClock z = expr(merge.on_false);
   if (static_depth_ > 0 || !merge.condition.valid()) return c;
-  Condition condition = conditions_.of(merge.condition);
+  ClockCondition condition = conditions_.of(merge.condition);
   auto branch = [&](ExprId value, SolverClock found, bool positive) {
     if (!value.valid()) return;
-    Condition sampled{condition.id, condition.positive == positive};
+    ClockCondition sampled{condition.id, condition.positive == positive};
     SolverClock wanted = solver_.on(c, sampled);
     auto outcome = solver_.unify(found, wanted, e);
     if (outcome == ClockSolver::Outcome::equal) return;
@@ -403,8 +403,8 @@ void ClockChecker::check_unnamed(ExprId e, NodeId callee, const Targets& targets
 }
 
 // What the caller has where the callee's interface has conditions, by position. A result without a name equals nothing.
-std::vector<Condition> ClockChecker::interface_conditions(ExprId e, std::size_t outputs, const Targets* targets) {
-  std::vector<Condition> conditions;
+std::vector<ClockCondition> ClockChecker::interface_conditions(ExprId e, std::size_t outputs, const Targets* targets) {
+  std::vector<ClockCondition> conditions;
   for (ExprId a : names_.arguments[e.index]) conditions.push_back(conditions_.of(a));
   for (std::size_t j = 0; j < outputs; ++j) {
     if (!targets)
@@ -436,7 +436,7 @@ std::vector<SolverClock> ClockChecker::node_call(ExprId e, NodeId callee, const 
   if (iterated && !std::all_of(clocked.variable_clocks.begin(),
                                clocked.variable_clocks.begin() + static_cast<std::ptrdiff_t>(inputs + outputs), plain))
     messages_.not_iterable(std::get<ast::Call>(program_[e]), item);
-  const std::vector<Condition> conditions = interface_conditions(e, outputs, targets);
+  const std::vector<ClockCondition> conditions = interface_conditions(e, outputs, targets);
   if (targets) check_unnamed(e, callee, *targets);
   for (std::size_t i = 0; i < inputs; ++i) {
     SolverClock found = expr(arguments[i]);

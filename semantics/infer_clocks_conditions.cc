@@ -38,7 +38,7 @@ void ConditionClasses::enter(NodeId node) {
   node_ = node;
   const ResolvedNode& resolved = names_.nodes[node.index];
   classes_.assign(1, Class{});
-  of_variable_.assign(resolved.variables.size(), Condition{});
+  of_variable_.assign(resolved.variables.size(), ClockCondition{});
   state_.assign(resolved.variables.size(), 0);
   structures_.clear();
   shared_.clear();
@@ -46,7 +46,7 @@ void ConditionClasses::enter(NodeId node) {
   std::vector<bool> chosen;
   for (std::uint32_t v = 0; v < resolved.variables.size(); ++v) {
     if (resolved.variables[v].kind == Variable::local) continue;
-    Condition c = of_variable(v);
+    ClockCondition c = of_variable(v);
     chosen.resize(classes_.size(), false);
     if (c.constant() || chosen[c.id]) continue;
     chosen[c.id] = true;
@@ -59,7 +59,7 @@ std::uint32_t ConditionClasses::add(Class c) {
   return static_cast<std::uint32_t>(classes_.size() - 1);
 }
 
-Condition ConditionClasses::unnamed() { return {add({-1, {}, true, true}), true}; }
+ClockCondition ConditionClasses::unnamed() { return {add({-1, {}, true, true}), true}; }
 
 // Looks through `not`, `when`, constants and names, but not through equations.
 ConditionClasses::Peeled ConditionClasses::peel(ExprId e) const {
@@ -101,7 +101,7 @@ ConditionClasses::Peeled ConditionClasses::peel(ExprId e) const {
   return p;
 }
 
-Condition ConditionClasses::of_variable(std::uint32_t variable) {
+ClockCondition ConditionClasses::of_variable(std::uint32_t variable) {
   struct Step {
     std::uint32_t variable;
     bool positive;
@@ -109,7 +109,7 @@ Condition ConditionClasses::of_variable(std::uint32_t variable) {
   std::vector<Step> path;
   const ResolvedNode& resolved = names_.nodes[node_.index];
   const auto& equations = program_.nodes[node_.index].equations;
-  Condition base;
+  ClockCondition base;
   bool sign = true;
   for (;;) {
     if (state_[variable] == 2) {
@@ -146,11 +146,11 @@ Condition ConditionClasses::of_variable(std::uint32_t variable) {
   return path.empty() ? base : of_variable_[path[0].variable];
 }
 
-Condition ConditionClasses::of(ExprId e) {
+ClockCondition ConditionClasses::of(ExprId e) {
   Peeled p = peel(e);
   if (p.literal) return {0, p.positive};
   if (p.variable >= 0 && static_cast<std::size_t>(p.variable) < of_variable_.size()) {
-    Condition c = of_variable(static_cast<std::uint32_t>(p.variable));
+    ClockCondition c = of_variable(static_cast<std::uint32_t>(p.variable));
     return {c.id, c.positive == p.positive};
   }
   auto [it, fresh] = by_structure_.try_emplace(structure(p.expr));
@@ -177,7 +177,7 @@ std::uint32_t ConditionClasses::structure(ExprId e) {
 void ConditionClasses::key_of(ExprId e, const ast::Name&, std::vector<std::uint64_t>& key) {
   const Reference& to = names_.references[e.index];
   if (const auto* v = std::get_if<VariableRef>(&to)) {
-    Condition c = of_variable(v->variable);
+    ClockCondition c = of_variable(v->variable);
     key = {tag_variable, c.id, c.positive};
   } else if (const auto* constant = std::get_if<ConstRef>(&to)) {
     key = {tag_const, constant->constant.index};

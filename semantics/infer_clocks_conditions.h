@@ -23,10 +23,10 @@ class ConditionClasses {
 
   // Forgets the previous node.
   void enter(NodeId node);
-  Condition of(ExprId e);
-  Condition of_variable(std::uint32_t variable);
+  ClockCondition of(ExprId e);
+  ClockCondition of_variable(std::uint32_t variable);
   // A condition that equals no other: a result bound to `_`.
-  Condition unnamed();
+  ClockCondition unnamed();
 
   struct Class {
     std::int32_t variable = -1;  // the representative, or
@@ -55,7 +55,7 @@ class ConditionClasses {
   const Resolved& names_;
   NodeId node_;
   std::vector<Class> classes_;
-  std::vector<Condition> of_variable_;
+  std::vector<ClockCondition> of_variable_;
   std::vector<std::uint8_t> state_;                              // by variable: 0 new, 1 on the path, 2 known
   std::unordered_map<std::uint32_t, std::uint32_t> structures_;  // by ExprId
   std::map<std::vector<std::uint64_t>, std::uint32_t> shared_;   // by key

@@ -22,7 +22,7 @@ ClockMessages::Use ClockMessages::use(ExprId e, SolverClock clock, Place place) 
 }
 
 // "`c`", "not `c`", "`a < b`"
-std::string ClockMessages::condition_text(Condition c) const {
+std::string ClockMessages::condition_text(ClockCondition c) const {
   const ConditionClasses::Class& as = conditions_[c.id];
   std::string text = c.id == 0 ? "true" : as.unnamed ? "the result bound to `_`" : "";
   if (as.variable >= 0)
@@ -50,7 +50,7 @@ std::string ClockMessages::presence(SolverClock t) {
 }
 
 // The conditions that sample `from` down to `to`, outermost first; false if to is not below from.
-bool ClockMessages::sampling(SolverClock from, SolverClock to, std::vector<Condition>& conditions) {
+bool ClockMessages::sampling(SolverClock from, SolverClock to, std::vector<ClockCondition>& conditions) {
   from = solver_.find(from);
   conditions.clear();
   for (to = solver_.find(to); to != from; to = solver_.find(solver_[to].parent)) {
@@ -62,7 +62,7 @@ bool ClockMessages::sampling(SolverClock from, SolverClock to, std::vector<Condi
 }
 
 bool ClockMessages::suggest_sampling(Diagnostic& d, const Use& slow, const Use& fast) {
-  std::vector<Condition> conditions;
+  std::vector<ClockCondition> conditions;
   if (!fast.expr.valid() || fast.expr.index >= program_.written || fast.place == Place::condition) return false;
   const auto* callee = std::get_if<NodeRef>(&names_.references[fast.expr.index]);
   const bool several = callee != nullptr && program_[callee->node].outputs.size() > 1;
@@ -70,7 +70,7 @@ bool ClockMessages::suggest_sampling(Diagnostic& d, const Use& slow, const Use& 
   std::string text = sampled_text(program_, fast.expr);
   bool certain = fast.place != Place::argument;
   SolverClock at = fast.clock;
-  for (Condition c : conditions) {
+  for (ClockCondition c : conditions) {
     const ConditionClasses::Class& as = conditions_[c.id];
     if (as.unnamed) return false;
     // A condition that is itself to be sampled first: what it is called there, nobody said.
@@ -112,7 +112,7 @@ void ClockMessages::explain(Diagnostic& d, const Use& use) {
 
 void ClockMessages::mismatch(const Use& found, const Use& wanted, ClockSolver::Outcome outcome) {
   // The primary place is the operand to be sampled, where there is one.
-  std::vector<Condition> between;
+  std::vector<ClockCondition> between;
   bool swap = wanted.expr.valid() && sampling(wanted.clock, found.clock, between);
   const Use& first = swap ? wanted : found;
   const Use& second = swap ? found : wanted;
@@ -149,7 +149,7 @@ void ClockMessages::mismatch_declared(std::uint32_t variable, const ast::TypeAnn
 }
 
 void ClockMessages::impossible_declaration(const std::string& name, const ast::TypeAnnotation& type,
-                                           Condition condition) {
+                                           ClockCondition condition) {
   report(Code::E0403, type.clock_span, "`" + name + "` cannot be present only when " + condition_text(condition),
          "the two would be present at different cycles");
 }
@@ -189,7 +189,7 @@ void ClockMessages::not_iterable(const ast::Call& call, const ast::Node& callee)
       .label(callee.name_span, "its interface");
 }
 
-void ClockMessages::hidden_condition(std::uint32_t variable, Condition condition) {
+void ClockMessages::hidden_condition(std::uint32_t variable, ClockCondition condition) {
   const ast::Node& node = clocks_.node;
   const Variable& v = clocks_.resolved.variables[variable];
   const std::string name = program_.text(v.name), of = program_.text(node.name);

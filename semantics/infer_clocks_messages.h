@@ -43,7 +43,7 @@ class ClockMessages {
   // An equation whose clock is not the declared one.
   void mismatch_declared(std::uint32_t variable, const ast::TypeAnnotation& type, ExprId value, SolverClock found);
   // A declared clock that something else rules out.
-  void impossible_declaration(const std::string& name, const ast::TypeAnnotation& type, Condition condition);
+  void impossible_declaration(const std::string& name, const ast::TypeAnnotation& type, ClockCondition condition);
   // `if` on clock c with branches sampled as those of `merge` are: that is what was meant, and computes the same.
   //
   //   if c then (x when c) else 0.0       merge c (x when c) (0.0 when not c)
@@ -57,7 +57,7 @@ class ClockMessages {
   void unnamed_result(const ast::Call& call, const ast::Node& callee, std::size_t j, const ast::Parameter& dependent);
   void not_iterable(const ast::Call& call, const ast::Node& callee);
   // The clock of a variable of the interface depends on what is not in it.
-  void hidden_condition(std::uint32_t variable, Condition condition);
+  void hidden_condition(std::uint32_t variable, ClockCondition condition);
   void never_present(std::uint32_t input);
 
  private:
@@ -66,9 +66,9 @@ class ClockMessages {
   Diagnostic& report(Code code, Span span, std::string message, std::string label = {});
   const std::string& variable_name(std::int32_t variable) const;
   std::string presence(SolverClock t);
-  std::string condition_text(Condition c) const;
+  std::string condition_text(ClockCondition c) const;
   void explain(Diagnostic& d, const Use& use);
-  bool sampling(SolverClock from, SolverClock to, std::vector<Condition>& conditions);
+  bool sampling(SolverClock from, SolverClock to, std::vector<ClockCondition>& conditions);
   bool suggest_sampling(Diagnostic& d, const Use& slow, const Use& fast);
 
   const Program& program_;

@@ -55,7 +55,7 @@ class SchemeWriter {
     }
     ClockTermId found = terms_[t.index] = end(t);
     for (; !chain.empty(); chain.pop_back()) {
-      const Condition c = solver_[chain.back()].condition;
+      const ClockCondition c = solver_[chain.back()].condition;
       const ConditionClasses::Class& as = clocks_.conditions[c.id];
       found = add({ClockTerm::on, 0, found, {as.variable, as.expr}, c.positive == as.positive});
       terms_[chain.back().index] = found;
@@ -122,7 +122,7 @@ void check_interface(NodeClocks& clocks, ClockMessages& messages) {
 }
 
 SolverClock instantiated(const ClockedNode& callee, ClockTermId term, const std::vector<SolverClock>& variables,
-                         const std::vector<Condition>& conditions, ClockSolver& solver) {
+                         const std::vector<ClockCondition>& conditions, ClockSolver& solver) {
   std::vector<const ClockTerm*> chain;
   while (term.valid() && callee.terms[term.index].kind == ClockTerm::on) {
     chain.push_back(&callee.terms[term.index]);
@@ -138,7 +138,7 @@ SolverClock instantiated(const ClockedNode& callee, ClockTermId term, const std:
   for (; !chain.empty(); chain.pop_back()) {
     const ClockTerm& on = *chain.back();
     if (on.condition.variable < 0) return solver.fresh();  // an error told already
-    Condition c = conditions[static_cast<std::size_t>(on.condition.variable)];
+    ClockCondition c = conditions[static_cast<std::size_t>(on.condition.variable)];
     if (!on.positive) c.positive = !c.positive;
     t = solver.on(t, c);
   }

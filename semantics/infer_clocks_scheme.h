@@ -20,7 +20,7 @@ void check_interface(NodeClocks& clocks, ClockMessages& messages);
 // A clock of the callee's interface as the caller sees it. By scheme variable and by position in the interface: what
 // the caller has in its place.
 SolverClock instantiated(const ClockedNode& callee, ClockTermId term, const std::vector<SolverClock>& variables,
-                         const std::vector<Condition>& conditions, ClockSolver& solver);
+                         const std::vector<ClockCondition>& conditions, ClockSolver& solver);
 // Whether the clock depends on what the interface has at this position.
 bool mentions(const ClockedNode& callee, ClockTermId term, std::uint32_t position);
 

@@ -9,13 +9,13 @@
 
 namespace rml {
 
-SolverClock ClockSolver::add(Kind kind, SolverClock parent, Condition condition) {
+SolverClock ClockSolver::add(Kind kind, SolverClock parent, ClockCondition condition) {
   SolverClock t{terms_.size()};
   terms_.push_back({kind, t, kind == Kind::on ? parent : t, parent, condition, {}});
   return t;
 }
 
-SolverClock ClockSolver::on(SolverClock parent, Condition condition) {
+SolverClock ClockSolver::on(SolverClock parent, ClockCondition condition) {
   if (condition.constant()) return condition.positive ? parent : never();
   parent = find(parent);
   auto [it, fresh] = shared_.try_emplace(Key{parent.index, condition.id, condition.positive});

@@ -18,11 +18,11 @@ namespace rml {
 
 // The truth value of a condition class (infer_clocks_conditions.h) or its negation.
 // Class 0 is the constant true.
-struct Condition {
+struct ClockCondition {
   std::uint32_t id = 0;
   bool positive = true;
   bool constant() const { return id == 0; }
-  friend bool operator==(const Condition&, const Condition&) = default;
+  friend bool operator==(const ClockCondition&, const ClockCondition&) = default;
 };
 
 using SolverClock = Id<struct SolverClockTag>;
@@ -33,11 +33,11 @@ class ClockSolver {
   enum class Outcome : std::uint8_t { equal, different, never, cyclic };
   struct Term {
     Kind kind = Kind::variable;
-    SolverClock link;     // itself, or the term it was found equal to
-    SolverClock jump;     // towards the root: itself at the root
-    SolverClock parent;   // of on
-    Condition condition;  // of on
-    ExprId site;          // of a variable that was linked: where that happened
+    SolverClock link;          // itself, or the term it was found equal to
+    SolverClock jump;          // towards the root: itself at the root
+    SolverClock parent;        // of on
+    ClockCondition condition;  // of on
+    ExprId site;               // of a variable that was linked: where that happened
   };
 
   std::size_t size() const { return terms_.size(); }
@@ -45,7 +45,7 @@ class ClockSolver {
 
   SolverClock fresh() { return add(Kind::variable, {}, {}); }
   SolverClock never() { return add(Kind::never, {}, {}); }
-  SolverClock on(SolverClock parent, Condition condition);
+  SolverClock on(SolverClock parent, ClockCondition condition);
   // The representative of t's class.
   SolverClock find(SolverClock t);
   // The variable or never that t's chain ends in.
@@ -57,7 +57,7 @@ class ClockSolver {
   Outcome unify(SolverClock a, SolverClock b, ExprId site);
 
  private:
-  SolverClock add(Kind kind, SolverClock parent, Condition condition);
+  SolverClock add(Kind kind, SolverClock parent, ClockCondition condition);
   void link(SolverClock from, SolverClock to, ExprId site);
 
   struct Key {

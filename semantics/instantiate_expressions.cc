@@ -17,8 +17,6 @@ const char* operator_name(BinaryOp op) {
   return names[static_cast<std::size_t>(op)];
 }
 
-std::shared_ptr<const Tensor> shared(Tensor t) { return std::make_shared<const Tensor>(std::move(t)); }
-
 }  // namespace
 
 // Clocks of variables may name variables, so they are filled in once all exist.
@@ -124,7 +122,7 @@ DraftId Expressions::declared(const ast::TypeAnnotation& type, DraftId value, DT
 DraftId Expressions::static_value(ExprId e) {
   const auto* a = e.valid() ? std::get_if<ast::Array>(&program()[e]) : nullptr;
   if (a != nullptr && a->elements.empty())
-    return add(Const{shared(Tensor(DType::i64, {0}))}, DType::i64, base, program().span(e));
+    return add(Const{std::make_shared<const Tensor>(Tensor(DType::i64, {0}))}, DType::i64, base, program().span(e));
   const bool outer = std::exchange(is_static_, true);
   const DraftId v = value(e);
   is_static_ = outer;
@@ -236,7 +234,7 @@ DraftId Expressions::unary(ExprId e, const ast::Unary& u) {
 }
 
 DraftId Expressions::array(ExprId e, const ast::Array& a) {
-  if (a.elements.empty()) return add_as(e, Const{shared(Tensor(dtype_of(e), {0}))});
+  if (a.elements.empty()) return add_as(e, Const{std::make_shared<const Tensor>(Tensor(dtype_of(e), {0}))});
   return operation(e, operators().require("array"), a.elements);
 }
 
@@ -452,7 +450,8 @@ DraftId Expressions::stopped(ExprId e, DraftId v) {
 // What stands for an expression that was found wrong before.
 DraftId Expressions::missing(ExprId e) {
   const DType dtype = e.valid() ? dtype_of(e) : DType::f32;
-  return add(Const{shared(Tensor(dtype, {}))}, dtype, base, e.valid() ? program().span(e) : Span{});
+  return add(Const{std::make_shared<const Tensor>(Tensor(dtype, {}))}, dtype, base,
+             e.valid() ? program().span(e) : Span{});
 }
 
 }  // namespace rml::draft

@@ -18,12 +18,10 @@ IntegerRange integer_range(DType dtype) {
   return {half, half - 1};
 }
 
-std::shared_ptr<const Tensor> shared(Tensor t) { return std::make_shared<const Tensor>(std::move(t)); }
-
 }  // namespace
 
 Literal boolean_literal(DType dtype, bool v) {
-  Literal made{shared(Tensor::boolean(v)), Code::E0902, {}, {}};
+  Literal made{std::make_shared<const Tensor>(Tensor::boolean(v)), Code::E0902, {}, {}};
   if (dtype != DType::boolean) made.problem = "a Boolean for a constant of type " + std::string(name(dtype));
   return made;
 }
@@ -45,13 +43,13 @@ Literal integer_literal(DType dtype, std::uint64_t magnitude, bool negative) {
   const std::uint64_t bits = negative ? std::uint64_t{0} - magnitude : magnitude;
   Tensor t(dtype, {});
   std::memcpy(t.data(), &bits, t.bytes());  // little-endian, two's complement
-  made.value = shared(std::move(t));
+  made.value = std::make_shared<const Tensor>(std::move(t));
   return made;
 }
 
 Literal float_literal(DType dtype, double v) {
   if (!is_float(dtype)) return {nullptr, Code::E0902, "a float for a constant of type " + std::string(name(dtype)), {}};
-  Literal made{shared(Tensor::number(dtype, v)), Code::E0307, {}, {}};
+  Literal made{std::make_shared<const Tensor>(Tensor::number(dtype, v)), Code::E0307, {}, {}};
   if (std::isinf(rounded(dtype, v)) && !std::isinf(v)) {
     made.problem = "this number does not fit " + std::string(name(dtype));
     made.label = "it would be infinite";

@@ -11,7 +11,7 @@
 namespace rml {
 
 using Function = BooleanFunctions::Function;
-using Cell = Conditions::Cell;
+using ConditionCell = Conditions::Cell;
 
 namespace {
 
@@ -71,15 +71,15 @@ Function NeedFunctions::function(Condition c) {
   const std::uint32_t cell = one.cell();
   auto known = by_cell_.find(cell);
   if (known == by_cell_.end()) {
-    const Cell& at = conditions_[cell];
+    const ConditionCell& at = conditions_[cell];
     Function found = BooleanFunctions::no;
-    if (at.kind == Cell::conjunction) {
+    if (at.kind == ConditionCell::conjunction) {
       const Function left = function(at.a);
       found = functions_.both(left, function(at.b));
-    } else if (at.kind == Cell::choice) {
+    } else if (at.kind == ConditionCell::choice) {
       const Function condition = function(at.a), on_true = function(at.b);
       found = functions_.choice(condition, on_true, function(at.c));
-    } else if (at.kind != Cell::constant) {
+    } else if (at.kind != ConditionCell::constant) {
       const auto [number, is_new] = cells_.try_emplace(cell, static_cast<std::uint32_t>(letters_.size()));
       if (is_new) {
         Letter& fresh = letters_.emplace_back(Letter{.condition = {cell << 1}, .value = at.value});
@@ -197,8 +197,8 @@ bool NeedFunctions::has_next(std::uint32_t number, Function& first, Function& ne
   first = BooleanFunctions::no;
   next = l.next;
   if (l.before) return true;
-  const Cell& cell = conditions_[l.condition.cell()];
-  if (cell.kind != Cell::memory) return false;
+  const ConditionCell& cell = conditions_[l.condition.cell()];
+  if (cell.kind != ConditionCell::memory) return false;
   first = function(cell.a);
   const Function later = function(cell.b), present = function(cell.present);
   next = functions_.choice(present, later, functions_.letter(number));
