@@ -20,6 +20,7 @@ from ._ports import Port
 
 if TYPE_CHECKING:
     from ._instance import Instance
+    from .evaluation import Scores
 
 Path = str | os.PathLike[str]
 
@@ -220,6 +221,29 @@ class Module:
         from ._tools import gradcheck
 
         gradcheck(self._request, name, cycles, seed, tolerance)
+
+    def evaluate(self, inputs: Any = None, /, *, metrics: Iterable[str], name: str = "",
+                 defines: Mapping[str, Any] | None = None, window: int | None = None, warm_up: int = 0, seed: int = 0,
+                 cycles: int | None = None, copy: bool = False, options: Iterable[str] = (), **named: Any) -> Scores:
+        """How good predictions are that a node makes row by row, each before it learns from the truth of the row.
+
+        The node has both the features and the truth as inputs, which are given as for `Instance.run`, and the
+        prediction as an output. It is asked by the command `rmlc eval --progressive`, which refuses predictions that
+        know too much (CompileError).
+
+        metrics: texts "[COLUMN=]NAME:PREDICTION:TRUTH", "accuracy:guess:label" say; NAME is accuracy, precision,
+        recall, f1, auc, logloss, mae, mse, rmse or r2.  name: the node; `main`, or the only one, if none is given.
+        defines: constants of the file by name.  window: the last so many rows are measured, 2 to 2^20; all, if none is
+        given.  warm_up: so many rows are learned from before any is measured.  seed: of random functions.
+        cycles: how many, for a node without inputs.  copy: as in `Instance.run`.
+        options: further ones of the command, such as "--load-params", FILE.
+
+        Returns scores by column. Raises ValueError for metrics that there are not, RunError where the program fails or
+        no row has a truth, and what `Instance.run` raises for wrong inputs.
+        """
+        from .evaluation import evaluate
+
+        return evaluate(self, inputs, named, metrics, name, defines, window, warm_up, seed, cycles, copy, options)
 
     def __repr__(self) -> str:
         return f"<rmlc.Module {self.file}: {', '.join(self.nodes)}>"

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""The notebook docs/tutorial.ipynb, with what its cells show: by a Python that has rmlc, nbclient and ipykernel.
+
+    tutorial_notebook.py write    runs its cells and keeps what they show in it
+    tutorial_notebook.py check    exit status 1 unless the cells show what stands there
+
+What is kept does not tell when it was run, nor how long that took. Pictures are not compared: another processor adds in
+another order.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+import tempfile
+from typing import Any
+
+import nbclient
+import nbformat
+
+read: Any = nbformat.read
+NOTEBOOK = pathlib.Path(__file__).resolve().parent.parent / "docs/tutorial.ipynb"
+
+
+def run(file: pathlib.Path) -> Any:
+    """The notebook with what its cells show when they are run in an empty folder. Raises what a cell raises."""
+    book = read(file, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        client = nbclient.NotebookClient(book, timeout=300, kernel_name="python3", record_timing=False,
+                                         coalesce_streams=True, resources={"metadata": {"path": folder}})
+        client.execute()
+    book.metadata = {"kernelspec": book.metadata["kernelspec"], "language_info": {"name": "python"}}
+    for cell in book.cells:
+        for output in cell.get("outputs", []):
+            # The text of a picture is the picture once more.
+            if "image/svg+xml" in output.get("data", {}):
+                output["data"].pop("text/plain", None)
+    return book
+
+
+def written(book: Any) -> str:
+    """As the file has it."""
+    writes: Any = nbformat.writes
+    return str(writes(book)) + "\n"
+
+
+def without_pictures(book: Any) -> str:
+    for cell in book.cells:
+        for output in cell.get("outputs", []):
+            if "image/svg+xml" in output.get("data", {}):
+                output["data"]["image/svg+xml"] = ""
+    return written(book)
+
+
+def main() -> None:
+    if sys.argv[1:] not in (["write"], ["check"]):
+        sys.exit(__doc__)
+    book = run(NOTEBOOK)
+    if sys.argv[1] == "write":
+        NOTEBOOK.write_text(written(book), encoding="utf-8")
+    elif without_pictures(read(NOTEBOOK, as_version=4)) != without_pictures(book):
+        sys.exit(f"{NOTEBOOK} is not what its cells show: run scripts/tutorial_notebook.py write")
+
+
+if __name__ == "__main__":
+    main()
