@@ -19,6 +19,9 @@ namespace rml {
 
 namespace {
 
+// Elements from which on it takes longer to keep a tensor for others at every instant than to ask when they need it.
+constexpr std::int64_t large = 512;
+
 class Grouping {
  public:
   Grouping(std::shared_ptr<const Core> core, const DependenceGraph& graph, const Components& components,
@@ -69,28 +72,52 @@ class Grouping {
       signature_[v.index] = std::move(s);
       return true;
     }
-    if (!c.cyclic && (place_sample(v) || place_result(v))) return true;
+    if (!c.cyclic && (place_sample(v) || place_product(v) || place_result(v))) return true;
     if (!c.cyclic || !has_post(core_, c)) return place_forward(c, s);
     return place_segmented(index, s);
   }
 
-  // A tensor that a segmented unit computes is sampled there if an input says when: others get the samples only.
+  // A tensor that a segmented unit computes is sampled there if an input says when: others get the samples only. A
+  // large one, of which every instant would be kept for others, is where it is known at once when.
   bool place_sample(ValueId v) {
     const auto* w = std::get_if<core::When>(&core_[v].rhs);
-    if (w == nullptr || core_[v].shape.empty() || !out_.is_base_input(w->condition)) return false;
-    const std::uint32_t of = out_.unit_of[w->operand.index];
-    if (of == Schedule::nowhere || !out_.units[of].segmented || core_[w->operand].clock != out_.units[of].clock)
+    if (w == nullptr || core_[v].shape.empty()) return false;
+    const bool known = out_.is_base_input(w->condition) ||
+                       (signature_[w->condition.index].empty() && *element_count(core_[v].shape) >= large);
+    return known && place_beside(v, w->operand);
+  }
+
+  // Its product with a matrix that stands still is computed there, where the products of all instants may be one
+  // (lowering/segment/batch_in_time.h), if others get no more of it.
+  bool place_product(ValueId v) {
+    const auto* a = apply_of(core_, v, Lowering::matmul);
+    if (a == nullptr) return false;
+    const auto is_matrix = [&](ValueId o) {
+      if (const auto* t = apply_of(core_, o, Lowering::transpose)) o = t->operands[0];
+      const auto* memory = std::get_if<core::Fby>(&core_[o].rhs);
+      return memory != nullptr && memory->next == o && signature_[o.index].empty();
+    };
+    const ValueId x = a->operands[0], y = a->operands[1];
+    const ValueId late = is_matrix(x) ? y : x;
+    return (is_matrix(x) || is_matrix(y)) && *element_count(core_[v].shape) <= *element_count(core_[late].shape) &&
+           place_beside(v, late);
+  }
+
+  // In the last sweep that computes the tensor, where that is one of a segmented unit.
+  bool place_beside(ValueId v, ValueId tensor) {
+    const std::uint32_t of = out_.unit_of[tensor.index];
+    if (of == Schedule::nowhere || !out_.units[of].segmented || core_[tensor].clock != out_.units[of].clock)
       return false;
     PassPlan* last = nullptr;
-    PassItem sample{v, 0};
+    PassItem item{v, 0};
     for (PassPlan& pass : out_.units[of].plan.passes)
       for (const PassItem& i : pass.items)
-        if (i.value == w->operand) last = &pass, sample.classes |= i.classes;
+        if (i.value == tensor) last = &pass, item.classes |= i.classes;
     if (last == nullptr) return false;
-    last->items.push_back(sample);
+    last->items.push_back(item);
     out_.units[of].values.push_back(v);
     out_.unit_of[v.index] = of;
-    signature_[v.index] = signature_[w->operand.index];
+    signature_[v.index] = signature_[tensor.index];
     return true;
   }
 

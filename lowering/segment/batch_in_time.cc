@@ -62,9 +62,10 @@ class Batcher {
   const Shape& shape(ValueId v) const { return core_[v].shape; }
   std::int64_t size(ValueId v) const { return *element_count(shape(v)); }
 
-  // The value with the same elements in the same order that is not a reshape.
+  // The value with the same elements in the same order that is not a reshape, or that another unit has reshaped.
   ValueId strip(ValueId v) const {
-    while (lowering(v) == Lowering::reshape) v = apply_of(core_, v)->operands[0];
+    while (lowering(v) == Lowering::reshape && facts_.is_here(apply_of(core_, v)->operands[0]))
+      v = apply_of(core_, v)->operands[0];
     return v;
   }
   // A matrix whose rows are the columns of `transposed`'s operand.

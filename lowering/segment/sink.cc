@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "semantics/queries.h"
+
 namespace rml {
 
 namespace {
@@ -72,6 +74,7 @@ class Sinking {
   // Each before its first user.
   void insert_moved(std::vector<PassItem>& items, std::map<ValueId, PassItem>& moved) const {
     std::vector<PassItem> all, stack;
+    std::set<ValueId> here;
     for (const PassItem& item : items) {
       stack.assign(1, item);
       while (!stack.empty()) {
@@ -83,9 +86,26 @@ class Sinking {
         if (stack.size() > before) continue;
         stack.pop_back();
         if (stack.empty() || moved.erase(top.value) > 0) all.push_back(top);  // it may have been asked for twice
+        if (!stack.empty()) here.insert(top.value);
       }
     }
     items = std::move(all);
+    if (!here.empty()) narrow(items, here);
+  }
+
+  // A transposition that was moved here is computed at the instants at which a user of it is: beside that it is only
+  // another way to read the matrix. A post or a memory looks at other instants.
+  void narrow(std::vector<PassItem>& items, const std::set<ValueId>& moved) const {
+    std::map<ValueId, std::uint8_t> needed;
+    for (const PassItem& i : items) {
+      const core::Rhs& rhs = core_[i.value].rhs;
+      std::uint8_t classes = i.classes;
+      if (std::holds_alternative<core::Post>(rhs) || std::holds_alternative<core::Fby>(rhs)) classes = any_instant;
+      for_each_operand(rhs, [&](ValueId o) { needed[o] |= classes; });
+    }
+    for (PassItem& i : items)
+      if (moved.contains(i.value) && apply_of(core_, i.value, Lowering::transpose) != nullptr)
+        i.classes &= needed[i.value];
   }
 
   // Nothing but its users depends on when it is computed.
