@@ -208,11 +208,11 @@ std::optional<Elaborated> elaborate_into(Session& session, const Front& front, N
   run("instantiate", t);
   run("check_externals", t);
   if (diagnostics.has_errors()) return std::nullopt;
-  open_parameters(t.core(), session.options.opened, diagnostics);
+  freeze_parameters(t.core(), session.options.frozen, diagnostics);
+  gather_gradients(t.core(), session.options.gathered, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   hold(t.core());
   run("check_causality", t);
-  freeze_parameters(t.core(), session.options.frozen, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   if (run("watch_values", t)) hold(t.core());
   if (diagnostics.has_errors()) return std::nullopt;

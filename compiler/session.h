@@ -53,7 +53,7 @@ struct CompileOptions {
   std::string node;                                   // --node; empty: main or the only one
   std::vector<std::string> watches;                   // --watch: patterns of names
   std::vector<std::string> frozen;                    // --freeze: patterns of parameters
-  std::vector<std::string> opened;                    // … of parameters that are inputs
+  std::vector<std::string> gathered;                  // … whose gradients are added up
   rt::ParameterSource parameters;                     // --load-params of what is compiled; no file: none
   bool stabilise = true;                              // --no-stabilise
   TargetOptions target;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <sstream>
 #include <unordered_map>
+#include <utility>
 
 #include "runtime/checkpoint/parameter_file.h"
 #include "runtime/failure.h"
@@ -39,13 +41,29 @@ void for_each_named(Core& core, const std::vector<std::string>& patterns, const 
   }
 }
 
-// p = e fby %1    %1 = merge act %2 (p when not act)    %2 = add (p when act) step: the step, or nothing. An act that
-// is always true has left no merge.
-ValueId step_of(const Core& core, const Parameter& p) {
-  ValueId next = std::get<core::Fby>(core[p.value].rhs).next;
-  if (const auto* merge = std::get_if<core::Merge>(&core[next].rhs)) next = merge->on_true;
-  const auto* moved = std::get_if<core::Apply>(&core[next].rhs);
-  return moved != nullptr && moved->operands.size() == 2 ? moved->operands[1] : ValueId{};
+// What moves a parameter, present where it does. The clock of what stays is invalid where it moves at every cycle.
+struct Motion {
+  ValueId act, step;
+  ClockId moves, stays;
+};
+
+// p = e fby %1    %1 = merge act %2 (p when not act)    %2 = add (p when act) step. An act that is always true has left
+// no merge.
+std::optional<Motion> motion_of(const Core& core, const Parameter& p) {
+  const auto* memory = std::get_if<core::Fby>(&core[p.value].rhs);
+  if (memory == nullptr || memory->next == p.value) return std::nullopt;
+  Motion motion;
+  ValueId next = memory->next;
+  if (const auto* merge = std::get_if<core::Merge>(&core[next].rhs)) {
+    motion.act = merge->condition;
+    motion.stays = core[merge->on_false].clock;
+    next = merge->on_true;
+  }
+  const core::Apply* moved = apply_of(core, next, "add");
+  if (moved == nullptr) return std::nullopt;
+  motion.moves = core[next].clock;
+  motion.step = moved->operands[1];
+  return motion;
 }
 
 }  // namespace
@@ -56,24 +74,88 @@ void freeze_parameters(Core& core, const std::vector<std::string>& patterns, Dia
   });
 }
 
-void open_parameters(Core& core, const std::vector<std::string>& patterns, Diagnostics& diagnostics) {
-  std::vector<std::string> opened;
-  for_each_named(core, patterns, "open", diagnostics, [&](const Parameter& p) {
-    Value& held = core[p.value];
-    if (!std::holds_alternative<core::Fby>(held.rhs)) return;
-    if (held.clock != base_clock) {
-      diagnostics.report(Code::E0806, held.span,
-                         "the parameter '" + p.path + "' is not present at every cycle, so it cannot be an input");
-      return;
+namespace {
+
+// d = param(zeros) fby %1    %1 = merge act %2 (d when not act)    %2 = add (d when act) step: with values like those
+// of the parameter, which has them in this order.
+void gather(Core& core, const Parameter& p, const Motion& motion) {
+  const Value like = core[p.value];
+  const auto add = [&](core::Rhs rhs, ClockId clock) {
+    Value v = like;
+    v.rhs = std::move(rhs);
+    v.clock = clock;
+    v.name.clear();
+    core.values.push_back(std::move(v));
+    return ValueId{static_cast<std::uint32_t>(core.values.size() - 1)};
+  };
+  const std::string path = "d " + p.path;
+  Tensor zeros(like.dtype, like.shape);
+  zeros.freeze();
+  const ValueId zero = add(core::Const{std::move(zeros)}, base_clock);
+  const ClockId begins = core[std::get<core::Fby>(like.rhs).init].clock;
+  const OperatorId param = operators().require("param");
+  const ValueId init = add(core::Apply{param, {zero}, {}, path_key(path)}, begins);
+  const ValueId sum = add(core::Fby{init, init}, like.clock);
+  ValueId before = sum;
+  if (motion.act.valid()) before = add(core::When{sum, motion.act, true}, motion.moves);
+  ValueId next = add(core::Apply{operators().require("add"), {before, motion.step}, {}, 0}, motion.moves);
+  if (motion.act.valid()) {
+    const ValueId stays = add(core::When{sum, motion.act, false}, motion.stays);
+    next = add(core::Merge{motion.act, next, stays}, like.clock);
+  }
+  std::get<core::Fby>(core[sum].rhs).next = next;
+  std::get<core::Fby>(core[p.value].rhs).next = p.value;
+  core.parameters.push_back({path, sum});
+}
+
+bool stands_still(const Core& core, ValueId v) {
+  const auto* memory = std::get_if<core::Fby>(&core[v].rhs);
+  return memory != nullptr && memory->next == v;
+}
+
+// v = merge first (p when first) ((… fby v) when not first)    first = true fby …: as `param_end` holds p. The p of a v
+// that is always p, as p stands still.
+ValueId held_by(const Core& core, ValueId v) {
+  const auto* merge = std::get_if<core::Merge>(&core[v].rhs);
+  if (merge == nullptr) return {};
+  const auto* begins = std::get_if<core::Fby>(&core[merge->condition].rhs);
+  const auto* at_first = std::get_if<core::When>(&core[merge->on_true].rhs);
+  const auto* later = std::get_if<core::When>(&core[merge->on_false].rhs);
+  if (begins == nullptr || constant_truth(core, begins->init) != true || at_first == nullptr || later == nullptr)
+    return {};
+  const auto* memory = std::get_if<core::Fby>(&core[later->operand].rhs);
+  return memory != nullptr && memory->next == v && stands_still(core, at_first->operand) ? at_first->operand
+                                                                                         : ValueId{};
+}
+
+// Whoever looks at a copy that is held of what stands still looks at that: no copy is kept for each instant of a
+// segment. Of copies of copies the innermost go first.
+void look_through_copies(Core& core) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::uint32_t v = 0; v < core.values.size(); ++v) {
+      const ValueId copy{v}, of = held_by(core, copy);
+      if (!of.valid()) continue;
+      changed = true;
+      const auto replace = [&](ValueId& o) { o = o == copy ? of : o; };
+      for (Value& user : core.values) for_each_operand(user.rhs, replace);
+      for (auto* ports : {&core.outputs, &core.watches})
+        for (Port& port : *ports) replace(port.value);
     }
-    const ValueId step = step_of(core, p);
-    const Span span = held.span;
-    held.rhs = core::Input{static_cast<std::uint32_t>(core.inputs.size())};
-    core.inputs.push_back({p.path, p.value, span});
-    if (step.valid()) core.outputs.push_back({"d " + p.path, step, span});
-    opened.push_back(p.path);
+  }
+}
+
+}  // namespace
+
+void gather_gradients(Core& core, const std::vector<std::string>& patterns, Diagnostics& diagnostics) {
+  std::vector<std::pair<Parameter, Motion>> gathered;
+  for_each_named(core, patterns, "gather gradients of", diagnostics, [&](const Parameter& p) {
+    const std::optional<Motion> motion = motion_of(core, p);
+    const auto same = [&](const auto& known) { return known.first.path == p.path; };
+    if (motion && std::ranges::none_of(gathered, same)) gathered.emplace_back(p, *motion);
   });
-  std::erase_if(core.parameters, [&](const Parameter& p) { return std::ranges::find(opened, p.path) != opened.end(); });
+  for (const auto& [p, motion] : gathered) gather(core, p, motion);
+  if (!gathered.empty()) look_through_copies(core);
 }
 
 namespace {

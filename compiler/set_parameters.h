@@ -2,9 +2,9 @@
 //
 // A frozen one (--freeze) stays what it is at the beginning: its update is taken out of the core, and simplify takes
 // out the gradient that nobody looks at any more. A given one (--load-params) begins as a file says: its initial value
-// is a constant of the program, which a host may still replace. An open one is the host's: an input of its path, and an
-// output `d PATH` of the steps by which `diff` would move it, which are gradients where no optimiser makes others of
-// them.
+// is a constant of the program, which a host may still replace. One whose gradients are gathered stays what it is as
+// well, and beside it stands a parameter `d PATH`, the sum of the steps by which `diff` would have moved it; they are
+// gradients where no optimiser makes others of them.
 #pragma once
 
 #include <string>
@@ -18,9 +18,9 @@ namespace rml {
 // Those whose path a pattern matches (runtime/monitor/pattern.h); reports E0201 where one matches none.
 void freeze_parameters(Core&, const std::vector<std::string>& patterns, Diagnostics&);
 
-// Before causality is judged: what an input is does not hang on its steps. Reports E0201 as well, and E0806 of one that
-// is not present at every cycle.
-void open_parameters(Core&, const std::vector<std::string>& patterns, Diagnostics&);
+// Of parameters that are not frozen already, as `d PATH` would match their patterns. Before causality is judged: what
+// stands still does not hang on its steps. Those that nothing moves have no gradient. Reports E0201 as well.
+void gather_gradients(Core&, const std::vector<std::string>& patterns, Diagnostics&);
 
 // By session.options.parameters. The core is simplified: what nobody looks at need not be in the file. Reports E0806,
 // or says in session.told what was found. Whether there was something to do.

@@ -247,6 +247,18 @@ def read_safetensors(data: bytes) -> dict[str, Any]:
     return tensors
 
 
+def write_safetensors(tensors: Mapping[str, Any]) -> bytes:
+    """What `read_safetensors` reads: of arrays of truth values, whole numbers, f32 and f64."""
+    head, values = {}, b""
+    for path, value in tensors.items():
+        kind = {"b": "BOOL", "i": "I", "u": "U", "f": "F"}[value.dtype.kind]
+        name = kind if kind == "BOOL" else f"{kind}{8 * value.itemsize}"
+        head[path] = {"dtype": name, "shape": value.shape, "data_offsets": [len(values), len(values) + value.nbytes]}
+        values += value.tobytes()
+    text = json.dumps(head).encode()
+    return struct.pack("<Q", len(text)) + text + values
+
+
 class Parameters(Mapping[str, Any]):
     """Parameters of an instance by path."""
 

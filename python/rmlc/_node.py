@@ -40,7 +40,7 @@ class Request:
     import_folders: tuple[str, ...] = ()
     watches: tuple[str, ...] = ()
     frozen: tuple[str, ...] = ()
-    opened: tuple[str, ...] = ()
+    gathered: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     parameters: tuple[str, tuple[str, ...], bool] = ("", (), False)
@@ -152,7 +152,7 @@ class Module:
         defines: Mapping[str, Any] | None = None,
         watch: Iterable[str] = (),
         freeze: Iterable[str] = (),
-        open_params: Iterable[str] = (),
+        gradients: Iterable[str] = (),
         params: Path | None = None,
         map: Iterable[str] = (),
         partial: bool = False,
@@ -171,9 +171,10 @@ class Module:
 
         defines: constants of the file by name, as `-D`.  watch: patterns of variables that are outputs as well.
         freeze: patterns of parameters that do not learn.
-        open_params: patterns of parameters that are inputs, by their paths, present at every cycle; what would move one
-        is an output "d PATH".  params, map, partial: a file whose parameters it begins with,
-        as `--load-params`, `--map`, `--partial`.  cpu: "native", "generic" or a processor of LLVM.
+        gradients: patterns of parameters that do not learn either: what would move one is added up, from cycle 0 on, in
+        `params["d PATH"]` of an instance, complete where that is `settled`; such a program needs a schedule (E0701).
+        params, map, partial: a file whose parameters it begins with, as
+        `--load-params`, `--map`, `--partial`.  cpu: "native", "generic" or a processor of LLVM.
         optimization: 0 to 3.  threads: at most so many, for loops that are worth it.  chunk: "segment" or "".
         engine: "compiled", or "reference" for the interpreter.  libraries: where external functions are.
         limits: as `--limit`. Raises CompileError.
@@ -184,6 +185,11 @@ class Module:
             raise ValueError(f"chunk: 'segment' or '', not {chunk!r}")
         if optimization not in (0, 1, 2, 3):
             raise ValueError(f"optimization: 0, 1, 2 or 3, not {optimization!r}")
+        if isinstance(gradients, str):
+            raise TypeError("gradients: a list of patterns, not a text")
+        gathered = tuple(gradients)
+        if gathered and engine == "reference":
+            raise ValueError("gradients: the compiled engine adds them up, the reference engine does not")
         request = dataclasses.replace(
             self._request,
             node=name,
@@ -191,7 +197,7 @@ class Module:
                          *(_definition(key, value) for key, value in (defines or {}).items())),
             watches=tuple(watch),
             frozen=tuple(freeze),
-            opened=tuple(open_params),
+            gathered=gathered,
             parameters=(os.fspath(params) if params is not None else "", tuple(map), partial),
             cpu=cpu,
             optimization=optimization,

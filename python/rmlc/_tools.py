@@ -227,7 +227,10 @@ def first_parameters(node: Node, seed: int) -> dict[str, Any]:
         except RunError:  # the program takes no zeros
             return {}
         saved = read_safetensors(instance._save())
-        views = {path: instance._get_parameter(path) for path in node.params}
+        views = {path: instance._get_parameter(path) for path in still.params}
         found = {path: saved.get(path) if view is None else view for path, view in views.items()}
+        # Sums of gradients are none of the program in which nothing moves.
+        found |= {path: np.zeros(port.shape, port.numpy_dtype) for path, port in node.params.items()
+                  if path not in still.params}
         _first[key] = {path: np.array(value) for path, value in found.items() if value is not None}
     return _first[key]

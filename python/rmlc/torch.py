@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import fnmatch
+import pathlib
+import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,9 +14,10 @@ import numpy as np
 
 from ._arrays import describe
 from ._errors import RunError
-from ._instance import Instance, UndeterminedWarning
+from ._instance import Instance, UndeterminedWarning, write_safetensors
 from ._node import Module as Source
 from ._node import Node, Request
+from ._ports import Port
 from ._rows import Rows, Sampled
 
 try:
@@ -25,13 +28,29 @@ except ImportError as error:
 _FLOATS = ("f32", "f64")
 
 
-# ---- the derivative as a program -----------------------------------------------------------------
+# ---- the programs that run -----------------------------------------------------------------------
 
-def _derivative(node: Node, source: str, opened: Iterable[str], with_inputs: bool) -> Node:
-    """The node `rmlc_torch_backward` behind those of the source: it differentiates the node. Its inputs are those of
-    the node, x0, x1, …, what comes for the outputs, g0, …, and the opened parameters, by their paths behind the
-    name of the node; its outputs are those of the node, gradients of inputs, d0, …, and of each such parameter, "d PATH".
-    """
+def _program(node: Node, source: str, name: str, text: str, first: Mapping[str, Any],
+             gathered: Iterable[str] = ()) -> Node:
+    """A node that calls the given one, behind those of its source. Its parameters begin as constants: every run gives
+    them, and how they begin in the program may take long to compute."""
+    prefix = node.name + "."
+    request: Request = node._request
+    constants = {prefix + path: value for path, value in first.items() if node.params[path].dtype in _FLOATS}
+    with tempfile.TemporaryDirectory(prefix="rmlc-") as folder:
+        file = pathlib.Path(folder, "first.safetensors")
+        file.write_bytes(write_safetensors(constants))
+        return Node(dataclasses.replace(
+            request, text=source.rstrip("\n") + "\n" + text, node=name,
+            parameters=(str(file), (), True) if constants else ("", (), False),
+            gathered=tuple(prefix + path for path in gathered),
+            frozen=tuple(prefix + pattern for pattern in request.frozen)))
+
+
+def _derivative(node: Node, source: str, first: Mapping[str, Any], gathered: Iterable[str], with_inputs: bool) -> Node:
+    """The node `rmlc_torch_backward`, which differentiates the node. Its inputs are those of the node, x0, x1, …, and
+    what comes for the outputs, g0, …; its outputs are those of the node and gradients of inputs, d0, …. Those of
+    parameters are added up by their paths behind the name of the node."""
     floats = [k for k, port in enumerate(node.inputs) if port.dtype in _FLOATS]
     typed = [f"x{k}: {port.type}" for k, port in enumerate(node.inputs)]
     adjoints = [k for k, port in enumerate(node.outputs) if port.dtype in _FLOATS]
@@ -42,54 +61,56 @@ def _derivative(node: Node, source: str, opened: Iterable[str], with_inputs: boo
         typed_outputs += [f"d{k}: {node.inputs[k].type}" for k in floats]
     found = [f"d{k}" if with_inputs else "_" for k in floats]
     arguments = [f"x{k}" for k in range(len(node.inputs))] + ["true"] + [f"g{k}" for k in adjoints]
-    text = (source.rstrip("\n") + f"\nnode rmlc_torch_backward({', '.join(typed)}) -> ({', '.join(typed_outputs)})\n"
+    text = (f"node rmlc_torch_backward({', '.join(typed)}) -> ({', '.join(typed_outputs)})\n"
             f"  {', '.join(outputs + found)} = diff {node.name}({', '.join(arguments)});\n")
-    request: Request = node._request
-    return Node(dataclasses.replace(
-        request, text=text, node="rmlc_torch_backward", parameters=("", (), False),
-        opened=tuple(f"{node.name}.{path}" for path in opened),
-        frozen=tuple(f"{node.name}.{pattern}" for pattern in request.frozen)))
+    return _program(node, source, "rmlc_torch_backward", text, first, gathered)
 
 
-def _forward(node: Node, source: str) -> Node:
+def _forward(node: Node, source: str, first: Mapping[str, Any]) -> Node:
     """The node `rmlc_torch_forward`, which calls the node: at the path that it has in the derivative, as random numbers
     are drawn by paths."""
     typed = ", ".join(f"x{k}: {port.type}" for k, port in enumerate(node.inputs))
     typed_outputs = ", ".join(f"y{k}: {port.type}" for k, port in enumerate(node.outputs))
-    text = (source.rstrip("\n") + f"\nnode rmlc_torch_forward({typed}) -> ({typed_outputs})\n"
+    text = (f"node rmlc_torch_forward({typed}) -> ({typed_outputs})\n"
             f"  {', '.join(f'y{k}' for k in range(len(node.outputs)))} = "
             f"{node.name}({', '.join(f'x{k}' for k in range(len(node.inputs)))});\n")
-    return Node(dataclasses.replace(
-        node._request, text=text, node="rmlc_torch_forward", parameters=("", (), False),
-        frozen=tuple(f"{node.name}.{pattern}" for pattern in node._request.frozen)))
+    return _program(node, source, "rmlc_torch_forward", text, first)
 
 
-def _constant(node: Node) -> list[str]:
-    """Paths of the parameters that neither move by themselves nor are frozen."""
+def _still(node: Node) -> list[str]:
+    """Paths of the parameters that do not move by themselves."""
     if not node.params:
         return []
-    opened = Node(dataclasses.replace(node._request, opened=("*",), frozen=(), parameters=("", (), False)))
-    moving = {port.name for port in opened.outputs}
-    return [path for path in node.params if "d " + path not in moving
-            and not any(fnmatch.fnmatchcase(path, pattern) for pattern in node._request.frozen)]
+    moving = Node(dataclasses.replace(node._request, gathered=("*",), parameters=("", (), False))).params
+    return [path for path in node.params if "d " + path not in moving]
 
 
 def _first_values(node: Node, seed: int) -> dict[str, Any]:
-    """What parameters begin as: what they are behind a cycle of zeros (truth values: true, so that segments end) of the
-    program in which none moves."""
-    if not node.params:
-        return {}
-    still = Node(dataclasses.replace(node._request, frozen=("*",)))
-    instance = still.start(seed=seed)
-    columns = {port.name: np.full((1, *port.shape), port.dtype == "bool", port.numpy_dtype) for port in node.inputs}
-    try:
-        with warnings.catch_warnings():
+    """What parameters begin as: what they are behind a cycle of the program in which none moves, with truth values that
+    are true, so that segments end. One that is not there of zeros may be of other numbers."""
+    still = Node(dataclasses.replace(node._request, frozen=("*",))) if node.params else node
+    found: dict[str, Any] = {}
+    for number in (0, 1, -1):
+        missing = [path for path in node.params if path not in found]
+        if not missing:
+            break
+        instance = still.start(seed=seed)
+        columns = {port.name: np.full((1, *port.shape), _filled(port, number), port.numpy_dtype) for port in node.inputs}
+        with contextlib.suppress(RunError), warnings.catch_warnings():  # it may compute nothing of this number
             warnings.simplefilter("ignore", UndeterminedWarning)
             instance.run(columns)
             instance.finish()
-    except RunError:  # it computes nothing of zeros
-        instance = node.start(seed=seed)
-    return {path: np.array(instance.params[path]) for path in node.params}
+        for path in missing:
+            with contextlib.suppress(RunError):  # it begins at a later cycle
+                found[path] = np.array(instance.params[path])
+    for path in node.params:
+        if path not in found:
+            raise ValueError(f"{path}: what it begins as is not known, as no input of zeros or ones makes it begin")
+    return found
+
+
+def _filled(port: Port, number: int) -> Any:
+    return True if port.dtype == "bool" else abs(number) if port.dtype.startswith("u") else number
 
 
 # ---- running -------------------------------------------------------------------------------------
@@ -138,11 +159,12 @@ class _Run(torch.autograd.Function):
             ctx.kept.append(kept)
             columns = {f"x{k}": array[b] for k, array in enumerate(arrays)}
             begin = {f"{node.name}.{path}": value for path, value in {**values, **kept}.items()}
-            parts, instance = _run(layer._forward_node, columns, begin, layer.seed, arrays[0].shape[1])
+            parts, instance = _run(layer._forward_program(), columns, begin, layer.seed, arrays[0].shape[1])
             for k, column in enumerate(outputs):
                 column.append(_column(parts, f"y{k}"))
-            kept = {path: np.array(instance.params[f"{node.name}.{path}"]) for path in kept}
-        for path, value in kept.items():
+            kept = kept | {path: np.array(instance.params[f"{node.name}.{path}"]) for path in layer._moving_paths}
+        for path in layer._moving_paths:
+            value = kept[path]
             holder, name = layer._places[path]
             getattr(holder, name).copy_(torch.from_numpy(value))
         ctx.save_for_backward(*tensors[: len(node.inputs) + len(layer._parameter_paths)])
@@ -165,18 +187,19 @@ class _Run(torch.autograd.Function):
         moved = {k: np.empty(names[f"x{k}"].shape, names[f"x{k}"].dtype) for k in of_inputs if with_inputs}
         gradients = {path: np.zeros_like(value) for path, value in values.items()}
         cycles = names["x0"].shape[1]
-        constant = {**ctx.kept[0], **values}
-        opened = {f"{node.name}.{path}": np.ascontiguousarray(np.broadcast_to(constant[path],
-                                                                              (cycles, *constant[path].shape)))
-                  for path in layer._opened}
+        prefix = node.name + "."
+        constant = {prefix + path: value for path, value in values.items()}
         for b, kept in enumerate(ctx.kept):
-            columns = {**opened, **{name: array[b] for name, array in names.items()}}
-            begin = {f"{node.name}.{path}": value for path, value in kept.items() if path not in layer._opened}
-            parts, _ = _run(derivative, columns, begin, ctx.seed, cycles)
+            columns = {name: array[b] for name, array in names.items()}
+            begin = constant | {prefix + path: value for path, value in kept.items()}
+            parts, instance = _run(derivative, columns, begin, ctx.seed, cycles)
+            if not instance.settled:
+                raise RunError(f"{node.name}: gradients need cycles behind the end of the sequence, so let `end` be true "
+                               "at the last cycle")
             for k, array in moved.items():
                 array[b] = _column(parts, f"d{k}")
             for path, gradient in gradients.items():
-                gradient += _column(parts, f"d {node.name}.{path}").sum(axis=0)
+                gradient += instance.params[f"d {prefix}{path}"]
         return (None, *(torch.from_numpy(moved[k]) if k in moved else None for k in range(len(inputs))),
                 *(torch.from_numpy(gradients[path]) for path in layer._parameter_paths),
                 *(None for _ in layer._buffer_paths))
@@ -199,7 +222,7 @@ class Module(torch.nn.Module):
 
     Element types are the node's: f32 or f64 for what has gradients, integers and booleans besides. Ports that are not
     present at every cycle are refused (ValueError). Recurrences have a gradient only over segments that end, with
-    `fby_end` (CompileError says so); parameters need not be held by `param_end`, but then take less time and memory.
+    `fby_end` (CompileError says so); parameters need not be held by `param_end`, but gradients then take less time.
     """
 
     def __init__(self, node: Node | Source, name: str = "", *, end: str = "end", seed: int = 0, **options: Any) -> None:
@@ -211,8 +234,8 @@ class Module(torch.nn.Module):
         elif not isinstance(node, Node):
             raise TypeError(f"node: expected a rmlc.Node or a rmlc.Module, got {describe(node)}")
         request = node._request
-        if request.watches or request.opened:
-            raise ValueError("node: compile it without `watch` and `open_params`")
+        if request.watches or request.gathered:
+            raise ValueError("node: compile it without `watch` and `gradients`")
         if not request.text and request.file.endswith(".onnx"):
             raise ValueError("node: an ONNX model has no source: write it by `rmlc import`, and load that")
         for port in (*node.inputs, *node.outputs):
@@ -226,17 +249,17 @@ class Module(torch.nn.Module):
         self.seed = seed
         self._end = next((port.name for port in node.inputs if port.name == end and port.type == "bool"), None)
         self._source = Source(request).source if not request.text else request.text
-        self._programs: dict[bool, Node] = {}
-        self._forward_node = _forward(node, self._source)
-        self._opened = _constant(node)
-        moved = {port.name for port in self._derivative(False).outputs}
-        self._parameter_paths = [path for path in self._opened if f"d {node.name}.{path}" in moved]
+        self._programs: dict[str, Node] = {}
+        self._first = _first_values(node, seed)
+        self._still = _still(node)
+        gathered = self._derivative(False).params
+        self._parameter_paths = [path for path in self._still if f"d {node.name}.{path}" in gathered]
         self._buffer_paths = [path for path in node.params if path not in self._parameter_paths]
+        self._moving_paths = [path for path in self._buffer_paths if path not in self._still]
         self._paths = self._parameter_paths + self._buffer_paths
-        first = _first_values(node, seed)
         self._places: dict[str, tuple[torch.nn.Module, str]] = {}
         for path in self._paths:
-            value = torch.from_numpy(first[path])
+            value = torch.from_numpy(self._first[path].copy())
             self._places[path] = self._register(path, value, path in self._parameter_paths)
 
     def _register(self, path: str, value: torch.Tensor, learns: bool) -> tuple[torch.nn.Module, str]:
@@ -258,9 +281,15 @@ class Module(torch.nn.Module):
         return holder, name
 
     def _derivative(self, with_inputs: bool) -> Node:
-        if with_inputs not in self._programs:
-            self._programs[with_inputs] = _derivative(self.node, self._source, self._opened, with_inputs)
-        return self._programs[with_inputs]
+        key = "backward to inputs" if with_inputs else "backward"
+        if key not in self._programs:
+            self._programs[key] = _derivative(self.node, self._source, self._first, self._still, with_inputs)
+        return self._programs[key]
+
+    def _forward_program(self) -> Node:
+        if "forward" not in self._programs:
+            self._programs["forward"] = _forward(self.node, self._source, self._first)
+        return self._programs["forward"]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_programs": {}}  # compiled again when it is used

@@ -238,6 +238,20 @@ std::int64_t Instance::finish(Rows& rows, std::string& why) {
   return unknown;
 }
 
+bool Instance::is_settled() const {
+  const rml_program& p = node_->table();
+  const rml_header& h = state_->header();
+  if (h.popped != h.pushed) return false;
+  for (std::uint32_t u = 0; p.flow != nullptr && u < p.flow->n_units; ++u) {
+    const rml_memory& unit = p.memories[p.flow->first_unit + u];
+    // rmlrt.h: the next instant and, of a segmented one, how many it has of its segment.
+    const auto* const counts = reinterpret_cast<const std::int64_t*>(static_cast<const char*>(block()) + unit.offset);
+    if (p.flow->units[u].clock == RML_CLOCK_BASE && counts[0] != h.pushed) return false;
+    if (unit.count == 1 && counts[1] != 0) return false;
+  }
+  return true;
+}
+
 std::string Instance::save() {
   rt::require_savable(table(), "save");
   check(header().fault);

@@ -94,6 +94,10 @@ class Instance {
   std::int64_t finish(Rows& rows, std::string& why);
   Rows no_rows() const;
 
+  // Nothing that was read waits for later cycles: no segment is open, and every unit is done with every cycle. Of a
+  // program that has no units, that all rows are known.
+  bool is_settled() const;
+
   std::string save();
   void load(const std::string& name, std::string bytes, const std::vector<std::string>& map);
   std::vector<std::string> load_parameters(const rt::ParameterSource& source);

@@ -262,7 +262,7 @@ NB_MODULE(_core, m) {
       .def_rw("import_folders", &CompileRequest::import_folders)
       .def_rw("watches", &CompileRequest::watches)
       .def_rw("frozen", &CompileRequest::frozen)
-      .def_rw("opened", &CompileRequest::opened)
+      .def_rw("gathered", &CompileRequest::gathered)
       .def_rw("libraries", &CompileRequest::libraries)
       .def_rw("limits", &CompileRequest::limits)
       .def_rw("cpu", &CompileRequest::cpu)
@@ -301,6 +301,11 @@ NB_MODULE(_core, m) {
       .def_prop_ro("buffer_bytes", [](const Stepper& s) { return s.header().buffer_bytes; })
       .def("_run", run)
       .def("_finish", finish)
+      .def_prop_ro("settled",
+                   [](Stepper& s) {
+                     const Stepper::Use use(s);
+                     return s.is_settled();
+                   })
       .def("_save", save)
       .def("_load", load)
       .def("_load_parameters",

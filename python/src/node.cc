@@ -27,7 +27,7 @@ CompileOptions options_of(const CompileRequest& request) {
   options.node = request.node;
   options.watches = request.watches;
   options.frozen = request.frozen;
-  options.opened = request.opened;
+  options.gathered = request.gathered;
   options.parameters = request.parameters;
   options.stabilise = request.stabilise;
   options.whole_segment = request.whole_segment;
@@ -37,6 +37,8 @@ CompileOptions options_of(const CompileRequest& request) {
   options.target.threads = request.threads;
   options.target.fast_math = request.fast_math;
   options.target.strict_math = request.strict_math;
+  // Whether a sum is complete only a schedule tells (Instance::is_settled).
+  if (!request.gathered.empty()) options.on_demand = OnDemand::never;
   set_limits(options.limits, request.limits);
   return options;
 }

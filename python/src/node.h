@@ -13,7 +13,7 @@ namespace rml::python {
 struct CompileRequest {
   std::string file, text;  // without a text, what is in the file
   std::string node;
-  std::vector<std::string> definitions, import_folders, watches, frozen, opened, libraries, limits;
+  std::vector<std::string> definitions, import_folders, watches, frozen, gathered, libraries, limits;
   rt::ParameterSource parameters;
   ModelOptions model;
   std::string cpu = "native";

@@ -1,72 +1,194 @@
-"""Parameters that are inputs: what would move them is the gradient, by central differences."""
+"""Sums of gradients, `gradients=`: by central differences of the rows of the node that is differentiated."""
+
+from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 
 import rmlc
 
+CYCLES = 12
 CELL = """
 node model(end: bool, x: f64[3]) -> (y: f64)
   w = param([0.1, 0.2, 0.3]);
   u = param(0.5);
   h = fby_end(end, 0.0, y);
   y = tanh(dot(w, x) + u * h);
-node main(end: bool, x: f64[3], dy: f64) -> (y: f64, dx: f64[3])
-  y, dx = diff model(end, x, true, dy);
 """
+RECURRENT = """
+import recurrent;
+node model(end: bool, x: f64[3]) -> (y: f64[4])
+  y = recurrent.{name}_end(4, end, x);
+"""
+# The held parameters and the products are large enough to be one product over all instants of a segment.
+LARGE = """
+import recurrent;
+node model(end: bool, x: f64[12]) -> (y: f64[16])
+  y = recurrent.lstm_end(16, end, x);
+"""
+NORMALISED = """
+import nn;
+node model(end: bool, x: f64[6, 3]) -> (y: f64[6, 3])
+  y = nn.batch_norm_rows(1e-5, 0.1, true, x);
+"""
+SAMPLED = """
+node inner(x: f64[3]) -> (y: f64)
+  w = param([0.5, -0.5, 1.0]);
+  y = tanh(dot(w, x)) * param(2.0);
+node model(end: bool, x: f64[3]) -> (y: f64)
+  c = x[0] > 0.0;
+  y = merge c (inner(x when c)) (0.0);
+"""
+AHEAD = """
+node model(end: bool, x: f64) -> (y: f64)
+  w = param(2.0);
+  rest = w * x + post_end(end, 0.0, rest);
+  y = rest * param(0.5);
+"""
+PROGRAMS = {"cell": CELL, "lstm": RECURRENT.format(name="lstm"), "gru": RECURRENT.format(name="gru"), "large": LARGE,
+            "batch norm": NORMALISED, "when": SAMPLED, "ahead": AHEAD}
 
 
-def data(cycles=24):
+def with_derivative(text: str, inputs_too: bool = True) -> rmlc.Module:
+    """And a node `main`, the derivative of `model(end, x) -> (y)`."""
+    model = rmlc.compile(text).node("model")
+    port = {each.name: each.type for each in (*model.inputs, *model.outputs)}
+    dx, more = ("dx", f", dx: {port['x']}") if inputs_too else ("_", "")
+    return rmlc.compile(text + f"""
+node main(end: bool, x: {port['x']}, dy: {port['y']}) -> (y: {port['y']}{more})
+  y, {dx} = diff model(end, x, true, dy);
+""")
+
+
+def data(node: rmlc.Node, segment: int = 4) -> dict[str, Any]:
     random = np.random.default_rng(1)
-    end = np.arange(1, cycles + 1) % 6 == 0
-    return end, random.normal(size=(cycles, 3)), random.normal(size=cycles)
+    values = {port.name: random.normal(size=(CYCLES, *port.shape)) for port in node.inputs if port.dtype == "f64"}
+    return {"end": np.arange(1, CYCLES + 1) % segment == 0, **values}
 
 
-def test_steps_are_gradients():
-    module = rmlc.compile(CELL)
-    end, x, dy = data()
-    cycles = len(end)
-    at = {"w": np.array([0.3, -0.2, 0.7]), "u": np.array(0.4)}
-    constant = {name: np.broadcast_to(value, (cycles, *value.shape)) for name, value in at.items()}
-    forward = module.node("model", open_params=["*"])
-
-    def loss(values):
-        over = {name: np.ascontiguousarray(value) for name, value in values.items()}
-        return float(dy @ forward.start().run({"end": end, "x": x, **over}).y)
-
-    node = module.node("main", open_params=["*"])
-    assert not node.params
-    rows = node.start().run({"end": end, "x": x, "dy": dy,
-                             **{f"model.{name}": np.ascontiguousarray(value) for name, value in constant.items()}})
-    for name, value in at.items():
-        gradient = rows[f"d model.{name}"].sum(axis=0)
-        for index in np.ndindex(value.shape):
-            moved = []
-            for step in (1e-6, -1e-6):
-                other = dict(constant)
-                other[name] = constant[name].copy()
-                other[name][(slice(None), *index)] += step
-                moved.append(loss(other))
-            assert gradient[index] == pytest.approx((moved[0] - moved[1]) / 2e-6, rel=1e-6, abs=1e-9)
+def all_rows(instance: rmlc.Instance, inputs: dict[str, Any]) -> dict[str, Any]:
+    parts = [instance.run(inputs)]
+    if len(parts[0]) < CYCLES:
+        parts.append(instance.finish())
+    return {port.name: np.concatenate([part[port.name] for part in parts]) for port in instance.node.outputs}
 
 
-def test_held_parameters_need_no_holding():
-    """With parameters that move, gradients of later cycles would be asked of parameters of earlier ones."""
+@pytest.mark.parametrize("inputs_too", [True, False])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_sums_are_gradients(name: str, inputs_too: bool) -> None:
+    module = with_derivative(PROGRAMS[name], inputs_too)
+    forward, node = module.node("model", freeze=["*"]), module.node("main", gradients=["*"])
+    inputs = data(node)
+    given = {key: value for key, value in inputs.items() if key != "dy"}
+    random = np.random.default_rng(2)
+    first = forward.start()
+    all_rows(first, given)  # one under `when` begins at a later cycle
+    at = {path: value + 0.1 * random.normal(size=value.shape) for path, value in first.params.items()}
+    instance = node.start(params={f"model.{path}": value for path, value in at.items()})
+    rows = all_rows(instance, inputs)
+    assert instance.settled
+    summed = {path: np.array(instance.params[f"d model.{path}"]) for path in at if f"d model.{path}" in node.params}
+    assert summed and all(np.array_equal(instance.params[f"model.{path}"], value) for path, value in at.items())
+
+    def loss(values: dict[str, Any], x: Any) -> float:
+        return float((inputs["dy"] * all_rows(forward.start(params=values), {**given, "x": x})["y"]).sum())
+
+    def slope(values: Any, index: Any, f: Any) -> float:
+        moved = [np.array(values) for _ in range(2)]
+        moved[0][index] += 1e-6
+        moved[1][index] -= 1e-6
+        return (f(moved[0]) - f(moved[1])) / 2e-6
+
+    for path, gradient in summed.items():
+        indices = list(np.ndindex(gradient.shape))
+        for k in random.permutation(len(indices))[:12]:
+            found = slope(at[path], indices[k], lambda value: loss({**at, path: value}, inputs["x"]))
+            assert gradient[indices[k]] == pytest.approx(found, rel=1e-5, abs=1e-8), (path, indices[k])
+    if inputs_too:
+        for k in random.permutation(rows["dx"].size)[:6]:
+            index = np.unravel_index(k, rows["dx"].shape)
+            assert rows["dx"][index] == pytest.approx(slope(inputs["x"], index, lambda x: loss(at, x)), rel=1e-5, abs=1e-8)
+
+
+def test_running_averages_go_on() -> None:
+    """What moves by itself is gathered only if it is named, and moves otherwise as in the node itself."""
+    module = with_derivative(NORMALISED, False)
+    own = module.node("main")
+    averages = [path for path in own.params if "running" in path]
+    learned = [path for path in own.params if path not in averages]
+    node = module.node("main", gradients=learned)
+    assert averages and learned and set(node.params) == {*own.params, *(f"d {path}" for path in learned)}
+    inputs = data(node)
+    instance, other = node.start(), module.node("model").start()
+    instance.run(inputs)
+    other.run(end=inputs["end"], x=inputs["x"])
+    for path in averages:
+        np.testing.assert_allclose(instance.params[path], other.params[path.removeprefix("model.")], rtol=1e-12)
+
+
+def test_sums_begin_with_zero_and_can_be_set() -> None:
+    node = with_derivative(CELL).node("main", gradients=["*"])
+    inputs = data(node)
+    instance = node.start()
+    assert instance.params["d model.w"].tolist() == [0.0, 0.0, 0.0] and instance.params["model.u"] == 0.5
+    instance.run(inputs)
+    copied = instance.copy()
+    once = {path: np.array(instance.params[path]) for path in ("d model.w", "d model.u")}
+    assert all(np.array_equal(copied.params[path], value) for path, value in once.items())
+    instance.run(inputs)
+    for path, value in once.items():
+        np.testing.assert_allclose(instance.params[path], 2 * value, rtol=1e-12)
+        instance.params[path] = np.zeros_like(value)
+    instance.run(inputs)
+    for path, value in once.items():
+        np.testing.assert_allclose(instance.params[path], value, rtol=1e-12)
+    instance.reset()
+    assert instance.params["d model.u"] == 0.0
+
+
+def test_settled_where_no_segment_is_open() -> None:
+    node = with_derivative(CELL, False).node("main", gradients=["*"])
+    inputs = data(node)
+    instance = node.start()
+    assert instance.settled
+    instance.run({name: value[:6] for name, value in inputs.items()})
+    assert not instance.settled
+    instance.run({name: value[6:8] for name, value in inputs.items()})
+    assert instance.settled
+
+
+def test_one_of_several_is_gathered() -> None:
     text = CELL.replace("param([", "param_end(end, param([").replace("0.3]);", "0.3]));")
-    node = rmlc.compile(text).node("main", open_params=["model.u"])
-    assert [port.name for port in node.inputs] == ["end", "x", "dy", "model.u"]
-    assert list(node.params) == ["model.w"]
+    node = with_derivative(text).node("main", gradients=["model.u", "*.u"])
+    assert sorted(node.params) == ["d model.u", "model.u", "model.w"]
+
+
+def test_frozen_ones_have_no_gradient() -> None:
+    node = with_derivative(CELL).node("main", gradients=["*"], freeze=["*.u"])
+    assert sorted(node.params) == ["d model.w", "model.u", "model.w"]
+    assert list(rmlc.compile(CELL).node("model", gradients=["*"]).params) == ["w", "u"]
 
 
 @pytest.mark.parametrize("patterns, words", [(["model.v"], "did you mean 'model.w'"),
-                                             (["q*"], "no parameter 'q*' to open")])
-def test_patterns_that_match_nothing(patterns, words):
+                                             (["q*"], "no parameter 'q*' to gather gradients of")])
+def test_patterns_that_match_nothing(patterns: list[str], words: str) -> None:
     with pytest.raises(rmlc.CompileError, match="E0201") as caught:
-        rmlc.compile(CELL).node("main", open_params=patterns)
+        with_derivative(CELL).node("main", gradients=patterns)
     assert words in str(caught.value)
 
 
-def test_a_parameter_that_is_not_always_there():
-    text = "node main(c: bool, x: f64 when c) -> (y: f64 when c) y = param(x) * x;"
-    with pytest.raises(rmlc.CompileError, match="not present at every cycle"):
-        rmlc.compile(text).node(open_params=["*"])
+def test_what_is_refused() -> None:
+    module = with_derivative(CELL)
+    with pytest.raises(ValueError, match="gradients: the compiled engine"):
+        module.node("main", gradients=["*"], engine="reference")
+    with pytest.raises(TypeError, match="gradients: a list of patterns"):
+        module.node("main", gradients="model.*")
+    with pytest.raises(rmlc.CompileError, match="E0701"):  # the recurrence never ends
+        rmlc.compile("""
+            node model(x: f64) -> (y: f64)
+              y = x + param(0.5) * (0.0 fby y);
+            node main(x: f64, g: f64) -> (y: f64)
+              y, _ = diff model(x, true, g);
+            """).node("main", gradients=["*"])

@@ -215,6 +215,28 @@ def test_what_is_frozen_has_no_gradient() -> None:
     assert all(each.grad.abs().sum() > 0 for each in layer.parameters())
 
 
+def test_a_parameter_that_is_not_always_there() -> None:
+    layer = layer_of("""
+        node part(x: f64) -> (y: f64)
+          y = param(3.0) * x;
+        node model(x: f64) -> (y: f64)
+          c = x > 0.5;
+          y = merge c (part(x when c)) (0.0);
+        """, "model")
+    x = torch.tensor([0.0, 1.0, -1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y = layer(x)
+    assert y.tolist() == [0.0, 3.0, 0.0, 6.0]
+    y.sum().backward()
+    assert next(layer.parameters()).grad.item() == 3.0 and x.grad.tolist() == [0.0, 3.0, 0.0, 3.0]
+
+
+def test_a_sequence_that_does_not_end_has_no_gradient() -> None:
+    layer = layer_of(CELLS["iir"][0], "model")
+    y = layer(torch.ones(3, dtype=torch.float64), end=torch.tensor([False, True, False]))
+    with pytest.raises(rmlc.RunError, match="let `end` be true at the last cycle"):
+        y.sum().backward()
+
+
 def test_looking_ahead_within_a_sequence() -> None:
     layer = layer_of("""
         node model(end: bool, x: f64) -> (y: f64)
