@@ -151,7 +151,7 @@ class Instance(_core.Instance):
     def stream(self, reader: Iterable[Any], block: int = 256, *, copy: bool = False) -> Iterator[Rows]:
         """Rows of an iterator: of blocks (mappings, tables), or of single rows (mappings of values, tuples in the
         order of the inputs), of which `block` are taken together. The rows of `finish` come last."""
-        from .tables import blocks_of
+        from ._blocks import blocks_of
 
         for inputs in blocks_of(reader, self.node.inputs, block):
             rows = self.run(inputs, copy=copy)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import rmlc
-from rmlc.tables import blocks_of, columns_of, to_arrow
+from rmlc._blocks import blocks_of
+from rmlc.tables import columns_of, to_arrow
 
 SOURCE = """
 node main(x: f64, c: bool, k: i32 when c, v: f32[2]) -> (y: f64, seen: i32 when c, w: f32[2])
