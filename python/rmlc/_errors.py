@@ -66,7 +66,7 @@ class RunError(Exception):
     """A program could not go on.
 
     `cycle` is the one that failed, `file`, `line` and `column` the place in the source, `equation` what stands there;
-    `rows` what a run has handed out before it.
+    `rows` what a run has handed out before it, `chronogram` what a `trace` has drawn before it.
     """
 
     def __init__(self, text: str, cycle: int | None = None, file: str = "", line: int = 0, column: int = 0,
@@ -74,6 +74,7 @@ class RunError(Exception):
         super().__init__(text)
         self.cycle, self.file, self.line, self.column, self.equation = cycle, file, line, column, equation
         self.rows: Any = None
+        self.chronogram: Any = None
 
     def __reduce__(self) -> Any:
         return RunError, (str(self), self.cycle, self.file, self.line, self.column, self.equation)

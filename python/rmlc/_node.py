@@ -251,6 +251,12 @@ class Module:
 
         return evaluate(self, inputs, named, metrics, name, defines, window, warm_up, seed, cycles, copy, options)
 
+    def _repr_html_(self) -> str:
+        from .notebook import module_html
+
+        html: str = module_html(self)
+        return html
+
     def __repr__(self) -> str:
         return f"<rmlc.Module {self.file}: {', '.join(self.nodes)}>"
 
@@ -331,6 +337,12 @@ class Node:
         if self.immediate:
             return text + "; latency 0"
         return text + "; rows leave when they are known" + "".join(f"; {each}" for each in self.assumptions)
+
+    def _repr_html_(self) -> str:
+        from .notebook import node_html
+
+        html: str = node_html(self)
+        return html
 
     def __repr__(self) -> str:
         return f"<rmlc.Node {self}>"

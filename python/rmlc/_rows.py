@@ -92,6 +92,12 @@ class Rows:
 
         return rows_to_pandas(self, self._ports)
 
+    def _repr_html_(self) -> str:
+        from .notebook import rows_html
+
+        html: str = rows_html(self)
+        return html
+
     def __repr__(self) -> str:
         parts = [f"{name}: {value!r}" if isinstance(value, Sampled) else f"{name}: {value.dtype}{list(value.shape)}"
                  for name, value in self._columns.items()]

@@ -147,7 +147,12 @@ def graph(request: Request, depth: int | None) -> SVG:
         return SVG(output.read_text(encoding="utf-8"))
 
 
+_EMITTED = ("exe", "obj", "asm", "llvm", "bc", "lib", "header")
+
+
 def build(request: Request, output: Path, emit: str, target: str, options: Iterable[str]) -> pathlib.Path:
+    if emit not in _EMITTED:
+        raise ValueError(f"emit: one of {', '.join(map(repr, _EMITTED))}, not {emit!r}")
     if isinstance(options, str):
         options = shlex.split(options)
     with _Files(request) as files:
@@ -189,8 +194,14 @@ def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, see
     instance = watched.start(seed=seed)
     given = instance._columns(_positional(node, inputs), named)
     values, present, count = instance._gather(given, cycles, True)
-    rows = instance._run_columns(values, present, count)
-    parts = [rows]
+    try:
+        parts = [instance._run_columns(values, present, count)]
+    except RunError as error:  # as the command, which prints what came before
+        known = len(error.rows)
+        error.chronogram = Chronogram(chronogram_text(watched, [each[:known] for each in values],
+                                                      [each if each is None else each[:known] for each in present],
+                                                      known, [error.rows]))
+        raise
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         parts.append(instance.finish())

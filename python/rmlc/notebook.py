@@ -19,7 +19,6 @@ from ._node import Module, Node, Request
 from ._rows import Rows, Sampled
 from ._tools import Chronogram
 from .chronogram import ABSENT, UNDETERMINED, value_text
-from .tables import required
 
 if TYPE_CHECKING:
     from ._ports import Port
@@ -329,9 +328,6 @@ def register(ipython: Any) -> None:
     rmlc.__doc__, rmlc_trace.__doc__ = _CELL_USAGE, _TRACE_USAGE
     ipython.register_magic_function(rmlc, "cell", "rmlc")
     ipython.register_magic_function(rmlc_trace, "line", "rmlc_trace")
-    formatter = ipython.display_formatter.formatters["text/html"]
-    for shown, function in ((Node, node_html), (Module, module_html), (Rows, rows_html)):
-        formatter.for_type(shown, function)
 
 
 def _words(line: str, usage: str) -> list[str]:

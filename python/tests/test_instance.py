@@ -508,6 +508,21 @@ def test_gradcheck() -> None:
         module.gradcheck("nothing")
 
 
+def test_a_trace_that_stops_has_drawn_what_came_before() -> None:
+    node = rmlc.compile("node main(a: i32, b: i32) -> (q: i32) q = a / b;").node()
+    with pytest.raises(rmlc.RunError, match="division by zero") as caught:
+        node.trace({"a": [6, 4, 2], "b": [3, 0, 1]})
+    assert str(caught.value.chronogram).split("\n")[:3] == ["a | 6", "b | 3", "q | 2"]
+    assert isinstance(caught.value.chronogram, rmlc.Chronogram) and list(caught.value.rows.q) == [2]
+
+
+def test_build_of_what_is_none(tmp_path: pathlib.Path) -> None:
+    node = rmlc.compile("node main(x: i32) -> (y: i32) y = x;").node()
+    with pytest.raises(ValueError, match="emit: one of 'exe', 'obj', .*, not 'wrong'"):
+        node.build(tmp_path / "wrong", emit="wrong")
+    assert not list(tmp_path.iterdir())
+
+
 def test_trace() -> None:
     node = rmlc.compile(LEARNER).node()
     told = node.trace({"x": [0.5, 0.25], "t": [1.0, 1.0]}, watch=["line.w"])

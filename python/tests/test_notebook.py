@@ -41,6 +41,19 @@ def test_nodes_and_modules_as_tables() -> None:
     assert re.findall(r"<th>(\w)</th>", node_html(module.node())) == ["x", "y"]
 
 
+def test_they_are_shown_without_the_extension() -> None:
+    interactive = pytest.importorskip("IPython.core.interactiveshell")
+    formatter = interactive.InteractiveShell().display_formatter
+    module = rmlc.compile(SUM)
+    node = module.node()
+    rows = node.start().run(x=[1, 2])
+    for shown, html in ((module, module_html(module)), (node, node_html(node)), (rows, rows_html(rows))):
+        assert formatter.format(shown)[0]["text/html"] == html
+    drawn = node.trace({"x": [1, 2]})
+    assert formatter.format(drawn)[0]["text/html"] == chronogram_html(drawn)
+    assert "<svg" in formatter.format(node.graph())[0]["image/svg+xml"]
+
+
 @pytest.fixture
 def shell() -> Any:
     testing = pytest.importorskip("IPython.core.interactiveshell")
