@@ -2,12 +2,13 @@
 
 Nothing is converted that would lose something or hide a mistake. What is not as the node has it is a TypeError or a
 ValueError that names the argument, what was expected and what was given. `copy=True` allows what NumPy's `same_kind`
-casting allows, and arrays that are not contiguous. Floats are rounded to the type of the node, as everywhere in Python:
-one that is larger than any of them is infinite.
+casting allows, and arrays that are not contiguous. Floats are rounded to the type of the node, but a finite one never to
+infinity: it is larger than any of them.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -36,6 +37,21 @@ def describe(value: Any) -> str:
     except Exception:  # whatever it is: the message is about something else
         return type(value).__name__
     return type(value).__name__ + " " + (text if len(text) < 40 else text[:37] + "...")
+
+
+# The least numbers that are rounded to infinity: halfway between the largest one and the one that would come next.
+_TOO_LARGE = {"f16": 2.0**16 - 2.0**4, "bf16": 2.0**128 - 2.0**119, "f32": 2.0**128 - 2.0**103}
+
+
+def check_finite(values: Any, name: str, dtype: str) -> None:
+    """ValueError if rounding to the type makes some finite number infinite. Of an array."""
+    np = numpy()
+    if dtype in _TOO_LARGE and values.dtype.kind in "iuf" and values.size:
+        with np.errstate(all="ignore"):
+            wide = np.abs(values.astype(np.float64))
+        large = (wide >= _TOO_LARGE[dtype]) & ~np.isinf(values)
+        if large.any():
+            raise ValueError(f"{name}: {values[large].flat[0]} is larger than any {dtype}")
 
 
 def int_range(dtype: str) -> tuple[int, int]:
@@ -87,11 +103,15 @@ def scalar(value: Any, name: str, dtype: str) -> bool | int | float:
     if not hasattr(type(value), "__float__") and not hasattr(type(value), "__index__"):
         raise wrong()  # float() takes the digits in a buffer as well
     try:
-        return float(value)
+        wide = float(value)
     except OverflowError:
-        raise ValueError(f"{name}: {describe(value)} is larger than any {dtype}") from None
+        wide = math.nan
     except (TypeError, ValueError):
         raise wrong() from None
+    else:
+        if math.isinf(wide) or not abs(wide) >= _TOO_LARGE.get(dtype, math.inf):
+            return wide
+    raise ValueError(f"{name}: {describe(value)} is larger than any {dtype}")
 
 
 def _bits_of_bf16(values: Any) -> Any:
@@ -121,7 +141,7 @@ def tensor(value: Any, name: str, dtype: str, shape: tuple[int, ...], copy: bool
             raise ValueError(f"{name}: a masked array, and some of its elements are masked")
         value = value.data
     if isinstance(value, (list, tuple, int, float, bool)):
-        array = _from_list(value, name, expected, wanted)
+        array = _from_list(value, name, expected, wanted, dtype)
     else:
         array = as_array(value, name, expected)
     if tuple(array.shape) != tuple(shape):
@@ -131,10 +151,12 @@ def tensor(value: Any, name: str, dtype: str, shape: tuple[int, ...], copy: bool
             return np.ascontiguousarray(array)
         if array.dtype != wanted and not (copy and np.can_cast(array.dtype, wanted, "same_kind")):
             raise TypeError(f"{name}: expected {expected} as float32, got {describe(array)}")
+        check_finite(array, name, dtype)
         return _bits_of_bf16(array)
     if array.dtype != wanted:
         if not copy or not np.can_cast(array.dtype, wanted, "same_kind"):
             raise TypeError(f"{name}: expected {expected}, got {describe(array)}; `astype(numpy.{wanted})` converts it")
+        check_finite(array, name, dtype)
         array = array.astype(wanted)
     if not array.flags.c_contiguous or not array.flags.aligned:
         if not copy:
@@ -161,7 +183,7 @@ def as_array(value: Any, name: str, expected: str) -> Any:
     return array
 
 
-def _from_list(value: Any, name: str, expected: str, wanted: Any) -> Any:
+def _from_list(value: Any, name: str, expected: str, wanted: Any, dtype: str) -> Any:
     """Numbers that are written have no width: only their kind and range are looked at."""
     np = numpy()
     try:
@@ -173,7 +195,6 @@ def _from_list(value: Any, name: str, expected: str, wanted: Any) -> Any:
     if array.size == 0:
         return array.astype(wanted)
     if array.dtype == object or (array.dtype.kind != "b" and _has_bool(value)):
-        dtype = next(ours for ours, theirs in NUMPY_NAMES.items() if np.dtype(theirs) == wanted)
         flat = [scalar(each, name, dtype) for each in _flatten(value)]
         if len(flat) != array.size:
             raise ValueError(f"{name}: expected {expected}, got lists of several lengths")
@@ -184,8 +205,8 @@ def _from_list(value: Any, name: str, expected: str, wanted: Any) -> Any:
         info = np.iinfo(wanted)
         if array.min() < info.min or array.max() > info.max:
             raise ValueError(f"{name}: some number is not in the range of {wanted}, {info.min} to {info.max}")
-    with np.errstate(over="ignore"):
-        return array.astype(wanted)
+    check_finite(array, name, dtype)
+    return array.astype(wanted)
 
 
 def _flatten(value: Any) -> Any:

@@ -19,7 +19,6 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _arrays
 from ._arrays import describe, numpy
 from ._ports import Port
 from ._rows import Rows, Sampled

@@ -181,14 +181,19 @@ bool set_scalar(std::uint8_t dtype, void* element, PyObject* value) {
       break;
   }
   if (!number(wide)) return false;
+  // A number that only rounding makes infinite is left to `convert`, which says so.
+  const auto fits = [&](float narrow) { return !std::isinf(narrow) || std::isinf(wide); };
   if (dtype == RML_F64) {
     std::memcpy(element, &wide, sizeof wide);
   } else if (dtype == RML_F32) {
     const auto narrow = static_cast<float>(wide);
+    if (!fits(narrow)) return false;
     std::memcpy(element, &narrow, sizeof narrow);
   } else {
-    const std::uint16_t bits =
-        dtype == RML_F16 ? rt::f16_from_float(rt::float_to_odd(wide)) : rt::bf16_from_float(rt::float_to_odd(wide));
+    const bool half = dtype == RML_F16;
+    const float odd = rt::float_to_odd(wide);
+    const std::uint16_t bits = half ? rt::f16_from_float(odd) : rt::bf16_from_float(odd);
+    if (!fits(half ? rt::float_from_f16(bits) : rt::float_from_bf16(bits))) return false;
     std::memcpy(element, &bits, sizeof bits);
   }
   return true;

@@ -199,3 +199,31 @@ def test_rows_are_freed(instance: rmlc.Instance) -> None:
         assert tracemalloc.get_traced_memory()[0] - traced < 100_000
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("dtype, largest, more", [("f16", 65519.0, 65520.0), ("bf16", 3.396e38, 3.3962e38),
+                                                  ("f32", 3.4028235e38, 3.4028236e38)])
+def test_a_finite_number_does_not_become_infinite(dtype: str, largest: float, more: float) -> None:
+    node = rmlc.compile(f"node main(x: {dtype}, a: {dtype}[2]) -> (y: {dtype}, b: {dtype}[2])\n  y = x;\n  b = a;\n").node()
+    instance = node.start()
+    zeros = np.zeros(2, node.inputs[1].numpy_dtype)
+
+    def refused(name: str, call: Any) -> None:
+        with pytest.raises(ValueError, match=f"^{name}: .* is larger than any {dtype}$"):
+            call()
+
+    for sign in (1, -1):
+        number = sign * more
+        for value in (number, np.float64(number), np.array(number)):
+            refused("x", lambda value=value: instance.step(x=value, a=zeros))
+        refused("x", lambda: instance.run(x=number, a=[zeros]))
+        refused("x", lambda: instance.run(x=[0.0, number], a=[zeros, zeros]))
+        refused("a", lambda: instance.step(x=0.0, a=[0.0, number]))
+        refused("a", lambda: instance.run(x=[0.0], a=np.array([[0.0, number]]), copy=True))
+        for fits in (sign * largest, sign * np.inf):
+            assert np.isinf(fits) == np.isinf(float(instance.step(x=fits, a=zeros).y))
+            assert np.isinf(fits) == np.isinf(instance.run(x=[0.0], a=np.array([[0.0, fits]]), copy=True).b[0, 1])
+    if dtype == "f16":
+        refused("x", lambda: instance.step(x=70000, a=zeros))
+        refused("a", lambda: instance.run(x=[0.0], a=np.array([[0, 70000]]), copy=True))
+    assert instance.cycle == 8
