@@ -185,7 +185,7 @@ class _Run(torch.autograd.Function):
         names = {f"x{k}": _array(each) for k, each in enumerate(inputs)}
         names |= {f"g{k}": _array(each) for k, each in enumerate(adjoints) if node.outputs[k].dtype in _FLOATS}
         moved = {k: np.empty(names[f"x{k}"].shape, names[f"x{k}"].dtype) for k in of_inputs if with_inputs}
-        gradients = {path: np.zeros_like(value) for path, value in values.items()}
+        gradients: dict[str, Any] = {}
         cycles = names["x0"].shape[1]
         prefix = node.name + "."
         constant = {prefix + path: value for path, value in values.items()}
@@ -198,8 +198,10 @@ class _Run(torch.autograd.Function):
                                "at the last cycle")
             for k, array in moved.items():
                 array[b] = _column(parts, f"d{k}")
-            for path, gradient in gradients.items():
-                gradient += instance.params[f"d {prefix}{path}"]
+            found = instance.params
+            for path in layer._parameter_paths:
+                gradient = found[f"d {prefix}{path}"]
+                gradients[path] = gradients[path] + gradient if path in gradients else np.array(gradient)
         return (None, *(torch.from_numpy(moved[k]) if k in moved else None for k in range(len(inputs))),
                 *(torch.from_numpy(gradients[path]) for path in layer._parameter_paths),
                 *(None for _ in layer._buffer_paths))
