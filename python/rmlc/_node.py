@@ -326,7 +326,7 @@ class Node:
         return graph(self._request, depth)
 
     def build(self, output: Path, *, emit: str = "exe", target: str = "", options: Iterable[str] = ()) -> pathlib.Path:
-        """What `rmlc build` makes: a program, or with emit="lib" an object and a C header. Returns the file."""
+        """What `rmlc build` makes: a program, or with emit="lib" an object and a C header. Returns its path, an absolute one."""
         from ._tools import build
 
         return build(self._request, output, emit, target, options)

@@ -88,8 +88,13 @@ class _Files:
         return done
 
 
+# Its own folder first: the one in which Python runs may have a `rmlc` that is something else.
+_COMMAND = "import sys; sys.path[0] = sys.argv.pop(1); import rmlc.__main__; sys.exit(rmlc.__main__.main())"
+
+
 def run_command(words: Iterable[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "rmlc", *words], capture_output=True, text=True, check=False,
+    folder = str(pathlib.Path(__file__).parent.parent)
+    return subprocess.run([sys.executable, "-c", _COMMAND, folder, *words], capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL)
 
 
@@ -180,7 +185,7 @@ def build(request: Request, output: Path, emit: str, target: str, options: Itera
             if request.parameters[2]:
                 words.append("--partial")
         _checked(files, "build", *words, *options)
-    return pathlib.Path(os.fspath(output))
+    return pathlib.Path(os.fspath(output)).absolute()
 
 
 def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, seed: int,

@@ -538,6 +538,14 @@ def test_graph() -> None:
     assert picture._repr_svg_() == picture
 
 
+def test_build_beside_another_package_of_the_name(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rmlc").mkdir()
+    (tmp_path / "rmlc" / "__init__.py").write_text("raise SystemExit('another')", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    program = rmlc.compile(SUM).node().build("program")
+    assert subprocess.run([program], input="x\n1\n", capture_output=True, text=True, check=True).stdout == "y\n1\n"
+
+
 def test_build_makes_a_program_that_runs(tmp_path: pathlib.Path) -> None:
     node = rmlc.compile("const k = 1.0;\n" + SUM.replace("+ x", "+ k * x")).node(defines={"k": 2.5})
     program = node.build(tmp_path / "program")
