@@ -133,7 +133,7 @@ void split_posts(Core& core) {
   for (const ValueId root : root_values(core, true)) taken[root.index] = true;
   const std::size_t count = core.values.size();
   for (std::size_t v = 0; v < count; ++v) {
-    core::Rhs rhs = core.values[v].rhs;
+    core::Rhs rhs = std::move(core.values[v].rhs);  // a post, which may be its own operand, is left as it is
     // A condition stays what it is: clocks name it.
     const ValueId* condition = nullptr;
     if (const auto* when = std::get_if<core::When>(&rhs)) condition = &when->condition;

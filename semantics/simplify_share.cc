@@ -56,6 +56,7 @@ class Sharing {
     const std::size_t count = core_.values.size();
     effects_.resize(count, false);
     mentions_.assign(count, 0);
+    shared_.reserve(count);
     for (const Value& v : core_.values) for_each_operand(v.rhs, [&](ValueId o) { ++mentions_[o.index]; });
     for (const Port& p : core_.outputs) ++mentions_[p.value.index];
     for (std::size_t v = 0; v < count; ++v) visit(ValueId{v});
@@ -327,7 +328,7 @@ class Sharing {
 
   void share(ValueId v) {
     canon_[v.index] = v;
-    const std::string key = key_of(core_[v]);
+    const std::string& key = key_of(core_[v]);
     if (key.empty() || (effects_[v.index] && !share_effects_)) return;
     const auto [known, is_new] = shared_.try_emplace(key, v);
     if (is_new) return;
@@ -353,9 +354,10 @@ class Sharing {
     key += a.text;
   }
 
-  // Everything two equal values agree in; empty: identity matters.
-  std::string key_of(const Value& value) const {
-    std::string key;
+  // Everything two equal values agree in, until the next is asked for; empty: identity matters.
+  const std::string& key_of(const Value& value) {
+    std::string& key = key_;
+    key.clear();
     append(key, value.rhs.index());
     append(key, value.clock.index);
     append(key, static_cast<std::uint64_t>(value.dtype));
@@ -387,13 +389,18 @@ class Sharing {
                                       [](const core::Post&) { return true; },
                                   },
                                   value.rhs);
-    if (!keyed) return {};
-    core::Rhs rhs = value.rhs;
-    auto* apply = std::get_if<core::Apply>(&rhs);
+    if (!keyed) {
+      key.clear();
+      return key;
+    }
+    const auto* apply = std::get_if<core::Apply>(&value.rhs);
     if (apply != nullptr && operators()[apply->op].commutative && apply->operands.size() == 2 &&
-        apply->operands[1] < apply->operands[0])
-      std::swap(apply->operands[0], apply->operands[1]);
-    for_each_operand(rhs, [&](ValueId operand) { append(key, operand.index); });
+        apply->operands[1] < apply->operands[0]) {
+      append(key, apply->operands[1].index);
+      append(key, apply->operands[0].index);
+    } else {
+      for_each_operand(value.rhs, [&](ValueId operand) { append(key, operand.index); });
+    }
     return key;
   }
 
@@ -446,6 +453,7 @@ class Sharing {
   std::vector<ClockId> clock_canon_;     // by old clock
   std::vector<std::uint32_t> mentions_;  // by value, before the walk
   std::unordered_map<std::string, ValueId> shared_, constants_, reductions_;
+  std::string key_;  // of the value met last
   bool changed_ = false;
 };
 

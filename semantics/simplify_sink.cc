@@ -271,7 +271,7 @@ class Sinking {
     if (core_.is_const(v) && core_[v].clock != never_clock) core_[v].clock = base_clock;
     if (core_.is_const(v) || is_step(v)) return;
     const PlaceId place = place_[v.index];
-    core::Rhs rhs = core_[v].rhs;
+    core::Rhs rhs = std::move(core_[v].rhs);  // its operands are asked for, not itself
     if (auto* apply = std::get_if<core::Apply>(&rhs)) {
       for (ValueId& operand : apply->operands) operand = at(operand, place);
     } else if (auto* merge = std::get_if<core::Merge>(&rhs); merge && !core_.is_const(merge->condition)) {
