@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 13u
+#define RML_ABI 14u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum {
@@ -314,6 +314,10 @@ typedef struct rml_program {
    * counts the rows before it. Null: there is none, or push and pop are as fast. */
   int32_t (*run)(void* state, int64_t n, const void* const* in, const uint8_t* const* present, void* const* out,
                  uint8_t* const* out_present);
+  /* So many bytes of the state from this offset on say that copies of cells are like them. Whoever writes to cells
+   * between two cycles writes 0 there. */
+  uint64_t packs;
+  uint32_t n_packs;
 } rml_program;
 
 /* Runs a program with the options of docs/manual/programs.md; returns the exit status. */

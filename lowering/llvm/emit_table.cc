@@ -203,6 +203,7 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
   std::vector<llvm::Constant*> places;
   for (const Emission::Place& place : module.places())
     places.push_back(site_row(module, place.span, place.value.valid() ? place_text(module, place.value) : place.text));
+  const std::vector<std::uint64_t>& packs = module.layout.pack_flags;
   const Span span = program_span(module);
   const std::string source = span.file > 0 && span.file < module.sources.size() ? module.sources.path(span.file) : "";
   auto* row = llvm::ConstantStruct::get(
@@ -243,7 +244,9 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
        integer(module.i32(), origins.size()),
        integer(module.i32(), is_repeatable(module.core) ? 1 : 0),
        functions.lead != nullptr ? functions.lead : llvm::ConstantPointerNull::get(module.pointer()),
-       functions.run != nullptr ? functions.run : llvm::ConstantPointerNull::get(module.pointer())});
+       functions.run != nullptr ? functions.run : llvm::ConstantPointerNull::get(module.pointer()),
+       integer(module.i64(), packs.empty() ? 0 : packs.front()),
+       integer(module.i32(), packs.size())});
   new llvm::GlobalVariable(module.module, module.abi.program, true, llvm::GlobalValue::ExternalLinkage, row,
                            module.options.program_name + "_program");
 }

@@ -136,7 +136,7 @@ AbiTypes::AbiTypes(llvm::LLVMContext& c) {
       llvm::StructType::create(c, {i32,     pointer, pointer, i32, i32,     i32,     i32,     pointer, pointer, pointer,
                                    pointer, i32,     i32,     i32, i32,     i32,     i32,     i32,     pointer, pointer,
                                    pointer, pointer, i64,     i64, pointer, pointer, pointer, pointer, pointer, pointer,
-                                   pointer, pointer, pointer, i32, i32,     pointer, pointer},
+                                   pointer, pointer, pointer, i32, i32,     pointer, pointer, i64,     i32},
                                "rml_program");
   flow = llvm::StructType::create(c, {i32, i32, i32, i32, pointer, pointer, pointer, pointer}, "rml_flow");
 }
