@@ -11,6 +11,7 @@
 #include <string>
 
 #include "runtime/failure.h"
+#include "runtime/keys/keyed_run.h"
 #include "runtime/options.h"
 #include "runtime/parallel.h"
 #include "runtime/readable.h"
@@ -39,7 +40,7 @@ int run_or_print(const rml_program& program, int argc, char** argv, const std::v
   options.sources = sources;
   if (!options.print_only.empty()) return print(options.print_only);
   rml_limit_threads(options.threads);
-  return run_program(program, options);
+  return options.key.empty() ? run_program(program, options) : run_keyed(program, options);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "runtime/failure.h"
+#include "runtime/keys/key_table.h"
 #include "runtime/monitor/pattern.h"
 #include "runtime/parallel.h"
 #include "runtime/stream_io/row.h"
@@ -162,6 +163,7 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   Options options;
   std::string progress = "auto", on_nan;
   std::vector<std::string> monitor, watch;
+  std::optional<std::string> key_seed;
   bool help = false;
   bool version = false;
   const std::string command = argc > 0 ? base_name(argv[0]) : program.name;
@@ -180,6 +182,17 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
       ->type_name("COLUMN");
   app.add_option("--cycles", options.cycles, "stop after N cycles")->check(not_negative)->type_name("N");
   app.add_option("--seed", options.seed, "for random functions (default 0)")->check(not_negative)->type_name("S");
+  CLI::Option* key = app.add_option("--key", options.key,
+                                    "an instance for each value of this column of the input, which leads each output "
+                                    "row; TYPE: text (default), bool or an integer's")
+                         ->type_name("NAME[:TYPE]");
+  app.add_option("--share", options.shared, "… parameters whose path matches are those of all keys")
+      ->allow_extra_args(false)
+      ->needs(key)
+      ->type_name("PATTERN");
+  app.add_option("--key-seed", key_seed, "with the random numbers that this key has in a run with --key and --seed S")
+      ->excludes(key)
+      ->type_name("KEY");
   app.add_option("--horizon", options.horizon, "longest segment allowed, in cycles (default: bounded by memory)")
       ->check(not_negative)
       ->type_name("N");
@@ -242,6 +255,8 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   }
   if (help) options.print_only = app.help();
   if (version) options.print_only = version_text(program);
+  if (key->count() > 0 && options.key.empty()) throw Failure("--key: expected NAME or NAME:TYPE", exit_usage);
+  if (key_seed) options.seed = hash_of_key(*key_seed, options.seed.value_or(0));
   if (options.threads > std::max(program.threads, 1u))
     throw Failure("--threads " + std::to_string(options.threads) + ": the program was built for " +
                       (program.threads > 1 ? std::to_string(program.threads) + " threads" : "one thread") +

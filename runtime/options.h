@@ -30,6 +30,8 @@ struct Options {
   std::vector<std::string> kept;  // columns of it that leave unread
   std::optional<std::int64_t> cycles;
   std::optional<std::uint64_t> seed;
+  std::string key;                  // NAME[:TYPE] of the column that says whose row it is; empty: one instance
+  std::vector<std::string> shared;  // … patterns of parameters that all keys have in common
   std::int64_t horizon = 0;
   std::string save, load, resume, load_params;  // files; empty: not given
   std::vector<std::string> map;                 // OLD=NEW

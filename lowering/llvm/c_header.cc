@@ -73,6 +73,7 @@ struct Header {
   std::string shapes() const;
   std::string advance(const std::string& result, const std::vector<InterfaceParameter>& inputs,
                       const codegen::StateStruct&) const;
+  std::string step_many(bool faults, const std::vector<InterfaceParameter>& all) const;
 };
 
 std::string Header::parameter(const InterfaceParameter& p, bool arrays) const {
@@ -121,6 +122,35 @@ std::string Header::advance(const std::string& result, const std::vector<Interfa
             ", sizeof value);\n  return value;\n}\n";
   }
   return text;
+}
+
+// NODE_step_many, over NODE_step: further levels of the compiler may advance several states at once.
+std::string Header::step_many(bool faults, const std::vector<InterfaceParameter>& all) const {
+  std::string arguments;
+  for (const InterfaceParameter& p : all) {
+    const bool in = p.role == InterfaceParameter::input || p.role == InterfaceParameter::input_present;
+    const bool value = p.role == InterfaceParameter::input || p.role == InterfaceParameter::output;
+    const Port& port = in ? core.inputs[p.port] : core.outputs[p.port];
+    const Shape& shape = core[port.value].shape;
+    const std::string name = identifier(port.name) + (value ? "" : "_present");
+    const std::string elements =
+        value && !shape.empty() ? std::to_string(element_count(shape).value_or(0)) + " * " : "";
+    const bool by_value = in && (!value || shape.empty());
+    arguments += by_value ? ", " + name + "[k_]" : ", " + name + " + " + elements + "k_";
+  }
+  const std::string call = "NAME_step(states_[k_]" + arguments + ");\n";
+  return "/* NAME_step of n states, none of which is there twice. Every port is an array over states, as it is one "
+         "over\n"
+         " * cycles for NAME_run: the elements of state k begin at k times their number." +
+         std::string(faults
+                         ? " All states are stepped; the result\n * is 0, or the fault of the first one that has any: "
+                           "NAME_step of a state that has one says it again."
+                         : "") +
+         " */\nstatic inline " + (faults ? "int32_t " : "void ") +
+         "NAME_step_many(NAME_state* const* states_, int64_t n" + parameters(all, true) + ") {\n" +
+         (faults ? "  int32_t fault_ = 0;\n" : "") + "  for (int64_t k_ = 0; k_ < n; ++k_) {\n    " +
+         (faults ? "const int32_t now_ = " + call + "    if (fault_ == 0) fault_ = now_;\n" : call) + "  }\n" +
+         (faults ? "  return fault_;\n" : "") + "}\n";
 }
 
 // NODE_state, from a module that is thrown away.
@@ -221,6 +251,7 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
           "/* Before NAME_step, of the same cycle: what needs none of its inputs. It is what NAME_step will say. */\n" +
           result + "NAME_lead(NAME_state* state" + header.parameters(leading, false) + ");\n";
     text += result + "NAME_run(NAME_state* state, int64_t n" + header.parameters(all, true) + ");\n";
+    text += header.step_many(faults, all);
     if (codegen::has_advance(*program.core)) text += header.advance(result, inputs, state);
   } else {
     const codegen::BufferNeeds needs = codegen::buffer_needs(program);

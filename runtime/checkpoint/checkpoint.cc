@@ -47,24 +47,10 @@ const char* runs(const rml_program& program) { return program.demand != nullptr 
 
 Metadata metadata(const rml_program& program, const rml_header& header, const StateTensors& state,
                   const RunRecord& run) {
-  json outputs = json::array();
-  for (const OutputRecord& output : run.outputs)
-    outputs.push_back({{"path", output.path}, {"ports", output.ports}, {"bytes", output.bytes}});
-  Metadata all = {{"format", format_name},
-                  {"version", state_format_version},
-                  {"program", program.name},
-                  {"source", program.source},
-                  {"checksum", std::string(no_checksum)},
-                  {"seed", std::to_string(header.seed)},
-                  {"cycle", std::to_string(header.pushed)},
-                  {"rows", std::to_string(header.popped + run.rows_again)},
-                  {"segments", std::to_string(header.segments)},
-                  {"longest_segment", std::to_string(header.longest_segment)},
-                  {"first_cycle", std::to_string(run.first_cycle)},
-                  {"first_row", std::to_string(run.first_row)},
-                  {"input_checksum", std::to_string(run.input_checksum)},
-                  {"unbegun", as_text(state.unbegun)},
-                  {"outputs", as_text(outputs)}};
+  Metadata all = metadata_of_run(program, header.seed, header.pushed, header.popped + run.rows_again, run);
+  all["segments"] = std::to_string(header.segments);
+  all["longest_segment"] = std::to_string(header.longest_segment);
+  all["unbegun"] = as_text(state.unbegun);
   if (!run.led.empty()) all["led"] = as_text(json(run.led));
   if (state.begins >= 0) {
     json memories = json::array();
@@ -87,6 +73,42 @@ bool is_checkpoint(const Safetensors& content) {
 
 }  // namespace
 
+Metadata metadata_of_run(const rml_program& program, std::uint64_t seed, std::int64_t cycles, std::int64_t rows,
+                         const RunRecord& run) {
+  json outputs = json::array();
+  for (const OutputRecord& output : run.outputs)
+    outputs.push_back({{"path", output.path}, {"ports", output.ports}, {"bytes", output.bytes}});
+  return {{"format", format_name},
+          {"version", state_format_version},
+          {"program", program.name},
+          {"source", program.source},
+          {"checksum", std::string(no_checksum)},
+          {"seed", std::to_string(seed)},
+          {"cycle", std::to_string(cycles)},
+          {"rows", std::to_string(rows)},
+          {"first_cycle", std::to_string(run.first_cycle)},
+          {"first_row", std::to_string(run.first_row)},
+          {"input_checksum", std::to_string(run.input_checksum)},
+          {"outputs", as_text(outputs)}};
+}
+
+std::vector<std::string_view> sealed_pieces(std::string& head, std::vector<TensorOut>& tensors,
+                                            const Metadata& metadata) {
+  head = safetensors_head(tensors, metadata);
+  std::uint32_t sum = checksum(0, head);
+  std::vector<std::string_view> pieces;
+  for (const TensorOut& tensor : tensors) {
+    for (const std::string_view piece : tensor.pieces) {
+      if (piece.empty()) continue;
+      pieces.push_back(piece);
+      sum = checksum(sum, piece);
+    }
+  }
+  head.replace(head.find(checksum_key) + checksum_key.size(), no_checksum.size(), hexadecimal(sum, 8));
+  pieces.insert(pieces.begin(), head);
+  return pieces;
+}
+
 // A program of one unit is between two cycles where it is; of others the anchor knows a cycle.
 StateTensors CheckpointOut::take(const rml_program& program, const void* state, const Anchor* anchor) {
   StateTensors tensors;
@@ -107,17 +129,8 @@ CheckpointOut::CheckpointOut(const rml_program& program, const void* state, cons
                              std::vector<TensorOut> more, const Anchor* anchor)
     : state_(take(program, state, anchor)) {
   for (TensorOut& tensor : more) state_.tensors.push_back(std::move(tensor));
-  head_ = safetensors_head(state_.tensors, metadata(program, *static_cast<const rml_header*>(state), state_, run));
-  std::uint32_t sum = checksum(0, head_);
-  for (const TensorOut& tensor : state_.tensors) {
-    for (const std::string_view piece : tensor.pieces) {
-      if (piece.empty()) continue;
-      pieces_.push_back(piece);
-      sum = checksum(sum, piece);
-    }
-  }
-  head_.replace(head_.find(checksum_key) + checksum_key.size(), no_checksum.size(), hexadecimal(sum, 8));
-  pieces_.insert(pieces_.begin(), head_);
+  pieces_ =
+      sealed_pieces(head_, state_.tensors, metadata(program, *static_cast<const rml_header*>(state), state_, run));
 }
 
 template <class T>
@@ -209,6 +222,8 @@ std::vector<std::string> CheckpointIn::kept() const { return kept_lines(name_, c
 
 std::int64_t CheckpointIn::restore(const rml_program& program, void* state, GivenParameters& given,
                                    Anchor* anchor) const {
+  if (is_of_keys())
+    throw Failure(name_ + ": the states of " + text(keys_key) + " keys; a run with --key goes on with them");
   CyclesOfState run{number<std::int64_t>("cycle"), number<std::int64_t>("rows"), number<std::int64_t>("segments"),
                     number<std::int64_t>("longest_segment")};
   if (run.cycles > most_cycles || run.rows > run.cycles || run_.first_cycle > run.cycles || run_.first_row > run.rows)

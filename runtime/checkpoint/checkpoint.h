@@ -34,6 +34,15 @@ struct RunRecord {
   std::vector<std::string> led;  // outputs that have had the next row, which was known before its inputs
 };
 
+// What every checkpoint says of its run.
+Metadata metadata_of_run(const rml_program& program, std::uint64_t seed, std::int64_t cycles, std::int64_t rows,
+                         const RunRecord& run);
+// … and of a run with keys (keys/keyed_checkpoint.h), how many.
+inline constexpr const char* keys_key = "keys";
+// The file's bytes, with a checksum over all of them; they lie in `head` and where the tensors do.
+std::vector<std::string_view> sealed_pieces(std::string& head, std::vector<TensorOut>& tensors,
+                                            const Metadata& metadata);
+
 // The file's bytes: the head, then what it points to in the state.
 class CheckpointOut {
  public:
@@ -59,6 +68,11 @@ class CheckpointIn {
   CheckpointIn(const CheckpointIn&) = delete;
   CheckpointIn& operator=(const CheckpointIn&) = delete;
 
+  const std::string& name() const { return name_; }
+  const Safetensors& content() const { return content_; }
+  bool is_of_keys() const { return content_.metadata.contains(keys_key); }
+  std::int64_t cycles() const { return number<std::int64_t>("cycle"); }
+  std::int64_t rows() const { return number<std::int64_t>("rows"); }
   std::uint64_t seed() const { return seed_; }
   const RunRecord& run() const { return run_; }
   // The numbers saved under curve_name(name); none if there is no such curve.

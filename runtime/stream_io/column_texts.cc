@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/failure.h"
+#include "runtime/stream_io/missing_cells.h"
 #include "runtime/stream_io/spelling.h"
 
 namespace rml::rt {
@@ -90,8 +91,15 @@ void ColumnTexts::add_time(const std::string& argument, const Row& inputs) {
     throw Failure(option + ": '" + name + "' has a format already", exit_usage);
 }
 
+void ColumnTexts::use_keys(KeyTable& keys, std::uint32_t input, std::uint32_t output) {
+  keys_ = &keys;
+  key_input_ = input;
+  key_output_ = output;
+}
+
 bool ColumnTexts::any_of(const std::vector<std::uint32_t>& outputs) const {
-  return std::any_of(outputs.begin(), outputs.end(), [&](std::uint32_t i) { return by_output_.contains(i); });
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [&](std::uint32_t i) { return keys_of(i) != nullptr || by_output_.contains(i); });
 }
 
 const ClassList* ColumnTexts::of_output(std::uint32_t port) const {
@@ -106,6 +114,12 @@ bool ColumnTexts::of_output_alone(std::uint32_t port) const {
 }
 
 bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::string& text, void* to) const {
+  if (is_key(input)) {
+    if (is_missing_word(text)) return false;
+    const std::uint32_t key = keys_->number(text);
+    std::memcpy(to, &key, sizeof key);
+    return true;
+  }
   if (const auto time = times_.find(input); time != times_.end()) {
     const auto seconds = time->second.seconds(text);
     if (seconds) std::memcpy(to, &*seconds, sizeof *seconds);
@@ -118,6 +132,7 @@ bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::st
 }
 
 std::string ColumnTexts::complaint(std::uint32_t input, const std::string& text) const {
+  if (is_key(input)) return "'" + text + "' is no key: every row belongs to one";
   if (const auto time = times_.find(input); time != times_.end())
     return "'" + text + "' is no time such as " + time->second.example();
   const ClassList& list = classes_[by_input_.at(input)];

@@ -69,6 +69,7 @@ class CsvReader final : public RowSource {
   // Stores the value of the field; false if it has none.
   bool parse_text(std::size_t column, std::string_view raw);
   void settle_presence();
+  bool is_key_text(std::uint32_t port) const { return texts_ != nullptr && texts_->is_key(port); }
   bool is_due(std::uint32_t port) const;
   void fill_with_nan(std::uint32_t port);
   [[noreturn]] void wrongly_missing(std::uint32_t port);
@@ -198,7 +199,8 @@ void CsvReader::plan_columns() {
 void CsvReader::missing(std::uint32_t i, std::uint64_t element, const std::vector<std::string>& unknown) const {
   const rml_port& port = row_.port(i);
   const std::string wanted = element_name(port, element);
-  const std::string text = name() + ":1: no column '" + wanted + "' for input " + expected_columns(port);
+  const std::string text = name() + ":1: no column '" + wanted + "' for " +
+                           (is_key_text(i) ? "the keys" : "input " + expected_columns(port));
   if (likely_separator_ != 0) {
     const std::string separator = likely_separator_ == '\t' ? "tab" : std::string(1, likely_separator_);
     throw Failure(text + "; the separator looks like " + (separator == "tab" ? "a tab" : "'" + separator + "'") +
@@ -299,7 +301,7 @@ bool CsvReader::parse_text(std::size_t c, std::string_view raw) {
   const std::string complaint =
       is_text ? texts_->complaint(column.port, std::string(text)) : parse_complaint(column.dtype, result, text);
   throw Failure(records_.place(raw.data()) + cycle_text() + "column '" + names_[c] + "': " + complaint +
-                (word ? "; --missing says what such a cell is" : ""));
+                (word && !is_key_text(column.port) ? "; --missing says what such a cell is" : ""));
 }
 
 void CsvReader::settle_presence() {
@@ -339,6 +341,7 @@ void CsvReader::wrongly_missing(std::uint32_t i) {
   const std::string_view text = field_text(field(c), scratch_);
   const std::string column = records_.place(field(c).data()) + cycle_text() + "column '" + names_[c] + "' is " +
                              (text.empty() ? "empty" : "'" + std::string(text) + "'") + ", but ";
+  if (is_key_text(i)) throw Failure(column + "every row belongs to a key");
   if (filled_[i] > 0)
     throw Failure(column + "other elements of '" + port.name + "' are not" + (text.empty() ? "" : " missing"));
   if (missing_ == Missing::nan)

@@ -4,6 +4,7 @@
 // value is empty fields; where the file has one column only, `""`, as a blank line may be skipped by other readers. The
 // row is formatted straight into the sink's buffer.
 #include <charconv>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -80,8 +81,10 @@ class TextWriter final : public CsvWriter {
   TextWriter(ByteSink bytes, const Row& row, const Ports& wanted, const CsvRest& rest)
       : CsvWriter(std::move(bytes), row, wanted), kept_(rest.kept) {
     classes_.resize(wanted.size());
-    for (std::size_t n = 0; n < wanted.size() && rest.texts != nullptr; ++n)
+    for (std::size_t n = 0; n < wanted.size() && rest.texts != nullptr; ++n) {
       classes_[n] = rest.texts->of_output(wanted[n]);
+      if (const KeyTable* const keys = rest.texts->keys_of(wanted[n])) keys_ = keys, key_ = n;
+    }
     if (kept_ == nullptr) return;
     columns_ += kept_->columns();
     writer_ = kept_->add_writer();
@@ -91,7 +94,9 @@ class TextWriter final : public CsvWriter {
     bool first = kept_ == nullptr;
     if (kept_ != nullptr) bytes_.append(kept_->next(writer_));
     for (std::size_t n = 0; n < wanted_.size(); ++n) {
-      if (classes_[n] != nullptr && row_.is_present(wanted_[n]))
+      if (keys_ != nullptr && n == key_)
+        write_key(wanted_[n], std::exchange(first, false));
+      else if (classes_[n] != nullptr && row_.is_present(wanted_[n]))
         write_classes(wanted_[n], *classes_[n], std::exchange(first, false));
       else
         write_numbers(wanted_[n], first);
@@ -101,6 +106,14 @@ class TextWriter final : public CsvWriter {
   }
 
  private:
+  void write_key(std::uint32_t i, bool first) {
+    std::uint32_t key = 0;
+    std::memcpy(&key, row_.data(i), sizeof key);
+    std::string cell = first ? "" : ",";
+    append_csv_cell(cell, keys_->text(key));
+    bytes_.append(cell);
+  }
+
   void write_classes(std::uint32_t i, const ClassList& classes, bool first) {
     const rml_port& port = row_.port(i);
     std::string cells;
@@ -122,6 +135,8 @@ class TextWriter final : public CsvWriter {
   KeptCells* const kept_;                  // null: nothing was
   std::size_t writer_ = 0;                 // … of these
   std::vector<const ClassList*> classes_;  // of each port; null: numbers
+  const KeyTable* keys_ = nullptr;         // null: no port is a key that is a text
+  std::size_t key_ = 0;                    // … this one
   std::int64_t rows_ = 0;                  // that have been written
 };
 

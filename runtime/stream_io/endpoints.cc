@@ -206,7 +206,7 @@ std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Ro
     case Format::csv:
       return read_csv(std::move(bytes), row, input.ports, {headed, input.reading, input.kept, input.texts});
     case Format::jsonl:
-      return read_jsonl(std::move(bytes), row, input.ports);
+      return read_jsonl(std::move(bytes), row, input.ports, input.texts);
     case Format::chron:
       return read_chron(std::move(bytes), row, input.ports);
     case Format::npy:
@@ -293,16 +293,32 @@ void keep_cells(KeptCells& kept, std::vector<Endpoint>& inputs, std::vector<Endp
 void use_texts(const ColumnTexts& texts, const Row& in, std::vector<Endpoint>& inputs, const Row& out,
                std::vector<Endpoint>& outputs) {
   if (!texts.any()) return;
-  const auto use = [&](const Row& row, Endpoint& endpoint, const auto& is_text) {
+  const auto use = [&](const Row& row, Endpoint& endpoint, const auto& is_text, const auto& is_key) {
     if (endpoint.format == Format::csv) endpoint.texts = &texts;
-    for (const std::uint32_t i : endpoint.ports)
+    for (const std::uint32_t i : endpoint.ports) {
+      if (is_key(i)) {
+        if (endpoint.format != Format::csv && endpoint.format != Format::jsonl)
+          throw Failure("--key " + std::string(row.port(i).name) + ": '" + endpoint.path +
+                            "' has numbers, no texts: give the keys a type, --key " + row.port(i).name +
+                            ":i64, or use .csv or .jsonl",
+                        exit_usage);
+        endpoint.texts = &texts;
+        continue;
+      }
       if (endpoint.format != Format::csv && is_text(i))
         throw Failure("--classes, --time: '" + std::string(row.port(i).name) + "' is in '" + endpoint.path +
                           "', which is no CSV; it has values, not texts",
                       exit_usage);
+    }
   };
-  for (Endpoint& input : inputs) use(in, input, [&](std::uint32_t i) { return texts.of_input(i); });
-  for (Endpoint& output : outputs) use(out, output, [&](std::uint32_t i) { return texts.of_output_alone(i); });
+  for (Endpoint& input : inputs)
+    use(
+        in, input, [&](std::uint32_t i) { return texts.of_input(i); },
+        [&](std::uint32_t i) { return texts.is_key(i); });
+  for (Endpoint& output : outputs)
+    use(
+        out, output, [&](std::uint32_t i) { return texts.of_output_alone(i); },
+        [&](std::uint32_t i) { return texts.keys_of(i) != nullptr; });
 }
 
 void refuse_overlap(const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs) {
@@ -355,7 +371,7 @@ std::unique_ptr<RowSink> open_sink(const Endpoint& output, const Row& row, const
       return write_csv(std::move(bytes), row, output.ports,
                        {before.has_value() || messages, output.kept, output.texts});
     case Format::jsonl:
-      return write_jsonl(std::move(bytes), row, output.ports);
+      return write_jsonl(std::move(bytes), row, output.ports, output.texts);
     case Format::chron:
       return write_chron(std::move(bytes), row, output.ports);
     case Format::npy:

@@ -26,7 +26,9 @@ namespace {
 // Every handler returns false after an error, whose text is in `error`.
 class ObjectHandler {
  public:
-  ObjectHandler(Row& row, const Ports& wanted) : row_(row), seen_(row.size(), false) {
+  // texts: null, or what values of ports are texts.
+  ObjectHandler(Row& row, const Ports& wanted, const ColumnTexts* texts)
+      : row_(row), texts_(texts), seen_(row.size(), false) {
     for (const std::uint32_t i : wanted) ports_[row.port(i).name] = i;
     // The parser writes the locale's decimal point into the text of a number.
     decimal_point_ = *std::localeconv()->decimal_point;
@@ -56,6 +58,7 @@ class ObjectHandler {
   bool boolean(bool value) {
     if (!inside("a Boolean")) return false;
     if (!port_) return true;
+    if (is_key()) return key_text(value ? "true" : "false");
     if (port_->dtype != RML_BOOL) return fail(std::string(value ? "true" : "false") + " is not " + type_name());
     return scalar(value ? "true" : "false");
   }
@@ -68,6 +71,7 @@ class ObjectHandler {
     return number({text, std::to_chars(text, text + sizeof text, value).ptr});
   }
   bool number_float(double, const std::string& text) {
+    if (port_ && is_key()) return fail(text + " is no key: a text, an integer or a Boolean is one");
     if (decimal_point_ == '.') return number(text);
     std::string plain = text;
     for (char& c : plain) c = c == decimal_point_ ? '.' : c;
@@ -76,6 +80,7 @@ class ObjectHandler {
   bool string(const std::string& text) {
     if (!inside("a string")) return false;
     if (!port_) return true;
+    if (is_key()) return key_text(text);
     const bool special = text == "NaN" || text == "Infinity" || text == "-Infinity";
     if (is_float(port_->dtype) && special) return scalar(text);
     return fail("a string is not " + type_name());
@@ -155,7 +160,13 @@ class ObjectHandler {
     error_ = (port_ ? "'" + std::string(port_->name) + "': " : "") + text;
     return false;
   }
-  std::string type_name() const { return type_text(*port_); }
+  std::string type_name() const { return is_key() ? "a key" : type_text(*port_); }
+  bool is_key() const { return texts_ != nullptr && texts_->is_key(index_); }
+  bool key_text(const std::string& text) {
+    if (text.empty() || !texts_->parse(*port_, index_, text, to_)) return fail(texts_->complaint(index_, text));
+    port_ = nullptr;
+    return true;
+  }
   bool inside(const char* what) {
     return depth_ > 0 || fail(std::string("expected an object of named values, found ") + what);
   }
@@ -166,6 +177,7 @@ class ObjectHandler {
   bool number(std::string_view text) {
     if (!inside("a number")) return false;
     if (!port_) return true;
+    if (is_key()) return key_text(std::string(text));
     if (port_->dtype == RML_BOOL) return fail("a number is not " + type_name());
     return scalar(text);
   }
@@ -180,6 +192,7 @@ class ObjectHandler {
   }
 
   Row& row_;
+  const ColumnTexts* const texts_;
   std::unordered_map<std::string, std::uint32_t> ports_;
   std::vector<bool> seen_;
   std::vector<std::string> unknown_;
@@ -195,8 +208,8 @@ class ObjectHandler {
 
 class JsonlReader final : public RowSource {
  public:
-  JsonlReader(ByteSource bytes, Row& row, const Ports& wanted)
-      : bytes_(std::move(bytes)), row_(row), wanted_(wanted), handler_(row, wanted) {}
+  JsonlReader(ByteSource bytes, Row& row, const Ports& wanted, const ColumnTexts* texts)
+      : bytes_(std::move(bytes)), row_(row), wanted_(wanted), handler_(row, wanted, texts) {}
 
   bool read() override {
     ++cycle_;
@@ -264,8 +277,8 @@ class JsonlReader final : public RowSource {
 
 }  // namespace
 
-std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted) {
-  return std::make_unique<JsonlReader>(std::move(bytes), row, wanted);
+std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted, const ColumnTexts* texts) {
+  return std::make_unique<JsonlReader>(std::move(bytes), row, wanted, texts);
 }
 
 }  // namespace rml::rt

@@ -2,6 +2,8 @@
 //
 // Tensors are nested arrays, an absent value is null. JSON has no NaN or infinities: they are
 // the strings "NaN", "Infinity" and "-Infinity", which the reader takes back.
+#include <cstring>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,9 +16,11 @@ namespace {
 
 class JsonlWriter final : public RowSink {
  public:
-  JsonlWriter(ByteSink bytes, const Row& row, const Ports& wanted)
+  // texts: null, or what values of ports are texts.
+  JsonlWriter(ByteSink bytes, const Row& row, const Ports& wanted, const ColumnTexts* texts)
       : bytes_(std::move(bytes)), row_(row), wanted_(wanted) {
     for (const std::uint32_t i : wanted_) {
+      if (const KeyTable* const table = texts == nullptr ? nullptr : texts->keys_of(i)) key_table_ = table, key_ = i;
       keys_.push_back((keys_.empty() ? "{\"" : ",\"") + std::string(row_.port(i).name) + "\":");
     }
   }
@@ -28,6 +32,8 @@ class JsonlWriter final : public RowSink {
       const char* value = static_cast<const char*>(row_.data(wanted_[w]));
       if (!row_.is_present(wanted_[w])) {
         bytes_.append("null");
+      } else if (key_table_ != nullptr && wanted_[w] == key_) {
+        add_key(value);
       } else {
         add_axis(port, 0, value);
       }
@@ -42,6 +48,13 @@ class JsonlWriter final : public RowSink {
   void close() override { bytes_.close(); }
 
  private:
+  void add_key(const char* value) {
+    std::uint32_t number = 0;
+    std::memcpy(&number, value, sizeof number);
+    bytes_.append(
+        nlohmann::json(key_table_->text(number)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+
   void add_axis(const rml_port& port, std::uint32_t axis, const char*& value) {
     if (axis == port.rank) {
       add_scalar(port, value);
@@ -74,13 +87,15 @@ class JsonlWriter final : public RowSink {
   ByteSink bytes_;
   const Row& row_;
   Ports wanted_;
-  std::vector<std::string> keys_;  // with what stands before and behind them
+  std::vector<std::string> keys_;        // with what stands before and behind them
+  const KeyTable* key_table_ = nullptr;  // null: no port is a key of the run that is a text
+  std::uint32_t key_ = 0;                // … this one
 };
 
 }  // namespace
 
-std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted) {
-  return std::make_unique<JsonlWriter>(std::move(bytes), row, wanted);
+std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted, const ColumnTexts* texts) {
+  return std::make_unique<JsonlWriter>(std::move(bytes), row, wanted, texts);
 }
 
 }  // namespace rml::rt

@@ -28,7 +28,8 @@ struct CsvForm {
   const ColumnTexts* texts = nullptr;
 };
 std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted, CsvForm form = {});
-std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted);
+std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted,
+                                      const ColumnTexts* texts = nullptr);
 std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted);
 // One array: one port.
 std::unique_ptr<RowSource> read_npy(ByteSource bytes, Row& row, std::uint32_t port);

@@ -24,7 +24,8 @@ struct CsvRest {
   const ColumnTexts* texts = nullptr;
 };
 std::unique_ptr<RowSink> write_csv(ByteSink bytes, const Row& row, const Ports& wanted, CsvRest rest = {});
-std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted);
+std::unique_ptr<RowSink> write_jsonl(ByteSink bytes, const Row& row, const Ports& wanted,
+                                     const ColumnTexts* texts = nullptr);
 std::unique_ptr<RowSink> write_chron(ByteSink bytes, const Row& row, const Ports& wanted);
 // One array: one port, which must be present at every cycle.
 std::unique_ptr<RowSink> write_npy(ByteSink bytes, const Row& row, std::uint32_t port,

@@ -1,0 +1,251 @@
+// See key_states.h. A state whose memories are not all known to the table (on demand, by the reference engine) is kept
+// as a whole: it is put back where it was, so that what points into it stays right.
+#include "runtime/keys/key_states.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#include "runtime/checkpoint/state_parts.h"
+#include "runtime/failure.h"
+#include "runtime/monitor/pattern.h"
+
+namespace rml::rt {
+namespace {
+
+constexpr std::uint64_t block_bytes = std::uint64_t{1} << 18;
+constexpr std::uint64_t counters = offsetof(rml_header, pushed);  // and all behind them: the program's
+constexpr std::uint64_t worth_a_part = 8;                         // bytes between two parts
+
+bool cells_alone(const rml_program& program) {
+  return program.flow == nullptr && program.demand == nullptr && program.savable != 0;
+}
+
+// What of a memory lies in the state itself.
+std::uint64_t head_bytes(const rml_memory& m) {
+  switch (m.kind) {
+    case RML_QUEUE:
+      return sizeof(Ring) + sizeof(std::int64_t) * (std::uint64_t{m.count} + 1);
+    case RML_UNIT:
+      return m.count == 1 ? sizeof(Segment) : sizeof(std::int64_t);
+    case RML_ARRAY:
+      return sizeof(Block);
+    default:
+      return value_bytes(m);
+  }
+}
+
+}  // namespace
+
+KeyStates::KeyStates(const rml_program& program, const KeyTable& keys, Memory& memory, std::uint64_t seed,
+                     std::int64_t horizon)
+    : program_(program),
+      keys_(keys),
+      memory_(memory),
+      seed_(seed),
+      horizon_(horizon),
+      may_wait_(!cells_alone(program)),
+      state_bytes_(std::max<std::uint64_t>(program.state_bytes, sizeof(rml_header))) {
+  block_ = Memory::grow(&memory_, nullptr, 0, state_bytes_);
+  if (block_ == nullptr)
+    throw Failure(std::string(program.source) + ": the state of '" + program.name + "' needs " +
+                  std::to_string(state_bytes_) + " bytes, more than the " + std::to_string(memory_.ceiling()) +
+                  " that this run may use");
+  find_parts();
+}
+
+KeyStates::~KeyStates() {
+  for (std::uint32_t key = 0; may_wait_ && key < size_; ++key) {
+    if (key != current_) load(record(key));
+    current_ = key;
+    program_.destroy(block_);
+  }
+  if (!may_wait_ && size_ > 0) program_.destroy(block_);
+  for (char* const b : blocks_) Memory::grow(&memory_, b, std::uint64_t{records_in_block_} * record_bytes_, 0);
+  Memory::grow(&memory_, block_, state_bytes_, 0);
+}
+
+void KeyStates::add_part(Part part) {
+  if (part.bytes == 0) return;
+  if (!parts_.empty() && !part.window && !parts_.back().window) {
+    const std::uint64_t end = parts_.back().offset + parts_.back().bytes;
+    if (part.offset >= end && part.offset - end < worth_a_part) {
+      parts_.back().bytes = part.offset + part.bytes - parts_.back().offset;
+      return;
+    }
+  }
+  parts_.push_back(part);
+}
+
+void KeyStates::find_parts() {
+  parts_.clear();
+  slots_.clear();
+  if (program_.savable == 0 || program_.demand != nullptr) {
+    add_part({sizeof(rml_header), state_bytes_ - sizeof(rml_header), false});
+  } else {
+    std::vector<const rml_memory*> memories;
+    for (std::uint32_t k = 0; k < program_.n_memories; ++k)
+      if (!is_shared(program_.memories[k].offset)) memories.push_back(&program_.memories[k]);
+    std::ranges::sort(memories, {}, &rml_memory::offset);
+    for (const rml_memory* m : memories) add_part({m->offset, head_bytes(*m), m->kind == RML_WINDOW});
+    for (std::uint32_t p = 0; p < program_.n_parameters; ++p)
+      if (program_.parameters[p].slot != UINT64_MAX) slots_.push_back(program_.parameters[p].slot);
+  }
+  record_bytes_ = may_wait_ ? sizeof(rml_header) - counters : sizeof(std::int64_t);
+  for (const Part& part : parts_) record_bytes_ += part.bytes;
+  record_bytes_ = (record_bytes_ + slots_.size() + 7) / 8 * 8;
+  records_in_block_ = static_cast<std::uint32_t>(std::max<std::uint64_t>(block_bytes / record_bytes_, 1));
+}
+
+void KeyStates::begin_with(const std::function<void(void* state)>& give) {
+  begin_new();
+  give(block_);
+  given_.clear();
+  for (const std::uint64_t slot : slots_) given_.push_back(at<void*>(slot));
+  program_.destroy(block_);
+}
+
+void KeyStates::restored() {
+  given_.resize(slots_.size(), nullptr);
+  for (std::size_t k = 0; k < slots_.size(); ++k) {
+    if (given_[k] == nullptr) given_[k] = &at<char>(slots_[k]);
+    if (at<void*>(slots_[k]) != nullptr) given_[k] = at<void*>(slots_[k]);
+  }
+}
+
+void KeyStates::change_to(std::uint32_t key) {
+  if (current_ != none) store(record(current_));
+  current_ = none;
+  if (key < size_) {
+    load(record(key));
+    current_ = key;
+    header().seed = hash_of_key(keys_.text(key), seed_);
+    return;
+  }
+  if (size_ % records_in_block_ == 0) {
+    blocks_.reserve(blocks_.size() + 1);
+    void* const more = Memory::grow(&memory_, nullptr, 0, std::uint64_t{records_in_block_} * record_bytes_);
+    if (more == nullptr)
+      throw Failure("too many keys: what is kept of each takes " + std::to_string(record_bytes_) + " bytes, and " +
+                    std::to_string(size_) + " keys take " + std::to_string(memory_.used() >> 20) + " MiB of the " +
+                    std::to_string(memory_.ceiling() >> 20) + " MiB that this run may use");
+    blocks_.push_back(static_cast<char*>(more));
+  }
+  begin_new();
+  header().seed = hash_of_key(keys_.text(key), seed_);
+  for (std::size_t k = 0; k < given_.size(); ++k) at<void*>(slots_[k]) = given_[k];
+  put_shared();
+  current_ = size_++;
+}
+
+void KeyStates::begin_new() {
+  rml_header& h = header();
+  h = {};
+  h.seed = seed_;
+  h.horizon = horizon_;
+  h.grow = Memory::grow;
+  h.context = &memory_;
+  h.waiting = -1;
+  program_.init(block_);
+}
+
+void KeyStates::store(char* to) {
+  const auto put = [&to](const void* from, std::uint64_t bytes) {
+    std::memcpy(to, from, bytes);
+    to += bytes;
+  };
+  if (may_wait_)
+    put(&at<char>(counters), sizeof(rml_header) - counters);
+  else
+    put(&header().pushed, sizeof header().pushed);
+  for (const Part& part : parts_) {
+    const char* const from = &at<char>(part.offset);
+    if (!part.window) {
+      put(from, part.bytes);
+      continue;
+    }
+    const auto& window = at<rml_window>(part.offset);
+    put(from + sizeof window + window.at, part.bytes);
+  }
+  for (const std::uint64_t slot : slots_) *to++ = at<void*>(slot) == nullptr ? 1 : 0;
+  take_shared();
+}
+
+void KeyStates::load(const char* from) {
+  const auto get = [&from](void* to, std::uint64_t bytes) {
+    std::memcpy(to, from, bytes);
+    from += bytes;
+  };
+  if (may_wait_) {
+    get(&at<char>(counters), sizeof(rml_header) - counters);
+  } else {
+    get(&header().pushed, sizeof header().pushed);
+    header().popped = header().pushed;
+  }
+  for (const Part& part : parts_) {
+    char* to = &at<char>(part.offset);
+    if (part.window) {
+      at<rml_window>(part.offset).at = 0;
+      to += sizeof(rml_window);
+      std::memcpy(to + part.bytes, from, part.bytes);
+    }
+    get(to, part.bytes);
+  }
+  for (std::size_t k = 0; k < slots_.size(); ++k) {
+    void* const first = given_.empty() ? &at<char>(slots_[k]) : given_[k];
+    at<void*>(slots_[k]) = *from++ != 0 ? nullptr : first;
+  }
+  put_shared();
+  if (program_.n_packs > 0) std::memset(&at<char>(program_.packs), 0, program_.n_packs);
+}
+
+// ---- parameters that are shared ----
+
+bool KeyStates::is_shared(std::uint64_t offset) const {
+  return std::ranges::any_of(shared_, [&](const Shared& s) { return s.offset == offset; });
+}
+
+void KeyStates::share(const std::vector<std::string>& patterns) {
+  for (const std::string& pattern : patterns) {
+    bool found = false;
+    for (std::uint32_t p = 0; p < program_.n_parameters; ++p) {
+      const rml_parameter& row = program_.parameters[p];
+      if (!matches(pattern, row.path)) continue;
+      found = true;
+      if (row.memory == UINT32_MAX) continue;  // it has the same value in all instances, for ever
+      const rml_memory& m = program_.memories[row.memory];
+      auto known = std::ranges::find(shared_, m.offset, &Shared::offset);
+      if (known == shared_.end()) known = shared_.insert(known, {m.offset, value_bytes(m), {}, {}});
+      known->value.resize((known->bytes + 7) / 8);
+      if (row.slot != UINT64_MAX && std::ranges::count(known->slots, row.slot) == 0) known->slots.push_back(row.slot);
+    }
+    if (!found)
+      throw Failure("--share " + pattern + ": no parameter matches" +
+                        (program_.n_parameters == 0 ? "; the program has none" : ""),
+                    exit_usage);
+  }
+  find_parts();
+}
+
+// An instance that has not looked at the first value yet has nothing to say of what it is by now.
+void KeyStates::take_shared() {
+  for (Shared& s : shared_) {
+    const auto looked_at = [&](std::uint64_t slot) { return at<void*>(slot) == nullptr; };
+    if (!s.slots.empty() && std::ranges::none_of(s.slots, looked_at)) continue;
+    if (s.bytes > 0) std::memcpy(s.value.data(), &at<char>(s.offset), s.bytes);
+    s.known = true;
+  }
+}
+
+// One that looks at it for the first time finds the value of now in the place of the program's own.
+void KeyStates::put_shared() {
+  for (Shared& s : shared_) {
+    if (!s.known) continue;
+    if (s.bytes > 0) std::memcpy(&at<char>(s.offset), s.value.data(), s.bytes);
+    for (const std::uint64_t slot : s.slots)
+      if (at<void*>(slot) != nullptr) at<void*>(slot) = s.value.data();
+  }
+}
+
+}  // namespace rml::rt

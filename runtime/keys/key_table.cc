@@ -1,0 +1,132 @@
+// See key_table.h. Texts lie behind each other in large blocks; a directory of fixed size leads to the blocks of their
+// places, so that nothing that a thread may look at is ever moved.
+#include "runtime/keys/key_table.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "runtime/failure.h"
+
+namespace rml::rt {
+namespace {
+
+constexpr std::uint32_t places_in_block = 1u << 13;
+constexpr std::uint64_t directory_entries = (std::uint64_t{1} << 32) / places_in_block;
+constexpr std::uint64_t text_block = std::uint64_t{1} << 16;
+constexpr std::uint64_t first_slots = 64;
+constexpr std::size_t short_text = 255;  // and above: a byte of this value, then eight of the length
+
+}  // namespace
+
+std::uint64_t hash_of_key(std::string_view text, std::uint64_t seed) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  hash += seed * 0x9e3779b97f4a7c15u;
+  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
+  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
+  return hash ^ (hash >> 31);
+}
+
+void KeyTable::Free::operator()(void* block) const { std::free(block); }
+
+KeyTable::KeyTable(Memory& memory) : memory_(memory) {
+  // The pages of a directory that nobody looks at take no memory.
+  places_.reset(static_cast<Place**>(std::calloc(directory_entries, sizeof(Place*))));
+  if (!places_) throw std::bad_alloc();
+}
+
+KeyTable::~KeyTable() {
+  for (Block& b : blocks_) give_back(b);
+  give_back(index_);
+}
+
+void* KeyTable::block(std::uint64_t bytes) {
+  void* const data = Memory::grow(&memory_, nullptr, 0, bytes);
+  if (data == nullptr)
+    throw Failure("too many keys: " + std::to_string(size_) + " of them, with what is kept of each, take " +
+                  std::to_string(memory_.used() >> 20) + " MiB of the " + std::to_string(memory_.ceiling() >> 20) +
+                  " MiB that this run may use");
+  return data;
+}
+
+void KeyTable::give_back(Block& block) {
+  if (block.data != nullptr) Memory::grow(&memory_, block.data, block.bytes, 0);
+  block = {};
+}
+
+KeyTable::Place& KeyTable::place(std::uint32_t number) const {
+  return places_[number / places_in_block][number % places_in_block];
+}
+
+std::string_view KeyTable::text(std::uint32_t number) const {
+  const char* at = place(number);
+  std::uint64_t bytes = static_cast<unsigned char>(*at++);
+  if (bytes == short_text) {
+    std::memcpy(&bytes, at, sizeof bytes);
+    at += sizeof bytes;
+  }
+  return {at, bytes};
+}
+
+const char* KeyTable::store(std::string_view text) {
+  const bool is_short = text.size() < short_text;
+  const std::uint64_t bytes = 1 + (is_short ? 0 : sizeof(std::uint64_t)) + text.size();
+  if (bytes > room_bytes_) {
+    const std::uint64_t all = std::max(text_block, bytes);
+    blocks_.reserve(blocks_.size() + 1);
+    room_ = static_cast<char*>(block(all));
+    room_bytes_ = all;
+    blocks_.push_back({room_, all});
+  }
+  char* const begin = room_;
+  char* to = begin;
+  *to++ = static_cast<char>(is_short ? text.size() : short_text);
+  const std::uint64_t length = text.size();
+  if (!is_short) {
+    std::memcpy(to, &length, sizeof length);
+    to += sizeof length;
+  }
+  std::memcpy(to, text.data(), text.size());
+  room_ += bytes;
+  room_bytes_ -= bytes;
+  return begin;
+}
+
+std::uint32_t* KeyTable::slot_of(std::string_view text) const {
+  auto* const slots = static_cast<std::uint32_t*>(index_.data);
+  std::uint64_t at = hash_of_key(text, 0);
+  while (slots[at &= slots_ - 1] != 0 && this->text(slots[at] - 1) != text) ++at;
+  return slots + at;
+}
+
+void KeyTable::widen() {
+  const std::uint64_t slots = std::max(first_slots, 2 * slots_);
+  Block wider{block(slots * sizeof(std::uint32_t)), slots * sizeof(std::uint32_t)};
+  give_back(index_);
+  index_ = wider;
+  slots_ = slots;
+  for (std::uint32_t k = 0; k < size_; ++k) *slot_of(text(k)) = k + 1;
+}
+
+std::uint32_t KeyTable::number(std::string_view text) {
+  if (8 * (std::uint64_t{size_} + 1) > 7 * slots_) widen();
+  std::uint32_t* const slot = slot_of(text);
+  if (*slot != 0) return *slot - 1;
+  if (size_ == std::numeric_limits<std::uint32_t>::max())
+    throw Failure("too many keys: at most " + std::to_string(size_) + " can be told apart");
+  if (size_ % places_in_block == 0) {
+    constexpr std::uint64_t bytes = places_in_block * sizeof(Place);
+    blocks_.reserve(blocks_.size() + 1);
+    auto* const more = static_cast<Place*>(block(bytes));
+    blocks_.push_back({more, bytes});
+    places_[size_ / places_in_block] = more;
+  }
+  place(size_) = store(text);
+  *slot = size_ + 1;
+  return size_++;
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,59 @@
+// The keys of a run (--key): every text that was seen has a number, in the order in which they came.
+//
+// One thread at a time asks for numbers, which may add keys. Any thread may ask for the text of a number that it was
+// handed: what is there never moves. Memory is that of the run, which refuses to pass its ceiling.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/memory.h"
+
+namespace rml::rt {
+
+class KeyTable {
+ public:
+  explicit KeyTable(Memory& memory);
+  ~KeyTable();
+  KeyTable(const KeyTable&) = delete;
+  KeyTable& operator=(const KeyTable&) = delete;
+
+  // That of a new key is size(). Throws Failure where a further key does not fit into memory.
+  std::uint32_t number(std::string_view text);
+  std::string_view text(std::uint32_t number) const;
+  std::uint32_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(void* block) const;
+  };
+  using Place = const char*;  // of a text: its length, then its bytes
+  struct Block {
+    void* data;
+    std::uint64_t bytes;
+  };
+
+  void* block(std::uint64_t bytes);
+  void give_back(Block& block);
+  const char* store(std::string_view text);
+  Place& place(std::uint32_t number) const;
+  std::uint32_t* slot_of(std::string_view text) const;
+  void widen();
+
+  Memory& memory_;
+  std::unique_ptr<Place*[], Free> places_;  // by number, in blocks of one size
+  std::vector<Block> blocks_;
+  char* room_ = nullptr;  // for further texts
+  std::uint64_t room_bytes_ = 0;
+  Block index_{};            // open addressing: numbers plus one, 0 is free
+  std::uint64_t slots_ = 0;  // a power of two
+  std::uint32_t size_ = 0;
+};
+
+// 64 bits of a text: FNV-1a, and a mix that lets every bit of it count in every bit of the result.
+std::uint64_t hash_of_key(std::string_view text, std::uint64_t seed);
+
+}  // namespace rml::rt

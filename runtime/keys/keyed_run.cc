@@ -1,0 +1,412 @@
+// See keyed_run.h. As run.cc for one instance: rows are read ahead and written behind; what is complete is written
+// whatever stops the run. The key is the last port of what is read and the first of what is written, so that a program
+// finds its own ports side by side.
+//
+// A row leaves in the cycle that makes it known. At the end of the input many become known at once, those of all keys:
+// they leave in the order in which they were read.
+#include "runtime/keys/keyed_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <queue>
+#include <utility>
+
+#include "runtime/checkpoint/load_parameters.h"
+#include "runtime/checkpoint/whole_file.h"
+#include "runtime/failure.h"
+#include "runtime/faults.h"
+#include "runtime/files_of_run.h"
+#include "runtime/keys/key_option.h"
+#include "runtime/keys/key_states.h"
+#include "runtime/keys/key_table.h"
+#include "runtime/keys/keyed_checkpoint.h"
+#include "runtime/keys/waiting_rows.h"
+#include "runtime/pipeline/read_ahead.h"
+#include "runtime/pipeline/write_behind.h"
+#include "runtime/progress.h"
+#include "runtime/readable.h"
+#include "runtime/signals.h"
+#include "runtime/statistics.h"
+#include "runtime/stream_io/endpoints.h"
+#include "runtime/stream_io/scalar_text.h"
+
+namespace rml::rt {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class KeyedRun {
+ public:
+  KeyedRun(const rml_program& program, const Options& options);
+  int execute();
+
+ private:
+  void begin();
+  void tell(const std::vector<std::string>& lines) const {
+    for (const std::string& line : lines)
+      if (!options_.quiet) std::fprintf(stderr, "%s\n", readable_message(line).c_str());
+  }
+  void load(const CheckpointIn& saved);
+  // The rows that the saved states have read must be there, and be the same.
+  void skip_rows();
+  std::optional<Settled> settled(const Endpoint& output) const;
+  void save();
+  bool has_all_cycles() const { return options_.cycles && rows_read_ - record_.first_cycle >= *options_.cycles; }
+  bool next_row();
+  std::uint32_t key_of_row();
+  bool cycle();
+  // Writes the rows of the current key that are known.
+  void drain();
+  void write_row();
+  void finish();
+  // Of all keys in the order of input; a row may become known when an earlier one of its key has left.
+  void write_waiting_rows();
+  void show_key(std::uint32_t key);
+  void salvage(std::string& problems);
+  Failure fault() const;
+  std::string key_text() const { return readable(std::string(keys_.text(key_))); }
+  double fraction() const;
+  void flush() {
+    sinks_.catch_up();
+    for (const auto& sink : sinks_.sinks()) sink->flush();
+  }
+  void tell_statistics(Clock::time_point start) const;
+  void tell_undetermined() const;
+
+  const rml_program& program_;
+  const Options& options_;
+  const KeyColumn column_;
+  const std::vector<rml_port> inputs_, outputs_;
+  const std::uint32_t key_input_;  // the last one; the key is the first output
+  Row in_, out_;
+  Memory memory_;
+  KeyTable keys_;
+  ColumnTexts texts_;
+  Progress progress_;
+  WriteBehind sinks_;
+  std::vector<Endpoint> sinks_to_;
+  GivenParameters given_;
+  std::optional<KeyStates> states_;
+  WaitingRows waiting_;
+  std::uint64_t seed_;
+  std::uint32_t key_ = 0;  // of the row that was read last
+  bool in_cycle_ = false;  // its state is the current one
+  std::uint32_t shown_key_ = UINT32_MAX;
+  std::int64_t rows_read_ = 0, rows_written_ = 0;
+  const std::string save_to_;  // empty: nowhere
+  RunRecord record_;
+  std::int64_t longest_segment_ = 0;
+  std::int64_t undetermined_ = 0;
+  std::uint32_t undetermined_keys_ = 0, first_undetermined_ = 0;
+  std::string undetermined_reason_;
+  bool drains_ = false;  // an input is a peer's, which is read on after a signal
+  const WakeUp wake_up_;
+  std::unique_ptr<ReadAhead> source_;  // its thread may look at all that is above
+};
+
+std::vector<rml_port> with_key_behind(const rml_port* ports, std::uint32_t count, const rml_port& key) {
+  std::vector<rml_port> all(ports, ports + count);
+  all.push_back(key);
+  return all;
+}
+
+std::vector<rml_port> with_key_before(const rml_port* ports, std::uint32_t count, const rml_port& key) {
+  std::vector<rml_port> all{key};
+  all.insert(all.end(), ports, ports + count);
+  return all;
+}
+
+KeyedRun::KeyedRun(const rml_program& program, const Options& options)
+    : program_(program),
+      options_(options),
+      column_(key_column(program, options.key)),
+      inputs_(with_key_behind(program.inputs, program.n_inputs, column_.port())),
+      outputs_(with_key_before(program.outputs, program.n_outputs, column_.port())),
+      key_input_(program.n_inputs),
+      in_(inputs_.data(), program.n_inputs + 1),
+      out_(outputs_.data(), program.n_outputs + 1),
+      memory_(default_memory_ceiling()),
+      keys_(memory_),
+      texts_(options.reading, in_, out_),
+      progress_(options, out_),
+      sinks_(out_, 1 + program.n_outputs - program.n_watched, options.threads != 1),
+      seed_(options.seed.value_or(0)),
+      save_to_(options.resume.empty() ? options.save : options.resume) {
+  require_keyable(program, options);
+  if (column_.is_text) texts_.use_keys(keys_, key_input_, 0);
+  auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_, options.reading);
+  const Row own(outputs_.data(), 1 + program.n_outputs - program.n_watched);
+  sinks_to_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
+  refuse_overlap(inputs, sinks_to_);
+  use_texts(texts_, in_, inputs, own, sinks_to_);
+  check_files(program, options, inputs, sinks_to_);
+  if (!options.resume.empty()) require_continuable(sinks_to_);
+  drains_ = any_peer(inputs);
+  if (any_peer(sinks_to_)) sinks_.without_thread();
+  auto source = open_sources(inputs, in_, {[this] { source_ ? source_->before_waiting() : flush(); }, wake_up_.fd()});
+  source_ = std::make_unique<ReadAhead>(std::move(source), in_,
+                                        Ahead{options.threads != 1 && !drains_, [this] { flush(); }, &wake_up_});
+}
+
+int KeyedRun::execute() {
+  const Clock::time_point start = Clock::now();
+  try {
+    begin();
+    try {
+      while (cycle()) progress_.tick(rows_read_, fraction());
+    } catch (const Interrupted&) {
+      // The row that was being waited for does not exist: the run ends as after a whole cycle.
+    }
+    // What is only known as the input ends is written again by the run that goes on, in the order of all its rows.
+    if (!options_.resume.empty()) save();
+    finish();
+    if (!options_.save.empty()) save();
+    sinks_.catch_up();
+    for (const auto& sink : sinks_.sinks()) sink->close();
+  } catch (const Failure& failure) {
+    std::string problems = failure.what();
+    salvage(problems);
+    tell_statistics(start);
+    throw Failure(problems, failure.status());
+  }
+  progress_.finish(rows_read_);
+  tell_statistics(start);
+  const int signal = interrupt_signal();
+  if (signal != 0 && signal != SIGPIPE && !options_.quiet)
+    std::fprintf(stderr, "interrupted after %" PRId64 " cycles\n", rows_read_);
+  tell_undetermined();
+  return signal == 0 ? static_cast<int>(exit_ok) : 128 + signal;
+}
+
+void KeyedRun::begin() {
+  const bool resumed = !options_.resume.empty() && file_exists(options_.resume);
+  const std::string& path = resumed ? options_.resume : options_.load;
+  std::optional<CheckpointIn> saved;
+  if (!path.empty()) saved.emplace(path, read_whole_file(path));
+  if (saved && options_.seed && *options_.seed != saved->seed())
+    throw Failure("--seed " + std::to_string(*options_.seed) + ": '" + path + "' was saved by a run with seed " +
+                  std::to_string(saved->seed()));
+  if (saved) seed_ = saved->seed();
+  states_.emplace(program_, keys_, memory_, seed_, options_.horizon);
+  states_->share(options_.shared);
+  if (!options_.load_params.empty())
+    states_->begin_with([this](void* state) {
+      tell(load_parameters(program_, state, {options_.load_params, options_.map, options_.partial}, given_));
+    });
+  if (saved) load(*saved);
+  record_.first_cycle = rows_read_;
+  record_.first_row = rows_written_;
+  if (resumed) record_ = saved->run();
+  progress_.begin(rows_read_);
+  if (options_.cycles) source_->limit(std::max(*options_.cycles, rows_read_ - record_.first_cycle));
+  if (resumed) skip_rows();
+  std::vector<std::optional<Settled>> before(sinks_to_.size());
+  for (std::size_t k = 0; k < sinks_to_.size() && resumed; ++k) before[k] = settled(sinks_to_[k]);
+  if (resumed && record_.outputs.size() > sinks_to_.size())
+    throw Failure("'" + options_.resume + "' was saved by a run with " + std::to_string(record_.outputs.size()) +
+                  " outputs; give them all");
+  for (std::size_t k = 0; k < sinks_to_.size(); ++k)
+    sinks_.add(open_sink(sinks_to_[k], sinks_.row(), before[k]), sinks_to_[k].ports);
+}
+
+void KeyedRun::load(const CheckpointIn& saved) {
+  tell(restore_keys(saved, program_, parse_map(options_.map), keys_, *states_, waiting_, given_));
+  rows_read_ = saved.cycles();
+  rows_written_ = saved.rows();
+}
+
+void KeyedRun::skip_rows() {
+  const std::int64_t rows = rows_read_ - record_.first_cycle;
+  std::uint32_t checksum = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    if (!source_->read())
+      throw Failure(source_->name() + " ends after " + std::to_string(row) + " rows, but '" + options_.resume +
+                    "' was saved after " + std::to_string(rows));
+    checksum = source_->row().checksum(checksum);
+  }
+  if (checksum != record_.input_checksum)
+    throw Failure("the first " + std::to_string(rows) + " rows of " + source_->name() + " are not those that '" +
+                  options_.resume + "' was saved after; to go on with other rows, use --load");
+}
+
+std::optional<Settled> KeyedRun::settled(const Endpoint& output) const {
+  std::vector<std::string> ports;
+  for (const std::uint32_t i : output.ports) ports.emplace_back(outputs_[i].name);
+  for (const OutputRecord& known : record_.outputs)
+    if (known.path == recorded_path(output.path) && known.ports == ports)
+      return Settled{known.bytes, static_cast<std::uint64_t>(rows_written_ - record_.first_row)};
+  throw Failure("'" + output.path + "' was not an output of the run that saved '" + options_.resume + "'");
+}
+
+// Outputs are settled first: what the states have handed out is never lost.
+void KeyedRun::save() {
+  record_.outputs.clear();
+  sinks_.catch_up();
+  for (std::size_t k = 0; k < sinks_to_.size(); ++k) {
+    const auto bytes = sinks_.sinks()[k]->settle();
+    if (!bytes) continue;
+    OutputRecord& output = record_.outputs.emplace_back();
+    output.path = recorded_path(sinks_to_[k].path);
+    for (const std::uint32_t i : sinks_to_[k].ports) output.ports.emplace_back(outputs_[i].name);
+    output.bytes = *bytes;
+  }
+  const KeyedCheckpointOut checkpoint(program_, keys_, *states_, waiting_, {seed_, rows_read_, rows_written_}, record_,
+                                      memory_);
+  write_whole_file(save_to_, checkpoint.pieces());
+}
+
+bool KeyedRun::next_row() {
+  if (has_all_cycles()) return false;
+  return (interrupt_signal() == 0 || drains_) && source_->read();
+}
+
+std::uint32_t KeyedRun::key_of_row() {
+  const void* const value = source_->row().data(key_input_);
+  if (column_.is_text) {
+    std::uint32_t key = 0;
+    std::memcpy(&key, value, sizeof key);
+    return key;
+  }
+  char text[longest_scalar];
+  const char* const end = format_scalar(column_.dtype, value, text, BoolText::word);
+  return keys_.number({text, static_cast<std::size_t>(end - text)});
+}
+
+bool KeyedRun::cycle() {
+  if (!next_row()) return false;
+  in_cycle_ = false;
+  key_ = key_of_row();
+  rml_header& header = states_->enter(key_);
+  in_cycle_ = true;
+  if (header.fault == RML_OK) {
+    if (states_->may_wait()) waiting_.add(key_, rows_read_);
+    program_.push(states_->block(), source_->row().const_pointers(), source_->row().present());
+  }
+  if (header.fault != RML_OK) throw fault();
+  ++rows_read_;
+  longest_segment_ = std::max(longest_segment_, header.longest_segment);
+  drain();
+  if (!save_to_.empty()) record_.input_checksum = source_->row().checksum(record_.input_checksum);
+  constexpr std::int32_t knots = -2;  // and below: the next row is never known
+  if (header.waiting <= knots) throw Failure(undetermined_text(program_, header) + " (key '" + key_text() + "')");
+  if (!save_to_.empty() && options_.save_every > 0 && (rows_read_ - record_.first_cycle) % options_.save_every == 0)
+    save();
+  return true;
+}
+
+Failure KeyedRun::fault() const {
+  const std::string text =
+      fault_text(program_, states_->header(), [this](std::uint32_t input) { return source_->place(input); });
+  return Failure(text + " (key '" + key_text() + "')");
+}
+
+void KeyedRun::show_key(std::uint32_t key) {
+  if (key == shown_key_) return;
+  shown_key_ = key;
+  if (column_.is_text)
+    std::memcpy(out_.data(0), &key, sizeof key);
+  else
+    parse_whole_scalar(column_.dtype, keys_.text(key), out_.data(0));
+}
+
+void KeyedRun::drain() {
+  while (program_.pop(states_->block(), out_.pointers() + 1, out_.present() + 1) == 1) write_row();
+}
+
+void KeyedRun::write_row() {
+  show_key(key_);
+  for (std::uint32_t i = 0; i < program_.n_outputs; ++i)
+    if (program_.outputs[i].always != 0) out_.set_present(i + 1, true);
+  out_.set_present(0, true);
+  if (states_->may_wait()) waiting_.take(key_);
+  ++rows_written_;
+  sinks_.write();
+}
+
+void KeyedRun::finish() {
+  if (!states_->may_wait()) return;
+  for (std::uint32_t key = 0; key < states_->size(); ++key) {
+    if (!waiting_.first(key)) continue;
+    states_->enter(key_ = key);
+    if (program_.finish(states_->block()) != RML_OK) throw fault();
+  }
+  write_waiting_rows();
+}
+
+void KeyedRun::write_waiting_rows() {
+  using Waiting = std::pair<std::int64_t, std::uint32_t>;  // row and key, the earliest first
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> next;
+  for (std::uint32_t key = 0; key < states_->size(); ++key)
+    if (const auto row = waiting_.first(key)) next.emplace(*row, key);
+  while (!next.empty()) {
+    key_ = next.top().second;
+    next.pop();
+    const rml_header& header = states_->enter(key_);
+    if (program_.pop(states_->block(), out_.pointers() + 1, out_.present() + 1) == 1) {
+      write_row();
+      if (const auto row = waiting_.first(key_)) next.emplace(*row, key_);
+      continue;
+    }
+    if (undetermined_keys_++ == 0) {
+      first_undetermined_ = key_;
+      undetermined_reason_ = undetermined_text(program_, header);
+    }
+    undetermined_ += header.pushed - header.popped;
+  }
+  if (undetermined_ == 0) return;
+  sinks_.catch_up();
+  for (const auto& sink : sinks_.sinks()) sink->undetermined(undetermined_);
+}
+
+void KeyedRun::salvage(std::string& problems) {
+  const auto attempt = [&](const auto& action) {
+    try {
+      action();
+    } catch (const Failure& failure) {
+      problems += "\n" + std::string(failure.what());
+    }
+  };
+  if (states_ && in_cycle_) attempt([&] { drain(); });
+  do {
+    attempt([&] { sinks_.catch_up(); });
+  } while (sinks_.failed());
+  for (const auto& sink : sinks_.sinks()) attempt([&] { sink->close(); });
+  progress_.finish(rows_read_);
+}
+
+void KeyedRun::tell_undetermined() const {
+  if (undetermined_ == 0 || options_.quiet) return;
+  std::string text = "key '" + readable(std::string(keys_.text(first_undetermined_))) + "': " + undetermined_reason_;
+  if (undetermined_keys_ > 1)
+    text += "\n" + std::to_string(undetermined_) + " rows of " + std::to_string(undetermined_keys_) +
+            " keys are undetermined in all";
+  std::fprintf(stderr, "%s\n", readable_message(text).c_str());
+}
+
+void KeyedRun::tell_statistics(Clock::time_point start) const {
+  if (!options_.stats || !states_) return;
+  rml_header all{};
+  all.pushed = rows_read_;
+  all.popped = rows_written_;
+  all.longest_segment = longest_segment_;
+  print_statistics(program_, all, {std::chrono::duration<double>(Clock::now() - start).count(), rows_read_, 0});
+  std::fprintf(stderr, "keys             %u\nof each          %" PRIu64 " bytes\nof all           %" PRIu64 " bytes\n",
+               keys_.size(), states_->record_bytes(), memory_.used());
+}
+
+double KeyedRun::fraction() const {
+  if (!progress_.enabled()) return -1;
+  const double of_input = source_->fraction();
+  if (!options_.cycles || *options_.cycles == 0) return of_input;
+  return std::max(of_input, static_cast<double>(rows_read_) / static_cast<double>(*options_.cycles));
+}
+
+}  // namespace
+
+int run_keyed(const rml_program& program, const Options& options) { return KeyedRun(program, options).execute(); }
+
+}  // namespace rml::rt

@@ -1,0 +1,358 @@
+"""`rmlc run --key`: keys_test.py RMLC, run by ctest.
+
+What is expected is made by plain runs: the rows of a key are those of a run of its rows alone, with the seed of the key,
+to the bit. When a row leaves is told by plain runs as well: of the first n rows of a key, followed by a line that is
+wrong, exactly the rows come out that n rows determine. Then formats, types of keys, shared parameters, and what must be
+refused."""
+
+import json
+import pathlib
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+RMLC = sys.argv[1]
+SEED = 7
+
+# Cells, a window, parameters, random numbers, matrices that are kept in another order.
+LEARNER = """import nn;
+import optim;
+
+node net(kernel, bias, x) -> (y)
+  hidden = param(glorot_uniform([24, 24]));
+  y = sum(nn.affine(kernel, bias, tanh(nn.affine(hidden, zeros([24]), x))));
+
+node predictor(x, wanted) -> (e)
+  kernel = param(glorot_uniform([2, 24]));
+  bias = param(zeros([2]));
+  miss = net(kernel, bias, x) - wanted;
+  e = miss * miss;
+
+node main(x: f32) -> (y: f32, n: i32, noise: f32, late: f32)
+  n = 1 fby n + 1;
+  past = concat((zeros([24]) fby past)[1:], [x]);
+  learn = n > 3;
+  y, _, _ = diff[optim.adam(0.01)] predictor(past, x, learn, 1.0 when learn);
+  noise = sum(normal([3], 0.0, 1.0));
+  late = 0.0 fby 0.5 fby x;
+"""
+
+# Rows wait for the end of their batch; those of the last one are never known.
+CENTER = """node main(end: bool, x: f64) -> (y: f64, k: i32)
+  sum = fby_end(end, 0.0, sum) + x;
+  count = fby_end(end, 0.0, count) + 1.0;
+  y = x - backfill(sum / count, end);
+  k = 0 fby k + 1;
+"""
+
+# A row waits for the next one of its key.
+NEXT = """node main(end: bool, x: f64) -> (d: f64)
+  d = if end then 0.0 else (post x) - x;
+"""
+
+COUNTER = """node main(x: f64) -> (y: f64)
+  y = x + (0.0 fby y);
+"""
+
+LINE = """import optim;
+node line(x) -> (y)
+  y = param(0.25) * x + param(sum(uniform([1], -1.0, 1.0)));
+node main(x: f64, wanted: f64) -> (guess: f64)
+  guess, _ = diff[optim.sgd(0.1)] line(x, true, guess - wanted);
+"""
+
+FAULTS = """node main(x: i32) -> (y: i32)
+  y = 100 / x + (0 fby y);
+"""
+
+
+def run(*arguments, text="", status=0, limit=None, command=None):
+    def set_limit():
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    done = subprocess.run([*(command or [RMLC, "run"]), *map(str, arguments)], input=text, capture_output=True, text=True,
+                          preexec_fn=set_limit)
+    if done.returncode != status:
+        raise AssertionError(f"{arguments}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout, done.stderr
+
+
+def check(holds, what):
+    if not holds:
+        raise AssertionError(what)
+
+
+def same(found, expected, what):
+    if found == expected:
+        return
+    a, b = found.splitlines(), expected.splitlines()
+    for k in range(max(len(a), len(b))):
+        if a[k:k + 1] != b[k:k + 1]:
+            raise AssertionError(f"{what}: line {k + 1}: found {a[k:k + 1]}, expected {b[k:k + 1]}")
+
+
+def rows_by_key(rows):
+    """rows: (key, cells). The rows of each key, in the order in which the keys are first seen."""
+    by_key = {}
+    for key, cells in rows:
+        by_key.setdefault(key, []).append(cells)
+    return by_key
+
+
+def table(names, rows):
+    return ",".join(names) + "\n" + "".join(",".join(row) + "\n" for row in rows)
+
+
+def known_after(program, names, rows, seed):
+    """Of each number of rows: the rows that they determine; and all rows at the end of the input."""
+    numbers, wrong = [], table(names, [["wrong"] * len(names)]).split("\n")[1]
+    for n in range(len(rows) + 1):
+        text = table(names, rows[:n]) + wrong + "\n"
+        out, _ = run(program, "--quiet", *seed, text=text, status=1)
+        numbers.append(len(out.splitlines()) - 1)
+    out, _ = run(program, "--quiet", *seed, text=table(names, rows))
+    return numbers, out.splitlines()
+
+
+def expected_rows(program, names, rows):
+    """The output of the run with keys, put together from one run for each key."""
+    alone = {key: known_after(program, names, own, ["--seed", SEED, "--key-seed", key])
+             for key, own in rows_by_key(rows).items()}
+    header = next(iter(alone.values()))[1][0]
+    lines, seen, left = [f"machine,{header}"], {key: 0 for key in alone}, {key: 0 for key in alone}
+    places = {key: [k for k, (other, _) in enumerate(rows) if other == key] for key in alone}
+    for key, _ in rows:
+        seen[key] += 1
+        numbers, out = alone[key]
+        lines += [f"{key},{row}" for row in out[1 + left[key]:1 + numbers[seen[key]]]]
+        left[key] = max(left[key], numbers[seen[key]])
+    rest = [(places[key][n], f"{key},{out[1 + n]}") for key, (_, out) in alone.items()
+            for n in range(left[key], len(out) - 1)]
+    return "\n".join(lines + [row for _, row in sorted(rest)]) + "\n"
+
+
+def separate_runs(folder):
+    """Rows, their order and their bits."""
+    some = random.Random(1)
+
+    def number():
+        return repr(some.uniform(-4, 4))
+
+    def truth():
+        return some.choice("FFT")
+
+    cases = [("learner", LEARNER, ["x"], lambda: [number()]), ("counter", COUNTER, ["x"], lambda: [number()]),
+             ("center", CENTER, ["end", "x"], lambda: [truth(), number()]),
+             ("next", NEXT, ["end", "x"], lambda: [truth(), number()])]
+    for name, source, names, cells in cases:
+        program = folder / f"{name}.rml"
+        program.write_text(source)
+        rows = [(f"pump-{some.choice('aabcdddde')}", cells()) for _ in range(60)]
+        text = table(["machine", *names], [[key, *own] for key, own in rows])
+        wanted = expected_rows(program, names, rows)
+        for more in ([], ["--threads", "1"], ["-O0"], ["--engine", "reference"]):
+            if more == ["--engine", "reference"] and name == "learner":
+                continue  # sums of products are rounded as this engine does
+            found, _ = run(program, "--key", "machine", "--seed", SEED, "--quiet", *more, text=text)
+            if more == ["-O0"] and name == "learner":
+                check(len(found.splitlines()) == len(wanted.splitlines()), f"{name}: rows of -O0")
+                continue
+            same(found, wanted, f"{name} {more}")
+        executable = folder / name
+        run(program, "-o", executable, command=[RMLC, "build"])
+        if name != "learner":  # made for another processor
+            found, _ = run("--key", "machine", "--seed", SEED, "--quiet", text=text, command=[executable])
+            same(found, wanted, f"{name}, built")
+        # The column may stand anywhere.
+        behind = table([*names, "machine"], [[*own, key] for key, own in rows])
+        found, _ = run(program, "--key", "machine", "--seed", SEED, "--quiet", text=behind)
+        same(found, wanted, f"{name}, keys behind")
+
+
+def formats(folder):
+    program = folder / "counter.rml"
+    program.write_text(COUNTER)
+    keys, values = [3, -1, 3, 3, -1, 200], [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
+    sums = [1.0, 2.0, 5.0, 13.0, 18.0, 32.0]
+    text = "m,x\n" + "".join(f"{k},{x}\n" for k, x in zip(keys, values))
+    expected = "m,y\n" + "".join(f"{k},{y:g}\n" for k, y in zip(keys, sums))
+    for type_ in ("", ":text", ":i16", ":i64"):
+        same(run(program, "--key", "m" + type_, text=text)[0], expected, f"csv{type_}")
+    lines = "".join(json.dumps({"m": k, "x": x}) + "\n" for k, x in zip(keys, values))
+    found = [json.loads(line) for line in run(program, "--key", "m", "--format", "jsonl", text=lines)[0].splitlines()]
+    check(found == [{"m": str(k), "y": y} for k, y in zip(keys, sums)], f"jsonl: {found}")
+    found = [json.loads(line) for line in run(program, "--key", "m:i32", "--format", "jsonl", text=lines)[0].splitlines()]
+    check(found == [{"m": k, "y": y} for k, y in zip(keys, sums)], f"jsonl, i32: {found}")
+    texts = ['a "b"', "true", "0", "ä\\u0000"]
+    lines = '{"m": "a \\"b\\"", "x": 1}\n{"m": true, "x": 1}\n{"m": 0, "x": 1}\n{"m": "ä\\\\u0000", "x": 1}\n'
+    found = [json.loads(line)["m"] for line in run(program, "--key", "m", "--format", "jsonl", text=lines)[0].splitlines()]
+    check(found == texts, f"jsonl texts: {found}")
+    np.savez(folder / "in.npz", m=np.array(keys, np.int16), x=np.array(values))
+    run(program, "--key", "m:i16", "--input", folder / "in.npz", "--output", folder / "out.npz")
+    with np.load(folder / "out.npz") as out:
+        check(out["m"].dtype == np.int16 and out["m"].tolist() == keys and out["y"].tolist() == sums, "npz")
+    np.save(folder / "m.npy", np.array([True, False, True]))
+    np.save(folder / "x.npy", np.array([1.0, 2.0, 3.0]))
+    out, _ = run(program, "--key", "m:bool", "--input", f"m={folder / 'm.npy'}", "--input", f"x={folder / 'x.npy'}")
+    same(out, "m,y\ntrue,1\nfalse,2\ntrue,4\n", "npy")
+    # Cells that need quotes; long keys; --cycles.
+    long = "k" * 1000
+    out, _ = run(program, "--key", "m", "--cycles", 3, text=f'm,x\n"a, ""b""",1\n{long},2\n"a, ""b""",3\nc,4\n')
+    same(out, f'm,y\n"a, ""b""",1\n{long},2\n"a, ""b""",4\n', "quotes")
+    out, told = run(program, "--key", "m", "--stats", text="m,x\na,1\nb,2\na,3\n")
+    check("keys             2\n" in told and "cycles           3\n" in told, told)
+
+
+def parameters(folder):
+    program = folder / "line.rml"
+    program.write_text(LINE)
+    some = random.Random(2)
+    rows = [(some.choice("abc"), [repr(some.uniform(-1, 1)), repr(some.uniform(-1, 1))]) for _ in range(50)]
+    text = table(["m", "x", "wanted"], [[key, *own] for key, own in rows])
+    plain = table(["x", "wanted"], [own for _, own in rows])
+    # All that it remembers is shared: the rows are those of one instance that sees them all, that of the first key.
+    expected, _ = run(program, "--seed", SEED, "--key-seed", rows[0][0], text=plain)
+    found, _ = run(program, "--key", "m", "--share", "*", "--seed", SEED, text=text)
+    same("".join(line.split(",", 1)[1] + "\n" for line in found.splitlines()), expected, "all shared")
+    # One of two is shared: computed here.
+    firsts = {key: run(program, "--seed", SEED, "--key-seed", key, text="x,wanted\n0,0\n")[0].split("\n")[1] for key in "abc"}
+    paths = json.loads((lambda b: b[8:8 + int.from_bytes(b[:8], "little")])(saved_parameters(program, folder)))
+    names = sorted(name for name in paths if name.startswith("line"))
+    check(len(names) == 2, f"parameters: {names}")
+    found, _ = run(program, "--key", "m", "--share", names[0], "--seed", SEED, text=text)
+    slope, offset = 0.25, {key: float(first) for key, first in firsts.items()}
+    for (key, (x, wanted)), line in zip(rows, found.splitlines()[1:]):
+        guess = slope * float(x) + offset[key]
+        check(line.split(",")[0] == key and abs(float(line.split(",")[1]) - guess) < 1e-9, f"shared slope: {line}, {guess}")
+        slope -= 0.1 * (guess - float(wanted)) * float(x)
+        offset[key] -= 0.1 * (guess - float(wanted))
+    # Every key begins with what is loaded.
+    run(program, "--save", folder / "line.state", text=plain)
+    alone = {key: run(program, "--load-params", folder / "line.state", "--quiet",
+                      text=table(["x", "wanted"], own))[0].splitlines()[1:] for key, own in rows_by_key(rows).items()}
+    found, _ = run(program, "--key", "m", "--load-params", folder / "line.state", "--quiet", text=text)
+    for line in found.splitlines()[1:]:
+        key, cell = line.split(",")
+        check(alone[key].pop(0) == cell, f"loaded parameters: {line}")
+
+
+def saved_parameters(program, folder):
+    run(program, "--save", folder / "names.state", text="x,wanted\n1,1\n")
+    return (folder / "names.state").read_bytes()
+
+
+def states(folder):
+    """A run that is cut and gone on with gives the rows of one that is not."""
+    some = random.Random(3)
+    for name, source in (("learner", LEARNER), ("center", CENTER), ("line", LINE)):
+        program = folder / f"{name}.rml"
+        program.write_text(source)
+        names = {"learner": ["x"], "center": ["end", "x"], "line": ["x", "wanted"]}[name]
+        rows = [[some.choice("aabbcd"), *[some.choice("FFT") if n == "end" else repr(some.uniform(-3, 3)) for n in names]]
+                for _ in range(80)]
+        more = ["--share", "*"] if name == "line" else []
+        whole, _ = run(program, "--key", "m", "--seed", SEED, "--quiet", *more, text=table(["m", *names], rows))
+        file, state, out = folder / "rows.csv", folder / f"{name}.state", folder / f"{name}.csv"
+        for path in (state, out):
+            path.unlink(missing_ok=True)
+        for count in (13, 14, 50, 80):
+            file.write_text(table(["m", *names], rows[:count]))
+            run(program, "--key", "m", "--seed", SEED, "--quiet", "--resume", state, *more, "--input", file, "--output", out)
+            if count < 80:
+                expected, _ = run(program, "--key", "m", "--seed", SEED, "--quiet", *more, text=table(["m", *names], rows[:count]))
+                same(out.read_text(), expected, f"{name}: resumed at {count}")
+        same(out.read_text(), whole, f"{name}: resumed")
+        # Other rows follow.
+        first, _ = run(program, "--key", "m", "--seed", SEED, "--quiet", *more, "--save", state, text=table(["m", *names], rows[:30]))
+        rest, _ = run(program, "--key", "m", "--quiet", *more, "--load", state, text=table(["m", *names], rows[30:]))
+        same(first + "".join(line + "\n" for line in rest.splitlines()[1:]), whole, f"{name}: loaded")
+        _, told = run(program, "--load", state, text=table(names, []), status=1)
+        check("keys; a run with --key goes on with them" in told, told)
+        _, told = run(program, "--key", "m", "--load", state, "--seed", 1, text=table(["m", *names], []), status=1)
+        check("was saved by a run with seed 7" in told, told)
+        file.write_text(table(["m", *names], [["z", *row[1:]] for row in rows]))
+        _, told = run(program, "--key", "m", "--resume", state, "--input", file, "--output", out, status=1)
+        check("are not those that" in told or "was not an output" in told, told)
+        damaged = bytearray(state.read_bytes())
+        damaged[len(damaged) // 2] ^= 1
+        state.write_bytes(damaged)
+        _, told = run(program, "--key", "m", "--load", state, text=table(["m", *names], []), status=1)
+        check("damaged" in told or "checksum" in told, told)
+        run(program, "--save", state, text=table(names, [row[1:] for row in rows]))
+        _, told = run(program, "--key", "m", "--load", state, text=table(["m", *names], []), status=1)
+        check("the state of one instance, that of a run without --key" in told, told)
+    counter = folder / "counter.rml"
+    counter.write_text(COUNTER)
+    rows = [["ab"[k % 2], str(k)] for k in range(10)]
+    _, told = run(counter, "--key", "m", "--save", folder / "every.state", "--save-every", 4, text=table(["m", "x"], rows) + "a,wrong\n", status=1)
+    rest, _ = run(counter, "--key", "m", "--load", folder / "every.state", text=table(["m", "x"], rows[8:]))
+    same(rest, "m,y\na,20\nb,25\n", "the state after eight rows")
+
+
+def refusals(folder):
+    program = folder / "counter.rml"
+    program.write_text(COUNTER)
+    faults = folder / "faults.rml"
+    faults.write_text(FAULTS)
+    center = folder / "center.rml"
+    center.write_text(CENTER)
+
+    def refused(*arguments, words, text="m,x\na,1\n", status=1, out="", file=program, limit=None):
+        found, told = run(file, *arguments, text=text, status=status, limit=limit)
+        check(words in told, f"{arguments}: {told!r} does not say {words!r}")
+        if out is not None:
+            same(found, out, f"{arguments}")
+
+    head = "m,y\na,1\n"
+    refused("--key", "m", text="m,x\na,1\n,2\n", words="<stdin>:3:1: cycle 1: column 'm' is empty, but every row belongs", out=head)
+    refused("--key", "m", text="x,m\n1,a\n2,NaN\n", words="<stdin>:3:3: cycle 1: column 'm': 'NaN' is no key", out=head)
+    refused("--key", "m", "--missing", "absent", text="x,m\n1,a\n2,NA\n", words="<stdin>:3:3: cycle 1: column 'm' is 'NA'", out=head)
+    refused("--key", "m:i8", text="x,m\n1,1\n2,300\n", words="<stdin>:3:3: cycle 1: column 'm': '300' does not fit", out="m,y\n1,1\n")
+    refused("--key", "m:i8", text="x,m\n1,b\n", words="<stdin>:2:3: cycle 0: column 'm': 'b' is not an i8", out="m,y\n")
+    refused("--key", "n", words="<stdin>:1: no column 'n' for the keys")
+    for value, what in (("1.5", "1.5 is no key"), ("null", "no value for 'm'"), ('""', "'' is no key"), ("[1]", "too many brackets for a key"),
+                        ('{"a": 1}', "an object is not a key"), ('"NaN"', "'NaN' is no key")):
+        refused("--key", "m", "--format", "jsonl", text=f'{{"m": {value}, "x": 1}}\n', words=what)
+    for argument, what in (("x", "the node has an input 'x'"), ("y", "the node has an output 'y'"), ("m:f64", "a float is no key"),
+                           ("m:word", "'word' is no type of keys"), ("", "expected NAME")):
+        refused("--key", argument, words=what, status=2)
+    np.savez(folder / "keys.npz", m=np.array([1, 2]), x=np.array([1.0, 2.0]))
+    refused("--key", "m", "--input", folder / "keys.npz", words="--key m:i64", status=2)
+    np.savez(folder / "floats.npz", m=np.array([1.0, np.nan]), x=np.array([1.0, 2.0]))
+    refused("--key", "m:i64", "--input", folder / "floats.npz", words="float64", out=None)
+    for option in (["--monitor", "y"], ["--watch", "y"], ["--log", folder / "log"], ["--plot", folder / "p.svg"],
+                   ["--profile", folder / "p.json"], ["--on-nan", "stop"], ["--keep", "x"]):
+        refused("--key", "m", *option, words=option[0] + " is about the rows of one instance", status=2)
+    refused("--key", "m", "--parallel", words="the program is a network", status=2)
+    refused("--key", "m", "--key-seed", "a", words="--key-seed", status=2)
+    refused("--share", "p", words="--key", status=2)
+    refused("--key", "m", "--share", "p", words="--share p: no parameter matches", status=2)
+    refused("--key", "m", "--share", "p", file=center, text="m,end,x\n", words="rows of this program can wait", status=2)
+    refused("--key", "m", file=faults, text="m,x\na,1\nb,2\na,0\nb,1\n",
+            words="faults.rml:2:7: cycle 1: division by zero (key 'a')", out="m,y\na,100\nb,50\n")
+    # Rows that are never known.
+    _, told = run(center, "--key", "m", text="m,end,x\na,F,1\nb,F,2\nb,T,3\na,F,4\nc,F,1\n")
+    check("key 'a': 2 rows are undetermined" in told and "3 rows of 2 keys are undetermined in all" in told, told)
+    # No memory for all keys: what is complete is written.
+    large = folder / "large.rml"
+    large.write_text("node main(x: f64) -> (y: f64)\n  past = concat((zeros([4000]) fby past)[1:], [x]);\n  y = past[0] + x;\n")
+    many = "m,x\n" + "".join(f"{k},1\n" for k in range(40_000))
+    found, told = run(large, "--key", "m", text=many, status=1, limit=1 << 30)
+    check("too many keys: what is kept of each takes" in told and "MiB that this run may use" in told, told)
+    lines = found.splitlines()
+    check(len(lines) > 1000 and all(line == f"{k},1" for k, line in enumerate(lines[1:])), "rows before the last key")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for part in (formats, refusals, parameters, states, separate_runs):
+            part(folder)
+
+
+main()
