@@ -15,6 +15,7 @@ from typing import Any
 from . import _arrays, _core
 from ._errors import CompileError, CompileWarning, Diagnostic, Place, RunError
 from ._instance import Instance, UndeterminedWarning
+from ._keyed import Keyed, KeyedRows
 from ._node import Module, Node, compile, load
 from ._ports import Port
 from ._rows import Rows, Sampled
@@ -22,8 +23,8 @@ from ._tools import SVG, Chronogram, GradientError
 
 __version__ = "0.1.0"
 __all__ = [
-    "SVG", "Chronogram", "CompileError", "CompileWarning", "Diagnostic", "GradientError", "Instance", "Module", "Node",
-    "Place", "Port", "Rows", "RunError", "Sampled", "UndeterminedWarning", "compile", "load",
+    "SVG", "Chronogram", "CompileError", "CompileWarning", "Diagnostic", "GradientError", "Instance", "Keyed", "KeyedRows",
+    "Module", "Node", "Place", "Port", "Rows", "RunError", "Sampled", "UndeterminedWarning", "compile", "load",
 ]
 
 _core.set_installation(os.path.dirname(os.path.abspath(__file__)))

@@ -11,7 +11,7 @@ import pathlib
 import threading
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from . import _core
 from ._arrays import whole
@@ -20,6 +20,7 @@ from ._ports import Port
 
 if TYPE_CHECKING:
     from ._instance import Instance
+    from ._keyed import Keyed
     from .evaluation import Scores
 
 Path = str | os.PathLike[str]
@@ -292,6 +293,14 @@ class Node:
         """0: each cycle hands out its row. None: rows leave when they are known, some of them later."""
         return 0 if self.immediate else None
 
+    @overload
+    def start(self, *, seed: int = 0, load: Path | bytes | None = None, params: Path | Mapping[str, Any] | None = None,
+              map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> Instance: ...
+
+    @overload
+    def start(self, *, key: str, share: Iterable[str] = (), seed: int = 0, params: Path | None = None,
+              map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> Keyed: ...
+
     def start(
         self,
         *,
@@ -301,13 +310,26 @@ class Node:
         map: Iterable[str] = (),
         partial: bool = False,
         horizon: int = 0,
-    ) -> Instance:
-        """An instance at cycle 0.
+        key: str | None = None,
+        share: Iterable[str] = (),
+    ) -> Instance | Keyed:
+        """An instance at cycle 0; with `key`, a `Keyed`: one for each key that comes.
 
         seed: of random functions.  load: a saved state (a file, or its bytes), to go on from.  params: parameters to
         begin with, from a safetensors file or a mapping of arrays by path; map and partial as `--map`, `--partial`.
-        horizon: the longest segment allowed, in cycles; 0: as long as there is memory.
+        horizon: the longest segment allowed, in cycles; 0: as long as there is memory.  key: the name of the column
+        that says whose row it is.  share: patterns of parameters that all keys have in common.
         """
+        if key is not None:
+            from ._keyed import Keyed
+
+            if load is not None:
+                raise TypeError("load: states of keys are read by `rmlc run --key --load`, not here")
+            if isinstance(params, Mapping):
+                raise TypeError("params: a file, not a mapping, where there are keys")
+            return Keyed(self, key, share=share, seed=seed, params=params, map=map, partial=partial, horizon=horizon)
+        if share:
+            raise TypeError("share: parameters are shared by keys: give `key=`")
         from ._instance import Instance
 
         return Instance(self, seed=seed, load=load, params=params, map=map, partial=partial, horizon=horizon)

@@ -11,6 +11,7 @@
 
 #include "driver/commands.h"
 #include "driver/installation.h"
+#include "python/src/keyed.h"
 #include "python/src/stepper.h"
 #include "runtime/failure.h"
 
@@ -112,6 +113,7 @@ bool set_parameter(Stepper& s, const std::string& path, nb::handle elements) {
   if (p.memory == UINT32_MAX || s.table().memories[p.memory].kind != RML_CELL) return false;
   std::memcpy(static_cast<char*>(s.block()) + s.table().memories[p.memory].offset, from,
               p.elements * rt::dtype_bytes(p.dtype));
+  if (s.table().n_packs > 0) std::memset(static_cast<char*>(s.block()) + s.table().packs, 0, s.table().n_packs);
   return true;
 }
 
@@ -159,14 +161,13 @@ const std::uint8_t* flags_of(nb::handle array, std::int64_t count) {
   return static_cast<const std::uint8_t*>(elements_of(array, port, count));
 }
 
-// (cycles read, the rows, the error that ended it or None)
-nb::tuple run(Stepper& s, const nb::list& inputs, const nb::list& present, std::int64_t count) {
-  const Instance::Use use(s);
+// What is read of the arguments. everywhere: flags of what is present wherever there is a cycle.
+Cycles cycles_of(const rml_program& program, const nb::list& inputs, const nb::list& present, std::int64_t count,
+                 std::vector<std::uint8_t>& everywhere) {
   Cycles cycles;
   cycles.count = count;
-  std::vector<std::uint8_t> everywhere;  // flags of what is present wherever there is a cycle
-  for (std::uint32_t k = 0; k < s.table().n_inputs; ++k) {
-    const rml_port& port = s.table().inputs[k];
+  for (std::uint32_t k = 0; k < program.n_inputs; ++k) {
+    const rml_port& port = program.inputs[k];
     cycles.elements.push_back(elements_of(inputs[k], port, count));
     if (port.always == 0 && present[k].is_none()) everywhere.resize(static_cast<std::size_t>(count), 1);
     const bool flags = port.always == 0 && !present[k].is_none();
@@ -174,18 +175,24 @@ nb::tuple run(Stepper& s, const nb::list& inputs, const nb::list& present, std::
     if (cycles.elements.back() == nullptr || (flags && cycles.present.back() == nullptr))
       throw nb::type_error((std::string(port.name) + ": not an array of its type").c_str());
   }
-  for (std::uint32_t k = 0; k < s.table().n_inputs; ++k)
-    if (s.table().inputs[k].always == 0 && cycles.present[k] == nullptr) cycles.present[k] = everywhere.data();
-  Rows rows = s.no_rows();
+  for (std::uint32_t k = 0; k < program.n_inputs; ++k)
+    if (program.inputs[k].always == 0 && cycles.present[k] == nullptr) cycles.present[k] = everywhere.data();
+  return cycles;
+}
+
+bool interrupted() {
+  const nb::gil_scoped_acquire here;
+  return PyErr_CheckSignals() != 0;
+}
+
+// The cycles that `compute` has read, and the error that ended it or None.
+template <class F>
+std::pair<std::int64_t, nb::object> computed(const F& compute) {
   std::int64_t read = 0;
   nb::object error = nb::none();
-  const auto interrupted = [] {
-    const nb::gil_scoped_acquire here;
-    return PyErr_CheckSignals() != 0;
-  };
   try {
     const nb::gil_scoped_release others;
-    read = s.run(cycles, rows, interrupted);
+    read = compute();
   } catch (const RunFault& fault) {
     error = helpers().run_error(fault.what(), fault.cycle, fault.file, fault.line, fault.column, fault.equation);
   }
@@ -193,7 +200,67 @@ nb::tuple run(Stepper& s, const nb::list& inputs, const nb::list& present, std::
     nb::python_error signal;
     error = nb::borrow(signal.value());
   }
+  return {read, error};
+}
+
+// (cycles read, the rows, the error that ended it or None)
+nb::tuple run(Stepper& s, const nb::list& inputs, const nb::list& present, std::int64_t count) {
+  const Instance::Use use(s);
+  std::vector<std::uint8_t> everywhere;
+  const Cycles cycles = cycles_of(s.table(), inputs, present, count, everywhere);
+  Rows rows = s.no_rows();
+  const auto [read, error] = computed([&] { return s.run(cycles, rows, interrupted); });
   return nb::make_tuple(read, taken(rows), error);
+}
+
+class UseOfKeyed {
+ public:
+  explicit UseOfKeyed(Keyed& keyed) : keyed_(keyed) {
+    if (keyed.busy().exchange(true, std::memory_order_acquire)) throw Busy();
+  }
+  ~UseOfKeyed() { keyed_.busy().store(false, std::memory_order_release); }
+  UseOfKeyed(const UseOfKeyed&) = delete;
+  UseOfKeyed& operator=(const UseOfKeyed&) = delete;
+
+ private:
+  Keyed& keyed_;
+};
+
+// (the rows, the numbers of their keys)
+nb::tuple taken(KeyedRows& rows) {
+  auto* const numbers = new std::vector<std::int64_t>(std::move(rows.keys));
+  const nb::capsule keeper(numbers, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+  const std::size_t count = numbers->size();
+  const nb::object keys =
+      nb::cast(nb::ndarray<nb::numpy, std::int64_t>(numbers->data(), 1, &count, keeper), nb::rv_policy::reference);
+  return nb::make_tuple(taken(rows.rows), keys);
+}
+
+// texts: of the keys; key_of: for each cycle the place of its key among them.
+nb::tuple run_keyed(Keyed& s, const nb::list& inputs, const nb::list& present, const std::vector<std::string>& texts,
+                    nb::handle key_of, std::int64_t count) {
+  const UseOfKeyed use(s);
+  std::vector<std::uint8_t> everywhere;
+  const Cycles cycles = cycles_of(s.table(), inputs, present, count, everywhere);
+  rml_port places{};
+  places.name = "keys";
+  places.dtype = RML_I64;
+  places.elements = 1;
+  const auto* const numbers = static_cast<const std::int64_t*>(elements_of(key_of, places, count));
+  if (numbers == nullptr) throw nb::type_error("keys: not an array of int64");
+  for (std::int64_t i = 0; i < count; ++i)
+    if (numbers[i] < 0 || numbers[i] >= std::ssize(texts)) throw nb::index_error("keys");
+  KeyedRows rows = s.no_rows();
+  const auto [read, error] = computed([&] { return s.run(cycles, texts, numbers, rows, interrupted); });
+  return nb::make_tuple(read, taken(rows), error);
+}
+
+nb::tuple finish_keyed(Keyed& s) {
+  const UseOfKeyed use(s);
+  KeyedRows rows = s.no_rows();
+  std::string why;
+  const std::int64_t unknown = s.finish(rows, why);
+  return nb::make_tuple(taken(rows), unknown, why);
 }
 
 nb::tuple finish(Stepper& s) {
@@ -291,6 +358,17 @@ NB_MODULE(_core, m) {
       .def_prop_ro("conditions", conditions)
       .def_prop_ro("on_demand", [](const Node& n) { return n.table().demand != nullptr; })
       .def_prop_ro("immediate", &Node::immediate);
+  nb::class_<Keyed>(m, "Keyed")
+      .def(nb::init<std::shared_ptr<const Node>, std::uint64_t, std::int64_t, const std::vector<std::string>&>())
+      .def_prop_ro("_size", &Keyed::size)
+      .def("_text", &Keyed::text)
+      .def("_run", run_keyed)
+      .def("_finish", finish_keyed)
+      .def("_load_parameters",
+           [](Keyed& s, const std::string& file, const std::vector<std::string>& map, bool partial) {
+             const UseOfKeyed use(s);
+             return s.load_parameters({file, map, partial});
+           });
   PyType_Slot slots[] = {{Py_tp_methods, step_methods}, {0, nullptr}};
   nb::class_<Stepper>(m, "Instance", nb::type_slots(slots))
       .def(nb::init<std::shared_ptr<const Node>, std::uint64_t, std::int64_t, nb::object>())

@@ -1,0 +1,133 @@
+"""A running node with an instance for each key."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._arrays import numpy, whole
+from ._instance import Instance, UndeterminedWarning
+from ._rows import Rows
+
+if TYPE_CHECKING:
+    from ._node import Node, Path
+
+
+class KeyedRows(Rows):
+    """Rows of many keys, in the order in which they became known: beside the outputs there is the column of the keys.
+
+    `cycles` counts the rows of all keys, from the first one of the instance on.
+    """
+
+    def __init__(self, name: str, keys: Any, taken: tuple[int, int, list[tuple[Any, Any]]], ports: list[Any]) -> None:
+        super().__init__(taken[0], taken[1], ports, taken[2])
+        self._columns = {name: keys, **self._columns}
+
+    def to_pandas(self) -> Any:
+        """A DataFrame whose first column is that of the keys."""
+        frame = super().to_pandas()
+        name = next(iter(self._columns))
+        frame.insert(0, name, self._columns[name])
+        return frame
+
+
+class Keyed(_core.Keyed):
+    """A node that runs with a state for each key, made when the key is first seen; used by one thread at a time.
+
+    A key has the rows, to the bit, that `rmlc run --key-seed KEY` gives of its rows alone. A cycle that fails raises
+    RunError; the rows before it are in its `rows`.
+    """
+
+    def __init__(self, node: Node, key: str, *, share: Iterable[str] = (), seed: int = 0,
+                 params: Path | None = None, map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> None:
+        if not isinstance(key, str) or not key:
+            raise TypeError("key: the name of the column of the keys, a str")
+        for word, ports in (("input", node.inputs), ("output", node.outputs)):
+            if any(port.name == key for port in ports):
+                raise ValueError(f"key: the node has an {word} '{key}'; the keys are a column of their own")
+        if isinstance(share, str):
+            raise TypeError("share: a list of patterns, not a str")
+        super().__init__(node._core, whole(seed, "seed", 0, 2**64 - 1), whole(horizon, "horizon", 0, 2**63 - 1), list(share))
+        self.node, self.key = node, key
+        self._kind = ""  # of the keys' type, as NumPy says it, once there are any
+        self.told: list[str] = []  # of parameters that were loaded
+        if isinstance(params, Mapping):
+            raise TypeError("params: a file; keys have no mapping of parameters")
+        if params is not None:
+            self.told = self._load_parameters(os.fspath(params), list(map), partial)
+
+    def __len__(self) -> int:
+        """How many keys there are."""
+        return self._size
+
+    @property
+    def keys(self) -> list[Any]:
+        """The keys, in the order in which they were first seen."""
+        return self._of_numbers(range(self._size))
+
+    def run(self, inputs: Any = None, /, *, copy: bool = False, **named: Any) -> KeyedRows:
+        """Computes a cycle of its key for each element of the inputs' first axis; returns the rows that became known.
+
+        Inputs are those of `Instance.run`, and one more by the name of the keys: texts, integers or Booleans.
+        """
+        given = Instance._columns(self, inputs, named)  # type: ignore[arg-type]
+        if given.get(self.key) is None:
+            raise TypeError(f"{self.key}: missing; every row belongs to a key")
+        texts, places = self._texts(given.pop(self.key))
+        values, present, count = Instance._gather(self, given, len(places), copy)  # type: ignore[arg-type]
+        _, taken, error = self._run(values, present, texts, places, count)
+        rows = self._rows(taken)
+        if error is not None:
+            error.rows = rows
+            raise error
+        return rows
+
+    def finish(self) -> KeyedRows:
+        """The rows that no further cycle can change, at the end of the input; warns of those that stay unknown."""
+        taken, unknown, why = self._finish()
+        if unknown:
+            warnings.warn(why, UndeterminedWarning, stacklevel=2)
+        return self._rows(taken)
+
+    def _texts(self, keys: Any) -> tuple[list[str], Any]:
+        """Each key once, as text, and for each row which of them is its."""
+        np = numpy()
+        array = np.asarray(keys)
+        if array.ndim != 1:
+            raise TypeError(f"{self.key}: one key for each row, not an array of shape {array.shape}")
+        kind = {"i": "integers", "u": "integers", "b": "Booleans", "U": "texts", "T": "texts"}.get(array.dtype.kind)
+        if array.dtype.kind == "O":
+            wrong = next((k for k, key in enumerate(array) if not isinstance(key, str)), None)
+            if wrong is not None:
+                raise TypeError(f"{self.key}: row {wrong} is {array[wrong]!r}, which is no key; a text is one")
+            kind = "texts"
+        if len(array) == 0:
+            return [], np.zeros(0, np.int64)
+        if kind is None:
+            raise TypeError(f"{self.key}: {array.dtype} is no type of keys; texts, integers and Booleans are")
+        if self._kind not in ("", kind):
+            raise TypeError(f"{self.key}: {kind}, but the keys so far are {self._kind}")
+        unique, places = np.unique(array, return_inverse=True)
+        texts = [str(key).lower() if kind == "Booleans" else str(key) for key in unique.tolist()]
+        if "" in texts:
+            raise ValueError(f"{self.key}: row {int(np.flatnonzero(places == texts.index(''))[0])} is empty, and no key")
+        self._kind = kind
+        return texts, np.ascontiguousarray(places, np.int64)
+
+    def _of_numbers(self, numbers: Iterable[int]) -> list[Any]:
+        texts = [self._text(int(number)) for number in numbers]
+        if self._kind == "integers":
+            return [int(text) for text in texts]
+        return [text == "true" for text in texts] if self._kind == "Booleans" else texts
+
+    def _rows(self, taken: tuple[Any, Any]) -> KeyedRows:
+        np = numpy()
+        rows, numbers = taken
+        unique, places = np.unique(numbers, return_inverse=True)
+        known = self._of_numbers(unique)
+        dtype = {"integers": None, "Booleans": np.bool_}.get(self._kind, np.object_)
+        keys = np.array(known, dtype)[places] if known else np.zeros(0, dtype or np.int64)
+        return KeyedRows(self.key, keys, rows, self.node.outputs)
