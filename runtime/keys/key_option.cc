@@ -20,9 +20,10 @@ std::uint8_t dtype_named(std::string_view name) {
 }
 
 void refuse_ports(const rml_port* ports, std::uint32_t count, const std::string& name, const char* word) {
+  // Columns of a tensor are `x[0]`, `x[1]`, …
   for (std::uint32_t i = 0; i < count; ++i)
-    if (name == ports[i].name)
-      throw Failure("--key " + name + ": the node has an " + word + " '" + name +
+    if (name.substr(0, name.find('[')) == ports[i].name)
+      throw Failure("--key " + name + ": the node has an " + word + " '" + ports[i].name +
                         "'; the keys are a column of their own, whose name no input or output has",
                     exit_usage);
 }

@@ -137,6 +137,9 @@ KeyedRun::KeyedRun(const rml_program& program, const Options& options)
       seed_(options.seed.value_or(0)),
       save_to_(options.resume.empty() ? options.save : options.resume) {
   require_keyable(program, options);
+  if (column_.is_text && texts_.of_input(key_input_))
+    throw Failure("--key " + column_.name + ": its cells are the keys themselves, neither classes nor times",
+                  exit_usage);
   if (column_.is_text) texts_.use_keys(keys_, key_input_, 0);
   auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_, options.reading);
   const Row own(outputs_.data(), 1 + program.n_outputs - program.n_watched);

@@ -184,6 +184,30 @@ def separate_runs(folder):
         same(found, wanted, f"{name}, keys behind")
 
 
+def seed_of_key(seed, text):
+    """As docs/manual/keys.md says."""
+    all_bits = 2**64 - 1
+    hashed = 0xCBF29CE484222325
+    for byte in text.encode():
+        hashed = (hashed ^ byte) * 0x100000001B3 & all_bits
+    hashed = hashed + seed * 0x9E3779B97F4A7C15 & all_bits
+    hashed = (hashed ^ hashed >> 30) * 0xBF58476D1CE4E5B9 & all_bits
+    hashed = (hashed ^ hashed >> 27) * 0x94D049BB133111EB & all_bits
+    return hashed ^ hashed >> 31
+
+
+def seeds(folder):
+    program = folder / "noise.rml"
+    program.write_text("node main(x: f64) -> (y: f64)\n  y = x + sum(normal([2], 0.0, 1.0));\n")
+    together, _ = run(program, "--key", "m", "--seed", SEED, text="m,x\npump,1\nä,1\ntrue,1\n-7,1\n")
+    typed = [run(program, "--key", f"m:{t}", "--seed", SEED, text=f"m,x\n{k},1\n")[0].splitlines()[1] for t, k in (("bool", "T"), ("i16", "-7"))]
+    check(together.splitlines()[3:5] == typed, f"{together}, {typed}")
+    for key, line in zip(("pump", "ä", "true", "-7"), together.splitlines()[1:]):
+        alone, _ = run(program, "--seed", seed_of_key(SEED, key), text="x\n1\n")
+        check(line == f"{key},{alone.splitlines()[1]}", f"seed of {key}: {line}, {alone}")
+    check(len(set(line.split(",")[1] for line in together.splitlines()[1:])) == 4, "every key draws its own")
+
+
 def formats(folder):
     program = folder / "counter.rml"
     program.write_text(COUNTER)
@@ -328,7 +352,11 @@ def refusals(folder):
     for value, what in (("1.5", "1.5 is no key"), ("null", "no value for 'm'"), ('""', "'' is no key"), ("[1]", "too many brackets for a key"),
                         ('{"a": 1}', "an object is not a key"), ('"NaN"', "'NaN' is no key")):
         refused("--key", "m", "--format", "jsonl", text=f'{{"m": {value}, "x": 1}}\n', words=what)
-    for argument, what in (("x", "the node has an input 'x'"), ("y", "the node has an output 'y'"), ("m:f64", "a float is no key"),
+    (folder / "classes").write_text("a\nb\n")
+    refused("--key", "m", "--classes", f"m={folder / 'classes'}", words="its cells are the keys themselves", status=2)
+    found, _ = run(program, "--key", "m:i8", "--classes", f"m={folder / 'classes'}", text="m,x\nb,1\na,2\nb,3\n")
+    same(found, "m,y\nb,1\na,2\nb,4\n", "keys that are classes")
+    for argument, what in (("x[0]", "the node has an input 'x'"), ("x", "the node has an input 'x'"), ("y", "the node has an output 'y'"), ("m:f64", "a float is no key"),
                            ("m:word", "'word' is no type of keys"), ("", "expected NAME")):
         refused("--key", argument, words=what, status=2)
     np.savez(folder / "keys.npz", m=np.array([1, 2]), x=np.array([1.0, 2.0]))
@@ -361,7 +389,7 @@ def refusals(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for part in (formats, refusals, parameters, states, separate_runs):
+        for part in (formats, seeds, refusals, parameters, states, separate_runs):
             part(folder)
 
 
