@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "runtime/checkpoint/load_parameters.h"
@@ -84,7 +85,12 @@ void Instance::look() {
   if (header().waiting <= needs_itself) throw RunFault(rt::undetermined_text(table(), header()), table(), header());
 }
 
+void Instance::forget_copies() const {
+  if (table().n_packs > 0) std::memset(static_cast<char*>(block()) + table().packs, 0, table().n_packs);
+}
+
 void Instance::push() {
+  if (written_outside_) forget_copies();
   check(table().push(block(), in_.const_pointers(), in_.present()));
   keep(in_.const_pointers(), in_.present());
 }
@@ -208,6 +214,7 @@ void Instance::run_singly(const Cycles& cycles, std::int64_t from, std::int64_t 
 std::int64_t Instance::run(const Cycles& cycles, Rows& rows, const std::function<bool()>& interrupted) {
   using Clock = std::chrono::steady_clock;
   check(header().fault);
+  if (written_outside_) forget_copies();
   reserve(rows, cycles.count);
   const bool together = table().run != nullptr && rows_again_ == 0;
   std::int64_t read = 0, chunk = fewest_together;

@@ -108,12 +108,17 @@ class Instance {
   void give(const rml_parameter& p, const void* elements) { given_.give(table(), block(), p.path, elements); }
   const void* given(const rml_parameter& p) const;
 
+  // Somebody outside writes to cells, now or whenever it pleases him.
+  void written_outside() { written_outside_ = true; }
+
  private:
   struct Kept {
     std::shared_ptr<const Node> node;  // destroyed after the state, whose code it has
     std::shared_ptr<rt::ProgramState> state;
   };
   void check(std::int32_t fault);
+  // Copies of matrices in another order may not be like them any more.
+  void forget_copies() const;
   // Of a program whose rows may wait: that a cycle was read, and that its known rows have been handed out.
   void keep(const void* const* in, const std::uint8_t* present);
   void look();
@@ -133,6 +138,7 @@ class Instance {
   std::shared_ptr<rt::Row> out_;
   std::vector<const void*> given_rows_;  // of a cycle among many
   std::vector<std::uint8_t> given_present_;
+  bool written_outside_ = false;
   std::atomic<bool> busy_{false};
 };
 

@@ -89,6 +89,7 @@ const rml_parameter& parameter(const Instance& s, const std::string& path) {
 // The cell that holds it, if it is one: a view. None: there is no cell, or its first value has not been looked at.
 nb::object memory_view(Stepper& s, const rml_memory& m) {
   if (m.kind != RML_CELL) return nb::none();
+  s.written_outside();
   return array_over(static_cast<char*>(s.block()) + m.offset, port_of(m), -1, owner_of(s.state_keeper()), true);
 }
 
@@ -113,7 +114,7 @@ bool set_parameter(Stepper& s, const std::string& path, nb::handle elements) {
   if (p.memory == UINT32_MAX || s.table().memories[p.memory].kind != RML_CELL) return false;
   std::memcpy(static_cast<char*>(s.block()) + s.table().memories[p.memory].offset, from,
               p.elements * rt::dtype_bytes(p.dtype));
-  if (s.table().n_packs > 0) std::memset(static_cast<char*>(s.block()) + s.table().packs, 0, s.table().n_packs);
+  s.written_outside();
   return true;
 }
 

@@ -571,3 +571,22 @@ def test_import_is_quick_and_without_numpy() -> None:
            ".node().start().step(2.0), 'numpy' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
     assert said.stdout.split() == ["False", "2.0", "False"], said.stderr
+
+
+def test_a_parameter_that_is_set_is_the_one_that_counts() -> None:
+    """The code may keep a copy of a matrix that stands still."""
+    s = rmlc.compile("""import nn;
+node main(x: f32[80]) -> (y: f32)
+  w = param(glorot_uniform([80, 80]));
+  y = sum(nn.affine(w, zeros([80]), x));
+""").node().start()
+    ones = np.ones((3, 80), np.float32)
+    s.run(x=ones)
+    s.params["w"] = np.full((80, 80), 0.5, np.float32)
+    assert s.run(x=ones).y.tolist() == [3200.0] * 3
+    view = s.params["w"]
+    view[:] = 0.25
+    assert s.step(x=ones[0]) == 1600.0
+    view[:] = 1.0
+    assert s.step(x=ones[0]) == 6400.0
+    assert s.run(x=ones).y.tolist() == [6400.0] * 3

@@ -93,13 +93,3 @@ def test_what_is_refused():
     with pytest.raises(rmlc.RunError, match=r"division by zero \(key 'b'\)") as stopped:
         faulty.run(m=["a", "b", "a"], x=np.array([5, 0, 1], np.int32))
     assert stopped.value.rows.y.tolist() == [20] and stopped.value.rows.m.tolist() == ["a"]
-
-
-def test_a_parameter_that_is_set_is_the_one_that_counts():
-    """The code may keep a copy of a matrix that stands still."""
-    text = "import nn; node main(x: f32[80]) -> (y: f32) w = param(glorot_uniform([80, 80])); y = sum(nn.affine(w, zeros([80]), x));"
-    s = rmlc.compile(text).node().start()
-    ones = np.ones((3, 80), np.float32)
-    s.run(x=ones)
-    s.params["w"] = np.full((80, 80), 0.5, np.float32)
-    assert s.run(x=ones).y.tolist() == [3200.0] * 3
