@@ -312,6 +312,12 @@ int print_table(const EvalRequest& request) {
 }  // namespace
 
 int evaluate(Invocation& invocation, const EvalRequest& request) {
+  if (names(request.program_arguments, "--key")) {
+    std::cerr
+        << "rmlc: --key: a metric is of the rows of one instance, and every key has its own; measure a key alone, "
+           "with --key-seed KEY\n";
+    return exit_usage;
+  }
   invocation.session.options.early_rows = EarlyRows::never;
   Evaluation evaluation(invocation.session, request);
   const auto loaded = evaluation.load();

@@ -373,6 +373,8 @@ def refusals(folder):
     refused("--key", "m", "--share", "p", file=center, text="m,end,x\n", words="rows of this program can wait", status=2)
     refused("--key", "m", file=faults, text="m,x\na,1\nb,2\na,0\nb,1\n",
             words="faults.rml:2:7: cycle 1: division by zero (key 'a')", out="m,y\na,100\nb,50\n")
+    _, told = run(program, "--progressive", "--metric", "mae:y:x", "--key", "m", text="m,x\na,1\n", status=2, command=[RMLC, "eval"])
+    check("a metric is of the rows of one instance" in told, told)
     # Rows that are never known.
     _, told = run(center, "--key", "m", text="m,end,x\na,F,1\nb,F,2\nb,T,3\na,F,4\nc,F,1\n")
     check("key 'a': 2 rows are undetermined" in told and "3 rows of 2 keys are undetermined in all" in told, told)
