@@ -44,7 +44,7 @@ std::string machine_code(CompiledModule& module, FileKind kind) {
 // Without a linker, where that can be: a twentieth of its time.
 bool attached(Session& session, const BuildRequest& request, const std::string& object, const fs::path& output,
               const Core& core) {
-  if (!request.libraries.empty() || request.mqtt) return false;
+  if (!request.libraries.empty() || request.mqtt || !request.mpi.empty()) return false;
   const FileView runtime(runner());
   const auto program = attach_program(runtime.bytes(), object, core.entry + "_program");
   if (program) write_program(output, runner(), *program, session.diagnostics);
@@ -59,7 +59,7 @@ void link_program(Session& session, const BuildRequest& request, const std::stri
   if (folder.path().empty()) return report_unwritable(output, folder.error(), session.diagnostics);
   const fs::path object_file = folder.path() / "program.o", linked = folder.path() / "program";
   if (write_file(object_file, object, session.diagnostics) &&
-      link_executable(object_file, request.libraries, request.mqtt, linked, core, session.diagnostics))
+      link_executable(object_file, {request.libraries, request.mqtt, request.mpi}, linked, core, session.diagnostics))
     move_into_place(linked, output, session.diagnostics);
 }
 
@@ -70,20 +70,28 @@ bool can_link(Session& session, const BuildRequest& request) {
   return false;
 }
 
+// Options that do not go together, as they are told; empty: they do.
+std::string misused(const Session& session, const BuildRequest& request) {
+  const bool network = session.options.grain != Grain::none;
+  const std::string emitted = "not with --emit " + request.emit;
+  if (request.emit != "exe") {
+    if (!session.options.watches.empty()) return "--watch goes with programs, " + emitted;
+    if (request.mqtt) return "--mqtt goes with programs, " + emitted;
+    if (!request.mpi.empty()) return "--mpi goes with programs, " + emitted;
+  }
+  if (network && (request.emit == "lib" || request.emit == "header"))
+    return "--parallel goes with programs, " + emitted;
+  if (network && !request.mpi.empty())
+    return "--mpi does not go with --parallel: ranks run the cycles of a program in their order";
+  return "";
+}
+
 }  // namespace
 
 int build(Invocation& invocation, const BuildRequest& request) {
   Session& session = invocation.session;
-  if (!session.options.watches.empty() && request.emit != "exe") {
-    std::cerr << "rmlc: --watch goes with programs, not with --emit " << request.emit << "\n";
-    return exit_usage;
-  }
-  if (session.options.grain != Grain::none && (request.emit == "lib" || request.emit == "header")) {
-    std::cerr << "rmlc: --parallel goes with programs, not with --emit " << request.emit << "\n";
-    return exit_usage;
-  }
-  if (request.mqtt && request.emit != "exe") {
-    std::cerr << "rmlc: --mqtt goes with programs, not with --emit " << request.emit << "\n";
+  if (const std::string misuse = misused(session, request); !misuse.empty()) {
+    std::cerr << "rmlc: " << misuse << "\n";
     return exit_usage;
   }
   // What has no runtime needs a schedule.

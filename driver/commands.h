@@ -47,6 +47,7 @@ struct BuildRequest {
   std::string file, output, emit = "exe";
   std::vector<std::string> libraries;
   bool mqtt = false;
+  std::string mpi;  // openmpi, mpich, any; empty: it is not for mpirun
 };
 int build(Invocation&, const BuildRequest&);
 

@@ -48,6 +48,7 @@ Resources own_resources() { return {library_folder() / "stdlib", folders_of_envi
 std::filesystem::path runtime_archive() { return library_folder() / "librmlrt.a"; }
 std::filesystem::path runner() { return library_folder() / "runner"; }
 std::filesystem::path mqtt_archive() { return library_folder() / "librmlmqtt.a"; }
+std::filesystem::path mpi_archive(const std::string& mpi) { return library_folder() / ("librmlmpi-" + mpi + ".a"); }
 std::filesystem::path lapack_archive() { return library_folder() / "librmllapack.a"; }
 
 }  // namespace rml

@@ -1,9 +1,11 @@
 // Where rmlc's own parts lie: beside the binary, in the build tree as in an installation, or where a host has them.
 //
-//   PREFIX/bin/rmlc   PREFIX/lib/rmlc/{librmlrt.a, librmllapack.a, librmlmqtt.a, runner, stdlib/*.rml, include/rmlrt.h}
+//   PREFIX/bin/rmlc   PREFIX/lib/rmlc/{librmlrt.a, librmllapack.a, librmlmqtt.a, librmlmpi-*.a, runner, stdlib/*.rml,
+//   include/rmlrt.h}
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "compiler/session.h"
 
@@ -18,5 +20,6 @@ std::filesystem::path runtime_archive();
 std::filesystem::path runner();          // the runtime as a program that lacks a program; not on every machine
 std::filesystem::path lapack_archive();  // what a program with operators of linear algebra needs besides
 std::filesystem::path mqtt_archive();    // … one that can speak MQTT
+std::filesystem::path mpi_archive(const std::string& mpi);  // … one that mpirun can run, by the name of the MPI
 
 }  // namespace rml

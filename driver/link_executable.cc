@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "driver/find_mpi.h"
 #include "driver/installation.h"
 #include "driver/output_file.h"
 #include "driver/subprocess.h"
@@ -50,14 +51,16 @@ void add_library(std::vector<std::string>& command, const std::string& path) {
 }
 
 std::vector<std::string> link_command(const std::string& compiler, const std::filesystem::path& object,
-                                      const std::vector<std::string>& libraries, const std::filesystem::path& output,
-                                      bool with_lapack, bool with_mqtt) {
+                                      const LinkedParts& parts, const MpiParts& mpi,
+                                      const std::filesystem::path& output, bool with_lapack) {
   std::vector<std::string> command{compiler, "-o", output.string(), object.string()};
-  for (const std::string& library : libraries) add_library(command, library);
-  // Weak in the runtime: nothing else asks for it.
-  if (with_mqtt) command.insert(command.end(), {"-Wl,--undefined=rml_mqtt_library", mqtt_archive().string()});
+  for (const std::string& library : parts.libraries) add_library(command, library);
+  // Weak in the runtime: nothing else asks for them.
+  if (!parts.mpi.empty()) command.insert(command.end(), {"-Wl,--undefined=rml_mpi_library", mpi.archive.string()});
+  if (parts.mqtt) command.insert(command.end(), {"-Wl,--undefined=rml_mqtt_library", mqtt_archive().string()});
   command.push_back(runtime_archive().string());
   if (with_lapack) command.push_back(lapack_archive().string());
+  if (!parts.mpi.empty()) command.push_back("-l:" + mpi.library);
   for (const char* option :
        {"-lstdc++", "-lz", "-lm", "-pthread", "-pie", "-Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack"})
     command.emplace_back(option);
@@ -93,15 +96,21 @@ bool report_missing(const std::string& errors, const Core& core, Diagnostics& di
 
 }  // namespace
 
-bool link_executable(const std::filesystem::path& object, const std::vector<std::string>& libraries, bool with_mqtt,
-                     const std::filesystem::path& output, const Core& core, Diagnostics& diagnostics) {
+bool link_executable(const std::filesystem::path& object, const LinkedParts& parts, const std::filesystem::path& output,
+                     const Core& core, Diagnostics& diagnostics) {
   const auto compiler = c_compiler();
   if (!compiler) {
     report_unwritable(output, "no C compiler (cc, gcc, clang or clang-19) is there to link it; " + looked_in(),
                       diagnostics);
     return false;
   }
-  const auto done = run_to_end(link_command(*compiler, object, libraries, output, uses_lapack(core), with_mqtt));
+  const MpiParts mpi = parts.mpi.empty() ? MpiParts{} : find_mpi(parts.mpi, *compiler);
+  if (!mpi.problems.empty()) {
+    auto& d = diagnostics.report(Code::E0804, {}, "linking failed: there is no MPI for --mpi");
+    for (const std::string& problem : mpi.problems) d.note(problem);
+    return false;
+  }
+  const auto done = run_to_end(link_command(*compiler, object, parts, mpi, output, uses_lapack(core)));
   if (done && done->status == 0) return true;
   if (!done || !report_missing(done->errors, core, diagnostics)) {
     auto& d = diagnostics.report(Code::E0804, {}, "linking failed");

@@ -59,6 +59,9 @@ void build_options(CLI::App* sub, CommandLine& line) {
   add_back_options(sub, line);
   add_libraries(sub, line.build.libraries);
   sub->add_flag("--mqtt", line.build.mqtt, "a program that can read and write MQTT topics; it needs libmosquitto");
+  sub->add_flag("--mpi{any}", line.build.mpi,
+                "a program that mpirun can run: of the MPI that is installed, or --mpi=openmpi, --mpi=mpich")
+      ->check(CLI::IsMember({"any", "openmpi", "mpich"}));
   add_parameters(sub, line);
   add_freeze(sub, line);
   add_watch(sub, line, "variables that the program can watch, by path: lstm.*; as often as needed");

@@ -26,7 +26,8 @@ COPYRIGHT = "Copyright 2026 the authors of rmlc"
 PARTS = {"rmlc": ("rmlc itself contains", "STATIC_LINK"),
          "programs": ("Programs that rmlc makes contain, as does the part of rmlc that they are made of", "STATIC_LINK"),
          "fibers": ("Programs in C++ that use librml_fibers.a are linked with", "STATIC_LINK"),
-         "loaded": ("MQTT streams load, where it is installed", "DYNAMIC_LINK")}
+         "loaded": ("MQTT streams load, where it is installed", "DYNAMIC_LINK"),
+         "mpi": ("Programs of `rmlc build --mpi` are linked with one of", "DYNAMIC_LINK")}
 GLIBC = """Programs of `rmlc build` contain the GNU C Library in static form. Its license, the LGPL, lets you give them away under
 terms of your own, if those who get them can link them with another version of that library. Give them the object file
 (`rmlc build --emit obj`) or the source: with librmlrt.a and zlib it links to the program, statically or with the shared
@@ -83,7 +84,7 @@ def sbom(version):
         packages.append(package(identifier, c["name"], installed, c["license"], homepage=c["home"], externalRefs=[
             {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": locator}]))
         for part in c["in"]:
-            of = "SPDXRef-rmlc" if part == "loaded" else f"SPDXRef-{part}"
+            of = {"loaded": "SPDXRef-rmlc", "mpi": "SPDXRef-programs"}.get(part, f"SPDXRef-{part}")
             relations.append((of, PARTS[part][1], identifier))
     listed = json.dumps([packages, relations], sort_keys=True)
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))

@@ -14,6 +14,7 @@
 #include "runtime/keys/keyed_run.h"
 #include "runtime/options.h"
 #include "runtime/parallel.h"
+#include "runtime/ranks/run_on_ranks.h"
 #include "runtime/readable.h"
 #include "runtime/run.h"
 #include "runtime/signals.h"
@@ -40,7 +41,7 @@ int run_or_print(const rml_program& program, int argc, char** argv, const std::v
   options.sources = sources;
   if (!options.print_only.empty()) return print(options.print_only);
   rml_limit_threads(options.threads);
-  return options.key.empty() ? run_program(program, options) : run_keyed(program, options);
+  return options.key.empty() ? run_on_ranks(program, options) : run_keyed(program, options);
 }
 
 }  // namespace

@@ -20,6 +20,9 @@
 namespace rml::rt {
 namespace {
 
+// Threads of one process: more than a machine of today has processors.
+constexpr std::uint32_t most_ranks = 256;
+
 std::string list_ports(const char* title, const rml_port* ports, std::uint32_t count) {
   if (count == 0) return std::string(title) + ": none\n";
   std::size_t names = 0;
@@ -161,6 +164,7 @@ void add_reading_options(CLI::App& app, Reading& reading) {
 
 Options parse_options(const rml_program& program, int argc, const char* const* argv) {
   Options options;
+  options.arguments.assign(argv + std::min(argc, 1), argv + argc);
   std::string progress = "auto", on_nan;
   std::vector<std::string> monitor, watch;
   std::optional<std::string> key_seed;
@@ -231,6 +235,12 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
                  "at most so many (default: as many as the program was built for); 1: also for reading and writing")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
+  app.add_option("--ranks", options.ranks, "run as N ranks that share the rows, threads of this process (default 1)")
+      ->check(CLI::Range(1u, most_ranks))
+      ->type_name("N");
+  app.add_option("--patience", options.patience, "seconds that a rank waits for another (default 600; 0: for ever)")
+      ->check(not_negative)
+      ->type_name("S");
   if (program.network != nullptr) {
     app.add_option("--workers", options.workers, "threads that run the tasks (default: as many as processors)")
         ->check(CLI::Range(1u, RML_MOST_THREADS))

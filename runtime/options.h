@@ -19,6 +19,8 @@ class App;
 
 namespace rml::rt {
 
+class Ranks;
+
 enum class When { automatic, always, never };
 enum class OnNan { ignore, tell, stop };
 
@@ -45,12 +47,19 @@ struct Options {
   std::string log, plot;                   // a folder, a file; empty: not given
   std::string profile;                     // a file; likewise
   OnNan on_nan = OnNan::ignore;
-  std::uint32_t threads = 0;         // at most; 0: as many as the program was built for
-  std::uint32_t workers = 0;         // of a network; 0: as many as processors
-  std::uint64_t capacity = 0;        // elements that may wait in a ring of it; 0: by their size
-  std::vector<std::string> sources;  // files that the program was made of, where they are known; nothing goes there
+  std::uint32_t threads = 0;           // at most; 0: as many as the program was built for
+  std::uint32_t workers = 0;           // of a network; 0: as many as processors
+  std::uint64_t capacity = 0;          // elements that may wait in a ring of it; 0: by their size
+  std::vector<std::string> sources;    // files that the program was made of, where they are known; nothing goes there
+  std::uint32_t ranks = 1;             // threads that run the program together
+  std::int64_t patience = 600;         // seconds that a rank is waited for; 0: for ever
+  Ranks* among = nullptr;              // the ranks that this run is one of
+  bool writes = true;                  // … and whether it is the one whose rows and state are written
+  std::vector<std::string> arguments;  // all of the command line
   bool stats = false;
   bool quiet = false;
+  // Where the state goes; empty: nowhere.
+  const std::string& state_file() const { return writes && !resume.empty() ? resume : save; }
   // Not empty: print this and stop (--help, --version).
   std::string print_only;
 };

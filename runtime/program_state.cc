@@ -10,7 +10,7 @@
 
 namespace rml::rt {
 
-ProgramState::ProgramState(const rml_program& program, std::uint64_t seed, std::int64_t horizon)
+ProgramState::ProgramState(const rml_program& program, std::uint64_t seed, std::int64_t horizon, rml_ranks* ranks)
     : program_(program), memory_(default_memory_ceiling()) {
   const std::uint64_t align = std::max<std::uint64_t>(program.state_align, 64);
   const std::uint64_t bytes =
@@ -26,6 +26,7 @@ ProgramState::ProgramState(const rml_program& program, std::uint64_t seed, std::
   header().grow = Memory::grow;
   header().context = &memory_;
   header().waiting = -1;
+  header().ranks = ranks;
   program.init(block_);
 }
 

@@ -9,7 +9,8 @@ namespace rml::rt {
 class ProgramState {
  public:
   // Throws Failure if it does not fit into memory.
-  ProgramState(const rml_program& program, std::uint64_t seed, std::int64_t horizon);
+  // ranks: among which it runs; null: it is alone.
+  ProgramState(const rml_program& program, std::uint64_t seed, std::int64_t horizon, rml_ranks* ranks = nullptr);
   ~ProgramState();
   ProgramState(const ProgramState&) = delete;
   ProgramState& operator=(const ProgramState&) = delete;

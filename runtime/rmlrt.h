@@ -87,6 +87,8 @@ typedef struct rml_header {
   int64_t value, bound;
   int32_t waiting; /* after finish: index of the first cut still waited for, -1: none, -2 - k: sites[k] needs itself */
   int32_t place;   /* k > 0: places[k - 1] is what is computed now, or was last; for whoever watches */
+  /* set by the host before init; null: the program is alone */
+  struct rml_ranks* ranks;
 } rml_header;
 
 /* A condition that ends segments: what undetermined rows wait for. */
@@ -274,6 +276,8 @@ typedef rml_site rml_place;
 
 typedef struct rml_program {
   uint32_t abi;
+  uint16_t per_step;  /* micro-batches in a step; 0: nothing is dealt out, every rank reads all rows */
+  uint16_t deal_end;  /* the input that is true in the last row of a micro-batch */
   const char* name;   /* of the node */
   const char* source; /* file */
   uint32_t n_inputs, n_outputs, n_sites, n_cuts;
@@ -319,6 +323,27 @@ typedef struct rml_program {
   uint64_t packs;
   uint32_t n_packs;
 } rml_program;
+
+/* Ranks: processes, or threads, that run one program together (runtime/ranks). Each reads the rows of its own
+ * micro-batches; what they compute of them meets in sums. Null stands for a program that is alone: rank 0 of 1.
+ * A call that fails leaves zeros, and so do all that follow; the run stops when the cycle is over. */
+typedef struct rml_ranks rml_ranks;
+uint32_t rml_rank(rml_ranks* ranks);
+uint32_t rml_rank_count(rml_ranks* ranks);
+/* Of the cycle that runs. micro_batch: the number, among all of the input, of the micro-batch that the row belongs to;
+ * `own` is how many this rank has begun before, its number in a run that deals nothing out. row: likewise of the row.
+ */
+uint64_t rml_micro_batch(rml_ranks* ranks, uint64_t own);
+int64_t rml_global_row(rml_ranks* ranks, int64_t cycle);
+/* Whether this rank has no micro-batch of the step behind this one. */
+uint8_t rml_last_here(rml_ranks* ranks, uint32_t per_step, uint64_t micro_batch);
+/* One value per micro-batch, of the sum that the program knows as `site`. per_step is the number of micro-batches in a
+ * full step, which the tree is made for; micro_batch counts within the step or from the beginning. Where last_here,
+ * `out` gets the sum over all micro-batches of the step: per_step, or as many as the last step has. */
+void rml_all_sum(rml_ranks* ranks, uint32_t site, uint8_t dtype, uint64_t count, const void* in, uint32_t per_step,
+                 uint64_t micro_batch, uint8_t last_here, void* out);
+/* All ranks that have rows in the step get the value of rank `from`. */
+void rml_broadcast(rml_ranks* ranks, uint32_t site, uint8_t dtype, uint64_t count, void* value, uint32_t from);
 
 /* Runs a program with the options of docs/manual/programs.md; returns the exit status. */
 int rml_main(const rml_program* program, int argc, char** argv);

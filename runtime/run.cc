@@ -31,9 +31,12 @@
 #include "runtime/pipeline/write_behind.h"
 #include "runtime/program_state.h"
 #include "runtime/progress.h"
+#include "runtime/ranks/agreement.h"
+#include "runtime/ranks/deal.h"
 #include "runtime/readable.h"
 #include "runtime/scheduler/network.h"
 #include "runtime/signals.h"
+#include "runtime/skip_rows.h"
 #include "runtime/statistics.h"
 #include "runtime/stream_io/endpoints.h"
 
@@ -49,7 +52,7 @@ class Run {
         options_(options),
         in_(program.inputs, program.n_inputs),
         out_(program.outputs, program.n_outputs),
-        save_to_(options.resume.empty() ? options.save : options.resume),
+        save_to_(options.state_file()),
         kept_(options.kept),
         texts_(options.reading, in_, out_),
         anchor_(program),
@@ -60,7 +63,7 @@ class Run {
         places_(in_) {
     auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_, options.reading);
     const Row own(program.outputs, program.n_outputs - program.n_watched);
-    outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
+    if (options.writes) outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
     if (inputs.empty() && !options.cycles) {
       throw Failure(std::string("node '") + program.name + "' has no inputs that could end the run: give --cycles N",
                     exit_usage);
@@ -73,6 +76,11 @@ class Run {
     drains_ = any_peer(inputs);
     if (any_peer(outputs_)) sinks_.without_thread();
     if (auto source = open_sources(inputs, in_, {[this] { before_reading_blocks(); }, wake_up_.fd()})) {
+      if (program.per_step > 0) {
+        auto dealt = std::make_unique<DealtRows>(std::move(source), in_, program, *options.among, options.cycles);
+        deal_ = dealt.get();
+        source = std::move(dealt);
+      }
       source_ = std::make_unique<ReadAhead>(std::move(source), in_,
                                             Ahead{pipelined() && !any_peer(inputs), [this] { flush(); }, &wake_up_});
     }
@@ -83,7 +91,6 @@ class Run {
  private:
   // The state, as it begins or as it was saved; the input up to its cycle; the outputs up to its rows.
   void begin();
-  void skip_rows();
   void tell(const std::vector<std::string>& lines) const;
   Settled settled(const Endpoint& output) const;
   void settle();
@@ -97,9 +104,9 @@ class Run {
   void look() {
     if (anchor_.wants_look()) anchor_.look(state_->block());
   }
-  // As --cycles says.
+  // As --cycles says, of rows that are not dealt out.
   bool has_all_cycles() const {
-    return options_.cycles && state_->header().pushed - record_.first_cycle >= *options_.cycles;
+    return options_.cycles && deal_ == nullptr && state_->header().pushed - record_.first_cycle >= *options_.cycles;
   }
   // False at the end of the input, at --cycles and after a signal.
   bool next_inputs();
@@ -124,7 +131,7 @@ class Run {
   void drain();
   void finish();
   // A network has threads enough, and its own for reading.
-  bool pipelined() const { return options_.threads != 1 && program_.network == nullptr; }
+  bool pipelined() const { return options_.threads != 1 && program_.network == nullptr && program_.per_step == 0; }
   const Row& row_in() const { return source_ ? source_->row() : in_; }
   void flush() {
     sinks_.catch_up();
@@ -185,6 +192,7 @@ class Run {
   std::int64_t undetermined_ = 0;
   std::int64_t peak_buffer_bytes_ = 0;
   const WakeUp wake_up_;
+  DealtRows* deal_ = nullptr;          // in source_; null: all rows are read
   std::unique_ptr<ReadAhead> source_;  // null: no inputs. Its thread may look at all that is above
 };
 
@@ -192,6 +200,7 @@ int Run::execute() {
   const Clock::time_point start = Clock::now();
   try {
     begin();
+    if (options_.among != nullptr) meet(options_.among->transport());
     if (program_.network != nullptr) run_network();
     try {
       while (program_.network == nullptr && cycle()) progress_.tick(state_->header().pushed, fraction());
@@ -241,7 +250,8 @@ void Run::begin() {
     throw Failure("--seed " + std::to_string(*options_.seed) + ": '" + path + "' was saved by a run with seed " +
                   std::to_string(saved->seed()));
   }
-  state_.emplace(program_, saved ? saved->seed() : options_.seed.value_or(0), options_.horizon);
+  state_.emplace(program_, saved ? saved->seed() : options_.seed.value_or(0), options_.horizon,
+                 options_.among == nullptr ? nullptr : options_.among->handle());
   const rml_header& header = state_->header();
   if (!options_.profile.empty() && program_.network == nullptr) profile_.emplace(program_, header, options_.profile);
   if (header.fault != RML_OK) throw fault();
@@ -268,10 +278,13 @@ void Run::begin() {
   kept_.begin(rows, resumed ? record_.first_cycle : header.pushed, resumed,
               saved ? std::optional(KeptCells::Saved{path, saved->kept()}) : std::nullopt);
   if (source_ && options_.cycles) source_->limit(std::max(*options_.cycles, header.pushed - record_.first_cycle));
-  if (resumed) skip_rows();
+  if (saved && deal_ != nullptr)
+    deal_->go_on(saved->run(), resumed, path);
+  else if (resumed && source_)
+    skip_rows(*source_, row_in(), header.pushed - record_.first_cycle, record_.input_checksum, options_.resume);
   std::vector<std::optional<Settled>> before(outputs_.size());
   for (std::size_t k = 0; k < outputs_.size() && resumed; ++k) before[k] = settled(outputs_[k]);
-  if (resumed && record_.outputs.size() > outputs_.size())
+  if (resumed && options_.writes && record_.outputs.size() > outputs_.size())
     throw Failure("'" + options_.resume + "' was saved by a run with " + std::to_string(record_.outputs.size()) +
                   " outputs; give them all");
   for (std::size_t k = 0; k < outputs_.size(); ++k)
@@ -286,23 +299,6 @@ void Run::begin() {
 void Run::tell(const std::vector<std::string>& lines) const {
   for (const std::string& line : lines)
     if (!options_.quiet) std::fprintf(stderr, "%s\n", readable_message(line).c_str());
-}
-
-// The rows that the saved state has read already must be there, and the same.
-void Run::skip_rows() {
-  const std::int64_t rows = state_->header().pushed - record_.first_cycle;
-  std::uint32_t checksum = 0;
-  for (std::int64_t row = 0; row < rows && source_; ++row) {
-    if (!source_->read()) {
-      throw Failure(source_->name() + " ends after " + std::to_string(row) + " rows, but '" + options_.resume +
-                    "' was saved after " + std::to_string(rows));
-    }
-    checksum = source_->row().checksum(checksum);
-  }
-  if (checksum != record_.input_checksum) {
-    throw Failure("the first " + std::to_string(rows) + " rows of " + source_->name() + " are not those that '" +
-                  options_.resume + "' was saved after; to go on with other rows, use --load");
-  }
 }
 
 Settled Run::settled(const Endpoint& output) const {
@@ -334,6 +330,7 @@ void Run::settle() {
 // Outputs are settled first: what the state has handed out is never lost.
 void Run::save() {
   if (program_.network == nullptr) look();
+  if (deal_ != nullptr) deal_->record(record_);
   std::vector<TensorOut> more = monitors_.tensors();
   const rml_header& header = state_->header();
   const KeptTensors kept(kept_, header.popped + record_.rows_again, header.pushed, more);
@@ -342,6 +339,7 @@ void Run::save() {
 }
 
 bool Run::saves_after(std::int64_t cycles) const {
+  if (deal_ != nullptr) return !save_to_.empty() && deal_->step_passes(options_.save_every);
   return !save_to_.empty() && options_.save_every > 0 && (cycles - record_.first_cycle) % options_.save_every == 0;
 }
 
@@ -354,7 +352,7 @@ void Run::save_now() {
 bool Run::next_inputs() {
   if (has_all_cycles()) return false;
   // After a signal peers say themselves when all is read that they were told has arrived.
-  return (interrupt_signal() == 0 || drains_) && (!source_ || source_->read());
+  return (interrupt_signal() == 0 || drains_ || deal_ != nullptr) && (!source_ || source_->read());
 }
 
 // A program that waits for row n before it sends row n + 1 gets it.
@@ -482,6 +480,7 @@ bool Run::cycle() {
   enter(Profile::computing);
   const std::int32_t fault = program_.push(state_->block(), row_in().const_pointers(), row_in().present());
   if (fault != RML_OK) throw this->fault();
+  if (options_.among != nullptr) options_.among->rethrow();
   peak_buffer_bytes_ = std::max(peak_buffer_bytes_, header.buffer_bytes);
   enter(Profile::writing);
   drain();

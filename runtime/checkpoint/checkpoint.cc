@@ -52,6 +52,11 @@ Metadata metadata(const rml_program& program, const rml_header& header, const St
   all["longest_segment"] = std::to_string(header.longest_segment);
   all["unbegun"] = as_text(state.unbegun);
   if (!run.led.empty()) all["led"] = as_text(json(run.led));
+  if (run.dealt) {
+    all["micro_batches"] = std::to_string(run.dealt->micro_batches);
+    all["input_rows"] = std::to_string(run.dealt->rows);
+    all["whole_step"] = run.dealt->whole ? "1" : "0";
+  }
   if (state.begins >= 0) {
     json memories = json::array();
     for (const NamedMemory& m : named_memories(program)) memories.push_back({m.instance, m.name, m.is_parameter});
@@ -166,6 +171,9 @@ CheckpointIn::CheckpointIn(std::string name, std::string bytes)
     damaged("'outputs' in __metadata__");
   }
   if (content_.metadata.contains("led")) run_.led = names("led");
+  if (content_.metadata.contains("micro_batches"))
+    run_.dealt = RunRecord::Dealt{number<std::uint64_t>("micro_batches"), number<std::int64_t>("input_rows"),
+                                  number<int>("whole_step") != 0};
   unbegun_ = names("unbegun");
   if (has_beginning()) open_ = names("open");
 }

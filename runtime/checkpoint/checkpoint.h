@@ -31,6 +31,14 @@ struct RunRecord {
   std::int64_t rows_again = 0;   // next ones that the outputs have had: the schedule that saved them was ahead
   std::uint32_t input_checksum = 0;
   std::vector<OutputRecord> outputs;
+  // Of a program whose rows are dealt out to ranks: what all of them have read, up to the end of a step; whole: the
+  // step was full.
+  struct Dealt {
+    std::uint64_t micro_batches = 0;
+    std::int64_t rows = 0;
+    bool whole = true;
+  };
+  std::optional<Dealt> dealt;
   std::vector<std::string> led;  // outputs that have had the next row, which was known before its inputs
 };
 

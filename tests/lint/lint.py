@@ -75,12 +75,13 @@ def rule_includes():
 
 
 def rule_third_parties():
-    """ANTLR, LLVM, protobuf, libmosquitto and CLI11 are each included in one place."""
+    """ANTLR, LLVM, protobuf, libmosquitto, MPI and CLI11 are each included in one place."""
     places = {
         "ANTLR": (r"antlr4-runtime|RmlLexer|RmlParser", r"frontend/(parse|build_ast|scan)[a-z_]*\.(cc|h)"),
         "LLVM": (r"^llvm(-c)?/", r"lowering/llvm/.*"),
         "protobuf": (r"^google/protobuf|\.pb\.h$", r"onnx/(read_model|decode_tensor|write_model)\.cc"),
         "libmosquitto": (r"^mosquitto|^mqtt_protocol", r"runtime/stream_io/live/mqtt/.*"),
+        "MPI": (r"^mpi\.h$", r"runtime/ranks/mpi/.*"),
         "CLI11": (r"^CLI/", r"driver/(main|command_options)\.cc|driver/command_line\.h|runtime/options\.cc"),
     }
     for path in sources():

@@ -1,0 +1,77 @@
+// See agreement.h. Rank 0 compares and tells all others what it found.
+#include "runtime/ranks/agreement.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace rml::rt {
+namespace {
+
+Message packed(const std::string& text) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
+  return {bytes, bytes + text.size()};
+}
+
+std::string text(const Message& message) { return {reinterpret_cast<const char*>(message.data()), message.size()}; }
+
+// Texts may hold any byte: each goes behind its length.
+Message pack(const std::vector<Fact>& facts) {
+  std::string all;
+  for (const Fact& fact : facts)
+    for (const std::string* part : {&fact.name, &fact.value}) all += std::to_string(part->size()) + ":" + *part;
+  return packed(all);
+}
+
+std::string next(const std::string& all, std::size_t& at) {
+  std::size_t size = 0;
+  for (; at < all.size() && all[at] >= '0' && all[at] <= '9'; ++at)
+    size = size * 10 + static_cast<std::size_t>(all[at] - '0');
+  at = std::min(at + 1, all.size());
+  const std::string part = all.substr(at, size);
+  at += part.size();
+  return part;
+}
+
+std::vector<Fact> unpack(const Message& message) {
+  const std::string all = text(message);
+  std::vector<Fact> facts;
+  for (std::size_t at = 0; at < all.size();) {
+    Fact& fact = facts.emplace_back();
+    fact.name = next(all, at);
+    fact.value = next(all, at);
+  }
+  return facts;
+}
+
+// Empty: nothing differs.
+std::string difference(std::uint32_t rank, const std::vector<Fact>& its, const std::vector<Fact>& ours) {
+  for (std::size_t i = 0; i < std::max(its.size(), ours.size()); ++i) {
+    const Fact none{i < ours.size() ? ours[i].name : its[i].name, "missing"};
+    const Fact& a = i < its.size() && its[i].name == none.name ? its[i] : none;
+    const Fact& b = i < ours.size() ? ours[i] : none;
+    if (a.value != b.value)
+      return rank_text(rank) + " was not started like rank 0: " + b.name + " is " + a.value + ", that of rank 0 is " +
+             b.value;
+  }
+  return "";
+}
+
+}  // namespace
+
+void agree(Transport& transport, const std::vector<Fact>& facts) {
+  constexpr Tag tag{Talk::start, 0};
+  std::string verdict;
+  if (transport.rank() != 0) {
+    transport.send(0, tag, pack(facts));
+    verdict = text(transport.receive(0, tag, "what it runs"));
+  } else {
+    for (std::uint32_t rank = 1; rank < transport.ranks(); ++rank) {
+      const std::string found = difference(rank, unpack(transport.receive(rank, tag, "what it runs")), facts);
+      if (verdict.empty()) verdict = found;
+    }
+    for (std::uint32_t rank = 1; rank < transport.ranks(); ++rank) transport.send(rank, tag, packed(verdict));
+  }
+  if (!verdict.empty()) throw LostRank(verdict);
+}
+
+}  // namespace rml::rt

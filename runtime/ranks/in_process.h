@@ -1,0 +1,56 @@
+// Ranks that are threads of one process: messages are handed over in memory. For `--ranks N`, and for tests, which can
+// hold messages back, lose them, and let a rank vanish.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/ranks/transport.h"
+
+namespace rml::rt {
+
+// What the ranks have in common. Functions may be called by any thread.
+class Meeting {
+ public:
+  explicit Meeting(std::uint32_t ranks);
+  std::uint32_t ranks() const { return static_cast<std::uint32_t>(places_.size()); }
+  // The rank will never say anything more, as if its process had been killed.
+  void vanish(std::uint32_t rank);
+
+ private:
+  friend class InProcess;
+  struct Place {
+    std::condition_variable changed;
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::deque<Message>> box;  // by sender and tag
+    bool left = false, vanished = false;
+    std::string reason;
+  };
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Place>> places_;
+};
+
+class InProcess final : public Transport {
+ public:
+  InProcess(std::shared_ptr<Meeting> meeting, std::uint32_t rank);
+  // Called before a message is handed over, which it may delay; false: it is lost. For tests.
+  std::function<bool(std::uint32_t to, Tag tag)> on_send;
+
+ protected:
+  void do_send(std::uint32_t to, Tag tag, Message message) override;
+  std::optional<Message> do_receive(std::uint32_t from, Tag tag) override;
+  void do_leave(const std::string& reason) override;
+  Standing standing(std::uint32_t rank) override;
+  void pause(unsigned round) override;
+
+ private:
+  const std::shared_ptr<Meeting> meeting_;
+};
+
+}  // namespace rml::rt

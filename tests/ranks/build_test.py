@@ -1,0 +1,97 @@
+"""`rmlc build --mpi` makes programs for the mpirun of the MPI that is there, or says what to install; `--ranks N`.
+
+build_test.py RMLC [openmpi] [mpich]: those that rmlc was built with.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RMLC, KNOWN = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+MPIRUN = pathlib.Path(__file__).resolve().with_name("mpirun")
+SOURCE = "node main() -> (x: f64, n: i32)\n  x = normal([]);\n  n = 0 fby n + 1;\n"
+FAKE_COMPILER = """#!/bin/sh
+case $1 in
+  -print-file-name=*) echo "${1#*=}" ;;
+  *) exit 1 ;;
+esac
+"""
+
+
+class Build(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "noise.rml").write_text(SOURCE, encoding="ascii")
+        self.rows = self.run_it(RMLC, "run", "noise.rml", "--cycles", "5")
+
+    def call(self, *command, path=None):
+        environment = {**os.environ, "PATH": path} if path else None
+        return subprocess.run(list(map(str, command)), cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=120, check=False)
+
+    def run_it(self, *command):
+        done = self.call(*command)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def refused(self, status, text, *command, path=None):
+        done = self.call(*command, path=path)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(text, done.stderr)
+
+    def test_programs_of_each_mpi(self):
+        for mpi in KNOWN:
+            with self.subTest(mpi=mpi):
+                self.run_it(RMLC, "build", f"--mpi={mpi}", "noise.rml", "-o", "noise")
+                self.assertEqual(self.run_it("./noise", "--cycles", "5"), self.rows)
+                self.assertEqual(self.run_it(MPIRUN, mpi, "3", "./noise", "--cycles", "5"), self.rows)
+                done = self.call(MPIRUN, mpi, "3", "./noise", "--cycles", "5", "--stats", "--output", "rows.csv")
+                for rank in range(3):
+                    self.assertIn(f"rank {rank} of 3 has sent ", done.stderr)
+                self.assertEqual((self.folder / "rows.csv").read_text(), self.rows)
+
+    def test_any_mpi(self):
+        if KNOWN:
+            self.run_it(RMLC, "build", "--mpi", "noise.rml")
+            self.assertEqual(self.run_it("./noise", "--cycles", "5"), self.rows)
+
+    def test_no_mpi(self):
+        """The compiler finds none of them."""
+        compiler = self.folder / "bin/cc"
+        compiler.parent.mkdir()
+        compiler.write_text(FAKE_COMPILER, encoding="ascii")
+        compiler.chmod(0o755)
+        path = f"{compiler.parent}:/usr/bin:/bin"
+        for mpi, package in (("openmpi", "openmpi-bin"), ("mpich", "mpich")):
+            text = f"install it (Debian: apt install {package})" if mpi in KNOWN else "this rmlc was built without"
+            for asked in (f"--mpi={mpi}", "--mpi"):
+                self.refused(1, text, RMLC, "build", asked, "noise.rml", "-o", "noise", path=path)
+        self.refused(1, "there is no MPI for --mpi", RMLC, "build", "--mpi", "noise.rml", "-o", "noise", path=path)
+        self.assertFalse((self.folder / "noise").exists())
+
+    def test_wrong_options(self):
+        self.refused(2, "lam not in {any,openmpi,mpich}", RMLC, "build", "--mpi=lam", "noise.rml")
+        self.refused(2, "--mpi goes with programs, not with --emit obj", RMLC, "build", "--mpi", "noise.rml", "--emit",
+                     "obj")
+        self.refused(2, "--mpi does not go with --parallel", RMLC, "build", "--mpi", "noise.rml", "--parallel")
+        self.refused(2, "--ranks: Value 0 not in range 1 to 256", RMLC, "run", "noise.rml", "--ranks", "0")
+        self.refused(2, "--patience: '-1': must be 0 or more", RMLC, "run", "noise.rml", "--patience", "-1")
+        self.refused(2, "a program of tasks (--parallel) cannot run on several ranks", RMLC, "run", "noise.rml",
+                     "--parallel", "--ranks", "2", "--cycles", "1")
+
+    def test_threads(self):
+        for more in ((), ("--engine", "reference"), ("-O0",)):
+            self.assertEqual(self.run_it(RMLC, "run", "noise.rml", *more, "--cycles", "5", "--ranks", "4"), self.rows)
+        self.run_it(RMLC, "build", "noise.rml")
+        self.assertEqual(self.run_it("./noise", "--cycles", "5", "--ranks", "3"), self.rows)
+        self.run_it("./noise", "--cycles", "3", "--ranks", "3", "--save", "state", "--output", "rows.csv")
+        self.assertEqual("".join(self.rows.splitlines(True)[4:]),
+                         "".join(self.run_it("./noise", "--cycles", "2", "--load", "state").splitlines(True)[1:]))
+
+
+unittest.main(argv=[sys.argv[0], "-v"])

@@ -1,0 +1,378 @@
+"""A program whose rows are dealt out computes the same on any number of ranks, and ranks end together, naming the cause.
+
+run_test.py FOLDER [threads|openmpi|mpich] [--kills N]: FOLDER holds the programs trainer_threads, trainer_openmpi and
+trainer_mpich (tests/ranks/trainer.cc); NumPy judges what they learn.
+"""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+FOLDER, TRANSPORT = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+KILLS = int(sys.argv[sys.argv.index("--kills") + 1]) if "--kills" in sys.argv else 4
+PROGRAM = FOLDER / f"trainer_{TRANSPORT}"
+MPIRUN = pathlib.Path(__file__).resolve().with_name("mpirun")
+PER_STEP = 8
+SLOW, SLOWER = {"TRAINER_DELAY": "3000"}, {"TRAINER_DELAY": "20000"}  # microseconds for a cycle
+PATIENCE = 60
+
+
+def command(ranks, *arguments):
+    if TRANSPORT == "threads":
+        return [PROGRAM, "--ranks", str(ranks), *arguments]
+    return [MPIRUN, TRANSPORT, str(ranks), PROGRAM, *arguments]
+
+
+def table(seed, micro_batches, tail=0):
+    """Rows of micro-batches of one to four rows, and some behind the last end."""
+    draw = random.Random(seed)
+    rows = []
+    for size in [draw.randint(1, 4) for _ in range(micro_batches)] + [tail + 1]:
+        for k in range(size):
+            x = [draw.uniform(-1, 1) for _ in range(4)]
+            rows.append((k + 1 == size, x, x[0] - 2 * x[1] + x[3] / 2 + draw.uniform(-0.1, 0.1)))
+    return rows[:-1]
+
+
+def write(path, rows):
+    lines = [",".join(["T" if end else "F", *map(repr, x), repr(t)]) for end, x, t in rows]
+    path.write_text("\n".join(["end,x[0],x[1],x[2],x[3],t", *lines]) + "\n", encoding="ascii")
+
+
+def half(row):
+    h = (row ^ (row >> 33)) * 0xFF51AFD7ED558CCD % 2**64
+    return (h ^ (h >> 33)) & 1
+
+
+def tree(values):
+    while len(values) > 1:
+        h = (len(values) + 1) // 2
+        for k, right in enumerate(values[h:]):
+            if right is not None:
+                values[k] = values[k] + right
+        values = values[:h]
+    return values[0]
+
+
+def learnt(rows):
+    """The weights after all steps, in the order of additions of runtime/ranks/tree.h."""
+    weights, gradient, gradients = np.zeros(4), np.zeros(4), []
+
+    def step():
+        nonlocal weights
+        if gradients:
+            weights = weights - 0.01 * tree(gradients + [None] * (PER_STEP - len(gradients)))
+        gradients.clear()
+
+    for number, (end, x, t) in enumerate(rows):
+        x = np.array(x) * (0.5 if half(number) else 1.0)
+        y = 0.0
+        for i in range(4):
+            y += weights[i] * x[i]
+        gradient = gradient + (y - t) * x
+        if end:
+            gradients.append(gradient)
+            gradient = np.zeros(4)
+            if len(gradients) == PER_STEP:
+                step()
+    step()
+    return weights
+
+
+def state(path):
+    data = path.read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    head = json.loads(data[8:8 + size])
+    begin, end = head["weights"]["data_offsets"]
+    return np.frombuffer(data[8 + size + begin:8 + size + end]), head["__metadata__"]
+
+
+def processes(watches=False):
+    """Of the program, in the order in which they were started; or those that watch them."""
+    found = subprocess.run(["pgrep", "-f", f"^{PROGRAM} "], capture_output=True, text=True, check=False).stdout
+    return sorted(pid for pid in map(int, found.split()) if is_watch(pid) == watches)
+
+
+def is_watch(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip() == "rank watch"
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+class Ranks(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.rows = table(1, 203)
+        write(self.folder / "in.csv", self.rows)
+
+    def start(self, ranks, *arguments, environment=None):
+        return subprocess.Popen(command(ranks, "--input", "in.csv", "--output", "out.csv", *arguments), cwd=self.folder,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                env={**os.environ, **(environment or {})})
+
+    def running(self, count):
+        begin = time.monotonic()
+        while len(found := processes()) < count:
+            self.assertLess(time.monotonic() - begin, PATIENCE)
+            time.sleep(0.05)
+        return found
+
+    def finish(self, process):
+        output = process.communicate(timeout=PATIENCE)[0]
+        return process.returncode, output
+
+    def run_well(self, ranks, *arguments):
+        status, output = self.finish(self.start(ranks, *arguments))
+        self.assertEqual(status, 0, output)
+        return output
+
+    def refused(self, ranks, *arguments, environment=None):
+        status, output = self.finish(self.start(ranks, *arguments, environment=environment))
+        self.assertNotEqual(status, 0, output)
+        return output
+
+    def check_state(self, rows=None):
+        np.testing.assert_array_equal(state(self.folder / "state")[0], learnt(rows or self.rows))
+
+    # ---- the same bits ----
+
+    def test_any_number_of_ranks(self):
+        for ranks in (1, 2, 3, 4, 8, 9):
+            with self.subTest(ranks=ranks):
+                self.run_well(ranks, "--save", "state")
+                self.check_state()
+                self.assertEqual(state(self.folder / "state")[1]["micro_batches"], "203")
+
+    def test_few_rows(self):
+        for micro_batches, tail in ((0, 0), (0, 3), (1, 0), (2, 2), (8, 0), (8, 3), (9, 1)):
+            rows = table(2, micro_batches, tail)
+            write(self.folder / "in.csv", rows)
+            for ranks in (1, 3, 9) if TRANSPORT == "threads" else (3,):
+                with self.subTest(micro_batches=micro_batches, tail=tail, ranks=ranks):
+                    self.run_well(ranks, "--save", "state")
+                    if rows:
+                        self.check_state(rows)
+
+    def test_slow_rank(self):
+        for slow in ("0", "2"):
+            status, output = self.finish(self.start(3, "--save", "state", environment={**SLOW, "TRAINER_SLOW": slow}))
+            self.assertEqual(status, 0, output)
+            self.check_state()
+
+    def test_cycles(self):
+        self.run_well(3, "--cycles", "200", "--save", "state")
+        self.check_state(self.rows[:200])
+
+    def test_rows_of_rank_0(self):
+        output = self.run_well(2)
+        self.assertIn("rank 0 of 2 writes the rows of its own micro-batches", output)
+        ends = np.cumsum([0] + [row[0] for row in self.rows])[:-1]
+        own = sum(1 for end in ends if end % PER_STEP % 2 == 0)
+        self.assertEqual(len((self.folder / "out.csv").read_text().split()), own + 1)
+
+    # ---- snapshots ----
+
+    def test_resume_on_another_number(self):
+        for first, second in ((1, 4), (4, 1), (3, 2), (2, 8)):
+            with self.subTest(first=first, second=second):
+                (self.folder / "state").unlink(missing_ok=True)
+                write(self.folder / "in.csv", self.steps(self.rows, 7))
+                self.run_well(first, "--resume", "state")
+                write(self.folder / "in.csv", self.rows)
+                self.run_well(second, "--resume", "state")
+                self.check_state()
+
+    def test_load_on_another_number(self):
+        rows = self.steps(self.rows, 7)
+        write(self.folder / "in.csv", rows)
+        self.run_well(3, "--save", "state")
+        write(self.folder / "in.csv", self.rows[len(rows):])
+        self.run_well(4, "--load", "state", "--save", "state")
+        self.check_state()
+
+    def test_resume_behind_a_partial_step(self):
+        write(self.folder / "in.csv", self.rows[:len(self.steps(self.rows, 5)) + 1])
+        self.run_well(2, "--resume", "state")
+        self.run_well(2, "--resume", "state")  # nothing new
+        write(self.folder / "in.csv", self.rows)
+        self.assertIn("was saved where the input ended in the middle of a step", self.refused(2, "--resume", "state"))
+
+    def test_resume_with_other_rows(self):
+        rows = self.steps(self.rows, 7)
+        write(self.folder / "in.csv", rows)
+        self.run_well(2, "--resume", "state")
+        write(self.folder / "in.csv", [self.rows[1], self.rows[0], *self.rows[2:]])
+        self.assertIn("are not those that 'state' was saved after", self.refused(2, "--resume", "state"))
+        write(self.folder / "in.csv", rows[:-3])
+        self.assertIn(f"ends after {len(rows) - 3} rows", self.refused(2, "--resume", "state"))
+
+    @staticmethod
+    def steps(rows, count):
+        ends = [k for k, row in enumerate(rows) if row[0]]
+        return rows[:ends[count * PER_STEP - 1] + 1]
+
+    # ---- the end of a rank ----
+
+    def test_fault(self):
+        ends = [k for k, row in enumerate(self.rows) if row[0]]
+        self.rows[ends[9]] = (True, self.rows[ends[9]][1], 2e9)  # micro-batch 1 of step 1: rank 1's
+        write(self.folder / "in.csv", self.rows)
+        output = self.refused(3)
+        self.assertIn("rank 1: trainer.rml: cycle ", output)
+        if TRANSPORT != "threads":
+            self.assertIn("rank 1 has stopped: trainer.rml: cycle ", output)
+
+    def test_damaged_row(self):
+        with (self.folder / "in.csv").open("a") as file:
+            file.write("T,1,2,3,x,5\n")
+        self.assertIn(f"in.csv:{len(self.rows) + 2}:9", self.refused(3))
+
+    def test_signal(self):
+        """All stop behind the same step; the run can be gone on with, on another number of ranks."""
+        for to_all in (True, False):
+            with self.subTest(to_all=to_all):
+                (self.folder / "state").unlink(missing_ok=True)
+                process = self.start(3, "--resume", "state", environment=SLOWER)
+                ranks = self.running(1 if TRANSPORT == "threads" else 3)
+                time.sleep(1)
+                for pid in ranks if to_all else ranks[1:2] or ranks:
+                    os.kill(pid, signal.SIGTERM)
+                status, output = self.finish(process)
+                self.assertEqual(status != 0, True, output)
+                self.assertNotIn("is gone", output)
+                _, known = state(self.folder / "state")
+                self.assertEqual(int(known["micro_batches"]) % PER_STEP, 0)
+                self.assertLess(int(known["micro_batches"]), 203)
+                self.run_well(2, "--resume", "state")
+                self.check_state()
+
+    # ---- mistakes ----
+
+    def test_what_one_rank_has(self):
+        self.assertIn("standard input cannot be read by several ranks", self.refused(2, "--input", "t=-"))
+        self.assertIn("'tcp-listen://:1' cannot be read", self.refused(2, "--input", "t=tcp-listen://:1"))
+        self.assertIn("--keep end: ", self.refused(2, "--keep", "end"))
+
+
+@unittest.skipIf(TRANSPORT == "threads", "threads cannot differ, nor be killed")
+class Processes(Ranks):
+    def differing(self, second, *arguments, program=PROGRAM, first=()):
+        """Rank 0 as usual, rank 1 in the folder `second`, of another program or with other arguments."""
+        common = ["--input", "in.csv", "--output", "out.csv"]
+        place = "-wdir"
+        run = subprocess.run([MPIRUN, TRANSPORT, "1", PROGRAM, *common, *first, ":", "-n", "1", place, second, program,
+                              *common, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
+        self.assertNotEqual(run.returncode, 0, run.stdout)
+        self.assertFalse((self.folder / "out.csv").exists())
+        return run.stdout
+
+    def other_folder(self):
+        other = self.folder / "other"
+        other.mkdir(exist_ok=True)
+        shutil.copy(self.folder / "in.csv", other)
+        return other
+
+    def test_other_options(self):
+        self.assertIn("rank 1 was not started like rank 0: argument 6 is '5', that of rank 0 is '4'",
+                      self.differing(self.folder, "--seed", "5", first=("--seed", "4")))
+        self.assertIn("rank 1 was not started like rank 0: the number of options is 6, that of rank 0 is 4",
+                      self.differing(self.folder, "--seed", "5"))
+
+    def test_other_program(self):
+        other = self.folder / "other_program"
+        shutil.copy(PROGRAM, other)
+        with other.open("ab") as file:
+            file.write(b"x")
+        self.assertRegex(self.differing(self.folder, program=other),
+                         r"rank 1 was not started like rank 0: the program's file is \d+ bytes, checksum \w+, that of")
+
+    def test_other_data(self):
+        other = self.other_folder()
+        write(other / "in.csv", self.rows[:-1])
+        self.assertRegex(self.differing(other), r"rank 1 was not started .*: the file 'in.csv' is \d+ bytes, .*, that of")
+        (other / "in.csv").unlink()
+        self.assertRegex(self.differing(other), r"rank 1 was not .*: the file 'in.csv' is not there, that of rank 0 is \d+")
+
+    def test_ranks_of_mpirun(self):
+        self.assertIn("mpirun says how many ranks there are", self.refused(2, "--ranks", "2"))
+
+    def test_other_launcher(self):
+        """Of another MPI, and of a program that is not for MPI at all."""
+        other = {"openmpi": "mpich", "mpich": "openmpi"}[TRANSPORT]
+        for program, text in ((PROGRAM, "for (Open MPI|MPICH), and mpirun is that of another MPI"),
+                              (FOLDER / "trainer_threads", "without --mpi")):
+            if not shutil.which(f"mpirun.{other}"):
+                self.skipTest(f"no {other}")
+            run = subprocess.run([MPIRUN, other, "2", program, "--input", "in.csv", "--output", "out.csv"],
+                                 cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertRegex(run.stdout, f"2 ranks were started, each of which is alone: this program was built {text}")
+            self.assertFalse((self.folder / "out.csv").exists())
+
+    def test_alone(self):
+        """Without mpirun."""
+        run = subprocess.run([PROGRAM, "--input", "in.csv", "--output", "out.csv", "--save", "state"], cwd=self.folder,
+                             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.check_state()
+
+    def test_kill(self):
+        """The others stop within ten seconds and say who was killed; the last snapshot leads to undisturbed bits."""
+        draw = random.Random(5)
+        for kill in range(KILLS):
+            (self.folder / "state").unlink(missing_ok=True)
+            slow = {**SLOWER, **({"TRAINER_SLOW": str(draw.randrange(4))} if kill % 2 else {})}
+            process = self.start(4, "--resume", "state", "--save-every", "40", environment=slow)
+            ranks = self.running(4)
+            time.sleep(0.5 + draw.random())
+            victim = draw.choice(ranks)
+            os.kill(victim, signal.SIGKILL)
+            begin = time.monotonic()
+            status, output = self.finish(process)
+            with self.subTest(kill=kill, slow=slow):
+                self.assertNotEqual(status, 0)
+                self.assertLess(time.monotonic() - begin, 10)
+                self.assertRegex(output, rf"rank \d is gone: its process {victim} on \S+ was killed or has crashed")
+                self.assertEqual(processes() + processes(watches=True), [])
+                self.run_well(draw.choice((1, 2, 3, 4, 8)), "--resume", "state", "--save-every", "40")
+                self.check_state()
+
+    def test_stopped_rank(self):
+        """A rank that says nothing is waited for as long as --patience says, and then named."""
+        process = self.start(3, "--patience", "2", environment=SLOWER)
+        stopped = self.running(3)[-1]
+        time.sleep(1)
+        os.kill(stopped, signal.SIGSTOP)
+        try:
+            begin = time.monotonic()
+            while process.poll() is None and len(processes()) == 3 and time.monotonic() - begin < PATIENCE:
+                time.sleep(0.1)
+            self.assertLess(time.monotonic() - begin, 12)
+        finally:
+            try:
+                os.kill(stopped, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        _, output = self.finish(process)
+        self.assertRegex(output, r"rank \d has not (sent .*|ended) in 2 seconds: it is slow, stopped or cut off")
+
+
+if TRANSPORT != "threads":
+    del Ranks  # Processes has all its tests
+unittest.main(argv=[sys.argv[0], "-v"])
