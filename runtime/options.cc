@@ -10,6 +10,7 @@
 #include "runtime/keys/key_table.h"
 #include "runtime/monitor/pattern.h"
 #include "runtime/parallel.h"
+#include "runtime/ranks/mpi/library.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/spelling.h"
 
@@ -121,6 +122,19 @@ std::string not_negative(const std::string& text) {
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Other programs do not take the time.
+void add_rank_options(CLI::App& app, const rml_program& program, Options& options) {
+  const bool for_mpi = &rml_mpi_library != nullptr;
+  if (program.per_step > 0 && !for_mpi)
+    app.add_option("--ranks", options.ranks, "run as N ranks that share the rows, threads of this process (default 1)")
+        ->check(CLI::Range(1u, most_ranks))
+        ->type_name("N");
+  if (program.per_step > 0 || for_mpi)
+    app.add_option("--patience", options.patience, "seconds that a rank waits for another (default 600; 0: for ever)")
+        ->check(not_negative)
+        ->type_name("S");
+}
 
 // CLI11's own message lists all unexpected arguments; ours names the first and a guess.
 Failure wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
@@ -235,12 +249,7 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
                  "at most so many (default: as many as the program was built for); 1: also for reading and writing")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  app.add_option("--ranks", options.ranks, "run as N ranks that share the rows, threads of this process (default 1)")
-      ->check(CLI::Range(1u, most_ranks))
-      ->type_name("N");
-  app.add_option("--patience", options.patience, "seconds that a rank waits for another (default 600; 0: for ever)")
-      ->check(not_negative)
-      ->type_name("S");
+  add_rank_options(app, program, options);
   if (program.network != nullptr) {
     app.add_option("--workers", options.workers, "threads that run the tasks (default: as many as processors)")
         ->check(CLI::Range(1u, RML_MOST_THREADS))

@@ -26,8 +26,8 @@ ProgramState::ProgramState(const rml_program& program, std::uint64_t seed, std::
   header().grow = Memory::grow;
   header().context = &memory_;
   header().waiting = -1;
-  header().ranks = ranks;
   program.init(block_);
+  header().ranks = ranks;
 }
 
 ProgramState::~ProgramState() {

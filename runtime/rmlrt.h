@@ -87,7 +87,7 @@ typedef struct rml_header {
   int64_t value, bound;
   int32_t waiting; /* after finish: index of the first cut still waited for, -1: none, -2 - k: sites[k] needs itself */
   int32_t place;   /* k > 0: places[k - 1] is what is computed now, or was last; for whoever watches */
-  /* set by the host before init; null: the program is alone */
+  /* set by the host after init; null: the program is alone */
   struct rml_ranks* ranks;
 } rml_header;
 
@@ -274,10 +274,11 @@ typedef struct rml_watch {
  * does not tell has none. */
 typedef rml_site rml_place;
 
+enum { RML_DEALS_NOTHING = 0xffff }; /* every rank reads all rows */
 typedef struct rml_program {
   uint32_t abi;
-  uint16_t per_step;  /* micro-batches in a step; 0: nothing is dealt out, every rank reads all rows */
-  uint16_t deal_end;  /* the input that is true in the last row of a micro-batch */
+  uint16_t per_step;  /* micro-batches in a step; 0: the program knows of no ranks */
+  uint16_t deal_end;  /* the input that is true in the last row of a micro-batch, or RML_DEALS_NOTHING */
   const char* name;   /* of the node */
   const char* source; /* file */
   uint32_t n_inputs, n_outputs, n_sites, n_cuts;

@@ -76,7 +76,7 @@ class Run {
     drains_ = any_peer(inputs);
     if (any_peer(outputs_)) sinks_.without_thread();
     if (auto source = open_sources(inputs, in_, {[this] { before_reading_blocks(); }, wake_up_.fd()})) {
-      if (program.per_step > 0) {
+      if (deals_rows(program)) {
         auto dealt = std::make_unique<DealtRows>(std::move(source), in_, program, *options.among, options.cycles);
         deal_ = dealt.get();
         source = std::move(dealt);
@@ -124,14 +124,14 @@ class Run {
   void pause_reading(bool waits);
   bool take_or_wait();
   void between_cycles();
-  Failure fault() const;
+  Failure fault();
   void before_reading_blocks();
   void take_row();
   void tell_window();
   void drain();
   void finish();
   // A network has threads enough, and its own for reading.
-  bool pipelined() const { return options_.threads != 1 && program_.network == nullptr && program_.per_step == 0; }
+  bool pipelined() const { return options_.threads != 1 && program_.network == nullptr && !deals_rows(program_); }
   const Row& row_in() const { return source_ ? source_->row() : in_; }
   void flush() {
     sinks_.catch_up();
@@ -456,8 +456,10 @@ void Run::between_cycles() {
 }
 
 // The row of a network that a fault came up in is not the one that was read last.
-Failure Run::fault() const {
+Failure Run::fault() {
   const rml_header& header = state_->header();
+  if (header.fault == RML_OK) halted_ = true;  // another rank is lost: the row of this cycle is none
+  if (options_.among != nullptr) options_.among->rethrow();
   if (!source_) return Failure(fault_text(program_, header, {}));
   return Failure(fault_text(program_, header, [&](std::uint32_t input) {
     if (!network_) return source_->place(input);
@@ -480,7 +482,6 @@ bool Run::cycle() {
   enter(Profile::computing);
   const std::int32_t fault = program_.push(state_->block(), row_in().const_pointers(), row_in().present());
   if (fault != RML_OK) throw this->fault();
-  if (options_.among != nullptr) options_.among->rethrow();
   peak_buffer_bytes_ = std::max(peak_buffer_bytes_, header.buffer_bytes);
   enter(Profile::writing);
   drain();

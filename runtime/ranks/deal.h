@@ -20,6 +20,10 @@
 
 namespace rml::rt {
 
+inline bool deals_rows(const rml_program& program) {
+  return program.per_step > 0 && program.deal_end != RML_DEALS_NOTHING;
+}
+
 class DealtRows final : public RowSource {
  public:
   // source fills `row`; the program deals its inputs out. limit: rows that are read, of all ranks.

@@ -26,6 +26,30 @@ std::uint32_t Ranks::present(std::uint32_t per_step) const {
   return position_ ? std::min(position_->in_step, per_step) : per_step;
 }
 
+std::int32_t Ranks::fault_or(std::int32_t fault) const {
+  constexpr std::int32_t lost_rank = -1;
+  return failure_ && fault == RML_OK ? lost_rank : fault;
+}
+
+std::int32_t Ranks::push(void* state, const void* const* in, const std::uint8_t* present) {
+  const Ranks& ranks = of(static_cast<const rml_header*>(state)->ranks);
+  return ranks.fault_or(ranks.program_->push(state, in, present));
+}
+
+std::int32_t Ranks::finish(void* state) {
+  const Ranks& ranks = of(static_cast<const rml_header*>(state)->ranks);
+  return ranks.fault_or(ranks.program_->finish(state));
+}
+
+rml_program Ranks::among_ranks(const rml_program& program) {
+  program_ = &program;
+  rml_program own = program;
+  own.push = push;
+  own.finish = finish;
+  own.run = nullptr;
+  return own;
+}
+
 bool Ranks::stops() const { return stops_ || (!has_summed() && interrupt_signal() != 0); }
 
 void Ranks::fail() noexcept {

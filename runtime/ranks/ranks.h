@@ -31,6 +31,9 @@ class Ranks {
   Transport& transport() { return transport_; }
   // From the next cycle on; without it every rank counts its own.
   void set_position(const Position& position) { position_ = position; }
+  // The program as it runs among ranks: a cycle in which a call has failed returns a fault, though there is none in the
+  // state.
+  rml_program among_ranks(const rml_program& program);
   // Throws what a call within the program has failed with.
   void rethrow() const {
     if (failure_) std::rethrow_exception(failure_);
@@ -52,6 +55,10 @@ class Ranks {
   void broadcast(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, void* value, std::uint32_t from) noexcept;
 
  private:
+  static std::int32_t push(void* state, const void* const* in, const std::uint8_t* present);
+  static std::int32_t finish(void* state);
+  std::int32_t fault_or(std::int32_t fault) const;
+
   struct Sum {
     TreeSum tree;
     std::uint64_t step = UINT64_MAX;  // that is summed up
@@ -62,6 +69,7 @@ class Ranks {
   void send_all(std::uint32_t site, void* value, std::uint64_t bytes, std::uint32_t from);
 
   Transport& transport_;
+  const rml_program* program_ = nullptr;
   std::optional<Position> position_;
   std::map<std::uint32_t, Sum> sums_;
   std::exception_ptr failure_;

@@ -17,6 +17,7 @@
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/failure.h"
 #include "runtime/ranks/agreement.h"
+#include "runtime/ranks/deal.h"
 #include "runtime/ranks/in_process.h"
 #include "runtime/ranks/mpi/library.h"
 #include "runtime/ranks/ranks.h"
@@ -99,7 +100,7 @@ Options options_of(const Options& all, Ranks& ranks) {
 }
 
 void tell_what_is_written(const rml_program& program, const Options& options, const Transport& transport) {
-  if (options.quiet || program.per_step == 0 || program.n_outputs == 0 || transport.rank() != 0) return;
+  if (options.quiet || !deals_rows(program) || program.n_outputs == 0 || transport.rank() != 0) return;
   std::fprintf(stderr, "rank 0 of %u writes the rows of its own micro-batches; those of the others are not written\n",
                transport.ranks());
 }
@@ -118,7 +119,7 @@ int run_rank(const rml_program& program, const Options& options, Transport& tran
   int status = 0;
   try {
     begin_together(program, options, transport);
-    status = run_program(program, options_of(options, ranks));
+    status = run_program(ranks.among_ranks(program), options_of(options, ranks));
   } catch (const Interrupted&) {
     transport.leave("it was interrupted");
     throw;
@@ -203,15 +204,11 @@ void refuse_other_launcher(const std::string& what) {
 }
 
 int run_processes(const rml_program& program, const Options& options) {
-  if (options.ranks > 1)
-    throw Failure("--ranks " + std::to_string(options.ranks) +
-                      ": this program was built with --mpi; mpirun says how many ranks there are",
-                  exit_usage);
   const std::unique_ptr<Transport> transport = rml_mpi_library.start();
   if (transport->ranks() > 1) return run_rank(program, options, *transport);
   refuse_other_launcher("for " + std::string(rml_mpi_library.name) + ", and mpirun is that of another MPI");
   Ranks ranks(*transport);
-  return run_program(program, options_of(options, ranks));
+  return run_program(ranks.among_ranks(program), options_of(options, ranks));
 }
 
 }  // namespace
@@ -225,7 +222,7 @@ int run_on_ranks(const rml_program& program, const Options& options) {
   refuse_other_launcher("without --mpi");
   Alone transport;
   Ranks ranks(transport);
-  return run_program(program, options_of(options, ranks));
+  return run_program(ranks.among_ranks(program), options_of(options, ranks));
 }
 
 }  // namespace rml::rt

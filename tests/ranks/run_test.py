@@ -145,6 +145,12 @@ class Ranks(unittest.TestCase):
         self.assertNotEqual(status, 0, output)
         return output
 
+    def rows_of_rank_0(self, ranks=None):
+        """Of the last run, or of one on so many ranks."""
+        if ranks:
+            self.run_well(ranks)
+        return (self.folder / "out.csv").read_text().splitlines()
+
     def check_state(self, rows=None):
         np.testing.assert_array_equal(state(self.folder / "state")[0], learnt(rows or self.rows))
 
@@ -229,9 +235,14 @@ class Ranks(unittest.TestCase):
 
     def test_fault(self):
         ends = [k for k, row in enumerate(self.rows) if row[0]]
+        undisturbed = self.rows_of_rank_0(3)
         self.rows[ends[9]] = (True, self.rows[ends[9]][1], 2e9)  # micro-batch 1 of step 1: rank 1's
         write(self.folder / "in.csv", self.rows)
         output = self.refused(3)
+        # Rank 0 has no row of the cycle in which it missed rank 1, nor of a later one.
+        written = self.rows_of_rank_0()
+        self.assertEqual(written, undisturbed[:len(written)])
+        self.assertLess(len(written), len(undisturbed))
         self.assertIn("rank 1: trainer.rml: cycle ", output)
         if TRANSPORT != "threads":
             self.assertIn("rank 1 has stopped: trainer.rml: cycle ", output)
@@ -266,6 +277,12 @@ class Ranks(unittest.TestCase):
         self.assertIn("standard input cannot be read by several ranks", self.refused(2, "--input", "t=-"))
         self.assertIn("'tcp-listen://:1' cannot be read", self.refused(2, "--input", "t=tcp-listen://:1"))
         self.assertIn("--keep end: ", self.refused(2, "--keep", "end"))
+
+    def test_wrong_options(self):
+        self.assertIn("--patience: '-1': must be 0 or more", self.refused(2, "--patience", "-1"))
+        if TRANSPORT == "threads":
+            for ranks in ("0", "257", "x"):
+                self.assertIn("--ranks", self.refused(ranks))
 
 
 @unittest.skipIf(TRANSPORT == "threads", "threads cannot differ, nor be killed")
@@ -309,7 +326,7 @@ class Processes(Ranks):
         self.assertRegex(self.differing(other), r"rank 1 was not .*: the file 'in.csv' is not there, that of rank 0 is \d+")
 
     def test_ranks_of_mpirun(self):
-        self.assertIn("mpirun says how many ranks there are", self.refused(2, "--ranks", "2"))
+        self.assertIn("unknown option '--ranks'", self.refused(2, "--ranks", "2"))
 
     def test_other_launcher(self):
         """Of another MPI, and of a program that is not for MPI at all."""
