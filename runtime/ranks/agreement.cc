@@ -56,22 +56,34 @@ std::string difference(std::uint32_t rank, const std::vector<Fact>& its, const s
   return "";
 }
 
+// What rank 0 finds, on all ranks.
+std::string exchange(Transport& transport, const std::vector<Fact>& facts) {
+  constexpr Tag tag{Talk::start, 0};
+  if (transport.rank() != 0) {
+    transport.send(0, tag, pack(facts));
+    return text(transport.receive(0, tag, "what it runs"));
+  }
+  std::string verdict;
+  for (std::uint32_t rank = 1; rank < transport.ranks(); ++rank) {
+    const std::string found = difference(rank, unpack(transport.receive(rank, tag, "what it runs")), facts);
+    if (verdict.empty()) verdict = found;
+  }
+  for (std::uint32_t rank = 1; rank < transport.ranks(); ++rank) transport.send(rank, tag, packed(verdict));
+  return verdict;
+}
+
 }  // namespace
 
 void agree(Transport& transport, const std::vector<Fact>& facts) {
-  constexpr Tag tag{Talk::start, 0};
-  std::string verdict;
-  if (transport.rank() != 0) {
-    transport.send(0, tag, pack(facts));
-    verdict = text(transport.receive(0, tag, "what it runs"));
-  } else {
-    for (std::uint32_t rank = 1; rank < transport.ranks(); ++rank) {
-      const std::string found = difference(rank, unpack(transport.receive(rank, tag, "what it runs")), facts);
-      if (verdict.empty()) verdict = found;
-    }
-    for (std::uint32_t rank = 1; rank < transport.ranks(); ++rank) transport.send(rank, tag, packed(verdict));
+  const std::string verdict = exchange(transport, facts);
+  if (verdict.empty()) return;
+  // Nobody stops before all have heard why: who has stopped is a reason of its own.
+  try {
+    exchange(transport, {});
+  } catch (const LostRank&) {
+    // Another one has gone on to stop.
   }
-  if (!verdict.empty()) throw LostRank(verdict);
+  throw LostRank(verdict);
 }
 
 }  // namespace rml::rt
