@@ -17,6 +17,7 @@
 #include "lowering/leading.h"
 #include "lowering/schedule/exactness.h"
 #include "lowering/schedule/passes.h"
+#include "semantics/check_ranks.h"
 
 namespace rml {
 namespace {
@@ -208,6 +209,7 @@ std::optional<Elaborated> elaborate_into(Session& session, const Front& front, N
   run("instantiate", t);
   run("check_externals", t);
   if (diagnostics.has_errors()) return std::nullopt;
+  check_ranks(front.checked, entry, t.core(), diagnostics);
   freeze_parameters(t.core(), session.options.frozen, diagnostics);
   gather_gradients(t.core(), session.options.gathered, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;

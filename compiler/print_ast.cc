@@ -116,10 +116,20 @@ class Printer {
     --depth_;
   }
 
+  void dealt(const ast::Deal& deal) {
+    ++depth_;
+    const auto count = deal.count.valid() ? std::vector{deal.count} : std::vector<ExprId>{};
+    form("dealt " + program_.text(deal.end), count);
+    --depth_;
+  }
+
   void node(const ast::Node& n) {
     line((n.external() ? "external node " : "node ") + program_.text(n.name));
     ++depth_;
-    for (const ast::Parameter& p : n.inputs) named("input ", p.name, p.type);
+    for (const ast::Parameter& p : n.inputs) {
+      named("input ", p.name, p.type);
+      if (p.deal) dealt(*p.deal);
+    }
     for (const ast::Parameter& p : n.outputs) named("output ", p.name, p.type);
     for (const ast::Equation& e : n.equations) {
       line("equation");

@@ -155,10 +155,19 @@ struct TypeAnnotation {
   Span span;
 };
 
+// `dealt end by 8`: rows are dealt in micro-batches, each of which ends where `end` holds; so many are a step.
+struct Deal {
+  Symbol end;
+  Span end_span;
+  ExprId count;  // a number or the name of a constant; invalid: left out, one
+  Span span;
+};
+
 struct Parameter {  // of an interface: input or output
   Symbol name;
   Span span;  // of the name
   std::optional<TypeAnnotation> type;
+  std::optional<Deal> deal = {};  // of an input
 };
 
 struct Target {  // left-hand side; name invalid: `_`
@@ -188,6 +197,12 @@ struct Node {
   std::vector<Assert> asserts;
   NodeId derived_from;  // valid: made by differentiation of that node, and in no scope
   bool external() const { return equations.empty() && asserts.empty() && !outputs.empty(); }
+  // What its dealt inputs say, the same of all; null: it has none.
+  const Deal* deal() const {
+    for (const Parameter& p : inputs)
+      if (p.deal) return &*p.deal;
+    return nullptr;
+  }
 };
 
 struct Const {
@@ -227,6 +242,8 @@ struct Program {
   std::vector<ast::Const> consts;    // indexed by ConstId
   std::vector<ast::Module> modules;  // modules[0] is the file named on the command line,
                                      // modules[1] the prelude; both always exist
+
+  ModuleId steps;  // of the library, where a node has dealt inputs
 
   std::size_t written = SIZE_MAX;      // expressions from here on were made by differentiation
   std::shared_ptr<TensorFiles> files;  // of load(…); null: it has none

@@ -81,6 +81,7 @@ class Loader {
     load_prelude();
     follow_imports(main);
     follow_imports(ModuleId{prelude_index});
+    load_steps();
     return std::move(program_);
   }
 
@@ -114,6 +115,24 @@ class Loader {
     folders_.emplace_back();
     following_.push_back(Following::done);
     program_.modules.emplace_back();
+  }
+
+  // What `all_sum` and the gradients of nodes with dealt inputs are made of; read where there are any.
+  void load_steps() {
+    const auto dealt = std::ranges::find_if(program_.nodes, [](const ast::Node& node) { return node.deal(); });
+    if (dealt == program_.nodes.end()) return;
+    const Span span = dealt->deal()->span;
+    const fs::path path = options_.stdlib_dir / "steps.rml";
+    if (const auto known = loaded_.find(key_of(path)); known != loaded_.end()) {
+      program_.steps = known->second;
+      return;
+    }
+    std::string reason;
+    if (std::optional<std::string> text = read_file(path, true, reason))
+      program_.steps = add_module(path, std::move(*text));
+    else
+      diagnostics_.report(Code::E0802, span, "the library's `" + path.string() + "` cannot be read: " + reason)
+          .note("the installation is incomplete, or the standard library's folder was named wrongly");
   }
 
   void follow_imports(ModuleId importer) {

@@ -239,18 +239,20 @@ class Builder {
     return item;
   }
 
+  // A name; or that of a constant of an imported file, which is written with its module's: `m.k`.
+  ExprId constant_name(Context* r, const std::vector<antlr4::tree::TerminalNode*>& names) {
+    if (names.size() == 1) return add(ast::Name{symbol(names[0])}, span(r));
+    std::string rest;
+    for (std::size_t k = 1; k < names.size(); ++k) rest += (rest.empty() ? "" : ".") + text(span(names[k]));
+    return add(ast::Name{program_.names.intern(rest), symbol(names[0])}, span(r));
+  }
+
   template <class Reference>
   ExprId reference(Reference* r) {
     auto* path = r->path();
     const std::vector<antlr4::tree::TerminalNode*> names = path->ID();
     auto* arguments = r->arguments();
-    if (arguments == nullptr) {
-      // A constant of an imported file, whose name is written with its module's: `m.k`.
-      if (names.size() == 1) return add(ast::Name{symbol(names[0])}, span(r));
-      std::string rest;
-      for (std::size_t k = 1; k < names.size(); ++k) rest += (rest.empty() ? "" : ".") + text(span(names[k]));
-      return add(ast::Name{program_.names.intern(rest), symbol(names[0])}, span(r));
-    }
+    if (arguments == nullptr) return constant_name(r, names);
     ast::Call call;
     for (antlr4::tree::TerminalNode* name : names) call.callee.push_back(symbol(name));
     call.callee_span = span(path);
@@ -349,7 +351,6 @@ class Builder {
 
   ExprId literal(RmlParser::LiteralContext* l) {
     const Span s = span(l->value);
-    const bool reported = tokens_[l->value->getTokenIndex()].reported;
     switch (l->value->getType()) {
       case RmlParser::TRUE:
         return add(ast::BoolLiteral{true}, s);
@@ -358,10 +359,16 @@ class Builder {
       case RmlParser::STRING:
         return add(ast::TextLiteral{string_value(l->STRING())}, s);
       case RmlParser::INT:
-        return reported ? missing(s) : add(read_integer(text(s), s, diagnostics_), s);
+        return number(l->INT());
       default:
         return add(read_float(text(s), s, diagnostics_), s);
     }
+  }
+
+  ExprId number(antlr4::tree::TerminalNode* t) {
+    const Span s = span(t);
+    const bool reported = tokens_[t->getSymbol()->getTokenIndex()].reported;
+    return reported ? missing(s) : add(read_integer(text(s), s, diagnostics_), s);
   }
 
   std::string string_value(antlr4::tree::TerminalNode* t) {
@@ -445,8 +452,19 @@ class Builder {
     for (RmlParser::ParameterContext* parameter : p->parameter()) {
       if (parameter->ID() == nullptr) continue;
       const Span s = span(parameter->ID());
-      result.push_back({symbol(s), s, type(parameter->type())});
+      result.push_back({symbol(s), s, type(parameter->type()), deal(parameter->deal())});
     }
+    return result;
+  }
+
+  std::optional<ast::Deal> deal(RmlParser::DealContext* d) {
+    if (!complete(d)) return std::nullopt;
+    ast::Deal result;
+    result.span = span(d);
+    result.end_span = span(d->end);
+    result.end = symbol(result.end_span);
+    if (d->INT() != nullptr) result.count = number(d->INT());
+    if (d->path() != nullptr) result.count = constant_name(d->path(), d->path()->ID());
     return result;
   }
 

@@ -83,7 +83,15 @@ class Printer {
       if (&p != list.data()) out_ += ", ";
       out_ += name(p.name);
       if (p.type) type(*p.type);
+      if (p.deal) deal(*p.deal);
     }
+  }
+
+  void deal(const ast::Deal& d) {
+    out_ += " dealt " + name(d.end);
+    if (!d.count.valid()) return;
+    out_ += " by ";
+    expr(d.count, atom);
   }
 
   void type(const ast::TypeAnnotation& t) {

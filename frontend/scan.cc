@@ -116,7 +116,10 @@ class Scanner {
     const auto size = static_cast<std::uint32_t>(text_.size());
     Token end{TokenKind::END, TokenRole::plain, true, cut_off_, size, size};
     tokens_.push_back(end);
-    for (std::size_t k = 0; k < tokens_.size(); ++k) retype_iteration(k);
+    for (std::size_t k = 0; k < tokens_.size(); ++k) {
+      retype_iteration(k);
+      retype_deal(k);
+    }
     return std::move(tokens_);
   }
 
@@ -186,6 +189,20 @@ class Scanner {
     if (k > 0 && tokens_[k - 1].kind == TokenKind::MERGE && (word != "fold" || separators->empty())) return;
     tokens_[k].kind = TokenKind::ITERATE;
     for (const std::size_t s : *separators) tokens_[s].kind = TokenKind::GROUP;
+  }
+
+  // `x: f32[8] dealt end by 4`, in the inputs of a node: the words behind what is declared, where no name can stand.
+  void retype_deal(std::size_t k) {
+    const TokenKind kind = tokens_[k].kind;
+    if (kind == TokenKind::NODE || kind == TokenKind::ARROW || kind == TokenKind::ASSIGN)
+      in_inputs_ = kind == TokenKind::NODE;
+    if (!in_inputs_ || kind != TokenKind::ID || k < 2) return;
+    const std::string_view word = sources_.text(span(tokens_[k]));
+    const TokenKind before = tokens_[k - 1].kind;
+    if (word == "dealt" && (before == TokenKind::ID || before == TokenKind::RBRACKET) &&
+        tokens_[k - 2].kind != TokenKind::NODE)
+      tokens_[k].kind = TokenKind::DEALT;
+    if (word == "by" && tokens_[k - 2].kind == TokenKind::DEALT) tokens_[k].kind = TokenKind::BY;
   }
 
   // Behind `[reverse] m.f(`, where that is what begins there.
@@ -368,6 +385,7 @@ class Scanner {
   int invalid_reports_ = 0;
   bool braces_reported_ = false;
   bool cut_off_ = false;
+  bool in_inputs_ = false;  // of a node's header, while words are retyped
 };
 
 }  // namespace

@@ -27,7 +27,8 @@ namespace rml {
   X(LINE_COMMENT, "a comment") X(BLANK, "a blank") X(OPEN_COMMENT, "a comment")                    \
   X(OPEN_STRING, "a string") X(FOREIGN, "a foreign operator") X(BAD_FLOAT, "a number")             \
   X(BAD_NUMBER, "a number") X(INVALID, "an invalid character")                                     \
-  X(TIGHT_LPAREN, "(") X(TIGHT_LBRACKET, "[") X(ITERATE, "an iterator") X(GROUP, ";")
+  X(TIGHT_LPAREN, "(") X(TIGHT_LBRACKET, "[") X(ITERATE, "an iterator") X(GROUP, ";") \
+  X(DEALT, "dealt") X(BY, "by")
 // clang-format on
 
 enum class TokenKind : std::uint8_t {

@@ -11,11 +11,13 @@
 // `map`, `fold` and `scan` are names, but where a call of a node follows: there the scanner retypes them
 // ITERATE, and the `;` between the groups of its arguments GROUP. Behind `merge` they are names, but for `fold f(h; x)`.
 //
+// `dealt` and `by` are names, but behind an input: there the scanner retypes them DEALT and BY.
+//
 // Numbers: 42, 1_000, 0xff; 1.0, 1.5e10, 1e-3. A float has digits on both sides of its
 // point; `1.` and `.5` are recognised only to be explained.
 grammar Rml;
 
-tokens { TIGHT_LPAREN, TIGHT_LBRACKET, ITERATE, GROUP }
+tokens { TIGHT_LPAREN, TIGHT_LBRACKET, ITERATE, GROUP, DEALT, BY }
 
 @lexer::members {
   // Called after the opening `(*`; consumes to the matching close. A comment that the end
@@ -54,7 +56,10 @@ signature : NODE ID inputs=parameters ARROW outputs=parameters ;
 
 parameters : ( LPAREN | TIGHT_LPAREN ) ( parameter ( COMMA parameter )* )? RPAREN ;
 
-parameter : ID ( COLON type )? ;
+parameter : ID ( COLON type )? deal? ;
+
+// The micro-batches of an input, which end where a Boolean holds, and how many are a step.
+deal : DEALT end=ID ( BY ( INT | path ) )? ;
 
 type : dtype=ID ( ( LBRACKET | TIGHT_LBRACKET ) expr ( COMMA expr )* RBRACKET )? ( WHEN NOT? clock=ID )? ;
 

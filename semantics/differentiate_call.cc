@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "semantics/differentiate_syntax.h"
+#include "semantics/write_collectives.h"
 
 namespace rml {
 
@@ -97,6 +98,7 @@ class Replacement {
         f_(f),
         derived_(derived),
         call_(std::move(call)),
+        deal_(program_[at.in].deal() != nullptr ? std::optional(*program_[at.in].deal()) : std::nullopt),
         fresh_(program_, program_[at.in]),
         write_(program_) {
     write_.span = call_.callee_span;
@@ -129,9 +131,12 @@ class Replacement {
     for (std::size_t k = 0; k < derived_.roots.size(); ++k) {
       const auto place = call_.arguments.begin() + static_cast<std::ptrdiff_t>(f_.bp() + k);
       if (k > 0) call_.arguments.insert(place, {{}, call_.callee_span, write_.copy(bp_)});
-      if (!call_.diff) continue;
-      for (const ExprId rate : call_.diff->optimizer_arguments)
-        call_.arguments.push_back({{}, call_.diff->span, k == 0 ? rate : write_.copy(rate)});
+      if (call_.diff)
+        for (const ExprId rate : call_.diff->optimizer_arguments)
+          call_.arguments.push_back({{}, call_.diff->span, k == 0 ? rate : write_.copy(rate)});
+      if (derived_.written || !deal_) continue;
+      call_.arguments.push_back({{}, call_.callee_span, step_count(program_, *deal_)});
+      call_.arguments.push_back({{}, call_.callee_span, write_.name(deal_->end)});
     }
   }
 
@@ -186,6 +191,7 @@ class Replacement {
   const DiffInterface& f_;
   const Derivative& derived_;
   ast::Call call_;
+  const std::optional<ast::Deal> deal_;  // of the node that calls
   FreshNames fresh_;
   SyntaxWriter write_;
   ExprId bp_;
@@ -216,6 +222,7 @@ class Expansion {
   // Whether the call could be replaced; else there is a diagnostic.
   bool run() {
     if (!take_optimizer()) return false;
+    if (!take_deal()) return false;
     const Derivative derived = derive();
     if (derived.failed || !fits(derived)) return false;
     Replacement replacement(derivatives_, at_, f_, derived, call_);
@@ -247,6 +254,26 @@ class Expansion {
                std::to_string(optimizer.outputs.size()) + " outputs")
         .note("an optimizer is a node `" + name + "(arguments…, act, g, p) -> (step)`: see the manual");
     return false;
+  }
+
+  // Where rows are dealt, gradients are added over a step before they move anything.
+  bool take_deal() {
+    if (program_[at_.in].deal() == nullptr) {
+      const ast::Deal* const dealt = program_[at_.of].deal();
+      if (dealt == nullptr) return true;
+      const std::string &name = program_.text(program_[at_.in].name), &end = program_.text(dealt->end);
+      derivatives_.diagnostics()
+          .report(Code::E1001, call_.callee_span,
+                  "the inputs of `" + program_.text(program_[at_.of].name) + "` are dealt, but not those of `" + name +
+                      "`, where it learns",
+                  "nothing says here what a step is")
+          .label(dealt->span, "dealt here")
+          .note("write `dealt " + end + "` behind the inputs of `" + name + "` that it is given");
+      return false;
+    }
+    key_.step_sum = step_node(program_, "gradient");
+    if (key_.step_sum.valid()) key_.rates += 2;
+    return true;
   }
 
   // The derivative, for the adjoints that are not zero; one that the user wrote takes those that are as well.

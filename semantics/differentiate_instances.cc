@@ -17,24 +17,65 @@ DerivativeKey callee_key(const NodeFacts& node, ExprId e, std::vector<bool> outp
   return key;
 }
 
+namespace {
+
+// A gradient of a parameter, present where act holds.
+struct Moving {
+  Symbol act, value;
+};
+
+// What it is once it has been added over the micro-batches of a step; the last two rates say which these are.
+Moving of_step(Derivation& d, Symbol p, const Moving& each, const std::vector<Symbol>& rates) {
+  GradientWriter& write = d.write;
+  const Moving total{write.fresh("moves_" + d.node.text(p)), write.fresh("total_d" + d.node.text(p))};
+  write.equation({write.target(total.value), write.target(total.act)},
+                 write.call_node(d.node.key.step_sum, {write.name(rates[rates.size() - 2]), write.name(rates.back()),
+                                                       write.name(each.act), write.name(each.value), write.name(p)}));
+  return total;
+}
+
+// The ends of micro-batches may fall between the cycles of a sampled clock.
+void refuse_clock(Derivation& d, ExprId e) {
+  d.derivatives.diagnostics()
+      .report(Code::E1001, d.node.program.span(e),
+              "the gradient here cannot be added over micro-batches: it is not there at every cycle of `" +
+                  d.node.text(d.node.node.name) + "`",
+              "present at some of its cycles only")
+      .note(
+          "micro-batches end at cycles that this never sees; take the parameter out of what is sampled, and sample "
+          "what is computed by it: `k = param(…);  … (k when c) …`");
+  d.failed = true;
+}
+
+}  // namespace
+
 void move_parameter(Derivation& d, ExprId e, const Flow& flow) {
   GradientWriter& write = d.write;
   const ast::Target target = write.results(e)[0];
-  const Symbol p = write.named(e), adjoint = write.symbol_of(flow.adjoint);
-  Symbol step = adjoint;
-  if (const DerivativeKey& key = d.node.key; key.optimizer.valid()) {
-    step = write.fresh("step_" + d.node.text(p));
+  const Symbol p = write.named(e);
+  Moving gradient{flow.act, write.symbol_of(flow.adjoint)};
+  Symbol step = gradient.value;
+  const DerivativeKey& key = d.node.key;
+  if (key.optimizer.valid() || key.step_sum.valid()) {
     const ClockTermId clock = d.node.checked.clocks.expr_clocks[e.index];
     const std::vector<Sampling> samplings = d.conditions.down_to(clock);
-    std::vector<ExprId> arguments;
-    for (const Symbol rate : d.added.rates.at(root_of(d.node.clocks, clock)))
-      arguments.push_back(sampled_by(write, write.name(rate), samplings));
-    arguments.push_back(write.name(flow.act));
-    arguments.push_back(write.name(adjoint));
-    arguments.push_back(write.when(write.name(p), flow.act));
-    write.equation(step, write.call_node(key.optimizer, arguments));
+    std::vector<Symbol> rates = d.added.rates.at(root_of(d.node.clocks, clock));
+    if (key.step_sum.valid()) {
+      if (!samplings.empty()) refuse_clock(d, e);
+      step = (gradient = of_step(d, p, gradient, rates)).value;
+      rates.resize(rates.size() - 2);
+    }
+    if (key.optimizer.valid()) {
+      step = write.fresh("step_" + d.node.text(p));
+      std::vector<ExprId> arguments;
+      for (const Symbol rate : rates) arguments.push_back(sampled_by(write, write.name(rate), samplings));
+      arguments.push_back(write.name(gradient.act));
+      arguments.push_back(write.name(gradient.value));
+      arguments.push_back(write.when(write.name(p), gradient.act));
+      write.equation(step, write.call_node(key.optimizer, arguments));
+    }
   }
-  write.change(e, MovedParameter{target, flow.act, step});
+  write.change(e, MovedParameter{target, gradient.act, step});
 }
 
 namespace {
@@ -177,8 +218,10 @@ class Instance {
     std::vector<ExprId> list;
     if (derived_.written || d_.node.key.rates == 0) return list;
     const auto& clocks = d_.node.checked.clocks.instantiations[e_.index];
+    const bool adds = d_.node.key.step_sum.valid() && d_.derivatives.has_parameters(g_);
     for (const std::uint32_t root : derived_.roots) {
       const ClockTermId clock = root < clocks.size() ? clocks[root] : ClockTermId{};
+      if (adds && !d_.conditions.down_to(clock).empty()) refuse_clock(d_, e_);
       for (const Symbol rate : d_.added.rates.at(root_of(d_.node.clocks, clock)))
         list.push_back(sampled_by(write_, write_.name(rate), d_.conditions.down_to(clock)));
     }
@@ -217,6 +260,7 @@ void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoi
   DerivativeKey key = callee_key(d.node, e, std::move(outputs));
   key.optimizer = d.node.key.optimizer;
   key.rates = d.node.key.rates;
+  key.step_sum = d.node.key.step_sum;
   const Derivative derived = d.derivatives.derive(key);
   if (derived.failed) {
     d.failed = true;

@@ -17,7 +17,9 @@ struct DerivativeKey {
   std::vector<bool> float_variables;  // by variable of its dtype scheme
   std::vector<bool> outputs;
   NodeId optimizer;  // invalid: adjoints are added as they are
-  std::size_t rates = 0;
+  std::size_t rates =
+      0;                 // the optimizer's arguments; with `step_sum`, two more: the micro-batches of a step, their end
+  NodeId step_sum = {};  // adds gradients over a step, of a node with dealt inputs; invalid: each moves its parameter
   friend auto operator<=>(const DerivativeKey&, const DerivativeKey&) = default;
 };
 

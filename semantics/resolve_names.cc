@@ -19,9 +19,11 @@
 
 #include "semantics/foreign_names.h"
 #include "semantics/resolve_names_call.h"
+#include "semantics/resolve_names_deal.h"
 #include "semantics/resolve_names_modules.h"
 #include "semantics/resolve_names_order.h"
 #include "semantics/resolve_names_walk.h"
+#include "semantics/write_collectives.h"
 
 namespace rml {
 
@@ -167,6 +169,7 @@ void NameResolver::node(NodeId n, std::vector<CallSite>& calls) {
   calls_ = &calls;
   declare_interface();
   declare_targets();
+  check_deal(*node_, walk_);
   for (const Variable& v : walk_.variables())
     if (v.type) annotation(*v.type);
   for (const ast::Equation& e : node_->equations) equation(e);
@@ -519,6 +522,7 @@ void NameResolver::dtype_argument(ExprId e) {
 }  // namespace
 
 Resolved resolve_names(Program& program, Diagnostics& diagnostics) {
+  write_collectives(program);
   Resolved result;
   result.references.resize(program.exprs.size());
   result.arguments.resize(program.exprs.size());

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "semantics/foreign_names.h"
+#include "semantics/write_collectives.h"
 
 namespace rml {
 
@@ -116,8 +117,18 @@ bool NameWalk::is_import_in_full(const std::string& path, Span span) {
   return true;
 }
 
+void NameWalk::misplaced_collective(const std::string& name, Span span) {
+  report(Code::E1001, span, "`" + name + "(e)` adds over the micro-batches of the node that it stands in",
+         "not a call of one value in a node with dealt inputs")
+      .note(
+          "write `x: f32 dealt end` behind the inputs of this node, `end` what ends a micro-batch; or `import steps;` "
+          "and `steps." +
+          name + "(n, end, e)`");
+}
+
 void NameWalk::unknown_callee(const std::string& name, Span span) {
   if (lost_with_import({})) return fail();
+  if (is_collective(name)) return misplaced_collective(name, span);
   Diagnostic& d = report(Code::E0201, span, "unknown node or operator `" + name + "`", "nothing of this name");
   if (!may_search()) return;
   const std::vector<std::string> found = nodes_of_library(name);

@@ -56,6 +56,7 @@ class NameWalk {
 
  private:
   bool may_search();
+  void misplaced_collective(const std::string& name, Span span);
 
   const Program& program_;
   const ModuleScope& scope_;

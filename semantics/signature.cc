@@ -71,7 +71,9 @@ std::string parameter_text(const Checked& checked, NodeId n, std::size_t v, cons
   }
   if (!clocked.has_errors && v < clocked.variable_clocks.size())
     text += clock_text(checked, n, clocked.variable_clocks[v]);
-  return text;
+  if (!p.deal) return text;
+  text += " dealt " + checked.program->text(p.deal->end);
+  return p.deal->count.valid() ? text + " by " + expression_text(*checked.program, p.deal->count) : text;
 }
 
 }  // namespace

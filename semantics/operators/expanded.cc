@@ -4,6 +4,9 @@
 // around it. The gradients are written by hand, in terms of the result where that keeps digits.
 #include <cmath>
 #include <limits>
+#include <map>
+#include <mutex>
+#include <string>
 
 #include "semantics/operators/definition.h"
 #include "semantics/operators/rules.h"
@@ -12,7 +15,7 @@ namespace rml {
 
 namespace {
 
-using dtypes::element, dtypes::real;
+using dtypes::element, dtypes::number, dtypes::real;
 
 // A name as a template argument.
 template <std::size_t N>
@@ -218,11 +221,49 @@ std::vector<OperatorInfo> statistics_rows() {
   };
 }
 
+// ---- sums in an order of their own ----
+
+// The elements k, k + stride, … along the first axis, as a tree: those at twice the stride from k and from k + stride.
+std::string tree_text(std::int64_t count, std::int64_t k, std::int64_t stride) {
+  if (k + stride >= count) return "slice(x, " + std::to_string(k) + ", " + std::to_string(k + 1) + ")";
+  return "(" + tree_text(count, k, 2 * stride) + " + " + tree_text(count, k + stride, 2 * stride) + ")";
+}
+
+// The text for so many elements; it is kept, for definitions are looked at and not owned.
+std::string_view tree_definition(const Application& app) {
+  static std::mutex mutex;
+  static std::map<std::int64_t, std::string> texts;
+  const std::int64_t count = app.operand_shapes[0][0];
+  const std::lock_guard lock(mutex);
+  const auto [text, is_new] = texts.try_emplace(count);
+  if (is_new) text->second = "reshape(shape(sum(x, axis=0)), " + tree_text(count, 0, 1) + ")";
+  return text->second;
+}
+
+ShapeResult summed(const Application& app) {
+  const Shape& x = app.operand_shapes[0];
+  if (x.empty()) return "a scalar has no axis to sum along";
+  if (x[0] == 0) return "there is nothing to sum: the first axis of " + to_string(x) + " is empty";
+  return Shape(x.begin() + 1, x.end());
+}
+
+std::vector<OperatorInfo> tree_rows() {
+  return {
+      defined<"tree_sum">({operand("x", number)}, same(number), summed, tree_definition,
+                          {"broadcast_to(reshape(shape(sum(x, axis=0, keepdims=1)), dy), shape(x))"},
+                          {"",
+                           "The sum along the first axis in the order of a binary tree that its length fixes: element "
+                           "k and k + h first, h the half of the smallest power of two that is not less than the "
+                           "length, then what that gives, and so on. What has no partner stays as it is.",
+                           "tree_sum([1.0, 10.0, 100.0]) -- 111"}),
+  };
+}
+
 }  // namespace
 
 std::vector<OperatorInfo> expanded_operators() {
   std::vector<OperatorInfo> rows;
-  for (const auto family : {softmax_rows, statistics_rows, norm_rows})
+  for (const auto family : {softmax_rows, statistics_rows, norm_rows, tree_rows})
     for (OperatorInfo& info : family()) rows.push_back(std::move(info));
   return rows;
 }

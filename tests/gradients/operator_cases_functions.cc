@@ -31,6 +31,8 @@ void add_functions(std::vector<OperatorCase>& list) {
     }
     list.push_back({op, {"f64[2, 2, 3]"}, {"p", "axis=[0, -1]"}});
   }
+  for (const std::string_view type : {"f64[1]", "f64[3]", "f64[5, 2]", "f64[4, 2, 3]"})
+    list.push_back({"tree_sum", {type}, {"p"}});
   for (const std::string_view op : {"var", "std"}) list.push_back({op, {"f64[2, 3]"}, {"p", "axis=1", "ddof=1"}});
   for (const std::string_view ord : {"ord=1", "ord=3", "ord=1.5", "ord=1.0 / 0.0"})
     list.push_back({"norm", {"f64[2, 3]"}, {"p", "axis=1", ord}});

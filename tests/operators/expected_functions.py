@@ -200,6 +200,29 @@ def softmaxes(case):
         case("log_softmax", [x], special.log_softmax(x, axis=-1).astype(dtype), close)
 
 
+def tree_sum(x):
+    """Number k and k + h first, h the half of the smallest power of two that is not below their number."""
+    x, half = list(x), 1
+    while 2 * half < len(x):
+        half *= 2
+    while half:
+        for k in range(len(x) - half):
+            x[k] = x[k] + x[k + half]
+        x, half = x[:half], half // 2
+    return x[0]
+
+
+def trees(case):
+    """To the bit; of numbers of its own, so that other families' stay."""
+    drawn = np.random.default_rng(43)
+    for dtype in (np.int32, np.float32, np.float64):
+        for shape in ((1,), (2,), (3,), (4,), (5, 2), (7,), (8, 3), (13, 2, 2), (16,), (3, 0)):
+            x = (drawn.normal(size=shape) * 100).astype(dtype)
+            case("tree_sum", [x], np.asarray(tree_sum(x)))
+    x = np.array([[1e30, -0.0, math.inf], [1, -0.0, 1], [-1e30, -0.0, -math.inf]])
+    case("tree_sum", [x], tree_sum(x))
+
+
 def write(case, fault):
     functions(case)
     bits(case, fault)
@@ -207,3 +230,4 @@ def write(case, fault):
     reductions(case)
     last_places(case)
     softmaxes(case)
+    trees(case)

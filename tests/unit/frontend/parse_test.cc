@@ -92,6 +92,30 @@ TEST(Parse, node_header) {
   EXPECT_EQ(p.sources.text(f.inputs[2].span), "do");
 }
 
+TEST(Parse, dealt_inputs) {
+  const Parsed p(
+      "node f(end: bool, x: f32[8] dealt end by 4, dealt: i32 when by dealt end by m.k, by dealt end) -> (o)\n o = x;");
+  ASSERT_TRUE(p.diagnostics.all().empty());
+  const std::vector<ast::Parameter>& inputs = p.node().inputs;
+  ASSERT_EQ(inputs.size(), 4u);
+  EXPECT_FALSE(inputs[0].deal);
+  EXPECT_EQ(p.program.text(inputs[1].deal->end), "end");
+  EXPECT_EQ(p.show(inputs[1].deal->count), "4");
+  EXPECT_EQ(p.program.text(inputs[2].name), "dealt");
+  EXPECT_EQ(p.program.text(inputs[2].type->clock), "by");
+  EXPECT_EQ(p.program.text(std::get<ast::Name>(p.program[inputs[2].deal->count])), "m.k");
+  EXPECT_FALSE(inputs[3].deal->count.valid());
+  EXPECT_EQ(&*inputs[1].deal, p.node().deal());
+}
+
+// Elsewhere the words are names.
+TEST(Parse, dealt_is_a_name) {
+  const Parsed p("node dealt(by) -> (o)\n o = merge by dealt by;");
+  EXPECT_TRUE(p.diagnostics.all().empty());
+  EXPECT_EQ(p.node().deal(), nullptr);
+  EXPECT_EQ(p.value(), "(merge by dealt by)");
+}
+
 TEST(Parse, equations) {
   const Parsed p("node f(a) -> (o)\n  x: f32[3] when c, _ = g(a);\n  assert a > 0, \"say \\\"no\\\"\";\n  o = x;\n");
   ASSERT_FALSE(p.diagnostics.has_errors());

@@ -1,0 +1,115 @@
+"""What a node with dealt inputs learns, to the bit: NumPy adds the gradients of single micro-batches in the tree that
+the language describes (docs/language.md) and moves the parameters; the compiler runs the program as it is.
+
+The gradient of a micro-batch is what an optimiser `reveal` leaves in a parameter that was 0. Each run stops in the
+middle of a step, which then has moved nothing yet; a resumed run ends it."""
+
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+RMLC = sys.argv[1]
+HERE = pathlib.Path(__file__).parent
+NETS = {"mlp": 13, "lstm": 43, "norm": 15, "line": 3}
+SIZES = [3, 1, 2, 4, 2, 3, 1, 1, 5, 2, 3, 2]  # rows of the micro-batches
+STOP = 10  # after so many a run stops, and another one goes on
+rng = np.random.default_rng(3)
+
+
+def run(*arguments):
+    done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, arguments))}: {done.stderr}")
+    return done.stdout
+
+
+def parameter(state):
+    """The one parameter of a saved state, `v` of the network itself."""
+    data = state.read_bytes()
+    length = struct.unpack("<Q", data[:8])[0]
+    head = json.loads(data[8:8 + length])
+    (at,) = [at for name, at in head.items() if re.fullmatch(r"\w+\.v", name)]
+    return np.frombuffer(data[8 + length:][slice(*at["data_offsets"])])
+
+
+def tree_sum(values):
+    """Number k and k + h first, h the half of the smallest power of two that is not below their number."""
+    values = list(values)
+    half = 1
+    while 2 * half < len(values):
+        half *= 2
+    while half >= 1:
+        for k in range(half):
+            if k + half < len(values):
+                values[k] = values[k] + values[k + half]
+        values = values[:half]
+        half //= 2
+    return values[0]
+
+
+class Net:
+    """A network of nets.rml, built, and its rows."""
+
+    def __init__(self, name, size, folder):
+        self.name, self.folder, rows = name, folder, sum(SIZES)
+        self.w = rng.uniform(-0.7, 0.7, size)
+        self.x, self.t = rng.uniform(-1, 1, (rows, 2)), rng.uniform(-1, 1, rows)
+        self.end = np.zeros(rows, bool)
+        self.end[np.cumsum(SIZES) - 1] = True
+        self.one = folder / f"one_{name}"
+        run(RMLC, "build", HERE / "nets.rml", "--node", f"one_{name}", "-o", self.one,
+            "--strict-math")
+
+    def learned(self, program, rows, w, *options):
+        """The parameter behind these rows."""
+        np.savez(self.folder / "rows.npz", end=self.end[rows], w=np.tile(w, (len(self.t[rows]), 1)), x=self.x[rows],
+                 t=self.t[rows])
+        run(*program, "--input", self.folder / "rows.npz", "--output", self.folder / "l.csv", "--save",
+            self.folder / "state", "--quiet", *options)
+        return parameter(self.folder / "state")
+
+    def gradient(self, rows, w):
+        """Of a micro-batch. Of `line` it comes row by row, and is added in their order."""
+        if self.name != "line":
+            return self.learned([self.one], rows, w)
+        total = None
+        for row in range(rows.start, rows.stop):
+            g = self.learned([self.one], slice(row, row + 1), w)
+            total = g if total is None else total + g
+        return total
+
+
+def check(net, per_step):
+    ends = np.cumsum(SIZES)
+    batches = [slice(stop - size, stop) for stop, size in zip(ends, SIZES)]
+    moved, momentum, expected = np.zeros_like(net.w), np.zeros_like(net.w), [np.zeros_like(net.w)]
+    for first in range(0, len(SIZES) - per_step + 1, per_step):
+        total = tree_sum(net.gradient(rows, net.w + moved) for rows in batches[first:first + per_step])
+        momentum = 0.9 * momentum + total
+        moved = moved + -0.05 * momentum
+        expected.append(moved)
+    program = [RMLC, "run", HERE / "nets.rml", "--node", f"main_{net.name}", "-D", f"per_step={per_step}",
+               "--strict-math"]
+    cut = ends[STOP - 1]
+    found = net.learned(program, slice(0, cut), net.w)
+    (net.folder / "state").rename(net.folder / "first")
+    resumed = net.learned(program, slice(cut, None), net.w, "--load", net.folder / "first")
+    wrong = [f"{net.name}, {per_step} a step, {what}: {a} instead of {b}, off by {np.max(np.abs(a - b))}" for what, a, b in
+             (("cut off", found, expected[STOP // per_step]), ("resumed", resumed, expected[len(SIZES) // per_step]))
+             if a.tobytes() != b.tobytes()]
+    return wrong
+
+
+if __name__ == "__main__":
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, size in NETS.items():
+            net = Net(name, size, pathlib.Path(folder))
+            problems += [line for per_step in (1, 3, 4) for line in check(net, per_step)]
+    sys.exit("\n".join(problems) or 0)
