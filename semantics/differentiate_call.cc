@@ -135,9 +135,25 @@ class Replacement {
         for (const ExprId rate : call_.diff->optimizer_arguments)
           call_.arguments.push_back({{}, call_.diff->span, k == 0 ? rate : write_.copy(rate)});
       if (derived_.written || !deal_) continue;
-      call_.arguments.push_back({{}, call_.callee_span, step_count(program_, *deal_)});
-      call_.arguments.push_back({{}, call_.callee_span, write_.name(deal_->end)});
+      for (const ExprId e : step_arguments()) call_.arguments.push_back({{}, call_.callee_span, e});
     }
+  }
+
+  // What the derived node is told of steps (step_inputs). All its parameters move together, wherever they are.
+  std::vector<ExprId> step_arguments() {
+    if (!moves_.valid()) {
+      step_at_ = fresh_("step_at");
+      moves_ = fresh_("moves");
+      ast::Call ends;
+      ends.callee = {program_.names.intern("ends")};
+      ends.callee_span = call_.callee_span;
+      ends.target = step_node(program_, "ends");
+      for (const ExprId e : {step_count(program_, *deal_), write_.name(deal_->end), write_.copy(bp_)})
+        ends.arguments.push_back({{}, call_.callee_span, e});
+      const ExprId call = write_.add(std::move(ends));
+      added_.push_back({{write_.target(step_at_), write_.target(moves_)}, call, write_.span});
+    }
+    return {step_count(program_, *deal_), write_.name(deal_->end), write_.name(step_at_), write_.name(moves_)};
   }
 
   void equation(ast::Target left, ExprId right) { added_.push_back({{std::move(left)}, right, write_.span}); }
@@ -195,6 +211,7 @@ class Replacement {
   FreshNames fresh_;
   SyntaxWriter write_;
   ExprId bp_;
+  Symbol step_at_, moves_;  // where in a step a micro-batch is, where parameters move; invalid: not asked for
   std::vector<ast::Equation> added_;
   std::map<std::uint32_t, ast::Target> gradients_;  // by input of f: what takes them
   std::map<std::uint32_t, Symbol> activities_;      // likewise
@@ -272,7 +289,6 @@ class Expansion {
       return false;
     }
     key_.step_sum = step_node(program_, "gradient");
-    if (key_.step_sum.valid()) key_.rates += 2;
     return true;
   }
 

@@ -45,6 +45,7 @@ using PassOn = std::function<void(ExprId part, Flow)>;
 struct AddedInputs {
   std::map<std::uint32_t, Symbol> bps;                 // where the gradient is asked for
   std::map<std::uint32_t, std::vector<Symbol>> rates;  // the optimizer's arguments
+  std::map<std::uint32_t, std::vector<Symbol>> steps;  // what `step_inputs` lists, where gradients are added
 };
 
 // One node's derivation while it goes on.

@@ -24,13 +24,14 @@ struct Moving {
   Symbol act, value;
 };
 
-// What it is once it has been added over the micro-batches of a step; the last two rates say which these are.
-Moving of_step(Derivation& d, Symbol p, const Moving& each, const std::vector<Symbol>& rates) {
+// What it is once it has been added over the micro-batches of a step.
+Moving of_step(Derivation& d, Symbol p, const Moving& each, const std::vector<Symbol>& steps) {
   GradientWriter& write = d.write;
-  const Moving total{write.fresh("moves_" + d.node.text(p)), write.fresh("total_d" + d.node.text(p))};
-  write.equation({write.target(total.value), write.target(total.act)},
-                 write.call_node(d.node.key.step_sum, {write.name(rates[rates.size() - 2]), write.name(rates.back()),
-                                                       write.name(each.act), write.name(each.value), write.name(p)}));
+  const Moving total{steps.back(), write.fresh("total_d" + d.node.text(p))};
+  std::vector<ExprId> arguments;
+  for (const Symbol s : steps) arguments.push_back(write.name(s));
+  for (const Symbol s : {each.act, each.value, p}) arguments.push_back(write.name(s));
+  write.equation(total.value, write.call_node(d.node.key.step_sum, arguments));
   return total;
 }
 
@@ -59,16 +60,16 @@ void move_parameter(Derivation& d, ExprId e, const Flow& flow) {
   if (key.optimizer.valid() || key.step_sum.valid()) {
     const ClockTermId clock = d.node.checked.clocks.expr_clocks[e.index];
     const std::vector<Sampling> samplings = d.conditions.down_to(clock);
-    std::vector<Symbol> rates = d.added.rates.at(root_of(d.node.clocks, clock));
+    const std::uint32_t root = root_of(d.node.clocks, clock);
     if (key.step_sum.valid()) {
       if (!samplings.empty()) refuse_clock(d, e);
-      step = (gradient = of_step(d, p, gradient, rates)).value;
-      rates.resize(rates.size() - 2);
+      step = (gradient = of_step(d, p, gradient, d.added.steps.at(root))).value;
     }
     if (key.optimizer.valid()) {
       step = write.fresh("step_" + d.node.text(p));
       std::vector<ExprId> arguments;
-      for (const Symbol rate : rates) arguments.push_back(sampled_by(write, write.name(rate), samplings));
+      for (const Symbol rate : d.added.rates.at(root))
+        arguments.push_back(sampled_by(write, write.name(rate), samplings));
       arguments.push_back(write.name(gradient.act));
       arguments.push_back(write.name(gradient.value));
       arguments.push_back(write.when(write.name(p), gradient.act));
@@ -213,10 +214,10 @@ class Instance {
     }
   }
 
-  // The optimizer's arguments, on the clocks of the instance.
+  // The optimizer's arguments, on the clocks of the instance, and what it is told of steps.
   std::vector<ExprId> optimizer_arguments() {
     std::vector<ExprId> list;
-    if (derived_.written || d_.node.key.rates == 0) return list;
+    if (derived_.written || (d_.node.key.rates == 0 && !d_.node.key.step_sum.valid())) return list;
     const auto& clocks = d_.node.checked.clocks.instantiations[e_.index];
     const bool adds = d_.node.key.step_sum.valid() && d_.derivatives.has_parameters(g_);
     for (const std::uint32_t root : derived_.roots) {
@@ -224,6 +225,8 @@ class Instance {
       if (adds && !d_.conditions.down_to(clock).empty()) refuse_clock(d_, e_);
       for (const Symbol rate : d_.added.rates.at(root_of(d_.node.clocks, clock)))
         list.push_back(sampled_by(write_, write_.name(rate), d_.conditions.down_to(clock)));
+      if (!d_.node.key.step_sum.valid()) continue;
+      for (const Symbol s : d_.added.steps.at(root_of(d_.node.clocks, clock))) list.push_back(write_.name(s));
     }
     return list;
   }

@@ -17,15 +17,18 @@ struct DerivativeKey {
   std::vector<bool> float_variables;  // by variable of its dtype scheme
   std::vector<bool> outputs;
   NodeId optimizer;  // invalid: adjoints are added as they are
-  std::size_t rates =
-      0;                 // the optimizer's arguments; with `step_sum`, two more: the micro-batches of a step, their end
+  std::size_t rates = 0;
   NodeId step_sum = {};  // adds gradients over a step, of a node with dealt inputs; invalid: each moves its parameter
   friend auto operator<=>(const DerivativeKey&, const DerivativeKey&) = default;
 };
 
+// What a derived node is told of steps, in this order: how many micro-batches one has, where they end, where in a step
+// they are, where parameters move.
+inline constexpr const char* step_inputs[] = {"per_step", "step_end", "step_at", "moves"};
+
 // The node that does it. Its inputs: those of the original, `bp`, an adjoint for each output in
-// `adjoints`, the optimizer's arguments. Its outputs: those of the original, then `extras`. Where
-// outputs have clocks that need not be related, there is a `bp`, and arguments, for each.
+// `adjoints`, the optimizer's arguments, with `step_sum` what it is told of steps. Its outputs: those of the original,
+// then `extras`. Where outputs have clocks that need not be related, there is a `bp`, and arguments, for each.
 struct Derivative {
   struct Extra {
     enum Kind : std::uint8_t { activity, gradient, other } kind = other;

@@ -34,12 +34,10 @@ std::vector<Symbol> add_inputs(const NodeFacts& node, GradientWriter& write, Add
     adjoints.push_back(write.new_input("d" + node.text(node.node.outputs[j].name)));
   for (const std::uint32_t r : out.roots) {
     std::vector<Symbol>& rates = added.rates[r];
-    const std::size_t of_steps = node.key.step_sum.valid() ? 2 : 0;
-    for (std::size_t k = 0; k + of_steps < node.key.rates; ++k)
+    for (std::size_t k = 0; k < node.key.rates; ++k)
       rates.push_back(write.new_input(node.text(node.program[node.key.optimizer].inputs[k].name)));
-    if (of_steps == 0) continue;
-    rates.push_back(write.new_input("per_step"));
-    rates.push_back(write.new_input("step_end"));
+    if (!node.key.step_sum.valid()) continue;
+    for (const char* const name : step_inputs) added.steps[r].push_back(write.new_input(name));
   }
   return adjoints;
 }

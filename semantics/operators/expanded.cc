@@ -243,6 +243,9 @@ std::string_view tree_definition(const Application& app) {
 ShapeResult summed(const Application& app) {
   const Shape& x = app.operand_shapes[0];
   if (x.empty()) return "a scalar has no axis to sum along";
+  constexpr std::int64_t most = 4096;
+  if (x[0] > most)
+    return "a tree of " + std::to_string(x[0]) + " values: at most " + std::to_string(most) + " are added so";
   if (x[0] == 0) return "there is nothing to sum: the first axis of " + to_string(x) + " is empty";
   return Shape(x.begin() + 1, x.end());
 }

@@ -20,7 +20,8 @@ node kept(x) -> (z)
   z = steps.gathered({N}, k, x);
 
 node moved(end, act, x) -> (moves, z)
-  total, moves = steps.gradient({N}, end, act, x when act, zeros_like(x));
+  k, moves = steps.ends({N}, end, act);
+  total = steps.gradient({N}, end, k, moves, act, x when act, zeros_like(x));
   z = shown(moves, total);
 """
 
