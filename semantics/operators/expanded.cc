@@ -223,10 +223,18 @@ std::vector<OperatorInfo> statistics_rows() {
 
 // ---- sums in an order of their own ----
 
-// The elements k, k + stride, … along the first axis, as a tree: those at twice the stride from k and from k + stride.
-std::string tree_text(std::int64_t count, std::int64_t k, std::int64_t stride) {
-  if (k + stride >= count) return "slice(x, " + std::to_string(k) + ", " + std::to_string(k + 1) + ")";
-  return "(" + tree_text(count, k, 2 * stride) + " + " + tree_text(count, k + stride, 2 * stride) + ")";
+// The elements along the first axis as a tree: of n that are left, number k becomes k + (k + h), h the half of n,
+// rounded up; what has no partner stays as it is.
+std::string tree_text(std::int64_t count) {
+  std::vector<std::string> parts;
+  for (std::int64_t k = 0; k < count; ++k)
+    parts.push_back("slice(x, " + std::to_string(k) + ", " + std::to_string(k + 1) + ")");
+  while (parts.size() > 1) {
+    const std::size_t half = (parts.size() + 1) / 2;
+    for (std::size_t k = 0; k + half < parts.size(); ++k) parts[k] = "(" + parts[k] + " + " + parts[k + half] + ")";
+    parts.resize(half);
+  }
+  return parts[0];
 }
 
 // The text for so many elements; it is kept, for definitions are looked at and not owned.
@@ -236,7 +244,7 @@ std::string_view tree_definition(const Application& app) {
   const std::int64_t count = app.operand_shapes[0][0];
   const std::lock_guard lock(mutex);
   const auto [text, is_new] = texts.try_emplace(count);
-  if (is_new) text->second = "reshape(shape(sum(x, axis=0)), " + tree_text(count, 0, 1) + ")";
+  if (is_new) text->second = "reshape(shape(sum(x, axis=0)), " + tree_text(count) + ")";
   return text->second;
 }
 
@@ -252,13 +260,14 @@ ShapeResult summed(const Application& app) {
 
 std::vector<OperatorInfo> tree_rows() {
   return {
-      defined<"tree_sum">({operand("x", number)}, same(number), summed, tree_definition,
-                          {"broadcast_to(reshape(shape(sum(x, axis=0, keepdims=1)), dy), shape(x))"},
-                          {"",
-                           "The sum along the first axis in the order of a binary tree that its length fixes: element "
-                           "k and k + h first, h the half of the smallest power of two that is not less than the "
-                           "length, then what that gives, and so on. What has no partner stays as it is.",
-                           "tree_sum([1.0, 10.0, 100.0]) -- 111"}),
+      defined<"tree_sum">(
+          {operand("x", number)}, same(number), summed, tree_definition,
+          {"broadcast_to(reshape(shape(sum(x, axis=0, keepdims=1)), dy), shape(x))"},
+          {"",
+           "The sum along the first axis in the order of a binary tree that its length fixes: of n values that are "
+           "left, number k becomes the sum of k and k + h, h the half of n, rounded up, and h are left; "
+           "so on until there is one. What has no partner stays as it is.",
+           "tree_sum([1.0, 10.0, 100.0]) -- 111"}),
   };
 }
 

@@ -200,16 +200,15 @@ def softmaxes(case):
         case("log_softmax", [x], special.log_softmax(x, axis=-1).astype(dtype), close)
 
 
-def tree_sum(x):
-    """Number k and k + h first, h the half of the smallest power of two that is not below their number."""
-    x, half = list(x), 1
-    while 2 * half < len(x):
-        half *= 2
-    while half:
-        for k in range(len(x) - half):
-            x[k] = x[k] + x[k + half]
-        x, half = x[:half], half // 2
-    return x[0]
+def tree_sum(values):
+    """Of n that are left, number k becomes k + (k + h), h the half of n, rounded up."""
+    values = list(values)
+    while len(values) > 1:
+        half = (len(values) + 1) // 2
+        for k in range(len(values) - half):
+            values[k] = values[k] + values[k + half]
+        values = values[:half]
+    return values[0]
 
 
 def trees(case):
