@@ -86,6 +86,20 @@ std::string misused(const Session& session, const BuildRequest& request) {
   return "";
 }
 
+// Rows that are dealt out are of one process yet: what is compiled does not tell the runtime of ranks which are whose.
+bool can_run_on_ranks(Session& session, const BuildRequest& request) {
+  const auto program = parse(session, request.file);
+  if (!program) return false;
+  for (const ast::Node& node : program->nodes) {
+    const ast::Deal* const deal = node.deal();
+    if (deal == nullptr) continue;
+    session.diagnostics.report(Code::E0903, deal->span, "rows cannot be dealt out to the ranks of a program yet")
+        .note("without --mpi one process adds the micro-batches of a step up in the same order");
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int build(Invocation& invocation, const BuildRequest& request) {
@@ -96,6 +110,8 @@ int build(Invocation& invocation, const BuildRequest& request) {
   }
   // What has no runtime needs a schedule.
   if (request.emit == "lib" || request.emit == "header") session.options.on_demand = OnDemand::never;
+  const bool is_text = fs::path(request.file).extension() == ".rml";
+  if (!request.mpi.empty() && is_text && !can_run_on_ranks(session, request)) return exit_fault;
   const auto lowered = compile(session, request.file);
   if (!lowered || !can_link(session, request)) return exit_fault;
   EmitOptions options;

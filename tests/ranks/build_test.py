@@ -55,6 +55,12 @@ class Build(unittest.TestCase):
                     self.assertIn(f"rank {rank} of 3 has sent ", done.stderr)
                 self.assertEqual((self.folder / "rows.csv").read_text(), self.rows)
 
+    def test_dealt_rows(self):
+        """They are refused before anything is made."""
+        (self.folder / "dealt.rml").write_text("node main(end: bool, x: f64 dealt end by 4) -> (y: f64)\n  y = x;\n")
+        self.refused(1, "rows cannot be dealt out", RMLC, "build", "--mpi", "dealt.rml", "-o", "dealt")
+        self.assertFalse((self.folder / "dealt").exists())
+
     def test_any_mpi(self):
         if KNOWN:
             self.run_it(RMLC, "build", "--mpi", "noise.rml")
