@@ -90,7 +90,8 @@ Bases make_bases(const std::string& folder) {
     };
     b.csv.push_back(
         with([](ByteSink s, const Row& r, const rt::Ports& p) { return rt::write_csv(std::move(s), r, p); }));
-    b.jsonl.push_back(with(rt::write_jsonl));
+    b.jsonl.push_back(
+        with([](ByteSink s, const Row& r, const rt::Ports& p) { return rt::write_jsonl(std::move(s), r, p); }));
     b.chron.push_back(with(rt::write_chron));
     b.npz.push_back(with(rt::write_npz));
     for (std::uint32_t i = 0; i < written_ports; ++i)
@@ -121,7 +122,10 @@ class Case {
     };
     read(reader, text(bases_.csv));
   }
-  void jsonl() { read(rt::read_jsonl, text(bases_.jsonl)); }
+  void jsonl() {
+    read([](ByteSource s, Row& r, const rt::Ports& p) { return rt::read_jsonl(std::move(s), r, p); },
+         text(bases_.jsonl));
+  }
   void chron() { read(rt::read_chron, text(bases_.chron)); }
 
   void npy() {
