@@ -29,7 +29,7 @@ WIDTH = 100  # of signatures
 # Title, what is to be imported, the files in which it is looked for, and the names; none: the text of the module.
 SECTIONS: list[tuple[str, str, list[str], list[str]]] = [
     ("Programs", "rmlc", ["_node", "_ports"], ["load", "compile", "Module", "Node", "Port"]),
-    ("Running them", "rmlc", ["_instance", "_rows"], ["Instance", "Rows", "Sampled"]),
+    ("Running them", "rmlc", ["_instance", "_rows", "_keyed"], ["Instance", "Rows", "Sampled", "Keyed", "KeyedRows"]),
     ("What goes wrong", "rmlc", ["_errors", "_instance", "_tools"],
      ["CompileError", "RunError", "GradientError", "CompileWarning", "UndeterminedWarning", "Diagnostic", "Place"]),
     ("Pictures", "rmlc", ["_tools"], ["Chronogram", "SVG"]),

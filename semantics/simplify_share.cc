@@ -340,7 +340,11 @@ class Sharing {
     if (kept.name.empty()) kept.name = core_[v].name;
   }
 
-  static void append(std::string& key, std::uint64_t n) { key.append(reinterpret_cast<const char*>(&n), sizeof n); }
+  // Seven bits a byte, the last without the eighth: most numbers take one, and no number begins as another ends.
+  static void append(std::string& key, std::uint64_t n) {
+    for (; n > 127; n >>= 7) key += static_cast<char>(n | 128);
+    key += static_cast<char>(n);
+  }
 
   static void append(std::string& key, const Attribute& a) {
     append(key, std::uint64_t{a.given} | std::uint64_t{a.scalar} << 1 |
