@@ -15,7 +15,7 @@ namespace {
 // Sizes in points, of which a page of 1,600 × 1,000 pixels has 1,200 × 750; Graphviz takes inches of 72 points.
 constexpr const char* page_inches = "16.66,10.41";
 constexpr double letter_points = 11, least_letter_points = 6.75;
-constexpr std::size_t longest_line = 34, most_labels = 2;
+constexpr std::size_t longest_label = 34, most_labels = 2;
 
 // Colours that people who see few of them can tell apart, after Okabe and Ito.
 struct Look {
@@ -53,8 +53,8 @@ std::string in_quotes(const std::string& text) {
 
 // Lines that are too long lose their middle; bytes that continue a character stay with it.
 std::string shortened(const std::string& line) {
-  if (line.size() <= longest_line) return line;
-  std::size_t head = longest_line / 2, tail = line.size() - longest_line / 2;
+  if (line.size() <= longest_label) return line;
+  std::size_t head = longest_label / 2, tail = line.size() - longest_label / 2;
   const auto continues = [&](std::size_t at) { return (static_cast<unsigned char>(line[at]) & 0xC0) == 0x80; };
   while (head > 0 && continues(head)) --head;
   while (tail < line.size() && continues(tail)) ++tail;
