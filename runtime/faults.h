@@ -18,6 +18,8 @@ std::string fault_text(const rml_program& program, const rml_header& header,
 
 // The next row waits, and much is kept.
 std::string window_text(const rml_program& program, const rml_header& header);
+// The next row needs its own value: no further input makes it known.
+inline bool needs_itself(const rml_header& header) { return header.waiting <= -2; }
 // Why rows were not emitted; header.pushed > header.popped after finish.
 std::string undetermined_text(const rml_program& program, const rml_header& header);
 

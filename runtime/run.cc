@@ -29,11 +29,13 @@
 #include "runtime/pipeline/read_ahead.h"
 #include "runtime/pipeline/recent_places.h"
 #include "runtime/pipeline/write_behind.h"
+#include "runtime/problems.h"
 #include "runtime/program_state.h"
 #include "runtime/progress.h"
 #include "runtime/ranks/agreement.h"
 #include "runtime/ranks/deal.h"
 #include "runtime/readable.h"
+#include "runtime/resume.h"
 #include "runtime/scheduler/network.h"
 #include "runtime/signals.h"
 #include "runtime/skip_rows.h"
@@ -92,7 +94,6 @@ class Run {
   // The state, as it begins or as it was saved; the input up to its cycle; the outputs up to its rows.
   void begin();
   void tell(const std::vector<std::string>& lines) const;
-  Settled settled(const Endpoint& output) const;
   void settle();
   void save();
   // Of what a state is made that begins at a cycle.
@@ -141,7 +142,7 @@ class Run {
   // Whether all that is in sight is finite, if that is asked.
   void inspect();
   // Everything complete, in spite of an error; returns what else went wrong.
-  std::string salvage();
+  void salvage(Problems& problems);
   double fraction() const;
   void enter(Profile::Phase phase) {
     if (profile_) profile_->enter(phase);
@@ -216,9 +217,10 @@ int Run::execute() {
     monitors_.close();
     finish_profile();
   } catch (const Failure& failure) {
-    const std::string also = salvage();
+    Problems problems(failure.what());
+    salvage(problems);
     if (state_) tell_statistics(start);
-    throw Failure(failure.what() + (also.empty() ? "" : "\n" + also), failure.status());
+    throw Failure(problems.text(), failure.status());
   }
   const rml_header& header = state_->header();
   progress_.finish(header.pushed);
@@ -242,14 +244,10 @@ void Run::finish_profile() {
 }
 
 void Run::begin() {
-  const bool resumed = !options_.resume.empty() && file_exists(options_.resume);
-  const std::string& path = resumed ? options_.resume : options_.load;
-  std::optional<CheckpointIn> saved;
-  if (!path.empty()) saved.emplace(path, read_whole_file(path));
-  if (saved && options_.seed && *options_.seed != saved->seed()) {
-    throw Failure("--seed " + std::to_string(*options_.seed) + ": '" + path + "' was saved by a run with seed " +
-                  std::to_string(saved->seed()));
-  }
+  SavedRun before(options_);
+  const std::string& path = before.path;
+  std::optional<CheckpointIn>& saved = before.state;
+  const bool resumed = before.resumed;
   state_.emplace(program_, saved ? saved->seed() : options_.seed.value_or(0), options_.horizon,
                  options_.among == nullptr ? nullptr : options_.among->handle());
   const rml_header& header = state_->header();
@@ -282,13 +280,9 @@ void Run::begin() {
     deal_->go_on(saved->run(), resumed, path);
   else if (resumed && source_)
     skip_rows(*source_, row_in(), header.pushed - record_.first_cycle, record_.input_checksum, options_.resume);
-  std::vector<std::optional<Settled>> before(outputs_.size());
-  for (std::size_t k = 0; k < outputs_.size() && resumed; ++k) before[k] = settled(outputs_[k]);
-  if (resumed && options_.writes && record_.outputs.size() > outputs_.size())
-    throw Failure("'" + options_.resume + "' was saved by a run with " + std::to_string(record_.outputs.size()) +
-                  " outputs; give them all");
-  for (std::size_t k = 0; k < outputs_.size(); ++k)
-    sinks_.add(open_sink(outputs_[k], sinks_.row(), before[k]), outputs_[k].ports);
+  if (options_.writes)
+    open_outputs(sinks_, outputs_, resumed ? &record_ : nullptr, static_cast<std::uint64_t>(rows - record_.first_row),
+                 options_.resume);
   leading_.begin(outputs_, saved ? saved->run().led : std::vector<std::string>());
   monitors_.begin(rows, resumed ? &*saved : nullptr);
   if (options_.on_nan == OnNan::ignore) return;
@@ -301,30 +295,10 @@ void Run::tell(const std::vector<std::string>& lines) const {
     if (!options_.quiet) std::fprintf(stderr, "%s\n", readable_message(line).c_str());
 }
 
-Settled Run::settled(const Endpoint& output) const {
-  std::vector<std::string> ports;
-  for (const std::uint32_t i : output.ports) ports.emplace_back(program_.outputs[i].name);
-  for (const OutputRecord& known : record_.outputs) {
-    if (known.path != recorded_path(output.path) || known.ports != ports) continue;
-    const std::int64_t rows = state_->header().popped + record_.rows_again;
-    return {known.bytes, static_cast<std::uint64_t>(rows - record_.first_row)};
-  }
-  throw Failure("'" + output.path + "' was not an output of the run that saved '" + options_.resume + "'");
-}
-
 void Run::settle() {
   if (save_to_.empty()) return;
   record_.led = leading_.led();
-  record_.outputs.clear();
-  sinks_.catch_up();
-  for (std::size_t k = 0; k < outputs_.size(); ++k) {
-    const auto bytes = sinks_.sinks()[k]->settle();
-    if (!bytes) continue;
-    OutputRecord& output = record_.outputs.emplace_back();
-    output.path = recorded_path(outputs_[k].path);
-    for (const std::uint32_t i : outputs_[k].ports) output.ports.emplace_back(program_.outputs[i].name);
-    output.bytes = *bytes;
-  }
+  record_outputs(sinks_, outputs_, record_);
 }
 
 // Outputs are settled first: what the state has handed out is never lost.
@@ -486,8 +460,7 @@ bool Run::cycle() {
   enter(Profile::writing);
   drain();
   inspect();
-  constexpr std::int32_t knots = -2;  // and below: the next row is never known
-  if (header.waiting <= knots) throw Failure(undetermined_text(program_, header));
+  if (needs_itself(header)) throw Failure(undetermined_text(program_, header));
   if (!window_told_) tell_window();
   enter(Profile::saving);
   if (!save_to_.empty()) {
@@ -563,24 +536,12 @@ void Run::finish() {
   for (const auto& sink : sinks_.sinks()) sink->undetermined(undetermined_);
 }
 
-std::string Run::salvage() {
-  std::string problems;
-  const auto attempt = [&](const auto& action) {
-    try {
-      action();
-    } catch (const Failure& failure) {
-      problems += (problems.empty() ? "" : "\n") + std::string(failure.what());
-    }
-  };
-  if (state_) attempt([&] { drain(); });
-  attempt([&] { finish_profile(); });
-  do {
-    attempt([&] { sinks_.catch_up(); });
-  } while (sinks_.failed());
-  for (const auto& sink : sinks_.sinks()) attempt([&] { sink->close(); });
-  if (!sinks_.sinks().empty() || outputs_.empty()) attempt([&] { monitors_.close(); });
+void Run::salvage(Problems& problems) {
+  if (state_) problems.attempt([&] { drain(); });
+  problems.attempt([&] { finish_profile(); });
+  sinks_.salvage(problems);
+  if (!sinks_.sinks().empty() || outputs_.empty()) problems.attempt([&] { monitors_.close(); });
   if (state_) progress_.finish(state_->header().pushed);
-  return problems;
 }
 
 double Run::fraction() const {

@@ -19,8 +19,6 @@ namespace {
 constexpr std::chrono::milliseconds patience{10};
 constexpr std::int64_t fewest_together = 64, most_together = 1 << 20;
 
-constexpr std::int32_t needs_itself = -2;  // and below: rml_header::waiting
-
 std::string fault_words(const rml_program& program, const rml_header& header) {
   return rt::fault_text(program, header, [](std::uint32_t) { return std::string("argument"); });
 }
@@ -82,7 +80,7 @@ void Instance::keep(const void* const* in, const std::uint8_t* present) {
 void Instance::look() {
   if (node_->immediate()) return;
   if (anchor_->wants_look()) anchor_->look(block());
-  if (header().waiting <= needs_itself) throw RunFault(rt::undetermined_text(table(), header()), table(), header());
+  if (rt::needs_itself(header())) throw RunFault(rt::undetermined_text(table(), header()), table(), header());
 }
 
 void Instance::forget_copies() const {

@@ -1,7 +1,6 @@
 // See keyed.h.
 #include "python/src/keyed.h"
 
-#include <queue>
 #include <utility>
 
 #include "runtime/checkpoint/load_parameters.h"
@@ -35,8 +34,7 @@ void Keyed::check(const rml_header& header, std::uint32_t key) const {
   if (header.fault != RML_OK)
     throw RunFault(rt::fault_text(table(), header, [](std::uint32_t) { return std::string("argument"); }) + of_key,
                    table(), header);
-  constexpr std::int32_t needs_itself = -2;  // and below
-  if (header.waiting <= needs_itself) throw RunFault(rt::undetermined_text(table(), header) + of_key, table(), header);
+  if (rt::needs_itself(header)) throw RunFault(rt::undetermined_text(table(), header) + of_key, table(), header);
 }
 
 KeyedRows Keyed::no_rows() const {
@@ -100,28 +98,20 @@ std::int64_t Keyed::run(const Cycles& cycles, const std::vector<std::string>& te
 }
 
 std::int64_t Keyed::finish(KeyedRows& rows, std::string& why) {
-  using Waiting = std::pair<std::int64_t, std::uint32_t>;  // row and key, the earliest first
-  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> next;
   for (std::uint32_t key = 0; states_.may_wait() && key < states_.size(); ++key) {
-    const auto row = waiting_.first(key);
-    if (!row) continue;
+    if (!waiting_.first(key)) continue;
     const rml_header& header = states_.enter(key);
     table().finish(states_.block());
     check(header, key);
-    next.emplace(*row, key);
   }
   std::int64_t unknown = 0;
-  while (!next.empty()) {
-    const std::uint32_t key = next.top().second;
-    next.pop();
+  waiting_.in_order([&](std::uint32_t key) {
     const rml_header& header = states_.enter(key);
-    if (take(key, rows)) {
-      if (const auto row = waiting_.first(key)) next.emplace(*row, key);
-      continue;
-    }
+    if (take(key, rows)) return true;
     if (unknown == 0) why = "key '" + text(key) + "': " + rt::undetermined_text(table(), header);
     unknown += header.pushed - header.popped;
-  }
+    return false;
+  });
   return unknown;
 }
 

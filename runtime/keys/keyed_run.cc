@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
-#include <queue>
 #include <utility>
 
 #include "runtime/checkpoint/load_parameters.h"
@@ -27,9 +26,12 @@
 #include "runtime/keys/waiting_rows.h"
 #include "runtime/pipeline/read_ahead.h"
 #include "runtime/pipeline/write_behind.h"
+#include "runtime/problems.h"
 #include "runtime/progress.h"
 #include "runtime/readable.h"
+#include "runtime/resume.h"
 #include "runtime/signals.h"
+#include "runtime/skip_rows.h"
 #include "runtime/statistics.h"
 #include "runtime/stream_io/endpoints.h"
 #include "runtime/stream_io/scalar_text.h"
@@ -51,9 +53,6 @@ class KeyedRun {
       if (!options_.quiet) std::fprintf(stderr, "%s\n", readable_message(line).c_str());
   }
   void load(const CheckpointIn& saved);
-  // The rows that the saved states have read must be there, and be the same.
-  void skip_rows();
-  std::optional<Settled> settled(const Endpoint& output) const;
   void save();
   bool has_all_cycles() const { return options_.cycles && rows_read_ - record_.first_cycle >= *options_.cycles; }
   bool next_row();
@@ -66,7 +65,6 @@ class KeyedRun {
   // Of all keys in the order of input; a row may become known when an earlier one of its key has left.
   void write_waiting_rows();
   void show_key(std::uint32_t key);
-  void salvage(std::string& problems);
   Failure fault() const;
   std::string key_text() const { return readable(std::string(keys_.text(key_))); }
   double fraction() const;
@@ -171,10 +169,12 @@ int KeyedRun::execute() {
     sinks_.catch_up();
     for (const auto& sink : sinks_.sinks()) sink->close();
   } catch (const Failure& failure) {
-    std::string problems = failure.what();
-    salvage(problems);
+    Problems problems(failure.what());
+    if (states_ && in_cycle_) problems.attempt([&] { drain(); });
+    sinks_.salvage(problems);
+    progress_.finish(rows_read_);
     tell_statistics(start);
-    throw Failure(problems, failure.status());
+    throw Failure(problems.text(), failure.status());
   }
   progress_.finish(rows_read_);
   tell_statistics(start);
@@ -186,13 +186,9 @@ int KeyedRun::execute() {
 }
 
 void KeyedRun::begin() {
-  const bool resumed = !options_.resume.empty() && file_exists(options_.resume);
-  const std::string& path = resumed ? options_.resume : options_.load;
-  std::optional<CheckpointIn> saved;
-  if (!path.empty()) saved.emplace(path, read_whole_file(path));
-  if (saved && options_.seed && *options_.seed != saved->seed())
-    throw Failure("--seed " + std::to_string(*options_.seed) + ": '" + path + "' was saved by a run with seed " +
-                  std::to_string(saved->seed()));
+  const SavedRun before(options_);
+  const std::optional<CheckpointIn>& saved = before.state;
+  const bool resumed = before.resumed;
   if (saved) seed_ = saved->seed();
   states_.emplace(program_, keys_, memory_, seed_, options_.horizon);
   states_->share(options_.shared);
@@ -206,14 +202,10 @@ void KeyedRun::begin() {
   if (resumed) record_ = saved->run();
   progress_.begin(rows_read_);
   if (options_.cycles) source_->limit(std::max(*options_.cycles, rows_read_ - record_.first_cycle));
-  if (resumed) skip_rows();
-  std::vector<std::optional<Settled>> before(sinks_to_.size());
-  for (std::size_t k = 0; k < sinks_to_.size() && resumed; ++k) before[k] = settled(sinks_to_[k]);
-  if (resumed && record_.outputs.size() > sinks_to_.size())
-    throw Failure("'" + options_.resume + "' was saved by a run with " + std::to_string(record_.outputs.size()) +
-                  " outputs; give them all");
-  for (std::size_t k = 0; k < sinks_to_.size(); ++k)
-    sinks_.add(open_sink(sinks_to_[k], sinks_.row(), before[k]), sinks_to_[k].ports);
+  if (resumed)
+    skip_rows(*source_, source_->row(), rows_read_ - record_.first_cycle, record_.input_checksum, options_.resume);
+  open_outputs(sinks_, sinks_to_, resumed ? &record_ : nullptr,
+               static_cast<std::uint64_t>(rows_written_ - record_.first_row), options_.resume);
 }
 
 void KeyedRun::load(const CheckpointIn& saved) {
@@ -222,41 +214,9 @@ void KeyedRun::load(const CheckpointIn& saved) {
   rows_written_ = saved.rows();
 }
 
-void KeyedRun::skip_rows() {
-  const std::int64_t rows = rows_read_ - record_.first_cycle;
-  std::uint32_t checksum = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    if (!source_->read())
-      throw Failure(source_->name() + " ends after " + std::to_string(row) + " rows, but '" + options_.resume +
-                    "' was saved after " + std::to_string(rows));
-    checksum = source_->row().checksum(checksum);
-  }
-  if (checksum != record_.input_checksum)
-    throw Failure("the first " + std::to_string(rows) + " rows of " + source_->name() + " are not those that '" +
-                  options_.resume + "' was saved after; to go on with other rows, use --load");
-}
-
-std::optional<Settled> KeyedRun::settled(const Endpoint& output) const {
-  std::vector<std::string> ports;
-  for (const std::uint32_t i : output.ports) ports.emplace_back(outputs_[i].name);
-  for (const OutputRecord& known : record_.outputs)
-    if (known.path == recorded_path(output.path) && known.ports == ports)
-      return Settled{known.bytes, static_cast<std::uint64_t>(rows_written_ - record_.first_row)};
-  throw Failure("'" + output.path + "' was not an output of the run that saved '" + options_.resume + "'");
-}
-
 // Outputs are settled first: what the states have handed out is never lost.
 void KeyedRun::save() {
-  record_.outputs.clear();
-  sinks_.catch_up();
-  for (std::size_t k = 0; k < sinks_to_.size(); ++k) {
-    const auto bytes = sinks_.sinks()[k]->settle();
-    if (!bytes) continue;
-    OutputRecord& output = record_.outputs.emplace_back();
-    output.path = recorded_path(sinks_to_[k].path);
-    for (const std::uint32_t i : sinks_to_[k].ports) output.ports.emplace_back(outputs_[i].name);
-    output.bytes = *bytes;
-  }
+  record_outputs(sinks_, sinks_to_, record_);
   const KeyedCheckpointOut checkpoint(program_, keys_, *states_, waiting_, {seed_, rows_read_, rows_written_}, record_,
                                       memory_);
   write_whole_file(save_to_, checkpoint.pieces());
@@ -294,8 +254,7 @@ bool KeyedRun::cycle() {
   longest_segment_ = std::max(longest_segment_, header.longest_segment);
   drain();
   if (!save_to_.empty()) record_.input_checksum = source_->row().checksum(record_.input_checksum);
-  constexpr std::int32_t knots = -2;  // and below: the next row is never known
-  if (header.waiting <= knots) throw Failure(undetermined_text(program_, header) + " (key '" + key_text() + "')");
+  if (needs_itself(header)) throw Failure(undetermined_text(program_, header) + " (key '" + key_text() + "')");
   if (!save_to_.empty() && options_.save_every > 0 && (rows_read_ - record_.first_cycle) % options_.save_every == 0)
     save();
   return true;
@@ -341,44 +300,22 @@ void KeyedRun::finish() {
 }
 
 void KeyedRun::write_waiting_rows() {
-  using Waiting = std::pair<std::int64_t, std::uint32_t>;  // row and key, the earliest first
-  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> next;
-  for (std::uint32_t key = 0; key < states_->size(); ++key)
-    if (const auto row = waiting_.first(key)) next.emplace(*row, key);
-  while (!next.empty()) {
-    key_ = next.top().second;
-    next.pop();
-    const rml_header& header = states_->enter(key_);
+  waiting_.in_order([this](std::uint32_t key) {
+    const rml_header& header = states_->enter(key_ = key);
     if (program_.pop(states_->block(), out_.pointers() + 1, out_.present() + 1) == 1) {
       write_row();
-      if (const auto row = waiting_.first(key_)) next.emplace(*row, key_);
-      continue;
+      return true;
     }
     if (undetermined_keys_++ == 0) {
-      first_undetermined_ = key_;
+      first_undetermined_ = key;
       undetermined_reason_ = undetermined_text(program_, header);
     }
     undetermined_ += header.pushed - header.popped;
-  }
+    return false;
+  });
   if (undetermined_ == 0) return;
   sinks_.catch_up();
   for (const auto& sink : sinks_.sinks()) sink->undetermined(undetermined_);
-}
-
-void KeyedRun::salvage(std::string& problems) {
-  const auto attempt = [&](const auto& action) {
-    try {
-      action();
-    } catch (const Failure& failure) {
-      problems += "\n" + std::string(failure.what());
-    }
-  };
-  if (states_ && in_cycle_) attempt([&] { drain(); });
-  do {
-    attempt([&] { sinks_.catch_up(); });
-  } while (sinks_.failed());
-  for (const auto& sink : sinks_.sinks()) attempt([&] { sink->close(); });
-  progress_.finish(rows_read_);
 }
 
 void KeyedRun::tell_undetermined() const {

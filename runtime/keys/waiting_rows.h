@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <queue>
+#include <utility>
 #include <vector>
 
 namespace rml::rt {
@@ -25,6 +28,22 @@ class WaitingRows {
   std::optional<std::int64_t> first(std::uint32_t key) const {
     if (key >= of_.size() || of_[key].rows.empty()) return std::nullopt;
     return of_[key].rows[of_[key].taken];
+  }
+
+  // Goes through the keys that have rows in the order of their first ones in the input. `hand_out(key)` takes the first
+  // of the key, after which its next one has its turn; false: it is not known, and the key has no other turn.
+  template <class HandOut>
+  void in_order(const HandOut& hand_out) const {
+    using Turn = std::pair<std::int64_t, std::uint32_t>;  // row and key, the earliest first
+    std::priority_queue<Turn, std::vector<Turn>, std::greater<>> next;
+    for (std::uint32_t key = 0; key < of_.size(); ++key)
+      if (const auto row = first(key)) next.emplace(*row, key);
+    while (!next.empty()) {
+      const std::uint32_t key = next.top().second;
+      next.pop();
+      if (!hand_out(key)) continue;
+      if (const auto row = first(key)) next.emplace(*row, key);
+    }
   }
 
   void append(std::uint32_t key, std::vector<std::int64_t>& to) const {

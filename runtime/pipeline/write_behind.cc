@@ -108,6 +108,13 @@ void WriteBehind::write_but(const std::vector<bool>& had) {
   if (failed()) throw_failure();
 }
 
+void WriteBehind::salvage(Problems& problems) {
+  do {
+    problems.attempt([&] { catch_up(); });
+  } while (failed());
+  for (const auto& sink : sinks_) problems.attempt([&] { sink->close(); });
+}
+
 void WriteBehind::write_shown() {
   for (const auto& sink : sinks_) attempt([&] { sink->write(); });
 }

@@ -17,6 +17,7 @@
 #include "runtime/pipeline/batch.h"
 #include "runtime/pipeline/exchange.h"
 #include "runtime/pipeline/warm_up.h"
+#include "runtime/problems.h"
 #include "runtime/stream_io/row_sink.h"
 
 namespace rml::rt {
@@ -43,6 +44,8 @@ class WriteBehind {
   void catch_up();
   // There is a failure that was not thrown yet.
   bool failed() const { return failed_.load(std::memory_order_acquire); }
+  // Writes what can be written and closes all, where a run ends by a failure.
+  void salvage(Problems& problems);
   const std::vector<std::unique_ptr<RowSink>>& sinks() const { return sinks_; }
 
  private:

@@ -3,9 +3,14 @@
 NumPy and SciPy decide values. Its own generator of numbers: other families' cases do not depend on it.
 """
 import math
+import pathlib
+import sys
 
 import numpy as np
 from scipy import special
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "steps"))
+from tree_sum import tree_sum
 
 FLOATS = {"f32": np.float32, "f64": np.float64}
 INTEGERS = {"i8": np.int8, "u8": np.uint8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
@@ -198,17 +203,6 @@ def softmaxes(case):
         x = np.array([[1000, 0, -1000], [0, -math.inf, 0], [math.nan, 0, 0], [-1e30, -1e30, -1e30]], dtype)
         case("softmax", [x], special.softmax(x, axis=-1).astype(dtype), close)
         case("log_softmax", [x], special.log_softmax(x, axis=-1).astype(dtype), close)
-
-
-def tree_sum(values):
-    """Of n that are left, number k becomes k + (k + h), h the half of n, rounded up."""
-    values = list(values)
-    while len(values) > 1:
-        half = (len(values) + 1) // 2
-        for k in range(len(values) - half):
-            values[k] = values[k] + values[k + half]
-        values = values[:half]
-    return values[0]
 
 
 def trees(case):

@@ -4,10 +4,14 @@ oracle.py FROM COUNT RANKS COMMAND…: COMMAND prints the totals of cases FROM t
 `{ranks}` in it is replaced by each of the numbers RANKS, such as 1-9 or 1,2,4.
 """
 
+import pathlib
 import subprocess
 import sys
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "steps"))
+from tree_sum import tree_sum
 
 MASK = (1 << 64) - 1
 
@@ -52,18 +56,6 @@ TYPES = [Type(name) for name in ("f32", "f64", "f16", "bf16", "i32", "i64")]
 COUNTS = (0, 1, 2, 3, 17, 250)
 
 
-def tree(values, add):
-    """Of a full step; None is a gap."""
-    while len(values) > 1:
-        half = (len(values) + 1) // 2
-        left = values[:half]
-        for k, right in enumerate(values[half:]):
-            if right is not None:
-                left[k] = add(left[k], right)
-        values = left
-    return values[0]
-
-
 def expected(number):
     draws = 0
 
@@ -87,7 +79,7 @@ def expected(number):
                 key = mixed(mixed(mixed(number) ^ (step * per_step + slot)) ^ s)
                 words = [mixed((key + i) & MASK) for i in range(count)]
                 values.append(kind.make(words) if slot < present else None)
-            yield "=" + tree(values, kind.add).tobytes().hex()
+            yield "=" + tree_sum(values, kind.add).tobytes().hex()
 
 
 def numbers(text):

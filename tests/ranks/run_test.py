@@ -19,6 +19,9 @@ import unittest
 
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "steps"))
+from tree_sum import tree_sum
+
 FOLDER, TRANSPORT = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
 KILLS = int(sys.argv[sys.argv.index("--kills") + 1]) if "--kills" in sys.argv else 4
 PROGRAM = FOLDER / f"trainer_{TRANSPORT}"
@@ -55,16 +58,6 @@ def half(row):
     return (h ^ (h >> 33)) & 1
 
 
-def tree(values):
-    while len(values) > 1:
-        h = (len(values) + 1) // 2
-        for k, right in enumerate(values[h:]):
-            if right is not None:
-                values[k] = values[k] + right
-        values = values[:h]
-    return values[0]
-
-
 def learnt(rows):
     """The weights after all steps, in the order of additions of runtime/ranks/tree.h."""
     weights, gradient, gradients = np.zeros(4), np.zeros(4), []
@@ -72,7 +65,7 @@ def learnt(rows):
     def step():
         nonlocal weights
         if gradients:
-            weights = weights - 0.01 * tree(gradients + [None] * (PER_STEP - len(gradients)))
+            weights = weights - 0.01 * tree_sum(gradients + [None] * (PER_STEP - len(gradients)))
         gradients.clear()
 
     for number, (end, x, t) in enumerate(rows):

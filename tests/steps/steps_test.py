@@ -4,15 +4,17 @@ the language describes (docs/language.md) and moves the parameters; the compiler
 The gradient of a micro-batch is what an optimiser `reveal` leaves in a parameter that was 0. Each run stops in the
 middle of a step, which then has moved nothing yet; a resumed run ends it."""
 
-import json
 import pathlib
 import re
-import struct
 import subprocess
 import sys
 import tempfile
 
 import numpy as np
+from tree_sum import tree_sum
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "examples"))
+from safetensors import parameters
 
 RMLC = sys.argv[1]
 HERE = pathlib.Path(__file__).parent
@@ -31,22 +33,8 @@ def run(*arguments):
 
 def parameter(state):
     """The one parameter of a saved state, `v` of the network itself."""
-    data = state.read_bytes()
-    length = struct.unpack("<Q", data[:8])[0]
-    head = json.loads(data[8:8 + length])
-    (at,) = [at for name, at in head.items() if re.fullmatch(r"\w+\.v", name)]
-    return np.frombuffer(data[8 + length:][slice(*at["data_offsets"])])
-
-
-def tree_sum(values):
-    """Of n that are left, number k becomes k + (k + h), h the half of n, rounded up."""
-    values = list(values)
-    while len(values) > 1:
-        half = (len(values) + 1) // 2
-        for k in range(len(values) - half):
-            values[k] = values[k] + values[k + half]
-        values = values[:half]
-    return values[0]
+    ((values, _),) = [found for name, found in parameters(state).items() if re.fullmatch(r"\w+\.v", name)]
+    return np.array(values)
 
 
 class Net:
