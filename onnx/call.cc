@@ -60,14 +60,14 @@ std::string attribute_mismatch(std::string_view spec, const Node& node) {
     const std::size_t colon = entry.find(':');
     const std::string_view name = entry.substr(0, colon), kind = entry.substr(colon + 1);
     known.push_back(name);
-    const auto found = std::ranges::find(node.attributes, name, &Attribute::name);
+    const auto found = std::ranges::find(node.attributes, name, &NodeAttribute::name);
     if (found == node.attributes.end()) {
       if (required) return "attribute '" + std::string(name) + "' is missing";
     } else if (!is_kind(found->value, kind) && !(is_empty_list(found->value) && kind.size() > 1)) {
       return "attribute '" + std::string(name) + "' is to be " + std::string(kind_name(kind));
     }
   }
-  for (const Attribute& a : node.attributes)
+  for (const NodeAttribute& a : node.attributes)
     if (std::ranges::find(known, a.name) == known.end()) return "it has no attribute " + in_quotes(a.name);
   return "";
 }
@@ -112,7 +112,7 @@ std::vector<Term> Call::all_inputs() const {
 }
 
 const AttributeValue* Call::find(std::string_view attribute) const {
-  const auto at = std::ranges::find(node.attributes, attribute, &Attribute::name);
+  const auto at = std::ranges::find(node.attributes, attribute, &NodeAttribute::name);
   return at == node.attributes.end() || std::holds_alternative<std::monostate>(at->value) ? nullptr : &at->value;
 }
 

@@ -12,7 +12,7 @@ namespace rml::onnx {
 
 namespace {
 
-using Scope = std::unordered_set<std::string>;
+using NameSet = std::unordered_set<std::string>;
 
 class Checker {
  public:
@@ -26,7 +26,7 @@ class Checker {
     }
     for (const Function& f : model_.functions) function(f);
     interface(model_.graph);
-    Scope names;
+    NameSet names;
     graph(model_.graph, names, model_.opsets, "");
     return std::move(errors_);
   }
@@ -64,7 +64,7 @@ class Checker {
   }
 
   // Whether the name is new; `place` makes the text only where it is told.
-  bool define(Scope& names, const std::string& name, const auto& place) {
+  bool define(NameSet& names, const std::string& name, const auto& place) {
     const bool fresh = name.empty() || names.insert(name).second;
     if (!fresh) fail(place(), "the value " + in_quotes(name) + " is defined twice");
     return fresh;
@@ -73,7 +73,7 @@ class Checker {
   void function(const Function& f) {
     const std::string place = "function " + in_quotes(f.name);
     versions(f.opsets, place);
-    Scope names;
+    NameSet names;
     for (const std::string& name : f.inputs) define(names, name, [&] { return place; });
     std::vector<const std::string*> added;
     nodes(f.nodes, names, added, f.opsets, place + ", ");
@@ -82,9 +82,9 @@ class Checker {
   }
 
   // `names` are those of the graphs around it; afterwards they are again.
-  void graph(const Graph& g, Scope& names, const Opsets& opsets, const std::string& within) {
+  void graph(const Graph& g, NameSet& names, const Opsets& opsets, const std::string& within) {
     // Inputs of a graph within a node may have names of values outside, which they hide.
-    Scope inputs, initializers;
+    NameSet inputs, initializers;
     std::vector<const std::string*> added;
     const auto place = [&](const char* what, const std::string& name) { return within + what + " " + in_quotes(name); };
     for (const ValueInfo& input : g.inputs) {
@@ -106,9 +106,9 @@ class Checker {
     for (const std::string* name : added) names.erase(*name);
   }
 
-  void nodes(const std::vector<Node>& list, Scope& names, std::vector<const std::string*>& added, const Opsets& opsets,
-             const std::string& within) {
-    Scope later;
+  void nodes(const std::vector<Node>& list, NameSet& names, std::vector<const std::string*>& added,
+             const Opsets& opsets, const std::string& within) {
+    NameSet later;
     for (const Node& n : list) later.insert(n.outputs.begin(), n.outputs.end());
     for (std::size_t k = 0; k < list.size(); ++k) {
       const Node& n = list[k];
@@ -121,7 +121,7 @@ class Checker {
                                             : "it uses " + in_quotes(input) + ", which is not defined");
       }
       operation(n, opsets, place);
-      for (const Attribute& a : n.attributes)
+      for (const NodeAttribute& a : n.attributes)
         if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&a.value))
           graph(**body, names, opsets, place() + ", ");
       for (const std::string& output : n.outputs)
@@ -150,7 +150,7 @@ class Checker {
       return;
     }
     // References to a function's attributes have no value yet.
-    if (std::ranges::any_of(n.attributes, [](const Attribute& a) { return !a.reference.empty(); })) return;
+    if (std::ranges::any_of(n.attributes, [](const NodeAttribute& a) { return !a.reference.empty(); })) return;
     if (const std::string what = mismatch(*row, n); !what.empty()) fail(place(), what);
   }
 

@@ -55,14 +55,14 @@ std::int64_t number(const std::string& text, const std::string& place, const cha
   return value;
 }
 
-struct Place {
+struct ExternalData {
   std::string location;
   std::int64_t offset = 0;
   std::int64_t length = -1;  // to the end
 };
 
-Place external_place(const wire::Tensor& from, const std::string& place) {
-  Place to;
+ExternalData external_place(const wire::Tensor& from, const std::string& place) {
+  ExternalData to;
   for (const wire::Entry& entry : from.external_data()) {
     if (entry.key() == "location") to.location = entry.value();
     if (entry.key() == "offset") to.offset = number(entry.value(), place, "the offset");
@@ -138,7 +138,7 @@ void check_size(const wire::Tensor& from, std::int64_t bytes, std::int64_t eleme
 
 Tensor ExternalTensors::read(const wire::Tensor& from, const std::string& place, DType dtype, const Shape& shape) {
   constexpr std::int64_t most_times = 4;  // that a file may be held
-  const Place at = external_place(from, place);
+  const ExternalData at = external_place(from, place);
   const std::string what = "the file " + in_quotes(at.location) + " with its elements ";
   const FileDescriptor in_folder(::open(folder_.empty() ? "." : folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const FileDescriptor file(in_folder.get() < 0 ? -1

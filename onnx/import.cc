@@ -57,7 +57,7 @@ void add_used(const Graph& graph, std::set<std::string>& used);
 
 void add_used(const Node& node, std::set<std::string>& used) {
   used.insert(node.inputs.begin(), node.inputs.end());
-  for (const Attribute& a : node.attributes)
+  for (const NodeAttribute& a : node.attributes)
     if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&a.value)) add_used(**body, used);
 }
 
@@ -90,7 +90,7 @@ std::int64_t known_elements(const Graph& graph);
 std::int64_t known_elements(const std::vector<Node>& nodes) {
   std::int64_t count = 0;
   for (const Node& n : nodes)
-    for (const Attribute& a : n.attributes) {
+    for (const NodeAttribute& a : n.attributes) {
       if (const auto* tensor = std::get_if<Tensor>(&a.value)) count += tensor->elements();
       if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&a.value)) count += known_elements(**body);
     }

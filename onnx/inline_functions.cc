@@ -29,9 +29,9 @@ struct Names {
 };
 
 // A call while its body is put in its place.
-struct Place {
+struct Expansion {
   Names names;
-  std::unordered_map<std::string_view, const Attribute*> attributes;
+  std::unordered_map<std::string_view, const NodeAttribute*> attributes;
   std::string prefix;
 };
 
@@ -42,7 +42,7 @@ std::string key(const std::string& domain, const std::string& name, const std::s
 // What a copy of it costs, in nodes.
 std::int64_t weight(const Node& n) {
   std::size_t parts = n.inputs.size() + n.outputs.size() + 4 * n.attributes.size();
-  for (const Attribute& a : n.attributes) {
+  for (const NodeAttribute& a : n.attributes) {
     if (const auto* text = std::get_if<std::string>(&a.value)) parts += text->size() / 16;
     if (const auto* list = std::get_if<std::vector<float>>(&a.value)) parts += list->size() / 8;
     if (const auto* list = std::get_if<std::vector<std::int64_t>>(&a.value)) parts += list->size() / 4;
@@ -67,7 +67,7 @@ class Inliner {
 
  private:
   // A graph of the model, or one within a body, whose values get names of their own.
-  Graph graph(const Graph& from, const Place* place, const Names* outer) {
+  Graph graph(const Graph& from, const Expansion* place, const Names* outer) {
     if (++depth_ > deepest) throw ModelError{"graph " + in_quotes(from.name), too_deep()};
     Graph to{from.name, {}, from.initializers, from.inputs, from.outputs, {}};
     if (place == nullptr) {
@@ -88,7 +88,7 @@ class Inliner {
   }
 
   // The node with a body's names and the call's attributes.
-  Node resolved(const Node& from, const Place* place, const Names* names) {
+  Node resolved(const Node& from, const Expansion* place, const Names* names) {
     Node to = from;
     if (names != nullptr) {
       growth_.add(weight(from), describe(from, 0));
@@ -96,8 +96,8 @@ class Inliner {
       for (std::string& output : to.outputs) output = (*names)[output];
     }
     to.attributes.clear();
-    for (const Attribute& a : from.attributes) {
-      Attribute own = a;
+    for (const NodeAttribute& a : from.attributes) {
+      NodeAttribute own = a;
       if (!a.reference.empty()) {
         if (place == nullptr)
           throw ModelError{describe(from, 0), "attribute " + in_quotes(a.name) + " refers to one of a function"};
@@ -112,7 +112,7 @@ class Inliner {
     return to;
   }
 
-  void add(const Node& from, const Place* place, const Names* names, std::vector<Node>& to) {
+  void add(const Node& from, const Expansion* place, const Names* names, std::vector<Node>& to) {
     Node node = resolved(from, place, names);
     const auto f = functions_.find(key(node.domain, node.op, node.overload));
     if (f == functions_.end())
@@ -125,7 +125,7 @@ class Inliner {
     const std::string where = "a call of function " + in_quotes(f.name);
     check(f, node, where);
     growth_.add(1 + static_cast<std::int64_t>((f.inputs.size() + f.with_default.size()) / 8), where);
-    Place place;
+    Expansion place;
     place.prefix = outer_prefix + (node.name.empty() ? f.name + std::to_string(++calls_made_) : node.name) + "/";
     if (place.prefix.size() > longest_prefix) place.prefix.resize(longest_prefix);
     for (std::size_t k = 0; k < f.inputs.size(); ++k)
@@ -142,8 +142,8 @@ class Inliner {
           place.names.own[output] = at->second;
         else
           own_name(place.names, place, output);
-    for (const Attribute& a : node.attributes) place.attributes.emplace(a.name, &a);
-    for (const Attribute& a : f.with_default) place.attributes.emplace(a.name, &a);
+    for (const NodeAttribute& a : node.attributes) place.attributes.emplace(a.name, &a);
+    for (const NodeAttribute& a : f.with_default) place.attributes.emplace(a.name, &a);
     calls_.push_back(&f);
     ++depth_;
     for (const Node& n : f.nodes) add(n, &place, &place.names, to);
@@ -177,13 +177,13 @@ class Inliner {
     for (const Initializer& t : g.initializers) taken_.insert(t.name);
     for (const Node& n : g.nodes) {
       taken_.insert(n.outputs.begin(), n.outputs.end());
-      for (const Attribute& a : n.attributes)
+      for (const NodeAttribute& a : n.attributes)
         if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&a.value)) take_names(**body);
     }
   }
 
   // A name for the value of a body that nothing else has.
-  const std::string& own_name(Names& names, const Place& place, const std::string& name) {
+  const std::string& own_name(Names& names, const Expansion& place, const std::string& name) {
     const auto [at, first] = names.own.try_emplace(name);
     if (!first || name.empty()) return at->second;
     std::string text = place.prefix + name;

@@ -59,7 +59,7 @@ struct UnknownAttribute {
 using AttributeValue =
     std::variant<std::monostate, float, std::int64_t, std::string, Tensor, Texts, std::shared_ptr<const Graph>,
                  std::vector<float>, std::vector<std::int64_t>, std::vector<std::string>, UnknownAttribute>;
-struct Attribute {
+struct NodeAttribute {
   std::string name;
   std::string reference;  // of a function's attribute; then it has no value
   AttributeValue value;
@@ -68,7 +68,7 @@ struct Attribute {
 struct Node {
   std::string name, op, domain, overload;
   std::vector<std::string> inputs, outputs;  // "" where left out
-  std::vector<Attribute> attributes;
+  std::vector<NodeAttribute> attributes;
 };
 
 struct Initializer {
@@ -89,7 +89,7 @@ struct Function {
   std::string domain, name, overload;
   std::vector<std::string> inputs, outputs;
   std::vector<std::string> attributes;  // those without default
-  std::vector<Attribute> with_default;
+  std::vector<NodeAttribute> with_default;
   std::vector<Node> nodes;
   Opsets opsets;
 };

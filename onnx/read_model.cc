@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "onnx/attribute_kind.h"
 #include "onnx/decode_tensor.h"
 #include "onnx/model.h"
 #include "onnx/model.pb.h"
@@ -23,23 +24,8 @@ namespace {
 constexpr int deepest_graph = 32;        // graphs within graphs
 constexpr int deepest_message = 10'000;  // so that it is told how deep graphs are, not that the file is damaged
 
-// Kinds of attributes by their number in the format.
-enum Kind : int {
-  undefined,
-  one_float,
-  one_int,
-  one_text,
-  one_tensor,
-  one_graph,
-  floats,
-  ints,
-  texts,
-  tensors,
-  graphs
-};
-
 // The kind that the fields have.
-Kind filled_kind(const wire::Attribute& a) {
+AttributeKind filled_kind(const wire::Attribute& a) {
   if (a.has_f()) return one_float;
   if (a.has_i()) return one_int;
   if (a.has_s()) return one_text;
@@ -60,13 +46,13 @@ int filled_fields(const wire::Attribute& a) {
 
 // Throws where what an attribute says that it is, is not what it is. Numbers and texts that are zero or empty,
 // and empty lists, may be without a field.
-Kind kind_of(const wire::Attribute& a, std::int64_t ir_version, const std::string& place) {
-  const Kind filled = filled_kind(a);
+AttributeKind kind_of(const wire::Attribute& a, std::int64_t ir_version, const std::string& place) {
+  const AttributeKind filled = filled_kind(a);
   const int fields = filled_fields(a);
   if (fields > 1) throw ModelError{place, "it has several values"};
   if (ir_version < 2 && !a.has_type()) return filled;
   if (!a.has_type() || a.type() == undefined) throw ModelError{place, "its type is missing"};
-  const auto said = static_cast<Kind>(a.type());
+  const auto said = static_cast<AttributeKind>(a.type());
   if (fields == 1 && filled != undefined && filled != said)
     throw ModelError{place, "its type is not that of its value"};
   return said;
@@ -145,8 +131,8 @@ class Reader {
     return to;
   }
 
-  Attribute attribute(const wire::Attribute& a, const std::string& place, int depth) {
-    Attribute to{name(a.name()), name(a.ref_attr_name()), {}};
+  NodeAttribute attribute(const wire::Attribute& a, const std::string& place, int depth) {
+    NodeAttribute to{name(a.name()), name(a.ref_attr_name()), {}};
     if (to.reference.empty()) to.value = value(a, place + ", attribute " + in_quotes(a.name()), depth);
     return to;
   }

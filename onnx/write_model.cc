@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "onnx/attribute_kind.h"
 #include "onnx/model.h"
 #include "onnx/model.pb.h"
 
@@ -14,14 +15,6 @@ namespace rml::onnx {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
-
-enum Kind {
-  one_float = 1,
-  one_int = 2,
-  one_text = 3,
-  one_graph = 5,
-  list_of_ints = 7
-};  // of attributes, as the format has them
 
 void describe(wire::ValueInfo* info, const std::string& name, DType dtype, const Shape& shape) {
   info->set_name(name);
@@ -115,7 +108,7 @@ std::vector<std::string> ModelWriter::nodes(const char* op, const std::vector<st
     if (const auto* f = std::get_if<float>(&g.value)) a->set_f(*f), a->set_type(one_float);
     if (const auto* s = std::get_if<std::string>(&g.value)) a->set_s(*s), a->set_type(one_text);
     if (const auto* list = std::get_if<Integers>(&g.value)) {
-      a->set_type(list_of_ints);
+      a->set_type(ints);
       for (const std::int64_t i : *list) a->add_ints(i);
     }
     if (const auto* body = std::get_if<const ModelWriter*>(&g.value)) {

@@ -80,7 +80,7 @@ std::vector<Term> clip(Call& c) {
 
 DType target(Call& c) {
   const AttributeValue* name = nullptr;
-  for (const Attribute& a : c.node.attributes)
+  for (const NodeAttribute& a : c.node.attributes)
     if (a.name == "to") name = &a.value;
   std::int64_t number = -1;
   if (name != nullptr && std::holds_alternative<std::int64_t>(*name)) number = std::get<std::int64_t>(*name);

@@ -215,7 +215,7 @@ std::vector<Term> constant(Call& c) {
   if (c.has("value_int")) return {c.b.constant(Tensor::scalar<std::int64_t>(DType::i64, c.integer("value_int", 0)))};
   if (c.has("value_float"))
     return {c.b.constant(Tensor::scalar<float>(DType::f32, static_cast<float>(c.number("value_float", 0))))};
-  for (const Attribute& a : c.node.attributes) {
+  for (const NodeAttribute& a : c.node.attributes) {
     if (a.name == "value_ints") return {c.b.integers(c.integers("value_ints"))};
     if (a.name == "value_floats") {
       const std::vector<float> values = c.numbers("value_floats");

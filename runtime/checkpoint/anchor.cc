@@ -94,7 +94,7 @@ void Anchor::take(Snapshot& into, const void* state, std::uint32_t origin) const
   const char* from = &part_at<char>(state, m);
   if (m.kind == RML_WINDOW) from = window_at(state, m);
   if (m.kind == RML_QUEUE) {
-    const Ring& ring = part_at<Ring>(state, m);
+    const RingBuffer& ring = part_at<RingBuffer>(state, m);
     const auto last = static_cast<std::uint64_t>(count_of(program_, state, m, 0) - 1);
     from = ring.data + (last & (ring.capacity - 1)) * element_bytes(m);
   }

@@ -198,7 +198,7 @@ class Restoring {
         value = static_cast<const char*>(program_.network->queues[k].first);
     constexpr std::uint64_t first_ring = 4;
     const std::uint64_t bytes = first_ring * element_bytes(m);
-    auto& ring = part_at<Ring>(state_, m);
+    auto& ring = part_at<RingBuffer>(state_, m);
     void* const block = header().grow(header().context, nullptr, 0, bytes);
     if (block == nullptr) from_.too_large(bytes);
     header().buffer_bytes += static_cast<std::int64_t>(bytes);

@@ -10,7 +10,7 @@
 
 namespace rml::rt {
 
-struct Ring {
+struct RingBuffer {
   char* data;
   std::uint64_t capacity;
 };
@@ -37,7 +37,7 @@ const T& part_at(const void* state, const rml_memory& m) {
 
 // Of a ring: k = 0, what was pushed; then the cursors. In a network each has a cache line of its own.
 inline std::int64_t& count_of(const rml_program& program, void* state, const rml_memory& m, std::size_t k) {
-  const std::size_t first = program.network != nullptr ? offsetof(rml_ring, pushed) : sizeof(Ring);
+  const std::size_t first = program.network != nullptr ? offsetof(rml_ring, pushed) : sizeof(RingBuffer);
   const std::size_t apart = program.network != nullptr ? std::size_t{RML_RING_LINE} : sizeof(std::int64_t);
   return *reinterpret_cast<std::int64_t*>(&part_at<char>(state, m) + first + k * apart);
 }

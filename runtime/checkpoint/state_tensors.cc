@@ -78,7 +78,7 @@ class Taking {
   }
 
   void add_queue(const rml_memory& m) {
-    const Ring& ring = part_at<Ring>(state_, m);
+    const RingBuffer& ring = part_at<RingBuffer>(state_, m);
     std::vector<std::int64_t> counts;
     for (std::size_t k = 0; k <= m.count; ++k) counts.push_back(count_of(program_, state_, m, k));
     const std::int64_t first = m.count == 0 ? counts[0] : *std::min_element(counts.begin() + 1, counts.end());
@@ -247,7 +247,7 @@ class Restoring {
 
   void put_queue(const rml_memory& m) const {
     const std::vector<std::int64_t> values = from_.counts(counts_name(m));
-    auto& ring = part_at<Ring>(state_, m);
+    auto& ring = part_at<RingBuffer>(state_, m);
     for (std::size_t k = 0; k < values.size(); ++k) count_of(program_, state_, m, k) = values[k];
     const std::uint64_t count = used(values);
     if (count == 0) return;

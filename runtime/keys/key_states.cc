@@ -26,7 +26,7 @@ bool cells_alone(const rml_program& program) {
 std::uint64_t head_bytes(const rml_memory& m) {
   switch (m.kind) {
     case RML_QUEUE:
-      return sizeof(Ring) + sizeof(std::int64_t) * (std::uint64_t{m.count} + 1);
+      return sizeof(RingBuffer) + sizeof(std::int64_t) * (std::uint64_t{m.count} + 1);
     case RML_UNIT:
       return m.count == 1 ? sizeof(Segment) : sizeof(std::int64_t);
     case RML_ARRAY:
