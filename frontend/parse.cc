@@ -56,6 +56,8 @@ class Builder {
         diagnostics_(diagnostics),
         first_expr_(program.exprs.size()) {
     module_.file = file;
+    make_room(program.exprs);
+    make_room(program.expr_spans);
   }
 
   void add_item(RmlParser::ItemContext* item) {
@@ -66,6 +68,13 @@ class Builder {
   ast::Module take() { return std::move(module_); }
 
  private:
+  // About every second token makes an expression. Doubling would touch new pages again and again, which weighs in
+  // large files; what is reserved and not used is never touched. Small files double, or each would copy all before.
+  template <class T>
+  void make_room(std::vector<T>& list) {
+    if (const std::size_t needed = list.size() + tokens_.size() / 2; needed > 2 * list.capacity()) list.reserve(needed);
+  }
+
   // Places and texts.
   Span span(const antlr4::Token* t) const {
     const Token& token = tokens_[t->getTokenIndex()];

@@ -145,6 +145,7 @@ Core Emitter::run() {
   if (diagnostics_.has_errors()) return std::move(core_);
   find_needed();
   emitted_.resize(draft_.values.size());
+  core_.values.reserve(2 * draft_.values.size());  // with constants, which the draft has in its states
   clocks_.resize(draft_.clocks.size());
   clocks_[base.index] = base_clock;
   clocks_[never.index] = never_clock;

@@ -328,10 +328,12 @@ class Sharing {
 
   void share(ValueId v) {
     canon_[v.index] = v;
-    const std::string& key = key_of(core_[v]);
-    if (key.empty() || (effects_[v.index] && !share_effects_)) return;
-    const auto [known, is_new] = shared_.try_emplace(key, v);
+    write_key(core_[v], key_);
+    if (key_.empty() || (effects_[v.index] && !share_effects_)) return;
+    const auto [known, is_new] = shared_.try_emplace(std::hash<std::string>{}(key_), v);
     if (is_new) return;
+    write_key(core_[known->second], known_key_);
+    if (known_key_ != key_) return;  // by chance of one hash
     changed_ = true;
     canon_[v.index] = known->second;
     if (effects_[v.index]) effects_[known->second.index] = true;
@@ -358,9 +360,8 @@ class Sharing {
     key += a.text;
   }
 
-  // Everything two equal values agree in, until the next is asked for; empty: identity matters.
-  const std::string& key_of(const Value& value) {
-    std::string& key = key_;
+  // Everything two equal values agree in; empty: identity matters. Once a value has been met, it keeps its key.
+  void write_key(const Value& value, std::string& key) const {
     key.clear();
     append(key, value.rhs.index());
     append(key, value.clock.index);
@@ -395,7 +396,7 @@ class Sharing {
                                   value.rhs);
     if (!keyed) {
       key.clear();
-      return key;
+      return;
     }
     const auto* apply = std::get_if<core::Apply>(&value.rhs);
     if (apply != nullptr && operators()[apply->op].commutative && apply->operands.size() == 2 &&
@@ -405,7 +406,6 @@ class Sharing {
     } else {
       for_each_operand(value.rhs, [&](ValueId operand) { append(key, operand.index); });
     }
-    return key;
   }
 
   // What was met before its operands, and what lies outside the equations.
@@ -453,11 +453,12 @@ class Sharing {
   const std::vector<Clock> old_clocks_;
   const OperatorId logical_not_, sum_take_, place_, add_at_, negate_;
   std::optional<ClockTable> table_;
-  std::vector<ValueId> canon_;           // by value, as far as the walk got
-  std::vector<ClockId> clock_canon_;     // by old clock
-  std::vector<std::uint32_t> mentions_;  // by value, before the walk
-  std::unordered_map<std::string, ValueId> shared_, constants_, reductions_;
-  std::string key_;  // of the value met last
+  std::vector<ValueId> canon_;                       // by value, as far as the walk got
+  std::vector<ClockId> clock_canon_;                 // by old clock
+  std::vector<std::uint32_t> mentions_;              // by value, before the walk
+  std::unordered_map<std::size_t, ValueId> shared_;  // by the hash of the key
+  std::unordered_map<std::string, ValueId> constants_, reductions_;
+  std::string key_, known_key_;  // of the value met last, and of what may be the same
   bool changed_ = false;
 };
 
