@@ -33,6 +33,7 @@
 #include "semantics/expand.h"
 #include "semantics/instantiate.h"
 #include "semantics/join_updates.h"
+#include "semantics/simplify.h"
 #include "semantics/stabilise.h"
 
 namespace rml {

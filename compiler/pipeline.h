@@ -31,6 +31,7 @@
 #include "semantics/core.h"
 #include "semantics/instantiate.h"
 #include "semantics/productivity.h"
+#include "semantics/simplify.h"
 
 namespace rml {
 

@@ -1,10 +1,7 @@
-// Instantiation and normalisation: Checked nodes to Core.
+// Instantiation: Checked nodes to Core.
 //
-// instantiate inlines every node from the entry point on, solves shapes and static values
-// by propagation to a fixed point, and yields core equations. simplify then folds
-// constants, shares common subexpressions, removes dead equations, and moves pure
-// pointwise work below the samplings that are all that use it. Both keep the invariants
-// of core.h (verify).
+// Every node is inlined from the entry point on, shapes and static values are solved by propagation to a fixed point;
+// what comes of it are core equations, which keep the invariants of core.h (verify).
 #pragma once
 
 #include <string>
@@ -23,12 +20,5 @@ Core instantiate(const Checked&, NodeId entry, const InstantiateOptions&, Diagno
 // What is wrong with the shapes of a node that nobody calls, whoever may call it: `open` is taken to be set. Whether
 // all of it could be judged.
 bool check_open(const Checked&, NodeId, InstantiateOptions, Diagnostics&);
-
-struct SimplifyOptions {
-  bool keep_watches = false;  // keep what only `watches` need alive (rmlc trace)
-};
-Core simplify(Core, const SimplifyOptions&);
-// Takes from iterations what nobody needs (prune_iterations.cc); simplify makes use of it. Whether there was anything.
-bool prune_iterations(Core&);
 
 }  // namespace rml

@@ -2,8 +2,8 @@
 // that no result hangs on. One sequence stays, whether it is read or not.
 #include <algorithm>
 
-#include "semantics/instantiate.h"
 #include "semantics/queries.h"
+#include "semantics/simplify.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {

@@ -11,8 +11,8 @@
 #include <cassert>
 #include <utility>
 
-#include "semantics/instantiate.h"
 #include "semantics/queries.h"
+#include "semantics/simplify.h"
 #include "semantics/simplify_passes.h"
 
 namespace rml {

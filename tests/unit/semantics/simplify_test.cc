@@ -8,6 +8,7 @@
 
 #include "checked_program.h"
 #include "semantics/instantiate.h"
+#include "semantics/simplify.h"
 
 namespace rml {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "semantics/instantiate.h"
+#include "semantics/simplify.h"
 
 namespace rml {
 namespace {
