@@ -1,8 +1,7 @@
 # Writes the table of the runtime's functions that compiled programs call (runtime/program_functions.h). Arguments:
 # NM, ARCHIVES (all their rml_… functions, a list with commas), OUTPUT.
-set(functions rml_main rml_parallel
-  rml_demand_init rml_demand_push rml_demand_finish rml_demand_pop rml_demand_lead rml_demand_destroy
-  rml_rank rml_rank_count rml_micro_batch rml_global_row rml_last_here rml_all_sum rml_broadcast)
+include(${CMAKE_CURRENT_LIST_DIR}/called_by_programs.cmake)
+set(functions ${RML_CALLED_BY_PROGRAMS})
 string(REPLACE "," ";" archives "${ARCHIVES}")
 foreach(archive IN LISTS archives)
   execute_process(COMMAND ${NM} --defined-only --extern-only ${archive} OUTPUT_VARIABLE symbols

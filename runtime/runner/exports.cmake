@@ -1,9 +1,8 @@
 # Writes the runner's exports: for each function that compiled programs may call, its name and its
 # address, which only the running program knows (the C library chooses by the processor). Arguments:
 # NM, KERNELS (an archive: all its rml_… functions), PAGE_BITS (of an address within a page), OUTPUT.
-set(functions rml_main rml_demand_init rml_demand_push rml_demand_finish rml_demand_pop rml_demand_destroy
-  rml_rank rml_rank_count rml_micro_batch rml_global_row rml_last_here rml_all_sum rml_broadcast
-  memcpy memmove memset memcmp)
+include(${CMAKE_CURRENT_LIST_DIR}/../called_by_programs.cmake)
+set(functions ${RML_CALLED_BY_PROGRAMS} memcpy memmove memset memcmp)
 foreach(name acos acosh asin asinh atan atan2 atanh cbrt ceil cos cosh erf erfc exp exp10 exp2 expm1 floor fma fmax
     fmin fmod hypot ldexp lgamma log log10 log1p log2 nearbyint pow rint round roundeven sin sincos sinh sqrt tan
     tanh tgamma trunc)

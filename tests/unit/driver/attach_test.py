@@ -21,6 +21,8 @@ PROGRAMS = {
     "  y = sort([n, 2.0, 0.5 * n, 1.0]);\n  r = uniform([3], 0.0, 1.0);\n",
     "constants": "node main() -> (y: f64)\n  n = 0 fby (n + 1) % 200;\n"
     "  y = take(cast(f64, iota(200)) / 7.0, n);\n",
+    "threads": "node main() -> (y: f32)\n  m = zeros([300, 300]) fby m * 0.5 + 1.0;\n  y = sum(matmul(m, m));\n",
+    "demand": "node main(end: bool, x: f64) -> (y: f64)\n  y = x + (if end then 0.0 else post (post y));\n",
     "faults": "node main() -> (y: i32)\n  n = 3 fby n - 1;\n  y = 6 / n;\n",
 }
 
@@ -43,7 +45,7 @@ class Attach(unittest.TestCase):
         return self.folder / name
 
     def test_programs(self):
-        for name in PROGRAMS:
+        for name in PROGRAMS.keys() - {"threads", "demand"}:
             for level in ("-O0", "-O2"):
                 with self.subTest(name=name, level=level):
                     program = self.build(name, level)
@@ -52,6 +54,21 @@ class Attach(unittest.TestCase):
                     self.assertEqual(found.stdout, expected.stdout)
                     self.assertEqual(found.returncode, expected.returncode)
                     self.assertEqual(found.returncode, 1 if name == "faults" else 0)
+
+    def test_loops_in_threads(self):
+        program = self.build("threads", "--threads", "2")
+        expected = self.rmlc("run", "threads.rml", "--threads", "2", "--cycles", "3")
+        found = subprocess.run([program, "--cycles", "3"], capture_output=True)
+        self.assertEqual((found.stdout, found.returncode), (expected.stdout, 0))
+
+    def test_rows_on_demand(self):
+        program = self.build("demand")
+        rows = "end,x\n" + "".join(f"{'true' if n % 3 == 2 else 'false'},{n}\n" for n in range(12))
+        (self.folder / "in.csv").write_text(rows)
+        expected = self.rmlc("run", "demand.rml", "--input", "in.csv")
+        found = subprocess.run([program, "--input", "in.csv"], cwd=self.folder, capture_output=True)
+        self.assertGreater(found.stdout.count(b"\n"), 5)
+        self.assertEqual((found.stdout, found.returncode), (expected.stdout, expected.returncode))
 
     def test_permissions(self):
         (self.folder / "straight").write_text("not a program")
