@@ -4,7 +4,8 @@
  * state_bytes (aligned to state_align), fills the host fields of its rml_header, calls
  * init, and then for every cycle push and as many pop as there are rows; at the end of
  * the input finish, then pop again. Rows come out in cycle order. The reference engine
- * is driven through the same table. Plain C99, no allocation behind the host's back.
+ * is driven through the same table. Plain C99. Memory is asked for through the host's grow;
+ * only a program on demand has some of its own besides, which it gives back in destroy.
  */
 #ifndef RMLRT_H
 #define RMLRT_H

@@ -1,7 +1,7 @@
 // See run.h. Rows are read ahead and written behind (pipeline/). Order matters: the inputs are opened (and their
 // headers checked) and a saved state is read before the outputs are created or cut, so that nothing wrong destroys an
-// old output. At the end of the input or after a signal, finish settles what no later cycle can change; after a fault
-// or a bad row nothing is settled, only what was complete is written.
+// old output. The end of the input makes no row known: finish says what the rows that are missing wait for. What was
+// complete is written, whatever the end.
 #include "runtime/run.h"
 
 #include <algorithm>

@@ -302,7 +302,7 @@ bool Evaluator::much_is_held() const {
 }
 
 void Evaluator::keep_what_is_needed() {
-  Keep keep(table_, subjects_, cells_, step_, begins_, now_);
+  Keep keep(table_, subjects_, cells_, step_, marked_, begins_, now_);
   for (std::int64_t n = header_.popped; n <= now_; ++n)
     for (std::uint32_t k = 0; k < table_.n_outputs; ++k) {
       keep.mark(clock_of(table_.outputs[k]), n);

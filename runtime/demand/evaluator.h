@@ -101,10 +101,11 @@ class Evaluator {
   Step step_;
   std::vector<Root> roots_;
   std::vector<Place> stack_;
-  std::int64_t now_ = -1;    // the last cycle that is there
-  bool leads_ = false;       // but for its inputs
-  std::int64_t known_ = 0;   // rows
-  std::int64_t begins_ = 0;  // what is older is over
+  std::vector<Place> marked_;  // by the Keep before
+  std::int64_t now_ = -1;      // the last cycle that is there
+  bool leads_ = false;         // but for its inputs
+  std::int64_t known_ = 0;     // rows
+  std::int64_t begins_ = 0;    // what is older is over
   bool restored_ = false;
   std::uint64_t kept_cells_ = 0, kept_bytes_ = 0;
 };

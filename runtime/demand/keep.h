@@ -21,9 +21,9 @@ namespace rml::rt::demand {
 
 class Keep {
  public:
-  // Everything older than `floor` is over.
-  Keep(const rml_demand& table, const Subjects& subjects, Cells& cells, Step& step, std::int64_t floor,
-       std::int64_t now)
+  // Everything older than `floor` is over. `marked` is room to work in, which one gives the next.
+  Keep(const rml_demand& table, const Subjects& subjects, Cells& cells, Step& step, std::vector<Place>& marked,
+       std::int64_t floor, std::int64_t now)
       : table_(table),
         subjects_(subjects),
         cells_(cells),
@@ -31,7 +31,10 @@ class Keep {
         floor_(floor),
         now_(now),
         oldest_(now),
-        missing_(now + 1) {}
+        missing_(now + 1),
+        marked_(marked) {
+    marked_.clear();
+  }
 
   void mark(Subject, std::int64_t cycle);
   // Of all that is marked.
@@ -52,7 +55,7 @@ class Keep {
   Step& step_;
   const std::int64_t floor_, now_;
   std::int64_t oldest_, missing_;
-  std::vector<Place> marked_;
+  std::vector<Place>& marked_;
 };
 
 }  // namespace rml::rt::demand

@@ -2,8 +2,7 @@
 // whatever stops the run. The key is the last port of what is read and the first of what is written, so that a program
 // finds its own ports side by side.
 //
-// A row leaves in the cycle that makes it known. At the end of the input many become known at once, those of all keys:
-// they leave in the order in which they were read.
+// A row leaves in the cycle that makes it known.
 #include "runtime/keys/keyed_run.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 #include <thread>
+#include <utility>
 
 #include "runtime/channel/futex.h"
 #include "runtime/failure.h"
@@ -322,8 +323,10 @@ bool Network::host_waits() const {
 }
 
 // Rings that are to hold more, and who waits for room that is there. False: nobody waits for room.
-bool Network::find_limits(std::vector<std::uint32_t>& raised, std::vector<NetworkTask*>& roomy) const {
-  std::vector<std::uint32_t> full;
+bool Network::find_limits(Limits& found) const {
+  auto& [full, raised, roomy] = found;
+  for (auto* rings : {&full, &raised}) rings->clear();
+  roomy.clear();
   bool waits = false;
   const auto look = [&](const Waiting& w, NetworkTask* task) {
     const std::int32_t code = w.on.load();
@@ -352,26 +355,31 @@ bool Network::find_limits(std::vector<std::uint32_t>& raised, std::vector<Networ
 
 // Something may begin while this looks: then it has seen nothing of use, and whoever ends last looks again.
 void Network::quiet() {
-  std::vector<std::uint32_t> raised;
-  std::vector<NetworkTask*> roomy;
+  Limits found;
   bool changed = false;
   {
     const std::lock_guard lock(mutex_);
     const std::int64_t cycles = pushed().load();
     const std::uint32_t entered = scheduler_->entered();
     if (!scheduler_->quiet() || cancelled_.load()) return;
-    const bool unfinished = find_limits(raised, roomy);
-    if (scheduler_->entered() != entered) return;
-    for (const std::uint32_t q : raised) rings_[q].raise_limit();
+    found = std::exchange(found_before_, {});
+    const bool unfinished = find_limits(found);
+    if (scheduler_->entered() != entered) {
+      found_before_ = std::move(found);
+      return;
+    }
+    for (const std::uint32_t q : found.raised) rings_[q].raise_limit();
     const bool gate = unfinished && out_.on.load() == waits_frontier;
     changed = (!unfinished && settled_.exchange(cycles) != cycles) || gate_.exchange(gate) != gate;
   }
-  for (NetworkTask* task : roomy) {
+  for (NetworkTask* task : found.roomy) {
     if (task != nullptr) scheduler_->wake(*task);
     changed = changed || task == nullptr;
   }
-  for (const std::uint32_t q : raised) wake_writer(q, Note::all);
-  if (changed || !raised.empty()) signal();
+  for (const std::uint32_t q : found.raised) wake_writer(q, Note::all);
+  if (changed || !found.raised.empty()) signal();
+  const std::lock_guard lock(mutex_);
+  found_before_ = std::move(found);
 }
 
 // ---- the host --------------------------------------------------------------------------------

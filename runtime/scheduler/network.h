@@ -118,7 +118,11 @@ class Network {
   bool may_push();
   Taken push_cycle(const void* const* in, const std::uint8_t* present);
   void quiet();
-  bool find_limits(std::vector<std::uint32_t>& raised, std::vector<NetworkTask*>& roomy) const;
+  struct Limits {
+    std::vector<std::uint32_t> full, raised;  // rings
+    std::vector<NetworkTask*> roomy;          // who waits for room that is there; null: the host
+  };
+  bool find_limits(Limits& found) const;
   bool stuck_behind(std::uint32_t queue) const;
   bool host_waits() const;
   void fail(std::uint32_t task, std::int64_t stamp);
@@ -153,7 +157,8 @@ class Network {
   std::int64_t segments_before_ = 0, longest_before_ = 0;  // of the state that it began with
   std::int64_t frontier_ = 0;                              // as it was last; of the popping thread
   std::int64_t announced_ = 0, first_unannounced_ = 0;     // cycles, time; of the pushing thread
-  mutable std::mutex mutex_;                               // of `quiet` and failures_
+  mutable std::mutex mutex_;                               // of `quiet`, what it found before, and failures_
+  Limits found_before_;                                    // whose memory the next look takes
   std::vector<std::uint32_t> failures_;
   std::unique_ptr<Scheduler> scheduler_;  // the last member: its threads end first
 };
