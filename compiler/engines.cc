@@ -9,7 +9,7 @@
 #include "compiler/internal_error.h"
 #include "compiler/reference_program.h"
 #include "compiler/shared_library.h"
-#include "runtime/program_functions.h"
+#include "runtime/run/program_functions.h"
 
 namespace rml {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "compiler/pipeline.h"
-#include "runtime/rmlrt.h"
-#include "semantics/interpret.h"
+#include "runtime/base/rmlrt.h"
+#include "semantics/reference/interpret.h"
 
 namespace rml {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "lowering/llvm/emit.h"
-#include "semantics/core.h"
-#include "semantics/interpret.h"
+#include "semantics/core/core.h"
+#include "semantics/reference/interpret.h"
 
 namespace rml {
 

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "compiler/check_stream.h"
-#include "semantics/read_element.h"
+#include "semantics/values/read_element.h"
 
 namespace rml {
 namespace {

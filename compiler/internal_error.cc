@@ -5,7 +5,7 @@
 #include <cstring>
 #include <exception>
 
-#include "runtime/readable.h"
+#include "runtime/base/readable.h"
 
 namespace rml {
 

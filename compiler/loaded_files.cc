@@ -9,8 +9,8 @@
 
 #include "compiler/read_file.h"
 #include "frontend/diagnostic.h"
+#include "runtime/base/failure.h"
 #include "runtime/checkpoint/safetensors.h"
-#include "runtime/failure.h"
 
 namespace rml {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "frontend/source.h"
-#include "semantics/tensor_files.h"
+#include "semantics/values/tensor_files.h"
 
 namespace rml {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/session.h"
-#include "lowering/steps.h"
+#include "lowering/steps/steps.h"
 
 namespace rml {
 

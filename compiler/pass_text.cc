@@ -1,10 +1,10 @@
 // The forms between passes as texts. Nothing in a text is trusted: readers say where it is not one.
 #include "compiler/passes.h"
 #include "compiler/print_ast.h"
-#include "lowering/schedule_text.h"
+#include "lowering/schedule/schedule_text.h"
 #include "lowering/segment/segments_text.h"
-#include "lowering/steps_text.h"
-#include "semantics/core_text.h"
+#include "lowering/steps/steps_text.h"
+#include "semantics/core/core_text.h"
 
 namespace rml {
 namespace {

@@ -11,30 +11,30 @@
 #include "compiler/lower_bodies.h"
 #include "compiler/watch_values.h"
 #include "frontend/parse.h"
-#include "lowering/add_in_place.h"
-#include "lowering/build_steps.h"
 #include "lowering/demand/on_demand.h"
-#include "lowering/drop_unused.h"
-#include "lowering/find_lead.h"
-#include "lowering/find_packs.h"
-#include "lowering/find_watches.h"
-#include "lowering/find_windows.h"
-#include "lowering/fuse.h"
-#include "lowering/fuse_pools.h"
-#include "lowering/loop_group.h"
 #include "lowering/schedule/validate_schedule.h"
 #include "lowering/segment/assign_homes.h"
 #include "lowering/segment/batch_in_time.h"
 #include "lowering/segment/defer.h"
 #include "lowering/segment/sink.h"
-#include "runtime/program_functions.h"
-#include "semantics/causality.h"
-#include "semantics/differentiate.h"
-#include "semantics/expand.h"
-#include "semantics/instantiate.h"
-#include "semantics/join_updates.h"
-#include "semantics/simplify.h"
-#include "semantics/stabilise.h"
+#include "lowering/steps/add_in_place.h"
+#include "lowering/steps/build_steps.h"
+#include "lowering/steps/drop_unused.h"
+#include "lowering/steps/find_lead.h"
+#include "lowering/steps/find_packs.h"
+#include "lowering/steps/find_watches.h"
+#include "lowering/steps/find_windows.h"
+#include "lowering/steps/fuse.h"
+#include "lowering/steps/fuse_pools.h"
+#include "lowering/steps/loop_group.h"
+#include "runtime/run/program_functions.h"
+#include "semantics/differentiate/differentiate.h"
+#include "semantics/instantiate/instantiate.h"
+#include "semantics/simplify/expand.h"
+#include "semantics/simplify/join_updates.h"
+#include "semantics/simplify/simplify.h"
+#include "semantics/simplify/stabilise.h"
+#include "semantics/time/causality.h"
 
 namespace rml {
 
@@ -245,37 +245,38 @@ constexpr Pass list[] = {
     {"define_constants", Form::tree, Form::tree, "constants have the values of the command line",
      "compiler/constant_definitions.cc", define_constants},
     {"resolve_names", Form::tree, Form::checked, "every name refers to one thing; nodes do not recur",
-     "semantics/resolve_names.cc", resolve_names},
+     "semantics/check/resolve_names.cc", resolve_names},
     {"differentiate", Form::tree, Form::tree, "no `diff` is left: the nodes that it stands for are written out",
-     "semantics/differentiate.cc", differentiate},
+     "semantics/differentiate/differentiate.cc", differentiate},
     {"infer_types", Form::checked, Form::checked, "one principal type per node, polymorphic",
-     "semantics/infer_types.cc", infer_types},
+     "semantics/check/infer_types.cc", infer_types},
     {"infer_clocks", Form::checked, Form::checked, "streams that meet are present at the same cycles",
-     "semantics/infer_clocks.cc", infer_clocks},
+     "semantics/check/infer_clocks.cc", infer_clocks},
     {"instantiate", Form::checked, Form::core, "one flat graph of primitives; every shape is known",
-     "semantics/instantiate.cc", instantiate},
+     "semantics/instantiate/instantiate.cc", instantiate},
     {"check_externals", Form::core, Form::core, "no external node has the name of what every program contains",
      "compiler/passes.cc", check_externals},
-    {"check_causality", Form::core, Form::core, "no value needs itself within a cycle", "semantics/check_causality.cc",
-     check_causality},
+    {"check_causality", Form::core, Form::core, "no value needs itself within a cycle",
+     "semantics/time/check_causality.cc", check_causality},
     {"watch_values", Form::core, Form::core, "what is to be watched is an output", "compiler/watch_values.cc",
      watch_values},
     {"simplify", Form::core, Form::core, "constants folded, common parts shared, dead parts gone",
-     "semantics/simplify.cc", simplify},
+     "semantics/simplify/simplify.cc", simplify},
     {"join_updates", Form::core, Form::core, "what optimisers sum over parameters is one sum",
-     "semantics/join_updates.cc", join_updates},
+     "semantics/simplify/join_updates.cc", join_updates},
     {"prune_iterations", Form::core, Form::core, "iterations carry and yield what somebody needs",
-     "semantics/prune_iterations.cc", prune_iterations},
+     "semantics/simplify/prune_iterations.cc", prune_iterations},
     {"stabilise", Form::core, Form::core, "what overflows or loses its digits, `log(softmax(x))` say, does not",
-     "semantics/stabilise.cc", stabilise},
-    {"expand", Form::core, Form::core, "no operator is left that is defined by others", "semantics/expand.cc", expand},
+     "semantics/simplify/stabilise.cc", stabilise},
+    {"expand", Form::core, Form::core, "no operator is left that is defined by others", "semantics/simplify/expand.cc",
+     expand},
     {"flatten_convolutions", Form::core, Form::core, "convolutions whose one window is the whole input are products",
-     "semantics/flatten_convolutions.cc", flatten_convolutions},
+     "semantics/simplify/flatten_convolutions.cc", flatten_convolutions},
     {"check_bodies", Form::core, Form::core, "bodies of iterations are productive", "compiler/passes.cc", check_bodies},
     {"check_productivity", Form::core, Form::core, "no cycle of `post` and `fby` that cancel; nothing waits forever",
-     "semantics/check_productivity.cc", check_productivity},
-    {"prune_undemanded", Form::core, Form::core, "every value is needed at some instant", "semantics/dependence.cc",
-     on_core<prune_undemanded>},
+     "semantics/time/check_productivity.cc", check_productivity},
+    {"prune_undemanded", Form::core, Form::core, "every value is needed at some instant",
+     "semantics/core/dependence.cc", on_core<prune_undemanded>},
     {"undo_delays", Form::core, Form::core, "a `post` that a `fby` undoes is gone", "lowering/schedule/undo_delays.cc",
      on_core<undo_delays>},
     {"give_constants_streams", Form::core, Form::core, "constants that leave the program are streams",
@@ -324,30 +325,30 @@ constexpr Pass list[] = {
      "lowering/segment/assign_homes.cc", on_segments<assign_homes>},
     {"verify_segments", Form::segments, Form::segments, "what a sweep looks at is there",
      "lowering/segment/verify_segments.cc", verify_segments},
-    {"build_steps", Form::segments, Form::steps, "storage for all that outlives a cycle", "lowering/build_steps.cc",
-     build_steps},
+    {"build_steps", Form::segments, Form::steps, "storage for all that outlives a cycle",
+     "lowering/steps/build_steps.cc", build_steps},
     {"drop_unused", Form::steps, Form::steps, "rows, states and faults stay; nothing is computed for nobody",
-     "lowering/drop_unused.cc", on_steps<drop_unused>},
+     "lowering/steps/drop_unused.cc", on_steps<drop_unused>},
     {"add_in_place", Form::steps, Form::steps, "sums over a segment are added to their parameter as they are computed",
-     "lowering/add_in_place.cc", add_in_place},
-    {"fuse", Form::steps, Form::steps, "elementwise chains in one loop", "lowering/fuse.cc", on_steps<fuse>},
+     "lowering/steps/add_in_place.cc", add_in_place},
+    {"fuse", Form::steps, Form::steps, "elementwise chains in one loop", "lowering/steps/fuse.cc", on_steps<fuse>},
     {"group_loops", Form::steps, Form::steps,
-     "loops of one shape are one; memories are updated after the last look at them", "lowering/loop_group.cc",
+     "loops of one shape are one; memories are updated after the last look at them", "lowering/steps/loop_group.cc",
      on_steps<group_loops>},
     {"fuse_pools", Form::steps, Form::steps, "convolutions are pooled as they leave the registers",
-     "lowering/fuse_pools.cc", on_steps<fuse_pools>},
-    {"find_lead", Form::steps, Form::steps, "what needs no input of its cycle is known apart", "lowering/find_lead.cc",
-     find_lead},
+     "lowering/steps/fuse_pools.cc", on_steps<fuse_pools>},
+    {"find_lead", Form::steps, Form::steps, "what needs no input of its cycle is known apart",
+     "lowering/steps/find_lead.cc", find_lead},
     {"build_on_demand", Form::core, Form::steps, "what has no schedule is equations, each with a body",
      "lowering/demand/build_on_demand.cc", build_on_demand},
     {"lower_bodies", Form::steps, Form::steps, "bodies of iterations and equations are steps of their own",
      "compiler/pipeline.cc", lower_bodies},
     {"find_windows", Form::steps, Form::steps, "memories that move by a row are known: they stand still",
-     "lowering/find_windows.cc", find_windows},
+     "lowering/steps/find_windows.cc", find_windows},
     {"find_packs", Form::steps, Form::steps, "matrices that many products read as they are have a copy for them",
-     "lowering/find_packs.cc", find_packs},
+     "lowering/steps/find_packs.cc", find_packs},
     {"find_watches", Form::steps, Form::steps, "what can be looked at from outside is listed",
-     "lowering/find_watches.cc", find_watches},
+     "lowering/steps/find_watches.cc", find_watches},
     {"emit", Form::steps, Form::llvm, "verified IR with lines of the source", "lowering/llvm/emit.cc", emit},
 };
 

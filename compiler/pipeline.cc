@@ -13,11 +13,11 @@
 #include "compiler/read_file.h"
 #include "compiler/set_parameters.h"
 #include "lowering/demand/on_demand.h"
-#include "lowering/leader.h"
-#include "lowering/leading.h"
 #include "lowering/schedule/exactness.h"
 #include "lowering/schedule/passes.h"
-#include "semantics/check_ranks.h"
+#include "lowering/steps/leader.h"
+#include "lowering/steps/leading.h"
+#include "semantics/time/check_ranks.h"
 
 namespace rml {
 namespace {

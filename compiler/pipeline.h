@@ -24,14 +24,14 @@
 #include "frontend/parse.h"
 #include "frontend/source.h"
 #include "lowering/llvm/emit.h"
-#include "lowering/schedule.h"
 #include "lowering/schedule/passes.h"
-#include "lowering/steps.h"
-#include "semantics/checked.h"
-#include "semantics/core.h"
-#include "semantics/instantiate.h"
-#include "semantics/productivity.h"
-#include "semantics/simplify.h"
+#include "lowering/schedule/schedule.h"
+#include "lowering/steps/steps.h"
+#include "semantics/check/checked.h"
+#include "semantics/core/core.h"
+#include "semantics/instantiate/instantiate.h"
+#include "semantics/simplify/simplify.h"
+#include "semantics/time/productivity.h"
 
 namespace rml {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/rmlrt.h"
-#include "semantics/core.h"
+#include "runtime/base/rmlrt.h"
+#include "semantics/core/core.h"
 
 namespace rml {
 

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "semantics/signature_text.h"
+#include "semantics/check/signature_text.h"
 
 namespace rml {
 namespace {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "compiler/port_table.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

@@ -11,9 +11,9 @@
 #include <string>
 
 #include "frontend/source.h"
-#include "runtime/rmlrt.h"
-#include "semantics/core.h"
-#include "semantics/interpret.h"
+#include "runtime/base/rmlrt.h"
+#include "semantics/core/core.h"
+#include "semantics/reference/interpret.h"
 
 namespace rml {
 

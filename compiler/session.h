@@ -17,9 +17,9 @@
 #include "frontend/diagnostic.h"
 #include "frontend/source.h"
 #include "lowering/llvm/emit.h"
-#include "lowering/schedule.h"
+#include "lowering/schedule/schedule.h"
 #include "runtime/checkpoint/parameter_file.h"
-#include "semantics/limits.h"
+#include "semantics/values/limits.h"
 
 namespace rml {
 
@@ -40,7 +40,7 @@ enum class OnDemand : std::uint8_t {
   always,        // for tests
 };
 
-// Which rows may leave before the inputs of their cycle are read (lowering/leading.h).
+// Which rows may leave before the inputs of their cycle are read (lowering/steps/leading.h).
 enum class EarlyRows : std::uint8_t {
   never,        // outputs are files
   by_schedule,  // those that a straight program knows

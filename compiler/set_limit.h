@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "semantics/limits.h"
+#include "semantics/values/limits.h"
 
 namespace rml {
 

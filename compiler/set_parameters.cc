@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runtime/base/failure.h"
 #include "runtime/checkpoint/parameter_file.h"
-#include "runtime/failure.h"
 #include "runtime/monitor/pattern.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compiler/session.h"
-#include "semantics/core.h"
+#include "semantics/core/core.h"
 
 namespace rml {
 

@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-#include "runtime/own_symbol.h"
+#include "runtime/base/own_symbol.h"
 
 namespace rml {
 

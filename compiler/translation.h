@@ -14,10 +14,10 @@
 #include "lowering/schedule/exactness.h"
 #include "lowering/schedule/passes.h"
 #include "lowering/segment/segment.h"
-#include "lowering/steps.h"
-#include "semantics/checked.h"
-#include "semantics/core.h"
-#include "semantics/productivity.h"
+#include "lowering/steps/steps.h"
+#include "semantics/check/checked.h"
+#include "semantics/core/core.h"
+#include "semantics/time/productivity.h"
 
 namespace rml {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "frontend/diagnostic.h"
-#include "semantics/core.h"
+#include "semantics/core/core.h"
 
 namespace rml {
 

@@ -3,9 +3,9 @@
 
 #include "compiler/set_limit.h"
 #include "driver/command_line.h"
+#include "runtime/base/failure.h"
+#include "runtime/base/parallel.h"
 #include "runtime/checkpoint/renaming.h"
-#include "runtime/failure.h"
-#include "runtime/parallel.h"
 
 namespace rml {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "compiler/internal_error.h"
-#include "runtime/readable.h"
+#include "runtime/base/readable.h"
 
 namespace rml {
 namespace {

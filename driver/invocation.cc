@@ -7,7 +7,7 @@
 #include <new>
 #include <sstream>
 
-#include "driver/commands.h"
+#include "driver/commands/commands.h"
 #include "driver/crash_report.h"
 #include "frontend/render.h"
 

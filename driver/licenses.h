@@ -1,7 +1,7 @@
 // What rmlc and the programs that it makes are linked with, and under which licenses: the file NOTICE.
 #pragma once
 
-#include "driver/commands.h"
+#include "driver/commands/commands.h"
 
 namespace rml {
 

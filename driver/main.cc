@@ -15,17 +15,17 @@
 #include <vector>
 
 #include "driver/command_line.h"
-#include "driver/commands.h"
+#include "driver/commands/commands.h"
 #include "driver/crash_report.h"
 #include "driver/licenses.h"
 #include "driver/shell_completion.h"
 #include "driver/terminal.h"
 #include "lowering/llvm/versions.h"
+#include "runtime/base/parallel.h"
+#include "runtime/base/readable.h"
+#include "runtime/base/rmlrt.h"
 #include "runtime/checkpoint/format_version.h"
-#include "runtime/options.h"
-#include "runtime/parallel.h"
-#include "runtime/readable.h"
-#include "runtime/rmlrt.h"
+#include "runtime/run/options.h"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include <cstring>
 
 #include "compiler/read_file.h"
+#include "runtime/base/file_identity.h"
 #include "runtime/checkpoint/whole_file.h"
-#include "runtime/file_identity.h"
 
 namespace rml {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "driver/attach_program.h"
+#include "driver/programs/attach_program.h"
 #include "frontend/diagnostic.h"
 
 namespace rml {

@@ -6,7 +6,7 @@
 #include <streambuf>
 #include <string>
 
-#include "runtime/readable.h"
+#include "runtime/base/readable.h"
 
 namespace rml {
 

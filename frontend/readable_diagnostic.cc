@@ -1,6 +1,6 @@
 // See render.h.
 #include "frontend/render.h"
-#include "runtime/readable.h"
+#include "runtime/base/readable.h"
 
 namespace rml {
 

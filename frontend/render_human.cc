@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "frontend/render.h"
-#include "runtime/readable.h"
+#include "runtime/base/readable.h"
 
 namespace rml {
 

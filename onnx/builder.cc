@@ -13,7 +13,7 @@
 
 #include "onnx/growth.h"
 #include "onnx/repeated_blocks.h"
-#include "semantics/instantiate_literals.h"
+#include "semantics/instantiate/literals.h"
 
 namespace rml::onnx {
 

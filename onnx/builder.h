@@ -24,7 +24,7 @@
 
 #include "onnx/model.h"
 #include "semantics/operators/operator.h"
-#include "semantics/type.h"
+#include "semantics/values/type.h"
 
 namespace rml::onnx {
 

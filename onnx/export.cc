@@ -6,7 +6,7 @@
 
 #include "onnx/export_operators.h"
 #include "onnx/write_model.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 namespace rml::onnx {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "semantics/core.h"
+#include "semantics/core/core.h"
 
 namespace rml::onnx {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "onnx/write_model.h"
-#include "semantics/core.h"
+#include "semantics/core/core.h"
 
 namespace rml::onnx {
 

@@ -16,7 +16,7 @@
 #include "onnx/builder.h"
 #include "onnx/growth.h"
 #include "onnx/model.h"
-#include "semantics/limits.h"
+#include "semantics/values/limits.h"
 
 namespace rml::onnx {
 

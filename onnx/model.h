@@ -17,7 +17,7 @@
 #include <variant>
 #include <vector>
 
-#include "semantics/type.h"
+#include "semantics/values/type.h"
 
 namespace rml::onnx {
 

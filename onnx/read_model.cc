@@ -15,7 +15,7 @@
 #include "onnx/decode_tensor.h"
 #include "onnx/model.h"
 #include "onnx/model.pb.h"
-#include "runtime/readable.h"
+#include "runtime/base/readable.h"
 
 namespace rml::onnx {
 

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "semantics/type.h"
+#include "semantics/values/type.h"
 
 namespace rml::onnx {
 

@@ -1,4 +1,4 @@
-# Writes the table of the runtime's functions that compiled programs call (runtime/program_functions.h). Arguments:
+# Writes the table of the runtime's functions that compiled programs call (runtime/run/program_functions.h). Arguments:
 # NM, ARCHIVES (all their rml_… functions, a list with commas), OUTPUT.
 include(${CMAKE_CURRENT_LIST_DIR}/called_by_programs.cmake)
 set(functions ${RML_CALLED_BY_PROGRAMS})
@@ -19,7 +19,7 @@ foreach(name IN LISTS functions)
   string(APPEND rows "    {\"${name}\", ${name}},\n")
 endforeach()
 file(WRITE ${OUTPUT} "// Written by program_functions.cmake, in the order of the names.
-#include \"runtime/program_functions.h\"
+#include \"runtime/run/program_functions.h\"
 extern \"C\" {
 ${declared}}
 namespace rml::rt {

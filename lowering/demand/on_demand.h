@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "lowering/steps.h"
-#include "semantics/core.h"
+#include "lowering/steps/steps.h"
+#include "semantics/core/core.h"
 
 namespace rml::steps {
 

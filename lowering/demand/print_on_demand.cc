@@ -1,6 +1,6 @@
 // Equations in the order of their numbers.
 #include "lowering/demand/on_demand.h"
-#include "semantics/core_text.h"
+#include "semantics/core/core_text.h"
 
 namespace rml::steps {
 

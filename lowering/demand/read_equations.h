@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "lowering/demand/on_demand.h"
-#include "lowering/form_reader.h"
+#include "lowering/schedule/form_reader.h"
 
 namespace rml {
 

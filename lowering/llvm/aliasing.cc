@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "lowering/index_map.h"
 #include "lowering/llvm/ir_types.h"
-#include "lowering/loop_group.h"
-#include "semantics/overloaded.h"
+#include "lowering/steps/index_map.h"
+#include "lowering/steps/loop_group.h"
+#include "semantics/values/overloaded.h"
 
 namespace rml::codegen {
 

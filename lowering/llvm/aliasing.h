@@ -26,7 +26,7 @@
 #include <unordered_set>
 
 #include "lowering/llvm/state_layout.h"
-#include "lowering/steps.h"
+#include "lowering/steps/steps.h"
 
 namespace rml::codegen {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
 

@@ -16,9 +16,9 @@
 #include <span>
 #include <unordered_map>
 
-#include "lowering/index_map.h"
 #include "lowering/llvm/aliasing.h"
 #include "lowering/llvm/emission.h"
+#include "lowering/steps/index_map.h"
 #include "semantics/operators/windows.h"
 
 namespace rml::codegen {

@@ -5,7 +5,7 @@
 // RML_FAULT_MEMORY. NODE_push and NODE_pop lay their arguments out as the table's functions
 // want them.
 #include "lowering/llvm/c_interface.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
 

@@ -15,8 +15,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "lowering/leader.h"
 #include "lowering/llvm/emit_unit.h"
+#include "lowering/steps/leader.h"
 
 namespace rml::codegen {
 

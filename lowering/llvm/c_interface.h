@@ -16,7 +16,7 @@ struct InterfaceParameter {
 std::vector<InterfaceParameter> input_parameters(const Core&);
 std::vector<InterfaceParameter> output_parameters(const Core&);
 
-// Of the outputs that a straight program knows before its inputs (lowering/find_lead.h).
+// Of the outputs that a straight program knows before its inputs (lowering/steps/find_lead.h).
 std::vector<InterfaceParameter> leading_parameters(const steps::Program&);
 
 // Whether a cycle can end in a fault, and whether it draws random numbers: on the safe side.

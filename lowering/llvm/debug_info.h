@@ -13,7 +13,7 @@
 #include <map>
 
 #include "frontend/source.h"
-#include "semantics/core.h"
+#include "semantics/core/core.h"
 
 namespace rml::codegen {
 

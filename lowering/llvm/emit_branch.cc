@@ -12,8 +12,8 @@
 #include <stdexcept>
 
 #include "lowering/llvm/body.h"
-#include "semantics/overloaded.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
+#include "semantics/values/overloaded.h"
 
 namespace rml::codegen {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "lowering/llvm/body.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "lowering/llvm/pooling.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 namespace rml::codegen {
 

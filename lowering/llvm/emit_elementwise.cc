@@ -323,7 +323,7 @@ std::vector<IrValue> Body::as_vectors(const Expression& e, std::int64_t count) {
   });
 }
 
-// One loop nest for values with the same loop shape (lowering/loop_group.h), pointwise ones and reductions.
+// One loop nest for values with the same loop shape (lowering/steps/loop_group.h), pointwise ones and reductions.
 void Body::loops(const std::vector<ValueId>& members) {
   const ValueId first = members[0];
   const Shape shape =

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "lowering/llvm/emit_program.h"
-#include "lowering/mentions.h"
-#include "runtime/rmlrt.h"
+#include "lowering/steps/mentions.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
 

@@ -1,14 +1,14 @@
-// The lead of a straight program (lowering/find_lead.h): a function over the state of the program itself, which reads
-// memories, stores none, and hands out the outputs that need no input of the cycle. That of a program with units is
-// another program's (lowering/leader.h), whose cells are where this one keeps them.
+// The lead of a straight program (lowering/steps/find_lead.h): a function over the state of the program itself, which
+// reads memories, stores none, and hands out the outputs that need no input of the cycle. That of a program with units
+// is another program's (lowering/steps/leader.h), whose cells are where this one keeps them.
 //
 // Whether a further cycle comes is not known yet, so what fails there leaves no fault: nothing is known then, and the
 // cycle itself will tell.
 #include <algorithm>
 
-#include "lowering/find_lead.h"
-#include "lowering/leader.h"
 #include "lowering/llvm/emit_program.h"
+#include "lowering/steps/find_lead.h"
+#include "lowering/steps/leader.h"
 
 namespace rml::codegen {
 

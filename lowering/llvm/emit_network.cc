@@ -9,9 +9,9 @@
 
 #include "lowering/llvm/emit_program.h"
 #include "lowering/llvm/emit_unit.h"
-#include "lowering/mentions.h"
-#include "runtime/rmlrt.h"
-#include "semantics/overloaded.h"
+#include "lowering/steps/mentions.h"
+#include "runtime/base/rmlrt.h"
+#include "semantics/values/overloaded.h"
 
 namespace rml::codegen {
 

@@ -7,8 +7,8 @@
 #include "lowering/demand/on_demand.h"
 #include "lowering/llvm/emit_program.h"
 #include "runtime/demand/table.h"
-#include "semantics/overloaded.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
+#include "semantics/values/overloaded.h"
 
 namespace rml::codegen {
 

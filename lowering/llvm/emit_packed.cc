@@ -1,4 +1,4 @@
-// Products of a matrix that stands still: by a copy of it in panels (lowering/find_packs.h).
+// Products of a matrix that stands still: by a copy of it in panels (lowering/steps/find_packs.h).
 //
 //   if the operand lies in the cell:
 //     if the copy is not like the cell: for each panel: pack[k][columns] = b[k, columns]

@@ -14,7 +14,7 @@
 #include <algorithm>
 
 #include "lowering/llvm/body.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 namespace rml::codegen {
 

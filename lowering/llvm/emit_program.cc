@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "lowering/llvm/emit_unit.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
 

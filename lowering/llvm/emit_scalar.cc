@@ -8,7 +8,7 @@
 
 #include "lowering/llvm/body.h"
 #include "lowering/llvm/functions.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
 

@@ -1,4 +1,4 @@
-// One function per form of statement (lowering/steps.h says what each means).
+// One function per form of statement (lowering/steps/steps.h says what each means).
 //
 // A store whose value is in registers or in a buffer is a copy; memory is moved at most once
 // per statement. Presence of raw inputs and outputs goes through PortPlaces, so the same
@@ -8,10 +8,10 @@
 #include <stdexcept>
 
 #include "lowering/llvm/body.h"
-#include "lowering/loop_group.h"
-#include "runtime/rmlrt.h"
-#include "semantics/overloaded.h"
-#include "semantics/queries.h"
+#include "lowering/steps/loop_group.h"
+#include "runtime/base/rmlrt.h"
+#include "semantics/core/queries.h"
+#include "semantics/values/overloaded.h"
 
 namespace rml::codegen {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "lowering/llvm/body.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
 

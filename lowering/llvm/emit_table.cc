@@ -3,8 +3,8 @@
 
 #include "lowering/demand/on_demand.h"
 #include "lowering/llvm/emit_program.h"
-#include "runtime/rmlrt.h"
-#include "semantics/queries.h"
+#include "runtime/base/rmlrt.h"
+#include "semantics/core/queries.h"
 
 namespace rml::codegen {
 

@@ -12,8 +12,8 @@
 
 #include <set>
 
-#include "runtime/rmlrt.h"
-#include "semantics/overloaded.h"
+#include "runtime/base/rmlrt.h"
+#include "semantics/values/overloaded.h"
 
 namespace rml::codegen {
 

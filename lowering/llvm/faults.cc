@@ -1,8 +1,8 @@
 // Which programs can fault or draw: a scan of all statements and of the operators they compute.
 #include "lowering/llvm/c_interface.h"
 
-#include "semantics/overloaded.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
+#include "semantics/values/overloaded.h"
 
 namespace rml::codegen {
 

@@ -9,7 +9,7 @@
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/IRBuilder.h>
 
-#include "semantics/type.h"
+#include "semantics/values/type.h"
 
 namespace rml::codegen {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "lowering/llvm/ir_types.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
 

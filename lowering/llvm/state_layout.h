@@ -16,7 +16,7 @@
 #include <algorithm>
 
 #include "lowering/llvm/emit.h"
-#include "lowering/steps.h"
+#include "lowering/steps/steps.h"
 
 namespace rml::codegen {
 

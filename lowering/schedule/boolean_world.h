@@ -15,7 +15,7 @@
 #include <functional>
 #include <vector>
 
-#include "semantics/core.h"
+#include "semantics/core/core.h"
 
 namespace rml {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "lowering/schedule/passes.h"
-#include "semantics/cycle_report.h"
-#include "semantics/offsets.h"
+#include "semantics/time/cycle_report.h"
+#include "semantics/time/offsets.h"
 
 namespace rml {
 

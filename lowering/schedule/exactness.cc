@@ -8,8 +8,8 @@
 
 #include "lowering/schedule/rows_behind.h"
 #include "lowering/schedule/waits.h"
+#include "semantics/core/queries.h"
 #include "semantics/crossing/explore.h"
-#include "semantics/queries.h"
 
 namespace rml {
 

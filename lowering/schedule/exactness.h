@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "lowering/schedule.h"
+#include "lowering/schedule/schedule.h"
 
 namespace rml {
 

@@ -11,9 +11,9 @@
 #include "lowering/schedule/passes.h"
 #include "lowering/schedule/segment_units.h"
 #include "semantics/crossing/productive.h"
-#include "semantics/cycle_report.h"
-#include "semantics/find_cuts.h"
-#include "semantics/offsets.h"
+#include "semantics/time/cycle_report.h"
+#include "semantics/time/find_cuts.h"
+#include "semantics/time/offsets.h"
 
 namespace rml {
 

@@ -1,7 +1,7 @@
 // From the roots along the equations, all cycles of a value at once, until nothing is added.
 #include "lowering/schedule/needs.h"
 
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

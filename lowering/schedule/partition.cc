@@ -7,9 +7,9 @@
 #include <map>
 #include <queue>
 
-#include "lowering/memories.h"
 #include "lowering/schedule/passes.h"
-#include "semantics/queries.h"
+#include "lowering/steps/memories.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

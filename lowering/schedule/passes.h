@@ -1,5 +1,5 @@
 // The passes that make a schedule of a core, in their order. Each takes a value and yields a value; schedule() in
-// lowering/schedule.h is their composition.
+// lowering/schedule/schedule.h is their composition.
 //
 //   core      undo_delays, give_constants_streams, prune_undemanded, check_order, retime, prune_undemanded
 //   schedule  group_units      first units; their clocks and operands are not known yet
@@ -15,12 +15,12 @@
 
 #include <map>
 
-#include "lowering/schedule.h"
+#include "lowering/schedule/schedule.h"
 #include "lowering/schedule/share_windows.h"
-#include "semantics/components.h"
-#include "semantics/dependence.h"
-#include "semantics/find_cuts.h"
-#include "semantics/queries.h"
+#include "semantics/core/components.h"
+#include "semantics/core/dependence.h"
+#include "semantics/core/queries.h"
+#include "semantics/time/find_cuts.h"
 
 namespace rml {
 
@@ -49,8 +49,8 @@ inline constexpr const char* runs_on_demand =
 // and E0701.
 bool check_order(const Core&, Diagnostics&);
 
-// Lookahead becomes delay. In a component that looks ahead a bounded number of instants (semantics/offsets.h), a value
-// v of offset r is computed r steps late: what was computed at instant n is computed at step n + r from delayed
+// Lookahead becomes delay. In a component that looks ahead a bounded number of instants (semantics/time/offsets.h), a
+// value v of offset r is computed r steps late: what was computed at instant n is computed at step n + r from delayed
 // operands, on a clock that begins r steps late, and `post` disappears from the component. Outside, v is recovered as
 // post … post v', which looks ahead only acyclically and costs a queue. Both programs compute the same streams.
 //

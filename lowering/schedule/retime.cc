@@ -10,8 +10,8 @@
 #include <map>
 
 #include "lowering/schedule/passes.h"
-#include "semantics/offsets.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
+#include "semantics/time/offsets.h"
 
 namespace rml {
 

@@ -11,7 +11,7 @@
 
 #include <optional>
 
-#include "lowering/schedule.h"
+#include "lowering/schedule/schedule.h"
 
 namespace rml {
 

@@ -14,8 +14,8 @@
 #include <optional>
 #include <set>
 
-#include "lowering/schedule.h"
-#include "semantics/components.h"
+#include "lowering/schedule/schedule.h"
+#include "semantics/core/components.h"
 
 namespace rml {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "semantics/offsets.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
+#include "semantics/time/offsets.h"
 
 namespace rml {
 

@@ -14,8 +14,8 @@
 #include <map>
 #include <optional>
 
-#include "semantics/components.h"
-#include "semantics/find_cut.h"
+#include "semantics/core/components.h"
+#include "semantics/time/find_cut.h"
 
 namespace rml {
 

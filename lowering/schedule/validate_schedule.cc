@@ -17,7 +17,7 @@
 #include <algorithm>
 
 #include "lowering/schedule/validate_segments.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

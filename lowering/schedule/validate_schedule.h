@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "lowering/schedule.h"
+#include "lowering/schedule/schedule.h"
 
 namespace rml {
 

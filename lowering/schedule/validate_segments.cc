@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "lowering/schedule.h"
 #include "lowering/schedule/needs.h"
+#include "lowering/schedule/schedule.h"
 
 namespace rml {
 

@@ -1,7 +1,7 @@
 // Units come after those that they read, so that what these wait for is there.
 #include "lowering/schedule/waits.h"
 
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

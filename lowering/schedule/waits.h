@@ -9,7 +9,7 @@
 
 #include <map>
 
-#include "lowering/schedule.h"
+#include "lowering/schedule/schedule.h"
 #include "semantics/crossing/look_ahead.h"
 
 namespace rml {

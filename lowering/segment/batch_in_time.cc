@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <set>
 
-#include "lowering/index_map.h"
-#include "semantics/components.h"
-#include "semantics/queries.h"
+#include "lowering/steps/index_map.h"
+#include "semantics/core/components.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lowering/memories.h"
+#include "lowering/steps/memories.h"
 
 namespace rml {
 

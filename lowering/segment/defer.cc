@@ -5,7 +5,7 @@
 #include <set>
 
 #include "lowering/segment/batch_in_time.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

@@ -1,6 +1,6 @@
 // Reads what segments_text writes.
-#include "lowering/form_reader.h"
-#include "lowering/schedule_text.h"
+#include "lowering/schedule/form_reader.h"
+#include "lowering/schedule/schedule_text.h"
 #include "lowering/segment/segments_text.h"
 
 namespace rml {

@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "lowering/schedule.h"
-#include "lowering/streams.h"
+#include "lowering/schedule/schedule.h"
+#include "lowering/steps/streams.h"
 
 namespace rml {
 

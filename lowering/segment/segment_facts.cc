@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "lowering/clock_path.h"
-#include "lowering/memories.h"
-#include "semantics/queries.h"
+#include "lowering/schedule/clock_path.h"
+#include "lowering/steps/memories.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lowering/segment/segment.h"
-#include "lowering/streams.h"
+#include "lowering/steps/streams.h"
 
 namespace rml {
 

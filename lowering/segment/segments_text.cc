@@ -1,8 +1,8 @@
 // The whole of a schedule's segments as text.
 #include "lowering/segment/segments_text.h"
 
-#include "lowering/form_reader.h"
-#include "lowering/schedule_text.h"
+#include "lowering/schedule/form_reader.h"
+#include "lowering/schedule/schedule_text.h"
 
 namespace rml {
 

@@ -22,7 +22,7 @@
 #include <string_view>
 
 #include "lowering/segment/segment.h"
-#include "semantics/text_lines.h"
+#include "semantics/values/text_lines.h"
 
 namespace rml {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <new>
 
+#include "runtime/base/failure.h"
+#include "runtime/base/faults.h"
+#include "runtime/base/memory.h"
 #include "runtime/checkpoint/load_parameters.h"
-#include "runtime/failure.h"
-#include "runtime/faults.h"
-#include "runtime/memory.h"
 
 namespace rml::python {
 namespace {

@@ -11,7 +11,7 @@
 #include "python/src/node.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/state_tensors.h"
-#include "runtime/program_state.h"
+#include "runtime/run/program_state.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::python {

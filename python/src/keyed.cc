@@ -3,9 +3,9 @@
 
 #include <utility>
 
+#include "runtime/base/failure.h"
+#include "runtime/base/faults.h"
 #include "runtime/checkpoint/load_parameters.h"
-#include "runtime/failure.h"
-#include "runtime/faults.h"
 #include "runtime/keys/key_option.h"
 
 namespace rml::python {

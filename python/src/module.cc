@@ -9,11 +9,11 @@
 #include <csignal>
 #include <cstring>
 
-#include "driver/commands.h"
+#include "driver/commands/commands.h"
 #include "driver/installation.h"
 #include "python/src/keyed.h"
 #include "python/src/stepper.h"
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 
 namespace rml::python {
 namespace {

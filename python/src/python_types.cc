@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/kernels/half_float.h"
 
 namespace rml::python {

@@ -17,7 +17,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::rt {
 

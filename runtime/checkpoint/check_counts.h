@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::rt {
 

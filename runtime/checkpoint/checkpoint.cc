@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "runtime/base/failure.h"
 #include "runtime/checkpoint/anchor_tensors.h"
 #include "runtime/checkpoint/demand_tensors.h"
 #include "runtime/checkpoint/format_version.h"
 #include "runtime/checkpoint/kept_tensors.h"
 #include "runtime/checkpoint/whole_file.h"
-#include "runtime/failure.h"
 
 namespace rml::rt {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <set>
 
+#include "runtime/base/failure.h"
 #include "runtime/checkpoint/beginning.h"
 #include "runtime/checkpoint/state_parts.h"
 #include "runtime/demand/evaluator.h"
-#include "runtime/failure.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {

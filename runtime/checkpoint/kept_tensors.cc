@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "runtime/failure.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/failure.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::rt {
 namespace {

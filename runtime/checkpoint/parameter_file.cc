@@ -6,11 +6,11 @@
 #include <map>
 #include <set>
 
+#include "runtime/base/failure.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/renaming.h"
 #include "runtime/checkpoint/state_file.h"
 #include "runtime/checkpoint/whole_file.h"
-#include "runtime/failure.h"
 #include "runtime/kernels/half_float.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/spelling.h"

@@ -8,7 +8,7 @@
 #include <span>
 #include <sstream>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/stream_io/spelling.h"
 
 namespace rml::rt {

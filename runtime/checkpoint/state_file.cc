@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/base/failure.h"
 #include "runtime/checkpoint/kept_tensors.h"
-#include "runtime/failure.h"
 
 namespace rml::rt {
 

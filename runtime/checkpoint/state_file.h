@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/rmlrt.h"
 #include "runtime/checkpoint/safetensors.h"
-#include "runtime/rmlrt.h"
 
 namespace rml::rt {
 

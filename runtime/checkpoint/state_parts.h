@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {

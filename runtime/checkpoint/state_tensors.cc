@@ -13,9 +13,9 @@
 #include <set>
 #include <span>
 
+#include "runtime/base/failure.h"
 #include "runtime/checkpoint/beginning.h"
 #include "runtime/checkpoint/state_parts.h"
-#include "runtime/failure.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {

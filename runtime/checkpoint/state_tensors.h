@@ -19,10 +19,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/rmlrt.h"
 #include "runtime/checkpoint/check_counts.h"
 #include "runtime/checkpoint/safetensors.h"
 #include "runtime/checkpoint/state_file.h"
-#include "runtime/rmlrt.h"
 
 namespace rml::rt {
 

@@ -12,7 +12,7 @@
 #include <random>
 #include <utility>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 
 namespace rml::rt {
 namespace {

@@ -7,7 +7,7 @@
 #ifndef RML_DEMAND_TABLE_H
 #define RML_DEMAND_TABLE_H
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace {
 

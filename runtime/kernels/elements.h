@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "runtime/base/rmlrt.h"
 #include "runtime/kernels/kernel.h"
-#include "runtime/rmlrt.h"
 
 namespace rml::kernels {
 

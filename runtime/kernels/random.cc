@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace {
 

@@ -3,9 +3,9 @@
 
 #include <type_traits>
 
+#include "runtime/base/rmlrt.h"
 #include "runtime/kernels/elements.h"
 #include "runtime/kernels/window.h"
-#include "runtime/rmlrt.h"
 
 namespace rml::window {
 

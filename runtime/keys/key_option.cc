@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/options.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
+#include "runtime/run/options.h"
 
 namespace rml::rt {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "runtime/base/failure.h"
 #include "runtime/checkpoint/state_parts.h"
-#include "runtime/failure.h"
 #include "runtime/monitor/pattern.h"
 
 namespace rml::rt {

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/memory.h"
+#include "runtime/base/rmlrt.h"
 #include "runtime/keys/key_table.h"
-#include "runtime/memory.h"
-#include "runtime/rmlrt.h"
 
 namespace rml::rt {
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <new>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 
 namespace rml::rt {
 namespace {

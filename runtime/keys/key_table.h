@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/memory.h"
+#include "runtime/base/memory.h"
 
 namespace rml::rt {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 
 namespace rml::rt {
 namespace {

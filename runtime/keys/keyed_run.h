@@ -1,8 +1,8 @@
 // A run with --key: every row is a cycle of the instance of its key (docs/manual/keys.md).
 #pragma once
 
-#include "runtime/options.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
+#include "runtime/run/options.h"
 
 namespace rml::rt {
 

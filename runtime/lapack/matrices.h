@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "runtime/base/rmlrt.h"
 #include "runtime/kernels/kernel.h"
 #include "runtime/lapack/fortran.h"
-#include "runtime/rmlrt.h"
 
 namespace rml::lapack {
 

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "runtime/base/failure.h"
 #include "runtime/checkpoint/whole_file.h"
-#include "runtime/failure.h"
 #include "runtime/monitor/series.h"
 
 namespace rml::rt {

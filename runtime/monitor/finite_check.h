@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "runtime/signals.h"
+#include "runtime/base/signals.h"
 #include "runtime/stream_io/byte_sink.h"
 
 namespace rml::rt {

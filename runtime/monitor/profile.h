@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::rt {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/kernels/half_float.h"
 
 namespace rml::rt {

@@ -7,8 +7,8 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/failure.h"
-#include "runtime/signals.h"
+#include "runtime/base/failure.h"
+#include "runtime/base/signals.h"
 
 namespace rml::rt {
 namespace {

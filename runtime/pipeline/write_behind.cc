@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/signals.h"
+#include "runtime/base/signals.h"
 
 namespace rml::rt {
 

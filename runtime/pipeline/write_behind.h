@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/problems.h"
 #include "runtime/pipeline/batch.h"
 #include "runtime/pipeline/exchange.h"
 #include "runtime/pipeline/warm_up.h"
-#include "runtime/problems.h"
 #include "runtime/stream_io/row_sink.h"
 
 namespace rml::rt {

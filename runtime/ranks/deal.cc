@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/failure.h"
-#include "runtime/skip_rows.h"
+#include "runtime/base/failure.h"
+#include "runtime/run/skip_rows.h"
 
 namespace rml::rt {
 

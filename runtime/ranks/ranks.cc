@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "runtime/signals.h"
+#include "runtime/base/signals.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {

@@ -8,9 +8,9 @@
 #include <exception>
 #include <map>
 
+#include "runtime/base/rmlrt.h"
 #include "runtime/ranks/transport.h"
 #include "runtime/ranks/tree.h"
-#include "runtime/rmlrt.h"
 
 namespace rml::rt {
 

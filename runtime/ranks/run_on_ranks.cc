@@ -14,15 +14,15 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/failure.h"
+#include "runtime/base/signals.h"
 #include "runtime/checkpoint/whole_file.h"
-#include "runtime/failure.h"
 #include "runtime/ranks/agreement.h"
 #include "runtime/ranks/deal.h"
 #include "runtime/ranks/in_process.h"
 #include "runtime/ranks/mpi/library.h"
 #include "runtime/ranks/ranks.h"
-#include "runtime/run.h"
-#include "runtime/signals.h"
+#include "runtime/run/run.h"
 #include "runtime/stream_io/endpoints.h"
 #include "runtime/stream_io/row.h"
 

@@ -5,8 +5,8 @@
 // all, each with a message that names it. Rank 0 writes what is written: rows, state, curves.
 #pragma once
 
-#include "runtime/options.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
+#include "runtime/run/options.h"
 
 namespace rml::rt {
 

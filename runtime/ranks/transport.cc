@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "runtime/signals.h"
+#include "runtime/base/signals.h"
 
 namespace rml::rt {
 namespace {

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 
 namespace rml::rt {
 

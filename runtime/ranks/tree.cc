@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/base/rmlrt.h"
+#include "runtime/base/signals.h"
 #include "runtime/kernels/half_float.h"
-#include "runtime/rmlrt.h"
-#include "runtime/signals.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {

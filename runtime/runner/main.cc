@@ -1,6 +1,6 @@
 // The whole runtime as a program that only lacks a program: linked once, when rmlc is built. To make
 // an executable rmlc appends a program's code to it and writes to rml_attached where that is
-// (driver/attach_program.cc), which takes a millisecond where a linker takes fifty.
+// (driver/programs/attach_program.cc), which takes a millisecond where a linker takes fifty.
 //
 // The program lies wherever the system put it. Before it is called its addresses are moved by that, and its pages
 // and those of the table of functions that it calls are sealed: nobody writes there again.
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 extern "C" {
 // Defined in assembly, with the table of exports: the optimiser must not know that it is null. Addresses are

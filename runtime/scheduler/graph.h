@@ -42,8 +42,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/base/failure.h"
 #include "runtime/channel/ring.h"
-#include "runtime/failure.h"
 #include "runtime/scheduler/graph_base.h"
 
 namespace rml::rt {

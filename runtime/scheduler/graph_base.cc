@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 
 namespace rml::rt {
 

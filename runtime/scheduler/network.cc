@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/base/failure.h"
 #include "runtime/channel/futex.h"
-#include "runtime/failure.h"
 
 namespace rml::rt {
 

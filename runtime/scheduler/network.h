@@ -36,7 +36,7 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 #include "runtime/scheduler/network_ring.h"
 #include "runtime/scheduler/scheduler.h"
 #include "runtime/scheduler/trace.h"

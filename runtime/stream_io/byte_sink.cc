@@ -14,8 +14,8 @@
 #include <new>
 #include <utility>
 
-#include "runtime/failure.h"
-#include "runtime/signals.h"
+#include "runtime/base/failure.h"
+#include "runtime/base/signals.h"
 
 namespace rml::rt {
 namespace {

@@ -13,9 +13,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/failure.h"
-#include "runtime/memory.h"
-#include "runtime/signals.h"
+#include "runtime/base/failure.h"
+#include "runtime/base/memory.h"
+#include "runtime/base/signals.h"
 
 namespace rml::rt {
 namespace {

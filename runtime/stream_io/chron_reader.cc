@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/scalar_text.h"
 #include "runtime/stream_io/spelling.h"

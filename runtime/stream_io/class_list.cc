@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/stream_io/byte_source.h"
 #include "runtime/stream_io/wanted_ports.h"
 

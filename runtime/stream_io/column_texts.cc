@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/stream_io/missing_cells.h"
 #include "runtime/stream_io/spelling.h"
 

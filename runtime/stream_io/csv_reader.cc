@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/stream_io/csv_records.h"
 #include "runtime/stream_io/missing_cells.h"
 #include "runtime/stream_io/readers.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/stream_io/scalar_text.h"
 #include "runtime/stream_io/writers.h"
 

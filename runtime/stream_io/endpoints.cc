@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/failure.h"
-#include "runtime/file_identity.h"
+#include "runtime/base/failure.h"
+#include "runtime/base/file_identity.h"
 #include "runtime/stream_io/live/peer_streams.h"
 #include "runtime/stream_io/missing_cells.h"
 #include "runtime/stream_io/spelling.h"

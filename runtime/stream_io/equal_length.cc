@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/stream_io/readers.h"
 
 namespace rml::rt {

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/scalar_text.h"
 #include "runtime/stream_io/spelling.h"

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/kernels/half_float.h"
 
 namespace rml::rt {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/stream_io/npy_array.h"
 #include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/spelling.h"

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <ctime>
 
-#include "runtime/failure.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/failure.h"
+#include "runtime/base/rmlrt.h"
 #include "runtime/stream_io/scalar_text.h"
 
 namespace rml::rt {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::rt {
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <set>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 
 namespace rml::rt {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "semantics/components.h"
+#include "semantics/core/components.h"
+#include "semantics/core/queries.h"
 #include "semantics/crossing/alike.h"
-#include "semantics/queries.h"
-#include "semantics/simulate.h"
+#include "semantics/crossing/simulate.h"
 
 namespace rml {
 

@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "semantics/core.h"
-#include "semantics/simulate.h"
+#include "semantics/core/core.h"
+#include "semantics/crossing/simulate.h"
 
 namespace rml {
 

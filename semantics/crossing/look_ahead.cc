@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "semantics/components.h"
-#include "semantics/queries.h"
+#include "semantics/core/components.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

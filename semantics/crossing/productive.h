@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "semantics/core.h"
+#include "semantics/core/core.h"
+#include "semantics/core/dependence.h"
 #include "semantics/crossing/explore.h"
-#include "semantics/dependence.h"
 
 namespace rml {
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "runtime/kernels/kernel.h"
-#include "semantics/type.h"
+#include "semantics/values/type.h"
 
 namespace rml {
 

@@ -2,7 +2,7 @@
 // parameter lists.
 #pragma once
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 #include "semantics/operators/kernels.h"
 #include "semantics/operators/rules.h"
 

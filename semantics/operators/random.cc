@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 #include "semantics/operators/rules.h"
 
 namespace rml {

@@ -4,7 +4,7 @@
 // geometry.cc. Bounds and steps of a slice are static; bounds may be negative (from the end), and must lie
 // within the extent. The indices of `index` are streams: they count from 0, and one outside
 // [0, extent), negative ones included, stops the run.
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 #include "semantics/operators/kernels.h"
 #include "semantics/operators/rules.h"
 

@@ -14,11 +14,11 @@
 #include "compiler/passes.h"
 #include "compiler/pipeline.h"
 #include "frontend/parse.h"
-#include "lowering/schedule_text.h"
+#include "lowering/schedule/schedule_text.h"
 #include "lowering/segment/segments_text.h"
-#include "lowering/steps_text.h"
-#include "semantics/core_text.h"
-#include "semantics/instantiate.h"
+#include "lowering/steps/steps_text.h"
+#include "semantics/core/core_text.h"
+#include "semantics/instantiate/instantiate.h"
 
 namespace rml {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "driver/gradient_check.h"
-#include "driver/gradient_inputs.h"
+#include "driver/checks/gradient_check.h"
+#include "driver/checks/gradient_inputs.h"
 #include "driver/installation.h"
 #include "frontend/render.h"
 

@@ -7,11 +7,11 @@
 
 #include "compiler/engines.h"
 #include "compiler/pipeline.h"
-#include "driver/compare_chronograms.h"
-#include "driver/drive_program.h"
+#include "driver/checks/compare_chronograms.h"
 #include "driver/installation.h"
+#include "driver/programs/drive_program.h"
 #include "frontend/render.h"
-#include "runtime/parallel.h"
+#include "runtime/base/parallel.h"
 
 namespace rml::fuzz {
 

@@ -37,8 +37,8 @@
 
 #include "compiler/engines.h"
 #include "compiler/pipeline.h"
-#include "driver/drive_program.h"
 #include "driver/installation.h"
+#include "driver/programs/drive_program.h"
 #include "frontend/render.h"
 #include "fuzz/check_differences.h"
 #include "fuzz/check_threads.h"

@@ -4,10 +4,10 @@
 
 #include <string_view>
 
-#include "lowering/schedule_text.h"
+#include "lowering/schedule/schedule_text.h"
 #include "lowering/segment/segments_text.h"
-#include "lowering/steps_text.h"
-#include "semantics/core_text.h"
+#include "lowering/steps/steps_text.h"
+#include "semantics/core/core_text.h"
 
 namespace rml::fuzz {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "semantics/chronogram.h"
+#include "semantics/reference/chronogram.h"
 
 namespace rml::fuzz {
 

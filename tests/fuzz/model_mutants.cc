@@ -22,7 +22,7 @@
 #include "frontend/render.h"
 #include "fuzz/guard.h"
 #include "onnx/import.h"
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 
 namespace rml::fuzz {
 

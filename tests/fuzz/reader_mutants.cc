@@ -20,7 +20,7 @@
 #include "fuzz/damage.h"
 #include "fuzz/mutant_search.h"
 #include "fuzz/state_mutants.h"
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/writers.h"
 

@@ -17,7 +17,7 @@
 #include "runtime/checkpoint/anchor.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/load_parameters.h"
-#include "runtime/program_state.h"
+#include "runtime/run/program_state.h"
 #include "runtime/scheduler/network.h"
 #include "runtime/stream_io/row.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fuzz/damage.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::fuzz {
 

@@ -23,7 +23,7 @@
 #include "compiler/passes.h"
 #include "frontend/parse.h"
 #include "frontend/print_source.h"
-#include "semantics/core_text.h"
+#include "semantics/core/core_text.h"
 
 namespace rml {
 namespace {

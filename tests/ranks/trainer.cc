@@ -14,7 +14,7 @@
 #include <cstring>
 #include <string>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace {
 

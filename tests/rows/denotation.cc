@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "runtime/rmlrt.h"
-#include "semantics/overloaded.h"
+#include "runtime/base/rmlrt.h"
+#include "semantics/values/overloaded.h"
 
 namespace rml::fuzz {
 

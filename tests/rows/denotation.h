@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "semantics/chronogram.h"
-#include "semantics/core.h"
+#include "semantics/core/core.h"
+#include "semantics/reference/chronogram.h"
 
 namespace rml::fuzz {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/read_file.h"
-#include "driver/compare_chronograms.h"
+#include "driver/checks/compare_chronograms.h"
 #include "rows/subject.h"
 
 namespace rml::fuzz {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "semantics/chronogram.h"
-#include "semantics/core.h"
+#include "semantics/core/core.h"
+#include "semantics/reference/chronogram.h"
 
 namespace rml::fuzz {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "semantics/chronogram.h"
+#include "semantics/reference/chronogram.h"
 
 namespace rml::fuzz {
 

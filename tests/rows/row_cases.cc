@@ -15,7 +15,7 @@
 #include <sstream>
 
 #include "compiler/read_file.h"
-#include "driver/compare_chronograms.h"
+#include "driver/checks/compare_chronograms.h"
 #include "rows/subject.h"
 
 namespace rml::fuzz {

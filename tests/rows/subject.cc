@@ -8,7 +8,7 @@
 #include "driver/installation.h"
 #include "frontend/explain.h"
 #include "frontend/render.h"
-#include "lowering/leading.h"
+#include "lowering/steps/leading.h"
 
 namespace rml::fuzz {
 

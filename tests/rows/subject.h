@@ -9,7 +9,7 @@
 
 #include "compiler/engines.h"
 #include "compiler/pipeline.h"
-#include "driver/drive_program.h"
+#include "driver/programs/drive_program.h"
 #include "rows/denotation.h"
 
 namespace rml::fuzz {

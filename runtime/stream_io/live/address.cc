@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/stream_io/spelling.h"
 
 namespace rml::rt {

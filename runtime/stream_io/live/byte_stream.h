@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 
 namespace rml::rt {
 

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/signals.h"
+#include "runtime/base/signals.h"
 #include "runtime/stream_io/live/lines.h"
 #include "runtime/stream_io/live/peers.h"
 

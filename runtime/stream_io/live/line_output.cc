@@ -13,7 +13,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/signals.h"
+#include "runtime/base/signals.h"
 #include "runtime/stream_io/live/lines.h"
 #include "runtime/stream_io/live/peers.h"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "runtime/failure.h"
-#include "runtime/signals.h"
+#include "runtime/base/failure.h"
+#include "runtime/base/signals.h"
 
 namespace rml::rt {
 

@@ -12,7 +12,7 @@
 
 #include "compiler/engines.h"
 #include "compiler/pipeline.h"
-#include "runtime/program_state.h"
+#include "runtime/run/program_state.h"
 
 namespace rml {
 namespace {

@@ -1,5 +1,5 @@
 // Cells and chronograms: what counts as equal, and how a difference is shown.
-#include "driver/compare_chronograms.h"
+#include "driver/checks/compare_chronograms.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Directives at the head of language tests.
-#include "driver/test_directives.h"
+#include "driver/checks/test_directives.h"
 
 #include <gtest/gtest.h>
 

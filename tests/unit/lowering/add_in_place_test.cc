@@ -1,5 +1,5 @@
 // A sum over a segment is added where it is wanted, unless something else looks at it or at what is there.
-#include "lowering/add_in_place.h"
+#include "lowering/steps/add_in_place.h"
 
 #include <gtest/gtest.h>
 

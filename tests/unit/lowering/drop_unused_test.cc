@@ -1,5 +1,5 @@
 // What nobody looks at is not computed; what fails, draws or stores is.
-#include "lowering/drop_unused.h"
+#include "lowering/steps/drop_unused.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // every program of the tree (tests/forms).
 #include <gtest/gtest.h>
 
-#include "lowering/schedule_text.h"
-#include "lowering/steps_text.h"
+#include "lowering/schedule/schedule_text.h"
+#include "lowering/steps/steps_text.h"
 
 namespace rml {
 namespace {

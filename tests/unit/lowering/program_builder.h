@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "lowering/llvm/emit.h"
-#include "runtime/program_functions.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
+#include "runtime/run/program_functions.h"
 
 namespace rml::testing {
 

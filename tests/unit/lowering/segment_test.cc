@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "lowering/schedule_text.h"
+#include "lowering/schedule/schedule_text.h"
 #include "lowering/segment/assign_homes.h"
 #include "lowering/segment/batch_in_time.h"
 #include "lowering/segment/defer.h"

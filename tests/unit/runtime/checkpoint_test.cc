@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "runtime/failure.h"
-#include "runtime/program_state.h"
+#include "runtime/base/failure.h"
+#include "runtime/run/program_state.h"
 #include "tests/unit/runtime/programs.h"
 #include "tests/unit/runtime/run_in_child.h"
 

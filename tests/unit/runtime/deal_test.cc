@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "tests/unit/runtime/programs.h"
 
 namespace rml::rt::test {

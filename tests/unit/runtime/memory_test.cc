@@ -1,5 +1,5 @@
 // The allocator programs grow with.
-#include "runtime/memory.h"
+#include "runtime/base/memory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The threads behind parallel loops. Also built with ThreadSanitizer, so what pieces write is plain memory.
-#include "runtime/parallel.h"
+#include "runtime/base/parallel.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <functional>
 #include <thread>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/pipeline/read_ahead.h"
 #include "runtime/pipeline/write_behind.h"
 

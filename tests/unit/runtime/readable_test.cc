@@ -1,6 +1,6 @@
 // What messages look like that quote hostile input. Expected texts are written by hand; code points by the Unicode
 // Standard.
-#include "runtime/readable.h"
+#include "runtime/base/readable.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace rml::rt::test {

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "runtime/failure.h"
-#include "runtime/rmlrt.h"
+#include "runtime/base/failure.h"
+#include "runtime/base/rmlrt.h"
 #include "tests/unit/runtime/run_in_child.h"
 
 namespace rml::rt::test {

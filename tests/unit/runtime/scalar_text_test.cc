@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <random>
 
+#include "runtime/base/rmlrt.h"
 #include "runtime/kernels/half_float.h"
-#include "runtime/rmlrt.h"
 #include "runtime/stream_io/spelling.h"
 
 namespace rml::rt {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "lowering/schedule/passes.h"
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 namespace rml {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lowering/schedule.h"
+#include "lowering/schedule/schedule.h"
 
 namespace rml {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "runtime/failure.h"
+#include "runtime/base/failure.h"
 #include "runtime/scheduler/graph.h"
 #include "tests/unit/temporary_folder.h"
 

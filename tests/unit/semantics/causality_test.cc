@@ -1,8 +1,8 @@
 // Which cores have a value that needs itself within an instant, from core text.
 #include <gtest/gtest.h>
 
-#include "semantics/causality.h"
-#include "semantics/formulas.h"
+#include "semantics/time/causality.h"
+#include "semantics/values/formulas.h"
 
 namespace rml {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "frontend/diagnostic.h"
 #include "frontend/parse.h"
-#include "semantics/checked.h"
+#include "semantics/check/checked.h"
 
 namespace rml {
 

@@ -1,5 +1,5 @@
 // Chronograms: printing, reading back, and errors with their places.
-#include "semantics/chronogram.h"
+#include "semantics/reference/chronogram.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "semantics/core.h"
+#include "semantics/core/core.h"
 
 namespace rml {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "semantics/dependence.h"
+#include "semantics/core/dependence.h"
 
 namespace rml {
 namespace {

@@ -2,9 +2,9 @@
 // same. What it writes is held against finite differences in tests/gradients.
 #include <gtest/gtest.h>
 
-#include "semantics/differentiate_activity.h"
-#include "semantics/differentiate_node.h"
-#include "semantics/differentiate_shapes.h"
+#include "semantics/differentiate/activity.h"
+#include "semantics/differentiate/node.h"
+#include "semantics/differentiate/shapes.h"
 #include "tests/unit/semantics/checked_program.h"
 
 namespace rml {

@@ -1,7 +1,7 @@
 // Literals at the ends of what their dtypes hold.
 #include <gtest/gtest.h>
 
-#include "semantics/instantiate_literals.h"
+#include "semantics/instantiate/literals.h"
 
 namespace rml::draft {
 namespace {

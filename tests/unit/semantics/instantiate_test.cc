@@ -1,10 +1,10 @@
 // Instantiation, from source text: what single constructs become, and its errors.
-#include "semantics/instantiate.h"
+#include "semantics/instantiate/instantiate.h"
 
 #include <gtest/gtest.h>
 
 #include "checked_program.h"
-#include "semantics/interpret.h"
+#include "semantics/reference/interpret.h"
 
 namespace rml {
 namespace {

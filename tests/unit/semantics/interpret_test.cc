@@ -2,14 +2,14 @@
 //
 // A program is core text; its inputs and expected outputs are chronograms. Rows that never
 // came are `?`. Then faults, effects, histories, and that memory does not grow with cycles.
-#include "semantics/interpret.h"
+#include "semantics/reference/interpret.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "runtime/rmlrt.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml {
 namespace {

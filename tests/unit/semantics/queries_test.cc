@@ -1,9 +1,9 @@
 // Questions about a core, asked of one that is small enough to answer by hand.
-#include "semantics/queries.h"
+#include "semantics/core/queries.h"
 
 #include <gtest/gtest.h>
 
-#include "semantics/overloaded.h"
+#include "semantics/values/overloaded.h"
 
 namespace rml {
 namespace {

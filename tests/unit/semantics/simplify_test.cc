@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "checked_program.h"
-#include "semantics/instantiate.h"
-#include "semantics/simplify.h"
+#include "semantics/instantiate/instantiate.h"
+#include "semantics/simplify/simplify.h"
 
 namespace rml {
 namespace {

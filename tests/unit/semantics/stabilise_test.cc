@@ -1,5 +1,5 @@
 // Stabilisation: what golden tests do not show.
-#include "semantics/stabilise.h"
+#include "semantics/simplify/stabilise.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "semantics/simplify.h"
+#include "semantics/simplify/simplify.h"
 
 namespace rml {
 namespace {

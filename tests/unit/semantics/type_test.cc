@@ -1,5 +1,5 @@
 // Dtypes, shapes, broadcasting and the text of tensors.
-#include "semantics/type.h"
+#include "semantics/values/type.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "semantics/read_element.h"
+#include "semantics/values/read_element.h"
 
 namespace rml {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/signals.h"
+#include "runtime/base/signals.h"
 #include "runtime/stream_io/live/mqtt/client.h"
 #include "runtime/stream_io/live/mqtt/library.h"
 

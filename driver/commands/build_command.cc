@@ -1,0 +1,146 @@
+// `rmlc build`: a native program, or any of the forms on the way to one.
+#include <unistd.h>
+
+#include <iostream>
+
+#include "compiler/internal_error.h"
+#include "compiler/read_file.h"
+#include "driver/commands/commands.h"
+#include "driver/installation.h"
+#include "driver/output_file.h"
+#include "driver/programs/attach_program.h"
+#include "driver/programs/link_executable.h"
+
+namespace rml {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the product goes; lib has a second file beside it.
+fs::path output_path(const BuildRequest& request, const std::string& node) {
+  if (!request.output.empty()) return request.output;
+  const std::string stem = request.file == "-" ? node : fs::path(request.file).stem().string();
+  if (request.emit == "obj") return stem + ".o";
+  if (request.emit == "asm") return stem + ".s";
+  if (request.emit == "llvm") return stem + ".ll";
+  if (request.emit == "bc") return stem + ".bc";
+  if (request.emit == "lib") return node + ".o";
+  if (request.emit == "header") return node + ".h";
+  return stem;
+}
+
+FileKind file_kind(const std::string& emit) {
+  if (emit == "asm") return FileKind::assembly;
+  if (emit == "llvm") return FileKind::llvm_text;
+  if (emit == "bc") return FileKind::bitcode;
+  return FileKind::object;
+}
+
+std::string machine_code(CompiledModule& module, FileKind kind) {
+  const CurrentPhase phase("generate");
+  return generate(module, kind);
+}
+
+// Without a linker, where that can be: a twentieth of its time.
+bool attached(Session& session, const BuildRequest& request, const std::string& object, const fs::path& output,
+              const Core& core) {
+  if (!request.libraries.empty() || request.mqtt || !request.mpi.empty()) return false;
+  const FileView runtime(runner());
+  const auto program = attach_program(runtime.bytes(), object, core.entry + "_program");
+  if (program) write_program(output, runner(), *program, session.diagnostics);
+  return program.has_value();
+}
+
+void link_program(Session& session, const BuildRequest& request, const std::string& object, const fs::path& output,
+                  const Core& core) {
+  const CurrentPhase phase("link");
+  if (attached(session, request, object, output, core)) return;
+  const FolderBeside folder(output);
+  if (folder.path().empty()) return report_unwritable(output, folder.error(), session.diagnostics);
+  const fs::path object_file = folder.path() / "program.o", linked = folder.path() / "program";
+  if (write_file(object_file, object, session.diagnostics) &&
+      link_executable(object_file, {request.libraries, request.mqtt, request.mpi}, linked, core, session.diagnostics))
+    move_into_place(linked, output, session.diagnostics);
+}
+
+bool can_link(Session& session, const BuildRequest& request) {
+  if (request.emit != "exe" || session.options.target.triple.empty()) return true;
+  session.diagnostics.report(Code::E0903, {}, "cannot link a program for '" + session.options.target.triple + "' here")
+      .note("use --emit obj and link it with librmlrt.a built for that target");
+  return false;
+}
+
+// Options that do not go together, as they are told; empty: they do.
+std::string misused(const Session& session, const BuildRequest& request) {
+  const bool network = session.options.grain != Grain::none;
+  const std::string emitted = "not with --emit " + request.emit;
+  if (request.emit != "exe") {
+    if (!session.options.watches.empty()) return "--watch goes with programs, " + emitted;
+    if (request.mqtt) return "--mqtt goes with programs, " + emitted;
+    if (!request.mpi.empty()) return "--mpi goes with programs, " + emitted;
+  }
+  if (network && (request.emit == "lib" || request.emit == "header"))
+    return "--parallel goes with programs, " + emitted;
+  if (network && !request.mpi.empty())
+    return "--mpi does not go with --parallel: ranks run the cycles of a program in their order";
+  return "";
+}
+
+// Rows that are dealt out are of one process yet: what is compiled does not tell the runtime of ranks which are whose.
+bool can_run_on_ranks(Session& session, const BuildRequest& request) {
+  const auto program = parse(session, request.file);
+  if (!program) return false;
+  for (const ast::Node& node : program->nodes) {
+    const ast::Deal* const deal = node.deal();
+    if (deal == nullptr) continue;
+    session.diagnostics.report(Code::E0903, deal->span, "rows cannot be dealt out to the ranks of a program yet")
+        .note("without --mpi one process adds the micro-batches of a step up in the same order");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int build(Invocation& invocation, const BuildRequest& request) {
+  Session& session = invocation.session;
+  if (const std::string misuse = misused(session, request); !misuse.empty()) {
+    std::cerr << "rmlc: " << misuse << "\n";
+    return exit_usage;
+  }
+  // What has no runtime needs a schedule.
+  if (request.emit == "lib" || request.emit == "header") session.options.on_demand = OnDemand::never;
+  const bool is_text = fs::path(request.file).extension() == ".rml";
+  if (!request.mpi.empty() && is_text && !can_run_on_ranks(session, request)) return exit_fault;
+  const auto lowered = compile(session, request.file);
+  if (!lowered || !can_link(session, request)) return exit_fault;
+  EmitOptions options;
+  options.with_main = request.emit != "lib" && request.emit != "header";
+  options.with_c_interface = !options.with_main;
+  options.with_program = options.with_main;
+  const std::string& node = lowered->core->entry;
+  const fs::path output = output_path(request, node);
+  const fs::path header = request.emit == "lib" ? fs::path(output).replace_extension(".h") : output;
+  std::vector<std::string> read = session.files_read();
+  read.insert(read.end(), request.libraries.begin(), request.libraries.end());
+  if (!overwrites_none(output, read, session.diagnostics) || !overwrites_none(header, read, session.diagnostics))
+    return exit_fault;
+  options.program_name = node;
+  options.target = session.options.target;
+  if (request.emit == "header")
+    return write_file(output, c_header(lowered->program, options), session.diagnostics) ? exit_success : exit_fault;
+  const auto module = emit_module(session, lowered->program, options);
+  if (!module) return exit_fault;
+  // A library named NAME.bc is bitcode, for linkers that optimise across objects.
+  const bool bitcode = request.emit == "lib" && output.extension() == ".bc";
+  const std::string bytes = machine_code(*module, file_kind(bitcode ? "bc" : request.emit));
+  if (request.emit == "exe") {
+    link_program(session, request, bytes, output, *lowered->core);
+    return exit_success;
+  }
+  write_file(output, bytes, session.diagnostics);
+  if (request.emit == "lib") write_file(header, c_header(lowered->program, options), session.diagnostics);
+  return exit_success;
+}
+
+}  // namespace rml

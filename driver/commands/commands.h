@@ -1,0 +1,166 @@
+// The commands of rmlc (docs/manual/commands.md), one function and one file each.
+//
+// A command works on an Invocation: the session of the compiler, and how its user wants to be told things.
+// It returns the exit status it would have without errors; diagnostics make it 1.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/pipeline.h"
+#include "driver/checks/evaluation_metrics.h"
+#include "driver/installation.h"
+#include "runtime/stream_io/reading.h"
+
+namespace rml {
+
+inline constexpr int exit_success = 0, exit_fault = 1, exit_usage = 2;
+
+enum class ErrorFormat : std::uint8_t { human, json, sarif };
+
+struct Invocation {
+  Session session = Session(own_resources());
+  ErrorFormat error_format = ErrorFormat::human;
+  bool color = false;
+  bool time_passes = false;
+
+  // Prints what has been reported so far, once; a command that goes on to run a program calls
+  // it before.
+  void print_diagnostics();
+  void print_times() const;
+
+ private:
+  bool printed_ = false;
+};
+
+// Runs the command on a deep stack, prints its diagnostics, and turns exceptions into
+// internal errors. Returns the exit status of the process.
+int run_command(Invocation& invocation, const std::function<int(Invocation&)>& command);
+
+enum class Engine : std::uint8_t { compiled, reference };
+
+struct BuildRequest {
+  std::string file, output, emit = "exe";
+  std::vector<std::string> libraries;
+  bool mqtt = false;
+  std::string mpi;  // openmpi, mpich, any; empty: it is not for mpirun
+};
+int build(Invocation&, const BuildRequest&);
+
+struct RunRequest {
+  std::string file;
+  Engine engine = Engine::compiled;
+  std::vector<std::string> libraries;
+  std::vector<std::string> program_arguments;
+  std::int64_t horizon = 0;
+};
+int run(Invocation&, const RunRequest&);
+// A program in memory, as what `rmlc build` makes runs: with its options behind the name by which it is called.
+int run_in_memory(const Session&, const rml_program&, std::vector<std::string> arguments,
+                  const std::vector<std::string>& libraries);
+
+struct EvalRequest {
+  std::string file;
+  bool progressive = false;
+  std::vector<WantedMetric> metrics;
+  EvaluationSpan over;
+  Engine engine = Engine::compiled;
+  std::vector<std::string> libraries;
+  std::vector<std::string> program_arguments;
+};
+int evaluate(Invocation&, const EvalRequest&);
+
+struct ImportRequest {
+  std::string file, output;  // output empty: the model's name, .rml
+};
+int import_file(Invocation&, const ImportRequest&);
+
+struct CompareRequest {
+  std::string file, input, library;  // input: a folder with input_I.pb; empty: random
+  std::uint64_t seed = 0;
+  double relative_tolerance = 1e-3, absolute_tolerance = 1e-5;
+};
+int compare_model(Invocation&, const CompareRequest&);
+
+struct ExportRequest {
+  std::string file, output;  // output empty: the node's name, .onnx
+};
+int export_node(Invocation&, const ExportRequest&);
+
+struct CheckRequest {
+  std::vector<std::string> files;
+  bool signatures = false;
+};
+int check_files(Invocation&, const CheckRequest&);
+// What `rmlc check` finds after names, types and clocks; what it has to say goes to `said`.
+void check_instances(Session&, const Front&, std::string& said);
+
+struct ShowRequest {
+  std::string phase, file, output;
+  std::string after;  // a pass, instead of a phase
+  std::optional<std::size_t> depth;
+};
+inline constexpr const char* shown_phases[] = {"ast",   "core", "clocks", "schedule", "steps",
+                                               "tasks", "llvm", "asm",    "graph"};
+int show(Invocation&, const ShowRequest&);
+
+struct OptRequest {
+  std::vector<std::string> passes;
+  bool list = false, keep_watches = false;
+};
+int run_passes(Invocation&, const OptRequest&);
+
+struct DiffRequest {
+  std::string file, output;  // output empty: standard output
+};
+int show_derivative(Invocation&, const DiffRequest&);
+
+struct GradientRequest {
+  std::string file;
+  std::vector<std::string> inputs;  // empty: random
+  std::vector<std::string> libraries;
+  Engine engine = Engine::reference;
+  std::int64_t cycles = -1;
+  std::uint64_t seed = 0;
+  double tolerance = 1e-6;
+};
+int check_gradient(Invocation&, const GradientRequest&);
+
+struct TraceRequest {
+  std::string file;
+  std::vector<std::string> inputs, outputs;  // as of a program: FILE, NAME=FILE
+  std::string format;                        // of standard input and output; empty: a chronogram
+  rt::Reading reading;
+  std::vector<std::string> watches;
+  std::vector<std::string> libraries;
+  std::int64_t cycles = -1;
+  std::uint64_t seed = 0;
+};
+int trace(Invocation&, const TraceRequest&);
+
+struct TestRequest {
+  std::vector<std::string> paths;
+  bool bless = false, brief = false, on_demand = false;
+  unsigned workers = 0;  // 0: one per core
+  std::uint32_t threads = 1;
+  double relative_tolerance = 1e-3, absolute_tolerance = 1e-7;  // of ONNX cases
+  std::vector<std::string> states;                              // likewise: INPUT=OUTPUT
+};
+int test(Invocation&, const TestRequest&);
+
+struct FormatRequest {
+  std::vector<std::string> files;
+  bool check = false;
+};
+int format_files(Invocation&, const FormatRequest&);
+
+int explain_topic(Invocation&, const std::string& topic);
+
+// The command that argv names, from its options to its exit status.
+int command_line(int argc, char** argv);
+
+}  // namespace rml

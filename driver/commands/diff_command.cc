@@ -1,0 +1,62 @@
+// `rmlc diff`: the nodes that `diff f` stands for, as a source file beside the original one.
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "driver/commands/commands.h"
+#include "driver/output_file.h"
+#include "frontend/format.h"
+#include "frontend/print_source.h"
+#include "semantics/differentiate/differentiate.h"
+#include "semantics/time/causality.h"
+
+namespace rml {
+namespace {
+
+// How the printed file imports a module: a library module by its name, another by its path.
+std::string import_text(const Session& session, const ast::Module& module) {
+  const std::filesystem::path path = session.sources.path(module.file);
+  const bool library = path.parent_path() == session.resources.stdlib;
+  return "import \"" + (library ? path.filename() : path).string() + "\";\n";
+}
+
+// What has no value has no gradient. A node that only its callers give shapes is judged where it is called.
+void check_causality(const Session& session, const Front& front, NodeId entry, Diagnostics& diagnostics) {
+  Diagnostics found;
+  const Core core = instantiate(front.checked, entry, {.limits = session.options.limits}, found);
+  if (!found.has_errors()) check_causality(core, found);
+  if (std::ranges::any_of(found.all(),
+                          [](const Diagnostic& d) { return d.code == Code::E0501 || d.code == Code::E0702; }))
+    diagnostics.append(found);
+}
+
+}  // namespace
+
+int show_derivative(Invocation& invocation, const DiffRequest& request) {
+  Session& session = invocation.session;
+  Front front = check(session, request.file);
+  if (session.failed()) return exit_fault;
+  const auto entry = find_entry(session, front);
+  if (!entry) return exit_fault;
+  check_causality(session, front, *entry, session.diagnostics);
+  if (session.failed()) return exit_fault;
+  Program& program = *front.program;
+  const std::vector<NodeId> nodes = derived_nodes(program, *entry, session.diagnostics);
+  if (nodes.empty()) return exit_fault;
+  std::set<ModuleId> modules = {ModuleId{0}};
+  for (const NodeId n : nodes) modules.insert(program[n].module);
+  std::string text;
+  for (const ModuleId m : modules)
+    if (m != ModuleId{1}) text += import_text(session, program.modules[m.index]);
+  for (const NodeId n : nodes) text += "\n" + print_source(program, program[n]);
+  const auto laid_out = format(session.sources.add("diff " + program.text(program[*entry].name), text), session.sources,
+                               session.diagnostics);
+  if (!laid_out) return exit_fault;
+  if (request.output.empty())
+    std::cout << *laid_out;
+  else if (overwrites_none(request.output, session.files_read(), session.diagnostics))
+    write_file(request.output, *laid_out, session.diagnostics);
+  return exit_success;
+}
+
+}  // namespace rml

@@ -1,0 +1,82 @@
+// `rmlc import`: an ONNX model as a source file, and its tensors beside it.
+#include <iostream>
+
+#include "compiler/import_model.h"
+#include "compiler/imported_program.h"
+#include "driver/commands/commands.h"
+#include "driver/output_file.h"
+#include "frontend/format.h"
+#include "runtime/base/failure.h"
+#include "runtime/base/readable.h"
+#include "runtime/checkpoint/safetensors.h"
+#include "runtime/checkpoint/whole_file.h"
+
+namespace rml {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool write_weights(const fs::path& path, const std::vector<onnx::Weight>& weights, Diagnostics& diagnostics) {
+  std::vector<rt::TensorOut> tensors;
+  for (const onnx::Weight& w : weights) {
+    std::vector<std::uint64_t> shape(w.value->shape().begin(), w.value->shape().end());
+    tensors.push_back({w.name,
+                       static_cast<std::uint8_t>(w.value->dtype()),
+                       std::move(shape),
+                       {{static_cast<const char*>(w.value->data()), w.value->bytes()}}});
+  }
+  const std::string head = rt::safetensors_head(tensors, {});
+  std::vector<std::string_view> pieces{head};
+  for (const rt::TensorOut& t : tensors) pieces.insert(pieces.end(), t.pieces.begin(), t.pieces.end());
+  try {
+    rt::write_whole_file(path.string(), pieces);
+  } catch (const rt::Failure& failure) {
+    diagnostics.report(Code::E0804, {}, failure.what());
+    return false;
+  }
+  return true;
+}
+
+// What was imported is a program like any other; that it is right is not the user's to find out.
+bool checked(const Session& session, const onnx::Imported& imported) {
+  Session own(session.resources);
+  own.options.import_folders = session.options.import_folders;
+  give_weights(*own.files, imported);
+  check_text(own, "imported", imported.source);
+  return !own.failed();
+}
+
+std::string laid_out(const std::string& source) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  const std::uint32_t file = sources.add("imported", source);
+  return format(file, sources, diagnostics).value_or(source);
+}
+
+}  // namespace
+
+int import_file(Invocation& invocation, const ImportRequest& request) {
+  Session& session = invocation.session;
+  if (!is_model(request.file)) {
+    std::cerr << readable_message("rmlc: '" + request.file + "' is no ONNX model: its name does not end with .onnx\n");
+    return exit_usage;
+  }
+  const fs::path output = request.output.empty() ? fs::path(request.file).stem().string() + ".rml" : request.output;
+  if (output.extension() != ".rml") {
+    std::cerr << readable_message("rmlc: -o " + request.output + ": a source file's name ends with .rml\n");
+    return exit_usage;
+  }
+  const fs::path weights = fs::path(output).replace_extension(".safetensors");
+  auto imported = import_model(session, request.file, weights.filename().string());
+  if (!imported) return exit_fault;
+  imported->source = laid_out(imported->source);
+  std::vector<std::string> read = session.files_read();
+  read.push_back(request.file);
+  if (!overwrites_none(output, read, session.diagnostics) || !overwrites_none(weights, read, session.diagnostics))
+    return exit_fault;
+  if (!checked(session, *imported)) throw std::logic_error("what was made of " + request.file + " is no program");
+  if (!imported->weights.empty() && !write_weights(weights, imported->weights, session.diagnostics)) return exit_fault;
+  return write_file(output, imported->source, session.diagnostics) ? exit_success : exit_fault;
+}
+
+}  // namespace rml

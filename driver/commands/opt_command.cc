@@ -1,0 +1,110 @@
+// `rmlc opt PASS…`: passes over a form that is written down, from standard input to standard output.
+#include <iostream>
+#include <stdexcept>
+
+#include "compiler/passes.h"
+#include "compiler/read_file.h"
+#include "driver/commands/commands.h"
+
+namespace rml {
+namespace {
+
+int wrong_usage(const std::string& why) {
+  std::cerr << "rmlc: " << why << "\n";
+  return exit_usage;
+}
+
+// A row of the table in the README for each pass.
+int list_passes() {
+  for (const Pass& p : passes()) {
+    const std::string takes(name(p.takes)), makes(name(p.makes));
+    std::cout << "| `" << p.name << "` | " << takes << " → " << makes << " | " << p.holds << " | `" << p.file
+              << "` |\n";
+  }
+  return exit_success;
+}
+
+// The passes in turn, or why they do not follow each other.
+std::vector<const Pass*> chosen(const std::vector<std::string>& names, std::string& why) {
+  std::vector<const Pass*> list;
+  for (const std::string& name : names) {
+    const Pass* const pass = find_pass(name);
+    if (pass == nullptr) {
+      why = no_such_pass(name);
+      return {};
+    }
+    const Form here = list.empty() ? pass->takes : list.back()->makes;
+    if (pass->takes != here || !reads_back(pass->takes))
+      why = "pass '" + name + "' takes " + std::string(rml::name(pass->takes)) +
+            (reads_back(pass->takes)
+                 ? ", but '" + std::string(list.back()->name) + "' makes " + std::string(rml::name(here))
+                 : ", which is not read from texts");
+    if (!why.empty()) return {};
+    list.push_back(pass);
+  }
+  return list;
+}
+
+// Places in a form are in files that nobody has read: the words stay.
+void append_without_places(const Diagnostics& found, Diagnostics& diagnostics) {
+  for (const Diagnostic& d : found.all()) {
+    Diagnostic& told = diagnostics.report(d.code, {}, d.message);
+    if (!d.primary.text.empty()) told.note(d.primary.text);
+    for (const Label& label : d.secondary) told.note(label.text);
+    for (const std::string& note : d.notes) told.note(note);
+  }
+}
+
+// A text may be of a pass too early for this one, and have no place for what it looks up: then what that was.
+std::string run_on_text(const Pass& pass, Translation& t) {
+  try {
+    run(pass, t);
+    return "";
+  } catch (const std::out_of_range& e) {
+    return e.what();
+  }
+}
+
+}  // namespace
+
+int run_passes(Invocation& invocation, const OptRequest& request) {
+  if (request.list) return list_passes();
+  std::string why;
+  const std::vector<const Pass*> list = chosen(request.passes, why);
+  if (list.empty()) return wrong_usage(why.empty() ? "name a pass; rmlc opt --list names them" : why);
+  Session& session = invocation.session;
+  Diagnostics found;
+  Translation t(session, found);
+  const std::optional<std::string> text = read_file("-", why);
+  if (!text) {
+    session.diagnostics.report(Code::E0801, {}, "cannot read standard input: " + why);
+    return exit_fault;
+  }
+  if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
+    std::cerr << "rmlc: standard input is empty\n";
+    return exit_fault;
+  }
+  if (!read(list.front()->takes, *text, t, why)) {
+    std::cerr << "rmlc: standard input, " << why << "\n";
+    return exit_fault;
+  }
+  t.keep_watches = request.keep_watches;
+  t.emit.target = session.options.target;
+  for (const Pass* pass : list) {
+    if (std::string lacks = run_on_text(*pass, t); !lacks.empty()) {
+      std::cerr << "rmlc: " << pass->name << ": the text lacks what passes before it make: " << lacks << "\n";
+      return exit_fault;
+    }
+    if (!t.violation.empty()) {
+      std::cerr << "rmlc: " << pass->name << ": " << t.violation << "\n";
+      return exit_fault;
+    }
+    if (found.has_errors()) break;
+  }
+  append_without_places(found, session.diagnostics);
+  if (session.failed()) return exit_fault;
+  std::cout << print(*list.back(), t);
+  return exit_success;
+}
+
+}  // namespace rml

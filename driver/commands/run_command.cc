@@ -1,0 +1,95 @@
+// `rmlc run`: compile in memory, then behave as the built program would.
+#include <algorithm>
+#include <iostream>
+
+#include "compiler/engines.h"
+#include "compiler/internal_error.h"
+#include "driver/commands/commands.h"
+#include "lowering/steps/leader.h"
+#include "lowering/steps/leading.h"
+#include "runtime/run/run.h"
+#include "runtime/stream_io/live/address.h"
+
+namespace rml {
+namespace {
+
+bool is_quiet(const RunRequest& request) {
+  return std::ranges::find(request.program_arguments, "--quiet") != request.program_arguments.end();
+}
+
+// Networks know some outputs before the inputs of a cycle, programs on demand all: whoever feeds one back should hear
+// why nothing moves.
+void tell_late(const steps::Program& program) {
+  if (!program.network) return;
+  const std::vector<Leading> when = leading(*program.core);
+  const std::vector<bool> leads = leading_outputs(program);
+  for (std::size_t k = 0; k < when.size(); ++k)
+    if (when[k] != Leading::never && !leads[k])
+      std::cerr << "output '" << program.core->outputs[k].name
+                << "' may be known before the inputs of its cycle, but leaves after them, as the program is a network: "
+                   "if the peer that feeds the program waits for it, both wait for ever; run it without --parallel\n";
+}
+
+std::unique_ptr<LoadedProgram> load(Session& session, const RunRequest& request) {
+  if (request.engine == Engine::compiled) {
+    const auto lowered = compile(session, request.file);
+    if (lowered && session.options.early_rows == EarlyRows::all && !is_quiet(request)) tell_late(lowered->program);
+    return lowered ? load_compiled(session, lowered->program, request.libraries) : nullptr;
+  }
+  const Front front = check(session, request.file);
+  if (session.failed()) return nullptr;
+  const auto entry = find_entry(session, front);
+  if (!entry) return nullptr;
+  const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
+  return elaborated ? load_reference(session, elaborated->core, request.libraries) : nullptr;
+}
+
+// Whether an --input (--output) is the address of a peer. What is wrong with the arguments is told when they are read.
+bool names_peer(const std::vector<std::string>& arguments, std::string_view option) {
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    std::string_view value = arguments[k];
+    if (value == option && k + 1 < arguments.size())
+      value = arguments[k + 1];
+    else if (value.starts_with(option) && value.substr(option.size()).starts_with('='))
+      value = value.substr(option.size() + 1);
+    else
+      continue;
+    if (rt::is_address(value) || rt::is_address(value.substr(value.find('=') + 1))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int run_in_memory(const Session& session, const rml_program& program, std::vector<std::string> arguments,
+                  const std::vector<std::string>& libraries) {
+  std::vector<char*> argv;
+  for (std::string& a : arguments) argv.push_back(a.data());
+  argv.push_back(nullptr);
+  const CurrentPhase phase("run");
+  std::vector<std::string> sources = session.files_read();
+  sources.insert(sources.end(), libraries.begin(), libraries.end());
+  return rt::run_made_of(sources, &program, static_cast<int>(arguments.size()), argv.data());
+}
+
+int run(Invocation& invocation, const RunRequest& request) {
+  const bool live =
+      names_peer(request.program_arguments, "--input") && names_peer(request.program_arguments, "--output");
+  invocation.session.options.early_rows = live ? EarlyRows::all : EarlyRows::never;
+  const auto program = load(invocation.session, request);
+  invocation.print_diagnostics();
+  if (!program) return exit_fault;
+  std::vector<std::string> arguments{"rmlc run " + request.file};
+  if (request.horizon > 0) {
+    arguments.emplace_back("--horizon");
+    arguments.push_back(std::to_string(request.horizon));
+  }
+  for (const std::string& pattern : invocation.session.options.watches) {
+    arguments.emplace_back("--watch");
+    arguments.push_back(pattern);
+  }
+  arguments.insert(arguments.end(), request.program_arguments.begin(), request.program_arguments.end());
+  return run_in_memory(invocation.session, program->table(), std::move(arguments), request.libraries);
+}
+
+}  // namespace rml

@@ -1,0 +1,20 @@
+// One case of ONNX's conformance suite, start to end, in this process.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "compiler/imported_program.h"
+#include "driver/checks/test_runner.h"
+
+namespace rml {
+
+// `folder` has model.onnx and test_data_set_N folders with the tensors input_I.pb and output_I.pb. The model is
+// imported, compiled, and run for one cycle per set. Floats are right within absolute + relative |expected|, NaN where
+// NaN is expected; everything else exactly. An input whose value decides a shape becomes a constant of the program.
+// With states (`INPUT=OUTPUT`) the sets are the cycles of one run, and these inputs and outputs are within the program.
+TestResult run_onnx_test(const std::filesystem::path& folder, const Tolerance& tolerance,
+                         const std::vector<std::string>& states);
+
+}  // namespace rml

@@ -1,0 +1,107 @@
+// Constants are written into the boxes that use them rather than drawn. An equation without a name is a part of the
+// only one that uses it, if there is only one in its instance.
+#include "driver/show/draw_graph.h"
+
+#include <map>
+#include <set>
+
+namespace rml {
+namespace {
+
+struct Title {
+  std::string operator()(const core::Const&) const { return "const"; }
+  std::string operator()(const core::Input&) const { return "input"; }
+  std::string operator()(const core::Apply& a) const { return std::string(operators()[a.op].name); }
+  std::string operator()(const core::Call& c) const { return core.externals[c.external].symbol; }
+  std::string operator()(const core::Result& r) const { return "result " + std::to_string(r.output); }
+  std::string operator()(const core::When& w) const { return w.positive ? "when" : "when not"; }
+  std::string operator()(const core::Merge&) const { return "merge"; }
+  std::string operator()(const core::Fby&) const { return "fby"; }
+  std::string operator()(const core::Post&) const { return "post"; }
+  const Core& core;
+};
+
+class Graph {
+ public:
+  explicit Graph(const Core& core) : core_(core) {}
+
+  Picture picture() {
+    std::set<ValueId> wanted;  // constants that are outputs
+    for (const Port& p : core_.outputs)
+      if (core_.is_const(p.value)) wanted.insert(p.value);
+    for (std::size_t i = 0; i < core_.values.size(); ++i)
+      if (!core_.is_const(ValueId{i}) || wanted.contains(ValueId{i})) add_box(ValueId{i});
+    for (const auto& [v, at] : box_of_) add_arrows(v, at);
+    for (const auto& [v, at] : box_of_) find_whole(v, at);
+    for (const Port& p : core_.outputs) {
+      const std::size_t from = box_of_.at(p.value);
+      picture_.boxes.push_back(
+          {.name = p.name, .rest = "", .clock = "", .instance = {}, .kind = BoxKind::host, .part_of = {}});
+      picture_.arrows.push_back({from, picture_.boxes.size() - 1, ArrowKind::data, ""});
+    }
+    return std::move(picture_);
+  }
+
+ private:
+  void add_box(ValueId v) {
+    const Value& value = core_[v];
+    std::string label = value.name.empty() ? "" : name_within(core_, value.instance, value.name) + " = ";
+    label += std::visit(Title{core_}, value.rhs);
+    for_each_operand(value.rhs, [&](ValueId operand) {
+      if (const auto* c = std::get_if<core::Const>(&core_[operand].rhs))
+        label += c->value.elements() <= 4 ? " " + to_string(c->value) : " const";
+    });
+    const std::string clock = clock_string(core_, value.clock);
+    box_of_[v] = picture_.boxes.size();
+    picture_.boxes.push_back({.name = label,
+                              .rest = type_string(value.dtype, value.shape) + " :: " + clock,
+                              .clock = clock,
+                              .instance = value.instance,
+                              .kind = std::holds_alternative<core::Input>(value.rhs) ? BoxKind::host
+                                      : std::holds_alternative<core::Fby>(value.rhs) ? BoxKind::state
+                                                                                     : BoxKind::plain,
+                              .part_of = {}});
+  }
+
+  void add_arrows(ValueId v, std::size_t at) {
+    const Value& value = core_[v];
+    const bool fby = std::holds_alternative<core::Fby>(value.rhs);
+    const bool post = std::holds_alternative<core::Post>(value.rhs);
+    std::size_t position = 0;
+    for_each_operand(value.rhs, [&](ValueId operand) {
+      const bool previous = fby && position++ == 1;
+      if (core_.is_const(operand)) return;
+      picture_.arrows.push_back({box_of_.at(operand), at,
+                                 previous ? ArrowKind::previous
+                                 : post   ? ArrowKind::next
+                                          : ArrowKind::data,
+                                 ""});
+      users_[operand].insert(v);
+    });
+  }
+
+  // A ring of nothing but parts of each other has no whole: it is left as it is.
+  void find_whole(ValueId v, std::size_t at) {
+    if (!core_[v].name.empty() || picture_.boxes[at].kind == BoxKind::host) return;
+    const auto users = users_.find(v);
+    if (users == users_.end() || users->second.size() != 1) return;
+    const ValueId user = *users->second.begin();
+    if (core_[user].instance != core_[v].instance) return;
+    for (std::size_t whole = box_of_.at(user);; whole = *picture_.boxes[whole].part_of) {
+      if (whole == at) return;
+      if (!picture_.boxes[whole].part_of) break;
+    }
+    picture_.boxes[at].part_of = box_of_.at(user);
+  }
+
+  const Core& core_;
+  Picture picture_{.core = core_, .noun = "equations", .labels = "", .boxes = {}, .arrows = {}};
+  std::map<ValueId, std::size_t> box_of_;
+  std::map<ValueId, std::set<ValueId>> users_;
+};
+
+}  // namespace
+
+Picture graph_picture(const Core& core) { return Graph(core).picture(); }
+
+}  // namespace rml

@@ -1,0 +1,135 @@
+// A value mentioned once, by a later Compute of the same block whose loop visits its elements once each, is computed in
+// that loop:
+//
+//   t := mul a b;  y := add t c        (one loop:  y[i] = a[i] * b[i] + c[i])
+//
+// A view (a slice, a transposition, a broadcast) of a value in memory costs nothing: it is read through its
+// index arithmetic by all loops of its block that look at it. So does next to nothing what one addition, subtraction,
+// multiplication or negation makes of one tensor and smaller ones: it would have to be read as well. A matrix
+// transposed for one product only is read where it lies, and a product used by one elementwise operator is computed by
+// the loops of the product, its elements taken from the registers.
+#include "lowering/steps/fuse.h"
+
+#include <unordered_map>
+
+#include "lowering/steps/index_map.h"
+#include "lowering/steps/loop_group.h"
+#include "lowering/steps/mentions.h"
+#include "semantics/core/queries.h"
+
+namespace rml {
+
+namespace {
+
+// Values that one loop computes on its way: longer chains would be basic blocks that take LLVM too long.
+constexpr std::uint32_t longest_chain = 128;
+
+class Fusion {
+ public:
+  explicit Fusion(steps::Program& p)
+      : program_(p), core_(*p.core), mentions_(count_mentions(p)), sizes_(core_.values.size(), 1) {}
+
+  void run() {
+    for (const steps::Unit& u : program_.units) each_block(u, [&](const steps::Block& b) { mark(b); });
+  }
+
+ private:
+  // Rows and columns exchanged, and nothing else: a product reads its operands so where they lie.
+  bool exchanges_rows(const Value& value, const core::Apply& a) const {
+    if (operators()[a.op].lowering != Lowering::transpose || value.shape.size() < 2) return false;
+    const std::vector<Shape> shapes = {core_[a.operands[0]].shape};
+    const std::vector<std::size_t> axes = transposed_axes(Application{{}, shapes, a.attributes, value.dtype});
+    for (std::size_t k = 0; k + 2 < axes.size(); ++k)
+      if (axes[k] != k) return false;
+    return axes[axes.size() - 2] == axes.size() - 1;
+  }
+
+  // Its loops read operands through index arithmetic, whatever they are.
+  bool evaluates(ValueId v) const {
+    const auto* a = apply_of(core_, v);
+    if (a == nullptr) return false;
+    const Lowering l = operators()[a->op].lowering;
+    return is_pointwise(core_, v) || is_reduction(l) || l == Lowering::concat || l == Lowering::array;
+  }
+
+  // The loops of v compute each element of the operand at most once.
+  bool visits_once(ValueId v, std::size_t operand) const {
+    return is_pointwise(core_, v) ? reads_once(core_, v, operand) : evaluates(v);
+  }
+
+  bool made_at_once(ValueId v) const {
+    const auto* a = apply_of(core_, v, Lowering::elementwise);
+    if (a == nullptr || !is_float(core_[v].dtype)) return false;
+    const ScalarOp op = operators()[a->op].scalar;
+    if (op != ScalarOp::add && op != ScalarOp::sub && op != ScalarOp::mul && op != ScalarOp::negate) return false;
+    std::size_t whole = 0;
+    for (const ValueId o : a->operands) {
+      if (core_[o].shape != core_[v].shape) continue;
+      const auto* x = apply_of(core_, o);
+      const bool stays = std::holds_alternative<core::Input>(core_[o].rhs) || (x != nullptr && !is_part(core_, o));
+      if (!stays || program_.inlined[o.index]) return false;
+      ++whole;
+    }
+    return whole == 1;
+  }
+
+  // Views, and what is made at once, that only loops of this block look at.
+  void find_views(const steps::Block& block) {
+    std::unordered_map<std::uint32_t, std::uint32_t> reads;
+    for (const steps::Statement& s : block.statements) {
+      const auto* c = std::get_if<steps::Compute>(&s);
+      if (c == nullptr) continue;
+      if (evaluates(c->value))
+        for (ValueId o : std::get<core::Apply>(core_[c->value].rhs).operands)
+          if (const auto at = reads.find(o.index); at != reads.end()) ++at->second;
+      if ((is_view(core_, c->value) && !core_[c->value].shape.empty()) || made_at_once(c->value))
+        reads[c->value.index] = 0;
+    }
+    for (const auto& [v, count] : reads)
+      if (count > 0 && count == mentions_[v]) program_.inlined[v] = true;
+  }
+
+  // The values this block computes by loops, until their user comes by.
+  void mark(const steps::Block& block) {
+    find_views(block);
+    std::unordered_map<std::uint32_t, bool> candidates, products, exchanged;
+    for (const steps::Statement& s : block.statements) {
+      if (const auto* b = std::get_if<steps::Branch>(&s)) {
+        mark(*b->then_block);
+        mark(*b->else_block);
+        continue;
+      }
+      const auto* c = std::get_if<steps::Compute>(&s);
+      const auto* a = c == nullptr ? nullptr : apply_of(core_, c->value);
+      if (a == nullptr) continue;
+      const OperatorInfo& op = operators()[a->op];
+      const ValueId v = c->value;
+      const bool once = mentions_[v.index] == 1;
+      for (std::size_t k = 0; k < a->operands.size(); ++k) {
+        const ValueId o = a->operands[k];
+        const bool again = program_.inlined[v.index] && !once;  // a view that several loops look at
+        if (candidates.contains(o.index) && visits_once(v, k) && !again) program_.inlined[o.index] = true;
+        if (products.contains(o.index) && is_pointwise(core_, v) && reads_once(core_, v, k) && !again)
+          program_.inlined[o.index] = true;
+        if (op.lowering == Lowering::matmul && exchanged.contains(o.index)) program_.inlined[o.index] = true;
+      }
+      for (const ValueId o : a->operands)
+        if (program_.inlined[o.index]) sizes_[v.index] += sizes_[o.index];
+      if (core_[v].shape.empty() || !once || can_fail(core_, v) || sizes_[v.index] > longest_chain) continue;
+      if (exchanges_rows(core_[v], *a)) exchanged[v.index] = true;
+      if (op.lowering == Lowering::matmul) products[v.index] = true;
+      if (is_pointwise(core_, v)) candidates[v.index] = true;
+    }
+  }
+
+  steps::Program& program_;
+  const Core& core_;
+  std::vector<std::uint32_t> mentions_;
+  std::vector<std::uint32_t> sizes_;  // by value: what its loops compute, those inlined included
+};
+
+}  // namespace
+
+void fuse(steps::Program& program) { Fusion(program).run(); }
+
+}  // namespace rml

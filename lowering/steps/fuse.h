@@ -1,0 +1,12 @@
+// Loop fusion: which tensor values need no storage of their own.
+#pragma once
+
+#include "lowering/steps/steps.h"
+
+namespace rml {
+
+// Marks the tensor values that are computed inside the loops that look at them, and puts loops over one shape next
+// to each other (lowering/steps/loop_group.h).
+void fuse(steps::Program&);
+
+}  // namespace rml

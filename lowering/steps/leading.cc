@@ -1,0 +1,91 @@
+// Two fixed points over the values: everything is known early until it is found to hang on an input, at most or at all.
+#include "lowering/steps/leading.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "semantics/core/queries.h"
+#include "semantics/values/overloaded.h"
+
+namespace rml {
+
+namespace {
+
+// How many cycles ahead: 0 where an input of the same cycle is needed, less where only those of earlier ones are.
+constexpr int nothing = std::numeric_limits<int>::min(), too_far = 8;
+
+class Lookahead {
+ public:
+  // `at_best`: at some instants; otherwise at all.
+  Lookahead(const Core& core, bool at_best) : core_(core), at_best_(at_best), ahead_(core.values.size(), nothing) {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t i = 0; i < ahead_.size(); ++i) {
+        const int ahead = std::clamp(judge(ValueId{i}), nothing, too_far);
+        if (ahead > ahead_[i]) ahead_[i] = ahead, moved = true;
+      }
+    }
+  }
+  bool before_inputs(ValueId v) const { return ahead_[v.index] < 0; }
+
+ private:
+  int most(const std::vector<ValueId>& list) const {
+    int ahead = nothing;
+    for (const ValueId v : list) ahead = std::max(ahead, ahead_[v.index]);
+    return ahead;
+  }
+  int either(int a, int b) const { return at_best_ ? std::min(a, b) : std::max(a, b); }
+
+  int judge(ValueId v) const {
+    if (core_.is_const(v)) return nothing;
+    int clock = nothing;
+    for (const ClockId c : ancestors(core_, core_[v].clock)) clock = std::max(clock, ahead_[core_[c].condition.index]);
+    return std::max(clock, std::visit(Overloaded{
+                                          [](const core::Const&) { return nothing; },
+                                          [](const core::Input&) { return 0; },
+                                          [&](const core::Post& r) { return next(v, most({r.operand})); },
+                                          [&](const core::Apply& r) { return most(r.operands); },
+                                          [&](const core::Call& r) { return call(r); },
+                                          [&](const core::Result& r) { return most({r.call}); },
+                                          [&](const core::When& r) { return most({r.operand, r.condition}); },
+                                          [&](const core::Fby& r) { return either(most({r.init}), before(r.next)); },
+                                          [&](const core::Merge& r) {
+                                            const int one = most({r.on_true}), other = most({r.on_false});
+                                            return std::max(most({r.condition}), either(one, other));
+                                          },
+                                      },
+                                      core_[v].rhs));
+  }
+
+  // On a sampled clock the next instant is who knows when.
+  int next(ValueId post, int ahead) const {
+    return ahead == nothing ? nothing : core_[post].clock == base_clock ? ahead + 1 : too_far;
+  }
+  int before(ValueId v) const {
+    const int ahead = most({v});
+    return ahead == nothing || ahead == too_far ? ahead : ahead - 1;
+  }
+  int call(const core::Call& r) const {
+    return is_repeatable(core_.externals[r.external]) ? most(r.operands) : too_far;
+  }
+
+  const Core& core_;
+  const bool at_best_;
+  std::vector<int> ahead_;  // by ValueId
+};
+
+}  // namespace
+
+std::vector<Leading> leading(const Core& core) {
+  const Lookahead best(core, true), always(core, false);
+  std::vector<Leading> result;
+  for (std::size_t k = 0; k + core.watched < core.outputs.size(); ++k) {
+    const ValueId v = core.outputs[k].value;
+    result.push_back(always.before_inputs(v) ? Leading::always
+                     : best.before_inputs(v) ? Leading::sometimes
+                                             : Leading::never);
+  }
+  return result;
+}
+
+}  // namespace rml

@@ -1,0 +1,37 @@
+// How often the values of a program are looked at.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "lowering/steps/steps.h"
+
+namespace rml {
+
+// Calls f(block) for all blocks of a unit that are not inside another.
+template <class Unit, class F>
+void each_block(Unit& unit, F&& f) {
+  f(unit.before);
+  f(unit.instant);
+  for (auto& pass : unit.passes) {
+    f(pass.prologue);
+    f(pass.body);
+  }
+  f(unit.commit);
+}
+
+// Calls f with every statement of a block, nested ones included.
+template <class Block, class F>
+void each_statement(Block& block, const F& f) {
+  for (auto& s : block.statements) {
+    f(s);
+    if (auto* b = std::get_if<steps::Branch>(&s)) each_statement(*b->then_block, f), each_statement(*b->else_block, f);
+  }
+}
+
+// By ValueId: by how many operands, stores, copies, tests and conditions of queues it is named.
+std::vector<std::uint32_t> count_mentions(const steps::Program&);
+// The same by what is in this block.
+std::map<ValueId, std::uint32_t> count_mentions(const Core&, const steps::Block&);
+
+}  // namespace rml

@@ -1,0 +1,105 @@
+// See memory.h. What is free comes from /proc/meminfo, a limit from the control group the
+// process is in (version 2, then 1) or from RLIMIT_AS; the smallest of those that exist
+// counts. Where none can be read the ceiling is 4 GiB.
+#include "runtime/base/memory.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+
+namespace rml::rt {
+namespace {
+
+constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+// The number a one-line file holds; no_limit for "max", a missing file or anything else.
+std::uint64_t number_in(const std::string& path) {
+  File file(std::fopen(path.c_str(), "re"), std::fclose);
+  unsigned long long value = 0;
+  if (!file || std::fscanf(file.get(), "%llu", &value) != 1) return no_limit;
+  return value;
+}
+
+std::uint64_t available_memory() {
+  File file(std::fopen("/proc/meminfo", "re"), std::fclose);
+  if (!file) return no_limit;
+  char line[256];
+  unsigned long long kilobytes = 0;
+  while (std::fgets(line, sizeof line, file.get())) {
+    if (std::sscanf(line, "MemAvailable: %llu", &kilobytes) == 1) return kilobytes * 1024;
+  }
+  return no_limit;
+}
+
+std::uint64_t group_limit() {
+  std::uint64_t limit =
+      std::min(number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+  File file(std::fopen("/proc/self/cgroup", "re"), std::fclose);
+  char line[4096];
+  while (file && std::fgets(line, sizeof line, file.get())) {
+    if (std::strncmp(line, "0::/", 4) != 0) continue;
+    std::string group(line + 3);
+    while (!group.empty() && group.back() == '\n') group.pop_back();
+    // A parent's limit binds its children too.
+    while (group.size() > 1) {
+      limit = std::min(limit, number_in("/sys/fs/cgroup" + group + "/memory.max"));
+      group.resize(group.rfind('/'));
+    }
+  }
+  return limit;
+}
+
+std::uint64_t address_space_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return no_limit;
+  return limit.rlim_cur;
+}
+
+}  // namespace
+
+void* Memory::grow(void* context, void* old, std::uint64_t old_bytes, std::uint64_t new_bytes) {
+  Memory& memory = *static_cast<Memory*>(context);
+  const std::lock_guard lock(memory.mutex_);
+  if (new_bytes == 0) {
+    std::free(old);
+    memory.used_ -= old ? std::min(old_bytes, memory.used_) : 0;
+    return nullptr;
+  }
+  constexpr std::uint64_t alignment = 64;
+  if (memory.used_ > memory.ceiling_ || new_bytes > memory.ceiling_ - memory.used_) return nullptr;
+  void* block = std::aligned_alloc(alignment, (new_bytes + alignment - 1) / alignment * alignment);
+  if (!block) return nullptr;
+  memory.used_ += new_bytes;
+  memory.peak_ = std::max(memory.peak_, memory.used_);
+  // What was never stored may still be saved with its neighbours.
+  const std::uint64_t kept = old ? std::min(old_bytes, new_bytes) : 0;
+  std::memset(static_cast<char*>(block) + kept, 0, new_bytes - kept);
+  if (old) {
+    std::memcpy(block, old, std::min(old_bytes, new_bytes));
+    std::free(old);
+    memory.used_ -= std::min(old_bytes, memory.used_);
+  }
+  return block;
+}
+
+std::uint64_t default_memory_ceiling() {
+  std::uint64_t limit = std::min({available_memory(), group_limit(), address_space_limit()});
+  if (limit == no_limit) return std::uint64_t{4} << 30;
+  return std::max<std::uint64_t>(limit / 4 * 3, 1 << 20);
+}
+
+std::uint64_t peak_resident_bytes() {
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,295 @@
+// See parallel.h. A loop is cut into shares, one per thread, and each share into a few pieces. A thread takes pieces
+// of its own share first, so that from cycle to cycle it touches the same data, then what others have not begun: a
+// thread that is late, or not there, holds nobody up.
+//
+// Pieces are taken by counting down a share's word, which holds the number of the loop as well: a thread that is
+// late for a loop finds no pieces left of it, whatever it has read of the next one. Numbers do not come again: there
+// are 2^56. All is in static memory, and one loop runs at a time. Of the C++ library nothing is needed when linking.
+#include "runtime/base/parallel.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+#include <csignal>
+#include <ctime>
+
+namespace rml::rt {
+namespace {
+
+constexpr std::uint32_t most_workers = RML_MOST_THREADS - 1;
+constexpr std::uint32_t pieces_of_share = 4;
+// About the longest pause between two loops of a step, and more than it takes to wake a thread.
+constexpr std::int64_t looks_out = 200'000;  // nanoseconds
+constexpr std::int64_t stays_apart = 10'000'000;
+constexpr unsigned bits_of_left = 8;  // of a share's word
+static_assert(pieces_of_share >> bits_of_left == 0);
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+  asm volatile("yield");
+#endif
+}
+
+std::int64_t now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+long processors() {
+  cpu_set_t usable;
+  if (sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);
+  return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+constexpr std::uint64_t word_of(std::uint64_t loop, std::uint32_t left) { return loop << bits_of_left | left; }
+
+class Pool {
+ public:
+  constexpr Pool() = default;
+  ~Pool();
+  void run(rml_piece* piece, const void* context, std::int64_t count, std::uint32_t threads);
+  void forget();  // in a child of fork: the threads are not there
+
+  std::atomic<bool> busy{false};
+  std::atomic<std::uint32_t> limit{0};
+
+ private:
+  struct alignas(64) Share {
+    std::atomic<std::uint64_t> word{0};  // the loop, and how many of its pieces are left
+  };
+  struct Worker {
+    Pool* pool = nullptr;
+    std::uint32_t index = 0;
+    std::uint64_t last = 0;  // the number of the last loop before it was there
+    pthread_t thread{};
+  };
+  struct Loop {
+    std::uint64_t number;
+    std::uint32_t threads, pieces;
+    rml_piece* piece;
+    const void* context;
+    std::int64_t count;
+  };
+
+  void start(std::uint32_t workers);
+  void keep_apart(int processor);
+  static void* work(void* worker);
+  std::uint64_t wait_for_loop(std::uint64_t last);
+  Loop read(std::uint64_t number) const;
+  std::uint32_t take_part(const Loop&, std::uint32_t worker);
+  void finish(std::uint32_t pieces);
+  void wait_for_end();
+  void wake(pthread_cond_t&);
+
+  // The loop; changed only while no piece is left of the one before.
+  std::atomic<rml_piece*> piece_{nullptr};
+  std::atomic<const void*> context_{nullptr};
+  std::atomic<std::int64_t> count_{0};
+  std::atomic<std::uint32_t> threads_{0}, pieces_{0};
+  Share shares_[RML_MOST_THREADS];
+  alignas(64) std::atomic<std::uint64_t> number_{0};
+  alignas(64) std::atomic<std::uint32_t> unfinished_{0};  // pieces
+
+  alignas(64) std::atomic<std::uint32_t> sleeping_{0};  // of the threads, beside the caller
+  std::atomic<bool> caller_sleeps_{false};
+  std::atomic<bool> stop_{false}, crowded_{false};  // crowded: more threads than processors
+  bool handles_fork_ = false;
+  std::uint32_t started_ = 0, startable_ = most_workers;
+  int callers_ = -1;  // the processor that the others keep off
+  std::int64_t apart_since_ = 0;
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER, finished_ = PTHREAD_COND_INITIALIZER;
+  Worker workers_[most_workers];
+};
+
+constinit Pool pool;
+
+// Threads that cannot be started are not missed, nor tried again.
+void Pool::start(std::uint32_t workers) {
+  if (!handles_fork_) {
+    handles_fork_ = true;
+    pthread_atfork(nullptr, nullptr, [] { pool.forget(); });
+  }
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, std::max<std::size_t>(1u << 20, PTHREAD_STACK_MIN));
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  while (started_ < workers) {
+    Worker& next = workers_[started_];
+    next.pool = this;
+    next.index = started_ + 1;
+    next.last = number_.load(std::memory_order_relaxed);
+    if (pthread_create(&next.thread, &attributes, work, &next) != 0) {
+      startable_ = started_;
+      break;
+    }
+    ++started_;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  crowded_.store(started_ + 1 > processors(), std::memory_order_relaxed);
+  callers_ = -1, apart_since_ = 0;
+}
+
+// On a machine with other work a thread that is woken is put where the caller runs, and waits until that has to. So
+// the threads keep off the caller's processor; it is not followed more often than now and then.
+void Pool::keep_apart(int processor) {
+  const std::int64_t time = now();
+  if (apart_since_ != 0 && time - apart_since_ < stays_apart) return;
+  apart_since_ = time, callers_ = processor;
+  cpu_set_t usable;
+  if (processor < 0 || crowded_.load() || sched_getaffinity(0, sizeof usable, &usable) != 0) return;
+  CPU_CLR(static_cast<std::size_t>(processor), &usable);
+  if (CPU_COUNT(&usable) == 0) return;
+  for (std::uint32_t k = 0; k < started_; ++k) pthread_setaffinity_np(workers_[k].thread, sizeof usable, &usable);
+}
+
+Pool::~Pool() {
+  busy.store(true);  // whoever still comes works alone
+  pthread_mutex_lock(&mutex_);
+  stop_.store(true);
+  pthread_cond_broadcast(&changed_);
+  pthread_mutex_unlock(&mutex_);
+  for (std::uint32_t k = 0; k < started_; ++k) pthread_join(workers_[k].thread, nullptr);
+}
+
+// What was left of a loop is the parent's.
+void Pool::forget() {
+  started_ = 0, startable_ = most_workers;
+  sleeping_.store(0);
+  caller_sleeps_.store(false);
+  busy.store(false);
+  mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  changed_ = finished_ = PTHREAD_COND_INITIALIZER;
+}
+
+void* Pool::work(void* argument) {
+  const Worker& self = *static_cast<const Worker*>(argument);
+  Pool& pool = *self.pool;
+  for (std::uint64_t last = self.last; !pool.stop_.load();) {
+    last = pool.wait_for_loop(last);
+    const Loop loop = pool.read(last);
+    if (self.index < loop.threads) pool.finish(pool.take_part(loop, self.index));
+  }
+  return nullptr;
+}
+
+// The number of a loop other than the last one, or the last one if there will be none.
+std::uint64_t Pool::wait_for_loop(std::uint64_t last) {
+  const std::int64_t until = now() + looks_out;
+  while (!crowded_.load(std::memory_order_relaxed) && !stop_.load(std::memory_order_relaxed)) {
+    for (int k = 0; k < 64; ++k) {
+      const std::uint64_t number = number_.load(std::memory_order_acquire);
+      if (number != last) return number;
+      relax();
+    }
+    if (now() > until) break;
+  }
+  pthread_mutex_lock(&mutex_);
+  sleeping_.fetch_add(1);
+  while (number_.load() == last && !stop_.load()) pthread_cond_wait(&changed_, &mutex_);
+  sleeping_.fetch_sub(1);
+  pthread_mutex_unlock(&mutex_);
+  return number_.load();
+}
+
+// It may be over by now, and what is read be of a later one, in part; it has no pieces left then.
+Pool::Loop Pool::read(std::uint64_t number) const {
+  constexpr auto any = std::memory_order_relaxed;
+  return {number, threads_.load(any), pieces_.load(any), piece_.load(any), context_.load(any), count_.load(any)};
+}
+
+// Returns how many pieces were done.
+std::uint32_t Pool::take_part(const Loop& loop, std::uint32_t worker) {
+  std::uint32_t done = 0;
+  const std::int64_t all = std::int64_t{loop.threads} * loop.pieces;
+  const auto begin_of = [&](std::int64_t k) { return loop.count / all * k + std::min(loop.count % all, k); };
+  for (std::uint32_t k = 0; k < loop.threads; ++k) {
+    const std::uint32_t share = (worker + k) % loop.threads;
+    std::atomic<std::uint64_t>& word = shares_[share].word;
+    for (std::uint64_t seen = word.load(std::memory_order_acquire);;) {
+      const auto left = static_cast<std::uint32_t>(seen % (1u << bits_of_left));
+      if (left == 0 || seen != word_of(loop.number, left)) break;
+      if (!word.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+      const std::int64_t piece = std::int64_t{share} * loop.pieces + (loop.pieces - left);
+      loop.piece(loop.context, begin_of(piece), begin_of(piece + 1), worker);
+      ++done;
+      seen = word.load(std::memory_order_acquire);
+    }
+  }
+  return done;
+}
+
+void Pool::wake(pthread_cond_t& condition) {
+  pthread_mutex_lock(&mutex_);
+  pthread_cond_broadcast(&condition);
+  pthread_mutex_unlock(&mutex_);
+}
+
+void Pool::finish(std::uint32_t pieces) {
+  if (pieces > 0 && unfinished_.fetch_sub(pieces) == pieces && caller_sleeps_.load()) wake(finished_);
+}
+
+// Sleeps if it takes long: the thread that is not ready may have lost its processor, and can have this one. A caller
+// that is cancelled meanwhile is so later: pieces use its stack.
+void Pool::wait_for_end() {
+  const std::uint32_t patience = crowded_.load(std::memory_order_relaxed) ? 100 : 10'000;
+  for (std::uint32_t k = 0; k < patience; ++k) {
+    if (unfinished_.load(std::memory_order_acquire) == 0) return;
+    relax();
+  }
+  int before = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+  pthread_mutex_lock(&mutex_);
+  caller_sleeps_.store(true);
+  while (unfinished_.load() != 0) pthread_cond_wait(&finished_, &mutex_);
+  caller_sleeps_.store(false);
+  pthread_mutex_unlock(&mutex_);
+  pthread_setcancelstate(before, nullptr);
+}
+
+// Of the one thread that has set `busy`.
+void Pool::run(rml_piece* piece, const void* context, std::int64_t count, std::uint32_t threads) {
+  if (const std::uint32_t workers = std::min(threads - 1, startable_); started_ < workers) start(workers);
+  if (const int processor = sched_getcpu(); processor != callers_) keep_apart(processor);
+  constexpr auto any = std::memory_order_relaxed;
+  const std::uint64_t number = number_.load(any) + 1;
+  const auto pieces = static_cast<std::uint32_t>(std::clamp<std::int64_t>(count / threads, 1, pieces_of_share));
+  piece_.store(piece, any), context_.store(context, any), count_.store(count, any);
+  threads_.store(threads, any), pieces_.store(pieces, any);
+  unfinished_.store(threads * pieces, any);
+  for (std::uint32_t k = 0; k < threads; ++k) shares_[k].word.store(word_of(number, pieces), std::memory_order_release);
+  number_.store(number);
+  if (sleeping_.load() > 0) wake(changed_);
+  finish(take_part(read(number), 0));
+  wait_for_end();
+}
+
+}  // namespace
+}  // namespace rml::rt
+
+extern "C" void rml_parallel(rml_piece* piece, const void* context, std::int64_t count, std::int64_t grain,
+                             std::uint32_t threads) {
+  rml::rt::Pool& pool = rml::rt::pool;
+  const std::uint32_t limit = pool.limit.load(std::memory_order_relaxed);
+  if (limit > 0) threads = std::min(threads, limit);
+  threads = std::clamp(threads, 1u, RML_MOST_THREADS);
+  if (count / threads < grain) threads = static_cast<std::uint32_t>(count / std::max<std::int64_t>(grain, 1));
+  if (threads < 2 || pool.busy.exchange(true, std::memory_order_acquire)) {
+    if (count > 0) piece(context, 0, count, 0);
+    return;
+  }
+  pool.run(piece, context, count, threads);
+  pool.busy.store(false, std::memory_order_release);
+}
+
+extern "C" void rml_limit_threads(std::uint32_t n) { rml::rt::pool.limit.store(n, std::memory_order_relaxed); }

@@ -1,0 +1,101 @@
+// See files_of_run.h. Everything has one entry; what is written is compared with all entries before it.
+#include "runtime/run/files_of_run.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/base/failure.h"
+#include "runtime/base/file_identity.h"
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/checkpoint/whole_file.h"
+#include "runtime/monitor/event_log.h"
+
+namespace rml::rt {
+namespace {
+
+constexpr const char* endpoint = "an input or output of this run";
+constexpr const char* loaded = "the one that --load or --load-params names";
+
+class FilesOfRun {
+ public:
+  void add(std::string what, const std::optional<FileIdentity>& identity) {
+    if (identity) files_.push_back({std::move(what), *identity});
+  }
+  // except: the entry that may be the same file.
+  void write(const std::string& option, const std::string& path, std::string_view except = {}) {
+    const auto identity = identity_of(path);
+    if (!identity) return;
+    for (const Entry& other : files_) {
+      if (other.identity == *identity && other.what != except)
+        throw Failure(option + " " + path + ": the file is " + other.what, exit_usage);
+    }
+    add(option == "--output" ? endpoint : "that of " + option, identity);
+  }
+
+ private:
+  struct Entry {
+    std::string what;
+    FileIdentity identity;
+  };
+  std::vector<Entry> files_;
+};
+
+// What takes the place of a file as a whole needs its folder only.
+void require_writable(const std::string& path, bool in_place) {
+  if (!in_place || !file_exists(path)) return require_replaceable(path);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) throw Failure("cannot write '" + path + "': " + std::strerror(errno));
+  ::close(fd);
+}
+
+struct Written {
+  const char* option;
+  const std::string& path;
+  bool in_place;
+  std::string_view except;
+};
+
+}  // namespace
+
+void check_files(const rml_program& program, const Options& options, const std::vector<Endpoint>& inputs,
+                 const std::vector<Endpoint>& outputs) {
+  FilesOfRun files;
+  files.add("the program itself", identity_of("/proc/self/exe"));
+  files.add("the program's source", identity_of(program.source));
+  for (const std::string& source : options.sources) files.add("a source of the program", identity_of(source));
+  for (const Endpoint& e : inputs)
+    if (!e.peer) files.add(endpoint, e.path == "-" ? identity_of(STDIN_FILENO) : identity_of(e.path));
+  for (const std::string& classes : options.reading.classes)
+    files.add("a list of classes", identity_of(classes.substr(classes.find('=') + 1)));
+  for (const std::string* path : {&options.load, &options.load_params})
+    if (!path->empty()) files.add(loaded, identity_of(*path));
+  if (!options.load.empty()) {
+    require_savable(program, "--load");
+    refuse_special_file("--load", options.load);
+  }
+  for (const Endpoint& e : outputs) {
+    if (e.path == "-")
+      files.add(endpoint, identity_of(STDOUT_FILENO));
+    else if (!e.peer)
+      files.write("--output", e.path);
+  }
+  for (const Written& w : {Written{"--save", options.save, false, loaded},
+                           {"--resume", options.resume, false, loaded},
+                           {"--plot", options.plot, false, {}},
+                           {"--profile", options.profile, true, {}},
+                           {"--watch-file", options.watch_file, true, {}}}) {
+    if (w.path.empty()) continue;
+    if (w.except == loaded) require_savable(program, w.option);
+    refuse_special_file(w.option, w.path);
+    files.write(w.option, w.path, w.except);
+    require_writable(w.path, w.in_place);
+  }
+  if (options.log.empty()) return;
+  files.write("--log", options.log);
+  make_log_folder(options.log);
+}
+
+}  // namespace rml::rt

@@ -1,0 +1,75 @@
+// The ports of the entry: who runs a program reads of `x: f64` that it comes at every cycle.
+//
+// In a node that is called such a port has the clock that its use gives it. Of the entry it is an error if that is
+// another than the base clock; written out, `x: f64 when c`, the program is the same:
+//
+//   node main(c: bool, x: f64) -> (y: f64)    y = merge c x (0.0 when not c);
+#include "semantics/check/checked.h"
+
+namespace rml {
+
+namespace {
+
+class EntryClocks {
+ public:
+  EntryClocks(const Checked& checked, NodeId entry, Diagnostics& diagnostics)
+      : program_(*checked.program),
+        clocked_(checked.clocks.nodes[entry.index]),
+        resolved_(checked.names.nodes[entry.index]),
+        diagnostics_(diagnostics) {}
+
+  void run() {
+    if (clocked_.has_errors || resolved_.has_errors) return;
+    for (std::size_t v = 0; v < resolved_.variables.size() && v < clocked_.variable_clocks.size(); ++v) {
+      const Variable& variable = resolved_.variables[v];
+      const ClockTermId clock = clocked_.variable_clocks[v];
+      if (variable.kind == Variable::local || variable.type == nullptr || variable.type->clock.valid()) continue;
+      if (clock.valid() && clocked_.terms[clock.index].kind == ClockTerm::on) report(variable, clock);
+    }
+  }
+
+ private:
+  std::string name(const ConditionTerm& condition) const {
+    if (condition.variable < 0) return "";
+    return program_.text(resolved_.variables[static_cast<std::size_t>(condition.variable)].name);
+  }
+
+  std::string presence(ClockTermId clock) const {
+    std::string text;
+    for (; clocked_.terms[clock.index].kind == ClockTerm::on; clock = clocked_.terms[clock.index].parent) {
+      const ClockTerm& on = clocked_.terms[clock.index];
+      const std::string by = name(on.condition);
+      std::string part = on.positive ? "" : "not ";
+      part += by.empty() ? "a condition holds" : "`" + by + "`";
+      text = text.empty() ? part : part + " and " + text;
+    }
+    return "only when " + text;
+  }
+
+  void report(const Variable& variable, ClockTermId clock) {
+    const ClockTerm& on = clocked_.terms[clock.index];
+    const std::string port = program_.text(variable.name);
+    Diagnostic& d = diagnostics_.report(
+        Code::E0403, variable.span,
+        "`" + port + "` is declared present at every cycle, but it is present " + presence(clock), "declared here");
+    d.note("a type without `when` in the interface of the node that is run is that of a stream at every cycle");
+    const std::string by = name(on.condition);
+    if (by.empty()) return;
+    const std::string when = std::string(on.positive ? " when " : " when not ") + by;
+    const Span type = variable.type->span;
+    d.fix({type.file, type.end, type.end}, when, "write `" + port + ": …" + when + "`", true);
+  }
+
+  const Program& program_;
+  const ClockedNode& clocked_;
+  const ResolvedNode& resolved_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void check_entry_clocks(const Checked& checked, NodeId entry, Diagnostics& diagnostics) {
+  EntryClocks(checked, entry, diagnostics).run();
+}
+
+}  // namespace rml

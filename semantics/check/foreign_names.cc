@@ -1,0 +1,90 @@
+// The names, and what is written instead (see foreign_names.h).
+#include "semantics/check/foreign_names.h"
+
+#include <vector>
+
+#include "frontend/diagnostic.h"
+#include "semantics/values/type.h"
+
+namespace rml {
+
+namespace {
+
+struct Meaning {
+  std::string_view word, meant;
+};
+
+constexpr Meaning dtypes_elsewhere[] = {
+    {"int8", "i8"},      {"uint8", "u8"},      {"byte", "u8"},     {"int16", "i16"},   {"short", "i16"},
+    {"int32", "i32"},    {"int64", "i64"},     {"long", "i64"},    {"float16", "f16"}, {"half", "f16"},
+    {"float32", "f32"},  {"single", "f32"},    {"float64", "f64"}, {"double", "f64"},  {"real", "f64"},
+    {"boolean", "bool"}, {"bfloat16", "bf16"}, {"bool_", "bool"},  {"uint16", "u16"},  {"ushort", "u16"},
+    {"uint32", "u32"},   {"uint", "u32"},      {"uint64", "u64"},
+};
+
+constexpr Meaning operators_elsewhere[] = {
+    {"amax", "max"},
+    {"amin", "min"},
+    {"astype", "cast"},
+    {"bmm", "matmul"},
+    {"cat", "concat"},
+    {"convert", "cast"},
+    {"divide", "div"},
+    {"equal", "eq"},
+    {"expand", "broadcast_to"},
+    {"fmod", "mod"},
+    {"gather", "gather_elements"},
+    {"greater", "gt"},
+    {"greater_equal", "ge"},
+    {"interpolate", "resize"},
+    {"len", "size"},
+    {"less", "lt"},
+    {"less_equal", "le"},
+    {"mm", "matmul"},
+    {"multiply", "mul"},
+    {"negative", "negate"},
+    {"not_equal", "ne"},
+    {"permute", "transpose"},
+    {"power", "pow"},
+    {"rand", "uniform"},
+    {"randn", "normal"},
+    {"remainder", "floor_mod"},
+    {"scatter", "scatter_elements"},
+    {"stack", "array"},
+    {"subtract", "sub"},
+    {"unsqueeze", "expand_dims"},
+    {"upsample", "resize"},
+    {"view", "reshape"},
+};
+
+template <std::size_t n>
+std::string_view find(const Meaning (&table)[n], std::string_view word) {
+  for (const Meaning& row : table)
+    if (row.word == word) return row.meant;
+  return {};
+}
+
+// Every node of the standard library, from its modules by CMakeLists.txt.
+constexpr std::string_view library_nodes[] = {
+#include "semantics/library_nodes.inc"
+};
+
+}  // namespace
+
+std::string dtype_meant(const std::string& word) {
+  if (const std::string_view meant = find(dtypes_elsewhere, word); !meant.empty()) return std::string(meant);
+  std::vector<std::string> candidates = {"int", "float"};
+  for (int d = 0; d < dtype_count; ++d) candidates.emplace_back(name(static_cast<DType>(d)));
+  return did_you_mean(word, candidates);
+}
+
+std::string_view operator_meant(std::string_view word) { return find(operators_elsewhere, word); }
+
+std::vector<std::string> nodes_of_library(std::string_view name) {
+  std::vector<std::string> found;
+  for (const std::string_view node : library_nodes)
+    if (node.substr(node.find('.') + 1) == name) found.emplace_back(node);
+  return found;
+}
+
+}  // namespace rml

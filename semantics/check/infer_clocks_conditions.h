@@ -1,0 +1,65 @@
+// Which conditions are the same.
+//
+// `ck on c` and `ck on d` are equal clocks when c and d are known to hold the same truth
+// value: one variable, also through plain copies `c = d;` and negations `c = not d;` (then
+// with the other sign), or the same tree of pure operators over the same variables, or the
+// same constant; what is sampled, `c when b`, counts as c. A class of conditions is represented by a variable of the
+// node's interface where there is one, so that clocks can be told to callers. Example: with `c = not d; e = c;`, `x
+// when e` and `x when not d` have one clock.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "semantics/check/checked.h"
+#include "semantics/check/infer_clocks_solver.h"
+
+namespace rml {
+
+class ConditionClasses {
+ public:
+  ConditionClasses(const Program& program, const Resolved& names) : program_(program), names_(names) {}
+
+  // Forgets the previous node.
+  void enter(NodeId node);
+  ClockCondition of(ExprId e);
+  ClockCondition of_variable(std::uint32_t variable);
+  // A condition that equals no other: a result bound to `_`.
+  ClockCondition unnamed();
+
+  struct Class {
+    std::int32_t variable = -1;  // the representative, or
+    ExprId expr;
+    bool positive = true;  // false: the class is the representative's negation
+    bool unnamed = false;
+  };
+  const Class& operator[](std::uint32_t id) const { return classes_[id]; }
+
+ private:
+  // What an expression is once copies and negations are peeled off.
+  struct Peeled {
+    ExprId expr;
+    bool positive = true;
+    std::int32_t variable = -1;  // it is this variable
+    bool literal = false;        // or true
+  };
+  Peeled peel(ExprId e) const;
+  std::uint32_t add(Class c);
+  std::uint32_t structure(ExprId e);
+  std::vector<std::uint64_t> structure_key(ExprId e);
+  void key_of(ExprId e, const ast::Name& name, std::vector<std::uint64_t>& key);
+  std::uint32_t pure(const std::vector<std::uint64_t>& key);
+
+  const Program& program_;
+  const Resolved& names_;
+  NodeId node_;
+  std::vector<Class> classes_;
+  std::vector<ClockCondition> of_variable_;
+  std::vector<std::uint8_t> state_;                              // by variable: 0 new, 1 on the path, 2 known
+  std::unordered_map<std::uint32_t, std::uint32_t> structures_;  // by ExprId
+  std::map<std::vector<std::uint64_t>, std::uint32_t> shared_;   // by key
+  std::unordered_map<std::uint32_t, std::uint32_t> by_structure_;
+};
+
+}  // namespace rml

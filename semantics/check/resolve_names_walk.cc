@@ -1,0 +1,151 @@
+// Variables are found by name, and remembered by position.
+#include "semantics/check/resolve_names_walk.h"
+
+#include <algorithm>
+
+#include "semantics/check/foreign_names.h"
+#include "semantics/check/write_collectives.h"
+
+namespace rml {
+
+std::pair<Variable&, bool> NameWalk::declare(const Variable& variable) {
+  const auto [at, fresh] = by_name_.emplace(variable.name.index, static_cast<std::uint32_t>(variables_.size()));
+  if (fresh) variables_.push_back(variable);
+  return {variables_[at->second], fresh};
+}
+
+std::optional<std::uint32_t> NameWalk::variable(Symbol name) const {
+  const auto at = by_name_.find(name.index);
+  return at == by_name_.end() ? std::nullopt : std::optional(at->second);
+}
+
+void NameWalk::use(std::uint32_t variable) {
+  if (used_.size() <= variable) used_.resize(variables_.size());
+  used_[variable] = true;
+}
+
+Diagnostic& NameWalk::report(Code code, Span span, std::string message, std::string label) {
+  if (severity(code) == Severity::error) fail();
+  return diagnostics_.report(code, span, std::move(message), std::move(label));
+}
+
+bool NameWalk::lost_with_import(Symbol qualifier) const {
+  return std::ranges::any_of(program_.modules[module_.index].imports, [&](const ast::Import& import) {
+    return !import.module.valid() && (import.is_path ? !qualifier.valid() : import.alias == qualifier);
+  });
+}
+
+bool NameWalk::may_search() {
+  if (suggestions_left_ == 0) return false;
+  --suggestions_left_;
+  return true;
+}
+
+void NameWalk::unknown_value(Symbol name, Span span) {
+  fail();
+  if (broken_ || lost_with_import({}) || !reported_.insert(name.index).second) return;
+  const std::string& word = text(name);
+  if (const auto node = scope_.node(name)) {
+    report(Code::E0207, span, "`" + word + "` is a node, not a value", "call it: `" + word + "(…)`")
+        .label(program_.nodes[node->index].name_span, "the node is defined here");
+    return;
+  }
+  if (dtype_named(word)) {
+    report(Code::E0207, span, "`" + word + "` is a type, not a value", "a value is needed here");
+    return;
+  }
+  if (operators().find(word)) {
+    report(Code::E0207, span, "`" + word + "` is an operator, not a value", "call it: `" + word + "(…)`");
+    return;
+  }
+  std::vector<std::string> candidates = {"inf", "nan"};
+  if (may_search()) {
+    for (auto [symbol, variable] : by_name_) candidates.push_back(text(Symbol{symbol}));
+    for (auto [symbol, constant] : scope_.consts) candidates.push_back(text(Symbol{symbol}));
+    std::sort(candidates.begin(), candidates.end());
+  }
+  std::string meant = did_you_mean(word, candidates);
+  Diagnostic& d = report(Code::E0201, span, "unknown name `" + word + "`", "not defined in this scope");
+  if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(span, meant, "write `" + meant + "`");
+}
+
+std::optional<ConstId> NameWalk::qualified_constant(const ast::Name& constant, Span span) {
+  const std::string &qualifier = text(constant.qualifier), &name = text(constant.symbol);
+  if (const auto module = scope_.qualified(constant.qualifier)) {
+    const ast::Module& target = program_.modules[module->index];
+    std::vector<std::string> candidates;
+    for (const ConstId c : target.consts) {
+      if (program_.consts[c.index].name == constant.symbol) return c;
+      candidates.push_back(text(program_.consts[c.index].name));
+    }
+    Diagnostic& d =
+        report(Code::E0201, span, "module `" + qualifier + "` has no constant `" + name + "`", "not found there");
+    const std::string meant = did_you_mean(name, candidates);
+    if (std::ranges::any_of(target.nodes, [&](NodeId n) { return program_.nodes[n.index].name == constant.symbol; }))
+      d.note("`" + program_.text(constant) + "(…)` calls the node of this name");
+    else if (!meant.empty())
+      d.note("did you mean `" + qualifier + "." + meant + "`?")
+          .fix(span, qualifier + "." + meant, "write `" + qualifier + "." + meant + "`");
+    return std::nullopt;
+  }
+  if (lost_with_import(constant.qualifier)) {
+    fail();
+    return std::nullopt;
+  }
+  if (is_import_in_full(qualifier + "." + name, span)) return std::nullopt;
+  Diagnostic& d = report(Code::E0201, span, "no module is imported as `" + qualifier + "`", "not an imported module");
+  if (variable(constant.qualifier) && operators().find(name))
+    d.note("`" + name + "` is an operator: write `" + name + "(" + qualifier + ")`");
+  else
+    d.note("constants of a file that is imported by its path are written without it");
+  return std::nullopt;
+}
+
+bool NameWalk::is_import_in_full(const std::string& path, Span span) {
+  const std::size_t last = path.rfind('.');
+  const std::string module = path.substr(0, last);
+  const auto& imports = program_.modules[module_.index].imports;
+  const auto found = std::ranges::find_if(imports, [&](const ast::Import& i) {
+    return !i.is_path && i.module.valid() && i.target == module && i.target.find('.') != std::string::npos;
+  });
+  if (found == imports.end()) return false;
+  const std::string alias = text(found->alias), meant = alias + path.substr(last);
+  report(Code::E0201, span, "no module is imported as `" + module + "`", "written with its folder")
+      .note("`import " + module + (module.ends_with("." + alias) ? "" : " as " + alias) + ";` gives it the name `" +
+            alias + "`")
+      .fix(span, meant, "write `" + meant + "`", true);
+  return true;
+}
+
+void NameWalk::misplaced_collective(const std::string& name, Span span) {
+  report(Code::E1001, span, "`" + name + "(e)` adds over the micro-batches of the node that it stands in",
+         "not a call of one value in a node with dealt inputs")
+      .note(
+          "write `x: f32 dealt end` behind the inputs of this node, `end` what ends a micro-batch; or `import steps;` "
+          "and `steps." +
+          name + "(n, end, e)`");
+}
+
+void NameWalk::unknown_callee(const std::string& name, Span span) {
+  if (lost_with_import({})) return fail();
+  if (is_collective(name)) return misplaced_collective(name, span);
+  Diagnostic& d = report(Code::E0201, span, "unknown node or operator `" + name + "`", "nothing of this name");
+  if (!may_search()) return;
+  const std::vector<std::string> found = nodes_of_library(name);
+  for (const std::string& node : found)
+    d.note("the standard library has `" + node + "`: write `import " + node.substr(0, node.find('.')) +
+           ";` at the top of the file, and `" + node + "(…)`");
+  if (!found.empty()) return;
+  if (const std::string_view here = operator_meant(name); !here.empty()) {
+    d.note("did you mean `" + std::string(here) + "`? `rmlc explain " + std::string(here) + "` says what it takes");
+    return;
+  }
+  std::vector<std::string> candidates = operators().names();
+  candidates.emplace_back("stop_gradient");
+  for (auto [symbol, node] : scope_.nodes) candidates.push_back(text(Symbol{symbol}));
+  std::sort(candidates.begin(), candidates.end());
+  const std::string meant = did_you_mean(name, candidates);
+  if (!meant.empty()) d.note("did you mean `" + meant + "`?").fix(span, meant, "write `" + meant + "`");
+}
+
+}  // namespace rml

@@ -1,0 +1,44 @@
+// Activity analysis: which variables and expressions of a node take part in its gradient.
+//
+//   k = param(1.0);  m = 2.0;  y = k * (x + m);  z = y * y;      dy is given, dz is not
+//
+// x, k, y and z are varied: they depend on an input or a parameter, m does not. Of these x, k and y are useful: an
+// output whose adjoint is given depends on them. Only they get adjoints.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <unordered_set>
+
+#include "semantics/differentiate/facts.h"
+
+namespace rml::derivation {
+
+class Activity {
+ public:
+  // has_parameters: whether a node, or one it calls, has a `param`.
+  Activity(const NodeFacts& node, const std::function<bool(NodeId)>& has_parameters);
+
+  // Whether the value of e depends on a differentiable input or a parameter; not through conditions.
+  bool is_varied(ExprId e) const { return e.valid() && varied_.contains(e.index); }
+  // Whether an adjoint of e has somewhere to go.
+  bool takes_adjoint(ExprId e) const { return is_varied(e) && node_.is_float_expr(e); }
+  bool is_useful(std::uint32_t variable) const { return useful_[variable]; }
+  // The variables to whose adjoints an equation adds, and how many equations add to that of a variable.
+  const std::set<std::uint32_t>& reached(std::size_t equation) const { return reached_[equation]; }
+  std::size_t users(std::uint32_t variable) const { return users_[variable]; }
+
+ private:
+  void find_varied(const std::function<bool(NodeId)>& has_parameters);
+  bool vary(ExprId e, const std::function<bool(NodeId)>& has_parameters);
+  void find_useful();
+  void reach(ExprId e, std::set<std::uint32_t>& out) const;
+
+  const NodeFacts& node_;
+  std::vector<bool> varied_variables_, useful_;   // by variable
+  std::unordered_set<std::uint32_t> varied_;      // ExprIds
+  std::vector<std::set<std::uint32_t>> reached_;  // by equation
+  std::vector<std::size_t> users_;                // by variable
+};
+
+}  // namespace rml::derivation

@@ -1,0 +1,355 @@
+// Calls of `diff f` (see differentiate/call.h).
+//
+// The call says what is to be derived: an adjoint that is written as 0.0 is none. Then its arguments and results are
+// held against the interface of `diff f`, and the call is written anew.
+#include "semantics/differentiate/call.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "semantics/check/syntax.h"
+#include "semantics/check/write_collectives.h"
+
+namespace rml {
+
+namespace {
+
+// The interface of `diff f`: inputs of f, bp, adjoints; outputs of f, then a gradient for each float input.
+struct DiffInterface {
+  const ast::Node of;                         // a copy: the program's nodes move while derived ones are added
+  std::vector<bool> adjoints;                 // by output of f: it may be given one
+  std::vector<std::uint32_t> differentiable;  // inputs of f
+
+  std::size_t bp() const { return of.inputs.size(); }
+  std::size_t results() const { return of.outputs.size() + differentiable.size(); }
+};
+
+DiffInterface diff_interface(const Program& program, const Checked& checked, const DerivativeKey& key) {
+  DiffInterface made{program[key.node], key.outputs, {}};
+  const TypedNode& typed = checked.types.nodes[key.node.index];
+  for (std::uint32_t i = 0; i < made.of.inputs.size(); ++i)
+    if (is_float(typed.variable_types[i], key.float_variables)) made.differentiable.push_back(i);
+  return made;
+}
+
+// `diff f(x, bp, dy) -> (y, dx)`
+std::string interface_text(const Program& program, const DiffInterface& f) {
+  std::string text = "diff " + program.text(f.of.name) + "(";
+  for (const ast::Parameter& p : f.of.inputs) text += program.text(p.name) + ", ";
+  text += "bp";
+  for (std::size_t j = 0; j < f.adjoints.size(); ++j)
+    if (f.adjoints[j]) text += ", d" + program.text(f.of.outputs[j].name);
+  text += ") -> (";
+  for (const ast::Parameter& p : f.of.outputs) text += (&p == f.of.outputs.data() ? "" : ", ") + program.text(p.name);
+  for (const std::uint32_t i : f.differentiable) text += ", d" + program.text(f.of.inputs[i].name);
+  return text + ")";
+}
+
+// Whether e is 0.0, on whatever clock.
+bool is_zero(const Program& program, ExprId e) {
+  while (const auto* sampled = std::get_if<ast::When>(&program[e])) e = sampled->operand;
+  const auto* literal = std::get_if<ast::FloatLiteral>(&program[e]);
+  return literal != nullptr && literal->value == 0.0;
+}
+
+// The adjoints that are written as 0.0: places among the arguments, and outputs of f. None where the arguments do not
+// fit, which is to be reported.
+struct ZeroAdjoints {
+  std::vector<std::size_t> places, outputs;
+};
+ZeroAdjoints zero_adjoints(const Program& program, const ast::Call& call, const DiffInterface& f) {
+  ZeroAdjoints zeros;
+  std::size_t next = f.bp() + 1;
+  for (std::size_t j = 0; j < f.adjoints.size(); ++j) {
+    if (!f.adjoints[j]) continue;
+    if (next < call.arguments.size() && is_zero(program, call.arguments[next].value)) {
+      zeros.places.push_back(next);
+      zeros.outputs.push_back(j);
+    }
+    ++next;
+  }
+  return next == call.arguments.size() ? zeros : ZeroAdjoints{};
+}
+
+// Whether copies of e have its value, and are the same condition.
+bool is_pure(const Program& program, const Resolved& names, ExprId e) {
+  const ast::Expr& x = program[e];
+  if (std::holds_alternative<ast::Fby>(x) || std::holds_alternative<ast::Post>(x) ||
+      std::holds_alternative<ast::Merge>(x))
+    return false;
+  if (std::holds_alternative<ast::Call>(x)) {
+    const auto* op = std::get_if<OperatorRef>(&names.references[e.index]);
+    if (op == nullptr || operators()[op->op].random) return false;
+  }
+  bool pure = true;
+  for_each_child(x, [&](ExprId part) { pure = pure && is_pure(program, names, part); });
+  return pure;
+}
+
+// A call of the derived node in the place of one of `diff f`, and the equations that it needs.
+class Replacement {
+ public:
+  Replacement(Derivatives& derivatives, const DiffCall& at, const DiffInterface& f, const Derivative& derived,
+              ast::Call call)
+      : program_(derivatives.program()),
+        names_(derivatives.checked().names),
+        clocks_(derivatives.checked().clocks.nodes[at.of.index]),
+        f_(f),
+        derived_(derived),
+        call_(std::move(call)),
+        deal_(program_[at.in].deal() != nullptr ? std::optional(*program_[at.in].deal()) : std::nullopt),
+        fresh_(program_, program_[at.in]),
+        write_(program_) {
+    write_.span = call_.callee_span;
+    add_arguments();
+    call_.diff.reset();
+    call_.target = derived_.node;
+  }
+
+  // What the call yields, where results of `diff f` are to be found in `wanted`.
+  std::vector<ast::Target> results(const std::vector<ast::Target>& wanted) {
+    const auto behind = wanted.begin() + static_cast<std::ptrdiff_t>(f_.of.outputs.size());
+    std::vector<ast::Target> left(wanted.begin(), behind);
+    for (std::size_t k = 0; k < f_.differentiable.size(); ++k)
+      gradients_[f_.differentiable[k]] = behind[static_cast<std::ptrdiff_t>(k)];
+    for (std::size_t k = 0; k < derived_.extras.size(); ++k) left.push_back(extra(k, left));
+    for (const auto& [input, target] : gradients_)
+      if (target.name.valid() && !padded_.contains(input))
+        equation(target, write_.call("zeros_like", {write_.copy(call_.arguments[input].value)}));
+    return left;
+  }
+
+  // The call and the equations, once its results are known.
+  const ast::Call& call() const { return call_; }
+  const std::vector<ast::Equation>& equations() const { return added_; }
+
+ private:
+  // A `bp` for each root of f's clocks, and the optimizer's arguments for each behind all others.
+  void add_arguments() {
+    bp_ = repeatable(call_.arguments[f_.bp()].value, "bp");
+    for (std::size_t k = 0; k < derived_.roots.size(); ++k) {
+      const auto place = call_.arguments.begin() + static_cast<std::ptrdiff_t>(f_.bp() + k);
+      if (k > 0) call_.arguments.insert(place, {{}, call_.callee_span, write_.copy(bp_)});
+      if (call_.diff)
+        for (const ExprId rate : call_.diff->optimizer_arguments)
+          call_.arguments.push_back({{}, call_.diff->span, k == 0 ? rate : write_.copy(rate)});
+      if (derived_.written || !deal_) continue;
+      for (const ExprId e : step_arguments()) call_.arguments.push_back({{}, call_.callee_span, e});
+    }
+  }
+
+  // What the derived node is told of steps (step_inputs). All its parameters move together, wherever they are.
+  std::vector<ExprId> step_arguments() {
+    if (!moves_.valid()) {
+      step_at_ = fresh_("step_at");
+      moves_ = fresh_("moves");
+      ast::Call ends;
+      ends.callee = {program_.names.intern("ends")};
+      ends.callee_span = call_.callee_span;
+      ends.target = step_node(program_, "ends");
+      for (const ExprId e : {step_count(program_, *deal_), write_.name(deal_->end), write_.copy(bp_)})
+        ends.arguments.push_back({{}, call_.callee_span, e});
+      const ExprId call = write_.add(std::move(ends));
+      added_.push_back({{write_.target(step_at_), write_.target(moves_)}, call, write_.span});
+    }
+    return {step_count(program_, *deal_), write_.name(deal_->end), write_.name(step_at_), write_.name(moves_)};
+  }
+
+  void equation(ast::Target left, ExprId right) { added_.push_back({{std::move(left)}, right, write_.span}); }
+
+  // What stands more than once: a name, a constant, a tree of pure operators.
+  ExprId repeatable(ExprId& e, const char* base) {
+    if (!is_pure(program_, names_, e)) {
+      const Symbol name = fresh_(base);
+      equation(write_.target(name), e);
+      e = write_.name(name);
+    }
+    return e;
+  }
+
+  bool takes(std::uint32_t input) const {
+    const auto to = gradients_.find(input);
+    return to != gradients_.end() && to->second.name.valid();
+  }
+
+  // A result of the derived node behind those of f. A gradient that someone takes is padded.
+  ast::Target extra(std::size_t k, const std::vector<ast::Target>& left) {
+    const Derivative::Extra& e = derived_.extras[k];
+    if (!derived_.needed(k, [&](std::uint32_t input) { return takes(input); })) return write_.target({});
+    const std::string input = program_.text(f_.of.inputs[e.input].name);
+    if (e.kind == Derivative::Extra::activity) return write_.target(activities_[e.input] = fresh_("bp_" + input));
+    const Symbol sampled = fresh_("d" + input);
+    const ExprId value = write_.name(sampled);
+    const auto own = activities_.find(e.active_with);
+    const ExprId act =
+        own != activities_.end() ? write_.name(own->second) : bp_on(clocks_.variable_clocks[e.input], left);
+    equation(gradients_[e.input], write_.add(ast::Merge{act, value, write_.zero()}));
+    padded_.insert(e.input);
+    return write_.target(sampled);
+  }
+
+  // `bp` on a clock of f's interface: sampled by what stands here for the conditions of that clock.
+  ExprId bp_on(ClockTermId clock, const std::vector<ast::Target>& left) {
+    if (!clock.valid() || clocks_.terms[clock.index].kind != ClockTerm::on) return write_.copy(bp_);
+    const ClockTerm& t = clocks_.terms[clock.index];
+    const auto v = static_cast<std::size_t>(t.condition.variable);
+    const std::size_t inputs = f_.of.inputs.size();
+    const ExprId whole = bp_on(t.parent, left);
+    const ExprId condition =
+        v < inputs ? write_.copy(repeatable(call_.arguments[v].value, "when")) : write_.name(left[v - inputs].name);
+    return write_.add(ast::When{whole, t.positive, condition});
+  }
+
+  Program& program_;
+  const Resolved& names_;
+  const ClockedNode& clocks_;  // of f
+  const DiffInterface& f_;
+  const Derivative& derived_;
+  ast::Call call_;
+  const std::optional<ast::Deal> deal_;  // of the node that calls
+  FreshNames fresh_;
+  SyntaxWriter write_;
+  ExprId bp_;
+  Symbol step_at_, moves_;  // where in a step a micro-batch is, where parameters move; invalid: not asked for
+  std::vector<ast::Equation> added_;
+  std::map<std::uint32_t, ast::Target> gradients_;  // by input of f: what takes them
+  std::map<std::uint32_t, Symbol> activities_;      // likewise
+  std::set<std::uint32_t> padded_;                  // inputs whose gradients have their equations
+};
+
+std::string counted(std::size_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+class Expansion {
+ public:
+  Expansion(Derivatives& derivatives, const DiffCall& at)
+      : derivatives_(derivatives),
+        program_(derivatives.program()),
+        at_(at),
+        call_(std::get<ast::Call>(program_[at.call])),
+        key_(derivatives.outermost(at.of)),
+        f_(diff_interface(program_, derivatives.checked(), key_)) {
+    const std::vector<ast::Equation>& equations = program_[at.in].equations;
+    for (std::size_t q = 0; q < equations.size() && !equation_; ++q)
+      if (equations[q].value == at.call) equation_ = q;
+  }
+
+  // Whether the call could be replaced; else there is a diagnostic.
+  bool run() {
+    if (!take_optimizer()) return false;
+    if (!take_deal()) return false;
+    const Derivative derived = derive();
+    if (derived.failed || !fits(derived)) return false;
+    Replacement replacement(derivatives_, at_, f_, derived, call_);
+    ast::Node& node = program_.nodes[at_.in.index];
+    if (equation_) {  // within an expression nobody takes the gradients
+      std::vector<ast::Target>& targets = node.equations[*equation_].targets;
+      targets = replacement.results(targets);
+    }
+    program_.exprs[at_.call.index] = replacement.call();
+    node.equations.insert(node.equations.end(), replacement.equations().begin(), replacement.equations().end());
+    return true;
+  }
+
+ private:
+  Diagnostic& report(Span span, std::string message, std::string label) {
+    return derivatives_.diagnostics().report(Code::E0604, span, std::move(message), std::move(label));
+  }
+
+  // The optimizer of `diff[optimizer(…)] f` becomes part of the key.
+  bool take_optimizer() {
+    if (!call_.diff || call_.diff->optimizer.empty()) return true;
+    key_.optimizer = at_.optimizer;
+    key_.rates = call_.diff->optimizer_arguments.size();
+    const ast::Node& optimizer = program_[at_.optimizer];
+    if (optimizer.inputs.size() == key_.rates + 3 && optimizer.outputs.size() == 1) return true;
+    const std::string& name = program_.text(optimizer.name);
+    report(call_.diff->span, "`" + name + "` cannot be an optimizer with " + counted(key_.rates, "argument"),
+           "it has " + std::to_string(optimizer.inputs.size()) + " inputs and " +
+               std::to_string(optimizer.outputs.size()) + " outputs")
+        .note("an optimizer is a node `" + name + "(arguments…, act, g, p) -> (step)`: see the manual");
+    return false;
+  }
+
+  // Where rows are dealt, gradients are added over a step before they move anything.
+  bool take_deal() {
+    if (program_[at_.in].deal() == nullptr) {
+      const ast::Deal* const dealt = program_[at_.of].deal();
+      if (dealt == nullptr) return true;
+      const std::string &name = program_.text(program_[at_.in].name), &end = program_.text(dealt->end);
+      derivatives_.diagnostics()
+          .report(Code::E1001, call_.callee_span,
+                  "the inputs of `" + program_.text(program_[at_.of].name) + "` are dealt, but not those of `" + name +
+                      "`, where it learns",
+                  "nothing says here what a step is")
+          .label(dealt->span, "dealt here")
+          .note("write `dealt " + end + "` behind the inputs of `" + name + "` that it is given");
+      return false;
+    }
+    key_.step_sum = step_node(program_, "gradient");
+    return true;
+  }
+
+  // The derivative, for the adjoints that are not zero; one that the user wrote takes those that are as well.
+  Derivative derive() {
+    const ZeroAdjoints zeros = zero_adjoints(program_, call_, f_);
+    for (const std::size_t j : zeros.outputs) key_.outputs[j] = false;
+    const Derivative derived = derivatives_.derive(key_);
+    if (!derived.written)
+      for (std::size_t k = zeros.places.size(); k-- > 0;)
+        call_.arguments.erase(call_.arguments.begin() + static_cast<std::ptrdiff_t>(zeros.places[k]));
+    return derived;
+  }
+
+  // Whether the call has the arguments and results of `diff f`.
+  // Which inputs have gradients, and why an integer that is given for one may count among them.
+  std::string gradients_text() const {
+    std::string floats, open;
+    for (const std::uint32_t i : f_.differentiable) {
+      const ast::Parameter& input = f_.of.inputs[i];
+      const std::string name = "`" + program_.text(input.name) + "`";
+      floats += (floats.empty() ? "" : ", ") + name;
+      if (!input.type || !input.type->dtype.valid()) open += (open.empty() ? "" : ", ") + name;
+    }
+    if (floats.empty()) return "none of its inputs is a float, so there are no gradients";
+    return "behind its own results it has a gradient for each input that can be a float: " + floats +
+           (open.empty() ? ""
+                         : "; an input that is written `: i32`, say, has none, and no type is written for " + open);
+  }
+
+  bool fits(const Derivative& derived) {
+    const std::string of = "`diff " + program_.text(f_.of.name) + "`";
+    const std::size_t wanted = f_.bp() + 1 + derived.adjoints.size();
+    const std::size_t targets = equation_ ? program_[at_.in].equations[*equation_].targets.size() : 1;
+    std::string problem;
+    if (call_.arguments.size() != wanted)
+      problem = of + " takes " + std::to_string(wanted) + " arguments, not " + std::to_string(call_.arguments.size());
+    else if (std::ranges::any_of(call_.arguments, [](const ast::Argument& a) { return a.name.valid(); }))
+      problem = "arguments of `diff` go by position";
+    else if (targets != f_.results())
+      problem = of + " has " + counted(f_.results(), "result") + ", but " + std::to_string(targets) +
+                (targets == 1 ? " is" : " are") + " named";
+    if (problem.empty()) return true;
+    Diagnostic& d = report(call_.callee_span, problem, "`" + interface_text(program_, f_) + "`");
+    if (targets != f_.results()) d.note(gradients_text());
+    return false;
+  }
+
+  Derivatives& derivatives_;
+  Program& program_;
+  const DiffCall at_;
+  ast::Call call_;
+  DerivativeKey key_;
+  const DiffInterface f_;
+  std::optional<std::size_t> equation_;  // whose whole right-hand side the call is
+};
+
+}  // namespace
+
+void expand_call(Derivatives& derivatives, const DiffCall& call) {
+  if (!Expansion(derivatives, call).run()) derivatives.program().exprs[call.call.index] = ast::Error{};
+}
+
+}  // namespace rml

@@ -1,0 +1,14 @@
+// A call of `diff f` in the program becomes one of the derived node, whose gradients, present where
+// their activity holds, are padded with zeros:
+//
+//   y, dx = diff f(x, bp, dy);      y, dx2 = diff_f(x, bp, dy);   dx = merge bp dx2 0.0;
+#pragma once
+
+#include "semantics/differentiate/derivatives.h"
+
+namespace rml {
+
+// A call that cannot be expanded becomes ast::Error, with a diagnostic.
+void expand_call(Derivatives& derivatives, const DiffCall& call);
+
+}  // namespace rml

@@ -1,0 +1,97 @@
+// Conditions of clocks and their names (see differentiate/conditions.h).
+#include "semantics/differentiate/conditions.h"
+
+#include <algorithm>
+
+namespace rml::derivation {
+
+Conditions::Conditions(const NodeFacts& node, GradientWriter& write)
+    : node_(node), write_(write), classes_(node.program, node.checked.names) {
+  classes_.enter(node.key.node);
+  for (const ast::Equation& q : node.node.equations) collect(q.value);
+}
+
+void Conditions::collect(ExprId e) {
+  const auto add = [&](ExprId condition) {
+    condition = without_not(condition);
+    if (!node_.is_name(condition)) unnamed_.push_back(condition);
+  };
+  const ast::Expr& x = node_.expr(e);
+  if (const auto* w = std::get_if<ast::When>(&x)) add(w->condition);
+  if (const auto* m = std::get_if<ast::Merge>(&x)) add(m->condition);
+  if (const auto* g = std::get_if<NodeRef>(&node_.reference(e))) {
+    const OrderedArguments& arguments = node_.checked.names.arguments[e.index];
+    for (const ClockTerm& t : node_.checked.clocks.nodes[g->node.index].terms) {
+      const auto v = static_cast<std::size_t>(t.condition.variable);
+      if (t.kind == ClockTerm::on && t.condition.variable >= 0 && v < arguments.size()) add(arguments[v]);
+    }
+  }
+  for_each_child(x, [&](ExprId part) { collect(part); });
+}
+
+ExprId Conditions::without_not(ExprId e) const {
+  for (;;) {
+    const auto* u = std::get_if<ast::Unary>(&node_.expr(e));
+    if (u == nullptr || u->op != UnaryOp::logical_not) return e;
+    e = u->operand;
+  }
+}
+
+Symbol Conditions::named(ExprId e) {
+  const ExprId inner = without_not(e);
+  if (!node_.is_name(inner) && !write_.is_hoisted(inner)) {
+    const Symbol s = write_.hoist(inner);
+    const ClockCondition same = classes_.of(inner);
+    const auto& clocks = node_.checked.clocks.expr_clocks;
+    for (const ExprId other : unnamed_)
+      if (classes_.of(other) == same && is_same_clock(clocks[inner.index], clocks[other.index]))
+        write_.write_as(other, s);
+  }
+  const Symbol s = write_.named(e);
+  if (const ClockCondition c = classes_.of(e); c.constant()) constants_.emplace(s, c.positive);
+  return s;
+}
+
+std::vector<Sampling> Conditions::down_to(ClockTermId clock) {
+  const auto& terms = node_.clocks.terms;
+  std::vector<Sampling> list;
+  for (; clock.valid() && terms[clock.index].kind == ClockTerm::on; clock = terms[clock.index].parent) {
+    const ClockTerm& t = terms[clock.index];
+    const Symbol c = t.condition.variable >= 0
+                         ? node_.names.variables[static_cast<std::size_t>(t.condition.variable)].name
+                         : named(t.condition.expr);
+    list.push_back({c, t.positive});
+  }
+  std::ranges::reverse(list);
+  return list;
+}
+
+bool Conditions::keeps_all(const Sampling& s) const {
+  const auto known = constants_.find(s.condition);
+  return known != constants_.end() && known->second == s.positive;
+}
+
+// Two conditions on different clocks may be the same, and a name has one clock.
+bool Conditions::is_same_clock(ClockTermId a, ClockTermId b) {
+  const auto& terms = node_.clocks.terms;
+  for (; a != b; a = terms[a.index].parent, b = terms[b.index].parent) {
+    if (!a.valid() || !b.valid()) return false;
+    const ClockTerm &x = terms[a.index], &y = terms[b.index];
+    if (x.kind != y.kind) return false;
+    if (x.kind == ClockTerm::never) return true;
+    if (x.kind == ClockTerm::variable) return x.index == y.index;
+    if (held(x) != held(y)) return false;
+  }
+  return true;
+}
+
+// What holds where a sampled clock is present.
+ClockCondition Conditions::held(const ClockTerm& term) {
+  ClockCondition c = term.condition.variable >= 0
+                         ? classes_.of_variable(static_cast<std::uint32_t>(term.condition.variable))
+                         : classes_.of(term.condition.expr);
+  c.positive = c.positive == term.positive;
+  return c;
+}
+
+}  // namespace rml::derivation

@@ -1,0 +1,45 @@
+// Names for the conditions of clocks. All expressions that are the same condition get one name, or clocks that are
+// equal would be so no more once they are written anew.
+//
+//   y = x when (a > b);  z = y + (w when (a > b));      both samplings by c, c = a > b
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "semantics/check/infer_clocks_conditions.h"
+#include "semantics/differentiate/writer.h"
+
+namespace rml::derivation {
+
+struct Sampling {
+  Symbol condition;
+  bool positive = true;
+  friend bool operator==(const Sampling&, const Sampling&) = default;
+};
+
+class Conditions {
+ public:
+  Conditions(const NodeFacts& node, GradientWriter& write);
+
+  // The name of a condition of the original.
+  Symbol named(ExprId e);
+  // The conditions from the root of the node's clocks down to a clock.
+  std::vector<Sampling> down_to(ClockTermId clock);
+  // Whether what is sampled has the clock that it is sampled from, as by a constant.
+  bool keeps_all(const Sampling& s) const;
+
+ private:
+  void collect(ExprId e);
+  ExprId without_not(ExprId e) const;
+  bool is_same_clock(ClockTermId a, ClockTermId b);
+  ClockCondition held(const ClockTerm& term);
+
+  const NodeFacts& node_;
+  GradientWriter& write_;
+  ConditionClasses classes_;
+  std::vector<ExprId> unnamed_;       // conditions of the node that are no names, without their negations
+  std::map<Symbol, bool> constants_;  // conditions that are, and which
+};
+
+}  // namespace rml::derivation

@@ -1,0 +1,135 @@
+// Derived nodes: found where the user wrote them, else made (see differentiate/derivatives.h).
+#include "semantics/differentiate/derivatives.h"
+
+#include <utility>
+
+#include "semantics/check/syntax.h"
+
+namespace rml {
+
+Derivatives::Derivatives(Program& program, Diagnostics& diagnostics, Derive derive)
+    : program_(program), diagnostics_(diagnostics), derive_(std::move(derive)) {
+  program_.written = program_.exprs.size();
+}
+
+void Derivatives::check() {
+  Diagnostics unheard;
+  checked_ = Checked{};
+  checked_.program = &program_;
+  checked_.names = resolve_names(program_, unheard);
+  checked_.types = infer_types(program_, checked_.names, unheard);
+  checked_.clocks = infer_clocks(program_, checked_.names, checked_.types, unheard);
+  parameters_.clear();
+}
+
+const Derivative& Derivatives::derive(const DerivativeKey& key) {
+  if (const auto known = derivatives_.find(key); known != derivatives_.end()) return known->second;
+  Derivative& out = derivatives_[key];
+  const ast::Node& of = program_[key.node];
+  out.node = written(key.node);
+  if (out.node.valid()) {
+    take_written(key, out);
+  } else if (of.external()) {
+    diagnostics_
+        .report(Code::E0602, of.name_span, "external node `" + program_.text(of.name) + "` has no gradient",
+                "differentiated, but only C knows its equations")
+        .note("write a node `diff_" + program_.text(of.name) + "`, or stop the gradient with `stop_gradient`");
+    out.failed = true;
+  } else {
+    ast::Node node = derive_(*this, key, fresh_name("diff_" + program_.text(of.name)), out);
+    if (!out.failed) out.node = add(std::move(node));
+  }
+  return out;
+}
+
+// A node `diff_g` that the user wrote beside g, or in the main file.
+NodeId Derivatives::written(NodeId of) const {
+  const std::string name = "diff_" + program_.text(program_[of].name);
+  for (const ModuleId module : {program_[of].module, ModuleId{0}}) {
+    NodeId found;
+    for (const NodeId n : program_.modules[module.index].nodes)
+      if (program_.text(program_[n].name) == name) found = n;
+    if (found.valid()) return found;
+  }
+  return {};
+}
+
+namespace {
+
+// What output `name` of a written node is to the node that it differentiates.
+Derivative::Extra written_extra(const Program& program, const ast::Node& of, const std::string& name) {
+  Derivative::Extra extra;
+  for (std::uint32_t i = 0; i < of.inputs.size(); ++i) {
+    const std::string& input = program.text(of.inputs[i].name);
+    if (name == "d" + input) extra = {Derivative::Extra::gradient, i, Derivative::no_input};
+    if (name == "bp_" + input || name == "bp" + input) extra = {Derivative::Extra::activity, i, Derivative::no_input};
+  }
+  return extra;
+}
+
+}  // namespace
+
+// The interface of a written node, which is told by the names of its outputs.
+void Derivatives::take_written(const DerivativeKey& key, Derivative& out) const {
+  const ast::Node &of = program_[key.node], &node = program_[out.node];
+  const TypedNode& typed = checked_.types.nodes[key.node.index];
+  out.written = true;
+  out.roots = {UINT32_MAX};
+  for (std::uint32_t j = 0; j < key.outputs.size(); ++j)
+    if (is_float(typed.variable_types[of.inputs.size() + j], key.float_variables)) out.adjoints.push_back(j);
+  const auto refuse = [&](const std::string& what) {
+    diagnostics_
+        .report(Code::E0603, node.name_span, "`" + program_.text(node.name) + "` " + what,
+                "taken as the gradient of `" + program_.text(of.name) + "`")
+        .note("its inputs are those of `" + program_.text(of.name) +
+              "`, a Boolean `bp` and an adjoint for each float output; its outputs those of `" +
+              program_.text(of.name) + "`, then the gradients, named `d` and the input");
+    out.failed = true;
+  };
+  const std::size_t inputs = of.inputs.size() + 1 + out.adjoints.size();
+  if (node.inputs.size() != inputs)
+    return refuse("has " + std::to_string(node.inputs.size()) + " inputs, not " + std::to_string(inputs));
+  if (node.outputs.size() < of.outputs.size()) return refuse("has fewer outputs than `" + program_.text(of.name) + "`");
+  for (std::size_t k = of.outputs.size(); k < node.outputs.size(); ++k) {
+    Derivative::Extra extra = written_extra(program_, of, program_.text(node.outputs[k].name));
+    for (const Derivative::Extra& before : out.extras)
+      if (before.kind == Derivative::Extra::activity && before.input == extra.input) extra.active_with = extra.input;
+    out.extras.push_back(extra);
+  }
+}
+
+NodeId Derivatives::add(ast::Node node) {
+  made_.push_back(NodeId{program_.nodes.size()});
+  program_.nodes.push_back(std::move(node));
+  return made_.back();
+}
+
+std::string Derivatives::fresh_name(const std::string& base) {
+  const std::uint32_t k = variants_[base]++;
+  return k == 0 ? base : base + "_" + std::to_string(k + 1);
+}
+
+DerivativeKey Derivatives::outermost(NodeId node) const {
+  const TypedNode& typed = checked_.types.nodes[node.index];
+  DerivativeKey key{node, possible_floats(typed.scheme), {}, {}, 0};
+  const ast::Node& item = program_[node];
+  for (std::size_t j = 0; j < item.outputs.size(); ++j)
+    key.outputs.push_back(is_float(typed.variable_types[item.inputs.size() + j], key.float_variables));
+  return key;
+}
+
+bool Derivatives::has_parameters(NodeId node) {
+  if (const auto known = parameters_.find(node); known != parameters_.end()) return known->second;
+  bool found = false;
+  const std::function<void(ExprId)> look = [&](ExprId e) {
+    const Reference& to = checked_.names.references[e.index];
+    if (std::holds_alternative<ParamRef>(to)) found = true;
+    for_each_child(program_[e], look);
+  };
+  for (const ast::Equation& q : program_[node].equations)
+    if (q.value.valid()) look(q.value);
+  for (const NodeId callee : checked_.names.nodes[node.index].callees) found = found || has_parameters(callee);
+  return parameters_[node] = found;
+}
+
+}  // namespace rml

@@ -1,0 +1,54 @@
+// The rounds of differentiation (see differentiate.h).
+//
+// In each round the program is checked as it is; nodes that hold a `diff` count as unsound
+// until it is expanded. What a round expands may hold another `diff`, for the next one.
+#include "semantics/differentiate/differentiate.h"
+
+#include <algorithm>
+
+#include "semantics/differentiate/call.h"
+#include "semantics/differentiate/node.h"
+
+namespace rml {
+
+namespace {
+
+bool is_sound(const Checked& checked, NodeId node) {
+  const auto has_none = [&](const auto& tables) {
+    return node.index < tables.size() && !tables[node.index].has_errors;
+  };
+  if (!has_none(checked.names.nodes) || !has_none(checked.types.nodes) || !has_none(checked.clocks.nodes)) return false;
+  return std::ranges::all_of(checked.names.nodes[node.index].callees,
+                             [&](NodeId callee) { return is_sound(checked, callee); });
+}
+
+// Expands what can be expanded now. Whether anything changed.
+bool expand_round(Derivatives& derivatives) {
+  derivatives.check();
+  bool changed = false;
+  for (const DiffCall& call : derivatives.checked().names.diff_calls) {
+    if (!is_sound(derivatives.checked(), call.of)) continue;
+    if (call.optimizer.valid() && !is_sound(derivatives.checked(), call.optimizer)) continue;
+    expand_call(derivatives, call);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::vector<NodeId> derived_nodes(Program& program, NodeId node, Diagnostics& diagnostics) {
+  Derivatives derivatives(program, diagnostics, derive_node);
+  derivatives.check();
+  const Derivative& derived = derivatives.derive(derivatives.outermost(node));
+  if (derived.failed) return {};
+  return derived.written ? std::vector{derived.node} : derivatives.made();
+}
+
+void differentiate(Program& program, Diagnostics& diagnostics) {
+  Derivatives derivatives(program, diagnostics, derive_node);
+  while (expand_round(derivatives)) {
+  }
+}
+
+}  // namespace rml

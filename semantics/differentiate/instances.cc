@@ -1,0 +1,277 @@
+// Instances in the derived node (see differentiate/instances.h).
+//
+//   y = g(x);      y, bp_x, dx = diff_g(x, bp, dy);     dx is passed on to x, where bp_x holds
+//
+// The adjoints of the results, present where they happen to be, are brought to where the derived node expects them:
+// where its `bp` holds, sampled as the clocks of its interface say.
+#include "semantics/differentiate/instances.h"
+
+#include <utility>
+
+namespace rml::derivation {
+
+DerivativeKey callee_key(const NodeFacts& node, ExprId e, std::vector<bool> outputs) {
+  DerivativeKey key{std::get<NodeRef>(node.reference(e)).node, {}, std::move(outputs), {}, 0};
+  for (const TypeTerm term : node.checked.types.instantiations[e.index])
+    key.float_variables.push_back(is_float(term, node.key.float_variables));
+  return key;
+}
+
+namespace {
+
+// A gradient of a parameter, present where act holds.
+struct Moving {
+  Symbol act, value;
+};
+
+// What it is once it has been added over the micro-batches of a step.
+Moving of_step(Derivation& d, Symbol p, const Moving& each, const std::vector<Symbol>& steps) {
+  GradientWriter& write = d.write;
+  const Moving total{steps.back(), write.fresh("total_d" + d.node.text(p))};
+  std::vector<ExprId> arguments;
+  for (const Symbol s : steps) arguments.push_back(write.name(s));
+  for (const Symbol s : {each.act, each.value, p}) arguments.push_back(write.name(s));
+  write.equation(total.value, write.call_node(d.node.key.step_sum, arguments));
+  return total;
+}
+
+// The ends of micro-batches may fall between the cycles of a sampled clock.
+void refuse_clock(Derivation& d, ExprId e) {
+  d.derivatives.diagnostics()
+      .report(Code::E1001, d.node.program.span(e),
+              "the gradient here cannot be added over micro-batches: it is not there at every cycle of `" +
+                  d.node.text(d.node.node.name) + "`",
+              "present at some of its cycles only")
+      .note(
+          "micro-batches end at cycles that this never sees; take the parameter out of what is sampled, and sample "
+          "what is computed by it: `k = param(…);  … (k when c) …`");
+  d.failed = true;
+}
+
+}  // namespace
+
+void move_parameter(Derivation& d, ExprId e, const Flow& flow) {
+  GradientWriter& write = d.write;
+  const ast::Target target = write.results(e)[0];
+  const Symbol p = write.named(e);
+  Moving gradient{flow.act, write.symbol_of(flow.adjoint)};
+  Symbol step = gradient.value;
+  const DerivativeKey& key = d.node.key;
+  if (key.optimizer.valid() || key.step_sum.valid()) {
+    const ClockTermId clock = d.node.checked.clocks.expr_clocks[e.index];
+    const std::vector<Sampling> samplings = d.conditions.down_to(clock);
+    const std::uint32_t root = root_of(d.node.clocks, clock);
+    if (key.step_sum.valid()) {
+      if (!samplings.empty()) refuse_clock(d, e);
+      step = (gradient = of_step(d, p, gradient, d.added.steps.at(root))).value;
+    }
+    if (key.optimizer.valid()) {
+      step = write.fresh("step_" + d.node.text(p));
+      std::vector<ExprId> arguments;
+      for (const Symbol rate : d.added.rates.at(root))
+        arguments.push_back(sampled_by(write, write.name(rate), samplings));
+      arguments.push_back(write.name(gradient.act));
+      arguments.push_back(write.name(gradient.value));
+      arguments.push_back(write.when(write.name(p), gradient.act));
+      write.equation(step, write.call_node(key.optimizer, arguments));
+    }
+  }
+  write.change(e, MovedParameter{target, gradient.act, step});
+}
+
+namespace {
+
+// An instance of g, and the one of its derivative that takes its place.
+class Instance {
+ public:
+  Instance(Derivation& d, ExprId e, const Derivative& derived, std::vector<ast::Target> results)
+      : d_(d),
+        write_(d.write),
+        e_(e),
+        g_(std::get<NodeRef>(d.node.reference(e)).node),
+        interface_(d.node.checked.clocks.nodes[g_.index]),
+        derived_(derived),
+        arguments_(d.node.checked.names.arguments[e.index]),
+        results_(std::move(results)) {}
+
+  void write(const std::vector<Adjoint>& adjoints) {
+    find_acts(adjoints);
+    const std::vector<Symbol> given = given_adjoints(adjoints);
+    add_gradients();
+    const std::vector<ExprId> rates = optimizer_arguments();
+    std::vector<ExprId> more;
+    const Span outer = std::exchange(write_.span, d_.node.program.span(e_));
+    for (const Symbol bp : acts_) more.push_back(write_.name(bp));
+    for (const Symbol adjoint : given) more.push_back(write_.name(adjoint));
+    write_.span = outer;
+    more.insert(more.end(), rates.begin(), rates.end());
+    std::vector<ast::Target> targets = results_;
+    targets.insert(targets.end(), extras_.begin(), extras_.end());
+    write_.change(e_, ChangedCall{std::move(targets), derived_.node, std::move(more)});
+  }
+
+  void pass_on_gradients(const PassOn& pass_on) {
+    for (const auto& [input, gradient] : gradients_) {
+      const auto own = input_acts_.find(gradient.active_with);
+      const Symbol act = own != input_acts_.end() ? own->second : act_on(interface_.variable_clocks[input]);
+      pass_on(arguments_[input], {act, write_.name(gradient.value), gradient_shape(arguments_[input])});
+    }
+  }
+
+ private:
+  struct Gradient {
+    Symbol value;
+    std::uint32_t active_with;
+  };
+
+  std::string name() const { return d_.node.text(d_.node.program[g_].name); }
+  ClockTermId clock_of_result(std::size_t j) const {
+    return interface_.variable_clocks[d_.node.program[g_].inputs.size() + j];
+  }
+
+  // For each root of g's clocks one act, for all results on clocks from there.
+  void find_acts(const std::vector<Adjoint>& adjoints) {
+    for (const std::uint32_t root : derived_.roots) {
+      std::vector<Symbol> found;
+      for (std::size_t j = 0; j < adjoints.size(); ++j) {
+        if (!adjoints[j].given() || (!derived_.written && root_of(interface_, clock_of_result(j)) != root)) continue;
+        const Symbol act = lifted(adjoints[j].act, samplings(clock_of_result(j)));
+        if (std::ranges::find(found, act) == found.end()) found.push_back(act);
+      }
+      acts_.push_back(found.size() == 1 ? found[0] : d_.acts.any(found, "bp_" + name()));
+    }
+  }
+
+  // act on the root's clock.
+  Symbol lifted(Symbol act, const std::vector<Sampling>& list) {
+    for (std::size_t k = list.size(); k-- > 0;) {
+      const Symbol above = d_.acts.above(act, list[k]);
+      act = above.valid() ? above : d_.acts.up(act, list[k]);
+    }
+    return act;
+  }
+
+  // The conditions between the root of g's clocks and a clock of its interface, in the caller's names.
+  std::vector<Sampling> samplings(ClockTermId clock) {
+    const std::size_t inputs = d_.node.program[g_].inputs.size();
+    std::vector<Sampling> list;
+    for (; clock.valid() && interface_.terms[clock.index].kind == ClockTerm::on;
+         clock = interface_.terms[clock.index].parent) {
+      const ClockTerm& t = interface_.terms[clock.index];
+      const auto v = static_cast<std::size_t>(t.condition.variable);
+      list.push_back({v < inputs ? d_.conditions.named(arguments_[v]) : results_[v - inputs].name, t.positive});
+    }
+    std::ranges::reverse(list);
+    return list;
+  }
+
+  // The act of the root of a clock of g's interface, on that clock.
+  Symbol act_on(ClockTermId clock) {
+    const auto root = std::ranges::find(derived_.roots, root_of(interface_, clock));
+    Symbol act;
+    if (derived_.written)
+      act = acts_[0];
+    else if (root != derived_.roots.end())
+      act = acts_[static_cast<std::size_t>(root - derived_.roots.begin())];
+    return d_.acts.down_all(act, samplings(clock));
+  }
+
+  // What is fed to the derived node as the adjoints of g's results.
+  std::vector<Symbol> given_adjoints(const std::vector<Adjoint>& adjoints) {
+    std::vector<Symbol> given;
+    for (const std::uint32_t j : derived_.adjoints) {
+      const Symbol act = act_on(clock_of_result(j));
+      if (adjoints[j].given() && adjoints[j].act == act) {
+        given.push_back(adjoints[j].value);
+        continue;
+      }
+      ast::Target& result = results_[j];
+      if (!result.name.valid()) result.name = write_.fresh(d_.node.text(d_.node.program[g_].outputs[j].name));
+      const ExprId adjoint = adjoints[j].given() ? write_.padded(adjoints[j].act, write_.name(adjoints[j].value))
+                                                 : write_.zeros_like(result.name);
+      given.push_back(write_.fresh("d" + name()));
+      write_.equation(given.back(), write_.when(adjoint, act));
+    }
+    return given;
+  }
+
+  // Names for the results of the derived node behind those of g, where someone takes them.
+  void add_gradients() {
+    const auto takes = [&](std::uint32_t input) { return d_.activity.takes_adjoint(arguments_[input]); };
+    for (std::size_t k = 0; k < derived_.extras.size(); ++k) {
+      const Derivative::Extra& extra = derived_.extras[k];
+      Symbol s;
+      if (derived_.needed(k, takes)) {
+        const std::string input = d_.node.text(d_.node.program[g_].inputs[extra.input].name);
+        if (extra.kind == Derivative::Extra::activity) {
+          s = input_acts_[extra.input] = write_.fresh("bp_" + input);
+        } else {
+          s = write_.fresh("d" + d_.node.text_of(arguments_[extra.input], input));
+          gradients_[extra.input] = {s, extra.active_with};
+        }
+      }
+      extras_.push_back(write_.target(s));
+    }
+  }
+
+  // The optimizer's arguments, on the clocks of the instance, and what it is told of steps.
+  std::vector<ExprId> optimizer_arguments() {
+    std::vector<ExprId> list;
+    if (derived_.written || (d_.node.key.rates == 0 && !d_.node.key.step_sum.valid())) return list;
+    const auto& clocks = d_.node.checked.clocks.instantiations[e_.index];
+    const bool adds = d_.node.key.step_sum.valid() && d_.derivatives.has_parameters(g_);
+    for (const std::uint32_t root : derived_.roots) {
+      const ClockTermId clock = root < clocks.size() ? clocks[root] : ClockTermId{};
+      if (adds && !d_.conditions.down_to(clock).empty()) refuse_clock(d_, e_);
+      for (const Symbol rate : d_.added.rates.at(root_of(d_.node.clocks, clock)))
+        list.push_back(sampled_by(write_, write_.name(rate), d_.conditions.down_to(clock)));
+      if (!d_.node.key.step_sum.valid()) continue;
+      for (const Symbol s : d_.added.steps.at(root_of(d_.node.clocks, clock))) list.push_back(write_.name(s));
+    }
+    return list;
+  }
+
+  // What we derive has the argument's shape, and so has the prelude's; a gradient that the user wrote may
+  // have that of what the argument is broadcast to.
+  ShapeOf gradient_shape(ExprId argument) {
+    constexpr ModuleId prelude{1};
+    const bool has_argument_shape = !derived_.written || d_.node.program[g_].module == prelude;
+    return has_argument_shape ? d_.shapes.of(argument) : Shapes::beyond(argument);
+  }
+
+  Derivation& d_;
+  GradientWriter& write_;
+  const ExprId e_;
+  const NodeId g_;
+  const ClockedNode& interface_;
+  const Derivative& derived_;
+  const OrderedArguments arguments_;
+  std::vector<ast::Target> results_;  // of g
+  std::vector<Symbol> acts_;          // by root of g's clocks
+  std::vector<ast::Target> extras_;   // the other results
+  std::map<std::uint32_t, Symbol> input_acts_;
+  std::map<std::uint32_t, Gradient> gradients_;
+};
+
+}  // namespace
+
+void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
+  std::vector<ast::Target> results = d.write.results(e);
+  std::vector<bool> outputs;
+  for (const Adjoint& a : adjoints) outputs.push_back(a.given());
+  if (std::ranges::none_of(outputs, std::identity{})) return;
+  DerivativeKey key = callee_key(d.node, e, std::move(outputs));
+  key.optimizer = d.node.key.optimizer;
+  key.rates = d.node.key.rates;
+  key.step_sum = d.node.key.step_sum;
+  const Derivative derived = d.derivatives.derive(key);
+  if (derived.failed) {
+    d.failed = true;
+    return;
+  }
+  Instance instance(d, e, derived, std::move(results));
+  instance.write(adjoints);
+  instance.pass_on_gradients(pass_on);
+}
+
+}  // namespace rml::derivation

@@ -1,0 +1,16 @@
+// What parameters and instances of nodes pass on: a parameter moves by its adjoint, an instance of g becomes one of
+// the node derived from g.
+#pragma once
+
+#include "semantics/differentiate/flow.h"
+
+namespace rml::derivation {
+
+void move_parameter(Derivation& d, ExprId e, const Flow& flow);
+// adjoints: of the results.
+void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on);
+
+// What the derivative of the callee of e is asked with, where `outputs` have adjoints.
+DerivativeKey callee_key(const NodeFacts& node, ExprId e, std::vector<bool> outputs);
+
+}  // namespace rml::derivation

@@ -1,0 +1,290 @@
+// Derivative rules, written over the arguments at hand (see differentiate/operators.h and differentiate/rules.h).
+//
+//   o = w * i,  the rule of the first operand `dy * b`:      dw = do * (i when bp)
+#include "semantics/differentiate/operators.h"
+
+#include <charconv>
+
+#include "semantics/differentiate/rules.h"
+
+namespace rml::derivation {
+
+namespace {
+
+// One operator's application, and the operand whose adjoint is wanted.
+struct Application {
+  ExprId self;
+  OperatorId op;
+  const OperatorInfo* row;
+  std::vector<ExprId> arguments;  // in the row's order, a variadic one expanded
+  Operand operand;
+  std::size_t part = 0;  // which of a variadic operand
+};
+
+std::size_t mentions(const Program& of, ExprId e, const char* name) {
+  if (const auto* n = std::get_if<ast::Name>(&of[e])) return of.text(n->symbol) == name ? 1 : 0;
+  std::size_t count = 0;
+  for_each_child(of[e], [&](ExprId part) { count += mentions(of, part, name); });
+  return count;
+}
+
+// A rule's expression over an application: its names are replaced by what they stand for there.
+class Substitution {
+ public:
+  Substitution(GradientWriter& write, const Program& rule, const Application& at, const Flow& flow)
+      : write_(write), rule_(rule), at_(at), flow_(flow) {}
+
+  // Invalid: an attribute that was left out. In a static place only shapes count: values are not sampled.
+  ExprId expression(ExprId e, bool is_static_place) {
+    if (const auto* name = std::get_if<ast::Name>(&rule_[e])) return meaning(rule_.text(name->symbol), is_static_place);
+    if (const auto* c = std::get_if<ast::Call>(&rule_[e])) return call(*c, is_static_place);
+    return write_.add(map_children(rule_[e], [&](ExprId part) { return expression(part, is_static_place); }));
+  }
+
+ private:
+  // The parameter of that name, and which arguments it has.
+  struct Arguments {
+    const OperatorParameter* parameter = nullptr;
+    std::size_t first = 0, count = 0;
+  };
+  std::optional<Arguments> arguments(const std::string& name) const {
+    std::size_t first = 0;
+    const std::size_t repeated = at_.arguments.size() + 1 - at_.row->parameters.size();
+    for (const OperatorParameter& p : at_.row->parameters) {
+      const std::size_t count = p.variadic ? repeated : 1;
+      if (p.name == name) return Arguments{&p, first, count};
+      first += count;
+    }
+    return std::nullopt;
+  }
+
+  ExprId plain(ExprId argument, bool is_static_place) {
+    return is_static_place ? write_.value(argument) : write_.sampled(argument, flow_.act);
+  }
+
+  ExprId meaning(const std::string& word, bool is_static_place) {
+    if (word == "dy") return write_.copy(flow_.adjoint);
+    if (word == "y") return plain(at_.self, is_static_place);
+    if (word == "part") return write_.integer(at_.part);
+    const auto found = arguments(word);
+    if (!found) return write_.name(write_.symbol(word));
+    if (found->parameter->variadic) return plain(at_.operand.value, is_static_place);
+    const ExprId argument = at_.arguments[found->first];
+    if (found->parameter->kind == ParameterKind::operand) return plain(argument, is_static_place);
+    return argument.valid() ? write_.copy(argument) : default_of(*found->parameter);
+  }
+
+  ExprId call(const ast::Call& c, bool is_static_place) {
+    const std::string& callee = rule_.text(c.callee[0]);
+    const bool inner = is_static_place || callee == "shape" || callee == "part_starts";
+    ast::Call made;
+    made.callee = {write_.symbol(callee)};
+    made.callee_span = write_.span;
+    made.builtin = true;
+    for (const ast::Argument& argument : c.arguments) {
+      const auto* word = std::get_if<ast::Name>(&rule_[argument.value]);
+      if (word != nullptr && rule_.text(word->symbol).ends_with("__all")) {
+        const std::string& all = rule_.text(word->symbol);
+        const auto found = arguments(all.substr(0, all.size() - 5));
+        for (std::size_t k = 0; k < found->count; ++k)
+          made.arguments.push_back({{}, write_.span, plain(at_.arguments[found->first + k], inner)});
+      } else if (word == nullptr || !is_left_out(rule_.text(word->symbol))) {
+        const Symbol name = argument.name.valid() ? write_.symbol(rule_.text(argument.name)) : Symbol{};
+        made.arguments.push_back({name, write_.span, expression(argument.value, inner)});
+      }
+    }
+    return write_.add(std::move(made));
+  }
+
+  // An attribute without a value that can be written: the call has none either.
+  bool is_left_out(const std::string& word) {
+    const auto found = arguments(word);
+    return found && found->parameter->kind != ParameterKind::operand && !at_.arguments[found->first].valid() &&
+           !default_of(*found->parameter).valid();
+  }
+
+  // Invalid: every axis, or a list, which stay left out.
+  ExprId default_of(const OperatorParameter& p) {
+    std::int64_t value = 0;
+    const char* end = p.default_value.data() + p.default_value.size();
+    if (std::from_chars(p.default_value.data(), end, value).ptr != end || p.default_value.empty()) return {};
+    if (value >= 0) return write_.integer(static_cast<std::uint64_t>(value));
+    return write_.add(ast::Unary{UnaryOp::negate, write_.integer(static_cast<std::uint64_t>(-value))});
+  }
+
+  GradientWriter& write_;
+  const Program& rule_;
+  const Application& at_;
+  const Flow& flow_;
+};
+
+void refuse_operand(Derivation& d, const Application& at, const std::string& because) {
+  refuse(d, at.self, "`" + std::string(at.row->name) + "`: " + because)
+      .label(d.node.program.span(at.operand.value), "depends on what is to be trained, or on an input")
+      .note("write `stop_gradient(…)` around it where none is meant to");
+}
+
+void pass_on_operand(Derivation& d, const Application& at, Flow flow, const PassOn& pass_on) {
+  const DerivativeRule& rule = derivative_rule(at.op, at.operand.place);
+  const bool is_elementwise = at.row->lowering == Lowering::elementwise;
+  if (!d.node.is_float_expr(at.operand.value)) {
+    // Integers and Booleans have no adjoint; where they come from floats, the user shall know.
+    if (is_elementwise && at.row->scalar == ScalarOp::cast && at.operand.place == 0)
+      refuse_operand(d, at, "it makes a float of what is not one");
+    return;
+  }
+  if (!rule.adjoint.valid()) {
+    if (at.row->lowering != Lowering::folded && rule.because.find("only its") == std::string::npos)
+      refuse_operand(d, at, rule.because);
+    return;
+  }
+  // A rule that mentions dy more than once needs a name for it.
+  if (mentions(*rule.program, rule.adjoint, "dy") > 1) flow.adjoint = d.write.name_of(flow.adjoint);
+  const ExprId adjoint = Substitution(d.write, *rule.program, at, flow).expression(rule.adjoint, false);
+  pass_on(at.operand.value, {flow.act, adjoint, is_elementwise ? flow.shape : d.shapes.of(at.operand.value)});
+}
+
+}  // namespace
+
+void pass_on_application(Derivation& d, ExprId e, Flow flow, const PassOn& pass_on) {
+  const auto* op = std::get_if<OperatorRef>(&d.node.reference(e));
+  if (op == nullptr) return;
+  const bool is_elementwise = d.node.is_elementwise(e);
+  if (!is_elementwise) flow = reduced(d, std::move(flow), e);
+  const std::vector<Operand> operands = d.node.operands(e);
+  const auto taken =
+      std::ranges::count_if(operands, [&](const Operand& o) { return d.activity.takes_adjoint(o.value); });
+  if (taken > 1 || !is_elementwise) flow.adjoint = d.write.name_of(flow.adjoint);
+  Application at{e, op->op, d.node.row(e), d.node.arguments(e), {}};
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    at.part = k > 0 && operands[k].place == operands[k - 1].place ? at.part + 1 : 0;
+    at.operand = operands[k];
+    if (d.activity.is_varied(at.operand.value)) pass_on_operand(d, at, flow, pass_on);
+  }
+}
+
+// ---- subscripts ----
+
+namespace {
+
+// x[i, 2, a:b:c]: the plain indexes before the first range are taken first, the others with the ranges.
+class Subscript {
+ public:
+  Subscript(Derivation& d, const ast::Index& index) : d_(d), write_(d.write), index_(index) {
+    while (leading_ < index.items.size() && !index.items[leading_].is_range) ++leading_;
+  }
+
+  // An index behind a range that is no constant.
+  bool is_refused() const {
+    return std::any_of(index_.items.begin() + static_cast<std::ptrdiff_t>(leading_), index_.items.end(),
+                       [&](const ast::IndexItem& item) { return !item.is_range && !d_.node.is_static(item.at); });
+  }
+
+  // The adjoint of the operand: zero but where the subscript reads.
+  ExprId placed(ExprId adjoint, Symbol act) {
+    const ExprId whole = write_.value(index_.operand);
+    std::vector<ExprId> indices;
+    for (std::size_t k = 0; k < leading_; ++k) indices.push_back(write_.sampled(index_.items[k].at, act));
+    if (leading_ < index_.items.size()) adjoint = placed_slice(adjoint, whole);
+    if (leading_ == 0) return adjoint;
+    std::vector<ExprId> arguments{write_.shape_of(write_.copy(whole)), adjoint};
+    arguments.insert(arguments.end(), indices.begin(), indices.end());
+    return write_.call("place", arguments);
+  }
+
+ private:
+  // The same in what the leading indexes yield.
+  ExprId placed_slice(ExprId adjoint, ExprId whole) {
+    ExprId part = write_.copy(whole);
+    if (leading_ > 0) {
+      ast::Index inner{part, {}};
+      for (std::size_t k = 0; k < leading_; ++k)
+        inner.items.push_back({false, write_.value(index_.items[k].at), {}, {}, {}, write_.span});
+      part = write_.add(std::move(inner));
+    }
+    std::vector<ExprId> starts, stops, steps;
+    ast::Index unit{write_.copy(part), {}};  // the slice with all of its axes
+    bool drops_axes = false, is_contiguous = true;
+    for (std::size_t k = leading_; k < index_.items.size(); ++k) {
+      const Bounds at = bounds(index_.items[k], part, k - leading_);
+      starts.push_back(at.start);
+      stops.push_back(at.stop);
+      steps.push_back(at.step.valid() ? at.step : write_.integer(1));
+      drops_axes = drops_axes || !index_.items[k].is_range;
+      is_contiguous = is_contiguous && !at.step.valid();
+      const ExprId step = at.step.valid() ? write_.copy(at.step) : ExprId{};
+      unit.items.push_back({true, {}, write_.copy(at.start), write_.copy(at.stop), step, write_.span});
+    }
+    if (drops_axes) adjoint = write_.call("reshape", {write_.shape_of(write_.add(std::move(unit))), adjoint});
+    std::vector<ExprId> arguments{write_.shape_of(part), adjoint, write_.add(ast::Array{starts}),
+                                  write_.add(ast::Array{stops})};
+    if (!is_contiguous) arguments.push_back(write_.add(ast::Array{steps}));
+    return write_.call("place_slice", arguments);
+  }
+
+  // What an item takes of its axis, as place_slice is told it. No step: 1.
+  struct Bounds {
+    ExprId start, stop, step;
+  };
+  Bounds bounds(const ast::IndexItem& item, ExprId part, std::size_t axis) {
+    if (!item.is_range) return single(item.at, part, axis);
+    Bounds b;
+    if (item.lower.valid()) b.start = write_.copy(item.lower);
+    if (item.upper.valid()) b.stop = write_.copy(item.upper);
+    if (item.step.valid()) b.step = write_.copy(item.step);
+    if (!b.start.valid()) b.start = by_sign(item.step, [&] { return write_.integer(0); }, [&] { return minus(1); });
+    if (b.stop.valid()) return b;
+    // Backward, before the first element is -extent - 1.
+    b.stop = by_sign(
+        item.step, [&] { return extent(part, axis); },
+        [&] { return write_.binary(BinaryOp::sub, minus(1), extent(part, axis)); });
+    return b;
+  }
+
+  // One element: from it on to the end, in a step that leads there; what counts from the start ends with it.
+  Bounds single(ExprId at, ExprId part, std::size_t axis) {
+    if (std::holds_alternative<ast::IntLiteral>(d_.node.expr(at)))
+      return {write_.copy(at), write_.binary(BinaryOp::add, write_.copy(at), write_.integer(1)), {}};
+    return {write_.copy(at), extent(part, axis), extent(part, axis)};
+  }
+
+  // The one for a step forward or the one for a step backward: where the step is no literal, once it is known.
+  template <class Forward, class Backward>
+  ExprId by_sign(ExprId step, const Forward& forward, const Backward& backward) {
+    if (!step.valid() || std::holds_alternative<ast::IntLiteral>(d_.node.expr(step))) return forward();
+    const auto* negated = std::get_if<ast::Unary>(&d_.node.expr(step));
+    if (negated != nullptr && std::holds_alternative<ast::IntLiteral>(d_.node.expr(negated->operand)))
+      return backward();
+    const ExprId is_forward = write_.binary(BinaryOp::gt, write_.copy(step), write_.integer(0));
+    return write_.add(ast::If{is_forward, forward(), backward()});
+  }
+
+  ExprId minus(std::uint64_t n) { return write_.add(ast::Unary{UnaryOp::negate, write_.integer(n)}); }
+
+  ExprId extent(ExprId part, std::size_t axis) {
+    return write_.add(
+        ast::Index{write_.shape_of(write_.copy(part)), {{false, write_.integer(axis), {}, {}, {}, write_.span}}});
+  }
+
+  Derivation& d_;
+  GradientWriter& write_;
+  const ast::Index index_;
+  std::size_t leading_ = 0;
+};
+
+}  // namespace
+
+void pass_on_subscript(Derivation& d, ExprId e, Flow flow, const PassOn& pass_on) {
+  const ast::Index index = std::get<ast::Index>(d.node.expr(e));
+  flow = reduced(d, std::move(flow), e);
+  Subscript subscript(d, index);
+  if (subscript.is_refused()) {
+    refuse(d, e, "an index that changes after a range")
+        .note("bring the axis to the front with `transpose`, and index first");
+    return;
+  }
+  const ExprId adjoint = subscript.placed(flow.adjoint, flow.act);
+  pass_on(index.operand, {flow.act, adjoint, d.shapes.of(index.operand)});
+}
+
+}  // namespace rml::derivation

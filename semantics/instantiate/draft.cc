@@ -1,0 +1,23 @@
+// Where a draft's values come from (see draft.h).
+#include "semantics/instantiate/draft.h"
+
+namespace rml::draft {
+
+// The innermost calls first; a chain of more than eight is cut in the middle.
+void add_instance_chain(Diagnostic& d, const Draft& draft, const Program& program, InstanceId instance) {
+  std::vector<InstanceId> chain;
+  for (InstanceId i = instance; i.valid() && draft.instances[i.index].parent.valid();
+       i = draft.instances[i.index].parent)
+    chain.push_back(i);
+  constexpr std::size_t shown_per_end = 4;
+  for (std::size_t k = 0; k < chain.size(); ++k) {
+    if (chain.size() > 2 * shown_per_end && k == shown_per_end) {
+      d.note("… and " + std::to_string(chain.size() - 2 * shown_per_end) + " instances more");
+      k = chain.size() - shown_per_end;
+    }
+    const Instance& i = draft.instances[chain[k].index];
+    d.label(i.call, "in the instance `" + i.path + "` of `" + program.text(program[i.node].name) + "`, called here");
+  }
+}
+
+}  // namespace rml::draft

@@ -1,0 +1,13 @@
+// Emission: the last part of instantiate, from solved drafts to core.
+#pragma once
+
+#include "semantics/instantiate/draft.h"
+#include "semantics/instantiate/solve_shapes.h"
+
+namespace rml::draft {
+
+// The core of a draft whose aliases are resolved and whose states are complete. A value
+// that stands for itself once constant conditions are known is E0501.
+Core emit(const Draft& draft, const States& states, const Program& program, Diagnostics& diagnostics);
+
+}  // namespace rml::draft

@@ -1,0 +1,85 @@
+// Instantiation: from checked nodes to one flat core (see instantiate.h).
+//
+// Four steps, each a file family of its own: elaboration inlines all nodes into drafts;
+// aliases are resolved; shapes and static values are solved; what is left is emitted.
+//
+//   node counter() -> (o) o = 0 fby u; u = o + 1;
+//     %0 = const 0    %1 = fby %0 %3    %2 = const 1    %3 = add %1 %2
+#include "semantics/instantiate/instantiate.h"
+
+#include "semantics/instantiate/aliases.h"
+#include "semantics/instantiate/elaborate.h"
+#include "semantics/instantiate/emit.h"
+#include "semantics/instantiate/solve_shapes.h"
+
+namespace rml {
+
+namespace {
+
+using namespace draft;
+
+// A draft, and what is known of its values once aliases are resolved and shapes solved.
+struct Solved {
+  Draft draft;
+  States states;
+};
+
+// What is instantiated of one program: its entry, and the bodies of its iterations as their operands become known.
+class Instantiation {
+ public:
+  Instantiation(const Checked& checked, const InstantiateOptions& options)
+      : checked_(checked),
+        options_(options),
+        instantiate_body_([this](NodeId node, const Given& given, Depth depth, Diagnostics& diagnostics) {
+          return instantiate(node, &given, depth, diagnostics);
+        }) {}
+  Instantiation(const Instantiation&) = delete;
+  Instantiation& operator=(const Instantiation&) = delete;
+
+  // Nothing when a limit is exceeded.
+  std::optional<Solved> solve(NodeId node, const Given* given, Depth depth, Diagnostics& diagnostics) {
+    Solved solved{elaborate({checked_, options_, instantiate_body_, node, given, depth}, whole_, diagnostics), {}};
+    if (whole_.excess) return std::nullopt;
+    resolve_aliases(solved.draft, *checked_.program, diagnostics);
+    solved.states = solve_shapes(solved.draft, *checked_.program, diagnostics);
+    return solved;
+  }
+
+  // Nothing when there are errors.
+  std::optional<Core> instantiate(NodeId node, const Given* given, Depth depth, Diagnostics& diagnostics) {
+    const std::optional<Solved> solved = solve(node, given, depth, diagnostics);
+    if (!solved || diagnostics.has_errors()) return std::nullopt;
+    Core core = emit(solved->draft, solved->states, *checked_.program, diagnostics);
+    return diagnostics.has_errors() ? std::nullopt : std::optional(std::move(core));
+  }
+
+ private:
+  const Checked& checked_;
+  const InstantiateOptions& options_;
+  const InstantiateBody instantiate_body_;
+  Elaboration whole_;
+};
+
+}  // namespace
+
+Core instantiate(const Checked& checked, NodeId entry, const InstantiateOptions& options, Diagnostics& diagnostics) {
+  std::optional<Core> made;
+  if (!diagnostics.has_errors()) made = Instantiation(checked, options).instantiate(entry, nullptr, {}, diagnostics);
+  Core core;
+  core.clocks.resize(2);
+  if (made) core = std::move(*made);
+  core.entry = checked.program->text((*checked.program)[entry].name);
+  return core;
+}
+
+bool check_open(const Checked& checked, NodeId node, InstantiateOptions options, Diagnostics& diagnostics) {
+  options.open = true;
+  Instantiation instantiation(checked, options);
+  const auto solved = instantiation.solve(node, nullptr, {}, diagnostics);
+  if (!solved) return false;
+  for (std::size_t v = 0; v < solved->states.size(); ++v)
+    if (!solved->states[v].known && !std::holds_alternative<Alias>(solved->draft.values[v].rhs)) return false;
+  return true;
+}
+
+}  // namespace rml

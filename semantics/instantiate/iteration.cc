@@ -1,0 +1,200 @@
+// Bodies of iterations (see instantiate/iteration.h).
+//
+// A state has the shape that its initial value and what it becomes broadcast to:
+//
+//   fold add(0.0; xs)    xs: f32[10, 3]    the state: [], then [3]
+#include "semantics/instantiate/iteration.h"
+
+#include "semantics/core/joint.h"
+#include "semantics/core/queries.h"
+#include "semantics/instantiate/solve_shapes.h"
+#include "semantics/simplify/passes.h"
+
+namespace rml::draft {
+
+namespace {
+
+constexpr int max_growth = 16;  // of a state's shape: more than ranks and extents of 1 allow
+
+// Constants that may be what attributes and shapes of the body hang on, or are cheap to repeat.
+bool stands_in_body(const IteratorOperand& operand) {
+  if (operand.constant == nullptr) return false;
+  const auto elements = element_count(operand.shape);
+  return elements && *elements <= 64;
+}
+
+void broadcast_output(Core& core, std::size_t k, const Shape& shape) {
+  const rml::Value from = core[core.outputs[k].value];
+  if (from.shape == shape) return;
+  Attribute to;
+  to.given = true;
+  to.integers = shape;
+  core::Apply made{operators().require("broadcast_to"), {core.outputs[k].value}, {to}, 0};
+  core.values.push_back({std::move(made), from.dtype, shape, from.clock, from.span, from.instance, {}});
+  core.outputs[k].value = ValueId{core.values.size() - 1};
+}
+
+std::string count_text(std::int64_t n) { return std::to_string(n) + (n == 1 ? " element" : " elements"); }
+
+}  // namespace
+
+Iterator::Iterator(const Program& program, const InstantiateBody& instantiate_body, Depth depth, NodeId node,
+                   const ast::Iteration& how, Span call, std::vector<DType> dtypes)
+    : program_(program),
+      instantiate_body_(instantiate_body),
+      depth_(depth),
+      node_(node),
+      how_(how),
+      call_(call),
+      dtypes_(std::move(dtypes)) {}
+
+const std::string& Iterator::name() const { return program_.text(program_[node_].name); }
+
+const IteratorBody& Iterator::body(const std::vector<IteratorOperand>& operands) {
+  std::string key;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const bool fixed = k >= leading();
+    key += fixed && stands_in_body(operands[k]) ? constant_key(*operands[k].constant) + ";"
+                                                : type_string(operands[k].dtype, operands[k].shape) + ",";
+  }
+  const auto [known, is_new] = bodies_.try_emplace(std::move(key));
+  if (is_new) make(operands, known->second);
+  return known->second;
+}
+
+bool Iterator::find_length(const std::vector<IteratorOperand>& operands, std::int64_t& length,
+                           IteratorBody& out) const {
+  const std::string word = ast::iterator_name(how_.kind);
+  for (std::size_t k = how_.states; k < leading(); ++k) {
+    const Shape& shape = operands[k].shape;
+    const bool first = k == how_.states;
+    if (!shape.empty() && first) length = shape[0];
+    if (!shape.empty() && shape[0] == length) continue;
+    out.code = Code::E0303;
+    out.about_operands = true;
+    out.problem = shape.empty() ? "`" + word + "` goes along the first axis of its sequences, and a scalar has none"
+                                : "the sequences of `" + word + "` have " + std::to_string(length) + " and " +
+                                      count_text(shape[0]) + " along their first axis";
+    return false;
+  }
+  return true;
+}
+
+// Iterations stand outside time: each begins with the states that it is given.
+bool Iterator::has_no_memory(const Core& body, IteratorBody& out) const {
+  const auto refuse = [&](const std::string& because, Span at, const std::string& note) {
+    out.problem = "`" + name() + "` cannot be iterated: it " + because;
+    if (at.end > 0) out.places.push_back({at, "here"});
+    out.notes.push_back(note);
+    return false;
+  };
+  for (std::size_t v = 0; v < body.values.size(); ++v) {
+    const core::Apply* apply = apply_of(body, ValueId{v});
+    if (apply != nullptr && is_joint(apply->op))
+      return refuse("sums over parameters", body.values[v].span, "take the sum before, and iterate with it");
+    if (apply != nullptr && operators()[apply->op].random)
+      return refuse("draws random numbers", body.values[v].span, "draw all of them before, and iterate over them");
+  }
+  if (!body.parameters.empty())
+    return refuse("has a `param`", body[body.parameters[0].value].span, "give it the parameter as an argument");
+  for (const rml::Value& v : body.values) {
+    if (std::holds_alternative<core::Fby>(v.rhs))
+      return refuse("remembers from cycle to cycle", v.span, "give it what it remembers as a state");
+    if (std::holds_alternative<core::Post>(v.rhs))
+      return refuse("looks at the next cycle", v.span, "iterate in reverse: `scan[reverse]`");
+    const auto* call = std::get_if<rml::core::Call>(&v.rhs);
+    if (call != nullptr && body.externals[call->external].iteration == nullptr)
+      return refuse("calls the external node `" + body.externals[call->external].symbol + "`", v.span,
+                    "only C knows what that does");
+  }
+  if (!body.asserts.empty())
+    return refuse("asserts something", body.asserts[0].span, "assert it of what the iteration yields");
+  return true;
+}
+
+void Iterator::make(const std::vector<IteratorOperand>& operands, IteratorBody& out) const {
+  Iteration it;
+  it.states = how_.states;
+  it.sequences = how_.sequences;
+  it.reverse = how_.reverse;
+  if (!find_length(operands, it.length, out)) return;
+  Given given = given_in_a_round(operands, out);
+  std::optional<Core> body = with_states_that_hold(operands, given, out);
+  if (!body) return;
+  it.body = std::move(*body);
+  // What a state becomes may be smaller than the state: it is broadcast.
+  for (std::size_t k = 0; k < how_.states; ++k) broadcast_output(it.body, k, given.operands[k].shape);
+  if (!has_no_memory(it.body, out)) return;
+  it.body.watches.clear();
+  it.body.entry = name();
+  for (std::size_t v = 0; v < it.body.values.size(); ++v)
+    it.can_fail = it.can_fail || rml::can_fail(it.body, ValueId(v));
+  if (!find_interface(it, out)) return;
+  out.external.symbol = name();
+  out.external.span = call_;
+  out.external.iteration = std::make_shared<const Iteration>(std::move(it));
+}
+
+// An element of each sequence, and everything else whole.
+Given Iterator::given_in_a_round(const std::vector<IteratorOperand>& operands, IteratorBody& out) const {
+  Given given{dtypes_, {}, call_};
+  for (std::uint32_t k = 0; k < operands.size(); ++k) {
+    Given::Operand o{operands[k].shape, nullptr};
+    if (k >= how_.states && k < leading()) o.shape.erase(o.shape.begin());
+    if (k >= leading() && stands_in_body(operands[k]))
+      o.constant = operands[k].constant;
+    else
+      out.passed.push_back(k);
+    given.operands.push_back(std::move(o));
+  }
+  return given;
+}
+
+// The body once no round yields a larger state than it is given.
+std::optional<Core> Iterator::with_states_that_hold(const std::vector<IteratorOperand>& operands, Given& given,
+                                                    IteratorBody& out) const {
+  for (int growth = 0;; ++growth) {
+    std::optional<Core> body = instantiate_body_(node_, given, depth_, out.diagnostics);
+    if (!body) return std::nullopt;
+    bool grown = false;
+    for (std::size_t k = 0; k < how_.states; ++k) {
+      const Shape& next = (*body)[body->outputs[k].value].shape;
+      Shape& state = given.operands[k].shape;
+      const auto both = broadcast(state, next);
+      if (!both || growth == max_growth) {
+        const ast::Parameter& port = program_[node_].inputs[k];
+        out.code = Code::E0303;
+        out.problem = "the state `" + program_.text(port.name) + "` of `" + name() + "` is " +
+                      type_string(operands[k].dtype, state) + ", but becomes " + type_string(operands[k].dtype, next);
+        out.places.push_back({port.span, "the state"});
+        return std::nullopt;
+      }
+      grown = grown || *both != state;
+      state = *both;
+    }
+    if (!grown) return body;
+  }
+}
+
+// What the iteration takes and yields: sequences are whole, and what is no state is stacked.
+bool Iterator::find_interface(const Iteration& it, IteratorBody& out) const {
+  const auto whole = [&](const Port& port, bool is_stacked) {
+    Shape shape = it.body[port.value].shape;
+    if (is_stacked) shape.insert(shape.begin(), it.length);
+    return std::pair(it.body[port.value].dtype, std::move(shape));
+  };
+  for (std::size_t k = 0; k < it.body.inputs.size(); ++k)
+    out.external.inputs.push_back(whole(it.body.inputs[k], k >= how_.states && k < leading()));
+  for (std::size_t k = 0; k < it.body.outputs.size(); ++k) {
+    out.external.outputs.push_back(whole(it.body.outputs[k], k >= how_.states));
+    const Shape& shape = out.external.outputs.back().second;
+    if (element_count(shape) && shape.size() <= max_rank) continue;
+    out.code = Code::E0305;
+    out.problem = too_large(shape);
+    return false;
+  }
+  out.outputs = out.external.outputs;
+  return true;
+}
+
+}  // namespace rml::draft

@@ -1,0 +1,84 @@
+// `map`, `fold` and `scan` on the way to core: a body is a program of its own, instantiated once the shapes of
+// what it is given are known (solve_shapes.h asks), and anew for every other shape.
+//
+//   h, ys = scan cell(h0; xs; w);     xs: f32[10, 3]     a body with inputs h, x: f32[3], w
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "semantics/instantiate/draft.h"
+
+namespace rml::draft {
+
+struct Depth {
+  std::uint64_t calls = 0, loops = 0;  // within which something stands
+};
+
+struct IteratorOperand {
+  DType dtype{};
+  Shape shape;
+  std::shared_ptr<const Tensor> constant;
+};
+
+// What a node is given in each round of an iteration.
+struct Given {
+  std::vector<DType> dtypes;  // by variable of its dtype scheme
+  struct Operand {
+    Shape shape;
+    std::shared_ptr<const Tensor> constant;  // null: an input
+  };
+  std::vector<Operand> operands;
+  Span call;
+};
+
+// The core of a node that is given such operands; nothing where diagnostics say what is wrong with it, or where the
+// program exceeds a limit.
+using InstantiateBody = std::function<std::optional<Core>(NodeId, const Given&, Depth, Diagnostics&)>;
+
+struct IteratorBody {
+  ExternalNode external;
+  std::vector<std::uint32_t> passed;  // the operands that the external takes: small constants stand in the body
+  std::vector<std::pair<DType, Shape>> outputs;
+  Diagnostics diagnostics;  // of the body itself
+  // What else is wrong; empty: nothing.
+  std::string problem;
+  Code code = Code::E0209;
+  bool about_operands = false;
+  std::vector<Label> places;
+  std::vector<std::string> notes;
+
+  bool sound() const { return problem.empty() && !diagnostics.has_errors(); }
+};
+
+// One call of an iterator.
+class Iterator {
+ public:
+  // depth: of the body. dtypes: what stands for the variables of the node's scheme.
+  Iterator(const Program&, const InstantiateBody&, Depth depth, NodeId, const ast::Iteration&, Span call,
+           std::vector<DType> dtypes);
+
+  const IteratorBody& body(const std::vector<IteratorOperand>& operands);
+
+ private:
+  void make(const std::vector<IteratorOperand>& operands, IteratorBody& out) const;
+  bool find_length(const std::vector<IteratorOperand>& operands, std::int64_t& length, IteratorBody& out) const;
+  Given given_in_a_round(const std::vector<IteratorOperand>& operands, IteratorBody& out) const;
+  std::optional<Core> with_states_that_hold(const std::vector<IteratorOperand>& operands, Given& given,
+                                            IteratorBody& out) const;
+  bool has_no_memory(const Core& body, IteratorBody& out) const;
+  bool find_interface(const Iteration& it, IteratorBody& out) const;
+  std::uint32_t leading() const { return how_.states + how_.sequences; }  // operands that are not fixed
+  const std::string& name() const;
+
+  const Program& program_;
+  const InstantiateBody& instantiate_body_;
+  const Depth depth_;
+  const NodeId node_;
+  const ast::Iteration how_;
+  const Span call_;
+  const std::vector<DType> dtypes_;
+  std::map<std::string, IteratorBody> bodies_;  // by shapes and constants
+};
+
+}  // namespace rml::draft

@@ -1,0 +1,25 @@
+// What a program is instantiated with.
+#pragma once
+
+#include <vector>
+
+#include "frontend/ast.h"
+#include "semantics/values/limits.h"
+
+namespace rml {
+
+// -D NAME=VALUE: overrides of `const` items, VALUE an R(ML)2 expression already parsed into
+// the program's arena.
+struct ConstOverride {
+  ConstId constant;
+  ExprId value;
+};
+
+struct InstantiateOptions {
+  std::vector<ConstOverride> overrides = {};
+  bool keep_stops = false;  // list what `stop_gradient` yields among the parameters, without a path
+  bool open = false;        // inputs without a written type may have any shape, those with one be static
+  Limits limits = {};       // E0702 where the program exceeds one
+};
+
+}  // namespace rml

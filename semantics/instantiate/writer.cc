@@ -1,0 +1,43 @@
+// What is made once for all instances (see instantiate/writer.h).
+#include "semantics/instantiate/writer.h"
+
+namespace rml::draft {
+
+DraftWriter::DraftWriter(const Checked& c, const InstantiateOptions& options, const InstantiateBody& body, Depth d,
+                         Diagnostics& reported)
+    : checked(c), instantiate_body(body), depth(d), diagnostics(reported) {
+  for (const ConstOverride& replaced : options.overrides) replacements_[replaced.constant.index] = replaced.value;
+  draft.clocks.resize(2);
+  draft.most_elements = options.limits.elements;
+}
+
+DraftClockId DraftWriter::on(DraftClockId parent, DraftId condition, bool positive) {
+  const auto [known, is_new] =
+      clocks_.try_emplace(ClockKey{parent.index, condition.index, positive}, draft.clocks.size());
+  if (is_new) draft.clocks.push_back({parent, condition, positive});
+  return known->second;
+}
+
+DraftId& DraftWriter::constant(ConstId id, DType dtype, DraftClockId clock) {
+  return constants_[std::uint64_t{id.index} << 40 | std::uint64_t{static_cast<std::uint8_t>(dtype)} << 32 |
+                    clock.index];
+}
+
+ExprId DraftWriter::replacement(ConstId id) const {
+  const auto found = replacements_.find(id.index);
+  return found != replacements_.end() ? found->second : ExprId{};
+}
+
+const std::string& DraftWriter::identity(NodeId node, ExprId call) {
+  const auto [known, is_new] = identities_.try_emplace(node.index);
+  if (is_new) known->second = call_identities(program(), checked.names, node);
+  return known->second.at(call.index);
+}
+
+std::string DraftWriter::qualified(InstanceId instance, const std::string& name) const {
+  if (!instance.valid()) return name;
+  const std::string& path = draft.instances[instance.index].path;
+  return path.empty() ? name : path + "." + name;
+}
+
+}  // namespace rml::draft

@@ -1,0 +1,18 @@
+// Normalisation: from core to an equal core with less to do.
+//
+// Constants are folded, common subexpressions shared, dead equations removed, and pure pointwise work moves below the
+// samplings that are all that use it. The invariants of core.h are kept (verify).
+#pragma once
+
+#include "semantics/core/core.h"
+
+namespace rml {
+
+struct SimplifyOptions {
+  bool keep_watches = false;  // keep what only `watches` need alive (rmlc trace)
+};
+Core simplify(Core, const SimplifyOptions&);
+// Takes from iterations what nobody needs (prune_iterations.cc); simplify makes use of it. Whether there was anything.
+bool prune_iterations(Core&);
+
+}  // namespace rml

@@ -1,0 +1,399 @@
+// See check_ranks.h.
+#include "semantics/time/check_ranks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "semantics/core/queries.h"
+
+namespace rml {
+
+namespace {
+
+// ---- the library's sums ----
+
+// An instance of a node of the library `steps` that the library does not call itself.
+struct Collective {
+  InstanceId instance;
+  ValueId end, count;
+};
+
+class Collectives {
+ public:
+  Collectives(const Program& program, const Core& core) : core_(core), inside_(core.instances.size()) {
+    for (std::size_t i = 0; i < core.instances.size(); ++i) {
+      const Instance& instance = core.instances[i];
+      const bool outer = instance.parent.valid() && inside_[instance.parent.index];
+      inside_[i] = outer || (instance.node.valid() && program[instance.node].module == program.steps);
+      if (inside_[i] && !outer) list_.push_back({InstanceId{i}, {}, {}});
+    }
+    std::map<std::string, std::size_t> paths;
+    for (std::size_t k = 0; k < list_.size(); ++k) paths[core.instances[list_[k].instance.index].path] = k;
+    for (const Port& watch : core.watches) {
+      const std::size_t dot = watch.name.rfind('.');
+      const auto at = dot == std::string::npos ? paths.end() : paths.find(watch.name.substr(0, dot));
+      if (at == paths.end()) continue;
+      const std::string name = watch.name.substr(dot + 1);
+      if (name == "end") list_[at->second].end = watch.value;
+      if (name == "n") list_[at->second].count = watch.value;
+      if (name == "last" || name == "moves") step_ends_.insert(watch.value);
+    }
+  }
+
+  const std::vector<Collective>& list() const { return list_; }
+  bool computes(ValueId v) const { return core_[v].instance.valid() && inside_[core_[v].instance.index]; }
+
+  // Whether a Boolean holds in the last row of a step only, and is otherwise the same on all ranks.
+  bool ends_step(ValueId c) const {
+    if (step_ends_.contains(c)) return true;
+    if (const auto* merge = std::get_if<core::Merge>(&core_[c].rhs))
+      return ends_step(merge->condition) && constant_truth(core_, merge->on_false) == false;
+    return false;
+  }
+  bool on_steps(ClockId clock) const {
+    return std::ranges::any_of(ancestors(core_, clock),
+                               [&](ClockId c) { return core_[c].positive && ends_step(core_[c].condition); });
+  }
+  bool is_step_end(ValueId v) const { return step_ends_.contains(v); }
+
+ private:
+  const Core& core_;
+  std::vector<bool> inside_;  // by instance
+  std::vector<Collective> list_;
+  std::set<ValueId> step_ends_;
+};
+
+// ---- what is dealt ----
+
+class Dealt {
+ public:
+  Dealt(const Core& core, const Collectives& collectives)
+      : core_(core), collectives_(collectives), cause_(core.values.size()) {
+    spread();
+    // What is left and moves with rows has no other cause than that.
+    bool found = false;
+    for (std::size_t v = 0; v < cause_.size(); ++v)
+      if (!cause_[v].valid() && moves_with_rows(ValueId{v})) cause_[v] = ValueId{v}, found = true;
+    if (found) spread();
+  }
+
+  bool operator()(ValueId v) const { return cause_[v.index].valid(); }
+  // The operand by which it is; itself where it begins here.
+  ValueId cause(ValueId v) const { return cause_[v.index]; }
+
+ private:
+  void spread() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t v = 0; v < cause_.size(); ++v) {
+        if (cause_[v].valid()) continue;
+        cause_[v] = cause_of(ValueId{v});
+        changed = changed || cause_[v].valid();
+      }
+    }
+  }
+
+  ValueId first_dealt(const std::vector<ValueId>& list) const {
+    const auto found = std::ranges::find_if(list, [&](ValueId x) { return (*this)(x); });
+    return found == list.end() ? ValueId{} : *found;
+  }
+
+  ValueId cause_of(ValueId v) const {
+    if (std::holds_alternative<core::Input>(core_[v].rhs) || collectives_.is_step_end(v)) return v;
+    if (collectives_.computes(v)) return {};
+    if (const auto* a = std::get_if<core::Apply>(&core_[v].rhs))
+      return operators()[a->op].random ? v : first_dealt(a->operands);
+    if (const auto* when = std::get_if<core::When>(&core_[v].rhs)) {
+      // What is there at the first cycle only is drawn alike by all.
+      if (is_start(core_, when->condition) && when->positive) return read_from(when->operand);
+      return first_dealt({when->operand});
+    }
+    if (const auto* merge = std::get_if<core::Merge>(&core_[v].rhs)) {
+      const bool one = sampled(merge->on_true) == sampled(merge->on_false);
+      return first_dealt(one ? std::vector{merge->on_true}
+                             : std::vector{merge->on_true, merge->on_false, merge->condition});
+    }
+    if (const auto* fby = std::get_if<core::Fby>(&core_[v].rhs)) return cause_of_memory(v, *fby);
+    std::vector<ValueId> operands;
+    for_each_operand(core_[v].rhs, [&](const ValueId& x) { operands.push_back(x); });
+    return first_dealt(operands);
+  }
+
+  ValueId cause_of_memory(ValueId v, const core::Fby& fby) const {
+    if ((*this)(fby.init)) return fby.init;
+    if (const auto parts = held(fby.next, v)) return first_dealt(*parts);
+    return first_dealt({fby.next});
+  }
+
+  // Of what begins as it was at the first cycle: an input in it.
+  ValueId read_from(ValueId v) const {
+    std::set<ValueId> seen;
+    std::vector<ValueId> open = {v};
+    while (!open.empty()) {
+      const ValueId x = open.back();
+      open.pop_back();
+      if (!seen.insert(x).second) continue;
+      if (std::holds_alternative<core::Input>(core_[x].rhs)) return x;
+      for_each_operand(core_[x].rhs, [&](const ValueId& o) { open.push_back(o); });
+    }
+    return {};
+  }
+
+  ValueId sampled(ValueId v) const {
+    while (const auto* when = std::get_if<core::When>(&core_[v].rhs)) v = when->operand;
+    return v;
+  }
+
+  // Where x is the memory itself but at the ends of steps: what it is there.
+  std::optional<std::vector<ValueId>> held(ValueId x, ValueId memory) const {
+    if (sampled(x) == memory) return std::vector<ValueId>{};
+    const auto* merge = std::get_if<core::Merge>(&core_[x].rhs);
+    if (merge == nullptr) return std::nullopt;
+    auto rest = held(merge->on_false, memory);
+    if (!rest) return std::nullopt;
+    if (collectives_.ends_step(merge->condition)) {
+      rest->push_back(merge->on_true);
+      return rest;
+    }
+    const auto other = held(merge->on_true, memory);
+    if (!other) return std::nullopt;
+    rest->insert(rest->end(), other->begin(), other->end());
+    return rest;
+  }
+
+  // A memory, or a look ahead, that goes on with each row of this rank.
+  bool moves_with_rows(ValueId v) const {
+    if (collectives_.computes(v) || collectives_.on_steps(core_[v].clock)) return false;
+    if (const auto* post = std::get_if<core::Post>(&core_[v].rhs)) return !core_.is_const(post->operand);
+    const auto* fby = std::get_if<core::Fby>(&core_[v].rhs);
+    return fby != nullptr && !core_.is_const(fby->next) && !held(fby->next, v);
+  }
+
+  const Core& core_;
+  const Collectives& collectives_;
+  std::vector<ValueId> cause_;
+};
+
+// ---- what is refused ----
+
+class RankCheck {
+ public:
+  RankCheck(const Program& program, const ast::Node& entry, const Core& core, Diagnostics& diagnostics)
+      : program_(program),
+        core_(core),
+        diagnostics_(diagnostics),
+        collectives_(program, core),
+        dealt_(core, collectives_),
+        uses_(core),
+        shown_(core.values.size()) {
+    for (const Port& input : core.inputs)
+      if (input.name == program.text(entry.deal()->end)) end_ = input.value;
+    for (const Port& output : core.outputs) shown_[output.value.index] = true;
+    for (const CoreAssert& a : core.asserts) shown_[a.condition.index] = true;
+  }
+
+  void run() {
+    for (const Collective& c : collectives_.list()) check_collective(c);
+    std::vector<ValueId> wrong;
+    for (std::size_t v = 0; v < core_.values.size(); ++v)
+      if (goes_on(ValueId{v})) wrong.push_back(ValueId{v});
+    const std::set<ValueId> all(wrong.begin(), wrong.end());
+    for (const ValueId v : wrong)
+      if (!follows_another(v, all)) report(v);
+  }
+
+ private:
+  // The ranks meet where micro-batches end, and nowhere else.
+  void check_collective(const Collective& c) {
+    if (!c.end.valid()) return;
+    const Instance& instance = core_.instances[c.instance.index];
+    if (c.end != end_) {
+      const std::string own = clock_string(core_, core_[c.end].clock) + " on " + atom(c.end);
+      diagnostics_
+          .report(Code::E1002, instance.call,
+                  "the ranks do not meet here: this is added on the clock `" + own +
+                      "`, but micro-batches end on the clock `base on " + describe(core_, end_) + "`",
+                  "on the clock `" + own + "`")
+          .label(core_[end_].span, "dealt by this")
+          .note("each rank has rows of its own, and would come here at times of its own; add what is there where `" +
+                describe(core_, end_) + "` holds, and hand this Boolean on as it is");
+      return;
+    }
+    if (!c.count.valid()) return;
+    const std::string count = describe(core_, c.count);
+    if (step_.second.empty()) step_ = {instance.call, count};
+    if (step_.second != count)
+      diagnostics_
+          .report(Code::E1002, instance.call,
+                  "a step is " + count + " micro-batches here, and " + step_.second + " elsewhere",
+                  "of " + count + " micro-batches")
+          .label(step_.first, "of " + step_.second)
+          .note("write the same number behind `by` in all nodes, a constant say");
+  }
+
+  std::string atom(ValueId v) const {
+    const std::string text = describe(core_, v);
+    return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+  }
+
+  // ---- what is known of the first and of the last row of every micro-batch ----
+
+  enum class Row : std::uint8_t { first, last };
+
+  // What v is in that row, whatever was before; null: that depends. `depth`: equations may go round.
+  const Tensor* known(ValueId v, Row row, int depth = 0) const {
+    constexpr int deepest = 100;
+    if (depth > deepest) return nullptr;
+    if (const auto* constant = std::get_if<core::Const>(&core_[v].rhs)) return &constant->value;
+    if (row == Row::last && v == end_) return truth(true);
+    if (row == Row::first && begins_anew(v)) return known(std::get<core::Fby>(core_[v].rhs).init, row, depth + 1);
+    if (const auto* when = std::get_if<core::When>(&core_[v].rhs)) return known(when->operand, row, depth + 1);
+    if (const auto* merge = std::get_if<core::Merge>(&core_[v].rhs)) {
+      const auto c = known_truth(merge->condition, row, depth + 1);
+      return c ? known(*c ? merge->on_true : merge->on_false, row, depth + 1) : nullptr;
+    }
+    if (const auto* a = apply_of(core_, v, "logical_not")) {
+      const auto x = known_truth(a->operands[0], row, depth + 1);
+      return x ? truth(!*x) : nullptr;
+    }
+    for (const bool decides : {true, false}) {
+      const auto* a = apply_of(core_, v, decides ? "logical_or" : "logical_and");
+      if (a == nullptr) continue;
+      const auto x = known_truth(a->operands[0], row, depth + 1), y = known_truth(a->operands[1], row, depth + 1);
+      if (x == decides || y == decides) return truth(decides);
+      if (x && y) return truth(!decides);
+    }
+    return nullptr;
+  }
+  std::optional<bool> known_truth(ValueId v, Row row, int depth = 0) const {
+    const Tensor* const t = known(v, row, depth);
+    if (t == nullptr || t->dtype() != DType::boolean || !t->shape().empty()) return std::nullopt;
+    return *t->as<std::uint8_t>() != 0;
+  }
+  static const Tensor* truth(bool value) {
+    static const Tensor values[] = {Tensor::boolean(false), Tensor::boolean(true)};
+    return &values[value ? 1 : 0];
+  }
+
+  // A memory that is in the first row of each micro-batch what it was in the very first: what is put into it in the
+  // last row, which it is there to see, is what it began with.
+  bool begins_anew(ValueId v) const {
+    const auto* fby = std::get_if<core::Fby>(&core_[v].rhs);
+    const auto* init = fby != nullptr ? std::get_if<core::Const>(&core_[fby->init].rhs) : nullptr;
+    if (init == nullptr) return false;
+    for (const ClockId c : ancestors(core_, core_[v].clock))
+      if (known_truth(core_[c].condition, Row::last) != core_[c].positive) return false;
+    const Tensor* const next = known(fby->next, Row::last);
+    return next != nullptr && *next == init->value;
+  }
+
+  // Whether nobody looks at v in that row.
+  bool is_hidden(ValueId v, Row row) const {
+    if (shown_[v.index]) return false;
+    return std::ranges::all_of(uses_.of(v), [&](ValueId user) {
+      const auto* when = std::get_if<core::When>(&core_[user].rhs);
+      if (when == nullptr || when->operand != v) return false;
+      const auto condition = known_truth(when->condition, row);
+      return condition && *condition != when->positive;
+    });
+  }
+
+  // Whether v hands what is dealt from one micro-batch to another.
+  bool goes_on(ValueId v) const {
+    if (!dealt_(v) || collectives_.computes(v) || !core_[v].instance.valid()) return false;
+    if (const auto* post = std::get_if<core::Post>(&core_[v].rhs))
+      return !core_.is_const(post->operand) && !is_hidden(v, Row::last);
+    const auto* fby = std::get_if<core::Fby>(&core_[v].rhs);
+    return fby != nullptr && !core_.is_const(fby->next) && !begins_anew(v) && !is_hidden(v, Row::first);
+  }
+
+  bool follows_another(ValueId v, const std::set<ValueId>& wrong) const {
+    for (ValueId x = v; dealt_.cause(x) != x;) {
+      x = dealt_.cause(x);
+      if (x != v && wrong.contains(x)) return true;
+    }
+    return false;
+  }
+
+  std::string name_of(ValueId v) const {
+    for (const Port& input : core_.inputs)
+      if (input.value == v) return input.name;
+    return core_[v].name;
+  }
+
+  // What is named on the way from v to where it begins to be dealt.
+  std::vector<std::string> way(ValueId v) const {
+    std::vector<std::string> names;
+    for (ValueId x = v;; x = dealt_.cause(x)) {
+      if (const std::string name = name_of(x); !name.empty() && (names.empty() || names.back() != name))
+        names.push_back(name);
+      if (dealt_.cause(x) == x) return names;
+    }
+  }
+
+  ValueId beginning(ValueId v) const {
+    while (dealt_.cause(v) != v) v = dealt_.cause(v);
+    return v;
+  }
+
+  // The user's call that leads to an instance of a node of the library; no place if it is none.
+  Span call_into_library(InstanceId i) const {
+    Span call;
+    for (; i.valid(); i = core_.instances[i.index].parent) {
+      const Instance& instance = core_.instances[i.index];
+      if (!program_.modules[program_[instance.node].module.index].of_library) break;
+      call = instance.call;
+    }
+    return call;
+  }
+
+  void report(ValueId v) {
+    const bool ahead = std::holds_alternative<core::Post>(core_[v].rhs);
+    const std::string end = describe(core_, end_);
+    const std::string message = "`" + describe(core_, v) + "` depends on the rank: " +
+                                (ahead ? "it looks into the next micro-batch, which another rank may have"
+                                       : "it goes on from one micro-batch to the next of the same rank");
+    const std::string label = (ahead ? "looks ahead past `" : "remembered past `") + end + "`";
+    const Span call = call_into_library(core_[v].instance);
+    Diagnostic& d =
+        call.end > 0
+            ? diagnostics_.report(Code::E1002, call, message, "in what is called here").label(core_[v].span, label)
+            : diagnostics_.report(Code::E1002, core_[v].span, message, label);
+    std::string text;
+    for (const std::string& name : way(v)) text += (text.empty() ? "`" : " ← `") + name + "`";
+    const ValueId from = beginning(v);
+    const bool read = std::holds_alternative<core::Input>(core_[from].rhs);
+    if (read) d.label(core_[from].span, "dealt");
+    d.note((text.empty() ? std::string("a value") : text) + ", " +
+           (read                                                   ? "which is dealt"
+            : std::holds_alternative<core::Apply>(core_[from].rhs) ? "which is drawn for each row"
+                                                                   : "which moves with the rows of a rank"));
+    if (ahead)
+      d.note("end it with the micro-batch: `post_end(" + end + ", init, …)`");
+    else
+      d.note("begin anew with each micro-batch, `fby_end(" + end +
+             ", init, …)`; or remember what all ranks have found: "
+             "`all_mean(…)`, `all_sum(…)`");
+  }
+
+  const Program& program_;
+  const Core& core_;
+  Diagnostics& diagnostics_;
+  const Collectives collectives_;
+  const Dealt dealt_;
+  const Uses uses_;
+  std::vector<bool> shown_;  // by value: an output, an assert
+  ValueId end_;
+  std::pair<Span, std::string> step_;  // of the first collective: its call, how many micro-batches
+};
+
+}  // namespace
+
+void check_ranks(const Checked& checked, NodeId entry, const Core& core, Diagnostics& diagnostics) {
+  const Program& program = *checked.program;
+  if (program[entry].deal() == nullptr) return;
+  RankCheck(program, program[entry], core, diagnostics).run();
+}
+
+}  // namespace rml

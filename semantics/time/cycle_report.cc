@@ -1,0 +1,116 @@
+// Breadth-first search for a short cycle, then one line per hop. Values without a name of
+// their own are passed over, so that the user reads the equations that were written.
+#include "semantics/time/cycle_report.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+namespace rml {
+
+std::vector<Hop> find_cycle(const DependenceGraph& graph, const std::vector<ValueId>& members, ValueId start,
+                            const Follows& follows) {
+  std::map<ValueId, Hop> reached;
+  std::deque<ValueId> work{start};
+  while (!work.empty()) {
+    const ValueId v = work.front();
+    work.pop_front();
+    for (const Dependence& e : graph.of(v)) {
+      if (!std::binary_search(members.begin(), members.end(), e.on)) continue;
+      if (!follows(v, e) || graph.guard_of(v, e).never) continue;
+      if (!reached.try_emplace(e.on, Hop{v, e.on, e.weight}).second) continue;
+      if (e.on != start) {
+        work.push_back(e.on);
+        continue;
+      }
+      std::vector<Hop> path;
+      for (ValueId at = start;;) {
+        path.push_back(reached.at(at));
+        at = path.back().from;
+        if (at == start) break;
+      }
+      std::reverse(path.begin(), path.end());
+      return path;
+    }
+  }
+  return {};
+}
+
+namespace {
+
+// "where `c` and not `d`": the branches that are taken on the way.
+void add_condition(const Core& core, const Hop& h, std::string& where) {
+  std::string condition;
+  if (h.at_start) condition = "it begins";
+  if (h.where.condition.valid())
+    condition = (h.where.positive ? "`" : "not `") + describe(core, h.where.condition) + "`";
+  if (condition.empty() || where.find(condition) != std::string::npos) return;
+  where += (where.empty() ? ", where " : " and ") + condition;
+}
+
+}  // namespace
+
+void explain_cycle(const Core& core, const std::vector<Hop>& path, Diagnostic& d) {
+  if (path.empty()) return;
+  auto named = [&](ValueId v) { return !core[v].name.empty(); };
+  // Labels stand where the equations do, notes tell the way in order: of one equation there is none.
+  const auto equations = std::ranges::count_if(path, [&](const Hop& h) { return named(h.to); });
+  // Begin at a named value, if there is one.
+  std::size_t begin = 0;
+  while (begin < path.size() && !named(path[begin].from)) ++begin;
+  if (begin == path.size()) begin = 0;
+  ValueId from = path[begin].from;
+  int weight = 0;
+  bool moved = false;
+  std::string where;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const Hop& h = path[(begin + i) % path.size()];
+    weight += h.weight;
+    moved |= h.weight != 0;
+    add_condition(core, h, where);
+    if (!named(h.to) && i + 1 < path.size()) continue;
+    std::string when = "the same cycle";
+    if (weight != 0) {
+      const int n = weight < 0 ? -weight : weight;
+      when = weight < 0 ? "the previous cycle" : "the next cycle";
+      if (n > 1) when = std::to_string(n) + (weight < 0 ? " cycles before" : " cycles later");
+    } else if (moved) {
+      when = "the same cycle (the previous and the next cancel out)";
+    }
+    const std::string hop = "`" + describe(core, from) + "` needs `" + describe(core, h.to) + "` at " + when + where;
+    d.label(core[from].span, hop);
+    if (equations > 1 || core[from].span == Span{}) d.note(hop);
+    from = h.to;
+    weight = 0;
+    moved = false;
+    where.clear();
+  }
+}
+
+void explain_instance(const Core& core, ValueId v, Diagnostic& d) {
+  InstanceId i = core[v].instance;
+  while (i.valid() && core.instances[i.index].parent.valid()) {
+    const Instance& instance = core.instances[i.index];
+    d.label(instance.call, "in the instance `" + instance.path + "`, called here");
+    i = instance.parent;
+  }
+}
+
+bool is_derived(const Core& core, ValueId v) {
+  const InstanceId i = core[v].instance;
+  return i.valid() && core.instances[i.index].derived;
+}
+
+std::string training_hint(const Core& core, const std::vector<ValueId>& component) {
+  for (const Parameter& p : core.parameters) {
+    if (std::ranges::find(component, p.value) == component.end()) continue;
+    return "the parameter `" + p.path +
+           "` moves at cycles whose gradient comes from later ones, and these use it already: hold it for a "
+           "segment, `param_end(end, param(…))`, or take the layer that does (`dense_end` for `dense`)";
+  }
+  for (ValueId v : component)
+    if (std::holds_alternative<core::Post>(core[v].rhs) && is_derived(core, v)) return start_anew;
+  return "";
+}
+
+}  // namespace rml
