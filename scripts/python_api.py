@@ -40,6 +40,7 @@ SECTIONS: list[tuple[str, str, list[str], list[str]]] = [
     ("Layers of PyTorch", "rmlc.torch", ["torch"], ["Module"]),
     ("ONNX models", "rmlc.onnx", ["onnx"], ["load", "Model"]),
     ("Tables", "rmlc.tables", ["tables"], ["parquet", "Parquet", "to_arrow", "rows_to_arrow", "rows_to_pandas"]),
+    ("Many machines", "rmlc.spark", ["spark"], ["apply"]),
     ("Long runs", "rmlc.progress", ["progress"], ["join", "Curve"]),
     ("Notebooks", "rmlc.notebook", ["notebook"], []),
 ]

@@ -33,7 +33,7 @@ _core.set_helpers(RunError, _arrays.convert)
 
 # What needs packages that need not be there is imported when it is asked for.
 def __getattr__(name: str) -> Any:
-    if name in ("notebook", "online", "onnx", "progress", "sklearn", "tables", "torch", "training"):
+    if name in ("notebook", "online", "onnx", "progress", "sklearn", "spark", "tables", "torch", "training"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module 'rmlc' has no attribute '{name}'")
 

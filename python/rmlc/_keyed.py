@@ -16,6 +16,32 @@ if TYPE_CHECKING:
     from ._node import Node, Path
 
 
+def key_seed(key: Any, seed: int) -> int:
+    """The seed of a key, as `rmlc run --key-seed` makes it of a key's text and `--seed`: see docs/manual/keys.md."""
+    low = 2**64 - 1
+    mixed = 0xCBF29CE484222325
+    for byte in key_text(key).encode():
+        mixed = (mixed ^ byte) * 0x100000001B3 & low
+    mixed = mixed + seed * 0x9E3779B97F4A7C15 & low
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & low
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & low
+    return mixed ^ mixed >> 31
+
+
+def key_text(key: Any) -> str:
+    """What a key is called: a Boolean `true` or `false`, an integer in decimal."""
+    return str(key).lower() if isinstance(key, bool) else str(key)
+
+
+def refuse_key(node: Node, key: str) -> None:
+    """Raises TypeError or ValueError unless a column of this name can be that of the keys."""
+    if not isinstance(key, str) or not key:
+        raise TypeError("key: the name of the column of the keys, a str")
+    for word, ports in (("input", node.inputs), ("output", node.outputs)):
+        if any(port.name == key for port in ports):
+            raise ValueError(f"key: the node has an {word} '{key}'; the keys are a column of their own")
+
+
 class KeyedRows(Rows):
     """Rows of many keys, in the order in which they became known: beside the outputs there is the column of the keys.
 
@@ -43,11 +69,7 @@ class Keyed(_core.Keyed):
 
     def __init__(self, node: Node, key: str, *, share: Iterable[str] = (), seed: int = 0,
                  params: Path | None = None, map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> None:
-        if not isinstance(key, str) or not key:
-            raise TypeError("key: the name of the column of the keys, a str")
-        for word, ports in (("input", node.inputs), ("output", node.outputs)):
-            if any(port.name == key for port in ports):
-                raise ValueError(f"key: the node has an {word} '{key}'; the keys are a column of their own")
+        refuse_key(node, key)
         if isinstance(share, str):
             raise TypeError("share: a list of patterns, not a str")
         super().__init__(node._core, whole(seed, "seed", 0, 2**64 - 1), whole(horizon, "horizon", 0, 2**63 - 1), list(share))
@@ -111,7 +133,7 @@ class Keyed(_core.Keyed):
         if self._kind not in ("", kind):
             raise TypeError(f"{self.key}: {kind}, but the keys so far are {self._kind}")
         unique, places = np.unique(array, return_inverse=True)
-        texts = [str(key).lower() if kind == "Booleans" else str(key) for key in unique.tolist()]
+        texts = [key_text(key) for key in unique.tolist()]
         if "" in texts:
             raise ValueError(f"{self.key}: row {int(np.flatnonzero(places == texts.index(''))[0])} is empty, and no key")
         self._kind = kind

@@ -54,7 +54,8 @@ def columns_of(table: Any, ports: Sequence[Port]) -> dict[str, Any]:
     return {port.name: masked(port, *source.read(port)) for port in ports}
 
 
-def _no_columns(missing: list[str], names: list[str]) -> str:
+def no_columns(missing: list[str], names: list[str]) -> str:
+    """Says so, and what there is."""
     text = f"the table has no column {', '.join(map(repr, missing[:20]))}" + (", …" if len(missing) > 20 else "")
     shown = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
     return text + did_you_mean(missing[:20], names) + f" (its columns are: {shown})"
@@ -113,7 +114,7 @@ class _Source:
             # Of a tensor of which there is nothing at all, the name says enough.
             missing += [port.name] if absent and len(absent) == len(self.columns_for(port)) else absent
         if missing:
-            raise TypeError(_no_columns(missing, self.names))
+            raise TypeError(no_columns(missing, self.names))
 
     def read(self, port: Port) -> Column:
         np = numpy()
@@ -193,6 +194,13 @@ class _Arrow(_Source):
         chunked = self._table.column(self._table.column_names.index(name))
         array = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
         return _of_arrow(array, port, name)
+
+
+def names_of(names: Iterable[str], ports: Sequence[Port]) -> list[str]:
+    """Of a table with these columns, those that the ports are read from. Raises TypeError if some are missing."""
+    source = _Source(names)
+    source.check(ports)
+    return [name for port in ports for name in source.columns_for(port)]
 
 
 def is_table(value: Any) -> bool:
@@ -369,7 +377,7 @@ def _exact(values: Any, port: Port, name: str) -> Any:
 # ---- from rows to tables -------------------------------------------------------------------------
 
 
-def _dense(rows: Rows, port: Port) -> Column:
+def dense(rows: Rows, port: Port) -> Column:
     """Values for every row, zeros where absent, and where that is."""
     np = numpy()
     column = rows[port.name]
@@ -392,7 +400,7 @@ def rows_to_pandas(rows: Rows, ports: Sequence[Port]) -> Any:
             "f": pandas.arrays.FloatingArray}
     columns: dict[str, Any] = {}
     for port in ports:
-        values, missing = _dense(rows, port)
+        values, missing = dense(rows, port)
         if missing is not None and values.dtype == np.float16:
             values = values.astype(np.float32)
         flat = values.reshape(len(rows), math.prod(port.shape))
@@ -411,18 +419,23 @@ def rows_to_arrow(rows: Rows, ports: Sequence[Port]) -> Any:
     arrow, np = required("pyarrow"), numpy()
     columns: dict[str, Any] = {"cycle": arrow.array(np.arange(rows.cycles.start, rows.cycles.stop))}
     for port in ports:
-        values, missing = _dense(rows, port)
-        nulls = None if missing is None or not missing.any() else missing
-        array = arrow.array(values.reshape(-1), mask=nulls if not port.shape else None)
-        if port.shape and 0 in port.shape:
-            raise ValueError(f"{port.name}: Arrow has no lists for tensors without elements")
-        for extent in reversed(port.shape[1:]):
-            array = arrow.FixedSizeListArray.from_arrays(array, extent)
-        if port.shape:
-            mask = None if nulls is None else arrow.array(nulls)
-            array = arrow.FixedSizeListArray.from_arrays(array, port.shape[0], mask=mask)
-        columns[port.name] = array
+        columns[port.name] = arrow_array(port, *dense(rows, port))
     return arrow.table(columns)
+
+
+def arrow_array(port: Port, values: Any, missing: Any) -> Any:
+    """Values of a port as an array of PyArrow: tensors are lists of fixed size, nulls stand where values are missing."""
+    arrow = required("pyarrow")
+    if 0 in port.shape:
+        raise ValueError(f"{port.name}: Arrow has no lists for tensors without elements")
+    nulls = None if missing is None or not missing.any() else missing
+    array = arrow.array(values.reshape(-1), mask=nulls if not port.shape else None)
+    for extent in reversed(port.shape[1:]):
+        array = arrow.FixedSizeListArray.from_arrays(array, extent)
+    if port.shape:
+        mask = None if nulls is None else arrow.array(nulls)
+        array = arrow.FixedSizeListArray.from_arrays(array, port.shape[0], mask=mask)
+    return array
 
 
 def to_arrow(rows: Rows) -> Any:
@@ -446,14 +459,9 @@ class Parquet:
     def __len__(self) -> int:
         return int(self._file.metadata.num_rows)
 
-    def _needed(self, ports: Sequence[Port]) -> list[str]:
-        names = _Source(self.names)
-        names.check(ports)
-        return [name for port in ports for name in names.columns_for(port)]
-
     def batches(self, ports: Sequence[Port]) -> Iterator[Any]:
         """Record batches with the columns of these ports."""
-        needed = self._needed(ports)  # at once, not at the first batch
+        needed = names_of(self.names, ports)  # at once, not at the first batch
         return self._of(needed)
 
     def _of(self, names: list[str] | None) -> Iterator[Any]:
@@ -461,7 +469,7 @@ class Parquet:
 
     def table(self, ports: Sequence[Port]) -> Any:
         """All rows of the columns of these ports."""
-        return self._file.read(self._needed(ports))
+        return self._file.read(names_of(self.names, ports))
 
     def __iter__(self) -> Iterator[Any]:
         return self._of(None)
