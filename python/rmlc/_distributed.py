@@ -128,7 +128,9 @@ class Job:
         """Keys, what is carried, and the values of the inputs as a structured array. ValueError names key and row."""
         table = required("pyarrow").Table.from_batches([batch])
         keys = table.column(0).to_pylist()
-        columns = [column.to_pylist() for column in table.columns[1 : 1 + len(self.kept)]]
+        # Of Python's times in one zone, clocks that are put back make equal ones: those of the schema are in UTC.
+        columns = [column.cast(self.schema.field(1 + k).type).to_pylist()
+                   for k, column in enumerate(table.columns[1 : 1 + len(self.kept)])]
         carried: list[Carried] = list(zip(*columns))
         for name, values in zip(self.order, columns):
             for k, value in enumerate(values):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
 import json
 import os
 import pathlib
@@ -154,6 +156,21 @@ def test_messages_name_key_and_row() -> None:
     assert raised(job, with_row(n=None), types) == "n: None has no place in an order (m 'fan')"
     assert raised(job, with_row(n=2), types) == ("m 'fan': there are several rows at n 2, which have no order: give "
                                                 "`order_by` a further column that tells them apart")
+
+
+def test_clocks_that_are_put_back() -> None:
+    job = job_of(rmlc.compile("node main(x: f64) -> (y: f64) y = (0.0 fby y) + x;").node(), pa.string())
+    schema = job.schema.set(1, pa.field("n", pa.timestamp("us", "UTC")))
+    job = dataclasses.replace(job, schema=schema)
+    hours = [datetime.datetime(2024, 11, 3, hour, 30, tzinfo=datetime.timezone.utc) for hour in (4, 5, 6, 7)]
+    zone = pa.timestamp("us", "America/New_York")  # where the second and the third are both half past one
+    batch = pa.record_batch({"m": ["fan"] * 4, "n": pa.array(hours, zone), "x": [1.0, 2.0, 4.0, 8.0]})
+    (found,) = job.run([batch])
+    assert found["n"].to_pylist() == hours and found["y"].to_pylist() == [1.0, 3.0, 7.0, 15.0]
+    (encoded,) = job.encode([batch.take(pa.array([3, 2, 1, 0]))])
+    carried, rows, _ = job.advance("fan", encoded["carried"].to_pylist(), encoded["row"].to_pylist(), None)
+    handed = pa.record_batch({"key": ["fan"], "carried": [carried], "rows": [rows]})
+    assert [value for batch in job.decode([handed]) for value in batch["y"].to_pylist()] == [1.0, 3.0, 7.0, 15.0]
 
 
 def test_a_row_that_waits_is_named_by_its_own_place() -> None:

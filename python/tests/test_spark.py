@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import datetime
+import decimal
+import doctest
 import json
 import os
 import pathlib
 import random
+import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Command
+from conftest import ROOT, Command
 
 import rmlc
 
@@ -47,7 +51,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     warehouse = str(tmp_path_factory.mktemp("warehouse"))
     made: Any = SparkSession.builder.master("local[2]")  # type: ignore[attr-defined]
     for name, value in (("spark.ui.enabled", "false"), ("spark.sql.shuffle.partitions", "2"),
-                        ("spark.default.parallelism", "2"), ("spark.sql.session.timeZone", "UTC"),
+                        ("spark.default.parallelism", "2"), ("spark.sql.session.timeZone", "America/New_York"),
+                        ("spark.sql.execution.arrow.maxRecordsPerBatch", "7"),
                         ("spark.sql.warehouse.dir", warehouse)):
         made = made.config(name, value)
     session = made.getOrCreate()
@@ -62,7 +67,7 @@ def random_rows(count: int) -> list[Row]:
     for n in range(count):
         last = draw.random() < 0.4
         rows.append({"machine": draw.choice(["pump", "fan", "a b.c`d"]),
-                     "at": datetime.datetime(2024, 3, 1) + datetime.timedelta(microseconds=n),
+                     "at": datetime.datetime(2024, 11, 3, 5, 29) + datetime.timedelta(minutes=n),
                      "last": last, "x": float("nan") if n == 11 else draw.gauss(0, 1),
                      "k": draw.randrange(2**60, 2**61) if last else None,
                      "a": [[float(np.float32(draw.gauss(0, 1))) for _ in "abc"] for _ in "ab"],
@@ -150,6 +155,18 @@ def test_no_rows_and_no_inputs(spark: Any) -> None:
     assert rmlc.spark.apply(df.limit(0), node, key="m", order_by=["t"]).collect() == []
 
 
+def test_names_and_types_of_what_is_carried(spark: Any) -> None:
+    node = rmlc.compile("node main(x: f64) -> (y: f64) y = (0.0 fby y) + x;").node()
+    day = datetime.date(2024, 2, 29)
+    rows = [(True, day, decimal.Decimal("1.50"), 1.0, b"\0", [[1, None]], None),
+            (True, day, decimal.Decimal("1.25"), 2.0, None, None, datetime.datetime(2024, 1, 1))]
+    df = spark.createDataFrame(rows, "`a.b` boolean, `d``1` date, `d 2` decimal(10,2), x double, b binary, "
+                                     "l array<array<int>>, t timestamp_ntz")
+    found = rmlc.spark.apply(df, node, key="a.b", order_by=["d`1", "d 2"], keep=["b", "l", "t", "x"])
+    assert [tuple(row) for row in found.orderBy("y", ascending=False).collect()] == [
+        (*row[:3], row[4] and bytearray(row[4]), *row[5:], row[3], y) for row, y in zip(rows, [3.0, 2.0])]
+
+
 def test_columns_of_elements_and_parameters(spark: Any, tmp_path: pathlib.Path) -> None:
     node = rmlc.compile("node main(x: f64[2]) -> (y: f64) w = param(1.0); y = w * x[0] + x[1];").node()
     (path,) = node.params
@@ -202,6 +219,31 @@ def test_what_the_schema_tells(spark: Any, changed: dict[str, Any], error: Any, 
     given = {"key": "m", "order_by": "hour", "node": "node main(x: f64) -> (y: f64) y = x;", **changed}
     with pytest.raises(error, match=text):
         rmlc.spark.apply(df, rmlc.compile(given.pop("node")).node(), **given)
+
+
+def test_the_page_of_the_manual(spark: Any, tmp_path: pathlib.Path) -> None:
+    page = ROOT / "docs/manual/spark.md"
+    if not page.exists():
+        pytest.skip("the manual is not beside the package")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
+    names = {"spark": spark, "folder": str(tmp_path / "rows")}
+    examples = doctest.DocTestParser().get_doctest("\n".join(blocks), names, "spark.md", str(page), 0)
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(examples, out=report.append)
+    assert examples.examples and not report, "".join(report)
+
+
+def test_the_fleet(spark: Any, command: Command, tmp_path: pathlib.Path) -> None:
+    fleet = ROOT / "examples/fleet"
+    if not fleet.exists():
+        pytest.skip("the examples are not beside the package")
+    rows, found, on_spark = (tmp_path / f"{name}.npz" for name in ("rows", "found", "on_spark"))
+    subprocess.run([sys.executable, fleet / "simulate.py", rows, tmp_path / "broken.csv", "30", "48"], check=True)
+    done = command("run", fleet / "fleet.rml", "--key", "machine:i32", "--input", rows, "--output", found)
+    assert done.returncode == 0, done.stderr
+    told = subprocess.run([sys.executable, fleet / "on_spark.py", rows, found, on_spark, "--stream", "3"], text=True,
+                          capture_output=True, check=False, env={**os.environ, "MASTER": "local[2]"}, cwd=tmp_path)
+    assert told.returncode == 0 and "1,440 are those of --key" in told.stdout, told.stdout + told.stderr
 
 
 def test_wrong_things(spark: Any) -> None:
