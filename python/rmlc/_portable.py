@@ -56,7 +56,7 @@ class Portable:
             request,
             file=root + request.file if os.path.isabs(request.file) else request.file,
             import_folders=tuple(root + each for each in request.import_folders),
-            libraries=tuple(root + each for each in request.libraries),
+            libraries=tuple(root + each if os.path.isabs(each) else each for each in request.libraries),
             parameters=(root + parameters if parameters else "", renamed, partial)))
 
 
@@ -70,8 +70,10 @@ def _content(path: str) -> bytes | None:
 def portable(node: Node, also: Iterable[str]) -> Portable:
     """The node with the files that it has read, and `also` these. Raises FileNotFoundError for those that are gone."""
     request = node._request
-    libraries = tuple(map(os.path.abspath, request.libraries))
-    needed = {os.path.abspath(each) for each in (*run_compiler(request).files, *also)} | set(libraries)
+    # A library may be the name of one that each machine has.
+    libraries = tuple(os.path.abspath(each) if os.path.exists(each) else each for each in request.libraries)
+    needed = {os.path.abspath(each) for each in (*run_compiler(request).files, *also)}
+    needed |= set(filter(os.path.isabs, libraries))
     needed = {each for each in needed if os.path.commonpath([each, _PACKAGE]) != _PACKAGE}
     own = os.path.abspath(request.file)
     if not request.text and not own.endswith(".onnx"):

@@ -16,12 +16,14 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ._arrays import describe, whole
 from ._distributed import Job
 from ._keyed import refuse_key
 from ._node import Node
 from ._portable import portable
-from .tables import columns_of, names_of, no_columns, required
+from .tables import arrow_array, columns_of, names_of, no_columns, required
 
 if TYPE_CHECKING:
     from ._node import Path
@@ -68,8 +70,10 @@ def apply(df: Any, node: Node, *, key: str, order_by: str | Iterable[str] | None
     columns.check(key, "key", _KEYS, "texts, Booleans and integers are keys")
     order, kept = _carried(columns, node, key, order_by, keep)
     inputs = names_of(columns.names, node.inputs)
-    # Of no rows: it is the types of the columns that are looked at.
+    # Of no rows: what is looked at are the types of the columns, and whether there are such columns of the outputs.
     columns_of(_arrow_schema([columns.field(name, name) for name in inputs]).empty_table(), node.inputs)
+    for port in node.outputs:
+        arrow_array(port, np.zeros((0, *port.shape), port.numpy_dtype), None)
     schema = types.StructType([*(columns.field(name, name) for name in (key, *kept)),
                                *(_field(port, types) for port in node.outputs)])
     file = "" if params is None else os.path.abspath(params)
@@ -88,8 +92,8 @@ def _planned(df: Any, job: Job, columns: _Columns, schema: Any) -> Any:
     chosen = df.select(*(df[_quoted(column)].alias(name)
                          for column, name in zip((job.key, *job.kept, *job.inputs), names, strict=True)))
     if not df.isStreaming:
-        # Spark's own grouping, `groupBy(…).applyInPandas`, takes a millisecond or more for each key, needs room for all
-        # its rows, and has no integers that may be null. A sorted partition has neither limit.
+        # Spark's own grouping, `groupBy(…).applyInPandas`, takes milliseconds for each key, needs room for all its rows,
+        # and has no integers that may be null. A sorted partition has none of these limits.
         ordered = chosen.repartition("key").sortWithinPartitions("key", *names[1 : 1 + len(job.order)])
         return ordered.mapInArrow(job.run, schema)
     # The stateful operator knows pandas alone, so all that it sees of a row is bytes.

@@ -184,7 +184,7 @@ def test_a_row_that_waits_is_named_by_its_own_place() -> None:
 def test_rows_that_are_late(late: str, sums: list[float] | None) -> None:
     node = rmlc.compile("node main(x: f64) -> (y: f64) y = (0.0 fby y) + x;").node()
     job, state, found = job_of(node, pa.string(), late=late), None, []
-    for some in ([(2, 2.0), (1, 1.0)], [(2, 100.0), (4, 4.0)]):
+    for some in ([(2, 2.0), (1, 1.0)], [(2, 100.0), (4, 4.0)], [(4, 0.0)] if late == "drop" else []):
         table = batches([{"m": "fan", "n": n, "x": x} for n, x in some], pa.string(), random.Random(0),
                         {"x": pa.float64()})
         encoded = [row for batch in job.encode(table) for row in batch.to_pylist()]
@@ -197,6 +197,13 @@ def test_rows_that_are_late(late: str, sums: list[float] | None) -> None:
         handed = pa.record_batch({"key": ["fan"], "carried": [carried], "rows": [rows]})
         found += [row["y"] for batch in job.decode([handed]) for row in batch.to_pylist()]
     assert found == sums
+
+
+def test_without_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.sql.types", None)
+    node = rmlc.compile("node main(x: f64) -> (y: f64) y = x;").node()
+    with pytest.raises(ImportError, match="needs the package pyspark: pip install pyspark"):
+        rmlc.spark.apply(None, node, key="m", order_by="t")
 
 
 def test_a_state_of_another_program_is_refused() -> None:

@@ -211,6 +211,7 @@ def test_a_row_that_fails_is_named(spark: Any) -> None:
     ({"node": "node main(f: f64[2]) -> (q: f64[2]) q = f;"}, TypeError, r"f: expected lists of \[2\], got double"),
     ({"node": "node main(map: f64) -> (q: f64) q = map;"}, TypeError, r"map: a column of map<string,int>"),
     ({"node": "node main(at: f64) -> (q: f64) q = at;"}, TypeError, r"at: expected f64, got timestamp"),
+    ({"node": "node main(x: f64) -> (q: f64[0]) q = zeros([0]);"}, ValueError, "q: Arrow has no lists for tensors"),
     ({"params": "nowhere.safetensors"}, FileNotFoundError, "nowhere.safetensors"),
 ])
 def test_what_the_schema_tells(spark: Any, changed: dict[str, Any], error: Any, text: str) -> None:
