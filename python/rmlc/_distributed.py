@@ -107,10 +107,13 @@ class Job:
                 state: tuple[bytes, bytes] | None) -> tuple[bytes, bytes, tuple[bytes, bytes]]:
         """Rows of one key in any order, and its state, if it has one: what leaves, for `decode`, and the state then."""
         running = _Running(self, key, state)
-        given = [pickle.loads(each) for each in carried]
+        pairs = list(zip(map(bytes, carried), map(bytes, rows)))
+        if self.late == "drop":
+            pairs = list(dict.fromkeys(pairs))  # a row that has been delivered twice is one row
+        given = [pickle.loads(each) for each, _ in pairs]
         places = sorted(range(len(given)), key=lambda k: given[k][: len(self.order)])
         places = running.in_time(given, places)
-        data = b"".join(np.array(list(rows), object)[places])
+        data = b"".join(pairs[k][1] for k in places)
         found, left = running.take([given[k] for k in places], np.frombuffer(data, _dtype_of(self.node.inputs)))
         return pickle.dumps(found), left.tobytes(), running.state()
 

@@ -48,8 +48,8 @@ def apply(df: Any, node: Node, *, key: str, order_by: str | Iterable[str] | None
     keep: further columns that a row of output has from its row of input.  seed: as `--seed`; each key draws by that of
     `--key-seed`.  params, map, partial: a file whose parameters every key begins with, as `--load-params`, `--map`,
     `--partial`.  horizon: the longest segment allowed, in cycles.  late: what becomes of a row that comes in a later
-    micro-batch than one of its key that it does not come after: "error" ends the query, "drop" leaves the row out,
-    "accept" takes it as if it came after.
+    micro-batch than one of its key that it does not come after: "error" ends the query, "drop" leaves it out, and what is
+    the same row twice; "accept" takes it as if it came after.
 
     The columns of the result are the key, those of order_by, those of keep and the outputs: null where one is absent,
     arrays for tensors. Unsigned integers become the next larger type of Spark, u64 decimal(20,0), f16 and bf16 float. A
@@ -70,7 +70,7 @@ def apply(df: Any, node: Node, *, key: str, order_by: str | Iterable[str] | None
     columns.check(key, "key", _KEYS, "texts, Booleans and integers are keys")
     order, kept = _carried(columns, node, key, order_by, keep)
     inputs = names_of(columns.names, node.inputs)
-    # Of no rows: what is looked at are the types of the columns, and whether there are such columns of the outputs.
+    # Of no rows: what is looked at are the types of columns, and whether outputs can be columns.
     columns_of(_arrow_schema([columns.field(name, name) for name in inputs]).empty_table(), node.inputs)
     for port in node.outputs:
         arrow_array(port, np.zeros((0, *port.shape), port.numpy_dtype), None)
