@@ -147,6 +147,33 @@ def run_stream(spark: Any, node: rmlc.Node, parts: pathlib.Path, out: pathlib.Pa
     query.awaitTermination()
 
 
+@pytest.mark.parametrize(("kind", "keys"), [("boolean", [True, False]), ("tinyint", [-3, 7])])
+def test_keys_of_a_stream(spark: Any, kind: str, keys: list[Any], tmp_path: pathlib.Path) -> None:
+    node = rmlc.compile("node main(x: f64) -> (y: f64) y = (0.0 fby y) + x;").node()
+    schema = f"m {kind}, t int, x double"
+    parts = str(tmp_path / "parts")
+    spark.createDataFrame([(keys[0], 1, 1.0), (keys[1], 1, 10.0), (keys[0], 2, 2.0)], schema).write.parquet(parts)
+
+    def written() -> list[Any]:
+        found = rmlc.spark.apply(spark.readStream.schema(schema).parquet(parts), node, key="m", order_by="t")
+        query = (found.writeStream.format("parquet").option("path", str(tmp_path / "out"))
+                 .option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start())
+        query.awaitTermination()
+        return sorted(tuple(row) for row in spark.read.parquet(str(tmp_path / "out")).collect())
+
+    expected = sorted([(keys[0], 1, 1.0), (keys[0], 2, 3.0), (keys[1], 1, 10.0)])
+    assert written() == expected
+    # What lies in Spark's store are states as `save` writes them.
+    kept = spark.read.format("statestore").load(str(tmp_path / "checkpoint")).select("key.key", "value.*")
+    states = {row["key"]: row["groupState"]["state"] for row in kept.collect()}
+    sums = {key: node.start(load=bytes(state)).step(x=0.0) for key, state in states.items()}
+    assert sums == {keys[0]: 3.0, keys[1]: 10.0}
+    spark.createDataFrame([(keys[0], 3, None)], schema).write.mode("append").parquet(parts)
+    with pytest.raises(Exception, match=rf"x: no value, but .* \(m {keys[0]}, t 3\)"):
+        written()
+    assert sorted(tuple(row) for row in spark.read.parquet(str(tmp_path / "out")).collect()) == expected
+
+
 def test_no_rows_and_no_inputs(spark: Any) -> None:
     node = rmlc.compile("node main() -> (n: i32) n = 1 fby n + 1;").node()
     df = spark.createDataFrame([(True, 2), (True, 1), (False, 1)], "m boolean, t int")
