@@ -200,6 +200,12 @@ def test_rows_that_are_late(late: str, sums: list[float] | None) -> None:
     assert found == sums
 
 
+def test_a_process_compiles_a_node_once() -> None:
+    first = job_of(rmlc.compile("node main(x: f64) -> (y: f64) y = x + 41.0;").node(), pa.string())
+    second = job_of(rmlc.compile("node main(x: f64) -> (y: f64) y = x + 41.0;").node(), pa.string())
+    assert first.node is not second.node and first.node._core is second.node._core
+
+
 def test_without_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql.types", None)
     node = rmlc.compile("node main(x: f64) -> (y: f64) y = x;").node()
