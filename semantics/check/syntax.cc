@@ -65,6 +65,7 @@ FreshNames::FreshNames(Program& program, const ast::Node& node) : program_(progr
 Symbol FreshNames::operator()(std::string base) {
   Symbol s = program_.names.intern(base);
   for (int k = 2; !taken_.insert(s).second; ++k) s = program_.names.intern(base + std::to_string(k));
+  made_.insert(s);
   return s;
 }
 

@@ -41,10 +41,11 @@ class FreshNames {
  public:
   FreshNames(Program& program, const ast::Node& node);
   Symbol operator()(std::string base);  // by value: texts of names move while new ones are made
+  bool has_made(Symbol s) const { return made_.contains(s); }
 
  private:
   Program& program_;
-  std::set<Symbol> taken_;
+  std::set<Symbol> taken_, made_;
 };
 
 // A node made from another one, whose names it keeps: it is written equation by equation.
@@ -53,6 +54,7 @@ class NodeWriter : public SyntaxWriter {
   NodeWriter(Program& program, NodeId of, const std::string& name);
 
   Symbol fresh(std::string base) { return fresh_(std::move(base)); }
+  bool is_fresh(Symbol s) const { return fresh_.has_made(s); }
   Symbol input(Symbol s);
   Symbol output(Symbol s);
   void equation(std::vector<ast::Target> targets, ExprId value) {

@@ -67,6 +67,14 @@ Derivative::Extra written_extra(const Program& program, const ast::Node& of, con
   return extra;
 }
 
+// The input whose gradient is meant by a name that is none: `dx2`, as variables are called where there is a `dx`.
+std::optional<std::string> nearly_gradient(const Program& program, const ast::Node& of, const std::string& name) {
+  const std::string::size_type end = name.find_last_not_of("0123456789") + 1;
+  for (const ast::Parameter& input : of.inputs)
+    if (end < name.size() && name.substr(0, end) == "d" + program.text(input.name)) return program.text(input.name);
+  return std::nullopt;
+}
+
 }  // namespace
 
 // The interface of a written node, which is told by the names of its outputs.
@@ -91,7 +99,11 @@ void Derivatives::take_written(const DerivativeKey& key, Derivative& out) const 
     return refuse("has " + std::to_string(node.inputs.size()) + " inputs, not " + std::to_string(inputs));
   if (node.outputs.size() < of.outputs.size()) return refuse("has fewer outputs than `" + program_.text(of.name) + "`");
   for (std::size_t k = of.outputs.size(); k < node.outputs.size(); ++k) {
-    Derivative::Extra extra = written_extra(program_, of, program_.text(node.outputs[k].name));
+    const std::string& name = program_.text(node.outputs[k].name);
+    Derivative::Extra extra = written_extra(program_, of, name);
+    if (const auto meant = extra.kind == Derivative::Extra::other ? nearly_gradient(program_, of, name) : std::nullopt)
+      return refuse("has an output `" + name + "`, which is no gradient: that of `" + *meant + "` is named `d" +
+                    *meant + "`");
     for (const Derivative::Extra& before : out.extras)
       if (before.kind == Derivative::Extra::activity && before.input == extra.input) extra.active_with = extra.input;
     out.extras.push_back(extra);

@@ -57,14 +57,38 @@ Symbol GradientWriter::symbol_of(ExprId adjoint) {
 }
 
 void GradientWriter::new_output(Symbol s, const std::string& wanted) {
-  const bool is_input = std::ranges::any_of(node_.inputs, [&](const ast::Parameter& p) { return p.name == s; });
-  if (s != symbol(wanted) || is_input || outputs_.contains(s)) {
-    const Symbol made = fresh(wanted);
+  const auto is_input = [&](Symbol x) {
+    return std::ranges::find(node_.inputs, x, &ast::Parameter::name) != node_.inputs.end();
+  };
+  if (s != symbol(wanted) || is_input(s) || outputs_.contains(s)) {
+    const Symbol made = fresh(wanted), taken = symbol(wanted);
     equation(made, name(s));
+    if (made != taken && is_fresh(taken) && !is_input(taken) && !outputs_.contains(taken)) {
+      exchanged_[made] = taken;
+      exchanged_[taken] = made;
+    }
     s = made;
   }
   outputs_.insert(s);
   output(s);
+}
+
+void GradientWriter::exchange_names() {
+  if (exchanged_.empty()) return;
+  const auto exchange = [&](Symbol& s) {
+    if (const auto to = exchanged_.find(s); to != exchanged_.end()) s = to->second;
+  };
+  std::set<ExprId> seen;
+  const std::function<void(ExprId)> visit = [&](ExprId e) {
+    if (!seen.insert(e).second) return;
+    if (auto* name = std::get_if<ast::Name>(&program_[e])) exchange(name->symbol);
+    for_each_child(program_[e], visit);
+  };
+  for (ast::Equation& q : node_.equations) {
+    for (ast::Target& t : q.targets) exchange(t.name);
+    visit(q.value);
+  }
+  for (ast::Parameter& p : node_.outputs) exchange(p.name);
 }
 
 // ---- the forward part ----
@@ -88,6 +112,7 @@ ast::Node GradientWriter::finish() {
         for (ExprId& extent : t.type->shape) extent = copy(extent);
   node_.equations.insert(node_.equations.begin(), std::make_move_iterator(forward.begin()),
                          std::make_move_iterator(forward.end()));
+  exchange_names();
   return take();
 }
 

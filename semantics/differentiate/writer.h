@@ -62,7 +62,8 @@ class GradientWriter : public NodeWriter {
   Symbol symbol_of(ExprId adjoint);
 
   Symbol new_input(const std::string& base) { return input(fresh(base)); }
-  // A variable of the derived node under an output's name, unless it has it.
+  // A variable of the derived node under an output's name, unless it has it. Gradients are known by these names where
+  // the node is written out, so a local variable that has one gives it away.
   void new_output(Symbol s, const std::string& wanted);
 
   ast::Node finish();
@@ -81,7 +82,10 @@ class GradientWriter : public NodeWriter {
   std::map<ExprId, Symbol> hoisted_;                   // parts of forward equations that got names
   std::map<std::size_t, std::vector<ExprId>> before_;  // they stand before these equations
   std::map<ExprId, std::variant<ChangedCall, MovedParameter>> changed_;
-  std::set<Symbol> outputs_;  // behind those of the original
+  void exchange_names();
+
+  std::set<Symbol> outputs_;            // behind those of the original
+  std::map<Symbol, Symbol> exchanged_;  // both ways: an output, and a variable that has the output's name
 };
 
 }  // namespace rml::derivation

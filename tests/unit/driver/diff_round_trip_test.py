@@ -27,6 +27,20 @@ node main(x: f64[2], t: f64[3]) -> (l: f64, dx: f64[2])
   l, dx, _ = diff model(x, t, true, -0.01);
 """,
     ),
+    # The gradient of the inner call has the name of that of `x` before it.
+    "names": (
+        """
+node square(x: f64[2]) -> (y: f64[2])
+  y = x * x;
+
+node model(x: f64[2]) -> (y: f64)
+  y = sum(square(square(x)));
+""",
+        """
+node main(x: f64[2]) -> (y: f64, dx: f64[2])
+  y, dx = diff model(x, true, 1.0);
+""",
+    ),
     "infinities": (
         """
 node model(x: f64[2], w: f64) -> (y: f64)
