@@ -136,6 +136,9 @@ void on_core(Translation& t) {
   t.form = pass(std::move(t.core()));
 }
 
+// What a pass before code generation knows of the machine.
+Target target_of(const Translation& t) { return target_for(t.session.options.target); }
+
 // ---- schedules ----
 
 // What has an order in no schedule goes no further.
@@ -146,7 +149,7 @@ void check_order(Translation& t) {
 
 void group_units(Translation& t) {
   if (t.cuts == nullptr) t.cuts = std::make_shared<CutsOfCore>(std::make_shared<const Core>(std::move(t.core())));
-  std::optional<Schedule> grouped = group_units(*t.cuts, t.segmenting, t.diagnostics);
+  std::optional<Schedule> grouped = group_units(*t.cuts, t.segmenting, target_of(t), t.diagnostics);
   if (grouped)
     t.form = std::move(*grouped);
   else
@@ -165,7 +168,7 @@ void on_schedule(Translation& t) {
 
 void partition(Translation& t) {
   const ScheduleFacts& facts = t.facts(t.schedule());
-  t.form = partition(std::move(t.schedule()), facts, t.session.options.grain);
+  t.form = partition(std::move(t.schedule()), facts, t.session.options.grain, target_of(t));
 }
 
 void validate_schedule(Translation& t) {
@@ -191,8 +194,9 @@ void plan_segments(Translation& t) { t.form = plan_segments(std::move(t.schedule
 bool batches(const Session& s) { return !s.options.target.strict_math; }
 
 void defer(Translation& t) {
-  t.form = defer(std::move(t.segments()), {batches(t.session), t.session.options.whole_segment});
+  t.form = defer(std::move(t.segments()), {batches(t.session), t.session.options.whole_segment}, target_of(t));
 }
+void batch_in_time(Translation& t) { t.form = batch_in_time(std::move(t.segments()), target_of(t)); }
 template <Segments (*pass)(Segments)>
 void on_segments(Translation& t) {
   t.form = pass(std::move(t.segments()));
@@ -207,6 +211,10 @@ template <void (*pass)(steps::Program&)>
 void on_steps(Translation& t) {
   pass(t.steps());
 }
+template <void (*pass)(steps::Program&, const Target&)>
+void for_target(Translation& t) {
+  pass(t.steps(), target_of(t));
+}
 void add_in_place(Translation& t) { t.changed = rml::add_in_place(t.steps()); }
 void find_lead(Translation& t) {
   const bool led = !t.steps().lead.statements.empty();
@@ -214,11 +222,11 @@ void find_lead(Translation& t) {
   t.changed = led || !t.steps().lead.statements.empty();
 }
 void find_windows(Translation& t) {
-  const auto before = std::exchange(t.steps().windows, rml::find_windows(t.steps()));
+  const auto before = std::exchange(t.steps().windows, rml::find_windows(t.steps(), target_of(t)));
   t.changed = !before.empty() || !t.steps().windows.empty();
 }
 void find_packs(Translation& t) {
-  const steps::Packs before = std::exchange(t.steps().packs, rml::find_packs(t.steps()));
+  const steps::Packs before = std::exchange(t.steps().packs, rml::find_packs(t.steps(), target_of(t)));
   t.changed = !before.list.empty() || !t.steps().packs.list.empty();
 }
 void find_watches(Translation& t) { t.steps().watches = rml::find_watches(t.steps()); }
@@ -320,7 +328,7 @@ constexpr Pass list[] = {
     {"sink", Form::segments, Form::segments, "what only a later sweep of a segment looks at is computed there",
      "lowering/segment/sink.cc", on_segments<sink>},
     {"batch_in_time", Form::segments, Form::segments, "products of all instants of a segment are one product",
-     "lowering/segment/batch_in_time.cc", on_segments<batch_in_time>},
+     "lowering/segment/batch_in_time.cc", batch_in_time},
     {"assign_homes", Form::segments, Form::segments, "what several sweeps look at has a place",
      "lowering/segment/assign_homes.cc", on_segments<assign_homes>},
     {"verify_segments", Form::segments, Form::segments, "what a sweep looks at is there",
@@ -331,10 +339,10 @@ constexpr Pass list[] = {
      "lowering/steps/drop_unused.cc", on_steps<drop_unused>},
     {"add_in_place", Form::steps, Form::steps, "sums over a segment are added to their parameter as they are computed",
      "lowering/steps/add_in_place.cc", add_in_place},
-    {"fuse", Form::steps, Form::steps, "elementwise chains in one loop", "lowering/steps/fuse.cc", on_steps<fuse>},
+    {"fuse", Form::steps, Form::steps, "elementwise chains in one loop", "lowering/steps/fuse.cc", for_target<fuse>},
     {"group_loops", Form::steps, Form::steps,
      "loops of one shape are one; memories are updated after the last look at them", "lowering/steps/loop_group.cc",
-     on_steps<group_loops>},
+     for_target<group_loops>},
     {"fuse_pools", Form::steps, Form::steps, "convolutions are pooled as they leave the registers",
      "lowering/steps/fuse_pools.cc", on_steps<fuse_pools>},
     {"find_lead", Form::steps, Form::steps, "what needs no input of its cycle is known apart",

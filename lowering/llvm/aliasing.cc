@@ -40,7 +40,7 @@ void Aliasing::compute(Region& region, ValueId v, const steps::Block& block) con
     const OperatorInfo& row = operators()[apply->op];
     if (is_part(*program_.core, v))
       region.same.emplace_back(apply->operands[0], v);
-    else if (elements(value.shape) > small_elements && !windows_.contains(v))
+    else if (elements(value.shape) > target_.unrolled_elements && !windows_.contains(v))
       region.computed[v.index] = {&block, region.position, row.lowering == Lowering::elementwise || row.in_place};
   } else if (const auto* call = std::get_if<core::Call>(&value.rhs)) {
     for (const ValueId operand : call->operands) use(region, operand);
@@ -109,8 +109,8 @@ void Aliasing::find_runs(Region& region) const {
   for (const auto& [statement, at] : region.statements) {
     const auto* c = std::get_if<steps::Compute>(statement);
     if (c != nullptr && inlined(c->value)) continue;
-    std::optional<Shape> own = c == nullptr ? std::nullopt : loop_shape(*program_.core, c->value);
-    if (!own || own != shape || !joins(program_, members, c->value)) {
+    std::optional<Shape> own = c == nullptr ? std::nullopt : loop_shape(*program_.core, c->value, target_);
+    if (!own || own != shape || !joins(program_, members, c->value, target_)) {
       region.runs.emplace_back(at, at);
       members.clear();
     }

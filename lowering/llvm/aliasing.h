@@ -32,8 +32,8 @@ namespace rml::codegen {
 
 class Aliasing {
  public:
-  Aliasing(const steps::Program& program, const std::map<ValueId, steps::Window>& windows)
-      : program_(program), windows_(windows) {}
+  Aliasing(const steps::Program& program, const std::map<ValueId, steps::Window>& windows, const Target& target)
+      : program_(program), windows_(windows), target_(target) {}
   // One region: blocks that run once, in order, then one that is repeated (may be null).
   void add(std::initializer_list<const steps::Block*> once, const steps::Block* repeated);
   // The statement is a LoadCell or LoadArray of a region.
@@ -103,6 +103,7 @@ class Aliasing {
 
   const steps::Program& program_;
   const std::map<ValueId, steps::Window>& windows_;  // these lie in their cells
+  const Target& target_;
   std::unordered_set<const void*> copies_;
   std::unordered_map<std::uint32_t, CellId> homes_;
   std::unordered_map<std::uint32_t, std::uint32_t> output_homes_;

@@ -21,7 +21,7 @@ Body::Body(Emission& m, llvm::Function* function, const std::string& title, Span
   ir.CreateBr(begin);
   ir.SetInsertPoint(begin);
   code_ = variable(m.i32(), "code");
-  if (m.options.target.fast_math) ir.setFastMathFlags(llvm::FastMathFlags::getFast());
+  if (m.numeric.fast) ir.setFastMathFlags(llvm::FastMathFlags::getFast());
   m.layout.begin_function();
 }
 
@@ -222,7 +222,7 @@ IrValue Body::offset(DType dtype, IrValue base, IrValue index) {
 
 void Body::copy_bytes(IrValue to, IrValue from, DType dtype, const Shape& shape) {
   if (to == from || elements(shape) == 0) return;
-  if (elements(shape) > small_elements) {
+  if (!small(shape)) {
     const llvm::Align align(byte_size(dtype));
     ir.CreateMemCpy(to, align, from, align, bytes(dtype, shape));
     return;
@@ -262,11 +262,12 @@ IrValue Body::scratch(DType dtype, const Shape& shape, const llvm::Twine& name) 
 
 IrValue Body::scratch(DType dtype, const Shape& shape, const llvm::Twine& name, Lifetime lifetime) {
   const std::uint64_t size = bytes(dtype, shape);
-  if (elements(shape) > stack_elements || stack_used_ + size > stack_bytes) return scratch(size, lifetime);
+  if (elements(shape) > module.target.stack_elements || stack_used_ + size > module.target.stack_bytes)
+    return scratch(size, lifetime);
   stack_used_ += size;
   auto* type = llvm::ArrayType::get(memory_type(module.context, dtype), static_cast<std::uint64_t>(elements(shape)));
   auto* buffer = variable(type, name);
-  if (elements(shape) > small_elements) buffer->setAlignment(llvm::Align(64));
+  if (!small(shape)) buffer->setAlignment(llvm::Align(64));
   return buffer;
 }
 
@@ -274,7 +275,7 @@ IrValue Body::scratch(DType dtype, const Shape& shape, const llvm::Twine& name, 
 IrValue Body::scratch(std::uint64_t size, Lifetime lifetime) {
   if (worker_ == nullptr) return at(module.layout.scratch(size, lifetime));
   const std::uint64_t apart = (size + 63) / 64 * 64;
-  IrValue first = at(module.layout.scratch(apart * module.options.target.threads, lifetime));
+  IrValue first = at(module.layout.scratch(apart * module.target.threads, lifetime));
   IrValue own = ir.CreateMul(worker_, constant(static_cast<std::int64_t>(apart)), "", true, true);
   return ir.CreateInBoundsGEP(ir.getInt8Ty(), first, own);
 }

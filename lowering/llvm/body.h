@@ -1,7 +1,7 @@
 // Statements into instructions: the inside of one generated function.
 //
 // Every value has a slot in the function's entry block: scalars and tensors of at most
-// small_elements elements an array, larger tensors a pointer to wherever their elements
+// Target::unrolled_elements elements an array, larger tensors a pointer to wherever their elements
 // are. Slots are allocas, and SROA makes them registers and phis:
 //
 //   if c { %7 := copy %5 } else { %7 := copy %6 }      =>      %7 = phi [%5, then], [%6, else]
@@ -134,8 +134,7 @@ class Body {
   };
   // Whether so many rounds, of so many nanoseconds each, are worth several threads.
   bool splits(std::int64_t count, double nanoseconds) const;
-  static constexpr double nanoseconds_of_byte = 0.015;  // in a second-level cache
-  double nanoseconds_of_product(DType) const;           // and its addition
+  double nanoseconds_of_product(DType) const;  // and its addition
   // Calls body for the rounds 0 … count - 1, which are independent, in pieces, each done by some thread. What body
   // writes is a function of its own: nothing in it can fail, and values defined in it are not seen behind it.
   void parallel(std::int64_t count, double nanoseconds, const std::function<void(const Rounds&)>& body);
@@ -172,7 +171,8 @@ class Body {
 
   // ---- values (body.cc)
   const Value& info(ValueId v) const { return module.core[v]; }
-  bool small(ValueId v) const { return elements(info(v).shape) <= small_elements; }
+  bool small(const Shape& shape) const { return elements(shape) <= module.target.unrolled_elements; }
+  bool small(ValueId v) const { return small(info(v).shape); }
   IrValue scalar(ValueId);
   IrValue element(ValueId, IrValue index, Access = {});
   IrValue address(ValueId);  // of its elements, to be read
@@ -363,7 +363,6 @@ class Body {
   bool is_transposition(ValueId) const;
 
   // emit_gemm.cc
-  std::int64_t tile_rows(DType) const;
   void each_row_tile(const Product&, std::int64_t size, const std::function<void(IrValue, std::int64_t)>& body);
   void each_tile(const Rounds&, std::int64_t extent, std::int64_t size,
                  const std::function<void(IrValue, std::int64_t)>& body);

@@ -162,7 +162,7 @@ codegen::StateStruct state_struct(const steps::Program& program, const EmitOptio
   llvm::Module scratch("size", context);
   scratch.setDataLayout(machine->createDataLayout());
   const SourceMap none;
-  codegen::Emission module(program, none, options, scratch, codegen::target_facts(scratch, *machine));
+  codegen::Emission module(program, none, options, scratch, codegen::describe(options.target, scratch, *machine));
   codegen::StateStruct found;
   if (program.straight) {
     found = codegen::emit_step_interface(module);

@@ -254,7 +254,7 @@ llvm::Function* StepInterface::emit_step(const char* what, bool keep_outputs) {
     for (const auto& [output, slot] : slots()) keep(body, output, slot, body.ports.outputs[output].address);
   if (faults) body.ir.CreateStore(body.ir.CreateAdd(body.cycle(), body.ir.getInt64(1)), pushed());
   body.finish();
-  large = module.module.getInstructionCount() - before > module.options.target.large_step;
+  large = module.module.getInstructionCount() - before > module.target.large_step;
   export_as(inner, what, false);
   return inner;
 }
@@ -301,7 +301,7 @@ llvm::Function* StepInterface::emit_run() {
   std::vector<std::pair<CellId, IrValue>> locals;
   for (std::size_t k = 0; k < module.program.cells.size(); ++k) {
     const steps::CellInfo& cell = module.program.cells[k];
-    if (cell.local || elements(cell.shape) > small_elements) continue;
+    if (cell.local || elements(cell.shape) > module.target.unrolled_elements) continue;
     IrValue local = body.scratch(cell.dtype, cell.shape, cell.name, Lifetime{});
     body.copy_bytes(local, body.cell_address(CellId(k)), cell.dtype, cell.shape);
     locals.emplace_back(CellId(k), local);
@@ -369,7 +369,7 @@ StateStruct emit_step_interface(Emission& module) {
 }
 
 llvm::Function* emit_many_cycles(Emission& module, const llvm::Function& push) {
-  if (push.getInstructionCount() > module.options.target.large_step) return nullptr;
+  if (push.getInstructionCount() > module.target.large_step) return nullptr;
   StepInterface interface{module, true};
   const std::size_t n_inputs = interface.list.size();
   for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);

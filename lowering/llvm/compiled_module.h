@@ -5,6 +5,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include <utility>
+
 #include "lowering/llvm/emit.h"
 
 namespace rml {
@@ -25,8 +27,8 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions&, s
 // The pipeline of the optimisation level; the error text is the verifier's.
 std::string verify_module(const llvm::Module&);
 void optimize(llvm::Module&, llvm::TargetMachine&, const TargetOptions&);
-struct TargetFacts;
-TargetFacts target_facts(llvm::Module&, llvm::TargetMachine&);
+// With what LLVM knows of the processor.
+std::pair<Target, Numeric> describe(const TargetOptions&, llvm::Module&, const llvm::TargetMachine&);
 
 }  // namespace codegen
 }  // namespace rml

@@ -7,12 +7,6 @@
 
 namespace rml::codegen {
 
-namespace {
-constexpr std::int64_t most_unrolled = 16;      // taps of a row
-constexpr std::int64_t page = 4096;             // within which processors read ahead by themselves
-constexpr std::int64_t near_bytes = 256 << 10;  // of a second-level cache: half of the smaller ones
-}  // namespace
-
 // ---- choice ---------------------------------------------------------------------------------
 
 void CorrelationCode::choose() {
@@ -20,7 +14,8 @@ void CorrelationCode::choose() {
   double of_columns = 0;
   if (c_.stride[2] == 1)
     of_columns = static_cast<double>(extent) / static_cast<double>(blocks_of(extent, lanes) * lanes);
-  const double of_channels = 0.95 * static_cast<double>(c_.out) / static_cast<double>(blocks_of(c_.out, lanes) * lanes);
+  const double of_channels =
+      target.costs.channels * static_cast<double>(c_.out) / static_cast<double>(blocks_of(c_.out, lanes) * lanes);
   along_channels_ = of_channels > of_columns;
   if (along_channels_)
     choose_channels();
@@ -31,7 +26,7 @@ void CorrelationCode::choose() {
 void CorrelationCode::choose_columns() {
   const std::int64_t extent = c_.extent[2];
   height_ = std::min<std::int64_t>(c_.out, most_sums / 2);
-  const std::int64_t across = std::min<std::int64_t>(8, most_sums / height_);  // source vectors of a tile
+  const std::int64_t across = std::min(target.sums_under_way, most_sums / height_);  // source vectors of a tile
   vectors_ = std::min(across, blocks_of(extent, lanes));
   while (vectors_ > 1 && blocks_of(extent, vectors_ * lanes) * vectors_ > blocks_of(extent, lanes)) --vectors_;
   tile_rows_ = std::clamp<std::int64_t>(across / vectors_, 1, c_.extent[1]);
@@ -40,11 +35,10 @@ void CorrelationCode::choose_columns() {
 
 // The width of tiles that cover a row in the least time, which is returned, in that of one product of vectors.
 double CorrelationCode::best_width(std::int64_t extent, std::int64_t& width) const {
-  constexpr double around = 2;  // of each tap: loads, indices
   double least = std::numeric_limits<double>::infinity();
   for (std::int64_t w = std::min(extent, most_sums / vectors_); w > 0; --w) {
     const auto products = static_cast<double>(w * vectors_);
-    const double time = static_cast<double>(blocks_of(extent, w)) * (products + around);
+    const double time = static_cast<double>(blocks_of(extent, w)) * (products + target.costs.tap);
     if (time < least) least = time, width = w;
   }
   return least;
@@ -60,13 +54,12 @@ bool CorrelationCode::pointwise() const {
 }
 
 void CorrelationCode::choose_channels() {
-  constexpr std::int64_t longest = 200;  // columns, so that a row's sums lie near by
   vectors_ = std::min<std::int64_t>(2, blocks_of(c_.out, lanes));
   if (pointwise()) {
     const std::int64_t all = volume(c_.extent);
     std::int64_t columns = 1;
     double least = std::numeric_limits<double>::infinity();
-    for (std::int64_t n = 1; n <= std::min(all, longest); ++n)
+    for (std::int64_t n = 1; n <= std::min(all, target.longest_image_row); ++n)
       if (const double time = best_width(n, width_) / static_cast<double>(n); all % n == 0 && time <= least)
         least = time, columns = n;
     every_ = std::exchange(c_.stride, {1, 1, 1});
@@ -166,7 +159,7 @@ void CorrelationCode::each_tap(const std::function<void(IrValue, IrValue)>& f, s
         const auto one = [&](IrValue k) {
           f(plus(from, times(k, t[2].source_step)), plus(weight, times(k, t[2].filter_step * filter_tap)));
         };
-        if (t[2].count > most_unrolled) return body.loop(t[2].count, one);
+        if (t[2].count > target.unrolled_taps) return body.loop(t[2].count, one);
         for (std::int64_t k = 0; k < t[2].count; ++k) one(body.constant(k));
       });
     });
@@ -285,7 +278,7 @@ IrValue CorrelationCode::panels() {
 void CorrelationCode::channels(IrValue image, IrValue filter, IrValue to) {
   const std::int64_t extent = c_.extent[2], rows = c_.extent[0] * c_.extent[1];
   const std::int64_t row_bytes = c_.in * c_.stride[1] * image_[2] * static_cast<std::int64_t>(byte_size(dtype));
-  const std::int64_t near = std::clamp<std::int64_t>(near_bytes / row_bytes, 1, rows);
+  const std::int64_t near = std::clamp<std::int64_t>(target.second_bytes / row_bytes, 1, rows);
   const std::int64_t blocks_of_rows = blocks_of(rows, near), of_block = blocks_of(rows, blocks_of_rows);
   IrValue row_of_sums = buffer(extent * vectors_ * lanes, "row");
   body.loop(blocks_of(rows, of_block), [&](IrValue block) {
@@ -323,8 +316,8 @@ void CorrelationCode::channel_tile(IrValue image, IrValue filter, IrValue to, Ir
   const Sums sum = sums(type, width_ * vectors);
   IrValue begin = place(image, plus(source_row(row), times(column, c_.stride[2])));
   const std::int64_t width = vectors * lanes;
-  const auto element = static_cast<std::int64_t>(byte_size(dtype)), ahead = page / element;
-  const bool far = c_.in * c_.window_size() * padded_out() * element > near_bytes;
+  const auto element = static_cast<std::int64_t>(byte_size(dtype)), ahead = target.page_bytes / element;
+  const bool far = c_.in * c_.window_size() * padded_out() * element > target.second_bytes;
   each_tap(
       [&](IrValue from, IrValue weight) {
         std::vector<IrValue> w;

@@ -83,6 +83,7 @@ class WindowCode {
   IrValue buffer(std::int64_t count, const char* name) { return body.scratch(dtype, {count}, name); }
 
   Body& body;
+  const Target& target;
   llvm::IRBuilder<>& ir;
   DType dtype;
   llvm::Type* scalar_type;

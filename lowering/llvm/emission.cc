@@ -7,7 +7,7 @@
 namespace rml::codegen {
 
 Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOptions& o, llvm::Module& m,
-                   TargetFacts facts)
+                   const std::pair<Target, Numeric>& machine)
     : program(p),
       core(*p.core),
       sources(s),
@@ -15,10 +15,11 @@ Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOption
       module(m),
       context(m.getContext()),
       abi(context),
-      target(facts),
+      target(machine.first),
+      numeric(machine.second),
       windows(p.windows),
-      packs(facts.vector_bits < 128 ? steps::Packs{} : p.packs),
-      layout(p, m.getDataLayout(), abi.header, o.with_program || o.with_main, pack_sizes()),
+      packs(target.has_vectors() ? p.packs : steps::Packs{}),
+      layout(p, target, m.getDataLayout(), abi.header, o.with_program || o.with_main, pack_sizes()),
       debug(m, s, o.target.optimization > 0),
       index_type_(llvm::Type::getIntNTy(context, m.getDataLayout().getIndexSizeInBits(0))) {
   cell_windows_.resize(p.cells.size());

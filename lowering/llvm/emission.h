@@ -5,6 +5,7 @@
 #include <llvm/IR/Module.h>
 
 #include <map>
+#include <utility>
 
 #include "lowering/llvm/debug_info.h"
 #include "lowering/llvm/emit.h"
@@ -30,7 +31,8 @@ struct Panels {
 
 class Emission {
  public:
-  Emission(const steps::Program&, const SourceMap&, const EmitOptions&, llvm::Module&, TargetFacts);
+  Emission(const steps::Program&, const SourceMap&, const EmitOptions&, llvm::Module&,
+           const std::pair<Target, Numeric>&);
 
   const steps::Program& program;
   const Core& core;
@@ -39,8 +41,8 @@ class Emission {
   llvm::Module& module;
   llvm::LLVMContext& context;
   AbiTypes abi;
-  const TargetFacts target;
-  const unsigned vector_bits = target.vector_bits;
+  const Target target;
+  const Numeric numeric;
   const std::map<ValueId, steps::Window>& windows;
   const steps::Packs packs;  // none where there are no vectors
   StateLayout layout;
@@ -97,11 +99,8 @@ class Emission {
   };
   const IterationBody& iteration_body(std::uint32_t external);  // emit_iteration.cc
 
-  // Columns of a pack's panels, but for the last one, and of a vector.
+  // Columns of a pack's panels, but for the last one.
   std::int64_t panel_width(const steps::Pack&) const;
-  std::int64_t lanes(DType dtype) const {
-    return std::max<std::int64_t>(vector_bits / 8 / static_cast<std::int64_t>(byte_size(dtype)), 1);
-  }
   std::int64_t pack_elements(const steps::Pack&) const;
 
   IrValue header_field(llvm::IRBuilder<>&, IrValue state, unsigned field);

@@ -65,7 +65,7 @@ std::unique_ptr<CompiledModule> emit(const steps::Program& program, const Source
     return nullptr;
   }
   codegen::Emission module(program, sources, options, *state->module,
-                           codegen::target_facts(*state->module, *state->machine));
+                           codegen::describe(options.target, *state->module, *state->machine));
   emit_parts(module, *state);
   for (llvm::Function& f : *state->module) {
     if (f.isDeclaration()) continue;

@@ -19,20 +19,9 @@
 
 #include "frontend/source.h"
 #include "lowering/steps/steps.h"
+#include "lowering/target.h"
 
 namespace rml {
-
-struct TargetOptions {
-  std::string triple;           // empty: the host's
-  std::string cpu = "generic";  // "native": the host's
-  int optimization = 2;         // 0…3
-  bool fast_math = false;
-  bool strict_math = false;         // products, reductions and functions exactly as in the reference engine
-  std::uint32_t threads = 1;        // at most so many, for loops that are worth it (runtime/base/parallel.h)
-  std::uint32_t part = 2000;        // statements of a function: a list of more than twice as many is several
-  std::uint32_t large_step = 5000;  // instructions: NODE_run calls a larger one
-  double work_of_thread = 2500;     // nanoseconds: less is not worth another thread
-};
 
 struct EmitOptions {
   TargetOptions target;

@@ -56,9 +56,9 @@ bool is_cheap(ScalarOp op) {
 // What the sides of a branch take, in instructions; `dear` where they cannot become choices.
 class Cost {
  public:
-  static constexpr int cheap = 24;  // a wrong guess takes longer
-  static constexpr int dear = cheap + 1;
-  explicit Cost(const Core& core) : core_(core) {}
+  Cost(const Core& core, const Costs& costs) : cheap(costs.wrong_guess), core_(core) {}
+  const int cheap;  // a wrong guess takes longer
+  const int dear = cheap + 1;
 
   int of(const steps::Branch& b) {
     if (b.test.kind != steps::Test::value) return dear;
@@ -73,7 +73,7 @@ class Cost {
           Overloaded{[&](const steps::Compute& c) { return of(c.value); },
                      [&](const steps::Copy& c) { return in_register(c.to) ? 0 : dear; },
                      [&](const steps::LoadCell& l) { return of(l); }, [&](const steps::StoreCell& s) { return of(s); },
-                     [&](const steps::Branch& b) { return of(b); }, [](const auto&) { return dear; }},
+                     [&](const steps::Branch& b) { return of(b); }, [&](const auto&) { return dear; }},
           s);
       if (sum > cheap) return dear;
     }
@@ -149,7 +149,8 @@ void Body::emit(const steps::Branch& s) {
 
 bool Body::is_choice(const steps::Branch& s) const {
   if (module.options.target.optimization == 0 || !module.target.guesses || module.program.network) return false;
-  return Cost(module.core).of(s) <= Cost::cheap;
+  Cost cost(module.core, module.target.costs);
+  return cost.of(s) <= cost.cheap;
 }
 
 Body::Side Body::choose(const steps::Branch& s) {

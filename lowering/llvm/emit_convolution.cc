@@ -10,8 +10,6 @@ namespace rml::codegen {
 
 namespace {
 
-constexpr std::int64_t most_places = 36;  // of a stride, for each of which code is made
-
 Correlation shared(DType dtype, const Convolution& c) {
   Correlation r;
   r.dtype = dtype;
@@ -114,8 +112,8 @@ std::optional<Convolution> Body::generated_convolution(ValueId v, const core::Ap
   app.attributes = a.attributes;
   const Convolution c = convolution_of(name, app, info(v).shape);
   const bool empty = c.batch * c.groups * c.in * c.out * c.windows.inputs() * c.windows.outputs() == 0;
-  if (!is_float(info(v).dtype) || module.options.target.strict_math || empty) return std::nullopt;
-  if (to_input(name) && places_of_strides(c.windows) > most_places) return std::nullopt;
+  if (!is_float(info(v).dtype) || module.numeric.strict || empty) return std::nullopt;
+  if (to_input(name) && places_of_strides(c.windows) > module.target.stride_places) return std::nullopt;
   return c;
 }
 

@@ -114,7 +114,7 @@ bool runs_through(const Strides& strides, const Shape& shape) {
 // dense, uniform, or a row or column of the product's matrix.
 bool Body::can_be_epilogue(const Expression& e, std::size_t leaf, const Shape& shape) const {
   const Value& product = info(e.leaves[leaf].value);
-  if (!is_product(product) || elements(product.shape) <= small_elements || e.leaves[leaf].base != 0 ||
+  if (!is_product(product) || small(product.shape) || e.leaves[leaf].base != 0 ||
       !runs_through(e.leaves[leaf].strides, shape) || elements(product.shape) != elements(shape))
     return false;
   for (const Expression::Node& node : e.nodes) {
@@ -208,8 +208,7 @@ bool reduces(const Value& v) { return is_reduction(operators()[std::get<core::Ap
 // columns at a time, so that their sums stay in registers.
 Body::Strips Body::find_strips(const std::vector<ValueId>& members, const Shape& shape,
                                const std::vector<Strides>& views) const {
-  constexpr std::int64_t longest = 512;
-  if (shape.size() < 2 || elements(shape) <= small_elements) return {};
+  if (shape.size() < 2 || small(shape)) return {};
   std::int64_t reductions = 0;
   std::size_t kept = 0;  // axes in front
   for (std::size_t k = 0; k < members.size(); ++k) {
@@ -223,9 +222,8 @@ Body::Strips Body::find_strips(const std::vector<ValueId>& members, const Shape&
     kept = front;
   }
   const std::int64_t vector = lanes(info(members[0]).dtype), columns = shape.back();
-  if (reductions == 0 || vector == 1 || columns > longest) return {};
-  const std::int64_t vectors = reductions == 1 ? 8 : reductions <= 3 ? 4 : reductions <= 6 ? 2 : 1;
-  std::int64_t width = vectors * vector;
+  if (reductions == 0 || vector == 1 || columns > module.target.longest_strip) return {};
+  std::int64_t width = module.target.strip_vectors(reductions) * vector;
   while (width > vector && columns % width != 0) width /= 2;
   return columns % width == 0 ? Strips{kept, width} : Strips{};
 }
@@ -290,8 +288,8 @@ bool is_real(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
 // Small tensors on which functions are computed are one vector each: unrolled, every element would have a function
 // of its own. Without functions that would not pay: elements just stored one by one are slow to load together.
 bool Body::fits_vector(const Expression& e, const Shape& shape) const {
-  const TargetOptions& target = module.options.target;
-  if (elements(shape) < 4 || module.vector_bits < 128 || target.strict_math || target.optimization == 0) return false;
+  const Target& target = module.target;
+  if (elements(shape) < target.fewest_in_vector || !target.has_vectors() || module.numeric.calls_libm) return false;
   bool functions = false;
   for (const Expression::Node& node : e.nodes) {
     if (node.leaf != SIZE_MAX) {
@@ -344,7 +342,7 @@ void Body::loops(const std::vector<ValueId>& members) {
   const std::size_t count = members.size();
   std::vector<IrValue> to;
   std::vector<Strides> views;
-  bool unrolled = elements(shape) <= small_elements, in_place = false;
+  bool unrolled = small(shape), in_place = false;
   for (const ValueId v : members) {
     to.push_back(result(v));
     views.push_back(reduces(info(v)) ? reduced_view(v) : dense_strides(shape));

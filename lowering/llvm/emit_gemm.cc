@@ -19,16 +19,6 @@
 
 namespace rml::codegen {
 
-namespace {
-constexpr std::int64_t block_bytes = 32 * 1024;  // of a packed panel: leaves room in a first-level cache for rows of A
-}  // namespace
-
-std::int64_t Body::tile_rows(DType dtype) const {
-  // Of 16 registers 12 for sums, of 32 24; two vectors a row.
-  if (lanes(dtype) * static_cast<std::int64_t>(byte_size(dtype)) >= 64) return 12;
-  return lanes(dtype) > 1 ? 6 : 2;
-}
-
 void Body::each_tile(const Rounds& tiles, std::int64_t extent, std::int64_t size,
                      const std::function<void(IrValue, std::int64_t)>& body) {
   const std::int64_t whole = extent / size;
@@ -61,12 +51,12 @@ void Body::each_row_tile(const Product& p, std::int64_t size, const std::functio
 
 std::int64_t Body::widest_tile(const Product& p) const {
   if (p.b_column != 1 && p.constant == nullptr) return 1;
-  return (p.m == 1 ? 8 : p.m == 2 ? 4 : 2) * lanes(p.dtype);
+  return module.target.row_vectors(p.m) * lanes(p.dtype);
 }
 
 // A few rows: B is read where it lies. Columns in vectors; the rest in halves of vectors, down to one.
 void Body::tiles(const Product& p, const Sink& sink) {
-  const std::int64_t rows = std::min<std::int64_t>(p.m, 4);
+  const std::int64_t rows = std::min(p.m, Target::few_rows);
   std::int64_t done = 0;
   for (std::int64_t width = widest_tile(p); done < p.n; width /= 2) {
     const std::int64_t count = (p.n - done) / width;
@@ -86,10 +76,10 @@ void Body::tiles(const Product& p, const Sink& sink) {
   }
 }
 
-// Of k in one packed panel.
+// Of k in one packed panel, which leaves room in a first-level cache for rows of A.
 std::int64_t Body::block_depth(DType dtype) const {
   const std::int64_t row_bytes = 2 * lanes(dtype) * static_cast<std::int64_t>(byte_size(dtype));
-  return std::max<std::int64_t>(block_bytes / row_bytes, 1);
+  return std::max<std::int64_t>(module.target.near_bytes / row_bytes, 1);
 }
 
 void Body::gemm(const Product& p, const Sink& sink) {
@@ -111,7 +101,7 @@ void Body::gemm_panels(const Product& p, const Sink& sink) {
   IrValue pack = scratch(p.dtype, {p.all_inner != nullptr ? depth : p.inner, width}, "panel");
   const auto panel = [&](IrValue column, std::int64_t columns) {
     fill_panel(p, pack, column, columns, width);
-    each_row_tile(p, std::min(tile_rows(p.dtype), p.m), [&](IrValue i, std::int64_t height) {
+    each_row_tile(p, std::min(module.target.tile_rows(p.dtype), p.m), [&](IrValue i, std::int64_t height) {
       tile(p, {pack, constant(0), width, 1, columns, width, column}, i, height, sink);
     });
   };
@@ -132,7 +122,6 @@ void Body::gemm_into(const Product& p, IrValue to) {
 
 // Added to what is there; of many terms the sum is made first, so that small ones are not lost one by one.
 void Body::gemm_onto(const Product& p, IrValue sums, IrValue to) {
-  constexpr std::int64_t most_blocks = 8;
   const Access access = separate(1)[0];
   const auto add_to = [&](IrValue there, IrValue more, std::int64_t count) {
     auto* type = llvm::dyn_cast<llvm::FixedVectorType>(more->getType());
@@ -148,7 +137,7 @@ void Body::gemm_onto(const Product& p, IrValue sums, IrValue to) {
     loop(constant(p.m * p.n),
          [&](IrValue i) { add_to(offset(p.dtype, to, i), load(p.dtype, offset(p.dtype, sums, i)), 1); });
   };
-  when(ir.CreateICmpULE(p.all_inner, constant(most_blocks * block_depth(p.dtype))), at_once, sum_first);
+  when(ir.CreateICmpULE(p.all_inner, constant(module.numeric.blocks_onto * block_depth(p.dtype))), at_once, sum_first);
 }
 
 // To `to`, or where that is nothing, each block to the sink.

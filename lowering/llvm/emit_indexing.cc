@@ -34,12 +34,11 @@ void Body::sum_moves(ValueId v, const core::Apply& a) {
   IrValue to = result(v);
   fill_zero(v, to);
   for (const Move& m : operators()[a.op].moves(info(v).shape, std::span(a.attributes).subspan(1))) {
-    walk(m.shape, {m.to_strides, m.from_strides}, elements(m.shape) <= small_elements,
-         [&](const std::vector<IrValue>& at) {
-           IrValue place = offset(dtype, to, ir.CreateAdd(constant(m.from), at[1], "", true, true));
-           IrValue more = element(x, ir.CreateAdd(constant(m.to), at[0], "", true, true));
-           store(dtype, add(dtype, load(dtype, place), more), place);
-         });
+    walk(m.shape, {m.to_strides, m.from_strides}, small(m.shape), [&](const std::vector<IrValue>& at) {
+      IrValue place = offset(dtype, to, ir.CreateAdd(constant(m.from), at[1], "", true, true));
+      IrValue more = element(x, ir.CreateAdd(constant(m.to), at[0], "", true, true));
+      store(dtype, add(dtype, load(dtype, place), more), place);
+    });
   }
 }
 

@@ -22,7 +22,7 @@ const Emission::IterationBody& Emission::iteration_body(std::uint32_t external) 
   EmitOptions own = options;
   own.with_program = own.with_main = own.with_c_interface = false;
   own.program_name = options.program_name + "." + node.symbol;
-  Emission inner(body_program, sources, own, module, target);
+  Emission inner(body_program, sources, own, module, {target, numeric});
   inner.layout.bias = inner.layout.header_bytes;
   const std::size_t ports = node.inputs.size() + node.outputs.size();
   std::vector<llvm::Type*> types(3 + ports, pointer());
@@ -74,7 +74,7 @@ void Body::iterate(ValueId v, const core::Call& c) {
     results.push_back(used[k].valid() ? result(used[k]) : scratch(dtype, shape, "unused"));
     if (k < it.states) others.push_back(scratch(dtype, shape, "state"));
   }
-  const auto is_small = [&](std::size_t k) { return elements(node.outputs[k].second) <= small_elements; };
+  const auto is_small = [&](std::size_t k) { return small(node.outputs[k].second); };
   const auto copy_state = [&](std::size_t k, IrValue from) {
     copy_bytes(results[k], from, node.outputs[k].first, node.outputs[k].second);
   };

@@ -48,7 +48,7 @@ llvm::Function* emit_leading_cycle(Emission& module, const llvm::Twine& name, ll
   const steps::Leader* const leader = module.program.leader.get();
   steps::Program leading = leading_program(leader != nullptr ? leader->program : module.program);
   if (leader != nullptr) leading.queues = module.program.queues;
-  Emission inner(leading, module.sources, module.options, module.module, module.target);
+  Emission inner(leading, module.sources, module.options, module.module, {module.target, module.numeric});
   inner.leads = true;
   if (leader != nullptr) {
     adopt_layout(inner, module);

@@ -19,8 +19,9 @@ void Body::dots(const Product& p, const Sink& sink) {
     for (std::int64_t r = 0; r < p.m; ++r) sink(spot(p, constant(r), constant(0)), dots_of(p, constant(r), 1), 1);
     return;
   }
-  // At least eight sums at a time hide the latency of an addition.
-  const std::int64_t blocks = std::min(std::max<std::int64_t>(8 / lane_count, 1), p.m / lane_count);
+  // So many sums at a time hide the latency of an addition.
+  const std::int64_t under_way = module.target.sums_under_way;
+  const std::int64_t blocks = std::min(std::max<std::int64_t>(under_way / lane_count, 1), p.m / lane_count);
   const std::int64_t rows = blocks * lane_count;
   parallel(p.m / rows, static_cast<double>(rows) * nanoseconds_of_sum(p, 1), [&](const Rounds& some) {
     loop(some, constant(p.m / rows), [&](IrValue i) {
@@ -52,7 +53,7 @@ IrValue Body::dots_of(const Product& p, IrValue row, std::int64_t rows) {
     return offset(p.dtype, p.a, ir.CreateAdd(at, k, "", true, true));
   };
   // One row alone has several sums, for the same reason as above.
-  const std::int64_t ways = rows > 1 ? 1 : std::clamp<std::int64_t>(p.inner / lane_count, 1, 4);
+  const std::int64_t ways = rows > 1 ? 1 : std::clamp<std::int64_t>(p.inner / lane_count, 1, module.numeric.chains);
   const std::int64_t step = ways * lane_count;
   std::vector<llvm::AllocaInst*> sums;
   for (std::int64_t r = 0; r < rows * ways; ++r) {

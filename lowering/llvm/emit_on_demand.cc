@@ -117,7 +117,7 @@ llvm::Function* Table::function(const steps::DemandBody& body, std::size_t index
   EmitOptions own = module_.options;
   own.with_program = own.with_main = own.with_c_interface = false;
   own.program_name = module_.options.program_name + "." + std::to_string(index);
-  Emission inner(*body.steps, module_.sources, own, module_.module, module_.target);
+  Emission inner(*body.steps, module_.sources, own, module_.module, {module_.target, module_.numeric});
   inner.layout.bias = inner.layout.header_bytes;
   auto* f = inner.function(own.program_name, module_.i32(),
                            {module_.pointer(), module_.pointer(), module_.i64(), module_.pointer(), module_.pointer()},

@@ -15,18 +15,13 @@
 
 namespace rml::codegen {
 
-namespace {
-constexpr std::int64_t nearest_bytes = 32 * 1024;  // of a first-level cache
-}  // namespace
-
 std::int64_t Emission::panel_width(const steps::Pack& pack) const {
-  const std::int64_t vectors = pack.rows == 1 ? 8 : pack.rows == 2 ? 4 : 2;
-  return vectors * lanes(program.cells[pack.cell.index].dtype);
+  return target.row_vectors(pack.rows) * target.lanes(program.cells[pack.cell.index].dtype);
 }
 
 // Panels are as wide as the columns that are left, in whole vectors.
 std::int64_t Emission::pack_elements(const steps::Pack& pack) const {
-  const std::int64_t vector = lanes(program.cells[pack.cell.index].dtype);
+  const std::int64_t vector = target.lanes(program.cells[pack.cell.index].dtype);
   return pack.inner * ((pack.n + vector - 1) / vector * vector);
 }
 
@@ -96,13 +91,14 @@ void Body::packed_sum(std::vector<PackedTerm> terms, const Sink& sink, const std
   }
   const Product& p = terms[0].product;
   const std::int64_t width = module.panel_width(module.packs.list[terms[0].pack]), vector = lanes(p.dtype);
-  const std::int64_t panels = (p.n + width - 1) / width, rows = p.m <= 4 ? p.m : std::min(tile_rows(p.dtype), p.m);
+  const std::int64_t panels = (p.n + width - 1) / width,
+                     rows = p.m <= Target::few_rows ? p.m : std::min(module.target.tile_rows(p.dtype), p.m);
   double each = 0;
   for (const PackedTerm& t : terms) each += static_cast<double>(width) * nanoseconds_of_sum(t.product, p.m);
   const auto sums = [&] {
     for (const PackedTerm& t : terms) fill_pack(t);
     IrValue back = nullptr;
-    if (p.m == 1 && p.n % width == 0 && !splits(panels, each) && bytes > nearest_bytes) {
+    if (p.m == 1 && p.n % width == 0 && !splits(panels, each) && bytes > module.target.near_bytes) {
       IrValue flag = at(module.layout.pack_flags[terms[0].pack]);
       back = ir.CreateICmpEQ(ir.CreateLoad(ir.getInt8Ty(), flag), ir.getInt8(2), "back");
       ir.CreateStore(ir.CreateSelect(back, ir.getInt8(1), ir.getInt8(2)), flag);

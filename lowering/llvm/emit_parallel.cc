@@ -21,18 +21,18 @@ namespace rml::codegen {
 namespace {
 
 // Nanoseconds of an operation on one element, alone or as one lane of a vector: what decides is their order only.
-double cost_of(ScalarOp op, DType dtype, double lanes) {
+double cost_of(const Costs& costs, ScalarOp op, DType dtype, double lanes) {
   switch (op) {
     case ScalarOp::div:
     case ScalarOp::mod:
     case ScalarOp::floor_mod:
-      return is_float(dtype) && op == ScalarOp::div ? 2 / lanes : 3;
+      return is_float(dtype) && op == ScalarOp::div ? costs.division / lanes : costs.integer_division;
     case ScalarOp::sqrt:
     case ScalarOp::rsqrt:
     case ScalarOp::reciprocal:
-      return 2 / lanes;
+      return costs.root / lanes;
     case ScalarOp::pow:
-      return 12 / lanes;
+      return costs.power / lanes;
     case ScalarOp::tan:
     case ScalarOp::asin:
     case ScalarOp::acos:
@@ -46,22 +46,21 @@ double cost_of(ScalarOp op, DType dtype, double lanes) {
     case ScalarOp::cbrt:
     case ScalarOp::atan2:
     case ScalarOp::hypot:
-      return 8;
+      return costs.call;
     default:
-      return (inlined_function(op) ? 6 : 0.3) / lanes;
+      return (inlined_function(op) ? costs.elementary : costs.simple) / lanes;
   }
 }
 
 // Whether LLVM, where it may reorder (--fast-math), may unroll the loops inside of a sum, or the sum itself, as a
 // whole, and then add up in an order that hangs on what it knows of the rounds of `axis`: of those of a piece it knows
 // nothing.
-bool order_hangs_on(std::size_t axis, const Shape& extents, const Strides& written) {
-  constexpr std::int64_t never_unrolled = 128;
+bool order_hangs_on(std::size_t axis, const Shape& extents, const Strides& written, std::int64_t unrolled_by_llvm) {
   for (std::size_t summed = 0; summed < extents.size(); ++summed) {
     if (written[summed] != 0) continue;
     std::int64_t inside = 1;
     for (std::size_t k = std::min(summed, axis) + 1; k < extents.size(); ++k) inside *= extents[k];
-    if (inside < never_unrolled) return true;
+    if (inside < unrolled_by_llvm) return true;
   }
   return false;
 }
@@ -74,17 +73,18 @@ Body::Work Body::work(const Expression& e, std::size_t written) const {
   for (const Expression::Node& node : e.nodes) {
     const DType dtype = info(node.value).dtype;
     if (node.leaf != SIZE_MAX) {
-      sum += nanoseconds_of_byte * static_cast<double>(byte_size(dtype));
+      sum += module.target.costs.byte * static_cast<double>(byte_size(dtype));
       continue;
     }
     if (can_fail(module.core, node.value)) return {};
     const ScalarOp op = operators()[std::get<core::Apply>(info(node.value).rhs).op].scalar;
-    sum += cost_of(op, dtype, static_cast<double>(lanes(dtype)));
+    sum += cost_of(module.target.costs, op, dtype, static_cast<double>(lanes(dtype)));
   }
   // Whole vectors; one by one where all is split whatever it is worth. Loops that LLVM may unroll as a whole, and then
   // add up in another order, are not split.
-  const double never_unrolled = module.options.target.fast_math ? 1024 : 0;
-  return {written, sum, module.options.target.work_of_thread > 0 ? 64 : 1, never_unrolled};
+  const Target& target = module.target;
+  const double never_unrolled = module.numeric.fast ? target.nest_unrolled_by_llvm : 0;
+  return {written, sum, target.costs.work_of_thread > 0 ? target.elements_together : 1, never_unrolled};
 }
 
 // The axis of a walk that is shared out: each of its rounds writes to places of its own. SIZE_MAX: none is worth it.
@@ -94,13 +94,15 @@ std::size_t Body::split_axis(const Shape& extents, const std::vector<Strides>& v
   if (count < work.least || work.written == 0) return SIZE_MAX;
   const auto written = std::span(views).first(work.written);
   const double all = work.nanoseconds * count;
-  const std::int64_t enough = 4 * std::int64_t{module.options.target.threads};
+  const std::int64_t enough = module.target.pieces_of_thread * std::int64_t{module.target.threads};
   std::size_t best = SIZE_MAX;
   std::int64_t most = 1;
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
     if (std::ranges::any_of(written, [&](const Strides& view) { return view[axis] == 0; })) continue;
-    const auto hangs = [&](const Strides& view) { return order_hangs_on(axis, extents, view); };
-    if (module.options.target.fast_math && std::ranges::any_of(written, hangs)) continue;
+    const auto hangs = [&](const Strides& view) {
+      return order_hangs_on(axis, extents, view, module.target.unrolled_by_llvm);
+    };
+    if (module.numeric.fast && std::ranges::any_of(written, hangs)) continue;
     const bool innermost = axis + 1 == extents.size();
     const std::int64_t rounds = innermost ? extents[axis] / work.together : extents[axis];
     if (std::min(rounds, enough) <= most || !splits(rounds, all / static_cast<double>(rounds))) continue;
@@ -110,13 +112,13 @@ std::size_t Body::split_axis(const Shape& extents, const std::vector<Strides>& v
 }
 
 bool Body::splits(std::int64_t count, double nanoseconds) const {
-  const TargetOptions& options = module.options.target;
-  return options.threads > 1 && worker_ == nullptr && count > 1 &&
-         static_cast<double>(count) * nanoseconds >= 2 * options.work_of_thread;
+  const Target& target = module.target;
+  return target.threads > 1 && worker_ == nullptr && count > 1 &&
+         static_cast<double>(count) * nanoseconds >= 2 * target.costs.work_of_thread;
 }
 
 IrValue Body::grain(double nanoseconds) {
-  const double rounds = std::ceil(module.options.target.work_of_thread / std::max(nanoseconds, 1e-3));
+  const double rounds = std::ceil(module.target.costs.work_of_thread / std::max(nanoseconds, 1e-3));
   return ir.getInt64(static_cast<std::uint64_t>(std::clamp(rounds, 1.0, 1e15)));
 }
 
@@ -158,27 +160,27 @@ void Body::parallel(IrValue count, IrValue grain, const std::function<void(const
       llvm::FunctionType::get(nothing, {module.pointer(), module.pointer(), module.i64(), module.i64(), module.i32()},
                               false));
   if (auto* f = llvm::dyn_cast<llvm::Function>(callee.getCallee())) f->setDoesNotThrow();
-  ir.CreateCall(callee, {piece, context, ir.CreateIntCast(count, module.i64(), true), grain,
-                         ir.getInt32(module.options.target.threads)});
+  ir.CreateCall(
+      callee, {piece, context, ir.CreateIntCast(count, module.i64(), true), grain, ir.getInt32(module.target.threads)});
 }
 
 // Tiles of C are shared out: panels of columns, each packed by whoever computes it; or, where these are too few, rows,
 // for which each thread packs all panels.
 void Body::share_out(const Product& p, const std::function<void(const Product&)>& part) {
-  const TargetOptions& options = module.options.target;
+  const Target& target = module.target;
   const double each = nanoseconds_of_product(p.dtype);
-  const std::int64_t width = 2 * lanes(p.dtype), height = std::min(tile_rows(p.dtype), p.m);
+  const std::int64_t width = 2 * lanes(p.dtype), height = std::min(target.tile_rows(p.dtype), p.m);
   const std::int64_t panels = (p.n + width - 1) / width;
   const std::int64_t tiles = p.all_m != nullptr ? INT64_MAX / 4 : (p.m + height - 1) / height;
   const bool known = p.all_m == nullptr && p.all_inner == nullptr;
   const double all = static_cast<double>(p.m) * static_cast<double>(p.inner) * static_cast<double>(p.n) * each;
-  if (options.threads < 2 || worker_ != nullptr || (known && all < 2 * options.work_of_thread)) return part(p);
+  if (target.threads < 2 || worker_ != nullptr || (known && all < 2 * target.costs.work_of_thread)) return part(p);
   // How much of the threads' time is work, if all tiles take the same.
   const auto use = [&](std::int64_t rounds) {
-    const auto longest = static_cast<double>((rounds + options.threads - 1) / options.threads);
-    return static_cast<double>(rounds) / (longest * options.threads);
+    const auto longest = static_cast<double>((rounds + target.threads - 1) / target.threads);
+    return static_cast<double>(rounds) / (longest * target.threads);
   };
-  const bool by_rows = use(tiles) * 0.9 > use(panels);
+  const bool by_rows = use(tiles) * target.costs.uneven_rows > use(panels);
   if ((by_rows ? tiles : panels) < 2) return part(p);
   IrValue rows = p.all_m != nullptr ? p.all_m : constant(p.m);
   IrValue inner = p.all_inner != nullptr ? p.all_inner : constant(p.inner);
@@ -187,7 +189,7 @@ void Body::share_out(const Product& p, const std::function<void(const Product&)>
   // The work of a round, in products.
   IrValue work =
       by_rows ? ir.CreateMul(inner, constant(height * p.n)) : ir.CreateMul(ir.CreateMul(inner, rows), constant(width));
-  const auto enough = static_cast<std::int64_t>(options.work_of_thread / each);
+  const auto enough = static_cast<std::int64_t>(target.costs.work_of_thread / each);
   IrValue grain = ir.CreateUDiv(constant(enough), ir.CreateBinaryIntrinsic(llvm::Intrinsic::umax, work, constant(1)));
   grain = ir.CreateIntCast(ir.CreateAdd(grain, constant(1)), module.i64(), false);
   parallel(count, grain, [&](const Rounds& rounds) {
@@ -199,11 +201,12 @@ void Body::share_out(const Product& p, const std::function<void(const Product&)>
 
 // What a register holds is computed twice a cycle; without fused operations half as often.
 double Body::nanoseconds_of_product(DType dtype) const {
-  return (module.target.fused ? 0.3 : 0.5) / static_cast<double>(lanes(dtype));
+  const Costs& costs = module.target.costs;
+  return (module.numeric.fused ? costs.fused_product : costs.product) / static_cast<double>(lanes(dtype));
 }
 
 double Body::nanoseconds_of_sum(const Product& p, std::int64_t sums) const {
-  const double read = nanoseconds_of_byte * static_cast<double>(byte_size(p.dtype));
+  const double read = module.target.costs.byte * static_cast<double>(byte_size(p.dtype));
   return static_cast<double>(p.inner) * std::max(read, static_cast<double>(sums) * nanoseconds_of_product(p.dtype));
 }
 

@@ -108,7 +108,7 @@ IrValue PoolCode::reduced(const Vectors& taps) {
 }
 
 double PoolCode::nanoseconds_of_plane() const {
-  return static_cast<double>(volume(in_)) * static_cast<double>(byte_size(dtype)) * 4 * Body::nanoseconds_of_byte;
+  return static_cast<double>(volume(in_)) * static_cast<double>(byte_size(dtype)) * 4 * body.module.target.costs.byte;
 }
 
 void PoolCode::planes(IrValue from, IrValue to, const Body::Rounds& some, std::int64_t n) {
@@ -194,7 +194,7 @@ bool Body::pooling(ValueId v, const core::Apply& a) {
   const window::Windows w = std::get<window::Windows>(pool_windows(x, attributes));
   const DType dtype = info(v).dtype;
   if (!is_float(dtype) || elements(info(v).shape) == 0 || elements(info(a.operands[0]).shape) == 0) return false;
-  if (w.taps() > 64 || w.axis[2].stride > 4) return false;
+  if (w.taps() > module.target.pool_taps || w.axis[2].stride > module.target.pool_stride) return false;
   if (adjoint && !PoolCode::side_by_side(w)) return false;
   PoolCode::Kind kind = maximum ? PoolCode::Kind::maximum : PoolCode::Kind::sum;
   if (name.starts_with("average")) {

@@ -18,10 +18,10 @@
 
 namespace rml::codegen {
 
-std::int64_t Body::lanes(DType dtype) const { return module.lanes(dtype); }
+std::int64_t Body::lanes(DType dtype) const { return module.target.lanes(dtype); }
 
 IrValue Body::multiply_add(DType dtype, IrValue a, IrValue b, IrValue sum) {
-  if (is_float(dtype) && !module.options.target.strict_math)
+  if (is_float(dtype) && !module.numeric.strict)
     return ir.CreateIntrinsic(llvm::Intrinsic::fmuladd, {a->getType()}, {a, b, sum});
   return add(dtype, sum, multiply(dtype, a, b));
 }
@@ -93,7 +93,7 @@ void Body::products(ValueId v, ValueId a, ValueId b, bool unrolled, const Sink& 
     return packed_product(p, pack->second, sink);
   if (!unrolled && elements(batch) == 1) p.constant = resting(p, x, y);
   const double each = static_cast<double>(p.m * p.inner * p.n) * nanoseconds_of_product(p.dtype);
-  const bool whole = elements(batch) >= module.options.target.threads;  // each product by one thread
+  const bool whole = elements(batch) >= module.target.threads;  // each product by one thread
   walk(batch, views, unrolled, whole ? Work{1, each} : Work{}, [&](const std::vector<IrValue>& at) {
     if (unrolled) return product_unrolled(p, x.value, y.value, at, sink);
     Product one = p;
@@ -106,23 +106,24 @@ void Body::products(ValueId v, ValueId a, ValueId b, bool unrolled, const Sink& 
 
 // The matrix of a product with a vector, if it is a constant that is read faster from one end to the other.
 const Tensor* Body::resting(const Product& p, const Matrix& x, const Matrix& y) const {
-  constexpr std::int64_t nearest_cache = 16 * 1024;
   if ((p.m != 1) == (p.n != 1) || !is_float(p.dtype) || is_half(p.dtype) || lanes(p.dtype) == 1) return nullptr;
   if (module.options.target.optimization == 0) return nullptr;
   const auto* constant = std::get_if<core::Const>(&info(p.m == 1 ? y.value : x.value).rhs);
-  return constant != nullptr && static_cast<std::int64_t>(constant->value.bytes()) > nearest_cache ? &constant->value
-                                                                                                   : nullptr;
+  const bool far =
+      constant != nullptr && static_cast<std::int64_t>(constant->value.bytes()) > module.target.constant_bytes();
+  return far ? &constant->value : nullptr;
 }
 
 // A single sum is computed in several chains, so as not to wait for each addition.
 void Body::product_unrolled(const Product& p, ValueId a, ValueId b, const std::vector<IrValue>& at, const Sink& sink) {
   const auto next = [&](IrValue base, std::int64_t index) { return ir.CreateAdd(base, constant(index)); };
-  const bool ordered = is_float(p.dtype) && module.options.target.strict_math;
+  const bool ordered = is_float(p.dtype) && module.numeric.strict;
   llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
   llvm::FastMathFlags flags = ir.getFastMathFlags();
   flags.setAllowReassoc(false);  // this is the best order
   ir.setFastMathFlags(flags);
-  const std::size_t chains = ordered || p.m * p.n > 2 || p.inner < 4 ? 1 : p.inner < 8 ? 2 : 4;
+  const bool several = !ordered && p.m * p.n <= 2;
+  const std::size_t chains = several ? static_cast<std::size_t>(module.numeric.chains_of(p.inner)) : 1;
   for (std::int64_t i = 0; i < p.m; ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) {
       std::vector<IrValue> sums(chains);
@@ -140,7 +141,7 @@ void Body::product_unrolled(const Product& p, ValueId a, ValueId b, const std::v
 }
 
 void Body::product(const Product& p, const Sink& sink) {
-  const bool strict = module.options.target.strict_math && is_float(p.dtype);
+  const bool strict = module.numeric.strict && is_float(p.dtype);
   if (p.inner == 0) {
     auto* zero = llvm::Constant::getNullValue(register_type(module.context, p.dtype));
     return loop(p.m, [&](IrValue i) { loop(p.n, [&](IrValue j) { sink(spot(p, i, j), zero, 1); }); });
@@ -157,7 +158,7 @@ void Body::product(const Product& p, const Sink& sink) {
   }
   const bool contiguous = p.a_inner == 1 && p.b_inner == 1 && p.inner >= lanes(p.dtype);
   if (p.n == 1 && contiguous && along) return dots(p, sink);
-  if (p.m <= 4 && p.n > 1 && contiguous && along) {
+  if (p.m <= Target::few_rows && p.n > 1 && contiguous && along) {
     return loop(p.m, [&](IrValue i) {
       Product row = p;
       row.a = p.b, row.b = offset(p.dtype, p.a, place(constant(0), i, p.a_row));
@@ -167,7 +168,7 @@ void Body::product(const Product& p, const Sink& sink) {
       dots(row, sink);
     });
   }
-  if (p.m > 4 && p.n > 1) return gemm(p, sink);
+  if (p.m > Target::few_rows && p.n > 1) return gemm(p, sink);
   tiles(p, sink);
 }
 

@@ -323,7 +323,7 @@ llvm::Function* emit_destroy(Emission& module) {
 
 void emit_straight(Body& body) {
   const steps::Unit& unit = body.module.program.units[0];
-  Aliasing aliasing(body.module.program, body.module.windows);
+  Aliasing aliasing(body.module.program, body.module.windows, body.module.target);
   aliasing.add({&unit.instant}, nullptr);
   body.aliasing = &aliasing;
   for (const PortPlaces::Output& output : body.ports.outputs) {

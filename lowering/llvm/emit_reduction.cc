@@ -128,20 +128,19 @@ void Body::extremum_place(ValueId v, const core::Apply& apply, bool maximum) {
     if (last) return ir.CreateOr(wins, nan);  // of a NaN and a number none goes before the other
     return ir.CreateAnd(ir.CreateOr(wins, nan), ir.CreateFCmpORD(so_far, so_far));
   };
-  walk({before, after}, {{after, 1}, {searched * after, 1}}, elements(shape) <= small_elements,
-       [&](const std::vector<IrValue>& at) {
-         ir.CreateStore(ir.getInt32(0), best);
-         ir.CreateStore(element(x, at[1]), extreme);
-         walk({searched - 1}, {{1}, {after}}, elements(shape) <= small_elements, [&](const std::vector<IrValue>& i) {
-           IrValue candidate = element(x, ir.CreateAdd(at[1], ir.CreateAdd(i[1], constant(after))));
-           IrValue so_far = ir.CreateLoad(type, extreme);
-           IrValue wins = better(candidate, so_far);
-           IrValue here = ir.CreateIntCast(ir.CreateAdd(i[0], constant(1)), module.i32(), false);
-           ir.CreateStore(ir.CreateSelect(wins, here, ir.CreateLoad(module.i32(), best)), best);
-           ir.CreateStore(ir.CreateSelect(wins, candidate, so_far), extreme);
-         });
-         store(DType::i32, ir.CreateLoad(module.i32(), best), offset(DType::i32, to, at[0]));
-       });
+  walk({before, after}, {{after, 1}, {searched * after, 1}}, small(shape), [&](const std::vector<IrValue>& at) {
+    ir.CreateStore(ir.getInt32(0), best);
+    ir.CreateStore(element(x, at[1]), extreme);
+    walk({searched - 1}, {{1}, {after}}, small(shape), [&](const std::vector<IrValue>& i) {
+      IrValue candidate = element(x, ir.CreateAdd(at[1], ir.CreateAdd(i[1], constant(after))));
+      IrValue so_far = ir.CreateLoad(type, extreme);
+      IrValue wins = better(candidate, so_far);
+      IrValue here = ir.CreateIntCast(ir.CreateAdd(i[0], constant(1)), module.i32(), false);
+      ir.CreateStore(ir.CreateSelect(wins, here, ir.CreateLoad(module.i32(), best)), best);
+      ir.CreateStore(ir.CreateSelect(wins, candidate, so_far), extreme);
+    });
+    store(DType::i32, ir.CreateLoad(module.i32(), best), offset(DType::i32, to, at[0]));
+  });
 }
 
 }  // namespace rml::codegen

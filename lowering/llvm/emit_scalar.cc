@@ -165,11 +165,9 @@ IrValue Body::library(const char* name, DType dtype, std::initializer_list<IrVal
 
 // Null where the function is to be the C library's, or is none that can be inlined.
 IrValue Body::inlined(ScalarOp op, DType dtype, IrValue x) {
-  const TargetOptions& target = module.options.target;
   const auto f = inlined_function(op);
-  if (!f || target.strict_math || target.optimization == 0 || (dtype != DType::f32 && dtype != DType::f64))
-    return nullptr;
-  return expand(ir, *f, x, module.target);
+  if (!f || module.numeric.calls_libm || (dtype != DType::f32 && dtype != DType::f64)) return nullptr;
+  return expand(ir, *f, x, module.target, module.numeric);
 }
 
 IrValue Body::convert(DType to, DType from, IrValue x) {

@@ -18,31 +18,31 @@ namespace rml::codegen {
 namespace {
 
 // About as many instructions as one that adds: functions are written out.
-std::size_t weight(const Core& core, ValueId v) {
+std::size_t weight(const Core& core, const Costs& costs, ValueId v) {
   const auto* a = apply_of(core, v, Lowering::elementwise);
   if (a == nullptr || !is_float(core[v].dtype)) return 1;
-  constexpr std::size_t of_function = 12;
-  return inlined_function(operators()[a->op].scalar) ? of_function : 1;
+  return inlined_function(operators()[a->op].scalar) ? costs.written_out_function : 1;
 }
 
 // Of statements, nested ones included.
-std::size_t weight(const Core& core, const steps::Block& block);
-std::size_t weight(const Core& core, const steps::Statement& statement) {
-  if (const auto* compute = std::get_if<steps::Compute>(&statement)) return weight(core, compute->value);
+std::size_t weight(const Core& core, const Costs& costs, const steps::Block& block);
+std::size_t weight(const Core& core, const Costs& costs, const steps::Statement& statement) {
+  if (const auto* compute = std::get_if<steps::Compute>(&statement)) return weight(core, costs, compute->value);
   const auto* branch = std::get_if<steps::Branch>(&statement);
-  return branch == nullptr ? 1 : 1 + weight(core, *branch->then_block) + weight(core, *branch->else_block);
+  return branch == nullptr ? 1
+                           : 1 + weight(core, costs, *branch->then_block) + weight(core, costs, *branch->else_block);
 }
-std::size_t weight(const Core& core, const steps::Block& block) {
+std::size_t weight(const Core& core, const Costs& costs, const steps::Block& block) {
   std::size_t sum = 0;
-  for (const steps::Statement& s : block.statements) sum += weight(core, s);
+  for (const steps::Statement& s : block.statements) sum += weight(core, costs, s);
   return sum;
 }
 
 }  // namespace
 
 void Body::block(const steps::Block& block) {
-  const std::size_t of_part = module.options.target.part, count = block.statements.size();
-  if (weight(module.core, block) <= 2 * of_part) {
+  const std::size_t of_part = module.target.part, count = block.statements.size();
+  if (weight(module.core, module.target.costs, block) <= 2 * of_part) {
     for (std::size_t at = 0; at < count;) at = statement(block, at);
     return;
   }
@@ -50,7 +50,7 @@ void Body::block(const steps::Block& block) {
     part([&] {
       for (std::size_t emitted = 0; at < count && emitted < of_part;) {
         const std::size_t next = statement(block, at);
-        for (; at < next; ++at) emitted += weight(module.core, block.statements[at]);
+        for (; at < next; ++at) emitted += weight(module.core, module.target.costs, block.statements[at]);
       }
     });
   }
@@ -81,8 +81,10 @@ std::size_t Body::grouped(const steps::Block& block, std::size_t at, std::vector
     if (compute == nullptr) break;
     const ValueId v = compute->value;
     if (module.inlined(v)) continue;
-    if (!joins(module.program, all, v) || (shape && *loop_shape(module.core, v) != *shape)) break;
-    shape = loop_shape(module.core, v);
+    if (!joins(module.program, all, v, module.target) ||
+        (shape && *loop_shape(module.core, v, module.target) != *shape))
+      break;
+    shape = loop_shape(module.core, v, module.target);
     Expression e;
     e.rank = shape->size();
     const bool pointwise = is_pointwise(module.core, v);
@@ -114,7 +116,7 @@ void Body::begin(ValueId v) {
   std::int64_t most = elements(info(v).shape);
   if (const auto* operation = apply_of(module.core, v))
     for (const ValueId o : operation->operands) most = std::max(most, elements(info(o).shape));
-  if (most > small_elements) enter(module.place_of(v));
+  if (most > module.target.unrolled_elements) enter(module.place_of(v));
 }
 
 void Body::emit(const steps::Compute& s) {
@@ -260,7 +262,7 @@ void Body::emit(const steps::SegmentProduct& s) {
 
 // A copy of B in panels is not worth its while for a few rows.
 void Body::rows_into(const Product& p, std::int64_t m, IrValue to) {
-  constexpr std::int64_t few = 4;
+  const std::int64_t few = Target::few_rows;
   if (m >= few) return gemm_into(p, to);
   const Access access = separate(1)[0];
   const auto one_by_one = [&] {

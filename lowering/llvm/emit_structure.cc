@@ -82,9 +82,10 @@ void Body::apply(ValueId v, const core::Apply& a) {
 
 void Body::copy_strided(const Shape& shape, DType dtype, IrValue to, IrValue to_offset, const Strides& to_strides,
                         ValueId from, IrValue from_offset, const Strides& from_strides) {
-  const bool unrolled = elements(shape) <= small_elements;
+  const bool unrolled = small(shape);
   const std::vector<Access> access = unrolled ? std::vector<Access>(2) : separate(2);
-  const Work work{1, 2 * nanoseconds_of_byte * static_cast<double>(byte_size(dtype)), 64};
+  const Work work{1, 2 * module.target.costs.byte * static_cast<double>(byte_size(dtype)),
+                  module.target.elements_together};
   walk(shape, {to_strides, from_strides}, unrolled, work, [&](const std::vector<IrValue>& at) {
     IrValue value = element(from, ir.CreateAdd(from_offset, at[1], "", true, true), access[1]);
     store(dtype, value, offset(dtype, to, ir.CreateAdd(to_offset, at[0], "", true, true)), access[0]);
@@ -116,7 +117,7 @@ void Body::reshape(ValueId v, ValueId x) {
 void Body::copy_into(ValueId v, IrValue to, std::int64_t begin, const Strides& to_strides, ValueId x) {
   const Shape& shape = info(x).shape;
   const Expression e = expression(x, module.inlined(x));
-  const bool unrolled = elements(shape) <= small_elements;
+  const bool unrolled = small(shape);
   const std::size_t count = e.leaves.size() + 1;
   const std::vector<Access> access = unrolled ? std::vector<Access>(count) : separate(count);
   std::vector<Strides> views = leaf_views(e);

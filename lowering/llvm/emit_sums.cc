@@ -19,8 +19,6 @@ namespace rml::codegen {
 
 namespace {
 
-constexpr std::int64_t bytes_of_lanes = 128;
-
 bool adds_or_multiplies(Lowering l) {
   return l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_prod;
 }
@@ -33,9 +31,9 @@ std::int64_t run_of(const Shape& shape, const Strides& view) {
 }
 
 // The most, a power of two, that leave over a quarter of the run at most.
-std::int64_t lanes_of(std::int64_t run, DType dtype) {
-  std::int64_t lanes = bytes_of_lanes / static_cast<std::int64_t>(byte_size(dtype));
-  while (lanes > 4 && (lanes > run || run % lanes > run / 4)) lanes /= 2;
+std::int64_t lanes_of(std::int64_t run, DType dtype, const Numeric& numeric) {
+  std::int64_t lanes = numeric.sum_bytes / static_cast<std::int64_t>(byte_size(dtype));
+  while (lanes > numeric.fewest_lanes && (lanes > run || run % lanes > run / 4)) lanes /= 2;
   return lanes;
 }
 
@@ -47,11 +45,12 @@ std::vector<Body::Sum> Body::sums_in_lanes(const std::vector<ValueId>& members) 
   for (std::size_t k = 0; k < members.size(); ++k) {
     const Value& v = info(members[k]);
     const auto& apply = std::get<core::Apply>(v.rhs);
-    if (module.options.target.strict_math || (v.dtype != DType::f32 && v.dtype != DType::f64) ||
+    if (module.numeric.strict || (v.dtype != DType::f32 && v.dtype != DType::f64) ||
         !is_reduction(operators()[apply.op].lowering) || !adds_or_multiplies(reduction_of(v)))
       continue;
     const std::int64_t run = run_of(info(apply.operands[0]).shape, reduced_view(members[k]));
-    if (run >= 4) sums.push_back({members[k], k, run, lanes_of(run, v.dtype)});  // otherwise in order
+    if (run >= module.numeric.fewest_lanes)
+      sums.push_back({members[k], k, run, lanes_of(run, v.dtype, module.numeric)});  // otherwise in order
   }
   return sums;
 }

@@ -225,7 +225,7 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
        integer(module.i32(), watches.size()),
        integer(module.i32(), places.size()),
        integer(module.i32(), module.core.watched),
-       integer(module.i32(), module.options.target.threads),
+       integer(module.i32(), module.target.threads),
        module.table("memories", module.abi.memory, memories),
        module.table("parameters", module.abi.parameter, parameters),
        module.table("watches", module.abi.watch, watches),

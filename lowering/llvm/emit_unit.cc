@@ -24,7 +24,7 @@ struct UnitEmitter {
   std::uint32_t index;
   const steps::Unit& unit = module.program.units[index];
   const UnitLayout& layout = module.layout.units[index];
-  Aliasing aliasing{module.program, module.windows};
+  Aliasing aliasing{module.program, module.windows, module.target};
   bool can_fail = false;
 
   Span span() const {
@@ -285,7 +285,7 @@ void set_initial(Body& body, const steps::CellInfo& cell, IrValue place) {
   const std::int64_t count = elements(cell.shape);
   const std::uint64_t bytes = static_cast<std::uint64_t>(count) * byte_size(cell.dtype);
   const bool given = cell.initial.elements() == count && bytes > 0 && cell.initial.dtype() == cell.dtype;
-  if (count > small_elements) {  // zeros may be more than fit into memory here
+  if (count > body.module.target.unrolled_elements) {  // zeros may be more than fit into memory here
     if (!given || all_zero(cell.initial))
       ir.CreateMemSet(place, ir.getInt8(0), bytes, align);
     else

@@ -24,8 +24,8 @@ FilterGradientCode::FilterGradientCode(Body& b, DType d, const Convolution& c, I
   pitch_ = blocks_of(out_[2], lanes) * lanes;
   const double of_columns = static_cast<double>(out_[2]) / static_cast<double>(pitch_);
   const double of_channels = static_cast<double>(c.out) / static_cast<double>(padded_out_);
-  along_channels_ = c.windows.axis[2].stride != 1 || 0.95 * of_channels > of_columns;
-  taps_in_tile_ = size_[2] >= 3 || size_[2] >= c.in;
+  along_channels_ = c.windows.axis[2].stride != 1 || target.costs.channels * of_channels > of_columns;
+  taps_in_tile_ = size_[2] >= target.filter_taps || size_[2] >= c.in;
   height_ = std::min<std::int64_t>(2, along_channels_ ? padded_out_ / lanes : c.out);
 }
 

@@ -446,7 +446,7 @@ llvm::FunctionCallee c_function(llvm::Module& module, const std::string& name, l
   return callee;
 }
 
-IrValue expand(llvm::IRBuilder<>& ir, Function f, IrValue x, TargetFacts target) {
+IrValue expand(llvm::IRBuilder<>& ir, Function f, IrValue x, const Target& target, const Numeric& numeric) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(ir);
   ir.clearFastMathFlags();
   Expansion e(ir, x->getType());
@@ -466,7 +466,7 @@ IrValue expand(llvm::IRBuilder<>& ir, Function f, IrValue x, TargetFacts target)
     case Function::log1p:
       return e.log1p(x);
     case Function::tanh:
-      return e.tanh(x, target.fused);
+      return e.tanh(x, numeric.fused);
     case Function::sigmoid:
       return e.sigmoid(x);
     case Function::softplus:

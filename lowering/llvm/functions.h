@@ -7,16 +7,10 @@
 #include <optional>
 
 #include "lowering/llvm/ir_types.h"
+#include "lowering/target.h"
 #include "semantics/operators/operator.h"
 
 namespace rml::codegen {
-
-// What the target has that code depends on.
-struct TargetFacts {
-  unsigned vector_bits;  // of a vector register
-  bool fused;            // a product and a sum in one instruction, rounded once
-  bool guesses;          // where jumps lead: a wrong guess takes as long as many instructions
-};
 
 enum class Function : std::uint8_t {
   exp,
@@ -38,7 +32,7 @@ enum class Function : std::uint8_t {
 std::optional<Function> inlined_function(ScalarOp);
 
 // Of a float or a double.
-IrValue expand(llvm::IRBuilder<>&, Function, IrValue x, TargetFacts);
+IrValue expand(llvm::IRBuilder<>&, Function, IrValue x, const Target&, const Numeric&);
 
 // The C library's function of that name for floats or doubles. To be called with nobuiltin, so that
 // results are those of the reference engine.

@@ -38,15 +38,15 @@ std::uint64_t StateLayout::scratch_behind_all(std::uint64_t bytes) {
   return at;
 }
 
-StateLayout::StateLayout(const steps::Program& program, const llvm::DataLayout& target, llvm::StructType* header,
-                         bool loadable, const std::vector<std::uint64_t>& pack_sizes) {
-  header_bytes = (target.getStructLayout(header)->getSizeInBytes() + 63) / 64 * 64;
+StateLayout::StateLayout(const steps::Program& program, const Target& target, const llvm::DataLayout& data,
+                         llvm::StructType* header, bool loadable, const std::vector<std::uint64_t>& pack_sizes) {
+  header_bytes = (data.getStructLayout(header)->getSizeInBytes() + 63) / 64 * 64;
   end_ = header_bytes;
-  place_cells(program);
+  place_cells(program, target);
   for (std::size_t k = 0; k < pack_sizes.size(); ++k) pack_flags.push_back(place(1, 1));
   for (const std::uint64_t size : pack_sizes) packs.push_back(place(size, 64));
   cells_end_ = end_;
-  place_outputs(program);
+  place_outputs(program, target);
   for (std::size_t p = 0; loadable && p < program.parameters.size(); ++p) slots.push_back(place(8, 8));
   place_queues(program);
   place_units(program);
@@ -54,13 +54,13 @@ StateLayout::StateLayout(const steps::Program& program, const llvm::DataLayout& 
   begin_task();
 }
 
-void StateLayout::place_cells(const steps::Program& program) {
+void StateLayout::place_cells(const steps::Program& program, const Target& target) {
   cells.resize(program.cells.size());
   std::vector<bool> is_window(cells.size(), false);
   for (const auto& [value, window] : program.windows) is_window[window.cell.index] = true;
   std::vector<std::size_t> order(cells.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto large = [&](std::size_t k) { return elements(program.cells[k].shape) > small_elements; };
+  const auto large = [&](std::size_t k) { return elements(program.cells[k].shape) > target.unrolled_elements; };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     if (large(a) != large(b)) return large(b);
     const std::size_t size_a = byte_size(program.cells[a].dtype), size_b = byte_size(program.cells[b].dtype);
@@ -75,11 +75,11 @@ void StateLayout::place_cells(const steps::Program& program) {
   }
 }
 
-void StateLayout::place_outputs(const steps::Program& program) {
+void StateLayout::place_outputs(const steps::Program& program, const Target& target) {
   if (!program.straight) return;
   for (const Port& port : program.core->outputs) {
     const Value& value = (*program.core)[port.value];
-    const bool large = elements(value.shape) > small_elements;
+    const bool large = elements(value.shape) > target.unrolled_elements;
     output_values.push_back(place(bytes(value.dtype, value.shape), large ? 64 : byte_size(value.dtype)));
   }
   for (std::size_t k = 0; k < program.core->outputs.size(); ++k) output_flags.push_back(place(1, 1));

@@ -3,7 +3,7 @@
 //   rml_header | cells | packs | output slots | parameter slots | queues | units | arrays | scratch
 //
 // Small cells come first and lie dense, largest elements first, so that a step function
-// touches few cache lines; tensors of more than small_elements elements are aligned to 64
+// touches few cache lines; tensors of more than Target::unrolled_elements elements are aligned to 64
 // bytes. All functions share the scratch, since none runs inside another while values of
 // both are live; and within a function, what is not needed at the same time. In a bare state
 // (the C interface of a straight program that needs no header) the cells come first:
@@ -19,12 +19,6 @@
 #include "lowering/steps/steps.h"
 
 namespace rml::codegen {
-
-// Tensors of at most so many elements live in registers: code on them is unrolled.
-inline constexpr std::int64_t small_elements = 16;
-// … and of at most so many, on the stack, while there is room.
-inline constexpr std::int64_t stack_elements = 64;
-inline constexpr std::uint64_t stack_bytes = 16 * 1024;
 
 // A ring: data, capacity (a power of two, in elements), elements pushed so far, and for
 // each reader the number of elements it is done with. In a network: an rml_ring.
@@ -53,7 +47,7 @@ struct Lifetime {
 struct StateLayout {
   // loadable: there are slots through which parameters can be given.
   // packs: the size of each.
-  StateLayout(const steps::Program&, const llvm::DataLayout&, llvm::StructType* header, bool loadable,
+  StateLayout(const steps::Program&, const Target&, const llvm::DataLayout&, llvm::StructType* header, bool loadable,
               const std::vector<std::uint64_t>& packs);
 
   std::uint64_t header_bytes = 0;
@@ -84,8 +78,8 @@ struct StateLayout {
 
  private:
   std::uint64_t place(std::uint64_t bytes, std::uint64_t align);
-  void place_cells(const steps::Program&);
-  void place_outputs(const steps::Program&);
+  void place_cells(const steps::Program&, const Target&);
+  void place_outputs(const steps::Program&, const Target&);
   void place_queues(const steps::Program&);
   void place_units(const steps::Program&);
   struct Taken {

@@ -5,6 +5,7 @@
 // every target.
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Config/llvm-config.h>
+#include <llvm/IR/Intrinsics.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
@@ -14,7 +15,6 @@
 #include <mutex>
 
 #include "lowering/llvm/compiled_module.h"
-#include "lowering/llvm/functions.h"
 #include "lowering/llvm/versions.h"
 
 namespace rml::codegen {
@@ -81,7 +81,10 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
       target->createTargetMachine(triple.str(), cpu, features, target_options, llvm::Reloc::PIC_, std::nullopt, level));
 }
 
-TargetFacts target_facts(llvm::Module& module, llvm::TargetMachine& machine) {
+std::pair<Target, Numeric> describe(const TargetOptions& options, llvm::Module& module,
+                                    const llvm::TargetMachine& machine) {
+  Target target = target_for(options);
+  Numeric numeric = numeric_for(options);
   auto* probe = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), false),
                                        llvm::GlobalValue::InternalLinkage, "probe", module);
   const llvm::TargetTransformInfo costs = machine.getTargetTransformInfo(*probe);
@@ -92,8 +95,10 @@ TargetFacts target_facts(llvm::Module& module, llvm::TargetMachine& machine) {
   probe->eraseFromParent();
   constexpr int of_call = 10;
   const llvm::Triple& triple = machine.getTargetTriple();
-  return {static_cast<unsigned>(bits.getFixedValue()), cost.isValid() && cost < of_call,
-          triple.isX86() || triple.isAArch64()};
+  target.vector_bits = static_cast<unsigned>(bits.getFixedValue());
+  target.guesses = triple.isX86() || triple.isAArch64();
+  numeric.fused = cost.isValid() && cost < of_call;
+  return {target, numeric};
 }
 
 }  // namespace rml::codegen

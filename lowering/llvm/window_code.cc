@@ -9,12 +9,13 @@ namespace rml::codegen {
 
 WindowCode::WindowCode(Body& b, DType d)
     : body(b),
+      target(b.module.target),
       ir(b.ir),
       dtype(d),
       scalar_type(register_type(b.module.context, d)),
       align(byte_size(d)),
-      lanes(std::max<std::int64_t>(b.module.vector_bits / 8 / static_cast<std::int64_t>(byte_size(d)), 2)),
-      most_sums(b.module.vector_bits >= 512 ? 24 : 12) {}
+      lanes(std::max<std::int64_t>(b.module.target.lanes(d), 2)),
+      most_sums(b.module.target.sums()) {}
 
 llvm::Type* WindowCode::vector(std::int64_t count) const {
   return llvm::FixedVectorType::get(scalar_type, static_cast<unsigned>(count));

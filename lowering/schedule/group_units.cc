@@ -19,17 +19,15 @@ namespace rml {
 
 namespace {
 
-// Elements from which on it takes longer to keep a tensor for others at every instant than to ask when they need it.
-constexpr std::int64_t large = 512;
-
 class Grouping {
  public:
   Grouping(std::shared_ptr<const Core> core, const DependenceGraph& graph, const Components& components,
-           const std::map<ValueId, SegmentResult>& plans, Diagnostics& diagnostics)
+           const std::map<ValueId, SegmentResult>& plans, const Target& target, Diagnostics& diagnostics)
       : core_(*core),
         graph_(graph),
         components_(components),
         plans_(plans),
+        target_(target),
         diagnostics_(diagnostics),
         segments_(graph, out_) {
     out_.core = std::move(core);
@@ -82,8 +80,8 @@ class Grouping {
   bool place_sample(ValueId v) {
     const auto* w = std::get_if<core::When>(&core_[v].rhs);
     if (w == nullptr || core_[v].shape.empty()) return false;
-    const bool known = out_.is_base_input(w->condition) ||
-                       (signature_[w->condition.index].empty() && *element_count(core_[v].shape) >= large);
+    const bool known = out_.is_base_input(w->condition) || (signature_[w->condition.index].empty() &&
+                                                            *element_count(core_[v].shape) >= target_.asked_elements);
     return known && place_beside(v, w->operand);
   }
 
@@ -194,6 +192,7 @@ class Grouping {
   const DependenceGraph& graph_;
   const Components& components_;
   const std::map<ValueId, SegmentResult>& plans_;
+  const Target& target_;
   Diagnostics& diagnostics_;
   Schedule out_;
   std::vector<Signature> signature_;  // by ValueId
@@ -222,15 +221,15 @@ const ScheduleFacts* CutsOfCore::facts_of(const std::shared_ptr<const Core>& cor
   return nullptr;
 }
 
-std::optional<Schedule> group_units(CutsOfCore& of, Segmenting how, Diagnostics& diagnostics) {
+std::optional<Schedule> group_units(CutsOfCore& of, Segmenting how, const Target& target, Diagnostics& diagnostics) {
   const CutsOfCore::Found& found = of.found(how.ends);
   const Cuts& cuts = found.cuts;
   const ScheduleFacts& facts = of.facts(found);
   if (how.windows == Windows::apart)
-    return Grouping(cuts.core, facts.graph, facts.components, cuts.plans, diagnostics).run();
+    return Grouping(cuts.core, facts.graph, facts.components, cuts.plans, target, diagnostics).run();
   const auto shared = share_windows(facts.graph, facts.components, cuts.plans, how.windows);
   if (!shared) return std::nullopt;
-  return Grouping(cuts.core, facts.graph, shared->components, shared->plans, diagnostics).run();
+  return Grouping(cuts.core, facts.graph, shared->components, shared->plans, target, diagnostics).run();
 }
 
 std::vector<ValueId> segment_ends(const Schedule& s) {

@@ -15,9 +15,6 @@ namespace rml {
 
 namespace {
 
-// What a hand-over from task to task costs, with its wake-ups (benchmarks/channels), is to be a few hundredths of it.
-constexpr double worth_a_task = 5'000;  // nanoseconds
-
 bool is_function(ScalarOp op) {
   return (op >= ScalarOp::exp && op <= ScalarOp::sigmoid) || (op >= ScalarOp::log1p && op <= ScalarOp::softplus) ||
          op == ScalarOp::atan2 || op == ScalarOp::mod || op == ScalarOp::floor_mod;
@@ -25,46 +22,46 @@ bool is_function(ScalarOp op) {
 
 double count_of(const Shape& shape) { return static_cast<double>(element_count(shape).value_or(1)); }
 
-// About how long an instant of a value takes on one core: a rough figure, to balance tasks by.
-double estimate_nanoseconds(const Core& core, ValueId v) {
-  constexpr double element = 0.3, function = 2, product = 0.06, other = 4;  // of elements of f32, warm
+// About how long an instant of a value takes on one core.
+double estimate_nanoseconds(const Core& core, const Costs::OfTask& costs, ValueId v) {
   const Value& value = core[v];
   const double size = count_of(value.shape);
   const auto* a = std::get_if<core::Apply>(&value.rhs);
-  if (a == nullptr) return size * element;
+  if (a == nullptr) return size * costs.simple;
   double most = size;
   for (const ValueId o : a->operands) most = std::max(most, count_of(core[o].shape));
   const OperatorInfo& row = operators()[a->op];
   switch (row.lowering) {
     case Lowering::matmul: {
       const Shape& x = core[a->operands[0]].shape;
-      return size * static_cast<double>(x.empty() ? 1 : x.back()) * product;
+      return size * static_cast<double>(x.empty() ? 1 : x.back()) * costs.product;
     }
     case Lowering::elementwise:
-      return most * (is_function(row.scalar) ? function : element);
+      return most * (is_function(row.scalar) ? costs.function : costs.simple);
     case Lowering::kernel: {
       // Every result of a convolution takes a filter's worth of products.
       const bool windows = row.name.starts_with("conv") && a->operands.size() > 1;
-      if (!windows) return most * other;
+      if (!windows) return most * costs.other;
       const Shape& filter = core[a->operands[1]].shape;
       return size * count_of(filter) / static_cast<double>(std::max<std::int64_t>(filter.empty() ? 1 : filter[0], 1)) *
-             product;
+             costs.product;
     }
     case Lowering::random:
-      return most * other;
+      return most * costs.other;
     default:
-      return most * element;
+      return most * costs.simple;
   }
 }
 
 class Partition {
  public:
-  Partition(Schedule& s, const ScheduleFacts& facts, Grain grain)
+  Partition(Schedule& s, const ScheduleFacts& facts, Grain grain, const Costs::OfTask& costs)
       : s_(s),
         core_(*s.core),
         graph_(facts.graph),
         components_(facts.components),
         grain_(grain),
+        costs_(costs),
         uses_(core_),
         tells_clock_(conditions(core_)),
         shown_(core_.values.size()),
@@ -168,8 +165,8 @@ class Partition {
       std::uint32_t now = 0;
       for (const std::size_t a : order) {
         double time = 0;
-        for (const ValueId v : atoms_[a]) time += estimate_nanoseconds(core_, v);
-        if (a != order[0] && (begins[a] || grain_ == Grain::op || taken + time / 2 > worth_a_task)) {
+        for (const ValueId v : atoms_[a]) time += estimate_nanoseconds(core_, costs_, v);
+        if (a != order[0] && (begins[a] || grain_ == Grain::op || taken + time / 2 > costs_.worth)) {
           ++now;
           taken = 0;
         }
@@ -239,6 +236,7 @@ class Partition {
   const DependenceGraph& graph_;
   const Components& components_;
   const Grain grain_;
+  const Costs::OfTask& costs_;
   const Uses uses_;
   const std::vector<bool> tells_clock_;  // by ValueId
   std::vector<bool> shown_;              // by ValueId: as an output
@@ -248,8 +246,8 @@ class Partition {
 
 }  // namespace
 
-Schedule partition(Schedule s, const ScheduleFacts& facts, Grain grain) {
-  Partition(s, facts, grain).run();
+Schedule partition(Schedule s, const ScheduleFacts& facts, Grain grain, const Target& target) {
+  Partition(s, facts, grain, target.costs.of_task).run();
   return drop_empty_units(std::move(s));
 }
 

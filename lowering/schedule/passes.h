@@ -17,6 +17,7 @@
 
 #include "lowering/schedule/schedule.h"
 #include "lowering/schedule/share_windows.h"
+#include "lowering/target.h"
 #include "semantics/core/components.h"
 #include "semantics/core/dependence.h"
 #include "semantics/core/queries.h"
@@ -86,7 +87,7 @@ class CutsOfCore {
 };
 
 // Nothing, and E0701, where a component has no plan; nothing where no windows can be shared.
-std::optional<Schedule> group_units(CutsOfCore&, Segmenting, Diagnostics&);
+std::optional<Schedule> group_units(CutsOfCore&, Segmenting, const Target&, Diagnostics&);
 
 // What only the end of a segment asks for, and is known one instant late, is waited for by the sweeps after the leading
 // one alone.
@@ -114,7 +115,7 @@ Schedule order_values(Schedule, const ScheduleFacts&);
 // long enough to be worth a hand-over. A recurrence is cut where it goes back to the next instant: the fby becomes a
 // stream with a first element (Schedule::delayed), handed out by the unit that computes what comes next. It is kept
 // whole where the first value is computed, or the memory keeps what it has (a parameter that nothing moves).
-Schedule partition(Schedule, const ScheduleFacts&, Grain);
+Schedule partition(Schedule, const ScheduleFacts&, Grain, const Target&);
 
 Schedule mark_straight(Schedule);
 

@@ -17,16 +17,14 @@ namespace rml {
 
 namespace {
 
-// Smaller weights stay in the cache, and in their loops.
-constexpr std::int64_t worthwhile = 512;
-
 class Batcher {
  public:
-  Batcher(const SegmentFacts& facts, const Segment& segment)
+  Batcher(const SegmentFacts& facts, const Segment& segment, const Target& target)
       : core_(facts.core()),
         clock_(facts.unit().clock),
         cut_(facts.cut()),
         facts_(facts),
+        target_(target),
         segment_(segment),
         users_(core_) {}
 
@@ -131,7 +129,8 @@ class Batcher {
       batch.inner = shape(x)[1];
       batch.a.value = strip(apply_of(core_, x)->operands[0]);
     }
-    if (s[0] < 4 || s[1] < 4 || !each(batch.a.value) || !each(batch.b.value)) return std::nullopt;
+    if (s[0] < target_.fewest_batched || s[1] < target_.fewest_batched || !each(batch.a.value) || !each(batch.b.value))
+      return std::nullopt;
     return batch;
   }
 
@@ -139,8 +138,8 @@ class Batcher {
   void find_sums(const Sweep& sweep, std::set<ValueId>& gone) {
     for (const PassItem& i : sweep.items) {
       const ValueId v = i.value;
-      if (!sweep.backward || core_[v].clock != clock_ || lowering(v) != Lowering::elementwise || size(v) < worthwhile ||
-          operators()[apply_of(core_, v)->op].scalar != ScalarOp::add)
+      if (!sweep.backward || core_[v].clock != clock_ || lowering(v) != Lowering::elementwise ||
+          size(v) < target_.near_elements || operators()[apply_of(core_, v)->op].scalar != ScalarOp::add)
         continue;
       for (const std::size_t k : {0, 1}) {
         std::set<ValueId> chain;
@@ -193,7 +192,10 @@ class Batcher {
       } else {
         continue;
       }
-      if (batch.n < 4 || batch.n * batch.inner < worthwhile || batch.m > 16 || !each(batch.a.value)) continue;
+      // Smaller weights stay in the cache, and in their loops.
+      if (batch.n < target_.fewest_batched || batch.n * batch.inner < target_.near_elements ||
+          batch.m > target_.most_batched_rows || !each(batch.a.value))
+        continue;
       batches_[v] = batch;
     }
   }
@@ -248,6 +250,7 @@ class Batcher {
   ClockId clock_;
   Literal cut_;
   const SegmentFacts& facts_;
+  const Target& target_;
   Segment segment_;
   const Uses users_;
   std::map<ValueId, Batch> batches_;  // of the sweep at hand
@@ -255,13 +258,13 @@ class Batcher {
 
 }  // namespace
 
-Segment batch_in_time(const Schedule& schedule, const Streams& streams, const Segment& segment) {
+Segment batch_in_time(const Schedule& schedule, const Streams& streams, const Segment& segment, const Target& target) {
   const SegmentFacts facts(schedule, streams, segment);
-  return Batcher(facts, segment).run();
+  return Batcher(facts, segment, target).run();
 }
 
-Segments batch_in_time(Segments s) {
-  return change_each(std::move(s), [](const auto&... of) { return batch_in_time(of...); });
+Segments batch_in_time(Segments s, const Target& target) {
+  return change_each(std::move(s), [&](const auto&... of) { return batch_in_time(of..., target); });
 }
 
 }  // namespace rml

@@ -12,10 +12,11 @@
 #pragma once
 
 #include "lowering/segment/segment_facts.h"
+#include "lowering/target.h"
 
 namespace rml {
 
-Segment batch_in_time(const Schedule&, const Streams&, const Segment&);
-Segments batch_in_time(Segments);
+Segment batch_in_time(const Schedule&, const Streams&, const Segment&, const Target&);
+Segments batch_in_time(Segments, const Target&);
 
 }  // namespace rml

@@ -138,7 +138,7 @@ Segment defer_all_but(const Core& core, const std::vector<ValueId>& roots, const
 
 // What may wait is tried, to see which products leave their loop; these wait, and what is computed from them.
 Segment defer_products(const Schedule& schedule, const Streams& streams, const SegmentFacts& facts,
-                       const Segment& segment) {
+                       const Segment& segment, const Target& target) {
   const Core& core = *schedule.core;
   Outside outside(schedule, segment.unit, facts);
   std::vector<ValueId> early = needed_early(facts, segment);
@@ -148,7 +148,7 @@ Segment defer_products(const Schedule& schedule, const Streams& streams, const S
   if (most.sweeps.size() == segment.sweeps.size()) return segment;
   std::set<ValueId> second, waiting;
   for (const PassItem& i : most.sweeps[1].items) second.insert(i.value);
-  for (const auto& [v, batch] : batch_in_time(schedule, streams, most).products)
+  for (const auto& [v, batch] : batch_in_time(schedule, streams, most, target).products)
     if (!batch.sum && second.contains(v)) waiting.insert(v);
   if (waiting.empty()) return segment;
   add_users(core, segment.sweeps[0].items, waiting);
@@ -159,14 +159,15 @@ Segment defer_products(const Schedule& schedule, const Streams& streams, const S
 
 }  // namespace
 
-Segment defer(const Schedule& schedule, const Streams& streams, const Segment& segment, const Deferral& what) {
+Segment defer(const Schedule& schedule, const Streams& streams, const Segment& segment, const Deferral& what,
+              const Target& target) {
   const SegmentFacts facts(schedule, streams, segment);
   if (what.whole_segment) return defer_all_but(*schedule.core, needed_early(facts, segment), segment);
-  return what.products ? defer_products(schedule, streams, facts, segment) : segment;
+  return what.products ? defer_products(schedule, streams, facts, segment, target) : segment;
 }
 
-Segments defer(Segments s, const Deferral& what) {
-  return change_each(std::move(s), [&](const auto&... of) { return defer(of..., what); });
+Segments defer(Segments s, const Deferral& what, const Target& target) {
+  return change_each(std::move(s), [&](const auto&... of) { return defer(of..., what, target); });
 }
 
 }  // namespace rml

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "lowering/segment/segment_facts.h"
+#include "lowering/target.h"
 
 namespace rml {
 
@@ -14,7 +15,7 @@ struct Deferral {
   bool whole_segment = false;  // instead: everything
 };
 
-Segment defer(const Schedule&, const Streams&, const Segment&, const Deferral&);
-Segments defer(Segments, const Deferral&);
+Segment defer(const Schedule&, const Streams&, const Segment&, const Deferral&, const Target&);
+Segments defer(Segments, const Deferral&, const Target&);
 
 }  // namespace rml

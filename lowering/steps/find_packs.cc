@@ -14,14 +14,15 @@ namespace rml {
 
 namespace {
 
-// Smaller matrices stay in the nearest cache in any order.
-constexpr std::int64_t smallest_pack = 512;
-// The sums of a single row fill a few registers, or else wait for each other.
-constexpr std::int64_t fewest_columns = 64;
+// What lies well is read there, unless it would be copied for each product of many rows.
+bool worth_it(const steps::Pack& p, const Target& target) {
+  if (p.inner < 2 || p.n < target.fewest_packed_columns || p.inner * p.n < target.near_elements) return false;
+  return (p.rows > Target::few_rows || p.column != 1) && (p.rows > 1 || p.n >= target.fewest_row_columns);
+}
 
 class PackFinder {
  public:
-  explicit PackFinder(const steps::Program& p) : program_(p) {}
+  PackFinder(const steps::Program& p, const Target& target) : program_(p), target_(target) {}
 
   steps::Packs run() {
     for (const steps::Unit& u : program_.units) {
@@ -66,7 +67,7 @@ class PackFinder {
 
   void product(ValueId v) {
     std::optional<PackedMatrix> m = packed_matrix(program_, v);
-    const auto at = m ? cells_.find(m->lies) : cells_.end();
+    const auto at = m && worth_it(m->pack, target_) ? cells_.find(m->lies) : cells_.end();
     if (at == cells_.end() || at->second.size() != 1) return;
     steps::Pack& p = m->pack;
     p.cell = *at->second.begin();
@@ -79,6 +80,7 @@ class PackFinder {
   }
 
   const steps::Program& program_;
+  const Target& target_;
   std::uint32_t unit_ = 0;
   std::set<CellId> restless_;
   std::map<ValueId, std::set<CellId>> cells_;  // in which a value may lie
@@ -102,13 +104,13 @@ std::optional<PackedMatrix> packed_matrix(const steps::Program& program, ValueId
   if (transposed) std::swap(p.row, p.column);
   if (by_vector) std::swap(p.inner, p.n), std::swap(p.row, p.column);
   const std::int64_t rows = by_vector || x.size() == 1 ? 1 : x[0];
-  // What lies well is read there, unless it would be copied for each product of many rows.
-  if (p.inner < 2 || p.n < 8 || p.inner * p.n < smallest_pack || (rows <= 4 && p.column == 1)) return std::nullopt;
-  if (rows == 1 && p.n < fewest_columns) return std::nullopt;
-  p.rows = std::min<std::int64_t>(rows, 5);
+  if (p.inner < 1 || p.n < 1) return std::nullopt;
+  p.rows = std::min(rows, Target::few_rows + 1);
   return PackedMatrix{lies, p};
 }
 
-steps::Packs find_packs(const steps::Program& program) { return PackFinder(program).run(); }
+steps::Packs find_packs(const steps::Program& program, const Target& target) {
+  return PackFinder(program, target).run();
+}
 
 }  // namespace rml

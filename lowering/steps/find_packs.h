@@ -12,17 +12,18 @@
 #include <optional>
 
 #include "lowering/steps/steps.h"
+#include "lowering/target.h"
 
 namespace rml {
 
 // The pack that a product would read from if the value lay in a cell, which stands in neither; nothing: it is no
-// product of a matrix, or not worth it.
+// product of a matrix.
 struct PackedMatrix {
   ValueId lies;
   steps::Pack pack;
 };
 std::optional<PackedMatrix> packed_matrix(const steps::Program&, ValueId product);
 
-steps::Packs find_packs(const steps::Program&);
+steps::Packs find_packs(const steps::Program&, const Target&);
 
 }  // namespace rml

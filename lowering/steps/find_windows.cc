@@ -13,9 +13,6 @@ namespace rml {
 
 namespace {
 
-constexpr std::int64_t fewest_elements = 65;  // smaller ones lie in registers, or on the stack
-constexpr std::int64_t fewest_moves = 4;      // until all rows are new
-
 // The rows of a tensor from `start` on, whole.
 bool keeps(const Shape& whole, const core::Apply& slice, std::int64_t start, std::int64_t rows) {
   const auto ranges = std::get<0>(slice_ranges(whole, slice.attributes));
@@ -32,7 +29,8 @@ using Windows = std::map<ValueId, steps::Window>;
 
 class WindowFinder {
  public:
-  explicit WindowFinder(const steps::Program& p) : program_(p), core_(*p.core), cells_(p.cells.size()) {}
+  WindowFinder(const steps::Program& p, const Target& target)
+      : program_(p), core_(*p.core), target_(target), cells_(p.cells.size()) {}
 
   Windows run() {
     for (std::size_t k = 0; k < program_.cells.size(); ++k) cells_[k].touched = !fits(program_.cells[k]);
@@ -66,8 +64,9 @@ class WindowFinder {
     bool touched = false;  // otherwise than by one load and one store
   };
 
-  static bool fits(const steps::CellInfo& cell) {
-    return !cell.local && !cell.shape.empty() && element_count(cell.shape).value_or(0) >= fewest_elements;
+  // Smaller ones lie in registers, or on the stack.
+  bool fits(const steps::CellInfo& cell) const {
+    return !cell.local && !cell.shape.empty() && element_count(cell.shape).value_or(0) > target_.stack_elements;
   }
 
   void note(const steps::Block& block, bool segmented) {
@@ -120,6 +119,7 @@ class WindowFinder {
     if (inlined(c.stored) || at == computed_.end() || at->second != c.store_path) return std::nullopt;
     const std::optional<Move> move = as_move(core_, c.stored);
     if (!move || move->from != c.loaded || !inlined(move->kept)) return std::nullopt;
+    if (core_[c.stored].shape[0] / move->rows < target_.fewest_moves) return std::nullopt;
     return steps::Window{cell, move->entering, move->rows, move->newest_first};
   }
 
@@ -135,6 +135,7 @@ class WindowFinder {
 
   const steps::Program& program_;
   const Core& core_;
+  const Target& target_;
   std::vector<Cell> cells_;
   std::map<ValueId, Path> computed_;  // where
   std::map<ValueId, int> uses_;
@@ -155,13 +156,15 @@ std::optional<Move> as_move(const Core& core, ValueId v) {
     const core::Apply* slice = apply_of(core, kept, Lowering::slice);
     if (slice == nullptr || core[slice->operands[0]].shape != shape) continue;
     const std::int64_t rows = core[entering].shape[0];
-    if (rows < 1 || shape[0] % rows != 0 || shape[0] / rows < fewest_moves) continue;
+    if (rows < 1 || rows >= shape[0] || shape[0] % rows != 0) continue;
     if (keeps(shape, *slice, newest_first ? 0 : rows, shape[0] - rows))
       return Move{slice->operands[0], kept, entering, rows, newest_first};
   }
   return std::nullopt;
 }
 
-std::map<ValueId, steps::Window> find_windows(const steps::Program& program) { return WindowFinder(program).run(); }
+std::map<ValueId, steps::Window> find_windows(const steps::Program& program, const Target& target) {
+  return WindowFinder(program, target).run();
+}
 
 }  // namespace rml

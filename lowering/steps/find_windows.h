@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "lowering/steps/steps.h"
+#include "lowering/target.h"
 
 namespace rml {
 
@@ -26,6 +27,6 @@ struct Move {
 std::optional<Move> as_move(const Core&, ValueId);
 
 // By value.
-std::map<ValueId, steps::Window> find_windows(const steps::Program&);
+std::map<ValueId, steps::Window> find_windows(const steps::Program&, const Target&);
 
 }  // namespace rml

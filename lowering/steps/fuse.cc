@@ -21,13 +21,10 @@ namespace rml {
 
 namespace {
 
-// Values that one loop computes on its way: longer chains would be basic blocks that take LLVM too long.
-constexpr std::uint32_t longest_chain = 128;
-
 class Fusion {
  public:
-  explicit Fusion(steps::Program& p)
-      : program_(p), core_(*p.core), mentions_(count_mentions(p)), sizes_(core_.values.size(), 1) {}
+  Fusion(steps::Program& p, const Target& target)
+      : program_(p), core_(*p.core), target_(target), mentions_(count_mentions(p)), sizes_(core_.values.size(), 1) {}
 
   void run() {
     for (const steps::Unit& u : program_.units) each_block(u, [&](const steps::Block& b) { mark(b); });
@@ -115,7 +112,7 @@ class Fusion {
       }
       for (const ValueId o : a->operands)
         if (program_.inlined[o.index]) sizes_[v.index] += sizes_[o.index];
-      if (core_[v].shape.empty() || !once || can_fail(core_, v) || sizes_[v.index] > longest_chain) continue;
+      if (core_[v].shape.empty() || !once || can_fail(core_, v) || sizes_[v.index] > target_.loop_values) continue;
       if (exchanges_rows(core_[v], *a)) exchanged[v.index] = true;
       if (op.lowering == Lowering::matmul) products[v.index] = true;
       if (is_pointwise(core_, v)) candidates[v.index] = true;
@@ -124,12 +121,13 @@ class Fusion {
 
   steps::Program& program_;
   const Core& core_;
+  const Target& target_;
   std::vector<std::uint32_t> mentions_;
   std::vector<std::uint32_t> sizes_;  // by value: what its loops compute, those inlined included
 };
 
 }  // namespace
 
-void fuse(steps::Program& program) { Fusion(program).run(); }
+void fuse(steps::Program& program, const Target& target) { Fusion(program, target).run(); }
 
 }  // namespace rml

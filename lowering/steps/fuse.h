@@ -2,11 +2,12 @@
 #pragma once
 
 #include "lowering/steps/steps.h"
+#include "lowering/target.h"
 
 namespace rml {
 
 // Marks the tensor values that are computed inside the loops that look at them, and puts loops over one shape next
 // to each other (lowering/steps/loop_group.h).
-void fuse(steps::Program&);
+void fuse(steps::Program&, const Target&);
 
 }  // namespace rml

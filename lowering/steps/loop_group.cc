@@ -22,9 +22,6 @@ namespace rml {
 
 namespace {
 
-// Smaller tensors are unrolled, and live in registers.
-constexpr std::int64_t smallest_loop = 16;
-
 bool inlined(const steps::Program& p, ValueId v) { return v.index < p.inlined.size() && p.inlined[v.index]; }
 
 // Through inlined values, down to members: `same` while element i of the loop reads element i.
@@ -52,7 +49,8 @@ bool has_product(const steps::Program& p, ValueId v) {
 
 class Grouping {
  public:
-  explicit Grouping(steps::Program& p) : program_(p), core_(*p.core), mentions_(count_mentions(p)) {}
+  Grouping(steps::Program& p, const Target& target)
+      : program_(p), core_(*p.core), target_(target), mentions_(count_mentions(p)) {}
 
   void run() {
     for (steps::Unit& u : program_.units) each_block(u, [&](steps::Block& b) { order(b); });
@@ -83,7 +81,8 @@ class Grouping {
       const auto* c = std::get_if<steps::Compute>(&*s);
       if (c == nullptr || !taken.contains(c->value) || taken[c->value] != mentions_[c->value.index]) continue;
       const bool inside = inlined(program_, c->value);  // a loop of one of them, which took its operands
-      if (!inside && !in_place(c->value) && (!loop_shape(core_, c->value) || !is_pointwise(core_, c->value))) continue;
+      if (!inside && !in_place(c->value) && (!loop_shape(core_, c->value, target_) || !is_pointwise(core_, c->value)))
+        continue;
       found.insert(c->value);
       if (!inside) take_operands(c->value, taken);
     }
@@ -210,7 +209,7 @@ class Grouping {
   std::optional<Shape> shape_of(const steps::Statement& s) const {
     const auto* c = std::get_if<steps::Compute>(&s);
     if (c == nullptr || inlined(program_, c->value) || has_product(program_, c->value)) return std::nullopt;
-    return loop_shape(core_, c->value);
+    return loop_shape(core_, c->value, target_);
   }
 
   // Of a run, which statements wait for which.
@@ -254,7 +253,7 @@ class Grouping {
       if (free(run[k])) return k;
     if (group.members.empty()) return std::nullopt;
     for (const std::size_t k : group.loops)
-      if (*shapes[k] == group.shape && joins(program_, group.members, defined(run[k]))) return k;
+      if (*shapes[k] == group.shape && joins(program_, group.members, defined(run[k]), target_)) return k;
     return std::nullopt;
   }
 
@@ -310,26 +309,27 @@ class Grouping {
 
   steps::Program& program_;
   const Core& core_;
+  const Target& target_;
   std::vector<std::uint32_t> mentions_;
 };
 
 }  // namespace
 
-std::optional<Shape> loop_shape(const Core& core, ValueId v) {
+std::optional<Shape> loop_shape(const Core& core, ValueId v, const Target& target) {
   const core::Apply* a = apply_of(core, v);
   if (a == nullptr || can_fail(core, v)) return std::nullopt;
   const Lowering lowering = operators()[a->op].lowering;
   const Shape& shape = is_reduction(lowering) ? core[a->operands[0]].shape : core[v].shape;
   if (!is_reduction(lowering) && (!is_pointwise(core, v) || lowering == Lowering::reshape)) return std::nullopt;
-  if (*element_count(shape) <= smallest_loop || *element_count(core[v].shape) == 0) return std::nullopt;
+  if (*element_count(shape) <= target.unrolled_elements || *element_count(core[v].shape) == 0) return std::nullopt;
   return shape;
 }
 
-bool joins(const steps::Program& p, const std::set<ValueId>& members, ValueId v) {
-  const auto shape = loop_shape(*p.core, v);
+bool joins(const steps::Program& p, const std::set<ValueId>& members, ValueId v, const Target& target) {
+  const auto shape = loop_shape(*p.core, v, target);
   return shape && !has_product(p, v) && reads_well(p, members, *shape, v, true);
 }
 
-void group_loops(steps::Program& program) { Grouping(program).run(); }
+void group_loops(steps::Program& program, const Target& target) { Grouping(program, target).run(); }
 
 }  // namespace rml

@@ -74,9 +74,9 @@ Segments planned(const char* text) {
 }
 
 Segments finished(const char* text) {
-  Segments s = sink(defer(planned(text), {}));
+  Segments s = sink(defer(planned(text), {}, Target()));
   EXPECT_EQ(verify(s), "");
-  s = sink(batch_in_time(std::move(s)));
+  s = sink(batch_in_time(std::move(s), Target()));
   EXPECT_EQ(verify(s), "");
   s = assign_homes(std::move(s));
   EXPECT_EQ(verify(s), "");
