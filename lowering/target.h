@@ -56,6 +56,7 @@ struct Costs {
   double byte = 0.015;                        // read or written, in a second-level cache
   double work_of_thread = TargetOptions().work_of_thread;
   double uneven_rows = 0.9;  // how much of its use is left where each thread packs all panels of a product
+  double pooling = 4;        // of a byte that is pooled, in bytes read or written
   double tap = 2;            // of a convolution, beside its products, in products of vectors: loads and indices
   double channels = 0.95;    // how much of its use is left where a convolution transposes its results
 
@@ -97,6 +98,7 @@ struct Target {
   }
 
   // ---- caches
+  std::uint64_t line_bytes = 64;
   std::int64_t near_bytes = 32 * 1024;     // of a first-level cache, with room for what streams through
   std::int64_t second_bytes = 256 * 1024;  // of a second-level cache: half of the smaller ones
   std::int64_t page_bytes = 4096;          // within which processors read ahead by themselves
@@ -109,10 +111,12 @@ struct Target {
   std::int64_t unrolled_elements = 16;    // tensors of at most so many live in registers: code on them is unrolled
   std::int64_t stack_elements = 64;       // … and of at most so many, on the stack,
   std::uint64_t stack_bytes = 16 * 1024;  // while there is room
+  std::uint64_t first_of_ring = 4;        // elements, a power of two: more where they do not fill a line of a cache
   std::int64_t asked_elements = 512;      // a larger tensor is not kept for others at every instant: they ask for it
 
   // ---- how much is written out
   std::uint32_t loop_values = 128;               // in one loop: longer basic blocks take LLVM too long
+  std::int64_t fewest_transposed = 4;            // rows and columns of a square that is transposed in registers
   std::int64_t fewest_in_vector = 4;             // elements of a small tensor that is computed as one vector
   std::int64_t unrolled_taps = 16;               // of a convolution's row
   std::int64_t stride_places = 36;               // of a convolution's gradient, for each of which there is code

@@ -108,7 +108,8 @@ IrValue PoolCode::reduced(const Vectors& taps) {
 }
 
 double PoolCode::nanoseconds_of_plane() const {
-  return static_cast<double>(volume(in_)) * static_cast<double>(byte_size(dtype)) * 4 * body.module.target.costs.byte;
+  return static_cast<double>(volume(in_)) * static_cast<double>(byte_size(dtype)) * body.module.target.costs.pooling *
+         body.module.target.costs.byte;
 }
 
 void PoolCode::planes(IrValue from, IrValue to, const Body::Rounds& some, std::int64_t n) {

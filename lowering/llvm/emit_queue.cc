@@ -92,8 +92,8 @@ void Body::push(QueueId queue, const std::function<void(IrValue)>& write) {
   const auto put = [&] {
     IrValue capacity = load_i64(ring.capacity);
     when(ir.CreateICmpSGE(ir.CreateSub(pushed, slowest), capacity, "full"), [&] {
-      std::uint64_t first = 4;
-      while (first * element_bytes(info) < 64) first *= 2;
+      std::uint64_t first = module.target.first_of_ring;
+      while (first * element_bytes(info) < module.target.line_bytes) first *= 2;
       fail_memory(ir.CreateCall(module.grow_ring(),
                                 {state, at(ring.data), ir.getInt64(element_bytes(info)), ir.getInt64(first)}));
     });

@@ -55,7 +55,7 @@ void WindowCode::transpose(IrValue to, std::int64_t to_pitch, IrValue from, std:
                            std::int64_t columns) {
   std::int64_t side = lanes;  // of the squares that are transposed in registers
   while (side > std::min(rows, columns)) side /= 2;
-  if (side < 4) {
+  if (side < target.fewest_transposed) {
     body.loop(rows, [&](IrValue r) {
       body.loop(columns, [&](IrValue c) {
         ir.CreateAlignedStore(load_scalar(place(from, plus(times(r, from_pitch), c))),

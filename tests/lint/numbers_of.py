@@ -1,0 +1,119 @@
+"""Sizes, limits and costs that code generation decides by stand in lowering/target.h, and nowhere else in lowering.
+
+Run by ctest: numbers_of.py REPOSITORY. What is found elsewhere is printed, one finding a line:
+
+  a number from 3 on that something named is given, or is compared with, bounded or multiplied by
+  a number with a fraction or an exponent, and one that is shifted
+
+Numbers that say nothing of a machine are in KNOWN, with what they are. One that is not found there any more is printed
+as well.
+"""
+
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+from structure import blanked
+
+# Where the machine is described, and what functions are made of: coefficients and formats of floats.
+DESCRIBES = ("lowering/target.h", "lowering/target.cc", "lowering/llvm/target.cc")
+MATHEMATICS = ("lowering/llvm/functions.cc", "lowering/llvm/function_coefficients.h", "lowering/llvm/emit_half.cc")
+KNOWN = {
+    "lowering/demand/build_on_demand.cc": {"deepest = 200": "equations in one body"},
+    "lowering/steps/leading.cc": {"too_far = 8": "cycles"},
+    "lowering/steps/step_writer.cc": {"farthest = 8": "elements that a reader leaves out"},
+    "lowering/steps/read_steps.cc": {"most_branches = 2000": "of a text", "most_bodies = 256": "of a text"},
+    "lowering/schedule/exactness.cc": {"awaiting = 3": "a group of ports", "most = 6": "assumptions"},
+    "lowering/schedule/look_back.cc": {"unbounded = 1U << 16": "instants"},
+    "lowering/schedule/boolean_world.h": {"cycles_in_a_world = 64": "bits of a word"},
+    "lowering/schedule/boolean_world.cc": {
+        "attempts = 8": "of chance", "sweeps = 3": "of a world", "<= 3": "letters", "* 64": "bits of a word",
+    },
+    "lowering/schedule/validate_schedule.cc": {"worlds = 4": "of chance"},
+    "lowering/schedule/validate_segments.cc": {"longest = 4": "segments"},
+    "lowering/schedule/print_schedule.cc": {"<= 4": "elements that are printed"},
+    "lowering/llvm/blends.cc": {"most_parts = 4": "of an instruction", ": 4U": "of an instruction"},
+    "lowering/llvm/body.cc": {"1u << 20": "how unlikely a fault is"},
+    "lowering/llvm/c_buffered.cc": {"64 * ": "what memory is aligned to", ">= 32": "bits of a size"},
+    "lowering/llvm/c_header.cc": {"64 * ": "what memory is aligned to"},
+    "lowering/llvm/c_interface.cc": {"< 32": "bits of a size", ": 4": "a parameter"},
+    "lowering/llvm/debug_info.cc": {"8 * ": "bits of a byte"},
+    "lowering/llvm/emit.cc": {"!= 8": "bytes of a pointer"},
+    "lowering/llvm/emit_parallel.cc": {"1e-3": "no division by 0", "1e15": "what an integer holds"},
+    "lowering/llvm/emit_product.cc": {"< 3": "operands and result"},
+    "lowering/llvm/emit_program.cc": {"columns = 3": "of a table", "< 3": "parameters"},
+    "lowering/llvm/emission.cc": {"< 5": "parameters"},
+    "lowering/llvm/emit_queue.cc": {"past_all_elements = std::int64_t{1} << 62": "what a checkpoint takes"},
+    "lowering/llvm/emit_table.cc": {"longest = 60": "characters of a message"},
+    "lowering/llvm/ir_types.cc": {"8 * ": "bits of a byte"},
+    "lowering/llvm/optimize.cc": {"> 3": "levels of optimisation", "? 3": "levels of optimisation"},
+    "lowering/llvm/state_layout.cc": {"64 * ": "of the interface", "? 64": "of the interface", "8 * ": "a cursor"},
+    "lowering/llvm/state_layout.h": {
+        "record_bytes = 16": "of {data, bytes}", "state_align = 64": "of the interface", "apart = 8": "a cursor",
+    },
+}
+
+ANY = r"(?<![\w.])\d[\d_]*[uUlL]*(?![\w.])"
+FROM_3 = r"(?<![\w.])(?<!e-)(?:[3-9]|\d[\d_]+)[uUlL]*(?![\w.])"
+FINDINGS = [
+    re.compile(r"(?<![\w.])(?:\d+\.\d*(?:e[-+]?\d+)?|\d+e[-+]?\d+)"),
+    re.compile(rf"\w+ = (?:(?:std::)?\w+\{{)?{ANY}\}}?(?: (?:<<|\*) {ANY})+"),
+    re.compile(rf"{ANY} << {ANY}|(?:{FROM_3} \* |\* {FROM_3}(?! \*))"),
+    re.compile(rf"\w+ = {FROM_3}(?=[;,])"),
+    re.compile(rf"(?<![<>])(?:<=?|>=?|==|!=|\?|:) {FROM_3}"),
+    re.compile(rf"\b(?:min|max|clamp)(?:<[\w:]+>)?\((?:[^()]|\([^()]*\))*{FROM_3}(?! \* )"),
+]
+ORDINARY = re.compile(r"[012]\.0?")
+# Rounded up to what memory is aligned to, which the interface says.
+ALIGNED = re.compile(r"\((\w+(?:\.\w+|->\w+|\(\))*) \+ (?:63\) / 64(?: \* 64)?|7\) / 8(?: \* 8)?)")
+
+
+def numbers(text):
+    """What the rule finds in a source, with its line."""
+    for at, line in enumerate(blanked(text).split("\n"), 1):
+        line = ALIGNED.sub("(", line)
+        found = []
+        for pattern in FINDINGS:
+            for match in pattern.finditer(line):
+                inside = any(a <= match.start() and match.end() <= b for a, b, _ in found)
+                if not inside and not ORDINARY.fullmatch(match.group()):
+                    found.append((match.start(), match.end(), match.group()))
+        for *_, what in found:
+            yield at, what
+
+
+def problems(texts):
+    known = collections.defaultdict(set)
+    for name, text in texts.items():
+        if name in DESCRIBES or name in MATHEMATICS:
+            continue
+        for line, what in numbers(text):
+            if what in KNOWN.get(name, {}):
+                known[name].add(what)
+            else:
+                yield f"{name}:{line}: {what}: sizes, limits and costs stand in lowering/target.h"
+    for name, entries in KNOWN.items():
+        for what in entries:
+            if name in texts and what not in known[name]:
+                yield f"tests/lint/numbers_of.py: {name} has no '{what}' any more"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "lowering"],
+                            cwd=root, capture_output=True, text=True)
+    names = listed.stdout.split("\n") if listed.returncode == 0 else [
+        p.relative_to(root).as_posix() for p in (root / "lowering").rglob("*")]
+    texts = {name: (root / name).read_text(encoding="utf-8") for name in names
+             if name.endswith((".cc", ".h")) and (root / name).is_file()}
+    if not set(DESCRIBES) <= set(texts):
+        sys.exit("lowering/target.h is not where it was")
+    found = list(problems(texts))
+    print("\n".join(found))
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
