@@ -295,20 +295,22 @@ class Body {
   void product_pointwise(ValueId, const Expression&, std::size_t product, std::size_t other);
 
   // emit_scalar.cc
-  IrValue arithmetic(ScalarOp, DType, ValueId, IrValue a, IrValue b);
   IrValue division(bool remainder, DType, ValueId, IrValue a, IrValue b);
   IrValue comparison(ScalarOp, DType, IrValue a, IrValue b);
-  IrValue function(ScalarOp, DType, IrValue x);
-  IrValue further_operation(ScalarOp, DType, ValueId, const std::vector<IrValue>& operands);  // emit_functions.cc
   IrValue convert(DType to, DType from, IrValue x);
   IrValue from_half(DType from, IrValue);  // as f32
   IrValue to_half(DType to, DType from, IrValue);
-  IrValue extremum(bool maximum, DType, IrValue a, IrValue b);
   IrValue integer_power(DType, IrValue a, IrValue b);
-  IrValue inlined(ScalarOp, DType, IrValue x);
-  IrValue library(const char* name, DType, std::initializer_list<IrValue>);
+  bool is_written_out(const OperatorInfo&, DType) const;
+  IrValue library(std::string_view name, DType, const std::vector<IrValue>&);
   IrValue add(DType, IrValue a, IrValue b);
   IrValue multiply(DType, IrValue a, IrValue b);
+
+  // spell_scalar.cc
+  friend class Instructions;
+  IrValue spell(scalar::Term (*body)(std::span<const scalar::Term>), DType, ValueId,
+                const std::vector<IrValue>& operands);
+  IrValue extremum(bool maximum, DType, IrValue a, IrValue b);
 
   // emit_product.cc
   struct Matrix {  // an operand: its last two axes' strides

@@ -19,40 +19,6 @@ namespace rml::codegen {
 
 namespace {
 
-// Operations that are an instruction or two, whatever their operands.
-bool is_cheap(ScalarOp op) {
-  switch (op) {
-    case ScalarOp::add:
-    case ScalarOp::sub:
-    case ScalarOp::mul:
-    case ScalarOp::negate:
-    case ScalarOp::abs:
-    case ScalarOp::minimum:
-    case ScalarOp::maximum:
-    case ScalarOp::relu:
-    case ScalarOp::square:
-    case ScalarOp::eq:
-    case ScalarOp::ne:
-    case ScalarOp::lt:
-    case ScalarOp::le:
-    case ScalarOp::gt:
-    case ScalarOp::ge:
-    case ScalarOp::logical_and:
-    case ScalarOp::logical_or:
-    case ScalarOp::logical_not:
-    case ScalarOp::logical_xor:
-    case ScalarOp::bit_and:
-    case ScalarOp::bit_or:
-    case ScalarOp::bit_xor:
-    case ScalarOp::bit_not:
-    case ScalarOp::select:
-    case ScalarOp::identity:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // What the sides of a branch take, in instructions; `dear` where they cannot become choices.
 class Cost {
  public:
@@ -86,7 +52,7 @@ class Cost {
     if (a == nullptr || !in_register(v) || !only_computes(core_, v)) return dear;
     for (const ValueId o : a->operands)
       if (!in_register(o)) return dear;
-    return is_cheap(operators()[a->op].scalar) ? 1 : dear;
+    return operators()[a->op].effort == Effort::instruction ? 1 : dear;
   }
 
   // A cell is loaded before it is stored, and that once.

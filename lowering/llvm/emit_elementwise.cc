@@ -28,35 +28,8 @@ bool is_product(const Value& v) {
   return a != nullptr && operators()[a->op].lowering == Lowering::matmul;
 }
 
-// What scalar_operation computes on whole vectors as well.
-bool works_on_vectors(ScalarOp op, DType dtype) {
-  switch (op) {
-    case ScalarOp::add:
-    case ScalarOp::sub:
-    case ScalarOp::mul:
-    case ScalarOp::negate:
-    case ScalarOp::minimum:
-    case ScalarOp::maximum:
-    case ScalarOp::relu:
-    case ScalarOp::eq:
-    case ScalarOp::ne:
-    case ScalarOp::lt:
-    case ScalarOp::le:
-    case ScalarOp::gt:
-    case ScalarOp::ge:
-    case ScalarOp::logical_and:
-    case ScalarOp::logical_or:
-    case ScalarOp::logical_not:
-    case ScalarOp::select:
-    case ScalarOp::identity:
-      return true;
-    case ScalarOp::div:
-    case ScalarOp::abs:
-    case ScalarOp::sqrt:
-      return is_float(dtype);
-    default:
-      return false;
-  }
+bool works_on_vectors(const OperatorInfo& op, DType operand) {
+  return op.vectors == Vectors::of_all || (op.vectors == Vectors::of_floats && is_float(operand));
 }
 
 }  // namespace
@@ -129,8 +102,7 @@ bool Body::can_be_epilogue(const Expression& e, std::size_t leaf, const Shape& s
     const auto& apply = std::get<core::Apply>(info(node.value).rhs);
     const OperatorInfo& op = operators()[apply.op];
     if (can_fail(module.core, node.value) || info(node.value).dtype == DType::i8) return false;
-    if (op.lowering == Lowering::elementwise && !works_on_vectors(op.scalar, info(apply.operands[0]).dtype))
-      return false;
+    if (op.lowering == Lowering::elementwise && !works_on_vectors(op, info(apply.operands[0]).dtype)) return false;
   }
   return info(e.nodes.back().value).dtype != DType::boolean;
 }
@@ -301,11 +273,9 @@ bool Body::fits_vector(const Expression& e, const Shape& shape) const {
     const OperatorInfo& op = operators()[apply.op];
     if (can_fail(module.core, node.value)) return false;
     if (op.lowering != Lowering::elementwise) continue;
-    const auto function = inlined_function(op.scalar);
-    const bool circular = function == Function::sin || function == Function::cos;
-    if (function && !circular && is_real(info(node.value).dtype))
+    if (op.effort == Effort::elementary && is_real(info(node.value).dtype))
       functions = true;
-    else if (!works_on_vectors(op.scalar, info(apply.operands[0]).dtype))
+    else if (!works_on_vectors(op, info(apply.operands[0]).dtype))
       return false;
   }
   return functions;

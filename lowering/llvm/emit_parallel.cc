@@ -20,36 +20,27 @@ namespace rml::codegen {
 
 namespace {
 
-// Nanoseconds of an operation on one element, alone or as one lane of a vector: what decides is their order only.
-double cost_of(const Costs& costs, ScalarOp op, DType dtype, double lanes) {
-  switch (op) {
-    case ScalarOp::div:
-    case ScalarOp::mod:
-    case ScalarOp::floor_mod:
-      return is_float(dtype) && op == ScalarOp::div ? costs.division / lanes : costs.integer_division;
-    case ScalarOp::sqrt:
-    case ScalarOp::rsqrt:
-    case ScalarOp::reciprocal:
+// Nanoseconds of an operation on one element, alone or as one lane of a vector.
+double cost_of(const Costs& costs, const OperatorInfo& op, DType dtype, double lanes) {
+  switch (op.effort) {
+    case Effort::instruction:
+    case Effort::simple:
+      return costs.simple / lanes;
+    case Effort::division:
+      return is_float(dtype) ? costs.division / lanes : costs.integer_division;
+    case Effort::remainder:
+      return costs.integer_division;
+    case Effort::root:
       return costs.root / lanes;
-    case ScalarOp::pow:
+    case Effort::elementary:
+    case Effort::circular:
+      return costs.elementary / lanes;
+    case Effort::power:
       return costs.power / lanes;
-    case ScalarOp::tan:
-    case ScalarOp::asin:
-    case ScalarOp::acos:
-    case ScalarOp::atan:
-    case ScalarOp::sinh:
-    case ScalarOp::cosh:
-    case ScalarOp::asinh:
-    case ScalarOp::acosh:
-    case ScalarOp::atanh:
-    case ScalarOp::erfc:
-    case ScalarOp::cbrt:
-    case ScalarOp::atan2:
-    case ScalarOp::hypot:
+    case Effort::call:
       return costs.call;
-    default:
-      return (inlined_function(op) ? costs.elementary : costs.simple) / lanes;
   }
+  throw std::logic_error("code generation: an operation of unknown cost");
 }
 
 // Whether LLVM, where it may reorder (--fast-math), may unroll the loops inside of a sum, or the sum itself, as a
@@ -77,7 +68,7 @@ Body::Work Body::work(const Expression& e, std::size_t written) const {
       continue;
     }
     if (can_fail(module.core, node.value)) return {};
-    const ScalarOp op = operators()[std::get<core::Apply>(info(node.value).rhs).op].scalar;
+    const OperatorInfo& op = operators()[std::get<core::Apply>(info(node.value).rhs).op];
     sum += cost_of(module.target.costs, op, dtype, static_cast<double>(lanes(dtype)));
   }
   // Whole vectors; one by one where all is split whatever it is worth. Loops that LLVM may unroll as a whole, and then

@@ -1,4 +1,5 @@
-// The scalar operations of elementwise rows, as defined by semantics/operators/scalar.h.
+// The scalar operations of elementwise rows, as defined by semantics/operators/scalar.h: those whose instructions are
+// more than one of LLVM's. Bodies are spelled in spell_scalar.cc.
 //
 // Integers wrap; division checks for zero and avoids the overflow of the smallest integer
 // by -1; comparisons with NaN are false except ne. Functions beyond the four operations and the
@@ -14,58 +15,12 @@ namespace rml::codegen {
 
 IrValue Body::scalar_operation(ValueId v, const std::vector<IrValue>& x) {
   const auto& apply = std::get<core::Apply>(info(v).rhs);
-  const ScalarOp op = operators()[apply.op].scalar;
+  const OperatorInfo& row = operators()[apply.op];
   const DType dtype = info(apply.operands[0]).dtype;
-  if (IrValue y = inlined(op, dtype, x[0])) return y;
-  switch (op) {
-    case ScalarOp::add:
-    case ScalarOp::sub:
-    case ScalarOp::mul:
-    case ScalarOp::div:
-    case ScalarOp::mod:
-    case ScalarOp::minimum:
-    case ScalarOp::maximum:
-    case ScalarOp::pow:
-      return arithmetic(op, dtype, v, x[0], x[1]);
-    case ScalarOp::eq:
-    case ScalarOp::ne:
-    case ScalarOp::lt:
-    case ScalarOp::le:
-    case ScalarOp::gt:
-    case ScalarOp::ge:
-      return comparison(op, dtype, x[0], x[1]);
-    case ScalarOp::logical_and:
-      return ir.CreateAnd(x[0], x[1]);
-    case ScalarOp::logical_or:
-      return ir.CreateOr(x[0], x[1]);
-    case ScalarOp::logical_not:
-      return ir.CreateNot(x[0]);
-    case ScalarOp::select:
-      return ir.CreateSelect(x[0], x[1], x[2]);
-    case ScalarOp::cast:
-      return convert(info(v).dtype, dtype, x[0]);
-    case ScalarOp::identity:
-      return x[0];
-    case ScalarOp::negate:
-    case ScalarOp::abs:
-    case ScalarOp::sign:
-    case ScalarOp::floor:
-    case ScalarOp::ceil:
-    case ScalarOp::round:
-    case ScalarOp::exp:
-    case ScalarOp::log:
-    case ScalarOp::sqrt:
-    case ScalarOp::sin:
-    case ScalarOp::cos:
-    case ScalarOp::tanh:
-    case ScalarOp::sigmoid:
-    case ScalarOp::relu:
-      return function(op, dtype, x[0]);
-    case ScalarOp::none:
-      throw std::logic_error("code generation: an elementwise row without a scalar operation");
-    default:
-      return further_operation(op, dtype, v, x);
-  }
+  if (is_written_out(row, dtype)) return expand(ir, row.scalar, x[0], module.target, module.numeric);
+  if (!row.function.empty()) return library(row.function, dtype, x);
+  if (row.scalar == ScalarOp::cast) return convert(info(v).dtype, dtype, x[0]);
+  return spell(row.body, dtype, v, x);
 }
 
 IrValue Body::add(DType dtype, IrValue a, IrValue b) {
@@ -73,17 +28,6 @@ IrValue Body::add(DType dtype, IrValue a, IrValue b) {
 }
 IrValue Body::multiply(DType dtype, IrValue a, IrValue b) {
   return is_float(dtype) ? ir.CreateFMul(a, b) : ir.CreateMul(a, b);
-}
-
-IrValue Body::arithmetic(ScalarOp op, DType dtype, ValueId v, IrValue a, IrValue b) {
-  const bool real = is_float(dtype);
-  if (op == ScalarOp::add) return add(dtype, a, b);
-  if (op == ScalarOp::sub) return real ? ir.CreateFSub(a, b) : ir.CreateSub(a, b);
-  if (op == ScalarOp::mul) return multiply(dtype, a, b);
-  if (op == ScalarOp::div) return real ? ir.CreateFDiv(a, b) : division(false, dtype, v, a, b);
-  if (op == ScalarOp::mod) return real ? library("fmod", dtype, {a, b}) : division(true, dtype, v, a, b);
-  if (op == ScalarOp::pow) return real ? library("pow", dtype, {a, b}) : integer_power(dtype, a, b);
-  return extremum(op == ScalarOp::maximum, dtype, a, b);
 }
 
 IrValue Body::division(bool remainder, DType dtype, ValueId v, IrValue a, IrValue b) {
@@ -94,17 +38,6 @@ IrValue Body::division(bool remainder, DType dtype, ValueId v, IrValue a, IrValu
   IrValue divisor = ir.CreateSelect(by_minus_one, llvm::ConstantInt::get(b->getType(), 1), b);
   if (remainder) return ir.CreateSRem(a, divisor);
   return ir.CreateSelect(by_minus_one, ir.CreateNeg(a), ir.CreateSDiv(a, divisor));
-}
-
-// NaN if either is; a where they compare equal.
-IrValue Body::extremum(bool maximum, DType dtype, IrValue a, IrValue b) {
-  if (!is_float(dtype)) {
-    const auto less = is_signed(dtype) ? llvm::CmpInst::ICMP_SLE : llvm::CmpInst::ICMP_ULE;
-    const auto more = is_signed(dtype) ? llvm::CmpInst::ICMP_SGE : llvm::CmpInst::ICMP_UGE;
-    return ir.CreateSelect(ir.CreateICmp(maximum ? more : less, a, b), a, b);
-  }
-  IrValue before = maximum ? ir.CreateFCmpOGE(a, b) : ir.CreateFCmpOLE(a, b);
-  return ir.CreateSelect(ir.CreateOr(before, ir.CreateFCmpUNO(a, a)), a, b);
 }
 
 IrValue Body::comparison(ScalarOp op, DType dtype, IrValue a, IrValue b) {
@@ -122,52 +55,18 @@ IrValue Body::comparison(ScalarOp op, DType dtype, IrValue a, IrValue b) {
   return choose(P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE);
 }
 
-IrValue Body::function(ScalarOp op, DType dtype, IrValue x) {
-  const bool real = is_float(dtype);
-  auto* type = x->getType();
-  auto* zero = llvm::Constant::getNullValue(type);
-  auto* one = real ? static_cast<llvm::Constant*>(llvm::ConstantFP::get(type, 1)) : llvm::ConstantInt::get(type, 1);
-  if (op == ScalarOp::negate) return real ? ir.CreateFNeg(x) : ir.CreateNeg(x);
-  if (op == ScalarOp::abs) {
-    if (real) return ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-    return is_signed(dtype) ? ir.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, ir.getFalse()) : x;
-  }
-  if (op == ScalarOp::sign) {
-    if (!real)
-      return ir.CreateSelect(comparison(ScalarOp::gt, dtype, x, zero), one,
-                             is_signed(dtype) ? ir.CreateAShr(x, type->getIntegerBitWidth() - 1) : zero);
-    IrValue below = ir.CreateSelect(ir.CreateFCmpOLT(x, zero), llvm::ConstantFP::get(type, -1), zero);
-    IrValue sign = ir.CreateSelect(ir.CreateFCmpOGT(x, zero), one, below);
-    return ir.CreateSelect(ir.CreateFCmpUNO(x, x), x, sign);
-  }
-  if (op == ScalarOp::relu) {  // x > 0 or NaN
-    return ir.CreateSelect(real ? ir.CreateFCmpUGT(x, zero) : comparison(ScalarOp::gt, dtype, x, zero), x, zero);
-  }
-  if (op == ScalarOp::floor) return ir.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x);
-  if (op == ScalarOp::ceil) return ir.CreateUnaryIntrinsic(llvm::Intrinsic::ceil, x);
-  if (op == ScalarOp::round) return ir.CreateUnaryIntrinsic(llvm::Intrinsic::nearbyint, x);
-  if (op == ScalarOp::sqrt) return ir.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
-  if (op == ScalarOp::sigmoid) return ir.CreateFDiv(one, ir.CreateFAdd(one, library("exp", dtype, {ir.CreateFNeg(x)})));
-  if (op == ScalarOp::exp) return library("exp", dtype, {x});
-  if (op == ScalarOp::log) return library("log", dtype, {x});
-  if (op == ScalarOp::sin) return library("sin", dtype, {x});
-  if (op == ScalarOp::cos) return library("cos", dtype, {x});
-  return library("tanh", dtype, {x});
-}
-
-IrValue Body::library(const char* name, DType dtype, std::initializer_list<IrValue> operands) {
+IrValue Body::library(std::string_view name, DType dtype, const std::vector<IrValue>& operands) {
   auto* type = register_type(module.context, dtype);
-  auto* call = ir.CreateCall(c_function(module.module, name, type, static_cast<unsigned>(operands.size())),
-                             std::vector<IrValue>(operands));
+  auto* call = ir.CreateCall(c_function(module.module, std::string(name), type, static_cast<unsigned>(operands.size())),
+                             operands);
   call->addFnAttr(llvm::Attribute::NoBuiltin);
   return call;
 }
 
-// Null where the function is to be the C library's, or is none that can be inlined.
-IrValue Body::inlined(ScalarOp op, DType dtype, IrValue x) {
-  const auto f = inlined_function(op);
-  if (!f || module.numeric.calls_libm || (dtype != DType::f32 && dtype != DType::f64)) return nullptr;
-  return expand(ir, *f, x, module.target, module.numeric);
+// By instructions of ours (functions.h), not by the C library's function.
+bool Body::is_written_out(const OperatorInfo& op, DType dtype) const {
+  const bool function = op.effort == Effort::elementary || op.effort == Effort::circular;
+  return function && !module.numeric.calls_libm && (dtype == DType::f32 || dtype == DType::f64);
 }
 
 IrValue Body::convert(DType to, DType from, IrValue x) {

@@ -21,7 +21,8 @@ namespace {
 std::size_t weight(const Core& core, const Costs& costs, ValueId v) {
   const auto* a = apply_of(core, v, Lowering::elementwise);
   if (a == nullptr || !is_float(core[v].dtype)) return 1;
-  return inlined_function(operators()[a->op].scalar) ? costs.written_out_function : 1;
+  const Effort effort = operators()[a->op].effort;
+  return effort == Effort::elementary || effort == Effort::circular ? costs.written_out_function : 1;
 }
 
 // Of statements, nested ones included.

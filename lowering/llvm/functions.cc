@@ -26,6 +26,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "lowering/llvm/function_coefficients.h"
@@ -401,39 +402,6 @@ IrValue call_circular(llvm::IRBuilder<>& ir, bool cosine, IrValue x, unsigned ve
 
 }  // namespace
 
-std::optional<Function> inlined_function(ScalarOp op) {
-  switch (op) {
-    case ScalarOp::exp:
-      return Function::exp;
-    case ScalarOp::log:
-      return Function::log;
-    case ScalarOp::tanh:
-      return Function::tanh;
-    case ScalarOp::sigmoid:
-      return Function::sigmoid;
-    case ScalarOp::sin:
-      return Function::sin;
-    case ScalarOp::cos:
-      return Function::cos;
-    case ScalarOp::exp2:
-      return Function::exp2;
-    case ScalarOp::expm1:
-      return Function::expm1;
-    case ScalarOp::log2:
-      return Function::log2;
-    case ScalarOp::log10:
-      return Function::log10;
-    case ScalarOp::log1p:
-      return Function::log1p;
-    case ScalarOp::softplus:
-      return Function::softplus;
-    case ScalarOp::erf:
-      return Function::erf;
-    default:
-      return std::nullopt;
-  }
-}
-
 llvm::FunctionCallee c_function(llvm::Module& module, const std::string& name, llvm::Type* type, unsigned operands) {
   auto* signature = llvm::FunctionType::get(type, std::vector<llvm::Type*>(operands, type), false);
   auto callee = module.getOrInsertFunction(type->isFloatTy() ? name + "f" : name, signature);
@@ -446,39 +414,40 @@ llvm::FunctionCallee c_function(llvm::Module& module, const std::string& name, l
   return callee;
 }
 
-IrValue expand(llvm::IRBuilder<>& ir, Function f, IrValue x, const Target& target, const Numeric& numeric) {
+IrValue expand(llvm::IRBuilder<>& ir, ScalarOp f, IrValue x, const Target& target, const Numeric& numeric) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(ir);
   ir.clearFastMathFlags();
   Expansion e(ir, x->getType());
   switch (f) {
-    case Function::exp:
+    case ScalarOp::exp:
       return e.exp(x);
-    case Function::exp2:
+    case ScalarOp::exp2:
       return e.exp2(x);
-    case Function::expm1:
+    case ScalarOp::expm1:
       return e.expm1(x);
-    case Function::log:
+    case ScalarOp::log:
       return e.log(x);
-    case Function::log2:
+    case ScalarOp::log2:
       return e.log2(x);
-    case Function::log10:
+    case ScalarOp::log10:
       return e.log10(x);
-    case Function::log1p:
+    case ScalarOp::log1p:
       return e.log1p(x);
-    case Function::tanh:
+    case ScalarOp::tanh:
       return e.tanh(x, numeric.fused);
-    case Function::sigmoid:
+    case ScalarOp::sigmoid:
       return e.sigmoid(x);
-    case Function::softplus:
+    case ScalarOp::softplus:
       return e.softplus(x);
-    case Function::erf:
+    case ScalarOp::erf:
       return e.erf(x);
-    case Function::sin:
+    case ScalarOp::sin:
       return call_circular(ir, false, x, target.vector_bits);
-    case Function::cos:
+    case ScalarOp::cos:
       return call_circular(ir, true, x, target.vector_bits);
+    default:
+      throw std::logic_error("code generation: no instructions for a function");
   }
-  return nullptr;
 }
 
 }  // namespace rml::codegen

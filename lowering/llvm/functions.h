@@ -4,7 +4,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 
-#include <optional>
+#include <string>
 
 #include "lowering/llvm/ir_types.h"
 #include "lowering/target.h"
@@ -12,27 +12,8 @@
 
 namespace rml::codegen {
 
-enum class Function : std::uint8_t {
-  exp,
-  exp2,
-  expm1,
-  log,
-  log2,
-  log10,
-  log1p,
-  tanh,
-  sigmoid,
-  softplus,
-  erf,
-  sin,
-  cos
-};
-
-// The function that an operation on floats is, if it is one of them.
-std::optional<Function> inlined_function(ScalarOp);
-
-// Of a float or a double.
-IrValue expand(llvm::IRBuilder<>&, Function, IrValue x, const Target&, const Numeric&);
+// Of a float or a double: Effort::elementary or Effort::circular.
+IrValue expand(llvm::IRBuilder<>&, ScalarOp, IrValue x, const Target&, const Numeric&);
 
 // The C library's function of that name for floats or doubles. To be called with nobuiltin, so that
 // results are those of the reference engine.

@@ -15,9 +15,8 @@ namespace rml {
 
 namespace {
 
-bool is_function(ScalarOp op) {
-  return (op >= ScalarOp::exp && op <= ScalarOp::sigmoid) || (op >= ScalarOp::log1p && op <= ScalarOp::softplus) ||
-         op == ScalarOp::atan2 || op == ScalarOp::mod || op == ScalarOp::floor_mod;
+bool is_function(Effort effort) {
+  return effort != Effort::instruction && effort != Effort::simple && effort != Effort::division;
 }
 
 double count_of(const Shape& shape) { return static_cast<double>(element_count(shape).value_or(1)); }
@@ -37,7 +36,7 @@ double estimate_nanoseconds(const Core& core, const Costs::OfTask& costs, ValueI
       return size * static_cast<double>(x.empty() ? 1 : x.back()) * costs.product;
     }
     case Lowering::elementwise:
-      return most * (is_function(row.scalar) ? costs.function : costs.simple);
+      return most * (is_function(row.effort) ? costs.function : costs.simple);
     case Lowering::kernel: {
       // Every result of a convolution takes a filter's worth of products.
       const bool windows = row.name.starts_with("conv") && a->operands.size() > 1;

@@ -105,8 +105,9 @@ struct EvaluationContext {
 using Evaluate = Fault (*)(const Application&, const EvaluationContext&, std::span<const Tensor* const> operands,
                            Tensor& result);
 
-// How code is generated. `elementwise` rows name the scalar operation that is applied to
-// each element after broadcasting; the other forms have a loop generator each in lowering.
+// How code is generated. `elementwise` rows have a scalar operation that is applied to each element after broadcasting;
+// the other forms have a loop generator each in lowering. Scalar operations have names here that bodies are made of
+// (spelling.h), that are written out (lowering/llvm/functions.cc), or that passes look for.
 enum class ScalarOp : std::uint8_t {
   none,
   add,
@@ -117,8 +118,6 @@ enum class ScalarOp : std::uint8_t {
   negate,
   abs,
   sign,
-  minimum,
-  maximum,
   floor,
   ceil,
   round,
@@ -130,7 +129,6 @@ enum class ScalarOp : std::uint8_t {
   cos,
   tanh,
   sigmoid,
-  relu,
   eq,
   ne,
   lt,
@@ -143,45 +141,38 @@ enum class ScalarOp : std::uint8_t {
   select,
   cast,
   identity,
-  // functions.cc
   log1p,
   expm1,
   log2,
   log10,
   exp2,
-  tan,
-  asin,
-  acos,
-  atan,
-  sinh,
-  cosh,
-  asinh,
-  acosh,
-  atanh,
   erf,
-  erfc,
-  cbrt,
   trunc,
   softplus,
-  reciprocal,
-  square,
-  rsqrt,
-  is_nan,
-  is_inf,
-  is_finite,
-  atan2,
-  hypot,
   copysign,
-  floor_mod,
-  logical_xor,
   bit_and,
   bit_or,
   bit_xor,
   bit_not,
   left_shift,
   right_shift,
-  clip,
+  other,  // its body says all
 };
+// What the operation takes of one element, in the classes that costs are told of (lowering/target.h).
+enum class Effort : std::uint8_t {
+  instruction,  // one or two, whatever the operands: cheaper than a jump that is guessed wrong
+  simple,       // a few
+  division,     // of integers a check as well
+  remainder,
+  root,
+  elementary,  // some ten or twenty instructions without a branch; at -O0 and with --strict-math a call
+  circular,    // likewise, but of large operands a call
+  power,
+  call,  // a function of the C library
+};
+// Of which operands a vector of elements is computed as one element is.
+enum class Vectors : std::uint8_t { of_none, of_floats, of_all };
+
 enum class Lowering : std::uint8_t {
   elementwise,
   matmul,
@@ -238,6 +229,9 @@ constexpr bool worth_folding(Lowering l, std::int64_t result, std::int64_t opera
 }
 
 struct Move;  // moves.h
+namespace scalar {
+class Term;  // spelling.h
+}
 
 struct OperatorInfo {
   std::string_view name;
@@ -248,7 +242,12 @@ struct OperatorInfo {
   Evaluate evaluate;
   Lowering lowering;
   ScalarOp scalar = ScalarOp::none;
-  std::string_view kernel{};                              // C symbol of a runtime kernel, if any
+  scalar::Term (*body)(std::span<const scalar::Term> operands) =
+      nullptr;                         // elementwise: as code spells it (spelling.h)
+  Effort effort = Effort::simple;      // likewise
+  Vectors vectors = Vectors::of_none;  // likewise
+  std::string_view function{};         // likewise, without a body: of the C library, by its name for doubles
+  std::string_view kernel{};           // C symbol of a runtime kernel, if any
   std::int64_t (*scratch)(const Application&) = nullptr;  // bytes that a Lowering::kernel needs; null: none
   std::vector<Move> (*moves)(const Shape& x, std::span<const Attribute>) = nullptr;
   std::string_view failure = "index out of bounds";  // what stops the run, where can_fail

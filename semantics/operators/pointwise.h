@@ -5,6 +5,7 @@
 #include "runtime/base/rmlrt.h"
 #include "semantics/operators/kernels.h"
 #include "semantics/operators/rules.h"
+#include "semantics/operators/spelling.h"
 
 namespace rml::pointwise_rows {
 
@@ -51,11 +52,23 @@ Fault division(const Application& app, const EvaluationContext& context, Operand
   return binary<dtypes::number, F>(app, context, in, result);
 }
 
-inline OperatorInfo pointwise(std::string_view name, ScalarOp scalar, std::vector<OperatorParameter> parameters,
+// The columns of a scalar operation.
+struct Scalar {
+  ScalarOp op;
+  Effort effort = Effort::simple;
+  Vectors vectors = Vectors::of_none;
+  std::string_view function = {};  // of the C library
+};
+inline constexpr auto instruction = Effort::instruction;
+
+inline OperatorInfo pointwise(std::string_view name, Scalar scalar, std::vector<OperatorParameter> parameters,
                               DTypeSlot result, Evaluate evaluate, std::vector<std::string_view> vjp, RowText text) {
   OperatorInfo info = row(name, std::move(parameters), result, broadcast_operands, evaluate, Lowering::elementwise,
                           std::move(vjp), text);
-  info.scalar = scalar;
+  info.scalar = scalar.op;
+  info.effort = scalar.effort;
+  info.vectors = scalar.vectors;
+  info.function = scalar.function;
   return info;
 }
 
@@ -63,23 +76,60 @@ inline constexpr std::string_view jumps = "none: constant between jumps";
 inline constexpr std::string_view boolean_result = "none: Boolean result";
 inline constexpr std::string_view boolean_operand = "none: Boolean operand";
 
+// The row of an operation that code spells by the same body, over as many operands as there are numbers.
+template <class F, std::size_t... K>
+OperatorInfo spelled(OperatorInfo info) {
+  info.body = [](std::span<const scalar::Term> x) -> scalar::Term { return F{}(x[K]...); };
+  return info;
+}
+
 // One row each for (x) -> y and (a, b) -> y over one dtype variable.
 template <DTypeSet Allowed, class F>
-OperatorInfo function(std::string_view name, ScalarOp scalar, std::string_view vjp, RowText text) {
-  return pointwise(name, scalar, {operand("x", Allowed)}, same(Allowed), unary<Allowed, F>, {vjp}, text);
+OperatorInfo function(std::string_view name, Scalar scalar, std::string_view vjp, RowText text) {
+  return spelled<F, 0>(pointwise(name, scalar, {operand("x", Allowed)}, same(Allowed), unary<Allowed, F>, {vjp}, text));
 }
 
 template <DTypeSet Allowed, class F>
-OperatorInfo arithmetic(std::string_view name, ScalarOp scalar, std::string_view of_a, std::string_view of_b,
+OperatorInfo arithmetic(std::string_view name, Scalar scalar, std::string_view of_a, std::string_view of_b,
                         RowText text) {
-  return pointwise(name, scalar, {operand("a", Allowed), operand("b", Allowed)}, same(Allowed), binary<Allowed, F>,
-                   {of_a, of_b}, text);
+  return spelled<F, 0, 1>(pointwise(name, scalar, {operand("a", Allowed), operand("b", Allowed)}, same(Allowed),
+                                    binary<Allowed, F>, {of_a, of_b}, text));
 }
 
+// A function of the C library, of one operand or two, by the name that it has there.
+template <class F>
+OperatorInfo called(std::string_view name, F, std::string_view vjp, RowText text) {
+  return pointwise(name, {ScalarOp::other, Effort::call, Vectors::of_none, name}, {operand("x", dtypes::real)},
+                   same(dtypes::real), unary<dtypes::real, F>, {vjp}, text);
+}
+template <class F>
+OperatorInfo called(std::string_view name, F, std::string_view of_a, std::string_view of_b, RowText text) {
+  return pointwise(name, {ScalarOp::other, Effort::call, Vectors::of_none, name},
+                   {operand("a", dtypes::real), operand("b", dtypes::real)}, same(dtypes::real),
+                   binary<dtypes::real, F>, {of_a, of_b}, text);
+}
+
+// Integers are divided if the divisor is not 0.
+template <class F>
+OperatorInfo divide(std::string_view name, Scalar scalar, std::string_view of_a, std::string_view of_b, RowText text) {
+  OperatorInfo info = arithmetic<dtypes::number, F>(name, scalar, of_a, of_b, text);
+  info.evaluate = division<F>;
+  info.can_fail = true;
+  info.failure = "division by zero";
+  return info;
+}
+
+inline OperatorInfo commutes(OperatorInfo info) {
+  info.commutative = true;
+  return info;
+}
+
+// Of two operands, into Booleans.
 template <DTypeSet Allowed, class F>
-OperatorInfo compare(std::string_view name, ScalarOp scalar, RowText text) {
-  return pointwise(name, scalar, {operand("a", Allowed), operand("b", Allowed)}, exactly(DType::boolean),
-                   comparison<Allowed, F>, {boolean_result, boolean_result}, text);
+OperatorInfo compare(std::string_view name, Scalar scalar, RowText text) {
+  return spelled<F, 0, 1>(pointwise(name, scalar, {operand("a", Allowed), operand("b", Allowed)},
+                                    exactly(DType::boolean), comparison<Allowed, F>, {boolean_result, boolean_result},
+                                    text));
 }
 
 }  // namespace rml::pointwise_rows

@@ -1,9 +1,9 @@
 // The scalar operations that elementwise rows apply to each element.
 //
-// This file is their definition; generated code does the same, bit for bit. Integers wrap:
-// arithmetic is done on the unsigned type of at least 32 bits, where it cannot overflow.
-// Floats compute in their own type with the C library's functions of that type and without
-// contraction. Comparisons with NaN are false, except ne.
+// This file is their definition; generated code does the same, bit for bit, and is spelled by the same bodies where
+// these are made of other operations (spelling.h). Integers wrap: arithmetic is done on the unsigned type of at least
+// 32 bits, where it cannot overflow. Floats compute in their own type with the C library's functions of that type and
+// without contraction. Comparisons with NaN are false, except ne.
 #pragma once
 
 #include <cmath>
@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "semantics/operators/half_types.h"
+#include "semantics/operators/spelling.h"
 
 namespace rml::scalar {
 
@@ -21,6 +22,43 @@ concept Float = std::is_floating_point_v<T>;
 template <class T>
 using Wide = std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
 
+// What bodies need of the host's numbers beside their operations; of terms: spelling.h.
+template <class T>
+  requires std::is_arithmetic_v<T>
+constexpr T number_like(T, double value) {
+  return static_cast<T>(value);
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+constexpr T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+constexpr bool is_nan(T x) {
+  return x != x;
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+constexpr bool or_nan(bool truth, T x) {
+  return truth || x != x;
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+constexpr bool above_or_nan(T x, T bound) {
+  return x > bound || x != x;
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+constexpr bool is_real(T) {
+  return Float<T>;
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+constexpr bool has_sign(T) {
+  return std::is_signed_v<T>;
+}
+
 struct Add {
   template <class T>
   T operator()(T a, T b) const {
@@ -29,6 +67,7 @@ struct Add {
     else
       return static_cast<T>(static_cast<Wide<T>>(a) + static_cast<Wide<T>>(b));
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::add, a, b); }
 };
 struct Sub {
   template <class T>
@@ -38,6 +77,7 @@ struct Sub {
     else
       return static_cast<T>(static_cast<Wide<T>>(a) - static_cast<Wide<T>>(b));
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::sub, a, b); }
 };
 struct Mul {
   template <class T>
@@ -47,6 +87,7 @@ struct Mul {
     else
       return static_cast<T>(static_cast<Wide<T>>(a) * static_cast<Wide<T>>(b));
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::mul, a, b); }
 };
 struct Negate {
   template <class T>
@@ -56,6 +97,7 @@ struct Negate {
     else
       return static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(x));
   }
+  Term operator()(Term x) const { return spell(ScalarOp::negate, x); }
 };
 // Truncates toward zero; the smallest integer divided by -1 wraps to itself. b is not 0.
 struct Div {
@@ -68,6 +110,7 @@ struct Div {
     else
       return static_cast<T>(a / b);
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::div, a, b); }
 };
 // The remainder of that division, with the sign of a; fmod for floats.
 struct Mod {
@@ -80,6 +123,7 @@ struct Mod {
     else
       return static_cast<T>(a % b);
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::mod, a, b); }
 };
 
 struct Eq {
@@ -87,67 +131,78 @@ struct Eq {
   bool operator()(T a, T b) const {
     return a == b;
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::eq, a, b); }
 };
 struct Ne {
   template <class T>
   bool operator()(T a, T b) const {
     return a != b;
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::ne, a, b); }
 };
 struct Lt {
   template <class T>
   bool operator()(T a, T b) const {
     return a < b;
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::lt, a, b); }
 };
 struct Le {
   template <class T>
   bool operator()(T a, T b) const {
     return a <= b;
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::le, a, b); }
 };
 struct Gt {
   template <class T>
   bool operator()(T a, T b) const {
     return a > b;
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::gt, a, b); }
 };
 struct Ge {
   template <class T>
   bool operator()(T a, T b) const {
     return a >= b;
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::ge, a, b); }
 };
 struct And {
   template <class T>
   bool operator()(T a, T b) const {
     return a && b;
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::logical_and, a, b); }
 };
 struct Or {
   template <class T>
   bool operator()(T a, T b) const {
     return a || b;
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::logical_or, a, b); }
 };
 struct Not {
   template <class T>
   bool operator()(T x) const {
     return !x;
   }
+  Term operator()(Term x) const { return spell(ScalarOp::logical_not, x); }
 };
 
 // NaN if either is NaN; a where they compare equal (so of -0 and 0 the first).
 struct Minimum {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a <= b || a != a ? a : b;
+  template <class N>
+  N operator()(N a, N b) const {
+    const auto below = Le{}(a, b);
+    return select(or_nan(below, a), a, b);
   }
 };
 struct Maximum {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a >= b || a != a ? a : b;
+  template <class N>
+  N operator()(N a, N b) const {
+    const auto above = Ge{}(a, b);
+    return select(or_nan(above, a), a, b);
   }
 };
 
@@ -159,6 +214,7 @@ struct Abs {
     else
       return x < T(0) ? Negate{}(x) : x;
   }
+  Term operator()(Term x) const { return spell(ScalarOp::abs, x); }
 };
 // -1, 0 or 1; NaN stays, and -0 becomes 0.
 struct Sign {
@@ -167,12 +223,18 @@ struct Sign {
     if (x != x) return x;
     return static_cast<T>(static_cast<int>(x > T(0)) - static_cast<int>(x < T(0)));
   }
+  Term operator()(Term x) const { return spell(ScalarOp::sign, x); }
 };
 struct Relu {
-  template <class T>
-  T operator()(T x) const {
-    return x > T(0) || x != x ? x : T(0);
+  template <class N>
+  N operator()(N x) const {
+    const N zero = number_like(x, 0);
+    return select(above_or_nan(x, zero), x, zero);
   }
+};
+
+struct Select {
+  Term operator()(Term condition, Term a, Term b) const { return select(condition, a, b); }
 };
 
 struct Floor {
@@ -180,59 +242,48 @@ struct Floor {
   T operator()(T x) const {
     return std::floor(x);
   }
+  Term operator()(Term x) const { return spell(ScalarOp::floor, x); }
 };
 struct Ceil {
   template <class T>
   T operator()(T x) const {
     return std::ceil(x);
   }
+  Term operator()(Term x) const { return spell(ScalarOp::ceil, x); }
 };
 struct Round {
   template <class T>
   T operator()(T x) const {
     return std::nearbyint(x);
   }
+  Term operator()(Term x) const { return spell(ScalarOp::round, x); }
 };  // half to even
-struct Exp {
-  template <class T>
-  T operator()(T x) const {
-    return std::exp(x);
+// A function of the C library, by the name that it has there.
+#define RML_LIBRARY_FUNCTION(Name, f)                            \
+  struct Name {                                                  \
+    template <class T>                                           \
+    T operator()(T x) const {                                    \
+      return std::f(x);                                          \
+    }                                                            \
+    Term operator()(Term x) const { return x.by().call(#f, x); } \
   }
-};
-struct Log {
-  template <class T>
-  T operator()(T x) const {
-    return std::log(x);
-  }
-};
+RML_LIBRARY_FUNCTION(Exp, exp);
+RML_LIBRARY_FUNCTION(Log, log);
 struct Sqrt {
   template <class T>
   T operator()(T x) const {
     return std::sqrt(x);
   }
+  Term operator()(Term x) const { return spell(ScalarOp::sqrt, x); }
 };
-struct Sin {
-  template <class T>
-  T operator()(T x) const {
-    return std::sin(x);
-  }
-};
-struct Cos {
-  template <class T>
-  T operator()(T x) const {
-    return std::cos(x);
-  }
-};
-struct Tanh {
-  template <class T>
-  T operator()(T x) const {
-    return std::tanh(x);
-  }
-};
+RML_LIBRARY_FUNCTION(Sin, sin);
+RML_LIBRARY_FUNCTION(Cos, cos);
+RML_LIBRARY_FUNCTION(Tanh, tanh);
 struct Sigmoid {
-  template <class T>
-  T operator()(T x) const {
-    return T(1) / (T(1) + std::exp(-x));
+  template <class N>
+  N operator()(N x) const {
+    const N one = number_like(x, 1), power = Exp{}(Negate{}(x));
+    return Div{}(one, Add{}(one, power));
   }
 };
 
@@ -259,6 +310,7 @@ struct Pow {
       return static_cast<T>(product);
     }
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::pow, a, b); }
 };
 
 // Numbers to bool: x != 0 (NaN is true). Floats to integers: toward zero, saturating at the

@@ -8,133 +8,127 @@
 
 namespace rml::scalar {
 
-// A function of the C library, by the name that it has there.
-#define RML_LIBRARY_FUNCTION(Name, f) \
-  struct Name {                       \
-    template <class T>                \
-    T operator()(T x) const {         \
-      return std::f(x);               \
-    }                                 \
-  }
 RML_LIBRARY_FUNCTION(Log1p, log1p);
 RML_LIBRARY_FUNCTION(Expm1, expm1);
 RML_LIBRARY_FUNCTION(Log2, log2);
 RML_LIBRARY_FUNCTION(Log10, log10);
 RML_LIBRARY_FUNCTION(Exp2, exp2);
-RML_LIBRARY_FUNCTION(Tan, tan);
-RML_LIBRARY_FUNCTION(Asin, asin);
-RML_LIBRARY_FUNCTION(Acos, acos);
-RML_LIBRARY_FUNCTION(Atan, atan);
-RML_LIBRARY_FUNCTION(Sinh, sinh);
-RML_LIBRARY_FUNCTION(Cosh, cosh);
-RML_LIBRARY_FUNCTION(Asinh, asinh);
-RML_LIBRARY_FUNCTION(Acosh, acosh);
-RML_LIBRARY_FUNCTION(Atanh, atanh);
 RML_LIBRARY_FUNCTION(Erf, erf);
-RML_LIBRARY_FUNCTION(Erfc, erfc);
-RML_LIBRARY_FUNCTION(Cbrt, cbrt);
-RML_LIBRARY_FUNCTION(Trunc, trunc);
 #undef RML_LIBRARY_FUNCTION
 
-// log(1 + exp(x)): exp of nothing positive is taken.
-struct Softplus {
+struct Trunc {
   template <class T>
   T operator()(T x) const {
-    return (x > T(0) ? x : T(0)) + std::log1p(std::exp(-std::fabs(x)));
+    return std::trunc(x);
+  }
+  Term operator()(Term x) const { return spell(ScalarOp::trunc, x); }
+};
+// log(1 + exp(x)): exp of nothing positive is taken.
+struct Softplus {
+  template <class N>
+  N operator()(N x) const {
+    const N zero = number_like(x, 0), above = select(Gt{}(x, zero), x, zero);
+    const N power = Exp{}(Negate{}(Abs{}(x)));
+    return Add{}(above, Log1p{}(power));
   }
 };
 struct Reciprocal {
-  template <class T>
-  T operator()(T x) const {
-    return T(1) / x;
+  template <class N>
+  N operator()(N x) const {
+    return Div{}(number_like(x, 1), x);
   }
 };
 struct Square {
-  template <class T>
-  T operator()(T x) const {
+  template <class N>
+  N operator()(N x) const {
     return Mul{}(x, x);
   }
 };
 struct Rsqrt {
-  template <class T>
-  T operator()(T x) const {
-    return T(1) / std::sqrt(x);
+  template <class N>
+  N operator()(N x) const {
+    return Div{}(number_like(x, 1), Sqrt{}(x));
   }
 };
 
 struct IsNan {
-  template <class T>
-  bool operator()(T x) const {
-    return x != x;
+  template <class N>
+  auto operator()(N x) const {
+    return is_nan(x);
   }
 };
 struct IsInf {
-  template <class T>
-  bool operator()(T x) const {
-    return std::fabs(x) == std::numeric_limits<T>::infinity();
+  template <class N>
+  auto operator()(N x) const {
+    return Eq{}(Abs{}(x), number_like(x, std::numeric_limits<double>::infinity()));
   }
 };
 struct IsFinite {
-  template <class T>
-  bool operator()(T x) const {
-    return std::fabs(x) < std::numeric_limits<T>::infinity();
+  template <class N>
+  auto operator()(N x) const {
+    return Lt{}(Abs{}(x), number_like(x, std::numeric_limits<double>::infinity()));
   }
 };
 
-struct Atan2 {
-  template <class T>
-  T operator()(T a, T b) const {
-    return std::atan2(a, b);
-  }
-};
-struct Hypot {
-  template <class T>
-  T operator()(T a, T b) const {
-    return std::hypot(a, b);
-  }
-};
 struct CopySign {
   template <class T>
   T operator()(T a, T b) const {
     return std::copysign(a, b);
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::copysign, a, b); }
 };
-// The remainder of the division rounded down, with the sign of b; b is no integer 0.
-struct FloorMod {
-  template <class T>
-  T operator()(T a, T b) const {
-    const T r = Mod{}(a, b);
-    if (r == T(0)) {
-      if constexpr (Float<T>) return std::copysign(r, b);
-      return r;
-    }
-    return (r < T(0)) != (b < T(0)) ? static_cast<T>(r + b) : r;
-  }
-};
-
 struct Xor {
   template <class T>
   T operator()(T a, T b) const {
     return static_cast<T>(a ^ b);
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::bit_xor, a, b); }
 };
+// The remainder of the division rounded down, with the sign of b; b is no integer 0.
+struct FloorMod {
+  template <class N>
+  N operator()(N a, N b) const {
+    const N r = Mod{}(a, b);
+    if (!has_sign(r)) return r;
+    const N zero = number_like(r, 0);
+    const auto none = Eq{}(r, zero);
+    const N sum = Add{}(r, b);
+    const auto b_below = Lt{}(b, zero), r_below = Lt{}(r, zero);
+    const N moved = select(Xor{}(r_below, b_below), sum, r);
+    return select(none, signed_zero(r, b), moved);
+  }
+
+ private:
+  // r where it is 0.
+  template <class N>
+  static N signed_zero(N r, N b) {
+    if constexpr (std::is_integral_v<N>)
+      return r;
+    else
+      return is_real(r) ? CopySign{}(r, b) : r;
+  }
+};
+
 struct BitAnd {
   template <class T>
   T operator()(T a, T b) const {
     return static_cast<T>(a & b);
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::bit_and, a, b); }
 };
 struct BitOr {
   template <class T>
   T operator()(T a, T b) const {
     return static_cast<T>(a | b);
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::bit_or, a, b); }
 };
 struct BitNot {
   template <class T>
   T operator()(T x) const {
     return static_cast<T>(~x);
   }
+  Term operator()(Term x) const { return spell(ScalarOp::bit_not, x); }
 };
 // A distance that is negative or not below the number of bits moves all of them out.
 template <class T>
@@ -146,11 +140,21 @@ struct LeftShift {
   T operator()(T a, T b) const {
     return within(b) ? static_cast<T>(static_cast<Wide<T>>(a) << b) : T(0);
   }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::left_shift, a, b); }
 };
 struct RightShift {
   template <class T>
   T operator()(T a, T b) const {
     return within(b) ? static_cast<T>(a >> b) : a < T(0) ? T(-1) : T(0);
+  }
+  Term operator()(Term a, Term b) const { return spell(ScalarOp::right_shift, a, b); }
+};
+
+// `high` where the bounds are the wrong way round.
+struct Clip {
+  template <class N>
+  N operator()(N x, N low, N high) const {
+    return Minimum{}(Maximum{}(x, low), high);
   }
 };
 

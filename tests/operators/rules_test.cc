@@ -34,6 +34,11 @@ TEST(Table, rows_are_complete) {
     ASSERT_NE(info.shape, nullptr);
     ASSERT_NE(info.evaluate, nullptr);
     EXPECT_EQ(info.lowering == Lowering::elementwise, info.scalar != ScalarOp::none);
+    // Code spells it by a body or calls the C library; conversions are of two types.
+    const bool spelled = info.body != nullptr || !info.function.empty() || info.scalar == ScalarOp::cast;
+    EXPECT_EQ(spelled, info.lowering == Lowering::elementwise);
+    EXPECT_TRUE(info.body == nullptr || info.function.empty());
+    EXPECT_EQ(info.effort == Effort::call, !info.function.empty());
     EXPECT_EQ(info.random, info.lowering == Lowering::random);
     EXPECT_TRUE(!info.kernel.empty() || (!info.random && info.lowering != Lowering::kernel));
     EXPECT_EQ(operators().find(info.name), id);
