@@ -17,6 +17,7 @@
 #include "lowering/schedule/passes.h"
 #include "lowering/steps/leader.h"
 #include "lowering/steps/leading.h"
+#include "semantics/put_on_ranks.h"
 #include "semantics/time/check_ranks.h"
 
 namespace rml {
@@ -210,6 +211,7 @@ std::optional<Elaborated> elaborate_into(Session& session, const Front& front, N
   run("check_externals", t);
   if (diagnostics.has_errors()) return std::nullopt;
   check_ranks(front.checked, entry, t.core(), diagnostics);
+  if (session.options.for_ranks && !diagnostics.has_errors()) put_on_ranks(front.checked, entry, t.core(), diagnostics);
   freeze_parameters(t.core(), session.options.frozen, diagnostics);
   gather_gradients(t.core(), session.options.gathered, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
@@ -507,6 +509,8 @@ std::optional<Lowered> compile(Session& session, const std::filesystem::path& fi
   if (!entry) return std::nullopt;
   const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
   if (!elaborated) return std::nullopt;
+  // What is computed when it is asked for may ask the ranks when they are at another row.
+  if (elaborated->core->deal) session.options.on_demand = OnDemand::never;
   const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return std::nullopt;
   steps::Program program = lower(session, *arranged);

@@ -61,6 +61,7 @@ struct CompileOptions {
   Grain grain = Grain::none;   // of a network, its tasks
   OnDemand on_demand = OnDemand::where_needed;
   EarlyRows early_rows = EarlyRows::by_schedule;
+  bool for_ranks = false;  // what is dealt is shared by ranks, which the program asks and which meet in its sums
   ModelOptions model;
   Limits limits;  // --limit NAME=N
 };

@@ -35,7 +35,7 @@ using rml::find_linked;
 using rml::Invocation;
 using rml::list_option;
 
-constexpr const char* phases_help = "ast, core, clocks, schedule, steps, tasks, llvm, asm or graph";
+constexpr const char* phases_help = "ast, core, clocks, schedule, steps, tasks, ranks, llvm, asm or graph";
 
 CLI::Option* add_file(CLI::App* app, std::string& file) {
   return app->add_option("FILE", file, "source file, M.onnx, or - for standard input")->required()->type_name("");
@@ -62,6 +62,7 @@ void build_options(CLI::App* sub, CommandLine& line) {
   sub->add_flag("--mpi{any}", line.build.mpi,
                 "a program that mpirun can run: of the MPI that is installed, or --mpi=openmpi, --mpi=mpich")
       ->check(CLI::IsMember({"any", "openmpi", "mpich"}));
+  sub->add_flag("--ranks", line.build.ranks, "a program whose dealt rows threads share: its --ranks N says how many");
   add_parameters(sub, line);
   add_freeze(sub, line);
   add_watch(sub, line, "variables that the program can watch, by path: lstm.*; as often as needed");
@@ -186,6 +187,9 @@ void show_options(CLI::App* sub, CommandLine& line) {
                   ".svg, all in .dot)")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
+  sub->add_option("--ranks", line.show.ranks, "of ranks: how many there are (default 2)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 65535u));
   sub->add_option("--target", line.invocation.session.options.target.triple, "target (default: this machine)")
       ->type_name("TRIPLE");
   add_front_options(sub, line);

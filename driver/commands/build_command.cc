@@ -78,26 +78,25 @@ std::string misused(const Session& session, const BuildRequest& request) {
     if (!session.options.watches.empty()) return "--watch goes with programs, " + emitted;
     if (request.mqtt) return "--mqtt goes with programs, " + emitted;
     if (!request.mpi.empty()) return "--mpi goes with programs, " + emitted;
+    if (request.ranks) return "--ranks goes with programs, " + emitted;
   }
+  if (request.ranks && !request.mpi.empty())
+    return "--ranks is for threads and --mpi for processes: mpirun says how many of them there are";
   if (network && (request.emit == "lib" || request.emit == "header"))
     return "--parallel goes with programs, " + emitted;
-  if (network && !request.mpi.empty())
-    return "--mpi does not go with --parallel: ranks run the cycles of a program in their order";
+  if (network && (request.ranks || !request.mpi.empty()))
+    return std::string(request.ranks ? "--ranks" : "--mpi") +
+           " does not go with --parallel: ranks run the cycles of a program in their order";
   return "";
 }
 
-// Rows that are dealt out are of one process yet: what is compiled does not tell the runtime of ranks which are whose.
-bool can_run_on_ranks(Session& session, const BuildRequest& request) {
-  const auto program = parse(session, request.file);
-  if (!program) return false;
-  for (const ast::Node& node : program->nodes) {
-    const ast::Deal* const deal = node.deal();
-    if (deal == nullptr) continue;
-    session.diagnostics.report(Code::E0903, deal->span, "rows cannot be dealt out to the ranks of a program yet")
-        .note("without --mpi one process adds the micro-batches of a step up in the same order");
-    return false;
-  }
-  return true;
+// That threads share the rows of a program asks for rows that are shared.
+bool has_rows_for_ranks(Session& session, const BuildRequest& request, const Core& core) {
+  if (!request.ranks || core.deal) return true;
+  session.diagnostics
+      .report(Code::E0903, {}, "--ranks: '" + core.entry + "' has no dealt inputs, whose rows ranks share")
+      .note("write `dealt end by 4` behind its inputs, `end` what ends a micro-batch");
+  return false;
 }
 
 }  // namespace
@@ -110,10 +109,10 @@ int build(Invocation& invocation, const BuildRequest& request) {
   }
   // What has no runtime needs a schedule.
   if (request.emit == "lib" || request.emit == "header") session.options.on_demand = OnDemand::never;
-  const bool is_text = fs::path(request.file).extension() == ".rml";
-  if (!request.mpi.empty() && is_text && !can_run_on_ranks(session, request)) return exit_fault;
+  session.options.for_ranks = request.ranks || !request.mpi.empty();
   const auto lowered = compile(session, request.file);
   if (!lowered || !can_link(session, request)) return exit_fault;
+  if (!has_rows_for_ranks(session, request, *lowered->core)) return exit_fault;
   EmitOptions options;
   options.with_main = request.emit != "lib" && request.emit != "header";
   options.with_c_interface = !options.with_main;

@@ -47,7 +47,8 @@ struct BuildRequest {
   std::string file, output, emit = "exe";
   std::vector<std::string> libraries;
   bool mqtt = false;
-  std::string mpi;  // openmpi, mpich, any; empty: it is not for mpirun
+  std::string mpi;     // openmpi, mpich, any; empty: it is not for mpirun
+  bool ranks = false;  // it has an option --ranks
 };
 int build(Invocation&, const BuildRequest&);
 
@@ -103,9 +104,10 @@ struct ShowRequest {
   std::string phase, file, output;
   std::string after;  // a pass, instead of a phase
   std::optional<std::size_t> depth;
+  std::optional<std::uint32_t> ranks;
 };
-inline constexpr const char* shown_phases[] = {"ast",   "core", "clocks", "schedule", "steps",
-                                               "tasks", "llvm", "asm",    "graph"};
+inline constexpr const char* shown_phases[] = {"ast",   "core",  "clocks", "schedule", "steps",
+                                               "tasks", "ranks", "llvm",   "asm",      "graph"};
 int show(Invocation&, const ShowRequest&);
 
 struct OptRequest {

@@ -59,6 +59,11 @@ bool names_peer(const std::vector<std::string>& arguments, std::string_view opti
   return false;
 }
 
+bool shares_rows(const std::vector<std::string>& arguments) {
+  return std::ranges::any_of(arguments,
+                             [](const std::string& a) { return a == "--ranks" || a.starts_with("--ranks="); });
+}
+
 }  // namespace
 
 int run_in_memory(const Session& session, const rml_program& program, std::vector<std::string> arguments,
@@ -76,6 +81,11 @@ int run(Invocation& invocation, const RunRequest& request) {
   const bool live =
       names_peer(request.program_arguments, "--input") && names_peer(request.program_arguments, "--output");
   invocation.session.options.early_rows = live ? EarlyRows::all : EarlyRows::never;
+  invocation.session.options.for_ranks = shares_rows(request.program_arguments);
+  if (invocation.session.options.for_ranks && request.engine == Engine::reference) {
+    std::cerr << "rmlc: --ranks does not go with --engine reference, which is alone\n";
+    return exit_usage;
+  }
   const auto program = load(invocation.session, request);
   invocation.print_diagnostics();
   if (!program) return exit_fault;

@@ -9,6 +9,7 @@
 #include "driver/output_file.h"
 #include "driver/show/draw_graph.h"
 #include "driver/show/show_tasks.h"
+#include "driver/show_ranks.h"
 #include "driver/subprocess.h"
 
 namespace rml {
@@ -136,6 +137,21 @@ std::optional<std::string> memory_text(Session& session, const steps::Program& p
   return text;
 }
 
+// The core as ranks run it.
+std::optional<std::string> ranks_text_of(Session& session, const ShowRequest& request) {
+  session.options.for_ranks = true;
+  const Front front = check(session, request.file);
+  const auto entry = session.failed() ? std::nullopt : find_entry(session, front);
+  if (!entry) return std::nullopt;
+  const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
+  if (!elaborated) return std::nullopt;
+  const Core& core = *elaborated->core;
+  if (core.deal) return ranks_text(session, *front.program, core, request.ranks.value_or(2));
+  session.diagnostics.report(Code::E0903, {}, "'" + core.entry + "' has no dealt inputs, whose rows ranks share")
+      .note("write `dealt end by 4` behind its inputs, `end` what ends a micro-batch");
+  return std::nullopt;
+}
+
 std::optional<std::string> text_of(Session& session, const ShowRequest& request) {
   if (request.phase == "ast") {
     const auto program = parse(session, request.file);
@@ -144,6 +160,7 @@ std::optional<std::string> text_of(Session& session, const ShowRequest& request)
   }
   if (request.phase == "core" || request.phase == "clocks" || request.phase == "graph")
     return core_text(session, request);
+  if (request.phase == "ranks") return ranks_text_of(session, request);
   if (request.phase != "schedule") return machine_text(session, request);
   const auto elaborated = elaborate_entry(session, request.file, true);
   if (!elaborated) return std::nullopt;
@@ -188,6 +205,10 @@ int show(Invocation& invocation, const ShowRequest& request) {
   }
   if (request.depth && request.phase != "graph" && !(request.phase == "tasks" && is_drawn(request))) {
     std::cerr << "rmlc: --depth is of pictures: show graph, and show tasks with -o FILE.dot or FILE.svg\n";
+    return exit_usage;
+  }
+  if (request.ranks && request.phase != "ranks") {
+    std::cerr << "rmlc: --ranks is of show ranks: what so many send each other\n";
     return exit_usage;
   }
   const auto text = request.after.empty() ? text_of(session, request) : text_after(session, request);

@@ -463,6 +463,7 @@ class Body {
   void sum_moves(ValueId, const core::Apply&);
 
   // emit_call.cc: what is not in the equations
+  IrValue of_run() const;
   void random(ValueId, const core::Apply&);
   void kernel(ValueId, const core::Apply&);
   void parameter(ValueId, ValueId init);

@@ -5,6 +5,7 @@
 // uint8_t), tensors as pointers to const, outputs as pointers. Its effects are unknown, so
 // calls keep their order.
 #include <algorithm>
+#include <cstddef>
 
 #include "lowering/llvm/body.h"
 #include "runtime/base/rmlrt.h"
@@ -25,6 +26,12 @@ void Body::call(ValueId v, const core::Call& c) {
   if (node.iteration != nullptr) return iterate(v, c);
   std::vector<llvm::Type*> types;
   std::vector<IrValue> arguments;
+  if (node.calling != Calling::plain) {
+    IrValue place = ir.CreateConstGEP1_64(ir.getInt8Ty(), of_run(), offsetof(rml_header, ranks));
+    arguments.push_back(ir.CreateLoad(module.pointer(), place));
+    types.push_back(module.pointer());
+  }
+  const auto first = static_cast<unsigned>(arguments.size());
   for (const ValueId operand : c.operands) {
     const Value& x = info(operand);
     prepare(operand);
@@ -38,21 +45,27 @@ void Body::call(ValueId v, const core::Call& c) {
     }
   }
   const std::vector<ValueId>& results = module.results(v);
-  for (std::size_t k = 0; k < results.size(); ++k) {
+  const bool returns = node.calling == Calling::asks;
+  for (std::size_t k = 0; k < results.size() && !returns; ++k) {
     const auto& [dtype, shape] = node.outputs[k];
     arguments.push_back(results[k].valid() ? result(results[k]) : scratch(dtype, shape, "unused"));
     types.push_back(module.pointer());
   }
-  auto* type = llvm::FunctionType::get(ir.getVoidTy(), types, false);
+  llvm::Type* const returned = returns ? memory_type(module.context, node.outputs[0].first) : ir.getVoidTy();
+  auto* type = llvm::FunctionType::get(returned, types, false);
   auto callee = module.module.getOrInsertFunction(node.symbol, type);
   if (auto* f = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
     f->setDoesNotThrow();
     for (std::size_t k = 0; k < c.operands.size(); ++k) {
-      if (info(c.operands[k]).shape.empty()) widen(f, static_cast<unsigned>(k), info(c.operands[k]).dtype);
+      if (info(c.operands[k]).shape.empty()) widen(f, first + static_cast<unsigned>(k), info(c.operands[k]).dtype);
     }
   }
-  ir.CreateCall(callee, arguments);
+  IrValue answer = ir.CreateCall(callee, arguments);
+  if (returns && results[0].valid()) ir.CreateStore(answer, result(results[0]));
 }
+
+// The header of the run; that of a task is another.
+IrValue Body::of_run() const { return other_header != nullptr ? other_header : state; }
 
 void Body::random(ValueId v, const core::Apply& a) {
   const OperatorInfo& row = operators()[a.op];
@@ -76,8 +89,7 @@ void Body::random(ValueId v, const core::Apply& a) {
     f->setOnlyAccessesArgMemory();
     widen(f, 1, DType::u8);
   }
-  IrValue of_run = other_header != nullptr ? other_header : state;
-  IrValue seed = ir.CreateLoad(module.i64(), module.header_field(ir, of_run, field::seed));
+  IrValue seed = ir.CreateLoad(module.i64(), module.header_field(ir, of_run(), field::seed));
   IrValue code = ir.CreateCall(
       callee,
       {result(v), ir.getInt8(static_cast<std::uint8_t>(x.dtype)), module.table("extents", module.i64(), extents),

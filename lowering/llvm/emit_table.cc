@@ -184,6 +184,16 @@ std::string place_text(Emission& module, ValueId v) {
   return what + type_string(value.dtype, value.shape) + ": " + equation_text(module, v);
 }
 
+// The row of a program for ranks: in all others per_step and deal_end lie in what is between the first two fields.
+llvm::StructType* with_deal(Emission& module, std::vector<llvm::Constant*>& fields) {
+  const Deal& deal = *module.core.deal;
+  auto* const i16 = llvm::Type::getInt16Ty(module.context);
+  fields.insert(fields.begin() + 1, {integer(i16, deal.per_step), integer(i16, deal.end)});
+  std::vector<llvm::Type*> types;
+  for (const llvm::Constant* field : fields) types.push_back(field->getType());
+  return llvm::StructType::create(module.context, types, "rml_program");
+}
+
 }  // namespace
 
 void emit_table(Emission& module, const ProgramFunctions& functions) {
@@ -206,49 +216,50 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
   const std::vector<std::uint64_t>& packs = module.layout.pack_flags;
   const Span span = program_span(module);
   const std::string source = span.file > 0 && span.file < module.sources.size() ? module.sources.path(span.file) : "";
-  auto* row = llvm::ConstantStruct::get(
-      module.abi.program,
-      {integer(module.i32(), RML_ABI),
-       module.text(module.core.entry),
-       module.text(source),
-       integer(module.i32(), module.core.inputs.size()),
-       integer(module.i32(), module.core.outputs.size()),
-       integer(module.i32(), sites.size()),
-       integer(module.i32(), cuts.size()),
-       ports(module, "inputs", module.core.inputs),
-       ports(module, "outputs", module.core.outputs),
-       module.table("sites", module.abi.site, sites),
-       module.table("cuts", module.abi.cut, cuts),
-       integer(module.i32(), 1),
-       integer(module.i32(), memories.size()),
-       integer(module.i32(), parameters.size()),
-       integer(module.i32(), watches.size()),
-       integer(module.i32(), places.size()),
-       integer(module.i32(), module.core.watched),
-       integer(module.i32(), module.target.threads),
-       module.table("memories", module.abi.memory, memories),
-       module.table("parameters", module.abi.parameter, parameters),
-       module.table("watches", module.abi.watch, watches),
-       module.table("places", module.abi.site, places),
-       integer(module.i64(), module.layout.state_bytes()),
-       integer(module.i64(), StateLayout::state_align),
-       functions.init,
-       functions.push,
-       functions.finish,
-       functions.pop,
-       functions.destroy,
-       functions.network != nullptr ? functions.network : llvm::ConstantPointerNull::get(module.pointer()),
-       emit_flow(module, table.first_queue, table.first_unit),
-       functions.demand != nullptr ? functions.demand : llvm::ConstantPointerNull::get(module.pointer()),
-       module.table("origins", module.abi.origin, origins),
-       integer(module.i32(), origins.size()),
-       integer(module.i32(), is_repeatable(module.core) ? 1 : 0),
-       functions.lead != nullptr ? functions.lead : llvm::ConstantPointerNull::get(module.pointer()),
-       functions.run != nullptr ? functions.run : llvm::ConstantPointerNull::get(module.pointer()),
-       integer(module.i64(), packs.empty() ? 0 : packs.front()),
-       integer(module.i32(), packs.size())});
-  new llvm::GlobalVariable(module.module, module.abi.program, true, llvm::GlobalValue::ExternalLinkage, row,
-                           module.options.program_name + "_program");
+  std::vector<llvm::Constant*> fields{
+      integer(module.i32(), RML_ABI),
+      module.text(module.core.entry),
+      module.text(source),
+      integer(module.i32(), module.core.inputs.size()),
+      integer(module.i32(), module.core.outputs.size()),
+      integer(module.i32(), sites.size()),
+      integer(module.i32(), cuts.size()),
+      ports(module, "inputs", module.core.inputs),
+      ports(module, "outputs", module.core.outputs),
+      module.table("sites", module.abi.site, sites),
+      module.table("cuts", module.abi.cut, cuts),
+      integer(module.i32(), 1),
+      integer(module.i32(), memories.size()),
+      integer(module.i32(), parameters.size()),
+      integer(module.i32(), watches.size()),
+      integer(module.i32(), places.size()),
+      integer(module.i32(), module.core.watched),
+      integer(module.i32(), module.target.threads),
+      module.table("memories", module.abi.memory, memories),
+      module.table("parameters", module.abi.parameter, parameters),
+      module.table("watches", module.abi.watch, watches),
+      module.table("places", module.abi.site, places),
+      integer(module.i64(), module.layout.state_bytes()),
+      integer(module.i64(), StateLayout::state_align),
+      functions.init,
+      functions.push,
+      functions.finish,
+      functions.pop,
+      functions.destroy,
+      functions.network != nullptr ? functions.network : llvm::ConstantPointerNull::get(module.pointer()),
+      emit_flow(module, table.first_queue, table.first_unit),
+      functions.demand != nullptr ? functions.demand : llvm::ConstantPointerNull::get(module.pointer()),
+      module.table("origins", module.abi.origin, origins),
+      integer(module.i32(), origins.size()),
+      integer(module.i32(), is_repeatable(module.core) ? 1 : 0),
+      functions.lead != nullptr ? functions.lead : llvm::ConstantPointerNull::get(module.pointer()),
+      functions.run != nullptr ? functions.run : llvm::ConstantPointerNull::get(module.pointer()),
+      integer(module.i64(), packs.empty() ? 0 : packs.front()),
+      integer(module.i32(), packs.size())};
+  llvm::StructType* type = module.abi.program;
+  if (module.core.deal) type = with_deal(module, fields);
+  new llvm::GlobalVariable(module.module, type, true, llvm::GlobalValue::ExternalLinkage,
+                           llvm::ConstantStruct::get(type, fields), module.options.program_name + "_program");
 }
 
 void emit_main(Emission& module) {

@@ -344,8 +344,15 @@ uint8_t rml_last_here(rml_ranks* ranks, uint32_t per_step, uint64_t micro_batch)
  * `out` gets the sum over all micro-batches of the step: per_step, or as many as the last step has. */
 void rml_all_sum(rml_ranks* ranks, uint32_t site, uint8_t dtype, uint64_t count, const void* in, uint32_t per_step,
                  uint64_t micro_batch, uint8_t last_here, void* out);
+/* Of steps that are whole: one that the input cuts off ends nowhere, and has no sum. As rml_last_here, and as
+ * rml_all_sum, whose `out` is 0 where the step does not end here. */
+uint8_t rml_step_ends(rml_ranks* ranks, uint32_t per_step, uint64_t micro_batch);
+void rml_step_sum(rml_ranks* ranks, uint32_t site, uint8_t dtype, uint64_t count, const void* in, uint32_t per_step,
+                  uint64_t micro_batch, void* out);
 /* All ranks that have rows in the step get the value of rank `from`. */
 void rml_broadcast(rml_ranks* ranks, uint32_t site, uint8_t dtype, uint64_t count, void* value, uint32_t from);
+/* `out` gets what rank 0 has in `in`. */
+void rml_from_first(rml_ranks* ranks, uint32_t site, uint8_t dtype, uint64_t count, const void* in, void* out);
 
 /* Runs a program with the options of docs/manual/programs.md; returns the exit status. */
 int rml_main(const rml_program* program, int argc, char** argv);

@@ -57,6 +57,10 @@ void require_keyable(const rml_program& program, const Options& options) {
   if (program.network != nullptr)
     throw Failure("--key: the program is a network, whose tasks share one state; make it without --parallel",
                   exit_usage);
+  if (program.per_step > 0)
+    throw Failure(
+        "--key: the program is made for ranks, which share the steps of one instance; make it without --ranks",
+        exit_usage);
   const std::string one_run =
       " is about the rows of one instance, and every key has its own; "
       "run a key alone for it, with --key-seed KEY";

@@ -68,6 +68,15 @@ bool Ranks::last_here(std::uint32_t per_step, std::uint64_t micro_batch) const {
   return slot + transport_.ranks() >= present(per_step);
 }
 
+// Only the last step of the input may be cut, and nothing comes behind it.
+bool Ranks::is_whole(std::uint32_t per_step, std::uint64_t micro_batch) const {
+  return !position_ || position_->in_step == per_step || micro_batch / per_step < position_->micro_batch / per_step;
+}
+
+bool Ranks::step_ends(std::uint32_t per_step, std::uint64_t micro_batch) const {
+  return per_step > 0 && is_whole(per_step, micro_batch) && micro_batch % per_step + transport_.ranks() >= per_step;
+}
+
 Ranks::Sum& Ranks::sum(std::uint32_t site, std::uint8_t dtype, std::uint64_t count) {
   const auto found = sums_.find(site);
   if (found != sums_.end() && found->second.tree.dtype() == dtype && found->second.tree.count() == count)
@@ -79,19 +88,24 @@ Ranks::Sum& Ranks::sum(std::uint32_t site, std::uint8_t dtype, std::uint64_t cou
 
 void Ranks::all_sum(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, const void* in, std::uint32_t per_step,
                     std::uint64_t micro_batch, bool last_here, void* out) noexcept {
+  sum_up(site, dtype, count, in, {per_step, present(per_step), transport_.ranks()}, micro_batch, last_here, out);
+}
+
+void Ranks::sum_up(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, const void* in, const TreeShape& shape,
+                   std::uint64_t micro_batch, bool last_here, void* out) noexcept {
   const std::uint64_t bytes = count * dtype_bytes(dtype);
+  const std::uint32_t per_step = shape.slots, here = shape.present;
   try {
     rethrow();
     if (per_step == 0) throw Failure("a sum over the micro-batches of a step that has none");
     const auto slot = static_cast<std::uint32_t>(micro_batch % per_step);
-    const std::uint32_t here = present(per_step);
     if (slot >= here || slot % transport_.ranks() != transport_.rank())
       throw Failure("micro-batch " + std::to_string(micro_batch) + " of " + std::to_string(here) +
                     " in its step is not one of " + rank_text(transport_.rank()));
     Sum& sum = this->sum(site, dtype, count);
     // A step begins with the first slot of this rank; one that was left half done is forgotten.
     const std::uint64_t step = micro_batch / per_step;
-    if (sum.step != step || slot == transport_.rank()) sum.tree.begin({per_step, here, transport_.ranks()});
+    if (sum.step != step || slot == transport_.rank()) sum.tree.begin(shape);
     sum.step = step;
     sum.tree.add(slot, in);
     if (!last_here) return;
@@ -101,6 +115,14 @@ void Ranks::all_sum(std::uint32_t site, std::uint8_t dtype, std::uint64_t count,
     fail();
     if (last_here && bytes > 0) std::memset(out, 0, bytes);
   }
+}
+
+void Ranks::step_sum(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, const void* in,
+                     std::uint32_t per_step, std::uint64_t micro_batch, void* out) noexcept {
+  const bool ends = step_ends(per_step, micro_batch);
+  if (!ends && count > 0) std::memset(out, 0, count * dtype_bytes(dtype));
+  if (is_whole(per_step, micro_batch))
+    sum_up(site, dtype, count, in, {per_step, per_step, transport_.ranks()}, micro_batch, ends, out);
 }
 
 void Ranks::send_all(std::uint32_t site, void* value, std::uint64_t bytes, std::uint32_t from) {
@@ -152,6 +174,22 @@ std::uint8_t rml_last_here(rml_ranks* ranks, std::uint32_t per_step, std::uint64
 void rml_all_sum(rml_ranks* ranks, std::uint32_t site, std::uint8_t dtype, std::uint64_t count, const void* in,
                  std::uint32_t per_step, std::uint64_t micro_batch, std::uint8_t last_here, void* out) {
   rml::rt::of(ranks).all_sum(site, dtype, count, in, per_step, micro_batch, last_here != 0, out);
+}
+
+std::uint8_t rml_step_ends(rml_ranks* ranks, std::uint32_t per_step, std::uint64_t micro_batch) {
+  return rml::rt::of(ranks).step_ends(per_step, micro_batch) ? 1 : 0;
+}
+
+void rml_step_sum(rml_ranks* ranks, std::uint32_t site, std::uint8_t dtype, std::uint64_t count, const void* in,
+                  std::uint32_t per_step, std::uint64_t micro_batch, void* out) {
+  rml::rt::of(ranks).step_sum(site, dtype, count, in, per_step, micro_batch, out);
+}
+
+void rml_from_first(rml_ranks* ranks, std::uint32_t site, std::uint8_t dtype, std::uint64_t count, const void* in,
+                    void* out) {
+  const std::uint64_t bytes = count * rml::rt::dtype_bytes(dtype);
+  if (bytes > 0) std::memmove(out, in, bytes);
+  rml::rt::of(ranks).broadcast(site, dtype, count, out, 0);
 }
 
 void rml_broadcast(rml_ranks* ranks, std::uint32_t site, std::uint8_t dtype, std::uint64_t count, void* value,

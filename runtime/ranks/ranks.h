@@ -50,6 +50,9 @@ class Ranks {
   std::uint64_t micro_batch(std::uint64_t own) const { return position_ ? position_->micro_batch : own; }
   std::int64_t row(std::int64_t cycle) const { return position_ ? position_->row : cycle; }
   bool last_here(std::uint32_t per_step, std::uint64_t micro_batch) const;
+  bool step_ends(std::uint32_t per_step, std::uint64_t micro_batch) const;
+  void step_sum(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, const void* in, std::uint32_t per_step,
+                std::uint64_t micro_batch, void* out) noexcept;
   void all_sum(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, const void* in, std::uint32_t per_step,
                std::uint64_t micro_batch, bool last_here, void* out) noexcept;
   void broadcast(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, void* value, std::uint32_t from) noexcept;
@@ -65,6 +68,9 @@ class Ranks {
   };
   void fail() noexcept;  // with the exception that is being handled
   std::uint32_t present(std::uint32_t per_step) const;
+  void sum_up(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, const void* in, const TreeShape& shape,
+              std::uint64_t micro_batch, bool last_here, void* out) noexcept;
+  bool is_whole(std::uint32_t per_step, std::uint64_t micro_batch) const;
   Sum& sum(std::uint32_t site, std::uint8_t dtype, std::uint64_t count);
   void send_all(std::uint32_t site, void* value, std::uint64_t bytes, std::uint32_t from);
 

@@ -118,12 +118,18 @@ bool NameWalk::is_import_in_full(const std::string& path, Span span) {
 }
 
 void NameWalk::misplaced_collective(const std::string& name, Span span) {
-  report(Code::E1001, span, "`" + name + "(e)` adds over the micro-batches of the node that it stands in",
-         "not a call of one value in a node with dealt inputs")
+  const std::string form = written_collective(name);
+  const bool adds = name.starts_with("all_");
+  report(Code::E1001, span,
+         "`" + form +
+             (adds ? "` adds over the micro-batches of the node that it stands in"
+                   : "` is about the ranks that share the rows of the node that it stands in"),
+         adds ? "not a call of one value in a node with dealt inputs"
+              : "not a call `" + form + "` in a node with dealt inputs")
       .note(
           "write `x: f32 dealt end` behind the inputs of this node, `end` what ends a micro-batch; or `import steps;` "
-          "and `steps." +
-          name + "(n, end, e)`");
+          "and `" +
+          library_collective(name) + "`");
 }
 
 void NameWalk::unknown_callee(const std::string& name, Span span) {

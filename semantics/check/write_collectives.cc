@@ -10,7 +10,34 @@
 
 namespace rml {
 
-bool is_collective(std::string_view name) { return name == "all_sum" || name == "all_mean"; }
+namespace {
+
+// What is written in a node with dealt inputs: how many arguments it has there, and whether the node of the library is
+// told of the step before them.
+struct Form {
+  std::string_view name;
+  std::size_t arguments;
+  bool of_step;
+};
+constexpr Form forms[] = {
+    {"all_sum", 1, true}, {"all_mean", 1, true}, {"broadcast", 1, false}, {"rank", 0, false}, {"ranks", 0, false}};
+
+const Form* form_of(std::string_view name) {
+  const auto* const found = std::ranges::find(forms, name, &Form::name);
+  return found == std::end(forms) ? nullptr : found;
+}
+
+}  // namespace
+
+bool is_collective(std::string_view name) { return form_of(name) != nullptr; }
+
+std::string written_collective(std::string_view name) {
+  return std::string(name) + (form_of(name)->arguments == 0 ? "()" : "(e)");
+}
+
+std::string library_collective(std::string_view name) {
+  return "steps." + (form_of(name)->of_step ? std::string(name) + "(n, end, e)" : written_collective(name));
+}
 
 ExprId step_count(Program& program, const ast::Deal& deal) {
   if (!deal.count.valid()) return program.add(ast::IntLiteral{1}, deal.span);
@@ -29,9 +56,10 @@ namespace {
 
 // A call as it is written: by position, of nothing that the program declares.
 bool is_written(const Program& program, const ast::Call& call, const ModuleScope& scope) {
-  return call.callee.size() == 1 && !call.target.valid() && !call.builtin && !call.diff && !call.iteration &&
-         is_collective(program.text(call.callee[0])) && !scope.node(call.callee[0]) && call.arguments.size() == 1 &&
-         !call.arguments[0].name.valid();
+  if (call.callee.size() != 1 || call.target.valid() || call.builtin || call.diff || call.iteration) return false;
+  const Form* const form = form_of(program.text(call.callee[0]));
+  return form != nullptr && !scope.node(call.callee[0]) && call.arguments.size() == form->arguments &&
+         std::ranges::none_of(call.arguments, [](const ast::Argument& a) { return a.name.valid(); });
 }
 
 void write_in(Program& program, const ast::Node& node, const ast::Deal& deal, const ModuleScope& scope) {
@@ -46,9 +74,12 @@ void write_in(Program& program, const ast::Node& node, const ast::Deal& deal, co
   for (const ast::Assert& a : node.asserts) look(a.condition);
   for (const ExprId e : found) {
     auto call = std::get<ast::Call>(program[e]);
-    call.target = step_node(program, program.text(call.callee[0]));
-    const ExprId count = step_count(program, deal), end = program.add(ast::Name{deal.end}, deal.end_span);
-    call.arguments = {{{}, deal.span, count}, {{}, deal.end_span, end}, call.arguments[0]};
+    const std::string& name = program.text(call.callee[0]);
+    call.target = step_node(program, name);
+    if (form_of(name)->of_step) {
+      const ExprId count = step_count(program, deal), end = program.add(ast::Name{deal.end}, deal.end_span);
+      call.arguments = {{{}, deal.span, count}, {{}, deal.end_span, end}, call.arguments[0]};
+    }
     program.exprs[e.index] = std::move(call);
   }
 }

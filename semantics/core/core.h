@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -116,14 +117,28 @@ struct CoreAssert {
 
 struct Iteration;
 
+// How a C function takes what it is called with.
+enum class Calling : std::uint8_t {
+  plain,  // void f(inputs…, outputs…)
+  asks,   // T f(rml_ranks*, inputs…), a scalar
+  joins,  // void f(rml_ranks*, inputs…, outputs…): the ranks meet in it
+};
+
 // What is called: a C function, or the iteration of a node.
 struct ExternalNode {
   std::string symbol;  // C name, or the node's
   std::vector<std::pair<DType, Shape>> inputs, outputs;
   Span span;
   std::shared_ptr<const Iteration> iteration = nullptr;
+  Calling calling = Calling::plain;
   bool in_c() const { return iteration == nullptr; }
 };
+
+// Of a program for ranks: the input that ends micro-batches, and how many are a step.
+struct Deal {
+  std::uint32_t end = 0, per_step = 1;
+};
+inline constexpr std::uint32_t most_per_step = 65535;
 
 // A `param`: trained under diff, stored by name (see also InstantiateOptions::keep_stops). It is
 // `param(init) fby …`: the operator of that name yields what was loaded under the key of the path,
@@ -145,6 +160,7 @@ struct Core {
   std::vector<CoreAssert> asserts;
   std::vector<Parameter> parameters;
   std::vector<Port> watches;  // every named variable of the source that survived
+  std::optional<Deal> deal;   // ranks share the rows of the inputs
 
   const Value& operator[](ValueId v) const { return values[v.index]; }
   Value& operator[](ValueId v) { return values[v.index]; }

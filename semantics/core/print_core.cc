@@ -187,7 +187,9 @@ std::string head_text(const Core& core, Extent extent) {
   for (std::size_t i = 0; i < core.externals.size(); ++i) {
     const ExternalNode& external = core.externals[i];
     text += "external " + std::to_string(i) + " " + name_text(external.symbol) + " " + types_text(external.inputs) +
-            " -> " + types_text(external.outputs) + span_text(external.span) + "\n";
+            " -> " + types_text(external.outputs) + span_text(external.span);
+    if (external.calling != Calling::plain) text += external.calling == Calling::asks ? " asks" : " joins";
+    text += "\n";
     if (const Iteration* it = external.iteration.get()) {
       text += "iterate " + std::to_string(it->states) + " " + std::to_string(it->sequences) + " of " +
               std::to_string(it->length) + (it->reverse ? " reverse" : "") + (it->can_fail ? " can_fail" : "") + "\n" +
@@ -213,7 +215,9 @@ std::string ports_text(const char* keyword, const std::vector<Port>& ports) {
 }
 
 std::string tail_text(const Core& core, Extent extent) {
-  std::string text = ports_text("input", core.inputs) + ports_text("output", core.outputs);
+  std::string text = ports_text("input", core.inputs);
+  if (core.deal) text += "deal " + std::to_string(core.deal->end) + " by " + std::to_string(core.deal->per_step) + "\n";
+  text += ports_text("output", core.outputs);
   if (extent == Extent::whole && core.watched > 0) text += "watched " + std::to_string(core.watched) + "\n";
   for (const CoreAssert& check : core.asserts) {
     text += "assert " + id_text(check.condition) + " " + quoted_text(check.message) + span_text(check.span) + "\n";

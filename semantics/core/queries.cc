@@ -123,10 +123,21 @@ bool is_repeatable(const Core& core) {
   return std::ranges::all_of(core.externals, [](const ExternalNode& node) { return is_repeatable(node); });
 }
 
+namespace {
+
+// Asked for by the others, whether or not this rank looks at what comes of it.
+bool is_meeting(const Core& core, ValueId v) {
+  const auto* call = std::get_if<core::Call>(&core[v].rhs);
+  return call != nullptr && core.externals[call->external].calling == Calling::joins;
+}
+
+}  // namespace
+
 std::vector<ValueId> failing(const Core& core) {
   std::vector<ValueId> found;
   for (std::size_t i = 0; i < core.values.size(); ++i)
-    if (core.values[i].clock != never_clock && can_fail(core, ValueId{i})) found.emplace_back(i);
+    if (core.values[i].clock != never_clock && (can_fail(core, ValueId{i}) || is_meeting(core, ValueId{i})))
+      found.emplace_back(i);
   return found;
 }
 

@@ -109,7 +109,7 @@ std::vector<ValueId> results(const Core&);
 // Whether inputs may be given again: nothing has effects outside, as code in C may have.
 bool is_repeatable(const Core&);
 bool is_repeatable(const ExternalNode&);
-// The values that stop a run where they fail; what is never present does not.
+// What stops a run where it fails, or hands in what other ranks wait for; what is never present does neither.
 std::vector<ValueId> failing(const Core&);
 // By value, whether any of the roots needs it: operands, conditions, and theirs.
 std::vector<bool> reachable(const Core&, std::vector<ValueId> roots);

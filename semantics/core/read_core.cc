@@ -248,7 +248,21 @@ void read_external(TextLines& lines, Core& core) {
   lines.expect("->");
   external.outputs = read_types(lines);
   external.span = read_span(lines);
+  if (lines.take("asks"))
+    external.calling = Calling::asks;
+  else if (lines.take("joins"))
+    external.calling = Calling::joins;
   core.externals.push_back(std::move(external));
+}
+
+Deal read_deal(TextLines& lines, const Core& core) {
+  Deal deal;
+  deal.end = lines.integer<std::uint32_t>("the number of an input");
+  if (deal.end >= core.inputs.size()) lines.fail("there are not so many inputs");
+  lines.expect("by");
+  deal.per_step = lines.integer<std::uint32_t>("how many micro-batches are a step");
+  if (deal.per_step == 0 || deal.per_step > most_per_step) lines.fail("no number of micro-batches of a step");
+  return deal;
 }
 
 Iteration read_iteration(TextLines& lines) {
@@ -384,6 +398,8 @@ class CoreReader {
       read_clock(lines_, core);
     } else if (lines_.take("input")) {
       core.inputs.push_back(read_port(lines_));
+    } else if (lines_.take("deal")) {
+      core.deal = read_deal(lines_, core);
     } else if (lines_.take("output")) {
       core.outputs.push_back(read_port(lines_));
     } else if (lines_.take("watched")) {

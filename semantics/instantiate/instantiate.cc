@@ -16,7 +16,13 @@ namespace rml {
 
 namespace {
 
-using namespace draft;
+using draft::Alias;
+using draft::Depth;
+using draft::Draft;
+using draft::Elaboration;
+using draft::Given;
+using draft::InstantiateBody;
+using draft::States;
 
 // A draft, and what is known of its values once aliases are resolved and shapes solved.
 struct Solved {

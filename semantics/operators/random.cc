@@ -32,25 +32,25 @@ Fault evaluate_random(const Application& app, const EvaluationContext& context, 
           0, 0};
 }
 
-std::string number_text(double value) { return to_string(Tensor::scalar(DType::f64, value)); }
+std::string bound_text(double value) { return to_string(Tensor::scalar(DType::f64, value)); }
 
 // The shape, if the numbers that follow it make sense.
 ShapeResult uniform_shape(const Application& app) {
   const double low = app.attributes[1].number, high = app.attributes[2].number;
   if (!(low <= high) || !std::isfinite(high - low))
-    return "no numbers are drawn between " + number_text(low) + " and " + number_text(high);
+    return "no numbers are drawn between " + bound_text(low) + " and " + bound_text(high);
   return shape_attribute(app);
 }
 
 ShapeResult normal_shape(const Application& app) {
   const double std = app.attributes[2].number;
-  if (!(std >= 0)) return "a standard deviation is not negative: " + number_text(std);
+  if (!(std >= 0)) return "a standard deviation is not negative: " + bound_text(std);
   return shape_attribute(app);
 }
 
 ShapeResult bernoulli_shape(const Application& app) {
   const double p = app.attributes[1].number;
-  if (!(p >= 0 && p <= 1)) return "a probability is within 0 and 1, not " + number_text(p);
+  if (!(p >= 0 && p <= 1)) return "a probability is within 0 and 1, not " + bound_text(p);
   return shape_attribute(app);
 }
 

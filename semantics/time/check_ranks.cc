@@ -5,64 +5,12 @@
 #include <map>
 #include <set>
 
+#include "semantics/collectives.h"
 #include "semantics/core/queries.h"
 
 namespace rml {
 
 namespace {
-
-// ---- the library's sums ----
-
-// An instance of a node of the library `steps` that the library does not call itself.
-struct Collective {
-  InstanceId instance;
-  ValueId end, count;
-};
-
-class Collectives {
- public:
-  Collectives(const Program& program, const Core& core) : core_(core), inside_(core.instances.size()) {
-    for (std::size_t i = 0; i < core.instances.size(); ++i) {
-      const Instance& instance = core.instances[i];
-      const bool outer = instance.parent.valid() && inside_[instance.parent.index];
-      inside_[i] = outer || (instance.node.valid() && program[instance.node].module == program.steps);
-      if (inside_[i] && !outer) list_.push_back({InstanceId{i}, {}, {}});
-    }
-    std::map<std::string, std::size_t> paths;
-    for (std::size_t k = 0; k < list_.size(); ++k) paths[core.instances[list_[k].instance.index].path] = k;
-    for (const Port& watch : core.watches) {
-      const std::size_t dot = watch.name.rfind('.');
-      const auto at = dot == std::string::npos ? paths.end() : paths.find(watch.name.substr(0, dot));
-      if (at == paths.end()) continue;
-      const std::string name = watch.name.substr(dot + 1);
-      if (name == "end") list_[at->second].end = watch.value;
-      if (name == "n") list_[at->second].count = watch.value;
-      if (name == "last" || name == "moves") step_ends_.insert(watch.value);
-    }
-  }
-
-  const std::vector<Collective>& list() const { return list_; }
-  bool computes(ValueId v) const { return core_[v].instance.valid() && inside_[core_[v].instance.index]; }
-
-  // Whether a Boolean holds in the last row of a step only, and is otherwise the same on all ranks.
-  bool ends_step(ValueId c) const {
-    if (step_ends_.contains(c)) return true;
-    if (const auto* merge = std::get_if<core::Merge>(&core_[c].rhs))
-      return ends_step(merge->condition) && constant_truth(core_, merge->on_false) == false;
-    return false;
-  }
-  bool on_steps(ClockId clock) const {
-    return std::ranges::any_of(ancestors(core_, clock),
-                               [&](ClockId c) { return core_[c].positive && ends_step(core_[c].condition); });
-  }
-  bool is_step_end(ValueId v) const { return step_ends_.contains(v); }
-
- private:
-  const Core& core_;
-  std::vector<bool> inside_;  // by instance
-  std::vector<Collective> list_;
-  std::set<ValueId> step_ends_;
-};
 
 // ---- what is dealt ----
 
@@ -100,7 +48,8 @@ class Dealt {
   }
 
   ValueId cause_of(ValueId v) const {
-    if (std::holds_alternative<core::Input>(core_[v].rhs) || collectives_.is_step_end(v)) return v;
+    if (std::holds_alternative<core::Input>(core_[v].rhs) || collectives_.is_step_end(v) || collectives_.is_rank(v))
+      return v;
     if (collectives_.computes(v)) return {};
     if (const auto* a = std::get_if<core::Apply>(&core_[v].rhs))
       return operators()[a->op].random ? v : first_dealt(a->operands);
@@ -194,7 +143,11 @@ class RankCheck {
   }
 
   void run() {
-    for (const Collective& c : collectives_.list()) check_collective(c);
+    for (const Collective& c : collectives_.list()) {
+      check_collective(c);
+      if (c.sent.valid()) check_broadcast(c);
+    }
+    check_draws();
     std::vector<ValueId> wrong;
     for (std::size_t v = 0; v < core_.values.size(); ++v)
       if (goes_on(ValueId{v})) wrong.push_back(ValueId{v});
@@ -230,6 +183,67 @@ class RankCheck {
                   "of " + count + " micro-batches")
           .label(step_.first, "of " + step_.second)
           .note("write the same number behind `by` in all nodes, a constant say");
+  }
+
+  // All ranks that share a step come to its end, but not to what else some of them find there.
+  void check_broadcast(const Collective& c) {
+    const ClockId clock = core_[c.sent].clock;
+    const auto differs = [&](ClockId k) {
+      return !(core_[k].positive && collectives_.ends_step(core_[k].condition)) && dealt_(core_[k].condition);
+    };
+    if (collectives_.on_steps(clock) && std::ranges::none_of(ancestors(core_, clock), differs)) return;
+    const std::string own = clock_string(core_, clock);
+    diagnostics_
+        .report(Code::E1002, core_.instances[c.instance.index].call,
+                "the ranks do not meet here: this is sent on the clock `" + own +
+                    "`, which is not that of the ends of steps",
+                "on the clock `" + own + "`")
+        .label(core_[end_].span, "micro-batches end on the clock `base on " + describe(core_, end_) + "`")
+        .note(
+            "each rank has rows of its own; send what is there where a step ends: `last` of `total, last = "
+            "all_sum(…)`");
+  }
+
+  ValueId condition_of(ValueId v) const {
+    if (const auto* when = std::get_if<core::When>(&core_[v].rhs)) return when->condition;
+    if (const auto* merge = std::get_if<core::Merge>(&core_[v].rhs)) return merge->condition;
+    return {};
+  }
+
+  // Whether v is drawn, or made of what is, in the same cycle.
+  bool is_drawn(ValueId v) {
+    const auto [known, is_new] = drawn_.try_emplace(v, false);
+    if (!is_new || std::holds_alternative<core::Fby>(core_[v].rhs) || std::holds_alternative<core::Post>(core_[v].rhs))
+      return known->second;
+    const core::Apply* const a = apply_of(core_, v);
+    bool found = a != nullptr && operators()[a->op].random;
+    for_each_operand(core_[v].rhs, [&](const ValueId& operand) { found = is_drawn(operand) || found; });
+    if (const ValueId c = condition_of(v); c.valid() && is_drawn(c)) by_chance_ = true;
+    return drawn_[v] = found;
+  }
+
+  // The first cycle is one for all ranks. The first one of another clock is none, nor is what is drawn under a
+  // condition that is drawn itself.
+  void check_draws() {
+    for (std::size_t v = 0; v < core_.values.size(); ++v) {
+      const Value& value = core_[ValueId{v}];
+      const auto* when = std::get_if<core::When>(&value.rhs);
+      if (when == nullptr || !when->positive || !is_start(core_, when->condition)) continue;
+      const ValueId first = when->operand;
+      by_chance_ = false;
+      const bool late = is_drawn(first) && core_[first].clock != base_clock;
+      if (!late && !by_chance_) continue;
+      drawn_apart_.insert(ValueId{v});
+      const std::string own = clock_string(core_, core_[first].clock);
+      diagnostics_
+          .report(
+              Code::E1002, value.span,
+              late ? "what this begins with is drawn where the clock `" + own + "` is there first, in a row of one rank"
+                   : std::string("what this begins with is drawn under a condition that is drawn itself"),
+              "drawn on the clock `" + own + "`")
+          .note(
+              "draw it at the first cycle, which is the same for all ranks: `param(…)` in an equation of every cycle");
+    }
   }
 
   std::string atom(ValueId v) const {
@@ -305,7 +319,8 @@ class RankCheck {
     if (const auto* post = std::get_if<core::Post>(&core_[v].rhs))
       return !core_.is_const(post->operand) && !is_hidden(v, Row::last);
     const auto* fby = std::get_if<core::Fby>(&core_[v].rhs);
-    return fby != nullptr && !core_.is_const(fby->next) && !begins_anew(v) && !is_hidden(v, Row::first);
+    return fby != nullptr && !core_.is_const(fby->next) && !drawn_apart_.contains(fby->init) && !begins_anew(v) &&
+           !is_hidden(v, Row::first);
   }
 
   bool follows_another(ValueId v, const std::set<ValueId>& wrong) const {
@@ -367,6 +382,7 @@ class RankCheck {
     if (read) d.label(core_[from].span, "dealt");
     d.note((text.empty() ? std::string("a value") : text) + ", " +
            (read                                                   ? "which is dealt"
+            : collectives_.is_rank(from)                           ? "which is the number of the rank"
             : std::holds_alternative<core::Apply>(core_[from].rhs) ? "which is drawn for each row"
                                                                    : "which moves with the rows of a rank"));
     if (ahead)
@@ -385,6 +401,9 @@ class RankCheck {
   const Uses uses_;
   std::vector<bool> shown_;  // by value: an output, an assert
   ValueId end_;
+  std::map<ValueId, bool> drawn_;
+  std::set<ValueId> drawn_apart_;      // first values that ranks do not draw alike
+  bool by_chance_ = false;             // of what was looked at last: a condition is drawn
   std::pair<Span, std::string> step_;  // of the first collective: its call, how many micro-batches
 };
 

@@ -56,10 +56,29 @@ class Build(unittest.TestCase):
                 self.assertEqual((self.folder / "rows.csv").read_text(), self.rows)
 
     def test_dealt_rows(self):
-        """They are refused before anything is made."""
-        (self.folder / "dealt.rml").write_text("node main(end: bool, x: f64 dealt end by 4) -> (y: f64)\n  y = x;\n")
-        self.refused(1, "rows cannot be dealt out", RMLC, "build", "--mpi", "dealt.rml", "-o", "dealt")
-        self.assertFalse((self.folder / "dealt").exists())
+        """Threads of a program that was built for them, and of rmlc run; a program without sums says how many are a step."""
+        (self.folder / "dealt.rml").write_text("const n = 2;\n"
+                                               "node main(end: bool, x: f64 dealt end by n) -> (y: f64)\n  y = x;\n")
+        (self.folder / "in.csv").write_text("end,x\nT,1\nT,2\nF,3\nT,4\nT,5\nT,6\n")
+        self.run_it(RMLC, "build", "--ranks", "dealt.rml", "-o", "dealt")
+        for program in (["./dealt"], [RMLC, "run", "dealt.rml"]):
+            for options, rows in (([], "1 2 3 4 5 6"), (["--ranks", "1"], "1 2 3 4 5 6"), (["--ranks", "2"], "1 3 4 6"),
+                                  (["--ranks=3"], "1 3 4 6")):
+                done = self.run_it(*program, "--input", "in.csv", "--quiet", *options)
+                self.assertEqual(done.split(), ["y", *rows.split()])
+        self.refused(2, "--key: the program is made for ranks", "./dealt", "--input", "in.csv", "--key", "k")
+        self.refused(1, "a step on ranks has 1 to 65535 micro-batches, not 70000", RMLC, "build", "--ranks", "dealt.rml", "-D",
+                     "n=70000", "-o", "other")
+        self.refused(1, "how many micro-batches are a step is not known", RMLC, "build", "--ranks", "dealt.rml", "-D",
+                     "n=1+1", "-o", "other")
+        self.refused(1, "--ranks: 'main' has no dealt inputs", RMLC, "build", "--ranks", "noise.rml", "-o", "other")
+        self.assertFalse((self.folder / "other").exists())
+
+    def test_show(self):
+        """Of ranks; nothing of a program that deals nothing out."""
+        self.refused(1, "'main' has no dealt inputs", RMLC, "show", "ranks", "noise.rml")
+        self.refused(2, "--ranks is of show ranks", RMLC, "show", "core", "noise.rml", "--ranks", "2")
+        self.refused(2, "--ranks", RMLC, "show", "ranks", "noise.rml", "--ranks", "0")
 
     def test_any_mpi(self):
         if KNOWN:
@@ -86,6 +105,12 @@ class Build(unittest.TestCase):
                      "obj")
         self.refused(2, "--mpi does not go with --parallel", RMLC, "build", "--mpi", "noise.rml", "--parallel")
         self.refused(2, "unknown option '--ranks'", RMLC, "run", "noise.rml", "--ranks", "2")
+        self.refused(2, "--ranks goes with programs, not with --emit lib", RMLC, "build", "--ranks", "noise.rml", "--emit",
+                     "lib")
+        self.refused(2, "--ranks does not go with --parallel", RMLC, "build", "--ranks", "noise.rml", "--parallel")
+        self.refused(2, "--ranks is for threads and --mpi for processes", RMLC, "build", "--ranks", "--mpi", "noise.rml")
+        self.refused(2, "--ranks does not go with --engine reference", RMLC, "run", "noise.rml", "--engine", "reference",
+                     "--ranks", "2")
 
     def test_state(self):
         for mpi in KNOWN:

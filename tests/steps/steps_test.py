@@ -54,8 +54,8 @@ class Net:
         """The parameter behind these rows."""
         np.savez(self.folder / "rows.npz", end=self.end[rows], w=np.tile(w, (len(self.t[rows]), 1)), x=self.x[rows],
                  t=self.t[rows])
-        run(*program, "--input", self.folder / "rows.npz", "--output", self.folder / "l.csv", "--save",
-            self.folder / "state", "--quiet", *options)
+        saves = [] if "--resume" in options else ["--save", self.folder / "state"]
+        run(*program, "--input", self.folder / "rows.npz", "--output", self.folder / "l.csv", "--quiet", *saves, *options)
         return parameter(self.folder / "state")
 
     def gradient(self, rows, w):
@@ -69,15 +69,20 @@ class Net:
         return total
 
 
-def check(net, per_step):
-    ends = np.cumsum(SIZES)
-    batches = [slice(stop - size, stop) for stop, size in zip(ends, SIZES)]
+def moves(net, per_step):
+    """The parameter before each step, and behind the last one that is whole."""
+    batches = [slice(stop - size, stop) for stop, size in zip(np.cumsum(SIZES), SIZES)]
     moved, momentum, expected = np.zeros_like(net.w), np.zeros_like(net.w), [np.zeros_like(net.w)]
     for first in range(0, len(SIZES) - per_step + 1, per_step):
         total = tree_sum(net.gradient(rows, net.w + moved) for rows in batches[first:first + per_step])
         momentum = 0.9 * momentum + total
         moved = moved + -0.05 * momentum
         expected.append(moved)
+    return expected
+
+
+def check(net, per_step):
+    ends, expected = np.cumsum(SIZES), moves(net, per_step)
     program = [RMLC, "run", HERE / "nets.rml", "--node", f"main_{net.name}", "-D", f"per_step={per_step}",
                "--strict-math"]
     cut = ends[STOP - 1]

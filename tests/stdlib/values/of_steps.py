@@ -19,6 +19,13 @@ node kept(x) -> (z)
   k = 0 fby (k + 1) % {N};
   z = steps.gathered({N}, k, x);
 
+node sent(end, x) -> (last, z)
+  total, last = steps.all_sum({N}, end, x when end);
+  z = shown(last, steps.broadcast(total));
+
+node alone(end) -> (n)
+  n = 2 * steps.ranks() - (if end then steps.ranks() else steps.rank());
+
 node moved(end, act, x) -> (moves, z)
   k, moves = steps.ends({N}, end, act);
   total = steps.gradient({N}, end, k, moves, act, x when act, zeros_like(x));
@@ -67,6 +74,8 @@ def gradient(end, act, x):
 FORMS = [
     Series("last, total", "summed(end, x)", over_steps(tree)),
     Series("last_mean, average", "averaged(end, x)", over_steps(lambda v: tree(v) / N)),
+    Series("last_sent, sent", "sent(end, x)", over_steps(tree)),
+    Series("alone_by", "alone(end)", lambda end: np.where(end, 1, 2)),
     Series("slots", "kept(x)", gathered),
     Series("moves, gradient", "moved(end, act, x)", gradient),
 ]

@@ -65,6 +65,36 @@ TEST(ranks, alone_sums_by_the_tree) {
   }
 }
 
+TEST(ranks, a_step_that_is_cut_off_has_no_sum) {
+  Alone transport;
+  Ranks ranks(transport);
+  for (const std::uint32_t in_step : {2u, 1u}) {
+    double total = -1;
+    for (std::uint64_t k = 0; k < in_step; ++k) {
+      ranks.set_position({.row = 0, .micro_batch = 4 + k, .in_step = in_step});
+      const double value = 1.5;
+      rml_step_sum(ranks.handle(), 0, RML_F64, 1, &value, 2, 4 + k, &total);
+      EXPECT_EQ(rml_step_ends(ranks.handle(), 2, 4 + k), in_step == 2 && k == 1 ? 1 : 0);
+      EXPECT_EQ(total, in_step == 2 && k == 1 ? 3.0 : 0.0);
+    }
+  }
+  // What comes late is of a step that was whole, as there is another one behind it.
+  EXPECT_EQ(rml_step_ends(ranks.handle(), 2, 3), 1);
+  ranks.rethrow();
+}
+
+TEST(ranks, all_have_what_the_first_has) {
+  const auto said = on_ranks(3, [](Transport& transport) {
+    Ranks ranks(transport);
+    const std::int32_t value = 7 + static_cast<std::int32_t>(transport.rank());
+    std::int32_t found = 0;
+    rml_from_first(ranks.handle(), 0, RML_I32, 1, &value, &found);
+    ranks.rethrow();
+    return std::to_string(found);
+  });
+  for (const std::string& value : said) EXPECT_EQ(value, "7");
+}
+
 TEST(ranks, what_is_asked_wrongly_leaves_zeros_and_is_told) {
   Alone transport;
   const std::uint8_t truth = 1;

@@ -49,6 +49,11 @@ TEST(CoreText, KeepsWhatItReads) {
   EXPECT_EQ(core.instances[1].path, "lstm.cell");
   EXPECT_EQ(core.instances[1].parent, InstanceId{0});
   EXPECT_EQ(core.externals[1].symbol, "odd name");
+  EXPECT_EQ(core.externals[2].calling, Calling::asks);
+  EXPECT_EQ(core.externals[3].calling, Calling::joins);
+  ASSERT_TRUE(core.deal);
+  EXPECT_EQ(core.deal->end, 1u);
+  EXPECT_EQ(core.deal->per_step, 4u);
   EXPECT_EQ(core.clocks[3].parent, ClockId{2});
   EXPECT_FALSE(core.clocks[3].positive);
   EXPECT_EQ(core.values[2].span, (Span{1, 40, 48}));
@@ -73,6 +78,7 @@ TEST(CoreText, ErrorsNameThePlace) {
       {"core f\n%0: i32[2] = const [1;2]\n", "line 2, column 20: '[1;2]' is no constant of type i32[2]"},
       {"core f\n%0: i32 = const 0 a b\n", "line 2, column 21: more on the line than expected"},
       {"core f\nclock c3 = base on %0\n", "line 2, column 7: clocks are numbered in order: expected c2"},
+      {"core f\ndeal 0 by 2\n", "line 2, column 6: there are not so many inputs"},
       {"core f\nfoo\n", "line 2, column 1: expected a line of core, found 'foo'"},
       {"core f\n%0: i32 = fby %1\n", "line 2, column 17: expected '%', found the end of the line"},
       {"core \"f\n", "line 1, column 6: string without end"},

@@ -1,0 +1,322 @@
+// See put_on_ranks.h.
+#include "semantics/put_on_ranks.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "semantics/collectives.h"
+#include "semantics/core/queries.h"
+
+namespace rml {
+
+namespace {
+
+// The number behind `by`, where no sum of the program says it: as it is written, or that of a constant.
+std::optional<std::int64_t> written_count(const Program& program, const ast::Deal& deal, ModuleId module) {
+  if (!deal.count.valid()) return 1;
+  ExprId e = deal.count;
+  if (const auto* name = std::get_if<ast::Name>(&program[e]); name != nullptr && !name->qualifier.valid())
+    for (const ConstId c : program.modules[module.index].consts)
+      if (program.consts[c.index].name == name->symbol) e = program.consts[c.index].value;
+  const auto* number = std::get_if<ast::IntLiteral>(&program[e]);
+  return number != nullptr ? std::optional(static_cast<std::int64_t>(number->value)) : std::nullopt;
+}
+
+class RankWriter {
+ public:
+  RankWriter(const Program& program, Core& core, const Deal& deal)
+      : program_(program), core_(core), collectives_(program, core), deal_(deal), end_(core.inputs[deal.end].value) {}
+
+  void run() {
+    draw_by_row();
+    for (std::size_t i = 0; i < core_.instances.size(); ++i)
+      if (collectives_.is_inside(InstanceId{i})) write_instance(InstanceId{i});
+  }
+
+ private:
+  // Where new values are: in the instance and at the place of what they stand for, on its clock.
+  struct At {
+    ClockId clock;
+    Span span;
+    InstanceId instance;
+  };
+  At at(ValueId v) const { return {core_[v].clock, core_[v].span, core_[v].instance}; }
+
+  ValueId add(core::Rhs rhs, DType dtype, Shape shape, const At& at) {
+    core_.values.push_back({std::move(rhs), dtype, std::move(shape), at.clock, at.span, at.instance, {}});
+    return ValueId{core_.values.size() - 1};
+  }
+  ValueId number(DType dtype, std::uint64_t value) {
+    return add(core::Const{Tensor::number(dtype, static_cast<double>(value))}, dtype, {}, {base_clock, {}, {}});
+  }
+  ValueId apply(const char* op, std::vector<ValueId> operands, DType dtype, const At& at,
+                std::vector<Attribute> attributes = {}, Shape shape = {}) {
+    return add(core::Apply{operators().require(op), std::move(operands), std::move(attributes), 0}, dtype,
+               std::move(shape), at);
+  }
+  ValueId cast(ValueId v, DType to, const At& at) {
+    Attribute attribute;
+    attribute.given = true;
+    attribute.dtype = to;
+    return apply("cast", {v}, to, at, {attribute});
+  }
+
+  // Of a call of the runtime the one result, as a right-hand side.
+  core::Result call(const char* symbol, Calling calling, std::vector<ValueId> operands, DType dtype, const Shape& shape,
+                    const At& at) {
+    ExternalNode external{symbol, {}, {{dtype, shape}}, at.span, nullptr, calling};
+    for (const ValueId v : operands) external.inputs.emplace_back(core_[v].dtype, core_[v].shape);
+    const auto index = static_cast<std::uint32_t>(core_.externals.size());
+    core_.externals.push_back(std::move(external));
+    return {add(core::Call{index, std::move(operands)}, dtype, shape, at), 0};
+  }
+
+  // What all ranks have in common begins alike: what the runtime is handed is an address.
+  ValueId in_memory(ValueId v, const At& at) {
+    if (!core_[v].shape.empty()) return v;
+    Attribute shape;
+    shape.given = true;
+    shape.integers = {1};
+    return apply("reshape", {v}, core_[v].dtype, at, {shape}, {1});
+  }
+  // A call in which the ranks meet, about v.
+  core::Result join(const char* symbol, ValueId v, std::vector<ValueId> more, const At& at) {
+    const DType dtype = core_[v].dtype;
+    const Shape shape = core_[v].shape;
+    std::vector<ValueId> operands{number(DType::u32, sites_++), number(DType::u8, static_cast<std::uint64_t>(dtype)),
+                                  number(DType::u64, static_cast<std::uint64_t>(*element_count(shape))),
+                                  in_memory(v, at)};
+    operands.insert(operands.end(), more.begin(), more.end());
+    return call(symbol, Calling::joins, std::move(operands), dtype, shape, at);
+  }
+
+  // ---- micro-batches ----
+
+  struct Place {
+    ValueId micro_batch, ends;  // its number among all of the input; whether the step has no other one here
+  };
+  // Of the micro-batch that ends, on the clock of v.
+  const Place& place(ValueId v) {
+    if (place_) return *place_;
+    const At here = at(v);
+    const ValueId own = add(core::Fby{number(DType::u64, 0), {}}, DType::u64, {}, here);
+    const ValueId next = apply("add", {own, number(DType::u64, 1)}, DType::u64, here);
+    std::get<core::Fby>(core_[own].rhs).next = next;
+    const ValueId micro_batch =
+        add(call("rml_micro_batch", Calling::asks, {own}, DType::u64, {}, here), DType::u64, {}, here);
+    const ValueId ends = add(call("rml_step_ends", Calling::asks, {number(DType::u32, deal_.per_step), micro_batch},
+                                  DType::boolean, {}, here),
+                             DType::boolean, {}, here);
+    return place_.emplace(Place{micro_batch, ends});
+  }
+  core::Result step_sum(ValueId v, const At& here) {
+    const ValueId micro_batch = place(v).micro_batch;
+    return join("rml_step_sum", v, {number(DType::u32, deal_.per_step), micro_batch}, here);
+  }
+
+  // ---- the library ----
+
+  void write_instance(InstanceId i) {
+    const std::string& node = program_.text(program_[core_.instances[i.index].node].name);
+    if (node == "ends") write_ends(i);
+    if (node == "all_sum") write_last(i);
+    if (node == "all_sum" || node == "gradient") write_sum(i);
+    if (node == "rank") ask_number(i, "rml_rank");
+    if (node == "ranks") ask_number(i, "rml_rank_count");
+    if (node == "broadcast") write_broadcast(i);
+  }
+
+  void write_last(InstanceId i) {
+    const ValueId last = collectives_.variable(i, "is_last");
+    if (!last.valid()) return;
+    const ValueId ends = place(last).ends;
+    const ValueId always = add(core::Const{Tensor::boolean(true)}, DType::boolean, {}, {base_clock, {}, {}});
+    core_[last].rhs = core::Apply{operators().require("logical_and"), {ends, always}, {}, 0};
+  }
+
+  void write_sum(InstanceId i) {
+    for (std::size_t v = 0, n = core_.values.size(); v < n; ++v) {
+      const core::Apply* const sum =
+          core_[ValueId{v}].instance == i ? apply_of(core_, ValueId{v}, "tree_sum") : nullptr;
+      if (sum == nullptr) continue;
+      const InstanceId gathered = core_[sum->operands[0]].instance;
+      const ValueId e = collectives_.variable(gathered, "e");
+      core::Result result = step_sum(e, at(ValueId{v}));
+      core_[ValueId{v}].rhs = result;
+    }
+  }
+
+  void write_ends(InstanceId i) {
+    const ValueId k = collectives_.variable(i, "k"), found = collectives_.variable(i, "found");
+    const ValueId moves = collectives_.variable(i, "moves");
+    if (!k.valid() || !found.valid() || !moves.valid() || !std::holds_alternative<core::Merge>(core_[moves].rhs))
+      return;
+    const At here = at(k);
+    const Place& micro_batch = place(k);
+    const ValueId count = number(DType::u64, deal_.per_step);
+    const ValueId slot = apply("mod", {micro_batch.micro_batch, count}, DType::u64, here);
+    Attribute to;
+    to.given = true;
+    to.dtype = core_[k].dtype;
+    core_[k].rhs = core::Apply{operators().require("cast"), {slot}, {to}, 0};
+    ValueId any = found;
+    if (constant_truth(core_, collectives_.variable(i, "act")) != true) any = found_by_any(i, here);
+    const ValueId moving = apply("logical_and", {any, micro_batch.ends}, DType::boolean, here);
+    std::get<core::Merge>(core_[moves].rhs).on_true = moving;
+  }
+
+  // Whether it was so in a micro-batch of the step, whoever has it.
+  ValueId found_by_any(InstanceId i, const At& here) {
+    const ValueId had = collectives_.variable(i, "had");
+    const ValueId mine = add(core::When{had, end_, true}, DType::boolean, {}, here);
+    const ValueId one = cast(mine, DType::i32, here);
+    const ValueId sum = add(step_sum(one, here), DType::i32, {}, here);
+    return apply("gt", {sum, number(DType::i32, 0)}, DType::boolean, here);
+  }
+
+  void ask_number(InstanceId i, const char* symbol) {
+    const ValueId v = collectives_.variable(i, "r");
+    if (!v.valid()) return;
+    const At here = at(v);
+    const ValueId found = add(call(symbol, Calling::asks, {}, DType::u32, {}, here), DType::u32, {}, here);
+    Attribute to;
+    to.given = true;
+    to.dtype = core_[v].dtype;
+    core_[v].rhs = core::Apply{operators().require("cast"), {found}, {to}, 0};
+  }
+
+  void write_broadcast(InstanceId i) {
+    const ValueId sent = collectives_.variable(i, "sent");
+    if (!sent.valid()) return;
+    const ValueId e = collectives_.variable(i, "e");
+    core::Result result = join("rml_from_first", e, {}, at(sent));
+    core_[sent].rhs = result;
+  }
+
+  // ---- draws ----
+
+  bool is_draw(ValueId v) const {
+    const core::Apply* const a = apply_of(core_, v);
+    return a != nullptr && operators()[a->op].random;
+  }
+
+  // The number of the cycle, which draws hang on, is that of the row; before, what is drawn for the first cycle only
+  // gets draws of its own.
+  void draw_by_row() {
+    const std::size_t n = core_.values.size();
+    ValueId cycle;
+    for (std::size_t v = 0; v < n && !cycle.valid(); ++v)
+      if (is_draw(ValueId{v})) cycle = cycle_of(ValueId{v});  // none where it is never present
+    if (!cycle.valid()) return;
+    // The counter goes on by itself; who had asked it asks for the row.
+    const At here = at(cycle);
+    const auto counter = std::get<core::Fby>(core_[cycle].rhs);
+    const ValueId own = add(core::Fby{counter.init, {}}, DType::i64, {}, here);
+    const ValueId next = apply("add", {own, number(DType::i64, 1)}, DType::i64, here);
+    std::get<core::Fby>(core_[own].rhs).next = next;
+    own_cycle_ = own;
+    for (std::size_t v = 0; v < n; ++v) {
+      const auto* when = std::get_if<core::When>(&core_[ValueId{v}].rhs);
+      if (when == nullptr || !when->positive || !is_start(core_, when->condition)) continue;
+      const ValueId first = drawn_first(when->operand);
+      std::get<core::When>(core_[ValueId{v}].rhs).operand = first;
+    }
+    core::Result row = call("rml_global_row", Calling::asks, {own}, DType::i64, {}, here);
+    core_[cycle].rhs = row;
+  }
+
+  ValueId cycle_of(ValueId draw) const {
+    ValueId v = std::get<core::Apply>(core_[draw].rhs).operands.back();
+    while (const auto* when = std::get_if<core::When>(&core_[v].rhs)) v = when->operand;
+    return std::holds_alternative<core::Fby>(core_[v].rhs) ? v : ValueId{};
+  }
+
+  // v with draws of this rank's own first cycle; v itself where nothing is drawn in it.
+  ValueId drawn_first(ValueId v) {
+    if (const auto known = first_.find(v); known != first_.end()) return known->second;
+    first_[v] = v;
+    if (std::holds_alternative<core::Fby>(core_[v].rhs) || std::holds_alternative<core::Post>(core_[v].rhs)) return v;
+    Value copy = core_[v];
+    bool other = false;
+    if (is_draw(v)) {
+      ValueId& cycle = std::get<core::Apply>(copy.rhs).operands.back();
+      cycle = own_cycle_on(cycle);
+      other = true;
+    } else {
+      const auto replace = [&](ValueId& operand) {
+        const ValueId first = drawn_first(operand);
+        other = other || first != operand;
+        operand = first;
+      };
+      // Conditions are not drawn (check_ranks).
+      if (auto* when = std::get_if<core::When>(&copy.rhs)) {
+        replace(when->operand);
+      } else if (auto* merge = std::get_if<core::Merge>(&copy.rhs)) {
+        replace(merge->on_true);
+        replace(merge->on_false);
+      } else {
+        for_each_operand(copy.rhs, replace);
+      }
+    }
+    if (!other) return v;
+    core_.values.push_back(std::move(copy));
+    return first_[v] = ValueId{core_.values.size() - 1};
+  }
+
+  // The counter on the clock of what samples the cycle.
+  ValueId own_cycle_on(ValueId sampled) {
+    const auto* when = std::get_if<core::When>(&core_[sampled].rhs);
+    if (when == nullptr) return own_cycle_;
+    Value copy = core_[sampled];
+    const ValueId operand = own_cycle_on(when->operand);
+    std::get<core::When>(copy.rhs).operand = operand;
+    core_.values.push_back(std::move(copy));
+    return ValueId{core_.values.size() - 1};
+  }
+
+  const Program& program_;
+  Core& core_;
+  const Collectives collectives_;
+  const Deal deal_;
+  const ValueId end_;
+  std::optional<Place> place_;
+  std::uint32_t sites_ = 0;
+  ValueId own_cycle_;
+  std::map<ValueId, ValueId> first_;
+};
+
+std::optional<std::int64_t> count_of(const Program& program, NodeId entry, const Core& core) {
+  const Collectives collectives(program, core);
+  for (const Collective& c : collectives.list())
+    if (c.count.valid())
+      if (const auto* n = std::get_if<core::Const>(&core[c.count].rhs)) return n->value.integers()[0];
+  return written_count(program, *program[entry].deal(), program[entry].module);
+}
+
+}  // namespace
+
+void put_on_ranks(const Checked& checked, NodeId entry, Core& core, Diagnostics& diagnostics) {
+  const Program& program = *checked.program;
+  const ast::Deal* const dealt = program[entry].deal();
+  if (dealt == nullptr) return;
+  const auto count = count_of(program, entry, core);
+  if (!count || *count < 1 || *count > most_per_step) {
+    diagnostics
+        .report(Code::E1001, dealt->span,
+                count ? "a step on ranks has 1 to " + std::to_string(most_per_step) + " micro-batches, not " +
+                            std::to_string(*count)
+                      : "how many micro-batches are a step is not known",
+                "of these rows")
+        .note("write a number behind `by`, or a constant that is one");
+    return;
+  }
+  Deal deal{0, static_cast<std::uint32_t>(*count)};
+  for (std::uint32_t i = 0; i < core.inputs.size(); ++i)
+    if (core.inputs[i].name == program.text(dealt->end)) deal.end = i;
+  RankWriter(program, core, deal).run();
+  core.deal = deal;
+}
+
+}  // namespace rml
