@@ -8,8 +8,8 @@
 #include "driver/commands/commands.h"
 #include "driver/output_file.h"
 #include "driver/show/draw_graph.h"
+#include "driver/show/show_ranks.h"
 #include "driver/show/show_tasks.h"
-#include "driver/show_ranks.h"
 #include "driver/subprocess.h"
 
 namespace rml {

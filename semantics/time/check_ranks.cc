@@ -144,6 +144,7 @@ class RankCheck {
 
   void run() {
     for (const Collective& c : collectives_.list()) {
+      check_kept(c);
       check_collective(c);
       if (c.sent.valid()) check_broadcast(c);
     }
@@ -157,6 +158,17 @@ class RankCheck {
   }
 
  private:
+  // What sums are made of is kept by each rank for itself.
+  void check_kept(const Collective& c) {
+    const Instance& instance = core_.instances[c.instance.index];
+    if (program_.text(program_[instance.node].name) != "gathered") return;
+    diagnostics_
+        .report(Code::E1002, instance.call, "the values of a step are not all here: other ranks have some of its rows",
+                "kept by each rank for itself")
+        .label(core_[end_].span, "dealt by this")
+        .note("add them up over all ranks: `all_sum(…)`, `all_mean(…)`");
+  }
+
   // The ranks meet where micro-batches end, and nowhere else.
   void check_collective(const Collective& c) {
     if (!c.end.valid()) return;

@@ -1,5 +1,5 @@
 // See show_ranks.h. What a sum takes is known by the tree of the runtime that forms it.
-#include "driver/show_ranks.h"
+#include "driver/show/show_ranks.h"
 
 #include <algorithm>
 #include <vector>
