@@ -9,7 +9,7 @@
 //   s = state->s;  for (i = 0; i < n; ++i) { y[i] = s + x[i]; s = y[i]; }  state->s = s;
 //
 // A large step is called instead: what a copy of it would gain is nothing beside its time, and the compiler's twice.
-// rml_program::run is the same loop over the state of a program.
+// rml_program::run is the same loop over the state of a program; it calls push and pop where a step works long.
 #include "lowering/llvm/c_interface.h"
 
 #include <algorithm>
@@ -91,6 +91,7 @@ struct StepInterface {
   void emit_lead();
   llvm::Function* emit_run();
   void emit_run_of_calls(llvm::Function* step);
+  llvm::Function* emit_run_of_rows(llvm::Function* push, llvm::Function* pop);
 };
 
 // (state, [n,] ports…); arrays: every port by pointer.
@@ -336,6 +337,42 @@ llvm::Function* StepInterface::emit_run() {
   return inner;
 }
 
+// What push and pop are given are arrays of addresses, and of flags, of one cycle.
+llvm::Function* StepInterface::emit_run_of_rows(llvm::Function* push, llvm::Function* pop) {
+  auto* inner = declare("_run.body", module.i32(), false, true);
+  Body body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
+  auto& ir = body.ir;
+  const auto array = [&](llvm::Type* type, std::size_t n) -> IrValue {
+    return body.variable(llvm::ArrayType::get(type, n), "row");
+  };
+  const std::size_t n_inputs = module.core.inputs.size(), n_outputs = module.core.outputs.size();
+  IrValue in = array(module.pointer(), n_inputs), in_flags = array(ir.getInt8Ty(), n_inputs);
+  IrValue out = array(module.pointer(), n_outputs), out_flags = array(ir.getInt8Ty(), n_outputs);
+  const auto address = [&](IrValue of, std::uint32_t k) {
+    return ir.CreateConstInBoundsGEP1_64(module.pointer(), of, k);
+  };
+  const auto flag = [&](IrValue of, std::uint32_t k) { return ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), of, k); };
+  for (std::uint32_t k = 0; k < n_inputs; ++k) ir.CreateStore(ir.getInt8(1), flag(in_flags, k));
+  body.loop(static_cast<IrValue>(inner->getArg(1)), [&](IrValue i) {
+    std::vector<std::pair<std::uint32_t, IrValue>> told;  // outputs that may be absent, and where their flags go
+    for (unsigned k = 0; k < list.size(); ++k) {
+      const InterfaceParameter& p = list[k];
+      IrValue place = row(ir, p, inner->getArg(k + 2), i);
+      if (p.role == InterfaceParameter::input_present)
+        ir.CreateStore(ir.CreateLoad(ir.getInt8Ty(), place), flag(in_flags, p.port));
+      else if (p.role == InterfaceParameter::output_present)
+        told.emplace_back(p.port, place);
+      else
+        ir.CreateStore(place, address(p.role == InterfaceParameter::input ? in : out, p.port));
+    }
+    body.leave_unless_zero(ir.CreateCall(push, {body.state, in, in_flags}));
+    ir.CreateCall(pop, {body.state, out, out_flags});
+    for (const auto& [port, place] : told) ir.CreateStore(ir.CreateLoad(ir.getInt8Ty(), flag(out_flags, port)), place);
+  });
+  body.finish();
+  return inner;
+}
+
 }  // namespace
 
 StateStruct emit_step_interface(Emission& module) {
@@ -368,12 +405,17 @@ StateStruct emit_step_interface(Emission& module) {
   return found;
 }
 
-llvm::Function* emit_many_cycles(Emission& module, const llvm::Function& push) {
-  if (push.getInstructionCount() > module.target.large_step) return nullptr;
+llvm::Function* emit_many_cycles(Emission& module, llvm::Function* push, llvm::Function* pop) {
+  // Compiling a small one twice takes no time to speak of; long is more than a hundred times what a call takes.
+  constexpr unsigned small = 300;
+  constexpr double long_work = 20000;
+  const unsigned size = push->getInstructionCount();
+  const bool called =
+      size > module.target.large_step || (size > small && executed_instructions(*push) > long_work);
   StepInterface interface{module, true};
   const std::size_t n_inputs = interface.list.size();
   for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);
-  llvm::Function* const inner = interface.emit_run();
+  llvm::Function* const inner = called ? interface.emit_run_of_rows(push, pop) : interface.emit_run();
   inner->addFnAttr(llvm::Attribute::AlwaysInline);
   llvm::Type* const pointer = module.pointer();
   llvm::Function* const f = module.function(program_symbol(module, "run"), module.i32(),

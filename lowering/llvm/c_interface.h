@@ -33,8 +33,9 @@ struct StateStruct {
 // present at every cycle, NODE_advance: a step that leaves them in the state. Where outputs lead, NODE_lead.
 bool has_advance(const Core&);
 StateStruct emit_step_interface(Emission&);
-// rml_program::run of a straight program; null: its cycle is so large that a call is nothing beside it.
-llvm::Function* emit_many_cycles(Emission&, const llvm::Function& push);
+// rml_program::run of a straight program.
+llvm::Function* emit_many_cycles(Emission&, llvm::Function* push, llvm::Function* pop);
+double executed_instructions(const llvm::Function&);
 // NODE_init, NODE_reset, NODE_push, NODE_pop of any other, over the functions of its table.
 StateStruct emit_buffered_interface(Emission&, const ProgramFunctions&);
 

@@ -32,7 +32,7 @@ void emit_parts(codegen::Emission& module, CompiledModule::State& state) {
   if (table || buffered) functions = codegen::emit_program(module);
   if (buffered) codegen::emit_buffered_interface(module, functions);
   if (table && options.with_run && module.program.straight)
-    functions.run = codegen::emit_many_cycles(module, *functions.push);
+    functions.run = codegen::emit_many_cycles(module, functions.push, functions.pop);
   state.memory = module.layout.memory_use();
   if (table) {
     codegen::emit_table(module, functions);

@@ -335,6 +335,30 @@ TEST(EmitFiles, OneLoopPerProduct) {
   EXPECT_EQ(products(true), products(false));
 }
 
+// rml_program::run has the step in its loop, or calls the functions that have it.
+TEST(EmitFiles, OneStepWhereItWorksLong) {
+  const auto calls = [](std::int64_t rows) {
+    ProgramBuilder b;
+    const ValueId m = b.input("m", DType::f32, {rows, 64}), x = b.input("x", DType::f32, {64});
+    ValueId y = b.apply("matmul", {m, x}, DType::f32, {rows});
+    add_all(b.block(), steps::LoadInput{m}, steps::LoadInput{x}, steps::Compute{y});
+    for (int k = 0; k < 40; ++k) {
+      y = b.apply("tanh", {y}, DType::f32, {rows});
+      add_all(b.block(), steps::Compute{y});
+    }
+    b.output("y", y);
+    add_all(b.block(), steps::StoreOutput{0, y});
+    EmitOptions o = options(0);
+    o.with_run = true;
+    std::string error;
+    auto module = emit(b.finish(), sources(), o, error);
+    EXPECT_NE(module, nullptr) << error;
+    return generate(*module, FileKind::llvm_text).find("call i32 @f.push(") != std::string::npos;
+  };
+  EXPECT_TRUE(calls(512));
+  EXPECT_FALSE(calls(2));
+}
+
 TEST(EmitFiles, UnknownTargets) {
   ProgramBuilder b;
   counter(b);
