@@ -30,7 +30,7 @@ WIDTH = 100  # of signatures
 SECTIONS: list[tuple[str, str, list[str], list[str]]] = [
     ("Programs", "rmlc", ["_node", "_ports"], ["load", "compile", "Module", "Node", "Port"]),
     ("Running them", "rmlc", ["_instance", "_rows", "_keyed"], ["Instance", "Rows", "Sampled", "Keyed", "KeyedRows"]),
-    ("What goes wrong", "rmlc", ["_errors", "_instance", "_tools"],
+    ("What goes wrong", "rmlc", ["_errors", "_diagnostics", "_instance", "_tools"],
      ["CompileError", "RunError", "GradientError", "CompileWarning", "UndeterminedWarning", "Diagnostic", "Place"]),
     ("Pictures", "rmlc", ["_tools"], ["Chronogram", "SVG"]),
     ("Learning, measured as it goes", "rmlc.evaluation", ["evaluation"], ["Scores", "Score"]),

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _arrays, _core
-from ._errors import CompileError, CompileWarning, Diagnostic, Place, RunError
+from ._errors import CompileError, CompileWarning, RunError
 from ._instance import Instance, UndeterminedWarning
-from ._keyed import Keyed, KeyedRows
 from ._node import Module, Node, compile, load
 from ._ports import Port
 from ._rows import Rows, Sampled
-from ._tools import SVG, Chronogram, GradientError
+
+if TYPE_CHECKING:
+    from ._diagnostics import Diagnostic, Place
+    from ._keyed import Keyed, KeyedRows
+    from ._tools import SVG, Chronogram, GradientError
 
 __version__ = "0.1.0"
 __all__ = [
@@ -31,11 +34,23 @@ _core.set_installation(os.path.dirname(os.path.abspath(__file__)))
 _core.set_helpers(RunError, _arrays.convert)
 
 
-# What needs packages that need not be there is imported when it is asked for.
+# What needs packages that need not be there is imported when it is asked for, as is what few programs use: its modules
+# of Python's own would take as long as the compiler.
+_MODULES = ("notebook", "online", "onnx", "progress", "sklearn", "spark", "tables", "torch", "training")
+_LATER = {"SVG": "_tools", "Chronogram": "_tools", "GradientError": "_tools", "Diagnostic": "_diagnostics",
+          "Place": "_diagnostics", "Keyed": "_keyed", "KeyedRows": "_keyed"}
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("notebook", "online", "onnx", "progress", "sklearn", "spark", "tables", "torch", "training"):
+    if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _LATER:
+        return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(f"module 'rmlc' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES, *_LATER})
 
 
 def load_ipython_extension(ipython: Any) -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-import pathlib
-import struct
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._arrays import as_array, as_float32, column, has_cycles, numpy, tensor, whole
+from ._arrays import as_float32, numpy, tensor, whole
 from ._errors import RunError
-from ._ports import NUMPY_NAMES
-from ._rows import Rows, Sampled
+from ._files import path_of, read_bytes, write_whole
+from ._inputs import columns, gather
+from ._rows import Rows
 
 if TYPE_CHECKING:
     from ._node import Node, Path
@@ -48,7 +46,7 @@ class Instance(_core.Instance):
         elif isinstance(params, Mapping):
             self.params.update(params)
         elif params is not None:
-            self.told = self._load_parameters(_path(params, "params"), list(map), partial)
+            self.told = self._load_parameters(path_of(params, "params"), list(map), partial)
 
     def run(self, inputs: Any = None, /, *, cycles: int | None = None, copy: bool = False, progress: bool = False,
             monitor: Iterable[str] = (), **named: Any) -> Rows:
@@ -66,62 +64,7 @@ class Instance(_core.Instance):
             from .progress import run_watched
 
             return run_watched(self, inputs, cycles, copy, progress, monitor, named)
-        given = self._columns(inputs, named)
-        return self._run_columns(*self._gather(given, cycles, copy))
-
-    def _columns(self, inputs: Any, named: Mapping[str, Any]) -> dict[str, Any]:
-        if inputs is None:
-            return dict(named)
-        if isinstance(inputs, Mapping):
-            given = dict(inputs)
-        else:
-            from .tables import columns_of
-
-            given = columns_of(inputs, [port for port in self.node.inputs if port.name not in named])
-        twice = given.keys() & named.keys()
-        if twice:
-            raise TypeError(f"{min(twice)}: given twice")
-        return {**given, **named}
-
-    def _gather(self, inputs: Mapping[str, Any], cycles: int | None, copy: bool) -> tuple[list[Any], list[Any], int]:
-        np, ports, given = numpy(), self.node.inputs, dict(inputs)
-        unknown = [name for name in given if all(name != port.name for port in ports)]
-        if unknown:
-            raise TypeError(f"no input '{unknown[0]}'; the inputs are: {', '.join(port.name for port in ports)}")
-        if not ports and cycles is None:
-            raise TypeError("the node has no inputs that say how many cycles there are: give `cycles=`")
-        if cycles is not None:
-            cycles = whole(cycles, "cycles", 0, 2**63 - 1)
-        values: dict[str, tuple[Any, Any]] = {}
-        # What has a length first: it says how many cycles there are.
-        missing = [port.name for port in ports if port.always and given.get(port.name) is None]
-        if missing:
-            raise TypeError(f"{missing[0]}: missing; it is there at every cycle")
-        count = cycles
-        later = []
-        for port in ports:
-            value = given.get(port.name)
-            if value is None:
-                later.append(port)
-                continue
-            if not isinstance(value, (Sampled, list, tuple)) and hasattr(value, "__array__"):
-                if not isinstance(value, np.ma.MaskedArray):
-                    value = given[port.name] = as_array(value, port.name, f"cycles of {port.type}")
-            if isinstance(value, Sampled) or not has_cycles(value):
-                later.append(port)
-                continue
-            values[port.name] = column(value, port, count, copy)
-            count = len(values[port.name][0])
-        for port in later:
-            value = given.get(port.name)
-            if value is not None:
-                values[port.name] = column(value, port, count, copy)
-                continue
-            if count is None:
-                raise TypeError(f"{port.name}: no input says how many cycles there are: give `cycles=`")
-            dtype = np.uint16 if port.dtype == "bf16" else NUMPY_NAMES[port.dtype]
-            values[port.name] = np.zeros((count, *port.shape), dtype), np.zeros(count, bool)
-        return [values[p.name][0] for p in ports], [values[p.name][1] for p in ports], count or 0
+        return self._run_columns(*gather(self.node, columns(self.node, inputs, named), cycles, copy))
 
     def _run_columns(self, values: list[Any], present: list[Any], count: int) -> Rows:
         try:
@@ -168,13 +111,7 @@ class Instance(_core.Instance):
         """
         state: bytes = self._save()
         if file is not None:
-            path = pathlib.Path(os.fspath(file))
-            beside = path.with_name(path.name + f".{os.getpid()}.part")
-            try:
-                beside.write_bytes(state)
-                beside.replace(path)
-            finally:
-                beside.unlink(missing_ok=True)
+            write_whole(file, state)
         return state
 
     def load(self, state: Path | bytes, *, map: Iterable[str] = ()) -> None:
@@ -182,8 +119,8 @@ class Instance(_core.Instance):
         if isinstance(state, (bytes, bytearray, memoryview)):
             self._load("the state", bytes(state), list(map))
         else:
-            file = _path(state, "load")
-            self._load(file, pathlib.Path(file).read_bytes(), list(map))
+            file = path_of(state, "load")
+            self._load(file, read_bytes(file), list(map))
 
     def copy(self) -> Instance:
         """Another instance that goes on from here."""
@@ -219,44 +156,8 @@ class Instance(_core.Instance):
         return f"<rmlc.Instance of {self.node.name} at cycle {self.cycle}>"
 
 
-def _path(value: Any, name: str) -> str:
-    if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"{name}: expected a path, got {type(value).__name__}")
-    return os.fspath(value)
-
-
 def _restore(node: Node, state: bytes, horizon: int) -> Instance:
     return Instance(node, load=state, horizon=horizon)
-
-
-def read_safetensors(data: bytes) -> dict[str, Any]:
-    """Tensors by name; read-only."""
-    np = numpy()
-    types = {"BOOL": "bool", "I8": "int8", "U8": "uint8", "I16": "int16", "U16": "uint16", "I32": "int32",
-             "U32": "uint32", "I64": "int64", "U64": "uint64", "F16": "float16", "BF16": "uint16", "F32": "float32",
-             "F64": "float64"}
-    (size,) = struct.unpack_from("<Q", data)
-    head = json.loads(data[8 : 8 + size])
-    tensors = {}
-    for name, about in head.items():
-        if name == "__metadata__":
-            continue
-        begin, end = about["data_offsets"]
-        values = np.frombuffer(data[8 + size + begin : 8 + size + end], types[about["dtype"]]).reshape(about["shape"])
-        tensors[name] = as_float32(values) if about["dtype"] == "BF16" else values
-    return tensors
-
-
-def write_safetensors(tensors: Mapping[str, Any]) -> bytes:
-    """What `read_safetensors` reads: of arrays of truth values, whole numbers, f32 and f64."""
-    head, values = {}, b""
-    for path, value in tensors.items():
-        kind = {"b": "BOOL", "i": "I", "u": "U", "f": "F"}[value.dtype.kind]
-        name = kind if kind == "BOOL" else f"{kind}{8 * value.itemsize}"
-        head[path] = {"dtype": name, "shape": value.shape, "data_offsets": [len(values), len(values) + value.nbytes]}
-        values += value.tobytes()
-    text = json.dumps(head).encode()
-    return struct.pack("<Q", len(text)) + text + values
 
 
 class Parameters(Mapping[str, Any]):
@@ -270,7 +171,9 @@ class Parameters(Mapping[str, Any]):
         numpy()
         value: Any = self._instance._get_parameter(path)
         if value is None:
-            saved = read_safetensors(self._instance._save())
+            from . import _safetensors
+
+            saved = _safetensors.read(self._instance._save())
             value = saved.get(path, saved.get("given " + path))
         if value is None:
             from ._tools import first_parameters
@@ -319,7 +222,9 @@ class State(Mapping[str, Any]):
             self._values = {name: view for name, view in views.items() if begun.get(name, view) is not None}
             return
         # Of other programs a state says what its memories were at a cycle, and the inputs since: neither is looked at.
-        saved = read_safetensors(instance._save())
+        from . import _safetensors
+
+        saved = _safetensors.read(instance._save())
         self._values = {name: views.get(name, value) for name, value in saved.items()
                         if name != "cycles" and not name.startswith(("input ", "before "))}
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._arrays import numpy, whole
-from ._instance import Instance, UndeterminedWarning
+from ._inputs import columns, gather
+from ._instance import UndeterminedWarning
 from ._rows import Rows
 
 if TYPE_CHECKING:
@@ -95,11 +96,11 @@ class Keyed(_core.Keyed):
 
         Inputs are those of `Instance.run`, and one more by the name of the keys: texts, integers or Booleans.
         """
-        given = Instance._columns(self, inputs, named)  # type: ignore[arg-type]
+        given = columns(self.node, inputs, named)
         if given.get(self.key) is None:
             raise TypeError(f"{self.key}: missing; every row belongs to a key")
         texts, places = self._texts(given.pop(self.key))
-        values, present, count = Instance._gather(self, given, len(places), copy)  # type: ignore[arg-type]
+        values, present, count = gather(self.node, given, len(places), copy)
         _, taken, error = self._run(values, present, texts, places, count)
         rows = self._rows(taken)
         if error is not None:

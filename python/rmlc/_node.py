@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import atexit
 import collections
-import dataclasses
-import hashlib
 import os
-import pathlib
 import threading
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from . import _core
 from ._arrays import whole
-from ._errors import CompileError, CompileWarning, Diagnostic, read_diagnostics
+from ._errors import CompileError, CompileWarning
+from ._files import read_bytes, read_text
 from ._ports import Port
 
 if TYPE_CHECKING:
+    import pathlib
+
+    from ._diagnostics import Diagnostic
     from ._instance import Instance
     from ._keyed import Keyed
     from .evaluation import Scores
@@ -30,8 +31,7 @@ def _is_text(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-@dataclasses.dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """All that what is compiled depends on, but for the texts of files; see `Module.node`."""
 
     file: str
@@ -58,21 +58,19 @@ class Request:
 
     def core(self) -> Any:
         request = _core.CompileRequest()
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            texts = value if isinstance(value, tuple) and field.name not in ("parameters", "model") else (value,)
+        for name, value in self._asdict().items():
+            texts = value if isinstance(value, tuple) and name not in ("parameters", "model") else (value,)
             for text in texts:
                 if isinstance(text, str) and not _is_text(text):
-                    raise ValueError(f"{field.name}: {text!a} is no text that can be written as UTF-8")
-            if field.name not in ("parameters", "model"):
-                setattr(request, field.name, list(value) if isinstance(value, tuple) else value)
+                    raise ValueError(f"{name}: {text!a} is no text that can be written as UTF-8")
+            if name not in ("parameters", "model"):
+                setattr(request, name, list(value) if isinstance(value, tuple) else value)
         request.set_parameters(self.parameters[0], list(self.parameters[1]), self.parameters[2])
         request.set_model(*(list(each) for each in self.model))
         return request
 
 
-@dataclasses.dataclass(frozen=True)
-class _Compiled:
+class _Compiled(NamedTuple):
     core: Any
     nodes: dict[str, str]
     diagnostics: list[Diagnostic]
@@ -89,8 +87,10 @@ atexit.register(_cache.clear)  # code of programs is gone before the compiler is
 
 
 def _digest(file: str) -> bytes:
+    import hashlib
+
     try:
-        return hashlib.blake2b(pathlib.Path(file).read_bytes(), digest_size=16).digest()
+        return hashlib.blake2b(read_bytes(file), digest_size=16).digest()
     except OSError:
         return b""
 
@@ -106,7 +106,11 @@ def run_compiler(request: Request) -> _Compiled:
         return known
     result: Any = _core.compile(request.core())
     core, text, data, _, files, nodes = result
-    diagnostics = read_diagnostics(data)
+    diagnostics = []
+    if text:
+        from ._diagnostics import read_diagnostics
+
+        diagnostics = read_diagnostics(data)
     if any(each.severity == "error" for each in diagnostics):
         raise CompileError(text, diagnostics)
     if text:
@@ -132,7 +136,7 @@ class Module:
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        checked = run_compiler(dataclasses.replace(request, check_only=True))
+        checked = run_compiler(request._replace(check_only=True))
         self.nodes: dict[str, str] = checked.nodes
         self.diagnostics = checked.diagnostics
 
@@ -144,7 +148,7 @@ class Module:
     @property
     def source(self) -> str:
         """The text."""
-        return self._request.text or pathlib.Path(self._request.file).read_text(encoding="utf-8")
+        return self._request.text or read_text(self._request.file)
 
     def node(
         self,
@@ -191,8 +195,7 @@ class Module:
         gathered = tuple(gradients)
         if gathered and engine == "reference":
             raise ValueError("gradients: the compiled engine adds them up, the reference engine does not")
-        request = dataclasses.replace(
-            self._request,
+        request = self._request._replace(
             node=name,
             definitions=(*self._request.definitions,
                          *(_definition(key, value) for key, value in (defines or {}).items())),
@@ -372,7 +375,7 @@ class Node:
     def __reduce__(self) -> Any:
         request = self._request
         if not request.text and not request.file.endswith(".onnx"):
-            request = dataclasses.replace(request, text=pathlib.Path(request.file).read_text(encoding="utf-8"))
+            request = request._replace(text=read_text(request.file))
         return Node, (request,)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-@dataclasses.dataclass(frozen=True)
-class Port:
+class Port(NamedTuple):
     """An input, an output or a parameter: its name, element type ("f32"), shape, and when it is present."""
 
     name: str

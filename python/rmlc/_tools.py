@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import pathlib
@@ -14,7 +13,10 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ._errors import CompileError, RunError, read_diagnostics
+from ._diagnostics import read_diagnostics
+from ._errors import CompileError, RunError
+from ._files import read_text
+from ._inputs import columns, gather
 
 if TYPE_CHECKING:
     from ._node import Module, Node, Path, Request
@@ -27,6 +29,9 @@ class GradientError(ArithmeticError):
 class SVG(str):
     """A picture; notebooks show it, `save` writes it."""
 
+    def __repr__(self) -> str:
+        return f"<rmlc.SVG of {len(self)} characters>"
+
     def _repr_svg_(self) -> str:
         return str(self)
 
@@ -36,6 +41,9 @@ class SVG(str):
 
 class Chronogram(str):
     """Streams over cycles as text: a line for each, a column for each cycle. Notebooks show it as a table."""
+
+    def __repr__(self) -> str:
+        return str(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
         from .notebook import chronogram_html
@@ -120,16 +128,16 @@ def _checked(files: _Files, command: str, *words: str) -> str:
 def derivative(request: Request, name: str) -> Module:
     from ._node import Module
 
-    request = dataclasses.replace(request, node=name)
-    text = request.text or pathlib.Path(request.file).read_text(encoding="utf-8")
-    with _Files(dataclasses.replace(request, text=text)) as files:
+    request = request._replace(node=name)
+    text = request.text or read_text(request.file)
+    with _Files(request._replace(text=text)) as files:
         derived = _checked(files, "diff")
     own = [line for line in derived.splitlines() if not line.startswith("import ")]
-    return Module(dataclasses.replace(request, node="", text=text.rstrip("\n") + "\n" + "\n".join(own) + "\n"))
+    return Module(request._replace(node="", text=text.rstrip("\n") + "\n" + "\n".join(own) + "\n"))
 
 
 def gradcheck(request: Request, name: str, cycles: int | None, seed: int, tolerance: float) -> None:
-    with _Files(dataclasses.replace(request, node=name or request.node)) as files:
+    with _Files(request._replace(node=name or request.node)) as files:
         words = ["--seed", str(seed), "--tolerance", repr(tolerance)]
         if cycles is not None:
             words += ["--cycles", str(cycles)]
@@ -195,10 +203,10 @@ def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, see
 
     patterns = tuple(watch)
     # As the command traces: by the interpreter, whose values are the language's.
-    watched = NodeType(dataclasses.replace(node._request, watches=patterns, reference=True))
+    watched = NodeType(node._request._replace(watches=patterns, reference=True))
     instance = watched.start(seed=seed)
-    given = instance._columns(_positional(node, inputs), named)
-    values, present, count = instance._gather(given, cycles, True)
+    given = columns(node, _positional(node, inputs), named)
+    values, present, count = gather(node, given, cycles, True)
     try:
         parts = [instance._run_columns(values, present, count)]
     except RunError as error:  # as the command, which prints what came before
@@ -230,19 +238,19 @@ def first_parameters(node: Node, seed: int) -> dict[str, Any]:
     """Initial values of parameters that begin at cycle 0: what they are after it where none is moved."""
     import numpy as np
 
-    from ._instance import read_safetensors
+    from . import _safetensors
     from ._node import Node as NodeType
 
     key = (node._request, seed)
     if key not in _first:
-        still = NodeType(dataclasses.replace(node._request, frozen=("*",)))
+        still = NodeType(node._request._replace(frozen=("*",)))
         instance = still.start(seed=seed)
         try:
             instance.run({port.name: np.zeros((1, *port.shape), port.numpy_dtype)
                           for port in node.inputs if port.always}, cycles=1)
         except RunError:  # the program takes no zeros
             return {}
-        saved = read_safetensors(instance._save())
+        saved = _safetensors.read(instance._save())
         views = {path: instance._get_parameter(path) for path in still.params}
         found = {path: saved.get(path) if view is None else view for path, view in views.items()}
         # Sums of gradients are none of the program in which nothing moves.

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._arrays import as_float32, describe, numpy, whole
 from ._errors import RunError
+from ._inputs import columns, gather
 from ._rows import Sampled
 from ._tools import _checked, _Files
 
@@ -70,9 +71,7 @@ def evaluate(module: Module, inputs: Any, named: Mapping[str, Any], metrics: Ite
         words += ["--window", str(whole(window, "window", 2, 2**20))]
     # The interpreter is ready at once; of this node only the ports are asked.
     node = module.node(name, defines=defines, engine="reference")
-    instance = node.start()
-    given = instance._columns(inputs, named)
-    values, present, count = instance._gather(given, cycles, copy)
+    values, present, count = gather(node, columns(node, inputs, named), cycles, copy)
     with _Files(node._request) as files:
         if node.inputs:
             table = files.path / ("inputs.csv" if _needs_text(node, present) else "inputs.npz")

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._arrays import numpy
+from ._inputs import columns, gather
 from ._rows import Rows, Sampled
 from .chronogram import number_text
 from .tables import required
@@ -69,7 +70,7 @@ def run_watched(instance: Instance, inputs: Any, cycles: int | None, copy: bool,
     that it says (`cycle`).
     """
     monitored = _monitored(instance.node.outputs, monitor)
-    values, present, count = instance._gather(instance._columns(inputs, named), cycles, copy)
+    values, present, count = gather(instance.node, columns(instance.node, inputs, named), cycles, copy)
     display = _display(progress, monitored, count)
     parts: list[Rows] = []
     read, block = 0, _FEWEST

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import pathlib
 import tempfile
 import warnings
@@ -12,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from . import _safetensors
 from ._arrays import describe
 from ._errors import RunError
-from ._instance import Instance, UndeterminedWarning, write_safetensors
+from ._instance import Instance, UndeterminedWarning
 from ._node import Module as Source
 from ._node import Node, Request
 from ._ports import Port
@@ -39,9 +39,9 @@ def _program(node: Node, source: str, name: str, text: str, first: Mapping[str, 
     constants = {prefix + path: value for path, value in first.items() if node.params[path].dtype in _FLOATS}
     with tempfile.TemporaryDirectory(prefix="rmlc-") as folder:
         file = pathlib.Path(folder, "first.safetensors")
-        file.write_bytes(write_safetensors(constants))
-        return Node(dataclasses.replace(
-            request, text=source.rstrip("\n") + "\n" + text, node=name,
+        file.write_bytes(_safetensors.write(constants))
+        return Node(request._replace(
+            text=source.rstrip("\n") + "\n" + text, node=name,
             parameters=(str(file), (), True) if constants else ("", (), False),
             gathered=tuple(prefix + path for path in gathered),
             frozen=tuple(prefix + pattern for pattern in request.frozen)))
@@ -81,14 +81,14 @@ def _still(node: Node) -> list[str]:
     """Paths of the parameters that do not move by themselves."""
     if not node.params:
         return []
-    moving = Node(dataclasses.replace(node._request, gathered=("*",), parameters=("", (), False))).params
+    moving = Node(node._request._replace(gathered=("*",), parameters=("", (), False))).params
     return [path for path in node.params if "d " + path not in moving]
 
 
 def _first_values(node: Node, seed: int) -> dict[str, Any]:
     """What parameters begin as: what they are behind a cycle of the program in which none moves, with truth values that
     are true, so that segments end. One that is not there of zeros may be of other numbers."""
-    still = Node(dataclasses.replace(node._request, frozen=("*",))) if node.params else node
+    still = Node(node._request._replace(frozen=("*",))) if node.params else node
     found: dict[str, Any] = {}
     for number in (0, 1, -1):
         missing = [path for path in node.params if path not in found]

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ._arrays import describe, whole
+from ._files import replaced
 from ._instance import Instance
 from ._node import Node
 from ._rows import Rows, Sampled
@@ -168,16 +169,11 @@ class _Record:
         return (most is not None and count >= most) or (patience is not None and count - self.best_at >= patience)
 
     def write(self, file: pathlib.Path) -> None:
-        beside = file.with_name(file.name + f".{os.getpid()}.part")
-        try:
-            with zipfile.ZipFile(beside, "w") as archive:
-                about = {"values": self.values, "goal": "least" if self.least else "most", "stopped": self.stopped}
-                archive.writestr("epochs.json", json.dumps(about))
-                archive.writestr("last.state", self.last)
-                archive.writestr("best.state", self.best)
-            beside.replace(file)
-        finally:
-            beside.unlink(missing_ok=True)
+        with replaced(file) as beside, zipfile.ZipFile(beside, "w") as archive:
+            about = {"values": self.values, "goal": "least" if self.least else "most", "stopped": self.stopped}
+            archive.writestr("epochs.json", json.dumps(about))
+            archive.writestr("last.state", self.last)
+            archive.writestr("best.state", self.best)
 
     def read(self, file: pathlib.Path) -> None:
         try:

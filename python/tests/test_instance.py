@@ -532,10 +532,16 @@ def test_trace() -> None:
     assert w.split()[2:][0] == "0.5"
 
 
+def test_a_chronogram_is_shown_as_it_is_read() -> None:
+    drawn = rmlc.compile(SUM).node().trace(np.array([1.0, 2.0]))
+    assert repr(drawn) == "x | 1 2\ny | 1 3"
+
+
 def test_graph() -> None:
     picture = rmlc.compile(LEARNER).node().graph()
     assert picture.lstrip().startswith(("<?xml", "<svg")) and picture.rstrip().endswith("</svg>")
     assert picture._repr_svg_() == picture
+    assert repr(picture) == f"<rmlc.SVG of {len(picture)} characters>"
 
 
 def test_build_beside_another_package_of_the_name(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -566,11 +572,64 @@ def test_the_command_of_the_package(command: Command, tmp_path: pathlib.Path) ->
     assert (ours.stdout, ours.returncode) == (theirs.stdout, theirs.returncode) == ("y\n1\n3\n", 0)
 
 
+def test_import_takes_no_modules_that_take_long() -> None:
+    text = "import sys; before = set(sys.modules); import rmlc; print(*sorted(set(sys.modules) - before))"
+    said = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    slow = {"dataclasses", "hashlib", "inspect", "json", "numpy", "pathlib", "shlex", "shutil", "subprocess", "tempfile"}
+    assert not slow & set(said.stdout.split()), said.stdout
+
+
+def test_what_is_imported_later_is_there() -> None:
+    for name in rmlc.__all__:
+        assert name in dir(rmlc) and getattr(rmlc, name).__name__ == name
+    with pytest.raises(AttributeError, match="module 'rmlc' has no attribute 'Chronograms'"):
+        rmlc.Chronograms  # noqa: B018
+
+
 def test_import_is_quick_and_without_numpy() -> None:
     text = "import sys, rmlc; print('numpy' in sys.modules, rmlc.compile('node main(x: f64) -> (y: f64)\\n y = x;')" \
            ".node().start().step(2.0), 'numpy' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
     assert said.stdout.split() == ["False", "2.0", "False"], said.stderr
+
+
+# Of a cycle that takes long, `run` calls what `step` calls.
+LONG = """
+node main(c: bool, x: f32[80] when c, k: i32) -> (y: f32[80], z: i32 when c, s: f32)
+  w = param(glorot_uniform([80, 80]));
+  held = merge c x (zeros([80]) fby held when not c);
+  y = tanh(matmul(w, held) + 0.5 * (zeros([80]) fby y));
+  s = sum(y) + 0.0 fby s;
+  z = (100 / k) when c;
+"""
+
+
+def test_run_of_a_long_cycle_is_that_of_steps() -> None:
+    node = rmlc.compile(LONG).node()
+    random = np.random.default_rng(0)
+    c, k = random.random(70) < 0.4, random.integers(1, 9, 70).astype(np.int32)
+    x = rmlc.Sampled(random.normal(size=(int(c.sum()), 80)).astype(np.float32), np.flatnonzero(c))
+    stepped, run = node.start(), node.start()
+    rows = run.run(c=c, x=x, k=k)
+    values = iter(x.values)
+    for t in range(70):
+        y, z, s = stepped.step(bool(c[t]), next(values) if c[t] else None, int(k[t]))
+        assert y.tobytes() == rows.y[t].tobytes() and s == rows.s[t]
+        assert z == (100 // k[t] if c[t] else None)
+    assert rows.z.at.tolist() == np.flatnonzero(c).tolist()
+    assert rows.z.values.tolist() == [100 // each for each in k[c]]
+    assert run.save() == stepped.save()
+
+
+def test_run_of_a_long_cycle_ends_where_one_fails() -> None:
+    node = rmlc.compile(LONG).node()
+    c, k = np.ones(70, bool), np.ones(70, np.int32)
+    k[66] = 0
+    s = node.start()
+    with pytest.raises(rmlc.RunError, match="division by zero") as error:
+        s.run(c=c, x=np.ones((70, 80), np.float32), k=k)
+    assert error.value.cycle == 66 and len(error.value.rows) == 66 and s.row == 66
+    assert (error.value.rows.z.values == 100).all() and len(error.value.rows.z) == 66
 
 
 def test_a_parameter_that_is_set_is_the_one_that_counts() -> None:

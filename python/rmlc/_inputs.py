@@ -1,0 +1,71 @@
+"""What a node is given to run over: a column for each of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._arrays import as_array, column, has_cycles, numpy, whole
+from ._ports import NUMPY_NAMES
+from ._rows import Sampled
+
+if TYPE_CHECKING:
+    from ._node import Node
+
+
+def columns(node: Node, inputs: Any, named: Mapping[str, Any]) -> dict[str, Any]:
+    """What is given for the columns, by name: those of a mapping or a table, and those that are named."""
+    if inputs is None:
+        return dict(named)
+    if isinstance(inputs, Mapping):
+        given = dict(inputs)
+    else:
+        from .tables import columns_of
+
+        given = columns_of(inputs, [port for port in node.inputs if port.name not in named])
+    twice = given.keys() & named.keys()
+    if twice:
+        raise TypeError(f"{min(twice)}: given twice")
+    return {**given, **named}
+
+
+def gather(node: Node, inputs: Mapping[str, Any], cycles: int | None, copy: bool) -> tuple[list[Any], list[Any], int]:
+    """For each input of the node its values over cycles and where it is present; and how many cycles there are."""
+    np, ports, given = numpy(), node.inputs, dict(inputs)
+    unknown = [name for name in given if all(name != port.name for port in ports)]
+    if unknown:
+        raise TypeError(f"no input '{unknown[0]}'; the inputs are: {', '.join(port.name for port in ports)}")
+    if not ports and cycles is None:
+        raise TypeError("the node has no inputs that say how many cycles there are: give `cycles=`")
+    if cycles is not None:
+        cycles = whole(cycles, "cycles", 0, 2**63 - 1)
+    values: dict[str, tuple[Any, Any]] = {}
+    # What has a length first: it says how many cycles there are.
+    missing = [port.name for port in ports if port.always and given.get(port.name) is None]
+    if missing:
+        raise TypeError(f"{missing[0]}: missing; it is there at every cycle")
+    count = cycles
+    later = []
+    for port in ports:
+        value = given.get(port.name)
+        if value is None:
+            later.append(port)
+            continue
+        if not isinstance(value, (Sampled, list, tuple)) and hasattr(value, "__array__"):
+            if not isinstance(value, np.ma.MaskedArray):
+                value = given[port.name] = as_array(value, port.name, f"cycles of {port.type}")
+        if isinstance(value, Sampled) or not has_cycles(value):
+            later.append(port)
+            continue
+        values[port.name] = column(value, port, count, copy)
+        count = len(values[port.name][0])
+    for port in later:
+        value = given.get(port.name)
+        if value is not None:
+            values[port.name] = column(value, port, count, copy)
+            continue
+        if count is None:
+            raise TypeError(f"{port.name}: no input says how many cycles there are: give `cycles=`")
+        dtype = np.uint16 if port.dtype == "bf16" else NUMPY_NAMES[port.dtype]
+        values[port.name] = np.zeros((count, *port.shape), dtype), np.zeros(count, bool)
+    return [values[p.name][0] for p in ports], [values[p.name][1] for p in ports], count or 0
