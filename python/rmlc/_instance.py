@@ -224,7 +224,7 @@ class State(Mapping[str, Any]):
         # Of other programs a state says what its memories were at a cycle, and the inputs since: neither is looked at.
         from . import _safetensors
 
-        saved = _safetensors.read(instance._save())
+        saved = _safetensors.read(instance._save(at_anchor=True))
         self._values = {name: views.get(name, value) for name, value in saved.items()
                         if name != "cycles" and not name.startswith(("input ", "before "))}
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._arrays import numpy, whole
+from ._arrays import describe, numpy, whole
+from ._files import path_of, read_bytes, write_whole
 from ._inputs import columns, gather
 from ._instance import UndeterminedWarning
 from ._rows import Rows
@@ -61,26 +62,43 @@ class KeyedRows(Rows):
         return frame
 
 
+# What keys can be, as Python and as NumPy have it; a bool is an int as well.
+_KINDS: tuple[tuple[type, str], ...] = ((bool, "Booleans"), (int, "integers"), (str, "texts"))
+_KIND_OF_DTYPE = {"i": "integers", "u": "integers", "b": "Booleans", "U": "texts", "T": "texts"}
+
+
+def _is_of_kind(text: str, kind: str) -> bool:
+    if kind == "texts":
+        return True
+    return text in ("true", "false") if kind == "Booleans" else re.fullmatch("0|-?[1-9][0-9]*", text) is not None
+
+
 class Keyed(_core.Keyed):
     """A node that runs with a state for each key, made when the key is first seen; used by one thread at a time.
 
     A key has the rows, to the bit, that `rmlc run --key-seed KEY` gives of its rows alone. A cycle that fails raises
-    RunError; the rows before it are in its `rows`.
+    RunError, which has the rows before it as `rows`, and so does every call after it until `load`.
     """
 
     def __init__(self, node: Node, key: str, *, share: Iterable[str] = (), seed: int = 0,
-                 params: Path | None = None, map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> None:
+                 load: Path | bytes | None = None, params: Path | None = None, map: Iterable[str] = (),
+                 partial: bool = False, horizon: int = 0) -> None:
         refuse_key(node, key)
         if isinstance(share, str):
             raise TypeError("share: a list of patterns, not a str")
-        super().__init__(node._core, whole(seed, "seed", 0, 2**64 - 1), whole(horizon, "horizon", 0, 2**63 - 1), list(share))
+        super().__init__(node._core, whole(seed, "seed", 0, 2**64 - 1), whole(horizon, "horizon", 0, 2**63 - 1), list(share),
+                         node._row_type)
         self.node, self.key = node, key
         self._kind = ""  # of the keys' type, as NumPy says it, once there are any
         self.told: list[str] = []  # of parameters that were loaded
         if isinstance(params, Mapping):
             raise TypeError("params: a file; keys have no mapping of parameters")
-        if params is not None:
-            self.told = self._load_parameters(os.fspath(params), list(map), partial)
+        if load is not None and params is not None:
+            raise ValueError("load and params: a state holds all parameters; give one of both")
+        if load is not None:
+            self.load(load, map=map)
+        elif params is not None:
+            self.told = self._load_parameters(path_of(params, "params"), list(map), partial)
 
     def __len__(self) -> int:
         """How many keys there are."""
@@ -88,7 +106,7 @@ class Keyed(_core.Keyed):
 
     @property
     def keys(self) -> list[Any]:
-        """The keys, in the order in which they were first seen."""
+        """The keys, in the order in which they were first seen; of a state that was loaded texts, until more come."""
         return self._of_numbers(range(self._size))
 
     def run(self, inputs: Any = None, /, *, copy: bool = False, **named: Any) -> KeyedRows:
@@ -108,6 +126,48 @@ class Keyed(_core.Keyed):
             raise error
         return rows
 
+    def step(self, *values: Any, **named: Any) -> Any:
+        """Computes one cycle of a key, which is an argument by the name of the keys; inputs are those of `Instance.step`.
+
+        Returns what `Instance.step` would of the key's rows alone: the row, or the list of those that this cycle made
+        known. Tensors are copies. A cycle that fails raises RunError.
+        """
+        if self.key not in named:
+            raise TypeError(f"{self.key}: missing; every row belongs to a key")
+        key = named.pop(self.key)
+        kind = next((kind for types, kind in _KINDS if isinstance(key, types)), None)
+        if kind is None and getattr(key, "shape", None) == ():  # of NumPy
+            kind = _KIND_OF_DTYPE.get(key.dtype.kind)
+        if kind is None:
+            raise TypeError(f"{self.key}: {describe(key)} is no key; texts, integers and Booleans are")
+        text = key_text(bool(key) if kind == "Booleans" else key)
+        if not text:
+            raise ValueError(f"{self.key}: it is empty, and no key")
+        self._be_of_kind(kind)
+        return self._step(text, *values, **named)
+
+    def save(self, file: Path | None = None) -> bytes:
+        """The states of all keys, from which this program goes on to the bit: as `rmlc run --key … --save` writes them.
+
+        Returns the bytes. A file is replaced as a whole.
+        """
+        states: bytes = self._save()
+        if file is not None:
+            write_whole(file, states)
+        return states
+
+    def load(self, states: Path | bytes, *, map: Iterable[str] = ()) -> None:
+        """Goes on from saved states of all keys, those of the command among them; they take the place of what there is.
+
+        If they are none of this program, all stays as it is and RunError says why.
+        """
+        if isinstance(states, (bytes, bytearray, memoryview)):
+            self._load("the states", bytes(states), list(map))
+        else:
+            file = path_of(states, "load")
+            self._load(file, read_bytes(file), list(map))
+        self._kind = ""
+
     def finish(self) -> KeyedRows:
         """The rows that no further cycle can change, at the end of the input; warns of those that stay unknown."""
         taken, unknown, why = self._finish()
@@ -121,7 +181,7 @@ class Keyed(_core.Keyed):
         array = np.asarray(keys)
         if array.ndim != 1:
             raise TypeError(f"{self.key}: one key for each row, not an array of shape {array.shape}")
-        kind = {"i": "integers", "u": "integers", "b": "Booleans", "U": "texts", "T": "texts"}.get(array.dtype.kind)
+        kind = _KIND_OF_DTYPE.get(array.dtype.kind)
         if array.dtype.kind == "O":
             wrong = next((k for k, key in enumerate(array) if not isinstance(key, str)), None)
             if wrong is not None:
@@ -131,14 +191,23 @@ class Keyed(_core.Keyed):
             return [], np.zeros(0, np.int64)
         if kind is None:
             raise TypeError(f"{self.key}: {array.dtype} is no type of keys; texts, integers and Booleans are")
-        if self._kind not in ("", kind):
-            raise TypeError(f"{self.key}: {kind}, but the keys so far are {self._kind}")
         unique, places = np.unique(array, return_inverse=True)
         texts = [key_text(key) for key in unique.tolist()]
         if "" in texts:
             raise ValueError(f"{self.key}: row {int(np.flatnonzero(places == texts.index(''))[0])} is empty, and no key")
-        self._kind = kind
+        self._be_of_kind(kind)
         return texts, np.ascontiguousarray(places, np.int64)
+
+    def _be_of_kind(self, kind: str) -> None:
+        """Keys are of one kind. A file of states says of none which it is: there, the first one that comes does."""
+        if self._kind == kind:
+            return
+        if self._kind:
+            raise TypeError(f"{self.key}: {kind}, but the keys so far are {self._kind}")
+        for number in range(self._size):
+            if not _is_of_kind(text := self._text(number), kind):
+                raise TypeError(f"{self.key}: {kind}, but one of the loaded keys is {text!r}")
+        self._kind = kind
 
     def _of_numbers(self, numbers: Iterable[int]) -> list[Any]:
         texts = [self._text(int(number)) for number in numbers]

@@ -301,8 +301,8 @@ class Node:
               map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> Instance: ...
 
     @overload
-    def start(self, *, key: str, share: Iterable[str] = (), seed: int = 0, params: Path | None = None,
-              map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> Keyed: ...
+    def start(self, *, key: str, share: Iterable[str] = (), seed: int = 0, load: Path | bytes | None = None,
+              params: Path | None = None, map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> Keyed: ...
 
     def start(
         self,
@@ -326,11 +326,10 @@ class Node:
         if key is not None:
             from ._keyed import Keyed
 
-            if load is not None:
-                raise TypeError("load: states of keys are read by `rmlc run --key --load`, not here")
             if isinstance(params, Mapping):
                 raise TypeError("params: a file, not a mapping, where there are keys")
-            return Keyed(self, key, share=share, seed=seed, params=params, map=map, partial=partial, horizon=horizon)
+            return Keyed(self, key, share=share, seed=seed, load=load, params=params, map=map, partial=partial,
+                         horizon=horizon)
         if share:
             raise TypeError("share: parameters are shared by keys: give `key=`")
         from ._instance import Instance

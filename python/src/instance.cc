@@ -66,6 +66,7 @@ void Instance::reset() {
   anchor_->begin(block());
   rows_again_ = 0;
   given_ = rt::GivenParameters();
+  written_outside_ = changed_ = false;
   check(header().fault);
 }
 
@@ -257,12 +258,18 @@ bool Instance::is_settled() const {
   return true;
 }
 
-std::string Instance::save() {
+std::string Instance::save(bool at_anchor) {
   rt::require_savable(table(), "save");
   check(header().fault);
   rt::RunRecord record;
   record.rows_again = rows_again_;
-  const rt::CheckpointOut checkpoint(table(), block(), record, {}, node_->immediate() ? nullptr : anchor_.get());
+  // What was changed between two cycles would be lost where they are computed again: such a state is saved as it is.
+  if (changed_ && !node_->immediate() && is_settled()) {
+    anchor_->begin(block());
+    changed_ = written_outside_;
+  }
+  const bool from_anchor = !node_->immediate() && (!changed_ || at_anchor);
+  const rt::CheckpointOut checkpoint(table(), block(), record, {}, from_anchor ? anchor_.get() : nullptr);
   std::string bytes;
   for (const std::string_view piece : checkpoint.pieces()) bytes += piece;
   return bytes;
@@ -284,6 +291,7 @@ void Instance::load(const std::string& name, std::string bytes, const std::vecto
   anchor_ = std::move(anchor);
   given_ = std::move(given);
   rows_again_ = again;
+  written_outside_ = changed_ = false;
 }
 
 std::vector<std::string> Instance::load_parameters(const rt::ParameterSource& source) {

@@ -98,18 +98,22 @@ class Instance {
   // program that has no units, that all rows are known.
   bool is_settled() const;
 
-  std::string save();
+  // at_anchor: memories as of a cycle, also where some were changed since.
+  std::string save(bool at_anchor = false);
   void load(const std::string& name, std::string bytes, const std::vector<std::string>& map);
   std::vector<std::string> load_parameters(const rt::ParameterSource& source);
   void reset();
   // The elements of the parameter as it begins: given, not the program's own. Throws Failure once it has been looked
   // at.
   bool looked_at(const rml_parameter& p) const;
-  void give(const rml_parameter& p, const void* elements) { given_.give(table(), block(), p.path, elements); }
+  void give(const rml_parameter& p, const void* elements) {
+    given_.give(table(), block(), p.path, elements);
+    changed_ = true;
+  }
   const void* given(const rml_parameter& p) const;
 
   // Somebody outside writes to cells, now or whenever it pleases him.
-  void written_outside() { written_outside_ = true; }
+  void written_outside() { written_outside_ = changed_ = true; }
 
  private:
   struct Kept {
@@ -139,6 +143,7 @@ class Instance {
   std::vector<const void*> given_rows_;  // of a cycle among many
   std::vector<std::uint8_t> given_present_;
   bool written_outside_ = false;
+  bool changed_ = false;  // the anchor need not be what the state has come from
   std::atomic<bool> busy_{false};
 };
 

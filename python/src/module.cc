@@ -11,7 +11,6 @@
 
 #include "driver/commands/commands.h"
 #include "driver/installation.h"
-#include "python/src/keyed.h"
 #include "python/src/stepper.h"
 #include "runtime/base/failure.h"
 
@@ -214,19 +213,6 @@ nb::tuple run(Stepper& s, const nb::list& inputs, const nb::list& present, std::
   return nb::make_tuple(read, taken(rows), error);
 }
 
-class UseOfKeyed {
- public:
-  explicit UseOfKeyed(Keyed& keyed) : keyed_(keyed) {
-    if (keyed.busy().exchange(true, std::memory_order_acquire)) throw Busy();
-  }
-  ~UseOfKeyed() { keyed_.busy().store(false, std::memory_order_release); }
-  UseOfKeyed(const UseOfKeyed&) = delete;
-  UseOfKeyed& operator=(const UseOfKeyed&) = delete;
-
- private:
-  Keyed& keyed_;
-};
-
 // (the rows, the numbers of their keys)
 nb::tuple taken(KeyedRows& rows) {
   auto* const numbers = new std::vector<std::int64_t>(std::move(rows.keys));
@@ -238,8 +224,8 @@ nb::tuple taken(KeyedRows& rows) {
 }
 
 // texts: of the keys; key_of: for each cycle the place of its key among them.
-nb::tuple run_keyed(Keyed& s, const nb::list& inputs, const nb::list& present, const std::vector<std::string>& texts,
-                    nb::handle key_of, std::int64_t count) {
+nb::tuple run_keyed(KeyedStepper& s, const nb::list& inputs, const nb::list& present,
+                    const std::vector<std::string>& texts, nb::handle key_of, std::int64_t count) {
   const UseOfKeyed use(s);
   std::vector<std::uint8_t> everywhere;
   const Cycles cycles = cycles_of(s.table(), inputs, present, count, everywhere);
@@ -256,7 +242,7 @@ nb::tuple run_keyed(Keyed& s, const nb::list& inputs, const nb::list& present, c
   return nb::make_tuple(read, taken(rows), error);
 }
 
-nb::tuple finish_keyed(Keyed& s) {
+nb::tuple finish_keyed(KeyedStepper& s) {
   const UseOfKeyed use(s);
   KeyedRows rows = s.no_rows();
   std::string why;
@@ -272,14 +258,25 @@ nb::tuple finish(Stepper& s) {
   return nb::make_tuple(taken(rows), unknown, why);
 }
 
-nb::bytes save(Stepper& s) {
+nb::bytes save(Stepper& s, bool at_anchor) {
   const Instance::Use use(s);
-  const std::string bytes = s.save();
+  const std::string bytes = s.save(at_anchor);
   return nb::bytes(bytes.data(), bytes.size());
 }
 
 void load(Stepper& s, const std::string& name, const nb::bytes& bytes, const std::vector<std::string>& map) {
   const Instance::Use use(s);
+  s.load(name, std::string(bytes.c_str(), bytes.size()), map);
+}
+
+nb::bytes save_keyed(KeyedStepper& s) {
+  const UseOfKeyed use(s);
+  const std::string bytes = s.save();
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+void load_keyed(KeyedStepper& s, const std::string& name, const nb::bytes& bytes, const std::vector<std::string>& map) {
+  const UseOfKeyed use(s);
   s.load(name, std::string(bytes.c_str(), bytes.size()), map);
 }
 
@@ -359,14 +356,18 @@ NB_MODULE(_core, m) {
       .def_prop_ro("conditions", conditions)
       .def_prop_ro("on_demand", [](const Node& n) { return n.table().demand != nullptr; })
       .def_prop_ro("immediate", &Node::immediate);
-  nb::class_<Keyed>(m, "Keyed")
-      .def(nb::init<std::shared_ptr<const Node>, std::uint64_t, std::int64_t, const std::vector<std::string>&>())
-      .def_prop_ro("_size", &Keyed::size)
-      .def("_text", &Keyed::text)
+  PyType_Slot keyed_slots[] = {{Py_tp_methods, keyed_step_methods}, {0, nullptr}};
+  nb::class_<KeyedStepper>(m, "Keyed", nb::type_slots(keyed_slots))
+      .def(nb::init<std::shared_ptr<const Node>, std::uint64_t, std::int64_t, const std::vector<std::string>&,
+                    nb::object>())
+      .def_prop_ro("_size", [](const KeyedStepper& s) { return s.size(); })
+      .def("_text", [](const KeyedStepper& s, std::uint32_t key) { return s.text(key); })
       .def("_run", run_keyed)
       .def("_finish", finish_keyed)
+      .def("_save", save_keyed)
+      .def("_load", load_keyed)
       .def("_load_parameters",
-           [](Keyed& s, const std::string& file, const std::vector<std::string>& map, bool partial) {
+           [](KeyedStepper& s, const std::string& file, const std::vector<std::string>& map, bool partial) {
              const UseOfKeyed use(s);
              return s.load_parameters({file, map, partial});
            });
@@ -385,7 +386,7 @@ NB_MODULE(_core, m) {
                      const Stepper::Use use(s);
                      return s.is_settled();
                    })
-      .def("_save", save)
+      .def("_save", save, nb::arg("at_anchor") = false)
       .def("_load", load)
       .def("_load_parameters",
            [](Stepper& s, const std::string& file, const std::vector<std::string>& map, bool partial) {

@@ -43,7 +43,7 @@ void read_argument(nb::handle value, const rml_port& port, void* to);
 // What is being handled as Python's error.
 void set_error_of_exception();
 
-// Instance.step, a builtin for its speed.
-extern PyMethodDef step_methods[];
+// Instance.step and Keyed._step, builtins for their speed.
+extern PyMethodDef step_methods[], keyed_step_methods[];
 
 }  // namespace rml::python

@@ -1,5 +1,6 @@
-// Instance.step: a builtin with vectors of arguments. The names of a call are one object for each place it is written
-// in, so which input each value is for is looked up once; a tensor that leaves is the same array for every cycle.
+// Instance.step, and Keyed._step: builtins with vectors of arguments. The names of a call are one object for each place
+// it is written in, so which input each value is for is looked up once; a tensor that leaves is the same array for
+// every cycle.
 #include <algorithm>
 #include <cstring>
 
@@ -9,13 +10,13 @@
 
 namespace rml::python {
 
-Stepper::Stepper(std::shared_ptr<const Node> node, std::uint64_t seed, std::int64_t horizon, nb::object row)
-    : Instance(std::move(node), seed, horizon), row_(std::move(row)), views_(table().n_outputs) {
-  for (std::uint32_t k = 0; k < table().n_inputs; ++k)
-    names_.push_back(nb::steal(PyUnicode_InternFromString(table().inputs[k].name)));
+StepPorts::StepPorts(const rml_program& program, nb::object row)
+    : program_(program), row_(std::move(row)), views_(program.n_outputs) {
+  for (std::uint32_t k = 0; k < program.n_inputs; ++k)
+    names_.push_back(nb::steal(PyUnicode_InternFromString(program.inputs[k].name)));
 }
 
-std::size_t Stepper::input_of(PyObject* name) const {
+std::size_t StepPorts::input_of(PyObject* name) const {
   for (std::size_t k = 0; k < names_.size(); ++k)
     if (names_[k].ptr() == name) return k;
   for (std::size_t k = 0; k < names_.size(); ++k)
@@ -27,7 +28,7 @@ std::size_t Stepper::input_of(PyObject* name) const {
   throw nb::type_error(("no input " + shown + "; the inputs are: " + known).c_str());
 }
 
-void Stepper::find_inputs(PyObject* names, Py_ssize_t by_position) {
+void StepPorts::find_inputs(PyObject* names, Py_ssize_t by_position) {
   last_by_position_ = -1;
   if (static_cast<std::size_t>(by_position) > names_.size())
     throw nb::type_error(("step takes " + std::to_string(names_.size()) + " values, not " +
@@ -37,82 +38,104 @@ void Stepper::find_inputs(PyObject* names, Py_ssize_t by_position) {
   std::vector<std::size_t> inputs;
   std::vector<bool> given(names_.size());
   const auto add = [&](std::size_t k) {
-    if (given[k]) throw nb::type_error((std::string(table().inputs[k].name) + ": given twice").c_str());
+    if (given[k]) throw nb::type_error((std::string(program_.inputs[k].name) + ": given twice").c_str());
     given[k] = true;
     inputs.push_back(k);
   };
   for (Py_ssize_t i = 0; i < by_position; ++i) add(static_cast<std::size_t>(i));
   for (Py_ssize_t i = 0; i < by_name; ++i) add(input_of(PyTuple_GetItem(names, i)));
   for (std::size_t k = 0; k < names_.size(); ++k)
-    if (!given[k] && table().inputs[k].always != 0)
-      throw nb::type_error((std::string(table().inputs[k].name) + ": missing; it is there at every cycle").c_str());
+    if (!given[k] && program_.inputs[k].always != 0)
+      throw nb::type_error((std::string(program_.inputs[k].name) + ": missing; it is there at every cycle").c_str());
   by_value_ = inputs;
   last_names_ = names == nullptr ? nb::object() : nb::borrow(names);
   last_by_position_ = by_position;
 }
 
-// Of the row that was taken. owned: another row comes before Python looks at this one.
-nb::object Stepper::row_object(bool owned) {
-  const std::uint32_t n = table().n_outputs;
-  const auto value = [&](std::uint32_t k) -> nb::object {
-    const rml_port& port = table().outputs[k];
-    if (port.always == 0 && !out().is_present(k)) return nb::none();
-    if (port.rank == 0) return nb::steal(scalar_of(port.dtype, out().data(k)));
-    if (owned) return copy_of(out().data(k), port);
-    if (!views_[k].is_valid()) views_[k] = array_over(out().data(k), port, -1, owner_of(row_keeper()), false);
-    return views_[k];
-  };
-  if (n == 1) return value(0);
-  const nb::object values = nb::steal(PyTuple_New(n));
-  for (std::uint32_t k = 0; k < n; ++k) PyTuple_SetItem(values.ptr(), k, value(k).release().ptr());
-  return nb::steal(PyObject_CallObject(row_.ptr(), values.ptr()));
-}
-
-PyObject* Stepper::step(PyObject* const* values, Py_ssize_t by_position, PyObject* names) {
-  const Use use(*this);
+void StepPorts::read(PyObject* const* values, Py_ssize_t by_position, PyObject* names, rt::Row& to) {
   if (by_position != last_by_position_ || names != last_names_.ptr()) find_inputs(names, by_position);
-  rt::Row& to = in();
   if (by_value_.size() != names_.size())
     for (std::uint32_t k = 0; k < to.size(); ++k) to.set_present(k, false);
   for (std::size_t i = 0; i < by_value_.size(); ++i) {
     const auto k = static_cast<std::uint32_t>(by_value_[i]);
-    const rml_port& port = table().inputs[k];
+    const rml_port& port = program_.inputs[k];
     const bool there = port.always != 0 || values[i] != Py_None;
     to.set_present(k, there);
     if (there && (port.rank > 0 || !set_scalar(port.dtype, to.data(k), values[i])))
       read_argument(values[i], port, to.data(k));
   }
+}
+
+Stepper::Stepper(std::shared_ptr<const Node> node, std::uint64_t seed, std::int64_t horizon, nb::object row)
+    : Instance(std::move(node), seed, horizon), ports_(table(), std::move(row)) {}
+
+PyObject* Stepper::step(PyObject* const* values, Py_ssize_t by_position, PyObject* names) {
+  const Use use(*this);
+  const auto keeper = [this] { return row_keeper(); };
+  ports_.read(values, by_position, names, in());
   push();
   if (node().immediate()) {
     take();
-    return row_object(false).release().ptr();
+    return ports_.row(out(), false, keeper).release().ptr();
   }
   nb::list rows;
-  while (take()) rows.append(row_object(true));
+  while (take()) rows.append(ports_.row(out(), true, keeper));
+  return rows.release().ptr();
+}
+
+KeyedStepper::KeyedStepper(std::shared_ptr<const Node> node, std::uint64_t seed, std::int64_t horizon,
+                           const std::vector<std::string>& shared, nb::object row)
+    : Keyed(std::move(node), seed, horizon, shared), ports_(table(), std::move(row)) {}
+
+PyObject* KeyedStepper::step(PyObject* const* values, Py_ssize_t by_position, PyObject* names) {
+  const UseOfKeyed use(*this);
+  if (by_position < 1) throw nb::type_error("the key is missing");
+  const std::string key = nb::cast<std::string>(nb::handle(values[0]));
+  const auto keeper = [] { return std::shared_ptr<const void>(); };
+  ports_.read(values + 1, by_position - 1, names, in());
+  push(key);
+  if (node().immediate()) {
+    row();
+    return ports_.row(out(), true, keeper).release().ptr();
+  }
+  nb::list rows;
+  while (row()) rows.append(ports_.row(out(), true, keeper));
   return rows.release().ptr();
 }
 
 namespace {
 
+template <class Self>
 PyObject* step(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   try {
     if (!nb::inst_ready(self)) throw nb::type_error("an instance is made by start() of a node");
-    return nb::inst_ptr<Stepper>(self)->step(values, count, names);
+    return nb::inst_ptr<Self>(self)->step(values, count, names);
   } catch (...) {
     set_error_of_exception();
     return nullptr;
   }
 }
 
+template <class Self>
+PyCFunction step_function() {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(step<Self>));
+}
+
 }  // namespace
 
 PyMethodDef step_methods[] = {
-    {"step", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(step)), METH_FASTCALL | METH_KEYWORDS,
+    {"step", step_function<Stepper>(), METH_FASTCALL | METH_KEYWORDS,
      "step(**inputs)\n--\n\n"
      "Computes one cycle. Inputs are given by name, or in their order; None is an input that is absent.\n\n"
      "A node whose every cycle hands out its row returns it: the value where there is one output, else a tuple with a\n"
      "field for each. Any other returns the list of the rows that this cycle made known. Tensors of the former are\n"
      "views, which the next step overwrites; of the latter they are copies."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMethodDef keyed_step_methods[] = {
+    {"_step", step_function<KeyedStepper>(), METH_FASTCALL | METH_KEYWORDS,
+     "_step(key, /, **inputs)\n--\n\n"
+     "One cycle of the key, whose text is given: as `Instance.step`, but that tensors are copies."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace rml::python

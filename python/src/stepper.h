@@ -1,29 +1,86 @@
-// An Instance as Python has it: with what makes a single cycle cheap.
+// Instances as Python has them: with what makes a single cycle cheap.
 #pragma once
 
+#include "python/src/keyed.h"
 #include "python/src/python_types.h"
 
 namespace rml::python {
 
-class Stepper : public Instance {
+// The arguments of one cycle, and its row, of a program.
+class StepPorts {
  public:
   // row: makes the row of a cycle of its values where there are several outputs.
-  Stepper(std::shared_ptr<const Node> node, std::uint64_t seed, std::int64_t horizon, nb::object row);
+  StepPorts(const rml_program& program, nb::object row);
 
-  // What a call step(…) gives and gets: values by position, then those of `names`. Null: an error is set.
-  PyObject* step(PyObject* const* values, Py_ssize_t by_position, PyObject* names);
+  // Values by position, then those of `names`. Throws what Python has raised.
+  void read(PyObject* const* values, Py_ssize_t by_position, PyObject* names, rt::Row& to);
+  // owned: another row comes before Python looks at this one. Else tensors are views, and keeper() keeps the row.
+  template <class Keeper>
+  nb::object row(const rt::Row& out, bool owned, const Keeper& keeper) {
+    if (program_.n_outputs == 1) return value(out, 0, owned, keeper);
+    const nb::object values = nb::steal(PyTuple_New(program_.n_outputs));
+    for (std::uint32_t k = 0; k < program_.n_outputs; ++k)
+      PyTuple_SetItem(values.ptr(), k, value(out, k, owned, keeper).release().ptr());
+    return nb::steal(PyObject_CallObject(row_.ptr(), values.ptr()));
+  }
 
  private:
+  template <class Keeper>
+  nb::object value(const rt::Row& out, std::uint32_t k, bool owned, const Keeper& keeper) {
+    const rml_port& port = program_.outputs[k];
+    if (port.always == 0 && !out.is_present(k)) return nb::none();
+    if (port.rank == 0) return nb::steal(scalar_of(port.dtype, out.data(k)));
+    if (owned) return copy_of(out.data(k), port);
+    if (!views_[k].is_valid()) views_[k] = array_over(out.data(k), port, -1, owner_of(keeper()), false);
+    return views_[k];
+  }
   void find_inputs(PyObject* names, Py_ssize_t by_position);
   std::size_t input_of(PyObject* name) const;
-  nb::object row_object(bool owned);
 
+  const rml_program& program_;
   nb::object row_;
   std::vector<nb::object> names_;      // of inputs, interned
   nb::object last_names_;              // of the call before, to whose values belong
   std::vector<std::size_t> by_value_;  // … these inputs
   Py_ssize_t last_by_position_ = -1;
-  std::vector<nb::object> views_;  // of outputs that are tensors: what out() holds
+  std::vector<nb::object> views_;  // of outputs that are tensors: what the row holds
+};
+
+class Stepper : public Instance {
+ public:
+  Stepper(std::shared_ptr<const Node> node, std::uint64_t seed, std::int64_t horizon, nb::object row);
+
+  // What a call step(…) gives and gets. Null: an error is set.
+  PyObject* step(PyObject* const* values, Py_ssize_t by_position, PyObject* names);
+
+ private:
+  StepPorts ports_;
+};
+
+class KeyedStepper : public Keyed {
+ public:
+  KeyedStepper(std::shared_ptr<const Node> node, std::uint64_t seed, std::int64_t horizon,
+               const std::vector<std::string>& shared, nb::object row);
+
+  // The first value is the text of the key.
+  PyObject* step(PyObject* const* values, Py_ssize_t by_position, PyObject* names);
+
+ private:
+  StepPorts ports_;
+};
+
+// While it lives the instances are in use; throws Busy if they are already.
+class UseOfKeyed {
+ public:
+  explicit UseOfKeyed(Keyed& keyed) : keyed_(keyed) {
+    if (keyed.busy().exchange(true, std::memory_order_acquire)) throw Busy();
+  }
+  ~UseOfKeyed() { keyed_.busy().store(false, std::memory_order_release); }
+  UseOfKeyed(const UseOfKeyed&) = delete;
+  UseOfKeyed& operator=(const UseOfKeyed&) = delete;
+
+ private:
+  Keyed& keyed_;
 };
 
 }  // namespace rml::python

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import pathlib
+import pickle
 import random
 import struct
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -421,3 +423,52 @@ def test_a_segment_that_is_longer_than_allowed() -> None:
         instance.run(bp=np.zeros(100, bool), i=np.zeros(100, np.int32))
     assert told.value.cycle is not None and told.value.cycle <= 11
     assert len(node.start().run(bp=np.arange(100) == 99, i=np.zeros(100, np.int32))) == 100
+
+
+WAITING = """
+node line(x: f64) -> (y: f64)
+  w = param(1.0);
+  y = w * x;
+node main(last: bool, x: f64) -> (rise: f64)
+  z, _ = diff line(x, last, 0.0);
+  rise = if last then z else (post z) - z;
+"""
+
+
+def _by_name(s: rmlc.Instance) -> None:
+    s.params["line.w"] = 7.0
+
+
+def _by_view(s: rmlc.Instance) -> None:
+    s.params["line.w"][...] = 7.0
+
+
+def _and_again(s: rmlc.Instance) -> None:
+    _by_name(s)
+    s.load(s.save())
+    s.run(last=[False], x=[1.0])
+    s.params["line.w"] = 3.0
+
+
+@pytest.mark.parametrize("change", [_by_name, _by_view, _and_again])
+@pytest.mark.parametrize("before", [[], [True], [True, False], [True, False, False]])
+def test_what_was_changed_while_rows_wait_is_saved(change: Callable[[rmlc.Instance], None], before: list[bool]) -> None:
+    if change is _by_view and not before:
+        pytest.skip("there is nothing to look at")
+    s = rmlc.compile(WAITING).node().start()
+    s.run(last=np.array(before, bool), x=np.arange(1.0, len(before) + 1))
+    listed = list(s.state)
+    change(s)
+    if before and change is not _and_again:
+        assert list(s.state) == listed
+    others = [s.copy(), pickle.loads(pickle.dumps(s)), s.node.start(load=s.save())]
+    last, x = [False, True, False, True], [3.0, 4.0, 5.0, 6.0]
+    expected, w = s.run(last=last, x=x).rise, float(s.params["line.w"])
+    assert w in (3.0, 7.0) and expected[-3:].tolist() == [4 * w, w, 6 * w]
+    for other in others:
+        assert other.run(last=last, x=x).rise.tolist() == expected.tolist() and float(other.params["line.w"]) == w
+    # Where nothing waits any schedule can read it.
+    s.run(last=[True], x=[0.0])
+    assert s.settled
+    again = rmlc.compile(WAITING).node(chunk="segment").start(load=s.save())
+    assert again.run(last=last, x=x).rise.tolist() == s.run(last=last, x=x).rise.tolist()
