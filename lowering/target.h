@@ -37,6 +37,7 @@ struct Numeric {
   bool calls_libm = false;        // functions are those of the C library, not the instructions of functions.cc
   std::int64_t sum_bytes = 128;   // a sum along a row is spread over as many lanes as fit
   std::int64_t fewest_lanes = 4;  // … and is in order where a row has fewer elements
+  std::int64_t fewest_extrema = 32;  // … as extrema are: to put lanes together takes longer than for sums
   std::int64_t chains = 4;        // a sum in registers is at most so many, so as not to wait for each addition
   // … of one with so many terms: each chain has two of them at least.
   std::int64_t chains_of(std::int64_t terms) const {

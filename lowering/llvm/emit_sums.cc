@@ -1,10 +1,13 @@
-// Sums and products of floats in lanes: an order of additions that vectors follow, and that nothing else decides.
+// Sums and products of floats in lanes, and extrema of many: an order that vectors follow, and that nothing else
+// decides.
 //
 // The elements that go into one result form runs: neighbours along the last axes, all of which are reduced. A run is
 // spread over as many sums, lanes, as fit in 128 bytes, or fewer, so that few elements are left over. The lanes
 // are folded in halves, then comes the sum of the rest, and what runs give is added in row-major order:
 //
 //   s[l] = x[l] + x[l + lanes] + x[l + 2 lanes] + ...      folded: s[l] += s[l + lanes / 2], and so on;  s[0] + rest
+//
+// Extrema are the same in any order, but for the sign of a zero and which NaN it is.
 //
 // So the result depends on shapes alone: not on which other loops it shares, on the machine's vectors, the level of
 // optimisation or the number of threads. A loop whose innermost axis is the run computes the lanes in a loop of
@@ -19,8 +22,11 @@ namespace rml::codegen {
 
 namespace {
 
-bool adds_or_multiplies(Lowering l) {
-  return l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_prod;
+// The shortest run that goes in lanes; 0: none does.
+std::int64_t least_run(Lowering l, const Numeric& numeric) {
+  if (l == Lowering::reduce_min || l == Lowering::reduce_max) return numeric.fewest_extrema;
+  const bool adds = l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_prod;
+  return adds ? numeric.fewest_lanes : 0;
 }
 
 // The product of the last extents along which the view stands still.
@@ -46,10 +52,11 @@ std::vector<Body::Sum> Body::sums_in_lanes(const std::vector<ValueId>& members) 
     const Value& v = info(members[k]);
     const auto& apply = std::get<core::Apply>(v.rhs);
     if (module.numeric.strict || (v.dtype != DType::f32 && v.dtype != DType::f64) ||
-        !is_reduction(operators()[apply.op].lowering) || !adds_or_multiplies(reduction_of(v)))
+        !is_reduction(operators()[apply.op].lowering))
       continue;
-    const std::int64_t run = run_of(info(apply.operands[0]).shape, reduced_view(members[k]));
-    if (run >= module.numeric.fewest_lanes)
+    const std::int64_t least = least_run(reduction_of(v), module.numeric),
+                       run = run_of(info(apply.operands[0]).shape, reduced_view(members[k]));
+    if (least > 0 && run >= least)
       sums.push_back({members[k], k, run, lanes_of(run, v.dtype, module.numeric)});  // otherwise in order
   }
   return sums;

@@ -2,7 +2,10 @@
 // tensors, fusion, and the files of other targets.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "tests/unit/lowering/program_builder.h"
 
@@ -238,6 +241,43 @@ TEST_P(Emit, StructureAndReductions) {
     EXPECT_EQ(one_cycle(b, in, static_cast<std::size_t>(*element_count(c.y)), GetParam(), true),
               evaluated(b, y, {tensor<float>(DType::f32, c.x, in)}))
         << c.op << to_string(c.x);
+  }
+}
+
+// Of many numbers the extrema go in lanes: of whole blocks of them and of the rest, of NaNs and infinities in each.
+TEST_P(Emit, ExtremaInLanes) {
+  for (const bool largest : {false, true}) {
+    for (const std::int64_t n : {31, 32, 33, 63, 100, 257}) {
+      constexpr std::int64_t rows = 5;
+      std::vector<float> in, expected;
+      for (std::int64_t k = 0; k < rows * n; ++k) in.push_back(static_cast<float>(k * 37 % 101) - 50.0f);
+      const auto at = [&](std::int64_t row, std::int64_t k) -> float& {
+        return in[static_cast<std::size_t>(row * n + k)];
+      };
+      at(1, n - 1) = at(2, n / 3) = largest ? 500.0f : -500.0f;
+      at(3, 0) = std::numeric_limits<float>::infinity();
+      at(4, n - 1) = -std::numeric_limits<float>::infinity();
+      for (std::int64_t row = 0; row < rows; ++row) {
+        float best = at(row, 0);
+        for (std::int64_t k = 1; k < n; ++k) best = largest ? std::max(best, at(row, k)) : std::min(best, at(row, k));
+        expected.push_back(best);
+      }
+      const auto found = [&] {
+        ProgramBuilder b;
+        const ValueId x = b.input("x", DType::f32, {rows, n});
+        const ValueId y = b.apply(largest ? "max" : "min", {x}, DType::f32, {rows}, {integers({1}), integers({0})});
+        unary_program(b, x, y);
+        return one_cycle(b, in, rows, GetParam(), false);
+      };
+      EXPECT_EQ(found(), expected) << n;
+      for (const std::int64_t place : {std::int64_t{0}, n / 2, n - 1}) {
+        const float before = std::exchange(at(2, place), std::nanf(""));
+        const std::vector<float> with_nan = found();
+        at(2, place) = before;
+        EXPECT_TRUE(std::isnan(with_nan[2])) << n;
+        for (const std::size_t row : {0, 1, 3, 4}) EXPECT_EQ(with_nan[row], expected[row]) << n;
+      }
+    }
   }
 }
 
