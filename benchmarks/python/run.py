@@ -81,7 +81,7 @@ def table(title, cases):
     best = least(cases)
     own = next(iter(best.values()))
     for k, (name, value) in enumerate(best.items()):
-        print(f"| {title if k == 0 else '':52s} | {name:32s} | {shown(value):>10s} | {own / value if k else 1:8.3f} |",
+        print(f"| {title if k == 0 else '':52s} | {name:36s} | {shown(value):>10s} | {own / value if k else 1:8.3f} |",
               flush=True)
     return best
 
@@ -113,7 +113,7 @@ def imports():
         measures["Numba"] = of("import numba")
     best = {name: min(measure() for _ in range(max(3, RUNS // 3))) * 1e6 for name, measure in measures.items()}
     for k, (name, value) in enumerate(best.items()):
-        print(f"| {'import' if k == 0 else '':52s} | {name:32s} | {shown(value):>10s} | {best['rmlc'] / value:8.3f} |")
+        print(f"| {'import' if k == 0 else '':52s} | {name:36s} | {shown(value):>10s} | {best['rmlc'] / value:8.3f} |")
     GOALS.append(("P2, import", best["rmlc"], 30_000))
     loaded = "import sys, rmlc; sys.exit('numpy' in sys.modules)"
     print("NumPy is " + ("" if subprocess.run([sys.executable, "-c", loaded], check=False).returncode else "not ")
@@ -342,8 +342,8 @@ def evaluated(x, y):
             done = subprocess.run(words, capture_output=True, text=True, check=True)
             whole = min(whole, time.perf_counter() - begin)
             best = max(best, float(re.search(r"speed +(\d+)", done.stderr)[1]))
-    print(f"| {'':52s} | {'rmlc eval, from CSV (its clock)':32s} | {shown(len(x) / best * 1e6):>10s} | {'':8s} |\n"
-          f"| {'':52s} | {'the whole command (by the clock)':32s} | {shown(whole * 1e6):>10s} | {'':8s} |")
+    print(f"| {'':52s} | {'rmlc eval, from CSV (its clock)':36s} | {shown(len(x) / best * 1e6):>10s} | {'':8s} |\n"
+          f"| {'':52s} | {'the whole command (by the clock)':36s} | {shown(whole * 1e6):>10s} | {'':8s} |")
 
 
 def training():
@@ -370,12 +370,22 @@ def training():
             rows.append(h)
         return torch.stack(rows)
 
-    fused = torch.nn.LSTM(64, 64)
+    fused, single = torch.nn.LSTM(64, 64), torch.nn.LSTMCell(64, 64)
+
+    def cells(x):
+        h = c = torch.zeros(1, 64)
+        rows = []
+        for each in x:
+            h, c = single(each[None], (h, c))
+            rows.append(h[0])
+        return torch.stack(rows)
+
+    inputs = x.clone().requires_grad_()
     torch.testing.assert_close(layer(x), cell(x), rtol=1e-4, atol=1e-5)
     learner = module.node("learn").start()
     columns = {"end": np.arange(64) == 63, "x": x.numpy()}
 
-    def step(f, weights):
+    def step(f, weights, x=x):
         def call():
             for each in weights:
                 each.grad = None
@@ -384,8 +394,11 @@ def training():
         return call
 
     best = table("LSTM of 64 units, 64 cycles, both ways", {
-        "rmlc.torch.Module": step(layer, own), "rmlc, run of a node that learns": lambda: learner.run(columns),
+        "rmlc.torch.Module": step(layer, own),
+        "rmlc.torch.Module, to the inputs too": step(layer, [*own, inputs], inputs),
+        "rmlc, run of a node that learns": lambda: learner.run(columns),
         "torch, a cell in a loop": step(cell, own),
+        "torch.nn.LSTMCell in a loop": step(cells, list(single.parameters())),
         "torch.nn.LSTM": step(lambda x: fused(x)[0], list(fused.parameters()))})
     GOALS.append(("P11, a fifth of torch's loop", best["rmlc.torch.Module"], best["torch, a cell in a loop"] / 5))
 
@@ -397,7 +410,7 @@ def main():
     unknown = [name for name in sys.argv[1:] if name not in PARTS]
     if unknown:
         sys.exit(f"no part {unknown[0]}; the parts are: {' '.join(PARTS)}")
-    print(f"| {'what':52s} | {'by':32s} | {'µs':>10s} | rmlc / it |\n|---|---|---|---|")
+    print(f"| {'what':52s} | {'by':36s} | {'µs':>10s} | rmlc / it |\n|---|---|---|---|")
     for name in sys.argv[1:] or PARTS:
         PARTS[name]()
     print(f"\n| {'goal':30s} | {'µs':>10s} | {'at most':>10s} | of it |\n|---|---|---|---|")

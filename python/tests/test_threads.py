@@ -5,12 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
+from random_threads import check, program
 
 import rmlc
 
@@ -107,8 +109,10 @@ def test_two_threads_that_step_one_instance() -> None:
     assert refused < 4 * 5_000
 
 
-def program(number: int) -> str:
-    return f"node main(x: f64[4]) -> (y: f64[4])\n  y = {number}.0 * x + (ones([4]) fby y);\n"
+def test_random_calls_in_threads() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rmlc.UndeterminedWarning)
+        assert [check(case) for case in range(4)] == [""] * 4
 
 
 def test_compile_in_threads() -> None:
