@@ -222,8 +222,14 @@ def _has_bool(value: Any) -> bool:
 
 
 def convert(value: Any, name: str, dtype: str, shape: tuple[int, ...]) -> Any:
-    """What the extension asks for when a value is not at once what it should be."""
-    return tensor(value, name, dtype, shape) if shape else scalar(value, name, dtype)
+    """What the extension asks for, of one cycle, when a value is not at once what it should be."""
+    if not shape:
+        return scalar(value, name, dtype)
+    np = numpy()
+    # The extension copies arrays wherever they lie, once it knows NumPy: the first one comes here all the same.
+    if type(value) is np.ndarray and value.flags.c_contiguous and not value.flags.aligned:
+        value = value.copy()
+    return tensor(value, name, dtype, shape)
 
 
 def has_cycles(value: Any) -> bool:

@@ -572,6 +572,19 @@ def test_the_command_of_the_package(command: Command, tmp_path: pathlib.Path) ->
     assert (ours.stdout, ours.returncode) == (theirs.stdout, theirs.returncode) == ("y\n1\n3\n", 0)
 
 
+def test_the_first_array_may_lie_anywhere() -> None:
+    text = """
+import rmlc
+s = rmlc.compile("node main(x: f64[2]) -> (y: f64[2]) y = x;").node().start()
+import numpy as np
+x = np.frombuffer(memoryview(bytearray(17))[1:], np.float64)
+assert x.flags.aligned or s.step(x).tolist() == [0, 0]
+x = np.frombuffer(memoryview(bytearray(18))[2:], np.float64)
+assert s.step(x).tolist() == [0, 0]
+"""
+    subprocess.run([sys.executable, "-c", text], check=True)
+
+
 def test_import_takes_no_modules_that_take_long() -> None:
     text = "import sys; before = set(sys.modules); import rmlc; print(*sorted(set(sys.modules) - before))"
     said = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)

@@ -45,7 +45,8 @@ def run(build, sanitizer, program, *arguments):
                  for file in (f"lib{name}.so", "libstdc++.so.6")]
     environment = {**os.environ, "PYTHONPATH": built(build, sanitizer), "LD_PRELOAD": " ".join(libraries).replace("\n", ""),
                    # Python keeps much to its end, so that what grows is looked for and not what is left.
-                   "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=16:detect_stack_use_after_return=1",
+                   "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=16:detect_stack_use_after_return=1:"
+                                   "allocator_may_return_null=1",
                    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
                    "TSAN_OPTIONS": "exitcode=66:report_signal_unsafe=0", "PYTHONMALLOC": "malloc"}
     # Where ThreadSanitizer has its own memory, the kernel must not put a library.
