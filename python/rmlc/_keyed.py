@@ -140,7 +140,7 @@ class Keyed(_core.Keyed):
             kind = _KIND_OF_DTYPE.get(key.dtype.kind)
         if kind is None:
             raise TypeError(f"{self.key}: {describe(key)} is no key; texts, integers and Booleans are")
-        text = key_text(bool(key) if kind == "Booleans" else key)
+        text = self._written(key, kind)
         if not text:
             raise ValueError(f"{self.key}: it is empty, and no key")
         self._be_of_kind(kind)
@@ -192,11 +192,20 @@ class Keyed(_core.Keyed):
         if kind is None:
             raise TypeError(f"{self.key}: {array.dtype} is no type of keys; texts, integers and Booleans are")
         unique, places = np.unique(array, return_inverse=True)
-        texts = [key_text(key) for key in unique.tolist()]
+        texts = [self._written(key, kind) for key in unique.tolist()]
         if "" in texts:
             raise ValueError(f"{self.key}: row {int(np.flatnonzero(places == texts.index(''))[0])} is empty, and no key")
         self._be_of_kind(kind)
         return texts, np.ascontiguousarray(places, np.int64)
+
+    def _written(self, key: Any, kind: str) -> str:
+        """As the command has it."""
+        text = key_text(bool(key) if kind == "Booleans" else key)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{self.key}: {text!a} is no text that can be written as UTF-8") from None
+        return text
 
     def _be_of_kind(self, kind: str) -> None:
         """Keys are of one kind. A file of states says of none which it is: there, the first one that comes does."""

@@ -93,7 +93,8 @@ def test_what_is_refused():
     node = rmlc.compile(CHANGE).node()
     many = node.start(key="m")
     for keys, error, text in (([1.5], TypeError, "float64 is no type of keys"), ([None], TypeError, "row 0 is None"),
-                              (["a", ""], ValueError, "row 1 is empty"), ([["a"]], TypeError, "one key for each row"),
+                              (["a", ""], ValueError, "row 1 is empty"), (["a\ud800"], ValueError, "m: .* is no text"),
+                               ([["a"]], TypeError, "one key for each row"),
                               (np.array(["a", float("nan")], object), TypeError, "row 1 is nan")):
         with pytest.raises(error, match=text):
             many.run(m=keys, x=np.zeros(len(keys)))
@@ -227,7 +228,8 @@ def test_steps_of_vectors_are_copies():
 def test_steps_that_are_refused():
     many = rmlc.compile("node main(x: i32) -> (y: i32) y = 100 / x;").node().start(key="m")
     for given, error, text in (({"x": 1}, TypeError, "m: missing"), ({"m": 1.5, "x": 1}, TypeError, "m: float 1.5 is no key"),
-                               ({"m": "", "x": 1}, ValueError, "m: it is empty"), ({"m": None, "x": 1}, TypeError, "no key"),
+                               ({"m": "", "x": 1}, ValueError, "m: it is empty"), ({"m": "a\ud800", "x": 1}, ValueError, "m: .* is no text"),
+                                ({"m": None, "x": 1}, TypeError, "no key"),
                                ({"m": "a"}, TypeError, "x: missing"), ({"m": "a", "x": 1, "z": 2}, TypeError, "no input 'z'"),
                                ({"m": "a", "x": "1"}, TypeError, "x: expected i32"), ({"m": ["a"], "x": 1}, TypeError, "no key")):
         with pytest.raises(error, match=text):
