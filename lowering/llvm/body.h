@@ -396,6 +396,7 @@ class Body {
   Product with_pack_right(Product);
   void packed_product(const Product&, std::size_t pack, const Sink&);
   void packed_sum(std::vector<PackedTerm>, const Sink&, const std::function<void()>& otherwise);
+  llvm::Function* filler(const Product&, std::int64_t width);
   void fill_pack(const PackedTerm&);
   PackedTerm packed_term(ValueId);
   std::size_t summed_leaf(const Expression&, std::size_t product, const Shape&) const;

@@ -65,16 +65,39 @@ Body::PackedTerm Body::packed_term(ValueId v) {
   return {p, module.packs.of.at(v)};
 }
 
-// Panel after panel, where it is not like its cell.
+// void FILLS(b, pack): panel after panel. One for all matrices that lie alike. It needs no scratch, so that this
+// function keeps what it has.
+llvm::Function* Body::filler(const Product& asked, std::int64_t width) {
+  std::string symbol = "fill_" + std::string(name(asked.dtype));
+  for (const std::int64_t number : {asked.inner, asked.n, asked.b_inner, asked.b_column, width})
+    symbol += "_" + std::to_string(number);
+  if (llvm::Function* known = module.module.getFunction(symbol)) return known;
+  auto* f = module.function(symbol, ir.getVoidTy(), {module.pointer(), module.pointer()}, false);
+  for (unsigned k = 0; k < 2; ++k) f->addParamAttr(k, llvm::Attribute::NoAlias);
+  const llvm::IRBuilder<>::InsertPointGuard guard(ir);
+  auto* const outer_function = std::exchange(function_, f);
+  auto* const outer_subprogram = std::exchange(subprogram_, module.debug.begin(*f, symbol, here_));
+  ir.SetInsertPoint(llvm::BasicBlock::Create(module.context, "entry", f));
+  locate(here_);
+  Product p = asked;
+  p.b = f->getArg(0);
+  const std::int64_t vector = lanes(p.dtype);
+  each_tile({}, p.n, width, [&](IrValue column, std::int64_t columns) {
+    IrValue panel = offset(p.dtype, f->getArg(1), place(constant(0), column, p.inner));
+    fill_panel(p, panel, column, columns, (columns + vector - 1) / vector * vector);
+  });
+  ir.CreateRetVoid();
+  function_ = outer_function, subprogram_ = outer_subprogram;
+  return f;
+}
+
+// Where it is not like its cell.
 void Body::fill_pack(const PackedTerm& t) {
   const Product& p = t.product;
   IrValue flag = at(module.layout.pack_flags[t.pack]), data = at(module.layout.packs[t.pack]);
-  const std::int64_t width = module.panel_width(module.packs.list[t.pack]), vector = lanes(p.dtype);
+  const std::int64_t width = module.panel_width(module.packs.list[t.pack]);
   when(ir.CreateICmpEQ(ir.CreateLoad(ir.getInt8Ty(), flag), ir.getInt8(0)), [&] {
-    each_tile({}, p.n, width, [&](IrValue column, std::int64_t columns) {
-      IrValue panel = offset(p.dtype, data, place(constant(0), column, p.inner));
-      fill_panel(p, panel, column, columns, (columns + vector - 1) / vector * vector);
-    });
+    ir.CreateCall(filler(p, width), {p.b, data});
     ir.CreateStore(ir.getInt8(1), flag);
   });
 }

@@ -634,6 +634,23 @@ def test_run_of_a_long_cycle_is_that_of_steps() -> None:
     assert run.save() == stepped.save()
 
 
+@pytest.mark.parametrize("rows, columns", [(64, 64), (256, 64), (100, 40), (33, 70)])
+def test_matrices_that_stand_still(rows: int, columns: int) -> None:
+    """Copies of them in another order: of two that lie alike, and of what was drawn for them in the first cycle."""
+    size = f"[{rows}, {columns}]"
+    s = rmlc.compile(f"""
+node main(x: f32[{columns}]) -> (a: f32[{rows}], b: f32[{rows}])
+  a = matmul(param(glorot_uniform({size})), x);
+  b = matmul(param(normal({size}, 0.0, 1.0)), x);
+""").node().start()
+    x = np.random.default_rng(0).normal(size=(5, columns)).astype(np.float32)
+    out = s.run(x=x)
+    first, second = (np.array(value, np.float64) for value in s.params.values())
+    assert abs(first).max() < 1 < abs(second).max()
+    np.testing.assert_allclose(out.a, x @ first.T, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(out.b, x @ second.T, rtol=0, atol=1e-4)
+
+
 def test_run_of_a_long_cycle_ends_where_one_fails() -> None:
     node = rmlc.compile(LONG).node()
     c, k = np.ones(70, bool), np.ones(70, np.int32)
