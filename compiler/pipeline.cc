@@ -17,8 +17,8 @@
 #include "lowering/schedule/passes.h"
 #include "lowering/steps/leader.h"
 #include "lowering/steps/leading.h"
-#include "semantics/put_on_ranks.h"
 #include "semantics/time/check_ranks.h"
+#include "semantics/time/put_on_ranks.h"
 
 namespace rml {
 namespace {

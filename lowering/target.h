@@ -31,14 +31,14 @@ struct TargetOptions {
 
 // How results are rounded, and in which order sums run.
 struct Numeric {
-  bool strict = false;            // products, reductions and functions exactly as in the reference engine
-  bool fast = false;              // LLVM may reorder
-  bool fused = false;             // a product and a sum are one instruction, rounded once
-  bool calls_libm = false;        // functions are those of the C library, not the instructions of functions.cc
-  std::int64_t sum_bytes = 128;   // a sum along a row is spread over as many lanes as fit
-  std::int64_t fewest_lanes = 4;  // … and is in order where a row has fewer elements
+  bool strict = false;               // products, reductions and functions exactly as in the reference engine
+  bool fast = false;                 // LLVM may reorder
+  bool fused = false;                // a product and a sum are one instruction, rounded once
+  bool calls_libm = false;           // functions are those of the C library, not the instructions of functions.cc
+  std::int64_t sum_bytes = 128;      // a sum along a row is spread over as many lanes as fit
+  std::int64_t fewest_lanes = 4;     // … and is in order where a row has fewer elements
   std::int64_t fewest_extrema = 32;  // … as extrema are: to put lanes together takes longer than for sums
-  std::int64_t chains = 4;        // a sum in registers is at most so many, so as not to wait for each addition
+  std::int64_t chains = 4;           // a sum in registers is at most so many, so as not to wait for each addition
   // … of one with so many terms: each chain has two of them at least.
   std::int64_t chains_of(std::int64_t terms) const {
     const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(terms / 2, 1));
@@ -124,6 +124,8 @@ struct Target {
   std::int64_t pool_taps = 64, pool_stride = 4;  // of a pooling window: more are left to the kernel
   std::int64_t filter_taps = 3;  // of a row: so many are worth a tile of their own in a filter's gradient
   std::uint32_t part = TargetOptions().part, large_step = TargetOptions().large_step;
+  std::uint32_t small_step = 300;  // instructions: to compile one of fewer twice takes no time to speak of
+  double long_step = 20000;        // instructions executed: more than a hundred times what a call takes
 
   // ---- products
   static constexpr std::int64_t few_rows = 4;  // of so many, a copy of the matrix in panels is not worth its while

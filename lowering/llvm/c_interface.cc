@@ -406,12 +406,10 @@ StateStruct emit_step_interface(Emission& module) {
 }
 
 llvm::Function* emit_many_cycles(Emission& module, llvm::Function* push, llvm::Function* pop) {
-  // Compiling a small one twice takes no time to speak of; long is more than a hundred times what a call takes.
-  constexpr unsigned small = 300;
-  constexpr double long_work = 20000;
+  const Target& target = module.target;
   const unsigned size = push->getInstructionCount();
   const bool called =
-      size > module.target.large_step || (size > small && executed_instructions(*push) > long_work);
+      size > target.large_step || (size > target.small_step && executed_instructions(*push) > target.long_step);
   StepInterface interface{module, true};
   const std::size_t n_inputs = interface.list.size();
   for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "semantics/collectives.h"
 #include "semantics/core/queries.h"
+#include "semantics/time/collectives.h"
 
 namespace rml {
 

@@ -1,5 +1,5 @@
 // See collectives.h.
-#include "semantics/collectives.h"
+#include "semantics/time/collectives.h"
 
 #include <algorithm>
 

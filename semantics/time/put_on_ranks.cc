@@ -1,13 +1,13 @@
 // See put_on_ranks.h.
-#include "semantics/put_on_ranks.h"
+#include "semantics/time/put_on_ranks.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "semantics/collectives.h"
 #include "semantics/core/queries.h"
+#include "semantics/time/collectives.h"
 
 namespace rml {
 
