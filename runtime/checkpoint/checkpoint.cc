@@ -56,6 +56,7 @@ Metadata metadata(const rml_program& program, const rml_header& header, const St
     all["micro_batches"] = std::to_string(run.dealt->micro_batches);
     all["input_rows"] = std::to_string(run.dealt->rows);
     all["whole_step"] = run.dealt->whole ? "1" : "0";
+    all["open_micro_batch"] = run.dealt->open ? "1" : "0";
   }
   if (state.begins >= 0) {
     json memories = json::array();
@@ -172,8 +173,9 @@ CheckpointIn::CheckpointIn(std::string name, std::string bytes)
   }
   if (content_.metadata.contains("led")) run_.led = names("led");
   if (content_.metadata.contains("micro_batches"))
-    run_.dealt = RunRecord::Dealt{number<std::uint64_t>("micro_batches"), number<std::int64_t>("input_rows"),
-                                  number<int>("whole_step") != 0};
+    run_.dealt = RunRecord::Dealt{
+        number<std::uint64_t>("micro_batches"), number<std::int64_t>("input_rows"), number<int>("whole_step") != 0,
+        content_.metadata.contains("open_micro_batch") && number<int>("open_micro_batch") != 0};
   unbegun_ = names("unbegun");
   if (has_beginning()) open_ = names("open");
 }

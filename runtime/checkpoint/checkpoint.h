@@ -32,11 +32,11 @@ struct RunRecord {
   std::uint32_t input_checksum = 0;
   std::vector<OutputRecord> outputs;
   // Of a program whose rows are dealt out to ranks: what all of them have read, up to the end of a step; whole: the
-  // step was full.
+  // step was full; open: the input ended within a micro-batch, whose rows one of the ranks has.
   struct Dealt {
     std::uint64_t micro_batches = 0;
     std::int64_t rows = 0;
-    bool whole = true;
+    bool whole = true, open = false;
   };
   std::optional<Dealt> dealt;
   std::vector<std::string> led;  // outputs that have had the next row, which was known before its inputs

@@ -60,7 +60,8 @@ void DealtRows::read_step() {
       return;
     }
     if (in_step_ % transport.ranks() == transport.rank()) keep(micro_batches_ + in_step_);
-    if (ends()) ++in_step_;
+    open_ = !ends();
+    if (!open_) ++in_step_;
   }
 }
 
@@ -84,7 +85,7 @@ bool DealtRows::step_passes(std::int64_t every) {
 
 void DealtRows::record(RunRecord& run) const {
   const bool whole = !cut_ && (in_step_ == program_.per_step || read_ == step_begin_);
-  run.dealt = RunRecord::Dealt{micro_batches_ + in_step_, read_, whole};
+  run.dealt = RunRecord::Dealt{micro_batches_ + in_step_, read_, whole, open_};
   run.input_checksum = checksum_;
 }
 
@@ -97,12 +98,17 @@ void DealtRows::go_on(const RunRecord& saved, bool resumes, const std::string& p
   if (resumes) {
     skip_rows(*source_, row_, read_, saved.input_checksum, path);
     checksum_ = saved.input_checksum;
+    open_ = saved.dealt->open;
     cut_ = !saved.dealt->whole;
     if (cut_ && source_->read())
       throw Failure("'" + path +
                     "' was saved where the input ended in the middle of a step, and there are more rows in " +
                     source_->name() + " now; to go on with them as a step of its own, use --load");
   } else {
+    if (saved.dealt->open)
+      throw Failure("'" + path +
+                    "' was saved where the input ended in the middle of a micro-batch, whose rows only one " +
+                    "rank had; to begin with what was learned, use --load-params");
     // A step that was cut short is over: numbers go on with the next one.
     const std::uint64_t per_step = program_.per_step;
     micro_batches_ = (micro_batches_ + per_step - 1) / per_step * per_step;

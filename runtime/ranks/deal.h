@@ -75,6 +75,7 @@ class DealtRows final : public RowSource {
   std::uint64_t micro_batches_ = 0;  // likewise, before this step
   std::uint32_t checksum_ = 0;
   bool over_ = false;  // the input
+  bool open_ = false;  // the row that was read last ends no micro-batch
   bool cut_ = false;   // the run that this one goes on with had come to the end within a step
 };
 
