@@ -81,7 +81,7 @@ void GradientWriter::exchange_names() {
   std::set<ExprId> seen;
   const std::function<void(ExprId)> visit = [&](ExprId e) {
     if (!seen.insert(e).second) return;
-    if (auto* name = std::get_if<ast::Name>(&program_[e])) exchange(name->symbol);
+    if (auto* name = std::get_if<ast::Name>(&program_.exprs[e.index])) exchange(name->symbol);
     for_each_child(program_[e], visit);
   };
   for (ast::Equation& q : node_.equations) {
