@@ -52,8 +52,7 @@ class Portable:
         if not root:
             return Node(request)
         parameters, renamed, partial = request.parameters
-        return Node(dataclasses.replace(
-            request,
+        return Node(request._replace(
             file=root + request.file if os.path.isabs(request.file) else request.file,
             import_folders=tuple(root + each for each in request.import_folders),
             libraries=tuple(root + each if os.path.isabs(each) else each for each in request.libraries),
@@ -77,11 +76,10 @@ def portable(node: Node, also: Iterable[str]) -> Portable:
     needed = {each for each in needed if os.path.commonpath([each, _PACKAGE]) != _PACKAGE}
     own = os.path.abspath(request.file)
     if not request.text and not own.endswith(".onnx"):
-        request = dataclasses.replace(request, text=pathlib.Path(own).read_text(encoding="utf-8"))
+        request = request._replace(text=pathlib.Path(own).read_text(encoding="utf-8"))
         needed.discard(own)
     parameters, renamed, partial = request.parameters
-    request = dataclasses.replace(
-        request,
+    request = request._replace(
         # Imports are looked for beside the file. A text that has none keeps the name by which messages call it.
         file=own if needed else request.file,
         import_folders=tuple(map(os.path.abspath, request.import_folders)),

@@ -18,6 +18,7 @@ import pytest
 from conftest import Command
 
 import rmlc
+from rmlc import _safetensors
 from rmlc._keyed import key_seed, key_text
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -240,7 +241,7 @@ def test_files_travel_with_the_program(tmp_path: pathlib.Path, from_text: bool) 
               rmlc.load(here / "main.rml", import_folders=[here / "lib"]))
     node = module.node()
     (path,) = node.params
-    (here / "params.safetensors").write_bytes(rmlc._instance.write_safetensors({path: np.asarray(10.0)}))
+    (here / "params.safetensors").write_bytes(_safetensors.write({path: np.asarray(10.0)}))
     params = str(here / "params.safetensors")
     job = job_of(node, pa.string(), program=portable(node, [params]), params=params)
     (tmp_path / "job").write_bytes(pickle.dumps(job))

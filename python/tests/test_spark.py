@@ -21,6 +21,7 @@ import pytest
 from conftest import ROOT, Command
 
 import rmlc
+from rmlc import _safetensors
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pandas", reason="pandas is not installed")
@@ -197,7 +198,7 @@ def test_names_and_types_of_what_is_carried(spark: Any) -> None:
 def test_columns_of_elements_and_parameters(spark: Any, tmp_path: pathlib.Path) -> None:
     node = rmlc.compile("node main(x: f64[2]) -> (y: f64) w = param(1.0); y = w * x[0] + x[1];").node()
     (path,) = node.params
-    (tmp_path / "params.safetensors").write_bytes(rmlc._instance.write_safetensors({path: np.asarray(10.0)}))
+    (tmp_path / "params.safetensors").write_bytes(_safetensors.write({path: np.asarray(10.0)}))
     df = spark.createDataFrame([(1, 1, 2.0, 3.0)], "m tinyint, t int, `x[0]` double, `x[1]` double")
     found = rmlc.spark.apply(df, node, key="m", order_by="t", params=tmp_path / "params.safetensors").collect()
     assert [tuple(row) for row in found] == [(1, 1, 23.0)]
