@@ -6,15 +6,13 @@
 #include <limits>
 #include <random>
 
+#include "compiler/imported_program.h"
 #include "driver/checks/gradient_inputs.h"
 #include "driver/programs/drive_program.h"
 
 namespace rml {
 namespace {
 
-double element(const Tensor& t, std::int64_t k) {
-  return t.dtype() == DType::f64 ? t.as<double>()[k] : double{t.as<float>()[k]};
-}
 void set_element(Tensor& t, std::int64_t k, double v) {
   if (t.dtype() == DType::f64)
     t.as<double>()[k] = v;

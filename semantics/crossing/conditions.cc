@@ -13,9 +13,9 @@ namespace rml {
 
 namespace {
 
-constexpr int max_depth = 500;            // of definitions in one another; what lies deeper is a letter
-constexpr std::size_t max_followed = 8;   // memories, but for starts of clocks
-constexpr std::int64_t max_cycles = 600;  // of what is run
+constexpr int max_depth = 500;                 // of definitions in one another; what lies deeper is a letter
+constexpr std::size_t max_followed = 8;        // memories, but for starts of clocks
+constexpr std::int64_t followed_cycles = 600;  // of what is run
 
 }  // namespace
 
@@ -117,7 +117,7 @@ Condition Conditions::letter(ValueId v) {
   if (std::holds_alternative<core::Input>(core_[v].rhs)) return known_.at(v.index);
   if (bound_.empty()) find_bound();
   if (!bound_[v.index] && core_[v].clock == base_clock)
-    if (std::optional<Lasso> lasso = find_lasso(core_, v, max_cycles)) {
+    if (std::optional<Lasso> lasso = find_lasso(core_, v, followed_cycles)) {
       lassos_.push_back(std::move(*lasso));
       return add({.kind = Cell::repeated,
                   .a = no,

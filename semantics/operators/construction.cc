@@ -104,7 +104,7 @@ Fault evaluate_shape(const Application& app, const EvaluationContext&, Operands,
   return {};
 }
 
-std::int64_t counted(const Application& app) {
+std::int64_t size_of_axes(const Application& app) {
   const Shape& x = app.operand_shapes[0];
   const auto axes = *reduced_axes(app.attributes[0], x.size());
   std::int64_t count = 1;
@@ -120,15 +120,15 @@ ShapeResult size_shape(const Application& app) {
   const unsigned bytes = static_cast<unsigned>(byte_size(app.result_dtype));
   if (is_integer(app.result_dtype) && bytes < 8) {
     const std::int64_t largest = (std::int64_t{1} << (8 * bytes - (is_signed(app.result_dtype) ? 1 : 0))) - 1;
-    if (counted(app) > largest) {
-      return "size " + std::to_string(counted(app)) + " does not fit " + std::string(name(app.result_dtype));
+    if (size_of_axes(app) > largest) {
+      return "size " + std::to_string(size_of_axes(app)) + " does not fit " + std::string(name(app.result_dtype));
     }
   }
   return Shape{};
 }
 
 Fault evaluate_size(const Application& app, const EvaluationContext&, Operands, Tensor& result) {
-  fill(result, counted(app));
+  fill(result, size_of_axes(app));
   return {};
 }
 

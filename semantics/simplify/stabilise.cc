@@ -29,7 +29,7 @@ namespace rml {
 
 namespace {
 
-constexpr int max_rounds = 8;
+constexpr int most_rounds = 8;
 constexpr int max_factors = 16;
 
 class Stabilisation {
@@ -38,7 +38,7 @@ class Stabilisation {
 
   bool run() {
     bool any = false;
-    for (int round = 0; round < max_rounds; ++round) {
+    for (int round = 0; round < most_rounds; ++round) {
       bool changed = false;
       for (std::size_t v = 0, count = core_.values.size(); v < count; ++v) changed |= rewrite(ValueId{v});
       any |= changed;

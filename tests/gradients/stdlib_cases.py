@@ -170,6 +170,7 @@ for kind, weights in RECURRENT_KERNELS.items():
     state, shapes = ("h, c", "h: f64[2], c: f64[2]") if kind == "lstm" else ("h", "h: f64[2]")
     made = "h_next, c_next" if kind == "lstm" else "h_next"
     DIFFERENTIABLE |= {
+    "steps.broadcast": [("x: f64[2]", "y", "steps.broadcast(x)")],
         f"recurrent.{kind}_cell": [(f"{weights}, {shapes}, x: f64[3]", made,
                                     f"recurrent.{kind}_cell({given}, {state}, x)")],
         f"recurrent.{kind}_forward": [
@@ -327,7 +328,6 @@ REFUSED = {
     "control.rate_limit": [("x: f64", "y", "control.rate_limit(0.5, 0.5, x)", ENDLESS)],
     "steps.all_sum": [("x: f64[2]", "y, last", "steps.all_sum(2, true, x)", ENDLESS)],
     "steps.all_mean": [("x: f64[2]", "y, last", "steps.all_mean(2, true, x)", ENDLESS)],
-    "steps.broadcast": [("x: f64[2]", "y", "steps.broadcast(x)")],
     "steps.gathered": [("x: f64[2]", "y", "steps.gathered(2, 1, x)", ENDLESS)],
     "steps.gradient": [("g: f64[2], p: f64[2]", "y", "steps.gradient(2, true, 1, true, true, g, p)", ENDLESS)],
     "metrics.average": [("x: f64[2]", "y", "metrics.average(x)", ENDLESS)],
