@@ -20,14 +20,7 @@ if TYPE_CHECKING:
 
 def key_seed(key: Any, seed: int) -> int:
     """The seed of a key, as `rmlc run --key-seed` makes it of a key's text and `--seed`: see docs/manual/keys.md."""
-    low = 2**64 - 1
-    mixed = 0xCBF29CE484222325
-    for byte in key_text(key).encode():
-        mixed = (mixed ^ byte) * 0x100000001B3 & low
-    mixed = mixed + seed * 0x9E3779B97F4A7C15 & low
-    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & low
-    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & low
-    return mixed ^ mixed >> 31
+    return _core.key_seed(key_text(key), seed)
 
 
 def key_text(key: Any) -> str:

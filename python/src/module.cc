@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <csignal>
@@ -13,6 +14,7 @@
 #include "driver/installation.h"
 #include "python/src/stepper.h"
 #include "runtime/base/failure.h"
+#include "runtime/keys/key_table.h"
 
 namespace rml::python {
 namespace {
@@ -316,6 +318,7 @@ NB_MODULE(_core, m) {
   m.def("set_array", [](nb::object array) { helpers().array = std::move(array); });
   m.def("set_installation", [](const std::string& prefix) { rml::set_installation(prefix); });
   m.def("command", command);
+  m.def("key_seed", rml::rt::hash_of_key, nb::arg("text"), nb::arg("seed"));
   m.def("compile", compile);
   using rml::ModelOptions;
   nb::class_<CompileRequest>(m, "CompileRequest")

@@ -1,4 +1,4 @@
-"""Nodes and instances: values of every type, caching, what outlives what, the rest of the command."""
+"""Nodes and instances: values of every type, caching, what outlives what, cycles that take long."""
 
 from __future__ import annotations
 
@@ -470,108 +470,6 @@ def test_an_instance_is_made_by_a_node() -> None:
     assert instance.step(1.0) == 2.0
 
 
-# ---- the rest of the command -------------------------------------------------------------------
-
-LEARNER = """
-node line(x: f64) -> (y: f64)
-  w = param(0.5);
-  y = tanh(w * x);
-node main(x: f64, t: f64) -> (y: f64)
-  y, _ = diff line(x, true, 0.1 * (t - y));
-"""
-
-
-def test_diff_is_the_derivative() -> None:
-    module = rmlc.compile(LEARNER)
-    derived = module.diff("line")
-    assert "diff_line" in derived.nodes and "node diff_line" in derived.source
-    rows = derived.node("diff_line").start().run(x=[0.7, -1.1], bp=[True, True], dy=[1.0, 1.0])
-    # By central differences. The parameter moves by the gradient of the first cycle before the second.
-    h = 1e-6
-    slope = (np.tanh(0.5 * (0.7 + h)) - np.tanh(0.5 * (0.7 - h))) / (2 * h)
-    assert abs(rows.dx.values[0] - slope) < 1e-9
-    with pytest.raises(rmlc.CompileError, match="nothing"):
-        module.diff("nothing")
-
-
-def test_gradcheck() -> None:
-    module = rmlc.compile(LEARNER)
-    module.gradcheck("line")
-    module.gradcheck("line", cycles=3, seed=4, tolerance=1e-4)
-    wrong = rmlc.compile("node g(x: f64) -> (y: f64)\n  y = x * x;\n"
-                         "node diff_g(x: f64, bp: bool, dy: f64 when bp) -> (y: f64, dx: f64 when bp)\n"
-                         "  y = x * x;\n  dx = dy * (x when bp);\n"
-                         "node line(x: f64) -> (y: f64)\n  y = g(x);\n")
-    with pytest.raises(rmlc.GradientError, match="(?s)x .*cycle .*WRONG"):
-        wrong.gradcheck("line")
-    with pytest.raises(rmlc.CompileError, match="nothing"):
-        module.gradcheck("nothing")
-
-
-def test_a_trace_that_stops_has_drawn_what_came_before() -> None:
-    node = rmlc.compile("node main(a: i32, b: i32) -> (q: i32) q = a / b;").node()
-    with pytest.raises(rmlc.RunError, match="division by zero") as caught:
-        node.trace({"a": [6, 4, 2], "b": [3, 0, 1]})
-    assert str(caught.value.chronogram).split("\n")[:3] == ["a | 6", "b | 3", "q | 2"]
-    assert isinstance(caught.value.chronogram, rmlc.Chronogram) and list(caught.value.rows.q) == [2]
-
-
-def test_build_of_what_is_none(tmp_path: pathlib.Path) -> None:
-    node = rmlc.compile("node main(x: i32) -> (y: i32) y = x;").node()
-    with pytest.raises(ValueError, match="emit: one of 'exe', 'obj', .*, not 'wrong'"):
-        node.build(tmp_path / "wrong", emit="wrong")
-    assert not list(tmp_path.iterdir())
-
-
-def test_trace() -> None:
-    node = rmlc.compile(LEARNER).node()
-    told = node.trace({"x": [0.5, 0.25], "t": [1.0, 1.0]}, watch=["line.w"])
-    assert isinstance(told, str) and {line.split("|")[0].strip() for line in told.splitlines()} >= {
-        "x", "t", "y", "line.w"}
-    w = next(line for line in told.splitlines() if line.startswith("line.w"))
-    assert w.split()[2:][0] == "0.5"
-
-
-def test_a_chronogram_is_shown_as_it_is_read() -> None:
-    drawn = rmlc.compile(SUM).node().trace(np.array([1.0, 2.0]))
-    assert repr(drawn) == "x | 1 2\ny | 1 3"
-
-
-def test_graph() -> None:
-    picture = rmlc.compile(LEARNER).node().graph()
-    assert picture.lstrip().startswith(("<?xml", "<svg")) and picture.rstrip().endswith("</svg>")
-    assert picture._repr_svg_() == picture
-    assert repr(picture) == f"<rmlc.SVG of {len(picture)} characters>"
-
-
-def test_build_beside_another_package_of_the_name(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "rmlc").mkdir()
-    (tmp_path / "rmlc" / "__init__.py").write_text("raise SystemExit('another')", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    program = rmlc.compile(SUM).node().build("program")
-    assert subprocess.run([program], input="x\n1\n", capture_output=True, text=True, check=True).stdout == "y\n1\n"
-
-
-def test_build_makes_a_program_that_runs(tmp_path: pathlib.Path) -> None:
-    node = rmlc.compile("const k = 1.0;\n" + SUM.replace("+ x", "+ k * x")).node(defines={"k": 2.5})
-    program = node.build(tmp_path / "program")
-    said = subprocess.run([program], input="x\n1\n2\n", capture_output=True, text=True, check=True)
-    assert said.stdout == "y\n2.5\n7.5\n"
-    node.build(tmp_path / "part.o", emit="lib")
-    assert any(file.suffix == ".h" for file in tmp_path.iterdir())
-    with pytest.raises((rmlc.CompileError, rmlc.RunError, OSError), match="nowhere"):
-        node.build(tmp_path / "nowhere" / "program")
-
-
-def test_the_command_of_the_package(command: Command, tmp_path: pathlib.Path) -> None:
-    file = tmp_path / "sum.rml"
-    file.write_text(SUM, encoding="utf-8")
-    ours = subprocess.run([sys.executable, "-m", "rmlc", "run", str(file)], input="x\n1\n2\n", capture_output=True,
-                          text=True, check=False)
-    theirs = command("run", file, input="x\n1\n2\n")
-    assert (ours.stdout, ours.returncode) == (theirs.stdout, theirs.returncode) == ("y\n1\n3\n", 0)
-
-
 def test_the_first_array_may_lie_anywhere() -> None:
     text = """
 import rmlc
@@ -583,27 +481,6 @@ x = np.frombuffer(memoryview(bytearray(18))[2:], np.float64)
 assert s.step(x).tolist() == [0, 0]
 """
     subprocess.run([sys.executable, "-c", text], check=True)
-
-
-def test_import_takes_no_modules_that_take_long() -> None:
-    text = "import sys; before = set(sys.modules); import rmlc; print(*sorted(set(sys.modules) - before))"
-    said = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
-    slow = {"dataclasses", "hashlib", "inspect", "json", "numpy", "pathlib", "shlex", "shutil", "subprocess", "tempfile"}
-    assert not slow & set(said.stdout.split()), said.stdout
-
-
-def test_what_is_imported_later_is_there() -> None:
-    for name in rmlc.__all__:
-        assert name in dir(rmlc) and getattr(rmlc, name).__name__ == name
-    with pytest.raises(AttributeError, match="module 'rmlc' has no attribute 'Chronograms'"):
-        rmlc.Chronograms  # noqa: B018
-
-
-def test_import_is_quick_and_without_numpy() -> None:
-    text = "import sys, rmlc; print('numpy' in sys.modules, rmlc.compile('node main(x: f64) -> (y: f64)\\n y = x;')" \
-           ".node().start().step(2.0), 'numpy' in sys.modules)"
-    said = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
-    assert said.stdout.split() == ["False", "2.0", "False"], said.stderr
 
 
 # Of a cycle that takes long, `run` calls what `step` calls.
