@@ -56,11 +56,20 @@ class RankWriter {
     return add(core::Apply{operators().require(op), std::move(operands), std::move(attributes), 0}, dtype,
                std::move(shape), at);
   }
-  ValueId cast(ValueId v, DType to, const At& at) {
+  static core::Apply cast(ValueId v, DType to) {
     Attribute attribute;
     attribute.given = true;
     attribute.dtype = to;
-    return apply("cast", {v}, to, at, {attribute});
+    return {operators().require("cast"), {v}, {attribute}, 0};
+  }
+
+  // A memory that begins at init, and is one more at each instant.
+  ValueId counter(ValueId init, const At& at) {
+    const DType dtype = core_[init].dtype;
+    const ValueId own = add(core::Fby{init, {}}, dtype, {}, at);
+    const ValueId next = apply("add", {own, number(dtype, 1)}, dtype, at);
+    std::get<core::Fby>(core_[own].rhs).next = next;
+    return own;
   }
 
   // Of a call of the runtime the one result, as a right-hand side.
@@ -101,9 +110,7 @@ class RankWriter {
   const Place& place(ValueId v) {
     if (place_) return *place_;
     const At here = at(v);
-    const ValueId own = add(core::Fby{number(DType::u64, 0), {}}, DType::u64, {}, here);
-    const ValueId next = apply("add", {own, number(DType::u64, 1)}, DType::u64, here);
-    std::get<core::Fby>(core_[own].rhs).next = next;
+    const ValueId own = counter(number(DType::u64, 0), here);
     const ValueId micro_batch =
         add(call("rml_micro_batch", Calling::asks, {own}, DType::u64, {}, here), DType::u64, {}, here);
     const ValueId ends = add(call("rml_step_ends", Calling::asks, {number(DType::u32, deal_.per_step), micro_batch},
@@ -157,10 +164,7 @@ class RankWriter {
     const Place& micro_batch = place(k);
     const ValueId count = number(DType::u64, deal_.per_step);
     const ValueId slot = apply("mod", {micro_batch.micro_batch, count}, DType::u64, here);
-    Attribute to;
-    to.given = true;
-    to.dtype = core_[k].dtype;
-    core_[k].rhs = core::Apply{operators().require("cast"), {slot}, {to}, 0};
+    core_[k].rhs = cast(slot, core_[k].dtype);
     ValueId any = found;
     if (constant_truth(core_, collectives_.variable(i, "act")) != true) any = found_by_any(i, here);
     const ValueId moving = apply("logical_and", {any, micro_batch.ends}, DType::boolean, here);
@@ -171,7 +175,7 @@ class RankWriter {
   ValueId found_by_any(InstanceId i, const At& here) {
     const ValueId had = collectives_.variable(i, "had");
     const ValueId mine = add(core::When{had, end_, true}, DType::boolean, {}, here);
-    const ValueId one = cast(mine, DType::i32, here);
+    const ValueId one = add(cast(mine, DType::i32), DType::i32, {}, here);
     const ValueId sum = add(step_sum(one, here), DType::i32, {}, here);
     return apply("gt", {sum, number(DType::i32, 0)}, DType::boolean, here);
   }
@@ -181,10 +185,7 @@ class RankWriter {
     if (!v.valid()) return;
     const At here = at(v);
     const ValueId found = add(call(symbol, Calling::asks, {}, DType::u32, {}, here), DType::u32, {}, here);
-    Attribute to;
-    to.given = true;
-    to.dtype = core_[v].dtype;
-    core_[v].rhs = core::Apply{operators().require("cast"), {found}, {to}, 0};
+    core_[v].rhs = cast(found, core_[v].dtype);
   }
 
   void write_broadcast(InstanceId i) {
@@ -212,11 +213,7 @@ class RankWriter {
     if (!cycle.valid()) return;
     // The counter goes on by itself; who had asked it asks for the row.
     const At here = at(cycle);
-    const auto counter = std::get<core::Fby>(core_[cycle].rhs);
-    const ValueId own = add(core::Fby{counter.init, {}}, DType::i64, {}, here);
-    const ValueId next = apply("add", {own, number(DType::i64, 1)}, DType::i64, here);
-    std::get<core::Fby>(core_[own].rhs).next = next;
-    own_cycle_ = own;
+    const ValueId own = own_cycle_ = counter(std::get<core::Fby>(core_[cycle].rhs).init, here);
     for (std::size_t v = 0; v < n; ++v) {
       const auto* when = std::get_if<core::When>(&core_[ValueId{v}].rhs);
       if (when == nullptr || !when->positive || !is_start(core_, when->condition)) continue;
