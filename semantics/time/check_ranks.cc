@@ -397,7 +397,10 @@ class RankCheck {
             : collectives_.is_rank(from)                           ? "which is the number of the rank"
             : std::holds_alternative<core::Apply>(core_[from].rhs) ? "which is drawn for each row"
                                                                    : "which moves with the rows of a rank"));
-    if (ahead)
+    if (ahead && core_.instances[core_[v].instance.index].derived)
+      d.note("the gradient of what goes on past `" + end + "` does: begin anew with each micro-batch, `fby_end(" + end +
+             ", init, …)`");
+    else if (ahead)
       d.note("end it with the micro-batch: `post_end(" + end + ", init, …)`");
     else
       d.note("begin anew with each micro-batch, `fby_end(" + end +
