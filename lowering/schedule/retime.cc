@@ -263,6 +263,8 @@ class Retiming {
 }  // namespace
 
 Core retime(Core core) {
+  const auto is_post = [](const Value& v) { return std::holds_alternative<core::Post>(v.rhs); };
+  if (std::ranges::none_of(core.values, is_post)) return core;
   // Each rewriting leaves the other components as they are, but renumbers nothing, so one
   // analysis serves them all.
   const Core before = core;
@@ -277,7 +279,8 @@ Core retime(Core core) {
     Retiming(core, component, offsets.by_member).run();
     any = true;
   }
-  return any ? remove_unreachable(std::move(core)) : core;
+  if (any) core = remove_unreachable(std::move(core));
+  return core;
 }
 
 }  // namespace rml
