@@ -85,21 +85,6 @@ ZipEntry read_entry(const std::string& archive, std::string_view bytes, std::siz
   return entry;
 }
 
-std::string deflate_raw(std::string_view content) {
-  z_stream z{};
-  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
-  const std::unique_ptr<z_stream, int (*)(z_stream*)> guard(&z, deflateEnd);
-  std::string packed(deflateBound(&z, content.size()), '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
-  z.avail_in = static_cast<uInt>(content.size());
-  z.next_out = reinterpret_cast<Bytef*>(packed.data());
-  // Both sizes are below 4 GiB, as add has checked; the bound exceeds content by little.
-  z.avail_out = static_cast<uInt>(std::min<std::size_t>(packed.size(), std::numeric_limits<uInt>::max()));
-  if (deflate(&z, Z_FINISH) != Z_STREAM_END) throw Failure("compression failed");
-  packed.resize(z.total_out);
-  return packed;
-}
-
 }  // namespace
 
 std::vector<ZipEntry> list_zip(const std::string& archive, std::string_view bytes) {
@@ -155,17 +140,14 @@ void ZipWriter::add(const std::string& name, std::string_view content) {
   if (content.size() >= most || offset_ + content.size() >= most) {
     throw Failure("cannot write " + bytes_.name() + ": an .npz of 4 GiB or more; write one .npy per output");
   }
-  std::string packed = deflate_raw(content);
-  const bool smaller = packed.size() < content.size();
-  const std::string_view data = smaller ? std::string_view(packed) : content;
   constexpr std::uint64_t first_of_january_1980 = 0x00210000;
   std::string common;  // the fields both headers share
   put(common, 20, 2);
   put(common, 0, 2);
-  put(common, smaller ? deflated : stored, 2);
+  put(common, stored, 2);
   put(common, first_of_january_1980, 4);
   put(common, crc32_z(crc32(0, nullptr, 0), reinterpret_cast<const Bytef*>(content.data()), content.size()), 4);
-  put(common, data.size(), 4);
+  put(common, content.size(), 4);
   put(common, content.size(), 4);
   put(common, name.size(), 2);
   put(common, 0, 2);
@@ -179,7 +161,7 @@ void ZipWriter::add(const std::string& name, std::string_view content) {
   std::string local;
   put(local, local_signature, 4);
   append(local + common + name);
-  append(data);
+  append(content);
   ++entries_;
 }
 

@@ -207,10 +207,13 @@ void damage_text(std::string& text, Random& random) {
   }
 }
 
-std::string gzip(const std::string& bytes) {
-  constexpr int with_header = 15 + 16, level = 1;
+namespace {
+
+// `form` as in zlib's manual.
+std::string deflated(const std::string& bytes, int form) {
+  constexpr int level = 1;
   z_stream z{};
-  if (deflateInit2(&z, level, Z_DEFLATED, with_header, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
+  if (deflateInit2(&z, level, Z_DEFLATED, form, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
   std::string packed(deflateBound(&z, bytes.size()), '\0');
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   z.avail_in = static_cast<uInt>(bytes.size());
@@ -223,20 +226,25 @@ std::string gzip(const std::string& bytes) {
   return packed;
 }
 
+}  // namespace
+
+std::string gzip(const std::string& bytes) { return deflated(bytes, 15 + 16); }
+
 std::string zip(const std::vector<Member>& members) {
   std::string archive, directory;
   for (const Member& m : members) {
     std::string common;  // the fields that both headers share
-    put(common, 20, 2), put(common, 0, 8);
+    const std::string data = m.deflated ? deflated(m.content, -15) : m.content;
+    put(common, 20, 2), put(common, 0, 2), put(common, m.deflated ? 8 : 0, 2), put(common, 0, 4);
     put(common, crc32_z(0, reinterpret_cast<const Bytef*>(m.content.data()), m.content.size()), 4);
-    put(common, m.content.size(), 4), put(common, m.content.size(), 4);
+    put(common, data.size(), 4), put(common, m.content.size(), 4);
     put(common, m.name.size(), 2), put(common, 0, 2);
     put(directory, 0x02014b50, 4), put(directory, 20, 2);
     directory += common;
     put(directory, 0, 10), put(directory, archive.size(), 4);
     directory += m.name;
     put(archive, 0x04034b50, 4);
-    archive += common + m.name + m.content;
+    archive += common + m.name + data;
   }
   const std::size_t begin = archive.size();
   archive += directory;

@@ -24,8 +24,8 @@ std::int64_t telling_number(std::int64_t number, Random& random);
 std::string gzip(const std::string& bytes);
 struct Member {
   std::string name, content;
+  bool deflated = false;
 };
-// An archive whose members are stored.
 std::string zip(const std::vector<Member>& members);
 
 }  // namespace rml::fuzz
