@@ -222,7 +222,9 @@ class Reporter {
   void general() {
     const bool at_end = found_.kind == END || (found_.first_on_line && begins_item(found_.kind));
     const Span where = at_end && before_.end > 0 ? after_previous() : span(found_);
-    Diagnostic& d = say(where, "expected " + expected_words(error_.expected) + ", found " + found_words());
+    const std::string expected = before_.kind == DEALT ? "the input that ends a micro-batch, as in `dealt end by 4`"
+                                                       : expected_words(error_.expected);
+    Diagnostic& d = say(where, "expected " + expected + ", found " + found_words());
     const Token* open = open_bracket();
     const bool wants_close = has(error_.expected, RPAREN) || has(error_.expected, RBRACKET);
     if (open != nullptr && wants_close && found_.kind != COMMA) d.label(span(*open), "this bracket is open");

@@ -39,6 +39,8 @@ TEST(SyntaxError, of_items) {
   EXPECT_EQ(Parsed("import ;").messages(), Messages{"1:8 E0101 expected a name or a string, found `;`"});
   EXPECT_EQ(Parsed("node f(a: f32[3) -> (o)").messages(),
             Messages{"1:16 E0101 expected an operator or `]`, found `)`"});
+  EXPECT_EQ(Parsed("node f(a: f64 dealt, b: bool) -> (o)").messages(),
+            Messages{"1:20 E0101 expected the input that ends a micro-batch, as in `dealt end by 4`, found `,`"});
 }
 
 TEST(SyntaxError, recognises_other_languages) {
