@@ -196,17 +196,17 @@ class Importer : public GraphWriter {
     b_.open("main");
     Frame frame;
     frame_ = &frame;
-    std::set<std::string> initial;
-    for (const Initializer& t : graph.initializers) initial.insert(t.name);
+    initial_.clear();
+    for (const Initializer& t : graph.initializers) initial_.insert(t.name);
     for (const auto& [in, out] : options_.states) state_names(graph, in, out);
     for (const ValueInfo& v : graph.inputs)
-      if (!initial.contains(v.name) || state_inputs_.contains(v.name)) input(v);
+      if (!initial_.contains(v.name) || state_inputs_.contains(v.name) || options_.fixed.contains(v.name)) input(v);
     for (const ValueInfo& v : graph.outputs)
       if (!reserved_.contains(v.name)) reserved_[v.name] = b_.fresh(v.name);
     for (const Initializer& tensor : graph.initializers) {
       if (state_inputs_.contains(tensor.name))
         begin_.emplace(tensor.name, tensor.value);
-      else
+      else if (!frame.values.contains(tensor.name))
         initializer(tensor);
     }
     if (!failure_.errors.empty()) return;
@@ -281,7 +281,9 @@ class Importer : public GraphWriter {
         failure_.errors.push_back({place, "it is " + std::string(name(*dtype)) + ", what it is fixed to " +
                                               std::string(name(at->second->dtype()))});
       frame_->values[v.name] = b_.constant(at->second, v.name);
-      result_.fixed.push_back({v.name, at->second, result_.inputs.size()});
+      // One that has a default is no input, unless it is fixed.
+      const std::size_t before = initial_.contains(v.name) ? SIZE_MAX : result_.inputs.size();
+      result_.fixed.push_back({v.name, at->second, before});
       return;
     }
     Term term = Builder::written(b_.fresh(v.name), Builder::atom, *dtype, shape);
@@ -470,6 +472,7 @@ class Importer : public GraphWriter {
   Builder b_;
   Frame* frame_ = nullptr;
   std::map<std::string, std::string> reserved_;  // output of the model → variable of main
+  std::set<std::string> initial_;  // names of the initializers of the graph: inputs of these names have a default
   std::map<std::string, std::string> state_inputs_;
   std::set<std::string> state_outputs_;
   std::map<std::string, Tensor> begin_;  // of states that the model gives a default

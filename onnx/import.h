@@ -50,7 +50,8 @@ struct ImportedPort {
 struct FixedInput {
   std::string model_name;
   std::shared_ptr<const Tensor> value;
-  std::size_t before;  // an index into the inputs: the first one that comes after it in the model
+  std::size_t before;  // an index into the inputs: the first one that comes after it in the model; beyond them where
+                       // it has a default
 };
 
 struct Imported {

@@ -353,6 +353,12 @@ expect("state", done.stdout == "y\n1\n3\n6\n", done.stdout, done.stderr)
 done = rmlc("run", "axes.onnx", "--fix", "a=[1]", text="x[0,0],x[0,1],x[1,0],x[1,1]\n1,2,3,4\n")
 expect("an input that is fixed", done.stdout == "y[0],y[1]\n3,7\n", done.stdout, done.stderr)
 
+(folder / "default.onnx").write_bytes(model([node("Add", ["x", "d"], ["y"])], [value("x", FLOAT, []), value("d", FLOAT, [])],
+                                            [value("y", FLOAT, [])], [tensor(np.array(1, np.float32), "d")]))
+for more, wanted in (([], "y\n3\n"), (["--fix", "d=5"], "y\n7\n")):
+    done = rmlc("run", "default.onnx", *more, text="x\n2\n")
+    expect("an input with a default", done.stdout == wanted, done.stdout, done.stderr)
+
 # A sequence becomes cycles.
 layer = [node("LSTM", ["x", "w", "r", "b"], ["y", "h"], hidden_size=H), node("Squeeze", ["y", "one"], ["seq"]),
          node("Tanh", ["seq"], ["out"])]
