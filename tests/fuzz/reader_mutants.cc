@@ -2,10 +2,10 @@
 //
 //   reader_mutants KIND --from CASE --count N --folder FOLDER [PROGRAM.so …]
 //
-// KIND is csv, jsonl, chron, npy, npz, gz, state or safetensors; the last two want programs (states.rml). FOLDER is for
-// files of its own; FOLDER/case holds the number of the case that runs, for whoever finds that this process has ended.
-// A case that takes ten seconds ends it. Another exception than a Failure, which a program would end with status 70
-// for, is a finding that is told.
+// KIND is csv, jsonl, texts, chron, npy, npz, gz, state or safetensors; the last two want programs (states.rml). FOLDER
+// is for files of its own; FOLDER/case holds the number of the case that runs, for whoever finds that this process has
+// ended. A case that takes ten seconds ends it. Another exception than a Failure, which a program would end with status
+// 70 for, is a finding that is told.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -33,13 +33,23 @@ using rt::ByteSource;
 using rt::Row;
 
 constexpr std::uint64_t dims[] = {2, 3}, none[] = {0, 2}, deep[] = {2, 1, 2};
-constexpr rml_port ports[] = {{"x", "base", RML_F32, 1, 0, nullptr, 1}, {"b", "base", RML_BOOL, 1, 0, nullptr, 1},
-                              {"m", "base", RML_F64, 1, 2, dims, 6},    {"h", "base", RML_F16, 1, 0, nullptr, 1},
-                              {"u", "base", RML_U64, 1, 0, nullptr, 1}, {"e", "base", RML_I8, 1, 2, none, 0},
-                              {"t", "base", RML_I32, 1, 3, deep, 4},    {"k", "base on b", RML_I16, 0, 0, nullptr, 1}};
+constexpr rml_port ports[] = {
+    {"x", "base", RML_F32, 1, 0, 0, nullptr, 1}, {"b", "base", RML_BOOL, 1, 0, 0, nullptr, 1},
+    {"m", "base", RML_F64, 1, 0, 2, dims, 6},    {"h", "base", RML_F16, 1, 0, 0, nullptr, 1},
+    {"u", "base", RML_U64, 1, 0, 0, nullptr, 1}, {"e", "base", RML_I8, 1, 0, 2, none, 0},
+    {"t", "base", RML_I32, 1, 0, 3, deep, 4},    {"k", "base on b", RML_I16, 0, 0, 0, nullptr, 1}};
 constexpr std::uint32_t port_count = std::size(ports);
 constexpr std::uint32_t written_ports = port_count - 1;  // as arrays: the last may be absent
 constexpr int row_count[] = {0, 1, 3, 9};
+
+// Where cells are texts: classes of an input and an output, and times.
+constexpr rml_port text_ports[] = {{"c", "base", RML_I32, 1, 0, 0, nullptr, 1},
+                                   {"t", "base", RML_F64, 1, 0, 0, nullptr, 1},
+                                   {"x", "base", RML_F32, 1, 0, 0, nullptr, 1}};
+const char* const time_pieces[] = {"%Y", "%m", "%d", "%H", "%M", "%S", "%T", "%F", "%j",   "%b",      "%B",  "%a",
+                                   "%y", "%e", "%D", "%I", "%p", "%R", "%s", "%Z", "%z",   "%U",      "%Ey", "%Od",
+                                   "%%", "%",  "-",  " ",  ":",  "T",  ".",  "Z",  "unix", "\xc3\xa4"};
+const char* const time_formats[] = {"%Y-%m-%d %H:%M:%S", "%FT%TZ", "%d.%m.%Y", "%d %b %y, %R", "%Y %j", "unix"};
 
 std::string file_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -76,12 +86,14 @@ std::string array_file(int version, std::string header, const std::string& data)
 }
 
 struct Bases {
+  std::string folder;
   rt::Ports all;
   std::vector<std::string> csv, jsonl, chron, npy, npz;
 };
 
 Bases make_bases(const std::string& folder) {
   Bases b;
+  b.folder = folder;
   for (std::uint32_t i = 0; i < port_count; ++i) b.all.push_back(i);
   for (const int rows : row_count) {
     const auto with = [&](auto write) {
@@ -128,6 +140,27 @@ class Case {
   }
   void chron() { read(rt::read_chron, text(bases_.chron)); }
 
+  // The list of classes, the format of times, or the rows are damaged, or several of them.
+  void texts() {
+    const std::string list = bases_.folder + "/classes", format = time_format();
+    std::ofstream(list, std::ios::binary) << class_list();
+    const Row outputs(text_ports, 1);
+    Row row(text_ports, std::size(text_ports));
+    const rt::Reading reading{.classes = {"c=" + list}, .times = {"t=" + format}};
+    const rt::ColumnTexts columns(reading, row, outputs);
+    const std::string time = rt::TimeFormat("--time", format).example();
+    const bool lines = below(random_, 3) == 0;
+    std::string bytes = lines ? "" : "c,t,x\n";
+    for (std::uint64_t k = below(random_, 4); k > 0; --k)
+      bytes += lines ? R"({"c": "red", "t": ")" + time + "\", \"x\": 1.5}\n"
+                     : "dark green,\"" + time + "\",2\nred," + time + ",3\n";
+    if (below(random_, 4) != 0) damage_text(bytes, random_);
+    auto source = ByteSource::memory("mutant", bytes);
+    const rt::Ports all{0, 1, 2};
+    exhaust(*(lines ? rt::read_jsonl(std::move(source), row, all, &columns)
+                    : rt::read_csv(std::move(source), row, all, {.reading = reading, .texts = &columns})));
+  }
+
   void npy() {
     const auto port = static_cast<std::uint32_t>(below(random_, port_count));
     const std::string bytes = array(port);
@@ -165,6 +198,18 @@ class Case {
   }
 
  private:
+  std::string class_list() {
+    std::string list = "red\ndark green\n\"blue\"\n";
+    if (below(random_, 2) == 0) damage_text(list, random_);
+    return list;
+  }
+  std::string time_format() {
+    if (below(random_, 2) == 0) return time_formats[below(random_, std::size(time_formats))];
+    std::string format;
+    for (std::uint64_t k = below(random_, 8); k > 0; --k) format += time_pieces[below(random_, std::size(time_pieces))];
+    return format;
+  }
+
   const std::string& one_of(const std::vector<std::string>& files) { return files[below(random_, files.size())]; }
 
   // All ports or one of them.
@@ -207,7 +252,8 @@ class Case {
     for (const std::uint32_t port : of) {
       std::string name = std::string(ports[port].name) + ".npy";
       if (below(random_, 16) == 0) damage_text(name, random_);
-      members.push_back({name, below(random_, of.size()) == 0 ? array(port) : unharmed_array(port)});
+      members.push_back(
+          {name, below(random_, of.size()) == 0 ? array(port) : unharmed_array(port), below(random_, 2) == 0});
       if (below(random_, 16) == 0) members.push_back(members[below(random_, members.size())]);
     }
     std::string bytes = zip(members);
@@ -282,6 +328,7 @@ class Search {
     Case c(bases_, k);
     if (kind == "csv") return c.csv();
     if (kind == "jsonl") return c.jsonl();
+    if (kind == "texts") return c.texts();
     if (kind == "chron") return c.chron();
     if (kind == "npy") return c.npy();
     if (kind == "npz") return c.npz();
