@@ -10,7 +10,7 @@ PortTable::PortTable(const Core& core, const std::vector<Port>& ports) {
     const std::string& clock = texts_.emplace_back(clock_string(core, value.clock));
     const auto& extents = dims_.emplace_back(value.shape.begin(), value.shape.end());
     rows_.push_back({name.c_str(), clock.c_str(), static_cast<std::uint8_t>(value.dtype),
-                     static_cast<std::uint8_t>(value.clock == base_clock ? 1 : 0),
+                     static_cast<std::uint8_t>(value.clock == base_clock ? 1 : 0), 0,
                      static_cast<std::uint32_t>(extents.size()), extents.data(),
                      static_cast<std::uint64_t>(element_count(value.shape).value_or(0))});
   }

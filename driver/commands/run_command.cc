@@ -5,35 +5,15 @@
 #include "compiler/engines.h"
 #include "compiler/internal_error.h"
 #include "driver/commands/commands.h"
-#include "lowering/steps/leader.h"
-#include "lowering/steps/leading.h"
 #include "runtime/run/run.h"
 #include "runtime/stream_io/live/address.h"
 
 namespace rml {
 namespace {
 
-bool is_quiet(const RunRequest& request) {
-  return std::ranges::find(request.program_arguments, "--quiet") != request.program_arguments.end();
-}
-
-// Networks know some outputs before the inputs of a cycle, programs on demand all: whoever feeds one back should hear
-// why nothing moves.
-void tell_late(const steps::Program& program) {
-  if (!program.network) return;
-  const std::vector<Leading> when = leading(*program.core);
-  const std::vector<bool> leads = leading_outputs(program);
-  for (std::size_t k = 0; k < when.size(); ++k)
-    if (when[k] != Leading::never && !leads[k])
-      std::cerr << "output '" << program.core->outputs[k].name
-                << "' may be known before the inputs of its cycle, but leaves after them, as the program is a network: "
-                   "if the peer that feeds the program waits for it, both wait for ever; run it without --parallel\n";
-}
-
 std::unique_ptr<LoadedProgram> load(Session& session, const RunRequest& request) {
   if (request.engine == Engine::compiled) {
     const auto lowered = compile(session, request.file);
-    if (lowered && session.options.early_rows == EarlyRows::all && !is_quiet(request)) tell_late(lowered->program);
     return lowered ? load_compiled(session, lowered->program, request.libraries) : nullptr;
   }
   const Front front = check(session, request.file);

@@ -3,6 +3,7 @@
 
 #include "lowering/demand/on_demand.h"
 #include "lowering/llvm/emit_program.h"
+#include "lowering/steps/leader.h"
 #include "runtime/base/rmlrt.h"
 #include "semantics/core/queries.h"
 
@@ -27,21 +28,28 @@ llvm::Constant* dims(Emission& module, const Shape& shape) {
   return module.table("dims", module.i64(), extents);
 }
 
-llvm::Constant* port_row(Emission& module, const Port& port) {
+llvm::Constant* port_row(Emission& module, const Port& port, bool late) {
   const Value& value = module.core[port.value];
   auto* i8 = llvm::Type::getInt8Ty(module.context);
   return llvm::ConstantStruct::get(
       module.abi.port,
       {module.text(port.name), module.text(clock_string(module.core, value.clock)),
        integer(i8, static_cast<std::uint8_t>(value.dtype)), integer(i8, module.always_present(port.value) ? 1 : 0),
-       integer(module.i32(), value.shape.size()), dims(module, value.shape),
+       integer(i8, late ? 1 : 0), integer(module.i32(), value.shape.size()), dims(module, value.shape),
        integer(module.i64(), static_cast<std::uint64_t>(elements(value.shape)))});
 }
 
-llvm::Constant* ports(Emission& module, const std::string& name, const std::vector<Port>& ports) {
+llvm::Constant* input_ports(Emission& module) {
   std::vector<llvm::Constant*> rows;
-  for (const Port& port : ports) rows.push_back(port_row(module, port));
-  return module.table(name, module.abi.port, rows);
+  for (const Port& port : module.core.inputs) rows.push_back(port_row(module, port, false));
+  return module.table("inputs", module.abi.port, rows);
+}
+
+llvm::Constant* output_ports(Emission& module) {
+  const std::vector<bool> late = late_outputs(module.program);
+  std::vector<llvm::Constant*> rows;
+  for (std::size_t k = 0; k < late.size(); ++k) rows.push_back(port_row(module, module.core.outputs[k], late[k]));
+  return module.table("outputs", module.abi.port, rows);
 }
 
 // What a state holds, in the order cells, queues, units, arrays.
@@ -224,8 +232,8 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
       integer(module.i32(), module.core.outputs.size()),
       integer(module.i32(), sites.size()),
       integer(module.i32(), cuts.size()),
-      ports(module, "inputs", module.core.inputs),
-      ports(module, "outputs", module.core.outputs),
+      input_ports(module),
+      output_ports(module),
       module.table("sites", module.abi.site, sites),
       module.table("cuts", module.abi.cut, cuts),
       integer(module.i32(), 1),

@@ -118,7 +118,7 @@ AbiTypes::AbiTypes(llvm::LLVMContext& c) {
   auto* i64 = llvm::Type::getInt64Ty(c);
   header = llvm::StructType::create(
       c, {i64, i64, pointer, pointer, i64, i64, i64, i64, i64, i32, i32, i64, i64, i64, i32, i32}, "rml_header");
-  port = llvm::StructType::create(c, {pointer, pointer, i8, i8, i32, pointer, i64}, "rml_port");
+  port = llvm::StructType::create(c, {pointer, pointer, i8, i8, i8, i32, pointer, i64}, "rml_port");
   site = llvm::StructType::create(c, {pointer, i32, i32, pointer}, "rml_site");
   cut = llvm::StructType::create(c, {pointer, site}, "rml_cut");
   memory = llvm::StructType::create(c, {pointer, i8, i8, i32, pointer, i64, i64, i32, i32}, "rml_memory");

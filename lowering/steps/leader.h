@@ -42,5 +42,8 @@ std::shared_ptr<const steps::Leader> make_leader(const steps::Program& whole, co
 
 // By output of a program, straight or with units: whether its lead hands it out.
 std::vector<bool> leading_outputs(const steps::Program&);
+// By output: whether it may be known before the inputs of its cycle, but is handed out after them. None of a program on
+// demand is so.
+std::vector<bool> late_outputs(const steps::Program&);
 
 }  // namespace rml

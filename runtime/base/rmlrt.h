@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 14u
+#define RML_ABI 15u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum {
@@ -40,6 +40,7 @@ typedef struct rml_port {
   const char* clock; /* for people: "base", "base on c", "base on not c" */
   uint8_t dtype;
   uint8_t always; /* 1: present at every cycle; its presence flag is not looked at */
+  uint8_t late;   /* 1: an output that may be known before the inputs of its cycle, but leaves after them */
   uint32_t rank;  /* 0: scalar */
   const uint64_t* dims;
   uint64_t elements; /* product of dims */

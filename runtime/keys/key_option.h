@@ -13,7 +13,7 @@ struct KeyColumn {
   std::string name;
   bool is_text = true;           // the values are numbers of keys
   std::uint8_t dtype = RML_U32;  // … else they are of this type
-  rml_port port() const { return {name.c_str(), "base", dtype, 1, 0, nullptr, 1}; }
+  rml_port port() const { return {name.c_str(), "base", dtype, 1, 0, 0, nullptr, 1}; }
 };
 
 // Throws Failure with status 2 for a wrong name or type.

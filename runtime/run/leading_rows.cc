@@ -49,4 +49,15 @@ std::vector<std::string> LeadingRows::led() const {
   return paths;
 }
 
+std::vector<std::string> LeadingRows::warnings() const {
+  std::vector<std::string> lines;
+  for (const Peer& peer : peers_)
+    for (const std::uint32_t i : peer.ports)
+      if (program_.outputs[i].late != 0)
+        lines.push_back(std::string("output '") + program_.outputs[i].name +
+                        "' may be known before the inputs of its cycle, but leaves after them: if the peer that feeds "
+                        "the program waits for it, both wait for ever; rmlc run without --parallel sends it early");
+  return lines;
+}
+
 }  // namespace rml::rt

@@ -31,6 +31,8 @@ class LeadingRows {
   void write() { any_ ? write_rest() : sinks_.write(); }
   // Those that have.
   std::vector<std::string> led() const;
+  // What to tell before the first row: a peer that feeds the program may wait for a row that leaves late.
+  std::vector<std::string> warnings() const;
 
  private:
   struct Peer {

@@ -284,6 +284,7 @@ void Run::begin() {
     open_outputs(sinks_, outputs_, resumed ? &record_ : nullptr, static_cast<std::uint64_t>(rows - record_.first_row),
                  options_.resume);
   leading_.begin(outputs_, saved ? saved->run().led : std::vector<std::string>());
+  if (drains_) tell(leading_.warnings());
   monitors_.begin(rows, resumed ? &*saved : nullptr);
   if (options_.on_nan == OnNan::ignore) return;
   finite_.emplace(program_, out_);

@@ -13,9 +13,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rml::rt;
   static constexpr std::uint64_t dims[] = {2, 1, 2};
-  static constexpr rml_port ports[] = {{"c", "base", RML_BOOL, 1, 0, nullptr, 1},
-                                       {"x", "base on c", RML_F64, 0, 0, nullptr, 1},
-                                       {"t", "base", RML_U8, 1, 3, dims, 4}};
+  static constexpr rml_port ports[] = {{"c", "base", RML_BOOL, 1, 0, 0, nullptr, 1},
+                                       {"x", "base on c", RML_F64, 0, 0, 0, nullptr, 1},
+                                       {"t", "base", RML_U8, 1, 0, 3, dims, 4}};
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   for (const bool is_chronogram : {true, false}) {
     try {

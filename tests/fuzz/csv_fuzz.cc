@@ -12,9 +12,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rml::rt;
   static constexpr std::uint64_t dims[] = {2, 2};
-  static constexpr rml_port ports[] = {{"x", "base", RML_F32, 1, 0, nullptr, 1},
-                                       {"b", "base", RML_BOOL, 1, 0, nullptr, 1},
-                                       {"m", "base on b", RML_I16, 0, 2, dims, 4}};
+  static constexpr rml_port ports[] = {{"x", "base", RML_F32, 1, 0, 0, nullptr, 1},
+                                       {"b", "base", RML_BOOL, 1, 0, 0, nullptr, 1},
+                                       {"m", "base on b", RML_I16, 0, 0, 2, dims, 4}};
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   // With the header given, all of the input is rows; without, it is a header too.
   static constexpr std::string_view header = "x,b,m[0,0],m[0,1],m[1,0],m[1,1]\n";

@@ -12,9 +12,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rml::rt;
   static constexpr std::uint64_t dims[] = {2, 3};
-  static constexpr rml_port ports[] = {{"x", "base", RML_F32, 1, 0, nullptr, 1},
-                                       {"m", "base", RML_F64, 1, 2, dims, 6},
-                                       {"b", "base", RML_BOOL, 1, 0, nullptr, 1}};
+  static constexpr rml_port ports[] = {{"x", "base", RML_F32, 1, 0, 0, nullptr, 1},
+                                       {"m", "base", RML_F64, 1, 0, 2, dims, 6},
+                                       {"b", "base", RML_BOOL, 1, 0, 0, nullptr, 1}};
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto exhaust = [](RowSource& source) {
     for (int rows = 0; rows < 1000 && source.read(); ++rows) source.fraction();

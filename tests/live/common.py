@@ -77,8 +77,9 @@ class Bench:
                             *BUILD_OPTIONS.get(name, [])], check=True)
         return binary
 
-    def start(self, name, *arguments, env=None, stdout=subprocess.PIPE):
-        running = Running([self.program(name), "--quiet", *arguments], self.place, dict(self.env, **(env or {})), stdout)
+    def start(self, name, *arguments, env=None, stdout=subprocess.PIPE, quiet=True):
+        told = ["--quiet"] if quiet else []
+        running = Running([self.program(name), *told, *arguments], self.place, dict(self.env, **(env or {})), stdout)
         self.running.append(running)
         return running
 

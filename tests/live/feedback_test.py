@@ -184,11 +184,11 @@ class Peer:
         if run:
             source = bench.folder / (name + ".rml")
             source.write_text(PROGRAMS[name])
-            told = ["--quiet"] if quiet else []
-            self.running = Running([bench.rmlc, "run", source, *told, *command], bench.place, bench.env, -1)
+            command += ["--quiet"] if quiet else []
+            self.running = Running([bench.rmlc, "run", source, *command], bench.place, bench.env, -1)
             bench.running.append(self.running)
         else:
-            self.running = bench.start(name, *command)
+            self.running = bench.start(name, *command, quiet=quiet)
         self.to, self.back = (accept(server) for server in self.servers)
         self.more = ""
 
@@ -263,16 +263,25 @@ def test_known_in_some_cycles(bench):
     same(peer.end(), (0, "", ""))
 
 
-def test_a_network_says_what_comes_late(bench):
-    """Known in some cycles only: a network does not see it, and says so before it waits."""
-    peer = Peer(bench, "turns", "--parallel", run=True, quiet=False)
-    peer.nothing_comes()
-    peer.send(u=3)
-    same(peer.receive(), 3)
-    peer.nothing_comes()
-    status, out, err = peer.end()
-    same((status, out), (0, ""))
-    expect(err.startswith("output 'y' may be known before the inputs of its cycle, but leaves after them"), err)
+def test_a_program_says_what_comes_late(bench):
+    """Known in some cycles only: networks and what is built do not see it, and say so before they wait."""
+    for peer in (Peer(bench, "turns", "--parallel", run=True, quiet=False), Peer(bench, "turns", quiet=False)):
+        peer.nothing_comes()
+        peer.send(u=3)
+        same(peer.receive(), 3)
+        peer.nothing_comes()
+        status, out, err = peer.end()
+        same((status, out), (0, ""))
+        expect(err.startswith("output 'y' may be known before the inputs of its cycle, but leaves after them"), err)
+
+
+def test_only_what_a_peer_may_wait_for_is_late(bench):
+    """Nothing is said where y goes to a file, where it is known from its inputs alone, or where it leaves early."""
+    source = "unix-listen://u?format=jsonl"
+    for name, output in (("turns", "y.csv"), ("controller", "unix-listen://y?format=jsonl"),
+                         ("delayed", "unix-listen://y?format=jsonl")):
+        running = bench.start(name, "--input", source, "--output", output, "--cycles", 0, quiet=False)
+        same(running.end(), (0, "", ""))
 
 
 def test_show_lists_what_leads(bench):

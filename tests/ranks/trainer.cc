@@ -83,10 +83,10 @@ std::int32_t pop(void* state, void* const* out, std::uint8_t* present) {
 }
 
 constexpr std::uint64_t dims[] = {width};
-constexpr rml_port inputs[] = {{"end", "base", RML_BOOL, 1, 0, nullptr, 1},
-                               {"x", "base", RML_F64, 1, 1, dims, width},
-                               {"t", "base", RML_F64, 1, 0, nullptr, 1}};
-constexpr rml_port outputs[] = {{"error", "base", RML_F64, 1, 0, nullptr, 1}};
+constexpr rml_port inputs[] = {{"end", "base", RML_BOOL, 1, 0, 0, nullptr, 1},
+                               {"x", "base", RML_F64, 1, 0, 1, dims, width},
+                               {"t", "base", RML_F64, 1, 0, 0, nullptr, 1}};
+constexpr rml_port outputs[] = {{"error", "base", RML_F64, 1, 0, 0, nullptr, 1}};
 constexpr rml_memory memories[] = {
     {"weights", RML_CELL, RML_F64, 1, dims, width, offsetof(Trainer, weights), 0, 0},
     {"gradient", RML_CELL, RML_F64, 1, dims, width, offsetof(Trainer, gradient), 0, 0},

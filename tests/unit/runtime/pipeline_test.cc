@@ -18,9 +18,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t dims[] = {100};
-constexpr rml_port ports[] = {{"n", "base", RML_I64, 1, 0, nullptr, 1},
-                              {"odd", "base on c", RML_U8, 0, 0, nullptr, 1},
-                              {"v", "base", RML_F32, 1, 1, dims, 100}};
+constexpr rml_port ports[] = {{"n", "base", RML_I64, 1, 0, 0, nullptr, 1},
+                              {"odd", "base on c", RML_U8, 0, 0, 0, nullptr, 1},
+                              {"v", "base", RML_F32, 1, 0, 1, dims, 100}};
 
 bool threads_are_there() { return several_processors(); }
 
@@ -325,8 +325,8 @@ TEST(WriteBehind, ends_without_catching_up) {
 // Both ends at once, and values of which one alone fills more than a batch.
 TEST(Pipeline, large_rows_go_through) {
   static constexpr std::uint64_t large[] = {300'000};
-  static constexpr rml_port wide[] = {{"w", "base on c", RML_F32, 0, 1, large, 300'000},
-                                      {"k", "base", RML_I8, 1, 0, nullptr, 1}};
+  static constexpr rml_port wide[] = {{"w", "base on c", RML_F32, 0, 0, 1, large, 300'000},
+                                      {"k", "base", RML_I8, 1, 0, 0, nullptr, 1}};
   class Wide final : public RowSource {
    public:
     explicit Wide(Row& row) : row_(row) {}

@@ -38,7 +38,7 @@ std::int32_t stop(rml_header& header, std::int32_t fault, std::int64_t value, st
 }
 
 constexpr rml_port scalar(const char* name, std::uint8_t dtype, const char* clock = "base", std::uint8_t always = 1) {
-  return {name, clock, dtype, always, 0, nullptr, 1};
+  return {name, clock, dtype, always, 0, 0, nullptr, 1};
 }
 
 template <class State>
@@ -108,7 +108,7 @@ CopyProgram::CopyProgram(std::vector<PortSpec> specs) : specs_(std::move(specs))
     std::uint64_t elements = 1;
     for (const std::uint64_t dim : spec.dims) elements *= dim;
     ports_.push_back({spec.name.c_str(), clocks_[i].c_str(), spec.dtype,
-                      static_cast<std::uint8_t>(spec.sampled_by < 0 ? 1 : 0),
+                      static_cast<std::uint8_t>(spec.sampled_by < 0 ? 1 : 0), 0,
                       static_cast<std::uint32_t>(spec.dims.size()), spec.dims.data(), elements});
     table_.state_bytes += 1 + port_bytes(ports_.back());
   }
