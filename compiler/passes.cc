@@ -17,6 +17,7 @@
 #include "lowering/segment/batch_in_time.h"
 #include "lowering/segment/defer.h"
 #include "lowering/segment/sink.h"
+#include "lowering/segment/stand_still.h"
 #include "lowering/steps/add_in_place.h"
 #include "lowering/steps/build_steps.h"
 #include "lowering/steps/drop_unused.h"
@@ -194,7 +195,9 @@ void plan_segments(Translation& t) { t.form = plan_segments(std::move(t.schedule
 bool batches(const Session& s) { return !s.options.target.strict_math; }
 
 void defer(Translation& t) {
-  t.form = defer(std::move(t.segments()), {batches(t.session), t.session.options.whole_segment}, target_of(t));
+  // Ranks meet within a segment, and what they wait for could not be computed later: one process must not do so either.
+  const bool products = batches(t.session) && !t.segments().schedule.core->dealt;
+  t.form = defer(std::move(t.segments()), {products, t.session.options.whole_segment}, target_of(t));
 }
 void batch_in_time(Translation& t) { t.form = batch_in_time(std::move(t.segments()), target_of(t)); }
 template <Segments (*pass)(Segments)>
@@ -323,6 +326,9 @@ constexpr Pass list[] = {
      "lowering/schedule/exactness.cc", check_exactness},
     {"plan_segments", Form::schedule, Form::segments, "every segmented unit says what its sweeps compute and replay",
      "lowering/segment/plan_segments.cc", plan_segments},
+    {"stand_still", Form::segments, Form::segments,
+     "memories that move at the ends of segments alone stand still within", "lowering/segment/stand_still.cc",
+     on_segments<stand_still>},
     {"defer", Form::segments, Form::segments, "products that can wait for the segment's end do",
      "lowering/segment/defer.cc", defer},
     {"sink", Form::segments, Form::segments, "what only a later sweep of a segment looks at is computed there",

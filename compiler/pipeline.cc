@@ -211,6 +211,7 @@ std::optional<Elaborated> elaborate_into(Session& session, const Front& front, N
   run("check_externals", t);
   if (diagnostics.has_errors()) return std::nullopt;
   check_ranks(front.checked, entry, t.core(), diagnostics);
+  t.core().dealt = (*front.program)[entry].deal() != nullptr;
   if (session.options.for_ranks && !diagnostics.has_errors()) put_on_ranks(front.checked, entry, t.core(), diagnostics);
   freeze_parameters(t.core(), session.options.frozen, diagnostics);
   gather_gradients(t.core(), session.options.gathered, diagnostics);
@@ -269,7 +270,7 @@ void arrange(Translation& t) {
 
 // A schedule to steps.
 void lower(Translation& t) {
-  for (const char* pass : {"plan_segments", "defer", "sink"}) run(pass, t);
+  for (const char* pass : {"plan_segments", "stand_still", "defer", "sink"}) run(pass, t);
   if (!t.session.options.target.strict_math)  // sums in another order
     for (const char* pass : {"batch_in_time", "sink"}) run(pass, t);
   for (const char* pass : {"assign_homes", "verify_segments", "build_steps", "drop_unused"}) run(pass, t);

@@ -28,7 +28,8 @@ std::optional<std::size_t> only_replay(const SegmentFacts& facts, const Segment&
     found = place.sweep;
   }
   const bool from_first = (leading & (first_instant | single_instant)) == (first_instant | single_instant);
-  if (!found || segment.sweeps[*found].backward || !from_first) return std::nullopt;
+  if (!found || segment.sweeps[*found].backward) return std::nullopt;
+  if (!from_first && !facts.core().is_const(f.init)) return std::nullopt;
   return facts.known_until(f.next, *found) == any_instant ? found : std::nullopt;
 }
 
@@ -92,12 +93,24 @@ bool is_looked_up(const SegmentFacts& facts, const Segment& segment, ValueId v, 
   return std::ranges::any_of(sweeps, [&](std::size_t s) { return s > 0 && !facts.computed_in(v, s); });
 }
 
-Home home_of(const SegmentFacts& facts, const Segment& segment, const Coalesced& shared, ValueId v) {
+// What stands still is found in its own cell up to when it moves: on the clock of the unit once all rows are handed
+// out, else as they are.
+bool found_in_itself(const SegmentFacts& facts, const Segment& segment, ValueId v,
+                     const std::set<std::size_t>& sweeps) {
+  if (!facts.stands_still(v) || segment.memories.at(v).in_place) return false;
+  const std::size_t moves = segment.sweeps.size() + (facts.core()[v].clock == facts.unit().clock ? 1 : 0);
+  return *sweeps.rbegin() < moves;
+}
+
+Home home_of(const SegmentFacts& facts, const Segment& segment, const Coalesced& shared, ValueId v,
+             const std::set<std::size_t>& sweeps) {
   if (const auto at = shared.found_in.find(v); at != shared.found_in.end()) return {Home::memory, at->second};
   if (const auto at = shared.stored_in.find(v); at != shared.stored_in.end()) return {Home::next, at->second};
   if (const ValueId f = facts.holder(v); f.valid()) return {Home::memory, f};
+  if (found_in_itself(facts, segment, v, sweeps)) return {Home::memory, v};
   const auto product = segment.products.find(v);
-  const bool one = facts.present_once(v) || (product != segment.products.end() && product->second.sum);
+  const bool at_end = (facts.known_at_end(v) & (first_instant | interior_instant)) == 0;
+  const bool one = at_end || facts.present_once(v) || (product != segment.products.end() && product->second.sum);
   return {one ? Home::cell : Home::array, {}};
 }
 
@@ -118,7 +131,7 @@ Segment assign_homes(const Schedule& schedule, const Streams& streams, const Seg
     if (facts.settled(v)) segment.homes[v] = {Home::settled, {}};
   for (const auto& [v, sweeps] : looks)
     if (!segment.homes.contains(v) && is_looked_up(facts, segment, v, sweeps))
-      segment.homes[v] = home_of(facts, segment, shared, v);
+      segment.homes[v] = home_of(facts, segment, shared, v, sweeps);
   return segment;
 }
 

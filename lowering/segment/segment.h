@@ -5,6 +5,7 @@
 // statements:
 //
 //   plan_segments   the sweeps of the schedule's plan, and the memories that they replay
+//   stand_still     what a memory becomes that moves at the segment's end alone is computed there alone
 //   defer           what may wait for the segment's end leaves the leading sweep
 //   sink            what only one later sweep looks at is computed there
 //   batch_in_time   products of all instants become one product, in sweeps of their own

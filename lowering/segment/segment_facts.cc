@@ -77,9 +77,16 @@ bool SegmentFacts::absent_first(ValueId v) const {
   return std::ranges::any_of(clock(v), [&](Literal l) { return !l.positive && marks_first(l.condition); });
 }
 
+bool SegmentFacts::holds_last_only(const Literal& l) const {
+  if (core_[cut_.condition].clock != unit_.clock) return false;
+  if (l == cut_) return true;
+  const auto* m = std::get_if<core::Merge>(&core_[l.condition].rhs);
+  return l.positive && m != nullptr && core_[l.condition].clock == unit_.clock && m->condition == cut_.condition &&
+         constant_truth(core_, cut_.positive ? m->on_false : m->on_true) == false;
+}
+
 bool SegmentFacts::present_last_only(ValueId v) const {
-  return core_[cut_.condition].clock == unit_.clock &&
-         std::ranges::any_of(clock(v), [&](Literal l) { return l == cut_; });
+  return std::ranges::any_of(clock(v), [&](const Literal& l) { return holds_last_only(l); });
 }
 
 ValueId SegmentFacts::holder(ValueId v) const {
@@ -94,8 +101,16 @@ bool SegmentFacts::is_held(ValueId v) const {
   return core_.is_const(v) || (is_here(v) && (settled(v) || holder(v).valid()));
 }
 
+bool SegmentFacts::stands_still(ValueId v) const {
+  const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
+  if (f == nullptr || !segment_.memories.contains(v) || !only_in(v, 0) || moves_in_leading(v)) return false;
+  if (!core_.is_const(f->init) && !is_parameter(v)) return false;
+  return present_last_only(v) ||
+         (is_here(f->next) && (known_at_end(f->next) & (first_instant | interior_instant)) == 0);
+}
+
 bool SegmentFacts::costs_nothing(ValueId v) const {
-  return !is_here(v) || settled(v) || holder(v).valid() || present_once(v);
+  return !is_here(v) || settled(v) || holder(v).valid() || present_once(v) || stands_still(v);
 }
 
 std::int64_t SegmentFacts::bytes(ValueId v) const {

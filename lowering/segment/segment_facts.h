@@ -56,6 +56,8 @@ class SegmentFacts {
   // A condition that holds at the first instant of a segment, if anywhere.
   bool holds_first_only(ValueId) const;
   bool present_first_only(ValueId) const;
+  // … at the last instant, where the cut does.
+  bool holds_last_only(const Literal&) const;
   bool present_last_only(ValueId) const;
   bool absent_first(ValueId) const;
   // A segment has one element of it, at its first or its last instant.
@@ -69,6 +71,8 @@ class SegmentFacts {
   ValueId holder(ValueId v) const;
   // The same at all instants of a segment, and kept somewhere all the while.
   bool is_held(ValueId v) const;
+  // A memory that goes from segment to segment: what it becomes is known, and stored, when a segment is done.
+  bool stands_still(ValueId) const;
   // Sweeps find it without its being kept for them.
   bool costs_nothing(ValueId v) const;
   // Of one element of its stream.

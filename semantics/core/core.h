@@ -160,6 +160,7 @@ struct Core {
   std::vector<CoreAssert> asserts;
   std::vector<Parameter> parameters;
   std::vector<Port> watches;  // every named variable of the source that survived
+  bool dealt = false;         // the rows of its inputs: on any number of ranks, and on none, it has the same bits
   std::optional<Deal> deal;   // ranks share the rows of the inputs
 
   const Value& operator[](ValueId v) const { return values[v.index]; }

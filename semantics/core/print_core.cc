@@ -216,6 +216,7 @@ std::string ports_text(const char* keyword, const std::vector<Port>& ports) {
 
 std::string tail_text(const Core& core, Extent extent) {
   std::string text = ports_text("input", core.inputs);
+  if (core.dealt) text += "dealt\n";
   if (core.deal) text += "deal " + std::to_string(core.deal->end) + " by " + std::to_string(core.deal->per_step) + "\n";
   text += ports_text("output", core.outputs);
   if (extent == Extent::whole && core.watched > 0) text += "watched " + std::to_string(core.watched) + "\n";

@@ -398,6 +398,8 @@ class CoreReader {
       read_clock(lines_, core);
     } else if (lines_.take("input")) {
       core.inputs.push_back(read_port(lines_));
+    } else if (lines_.take("dealt")) {
+      core.dealt = true;
     } else if (lines_.take("deal")) {
       core.deal = read_deal(lines_, core);
     } else if (lines_.take("output")) {

@@ -20,7 +20,7 @@ PROGRAM = """node main(end: bool, x: f64) -> (y: f64)
 # After a core that is causal, to steps; sink comes a second time.
 IN_ORDER = """simplify stabilise expand flatten_convolutions simplify prune_undemanded undo_delays give_constants_streams
 check_order retime prune_undemanded group_units absorb split_units sort_units complete_units order_values look_back mark_straight
-add_zeros add_cuts validate_schedule check_exactness plan_segments defer sink batch_in_time sink assign_homes verify_segments build_steps
+add_zeros add_cuts validate_schedule check_exactness plan_segments stand_still defer sink batch_in_time sink assign_homes verify_segments build_steps
 drop_unused add_in_place fuse group_loops fuse_pools lower_bodies find_windows find_packs find_watches""".split()
 
 
