@@ -1,4 +1,4 @@
-"""What scripts/counts counts: our programs, the compiler, and readers and writers of text.
+"""What scripts/counts counts: our programs, the compiler, readers and writers of text, and calls from Python.
 
 A program is compiled as a C library for one processor, x86-64-v3, and driven by a C program that is made here from
 the comment of its header, which names its ports. Its inputs are small numbers drawn once; a Boolean input holds at
@@ -30,6 +30,16 @@ class Command:
     name: str
     arguments: tuple
     made_by: tuple = ()
+
+
+@dataclass
+class Calls:
+    """What benchmarks/python/calls.py does: `times` more of it are counted. `most` is the part of another line that it
+    may take."""
+    name: str
+    what: str
+    times: int
+    most: tuple = ()
 
 
 def lstm(units):
@@ -75,6 +85,13 @@ COMMANDS = [
     Command("rmlc/check/equations", ("check", "MADE.rml"), ("benchmarks/growth/equations.py", "5000")),
     Command("rmlc/import/gru", ("import", "examples/finetune/gru.onnx", "-o", "OUT.rml")),
     Command("run/csv", ("run", "benchmarks/stream_io/copy.rml", "--input", "ROWS.csv", "--output", "OUT.csv")),
+]
+
+# In this order: a line comes behind the one that it is measured by.
+CALLS = [
+    Calls("python/step", "step", 100_000),
+    Calls("python/run_in_c", "run_in_c", 1_000_000),
+    Calls("python/run", "run", 1_000_000, ("python/run_in_c", 1.05)),
 ]
 
 

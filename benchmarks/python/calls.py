@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""What scripts/counts counts of the Python package, at two numbers TIMES: calls.py step|run|run_in_c TIMES.
+
+`step` calls the PID of examples/pid so often, `run` gives it so many rows, `run_in_c` gives them to `pid_run` of its C
+interface. All compile and import the same, which the difference of two counts takes out."""
+
+import ctypes
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import rmlc
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+USE = """#include "pid.h"
+static pid_state state;
+void begin(void) { pid_init(&state); }
+void use(int64_t n, const double* t, const double* m, double* c) { pid_run(&state, n, t, m, c); }
+"""
+
+
+def step(node, times):
+    call = node.start().step
+    for _ in range(times):
+        call(50.0, 48.0)
+
+
+def run(node, columns, _):
+    node.start().run(columns)
+
+
+def run_in_c(node, columns, command):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        node.build(folder / "pid.o", emit="lib")
+        (folder / "use.c").write_text(USE)
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", folder / "pid.so", folder / "use.c", folder / "pid.o"],
+                       check=True)
+        library = ctypes.CDLL(str(folder / "pid.so"))
+        library.begin()
+        library.use(ctypes.c_int64(len(command)), *(ctypes.c_void_p(each.ctypes.data) for each in (*columns.values(), command)))
+
+
+def main():
+    what, times = sys.argv[1], int(sys.argv[2])
+    node = rmlc.load(ROOT / "examples/pid/pid.rml").node("pid", cpu="x86-64-v3")
+    if what == "step":
+        return step(node, times)
+    draw = np.random.default_rng(0)
+    columns = {"target": draw.normal(50, 1, times), "measured": draw.normal(48, 2, times)}
+    {"run": run, "run_in_c": run_in_c}[what](node, columns, np.empty(times))
+
+
+main()
