@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/signals.h"
@@ -95,12 +96,12 @@ std::vector<std::pair<std::int64_t, std::int32_t>> Profile::totals() const {
   return all;
 }
 
-void Profile::finish() {
+void Profile::finish(const std::vector<Beside>& beside) {
   stop();
   ByteSink out = ByteSink::open(path_, false);
   const auto event = [&](json e) {
     e["pid"] = 1;
-    e["tid"] = 1;
+    e["tid"] = e.value("tid", 1);
     out.append(text(e) + ",\n");
   };
   out.append("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
@@ -121,6 +122,18 @@ void Profile::finish() {
            {"ts", microseconds(before.at)},
            {"args", {{"cycles/s", static_cast<double>(c.cycles - before.cycles) / seconds}}}});
     event({{"name", "buffers"}, {"ph", "C"}, {"ts", microseconds(c.at)}, {"args", {{"bytes", c.buffer_bytes}}}});
+  }
+  std::map<std::string, int> tracks;
+  for (const Beside& b : beside) {
+    const auto [track, is_new] = tracks.emplace(b.name, static_cast<int>(tracks.size()) + 2);
+    if (is_new) event({{"name", "thread_name"}, {"ph", "M"}, {"tid", track->second}, {"args", {{"name", b.name}}}});
+    const auto since = [&](Clock::time_point t) { return std::chrono::nanoseconds(t - start_).count(); };
+    event({{"name", b.name},
+           {"cat", "sum"},
+           {"ph", "X"},
+           {"tid", track->second},
+           {"ts", microseconds(since(b.begin))},
+           {"dur", microseconds(since(b.end) - since(b.begin))}});
   }
   event({{"name", "process_name"}, {"ph", "M"}, {"args", {{"name", program_.name}}}});
   json total = json::array();

@@ -31,8 +31,13 @@ class Profile {
   Profile& operator=(const Profile&) = delete;
 
   void enter(Phase phase) { phase_.store(phase, std::memory_order_relaxed); }
+  // What went on beside the run, on a line of its own.
+  struct Beside {
+    std::string name;
+    std::chrono::steady_clock::time_point begin, end;
+  };
   // Stops looking and writes the file. Throws Failure.
-  void finish();
+  void finish(const std::vector<Beside>& beside = {});
   // Once finished: the places that took most, by share, a line each.
   std::string summary() const;
 

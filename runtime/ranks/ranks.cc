@@ -11,6 +11,8 @@
 namespace rml::rt {
 namespace {
 
+constexpr std::size_t most_spans = 1'000'000;
+
 // Of programs whose host gives them no ranks: each thread runs its own.
 Ranks& alone() {
   thread_local Alone transport;
@@ -83,7 +85,7 @@ Ranks::Sum& Ranks::sum(std::uint32_t site, std::uint8_t dtype, std::uint64_t cou
     return found->second;
   if (!can_be_summed(dtype)) throw Failure("a sum over ranks of values that cannot be added");
   if (found != sums_.end()) sums_.erase(found);
-  return sums_.emplace(site, Sum{TreeSum(transport_, site, dtype, count)}).first->second;
+  return sums_.emplace(site, Sum{TreeSum(transport_, site, dtype, count), UINT64_MAX, {}}).first->second;
 }
 
 void Ranks::all_sum(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, const void* in, std::uint32_t per_step,
@@ -105,11 +107,16 @@ void Ranks::sum_up(std::uint32_t site, std::uint8_t dtype, std::uint64_t count, 
     Sum& sum = this->sum(site, dtype, count);
     // A step begins with the first slot of this rank; one that was left half done is forgotten.
     const std::uint64_t step = micro_batch / per_step;
-    if (sum.step != step || slot == transport_.rank()) sum.tree.begin(shape);
+    if (sum.step != step || slot == transport_.rank()) {
+      sum.tree.begin(shape);
+      if (notes_) sum.begun = std::chrono::steady_clock::now();
+    }
     sum.step = step;
     sum.tree.add(slot, in);
     if (!last_here) return;
     sum.tree.wait(out);
+    if (notes_ && spans_.size() < most_spans)
+      spans_.push_back({site, bytes, sum.begun, std::chrono::steady_clock::now()});
     stops_ = stops_ || sum.tree.stops();
   } catch (...) {
     fail();

@@ -4,9 +4,12 @@
 // here, every call from then on leaves zeros at once, and whoever runs the program asks after each cycle.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "runtime/base/rmlrt.h"
 #include "runtime/ranks/transport.h"
@@ -43,6 +46,15 @@ class Ranks {
   bool has_summed() const { return !sums_.empty(); }
   // Whether this was that another rank is lost.
   bool lost() const { return lost_; }
+  // A sum of one step, from when this rank had a part of it to when it had the total.
+  struct Span {
+    std::uint32_t site;
+    std::uint64_t bytes;  // of a value
+    std::chrono::steady_clock::time_point begin, end;
+  };
+  // From now on sums are noted; of a long run the first million.
+  void note_sums() { notes_ = true; }
+  const std::vector<Span>& spans() const { return spans_; }
   // A rank was interrupted: all stop when they have come to the end of this step; without sums each by itself.
   bool stops() const;
 
@@ -65,6 +77,7 @@ class Ranks {
   struct Sum {
     TreeSum tree;
     std::uint64_t step = UINT64_MAX;  // that is summed up
+    std::chrono::steady_clock::time_point begun;
   };
   void fail() noexcept;  // with the exception that is being handled
   std::uint32_t present(std::uint32_t per_step) const;
@@ -79,7 +92,8 @@ class Ranks {
   std::optional<Position> position_;
   std::map<std::uint32_t, Sum> sums_;
   std::exception_ptr failure_;
-  bool stops_ = false, lost_ = false;
+  bool stops_ = false, lost_ = false, notes_ = false;
+  std::vector<Span> spans_;
 };
 
 }  // namespace rml::rt

@@ -32,6 +32,7 @@
 #include "runtime/pipeline/write_behind.h"
 #include "runtime/ranks/agreement.h"
 #include "runtime/ranks/deal.h"
+#include "runtime/ranks/ranks.h"
 #include "runtime/run/files_of_run.h"
 #include "runtime/run/leading_rows.h"
 #include "runtime/run/program_state.h"
@@ -147,6 +148,7 @@ class Run {
   void enter(Profile::Phase phase) {
     if (profile_) profile_->enter(phase);
   }
+  std::vector<Profile::Beside> sums_of_ranks() const;
   void finish_profile();
   void tell_statistics(Clock::time_point start) const {
     const rml_header& header = state_->header();
@@ -235,11 +237,20 @@ int Run::execute() {
   return signal == 0 ? static_cast<int>(exit_ok) : 128 + signal;
 }
 
+std::vector<Profile::Beside> Run::sums_of_ranks() const {
+  std::vector<Profile::Beside> all;
+  if (options_.among != nullptr)
+    for (const Ranks::Span& s : options_.among->spans())
+      all.push_back(
+          {"sum " + std::to_string(s.site + 1) + " over ranks, " + std::to_string(s.bytes) + " bytes", s.begin, s.end});
+  return all;
+}
+
 void Run::finish_profile() {
   if (std::exchange(profile_written_, true)) return;
   if (trace_) trace_->write(options_.profile);
   if (!profile_) return;
-  profile_->finish();
+  profile_->finish(sums_of_ranks());
   if (!options_.quiet) std::fputs(readable(profile_->summary()).c_str(), stderr);
 }
 
@@ -252,6 +263,7 @@ void Run::begin() {
                  options_.among == nullptr ? nullptr : options_.among->handle());
   const rml_header& header = state_->header();
   if (!options_.profile.empty() && program_.network == nullptr) profile_.emplace(program_, header, options_.profile);
+  if (profile_ && options_.among != nullptr) options_.among->note_sums();
   if (header.fault != RML_OK) throw fault();
   std::int64_t rows_again = 0;
   const std::vector<Renamed> map = parse_map(options_.map);

@@ -3,6 +3,7 @@
 compiled_test.py RMLC threads|openmpi|mpich. What is learned is judged by NumPy, as for one process (tests/steps).
 """
 
+import json
 import pathlib
 import re
 import subprocess
@@ -144,6 +145,19 @@ class Compiled(unittest.TestCase):
                 agreed = 2 * (ranks - 1)  # messages without a byte, before the first row
                 self.assertEqual(measured, [len(SIZES) // per_step * of_step[0] + agreed,
                                             len(SIZES) // per_step * of_step[1]], shown)
+
+    @unittest.skipIf(TRANSPORT != "threads", "the same of all transports")
+    def test_sums_overlap(self):
+        """The trace shows rank 0 computing a sequence while sums of the one before are under way."""
+        program = steps_test.HERE.parents[1] / "examples/ranks/recall.rml"
+        self.run_it(RMLC, "run", program, "--node", "sequences", "--cycles", 8000, "--output", "bits.csv")
+        self.run_it(RMLC, "run", program, "--node", "learn", "--input", "bits.csv", "--output", "out.csv", "--ranks", 2, "--profile",
+                    "trace.json")
+        events = json.loads((self.folder / "trace.json").read_text())["traceEvents"]
+        sums, computed = ([(e["ts"], e["ts"] + e["dur"]) for e in events if e.get("cat") == cat and e["ph"] == "X"]
+                          for cat in ("sum", "compute"))
+        self.assertEqual(len(sums), 7 * (8000 // 10 // 8))  # five parameters, what moves them, the outputs
+        self.assertTrue(any(a < c and d < b for a, b in sums for c, d in computed))
 
     def test_draws(self):
         """Of the number of the row, whoever has it; a parameter begins alike on all ranks; `bp` of any rank moves all."""
