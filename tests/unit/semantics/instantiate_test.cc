@@ -2,6 +2,7 @@
 #include "semantics/instantiate/instantiate.h"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include "checked_program.h"
 #include "semantics/reference/interpret.h"
