@@ -21,6 +21,16 @@ namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 22;
 
+// MPICH 4.0 over UCX waits for ever in MPI_Finalize where a rank on another machine has answered, before it finalised
+// itself, what that asks there (openucx/ucx#2254 is alike). So all meet, and from then on none calls MPI until all have
+// come from there: packets that were lost on the way are sent again within this time.
+#ifdef MPICH_VERSION
+constexpr std::chrono::seconds before_finalising{1};
+#else
+constexpr std::chrono::seconds before_finalising{0};
+#endif
+constexpr std::chrono::seconds longest_meeting{60};
+
 class Mpi final : public Transport {
  public:
   Mpi(std::unique_ptr<Watch> watch, MPI_Comm all, std::uint32_t rank, std::uint32_t ranks);
@@ -44,6 +54,7 @@ class Mpi final : public Transport {
   void check(int code, std::uint32_t other, const char* what) const;
   void send_on();
   void ask_others();
+  bool meet_at_end();
   static std::vector<Identity> identities(MPI_Comm all, std::uint32_t ranks);
 
   const MPI_Comm all_;
@@ -52,6 +63,7 @@ class Mpi final : public Transport {
   std::map<std::pair<std::uint32_t, int>, Message> coming_;  // pieces
   std::vector<Standing> standing_;
   Clock::time_point asked_;
+  bool far_ = false;  // some rank is on another machine
   const std::unique_ptr<Watch> watch_;
 };
 
@@ -65,7 +77,10 @@ std::vector<Identity> Mpi::identities(MPI_Comm all, std::uint32_t ranks) {
 
 Mpi::Mpi(std::unique_ptr<Watch> watch, MPI_Comm all, std::uint32_t rank, std::uint32_t ranks)
     : Transport(rank, ranks), all_(all), standing_(ranks), watch_(std::move(watch)) {
-  watch_->begin(identities(all, ranks), rank);
+  const std::vector<Identity> of_all = identities(all, ranks);
+  watch_->begin(of_all, rank);
+  for (const Identity& one : of_all)
+    for (const Identity& other : of_all) far_ = far_ || !one.sees(other);
   int* most = nullptr;
   int found = 0;
   MPI_Comm_get_attr(all_, MPI_TAG_UB, &most, &found);
@@ -84,7 +99,22 @@ Mpi::~Mpi() {
   } catch (const Failure&) {
     return;
   }
+  if (far_ && before_finalising.count() > 0 && !meet_at_end()) return;
   MPI_Finalize();
+}
+
+// False: somebody does not come.
+bool Mpi::meet_at_end() {
+  MPI_Request all_here = MPI_REQUEST_NULL;
+  if (MPI_Ibarrier(all_, &all_here) != MPI_SUCCESS) return false;
+  const Clock::time_point end = Clock::now() + longest_meeting;
+  int met = 0;
+  for (unsigned round = 0; met == 0; ++round) {
+    if (MPI_Test(&all_here, &met, MPI_STATUS_IGNORE) != MPI_SUCCESS || Clock::now() > end) return false;
+    pause(round);
+  }
+  std::this_thread::sleep_for(before_finalising);
+  return true;
 }
 
 void Mpi::check(int code, std::uint32_t other, const char* what) const {
