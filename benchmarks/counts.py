@@ -59,6 +59,7 @@ PROGRAMS = [
     Program("ml/lstm_infer/64", "ml/lstm_infer.rml", "lstm_infer", 1000, lstm(64)),
     Program("ml/lstm_train/64", "ml/lstm_train.rml", "lstm_train", 4 * PERIOD, lstm(64)),
     Program("ml/lstm_train/64/segment", "ml/lstm_train.rml", "lstm_train", 4 * PERIOD, lstm(64), ("--chunk", "segment")),
+    Program("ml/lstm_dealt/64", "ml/lstm_dealt.rml", "lstm_dealt", 4 * PERIOD, {"units": 64, "inputs": 32}),
     Program("ml/lstm_train_rows/64/32", "ml/lstm_train_rows.rml", "lstm_train_rows", PERIOD,
             {**lstm(64), "batch": 32}),
     Program("ml/mlp_train/1", "ml/mlp_train.rml", "mlp_train", 20, {"batch": 1}),
@@ -89,9 +90,9 @@ COMMANDS = [
 
 # In this order: a line comes behind the one that it is measured by.
 CALLS = [
-    Calls("python/step", "step", 100_000),
-    Calls("python/run_in_c", "run_in_c", 1_000_000),
-    Calls("python/run", "run", 1_000_000, ("python/run_in_c", 1.05)),
+    Calls("python/step", "step", 500_000),
+    Calls("python/run_in_c", "run_in_c", 5_000_000),
+    Calls("python/run", "run", 5_000_000, ("python/run_in_c", 1.05)),
 ]
 
 
