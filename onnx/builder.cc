@@ -252,12 +252,13 @@ Term Builder::apply(std::string_view op, std::vector<Term> operands, const Argum
   }
 
   // A literal takes its dtype from an operand of the same variable that is no literal.
+  std::map<int, std::size_t> unknown;  // operands that are no literals, by variable
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    if (!operands[k].known() && slots[k]->dtype.variable >= 0) ++unknown[slots[k]->dtype.variable];
   const auto text = [&](std::size_t k) {
-    bool typed = false;
-    for (std::size_t other = 0; other < operands.size(); ++other)
-      typed = typed || (other != k && !operands[other].known() && slots[other]->dtype.variable >= 0 &&
-                        slots[other]->dtype.variable == slots[k]->dtype.variable);
-    return text_of(operands[k], typed);
+    const auto of_variable = unknown.find(slots[k]->dtype.variable);
+    const std::size_t own = operands[k].known() ? 0 : 1;
+    return text_of(operands[k], of_variable != unknown.end() && of_variable->second > own);
   };
   for (const Infix& infix : infixes) {
     if (infix.op != op) continue;
