@@ -4,21 +4,15 @@
 `step` calls the PID of examples/pid so often, `run` gives it so many rows, `run_in_c` gives them to `pid_run` of its C
 interface. All compile and import the same, which the difference of two counts takes out."""
 
-import ctypes
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 import rmlc
+from pid_in_c import pid_in_c
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-USE = """#include "pid.h"
-static pid_state state;
-void begin(void) { pid_init(&state); }
-void use(int64_t n, const double* t, const double* m, double* c) { pid_run(&state, n, t, m, c); }
-"""
 
 
 def step(node, times):
@@ -32,15 +26,8 @@ def run(node, columns, _):
 
 
 def run_in_c(node, columns, command):
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        node.build(folder / "pid.o", emit="lib")
-        (folder / "use.c").write_text(USE)
-        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", folder / "pid.so", folder / "use.c", folder / "pid.o"],
-                       check=True)
-        library = ctypes.CDLL(str(folder / "pid.so"))
-        library.begin()
-        library.use(ctypes.c_int64(len(command)), *(ctypes.c_void_p(each.ctypes.data) for each in (*columns.values(), command)))
+    with tempfile.TemporaryDirectory() as folder:
+        pid_in_c(node, pathlib.Path(folder))(*columns.values(), command)
 
 
 def main():

@@ -16,11 +16,9 @@ os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_N
                    "JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"})
 
 import csv
-import ctypes
 import importlib.util
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,6 +28,7 @@ import numpy as np
 
 import rmlc
 import rmlc.online
+from pid_in_c import pid_in_c
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNS = int(os.environ.get("RUNS", "9"))
@@ -202,25 +201,6 @@ def pid(target, measured, command):
         before = error
 
 
-def pid_in_c(node, folder):
-    """`pid_run` of the C interface, as a function of arrays; nothing where there is no C compiler."""
-    compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
-    if compiler is None:
-        print("  (no C compiler)")
-        return None
-    node.build(folder / "pid.o", emit="lib")
-    (folder / "use.c").write_text('#include "pid.h"\nstatic pid_state state;\nvoid begin(void) { pid_init(&state); }\n'
-                                  "void use(int64_t n, const double* t, const double* m, double* c) "
-                                  "{ pid_run(&state, n, t, m, c); }\n")
-    library = folder / "pid.so"
-    subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", library, folder / "use.c", folder / "pid.o"], check=True)
-    loaded = ctypes.CDLL(str(library))
-    pointers = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
-    loaded.use.argtypes, loaded.use.restype = pointers, None
-    loaded.begin()
-    return lambda *arrays: loaded.use(len(arrays[0]), *(each.ctypes.data for each in arrays))
-
-
 def controller():
     random = np.random.default_rng(0)
     target, measured = random.normal(50, 1, ROWS), random.normal(48, 2, ROWS)
@@ -234,7 +214,9 @@ def controller():
     cases = {"rmlc": lambda: instance.run(columns)}
     with tempfile.TemporaryDirectory() as folder:
         in_c = pid_in_c(node, pathlib.Path(folder))
-        if in_c is not None:
+        if in_c is None:
+            print("  (no C compiler)")
+        else:
             found = np.empty(ROWS)
             in_c(target, measured, found)
             np.testing.assert_array_equal(found, node.start().run(columns).command)
