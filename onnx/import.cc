@@ -196,7 +196,6 @@ class Importer : public GraphWriter {
     b_.open("main");
     Frame frame;
     frame_ = &frame;
-    initial_.clear();
     for (const Initializer& t : graph.initializers) initial_.insert(t.name);
     for (const auto& [in, out] : options_.states) state_names(graph, in, out);
     for (const ValueInfo& v : graph.inputs)

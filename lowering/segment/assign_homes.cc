@@ -109,8 +109,8 @@ Home home_of(const SegmentFacts& facts, const Segment& segment, const Coalesced&
   if (const ValueId f = facts.holder(v); f.valid()) return {Home::memory, f};
   if (found_in_itself(facts, segment, v, sweeps)) return {Home::memory, v};
   const auto product = segment.products.find(v);
-  const bool at_end = (facts.known_at_end(v) & (first_instant | interior_instant)) == 0;
-  const bool one = at_end || facts.present_once(v) || (product != segment.products.end() && product->second.sum);
+  const bool one = facts.computed_last_only(v) || facts.present_once(v) ||
+                   (product != segment.products.end() && product->second.sum);
   return {one ? Home::cell : Home::array, {}};
 }
 

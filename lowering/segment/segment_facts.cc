@@ -105,8 +105,7 @@ bool SegmentFacts::stands_still(ValueId v) const {
   const auto* f = std::get_if<core::Fby>(&core_[v].rhs);
   if (f == nullptr || !segment_.memories.contains(v) || !only_in(v, 0) || moves_in_leading(v)) return false;
   if (!core_.is_const(f->init) && !is_parameter(v)) return false;
-  return present_last_only(v) ||
-         (is_here(f->next) && (known_at_end(f->next) & (first_instant | interior_instant)) == 0);
+  return present_last_only(v) || computed_last_only(f->next);
 }
 
 bool SegmentFacts::costs_nothing(ValueId v) const {

@@ -44,6 +44,8 @@ class SegmentFacts {
   // The instants at which it is known once a sweep has run.
   std::uint8_t known_until(ValueId v, std::size_t sweep) const;
   std::uint8_t known_at_end(ValueId v) const { return known_until(v, SIZE_MAX); }
+  // Sweeps compute it at the last instant of a segment, if at any.
+  bool computed_last_only(ValueId v) const { return (known_at_end(v) & (first_instant | interior_instant)) == 0; }
   // A fby whose next value is known, at each instant, when the leading sweep has passed.
   bool moves_in_leading(ValueId fby) const;
   // What the value is computed from: of a product of all instants, its matrices.

@@ -245,7 +245,7 @@ std::vector<bool> late_outputs(const steps::Program& program) {
   std::vector<bool> late(program.core->outputs.size());
   if (program.on_demand != nullptr || program.core->inputs.empty()) return late;
   const std::vector<bool> leads = leading_outputs(program);
-  if (std::ranges::count(leads, false) == 0) return late;
+  if (std::ranges::find(leads, false) == leads.end()) return late;
   const std::vector<Leading> when = leading(*program.core);
   for (std::size_t k = 0; k < late.size(); ++k) late[k] = when[k] != Leading::never && !leads[k];
   return late;

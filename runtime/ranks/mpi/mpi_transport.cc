@@ -79,8 +79,7 @@ Mpi::Mpi(std::unique_ptr<Watch> watch, MPI_Comm all, std::uint32_t rank, std::ui
     : Transport(rank, ranks), all_(all), standing_(ranks), watch_(std::move(watch)) {
   const std::vector<Identity> of_all = identities(all, ranks);
   watch_->begin(of_all, rank);
-  for (const Identity& one : of_all)
-    for (const Identity& other : of_all) far_ = far_ || !one.sees(other);
+  far_ = !std::ranges::all_of(of_all, [&](const Identity& other) { return of_all[0].sees(other); });
   int* most = nullptr;
   int found = 0;
   MPI_Comm_get_attr(all_, MPI_TAG_UB, &most, &found);
