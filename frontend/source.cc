@@ -1,8 +1,8 @@
 // Registered source files, and offsets turned into lines and columns.
 //
 // Each file keeps the offsets of its line beginnings and, for every block of bytes, how many
-// code points came before: a place is a binary search and a count over one block at most,
-// however long its line. A byte-order mark belongs to no line.
+// code points came before: a place is a binary search and a count over its line, or over
+// one block where the line is longer. A byte-order mark belongs to no line.
 #include "frontend/source.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-constexpr std::size_t block = 1024;
+constexpr std::size_t block = 256;
 
 // Every byte but a UTF-8 continuation begins a column.
 std::uint32_t columns(std::string_view text) {
@@ -53,8 +53,10 @@ LineColumn SourceMap::line_column(std::uint32_t file, std::uint32_t offset) cons
   const auto next = std::upper_bound(lines.begin(), lines.end(), offset);
   if (next == lines.begin()) return {1, 1};
   const auto line = static_cast<std::uint32_t>(next - lines.begin());
-  const std::uint32_t before = code_points_before(files_[file], lines[line - 1]);
-  return {line, code_points_before(files_[file], offset) - before + 1};
+  const std::uint32_t begin = lines[line - 1];
+  const File& of = files_[file];
+  if (offset - begin <= block) return {line, columns(std::string_view(of.text).substr(begin, offset - begin)) + 1};
+  return {line, code_points_before(of, offset) - code_points_before(of, begin) + 1};
 }
 
 std::uint32_t SourceMap::code_points_before(const File& file, std::uint32_t offset) const {
