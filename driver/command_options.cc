@@ -111,8 +111,14 @@ void add_parameters(CLI::App* app, CommandLine& line) {
 void add_native_options(CLI::App* app, CommandLine& line) {
   add_core_options(app, line);
   TargetOptions& target = line.invocation.session.options.target;
-  app->add_option("-O", target.optimization, "optimisation, 0 to 3 (default 2)")
-      ->check(CLI::Range(0, 3))
+  app->add_option_function<std::string>(
+         "-O",
+         [&target](const std::string& level) {
+           target.small = level == "s";
+           target.optimization = target.small ? 2 : level[0] - '0';
+         },
+         "optimisation, 0 to 3 (default 2); s: code is short before it is fast, as it is for microcontrollers below 3")
+      ->check(CLI::IsMember({"0", "1", "2", "3", "s"}))
       ->type_name("N");
   app->add_option("--cpu", line.cpu, "processor (default: native for run and eval, generic for build)")
       ->type_name("NAME");

@@ -21,6 +21,7 @@ struct TargetOptions {
   std::string triple;           // empty: the host's
   std::string cpu = "generic";  // "native": the host's
   int optimization = 2;         // 0…3
+  bool small = false;           // code is short before it is fast, where it is optimised
   bool fast_math = false;
   bool strict_math = false;         // products, reductions and functions exactly as in the reference engine
   std::uint32_t threads = 1;        // at most so many, for loops that are worth it (runtime/base/parallel.h)
@@ -74,6 +75,9 @@ struct Costs {
 };
 
 struct Target {
+  // Code is short before it is fast: that of microcontrollers, unless all optimisation is asked for, or none.
+  bool size_first = false;
+
   // ---- what LLVM knows of the processor
   unsigned vector_bits = 0;  // of a vector register
   bool guesses = false;      // where jumps lead: a wrong guess takes as long as many instructions

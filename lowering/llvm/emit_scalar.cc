@@ -17,7 +17,7 @@ IrValue Body::scalar_operation(ValueId v, const std::vector<IrValue>& x) {
   const auto& apply = std::get<core::Apply>(info(v).rhs);
   const OperatorInfo& row = operators()[apply.op];
   const DType dtype = info(apply.operands[0]).dtype;
-  if (is_written_out(row, dtype)) return expand(ir, row.scalar, x[0], module.target, module.numeric);
+  if (is_written_out(row, dtype)) return expand(ir, row, x[0], module.target, module.numeric);
   if (!row.function.empty()) return library(row.function, dtype, x);
   if (row.scalar == ScalarOp::cast) return convert(info(v).dtype, dtype, x[0]);
   return spell(row.body, dtype, v, x);

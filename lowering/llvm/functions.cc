@@ -24,6 +24,7 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -358,9 +359,10 @@ void patch_lanes(llvm::IRBuilder<>& ir, llvm::FunctionCallee exact, IrValue x, I
   ir.CreateRet(now);
 }
 
-// The function rml.sin.f32 and the like, of `type`.
-llvm::Function* circular(llvm::Module& module, bool cosine, llvm::Type* type) {
-  const std::string name = cosine ? "cos" : "sin", symbol = "rml." + name + "." + type_name(type);
+// The function rml.sin.f32 and the like, of `type`; `write` is called with its only block where it is new.
+llvm::Function* function_of(llvm::Module& module, const std::string& name, llvm::Type* type,
+                            const std::function<void(llvm::IRBuilder<>&, llvm::Function*)>& write) {
+  const std::string symbol = "rml." + name + "." + type_name(type);
   if (llvm::Function* f = module.getFunction(symbol)) return f;
   auto* f = llvm::Function::Create(llvm::FunctionType::get(type, {type}, false), llvm::GlobalValue::InternalLinkage,
                                    symbol, module);
@@ -369,11 +371,18 @@ llvm::Function* circular(llvm::Module& module, bool cosine, llvm::Type* type) {
   f->addFnAttr(llvm::Attribute::WillReturn);
   f->addFnAttr(llvm::Attribute::NoInline);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.getContext(), "entry", f));
+  write(ir, f);
+  return f;
+}
+
+void write_circular(llvm::IRBuilder<>& ir, llvm::Function* f, bool cosine) {
+  llvm::Module& module = *f->getParent();
+  llvm::Type* type = f->getReturnType();
   Expansion e(ir, type);
   IrValue x = f->getArg(0), far = ir.CreateFCmpUGT(e.magnitude(x), e.number(circle_bound));
   auto* near_block = llvm::BasicBlock::Create(module.getContext(), "near", f);
   auto* far_block = llvm::BasicBlock::Create(module.getContext(), "some_far", f);
-  const auto exact = c_function(module, name.c_str(), type->getScalarType(), 1);
+  const auto exact = c_function(module, cosine ? "cos" : "sin", type->getScalarType(), 1);
   IrValue y = e.sine(x, cosine);
   ir.CreateCondBr(type->isVectorTy() ? ir.CreateOrReduce(far) : far, far_block, near_block);
   ir.SetInsertPoint(near_block);
@@ -383,7 +392,11 @@ llvm::Function* circular(llvm::Module& module, bool cosine, llvm::Type* type) {
     patch_lanes(ir, exact, x, y, far);
   else
     ir.CreateRet(ir.CreateCall(exact, {x}));
-  return f;
+}
+
+llvm::Function* circular(llvm::Module& module, bool cosine, llvm::Type* type) {
+  return function_of(module, cosine ? "cos" : "sin", type,
+                     [&](llvm::IRBuilder<>& ir, llvm::Function* f) { write_circular(ir, f, cosine); });
 }
 
 IrValue call_circular(llvm::IRBuilder<>& ir, bool cosine, IrValue x, unsigned vector_bits) {
@@ -400,21 +413,7 @@ IrValue call_circular(llvm::IRBuilder<>& ir, bool cosine, IrValue x, unsigned ve
   return call;
 }
 
-}  // namespace
-
-llvm::FunctionCallee c_function(llvm::Module& module, const std::string& name, llvm::Type* type, unsigned operands) {
-  auto* signature = llvm::FunctionType::get(type, std::vector<llvm::Type*>(operands, type), false);
-  auto callee = module.getOrInsertFunction(type->isFloatTy() ? name + "f" : name, signature);
-  auto* f = llvm::cast<llvm::Function>(callee.getCallee());
-  // errno is not looked at.
-  f->setDoesNotThrow();
-  f->setDoesNotAccessMemory();
-  f->addFnAttr(llvm::Attribute::WillReturn);
-  f->addFnAttr(llvm::Attribute::NoBuiltin);
-  return callee;
-}
-
-IrValue expand(llvm::IRBuilder<>& ir, ScalarOp f, IrValue x, const Target& target, const Numeric& numeric) {
+IrValue write_out(llvm::IRBuilder<>& ir, ScalarOp f, IrValue x, const Numeric& numeric) {
   const llvm::IRBuilderBase::FastMathFlagGuard guard(ir);
   ir.clearFastMathFlags();
   Expansion e(ir, x->getType());
@@ -441,13 +440,35 @@ IrValue expand(llvm::IRBuilder<>& ir, ScalarOp f, IrValue x, const Target& targe
       return e.softplus(x);
     case ScalarOp::erf:
       return e.erf(x);
-    case ScalarOp::sin:
-      return call_circular(ir, false, x, target.vector_bits);
-    case ScalarOp::cos:
-      return call_circular(ir, true, x, target.vector_bits);
     default:
       throw std::logic_error("code generation: no instructions for a function");
   }
+}
+
+}  // namespace
+
+llvm::FunctionCallee c_function(llvm::Module& module, const std::string& name, llvm::Type* type, unsigned operands) {
+  auto* signature = llvm::FunctionType::get(type, std::vector<llvm::Type*>(operands, type), false);
+  auto callee = module.getOrInsertFunction(type->isFloatTy() ? name + "f" : name, signature);
+  auto* f = llvm::cast<llvm::Function>(callee.getCallee());
+  // errno is not looked at.
+  f->setDoesNotThrow();
+  f->setDoesNotAccessMemory();
+  f->addFnAttr(llvm::Attribute::WillReturn);
+  f->addFnAttr(llvm::Attribute::NoBuiltin);
+  return callee;
+}
+
+IrValue expand(llvm::IRBuilder<>& ir, const OperatorInfo& row, IrValue x, const Target& target,
+               const Numeric& numeric) {
+  if (row.effort == Effort::circular) return call_circular(ir, row.scalar == ScalarOp::cos, x, target.vector_bits);
+  if (!target.size_first) return write_out(ir, row.scalar, x, numeric);
+  llvm::Module& module = *ir.GetInsertBlock()->getModule();
+  auto* called =
+      function_of(module, std::string(row.name), x->getType(), [&](llvm::IRBuilder<>& of_function, llvm::Function* f) {
+        of_function.CreateRet(write_out(of_function, row.scalar, f->getArg(0), numeric));
+      });
+  return ir.CreateCall(called, {x});
 }
 
 }  // namespace rml::codegen

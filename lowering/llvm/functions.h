@@ -1,5 +1,5 @@
 // exp, log, tanh, … as instructions without calls or branches, so that loops over tensors are
-// vectorised; see functions.cc.
+// vectorised; see functions.cc. Where size comes first a function's instructions are there once, and called.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -12,8 +12,8 @@
 
 namespace rml::codegen {
 
-// Of a float or a double: Effort::elementary or Effort::circular.
-IrValue expand(llvm::IRBuilder<>&, ScalarOp, IrValue x, const Target&, const Numeric&);
+// Of a float or a double, a row of Effort::elementary or Effort::circular.
+IrValue expand(llvm::IRBuilder<>&, const OperatorInfo&, IrValue x, const Target&, const Numeric&);
 
 // The C library's function of that name for floats or doubles. To be called with nobuiltin, so that
 // results are those of the reference engine.

@@ -2,7 +2,7 @@
 //
 // The SLP vectoriser turns delay lines and small parallel chains into vector loads of
 // scalars that have just been stored, which costs up to a factor of two; loops over tensors
-// are vectorised from level 2 on.
+// are vectorised from level 2 on, but where size comes first.
 //
 // With RML_TSAN networks tell ThreadSanitizer what they read, write and hand over, as the runtime does. Vectors of more
 // than 16 bytes it does not see.
@@ -27,9 +27,13 @@ std::string verify_module(const llvm::Module& module) {
 }
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, const TargetOptions& options) {
+  const bool small = target_for(options).size_first;
+  if (small)
+    for (llvm::Function& f : module)
+      f.addFnAttr(llvm::Attribute::OptimizeForSize), f.addFnAttr(llvm::Attribute::MinSize);
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = options.optimization >= 2;
-  tuning.LoopInterleaving = options.optimization >= 2;
+  tuning.LoopVectorization = options.optimization >= 2 && !small;
+  tuning.LoopInterleaving = options.optimization >= 2 && !small;
   tuning.SLPVectorization = false;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
