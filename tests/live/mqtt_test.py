@@ -10,7 +10,7 @@ import sys
 import time
 
 from broker import MOSQUITTO, Broker, Client
-from common import accept, expect, free_port, listener, main, same
+from common import PATIENCE, accept, expect, free_port, listener, main, same
 
 BUILD_OPTIONS = ["--mqtt"]
 
@@ -302,6 +302,31 @@ def test_run_in_memory(bench):
         bench.program("count")
         subprocess.run([bench.rmlc, "run", bench.folder / "count.rml", "--cycles", "3", "--output", url], check=True)
         same([client.receive()[1] for _ in range(3)], [f'{{"n":{k}}}' for k in range(3)])
+
+
+def test_a_name_of_two_families(bench):
+    """`localhost` is ::1 first on most machines, and many brokers listen at 127.0.0.1 alone."""
+    hosts = bench.place / "hosts"
+    hosts.write_text("::1 localhost\n127.0.0.1 localhost\n")
+    inside = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"',
+              str(hosts)]
+    if subprocess.run([*inside, "true"], stderr=subprocess.DEVNULL).returncode != 0:
+        print("left out: names cannot be given other addresses here")
+        return
+    bench.program("count")
+    with Broker(bench.place) as broker:
+        client = Client(broker.port)
+        client.subscribe("n")
+        for retry in "", "?retry=0":
+            url = f"mqtt://localhost:{broker.port}/n{retry}"
+            subprocess.run([*inside, bench.folder / "count", "--cycles", "3", "--output", url], check=True, env=bench.env,
+                           timeout=PATIENCE)
+            same([client.receive()[1] for _ in range(3)], [f'{{"n":{k}}}' for k in range(3)])
+        broker.stop()
+        url = f"mqtt://localhost:{broker.port}/n?retry=0"
+        done = subprocess.run([*inside, bench.folder / "count", "--cycles", "3", "--output", url], env=bench.env,
+                              capture_output=True, text=True, timeout=PATIENCE)
+        same((done.returncode, done.stderr.count("Connection refused")), (1, 1))
 
 
 def test_no_library(bench):

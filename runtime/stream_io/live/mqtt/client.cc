@@ -3,6 +3,7 @@
 #include "runtime/stream_io/live/mqtt/client.h"
 
 #include <mqtt_protocol.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -27,6 +28,17 @@ constexpr double only_attempt = 10;
 constexpr const char* system_certificates = "/etc/ssl/certs";
 
 const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+
+// Whether the name has addresses of IPv6 and of IPv4, as `localhost` mostly has.
+bool has_both_families(const std::string& host) {
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return false;
+  bool ipv4 = false, ipv6 = false;
+  for (const addrinfo* a = found; a != nullptr; a = a->ai_next) (a->ai_family == AF_INET ? ipv4 : ipv6) = true;
+  freeaddrinfo(found);
+  return ipv4 && ipv6;
+}
 
 bool lasting(int version, int refusal) {
   if (version == MQTT_PROTOCOL_V5) {
@@ -163,14 +175,26 @@ void MqttClient::wait_for(const bool& flag, Time::time_point begin, double patie
   }
 }
 
+// The library tries the first address of a name alone; a broker may listen at another one.
 bool MqttClient::attempt(double patience, const Check& check) {
+  const Time::time_point begin = Time::now();
+  if (attempt_family(ipv4_, patience, check)) return true;
+  if (!has_both_families(address_.host)) return false;
+  const std::string first = problem_;
+  if (attempt_family(!ipv4_, std::max(patience - seconds_since(begin), 0.0), check)) return true;
+  problem_ = first;
+  return false;
+}
+
+bool MqttClient::attempt_family(bool only_ipv4, double patience, const Check& check) {
   const Time::time_point begin = Time::now();
   answered_ = subscribed_ = broken_ = false;
   log_.clear();
-  const int begun = begun_ ? api_.mosquitto_reconnect_async(library_)
-                           : api_.mosquitto_connect_async(library_, address_.host.c_str(), std::stoi(address_.port),
-                                                          address_.keepalive);
-  begun_ = true;
+  const int begun = begun_ && only_ipv4 == ipv4_
+                        ? api_.mosquitto_reconnect_async(library_)
+                        : api_.mosquitto_connect_bind_async(library_, address_.host.c_str(), std::stoi(address_.port),
+                                                            address_.keepalive, only_ipv4 ? "0.0.0.0" : nullptr);
+  begun_ = true, ipv4_ = only_ipv4;
   if (begun != MOSQ_ERR_SUCCESS) lose(begun);
   wait_for(answered_, begin, patience, check);
   if (answered_ && refusal_ != 0) {

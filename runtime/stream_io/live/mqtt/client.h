@@ -49,6 +49,7 @@ class MqttClient {
   void set_tls();
   // Whether it is connected; else the reason is in problem_.
   bool attempt(double patience, const Check& check);
+  bool attempt_family(bool only_ipv4, double patience, const Check& check);
   void wait_for(const bool& flag, Time::time_point begin, double patience, const Check& check);
   void lose(int error);
   [[noreturn]] void fail(const std::string& text) const;
@@ -59,7 +60,8 @@ class MqttClient {
   const Direction direction_;
   const int version_;
   mosquitto* library_ = nullptr;
-  bool begun_ = false;      // the library knows host and port
+  bool begun_ = false;      // the library knows host and port,
+  bool ipv4_ = false;       // and that of the host only addresses of IPv4 are meant
   bool connected_ = false;  // … and the broker has agreed
   bool answered_ = false;
   int refusal_ = 0;  // of the connection

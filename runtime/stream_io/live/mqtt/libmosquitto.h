@@ -15,7 +15,7 @@
   ONE(mosquitto_username_pw_set) ONE(mosquitto_tls_set) ONE(mosquitto_tls_insecure_set)                         \
   ONE(mosquitto_connect_callback_set) ONE(mosquitto_subscribe_callback_set) ONE(mosquitto_message_callback_set) \
   ONE(mosquitto_publish_v5_callback_set) ONE(mosquitto_log_callback_set)                                        \
-  ONE(mosquitto_connect_async) ONE(mosquitto_reconnect_async) ONE(mosquitto_disconnect)                         \
+  ONE(mosquitto_connect_bind_async) ONE(mosquitto_reconnect_async) ONE(mosquitto_disconnect)                    \
   ONE(mosquitto_subscribe) ONE(mosquitto_unsubscribe) ONE(mosquitto_publish)                                    \
   ONE(mosquitto_loop) ONE(mosquitto_want_write) ONE(mosquitto_socket)                                           \
   ONE(mosquitto_sub_topic_check) ONE(mosquitto_pub_topic_check)                                                 \
