@@ -76,7 +76,16 @@ class KeyedRun {
 
   const rml_program& program_;
   const Options& options_;
+  // A number that was a key lately.
+  struct Recent {
+    std::uint64_t bits = 0;
+    std::uint32_t key = UINT32_MAX;
+  };
+  static constexpr int recent_bits = 12;
+
   const KeyColumn column_;
+  const std::uint64_t key_bytes_;
+  std::vector<Recent> recent_{std::size_t{1} << recent_bits};
   const std::vector<rml_port> inputs_, outputs_;
   const std::uint32_t key_input_;  // the last one; the key is the first output
   Row in_, out_;
@@ -121,6 +130,7 @@ KeyedRun::KeyedRun(const rml_program& program, const Options& options)
     : program_(program),
       options_(options),
       column_(key_column(program, options.key)),
+      key_bytes_(dtype_bytes(column_.dtype)),
       inputs_(with_key_behind(program.inputs, program.n_inputs, column_.port())),
       outputs_(with_key_before(program.outputs, program.n_outputs, column_.port())),
       key_input_(program.n_inputs),
@@ -233,9 +243,17 @@ std::uint32_t KeyedRun::key_of_row() {
     std::memcpy(&key, value, sizeof key);
     return key;
   }
-  char text[longest_scalar];
-  const char* const end = format_scalar(column_.dtype, value, text, BoolText::word);
-  return keys_.number({text, static_cast<std::size_t>(end - text)});
+  // The rows that this one makes known are mostly its own: they show it as it was read.
+  std::memcpy(out_.data(0), value, key_bytes_);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, value, key_bytes_);
+  Recent& recent = recent_[bits * 0x9e3779b97f4a7c15u >> (64 - recent_bits)];
+  if (recent.key == UINT32_MAX || recent.bits != bits) {
+    char text[longest_scalar];
+    const char* const end = format_scalar(column_.dtype, value, text, BoolText::word);
+    recent = {bits, keys_.number({text, static_cast<std::size_t>(end - text)})};
+  }
+  return shown_key_ = recent.key;
 }
 
 bool KeyedRun::cycle() {

@@ -253,14 +253,15 @@ bool converts_safely(const NpyHeader& header, std::uint8_t dtype) {
   return value_bits <= room && (to_signed || !is_signed);
 }
 
+// A byte of a file may be any; one of a Boolean is 0 or 1.
+bool lie_alike(const NpyHeader& header, std::uint8_t dtype) {
+  return dtype != RML_BOOL && !header.big_endian &&
+         npy_descr(dtype).substr(1) == std::string_view(header.descr).substr(1);
+}
+
 void convert_elements(const NpyHeader& header, const char* from, std::uint8_t dtype, void* to, std::uint64_t count) {
   char* out = static_cast<char*>(to);
   const std::uint64_t size = dtype_bytes(dtype);
-  const bool same = !header.big_endian && npy_descr(dtype).substr(1) == std::string_view(header.descr).substr(1);
-  if (same && dtype != RML_BOOL) {
-    if (count > 0) std::memcpy(out, from, count * size);
-    return;
-  }
   for (std::uint64_t k = 0; k < count; ++k, from += header.bytes, out += size) {
     char element[8];
     std::memcpy(element, from, header.bytes);

@@ -32,6 +32,8 @@ NpyHeader read_npy_header(ByteSource& bytes);
 std::string npy_type_name(const NpyHeader& header);
 // Whether every value of the array's type is one of the dtype.
 bool converts_safely(const NpyHeader& header, std::uint8_t dtype);
+// Whether elements of the array lie as those of the dtype do, so that they are copied.
+bool lie_alike(const NpyHeader& header, std::uint8_t dtype);
 // count elements in the file's form to the dtype's; converts_safely holds.
 void convert_elements(const NpyHeader& header, const char* from, std::uint8_t dtype, void* to, std::uint64_t count);
 

@@ -4,6 +4,7 @@
 // array larger than memory is no problem. Big-endian arrays are converted; arrays in Fortran
 // order have time as the fastest axis and would have to be held whole: they are refused, with
 // the remedy. Every row is present.
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -28,6 +29,7 @@ class NpyReader final : public RowSource {
       : bytes_(std::move(bytes)), row_(row), port_(port), header_(read_npy_header(bytes_)) {
     check_type();
     check_shape();
+    alike_ = lie_alike(header_, row_.port(port_).dtype);
   }
 
   bool read() override {
@@ -38,8 +40,7 @@ class NpyReader final : public RowSource {
                     " rows of " + std::to_string(bytes) + " bytes promised (" + std::to_string(rows_ * bytes) +
                     " bytes), " + std::to_string(cycle_ * bytes + bytes_.size()) + " bytes there");
     }
-    const rml_port& port = row_.port(port_);
-    convert_elements(header_, bytes_.begin(), port.dtype, row_.data(port_), port.elements);
+    take(bytes_.begin(), row_.data(port_));
     bytes_.consume(bytes);
     row_.set_present(port_, true);
     ++cycle_;
@@ -50,6 +51,18 @@ class NpyReader final : public RowSource {
   const std::string& name() const override { return bytes_.name(); }
 
  private:
+  // A scalar is worth no call.
+  void take(const char* from, void* to) const {
+    const rml_port& port = row_.port(port_);
+    if (!alike_) return convert_elements(header_, from, port.dtype, to, port.elements);
+    if (row_bytes_ == 8)
+      std::memcpy(to, from, 8);
+    else if (row_bytes_ == 4)
+      std::memcpy(to, from, 4);
+    else if (row_bytes_ > 0)
+      std::memcpy(to, from, row_bytes_);
+  }
+
   void check_type() const {
     const rml_port& port = row_.port(port_);
     if (converts_safely(header_, port.dtype)) return;
@@ -87,6 +100,7 @@ class NpyReader final : public RowSource {
   NpyHeader header_;
   std::uint64_t rows_ = 0;
   std::uint64_t row_bytes_ = 0;
+  bool alike_ = false;
   std::uint64_t cycle_ = 0;
 };
 

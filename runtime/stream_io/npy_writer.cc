@@ -69,7 +69,8 @@ class NpyWriter final : public RowSink {
 
 struct HeldStream {
   std::uint32_t port = 0;
-  std::uint64_t values = 0;
+  bool always = true;
+  std::uint64_t row_bytes = 0, values = 0;
   std::string bytes;
   std::string present;  // a byte per cycle; unused where always present
 };
@@ -77,15 +78,16 @@ struct HeldStream {
 class NpzWriter final : public RowSink {
  public:
   NpzWriter(ByteSink bytes, const Row& row, const Ports& wanted) : bytes_(std::move(bytes)), row_(row) {
-    for (const std::uint32_t i : wanted) streams_.push_back({i, 0, {}, {}});
+    for (const std::uint32_t i : wanted)
+      streams_.push_back({i, row.port(i).always != 0, value_bytes(row, i).size(), 0, {}, {}});
   }
 
   void write() override {
     for (HeldStream& stream : streams_) {
       const bool present = row_.is_present(stream.port);
-      if (!row_.port(stream.port).always) stream.present += present ? '\x01' : '\x00';
+      if (!stream.always) stream.present += present ? '\x01' : '\x00';
       if (!present) continue;
-      stream.bytes.append(value_bytes(row_, stream.port));
+      stream.bytes.append(static_cast<const char*>(row_.data(stream.port)), stream.row_bytes);
       ++stream.values;
     }
   }
