@@ -82,6 +82,9 @@ class Keyed(_core.Keyed):
         super().__init__(node._core, whole(seed, "seed", 0, 2**64 - 1), whole(horizon, "horizon", 0, 2**63 - 1), list(share),
                          node._row_type)
         self.node, self.key = node, key
+        self._beginning: dict[str, Any] = {"share": list(share), "seed": seed, "horizon": horizon}
+        if params is not None:  # with which keys begin that are not there yet
+            self._beginning |= {"params": params, "map": list(map), "partial": partial}
         self._kind = ""  # of the keys' type, as NumPy says it, once there are any
         self.told: list[str] = []  # of parameters that were loaded
         if isinstance(params, Mapping):
@@ -161,6 +164,22 @@ class Keyed(_core.Keyed):
             self._load(file, read_bytes(file), list(map))
         self._kind = ""
 
+    def copy(self) -> Keyed:
+        """Others, which go on from here: the states of all keys. A file of `params` is read again, as new keys begin with it."""
+        return _restore(*self._parts())
+
+    def __copy__(self) -> Keyed:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Keyed:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        return _restore, self._parts()
+
+    def _parts(self) -> tuple[Node, str, dict[str, Any], bytes, str]:
+        return self.node, self.key, self._beginning, self._save(), self._kind
+
     def finish(self) -> KeyedRows:
         """The rows that no further cycle can change, at the end of the input; warns of those that stay unknown."""
         taken, unknown, why = self._finish()
@@ -225,3 +244,10 @@ class Keyed(_core.Keyed):
         dtype = {"integers": None, "Booleans": np.bool_}.get(self._kind, np.object_)
         keys = np.array(known, dtype)[places] if known else np.zeros(0, dtype or np.int64)
         return KeyedRows(self.key, keys, rows, self.node.outputs)
+
+
+def _restore(node: Node, key: str, beginning: dict[str, Any], states: bytes, kind: str) -> Keyed:
+    again = Keyed(node, key, **beginning)
+    again.load(states)
+    again._kind = kind
+    return again

@@ -1,7 +1,9 @@
 """`start(key=…)`: rows of many keys, against the command, which is held to separate runs by tests/keys."""
 
+import copy
 import csv
 import io
+import pickle
 
 import numpy as np
 import pytest
@@ -135,6 +137,34 @@ def test_states_go_on_to_the_bit(program, share):
         for name in (port.name for port in node.outputs if port.always):
             assert found[name].tobytes() == expected[1][name].tobytes()
         assert other.save() == whole.save()
+
+
+@pytest.mark.parametrize("program, share", PROGRAMS)
+@pytest.mark.parametrize("again", [lambda keyed: keyed.copy(), copy.deepcopy, lambda keyed: pickle.loads(pickle.dumps(keyed))])
+def test_copies_go_on_to_the_bit(program, share, again):
+    node, rows = rmlc.compile(program).node(), rows_of(program, 90)
+    first = again(node.start(key="m", share=share, seed=3))
+    assert len(first) == 0
+    first.run(cut(rows, 0, 40))
+    other = again(first)
+    assert other.keys == first.keys and other.save() == first.save() and other.key == "m"
+    expected, found = first.run(cut(rows, 40)), other.run(cut(rows, 40))
+    assert found.m.tolist() == expected.m.tolist() and other.save() == first.save()
+    for name in (port.name for port in node.outputs if port.always):
+        assert found[name].tobytes() == expected[name].tobytes()
+
+
+def test_copies_know_their_parameters_and_the_kind_of_their_keys(tmp_path):
+    node = rmlc.compile(LINE).node()
+    one = node.start()
+    one.params["line.y"], one.params["line.y2"] = 2.0, 0.5
+    one.save(tmp_path / "one.state")
+    given = node.start(key="m", params=tmp_path / "one.state").copy()
+    begun = given.run(m=[7], x=[1.0], wanted=[0.0]).guess[0]
+    assert begun == one.step(1.0, 0.0) != node.start().step(1.0, 0.0)
+    assert given.copy().keys == [7] and given.copy().run(m=[8], x=[1.0], wanted=[0.0]).guess[0] == begun
+    with pytest.raises(TypeError, match="texts, but the keys so far are integers"):
+        given.copy().run(m=["a"], x=[1.0], wanted=[0.0])
 
 
 @pytest.mark.filterwarnings("ignore::rmlc.UndeterminedWarning")
