@@ -28,6 +28,8 @@ class Printer {
       --depth_;
     }
     for (const NodeId n : module.nodes) node(program_[n]);
+    for (const ast::Node& n : program_.nodes)
+      if (n.derived_from.valid()) node(n);
     return out_.str();
   }
 
@@ -124,7 +126,8 @@ class Printer {
   }
 
   void node(const ast::Node& n) {
-    line((n.external() ? "external node " : "node ") + program_.text(n.name));
+    const std::string_view kind = n.derived_from.valid() ? "derived node " : n.external() ? "external node " : "node ";
+    line(std::string(kind) + program_.text(n.name));
     ++depth_;
     for (const ast::Parameter& p : n.inputs) {
       named("input ", p.name, p.type);

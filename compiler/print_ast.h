@@ -8,7 +8,7 @@
 
 namespace rml {
 
-// The main file only; imports are named, not entered.
+// The main file, and the nodes that were derived for it; imports are named, not entered.
 std::string print_ast(const Program& program);
 
 }  // namespace rml

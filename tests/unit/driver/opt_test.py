@@ -28,10 +28,10 @@ class Opt(unittest.TestCase):
     def rmlc(self, *arguments, text=""):
         return subprocess.run([RMLC, *arguments], input=text, capture_output=True, text=True)
 
-    def after(self, name):
+    def after(self, name, program=PROGRAM):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "p.rml"
-            file.write_text(PROGRAM)
+            file.write_text(program)
             done = self.rmlc("show", "--after", name, str(file))
         self.assertEqual((done.returncode, done.stderr), (0, ""), name)
         return done.stdout
@@ -45,6 +45,12 @@ class Opt(unittest.TestCase):
             text = done.stdout
             if last[name] == k:
                 self.assertEqual(text, self.after(name), name)
+
+    def test_derived_nodes_are_shown(self):
+        text = self.after("differentiate", "node f(x) -> (y) y = 2.0 * x;\n"
+                          "node main(x: f64) -> (y: f64, dx: f64) y, dx = diff f(x, true, 1.0);\n")
+        self.assertEqual(re.findall("^(.*node .*)", text, re.MULTILINE), ["node f", "node main", "derived node diff_f"])
+        self.assertIn("target dx", text)
 
     def test_all_at_once(self):
         self.assertEqual(self.rmlc("opt", *IN_ORDER, text=self.after("instantiate")).stdout, self.after(IN_ORDER[-1]))
