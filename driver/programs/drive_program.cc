@@ -64,7 +64,7 @@ class Run {
       stopped = push(read) != RML_OK;
       pop();
       result_.written.push_back(rows_);
-      if (options_.restarts && !stopped) follow(read);
+      if (options_.restarts && !stopped) add(read), look();
       if (options_.restarts && !stopped && (read + 1) % options_.restart_every == 0) restart();
     }
     if (stopped) --read;
@@ -82,12 +82,14 @@ class Run {
     std::int64_t read = 0;
     for (bool ended = false; !ended;) {
       std::string bytes;
+      const std::int64_t begin = read;
       {
         rt::Network network(program_, state_.get(), {options_.workers, options_.capacity});
         ended = feed(network, read);
         network.stop();
         network.report();
-        if (!ended) follow(read - 1), bytes = saved();
+        for (std::int64_t n = begin; n < read && !ended; ++n) add(n);
+        if (!ended) look(), bytes = saved();
       }
       if (!ended) load(std::move(bytes));
     }
@@ -106,7 +108,7 @@ class Run {
   // for a restart.
   bool feed(rt::Network& network, std::int64_t& read) {
     if (options_.restarts) lead_at_rest(network);
-    const std::int64_t until = options_.restarts ? std::min(read + 1, options_.cycles) : options_.cycles;
+    const std::int64_t until = options_.restarts ? std::min(next_rest(read), options_.cycles) : options_.cycles;
     bool closed = options_.restarts && read == options_.cycles;
     if (closed) network.close();
     for (;;) {
@@ -126,6 +128,12 @@ class Run {
       if (row == rt::Network::Row::none && at_rest) return false;
       if (!moved && row == rt::Network::Row::none) network.wait(seen);
     }
+  }
+
+  // A restart begins threads: of a long run there is one after each of the first cycles, and as many later.
+  std::int64_t next_rest(std::int64_t read) const {
+    constexpr std::int64_t many = 64;
+    return read + (read < many ? 1 : std::max<std::int64_t>(options_.cycles / many, 1));
   }
 
   void lead_at_rest(rt::Network& network) {
@@ -152,10 +160,13 @@ class Run {
     program_.init(state_.get());
   }
 
-  // The cycle has been read, and is over.
-  void follow(std::int64_t cycle) {
+  // The cycle has been read, and
+  void add(std::int64_t cycle) {
     const Inputs in = inputs_of(cycle);
     anchor_.add(in.pointers.data(), present_.data());
+  }
+  // is over.
+  void look() {
     if (anchor_.wants_look()) anchor_.look(state_.get());
   }
 

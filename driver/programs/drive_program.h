@@ -15,7 +15,7 @@ struct DriveOptions {
   std::uint64_t seed = 0;
   std::int64_t horizon = 0;
   bool restarts = false;           // after every cycle the state is saved, destroyed, and loaded into a new one
-  std::int64_t restart_every = 1;  // … after every so many; not of networks
+  std::int64_t restart_every = 1;  // … after every so many; of networks after each of the first, then now and then
   // Networks.
   unsigned workers = 0;
   std::uint64_t capacity = 0;
