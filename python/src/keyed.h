@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "python/src/instance.h"
+#include "runtime/base/key_table.h"
 #include "runtime/keys/key_states.h"
-#include "runtime/keys/key_table.h"
 #include "runtime/keys/waiting_rows.h"
 
 namespace rml::python {

@@ -14,7 +14,7 @@
 #include "driver/installation.h"
 #include "python/src/stepper.h"
 #include "runtime/base/failure.h"
-#include "runtime/keys/key_table.h"
+#include "runtime/base/key_table.h"
 
 namespace rml::python {
 namespace {

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/key_table.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/rmlrt.h"
-#include "runtime/keys/key_table.h"
 
 namespace rml::rt {
 

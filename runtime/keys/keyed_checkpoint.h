@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/key_table.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/keys/key_states.h"
-#include "runtime/keys/key_table.h"
 #include "runtime/keys/waiting_rows.h"
 
 namespace rml::rt {

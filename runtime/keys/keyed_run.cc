@@ -15,6 +15,7 @@
 
 #include "runtime/base/failure.h"
 #include "runtime/base/faults.h"
+#include "runtime/base/key_table.h"
 #include "runtime/base/problems.h"
 #include "runtime/base/readable.h"
 #include "runtime/base/signals.h"
@@ -22,7 +23,6 @@
 #include "runtime/checkpoint/whole_file.h"
 #include "runtime/keys/key_option.h"
 #include "runtime/keys/key_states.h"
-#include "runtime/keys/key_table.h"
 #include "runtime/keys/keyed_checkpoint.h"
 #include "runtime/keys/waiting_rows.h"
 #include "runtime/pipeline/read_ahead.h"

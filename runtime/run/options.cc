@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "runtime/base/failure.h"
+#include "runtime/base/key_table.h"
 #include "runtime/base/parallel.h"
-#include "runtime/keys/key_table.h"
 #include "runtime/monitor/pattern.h"
 #include "runtime/ranks/mpi/library.h"
 #include "runtime/stream_io/row.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/keys/key_table.h"
+#include "runtime/base/key_table.h"
 #include "runtime/stream_io/class_list.h"
 #include "runtime/stream_io/reading.h"
 #include "runtime/stream_io/row.h"

@@ -1,6 +1,6 @@
 // See key_table.h. Texts lie behind each other in large blocks; a directory of fixed size leads to the blocks of their
 // places, so that nothing that a thread may look at is ever moved.
-#include "runtime/keys/key_table.h"
+#include "runtime/base/key_table.h"
 
 #include <algorithm>
 #include <cstdlib>
