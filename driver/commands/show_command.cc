@@ -11,6 +11,7 @@
 #include "driver/show/show_ranks.h"
 #include "driver/show/show_tasks.h"
 #include "driver/subprocess.h"
+#include "lowering/loops/make_loops.h"
 
 namespace rml {
 namespace {
@@ -106,11 +107,19 @@ std::optional<std::string> core_text(Session& session, const ShowRequest& reques
   return pictured(session, graph_picture(*elaborated->core), request);
 }
 
+std::optional<std::string> loops_text(Session& session, steps::Program program) {
+  const loops::Made made = loops::make_loops(std::make_shared<const steps::Program>(std::move(program)));
+  for (const loops::Refusal& r : made.refused)
+    session.diagnostics.report(Code::E0903, r.span, "loops are not made of " + r.what);
+  return made.refused.empty() ? std::optional(loops::print(made.program)) : std::nullopt;
+}
+
 std::optional<std::string> machine_text(Session& session, const ShowRequest& request) {
   if (request.phase == "tasks" && session.options.grain == Grain::none) session.options.grain = Grain::stage;
-  const auto lowered = compile(session, request.file);
+  auto lowered = compile(session, request.file);
   if (!lowered) return std::nullopt;
   if (request.phase == "steps") return steps::print(lowered->program);
+  if (request.phase == "loops") return loops_text(session, std::move(lowered->program));
   if (request.phase == "tasks")
     return is_drawn(request) ? pictured(session, tasks_picture(lowered->program), request)
                              : std::optional(tasks_text(lowered->program));
