@@ -1,0 +1,81 @@
+// Where a long line is broken: behind a comma or before an operator, at the last place that fits.
+#include "lowering/c/code.h"
+
+#include <string_view>
+
+namespace rml::c99 {
+
+namespace {
+
+constexpr std::size_t indent = 2, continued = 4, fewest = 40;
+
+// The last place, not within quotes, before which the text may go on in the next line; 0: none.
+std::size_t break_before(std::string_view text, std::size_t most) {
+  std::size_t found = 0, operation = 0;
+  bool quoted = false;
+  for (std::size_t k = 1; k < text.size() && k <= most; ++k) {
+    if (text[k] == '"' && text[k - 1] != '\\') quoted = !quoted;
+    if (quoted || text[k - 1] != ' ') continue;
+    const std::string_view rest = text.substr(k);
+    if (k >= 2 && (text[k - 2] == ',' || text[k - 2] == ';')) found = k;
+    for (const std::string_view sign : {"? ", ": ", "&& ", "|| ", "+ ", "- "})
+      if (rest.starts_with(sign)) operation = k;
+  }
+  return operation > most / 2 ? operation : std::max(found, operation);
+}
+
+}  // namespace
+
+std::size_t Code::columns_left() const {
+  const std::size_t used = depth_ * indent;
+  return page_columns > used + fewest ? page_columns - used : fewest;
+}
+
+void Code::line(const std::string& text) {
+  std::string_view rest = text;
+  std::size_t margin = depth_ * indent;
+  while (rest.size() + margin > page_columns) {
+    const std::size_t at = break_before(rest, margin + fewest < page_columns ? page_columns - margin : fewest);
+    if (at == 0 || rest.starts_with("/*")) break;
+    std::size_t end = at;
+    while (end > 0 && rest[end - 1] == ' ') --end;
+    text_ += std::string(margin, ' ') + std::string(rest.substr(0, end)) + "\n";
+    rest = rest.substr(at);
+    margin = depth_ * indent + continued;
+  }
+  text_ += std::string(margin, ' ') + std::string(rest) + "\n";
+}
+
+void Code::blank() {
+  if (!text_.empty() && !text_.ends_with("\n\n") && !text_.ends_with("{\n")) text_ += "\n";
+}
+
+void Code::comment(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    const bool ends = !safe.empty() && ((safe.back() == '*' && c == '/') || (safe.back() == '/' && c == '*'));
+    if (ends) safe += ' ';
+    safe += c;
+  }
+  line("/* " + safe + " */");
+}
+
+void Code::table(const std::string& head, const std::vector<std::string>& numbers) {
+  text_ += head + " = {";
+  std::size_t column = page_columns;
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    const std::string item = numbers[k] + (k + 1 < numbers.size() ? "," : "");
+    if (column + item.size() + 1 > page_columns) {
+      text_ += "\n  ";
+      column = indent;
+    } else {
+      text_ += " ";
+      ++column;
+    }
+    text_ += item;
+    column += item.size();
+  }
+  text_ += "};\n";
+}
+
+}  // namespace rml::c99
