@@ -46,6 +46,12 @@ void Code::line(const std::string& text) {
   text_ += std::string(margin, ' ') + std::string(rest) + "\n";
 }
 
+void Code::append(const Code& lines) {
+  const std::string& text = lines.text_;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    line(text.substr(at, text.find('\n', at) - at));
+}
+
 void Code::blank() {
   if (!text_.empty() && !text_.ends_with("\n\n") && !text_.ends_with("{\n")) text_ += "\n";
 }

@@ -28,6 +28,7 @@ class Code {
   }
   // Numbers between braces, as many to a line as fit.
   void table(const std::string& head, const std::vector<std::string>& numbers);
+  void append(const Code& lines);  // at the depth at hand
   void raw(const std::string& text) { text_ += text; }
   std::size_t size() const { return text_.size(); }
   void truncate(std::size_t size) { text_.resize(size); }

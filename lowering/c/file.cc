@@ -11,11 +11,10 @@ File::File(const loops::Program& p, const SourceMap& s, std::string node)
     : program(p), steps(*p.steps), sources(s), name(std::move(node)) {
   for (const char* const what : {"_state", "_init", "_reset", "_step", "_run", "_seed", "_message", "_push", "_pop"})
     names.take(name + what);
-  Names of_state;
   for (const char* const field : {"seed", "fault", "site", "fault_cycle", "value", "bound", "cycles", "rows"})
-    of_state.take(field);
-  for (const steps::CellInfo& cell : steps.cells) cells_.push_back(cell.local ? "" : of_state.unique(cell.name));
-  for (const steps::ArrayInfo& array : steps.arrays) arrays_.push_back(of_state.unique(array.name));
+    of_state_.take(field);
+  for (const steps::CellInfo& cell : steps.cells) cells_.push_back(cell.local ? "" : of_state_.unique(cell.name));
+  arrays_.resize(steps.arrays.size());
   for (std::uint32_t k = 0; k < program.buffers.size(); ++k) {
     const loops::Buffer& b = program.buffers[k];
     if (b.space != loops::Space::constant || elements(loops::BufferId{k}).elements() == 1) continue;
@@ -26,10 +25,19 @@ File::File(const loops::Program& p, const SourceMap& s, std::string node)
 }
 
 std::string File::add_field(const std::string& wanted, Field field) {
-  field.name = names.unique(wanted);
-  while (std::ranges::find(cells_, field.name) != cells_.end()) field.name = names.unique(wanted);
+  field.name = of_state_.unique(wanted);
   fields_.push_back(field);
   return field.name;
+}
+
+std::string File::zeros(DType dtype, std::int64_t n) {
+  std::string& symbol = zeros_[{dtype, n}];
+  if (symbol.empty()) {
+    symbol = names.unique("zeros");
+    const std::string elements = std::to_string(std::max<std::int64_t>(n, 1));
+    constants_.line("static const " + type_name(dtype) + " " + symbol + "[" + elements + "] = {0};");
+  }
+  return symbol;
 }
 
 std::string File::table(const std::string& wanted, const Tensor& tensor) {
@@ -63,8 +71,9 @@ std::string File::constant(loops::BufferId b) {
 
 std::size_t File::site(const loops::Program& of, std::uint32_t body, std::uint32_t site) {
   const steps::Program& part = body == UINT32_MAX ? *of.steps : *of.bodies[body];
+  constexpr std::size_t named_faults = 2;  // print_c.cc
   if (site >= part.sites.size()) return 0;
-  const auto [at, added] = sites_.try_emplace({body, site}, messages_.size() + 1);
+  const auto [at, added] = sites_.try_emplace({body, site}, messages_.size() + named_faults);
   if (added) messages_.push_back(sources.place(part.sites[site].span) + ": " + part.sites[site].message);
   return at->second;
 }

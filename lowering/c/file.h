@@ -40,12 +40,14 @@ class File {
   std::string cell(std::uint32_t index) const { return cells_[index]; }
   std::string array(std::uint32_t index) const { return arrays_[index]; }
   std::string add_field(const std::string& wanted, Field);
+  void add_array(std::uint32_t index, Field field) { arrays_[index] = add_field(steps.arrays[index].name, field); }
   const std::vector<Field>& fields() const { return fields_; }
 
   // A table of the constant's elements, and these.
   std::string constant(loops::BufferId);
   const Tensor& elements(loops::BufferId) const;
   std::string table(const std::string& wanted, const Tensor&);
+  std::string zeros(DType, std::int64_t n);
   const Code& constants() const { return constants_; }
 
   // Number of the place in NODE_message.
@@ -61,7 +63,9 @@ class File {
   std::string place(Span) const;
 
  private:
+  Names of_state_;
   std::vector<std::string> cells_, arrays_;
+  std::map<std::pair<DType, std::int64_t>, std::string> zeros_;
   std::vector<Field> fields_;
   struct Table {
     std::string name;

@@ -137,6 +137,9 @@ void Plan::visit(const loops::Statement& statement) {
   std::visit(Overloaded{
                  [&](const loops::Nest& s) { visit(s); },
                  [&](const loops::Copy& s) {
+                   const bool takes = !program_.steps->straight && rounds_ == 0 &&
+                                      program_.buffers[s.from.index].space == Space::input;
+                   if (takes) return note(s.to, {.writes = true});
                    note(s.from, {.reads = true, .alone = true, .copied_to = s.to});
                    note(s.to, {.writes = true, .alone = true, .stores = true, .copied_from = s.from});
                    read_by_[s.to] = {s.from};

@@ -58,6 +58,14 @@ void BlockWriter::print(const loops::Block& block) {
 
 void BlockWriter::emit(const loops::Copy& s) {
   const loops::Buffer& to = file_[s.to];
+  if (file_[s.from].space == Space::input && scope_.take != nullptr) {
+    const Source from = scope_.take(file_[s.from].index);
+    if (scalar(s.to))
+      scope_.define(s.to, name_of(from.element));
+    else if (count(s.to) > 0)
+      code_.line("memcpy(" + scope_.array(s.to) + ", " + from.address + ", " + bytes(s.to) + ");");
+    return code_.line("++" + from.cursor + ";");
+  }
   if (scope_.plan.root(s.to) != scope_.plan.root(s.from)) {
     if (to.space == Space::value && !file_.core(to.body)[to.value].name.empty()) scope_.explain(to.value);
     if (scalar(s.to))
@@ -191,7 +199,12 @@ void BlockWriter::choose(const loops::Branch& s, BufferId b, const Expression& c
   scope_.define(b, choice(condition, holds, scope_.captured()));
 }
 
-void BlockWriter::emit(const loops::Push&) {}
+void BlockWriter::emit(const loops::Push& s) {
+  const std::string function = scope_.push(s.queue);
+  if (function.empty()) return;
+  const std::string value = scalar(s.from) ? scope_.read(s.from, "0").text : scope_.array(s.from);
+  code_.line("if (" + function + "(state, " + value + ") != 0) return state->fault;");
+}
 
 void BlockWriter::emit(const loops::Expect& s) {
   const std::string present = scope_.inputs[s.input].present;

@@ -95,7 +95,6 @@ void print_step(File& file, Code& to) {
   Scope scope(file, plan, body, names);
   scope.inputs = renamed(input_ports(core), called);
   scope.outputs = renamed(output_ports(core), called);
-  scope.fails = faults;
   scope.name_variables();
   place_tensors(scope);
   for (const Port& port : scope.outputs)

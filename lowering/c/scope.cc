@@ -181,7 +181,8 @@ void Scope::declare(Place at) {
     if (buffer.shape.empty())
       code.line(type + " " + name + " = 0;");
     else
-      code.line(type + " " + name + "[" + std::to_string(std::max<std::int64_t>(count_of(buffer.shape), 1)) + "];");
+      code.line(type + " " + name + "[" + std::to_string(std::max<std::int64_t>(count_of(buffer.shape), 1)) + "]" +
+                (file.steps.straight ? ";" : " = {0};"));  // it may be moved on where nobody computes it
     if (!plan.is_read(b) || (count_of(buffer.shape) == 0 && !buffer.shape.empty())) code.line("(void)" + name + ";");
   }
 }
@@ -208,7 +209,7 @@ void Scope::done() {
 void Scope::fail(const std::string& condition, int kind, std::size_t site, const std::string& value,
                  const std::string& bound) {
   code.line("if (" + condition + ") return fail(state, " + std::to_string(kind) + ", " + std::to_string(site) + ", " +
-            value + ", " + bound + ");");
+            cycle + ", " + value + ", " + bound + ");");
 }
 
 }  // namespace rml::c99

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -22,6 +23,11 @@ struct Port {
   std::string present;  // of one that need not be there: the parameter
 };
 
+// An element of a ring, and the count of those that are taken.
+struct Source {
+  std::string element, address, cursor;
+};
+
 class Scope {
  public:
   Scope(File& f, const Plan& p, Code& c, Names n);
@@ -30,12 +36,13 @@ class Scope {
   const Plan& plan;
   Code& code;
   std::vector<Port> inputs, outputs;
-  std::string first, last;          // what says whether the instant is the first, the last of its segment
-  std::string position;             // of the instant in its segment
-  std::string last_flag;            // what MarkLast sets
-  std::string cycle;                // at hand, where faults are told of
-  std::uint32_t body = UINT32_MAX;  // whose values are computed
-  bool fails = false;               // it returns a fault, or 0
+  std::string first, last;                    // what says whether the instant is the first, the last of its segment
+  std::string position;                       // of the instant in its segment
+  std::string last_flag;                      // what MarkLast sets
+  std::string cycle = "state->cycles";        // at hand, of which faults tell
+  std::uint32_t body = UINT32_MAX;            // whose values are computed
+  std::function<std::string(QueueId)> push;   // the function that does
+  std::function<Source(std::uint32_t)> take;  // the next element of an input; null: it is a parameter
 
   // Before the first statement: names for what the user has names for, then the letters of loops.
   void name_variables();

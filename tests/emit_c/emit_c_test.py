@@ -219,6 +219,8 @@ def read_rows(data, outputs):
 
 def expected_rows(text, outputs):
     rows = read_chronogram(text)
+    known = min((cells.index("?") for cells in rows.values() if "?" in cells), default=None)  # no later row is
+    rows = {name: cells[:known] for name, cells in rows.items()}
     return {port.name: [None if cell == "." else has_nan(pack(cell, port), port.dtype) for cell in rows.get(port.name, [])]
             for port in outputs}
 
@@ -279,7 +281,7 @@ class Suite:
 
     def drive(self, run, folder, compiler, given, outputs, expected, said, code):
         program = folder / "drive"
-        segment = f"-D{run.node.upper()}_SEGMENT={run.horizon or SEGMENT}"
+        segment = f"-D{run.node}_SEGMENT={run.horizon or SEGMENT}"
         extra = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"] if self.sanitize else []
         built = subprocess.run([compiler, *FLAGS, *extra, "-O1", segment, folder / "drive.c", folder / f"{run.node}.c", *run.links,
                                 "-o", program, "-lm"], capture_output=True, text=True)
