@@ -11,7 +11,6 @@
 #include "driver/show/show_ranks.h"
 #include "driver/show/show_tasks.h"
 #include "driver/subprocess.h"
-#include "lowering/loops/make_loops.h"
 
 namespace rml {
 namespace {
@@ -107,19 +106,15 @@ std::optional<std::string> core_text(Session& session, const ShowRequest& reques
   return pictured(session, graph_picture(*elaborated->core), request);
 }
 
-std::optional<std::string> loops_text(Session& session, steps::Program program) {
-  const loops::Made made = loops::make_loops(std::make_shared<const steps::Program>(std::move(program)));
-  for (const loops::Refusal& r : made.refused)
-    session.diagnostics.report(Code::E0903, r.span, "loops are not made of " + r.what);
-  return made.refused.empty() ? std::optional(loops::print(made.program)) : std::nullopt;
-}
-
 std::optional<std::string> machine_text(Session& session, const ShowRequest& request) {
   if (request.phase == "tasks" && session.options.grain == Grain::none) session.options.grain = Grain::stage;
-  auto lowered = compile(session, request.file);
+  const auto lowered = compile(session, request.file);
   if (!lowered) return std::nullopt;
   if (request.phase == "steps") return steps::print(lowered->program);
-  if (request.phase == "loops") return loops_text(session, std::move(lowered->program));
+  if (request.phase == "loops") {
+    const auto made = make_loops(session, lowered->program);
+    return made ? std::optional(loops::print(*made)) : std::nullopt;
+  }
   if (request.phase == "tasks")
     return is_drawn(request) ? pictured(session, tasks_picture(lowered->program), request)
                              : std::optional(tasks_text(lowered->program));
@@ -195,6 +190,8 @@ std::optional<std::string> text_after(Session& session, const ShowRequest& reque
     check(session, request.phase);
   } else if (const auto lowered = compile(session, request.phase); lowered && pass.makes == Form::llvm) {
     emit_module(session, lowered->program, {});
+  } else if (lowered && pass.makes == Form::loops) {
+    make_loops(session, lowered->program);
   }
   session.watch = nullptr;
   if (!text && !session.failed())

@@ -79,7 +79,7 @@ class BlockWriter {
   void write(const steps::MarkLast& s, Block& to) {
     to.statements.emplace_back(MarkLast{memory(s.condition, to), s.positive});
   }
-  void write(const steps::SegmentProduct& s, Block&) { refuse(s.value, "a product over all instants of a segment"); }
+  void write(const steps::SegmentProduct& s, Block&) { refuse(s.value, "products over all instants of a segment"); }
   void write(const steps::Branch& s, Block& to) {
     Branch b{s.test.kind, {}, s.test.positive, nullptr, nullptr};
     if (s.test.kind == steps::Test::value) b.condition = memory(s.test.condition, to);
@@ -207,9 +207,9 @@ Made make_loops(std::shared_ptr<const steps::Program> steps) {
   Made made;
   made.program.steps = steps;
   if (steps->on_demand != nullptr)
-    made.refused.push_back({first_span(*steps->core), "a program that runs on demand, for want of a static schedule"});
+    made.refused.push_back({first_span(*steps->core), "programs that run on demand"});
   else if (steps->network)
-    made.refused.push_back({first_span(*steps->core), "a network of tasks"});
+    made.refused.push_back({first_span(*steps->core), "networks of tasks"});
   if (!made.refused.empty()) return made;
   Scope scope(made.program, steps, UINT32_MAX);
   for (const steps::Unit& unit : steps->units) made.program.units.push_back(make_unit(scope, unit, made.refused));
