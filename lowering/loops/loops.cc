@@ -1,6 +1,7 @@
+// The dtypes of elements.
 #include "lowering/loops/loops.h"
 
-#include "lowering/loops/nest_builder.h"
+#include "lowering/loops/operations.h"
 #include "semantics/values/overloaded.h"
 
 namespace rml::loops {

@@ -1,9 +1,9 @@
 // Loops as text: buffers, then statements.
 #include "lowering/loops/loops_text.h"
 
-#include <array>
 #include <utility>
 
+#include "lowering/loops/operations.h"
 #include "lowering/steps/steps_text.h"
 #include "semantics/core/core_text.h"
 #include "semantics/values/overloaded.h"
@@ -11,14 +11,6 @@
 namespace rml::loops {
 
 namespace {
-
-// In the order of ScalarOp.
-constexpr std::array<std::string_view, 49> operation_names = {
-    "none",     "add",      "sub",    "mul",     "div",     "mod",        "negate",      "abs",   "sign",  "floor",
-    "ceil",     "round",    "exp",    "log",     "sqrt",    "pow",        "sin",         "cos",   "tanh",  "sigmoid",
-    "eq",       "ne",       "lt",     "le",      "gt",      "ge",         "and",         "or",    "not",   "select",
-    "cast",     "identity", "log1p",  "expm1",   "log2",    "log10",      "exp2",        "erf",   "trunc", "softplus",
-    "copysign", "bit_and",  "bit_or", "bit_xor", "bit_not", "left_shift", "right_shift", "other", ""};
 
 std::string number(std::size_t n) { return " " + std::to_string(n); }
 std::string element(std::uint32_t n) { return " t" + std::to_string(n); }
@@ -220,7 +212,7 @@ class LoopsText {
   static std::string text(const Index& e, std::size_t k) { return defined(k) + "index " + axis_name(e.axis); }
   std::string text(const Load& e, std::size_t k) const { return defined(k) + "load " + access(e.from); }
   static std::string text(const Operation& e, std::size_t k) {
-    return defined(k) + std::string(name_of(e.op)) + dtype_text(e.dtype) + operands(e.operands);
+    return defined(k) + std::string(facts_of(e.op).name) + dtype_text(e.dtype) + operands(e.operands);
   }
   static std::string text(const Convert& e, std::size_t k) {
     return defined(k) + "convert" + dtype_text(e.to) + dtype_text(e.from) + element(e.operand);
@@ -233,7 +225,7 @@ class LoopsText {
   }
   std::string text(const Store& e, std::size_t) const { return "store " + access(e.to) + element(e.element); }
   std::string text(const Sum& e, std::size_t) const {
-    return "sum " + access(e.onto) + " " + std::string(name_of(e.op)) + dtype_text(e.dtype) + element(e.element);
+    return "sum " + access(e.onto) + " " + std::string(facts_of(e.op).name) + dtype_text(e.dtype) + element(e.element);
   }
   static std::string text(const Check& e, std::size_t) {
     std::string text = "check" + element(e.bad) + " fault " + std::to_string(e.kind);
@@ -250,8 +242,6 @@ class LoopsText {
 };
 
 }  // namespace
-
-std::string_view name_of(ScalarOp op) { return operation_names[static_cast<std::size_t>(op)]; }
 
 std::string axis_name(std::size_t axis) {
   constexpr std::string_view letters = "ijklmn";

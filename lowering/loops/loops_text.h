@@ -52,8 +52,7 @@ std::string loops_text(const Program&);
 // Nothing, and the first fault, if the text is none; what is read has been verified.
 std::optional<Program> read_loops(std::string_view text, TextFault&);
 
-// What the text calls operations, and axes.
-std::string_view name_of(ScalarOp);
+// What the text calls an axis.
 std::string axis_name(std::size_t);
 
 }  // namespace rml::loops

@@ -1,3 +1,4 @@
+// Steps to loops: what steps compute, element by element (loops.h).
 #pragma once
 
 #include <memory>

@@ -10,6 +10,7 @@
 #include <deque>
 #include <stdexcept>
 
+#include "lowering/loops/operations.h"
 #include "runtime/base/rmlrt.h"
 #include "semantics/core/queries.h"
 #include "semantics/operators/spelling.h"
@@ -26,11 +27,6 @@ Tensor element_of(const Tensor& t, std::int64_t i) {
 }
 
 namespace {
-
-bool compares(ScalarOp op) {
-  return op == ScalarOp::eq || op == ScalarOp::ne || op == ScalarOp::lt || op == ScalarOp::le || op == ScalarOp::gt ||
-         op == ScalarOp::ge;
-}
 
 class Elements final : public scalar::Spelling {
  public:
@@ -72,8 +68,6 @@ class Elements final : public scalar::Spelling {
 };
 
 }  // namespace
-
-DType dtype_of(ScalarOp op, DType operands) { return compares(op) ? DType::boolean : operands; }
 
 NestBuilder::NestBuilder(Scope& scope, ValueId of, const Shape& loops, const std::vector<bool>& sums) : scope_(scope) {
   nest_.of = of;

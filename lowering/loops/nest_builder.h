@@ -65,8 +65,6 @@ class NestBuilder {
   std::vector<Seen> seen_;
 };
 
-// What an operation yields, of operands of this dtype.
-DType dtype_of(ScalarOp, DType operands);
 bool is_half(DType);
 Tensor element_of(const Tensor&, std::int64_t);
 

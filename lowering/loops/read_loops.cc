@@ -3,11 +3,13 @@
 // The first part is the form of the steps. What stands behind it speaks of buffers, which are listed, and of elements
 // of the nest at hand, by number; whether all of it fits together is said by verify, in the end.
 #include <array>
+#include <charconv>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "lowering/loops/loops_text.h"
+#include "lowering/loops/operations.h"
 #include "lowering/schedule/form_reader.h"
 #include "lowering/steps/steps_text.h"
 
@@ -352,14 +354,12 @@ class LoopsReader : FormReader {
     if (!numbered(word, 't', n)) lines_.fail("expected an element, `t0` say");
     return n;
   }
+  // `t12`: 12.
   static bool numbered(const std::string& word, char letter, std::uint32_t& n) {
-    if (word.size() < 2 || word.size() > 9 || word[0] != letter) return false;
-    n = 0;
-    for (const char c : word.substr(1)) {
-      if (c < '0' || c > '9') return false;
-      n = 10 * n + static_cast<std::uint32_t>(c - '0');
-    }
-    return true;
+    if (word.empty() || word[0] != letter) return false;
+    const char* const end = word.data() + word.size();
+    const auto read = std::from_chars(word.data() + 1, end, n);
+    return read.ec == std::errc() && read.ptr == end;
   }
   std::vector<std::uint32_t> elements_of_line() {
     std::vector<std::uint32_t> all;
@@ -406,12 +406,6 @@ class LoopsReader : FormReader {
       lines_.fail("this is no index here");
   }
 
-  std::optional<ScalarOp> operation(const std::string& word) {
-    for (std::size_t op = 1; op < static_cast<std::size_t>(ScalarOp::other); ++op)
-      if (name_of(static_cast<ScalarOp>(op)) == word) return static_cast<ScalarOp>(op);
-    return std::nullopt;
-  }
-
   Element element(std::uint32_t position) {
     if (lines_.take("store")) {
       Access to = access();
@@ -420,7 +414,7 @@ class LoopsReader : FormReader {
     if (lines_.take("sum")) {
       Sum s;
       s.onto = access();
-      s.op = operation(lines_.word("an operation")).value_or(ScalarOp::none);
+      s.op = operation_named(lines_.word("an operation")).value_or(ScalarOp::none);
       s.dtype = dtype();
       s.element = element_number();
       return s;
@@ -455,7 +449,7 @@ class LoopsReader : FormReader {
       const DType d = dtype();
       return IsNan{d, element_number()};
     }
-    const auto op = operation(word);
+    const auto op = operation_named(word);
     if (!op) lines_.fail("there is no operation " + word);
     const DType d = dtype();
     return Operation{op.value_or(ScalarOp::none), d, elements_of_line()};

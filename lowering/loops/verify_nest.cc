@@ -9,104 +9,14 @@
 
 #include <algorithm>
 
-#include "lowering/loops/loops_text.h"
-#include "lowering/loops/nest_builder.h"
+#include "lowering/loops/operations.h"
+#include "lowering/loops/scope.h"
 #include "semantics/core/core_text.h"
 #include "semantics/values/overloaded.h"
 
 namespace rml::loops {
 
 namespace {
-
-std::size_t arity(ScalarOp op) {
-  switch (op) {
-    case ScalarOp::negate:
-    case ScalarOp::abs:
-    case ScalarOp::sign:
-    case ScalarOp::floor:
-    case ScalarOp::ceil:
-    case ScalarOp::round:
-    case ScalarOp::trunc:
-    case ScalarOp::sqrt:
-    case ScalarOp::logical_not:
-    case ScalarOp::bit_not:
-      return 1;
-    case ScalarOp::add:
-    case ScalarOp::sub:
-    case ScalarOp::mul:
-    case ScalarOp::div:
-    case ScalarOp::mod:
-    case ScalarOp::pow:
-    case ScalarOp::copysign:
-    case ScalarOp::eq:
-    case ScalarOp::ne:
-    case ScalarOp::lt:
-    case ScalarOp::le:
-    case ScalarOp::gt:
-    case ScalarOp::ge:
-    case ScalarOp::logical_and:
-    case ScalarOp::logical_or:
-    case ScalarOp::bit_and:
-    case ScalarOp::bit_or:
-    case ScalarOp::bit_xor:
-    case ScalarOp::left_shift:
-    case ScalarOp::right_shift:
-      return 2;
-    case ScalarOp::select:
-      return 3;
-    case ScalarOp::none:
-    case ScalarOp::exp:
-    case ScalarOp::log:
-    case ScalarOp::sin:
-    case ScalarOp::cos:
-    case ScalarOp::tanh:
-    case ScalarOp::sigmoid:
-    case ScalarOp::cast:
-    case ScalarOp::identity:
-    case ScalarOp::log1p:
-    case ScalarOp::expm1:
-    case ScalarOp::log2:
-    case ScalarOp::log10:
-    case ScalarOp::exp2:
-    case ScalarOp::erf:
-    case ScalarOp::softplus:
-    case ScalarOp::other:
-      break;
-  }
-  return 0;  // made of others, or a function of the C library
-}
-
-// Of which dtypes operands may be.
-DTypeSet allowed(ScalarOp op) {
-  switch (op) {
-    case ScalarOp::logical_and:
-    case ScalarOp::logical_or:
-    case ScalarOp::logical_not:
-      return dtypes::boolean;
-    case ScalarOp::floor:
-    case ScalarOp::ceil:
-    case ScalarOp::round:
-    case ScalarOp::trunc:
-    case ScalarOp::sqrt:
-    case ScalarOp::copysign:
-      return dtypes::real;
-    case ScalarOp::bit_and:
-    case ScalarOp::bit_or:
-    case ScalarOp::bit_xor:
-    case ScalarOp::bit_not:
-      return dtypes::integer | dtypes::boolean;
-    case ScalarOp::left_shift:
-    case ScalarOp::right_shift:
-      return dtypes::integer;
-    case ScalarOp::eq:
-    case ScalarOp::ne:
-      return dtypes::number | dtypes::boolean;
-    case ScalarOp::select:
-      return dtypes::element;
-    default:
-      return dtypes::number;
-  }
-}
 
 class NestVerifier {
  public:
@@ -160,9 +70,9 @@ class NestVerifier {
     if (p_.buffers[e.from.buffer.index].space == Space::output) fail(here() + " looks at an output");
   }
   void element(const Operation& e) {
-    const std::string op(name_of(e.op));
-    if (arity(e.op) == 0 || e.operands.size() != arity(e.op)) return fail(here() + ": " + op + " of so many operands");
-    may_be(allowed(e.op), e.dtype, op);
+    const OperationFacts facts = facts_of(e.op);
+    if (facts.name.empty() || e.operands.size() != facts.operands) return fail(here() + " is no operation");
+    may_be(facts.allowed, e.dtype, std::string(facts.name));
     for (std::size_t k = 0; k < e.operands.size(); ++k)
       operand(e.operands[k], e.op == ScalarOp::select && k == 0 ? DType::boolean : e.dtype);
   }
@@ -184,8 +94,8 @@ class NestVerifier {
     writes(e.onto);
     const bool combines =
         e.op == ScalarOp::add || e.op == ScalarOp::mul || e.op == ScalarOp::logical_and || e.op == ScalarOp::logical_or;
-    if (!combines) fail(here() + ": no sum by " + std::string(name_of(e.op)));
-    may_be(allowed(e.op), e.dtype, "a sum");
+    if (!combines) fail(here() + ": no sum by this operation");
+    may_be(facts_of(e.op).allowed, e.dtype, "a sum");
     if (e.dtype != p_.buffers[e.onto.buffer.index].dtype) fail(here() + ": a sum onto another dtype");
     operand(e.element, e.dtype);
   }

@@ -108,8 +108,9 @@ void write_reduction(Scope& s, ValueId v, Block& to) {
 }
 
 // The first extremum or, with `last`, the last, or NaN so; the operand seen as [before, searched, after].
-void write_place_of_extremum(Scope& s, ValueId v, bool maximum, Block& to) {
+void write_place_of_extremum(Scope& s, ValueId v, Block& to) {
   const core::Apply& a = *apply_of(s.core, v);
+  const bool maximum = operators()[a.op].lowering == Lowering::argmax;
   const Shape& shape = s.core[a.operands[0]].shape;
   if (elements(s.core[v].shape) == 0) return;
   std::int64_t searched = elements(shape), after = 1;

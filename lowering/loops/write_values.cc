@@ -8,7 +8,9 @@
 // A sum or product is another file's matter, and what is neither is a kernel of the runtime.
 #include "lowering/loops/write_values.h"
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "lowering/loops/nest_builder.h"
 #include "runtime/base/rmlrt.h"
@@ -236,61 +238,52 @@ BufferId in_memory(Scope& s, ValueId x, Block& to) {
   return s.place(x);
 }
 
+namespace {
+
+using Writer = void (*)(Scope&, ValueId, Block&);
+
+constexpr std::pair<Lowering, Writer> writers[] = {
+    {Lowering::elementwise, write_pointwise},
+    {Lowering::outer, write_pointwise},
+    {Lowering::transpose, write_pointwise},
+    {Lowering::slice, write_pointwise},
+    {Lowering::broadcast, write_pointwise},
+    {Lowering::fill, write_pointwise},
+    {Lowering::matmul, write_product},
+    {Lowering::dot, write_product},
+    {Lowering::reshape, write_copy},
+    {Lowering::parameter, write_copy},
+    {Lowering::concat, write_concat},
+    {Lowering::array, write_array},
+    {Lowering::index, write_index},
+    {Lowering::reduce_sum, write_reduction},
+    {Lowering::reduce_mean, write_reduction},
+    {Lowering::reduce_min, write_reduction},
+    {Lowering::reduce_max, write_reduction},
+    {Lowering::reduce_prod, write_reduction},
+    {Lowering::reduce_all, write_reduction},
+    {Lowering::reduce_any, write_reduction},
+    {Lowering::sum_to, write_reduction},
+    {Lowering::argmax, write_place_of_extremum},
+    {Lowering::argmin, write_place_of_extremum},
+    {Lowering::iota, write_iota},
+    {Lowering::one_hot, write_one_hot},
+    {Lowering::random, write_kernel},
+    {Lowering::kernel, write_kernel},
+    {Lowering::place, write_placing},
+    {Lowering::place_slice, write_place_slice},
+    {Lowering::move, write_moves},
+    {Lowering::sum_moves, write_sum_of_moves},
+};
+
+}  // namespace
+
 void write_value(Scope& s, ValueId v, Block& to) {
   const OperatorInfo& row = operators()[apply(s, v).op];
-  switch (row.lowering) {
-    case Lowering::elementwise:
-    case Lowering::outer:
-    case Lowering::transpose:
-    case Lowering::slice:
-    case Lowering::broadcast:
-    case Lowering::fill:
-      return write_pointwise(s, v, to);
-    case Lowering::matmul:
-    case Lowering::dot:
-      return write_product(s, v, to);
-    case Lowering::reshape:
-    case Lowering::parameter:
-      return write_copy(s, v, to);
-    case Lowering::concat:
-      return write_concat(s, v, to);
-    case Lowering::array:
-      return write_array(s, v, to);
-    case Lowering::index:
-      return write_index(s, v, to);
-    case Lowering::reduce_sum:
-    case Lowering::reduce_mean:
-    case Lowering::reduce_min:
-    case Lowering::reduce_max:
-    case Lowering::reduce_prod:
-    case Lowering::reduce_all:
-    case Lowering::reduce_any:
-    case Lowering::sum_to:
-      return write_reduction(s, v, to);
-    case Lowering::argmax:
-    case Lowering::argmin:
-      return write_place_of_extremum(s, v, row.lowering == Lowering::argmax, to);
-    case Lowering::iota:
-      return write_iota(s, v, to);
-    case Lowering::one_hot:
-      return write_one_hot(s, v, to);
-    case Lowering::random:
-    case Lowering::kernel:
-      return write_kernel(s, v, to);
-    case Lowering::place:
-      return write_placing(s, v, to);
-    case Lowering::place_slice:
-      return write_place_slice(s, v, to);
-    case Lowering::move:
-      return write_moves(s, v, to);
-    case Lowering::sum_moves:
-      return write_sum_of_moves(s, v, to);
-    case Lowering::contraction:
-    case Lowering::folded:
-    case Lowering::expanded:
-      break;
-  }
-  throw std::logic_error("loops: " + std::string(row.name) + " should have been folded");
+  const auto writer = std::ranges::find(writers, row.lowering, &std::pair<Lowering, Writer>::first);
+  if (writer == std::end(writers))
+    throw std::logic_error("loops: " + std::string(row.name) + " should have been folded");
+  writer->second(s, v, to);
 }
 
 }  // namespace rml::loops

@@ -12,7 +12,7 @@ BufferId in_memory(Scope&, ValueId x, Block&);
 
 // Of write_value: those that combine elements (write_sums.cc).
 void write_reduction(Scope&, ValueId v, Block&);
-void write_place_of_extremum(Scope&, ValueId v, bool maximum, Block&);
+void write_place_of_extremum(Scope&, ValueId v, Block&);
 void write_product(Scope&, ValueId v, Block&);
 // All elements of the buffer.
 void write_filling(Scope&, ValueId of, BufferId, const Tensor& element, Block&);

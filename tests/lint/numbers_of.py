@@ -22,6 +22,7 @@ DESCRIBES = ("lowering/target.h", "lowering/target.cc", "lowering/llvm/target.cc
 MATHEMATICS = ("lowering/llvm/functions.cc", "lowering/llvm/function_coefficients.h", "lowering/llvm/emit_half.cc")
 KNOWN = {
     "lowering/demand/build_on_demand.cc": {"deepest = 200": "equations in one body"},
+    "lowering/loops/read_loops.cc": {"deepest = 2000": "of a text", "most_axes = 64": "of a text"},
     "lowering/steps/leading.cc": {"too_far = 8": "cycles"},
     "lowering/steps/step_writer.cc": {"farthest = 8": "elements that a reader leaves out"},
     "lowering/steps/read_steps.cc": {"most_branches = 2000": "of a text", "most_bodies = 256": "of a text"},
