@@ -15,7 +15,7 @@ class Code {
   void blank();
   void comment(const std::string& text);  // /* text */
   void open(const std::string& head) {    // head {
-    line(head + " {");
+    line(head.empty() ? "{" : head + " {");
     ++depth_;
   }
   void close(const std::string& tail = "}") {

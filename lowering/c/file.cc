@@ -17,7 +17,7 @@ File::File(const loops::Program& p, const SourceMap& s, std::string node)
   arrays_.resize(steps.arrays.size());
   for (std::uint32_t k = 0; k < program.buffers.size(); ++k) {
     const loops::Buffer& b = program.buffers[k];
-    if (b.space != loops::Space::constant || elements(loops::BufferId{k}).elements() == 1) continue;
+    if (b.space != loops::Space::constant || b.shape.empty()) continue;
     std::string& symbol = tables_[key(b)].name;
     const bool named = b.value.valid() && !core(b.body)[b.value].name.empty();
     if (symbol.empty()) symbol = names.unique(named ? core(b.body)[b.value].name : "constant");
@@ -49,9 +49,11 @@ std::string File::table(const std::string& wanted, const Tensor& tensor) {
 void File::write_table(const std::string& symbol, const Tensor& tensor) {
   std::vector<std::string> numbers;
   for (std::int64_t i = 0; i < tensor.elements(); ++i) numbers.push_back(literal(tensor, i));
-  if (numbers.empty()) numbers.emplace_back("0");
-  const std::string head =
-      "static const " + type_name(tensor.dtype()) + " " + symbol + "[" + std::to_string(numbers.size()) + "]";
+  const auto* bytes = static_cast<const char*>(tensor.data());
+  const bool zero = std::all_of(bytes, bytes + tensor.bytes(), [](char c) { return c == 0; });
+  const std::string head = "static const " + type_name(tensor.dtype()) + " " + symbol + "[" +
+                           std::to_string(std::max<std::size_t>(numbers.size(), 1)) + "]";
+  if (zero) return constants_.line(head + " = {0};");
   constants_.table(head, numbers);
 }
 
@@ -74,7 +76,10 @@ std::size_t File::site(const loops::Program& of, std::uint32_t body, std::uint32
   constexpr std::size_t named_faults = 2;  // print_c.cc
   if (site >= part.sites.size()) return 0;
   const auto [at, added] = sites_.try_emplace({body, site}, messages_.size() + named_faults);
-  if (added) messages_.push_back(sources.place(part.sites[site].span) + ": " + part.sites[site].message);
+  if (added) {
+    const std::string path = sources.place(part.sites[site].span);
+    messages_.push_back(path.substr(path.rfind('/') + 1) + ": " + part.sites[site].message);
+  }
   return at->second;
 }
 

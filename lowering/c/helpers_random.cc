@@ -147,6 +147,39 @@ static void draw_bernoulli_N(T* out, int64_t n, double p, double unused, uint64_
 }
 )";
 
+constexpr const char* orthogonal_text = R"(
+static double draw_product_N(const T* x, const T* y, int64_t length, int64_t step) {
+  double sum = 0;
+  int64_t i;
+  for (i = 0; i < length; ++i) sum += (double)x[i * step] * (double)y[i * step];
+  return sum;
+}
+/* Normal numbers, the shorter vectors made orthonormal by Gram and Schmidt; 0: they depend on each other. */
+static int draw_orthogonal_N(T* out, int64_t rows, int64_t columns, uint64_t seed, uint64_t operator_key,
+                             int64_t cycle) {
+  const int64_t count = rows <= columns ? rows : columns, length = rows <= columns ? columns : rows;
+  const int64_t next = rows <= columns ? columns : 1, step = rows <= columns ? 1 : columns;
+  int64_t k, j, i;
+  int round;
+  draw_normal_N(out, rows * columns, 0, 1, seed, operator_key, cycle);
+  for (k = 0; k < count; ++k) {
+    T* const x = out + k * next;
+    for (round = 0; round < 2; ++round) {
+      double norm;
+      for (j = 0; j < k; ++j) {
+        const T* const y = out + j * next;
+        const double along = draw_product_N(x, y, length, step);
+        for (i = 0; i < length; ++i) x[i * step] = (T)((double)x[i * step] - along * (double)y[i * step]);
+      }
+      norm = sqrt(draw_product_N(x, x, length, step));
+      if (!(norm > 0)) return 0;
+      for (i = 0; i < length; ++i) x[i * step] = (T)((double)x[i * step] / norm);
+    }
+  }
+  return 1;
+}
+)";
+
 std::string of_dtype(std::string text, DType dtype) {
   const std::string type = type_name(dtype), suffix = "_" + std::string(name(dtype)) + "(";
   for (std::size_t at = 0; (at = text.find("_N(", at)) != std::string::npos;) text.replace(at, 3, suffix);
@@ -181,10 +214,15 @@ std::string Helpers::drawing(const std::string& symbol, DType dtype) {
   const bool of_uniforms = symbol == "rml_random_uniform" || symbol == "rml_random_glorot_uniform" ||
                            symbol == "rml_random_he_uniform" || symbol == "rml_random_lecun_uniform";
   const bool bernoulli = symbol == "rml_random_bernoulli", truncated = symbol == "rml_random_truncated_normal";
-  if (!of_normals && !of_uniforms && !bernoulli && !truncated) return "";
+  const bool orthogonal = symbol == "rml_random_orthogonal";
+  if (!of_normals && !of_uniforms && !bernoulli && !truncated && !orthogonal) return "";
   add_random_source();
   if (of_uniforms) return uniform();
   if (of_normals) return normal("normal", normal_text);
+  if (orthogonal) {
+    normal("normal", normal_text);
+    return add("draw_orthogonal" + suffix, of_dtype(orthogonal_text, dtype));
+  }
   if (truncated) return normal("truncated_normal", truncated_text);
   uniform();
   return add("draw_bernoulli" + suffix, of_dtype(bernoulli_text, dtype));

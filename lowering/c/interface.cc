@@ -52,6 +52,7 @@ struct Scan {
                    [&](const loops::Kernel& k) {
                      const core::Apply* apply = apply_of(core, k.of);
                      draw |= apply != nullptr && operators()[apply->op].lowering == Lowering::random;
+                     fault |= apply != nullptr && operators()[apply->op].can_fail;
                    },
                    [](const loops::ExternalCall&) {},
                    [&](const loops::Rounds& r) { block(*r.block, *program.bodies[r.body]->core); },

@@ -19,8 +19,11 @@ Expression arithmetic(Helpers& helpers, const char* name, const char* sign, Bind
   return call(helpers.of(name, dtype), x);
 }
 
-// That no number without a sign is below 0 is nothing to ask: compilers warn of it.
+// What is always so is nothing to ask, and compilers warn of it: that no number without a sign is below 0, and that a
+// number is itself, unless it is a float.
 Expression comparison(const char* sign, Binding binding, DType dtype, const std::vector<Expression>& x) {
+  if (x[0].text == x[1].text && !is_float(dtype))
+    return name_of(std::string(sign).find('=') != std::string::npos && sign[0] != '!' ? "true" : "false");
   const bool without_sign = is_integer(dtype) && !is_signed(dtype);
   const bool zero = x[1].text == "0" || x[1].text == "0u" || x[1].text == "UINT64_C(0)";
   if (without_sign && zero && std::string(sign) == "<") return name_of("false");
@@ -79,9 +82,9 @@ Expression of_two(Helpers& helpers, ScalarOp op, DType dtype, const std::vector<
     case ScalarOp::copysign:
       return library_call("copysign", dtype, x);
     case ScalarOp::eq:
-      return binary(x[0], "==", x[1], Binding::equality);
+      return comparison("==", Binding::equality, dtype, x);
     case ScalarOp::ne:
-      return binary(x[0], "!=", x[1], Binding::equality);
+      return comparison("!=", Binding::equality, dtype, x);
     case ScalarOp::lt:
       return comparison("<", Binding::relation, dtype, x);
     case ScalarOp::le:

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
+#include <set>
 
 #include "semantics/values/overloaded.h"
 
@@ -35,7 +37,7 @@ Plan::Plan(const loops::Program& program, const loops::Block& block, const std::
     if (in_function(b) && std::ranges::find(given, b) == given.end()) order.emplace_back(list[0].position, b);
   std::ranges::sort(order);
   for (const auto& [position, b] : order) find_sources(b);
-  for (const auto& [position, b] : order) find_targets(b);
+  for (const auto& [position, b] : std::views::reverse(order)) find_targets(b);
   for (const auto& [position, b] : order) {
     if (fates_.contains(b)) continue;
     std::vector<BufferId> reads;
@@ -156,6 +158,8 @@ void Plan::visit(const loops::Statement& statement) {
                  [&](const loops::Branch& s) {
                    note(s.condition, {.reads = true, .alone = true});
                    branches_.emplace_back(path_.back(), &s);
+                   sides_[s.then_block.get()] = {s.condition, s.positive};
+                   sides_[s.else_block.get()] = {s.condition, !s.positive};
                    visit(*s.then_block);
                    visit(*s.else_block);
                  },
@@ -210,29 +214,49 @@ void Plan::find_sources(BufferId b) {
   members.insert(members.end(), members_[b].begin(), members_[b].end());
 }
 
+// `if first { v = start } else { v = cell }  …  if first { cell = v }`: where v is what is copied to the cell, it is
+// set on the same side of the same condition, and on the other one it is what the cell holds.
+bool Plan::is_set_before(BufferId target, const Reference& copy, const Reference& write) const {
+  const std::size_t n = copy.path.size();
+  if (n < 2 || write.path.size() < n || write.path[n - 2].block != copy.path[n - 2].block) return false;
+  const auto here = sides_.find(copy.path[n - 1].block), there = sides_.find(write.path[n - 1].block);
+  if (here == sides_.end() || there == sides_.end()) return false;
+  if (!here->second.condition.valid() || root(here->second.condition) != root(there->second.condition)) return false;
+  const BufferId condition = root(here->second.condition);
+  if (std::ranges::count_if(of_root(condition), [](const Reference* r) { return r->writes; }) != 1) return false;
+  const bool same = here->second.holds == there->second.holds;
+  return same || (write.copied_from.valid() && root(write.copied_from) == root(target));
+}
+
+// Nobody else looks at the target from the first write of the value to the last time that the value is looked at.
+bool Plan::may_lie_in(BufferId target, const Reference& copy, const std::vector<const Reference*>& all) const {
+  const Place at = copy.path.back();
+  std::size_t first = copy.position, last = copy.position;
+  std::set<std::size_t> own = {copy.position};
+  for (const Reference* r : all) {
+    if (r->rounds != copy.rounds) return false;
+    const bool around = std::ranges::any_of(r->path, [&](const Place& p) { return p.block == at.block; });
+    if (r->writes && r->position > copy.position) return false;
+    if (r->writes && !around && !is_set_before(target, copy, *r)) return false;
+    if (r->copied_from.valid() && root(r->copied_from) == root(target)) own.insert(r->position);
+    first = std::min(first, r->position);
+    last = std::max(last, r->position);
+  }
+  return std::ranges::none_of(of_root(target), [&](const Reference* r) {
+    return r->position >= first && r->position <= last && !own.contains(r->position);
+  });
+}
+
 // A tensor that is copied to where it is kept may be computed there.
 void Plan::find_targets(BufferId b) {
   if (fates_.contains(b) || is_scalar(program_.buffers[b.index])) return;
   const std::vector<const Reference*> all = of_root(b);
   for (const Reference* copy : all) {
-    if (!copy->copied_to.valid() || in_function(copy->copied_to)) continue;
-    const BufferId target = copy->copied_to;
-    const Place at = copy->path.back();
-    std::size_t first = copy->position, last = copy->position;
-    bool within = true;
-    for (const Reference* r : all) {
-      within = within && r->rounds == copy->rounds;
-      if (r->writes)
-        within = within && std::ranges::any_of(r->path, [&](const Place& p) { return p.block == at.block; });
-      first = std::min(first, r->position);
-      last = std::max(last, r->position);
-    }
-    const bool busy = std::ranges::any_of(of_root(target), [&](const Reference* r) {
-      return r->position >= first && r->position <= last && r->position != copy->position;
-    });
-    if (!within || busy) continue;
+    if (!copy->copied_to.valid() || in_function(root(copy->copied_to))) continue;
+    const BufferId target = root(copy->copied_to);
+    if (target == b || !may_lie_in(target, *copy, all)) continue;
     fates_[b] = {Fate::alias, target, false, false};
-    auto& members = members_[root(target)];
+    auto& members = members_[target];
     members.insert(members.end(), members_[b].begin(), members_[b].end());
     return;
   }

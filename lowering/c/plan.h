@@ -70,6 +70,8 @@ class Plan {
   bool in_function(BufferId) const;
   void find_sources(BufferId);
   void find_targets(BufferId);
+  bool may_lie_in(BufferId target, const Reference& copy, const std::vector<const Reference*>& all) const;
+  bool is_set_before(BufferId target, const Reference& copy, const Reference& write) const;
   bool is_inlined(BufferId, std::vector<BufferId>& reads);
   void declare(BufferId);
   bool is_silent(const loops::Statement&) const;
@@ -86,6 +88,11 @@ class Plan {
   std::map<BufferId, std::vector<BufferId>> inlined_reads_;
   std::vector<BufferId> locals_, tensors_;
   std::vector<std::pair<Place, const loops::Branch*>> branches_;
+  struct Side {
+    BufferId condition;  // a value's; invalid: what is tested is where the instant lies
+    bool holds = false;
+  };
+  std::map<const loops::Block*, Side> sides_;
   std::map<const loops::Branch*, BufferId> choices_;
   std::vector<Place> path_;
   std::size_t rounds_ = 0, position_ = 0;

@@ -36,12 +36,14 @@ class BlockWriter {
   void emit(const loops::ExternalCall&);
   void emit(const loops::Rounds&);
   void emit(const loops::Branch&);
-  void choose(const loops::Branch&, BufferId, const Expression& condition);
+  Expression condition_of(const loops::Branch&, bool positive);
+  void choose(const loops::Branch&, BufferId);
   void emit(const loops::Push&);
   void emit(const loops::Expect&);
   void emit(const loops::Assert&);
   void emit(const loops::SideCell&);
   void emit(const loops::MarkLast&);
+  void draw_orthogonal(const loops::Kernel&, const std::string& function, const core::Apply&);
   void slice(const loops::Rounds::Slice&, const std::string& round, bool taken);
 
   Scope& scope_;
@@ -107,10 +109,23 @@ void BlockWriter::emit(const loops::Kernel& s) {
   const core::Apply& apply = *apply_of(core, s.of);
   const auto [a, b] = parameters_of(apply, s.symbol, core[s.of].shape);
   const std::string function = file_.helpers.drawing(s.symbol, core[s.of].dtype);
+  if (s.symbol == "rml_random_orthogonal") return draw_orthogonal(s, function, apply);
   const auto real = [](double x) { return literal(Tensor::scalar(DType::f64, x), 0); };
   code_.line(function + "(" + scope_.array(s.result) + ", " + std::to_string(count(s.result)) + ", " + real(a) + ", " +
              real(b) + ", state->seed, UINT64_C(" + std::to_string(apply.key) + "), " +
              scope_.read(s.operands.back(), "0").text + ");");
+}
+
+void BlockWriter::draw_orthogonal(const loops::Kernel& s, const std::string& function, const core::Apply& apply) {
+  const Shape& shape = file_.core(scope_.body)[s.of].shape;
+  const std::int64_t all = count(s.result), rows = shape.size() < 2 ? 1 : shape[0];
+  if (all == 0) return;
+  const steps::Program& part = scope_.body == UINT32_MAX ? file_.steps : *file_.program.bodies[scope_.body];
+  const std::uint32_t site = s.of.index < part.value_sites.size() ? part.value_sites[s.of.index] : UINT32_MAX;
+  scope_.fail("!" + function + "(" + scope_.array(s.result) + ", " + std::to_string(rows) + ", " +
+                  std::to_string(all / rows) + ", state->seed, UINT64_C(" + std::to_string(apply.key) + "), " +
+                  scope_.read(s.operands.back(), "0").text + ")",
+              RML_FAULT_NUMERIC, file_.site(file_.program, scope_.body, site), "0", "0");
 }
 
 // Scalars by value, all else by address; a Boolean is a byte there.
@@ -168,27 +183,45 @@ void BlockWriter::emit(const loops::Rounds& s) {
   code_.close();
 }
 
+Expression BlockWriter::condition_of(const loops::Branch& s, bool positive) {
+  if (s.kind == steps::Test::value) {
+    const Expression holds = scope_.read(s.condition, "0");
+    return positive ? holds : with_sign("!", holds);
+  }
+  Expression where = name_of(s.kind == steps::Test::first ? scope_.first : scope_.last);
+  const std::size_t equals = where.text.find(" == ");
+  if (equals == std::string::npos) return positive ? where : with_sign("!", where);
+  where.binding = Binding::equality;
+  if (!positive) where.text[equals + 1] = '!';
+  return where;
+}
+
+// What is computed where it is kept leaves nothing to be copied, and perhaps no side at all.
 void BlockWriter::emit(const loops::Branch& s) {
-  Expression condition = s.kind == steps::Test::value   ? scope_.read(s.condition, "0")
-                         : s.kind == steps::Test::first ? name_of(scope_.first)
-                                                        : name_of(scope_.last);
-  if (s.kind != steps::Test::value && condition.text.find(' ') != std::string::npos)
-    condition.binding = Binding::equality;
-  if (const BufferId b = scope_.plan.choice(s); b.valid()) return choose(s, b, condition);
+  if (const BufferId b = scope_.plan.choice(s); b.valid()) return choose(s, b);
   const bool swapped = s.then_block->statements.empty();
   if (swapped && s.else_block->statements.empty()) return;
-  if (s.positive == swapped) condition = with_sign("!", condition);
-  code_.open("if (" + condition.text + ")");
+  const std::size_t begin = code_.size();
+  code_.open("if (" + condition_of(s, s.positive != swapped).text + ")");
+  const std::size_t opened = code_.size();
   print(swapped ? *s.else_block : *s.then_block);
+  const bool nothing = code_.size() == opened;
+  bool alone = true;
   if (!swapped && !s.else_block->statements.empty()) {
+    const std::size_t middle = code_.size();
     code_.reopen("} else {");
+    const std::size_t reopened = code_.size();
     print(*s.else_block);
+    alone = code_.size() == reopened;
+    if (alone) code_.truncate(middle);
   }
   code_.close();
+  if (nothing && alone) code_.truncate(begin);
 }
 
 // One of two expressions.
-void BlockWriter::choose(const loops::Branch& s, BufferId b, const Expression& condition) {
+void BlockWriter::choose(const loops::Branch& s, BufferId b) {
+  const Expression condition = condition_of(s, true);
   const ValueId value = file_[b].value;
   if (value.valid() && !file_.core(scope_.body)[value].name.empty()) scope_.explain(value);
   scope_.capture(b);

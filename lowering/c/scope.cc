@@ -118,7 +118,9 @@ std::string Scope::place(BufferId b, const std::string& index) {
   const std::string name = field_of(root);
   if (buffer.space == Space::array) {
     const std::int64_t n = count_of(buffer.shape);
-    const std::string first = n == 1 ? position : std::to_string(n) + " * " + bound(name_of(position), Binding::name);
+    const std::string first = n == 1 ? position
+                                     : std::to_string(n) + " * " +
+                                           (position.find(' ') == std::string::npos ? position : "(" + position + ")");
     return name + "[" + first + (buffer.shape.empty() || index == "0" ? "" : " + " + index) + "]";
   }
   if (buffer.shape.empty()) return (buffer.space == Space::output ? "*" : "") + name;
