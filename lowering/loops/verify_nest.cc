@@ -8,6 +8,7 @@
 #include "lowering/loops/verify_nest.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "lowering/loops/operations.h"
 #include "lowering/loops/scope.h"
@@ -17,6 +18,39 @@
 namespace rml::loops {
 
 namespace {
+
+// What a check that is passed says of an index: 0 <= element < bound, of an i64.
+struct Range {
+  std::uint32_t element;
+  std::int64_t bound;
+};
+
+template <class T>
+const T* element_at(const Nest& nest, std::uint32_t e) {
+  return e < nest.body.size() ? std::get_if<T>(&nest.body[e]) : nullptr;
+}
+const Operation* operation_at(const Nest& nest, std::uint32_t e, ScalarOp op, DType dtype) {
+  const auto* o = element_at<Operation>(nest, e);
+  return o != nullptr && o->op == op && o->dtype == dtype && o->operands.size() == 2 ? o : nullptr;
+}
+std::optional<std::int64_t> number_at(const Nest& nest, std::uint32_t e) {
+  const auto* n = element_at<Number>(nest, e);
+  if (n == nullptr || n->value.dtype() != DType::i64) return std::nullopt;
+  return *n->value.as<std::int64_t>();
+}
+// The check is of `x < 0 or x >= bound`.
+std::optional<Range> found_in_range(const Nest& nest, std::size_t check) {
+  const auto* c = std::get_if<Check>(&nest.body[check]);
+  const Operation* either = c == nullptr ? nullptr : operation_at(nest, c->bad, ScalarOp::logical_or, DType::boolean);
+  const Operation* below =
+      either == nullptr ? nullptr : operation_at(nest, either->operands[0], ScalarOp::lt, DType::i64);
+  const Operation* above =
+      below == nullptr ? nullptr : operation_at(nest, either->operands[1], ScalarOp::ge, DType::i64);
+  if (above == nullptr || above->operands[0] != below->operands[0]) return std::nullopt;
+  const auto bound = number_at(nest, above->operands[1]);
+  if (number_at(nest, below->operands[1]) != std::int64_t{0} || !bound) return std::nullopt;
+  return Range{below->operands[0], *bound};
+}
 
 class NestVerifier {
  public:
@@ -117,12 +151,8 @@ class NestVerifier {
   std::int64_t bound_of(std::uint32_t e) const {
     std::int64_t least = checked_.bound(p_, nest_, e);
     for (std::size_t k = 0; k < at_; ++k) {
-      const auto* check = std::get_if<Check>(&nest_.body[k]);
-      if (check == nullptr || check->value != e || check->bound == UINT32_MAX) continue;
-      const auto* bound = std::get_if<Number>(&nest_.body[check->bound]);
-      if (bound == nullptr || bound->value.dtype() != DType::i64) continue;
-      const std::int64_t found = *bound->value.as<std::int64_t>();
-      least = least < 0 ? found : std::min(least, found);
+      const std::optional<Range> found = found_in_range(nest_, k);
+      if (found && found->element == e) least = least < 0 ? found->bound : std::min(least, found->bound);
     }
     return least;
   }
@@ -176,12 +206,13 @@ class NestVerifier {
       if (a.steps[k] == 0 && nest_.axes[k].role == Role::each) return false;
       if (a.steps[k] != 0) axes.push_back(k);
     }
-    if (in_order()) return true;
     const auto size = [&](std::size_t k) { return a.steps[k] < 0 ? -a.steps[k] : a.steps[k]; };
     std::ranges::sort(axes, {}, size);
     std::int64_t reach = 0;
+    bool only_sums = true;  // so far: what they reach is one place after the other
     for (const std::size_t k : axes) {
-      if (size(k) <= reach) return false;
+      only_sums = only_sums && nest_.axes[k].role == Role::sum;
+      if (!only_sums && size(k) <= reach) return false;
       reach += size(k) * (nest_.axes[k].extent - 1);
     }
     return true;
@@ -215,13 +246,11 @@ std::string expression(const Nest& nest, std::uint32_t e, std::set<BufferId>& of
 }  // namespace
 
 void CheckedIndices::learn(const Program&, const Nest& nest) {
-  for (const Element& e : nest.body) {
-    const auto* check = std::get_if<Check>(&e);
-    if (check == nullptr || check->value >= nest.body.size() || check->bound >= nest.body.size()) continue;
-    const auto* bound = std::get_if<Number>(&nest.body[check->bound]);
-    if (bound == nullptr || bound->value.dtype() != DType::i64) continue;
-    Found found{*bound->value.as<std::int64_t>(), {}};
-    const std::string what = expression(nest, check->value, found.of);
+  for (std::size_t k = 0; k < nest.body.size(); ++k) {
+    const std::optional<Range> range = found_in_range(nest, k);
+    if (!range) continue;
+    Found found{range->bound, {}};
+    const std::string what = expression(nest, range->element, found.of);
     if (what.empty()) continue;
     const auto [at, is_new] = found_.emplace(what, found);
     if (!is_new) at->second.bound = std::min(at->second.bound, found.bound);

@@ -217,6 +217,7 @@ void write_copy(Scope& s, ValueId v, Block& to) {
 
 void write_kernel(Scope& s, ValueId v, Block& to) {
   const core::Apply& a = apply(s, v);
+  if (const Writer writer = writer_of_places(operators()[a.op].name)) return writer(s, v, to);
   Kernel kernel{std::string(operators()[a.op].kernel), v, s.place(v), {}};
   for (const ValueId x : a.operands) kernel.operands.push_back(in_memory(s, x, to));
   to.statements.emplace_back(std::move(kernel));
@@ -239,8 +240,6 @@ BufferId in_memory(Scope& s, ValueId x, Block& to) {
 }
 
 namespace {
-
-using Writer = void (*)(Scope&, ValueId, Block&);
 
 constexpr std::pair<Lowering, Writer> writers[] = {
     {Lowering::elementwise, write_pointwise},

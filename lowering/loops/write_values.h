@@ -1,9 +1,13 @@
 // What computes the result of an operator, as nests over buffers.
 #pragma once
 
+#include <string_view>
+
 #include "lowering/loops/scope.h"
 
 namespace rml::loops {
+
+using Writer = void (*)(Scope&, ValueId, Block&);
 
 // Appends what computes v, an operator's result.
 void write_value(Scope&, ValueId v, Block&);
@@ -14,6 +18,8 @@ BufferId in_memory(Scope&, ValueId x, Block&);
 void write_reduction(Scope&, ValueId v, Block&);
 void write_place_of_extremum(Scope&, ValueId v, Block&);
 void write_product(Scope&, ValueId v, Block&);
+// Of kernels that are written as nests, by the operator's name; null: it stays a call (write_places.cc).
+Writer writer_of_places(std::string_view name);
 // All elements of the buffer.
 void write_filling(Scope&, ValueId of, BufferId, const Tensor& element, Block&);
 
