@@ -1,6 +1,8 @@
 // Where a long line is broken: behind a comma or before an operator, at the last place that fits.
 #include "lowering/c/code.h"
 
+#include <algorithm>
+#include <map>
 #include <string_view>
 
 namespace rml::c99 {
@@ -24,7 +26,44 @@ std::size_t break_before(std::string_view text, std::size_t most) {
   return operation > most / 2 ? operation : std::max(found, operation);
 }
 
+bool is_of_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// How often each word stands there, comments apart.
+std::map<std::string_view, std::size_t> count_words(std::string_view text) {
+  std::map<std::string_view, std::size_t> counts;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at + 1;
+    if (text.substr(at, 2) == "/*")
+      end = std::min(text.find("*/", at), text.size() - 2) + 2;
+    else if (is_of_word(text[at]))
+      while (end < text.size() && is_of_word(text[end])) ++end;
+    if (is_of_word(text[at])) ++counts[text.substr(at, end - at)];
+    at = end;
+  }
+  return counts;
+}
+
 }  // namespace
+
+void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) {
+  for (bool again = true; again;) {
+    again = false;
+    const std::string text = text_.substr(from);
+    const auto counts = count_words(text);
+    for (const std::string& name : names) {
+      const auto found = counts.find(name);
+      if (found == counts.end() || found->second != 1) continue;
+      const std::size_t at = text_.find(" " + name + " = ", from);
+      if (at == std::string::npos) continue;
+      const std::size_t begin = text_.rfind('\n', at) + 1, end = text_.find(";\n", at);
+      if (end == std::string::npos || text_.compare(text_.find_first_not_of(' ', begin), 6, "const ") != 0) continue;
+      text_.erase(begin, end + 2 - begin);
+      again = true;
+    }
+  }
+}
 
 std::size_t Code::columns_left() const {
   const std::size_t used = depth_ * indent;

@@ -30,6 +30,8 @@ class Code {
   void table(const std::string& head, const std::vector<std::string>& numbers);
   void append(const Code& lines);  // at the depth at hand
   void raw(const std::string& text) { text_ += text; }
+  // Takes away what is written behind `from` of variables that nobody names again: `const T name = …;`.
+  void drop_unused(std::size_t from, const std::vector<std::string>& names);
   std::size_t size() const { return text_.size(); }
   void truncate(std::size_t size) { text_.resize(size); }
   const std::string& text() const { return text_; }

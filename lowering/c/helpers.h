@@ -19,15 +19,12 @@ class Helpers {
   // The name of the function for operands of this dtype; from now on the file has it.
   std::string of(const std::string& operation, DType);
   std::string conversion(DType to, DType from);
-  // A function that draws elements of this dtype, by its symbol in the runtime; empty: there is none here.
-  std::string drawing(const std::string& symbol, DType);
+  // Any other, and those that it calls, which have their text in it.
+  std::string add(const std::string& name, const std::string& text);
 
   const std::string& text() const { return text_; }
 
  private:
-  std::string add(const std::string& name, const std::string& text);
-  void add_random_source();
-
   Names& names_;
   std::set<std::string> there_;
   std::string text_;

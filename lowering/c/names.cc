@@ -1,9 +1,9 @@
-// Which names are taken: what C99 and the four headers of a file declare.
+// Which names are taken: what C99 and the headers of a file declare, and the functions that operators are.
 #include "lowering/c/names.h"
 
 #include <array>
 
-#include "semantics/values/type.h"
+#include "semantics/operators/operator.h"
 
 namespace rml::c99 {
 
@@ -19,19 +19,19 @@ constexpr std::array words = {
     "bytes",  "main",      "errno",    "NULL",      "NAN",   "INFINITY", "linux",    "unix",   "i386"};
 
 constexpr std::array functions = {
-    "acos",    "asin",       "atan",        "atan2",  "cos",      "sin",     "tan",       "acosh",      "asinh",
-    "atanh",   "cosh",       "sinh",        "tanh",   "exp",      "exp2",    "expm1",     "frexp",      "ilogb",
-    "ldexp",   "log",        "log10",       "log1p",  "log2",     "logb",    "modf",      "scalbn",     "scalbln",
-    "cbrt",    "fabs",       "hypot",       "pow",    "sqrt",     "erf",     "erfc",      "lgamma",     "tgamma",
-    "ceil",    "floor",      "nearbyint",   "rint",   "lrint",    "llrint",  "round",     "lround",     "llround",
-    "trunc",   "fmod",       "remainder",   "remquo", "copysign", "nan",     "nextafter", "nexttoward", "fdim",
-    "fmax",    "fmin",       "fma",         "j0",     "j1",       "jn",      "y0",        "y1",         "yn",
-    "gamma",   "drem",       "significand", "scalb",  "finite",   "isinf",   "isnan",     "isfinite",   "isnormal",
-    "signbit", "fpclassify", "isgreater",   "isless", "memcpy",   "memmove", "memset",    "memcmp",     "memchr",
-    "strlen",  "strcpy",     "strcat",      "strcmp", "strncpy",  "index",   "rindex",    "bcopy",      "bzero",
-    "ffs",     "exp10",      "pow10",       "sincos", "abs",      "labs",    "div",       "abort",      "exit",
-    "printf",  "malloc",     "free",        "calloc", "realloc",  "rand",    "random",    "select",     "signal",
-    "time",    "clock"};
+    "acos",       "asin",        "atan",   "atan2",    "cos",     "sin",       "tan",        "acosh",    "asinh",
+    "atanh",      "cosh",        "sinh",   "tanh",     "exp",     "exp2",      "expm1",      "frexp",    "ilogb",
+    "ldexp",      "log",         "log10",  "log1p",    "log2",    "logb",      "modf",       "scalbn",   "scalbln",
+    "fabs",       "hypot",       "pow",    "sqrt",     "erf",     "erfc",      "lgamma",     "tgamma",   "ceil",
+    "floor",      "nearbyint",   "rint",   "lrint",    "llrint",  "round",     "lround",     "llround",  "trunc",
+    "fmod",       "remainder",   "remquo", "copysign", "nan",     "nextafter", "nexttoward", "fdim",     "fmax",
+    "fmin",       "fma",         "j0",     "j1",       "jn",      "y0",        "y1",         "yn",       "gamma",
+    "drem",       "significand", "scalb",  "finite",   "isinf",   "isnan",     "isfinite",   "isnormal", "signbit",
+    "fpclassify", "isgreater",   "isless", "memcpy",   "memmove", "memset",    "memcmp",     "memchr",   "strlen",
+    "strcpy",     "strcat",      "strcmp", "strncpy",  "index",   "rindex",    "bcopy",      "bzero",    "ffs",
+    "exp10",      "pow10",       "sincos", "abs",      "labs",    "div",       "abort",      "exit",     "printf",
+    "malloc",     "free",        "calloc", "realloc",  "rand",    "random",    "select",     "signal",   "time",
+    "clock"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
@@ -72,11 +72,12 @@ std::string port_identifier(std::string_view name) {
 
 Names::Names() {
   taken_.insert(words.begin(), words.end());
-  for (const char* function : functions) {
-    taken_.insert(function);
-    taken_.insert(std::string(function) + "f");
-    taken_.insert(std::string(function) + "l");
-  }
+  const auto take_all = [&](const std::string& function) {
+    for (const char* const type : {"", "f", "l"}) taken_.insert(function + type);
+  };
+  for (const char* function : functions) take_all(function);
+  for (OperatorId k = 0; k < operators().size(); ++k)
+    if (!operators()[k].function.empty()) take_all(std::string(operators()[k].function));
 }
 
 bool Names::taken(const std::string& name) const { return taken_.contains(name) || is_of_helpers(name); }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "lowering/c/drawing.h"
 #include "lowering/c/literals.h"
 #include "lowering/c/print_nest.h"
 #include "runtime/base/rmlrt.h"
@@ -108,7 +109,7 @@ void BlockWriter::emit(const loops::Kernel& s) {
   const Core& core = file_.core(scope_.body);
   const core::Apply& apply = *apply_of(core, s.of);
   const auto [a, b] = parameters_of(apply, s.symbol, core[s.of].shape);
-  const std::string function = file_.helpers.drawing(s.symbol, core[s.of].dtype);
+  const std::string function = add_drawing(file_.helpers, s.symbol, core[s.of].dtype);
   if (s.symbol == "rml_random_orthogonal") return draw_orthogonal(s, function, apply);
   const auto real = [](double x) { return literal(Tensor::scalar(DType::f64, x), 0); };
   code_.line(function + "(" + scope_.array(s.result) + ", " + std::to_string(count(s.result)) + ", " + real(a) + ", " +
@@ -298,7 +299,8 @@ class Refusals {
   }
   void kernel(const loops::Kernel& k, const Core& core) {
     Names names;
-    if (!Helpers(names).drawing(k.symbol, core[k.of].dtype).empty()) return;
+    Helpers helpers(names);
+    if (!add_drawing(helpers, k.symbol, core[k.of].dtype).empty()) return;
     const core::Apply* apply = apply_of(core, k.of);
     const std::string name = apply == nullptr ? k.symbol : std::string(operators()[apply->op].name);
     found.push_back({core[k.of].span, "`" + name + "`, a kernel of the runtime"});

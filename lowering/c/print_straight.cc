@@ -101,6 +101,7 @@ void print_step(File& file, Code& to) {
     if (!port.present.empty()) body.line("*" + port.present + " = 0;");
   if (faults) body.line("if (state->fault != 0) return state->fault;");
   print_block(scope, block);
+  scope.finish();
   if (faults) {
     body.line("++state->cycles;");
     body.line("return 0;");

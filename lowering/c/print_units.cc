@@ -263,6 +263,7 @@ void UnitsWriter::before(std::size_t u) {
   code_.line("const int64_t position = state->" + units_[u].length + " - 1;");
   code_.line("(void)position;");
   print_block(scope, loops.before);
+  scope.finish();
   run_segment(u);
   code_.close();
   code_.close();
@@ -293,6 +294,7 @@ void UnitsWriter::print_instant(std::size_t u) {
   take_flags(scope, unit);
   take(scope, operands, false);
   print_block(scope, loops.instant);
+  scope.finish();
   if (unit.segmented) {
     code_.line("state->" + units_[u].length + " = position + 1;");
     if (!unit.looks_back()) run_segment(u);
@@ -318,6 +320,7 @@ void UnitsWriter::print_pass(std::size_t u, const loops::Pass& pass) {
     scope.first = position + " == 0";
     scope.last = position + " == length - 1";
     print_block(scope, b);
+    scope.finish();
     code_.close();
   };
   const std::string begin = pass.backward ? "length - 1" : "0";
@@ -364,6 +367,7 @@ void UnitsWriter::print_segment(std::size_t u) {
     scope.last = "true";
     scope.first = "length == 1";
     print_block(scope, loops.commit);
+    scope.finish();
     code_.close();
   }
   code_.line("return 0;");

@@ -32,7 +32,8 @@ void Scope::keep_in_state(BufferId b) {
   variables_[b] = "state->" + file.add_field(wanted_name(b), {type_name(buffer.dtype), "", count, "within one step"});
 }
 
-Scope::Scope(File& f, const Plan& p, Code& c, Names n) : file(f), plan(p), code(c), names_(std::move(n)) {}
+Scope::Scope(File& f, const Plan& p, Code& c, Names n)
+    : file(f), plan(p), code(c), names_(std::move(n)), begin_(c.size()) {}
 
 // Of `x fby y`, and of what it is made of: a choice between the first value and a memory.
 std::string Scope::memory_name(const Core& core, ValueId v) const {
@@ -87,6 +88,7 @@ std::string Scope::variable(BufferId b) {
 
 std::string Scope::temporary(DType dtype, const Expression& e) {
   std::string symbol = names_.unique("t");
+  constants_.push_back(symbol);
   code.line("const " + type_name(dtype) + " " + symbol + " = " + e.text + ";");
   return symbol;
 }
@@ -167,7 +169,7 @@ void Scope::define(BufferId b, const Expression& e) {
   const bool constant = fate.kind == Fate::inlined || fate.constant;
   const std::string head = declares ? (constant ? "const " : "") + type_name(buffer.dtype) + " " : "";
   code.line(head + place(b, "") + " = " + e.text + ";");
-  if (declares && !plan.is_read(b)) code.line("(void)" + place(b, "") + ";");
+  if (declares && constant) constants_.push_back(place(b, ""));
 }
 
 Expression Scope::captured() {

@@ -68,6 +68,9 @@ class Scope {
   const std::string& letter(std::size_t depth);
   std::size_t depth = 0;
 
+  // After the last statement: variables that nobody looks at are none.
+  void finish() { code.drop_unused(begin_, constants_); }
+
   // A comment; `done` takes it away again where nothing was written after it.
   void explain(ValueId of);
   void done();
@@ -85,7 +88,8 @@ class Scope {
   std::set<loops::BufferId> declared_, moved_;
   loops::BufferId captures_;
   Expression captured_;
-  std::vector<std::string> letters_;
+  std::vector<std::string> letters_, constants_;
+  std::size_t begin_;
   std::string explained_, before_;
   std::size_t commented_ = SIZE_MAX, written_ = 0;
 };

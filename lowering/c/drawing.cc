@@ -1,5 +1,6 @@
 // Random tensors: Philox4x32-10 and what is drawn from its blocks, bit for bit as runtime/kernels/random.cc has it.
-#include "lowering/c/helpers.h"
+#include "lowering/c/drawing.h"
+
 #include "lowering/c/literals.h"
 
 namespace rml::c99 {
@@ -35,6 +36,9 @@ static void draw_block(const uint32_t key[2], uint64_t index, int64_t cycle, uin
   const uint32_t counter[4] = {(uint32_t)index, (uint32_t)(index >> 32), (uint32_t)now, (uint32_t)(now >> 32)};
   philox(counter, key, out);
 }
+)";
+
+constexpr const char* unit_text = R"(
 /* In [0, 1), a multiple of 2^-53. */
 static double draw_unit(uint32_t low, uint32_t high) {
   return (double)(((uint64_t)high << 32 | low) >> 11) * 0x1p-53;
@@ -191,22 +195,22 @@ std::string of_dtype(std::string text, DType dtype) {
 
 }  // namespace
 
-void Helpers::add_random_source() {
-  add("philox", std::string(philox_text).substr(0, std::string(philox_text).size() - 1));
-}
-
-std::string Helpers::drawing(const std::string& symbol, DType dtype) {
+std::string add_drawing(Helpers& helpers, const std::string& symbol, DType dtype) {
   const std::string suffix = "_" + std::string(name(dtype));
+  const auto unit = [&] {
+    const std::string text = unit_text;
+    helpers.add("draw_unit", text.substr(1, text.size() - 2));
+  };
   const auto uniform = [&] {
+    if (dtype == DType::f64) unit();
     const char* const text = dtype == DType::f32 ? uniform_f32_text : uniform_f64_text;
-    return add("draw_uniform" + suffix, of_dtype(text, dtype));
+    return helpers.add("draw_uniform" + suffix, of_dtype(text, dtype));
   };
   const auto normal = [&](const std::string& which, const char* text) {
-    for (const char* function : {"draw_key", "draw_block", "draw_unit", "draw_logarithm", "draw_normals"})
-      names_.take(function);
+    unit();
     const std::string shared = normals_text;
-    add("draw_normals", shared.substr(1, shared.size() - 2));
-    return add("draw_" + which + suffix, of_dtype(text, dtype));
+    helpers.add("draw_normals", shared.substr(1, shared.size() - 2));
+    return helpers.add("draw_" + which + suffix, of_dtype(text, dtype));
   };
   if (dtype != DType::f32 && dtype != DType::f64) return "";
   const bool of_normals = symbol == "rml_random_normal" || symbol == "rml_random_glorot_normal" ||
@@ -216,16 +220,16 @@ std::string Helpers::drawing(const std::string& symbol, DType dtype) {
   const bool bernoulli = symbol == "rml_random_bernoulli", truncated = symbol == "rml_random_truncated_normal";
   const bool orthogonal = symbol == "rml_random_orthogonal";
   if (!of_normals && !of_uniforms && !bernoulli && !truncated && !orthogonal) return "";
-  add_random_source();
+  helpers.add("philox", std::string(philox_text).substr(0, std::string(philox_text).size() - 1));
   if (of_uniforms) return uniform();
   if (of_normals) return normal("normal", normal_text);
   if (orthogonal) {
     normal("normal", normal_text);
-    return add("draw_orthogonal" + suffix, of_dtype(orthogonal_text, dtype));
+    return helpers.add("draw_orthogonal" + suffix, of_dtype(orthogonal_text, dtype));
   }
   if (truncated) return normal("truncated_normal", truncated_text);
   uniform();
-  return add("draw_bernoulli" + suffix, of_dtype(bernoulli_text, dtype));
+  return helpers.add("draw_bernoulli" + suffix, of_dtype(bernoulli_text, dtype));
 }
 
 }  // namespace rml::c99
