@@ -35,6 +35,12 @@ Tensor limit(DType dtype, bool largest) {
   return t;
 }
 
+}  // namespace
+
+Tensor least(DType dtype) { return limit(dtype, false); }
+
+namespace {
+
 Tensor neutral(Lowering l, DType dtype) {
   if (l == Lowering::reduce_min || l == Lowering::reduce_max) return limit(dtype, l == Lowering::reduce_min);
   if (l == Lowering::reduce_all) return Tensor::boolean(true);

@@ -18,8 +18,11 @@ BufferId in_memory(Scope&, ValueId x, Block&);
 void write_reduction(Scope&, ValueId v, Block&);
 void write_place_of_extremum(Scope&, ValueId v, Block&);
 void write_product(Scope&, ValueId v, Block&);
-// Of kernels that are written as nests, by the operator's name; null: it stays a call (write_places.cc).
+// Of kernels that are written as nests, by the operator's name (write_places.cc, write_windows.cc); null: not there.
 Writer writer_of_places(std::string_view name);
+Writer writer_of_windows(std::string_view name);
+// The smallest number that there is.
+Tensor least(DType);
 // All elements of the buffer.
 void write_filling(Scope&, ValueId of, BufferId, const Tensor& element, Block&);
 
