@@ -74,14 +74,13 @@ bool can_link(Session& session, const BuildRequest& request) {
 }
 
 // What is asked of machine code.
-std::string decided_by_c_compiler(const CompileOptions& options) {
-  const TargetOptions &asked = options.target, ordinary;
+std::string decided_by_c_compiler(const TargetOptions& asked) {
+  const TargetOptions ordinary;
   if (asked.triple != ordinary.triple) return "--target";
   if (asked.cpu != ordinary.cpu) return "--cpu";
   if (asked.optimization != ordinary.optimization) return "-O" + std::to_string(asked.optimization);
   if (asked.threads != ordinary.threads) return "--threads";
-  if (asked.fast_math) return "--fast-math";
-  return options.whole_segment ? "--chunk segment" : "";
+  return asked.fast_math ? "--fast-math" : "";
 }
 
 // Options that do not go together, as they are told; empty: they do.
@@ -99,7 +98,7 @@ std::string misused(const Session& session, const BuildRequest& request) {
   if (network && (request.emit == "lib" || request.emit == "header" || request.emit == "c"))
     return "--parallel goes with programs, " + emitted;
   if (request.emit == "c") {
-    const std::string option = decided_by_c_compiler(session.options);
+    const std::string option = decided_by_c_compiler(session.options.target);
     if (!option.empty()) return option + " does not go with --emit c: the C compiler decides it";
   }
   if (network && (request.ranks || !request.mpi.empty()))

@@ -306,7 +306,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("rmlc")
     parser.add_argument("--programs", nargs="+", type=pathlib.Path,
-                        default=[ROOT / "tests/language", ROOT / "examples/pid"])
+                        default=[ROOT / folder for folder in ("tests/language", "tests/training", "tests/acceptance", "examples/pid")])
     parser.add_argument("--only", default="")
     parser.add_argument("--compilers", default="gcc,clang-19")
     parser.add_argument("--sanitize", action="store_true")
