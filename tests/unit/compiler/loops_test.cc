@@ -42,9 +42,10 @@ Subject subject(const std::string& name) {
 const std::vector<Subject>& subjects() {
   static const std::vector<Subject> all = [] {
     std::vector<Subject> list;
-    for (const char* name : {"delay/counter", "clocks/merge", "future/backfill", "iterators/elements", "tensors/matmul",
-                             "tensors/indexing", "tensors/slices", "tensors/reductions", "tensors/argmax",
-                             "tensors/moving", "operators/integer_arithmetic", "half/stored"})
+    for (const char* name :
+         {"delay/counter", "clocks/merge", "future/backfill", "iterators/elements", "tensors/matmul",
+          "tensors/indexing", "tensors/slices", "tensors/reductions", "tensors/argmax", "tensors/moving",
+          "tensors/gathering", "operators/convolutions", "operators/integer_arithmetic", "half/stored"})
       list.push_back(subject(name));
     return list;
   }();
@@ -144,6 +145,27 @@ TEST(Loops, AnOperandOfTheFutureOrOfAnotherTypeIsRefused) {
           m.refused(s, sum->op, ScalarOp::sub, "sums by differences");
         }
         if (auto* check = std::get_if<loops::Check>(&e)) m.refused(s, check->bad, k, "checks itself");
+      }
+    });
+  });
+}
+
+// An index that is let through though it leads beyond its axis by one, and one that is not checked.
+TEST(Loops, AnIndexThatIsNotCheckedIsRefused) {
+  of_each_subject([](Mutants& m, Subject& s) {
+    each_nest(s.program, [&](loops::Nest& nest) {
+      bool is_used = false;  // else it is in a nest behind
+      loops::each_access(nest, [&](const loops::Access& a, bool) { is_used = is_used || !a.computed.empty(); });
+      if (!is_used) return;
+      for (loops::Element& e : nest.body) {
+        auto* check = std::get_if<loops::Check>(&e);
+        if (check == nullptr || check->bound == UINT32_MAX) continue;
+        auto* either = std::get_if<loops::Operation>(&nest.body[check->bad]);
+        if (either->op != ScalarOp::logical_or) continue;
+        auto& bound = std::get<loops::Number>(nest.body[check->bound]);
+        const std::int64_t extent = *bound.value.as<std::int64_t>();
+        m.refused(s, bound.value, Tensor::scalar(DType::i64, extent + 1), "lets an index through");
+        if (extent > 0) m.refused(s, either->op, ScalarOp::logical_and, "checks nothing");
       }
     });
   });
