@@ -100,6 +100,7 @@ std::string misused(const Session& session, const BuildRequest& request) {
   if (request.emit == "c") {
     const std::string option = decided_by_c_compiler(session.options.target);
     if (!option.empty()) return option + " does not go with --emit c: the C compiler decides it";
+    if (fs::path(request.output).extension() == ".h") return "-o names the C source; the header lies beside it";
   }
   if (network && (request.ranks || !request.mpi.empty()))
     return std::string(request.ranks ? "--ranks" : "--mpi") +

@@ -65,6 +65,21 @@ void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) 
   }
 }
 
+void Code::excuse_unread(std::size_t from, const std::vector<std::string>& names) {
+  const std::string text = text_.substr(from);
+  const auto counts = count_words(text);
+  for (const std::string& name : names) {
+    const auto found = counts.find(name);
+    if (found == counts.end()) continue;
+    std::size_t written = 0;
+    for (std::size_t at = 0; (at = text.find(" " + name + " = ", at)) != std::string::npos; ++at) ++written;
+    const std::size_t declared = text_.find(" " + name + " = 0;\n", from);
+    if (written != found->second || declared == std::string::npos) continue;
+    const std::size_t line = text_.rfind('\n', declared) + 1, end = text_.find('\n', declared) + 1;
+    text_.insert(end, text_.substr(line, text_.find_first_not_of(' ', line) - line) + "(void)" + name + ";\n");
+  }
+}
+
 std::size_t Code::columns_left() const {
   const std::size_t used = depth_ * indent;
   return page_columns > used + fewest ? page_columns - used : fewest;

@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* rules_text =
     " * Compile both with a compiler that keeps to IEEE 754: no fast math, no contraction of a product and a sum\n"
-    " * (-ffp-contract=off), and float arithmetic in float. Integers are two's complement and wrap.\n"
+    " * (-ffp-contract=off), the functions of math.h as they are (-fno-builtin), and float arithmetic in float.\n"
+    " * Integers are two's complement and wrap.\n"
     " * Scalars are passed by value, tensors as pointers to their elements, row-major; bool is a byte, 0 or 1.\n"
     " * A flag PORT_present comes with every port that is not present at each cycle. Memory that is written must\n"
     " * not overlap with any other argument.\n";
@@ -214,8 +215,9 @@ std::string Printer::source(const std::string& header_name, const Code& reset, c
 }
 
 Text Printer::print(const std::string& header_name) {
-  file_.names.take("fail");
-  file_.names.take("messages");
+  for (const char* const word :
+       {"fail", "messages", "position", "last", "length", "present", "slowest", "least", "rows_ready"})
+    file_.names.take(word);
   Units units;
   if (core_straight()) {
     print_step(file_, units.functions);

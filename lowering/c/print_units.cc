@@ -74,8 +74,6 @@ class UnitsWriter {
 
 UnitsWriter::UnitsWriter(File& file, Code& code)
     : file_(file), steps_(file.steps), core_(*file.steps.core), code_(code), queues_(file) {
-  for (const char* const name : {"position", "last", "length", "present", "slowest", "value", "least"})
-    file.names.take(name);
   for (std::size_t a = 0; a < steps_.arrays.size(); ++a) {
     const steps::ArrayInfo& array = steps_.arrays[a];
     const std::int64_t n = std::max<std::int64_t>(element_count(array.shape).value_or(0), 1);
@@ -106,7 +104,8 @@ std::string UnitsWriter::passed(const std::vector<QueueId>& list, bool with_type
   for (const QueueId q : list) {
     const steps::QueueInfo& queue = steps_.queues[q.index];
     const std::string type = port_type(queue.dtype);
-    text += ", " + (with_types ? (queue.shape.empty() ? type + " " : "const " + type + "* ") : "") + queues_.passed(q);
+    text += ", " + (with_types ? (queue.shape.empty() ? type + " " : "const " + type + "* ") + queues_.passed(q)
+                               : queues_.given(q));
   }
   return text;
 }

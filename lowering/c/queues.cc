@@ -32,8 +32,11 @@ Queues::Queues(File& file) : file_(file), names_(file.steps.queues.size()) {
     ring.taken = file.add_field(wanted + " taken", {"int64_t", "", std::to_string(queue.readers), "by each reader"});
   }
   for (std::size_t k = 0; k < file.steps.input_queues.size(); ++k)
-    if (const QueueId q = file.steps.input_queues[k]; q.valid())
-      names_[q.index].passed = port_identifier(file.steps.core->inputs[k].name);
+    if (const QueueId q = file.steps.input_queues[k]; q.valid()) {
+      Ring& ring = names_[q.index];
+      ring.given = ring.passed = port_identifier(file.steps.core->inputs[k].name);
+      if (file.names.taken(ring.given)) ring.passed = file.names.unique(ring.given + "_in");
+    }
 }
 
 Source Queues::front(QueueId q, std::uint32_t reader) const {

@@ -24,12 +24,13 @@ class Queues {
   void set_initial(Code&) const;
   // Of the element that the caller gave in this cycle: a parameter.
   const std::string& passed(QueueId q) const { return names_[q.index].passed; }
+  const std::string& given(QueueId q) const { return names_[q.index].given; }  // … to NODE_push
   bool passes(QueueId q) const { return file_.steps.queues[q.index].passing; }
   const std::string& functions() const { return functions_.text(); }
 
  private:
   struct Ring {
-    std::string elements, pushed, taken, passed, function;
+    std::string elements, pushed, taken, passed, given, function;
   };
   std::string slowest(const steps::QueueInfo&, const Ring&) const;
   void write_function(const steps::QueueInfo&, const Ring&);

@@ -182,12 +182,14 @@ void Scope::declare(Place at) {
     const loops::Buffer& buffer = file[b];
     if (moved_.contains(b)) continue;
     const std::string name = variable(b), type = type_name(buffer.dtype);
+    if (buffer.shape.empty()) hoisted_.push_back(name);
     if (buffer.shape.empty())
       code.line(type + " " + name + " = 0;");
     else
       code.line(type + " " + name + "[" + std::to_string(std::max<std::int64_t>(count_of(buffer.shape), 1)) + "]" +
                 (file.steps.straight ? ";" : " = {0};"));  // it may be moved on where nobody computes it
-    if (!plan.is_read(b) || (count_of(buffer.shape) == 0 && !buffer.shape.empty())) code.line("(void)" + name + ";");
+    const bool named = buffer.shape.empty() || (plan.is_read(b) && count_of(buffer.shape) > 0);
+    if (!named) code.line("(void)" + name + ";");
   }
 }
 

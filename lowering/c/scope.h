@@ -69,7 +69,10 @@ class Scope {
   std::size_t depth = 0;
 
   // After the last statement: variables that nobody looks at are none.
-  void finish() { code.drop_unused(begin_, constants_); }
+  void finish() {
+    code.drop_unused(begin_, constants_);
+    code.excuse_unread(begin_, hoisted_);
+  }
 
   // A comment; `done` takes it away again where nothing was written after it.
   void explain(ValueId of);
@@ -88,7 +91,7 @@ class Scope {
   std::set<loops::BufferId> declared_, moved_;
   loops::BufferId captures_;
   Expression captured_;
-  std::vector<std::string> letters_, constants_;
+  std::vector<std::string> letters_, constants_, hoisted_;
   std::size_t begin_;
   std::string explained_, before_;
   std::size_t commented_ = SIZE_MAX, written_ = 0;
