@@ -1,6 +1,7 @@
 // The forms between passes as texts. Nothing in a text is trusted: readers say where it is not one.
 #include "compiler/passes.h"
 #include "compiler/print_ast.h"
+#include "lowering/loops/loops_text.h"
 #include "lowering/schedule/schedule_text.h"
 #include "lowering/segment/segments_text.h"
 #include "lowering/steps/steps_text.h"
@@ -37,6 +38,8 @@ std::string print(const Pass& pass, Translation& t) {
       return segments_text(t.segments());
     case Form::steps:
       return steps_text(t.steps());
+    case Form::loops:
+      return loops_text(t.loops());
     case Form::llvm:
       return generate(*t.module, FileKind::llvm_text);
   }
@@ -44,7 +47,8 @@ std::string print(const Pass& pass, Translation& t) {
 }
 
 bool reads_back(Form form) {
-  return form == Form::core || form == Form::schedule || form == Form::segments || form == Form::steps;
+  return form == Form::core || form == Form::schedule || form == Form::segments || form == Form::steps ||
+         form == Form::loops;
 }
 
 bool read(Form form, std::string_view text, Translation& t, std::string& error) {
@@ -58,6 +62,8 @@ bool read(Form form, std::string_view text, Translation& t, std::string& error) 
       return take(read_segments(text, fault), fault, text, t, error);
     case Form::steps:
       return take(read_steps(text, fault), fault, text, t, error);
+    case Form::loops:
+      return take(loops::read_loops(text, fault), fault, text, t, error);
     case Form::text:
     case Form::tree:
     case Form::checked:

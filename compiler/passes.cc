@@ -12,6 +12,7 @@
 #include "compiler/watch_values.h"
 #include "frontend/parse.h"
 #include "lowering/demand/on_demand.h"
+#include "lowering/loops/make_loops.h"
 #include "lowering/schedule/validate_schedule.h"
 #include "lowering/segment/assign_homes.h"
 #include "lowering/segment/batch_in_time.h"
@@ -40,7 +41,8 @@
 namespace rml {
 
 std::string_view name(Form form) {
-  constexpr std::string_view names[] = {"text", "tree", "checked", "core", "schedule", "segments", "steps", "llvm"};
+  constexpr std::string_view names[] = {"text",     "tree",  "checked", "core", "schedule",
+                                        "segments", "steps", "loops",   "llvm"};
   return names[static_cast<std::size_t>(form)];
 }
 
@@ -243,6 +245,19 @@ void build_on_demand(Translation& t) {
   t.form = rml::build_on_demand(std::make_shared<const Core>(std::move(t.core())));
 }
 
+void make_loops(Translation& t) {
+  // Steps that somebody else keeps outlive the loops.
+  auto steps = t.emitted != nullptr ? std::shared_ptr<const steps::Program>(std::shared_ptr<void>(), t.emitted)
+                                    : std::make_shared<const steps::Program>(std::move(t.steps()));
+  loops::Made made = loops::make_loops(std::move(steps));
+  t.form = std::monostate();
+  for (const loops::Refusal& r : made.refused)
+    t.diagnostics.report(Code::E0903, r.span, "loops are not made of " + r.what);
+  if (!made.refused.empty()) return;
+  t.violation = loops::verify(made.program);
+  t.form = std::move(made.program);
+}
+
 void emit(Translation& t) {
   std::string error;
   t.module = emit(t.emitted != nullptr ? *t.emitted : t.steps(), t.session.sources, t.emit, error);
@@ -363,6 +378,8 @@ constexpr Pass list[] = {
      "lowering/steps/find_packs.cc", find_packs},
     {"find_watches", Form::steps, Form::steps, "what can be looked at from outside is listed",
      "lowering/steps/find_watches.cc", find_watches},
+    {"make_loops", Form::steps, Form::loops, "what is computed is computed element by element, in loops",
+     "lowering/loops/make_loops.cc", make_loops},
     {"emit", Form::steps, Form::llvm, "verified IR with lines of the source", "lowering/llvm/emit.cc", emit},
 };
 

@@ -13,7 +13,7 @@
 
 namespace rml {
 
-enum class Form : std::uint8_t { text, tree, checked, core, schedule, segments, steps, llvm };
+enum class Form : std::uint8_t { text, tree, checked, core, schedule, segments, steps, loops, llvm };
 std::string_view name(Form);
 
 struct Pass {
@@ -38,7 +38,7 @@ bool run(const Pass&, Translation&);
 // The program in the form that the pass makes, as text. What reads back is whole.
 std::string print(const Pass&, Translation&);
 
-// Reads what print wrote: a core, a schedule, segments or steps. False, and why not, with line and column.
+// Reads what print wrote: a core, a schedule, segments, steps or loops. False, and why not, with line and column.
 bool read(Form, std::string_view text, Translation&, std::string& fault);
 bool reads_back(Form);
 

@@ -494,6 +494,13 @@ steps::Program lower(Session& session, const Arranged& arranged) {
   return std::move(t.steps());
 }
 
+std::optional<loops::Program> make_loops(Session& session, const steps::Program& program) {
+  Translation t(session, session.diagnostics);
+  t.emitted = &program;
+  run("make_loops", t);
+  return t.has_form() ? std::optional(std::move(t.loops())) : std::nullopt;
+}
+
 std::unique_ptr<CompiledModule> emit_module(Session& session, const steps::Program& program, EmitOptions options) {
   Translation t(session, session.diagnostics);
   t.emitted = &program;

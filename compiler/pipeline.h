@@ -5,6 +5,7 @@
 //   elaborate  Front, entry -> Elaborated            one node instantiated: core, productivity
 //   arrange    Elaborated -> Arranged                static schedule, validated
 //   lower      Arranged -> steps::Program            loops and buffers
+//   make_loops steps::Program -> loops::Program      element by element, where something else than LLVM follows
 //   emit       steps::Program -> CompiledModule      LLVM
 //
 // Each stage type is made only by its phase and is nothing when that phase reported an
@@ -24,6 +25,7 @@
 #include "frontend/parse.h"
 #include "frontend/source.h"
 #include "lowering/llvm/emit.h"
+#include "lowering/loops/loops.h"
 #include "lowering/schedule/passes.h"
 #include "lowering/schedule/schedule.h"
 #include "lowering/steps/steps.h"
@@ -100,6 +102,8 @@ std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, 
 // The schedule that `arrange` judges: segments end as is said, rows may be held back, and what it assumes may not hold.
 std::optional<Schedule> schedule_core(Session&, const Core&, Segmenting, Diagnostics&);
 steps::Program lower(Session& session, const Arranged& arranged);
+// Nothing where something has no loops (E0903 is reported). The steps outlive them.
+std::optional<loops::Program> make_loops(Session& session, const steps::Program& program);
 // Nothing when LLVM does not know the target (E0903 is reported); it throws when code generation is at fault.
 std::unique_ptr<CompiledModule> emit_module(Session& session, const steps::Program& program, EmitOptions options);
 

@@ -11,6 +11,7 @@
 
 #include "compiler/session.h"
 #include "frontend/ast.h"
+#include "lowering/loops/loops.h"
 #include "lowering/schedule/exactness.h"
 #include "lowering/schedule/passes.h"
 #include "lowering/segment/segment.h"
@@ -48,7 +49,7 @@ struct Translation {
   Checked checked;
   const Checked* front = nullptr;  // what is instantiated, where somebody else keeps it
   // The rest.
-  std::variant<std::monostate, Core, Schedule, Segments, steps::Program> form;
+  std::variant<std::monostate, Core, Schedule, Segments, steps::Program, loops::Program> form;
   Productivity productivity;
   EmitOptions emit;
   const steps::Program* emitted = nullptr;  // likewise
@@ -59,6 +60,7 @@ struct Translation {
   Schedule& schedule() { return std::get<Schedule>(form); }
   Segments& segments() { return std::get<Segments>(form); }
   steps::Program& steps() { return std::get<steps::Program>(form); }
+  loops::Program& loops() { return std::get<loops::Program>(form); }
 
   // Of the core that a schedule is about: the passes over it look up the same.
   const ScheduleFacts& facts(const std::shared_ptr<const Core>&, const std::vector<ValueId>& ends = {});

@@ -51,8 +51,8 @@ void serve(CLI::App* sub, CommandLine& line, Request& request, int (*command)(In
 void build_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.build.file);
   sub->add_option("-o", line.build.output, "output file (default: from the name of the source)")->type_name("OUT");
-  sub->add_option("--emit", line.build.emit, "exe, obj, asm, llvm, bc, lib or header (default exe)")
-      ->check(CLI::IsMember({"exe", "obj", "asm", "llvm", "bc", "lib", "header"}));
+  sub->add_option("--emit", line.build.emit, "exe, obj, asm, llvm, bc, lib, header or c (default exe)")
+      ->check(CLI::IsMember({"exe", "obj", "asm", "llvm", "bc", "lib", "header", "c"}));
   sub->add_option("--target", line.invocation.session.options.target.triple, "target (default: this machine)")
       ->type_name("TRIPLE");
   add_front_options(sub, line);
@@ -377,6 +377,7 @@ constexpr Command commands[] = {
      "  rmlc build pid.rml                 ./pid, a program\n"
      "  rmlc build pid.rml -o loop -O3 --cpu native\n"
      "  rmlc build pid.rml --emit lib      main.o and main.h, for C\n"
+     "  rmlc build pid.rml --emit c        main.c and main.h, C99 without the runtime\n"
      "  rmlc build pid.rml --emit obj --target aarch64-linux-gnu\n",
      build_options},
     {"run", "compile in memory and run",

@@ -10,6 +10,8 @@
 #include "driver/output_file.h"
 #include "driver/programs/attach_program.h"
 #include "driver/programs/link_executable.h"
+#include "lowering/c/print_c.h"
+#include "lowering/loops/make_loops.h"
 
 namespace rml {
 namespace {
@@ -26,6 +28,7 @@ fs::path output_path(const BuildRequest& request, const std::string& node) {
   if (request.emit == "bc") return stem + ".bc";
   if (request.emit == "lib") return node + ".o";
   if (request.emit == "header") return node + ".h";
+  if (request.emit == "c") return node + ".c";
   return stem;
 }
 
@@ -70,6 +73,16 @@ bool can_link(Session& session, const BuildRequest& request) {
   return false;
 }
 
+// What is asked of machine code.
+std::string decided_by_c_compiler(const TargetOptions& asked) {
+  const TargetOptions ordinary;
+  if (asked.triple != ordinary.triple) return "--target";
+  if (asked.cpu != ordinary.cpu) return "--cpu";
+  if (asked.optimization != ordinary.optimization) return "-O" + std::to_string(asked.optimization);
+  if (asked.threads != ordinary.threads) return "--threads";
+  return asked.fast_math ? "--fast-math" : "";
+}
+
 // Options that do not go together, as they are told; empty: they do.
 std::string misused(const Session& session, const BuildRequest& request) {
   const bool network = session.options.grain != Grain::none;
@@ -82,8 +95,13 @@ std::string misused(const Session& session, const BuildRequest& request) {
   }
   if (request.ranks && !request.mpi.empty())
     return "--ranks is for threads and --mpi for processes: mpirun says how many of them there are";
-  if (network && (request.emit == "lib" || request.emit == "header"))
+  if (network && (request.emit == "lib" || request.emit == "header" || request.emit == "c"))
     return "--parallel goes with programs, " + emitted;
+  if (request.emit == "c") {
+    const std::string option = decided_by_c_compiler(session.options.target);
+    if (!option.empty()) return option + " does not go with --emit c: the C compiler decides it";
+    if (fs::path(request.output).extension() == ".h") return "-o names the C source; the header lies beside it";
+  }
   if (network && (request.ranks || !request.mpi.empty()))
     return std::string(request.ranks ? "--ranks" : "--mpi") +
            " does not go with --parallel: ranks run the cycles of a program in their order";
@@ -99,6 +117,24 @@ bool has_rows_for_ranks(Session& session, const BuildRequest& request, const Cor
   return false;
 }
 
+// The source, and the header beside it, or nothing: what has no C is told of.
+int build_c(Session& session, const Lowered& lowered, const fs::path& output) {
+  // The program outlives what is made of it.
+  const std::shared_ptr<const steps::Program> program(std::shared_ptr<void>(), &lowered.program);
+  const loops::Made made = loops::make_loops(program);
+  std::vector<loops::Refusal> refused = made.refused;
+  if (refused.empty()) refused = c99::find_refused(made.program);
+  for (const loops::Refusal& r : refused)
+    session.diagnostics.report(Code::E0903, r.span, "--emit c: C has no " + r.what)
+        .note("--emit lib makes an object of it, which is linked with the runtime");
+  if (!refused.empty()) return exit_fault;
+  const fs::path header = fs::path(output).replace_extension(".h");
+  const c99::Text text = c99::print_c(made.program, session.sources, header.filename());
+  return write_file(output, text.source, session.diagnostics) && write_file(header, text.header, session.diagnostics)
+             ? exit_success
+             : exit_fault;
+}
+
 }  // namespace
 
 int build(Invocation& invocation, const BuildRequest& request) {
@@ -108,7 +144,9 @@ int build(Invocation& invocation, const BuildRequest& request) {
     return exit_usage;
   }
   // What has no runtime needs a schedule.
-  if (request.emit == "lib" || request.emit == "header") session.options.on_demand = OnDemand::never;
+  const bool in_c = request.emit == "c";
+  if (request.emit == "lib" || request.emit == "header" || in_c) session.options.on_demand = OnDemand::never;
+  if (in_c) session.options.target.strict_math = true;  // whose order loops have
   session.options.for_ranks = request.ranks || !request.mpi.empty();
   const auto lowered = compile(session, request.file);
   if (!lowered || !can_link(session, request)) return exit_fault;
@@ -119,11 +157,12 @@ int build(Invocation& invocation, const BuildRequest& request) {
   options.with_program = options.with_main;
   const std::string& node = lowered->core->entry;
   const fs::path output = output_path(request, node);
-  const fs::path header = request.emit == "lib" ? fs::path(output).replace_extension(".h") : output;
+  const fs::path header = request.emit == "lib" || in_c ? fs::path(output).replace_extension(".h") : output;
   std::vector<std::string> read = session.files_read();
   read.insert(read.end(), request.libraries.begin(), request.libraries.end());
   if (!overwrites_none(output, read, session.diagnostics) || !overwrites_none(header, read, session.diagnostics))
     return exit_fault;
+  if (in_c) return build_c(session, *lowered, output);
   options.program_name = node;
   options.target = session.options.target;
   if (request.emit == "header")

@@ -106,7 +106,7 @@ struct ShowRequest {
   std::optional<std::size_t> depth;
   std::optional<std::uint32_t> ranks;
 };
-inline constexpr const char* shown_phases[] = {"ast",   "core",  "clocks", "schedule", "steps",
+inline constexpr const char* shown_phases[] = {"ast",   "core",  "clocks", "schedule", "steps", "loops",
                                                "tasks", "ranks", "llvm",   "asm",      "graph"};
 int show(Invocation&, const ShowRequest&);
 

@@ -111,6 +111,10 @@ std::optional<std::string> machine_text(Session& session, const ShowRequest& req
   const auto lowered = compile(session, request.file);
   if (!lowered) return std::nullopt;
   if (request.phase == "steps") return steps::print(lowered->program);
+  if (request.phase == "loops") {
+    const auto made = make_loops(session, lowered->program);
+    return made ? std::optional(loops::print(*made)) : std::nullopt;
+  }
   if (request.phase == "tasks")
     return is_drawn(request) ? pictured(session, tasks_picture(lowered->program), request)
                              : std::optional(tasks_text(lowered->program));
@@ -186,6 +190,8 @@ std::optional<std::string> text_after(Session& session, const ShowRequest& reque
     check(session, request.phase);
   } else if (const auto lowered = compile(session, request.phase); lowered && pass.makes == Form::llvm) {
     emit_module(session, lowered->program, {});
+  } else if (lowered && pass.makes == Form::loops) {
+    make_loops(session, lowered->program);
   }
   session.watch = nullptr;
   if (!text && !session.failed())

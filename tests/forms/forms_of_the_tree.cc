@@ -14,6 +14,8 @@
 #include "compiler/passes.h"
 #include "compiler/pipeline.h"
 #include "frontend/parse.h"
+#include "lowering/loops/loops_text.h"
+#include "lowering/loops/make_loops.h"
 #include "lowering/schedule/schedule_text.h"
 #include "lowering/segment/segments_text.h"
 #include "lowering/steps/steps_text.h"
@@ -43,9 +45,9 @@ class Tree {
           files.push_back(entry.path());
     std::ranges::sort(files);
     for (const auto& path : files) file(path);
-    std::printf("texts=%zu files=%zu cores=%d schedules=%d segments=%d steps=%d wrong=%d\n", compared_.size(),
-                files.size(), cores_, schedules_, segments_, steps_, wrong_);
-    return wrong_ == 0 && (!pattern.empty() || steps_ > 1000) ? 0 : 1;
+    std::printf("texts=%zu files=%zu cores=%d schedules=%d segments=%d steps=%d loops=%d wrong=%d\n", compared_.size(),
+                files.size(), cores_, schedules_, segments_, steps_, loops_, wrong_);
+    return wrong_ == 0 && (!pattern.empty() || (steps_ > 1000 && loops_ > 300)) ? 0 : 1;
   }
 
  private:
@@ -89,11 +91,11 @@ class Tree {
   }
 
   void lowered(Session& session, const Arranged& arranged) {
-    lower(session, arranged);
+    same_loops(lower(session, arranged));
     const bool segmented = std::ranges::any_of(arranged.schedule.units, &ScheduledUnit::segmented);
     if (!segmented || session.options.grain != Grain::none) return;
     session.options.whole_segment = true;
-    lower(session, arranged);
+    same_loops(lower(session, arranged));
     session.options.whole_segment = false;
   }
 
@@ -129,6 +131,15 @@ class Tree {
     compare(steps_text(p), read_steps, steps_text);
   }
 
+  void same_loops(steps::Program steps) {
+    const loops::Made made = loops::make_loops(std::make_shared<const steps::Program>(std::move(steps)));
+    if (!made.refused.empty()) return;
+    ++loops_;
+    const std::string violation = loops::verify(made.program);
+    if (!violation.empty()) ++wrong_, std::printf("%s:\n    %s\n", name_.c_str(), violation.c_str());
+    compare(loops::loops_text(made.program), loops::read_loops, loops::loops_text);
+  }
+
   template <class Read, class Write>
   void compare(const std::string& text, Read read, Write write) {
     if (!compared_.insert(std::hash<std::string>()(text)).second) return;  // most passes leave most programs alone
@@ -146,7 +157,7 @@ class Tree {
   std::filesystem::path root_;
   std::string name_;
   std::unordered_set<std::size_t> compared_;
-  int cores_ = 0, schedules_ = 0, segments_ = 0, steps_ = 0, wrong_ = 0;
+  int cores_ = 0, schedules_ = 0, segments_ = 0, steps_ = 0, loops_ = 0, wrong_ = 0;
 };
 
 }  // namespace

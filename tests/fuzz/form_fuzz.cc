@@ -1,4 +1,4 @@
-// Fuzzes the readers of cores, schedules, segments and steps: any bytes are a form, or a fault in them.
+// Fuzzes the readers of cores, schedules, segments, steps and loops: any bytes are a form, or a fault in them.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const std::string_view form : {"core", "schedule", "segments", "steps"}) {
+  for (const std::string_view form : {"core", "schedule", "segments", "steps", "loops"}) {
     rml::TextFault fault;
     if (!rml::fuzz::reads_back(form, text, fault) || fault.offset > size) std::abort();
   }

@@ -1,8 +1,8 @@
-// Damaged texts of cores, schedules, segments and steps: each is read, or refused at a line and a column.
+// Damaged texts of cores, schedules, segments, steps and loops: each is read, or refused at a line and a column.
 //
 //   form_mutants FORM --from CASE --count N --folder FOLDER GOLDEN …
 //
-// FORM is core, schedule, segments or steps; GOLDEN are folders with whole texts to begin with (tests/golden).
+// FORM is core, schedule, segments, steps or loops; GOLDEN are folders with whole texts to begin with (tests/golden).
 // FOLDER/case holds the number of the case that runs, for whoever finds that this process has ended. A case that takes
 // ten seconds ends it. What is read must be written as a text that reads back.
 #include <algorithm>

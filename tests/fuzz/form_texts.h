@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "lowering/loops/loops_text.h"
 #include "lowering/schedule/schedule_text.h"
 #include "lowering/segment/segments_text.h"
 #include "lowering/steps/steps_text.h"
@@ -22,12 +23,13 @@ bool reads_back(std::string_view text, TextFault& fault, Read read, Write write)
   return again && write(*again) == whole;
 }
 
-// `form`: core, schedule, segments or steps.
+// `form`: core, schedule, segments, steps or loops.
 inline bool reads_back(std::string_view form, std::string_view text, TextFault& fault) {
   const auto read_whole_core = [](std::string_view t, TextFault& f) { return read_core(t, f); };
   if (form == "core") return reads_back(text, fault, read_whole_core, core_text);
   if (form == "schedule") return reads_back(text, fault, read_schedule, schedule_text);
   if (form == "segments") return reads_back(text, fault, read_segments, segments_text);
+  if (form == "loops") return reads_back(text, fault, loops::read_loops, loops::loops_text);
   return reads_back(text, fault, read_steps, steps_text);
 }
 

@@ -21,7 +21,18 @@ from structure import blanked
 DESCRIBES = ("lowering/target.h", "lowering/target.cc", "lowering/llvm/target.cc")
 MATHEMATICS = ("lowering/llvm/functions.cc", "lowering/llvm/function_coefficients.h", "lowering/llvm/emit_half.cc")
 KNOWN = {
+    "lowering/c/code.cc": {"continued = 4": "columns of a page", "fewest = 40": "columns of a page"},
+    "lowering/c/code.h": {"page_columns = 100": "columns of a page"},
+    "lowering/c/file.cc": {"around = 16": "columns of a page"},
+    "lowering/c/helpers.cc": {"8 * ": "bits of a byte"},
+    "lowering/c/literals.cc": {"octal = 8": "digits"},
+    "lowering/c/print_nest.cc": {
+        "longest_operands = 80": "columns of a page", "worth_a_variable = 24": "columns of a page",
+    },
+    "lowering/c/print_straight.cc": {"stack_bytes = 4096": "of what a file is compiled for nothing else is known"},
+    "lowering/c/scope.cc": {"longest_inlined = 60": "columns of a page"},
     "lowering/demand/build_on_demand.cc": {"deepest = 200": "equations in one body"},
+    "lowering/loops/read_loops.cc": {"deepest = 2000": "of a text", "most_axes = 64": "of a text"},
     "lowering/steps/leading.cc": {"too_far = 8": "cycles"},
     "lowering/steps/step_writer.cc": {"farthest = 8": "elements that a reader leaves out"},
     "lowering/steps/read_steps.cc": {"most_branches = 2000": "of a text", "most_bodies = 256": "of a text"},

@@ -1,0 +1,141 @@
+// Where a long line is broken: behind a comma or before an operator, at the last place that fits.
+#include "lowering/c/code.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace rml::c99 {
+
+namespace {
+
+constexpr std::size_t indent = 2, continued = 4, fewest = 40;
+
+// The last place, not within quotes, before which the text may go on in the next line; 0: none.
+std::size_t break_before(std::string_view text, std::size_t most) {
+  std::size_t found = 0, operation = 0;
+  bool quoted = false;
+  for (std::size_t k = 1; k < text.size() && k <= most; ++k) {
+    if (text[k] == '"' && text[k - 1] != '\\') quoted = !quoted;
+    if (quoted || text[k - 1] != ' ') continue;
+    const std::string_view rest = text.substr(k);
+    if (k >= 2 && (text[k - 2] == ',' || text[k - 2] == ';')) found = k;
+    for (const std::string_view sign : {"? ", ": ", "&& ", "|| ", "+ ", "- "})
+      if (rest.starts_with(sign)) operation = k;
+  }
+  return operation > most / 2 ? operation : std::max(found, operation);
+}
+
+bool is_of_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// How often each word stands there, comments apart.
+std::map<std::string_view, std::size_t> count_words(std::string_view text) {
+  std::map<std::string_view, std::size_t> counts;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at + 1;
+    if (text.substr(at, 2) == "/*")
+      end = std::min(text.find("*/", at), text.size() - 2) + 2;
+    else if (is_of_word(text[at]))
+      while (end < text.size() && is_of_word(text[end])) ++end;
+    if (is_of_word(text[at])) ++counts[text.substr(at, end - at)];
+    at = end;
+  }
+  return counts;
+}
+
+}  // namespace
+
+void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) {
+  for (bool again = true; again;) {
+    again = false;
+    const std::string text = text_.substr(from);
+    const auto counts = count_words(text);
+    for (const std::string& name : names) {
+      const auto found = counts.find(name);
+      if (found == counts.end() || found->second != 1) continue;
+      const std::size_t at = text_.find(" " + name + " = ", from);
+      if (at == std::string::npos) continue;
+      const std::size_t begin = text_.rfind('\n', at) + 1, end = text_.find(";\n", at);
+      if (end == std::string::npos || text_.compare(text_.find_first_not_of(' ', begin), 6, "const ") != 0) continue;
+      text_.erase(begin, end + 2 - begin);
+      again = true;
+    }
+  }
+}
+
+void Code::excuse_unread(std::size_t from, const std::vector<std::string>& names) {
+  const std::string text = text_.substr(from);
+  const auto counts = count_words(text);
+  for (const std::string& name : names) {
+    const auto found = counts.find(name);
+    if (found == counts.end()) continue;
+    std::size_t written = 0;
+    for (std::size_t at = 0; (at = text.find(" " + name + " = ", at)) != std::string::npos; ++at) ++written;
+    const std::size_t declared = text_.find(" " + name + " = 0;\n", from);
+    if (written != found->second || declared == std::string::npos) continue;
+    const std::size_t line = text_.rfind('\n', declared) + 1, end = text_.find('\n', declared) + 1;
+    text_.insert(end, text_.substr(line, text_.find_first_not_of(' ', line) - line) + "(void)" + name + ";\n");
+  }
+}
+
+std::size_t Code::columns_left() const {
+  const std::size_t used = depth_ * indent;
+  return page_columns > used + fewest ? page_columns - used : fewest;
+}
+
+void Code::line(const std::string& text) {
+  std::string_view rest = text;
+  std::size_t margin = depth_ * indent;
+  while (rest.size() + margin > page_columns) {
+    const std::size_t at = break_before(rest, margin + fewest < page_columns ? page_columns - margin : fewest);
+    if (at == 0 || rest.starts_with("/*")) break;
+    std::size_t end = at;
+    while (end > 0 && rest[end - 1] == ' ') --end;
+    text_ += std::string(margin, ' ') + std::string(rest.substr(0, end)) + "\n";
+    rest = rest.substr(at);
+    margin = depth_ * indent + continued;
+  }
+  text_ += std::string(margin, ' ') + std::string(rest) + "\n";
+}
+
+void Code::append(const Code& lines) {
+  const std::string& text = lines.text_;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    line(text.substr(at, text.find('\n', at) - at));
+}
+
+void Code::blank() {
+  if (!text_.empty() && !text_.ends_with("\n\n") && !text_.ends_with("{\n")) text_ += "\n";
+}
+
+void Code::comment(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    const bool ends = !safe.empty() && ((safe.back() == '*' && c == '/') || (safe.back() == '/' && c == '*'));
+    if (ends) safe += ' ';
+    safe += c;
+  }
+  line("/* " + safe + " */");
+}
+
+void Code::table(const std::string& head, const std::vector<std::string>& numbers) {
+  text_ += head + " = {";
+  std::size_t column = page_columns;
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    const std::string item = numbers[k] + (k + 1 < numbers.size() ? "," : "");
+    if (column + item.size() + 1 > page_columns) {
+      text_ += "\n  ";
+      column = indent;
+    } else {
+      text_ += " ";
+      ++column;
+    }
+    text_ += item;
+    column += item.size();
+  }
+  text_ += "};\n";
+}
+
+}  // namespace rml::c99

@@ -1,0 +1,47 @@
+// Lines of C: indented, broken where they are longer than a page is wide.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace rml::c99 {
+
+inline constexpr std::size_t page_columns = 100;
+
+class Code {
+ public:
+  void line(const std::string& text);
+  void blank();
+  void comment(const std::string& text);  // /* text */
+  void open(const std::string& head) {    // head {
+    line(head.empty() ? "{" : head + " {");
+    ++depth_;
+  }
+  void close(const std::string& tail = "}") {
+    --depth_;
+    line(tail);
+  }
+  void reopen(const std::string& middle) {  // } else {
+    close(middle);
+    ++depth_;
+  }
+  // Numbers between braces, as many to a line as fit.
+  void table(const std::string& head, const std::vector<std::string>& numbers);
+  void append(const Code& lines);  // at the depth at hand
+  void raw(const std::string& text) { text_ += text; }
+  // Takes away what is written behind `from` of variables that nobody names again: `const T name = …;`.
+  void drop_unused(std::size_t from, const std::vector<std::string>& names);
+  // … and says of variables that are only written, `T x = 0;`, that this is meant.
+  void excuse_unread(std::size_t from, const std::vector<std::string>& names);
+  std::size_t size() const { return text_.size(); }
+  void truncate(std::size_t size) { text_.resize(size); }
+  const std::string& text() const { return text_; }
+  std::size_t columns_left() const;
+
+ private:
+  std::string text_;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace rml::c99

@@ -1,0 +1,125 @@
+// Names of fields come first, so that no variable of a function hides them.
+#include "lowering/c/file.h"
+
+#include <algorithm>
+
+#include "lowering/c/literals.h"
+
+namespace rml::c99 {
+
+File::File(const loops::Program& p, const SourceMap& s, std::string node)
+    : program(p), steps(*p.steps), sources(s), name(std::move(node)) {
+  for (const char* const what : {"_state", "_init", "_reset", "_step", "_run", "_seed", "_message", "_push", "_pop"})
+    names.take(name + what);
+  for (const char* const field : {"seed", "fault", "site", "fault_cycle", "value", "bound", "cycles", "rows"})
+    of_state_.take(field);
+  for (const steps::CellInfo& cell : steps.cells) cells_.push_back(cell.local ? "" : of_state_.unique(cell.name));
+  arrays_.resize(steps.arrays.size());
+  for (std::uint32_t k = 0; k < program.buffers.size(); ++k) {
+    const loops::Buffer& b = program.buffers[k];
+    if (b.space != loops::Space::constant || b.shape.empty()) continue;
+    std::string& symbol = tables_[key(b)].name;
+    const bool named = b.value.valid() && !core(b.body)[b.value].name.empty();
+    if (symbol.empty()) symbol = names.unique(named ? core(b.body)[b.value].name : "constant");
+  }
+}
+
+std::string File::add_field(const std::string& wanted, Field field) {
+  field.name = of_state_.unique(wanted);
+  fields_.push_back(field);
+  return field.name;
+}
+
+std::string File::zeros(DType dtype, std::int64_t n) {
+  std::string& symbol = zeros_[{dtype, n}];
+  if (symbol.empty()) {
+    symbol = names.unique("zeros");
+    const std::string elements = std::to_string(std::max<std::int64_t>(n, 1));
+    constants_.line("static const " + type_name(dtype) + " " + symbol + "[" + elements + "] = {0};");
+  }
+  return symbol;
+}
+
+std::string File::table(const std::string& wanted, const Tensor& tensor) {
+  const std::string symbol = names.unique(wanted);
+  write_table(symbol, tensor);
+  return symbol;
+}
+
+void File::write_table(const std::string& symbol, const Tensor& tensor) {
+  std::vector<std::string> numbers;
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) numbers.push_back(literal(tensor, i));
+  const auto* bytes = static_cast<const char*>(tensor.data());
+  const bool zero = std::all_of(bytes, bytes + tensor.bytes(), [](char c) { return c == 0; });
+  const std::string head = "static const " + type_name(tensor.dtype()) + " " + symbol + "[" +
+                           std::to_string(std::max<std::size_t>(numbers.size(), 1)) + "]";
+  if (zero) return constants_.line(head + " = {0};");
+  constants_.table(head, numbers);
+}
+
+const Tensor& File::elements(loops::BufferId b) const {
+  const loops::Buffer& buffer = (*this)[b];
+  if (buffer.value.valid()) return std::get<core::Const>(core(buffer.body)[buffer.value].rhs).value;
+  const steps::Program& part = buffer.body == UINT32_MAX ? steps : *program.bodies[buffer.body];
+  return part.cells[buffer.index].initial;
+}
+
+std::string File::constant(loops::BufferId b) {
+  Table& table = tables_[key((*this)[b])];
+  if (!table.written) write_table(table.name, elements(b));
+  table.written = true;
+  return table.name;
+}
+
+std::size_t File::site(const loops::Program& of, std::uint32_t body, std::uint32_t site) {
+  const steps::Program& part = body == UINT32_MAX ? *of.steps : *of.bodies[body];
+  constexpr std::size_t named_faults = 2;  // print_c.cc
+  if (site >= part.sites.size()) return 0;
+  const auto [at, added] = sites_.try_emplace({body, site}, messages_.size() + named_faults);
+  if (added) {
+    const std::string path = sources.place(part.sites[site].span);
+    messages_.push_back(path.substr(path.rfind('/') + 1) + ": " + part.sites[site].message);
+  }
+  return at->second;
+}
+
+void File::declare_external(const ExternalNode& node) {
+  if (std::ranges::find(declared_, node.symbol) != declared_.end()) return;
+  declared_.push_back(node.symbol);
+  std::string parameters;
+  for (const auto& [dtype, shape] : node.inputs)
+    parameters +=
+        (parameters.empty() ? "" : ", ") + (shape.empty() ? port_type(dtype) : "const " + port_type(dtype) + "*");
+  for (const auto& [dtype, shape] : node.outputs)
+    parameters += (parameters.empty() ? "" : ", ") + port_type(dtype) + "*";
+  externals_.line("extern void " + node.symbol + "(" + (parameters.empty() ? "void" : parameters) + ");");
+}
+
+std::string File::place(Span span) const {
+  const std::string& path = sources.path(span.file);
+  return path.substr(path.rfind('/') + 1) + ":" + std::to_string(sources.line_column(span.file, span.begin).line);
+}
+
+std::string File::equation(const Core& of, ValueId v) const {
+  const Value& value = of[v];
+  if (value.span.file == 0) return "";
+  std::string text;
+  for (const char c : sources.text(value.span)) {
+    const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!space)
+      text += c;
+    else if (!text.empty() && text.back() != ' ')
+      text += ' ';
+  }
+  const std::string head = value.name.empty() ? "" : value.name + " = ", tail = "  (" + place(value.span) + ")";
+  constexpr std::size_t around = 16;  // comment signs and what is indented
+  const std::size_t most = page_columns - std::min(page_columns / 2, around + head.size() + tail.size());
+  if (text.size() > most) {
+    std::size_t end = most;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
+    text = text.substr(0, end) + "…";
+  }
+  return head + text + tail;
+}
+
+}  // namespace rml::c99

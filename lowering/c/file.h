@@ -1,0 +1,84 @@
+// What all functions of a C file share: its names, the fields of the state, the constants and helpers in front.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "frontend/source.h"
+#include "lowering/c/code.h"
+#include "lowering/c/helpers.h"
+#include "lowering/c/names.h"
+#include "lowering/loops/loops.h"
+
+namespace rml::c99 {
+
+struct Field {
+  std::string type, name;
+  std::string count;  // of elements, as C has it; empty: a scalar
+  std::string comment;
+};
+
+class File {
+ public:
+  File(const loops::Program&, const SourceMap&, std::string name);
+
+  const loops::Program& program;
+  const steps::Program& steps;
+  const SourceMap& sources;
+  const std::string name;  // NODE
+  Names names;
+  Helpers helpers{names};
+  std::vector<loops::Refusal> refused;
+
+  const Core& core(std::uint32_t body) const { return body == UINT32_MAX ? *steps.core : *program.bodies[body]->core; }
+  const loops::Buffer& operator[](loops::BufferId b) const { return program.buffers[b.index]; }
+
+  // The field of the state; it is there from the first time on that somebody asks.
+  std::string cell(std::uint32_t index) const { return cells_[index]; }
+  std::string array(std::uint32_t index) const { return arrays_[index]; }
+  std::string add_field(const std::string& wanted, Field);
+  void add_array(std::uint32_t index, Field field) { arrays_[index] = add_field(steps.arrays[index].name, field); }
+  const std::vector<Field>& fields() const { return fields_; }
+
+  // A table of the constant's elements, and these.
+  std::string constant(loops::BufferId);
+  const Tensor& elements(loops::BufferId) const;
+  std::string table(const std::string& wanted, const Tensor&);
+  std::string zeros(DType, std::int64_t n);
+  const Code& constants() const { return constants_; }
+
+  // Number of the place in NODE_message.
+  std::size_t site(const loops::Program&, std::uint32_t body, std::uint32_t site);
+  const std::vector<std::string>& messages() const { return messages_; }
+
+  // A function of the user, declared once.
+  void declare_external(const ExternalNode&);
+  const Code& externals() const { return externals_; }
+
+  // "y = 0.5 * x + z  (pid.rml:3)": what computes the value; empty: no source.
+  std::string equation(const Core&, ValueId) const;
+  std::string place(Span) const;
+
+ private:
+  Names of_state_;
+  std::vector<std::string> cells_, arrays_;
+  std::map<std::pair<DType, std::int64_t>, std::string> zeros_;
+  std::vector<Field> fields_;
+  struct Table {
+    std::string name;
+    bool written = false;
+  };
+  void write_table(const std::string& symbol, const Tensor&);
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // body, value, cell
+  Key key(const loops::Buffer& b) const { return {b.body, b.value.index, b.value.valid() ? 0 : b.index}; }
+  std::map<Key, Table> tables_;  // named at the beginning, so that no variable hides them
+  Code constants_, externals_;
+  std::vector<std::string> messages_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> sites_;
+  std::vector<std::string> declared_;
+};
+
+}  // namespace rml::c99

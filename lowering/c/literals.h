@@ -1,0 +1,21 @@
+// Types and numbers as C99 writes them.
+#pragma once
+
+#include <string>
+
+#include "semantics/values/type.h"
+
+namespace rml::c99 {
+
+// Of a variable or element: bool is bool, f16 and bf16 are their bits, uint16_t.
+std::string type_name(DType);
+// … of a port: bool is a byte.
+std::string port_type(DType);
+
+// Element i of the tensor: exactly that number, in the fewest digits.
+std::string literal(const Tensor&, std::int64_t i);
+
+// Text between quotes.
+std::string quoted(const std::string& text);
+
+}  // namespace rml::c99

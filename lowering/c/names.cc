@@ -1,0 +1,92 @@
+// Which names are taken: what C99 and the headers of a file declare, and the functions that operators are.
+#include "lowering/c/names.h"
+
+#include <array>
+
+#include "semantics/operators/operator.h"
+
+namespace rml::c99 {
+
+namespace {
+
+constexpr std::array words = {
+    "auto",   "break",     "case",     "char",      "const", "continue", "default",  "do",     "double",
+    "else",   "enum",      "extern",   "float",     "for",   "goto",     "if",       "inline", "int",
+    "long",   "register",  "restrict", "return",    "short", "signed",   "sizeof",   "static", "struct",
+    "switch", "typedef",   "union",    "unsigned",  "void",  "volatile", "while",    "bool",   "true",
+    "false",  "asm",       "typeof",   "class",     "new",   "delete",   "template", "this",   "private",
+    "public", "protected", "operator", "namespace", "try",   "catch",    "throw",    "state",  "memory",
+    "bytes",  "main",      "errno",    "NULL",      "NAN",   "INFINITY", "linux",    "unix",   "i386"};
+
+constexpr std::array functions = {
+    "acos",       "asin",        "atan",   "atan2",    "cos",     "sin",       "tan",        "acosh",    "asinh",
+    "atanh",      "cosh",        "sinh",   "tanh",     "exp",     "exp2",      "expm1",      "frexp",    "ilogb",
+    "ldexp",      "log",         "log10",  "log1p",    "log2",    "logb",      "modf",       "scalbn",   "scalbln",
+    "fabs",       "hypot",       "pow",    "sqrt",     "erf",     "erfc",      "lgamma",     "tgamma",   "ceil",
+    "floor",      "nearbyint",   "rint",   "lrint",    "llrint",  "round",     "lround",     "llround",  "trunc",
+    "fmod",       "remainder",   "remquo", "copysign", "nan",     "nextafter", "nexttoward", "fdim",     "fmax",
+    "fmin",       "fma",         "j0",     "j1",       "jn",      "y0",        "y1",         "yn",       "gamma",
+    "drem",       "significand", "scalb",  "finite",   "isinf",   "isnan",     "isfinite",   "isnormal", "signbit",
+    "fpclassify", "isgreater",   "isless", "memcpy",   "memmove", "memset",    "memcmp",     "memchr",   "strlen",
+    "strcpy",     "strcat",      "strcmp", "strncpy",  "index",   "rindex",    "bcopy",      "bzero",    "ffs",
+    "exp10",      "pow10",       "sincos", "abs",      "labs",    "div",       "abort",      "exit",     "printf",
+    "malloc",     "free",        "calloc", "realloc",  "rand",    "random",    "select",     "signal",   "time",
+    "clock"};
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+
+// What is no letter separates, once.
+std::string identifier(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    if (is_letter(c))
+      text += c;
+    else if (!text.empty() && text.back() != '_')
+      text += '_';
+  }
+  while (!text.empty() && text.back() == '_') text.pop_back();
+  if (text.empty()) return "value";
+  return text[0] >= '0' && text[0] <= '9' ? "value_" + text : text;
+}
+
+// add_i32, draw_key: functions that may stand in front.
+bool is_of_helpers(const std::string& name) {
+  if (name.starts_with("draw_") || name == "philox" || name == "to_odd") return true;
+  const std::size_t last = name.rfind('_');
+  return last != std::string::npos && dtype_named(name.substr(last + 1)).has_value();
+}
+
+}  // namespace
+
+std::string port_identifier(std::string_view name) {
+  std::string text;
+  for (const char c : name) text += is_letter(c) ? c : '_';
+  constexpr std::array not_words = {"asm", "typeof",   "main",  "errno", "NULL",
+                                    "NAN", "INFINITY", "linux", "unix",  "i386"};
+  for (const char* word : not_words)
+    if (text == word) return text;
+  for (const char* word : words)
+    if (text == word) return text + "_";
+  return text == "n" ? text + "_" : text;
+}
+
+Names::Names() {
+  taken_.insert(words.begin(), words.end());
+  const auto take_all = [&](const std::string& function) {
+    for (const char* const type : {"", "f", "l"}) taken_.insert(function + type);
+  };
+  for (const char* function : functions) take_all(function);
+  for (OperatorId k = 0; k < operators().size(); ++k)
+    if (!operators()[k].function.empty()) take_all(std::string(operators()[k].function));
+}
+
+bool Names::taken(const std::string& name) const { return taken_.contains(name) || is_of_helpers(name); }
+
+std::string Names::unique(std::string_view wanted) {
+  const std::string base = identifier(wanted);
+  std::string name = is_of_helpers(base) ? base + "_2" : base;
+  for (unsigned k = 2; !taken_.insert(name).second; ++k) name = base + "_" + std::to_string(k);
+  return name;
+}
+
+}  // namespace rml::c99

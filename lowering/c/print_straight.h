@@ -1,0 +1,20 @@
+// NODE_step and NODE_run.
+#pragma once
+
+#include "lowering/c/file.h"
+#include "lowering/c/interface.h"
+
+namespace rml::c99 {
+
+void print_step(File&, Code&);
+void print_run(File&, Code&);
+// NODE_step_many, for the header.
+std::string step_many_text(const Core&, bool faults);
+
+// What of a function's parameters its text does not name: (void)x;
+std::string unused(const std::vector<std::string>& names, const std::string& text);
+
+// Local tensors that are too large for the stack move to the state.
+void place_tensors(Scope&);
+
+}  // namespace rml::c99

@@ -1,0 +1,44 @@
+// Queues between units: rings of NODE_SEGMENT elements in the state, each with a count of all that were pushed, and
+// one for each reader of all that it has taken.
+//
+//   state->queue_x[state->queue_x_taken[0] % NODE_SEGMENT]
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lowering/c/scope.h"
+
+namespace rml::c99 {
+
+class Queues {
+ public:
+  explicit Queues(File&);
+
+  // The function that pushes an element; empty: nobody reads the queue.
+  std::string push(QueueId);
+  Source front(QueueId, std::uint32_t reader) const;
+  std::string waiting(QueueId, std::uint32_t reader) const;
+  // Where readers that leave out their first elements begin.
+  void set_initial(Code&) const;
+  // Of the element that the caller gave in this cycle: a parameter.
+  const std::string& passed(QueueId q) const { return names_[q.index].passed; }
+  const std::string& given(QueueId q) const { return names_[q.index].given; }  // … to NODE_push
+  bool passes(QueueId q) const { return file_.steps.queues[q.index].passing; }
+  const std::string& functions() const { return functions_.text(); }
+
+ private:
+  struct Ring {
+    std::string elements, pushed, taken, passed, given, function;
+  };
+  std::string slowest(const steps::QueueInfo&, const Ring&) const;
+  void write_function(const steps::QueueInfo&, const Ring&);
+
+  File& file_;
+  std::vector<Ring> names_;
+  Code functions_;
+  bool has_least_ = false;
+};
+
+}  // namespace rml::c99

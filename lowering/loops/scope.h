@@ -1,0 +1,65 @@
+// Where the elements of a program's values lie, or of those of an iteration's body.
+//
+// A value has a buffer from the first time on that somebody asks for it; that of a constant is there already. What a
+// loop that looks at it computes (steps::Program::inlined) has none, unless somebody needs it in memory.
+#pragma once
+
+#include <map>
+
+#include "lowering/loops/loops.h"
+
+namespace rml::loops {
+
+std::int64_t elements(const Shape&);
+std::vector<std::int64_t> dense_strides(const Shape&);
+// Of a dense tensor of shape `from` seen at the shape `to` it broadcasts to.
+std::vector<std::int64_t> broadcast_strides(const Shape& from, const Shape& to);
+
+class Scope {
+ public:
+  Scope(Program& out, std::shared_ptr<const steps::Program> steps, std::uint32_t body)
+      : core(*steps->core), out_(out), steps_(std::move(steps)), body_(body) {}
+
+  const Core& core;
+  const steps::Program& steps() const { return *steps_; }
+  bool is_body() const { return body_ != UINT32_MAX; }
+  Program& out() { return out_; }
+
+  BufferId place(ValueId);
+  void put(ValueId v, BufferId place) { places_[v] = place; }  // it lies there already
+  BufferId scratch(DType, const Shape&);
+  BufferId cell(CellId c) { return kept(cells_, Space::cell, c.index, of(steps().cells[c.index])); }
+  BufferId array(ArrayId a) { return kept(arrays_, Space::array, a.index, of(steps().arrays[a.index])); }
+  BufferId output(std::uint32_t k) { return kept(outputs_, Space::output, k, of(core[core.outputs[k].value])); }
+  BufferId input(std::uint32_t k) { return kept(inputs_, Space::input, k, of(core[core.inputs[k].value])); }
+  BufferId initial(CellId c) { return kept(initial_, Space::constant, c.index, of(steps().cells[c.index])); }
+  // Of an iteration's body: what a round takes and gives lies there, and what it keeps.
+  void put_cell(CellId c, BufferId b) { cells_[c.index] = b; }
+  void put_input(std::uint32_t k, BufferId b) { inputs_[k] = b; }
+  void put_output(std::uint32_t k, BufferId b) { outputs_[k] = b; }
+
+  const Buffer& operator[](BufferId b) const { return out_.buffers[b.index]; }
+
+  // Loops that look at it compute its elements.
+  bool in_loops(ValueId) const;
+  std::uint32_t site(ValueId v) const {
+    return v.index < steps().value_sites.size() ? steps().value_sites[v.index] : UINT32_MAX;
+  }
+
+ private:
+  using Type = std::pair<DType, Shape>;
+  template <class Info>
+  static Type of(const Info& info) {
+    return {info.dtype, info.shape};
+  }
+  BufferId add(Buffer);
+  BufferId kept(std::map<std::uint32_t, BufferId>&, Space, std::size_t index, Type);
+
+  Program& out_;
+  std::shared_ptr<const steps::Program> steps_;
+  std::uint32_t body_;
+  std::map<ValueId, BufferId> places_;
+  std::map<std::uint32_t, BufferId> cells_, initial_, arrays_, outputs_, inputs_;
+};
+
+}  // namespace rml::loops
