@@ -39,6 +39,8 @@ ROOMS = {
     "onnx": (2.85, "models in and out"),
     "frontend": (2.85, "text to tree"),
     "lowering/llvm": (0.7, "steps to machine code"),
+    "lowering/c": (1.7, "loops to C99"),
+    "lowering/loops": (1.7, "steps, element by element"),
     "lowering/segment": (1.7, "what a sweep computes"),
     "lowering/steps": (0.7, "statements and storage"),
     "lowering/schedule": (1.7, "what a unit computes"),
@@ -84,6 +86,7 @@ FORMS = {
     "segments": "which sweep computes what, and where it is kept",
     "steps": "statements with storage",
     "llvm": "code, of which LLVM makes the machine’s, in memory or in a file",
+    "loops": "what steps compute, element by element: of them C is written",
 }
 
 
@@ -307,14 +310,15 @@ def draw_pipeline(graph):
     for k, (form, what) in enumerate(forms):
         drawn, high = draw_form(y, form, what, passes.pop((k, k), []))
         spans.append((y, y + high))
-        onward, long = draw_onward(y + high, passes.pop((k, k + 1))) if k + 1 < len(forms) else ([], 0)
+        to_next = passes.pop((k, k + 1), [])
+        onward, long = draw_onward(y + high, to_next) if to_next else ([], 0 if k + 1 == len(forms) else 16)
         body += drawn + onward
         y += high + long
     past = [(a, b, *one) for (a, b), some in passes.items() for one in some]
     for lane, (a, b, name, holds) in enumerate(past):
         body += draw_past(lane, name, holds, spans[a][1] - 20, spans[b][0] + 20)
     words = ["Arrows go as data flows. A box has the passes from its form to itself, row by row, in the order in which each comes first;",
-             "not all run for every program. Orange: the way of a program that has no static schedule."]
+             "not all run for every program. Orange: the ways of a program that has no static schedule, and to C."]
     body += [text(10, y + 26 + 17 * k, line, "faint") for k, line in enumerate(words)]
     return picture(LEFT + BROAD + 30 + LANE * len(past), y + 54, graph, body)
 
