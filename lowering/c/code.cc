@@ -13,17 +13,19 @@ constexpr std::size_t indent = 2, continued = 4, fewest = 40;
 
 // The last place, not within quotes, before which the text may go on in the next line; 0: none.
 std::size_t break_before(std::string_view text, std::size_t most) {
-  std::size_t found = 0, operation = 0;
+  std::size_t found = 0, operation = 0, assigned = 0;
   bool quoted = false;
   for (std::size_t k = 1; k < text.size() && k <= most; ++k) {
     if (text[k] == '"' && text[k - 1] != '\\') quoted = !quoted;
     if (quoted || text[k - 1] != ' ') continue;
     const std::string_view rest = text.substr(k);
     if (k >= 2 && (text[k - 2] == ',' || text[k - 2] == ';')) found = k;
+    if (k >= 2 && text[k - 2] == '=') assigned = k;
     for (const std::string_view sign : {"? ", ": ", "&& ", "|| ", "+ ", "- "})
       if (rest.starts_with(sign)) operation = k;
   }
-  return operation > most / 2 ? operation : std::max(found, operation);
+  const std::size_t best = operation > most / 2 ? operation : std::max(found, operation);
+  return best > 0 ? best : assigned;
 }
 
 bool is_of_word(char c) {

@@ -45,8 +45,10 @@ struct Scan {
   void statement(const loops::Statement& s, const Core& core) {
     std::visit(Overloaded{
                    [&](const loops::Nest& n) {
-                     fault |= std::ranges::any_of(
-                         n.body, [](const loops::Element& e) { return std::holds_alternative<loops::Check>(e); });
+                     fault |= std::ranges::any_of(n.body, [&](const loops::Element& e) {
+                       const auto* check = std::get_if<loops::Check>(&e);
+                       return check != nullptr && !never_holds(n, *check);
+                     });
                    },
                    [](const loops::Copy&) {},
                    [&](const loops::Kernel& k) {
@@ -91,6 +93,14 @@ std::string parameter_list(const std::vector<Parameter>& list, bool rows) {
     text += ", " + type + " " + p.name;
   }
   return text;
+}
+
+bool never_holds(const loops::Nest& nest, const loops::Check& check) {
+  const auto* asked = std::get_if<loops::Operation>(&nest.body[check.bad]);
+  if (asked == nullptr || asked->op != ScalarOp::eq) return false;
+  const auto* a = std::get_if<loops::Number>(&nest.body[asked->operands[0]]);
+  const auto* b = std::get_if<loops::Number>(&nest.body[asked->operands[1]]);
+  return a != nullptr && b != nullptr && is_integer(asked->dtype) && !(a->value == b->value);
 }
 
 bool can_fault(const loops::Program& program) { return scanned(program).fault; }

@@ -27,6 +27,8 @@ std::string parameter_list(const std::vector<Parameter>&, bool rows);
 
 // Whether some statement of a step can stop it, or draw.
 bool can_fault(const loops::Program&);
+// A division by a constant asks whether that is 0.
+bool never_holds(const loops::Nest&, const loops::Check&);
 bool draws(const loops::Program&);
 
 // What is told of the ports in the header's first comment.

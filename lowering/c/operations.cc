@@ -97,6 +97,7 @@ Expression of_two(Helpers& helpers, ScalarOp op, DType dtype, const std::vector<
       return binary(x[0], "&&", x[1], Binding::conjunction);
     case ScalarOp::logical_or:
       if (x[1].text == "false") return x[0];
+      if (x[0].text == "false") return x[1];
       return binary(x[0], "||", x[1], Binding::disjunction);
     case ScalarOp::bit_and:
       return binary(x[0], "&", x[1], Binding::bits);

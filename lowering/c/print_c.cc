@@ -26,6 +26,12 @@ constexpr const char* rules_text =
 constexpr const char* straight_text =
     " * NAME_init prepares a state, and NAME_reset returns it to the first cycle. NAME_step is one cycle; NAME_run\n"
     " * is n cycles, where every port is an array over cycles.\n";
+constexpr const char* message_text = "const char* NAME_message(const NAME_state* state)";
+constexpr const char* fail_text =
+    "static int32_t fail(NAME_state* state, int32_t fault, int32_t site, int64_t cycle, int64_t value,\n"
+    "    int64_t bound) {\n"
+    "  state->fault = fault;\n  state->site = site;\n  state->fault_cycle = cycle;\n  state->value = value;\n"
+    "  state->bound = bound;\n  return fault;\n}\n\n";
 constexpr const char* waiting_text =
     " * Rows can wait for later inputs. NAME_init prepares a state, and NAME_reset returns it to the first cycle.\n"
     " * NAME_push reads one cycle; NAME_pop returns 1 and a row, in cycle order, as long as one is complete, else 0.\n"
@@ -69,6 +75,8 @@ class Printer {
   bool core_straight() const { return file_.steps.straight; }
   void print_reset(Code&, const Code& initial);
   std::string cycle_functions() const;
+  std::string messages_text(const Units&) const;
+  std::string own(const std::string& text) const { return replaced(text, file_.name); }
   void set_initial(Code&, const steps::CellInfo&, const std::string& field);
   std::string head(const char* what) const;
 
@@ -87,10 +95,10 @@ void field_line(Code& code, const Field& field) {
 
 std::string Printer::state_struct() const {
   Code code;
-  code.open("typedef struct NAME_state");
+  code.open("typedef struct " + file_.name + "_state");
   if (faults_) {
     field_line(code, {"int32_t", "fault", "", "0: none"});
-    field_line(code, {"int32_t", "site", "", "of the fault: NAME_message"});
+    field_line(code, {"int32_t", "site", "", "of the fault: " + file_.name + "_message"});
     field_line(code, {"int64_t", "fault_cycle", "", ""});
     field_line(code, {"int64_t", "value", "", "that was not in 0 to bound - 1"});
     field_line(code, {"int64_t", "bound", "", ""});
@@ -110,7 +118,7 @@ std::string Printer::state_struct() const {
   }
   for (const Field& field : file_.fields()) field_line(code, field), any = true;
   if (!any) field_line(code, {"uint8_t", "nothing", "", "it has no memory"});
-  code.close("} NAME_state;");
+  code.close("} " + file_.name + "_state;");
   return code.text();
 }
 
@@ -123,37 +131,34 @@ std::string Printer::cycle_functions() const {
   const auto inputs = input_parameters(core_), outputs = output_parameters(core_);
   Code code;
   if (!core_straight()) {
-    code.line("int32_t NAME_push(NAME_state* state" + parameter_list(inputs, false) + ");");
-    code.line("int32_t NAME_pop(NAME_state* state" + parameter_list(outputs, false) + ");");
+    code.line(own("int32_t NAME_push(NAME_state* state") + parameter_list(inputs, false) + ");");
+    code.line(own("int32_t NAME_pop(NAME_state* state") + parameter_list(outputs, false) + ");");
     return code.text();
   }
   const std::string result = faults_ ? "int32_t " : "void ";
   auto all = inputs;
   all.insert(all.end(), outputs.begin(), outputs.end());
-  code.line(result + "NAME_step(NAME_state* state" + parameter_list(all, false) + ");");
-  code.line(result + "NAME_run(NAME_state* state, int64_t n" + parameter_list(all, true) + ");");
-  return code.text() + step_many_text(core_, faults_);
+  code.line(result + own("NAME_step(NAME_state* state") + parameter_list(all, false) + ");");
+  code.line(result + own("NAME_run(NAME_state* state, int64_t n") + parameter_list(all, true) + ");");
+  return code.text() + step_many_text(file_, faults_);
 }
 
 std::string Printer::header() const {
   std::string text = head("The caller owns the state; nothing is allocated.");
-  text += (core_straight() ? straight_text : waiting_text) + std::string(rules_text);
-  if (faults_) text += faults_text;
+  text += own(core_straight() ? straight_text : waiting_text) + rules_text + (faults_ ? own(faults_text) : "");
   text +=
-      " */\n#ifndef NAME_H\n#define NAME_H\n\n#include <stdbool.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern "
-      "\"C\" {\n#endif\n\n";
-  if (!core_straight()) text += "#ifndef NAME_SEGMENT\n#define NAME_SEGMENT 256\n#endif\n\n";
-  text += state_struct() + "\nvoid NAME_init(NAME_state* state);\nvoid NAME_reset(NAME_state* state);\n";
+      own(" */\n#ifndef NAME_H\n#define NAME_H\n\n#include <stdbool.h>\n#include <stdint.h>\n\n"
+          "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+  if (!core_straight()) text += own("#ifndef NAME_SEGMENT\n#define NAME_SEGMENT 256\n#endif\n\n");
+  text += state_struct() + own("\nvoid NAME_init(NAME_state* state);\nvoid NAME_reset(NAME_state* state);\n");
   if (draws_)
     text +=
-        "/* Between init and the first cycle; 0 if not called. */\nvoid NAME_seed(NAME_state* state, uint64_t seed);\n";
+        own("/* Between init and the first cycle; 0 if not called. */\nvoid NAME_seed(NAME_state* state, uint64_t "
+            "seed);\n");
   text += cycle_functions();
   if (faults_)
-    text +=
-        "/* What the fault of this state was, and where in the program. */\nconst char* NAME_message(const NAME_state* "
-        "state);\n";
-  text += "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
-  return replaced(text, file_.name);
+    text += "/* What the fault of this state was, and where in the program. */\n" + own(message_text) + ";\n";
+  return text + "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
 // Zeros are there already.
@@ -190,24 +195,24 @@ void Printer::print_reset(Code& code, const Code& initial) {
   code.line("void " + file_.name + "_seed(" + file_.name + "_state* state, uint64_t seed) { state->seed = seed; }");
 }
 
+std::string Printer::messages_text(const Units& units) const {
+  std::string text =
+      own("static const char* const messages[] = {\n    \"an input that is present or absent against its clock\",\n    "
+          "\"a segment is longer than NAME_SEGMENT\"");
+  for (const std::string& message : file_.messages()) text += ",\n    " + quoted(message);
+  text +=
+      own("};\n" + std::string(message_text) + " {\n  return state->fault == 0 ? \"\" : messages[state->site];\n}\n\n");
+  const bool fails = units.functions.text().find("return fail(") != std::string::npos ||
+                     units.of_queues.find("return fail(") != std::string::npos;
+  return fails ? text + own(fail_text) : text;
+}
+
 std::string Printer::source(const std::string& header_name, const Code& reset, const Units& units) const {
   std::string text = head("See the header.");
   text.replace(text.rfind(" *\n"), 3, " */\n");
   text += "#include \"" + header_name + "\"\n\n#include <math.h>\n#include <string.h>\n\n";
   text += "#if !defined(__GNUC__) || defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
-  if (faults_) {
-    text +=
-        "static const char* const messages[] = {\n    \"an input that is present or absent against its clock\",\n    "
-        "\"a segment is longer than NAME_SEGMENT\"";
-    for (const std::string& message : file_.messages()) text += ",\n    " + quoted(message);
-    text +=
-        "};\nconst char* NAME_message(const NAME_state* state) { return state->fault == 0 ? \"\" : "
-        "messages[state->site]; }\n\nstatic int32_t fail(NAME_state* state, int32_t fault, int32_t site, int64_t "
-        "cycle, int64_t "
-        "value, int64_t bound) {\n  state->fault = fault;\n  state->site = site;\n  state->fault_cycle = "
-        "cycle;\n  state->value = value;\n  state->bound = bound;\n  return fault;\n}\n\n";
-    text = replaced(text, file_.name);
-  }
+  if (faults_) text += messages_text(units);
   for (const std::string* part :
        {&file_.externals().text(), &file_.constants().text(), &file_.helpers.text(), &units.of_queues})
     if (!part->empty()) text += *part + "\n";

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lowering/c/interface.h"
 #include "lowering/c/literals.h"
 #include "lowering/c/operations.h"
 #include "semantics/values/overloaded.h"
@@ -246,6 +247,7 @@ void NestWriter::sum(const loops::Sum& s) {
 void NestWriter::check(const loops::Check& c) {
   const std::string value = c.value == UINT32_MAX ? "0" : take(c.value).text;
   const std::string limit = c.bound == UINT32_MAX ? "0" : take(c.bound).text;
+  if (never_holds(nest_, c)) return;
   scope_.fail(take(c.bad).text, c.kind, scope_.file.site(scope_.file.program, scope_.body, c.site), value, limit);
 }
 

@@ -130,15 +130,17 @@ void print_run(File& file, Code& to) {
   to.close();
 }
 
-std::string step_many_text(const Core& core, bool faults) {
+std::string step_many_text(const File& file, bool faults) {
+  const Core& core = *file.steps.core;
+  const std::string& name = file.name;
   std::string arguments;
   for (const Parameter& p : all_parameters(core)) arguments += ", " + row(p, "k_");
-  const std::string call = "NAME_step(states_[k_]" + arguments + ");";
+  const std::string call = name + "_step(states_[k_]" + arguments + ");";
   Code code;
-  code.comment(std::string("NAME_step of n states, none of which is there twice; every port is an array over states.") +
+  code.comment(name + "_step of n states, none of which is there twice; every port is an array over states." +
                (faults ? " The first fault, or 0." : ""));
-  code.open(std::string("static inline ") + (faults ? "int32_t " : "void ") +
-            "NAME_step_many(NAME_state* const* states_, int64_t n" + parameter_list(all_parameters(core), true) + ")");
+  code.open(std::string("static inline ") + (faults ? "int32_t " : "void ") + name + "_step_many(" + name +
+            "_state* const* states_, int64_t n" + parameter_list(all_parameters(core), true) + ")");
   if (faults) code.line("int32_t fault_ = 0;");
   code.open("for (int64_t k_ = 0; k_ < n; ++k_)");
   code.line(faults ? "const int32_t now_ = " + call : call);

@@ -9,7 +9,7 @@ namespace rml::c99 {
 void print_step(File&, Code&);
 void print_run(File&, Code&);
 // NODE_step_many, for the header.
-std::string step_many_text(const Core&, bool faults);
+std::string step_many_text(const File&, bool faults);
 
 // What of a function's parameters its text does not name: (void)x;
 std::string unused(const std::vector<std::string>& names, const std::string& text);

@@ -3,9 +3,9 @@
 // A statement of steps computes whole tensors; here it is a nest of loops over buffers, whose body loads elements,
 // operates on them and stores them. A program keeps its units, its branches and the order of its statements:
 //
-//   %5 := matmul %3 %4          nest i:2 j:3 { store %5[3*i + j] 0 }
-//                               nest i:2 j:3 k:4 { t0 = load %3[4*i + k]  t1 = load %4[3*k + j]
-//                                                  t2 = mul f32 t0 t1     sum %5[3*i + j] add f32 t2 }
+//   %5 := matmul %3 %4          nest i:2 j:3 { store %5[3*i + j] -0 }
+//                               nest i:2 j:3 sum k:4 { t0 = load %3[4*i + k]  t1 = load %4[3*k + j]
+//                                                      t2 = mul f32 t0 t1     sum %5[3*i + j] add f32 t2 }
 //
 // Loops run in the order of their axes, the last one innermost, and their indices upwards. Bits depend on that order
 // and on what the body says alone: whoever spells a program decides nothing that is seen in its rows.

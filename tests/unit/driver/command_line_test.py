@@ -242,7 +242,7 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
         self.assertIn("E0804", done.stderr)
 
     def test_show(self):
-        for phase in ("ast", "core", "clocks", "schedule", "steps", "llvm", "asm", "graph"):
+        for phase in ("ast", "core", "clocks", "schedule", "steps", "loops", "llvm", "asm", "graph"):
             done = rmlc("show", phase, self.file)
             self.assertEqual(done.returncode, 0, phase)
             self.assertNotEqual(done.stdout, "", phase)
