@@ -78,6 +78,7 @@ std::string decided_by_c_compiler(const TargetOptions& asked) {
   const TargetOptions ordinary;
   if (asked.triple != ordinary.triple) return "--target";
   if (asked.cpu != ordinary.cpu) return "--cpu";
+  if (asked.small) return "-O s";
   if (asked.optimization != ordinary.optimization) return "-O" + std::to_string(asked.optimization);
   if (asked.threads != ordinary.threads) return "--threads";
   return asked.fast_math ? "--fast-math" : "";

@@ -27,8 +27,8 @@ class Refusals(unittest.TestCase):
 
     def test_options_of_machine_code(self):
         for options, named in [(["--target", "aarch64-linux-gnu"], "--target"), (["--cpu", "native"], "--cpu"),
-                               (["-O", "3"], "-O3"), (["--threads", "2"], "--threads"),
-                               (["--fast-math"], "--fast-math")]:
+                               (["-O", "3"], "-O3"), (["-O", "s"], "-O s"),
+                               (["--threads", "2"], "--threads"), (["--fast-math"], "--fast-math")]:
             done, files = self.build(PLAIN, *options)
             self.assertEqual((done.returncode, done.stderr, files),
                              (2, f"rmlc: {named} does not go with --emit c: the C compiler decides it\n", ["p.rml"]))
