@@ -309,6 +309,7 @@ void Plan::declare(BufferId b) {
   const Reference& definition = *list[0];
   fate.at_definition = is_scalar(buffer) && definition.stores && definition.path.size() == common;
   fate.constant = std::ranges::count_if(list, [](const Reference* r) { return r->writes; }) == 1;
+  fate.conditional = definition.path.size() > common;
   fates_[b] = fate;
   locals_.push_back(b);
   if (!is_scalar(buffer)) tensors_.push_back(b);

@@ -40,6 +40,7 @@ struct Fate {
   loops::BufferId of;          // alias
   bool at_definition = false;  // local: the first statement on it declares it
   bool constant = false;       // … and is the only one that writes it
+  bool conditional = false;    // local: set on one side of a branch
 };
 
 class Plan {

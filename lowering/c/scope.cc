@@ -187,7 +187,9 @@ void Scope::declare(Place at) {
       code.line(type + " " + name + " = 0;");
     else
       code.line(type + " " + name + "[" + std::to_string(std::max<std::int64_t>(count_of(buffer.shape), 1)) + "]" +
-                (file.steps.straight ? ";" : " = {0};"));  // it may be moved on where nobody computes it
+                (file.steps.straight && !plan.of(b).conditional
+                     ? ";"
+                     : " = {0};"));  // it may be moved on where nobody computes it
     const bool named = buffer.shape.empty() || (plan.is_read(b) && count_of(buffer.shape) > 0);
     if (!named) code.line("(void)" + name + ";");
   }
