@@ -11,7 +11,7 @@ namespace rml::c99 {
 
 namespace {
 
-std::int64_t count_of(const Shape& shape) { return std::max<std::int64_t>(element_count(shape).value_or(0), 1); }
+std::int64_t room_for(const Shape& shape) { return std::max<std::int64_t>(element_count(shape).value_or(0), 1); }
 
 bool skips(const steps::QueueInfo& queue) {
   return queue.overtaken || std::ranges::any_of(queue.skips, [](std::uint32_t n) { return n > 0; });
@@ -25,7 +25,7 @@ Queues::Queues(File& file) : file_(file), names_(file.steps.queues.size()) {
     if (queue.readers == 0) continue;
     Ring& ring = names_[q];
     const std::string wanted = queue.name.starts_with("queue") ? queue.name : "queue " + queue.name;
-    const std::int64_t n = count_of(queue.shape);
+    const std::int64_t n = room_for(queue.shape);
     const std::string room = (n == 1 ? "" : std::to_string(n) + " * ") + file.name + "_SEGMENT";
     if (!queue.passing) ring.elements = file.add_field(wanted, {type_name(queue.dtype), "", room, ""});
     ring.pushed = file.add_field(wanted + " pushed", {"int64_t", "", "", ""});
@@ -44,7 +44,7 @@ Source Queues::front(QueueId q, std::uint32_t reader) const {
   const Ring& ring = names_[q.index];
   const std::string cursor = "state->" + ring.taken + "[" + std::to_string(reader) + "]";
   if (queue.passing) return {queue.dtype == DType::boolean ? ring.passed + " != 0" : ring.passed, ring.passed, cursor};
-  const std::int64_t n = count_of(queue.shape);
+  const std::int64_t n = room_for(queue.shape);
   const std::string at = cursor + " % " + file_.name + "_SEGMENT";
   const std::string element =
       "state->" + ring.elements + "[" + (n == 1 ? at : std::to_string(n) + " * (" + at + ")") + "]";
@@ -100,7 +100,7 @@ void Queues::write_function(const steps::QueueInfo& queue, const Ring& ring) {
     if (skips(queue)) functions_.open("if (" + pushed + " >= slowest)");
     functions_.line("if (" + pushed + " - slowest >= " + room + ") return fail(state, " +
                     std::to_string(RML_FAULT_MEMORY) + ", 1, state->cycles, 0, 0);");
-    const std::string n = std::to_string(count_of(queue.shape)), at = pushed + " % " + room;
+    const std::string n = std::to_string(room_for(queue.shape)), at = pushed + " % " + room;
     if (scalar)
       functions_.line("state->" + ring.elements + "[" + at + "] = value;");
     else

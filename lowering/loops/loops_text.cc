@@ -12,8 +12,8 @@ namespace rml::loops {
 
 namespace {
 
-std::string number(std::size_t n) { return " " + std::to_string(n); }
-std::string element(std::uint32_t n) { return " t" + std::to_string(n); }
+std::string number_text(std::size_t n) { return " " + std::to_string(n); }
+std::string element_text(std::uint32_t n) { return " t" + std::to_string(n); }
 
 std::string scoped(std::uint32_t body, const std::string& text) {
   return body == UINT32_MAX ? text : std::to_string(body) + ":" + text;
@@ -32,7 +32,7 @@ class LoopsText {
     for (std::size_t i = 0; i < p_.buffers.size(); ++i) {
       const Buffer& b = p_.buffers[i];
       text_ += "buffer " + place(BufferId(i)) + " " + type_string(b.dtype, b.shape);
-      if (b.space == Space::scratch && b.body != UINT32_MAX) text_ += " in" + number(b.body);
+      if (b.space == Space::scratch && b.body != UINT32_MAX) text_ += " in" + number_text(b.body);
       text_ += "\n";
     }
     for (std::size_t i = 0; i < p_.units.size(); ++i) unit(i);
@@ -54,7 +54,7 @@ class LoopsText {
       if (const auto* branch = std::get_if<Branch>(&s)) bodies(*branch->then_block), bodies(*branch->else_block);
       const auto* rounds = std::get_if<Rounds>(&s);
       if (rounds == nullptr) continue;
-      text_ += "body" + number(rounds->body) + " of " + value(rounds->of) + "\n";
+      text_ += "body" + number_text(rounds->body) + " of " + value(rounds->of) + "\n";
       const std::uint32_t outer = std::exchange(body_, rounds->body);
       bodies(*rounds->block);
       body_ = outer;
@@ -68,19 +68,19 @@ class LoopsText {
     const Buffer& b = p_.buffers[id.index];
     switch (b.space) {
       case Space::constant:
-        return scoped(b.body, b.value.valid() ? id_text(b.value) : "initial" + number(b.index));
+        return scoped(b.body, b.value.valid() ? id_text(b.value) : "initial" + number_text(b.index));
       case Space::value:
         return scoped(b.body, id_text(b.value));
       case Space::scratch:
-        return "scratch" + number(scratch_[id.index]);
+        return "scratch" + number_text(scratch_[id.index]);
       case Space::cell:
-        return "cell" + number(b.index);
+        return "cell" + number_text(b.index);
       case Space::array:
-        return "array" + number(b.index);
+        return "array" + number_text(b.index);
       case Space::input:
-        return "input" + number(b.index);
+        return "input" + number_text(b.index);
       case Space::output:
-        return "output" + number(b.index);
+        return "output" + number_text(b.index);
     }
     return {};
   }
@@ -94,7 +94,7 @@ class LoopsText {
 
   void unit(std::size_t i) {
     const Unit& u = p_.units[i];
-    text_ += "unit" + number(i) + "\n";
+    text_ += "unit" + number_text(i) + "\n";
     if (!u.operands.empty()) text_ += "  operands" + places(u.operands) + "\n";
     part("before", u.before);
     part("instant", u.instant);
@@ -138,10 +138,11 @@ class LoopsText {
     line(depth, "kernel " + s.symbol + " " + place(s.result) + " :=" + places(s.operands) + " of " + value(s.of));
   }
   void put(const ExternalCall& s, std::size_t depth) {
-    line(depth, "call" + number(s.external) + places(s.results) + " :=" + places(s.operands) + " of " + value(s.of));
+    line(depth,
+         "call" + number_text(s.external) + places(s.results) + " :=" + places(s.operands) + " of " + value(s.of));
   }
   void put(const Rounds& s, std::size_t depth) {
-    line(depth, "rounds" + number(s.body) + " of " + value(s.of) + " length " + std::to_string(s.length) +
+    line(depth, "rounds" + number_text(s.body) + " of " + value(s.of) + " length " + std::to_string(s.length) +
                     (s.reverse ? " reverse" : ""));
     for (const Rounds::Slice& x : s.taken) line(depth + 1, "take " + place(x.whole) + " " + place(x.element));
     for (const Rounds::Slice& x : s.stacked) line(depth + 1, "stack " + place(x.whole) + " " + place(x.element));
@@ -165,17 +166,17 @@ class LoopsText {
     line(depth, "end");
   }
   void put(const Push& s, std::size_t depth) {
-    line(depth, "push queue" + number(s.queue.index) + " " + place(s.from));
+    line(depth, "push queue" + number_text(s.queue.index) + " " + place(s.from));
   }
   void put(const Expect& s, std::size_t depth) {
-    line(depth, "expect input" + number(s.input) + (s.present ? " present" : " absent"));
+    line(depth, "expect input" + number_text(s.input) + (s.present ? " present" : " absent"));
   }
   void put(const Assert& s, std::size_t depth) {
-    line(depth, "assert " + place(s.condition) + " site" + number(s.site));
+    line(depth, "assert " + place(s.condition) + " site" + number_text(s.site));
   }
   void put(const SideCell& s, std::size_t depth) {
-    line(depth, std::string("assume ") + (s.positive ? "" : "not ") + "cell" + number(s.cell.index) + " site" +
-                    number(s.site));
+    line(depth, std::string("assume ") + (s.positive ? "" : "not ") + "cell" + number_text(s.cell.index) + " site" +
+                    number_text(s.site));
   }
   void put(const MarkLast& s, std::size_t depth) {
     line(depth, std::string("last := ") + (s.positive ? "" : "not ") + place(s.condition));
@@ -202,7 +203,7 @@ class LoopsText {
   static std::string defined(std::size_t k) { return "t" + std::to_string(k) + " = "; }
   static std::string operands(const std::vector<std::uint32_t>& all) {
     std::string text;
-    for (const std::uint32_t e : all) text += element(e);
+    for (const std::uint32_t e : all) text += element_text(e);
     return text;
   }
 
@@ -215,23 +216,24 @@ class LoopsText {
     return defined(k) + std::string(facts_of(e.op).name) + dtype_text(e.dtype) + operands(e.operands);
   }
   static std::string text(const Convert& e, std::size_t k) {
-    return defined(k) + "convert" + dtype_text(e.to) + dtype_text(e.from) + element(e.operand);
+    return defined(k) + "convert" + dtype_text(e.to) + dtype_text(e.from) + element_text(e.operand);
   }
   static std::string text(const LibraryCall& e, std::size_t k) {
     return defined(k) + "library " + e.function + dtype_text(e.dtype) + operands(e.operands);
   }
   static std::string text(const IsNan& e, std::size_t k) {
-    return defined(k) + "isnan" + dtype_text(e.dtype) + element(e.operand);
+    return defined(k) + "isnan" + dtype_text(e.dtype) + element_text(e.operand);
   }
-  std::string text(const Store& e, std::size_t) const { return "store " + access(e.to) + element(e.element); }
+  std::string text(const Store& e, std::size_t) const { return "store " + access(e.to) + element_text(e.element); }
   std::string text(const Sum& e, std::size_t) const {
-    return "sum " + access(e.onto) + " " + std::string(facts_of(e.op).name) + dtype_text(e.dtype) + element(e.element);
+    return "sum " + access(e.onto) + " " + std::string(facts_of(e.op).name) + dtype_text(e.dtype) +
+           element_text(e.element);
   }
   static std::string text(const Check& e, std::size_t) {
-    std::string text = "check" + element(e.bad) + " fault " + std::to_string(e.kind);
-    if (e.site != UINT32_MAX) text += " site" + number(e.site);
-    if (e.value != UINT32_MAX) text += " value" + element(e.value);
-    if (e.bound != UINT32_MAX) text += " bound" + element(e.bound);
+    std::string text = "check" + element_text(e.bad) + " fault " + std::to_string(e.kind);
+    if (e.site != UINT32_MAX) text += " site" + number_text(e.site);
+    if (e.value != UINT32_MAX) text += " value" + element_text(e.value);
+    if (e.bound != UINT32_MAX) text += " bound" + element_text(e.bound);
     return text;
   }
 

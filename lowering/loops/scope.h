@@ -7,6 +7,7 @@
 #include <map>
 
 #include "lowering/loops/loops.h"
+#include "semantics/core/queries.h"
 
 namespace rml::loops {
 
@@ -61,5 +62,8 @@ class Scope {
   std::map<ValueId, BufferId> places_;
   std::map<std::uint32_t, BufferId> cells_, initial_, arrays_, outputs_, inputs_;
 };
+
+// What an operator is applied to.
+inline const core::Apply& apply(const Scope& s, ValueId v) { return *apply_of(s.core, v); }
 
 }  // namespace rml::loops

@@ -20,7 +20,6 @@ namespace {
 
 using Strides = std::vector<std::int64_t>;
 
-const core::Apply& apply(const Scope& s, ValueId v) { return *apply_of(s.core, v); }
 const Shape& shape_of(const Scope& s, ValueId v) { return s.core[v].shape; }
 
 // 0 <= index < extent, or the run stops, and is told of `written`.

@@ -22,8 +22,6 @@ namespace rml::loops {
 namespace {
 
 const Value& info(const Scope& s, ValueId v) { return s.core[v]; }
-const core::Apply& apply(const Scope& s, ValueId v) { return *apply_of(s.core, v); }
-
 void write_pointwise(Scope& s, ValueId v, Block& to) {
   const Shape& shape = info(s, v).shape;
   if (elements(shape) == 0) return;

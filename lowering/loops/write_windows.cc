@@ -23,7 +23,6 @@ using Strides = std::vector<std::int64_t>;
 using Triple = std::array<std::int64_t, 3>;
 using window::Windows;
 
-const core::Apply& apply(const Scope& s, ValueId v) { return *apply_of(s.core, v); }
 const Shape& shape_of(const Scope& s, ValueId v) { return s.core[v].shape; }
 
 Triple steps_of(const Triple& extent) { return {extent[1] * extent[2], extent[2], 1}; }
