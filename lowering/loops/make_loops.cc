@@ -123,12 +123,13 @@ class BlockWriter {
     const Core& body = inner.core;
     const auto port = [&](const Port& p) { return inner.scratch(body[p.value].dtype, body[p.value].shape); };
     std::vector<BufferId> states;
+    const std::set<std::uint32_t> looked_at = inputs_of(inner.steps().units[0].instant, body);
     for (std::size_t k = 0; k < c.operands.size(); ++k) {
       const BufferId given = memory(c.operands[k], to);
       const bool is_state = k < it.states, is_sequence = !is_state && k < it.states + it.sequences;
       const BufferId place = is_state || is_sequence ? port(body.inputs[k]) : given;
       if (is_state) copy(place, given, to), states.push_back(place);
-      if (is_sequence) rounds.taken.push_back({given, place});
+      if (is_sequence && looked_at.contains(static_cast<std::uint32_t>(k))) rounds.taken.push_back({given, place});
       inner.put_input(static_cast<std::uint32_t>(k), place);
     }
     const std::vector<ValueId> used = results(v, body.outputs.size());
@@ -148,6 +149,15 @@ class BlockWriter {
     to.statements.emplace_back(std::move(rounds));
     for (std::size_t k = 0; k < states.size(); ++k)
       if (used[k].valid()) copy(scope_.place(used[k]), states[k], to);
+  }
+
+  static std::set<std::uint32_t> inputs_of(const steps::Block& block, const Core& core) {
+    std::set<std::uint32_t> all;
+    each_statement(block, [&](const steps::Statement& s) {
+      if (const auto* load = std::get_if<steps::LoadInput>(&s))
+        all.insert(std::get<core::Input>(core[load->value].rhs).index);
+    });
+    return all;
   }
 
   // The cells of a body: it has no memory, but constants may lie in them.
