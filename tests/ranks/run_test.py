@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import shlex
 import shutil
 import signal
 import struct
@@ -283,10 +284,15 @@ class Processes(Ranks):
     def differing(self, second, *arguments, program=PROGRAM, first=()):
         """Rank 0 as usual, rank 1 in the folder `second`, of another program or with other arguments."""
         common = ["--input", "in.csv", "--output", "out.csv"]
-        place = "-wdir"
-        run = subprocess.run([MPIRUN, TRANSPORT, "1", PROGRAM, *common, *first, ":", "-n", "1", place, second, program,
-                              *common, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
+        # Open MPI 5.0.7 crashes on a command of several programs.
+        script = self.folder / "each"
+        script.write_text("\n".join(["case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in",
+                                     f"0) exec {shlex.join(map(str, [PROGRAM, *common, *first]))} ;;",
+                                     f"*) cd {shlex.quote(str(second))} &&",
+                                     f"   exec {shlex.join(map(str, [program, *common, *arguments]))} ;;", "esac", ""]),
+                          encoding="utf-8")
+        run = subprocess.run([MPIRUN, TRANSPORT, "2", "sh", script], cwd=self.folder, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
         self.assertNotEqual(run.returncode, 0, run.stdout)
         self.assertFalse((self.folder / "out.csv").exists())
         return run.stdout
