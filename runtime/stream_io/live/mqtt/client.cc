@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,15 +30,35 @@ constexpr const char* system_certificates = "/etc/ssl/certs";
 
 const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
-// Whether the name has addresses of IPv6 and of IPv4, as `localhost` mostly has.
-bool has_both_families(const std::string& host) {
+// Whether somebody takes a connection there within a second.
+bool answers(const addrinfo& a) {
+  constexpr int a_second = 1000;
+  const int socket = ::socket(a.ai_family, a.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a.ai_protocol);
+  if (socket < 0) return false;
+  pollfd waited{socket, POLLOUT, 0};
+  int error = ::connect(socket, a.ai_addr, a.ai_addrlen) == 0 ? 0 : errno;
+  socklen_t size = sizeof error;
+  if (error == EINPROGRESS && ::poll(&waited, 1, a_second) == 1)
+    ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+  ::close(socket);
+  return error == 0;
+}
+
+// Of a name with addresses of both families, as `localhost` mostly is: the first one that answers is of IPv4. The
+// library tries the first one alone, and a broker may listen at another.
+bool answers_by_ipv4(const std::string& host, const std::string& port) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
-  if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return false;
-  bool ipv4 = false, ipv6 = false;
+  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return false;
+  bool ipv4 = false, ipv6 = false, by_ipv4 = false;
   for (const addrinfo* a = found; a != nullptr; a = a->ai_next) (a->ai_family == AF_INET ? ipv4 : ipv6) = true;
+  for (const addrinfo* a = found; ipv4 && ipv6 && a != nullptr; a = a->ai_next)
+    if (answers(*a)) {
+      by_ipv4 = a->ai_family == AF_INET;
+      break;
+    }
   freeaddrinfo(found);
-  return ipv4 && ipv6;
+  return by_ipv4;
 }
 
 bool lasting(int version, int refusal) {
@@ -175,19 +196,9 @@ void MqttClient::wait_for(const bool& flag, Time::time_point begin, double patie
   }
 }
 
-// The library tries the first address of a name alone; a broker may listen at another one.
 bool MqttClient::attempt(double patience, const Check& check) {
   const Time::time_point begin = Time::now();
-  if (attempt_family(ipv4_, patience, check)) return true;
-  if (!has_both_families(address_.host)) return false;
-  const std::string first = problem_;
-  if (attempt_family(!ipv4_, std::max(patience - seconds_since(begin), 0.0), check)) return true;
-  problem_ = first;
-  return false;
-}
-
-bool MqttClient::attempt_family(bool only_ipv4, double patience, const Check& check) {
-  const Time::time_point begin = Time::now();
+  const bool only_ipv4 = answers_by_ipv4(address_.host, address_.port);
   answered_ = subscribed_ = broken_ = false;
   log_.clear();
   const int begun = begun_ && only_ipv4 == ipv4_

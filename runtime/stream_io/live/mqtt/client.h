@@ -49,7 +49,6 @@ class MqttClient {
   void set_tls();
   // Whether it is connected; else the reason is in problem_.
   bool attempt(double patience, const Check& check);
-  bool attempt_family(bool only_ipv4, double patience, const Check& check);
   void wait_for(const bool& flag, Time::time_point begin, double patience, const Check& check);
   void lose(int error);
   [[noreturn]] void fail(const std::string& text) const;
