@@ -104,5 +104,6 @@ with tempfile.TemporaryDirectory() as folder:
     # A component that is not there is told by its name.
     (folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(user CXX)\n"
                                            "find_package(rml REQUIRED COMPONENTS chanel)\n")
-    done = subprocess.run([CMAKE, "-S", folder, "-B", folder / "wrong", f"-Drml_DIR={config}"], capture_output=True, text=True)
+    done = subprocess.run([CMAKE, "-S", folder, "-B", folder / "wrong", "-G", "Ninja", f"-Drml_DIR={config}"],
+                          capture_output=True, text=True)
     assert done.returncode != 0 and "no component 'chanel'" in done.stderr, done.stderr
