@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lowering/c/literals.h"
+#include "lowering/c/signature.h"
 
 namespace rml::c99 {
 

@@ -1,30 +1,14 @@
-// Signatures, made of the ports.
+// What the printer asks of ports and of statements.
 #include "lowering/c/interface.h"
 
 #include <algorithm>
 
-#include "lowering/c/literals.h"
 #include "semantics/core/queries.h"
 #include "semantics/values/overloaded.h"
 
 namespace rml::c99 {
 
 namespace {
-
-std::vector<Parameter> parameters(const Core& core, const std::vector<rml::Port>& ports, bool input) {
-  std::vector<Parameter> list;
-  const std::string pointer = input ? "const " : "";
-  for (const rml::Port& port : ports) {
-    const Value& value = core[port.value];
-    const std::string name = port_identifier(port.name), type = port_type(value.dtype);
-    if (value.clock != base_clock)
-      list.push_back({name + "_present", input ? "uint8_t" : "uint8_t*", "uint8_t", input, input, 1});
-    const bool by_value = input && value.shape.empty();
-    list.push_back(
-        {name, by_value ? type : pointer + type + "*", type, input, by_value, element_count(value.shape).value_or(0)});
-  }
-  return list;
-}
 
 std::vector<Port> named_ports(const Core& core, const std::vector<rml::Port>& ports) {
   std::vector<Port> list;
@@ -81,19 +65,8 @@ Scan scanned(const loops::Program& program) {
 
 }  // namespace
 
-std::vector<Parameter> input_parameters(const Core& core) { return parameters(core, core.inputs, true); }
-std::vector<Parameter> output_parameters(const Core& core) { return parameters(core, core.outputs, false); }
 std::vector<Port> input_ports(const Core& core) { return named_ports(core, core.inputs); }
 std::vector<Port> output_ports(const Core& core) { return named_ports(core, core.outputs); }
-
-std::string parameter_list(const std::vector<Parameter>& list, bool rows) {
-  std::string text;
-  for (const Parameter& p : list) {
-    const std::string type = !rows || !p.by_value ? p.type : "const " + p.element + "*";
-    text += ", " + type + " " + p.name;
-  }
-  return text;
-}
 
 bool never_holds(const loops::Nest& nest, const loops::Check& check) {
   const auto* asked = std::get_if<loops::Operation>(&nest.body[check.bad]);
@@ -105,18 +78,5 @@ bool never_holds(const loops::Nest& nest, const loops::Check& check) {
 
 bool can_fault(const loops::Program& program) { return scanned(program).fault; }
 bool draws(const loops::Program& program) { return scanned(program).draw; }
-
-std::string ports_text(const Core& core) {
-  std::string text;
-  const auto describe = [&](const std::vector<rml::Port>& ports, const char* direction) {
-    for (const rml::Port& port : ports)
-      text += " *   " + std::string(direction) + " " + port.name + ": " +
-              type_string(core[port.value].dtype, core[port.value].shape) + ", " +
-              clock_string(core, core[port.value].clock) + "\n";
-  };
-  describe(core.inputs, "in ");
-  describe(core.outputs, "out");
-  return text;
-}
 
 }  // namespace rml::c99

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "lowering/c/signature.h"
+
 namespace rml::c99 {
 
 namespace {
@@ -39,35 +41,6 @@ std::string whole(std::int64_t value) {
 }  // namespace
 
 std::string type_name(DType dtype) { return dtype == DType::boolean ? "bool" : port_type(dtype); }
-
-std::string port_type(DType dtype) {
-  switch (dtype) {
-    case DType::boolean:
-    case DType::u8:
-      return "uint8_t";
-    case DType::i8:
-      return "int8_t";
-    case DType::i16:
-      return "int16_t";
-    case DType::i32:
-      return "int32_t";
-    case DType::i64:
-      return "int64_t";
-    case DType::u32:
-      return "uint32_t";
-    case DType::u64:
-      return "uint64_t";
-    case DType::u16:
-    case DType::f16:
-    case DType::bf16:
-      return "uint16_t";
-    case DType::f32:
-      return "float";
-    case DType::f64:
-      return "double";
-  }
-  return "void";
-}
 
 std::string literal(const Tensor& t, std::int64_t i) {
   switch (t.dtype()) {

@@ -7,10 +7,8 @@
 
 namespace rml::c99 {
 
-// Of a variable or element: bool is bool, f16 and bf16 are their bits, uint16_t.
+// Of a variable or element: that of a port (signature.h), but bool is bool.
 std::string type_name(DType);
-// … of a port: bool is a byte.
-std::string port_type(DType);
 
 // Element i of the tensor: exactly that number, in the fewest digits.
 std::string literal(const Tensor&, std::int64_t i);

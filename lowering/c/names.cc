@@ -3,20 +3,15 @@
 
 #include <array>
 
+#include "lowering/c/signature.h"
 #include "semantics/operators/operator.h"
 
 namespace rml::c99 {
 
 namespace {
 
-constexpr std::array words = {
-    "auto",   "break",     "case",     "char",      "const", "continue", "default",  "do",     "double",
-    "else",   "enum",      "extern",   "float",     "for",   "goto",     "if",       "inline", "int",
-    "long",   "register",  "restrict", "return",    "short", "signed",   "sizeof",   "static", "struct",
-    "switch", "typedef",   "union",    "unsigned",  "void",  "volatile", "while",    "bool",   "true",
-    "false",  "asm",       "typeof",   "class",     "new",   "delete",   "template", "this",   "private",
-    "public", "protected", "operator", "namespace", "try",   "catch",    "throw",    "state",  "memory",
-    "bytes",  "main",      "errno",    "NULL",      "NAN",   "INFINITY", "linux",    "unix",   "i386"};
+// Beside the words of signature.h.
+constexpr std::array further = {"asm", "typeof", "main", "errno", "NULL", "NAN", "INFINITY", "linux", "unix", "i386"};
 
 constexpr std::array functions = {
     "acos",       "asin",        "atan",   "atan2",    "cos",     "sin",       "tan",        "acosh",    "asinh",
@@ -32,8 +27,6 @@ constexpr std::array functions = {
     "exp10",      "pow10",       "sincos", "abs",      "labs",    "div",       "abort",      "exit",     "printf",
     "malloc",     "free",        "calloc", "realloc",  "rand",    "random",    "select",     "signal",   "time",
     "clock"};
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 // What is no letter separates, once.
 std::string identifier(std::string_view name) {
@@ -58,20 +51,9 @@ bool is_of_helpers(const std::string& name) {
 
 }  // namespace
 
-std::string port_identifier(std::string_view name) {
-  std::string text;
-  for (const char c : name) text += is_letter(c) ? c : '_';
-  constexpr std::array not_words = {"asm", "typeof",   "main",  "errno", "NULL",
-                                    "NAN", "INFINITY", "linux", "unix",  "i386"};
-  for (const char* word : not_words)
-    if (text == word) return text;
-  for (const char* word : words)
-    if (text == word) return text + "_";
-  return text == "n" ? text + "_" : text;
-}
-
 Names::Names() {
   taken_.insert(words.begin(), words.end());
+  taken_.insert(further.begin(), further.end());
   const auto take_all = [&](const std::string& function) {
     for (const char* const type : {"", "f", "l"}) taken_.insert(function + type);
   };

@@ -7,9 +7,6 @@
 
 namespace rml::c99 {
 
-// A port's name as a C identifier, as all headers of the C interface have it.
-std::string port_identifier(std::string_view name);
-
 // The names of one scope, which must not hide those of the scopes around it.
 class Names {
  public:

@@ -11,21 +11,19 @@ namespace {
 
 constexpr std::size_t stack_bytes = 4096;
 
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+bool is_of_word(char c) { return is_letter(c) || c == '_'; }
 
 bool has_word(const std::string& text, const std::string& word) {
   for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) {
-    const bool begins = at == 0 || !is_letter(text[at - 1]);
-    if (begins && (at + word.size() == text.size() || !is_letter(text[at + word.size()]))) return true;
+    const bool begins = at == 0 || !is_of_word(text[at - 1]);
+    if (begins && (at + word.size() == text.size() || !is_of_word(text[at + word.size()]))) return true;
   }
   return false;
 }
 
-std::vector<Parameter> all_parameters(const Core& core) {
-  std::vector<Parameter> all = input_parameters(core);
-  for (const Parameter& p : output_parameters(core)) all.push_back(p);
+std::vector<InterfaceParameter> all_parameters(const Core& core) {
+  std::vector<InterfaceParameter> all = input_parameters(core);
+  for (const InterfaceParameter& p : output_parameters(core)) all.push_back(p);
   return all;
 }
 
@@ -45,12 +43,6 @@ std::string without_comments(const std::string& text) {
     if (begin == std::string::npos) return rest;
     at = text.find("*/", begin);
   }
-}
-
-// What a step is given of row `i`.
-std::string row(const Parameter& p, const std::string& i) {
-  if (p.by_value) return p.name + "[" + i + "]";
-  return p.name + " + " + (p.elements == 1 ? "" : std::to_string(p.elements) + " * ") + i;
 }
 
 }  // namespace
@@ -82,12 +74,12 @@ void print_step(File& file, Code& to) {
   const Plan plan(file.program, block, {});
   Names names = file.names;
   std::vector<std::string> parameters = {"state"};
-  std::vector<Parameter> all = all_parameters(core);
+  std::vector<InterfaceParameter> all = all_parameters(core);
   std::map<std::string, std::string> called;
-  for (Parameter& p : all) {
+  for (InterfaceParameter& p : all) {
     std::string& own = called[p.name];
     own = p.name;
-    if (names.taken(own)) own = names.unique(own + (p.input ? "_in" : "_out"));
+    if (names.taken(own)) own = names.unique(own + (p.of_input() ? "_in" : "_out"));
     names.take(own);
     p.name = own;
     parameters.push_back(own);
@@ -117,7 +109,7 @@ void print_run(File& file, Code& to) {
   const Core& core = *file.steps.core;
   const bool faults = can_fault(file.program);
   std::string arguments;
-  for (const Parameter& p : all_parameters(core)) arguments += ", " + row(p, "k_");
+  for (const InterfaceParameter& p : all_parameters(core)) arguments += ", " + row_of(p, "k_");
   to.blank();
   to.open(std::string(faults ? "int32_t " : "void ") + file.name + "_run(" + file.name + "_state* state, int64_t n" +
           parameter_list(all_parameters(core), true) + ")");
@@ -134,7 +126,7 @@ std::string step_many_text(const File& file, bool faults) {
   const Core& core = *file.steps.core;
   const std::string& name = file.name;
   std::string arguments;
-  for (const Parameter& p : all_parameters(core)) arguments += ", " + row(p, "k_");
+  for (const InterfaceParameter& p : all_parameters(core)) arguments += ", " + row_of(p, "k_");
   const std::string call = name + "_step(states_[k_]" + arguments + ");";
   Code code;
   code.comment(name + "_step of n states, none of which is there twice; every port is an array over states." +

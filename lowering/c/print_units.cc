@@ -412,7 +412,7 @@ void UnitsWriter::print_push() {
              ") {");
   const std::string text = body.text().substr(body.text().find('\n') + 1);
   std::vector<std::string> names;
-  for (const Parameter& p : input_parameters(core_)) names.push_back(p.name);
+  for (const InterfaceParameter& p : input_parameters(core_)) names.push_back(p.name);
   code_.raw(unused(names, text) + text);
 }
 
@@ -424,7 +424,7 @@ void UnitsWriter::print_pop() {
   const loops::Block nothing;
   const Plan plan(file_.program, nothing, given(operands, false));
   Names names = file_.names;
-  for (const Parameter& p : output_parameters(core_)) names.take(p.name);
+  for (const InterfaceParameter& p : output_parameters(core_)) names.take(p.name);
   Scope scope(file_, plan, body, names);
   told_ = true;
   body.line("if (!rows_ready(state) || state->rows >= state->cycles) return 0;");
@@ -463,7 +463,7 @@ void UnitsWriter::print_pop() {
              ") {");
   const std::string text = body.text().substr(body.text().find('\n') + 1);
   std::vector<std::string> parameters;
-  for (const Parameter& p : output_parameters(core_)) parameters.push_back(p.name);
+  for (const InterfaceParameter& p : output_parameters(core_)) parameters.push_back(p.name);
   code_.raw(unused(parameters, text) + text);
 }
 

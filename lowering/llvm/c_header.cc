@@ -13,98 +13,17 @@ namespace rml {
 
 namespace {
 
-using codegen::InterfaceParameter;
-
-const char* c_type(DType dtype) {
-  switch (dtype) {
-    case DType::boolean:
-      return "uint8_t";
-    case DType::i8:
-      return "int8_t";
-    case DType::u8:
-      return "uint8_t";
-    case DType::i16:
-      return "int16_t";
-    case DType::i32:
-      return "int32_t";
-    case DType::i64:
-      return "int64_t";
-    case DType::u32:
-      return "uint32_t";
-    case DType::u64:
-      return "uint64_t";
-    case DType::u16:
-    case DType::f16:
-    case DType::bf16:
-      return "uint16_t";
-    case DType::f32:
-      return "float";
-    case DType::f64:
-      return "double";
-  }
-  return "void";
-}
-
-// A port's name as a C identifier that is no keyword.
-std::string identifier(const std::string& name) {
-  static const char* const keywords[] = {
-      "auto",   "break",    "case",     "char",      "const",    "continue",  "default", "do",     "double",
-      "else",   "enum",     "extern",   "float",     "for",      "goto",      "if",      "inline", "int",
-      "long",   "register", "restrict", "return",    "short",    "signed",    "sizeof",  "static", "struct",
-      "switch", "typedef",  "union",    "unsigned",  "void",     "volatile",  "while",   "state",  "n",
-      "memory", "bytes",    "class",    "new",       "delete",   "template",  "this",    "bool",   "true",
-      "false",  "private",  "public",   "protected", "operator", "namespace", "try",     "catch",  "throw"};
-  std::string text;
-  for (const char c : name)
-    text += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
-  for (const char* keyword : keywords) {
-    if (text == keyword) return text + "_";
-  }
-  return text;
-}
+using c99::InterfaceParameter;
 
 struct Header {
   const steps::Program& program;
   const Core& core = *program.core;
   std::string name;
 
-  std::string parameter(const InterfaceParameter& p, bool arrays) const;
-  std::string parameters(const std::vector<InterfaceParameter>&, bool arrays) const;
-  std::string shapes() const;
   std::string advance(const std::string& result, const std::vector<InterfaceParameter>& inputs,
                       const codegen::StateStruct&) const;
   std::string step_many(bool faults, const std::vector<InterfaceParameter>& all) const;
 };
-
-std::string Header::parameter(const InterfaceParameter& p, bool arrays) const {
-  const bool in = p.role == InterfaceParameter::input || p.role == InterfaceParameter::input_present;
-  const Port& port = in ? core.inputs[p.port] : core.outputs[p.port];
-  const std::string pointer = in ? "const " : "";
-  const bool value = p.role == InterfaceParameter::input || p.role == InterfaceParameter::output;
-  const bool by_value = in && !arrays && (!value || core[port.value].shape.empty());
-  const std::string type = value ? c_type(core[port.value].dtype) : "uint8_t";
-  return (by_value ? type + " " : pointer + type + "* ") + identifier(port.name) + (value ? "" : "_present");
-}
-
-std::string Header::parameters(const std::vector<InterfaceParameter>& list, bool arrays) const {
-  std::string text;
-  for (const InterfaceParameter& p : list) text += ", " + parameter(p, arrays);
-  return text;
-}
-
-std::string Header::shapes() const {
-  std::string text;
-  const auto describe = [&](const std::vector<Port>& ports, const char* direction) {
-    for (const Port& port : ports) {
-      text += " *   " + std::string(direction) + " " + port.name + ": " +
-              type_string(core[port.value].dtype, core[port.value].shape) + ", " +
-              clock_string(core, core[port.value].clock) + "\n";
-    }
-  };
-  describe(core.inputs, "in ");
-  describe(core.outputs, "out");
-  return text;
-}
 
 // NODE_advance, and how its outputs are read.
 std::string Header::advance(const std::string& result, const std::vector<InterfaceParameter>& inputs,
@@ -113,10 +32,10 @@ std::string Header::advance(const std::string& result, const std::vector<Interfa
       "/* A step whose outputs stay in the state, where the functions below find them: what is not\n"
       " * looked at costs nothing. They tell of the last cycle, of whichever function; 0 or false before the first. "
       "*/\n" +
-      result + "NAME_advance(NAME_state* state" + parameters(inputs, false) + ");\n";
+      result + "NAME_advance(NAME_state* state" + c99::parameter_list(inputs, false) + ");\n";
   for (std::size_t k = 0; k < core.outputs.size(); ++k) {
     const Port& port = core.outputs[k];
-    const std::string type = c_type(core[port.value].dtype);
+    const std::string type = c99::port_type(core[port.value].dtype);
     text += "static inline " + type + " NAME_get_" + port.name + "(const NAME_state* state) {\n  " + type +
             " value;\n  memcpy(&value, (const char*)state + " + std::to_string(state.outputs[k]) +
             ", sizeof value);\n  return value;\n}\n";
@@ -127,17 +46,7 @@ std::string Header::advance(const std::string& result, const std::vector<Interfa
 // NODE_step_many, over NODE_step: further levels of the compiler may advance several states at once.
 std::string Header::step_many(bool faults, const std::vector<InterfaceParameter>& all) const {
   std::string arguments;
-  for (const InterfaceParameter& p : all) {
-    const bool in = p.role == InterfaceParameter::input || p.role == InterfaceParameter::input_present;
-    const bool value = p.role == InterfaceParameter::input || p.role == InterfaceParameter::output;
-    const Port& port = in ? core.inputs[p.port] : core.outputs[p.port];
-    const Shape& shape = core[port.value].shape;
-    const std::string name = identifier(port.name) + (value ? "" : "_present");
-    const std::string elements =
-        value && !shape.empty() ? std::to_string(element_count(shape).value_or(0)) + " * " : "";
-    const bool by_value = in && (!value || shape.empty());
-    arguments += by_value ? ", " + name + "[k_]" : ", " + name + " + " + elements + "k_";
-  }
+  for (const InterfaceParameter& p : all) arguments += ", " + c99::row_of(p, "k_");
   const std::string call = "NAME_step(states_[k_]" + arguments + ");\n";
   return "/* NAME_step of n states, none of which is there twice. Every port is an array over states, as it is one "
          "over\n"
@@ -147,7 +56,7 @@ std::string Header::step_many(bool faults, const std::vector<InterfaceParameter>
                            "NAME_step of a state that has one says it again."
                          : "") +
          " */\nstatic inline " + (faults ? "int32_t " : "void ") +
-         "NAME_step_many(NAME_state* const* states_, int64_t n" + parameters(all, true) + ") {\n" +
+         "NAME_step_many(NAME_state* const* states_, int64_t n" + c99::parameter_list(all, true) + ") {\n" +
          (faults ? "  int32_t fault_ = 0;\n" : "") + "  for (int64_t k_ = 0; k_ < n; ++k_) {\n    " +
          (faults ? "const int32_t now_ = " + call + "    if (fault_ == 0) fault_ = now_;\n" : call) + "  }\n" +
          (faults ? "  return fault_;\n" : "") + "}\n";
@@ -215,10 +124,10 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
   const bool faults = codegen::can_fault(program);
   const codegen::StateStruct state = state_struct(program, options);
   const std::uint64_t words = std::max<std::uint64_t>((state.size + 7) / 8, 1);
-  const auto inputs = codegen::input_parameters(*program.core), outputs = codegen::output_parameters(*program.core);
+  const auto inputs = c99::input_parameters(*program.core), outputs = c99::output_parameters(*program.core);
   std::string text = "/* " + program.core->entry +
                      ", compiled from R(ML)2. The caller owns the state; nothing is allocated.\n *\n" +
-                     header.shapes() + " *\n";
+                     c99::ports_text(*program.core) + " *\n";
   text += program.straight ? straight_text : buffered_text;
   text += " * Scalars are passed by value, tensors as pointers to their elements; bool is a byte, 0 or 1.\n";
   text += " * A flag PORT_present comes with every port that is not present at each cycle. Memory that is\n";
@@ -245,12 +154,12 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
       text +=
           "/* Between init and the first cycle; 0 if not called. */\nvoid NAME_seed(NAME_state* state, uint64_t "
           "seed);\n";
-    text += result + "NAME_step(NAME_state* state" + header.parameters(all, false) + ");\n";
+    text += result + "NAME_step(NAME_state* state" + c99::parameter_list(all, false) + ");\n";
     if (const auto leading = codegen::leading_parameters(program); !leading.empty())
       text +=
           "/* Before NAME_step, of the same cycle: what needs none of its inputs. It is what NAME_step will say. */\n" +
-          result + "NAME_lead(NAME_state* state" + header.parameters(leading, false) + ");\n";
-    text += result + "NAME_run(NAME_state* state, int64_t n" + header.parameters(all, true) + ");\n";
+          result + "NAME_lead(NAME_state* state" + c99::parameter_list(leading, false) + ");\n";
+    text += result + "NAME_run(NAME_state* state, int64_t n" + c99::parameter_list(all, true) + ");\n";
     text += header.step_many(faults, all);
     if (codegen::has_advance(*program.core)) text += header.advance(result, inputs, state);
   } else {
@@ -259,8 +168,8 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
             std::to_string(std::max<std::uint64_t>(needs.bytes_per_cycle, 1)) + "u + " +
             std::to_string(64 * (needs.buffers + 1)) + "u)\n";
     text += checked_init(state.hash, false) + "void NAME_reset(NAME_state* state);\n";
-    text += "int32_t NAME_push(NAME_state* state" + header.parameters(inputs, false) + ");\n";
-    text += "int32_t NAME_pop(NAME_state* state" + header.parameters(outputs, false) + ");\n";
+    text += "int32_t NAME_push(NAME_state* state" + c99::parameter_list(inputs, false) + ");\n";
+    text += "int32_t NAME_pop(NAME_state* state" + c99::parameter_list(outputs, false) + ");\n";
   }
   text += "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
   return replaced(text, options.program_name);

@@ -20,27 +20,6 @@
 
 namespace rml::codegen {
 
-namespace {
-
-std::vector<InterfaceParameter> parameters(const Core& core, const std::vector<Port>& ports,
-                                           InterfaceParameter::Role present, InterfaceParameter::Role value) {
-  std::vector<InterfaceParameter> list;
-  for (std::uint32_t k = 0; k < ports.size(); ++k) {
-    if (core[ports[k].value].clock != base_clock) list.push_back({present, k});
-    list.push_back({value, k});
-  }
-  return list;
-}
-
-}  // namespace
-
-std::vector<InterfaceParameter> input_parameters(const Core& core) {
-  return parameters(core, core.inputs, InterfaceParameter::input_present, InterfaceParameter::input);
-}
-std::vector<InterfaceParameter> output_parameters(const Core& core) {
-  return parameters(core, core.outputs, InterfaceParameter::output_present, InterfaceParameter::output);
-}
-
 std::vector<InterfaceParameter> leading_parameters(const steps::Program& program) {
   std::vector<InterfaceParameter> list = output_parameters(*program.core);
   const std::vector<bool> leads = leading_outputs(program);

@@ -1,20 +1,14 @@
-// The C interface of `--emit lib` (docs/manual/commands.md): one list of parameters, from which both the
-// functions and the header that declares them are made, so that they agree.
-//
-//   node f(x: f32, c: bool, y: f32[3] when c) -> (o: f32[3] when c)
-//   NODE_step(state, float x, uint8_t c, uint8_t y_present, const float* y, uint8_t* o_present, float* o)
+// The functions of the C interface of `--emit lib` (docs/manual/commands.md), with the parameters that headers declare
+// (lowering/c/signature.h).
 #pragma once
 
+#include "lowering/c/signature.h"
 #include "lowering/llvm/emit_program.h"
 
 namespace rml::codegen {
 
-struct InterfaceParameter {
-  enum Role : std::uint8_t { input_present, input, output_present, output } role;
-  std::uint32_t port;
-};
-std::vector<InterfaceParameter> input_parameters(const Core&);
-std::vector<InterfaceParameter> output_parameters(const Core&);
+using c99::input_parameters, c99::output_parameters;
+using c99::InterfaceParameter;
 
 // Of the outputs that a straight program knows before its inputs (lowering/steps/find_lead.h).
 std::vector<InterfaceParameter> leading_parameters(const steps::Program&);
