@@ -44,7 +44,7 @@ ROOMS = {
     "lowering/segment": (2, "what a sweep computes"),
     "lowering/steps": (1, "statements and storage"),
     "lowering/schedule": (2, "what a unit computes"),
-    "lowering": (1, "caches, limits, costs"),
+    "lowering": (1, "costs; C signatures"),
     "lowering/demand": (2, "what has no schedule"),
     "semantics/time": (0.15, "causality, cuts"),
     "semantics/differentiate": (1.13, "gradients, as nodes"),
@@ -264,7 +264,7 @@ def draw_folders(graph):
     for path, both in splines(at, *reduced(every)):
         body.append(arrow(path, "other" if both else "arrow", both))
     for room, (x, y) in at.items():
-        label = "target.h" if room == "lowering" else room.split("/")[-1]
+        label = "target, signature" if room == "lowering" else room.split("/")[-1]
         body += [box(x - WIDE / 2, y - HIGH / 2, WIDE, HIGH), text(x, y - 3, label, "code name", "middle"),
                  text(x, y + 12, ROOMS[room][1], "faint", "middle")]
     right, low = (max(frame[k] for frame in frames.values()) for k in (2, 3))

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "lowering/c/literals.h"
-#include "lowering/c/signature.h"
+#include "lowering/signature.h"
 
 namespace rml::c99 {
 

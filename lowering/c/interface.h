@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lowering/c/scope.h"
-#include "lowering/c/signature.h"
+#include "lowering/signature.h"
 
 namespace rml::c99 {
 

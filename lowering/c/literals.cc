@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "lowering/c/signature.h"
+#include "lowering/signature.h"
 
 namespace rml::c99 {
 

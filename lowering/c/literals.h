@@ -7,7 +7,7 @@
 
 namespace rml::c99 {
 
-// Of a variable or element: that of a port (signature.h), but bool is bool.
+// Of a variable or element: that of a port (lowering/signature.h), but bool is bool.
 std::string type_name(DType);
 
 // Element i of the tensor: exactly that number, in the fewest digits.

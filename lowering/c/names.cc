@@ -3,14 +3,14 @@
 
 #include <array>
 
-#include "lowering/c/signature.h"
+#include "lowering/signature.h"
 #include "semantics/operators/operator.h"
 
 namespace rml::c99 {
 
 namespace {
 
-// Beside the words of signature.h.
+// Beside the words of lowering/signature.h.
 constexpr std::array further = {"asm", "typeof", "main", "errno", "NULL", "NAN", "INFINITY", "linux", "unix", "i386"};
 
 constexpr std::array functions = {

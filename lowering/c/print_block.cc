@@ -7,7 +7,7 @@
 #include "lowering/c/drawing.h"
 #include "lowering/c/literals.h"
 #include "lowering/c/print_nest.h"
-#include "lowering/c/signature.h"
+#include "lowering/signature.h"
 #include "runtime/base/rmlrt.h"
 #include "semantics/core/queries.h"
 #include "semantics/values/overloaded.h"

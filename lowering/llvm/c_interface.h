@@ -1,9 +1,9 @@
 // The functions of the C interface of `--emit lib` (docs/manual/commands.md), with the parameters that headers declare
-// (lowering/c/signature.h).
+// (lowering/signature.h).
 #pragma once
 
-#include "lowering/c/signature.h"
 #include "lowering/llvm/emit_program.h"
+#include "lowering/signature.h"
 
 namespace rml::codegen {
 

@@ -1,5 +1,5 @@
 // Signatures, made of the ports.
-#include "lowering/c/signature.h"
+#include "lowering/signature.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@ namespace rml::c99 {
 
 namespace {
 
-std::vector<InterfaceParameter> parameters(const Core& core, const std::vector<Port>& ports, bool input) {
+std::vector<InterfaceParameter> parameters(const Core& core, const std::vector<rml::Port>& ports, bool input) {
   std::vector<InterfaceParameter> list;
   const std::string pointer = input ? "const " : "";
   for (std::uint32_t k = 0; k < ports.size(); ++k) {
@@ -82,8 +82,8 @@ std::string row_of(const InterfaceParameter& p, const std::string& i) {
 
 std::string ports_text(const Core& core) {
   std::string text;
-  const auto describe = [&](const std::vector<Port>& ports, const char* direction) {
-    for (const Port& port : ports)
+  const auto describe = [&](const std::vector<rml::Port>& ports, const char* direction) {
+    for (const rml::Port& port : ports)
       text += " *   " + std::string(direction) + " " + port.name + ": " +
               type_string(core[port.value].dtype, core[port.value].shape) + ", " +
               clock_string(core, core[port.value].clock) + "\n";
