@@ -9,12 +9,11 @@
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/IRBuilder.h>
 
-#include "semantics/values/type.h"
+#include "semantics/values/strides.h"
 
 namespace rml::codegen {
 
 using IrValue = llvm::Value*;  // rml::Value is an equation, this is an instruction's result
-using Strides = std::vector<std::int64_t>;
 
 llvm::Type* register_type(llvm::LLVMContext&, DType);
 llvm::Type* memory_type(llvm::LLVMContext&, DType);
@@ -26,11 +25,7 @@ llvm::Constant* memory_constant(llvm::LLVMContext&, const Tensor&);
 bool all_zero(const Tensor&);
 bool uniform(const Tensor&);  // all elements have the same bits; at least one
 
-std::int64_t elements(const Shape&);
 std::uint64_t bytes(DType, const Shape&);
-Strides dense_strides(const Shape&);
-// Strides of a dense tensor of shape `from` seen at the shape `to` it broadcasts to.
-Strides broadcast_strides(const Shape& from, const Shape& to);
 
 // Fields of rml_header, by position.
 namespace field {

@@ -92,22 +92,13 @@ class BlockWriter {
     if (onto != from) to.statements.emplace_back(Copy{onto, from});
   }
 
-  // By output; invalid where nobody looks at it.
-  std::vector<ValueId> results(ValueId call, std::size_t count) const {
-    std::vector<ValueId> all(count);
-    for (std::size_t v = 0; v < core_.values.size(); ++v)
-      if (const auto* r = std::get_if<core::Result>(&core_.values[v].rhs); r != nullptr && r->call == call)
-        all[r->output] = ValueId(v);
-    return all;
-  }
-
   void call(ValueId v, const core::Call& c, Block& to) {
     const ExternalNode& node = core_.externals[c.external];
     if (node.iteration != nullptr) return iterate(v, c, to);
     if (node.calling != Calling::plain) return refuse(v, "`" + node.symbol + "`, in which ranks meet");
     ExternalCall result{c.external, v, {}, {}};
     for (const ValueId x : c.operands) result.operands.push_back(memory(x, to));
-    const std::vector<ValueId> used = results(v, node.outputs.size());
+    const std::vector<ValueId> used = scope_.results(v, node.outputs.size());
     for (std::size_t k = 0; k < used.size(); ++k)
       result.results.push_back(used[k].valid() ? scope_.place(used[k])
                                                : scope_.scratch(node.outputs[k].first, node.outputs[k].second));
@@ -132,7 +123,7 @@ class BlockWriter {
       if (is_sequence && looked_at.contains(static_cast<std::uint32_t>(k))) rounds.taken.push_back({given, place});
       inner.put_input(static_cast<std::uint32_t>(k), place);
     }
-    const std::vector<ValueId> used = results(v, body.outputs.size());
+    const std::vector<ValueId> used = scope_.results(v, body.outputs.size());
     std::vector<BufferId> next;
     for (std::size_t k = 0; k < body.outputs.size(); ++k) {
       const BufferId place = port(body.outputs[k]);

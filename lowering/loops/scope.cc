@@ -5,24 +5,21 @@
 
 namespace rml::loops {
 
-std::int64_t elements(const Shape& shape) {
-  std::int64_t n = 1;
-  for (const std::int64_t extent : shape) n *= extent;
-  return n;
+Scope::Scope(Program& out, std::shared_ptr<const steps::Program> steps, std::uint32_t body)
+    : core(*steps->core), out_(out), steps_(std::move(steps)), body_(body) {
+  for (std::size_t v = 0; v < core.values.size(); ++v)
+    if (const auto* r = std::get_if<core::Result>(&core.values[v].rhs)) {
+      std::vector<ValueId>& all = results_[r->call];
+      if (all.size() <= r->output) all.resize(r->output + 1);
+      all[r->output] = ValueId(v);
+    }
 }
 
-std::vector<std::int64_t> dense_strides(const Shape& shape) {
-  std::vector<std::int64_t> strides(shape.size(), 1);
-  for (std::size_t k = shape.size(); k-- > 1;) strides[k - 1] = strides[k] * shape[k];
-  return strides;
-}
-
-std::vector<std::int64_t> broadcast_strides(const Shape& from, const Shape& to) {
-  const std::vector<std::int64_t> dense = dense_strides(from);
-  std::vector<std::int64_t> strides(to.size(), 0);
-  for (std::size_t k = 1; k <= from.size(); ++k)
-    if (from[from.size() - k] != 1) strides[to.size() - k] = dense[from.size() - k];
-  return strides;
+std::vector<ValueId> Scope::results(ValueId call, std::size_t count) const {
+  const auto found = results_.find(call);
+  std::vector<ValueId> all = found == results_.end() ? std::vector<ValueId>() : found->second;
+  all.resize(count);
+  return all;
 }
 
 BufferId Scope::add(Buffer b) {

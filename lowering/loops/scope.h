@@ -8,18 +8,13 @@
 
 #include "lowering/loops/loops.h"
 #include "semantics/core/queries.h"
+#include "semantics/values/strides.h"
 
 namespace rml::loops {
 
-std::int64_t elements(const Shape&);
-std::vector<std::int64_t> dense_strides(const Shape&);
-// Of a dense tensor of shape `from` seen at the shape `to` it broadcasts to.
-std::vector<std::int64_t> broadcast_strides(const Shape& from, const Shape& to);
-
 class Scope {
  public:
-  Scope(Program& out, std::shared_ptr<const steps::Program> steps, std::uint32_t body)
-      : core(*steps->core), out_(out), steps_(std::move(steps)), body_(body) {}
+  Scope(Program& out, std::shared_ptr<const steps::Program> steps, std::uint32_t body);
 
   const Core& core;
   const steps::Program& steps() const { return *steps_; }
@@ -39,6 +34,9 @@ class Scope {
   void put_input(std::uint32_t k, BufferId b) { inputs_[k] = b; }
   void put_output(std::uint32_t k, BufferId b) { outputs_[k] = b; }
 
+  // Of a call with so many outputs, by output; invalid where nobody looks at it.
+  std::vector<ValueId> results(ValueId call, std::size_t count) const;
+
   const Buffer& operator[](BufferId b) const { return out_.buffers[b.index]; }
 
   // Loops that look at it compute its elements.
@@ -56,6 +54,7 @@ class Scope {
   BufferId add(Buffer);
   BufferId kept(std::map<std::uint32_t, BufferId>&, Space, std::size_t index, Type);
 
+  std::map<ValueId, std::vector<ValueId>> results_;  // by call
   Program& out_;
   std::shared_ptr<const steps::Program> steps_;
   std::uint32_t body_;
@@ -63,7 +62,7 @@ class Scope {
   std::map<std::uint32_t, BufferId> cells_, initial_, arrays_, outputs_, inputs_;
 };
 
-// What an operator is applied to.
+inline const Shape& shape_of(const Scope& s, ValueId v) { return s.core[v].shape; }
 inline const core::Apply& apply(const Scope& s, ValueId v) { return *apply_of(s.core, v); }
 
 }  // namespace rml::loops

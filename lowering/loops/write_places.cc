@@ -18,10 +18,6 @@ namespace rml::loops {
 
 namespace {
 
-using Strides = std::vector<std::int64_t>;
-
-const Shape& shape_of(const Scope& s, ValueId v) { return s.core[v].shape; }
-
 // 0 <= index < extent, or the run stops, and is told of `written`.
 void check_below(NestBuilder& nest, ValueId v, std::uint32_t index, std::uint32_t written, std::int64_t extent) {
   const std::uint32_t zero = nest.number(DType::i64, 0), bound = nest.number(Tensor::scalar(DType::i64, extent));

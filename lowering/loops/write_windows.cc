@@ -19,11 +19,8 @@ namespace rml::loops {
 
 namespace {
 
-using Strides = std::vector<std::int64_t>;
 using Triple = std::array<std::int64_t, 3>;
 using window::Windows;
-
-const Shape& shape_of(const Scope& s, ValueId v) { return s.core[v].shape; }
 
 Triple steps_of(const Triple& extent) { return {extent[1] * extent[2], extent[2], 1}; }
 std::int64_t volume(const Triple& t) { return t[0] * t[1] * t[2]; }
@@ -138,18 +135,31 @@ struct Sliding {
         tap(each_axis(w, &window::Axis::dilation) * f.steps()) {}
 };
 
+// A convolution, or the gradient of its filter: the result begins with zeros.
+struct Correlation {
+  const Convolution c;
+  const BufferId x, other;  // the filter, or the adjoint of the outputs
+  const Triple outputs = each_axis(c.windows, &window::Axis::out), taps = each_axis(c.windows, &window::Axis::size);
+  const std::int64_t out = volume(outputs), of_filter = volume(taps);
+  Correlation(Scope& s, ValueId v, Block& to)
+      : c(convolution(s, v)),
+        x(in_memory(s, apply(s, v).operands[0], to)),
+        other(in_memory(s, apply(s, v).operands[1], to)) {
+    write_filling(s, v, s.place(v), zero(s, v), to);
+  }
+  Field field(Scope& s, ValueId v, Block& to) const {
+    return surrounded(s, v, x, c.batch * c.groups * c.in, c.windows, zero(s, v), to);
+  }
+};
+
 void write_convolution(Scope& s, ValueId v, Block& to) {
-  const core::Apply& a = apply(s, v);
-  const Convolution c = convolution(s, v);
-  const Windows& w = c.windows;
-  const BufferId x = in_memory(s, a.operands[0], to), filter = in_memory(s, a.operands[1], to);
-  write_filling(s, v, s.place(v), zero(s, v), to);
-  const Triple outputs = each_axis(w, &window::Axis::out), taps = each_axis(w, &window::Axis::size);
+  const Correlation k(s, v, to);
+  const auto& [c, x, filter, outputs, taps, out, of_filter] = k;
   const Shape loops = Shape{c.batch, c.groups, c.out} + outputs + c.in + taps;
   if (nothing(loops)) return;
-  const Field field = surrounded(s, v, x, c.batch * c.groups * c.in, w, zero(s, v), to);
-  const Sliding slide(w, field);
-  const std::int64_t in = field.size(), out = volume(outputs), of_filter = volume(taps);
+  const Field field = k.field(s, v, to);
+  const Sliding slide(c.windows, field);
+  const std::int64_t in = field.size();
   NestBuilder nest(s, v, loops, sums_behind(6, loops.size()));
   const std::uint32_t seen = nest.load(
                           nest.at(field.buffer, 0,
@@ -163,17 +173,13 @@ void write_convolution(Scope& s, ValueId v, Block& to) {
 }
 
 void write_filter_gradient(Scope& s, ValueId v, Block& to) {
-  const core::Apply& a = apply(s, v);
-  const Convolution c = convolution(s, v);
-  const Windows& w = c.windows;
-  const BufferId x = in_memory(s, a.operands[0], to), g = in_memory(s, a.operands[1], to);
-  write_filling(s, v, s.place(v), zero(s, v), to);
-  const Triple outputs = each_axis(w, &window::Axis::out), taps = each_axis(w, &window::Axis::size);
+  const Correlation k(s, v, to);
+  const auto& [c, x, g, outputs, taps, out, of_filter] = k;
   const Shape loops = Shape{c.groups, c.out, c.in} + taps + c.batch + outputs;
   if (nothing(loops)) return;
-  const Field field = surrounded(s, v, x, c.batch * c.groups * c.in, w, zero(s, v), to);
-  const Sliding slide(w, field);
-  const std::int64_t in = field.size(), out = volume(outputs), of_filter = volume(taps);
+  const Field field = k.field(s, v, to);
+  const Sliding slide(c.windows, field);
+  const std::int64_t in = field.size();
   NestBuilder nest(s, v, loops, sums_behind(6, loops.size()));
   const std::uint32_t seen = nest.load(
                           nest.at(field.buffer, 0,

@@ -14,6 +14,7 @@
 #include "semantics/instantiate/iteration.h"
 #include "semantics/instantiate/solve_shapes.h"
 #include "semantics/values/overloaded.h"
+#include "semantics/values/strides.h"
 
 namespace rml::draft {
 
@@ -23,12 +24,6 @@ std::string too_large(const Shape& shape) {
 }
 
 namespace {
-
-std::vector<std::int64_t> row_major_strides(const Shape& shape) {
-  std::vector<std::int64_t> strides(shape.size(), 1);
-  for (std::size_t axis = shape.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * shape[axis];
-  return strides;
-}
 
 // The elements begin + Σ index·stride of `from`, in row-major order of `shape`.
 Tensor gather(const Tensor& from, const Shape& shape, std::int64_t begin, const std::vector<std::int64_t>& strides) {
@@ -86,7 +81,7 @@ Problem problem(Code code, Span span, std::string message) { return {code, span,
 }  // namespace
 
 Tensor broadcast_tensor(const Tensor& tensor, const Shape& shape) {
-  const std::vector<std::int64_t> dense = row_major_strides(tensor.shape());
+  const Strides dense = dense_strides(tensor.shape());
   std::vector<std::int64_t> strides(shape.size(), 0);
   for (std::size_t k = 1; k <= tensor.shape().size(); ++k) {
     const std::size_t axis = tensor.shape().size() - k;
@@ -393,7 +388,7 @@ std::shared_ptr<const Tensor> ShapeRules::evaluate_index(DraftId d, const Index&
   const auto found = index_axes(d);
   const auto* axes = std::get_if<std::vector<IndexAxis>>(&found);
   if (axes == nullptr) return nullptr;
-  const std::vector<std::int64_t> dense = row_major_strides(whole->shape());
+  const Strides dense = dense_strides(whole->shape());
   std::vector<std::int64_t> strides;
   Shape shape;
   std::int64_t begin = 0;
