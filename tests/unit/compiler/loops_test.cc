@@ -12,8 +12,8 @@
 
 #include "compiler/pipeline.h"
 #include "lowering/loops/make_loops.h"
-#include "lowering/loops/scope.h"
 #include "lowering/loops/verify_nest.h"
+#include "semantics/values/strides.h"
 
 namespace rml {
 namespace {
@@ -114,7 +114,7 @@ TEST(Loops, AnAccessOutOfBoundsIsRefused) {
       for (loops::Element& e : nest.body) {
         loops::Access* a = access_of(e);
         if (a == nullptr) continue;
-        const std::int64_t size = loops::elements(s.program.buffers[a->buffer.index].shape);
+        const std::int64_t size = elements(s.program.buffers[a->buffer.index].shape);
         m.refused(s, a->start, a->start + size, "begins behind its buffer");
         m.refused(s, a->start, a->start - size, "begins in front of its buffer");
         for (std::int64_t& step : a->steps)
