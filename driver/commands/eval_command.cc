@@ -85,8 +85,15 @@ class Evaluation {
     return measured ? compile_text(*measured) : nullptr;
   }
 
-  // Inputs that are truths, by port.
-  const std::vector<bool>& truths() const { return truths_; }
+  // Inputs that are truths and may be NaN.
+  std::vector<std::uint32_t> truths(const rml_program& program) const {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t i = 0; i < program.n_inputs; ++i) {
+      const rml_port& port = program.inputs[i];
+      if (truths_[i] && port.rank == 0 && (port.dtype == RML_F32 || port.dtype == RML_F64)) found.push_back(i);
+    }
+    return found;
+  }
 
  private:
   std::optional<std::string> with_metrics(const std::string& text) {
@@ -228,8 +235,8 @@ class Evaluation {
 // What a run is watched for. Functions of the table are given nothing but the state, and a command runs one program.
 struct Watch {
   const rml_program* program = nullptr;
-  std::vector<bool> truths;
-  std::uint32_t first = 0;  // of the outputs that are metrics
+  std::vector<std::uint32_t> truths;  // inputs: numbers that may be NaN
+  std::uint32_t first = 0;            // of the outputs that are metrics
   std::vector<double> values;
   std::vector<std::int64_t> rows;
 };
@@ -240,17 +247,18 @@ double number(const rml_port& port, const void* data) {
                                : *static_cast<const double*>(data);
 }
 
+[[noreturn]] void refuse_truth(const rml_port& port, const void* state) {
+  throw rt::Failure(std::string("the truth '") + port.name + "' is NaN in cycle " +
+                    std::to_string(static_cast<const rml_header*>(state)->pushed) +
+                    ": where there is none, let it be absent, `" + port.name +
+                    ": f64 when given`, with --missing absent");
+}
+
 std::int32_t push(void* state, const void* const* in, const std::uint8_t* present) {
   const rml_program& program = *watch.program;
-  for (std::uint32_t i = 0; i < program.n_inputs; ++i) {
+  for (const std::uint32_t i : watch.truths) {
     const rml_port& port = program.inputs[i];
-    const bool is_number = port.rank == 0 && (port.dtype == RML_F32 || port.dtype == RML_F64);
-    if (!watch.truths[i] || !is_number || (port.always == 0 && present[i] == 0)) continue;
-    if (std::isnan(number(port, in[i])))
-      throw rt::Failure(std::string("the truth '") + port.name + "' is NaN in cycle " +
-                        std::to_string(static_cast<const rml_header*>(state)->pushed) +
-                        ": where there is none, let it be absent, `" + port.name +
-                        ": f64 when given`, with --missing absent");
+    if ((port.always != 0 || present[i] != 0) && std::isnan(number(port, in[i]))) refuse_truth(port, state);
   }
   return program.push(state, in, present);
 }
@@ -325,7 +333,7 @@ int evaluate(Invocation& invocation, const EvalRequest& request) {
   if (!loaded) return exit_fault;
   rml_program program = loaded->table();
   const auto count = static_cast<std::uint32_t>(request.metrics.size());
-  watch = {&loaded->table(), evaluation.truths(), program.n_outputs - program.n_watched - count,
+  watch = {&loaded->table(), evaluation.truths(program), program.n_outputs - program.n_watched - count,
            std::vector<double>(count), std::vector<std::int64_t>(count)};
   program.push = push;
   program.pop = pop;

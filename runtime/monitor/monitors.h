@@ -21,6 +21,7 @@ class Monitors {
   // The first row to come is that of this cycle. saved: what the run goes on from, if it does.
   void begin(std::int64_t cycle, const CheckpointIn* saved);
   void row(std::int64_t cycle);
+  bool any() const { return !series_.empty() || log_ || watch_; }
   void flush();
   // The picture so far.
   void draw() const;

@@ -1,6 +1,5 @@
-// Rows packed end to end, to be handed from one thread to another: of each row its presence flags, then the values
-// that are there, aligned. Memory is that of one batch, so a large value that is mostly absent costs what it costs
-// when it is there.
+// Rows, to be handed from one thread to another, port by port: of each port its values one behind the other, and flags
+// where it may be absent. Memory is that of one batch, whatever is absent.
 #pragma once
 
 #include <cstdint>
@@ -11,51 +10,56 @@
 
 namespace rml::rt {
 
-// Which values of a row are packed, and how.
+// Which values of a row are packed, and where they lie.
 class RowShape {
  public:
   RowShape(const Row& row, const std::vector<std::uint32_t>& ports);
 
-  struct Value {
+  struct Column {
     std::uint32_t port;
-    std::uint64_t bytes, alignment;
+    bool always;
+    std::uint64_t bytes;          // of a value
+    std::uint64_t values, flags;  // where they begin
   };
-  const std::vector<Value>& values() const { return values_; }
-  std::uint32_t flags() const { return flags_; }
-  std::uint64_t most_bytes() const { return most_bytes_; }  // of a row
+  const std::vector<Column>& columns() const { return columns_; }
+  std::uint32_t ports() const { return ports_; }
+  std::uint32_t rows() const { return rows_; }    // of a batch
+  std::uint64_t bytes() const { return bytes_; }  // of a batch
 
  private:
-  std::vector<Value> values_;
-  std::uint32_t flags_;
-  std::uint64_t most_bytes_;
+  std::vector<Column> columns_;
+  std::uint32_t ports_;
+  std::uint32_t rows_;
+  std::uint64_t bytes_ = 0;
 };
 
 class Batch {
  public:
   static constexpr std::uint32_t most_rows = 256;
 
-  // Room for one row at least. Throws bad_alloc.
+  // Throws bad_alloc.
   explicit Batch(const RowShape& shape);
 
   std::uint32_t rows() const { return rows_; }
-  bool has_room() const { return rows_ < most_rows && capacity_ - used_ >= shape_.most_bytes(); }
+  bool has_room() const { return rows_ < shape_.rows(); }
   void add(const Row& row);
   // Lets `row` show the next row; false if it has shown the last.
   bool show_next(Row& row);
   std::uint32_t shown() const { return shown_; }
-  void clear() { used_ = at_ = rows_ = shown_ = 0; }
-
-  std::uint64_t capacity() const { return capacity_; }
+  void clear() { rows_ = shown_ = 0; }
 
  private:
   struct Free {
     void operator()(void* block) const;
   };
+  char* value(const RowShape::Column& c, std::uint32_t row) const { return bytes_.get() + c.values + row * c.bytes; }
+  std::uint8_t& flag(const RowShape::Column& c, std::uint32_t row) const {
+    return reinterpret_cast<std::uint8_t*>(bytes_.get())[c.flags + row];
+  }
+
   const RowShape& shape_;
-  std::uint64_t capacity_;
   std::unique_ptr<char[], Free> bytes_;
-  std::uint64_t used_ = 0;
-  std::uint64_t at_ = 0;  // what has been shown
+  std::vector<std::uint8_t> present_;  // in the row that is shown
   std::uint32_t rows_ = 0, shown_ = 0;
 };
 

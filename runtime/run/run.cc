@@ -64,6 +64,8 @@ class Run {
         sinks_(out_, program.n_outputs - program.n_watched, pipelined()),
         leading_(program, out_, sinks_),
         places_(in_) {
+    for (std::uint32_t i = 0; i < program.n_outputs; ++i)
+      if (program.outputs[i].always != 0) always_.push_back(i);
     auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_, options.reading);
     const Row own(program.outputs, program.n_outputs - program.n_watched);
     if (options.writes) outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
@@ -171,8 +173,10 @@ class Run {
   std::string not_finite_;            // told of the first row that is not
   const rml_watch* watch_ = nullptr;  // what in it
   std::int64_t watch_cycle_ = 0;
-  bool drains_ = false;  // an input is a peer's: it can keep us waiting, and is read on after a signal
-  bool halted_ = false;  // no row comes out any more
+  bool drains_ = false;                // an input is a peer's: it can keep us waiting, and is read on after a signal
+  bool halted_ = false;                // no row comes out any more
+  bool seen_ = true;                   // there is somebody who looks at rows
+  std::vector<std::uint32_t> always_;  // outputs
   std::vector<Endpoint> outputs_;
   WriteBehind sinks_;
   LeadingRows leading_;
@@ -298,6 +302,7 @@ void Run::begin() {
   leading_.begin(outputs_, saved ? saved->run().led : std::vector<std::string>());
   if (drains_) tell(leading_.warnings());
   monitors_.begin(rows, resumed ? &*saved : nullptr);
+  seen_ = !sinks_.sinks().empty() || monitors_.any();
   if (options_.on_nan == OnNan::ignore) return;
   finite_.emplace(program_, out_);
   finite_->begin(state_->block());
@@ -495,10 +500,10 @@ void Run::tell_window() {
 
 void Run::drain() {
   if (program_.network != nullptr) return;  // it has handed out all it has
-  while (!halted_ && program_.pop(state_->block(), out_.pointers(), out_.present()) == 1) {
+  const rml_header& header = state_->header();
+  while (!halted_ && header.popped < header.pushed &&
+         program_.pop(state_->block(), out_.pointers(), out_.present()) == 1)
     take_row();
-    if (halted_) return;
-  }
 }
 
 void Run::take_row() {
@@ -507,9 +512,7 @@ void Run::take_row() {
     --record_.rows_again;
     return;
   }
-  for (std::uint32_t i = 0; i < program_.n_outputs; ++i) {
-    if (program_.outputs[i].always) out_.set_present(i, true);
-  }
+  for (const std::uint32_t i : always_) out_.set_present(i, true);
   const std::int64_t cycle = state_->header().popped - 1;
   if (finite_ && watch_ == nullptr && (watch_ = finite_->in_row()) != nullptr) {
     watch_cycle_ = cycle;
@@ -517,6 +520,7 @@ void Run::take_row() {
     halted_ = options_.on_nan == OnNan::stop;
     if (halted_) return;
   }
+  if (!seen_) return;
   monitors_.row(cycle);
   leading_.write();
 }

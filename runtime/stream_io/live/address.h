@@ -33,7 +33,7 @@ struct Address {
   std::string client;  // identifier; empty: the broker's choice, and no session
   int qos = 1;
   bool retain = false;
-  int version = 0;  // of the protocol: 3, 5; 0: not given
+  int version = 0;        // of the protocol: 3, 5; 0: not given
   int keepalive = 32767;  // nine hours; mosquitto 2.0.21 takes 65535 for none
   std::string password_file, password_env;
   std::string cafile, capath, cert, key;
