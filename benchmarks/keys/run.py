@@ -2,10 +2,12 @@
 """Many streams in one, each with a learner of its own: run.py RMLC [CASE…], by a Python that has river and numpy.
 
 `rmlc run --key` against a dictionary of River's models, on the same rows: of each, what is expected is said before it is
-learned from. Ours reads its rows from a file and writes them to one; River's rows are in memory, and what it says is
-thrown away. Speeds are rows per second, the best of three runs in turn; both say the same, which is checked. Then a
+learned from. Ours reads its rows from a file and writes them to one, and does so ten times over, as it takes less time for
+them; River's rows are in memory, and what it says is thrown away. Speeds are rows per second, the best of three runs in
+turn; both say the same of the first ones, which is checked. Then a
 million keys of examples/anomaly: what a key takes, and what the process does."""
 
+import io
 import pathlib
 import re
 import subprocess
@@ -19,7 +21,7 @@ from river import linear_model, optim, preprocessing
 RMLC = pathlib.Path(sys.argv[1]).resolve()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PASSES = 3
-KEYS, ROWS = 2000, 200_000
+KEYS, ROWS, TIMES = 2000, 200_000, 10
 
 
 def linear_of_river():
@@ -80,9 +82,11 @@ def measure(name, folder):
     if name == "softmax":
         y = np.clip((y - 16) / 2, 0, 4).astype(np.int32)
     inputs = {"x": np.stack([a, b], 1)} if "[" in features[0] else dict(zip(features, (a, b)))
-    np.savez(folder / "rows.npz", key=keys, **inputs, **{truth: y})
-    np.savetxt(folder / "rows.csv", np.stack([keys, a, b, y], 1), "%d,%.17g,%.17g,%.17g", header=",".join(["key", *features, truth]),
-               comments="")
+    columns = {"key": keys, **inputs, truth: y}
+    np.savez(folder / "rows.npz", **{k: np.tile(v, (TIMES, *[1] * (v.ndim - 1))) for k, v in columns.items()})
+    text = io.StringIO()
+    np.savetxt(text, np.stack([keys, a, b, y], 1), "%d,%.17g,%.17g,%.17g")
+    (folder / "rows.csv").write_text(",".join(["key", *features, truth]) + "\n" + TIMES * text.getvalue())
     given = [convert(p, q) for p, q in zip(a.tolist(), b.tolist())]
     speeds = {"csv": [], "npz": []}
     river = []
@@ -93,7 +97,7 @@ def measure(name, folder):
             speeds[form].append(run_ours(program, constants, folder / f"rows.{form}", folder / f"found.{form}", [])[0])
     with np.load(folder / "found.npz") as found:
         said = np.array([-1 if g is None else g for g in guesses])
-        differ = np.abs(found[guess] - said) / (1 + np.abs(said))
+        differ = np.abs(found[guess][:ROWS] - said) / (1 + np.abs(said))
     later = np.mean(differ[ROWS // 2:])
     print(f"| {name} | {KEYS:,} | {max(river):,.0f} | {max(speeds['csv']):,.0f} | {max(speeds['csv']) / max(river):,.0f} | "
           f"{max(speeds['npz']):,.0f} | {max(speeds['npz']) / max(river):,.0f} | {later:.1e} |", flush=True)

@@ -293,14 +293,14 @@ void KeyedRun::show_key(std::uint32_t key) {
 }
 
 void KeyedRun::drain() {
-  while (program_.pop(states_->block(), out_.pointers() + 1, out_.present() + 1) == 1) write_row();
+  const rml_header& header = states_->header();
+  while (header.popped < header.pushed && program_.pop(states_->block(), out_.pointers() + 1, out_.present() + 1) == 1)
+    write_row();
 }
 
 void KeyedRun::write_row() {
   show_key(key_);
-  for (std::uint32_t i = 0; i < program_.n_outputs; ++i)
-    if (program_.outputs[i].always != 0) out_.set_present(i + 1, true);
-  out_.set_present(0, true);
+  out_.set_always_present();
   if (states_->may_wait()) waiting_.take(key_);
   ++rows_written_;
   sinks_.write();

@@ -64,8 +64,6 @@ class Run {
         sinks_(out_, program.n_outputs - program.n_watched, pipelined()),
         leading_(program, out_, sinks_),
         places_(in_) {
-    for (std::uint32_t i = 0; i < program.n_outputs; ++i)
-      if (program.outputs[i].always != 0) always_.push_back(i);
     auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_, options.reading);
     const Row own(program.outputs, program.n_outputs - program.n_watched);
     if (options.writes) outputs_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
@@ -173,10 +171,9 @@ class Run {
   std::string not_finite_;            // told of the first row that is not
   const rml_watch* watch_ = nullptr;  // what in it
   std::int64_t watch_cycle_ = 0;
-  bool drains_ = false;                // an input is a peer's: it can keep us waiting, and is read on after a signal
-  bool halted_ = false;                // no row comes out any more
-  bool seen_ = true;                   // there is somebody who looks at rows
-  std::vector<std::uint32_t> always_;  // outputs
+  bool drains_ = false;  // an input is a peer's: it can keep us waiting, and is read on after a signal
+  bool halted_ = false;  // no row comes out any more
+  bool seen_ = true;     // there is somebody who looks at rows
   std::vector<Endpoint> outputs_;
   WriteBehind sinks_;
   LeadingRows leading_;
@@ -512,7 +509,7 @@ void Run::take_row() {
     --record_.rows_again;
     return;
   }
-  for (const std::uint32_t i : always_) out_.set_present(i, true);
+  out_.set_always_present();
   const std::int64_t cycle = state_->header().popped - 1;
   if (finite_ && watch_ == nullptr && (watch_ = finite_->in_row()) != nullptr) {
     watch_cycle_ = cycle;

@@ -121,6 +121,7 @@ Row::Row(const rml_port* ports, std::uint32_t count)
   char* next = static_cast<char*>(block_.get());
   for (std::uint32_t i = 0; i < count; ++i) {
     pointers_[i] = next;
+    if (ports[i].always != 0) always_.push_back(i);
     next += block_bytes(ports[i]);
   }
 }

@@ -41,6 +41,10 @@ class Row {
   }
   bool is_present(std::uint32_t i) const { return flags_[i] != 0; }
   void set_present(std::uint32_t i, bool value) { flags_[i] = value ? 1 : 0; }
+  // The ports that always are.
+  void set_always_present() {
+    for (const std::uint32_t i : always_) flags_[i] = 1;
+  }
 
   void* const* pointers() const { return pointers_.data(); }
   const void* const* const_pointers() const { return pointers_.data(); }
@@ -61,6 +65,7 @@ class Row {
   std::uint32_t count_ = 0;
   std::unique_ptr<void, Free> block_;
   std::vector<void*> pointers_;
+  std::vector<std::uint32_t> always_;
   std::vector<std::uint8_t> present_;  // empty in a row that shows others
   std::uint8_t* flags_ = nullptr;
 };
