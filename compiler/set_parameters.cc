@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "runtime/base/failure.h"
+#include "runtime/base/pattern.h"
 #include "runtime/checkpoint/parameter_file.h"
-#include "runtime/monitor/pattern.h"
 #include "semantics/core/queries.h"
 
 namespace rml {

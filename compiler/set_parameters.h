@@ -15,7 +15,7 @@
 
 namespace rml {
 
-// Those whose path a pattern matches (runtime/monitor/pattern.h); reports E0201 where one matches none.
+// Those whose path a pattern matches (runtime/base/pattern.h); reports E0201 where one matches none.
 void freeze_parameters(Core&, const std::vector<std::string>& patterns, Diagnostics&);
 
 // Of parameters that are not frozen already, as `d PATH` would match their patterns. Before causality is judged: what

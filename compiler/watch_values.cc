@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/monitor/pattern.h"
+#include "runtime/base/pattern.h"
 
 namespace rml {
 

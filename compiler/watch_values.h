@@ -9,7 +9,7 @@
 
 namespace rml {
 
-// The variables whose path, `lstm.cell.h` say, matches the pattern (runtime/monitor/pattern.h), in their
+// The variables whose path, `lstm.cell.h` say, matches the pattern (runtime/base/pattern.h), in their
 // order; E0201 if there is none.
 std::vector<Port> matching_watches(const Core&, const std::string& pattern, Diagnostics&);
 

@@ -48,7 +48,7 @@ void add_native_options(CLI::App* app, CommandLine& line);
 void add_back_options(CLI::App* app, CommandLine& line);
 void add_watch(CLI::App* app, CommandLine& line, const char* text);
 void add_freeze(CLI::App* app, CommandLine& line);
-// Of what is compiled: a program that runs has the like of its own (runtime/run/options.cc).
+// Of what is compiled: a program that runs has the like of its own (runtime/options/options.cc).
 void add_parameters(CLI::App* app, CommandLine& line);
 void add_libraries(CLI::App* app, std::vector<std::string>& libraries);
 // Files of --link: in the current folder, or else beside the source.

@@ -25,7 +25,7 @@
 #include "runtime/base/readable.h"
 #include "runtime/base/rmlrt.h"
 #include "runtime/checkpoint/format_version.h"
-#include "runtime/run/options.h"
+#include "runtime/options/options.h"
 
 namespace {
 

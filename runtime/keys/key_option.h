@@ -5,7 +5,7 @@
 #include <string>
 
 #include "runtime/base/rmlrt.h"
-#include "runtime/run/options.h"
+#include "runtime/options/options.h"
 
 namespace rml::rt {
 

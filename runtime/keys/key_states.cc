@@ -8,8 +8,8 @@
 #include <string>
 
 #include "runtime/base/failure.h"
+#include "runtime/base/pattern.h"
 #include "runtime/checkpoint/state_parts.h"
-#include "runtime/monitor/pattern.h"
 
 namespace rml::rt {
 namespace {

@@ -10,7 +10,7 @@
 #include "runtime/monitor/event_log.h"
 #include "runtime/monitor/series.h"
 #include "runtime/monitor/watch_log.h"
-#include "runtime/run/options.h"
+#include "runtime/options/options.h"
 
 namespace rml::rt {
 

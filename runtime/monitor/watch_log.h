@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/run/options.h"
+#include "runtime/options/options.h"
 #include "runtime/stream_io/byte_sink.h"
 #include "runtime/stream_io/row.h"
 

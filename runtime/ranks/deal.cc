@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/base/failure.h"
-#include "runtime/run/skip_rows.h"
+#include "runtime/pipeline/skip_rows.h"
 
 namespace rml::rt {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/run/options.h"
+#include "runtime/options/options.h"
 #include "runtime/stream_io/endpoints.h"
 
 namespace rml::rt {

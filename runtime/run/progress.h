@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/run/options.h"
+#include "runtime/options/options.h"
 #include "runtime/stream_io/row.h"
 
 namespace rml::rt {

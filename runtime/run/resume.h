@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runtime/checkpoint/checkpoint.h"
+#include "runtime/options/options.h"
 #include "runtime/pipeline/write_behind.h"
-#include "runtime/run/options.h"
 #include "runtime/stream_io/endpoints.h"
 
 namespace rml::rt {

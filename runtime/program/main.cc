@@ -15,8 +15,8 @@
 #include "runtime/base/readable.h"
 #include "runtime/base/signals.h"
 #include "runtime/keys/keyed_run.h"
-#include "runtime/ranks/run_on_ranks.h"
-#include "runtime/run/options.h"
+#include "runtime/options/options.h"
+#include "runtime/program/run_on_ranks.h"
 #include "runtime/run/run.h"
 
 namespace rml::rt {

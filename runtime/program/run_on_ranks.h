@@ -6,7 +6,7 @@
 #pragma once
 
 #include "runtime/base/rmlrt.h"
-#include "runtime/run/options.h"
+#include "runtime/options/options.h"
 
 namespace rml::rt {
 

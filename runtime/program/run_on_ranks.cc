@@ -1,5 +1,5 @@
 // See run_on_ranks.h.
-#include "runtime/ranks/run_on_ranks.h"
+#include "runtime/program/run_on_ranks.h"
 
 #include <sys/stat.h>
 #include <zlib.h>

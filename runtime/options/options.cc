@@ -1,5 +1,5 @@
 // See options.h. CLI11 splits and converts; the wording of mistakes in names is ours.
-#include "runtime/run/options.h"
+#include "runtime/options/options.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "runtime/base/failure.h"
 #include "runtime/base/key_table.h"
 #include "runtime/base/parallel.h"
-#include "runtime/monitor/pattern.h"
+#include "runtime/base/pattern.h"
 #include "runtime/ranks/mpi/library.h"
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/spelling.h"

@@ -1,5 +1,5 @@
 // See skip_rows.h.
-#include "runtime/run/skip_rows.h"
+#include "runtime/pipeline/skip_rows.h"
 
 #include "runtime/base/failure.h"
 
