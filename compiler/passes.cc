@@ -16,11 +16,11 @@
 #include "lowering/schedule/validate_schedule.h"
 #include "lowering/segment/assign_homes.h"
 #include "lowering/segment/batch_in_time.h"
+#include "lowering/segment/build_steps.h"
 #include "lowering/segment/defer.h"
 #include "lowering/segment/sink.h"
 #include "lowering/segment/stand_still.h"
 #include "lowering/steps/add_in_place.h"
-#include "lowering/steps/build_steps.h"
 #include "lowering/steps/drop_unused.h"
 #include "lowering/steps/find_lead.h"
 #include "lowering/steps/find_packs.h"
@@ -355,7 +355,7 @@ constexpr Pass list[] = {
     {"verify_segments", Form::segments, Form::segments, "what a sweep looks at is there",
      "lowering/segment/verify_segments.cc", verify_segments},
     {"build_steps", Form::segments, Form::steps, "storage for all that outlives a cycle",
-     "lowering/steps/build_steps.cc", build_steps},
+     "lowering/segment/build_steps.cc", build_steps},
     {"drop_unused", Form::steps, Form::steps, "rows, states and faults stay; nothing is computed for nobody",
      "lowering/steps/drop_unused.cc", on_steps<drop_unused>},
     {"add_in_place", Form::steps, Form::steps, "sums over a segment are added to their parameter as they are computed",

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST_WIDE, MOST_HIGH = 1600, 1000
-WIDE, HIGH, GAP = 146, 36, 24  # of the boxes of rooms
+WIDE, HIGH, GAP = 146, 34, 24  # of the boxes of rooms
 LEFT, BROAD, PER_ROW = 10, 760, 4  # of the boxes of forms, and how many passes stand side by side
 LANE = 190  # of a pass that goes past forms
 STYLE = """text { font-family: Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif; font-size: 12px; fill: #24292f }
@@ -41,7 +41,8 @@ ROOMS = {
     "lowering/llvm": (1, "steps to machine code"),
     "lowering/c": (0, "loops to C99"),
     "lowering/loops": (0, "element by element"),
-    "lowering/segment": (2, "what a sweep computes"),
+    "lowering/text": (2, "forms, to read"),
+    "lowering/segment": (1, "what a sweep computes"),
     "lowering/steps": (1, "statements and storage"),
     "lowering/schedule": (2, "what a unit computes"),
     "lowering": (1, "costs; C signatures"),
@@ -56,10 +57,10 @@ ROOMS = {
     "semantics/core": (1.5, "the graph of values"),
     "semantics/operators": (1.5, "what each computes"),
     "semantics/values": (1.5, "types, truth, limits"),
-    "runtime/keys": (5.2, "a state for each key"),
+    "runtime/keys": (4.4, "a state for each key"),
     "runtime/ranks": (4.2, "processes of one run"),
-    "runtime/program": (4.7, "main of each program"),
-    "runtime/run": (5.2, "a run, to its end"),
+    "runtime/program": (4.9, "main of each program"),
+    "runtime/run": (4.7, "a run, to its end"),
     "runtime/options": (5.7, "the command line"),
     "runtime/monitor": (6.2, "logs, plots, watches"),
     "runtime/checkpoint": (5.2, "states in files"),
@@ -206,7 +207,7 @@ def places(row):
     """The middle of each room's box, and the frame of each folder that has rooms: left, top, right, low."""
     folders = {folder: [room for room in ROOMS if folder_of(room) == folder] for folder in FOLDERS_WITH_ROOMS}
     begun = {max(row[room] for room in rooms) for rooms in folders.values()}  # a folder's name stands above these rows
-    heights = [HIGH + 22 + (28 if r in begun else 0) for r in range(max(row.values()) + 1)]
+    heights = [HIGH + 16 + (28 if r in begun else 0) for r in range(max(row.values()) + 1)]
     at = {room: (20 + WIDE / 2 + column * (WIDE + GAP), 20 + sum(heights[row[room]:]) - HIGH / 2)
           for room, (column, _) in ROOMS.items()}
     for a, b in itertools.combinations(ROOMS, 2):

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "compiler/engines.h"
-#include "driver/commands/commands.h"
+#include "driver/exit_status.h"
 #include "semantics/reference/chronogram.h"
 
 namespace rml {

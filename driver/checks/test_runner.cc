@@ -11,10 +11,11 @@
 
 #include "compiler/engines.h"
 #include "compiler/internal_error.h"
+#include "driver/checks/check_instances.h"
 #include "driver/checks/compare_chronograms.h"
 #include "driver/checks/test_directives.h"
-#include "driver/commands/commands.h"
 #include "driver/crash_report.h"
+#include "driver/exit_status.h"
 #include "driver/installation.h"
 #include "driver/output_file.h"
 #include "driver/programs/drive_program.h"

@@ -1,63 +1,11 @@
-// `rmlc check`: every analysis on every node of a file.
-//
-// Names, dtypes and clocks are checked node by node. Instances come after: a node is
-// instantiated on its own if no other node of the file uses it (or it is the entry), the
-// rest are seen through their users. An input without a written type, of a node that is not the
-// entry, may have any shape, and an argument of it may be static: what hangs on them is not judged, and the node is
-// named as checked in part. Where an instance with scalars exists, causality and clocks are judged on that.
-#include <algorithm>
+// `rmlc check`: names, dtypes and clocks node by node, then instances (driver/checks/check_instances.h).
 #include <iostream>
-#include <set>
 
-#include "compiler/internal_error.h"
+#include "driver/checks/check_instances.h"
 #include "driver/commands/commands.h"
 
 namespace rml {
 namespace {
-
-bool about_shapes(Code code) {
-  switch (code) {
-    case Code::E0303:
-    case Code::E0304:
-    case Code::E0305:
-    case Code::E0306:
-    case Code::E0310:
-      return true;
-    default:
-      return false;
-  }
-}
-
-std::string default_entry(const Front& front) {
-  const Program& program = *front.program;
-  std::string only;
-  std::size_t nodes = 0;
-  for (const NodeId n : program.modules[0].nodes) {
-    if (program[n].external()) continue;
-    const std::string& name = program.text(program[n].name);
-    if (name == "main") return name;
-    ++nodes;
-    only = name;
-  }
-  return nodes == 1 ? only : "";
-}
-
-// Nodes of the main file to instantiate, the entry first.
-std::vector<NodeId> roots(const Front& front, const std::string& entry) {
-  const Program& program = *front.program;
-  std::set<NodeId> used;
-  for (const NodeId n : program.modules[0].nodes) {
-    for (const NodeId callee : front.checked.names.nodes[n.index].callees) used.insert(callee);
-  }
-  std::vector<NodeId> result;
-  for (const NodeId n : program.modules[0].nodes) {
-    if (program[n].external()) continue;
-    const bool is_entry = program.text(program[n].name) == entry;
-    if (is_entry) result.insert(result.begin(), n);
-    if (!is_entry && !used.contains(n)) result.push_back(n);
-  }
-  return result;
-}
 
 bool has_errors(const Front& front, NodeId n) {
   const Checked& checked = front.checked;
@@ -65,89 +13,7 @@ bool has_errors(const Front& front, NodeId n) {
          checked.clocks.nodes[n.index].has_errors;
 }
 
-class Instances {
- public:
-  Instances(Session& session, const Front& front, std::string& said) : session_(session), front_(front), said_(said) {}
-
-  void check(NodeId node, bool is_entry) {
-    Diagnostics found, assumed;
-    bool whole = true;
-    if (is_entry) {
-      check_entry_clocks(front_.checked, node, found);
-    } else {
-      const CurrentPhase phase("instantiate");
-      whole = check_open(front_.checked, node, {.limits = session_.options.limits}, found);
-    }
-    std::optional<Elaborated> elaborated;
-    if (!found.has_errors()) elaborated = elaborate(session_, front_, node, {}, assumed);
-    const auto arranged = elaborated ? arrange(session_, *elaborated, assumed) : std::nullopt;
-    const bool of_scalars =
-        !whole && std::ranges::any_of(assumed.all(), [](const Diagnostic& d) { return about_shapes(d.code); });
-    if (!of_scalars) found.append(assumed);
-    session_.diagnostics.append_new(found);  // an instance seen from two entries says the same twice
-    if (!whole && !found.has_errors()) in_part_.push_back((*front_.program).text((*front_.program)[node].name));
-    if (!elaborated || of_scalars) return;
-    if (arranged && arranged->on_demand) say_demand(node, *arranged->on_demand);
-    if (arranged) say_knots(node, arranged->schedule);
-    say_assumptions(node, elaborated->productivity);
-  }
-
-  void say_parts() {
-    if (in_part_.empty()) return;
-    said_ += "checked in part, as nothing calls them and their inputs' shapes or static arguments are not written: ";
-    for (std::size_t k = 0; k < in_part_.size(); ++k) said_ += (k > 0 ? ", " : "") + in_part_[k];
-    said_ += "\n";
-  }
-
- private:
-  void say_assumptions(NodeId node, const Productivity& productivity) {
-    for (const std::string& text : productivity.assumptions) {
-      if (!said_texts_.insert(text).second) continue;
-      said_ += "node " + front_.program->text((*front_.program)[node].name) + ": " + text + "\n";
-    }
-  }
-
-  void say_demand(NodeId node, const Unscheduled& why) {
-    said_ += "node " + front_.program->text((*front_.program)[node].name) + ": runs on demand: " + why.reason + " (" +
-             session_.sources.place(why.span) + ")\n";
-  }
-
-  // Where no row is ever known after one (lowering/schedule/exactness.h).
-  void say_knots(NodeId node, const Schedule& s) {
-    const auto named = [&](const Literal& l) {
-      return (l.positive ? "`" : "`not ") + describe(*s.core, l.condition) + "`";
-    };
-    for (const ScheduledUnit& u : s.units)
-      for (const Literal& l : u.plan.only_at_cut)
-        said_ += "node " + front_.program->text((*front_.program)[node].name) + ": where " + named(l) + " holds and " +
-                 named(u.plan.cut) + " does not, a value needs itself, and no later row is ever known\n";
-  }
-
-  Session& session_;
-  const Front& front_;
-  std::string& said_;
-  std::set<std::string> said_texts_;
-  std::vector<std::string> in_part_;
-};
-
 }  // namespace
-
-void check_instances(Session& session, const Front& front, std::string& said) {
-  const Program& program = *front.program;
-  std::vector<NodeId> nodes;
-  std::string entry = session.options.node;
-  if (!entry.empty()) {
-    if (const auto found = find_entry(session, front)) nodes.push_back(*found);
-  } else {
-    entry = default_entry(front);
-    nodes = roots(front, entry);
-  }
-  // An instance needs every node below it: after an error in the text none is made.
-  if (session.failed()) return;
-  Instances instances(session, front, said);
-  for (const NodeId n : nodes) instances.check(n, program.text(program[n].name) == entry);
-  instances.say_parts();
-}
 
 int check_files(Invocation& invocation, const CheckRequest& request) {
   Session& session = invocation.session;

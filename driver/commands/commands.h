@@ -13,12 +13,11 @@
 
 #include "compiler/pipeline.h"
 #include "driver/checks/evaluation_metrics.h"
+#include "driver/exit_status.h"
 #include "driver/installation.h"
 #include "runtime/stream_io/reading.h"
 
 namespace rml {
-
-inline constexpr int exit_success = 0, exit_fault = 1, exit_usage = 2;
 
 enum class ErrorFormat : std::uint8_t { human, json, sarif };
 
@@ -40,8 +39,6 @@ struct Invocation {
 // Runs the command on a deep stack, prints its diagnostics, and turns exceptions into
 // internal errors. Returns the exit status of the process.
 int run_command(Invocation& invocation, const std::function<int(Invocation&)>& command);
-
-enum class Engine : std::uint8_t { compiled, reference };
 
 struct BuildRequest {
   std::string file, output, emit = "exe";
@@ -97,8 +94,6 @@ struct CheckRequest {
   bool signatures = false;
 };
 int check_files(Invocation&, const CheckRequest&);
-// What `rmlc check` finds after names, types and clocks; what it has to say goes to `said`.
-void check_instances(Session&, const Front&, std::string& said);
 
 struct ShowRequest {
   std::string phase, file, output;

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "lowering/demand/on_demand.h"
-#include "lowering/steps/memories.h"
 #include "semantics/core/queries.h"
+#include "semantics/time/memories.h"
 
 namespace rml {
 

@@ -5,8 +5,8 @@
 #include "lowering/demand/on_demand.h"
 #include "lowering/llvm/emit_program.h"
 #include "lowering/llvm/emit_unit.h"
-#include "lowering/steps/memories.h"
 #include "lowering/steps/mentions.h"
+#include "semantics/time/memories.h"
 
 namespace rml::codegen {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "lowering/loops/operations.h"
-#include "lowering/steps/steps_text.h"
+#include "lowering/text/steps_text.h"
 #include "semantics/core/core_text.h"
 #include "semantics/values/overloaded.h"
 

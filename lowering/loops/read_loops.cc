@@ -11,7 +11,7 @@
 #include "lowering/loops/loops_text.h"
 #include "lowering/loops/operations.h"
 #include "lowering/schedule/form_reader.h"
-#include "lowering/steps/steps_text.h"
+#include "lowering/text/steps_text.h"
 
 namespace rml::loops {
 

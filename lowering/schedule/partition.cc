@@ -8,8 +8,8 @@
 #include <queue>
 
 #include "lowering/schedule/passes.h"
-#include "lowering/steps/memories.h"
 #include "semantics/core/queries.h"
+#include "semantics/time/memories.h"
 
 namespace rml {
 

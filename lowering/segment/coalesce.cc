@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lowering/steps/memories.h"
+#include "semantics/time/memories.h"
 
 namespace rml {
 

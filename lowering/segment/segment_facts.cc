@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "lowering/schedule/clock_path.h"
-#include "lowering/steps/memories.h"
 #include "semantics/core/queries.h"
+#include "semantics/time/memories.h"
 
 namespace rml {
 

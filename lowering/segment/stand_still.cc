@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "lowering/steps/memories.h"
 #include "semantics/core/queries.h"
+#include "semantics/time/memories.h"
 
 namespace rml {
 

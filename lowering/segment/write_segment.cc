@@ -15,7 +15,7 @@
 #include <set>
 
 #include "lowering/segment/segment_facts.h"
-#include "lowering/steps/memories.h"
+#include "semantics/time/memories.h"
 
 namespace rml {
 

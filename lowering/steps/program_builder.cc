@@ -6,8 +6,8 @@
 #include <set>
 
 #include "lowering/schedule/clock_path.h"
-#include "lowering/steps/memories.h"
 #include "semantics/core/queries.h"
+#include "semantics/time/memories.h"
 
 namespace rml {
 

@@ -18,7 +18,7 @@
 #include "lowering/loops/make_loops.h"
 #include "lowering/schedule/schedule_text.h"
 #include "lowering/segment/segments_text.h"
-#include "lowering/steps/steps_text.h"
+#include "lowering/text/steps_text.h"
 #include "semantics/core/core_text.h"
 #include "semantics/instantiate/instantiate.h"
 

@@ -7,7 +7,7 @@
 #include "lowering/loops/loops_text.h"
 #include "lowering/schedule/schedule_text.h"
 #include "lowering/segment/segments_text.h"
-#include "lowering/steps/steps_text.h"
+#include "lowering/text/steps_text.h"
 #include "semantics/core/core_text.h"
 
 namespace rml::fuzz {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lowering/schedule/schedule_text.h"
-#include "lowering/steps/steps_text.h"
+#include "lowering/text/steps_text.h"
 
 namespace rml {
 namespace {

@@ -1,5 +1,5 @@
 // The whole of a program of steps as text.
-#include "lowering/steps/steps_text.h"
+#include "lowering/text/steps_text.h"
 
 #include "lowering/demand/on_demand.h"
 #include "lowering/schedule/form_reader.h"

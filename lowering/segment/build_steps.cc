@@ -1,5 +1,5 @@
 // Unit by unit, in the order of the schedule; of straight programs, what no unit mentions.
-#include "lowering/steps/build_steps.h"
+#include "lowering/segment/build_steps.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 //
 //   net.w                    a parameter             before net.count    x fby count, in passing
 //   queue y, presence x      between units           segment y           of a segment, y in every cycle
-#include "lowering/steps/memories.h"
+#include "semantics/time/memories.h"
 
 #include "semantics/core/queries.h"
 

@@ -8,7 +8,7 @@
 #include "lowering/schedule/form_reader.h"
 #include "lowering/steps/find_packs.h"
 #include "lowering/steps/find_windows.h"
-#include "lowering/steps/steps_text.h"
+#include "lowering/text/steps_text.h"
 
 namespace rml {
 

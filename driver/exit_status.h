@@ -1,0 +1,12 @@
+// What commands and checks have in common: how they end, and what runs programs.
+#pragma once
+
+#include <cstdint>
+
+namespace rml {
+
+inline constexpr int exit_success = 0, exit_fault = 1, exit_usage = 2;
+
+enum class Engine : std::uint8_t { compiled, reference };
+
+}  // namespace rml
