@@ -52,6 +52,7 @@ ROOMS = {
     "semantics/crossing": (0, "looks across instants"),
     "semantics/check": (1, "names, types, clocks"),
     "semantics/simplify": (2, "core to smaller core"),
+    "semantics/spread": (3, "memory of a map"),
     "semantics/reference": (3, "the engine that judges"),
     "semantics/core": (1.5, "the graph of values"),
     "semantics/operators": (1.5, "what each computes"),
