@@ -19,7 +19,7 @@ class Holder {
       const ClockId clock = body_[check.condition].clock;
       if (body_.is_const(check.condition) || !elements_.differs(clock)) continue;
       const ValueId yes = padding_.constant(Tensor::boolean(true));
-      check.condition = padding_.padded(check.condition, elements_.home(clock), yes);
+      check.condition = padding_.padded(check.condition, clock, elements_.home(clock), yes);
     }
   }
 
@@ -36,7 +36,7 @@ class Holder {
     const bool is_constant = body_.is_const(f.init);
     const ValueId zero = padding_.constant(Tensor(body_[v].dtype, body_[v].shape));
     const ValueId held = outside(v, core::Fby{is_constant ? f.init : zero, {}});
-    std::get<core::Fby>(body_[held].rhs).next = padding_.padded(f.next, body_[held].clock, held);
+    std::get<core::Fby>(body_[held].rhs).next = padding_.padded(f.next, body_[v].clock, body_[held].clock, held);
     if (is_constant) return sample(v, held);
     const Clock first = body_[body_[f.init].clock];
     const ClockId later = padding_.on(first.parent, first.condition, false);

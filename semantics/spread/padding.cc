@@ -33,9 +33,9 @@ ValueId Padding::sampled(ValueId v, ClockId clock) {
   return at;
 }
 
-ValueId Padding::padded(ValueId v, ClockId clock, ValueId other) {
+ValueId Padding::padded(ValueId v, ClockId inner, ClockId outer, ValueId other) {
   const ValueId like = v;
-  std::vector<ClockId> path = path_to(core_, core_[v].clock, clock);
+  std::vector<ClockId> path = path_to(core_, inner, outer);
   for (; !path.empty(); path.pop_back()) {
     const Clock c = core_[path.back()];
     const ValueId elsewhere = sampled(other, on(c.parent, c.condition, !c.positive));

@@ -16,8 +16,8 @@ class Padding {
   ValueId constant(Tensor);
   // v at the instants of a clock within its own. Constants are present anywhere.
   ValueId sampled(ValueId v, ClockId clock);
-  // v on a clock around its own: where v is not there, `other`, which is on that clock or constant.
-  ValueId padded(ValueId v, ClockId clock, ValueId other);
+  // v, which is on a clock or constant, on one around that: elsewhere `other`, which is on the outer one or constant.
+  ValueId padded(ValueId v, ClockId inner, ClockId outer, ValueId other);
 
  private:
   ValueId add(core::Rhs, ValueId like, ClockId);

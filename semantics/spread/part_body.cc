@@ -79,7 +79,8 @@ class PartWriter {
   void export_value(ValueId v) {
     ValueId copy = copies_.at(v.index);
     if (elements_.differs(body_[v].clock))
-      copy = padding_.padded(copy, base_clock, padding_.constant(Tensor(body_[v].dtype, body_[v].shape)));
+      copy = padding_.padded(copy, core()[copy].clock, base_clock,
+                             padding_.constant(Tensor(body_[v].dtype, body_[v].shape)));
     core().outputs.push_back({name(v), copy, body_[v].span});
   }
 

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "semantics/core/queries.h"
+#include "semantics/spread/at_once.h"
 #include "semantics/spread/hold_sampled.h"
 #include "semantics/spread/part_body.h"
 
@@ -145,7 +146,7 @@ class Spreader {
   // A value that is called what v is called.
   ValueId made(ValueId v, core::Rhs rhs, Shape shape) {
     const rml::Value& of = body_[v];
-    const ValueId made = add(std::move(rhs), of.dtype, std::move(shape), clock(of.clock), of.span);
+    const ValueId made = add(std::move(rhs), of.dtype, std::move(shape), clock(elements_.home(of.clock)), of.span);
     core()[made].name = of.name;
     if (of.instance.valid()) core()[made].instance = InstanceId{first_instance_ + of.instance.index};
     return made;
@@ -276,9 +277,11 @@ class Spreader {
         for (const ValueId v : *list) operands.push_back(places_[v.index]);
       std::get<core::Call>(core()[part.call].rhs).operands = std::move(operands);
     }
-    for (std::uint32_t p = 0; p < parts_.members.size(); ++p)
-      if (is_elementwise(p))
-        for (const ValueId v : parts_.members[p]) write_elementwise(v);
+    for (const std::uint32_t p : at_once_)
+      for (const ValueId v : parts_.members[p]) {
+        core::Rhs written = written_at_once(v);
+        core()[places_[v.index]].rhs = std::move(written);
+      }
   }
 
   // By part, what is read outside of it; of a part that nobody reads, what may fail.
@@ -308,20 +311,9 @@ class Spreader {
     return outputs;
   }
 
-  // Operators on elements alone, which are there whenever all are: the same is said of all of them at once.
-  bool is_elementwise(std::uint32_t p) const {
-    for (const ValueId v : parts_.members[p]) {
-      if (apply_of(body_, v, Lowering::elementwise) == nullptr || elements_.differs(body_[v].clock)) return false;
-      bool here = true;
-      for_each_operand(body_[v].rhs,
-                       [&](ValueId o) { here = here && (body_.is_const(o) || !elements_.differs(body_[o].clock)); });
-      if (!here) return false;
-    }
-    return true;
-  }
-
   void place_part(std::uint32_t p, const std::vector<ValueId>& outputs) {
-    if (is_elementwise(p)) {
+    if (is_at_once(body_, elements_, parts_.members[p])) {
+      at_once_.push_back(p);
       for (const ValueId v : parts_.members[p]) places_[v.index] = made(v, {}, stacked(body_[v].shape));
       return;
     }
@@ -350,10 +342,17 @@ class Spreader {
     }
   }
 
-  void write_elementwise(ValueId v) {
+  // Where an element is not there its number says nothing, and nobody looks at it.
+  core::Rhs written_at_once(ValueId v) {
+    const std::size_t axes = body_[v].shape.size();
+    const auto all = [&](ValueId o) { return is_stacked(o) ? aligned(o, axes) : once(o); };
+    if (const auto* w = std::get_if<core::When>(&body_[v].rhs))
+      return reshaped(stack(w->operand, core()[places_[v.index]].clock), stacked(body_[v].shape));
+    if (const auto* m = std::get_if<core::Merge>(&body_[v].rhs))
+      return core::Apply{operators().require("select"), {all(m->condition), all(m->on_true), all(m->on_false)}, {}, 0};
     core::Apply apply = *apply_of(body_, v);
-    for (ValueId& o : apply.operands) o = is_stacked(o) ? aligned(o, body_[v].shape.size()) : once(o);
-    core()[places_[v.index]].rhs = std::move(apply);
+    for (ValueId& o : apply.operands) o = all(o);
+    return apply;
   }
 
   // What has fewer axes than the result has axes of extent 1 in front of its own, behind the first.
@@ -382,6 +381,7 @@ class Spreader {
   std::map<std::pair<ValueId, ClockId>, ValueId> stacks_;
   std::vector<ClockId> clocks_;  // by clock of the body
   std::vector<Waiting> waiting_;
+  std::vector<std::uint32_t> at_once_;  // parts
   std::size_t first_instance_ = 0;
 };
 
