@@ -20,6 +20,7 @@ bool is_cheap(Effort effort) {
 bool is_at_once(const Core& body, const Elements& elements, const std::vector<ValueId>& members) {
   return std::ranges::all_of(members, [&](ValueId v) {
     const rml::Value& value = body[v];
+    if (reads_what_is_behind(body, v)) return false;
     if (std::holds_alternative<core::When>(value.rhs) || std::holds_alternative<core::Merge>(value.rhs))
       return value.shape.empty();
     const core::Apply* apply = apply_of(body, v, Lowering::elementwise);

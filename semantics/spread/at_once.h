@@ -9,7 +9,7 @@
 namespace rml::mapped {
 
 // Whether a part consists of operators on elements alone. Branches that differ between elements are both computed, so
-// they are few instructions, on numbers, and do not fail.
+// they are few instructions, on numbers, do not fail, and do not go round.
 bool is_at_once(const Core& body, const Elements&, const std::vector<ValueId>& members);
 
 }  // namespace rml::mapped

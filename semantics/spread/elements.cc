@@ -73,6 +73,14 @@ ClockId Elements::home(ClockId c) const {
   return c;
 }
 
+bool reads_what_is_behind(const Core& body, ValueId v) {
+  const core::Rhs& rhs = body[v].rhs;
+  if (std::holds_alternative<core::Fby>(rhs) || std::holds_alternative<core::Post>(rhs)) return false;
+  bool found = false;
+  for_each_operand(rhs, [&](ValueId o) { found = found || (o.index >= v.index && !body.is_const(o)); });
+  return found;
+}
+
 bool lives_in_time(const Core& body) {
   if (!body.parameters.empty() || !body.asserts.empty()) return true;
   return std::ranges::any_of(body.values, [](const rml::Value& v) {

@@ -44,6 +44,10 @@ class Elements {
   std::vector<std::vector<ClockId>> within_;      // by clock: those sampled from it
 };
 
+// Whether an equation reads within the cycle what stands behind it. Operands stand first, so it is one of several that
+// go round, which conditions keep apart.
+bool reads_what_is_behind(const Core& body, ValueId v);
+
 // Whether there is more than values of one cycle in a body.
 bool lives_in_time(const Core& body);
 

@@ -24,12 +24,15 @@ class PartFinder {
 
   Parts run() {
     find_what_looks_ahead();
-    sets_.resize(body_.values.size(), 0);
+    bool goes_round = false;
     for (std::size_t v = 0; v < body_.values.size(); ++v) {
       found_.stands.push_back(stand(ValueId{v}));
-      sets_[v] = set_of(ValueId{v});
-      assign(ValueId{v});
+      goes_round = goes_round || reads_what_is_behind(body_, ValueId{v});
     }
+    sets_.resize(body_.values.size(), 0);
+    while (find_sets() && goes_round) {
+    }
+    for (std::size_t v = 0; v < body_.values.size(); ++v) assign(ValueId{v});
     return std::move(found_);
   }
 
@@ -73,6 +76,18 @@ class PartFinder {
       for (const ValueId user : uses.of(v)) mark(user);
       for (const ValueId user : sampled[v.index]) mark(user);
     }
+  }
+
+  // Whether any has grown.
+  bool find_sets() {
+    bool grown = false;
+    clock_sets_.assign(body_.clocks.size(), unknown);
+    for (std::size_t v = 0; v < body_.values.size(); ++v) {
+      const std::uint32_t set = set_of(ValueId{v});
+      grown = grown || set != sets_[v];
+      sets_[v] = set;
+    }
+    return grown;
   }
 
   std::uint32_t set_of(ValueId v) {
