@@ -53,6 +53,7 @@ ROOMS = {
     "semantics/crossing": (0, "looks across instants"),
     "semantics/check": (1, "names, types, clocks"),
     "semantics/simplify": (2, "core to smaller core"),
+    "semantics/spread": (3, "memory of a map"),
     "semantics/reference": (3, "the engine that judges"),
     "semantics/core": (1.5, "the graph of values"),
     "semantics/operators": (1.5, "what each computes"),
@@ -207,7 +208,7 @@ def places(row):
     """The middle of each room's box, and the frame of each folder that has rooms: left, top, right, low."""
     folders = {folder: [room for room in ROOMS if folder_of(room) == folder] for folder in FOLDERS_WITH_ROOMS}
     begun = {max(row[room] for room in rooms) for rooms in folders.values()}  # a folder's name stands above these rows
-    heights = [HIGH + 16 + (28 if r in begun else 0) for r in range(max(row.values()) + 1)]
+    heights = [HIGH + 14 + (28 if r in begun else 0) for r in range(max(row.values()) + 1)]
     at = {room: (20 + WIDE / 2 + column * (WIDE + GAP), 20 + sum(heights[row[room]:]) - HIGH / 2)
           for room, (column, _) in ROOMS.items()}
     for a, b in itertools.combinations(ROOMS, 2):

@@ -36,6 +36,8 @@ def peers(dtype):
     x = random.normal(size=1009).astype(dtype)
     taps = (1 / (numpy.arange(256) + 1)).astype(dtype)
     stream = random.normal(size=10000).astype(dtype)
+    channels = random.normal(size=(64, 10000)).astype(dtype)  # each one piece of memory, as SciPy likes it best
+    section = numpy.array([[0.25, 0.5, 0.25, 1, -0.5, 0.25]], dtype)
     return {  # node: (results in a call, the call)
         "solution": (1, lambda: numpy.linalg.solve(a, a[0])),
         "values": (1, lambda: numpy.linalg.svd(a, full_matrices=False)),
@@ -43,6 +45,7 @@ def peers(dtype):
         "spectrum": (1, lambda: scipy.fft.rfft(x)),
         "filter": (len(stream), lambda: scipy.signal.lfilter(taps, dtype(1), stream)),
         "recording": (len(stream), lambda: scipy.signal.lfilter(taps, dtype(1), stream)),
+        "bank": (len(stream), lambda: scipy.signal.sosfilt(section, channels)),
     }
 
 
@@ -52,14 +55,15 @@ def ours(program, cycles):
     return float(re.search(r"time +([0-9.e-]+) s", text)[1]) / cycles * 1e6
 
 
-def recording(library, dtype, cycles=10000):
+def recording(library, node, dtype, cycles=10000):
     """A call of the C interface that filters all of it; the state is some KB."""
-    run = ctypes.CDLL(str(library)).recording_run
+    run = ctypes.CDLL(str(library))[f"{node}_run"]
     pointers = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
     run.argtypes = pointers
-    x, y = numpy.random.default_rng(0).normal(size=cycles).astype(dtype), numpy.empty(cycles, dtype)
+    shape = (cycles, 64) if node == "bank" else cycles
+    x, y = numpy.random.default_rng(0).normal(size=shape).astype(dtype), numpy.empty(shape, dtype)
     state = (ctypes.c_byte * 65536)()
-    begin = ctypes.CDLL(str(library)).recording_init
+    begin = ctypes.CDLL(str(library))[f"{node}_init"]
     begin.argtypes = pointers[:1]
     begin(state)
     return cycles, lambda: run(state, cycles, x.ctypes.data, y.ctypes.data)
@@ -83,13 +87,13 @@ def main():
             source.write_text((HERE / "linalg.rml").read_text().replace("f64", name))
             for node, (results, call) in peers(dtype).items():
                 program = source.with_suffix("." + node)
-                if node == "recording":
-                    library = source.with_suffix(".so")
+                if node in ("recording", "bank"):
+                    library = program.with_suffix(f".{node}.so")
                     subprocess.run([RMLC, "build", source, "--node", node, "--emit", "lib", "-o", f"{program}.a"],
                                    check=True, stderr=subprocess.DEVNULL)
                     subprocess.run(["cc", "-shared", "-o", library, "-Wl,--whole-archive", f"{program}.a",
                                     "-Wl,--no-whole-archive"], check=True)
-                    own = recording(library, dtype)
+                    own = recording(library, node, dtype)
                     short = 0.005  # many, so that some are not interrupted
                     pairs = [(theirs(*own, short), theirs(results, call, short)) for _ in range(20 * RUNS)]
                 else:

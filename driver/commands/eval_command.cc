@@ -242,7 +242,7 @@ struct Watch {
 };
 thread_local Watch watch;
 
-double number(const rml_port& port, const void* data) {
+double value_of(const rml_port& port, const void* data) {
   return port.dtype == RML_F32 ? static_cast<double>(*static_cast<const float*>(data))
                                : *static_cast<const double*>(data);
 }
@@ -258,7 +258,7 @@ std::int32_t push(void* state, const void* const* in, const std::uint8_t* presen
   const rml_program& program = *watch.program;
   for (const std::uint32_t i : watch.truths) {
     const rml_port& port = program.inputs[i];
-    if ((port.always != 0 || present[i] != 0) && std::isnan(number(port, in[i]))) refuse_truth(port, state);
+    if ((port.always != 0 || present[i] != 0) && std::isnan(value_of(port, in[i]))) refuse_truth(port, state);
   }
   return program.push(state, in, present);
 }
@@ -269,7 +269,7 @@ std::int32_t pop(void* state, void* const* out, std::uint8_t* present) {
   for (std::uint32_t k = 0; there == 1 && k < watch.values.size(); ++k) {
     const std::uint32_t i = watch.first + k;
     if (program.outputs[i].always == 0 && present[i] == 0) continue;
-    watch.values[k] = number(program.outputs[i], out[i]);
+    watch.values[k] = value_of(program.outputs[i], out[i]);
     ++watch.rows[k];
   }
   return there;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t default_cycles = 12;
 
-std::string number(double value, const char* format = "%.6g") {
+std::string rounded(double value, const char* format = "%.6g") {
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), format, value);
   return text.data();
@@ -29,7 +29,7 @@ std::string place(const GradientRow& row) {
 
 std::string verdict(const GradientRow& row) {
   if (row.right) return row.compared > 0 ? "right" : "not compared";
-  const std::string than = ": " + number(row.found) + ", not " + number(row.expected);
+  const std::string than = ": " + rounded(row.found) + ", not " + rounded(row.expected);
   return (row.value ? "WRONG VALUE" : "WRONG") + than;
 }
 
@@ -38,7 +38,7 @@ void print_table(const GradientReport& report) {
   for (const GradientRow& row : report.rows) {
     const bool any = row.compared > 0;
     const std::string of = row.places > 0 ? " of " + std::to_string(row.places) : "";
-    lines.push_back({row.name, std::to_string(row.compared) + of, any ? number(row.error, "%.1e") : "",
+    lines.push_back({row.name, std::to_string(row.compared) + of, any ? rounded(row.error, "%.1e") : "",
                      any ? place(row) : "", verdict(row)});
   }
   std::array<std::size_t, 5> widths{};
@@ -88,7 +88,7 @@ int check_gradient(Invocation& invocation, const GradientRequest& request) {
   if (!report.stop.empty()) return failed(report.stop + mend);
   std::cout << "`diff " << programs->node << "` against central differences, " << cycles << " cycles"
             << (programs->widened  ? ", f32 computed in f64"
-                : programs->narrow ? ", in f32 (an external node takes part), to " + number(report.tolerance)
+                : programs->narrow ? ", in f32 (an external node takes part), to " + rounded(report.tolerance)
                                    : "")
             << "\n";
   if (report.rows.empty())

@@ -68,6 +68,9 @@ struct ResolvedNode {
   std::vector<Variable> variables;
   std::vector<NodeId> callees;  // without repetition
   bool has_errors = false;      // later passes pass over this node
+  // There is memory, look-ahead, a parameter, a random draw, an assertion or a sum over elements in it, or in a node
+  // that it calls.
+  bool lives_in_time = false;
 };
 
 // A call `diff f(…)`, or `diff_f(…)` where only f is written. Differentiation replaces it by a call

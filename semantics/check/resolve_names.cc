@@ -131,6 +131,7 @@ class NameResolver {
   void form(ExprId e, const ast::Call& call);
   void form(ExprId e, const ast::Error& error);
   void not_in_constant(ExprId e, const char* what);
+  void live_in_time(ExprId e, const char* what);
   bool lookup_value(Symbol name, ExprId e);
   void refer_to(ConstId constant, ExprId e);
   void call(ExprId e, const ast::Call& call, std::size_t targets);
@@ -174,6 +175,7 @@ void NameResolver::node(NodeId n, std::vector<CallSite>& calls) {
     if (v.type) annotation(*v.type);
   for (const ast::Equation& e : node_->equations) equation(e);
   for (const ast::Assert& a : node_->asserts) expr(a.condition);
+  if (!node_->asserts.empty()) result_.nodes[n.index].lives_in_time = true;
   if (!walk_.broken()) {
     check_declared();
     if (node_->external()) check_external();
@@ -309,6 +311,12 @@ void NameResolver::not_in_constant(ExprId e, const char* what) {
                  "changes from cycle to cycle");
 }
 
+// No constant is, and the node is one that lives in time.
+void NameResolver::live_in_time(ExprId e, const char* what) {
+  not_in_constant(e, what);
+  if (!is_constant()) result_.nodes[id_.index].lives_in_time = true;
+}
+
 void NameResolver::form(ExprId e, const ast::Name& name) {
   if (name.qualifier.valid()) {
     const auto constant = walk_.qualified_constant(name, program_.span(e));
@@ -344,13 +352,13 @@ void NameResolver::form(ExprId, const ast::If& choice) {
 }
 
 void NameResolver::form(ExprId e, const ast::Fby& fby) {
-  not_in_constant(e, "`fby`");
+  live_in_time(e, "`fby`");
   expr(fby.init);
   expr(fby.next);
 }
 
 void NameResolver::form(ExprId e, const ast::Post& post) {
-  not_in_constant(e, "`post`");
+  live_in_time(e, "`post`");
   expr(post.operand);
 }
 
@@ -430,9 +438,11 @@ void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
     return;
   }
   if (const auto* node = std::get_if<NodeRef>(&to)) note_call(node->node, call.callee_span);
-  if (const auto* op = std::get_if<OperatorRef>(&to); op && operators()[op->op].random)
-    not_in_constant(e, "a random operator");
-  if (std::holds_alternative<ParamRef>(to)) not_in_constant(e, "`param`");
+  if (const auto* op = std::get_if<OperatorRef>(&to)) {
+    if (operators()[op->op].random) live_in_time(e, "a random operator");
+    if (operators()[op->op].name == "sum_over_elements") live_in_time(e, "`sum_over_elements`");
+  }
+  if (std::holds_alternative<ParamRef>(to)) live_in_time(e, "`param`");
   check_results(call, to, targets, walk_);
   MatchedArguments matched = matched_arguments(call, to, walk_);
   result_.arguments[e.index] = std::move(matched.ordered);

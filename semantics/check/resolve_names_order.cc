@@ -91,7 +91,11 @@ void order_nodes(const Program& program, const std::vector<std::vector<CallSite>
         for (const auto& [n, call] : ring) result.nodes[n].has_errors = true;
         report_recursion(program, calls, ring, diagnostics);
       });
-  for (const std::size_t n : order) result.order.emplace_back(n);
+  for (const std::size_t n : order) {
+    ResolvedNode& node = result.nodes[result.order.emplace_back(n).index];
+    for (const std::size_t callee : callees[n])
+      node.lives_in_time = node.lives_in_time || result.nodes[callee].lives_in_time;
+  }
 }
 
 void order_consts(const Program& program, const std::vector<std::vector<ConstId>>& uses, Resolved& result,

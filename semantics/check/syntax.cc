@@ -98,6 +98,12 @@ ExprId NodeWriter::call_node(NodeId node, const std::vector<ExprId>& arguments) 
   return add(std::move(c));
 }
 
+ExprId NodeWriter::call_as_itself(NodeId node, const std::vector<ExprId>& arguments) {
+  const ExprId e = call_node(node, arguments);
+  std::get<ast::Call>(program_.exprs[e.index]).identity = program_.names.intern("");
+  return e;
+}
+
 void for_each_child(const ast::Expr& e, const std::function<void(ExprId)>& f) {
   visit_children(e, [&](const ExprId& child) {
     if (child.valid()) f(child);

@@ -63,6 +63,8 @@ class NodeWriter : public SyntaxWriter {
   void equation(Symbol left, ExprId right) { equation({target(left)}, right); }
   // A call of the very node, whatever nodes of that name are in scope.
   ExprId call_node(NodeId node, const std::vector<ExprId>& arguments);
+  // The same, where the node that is written stands for the called one: parameters in it have the same paths.
+  ExprId call_as_itself(NodeId node, const std::vector<ExprId>& arguments);
   // The node as it has been written.
   ast::Node take() { return std::move(node_); }
 

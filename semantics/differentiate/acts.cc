@@ -55,6 +55,11 @@ Symbol Acts::first(ClockTermId clock) {
               [&] { return write_.add(ast::Fby{write_.boolean(true), write_.boolean(false)}); });
 }
 
+Symbol Acts::always() {
+  return made({Way::always, true, {}}, "always",
+              [&] { return write_.add(ast::Fby{write_.boolean(true), write_.boolean(true)}); });
+}
+
 Symbol Acts::any(const std::vector<Symbol>& acts, const std::string& hint) {
   Recipe recipe{Way::any, true, {}};
   for (const Symbol a : acts) recipe.parts.push_back(a.index);

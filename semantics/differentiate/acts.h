@@ -27,6 +27,8 @@ class Acts {
   Symbol previous(Symbol act);
   // True at the first cycle of a clock.
   Symbol first(ClockTermId clock);
+  // True at all cycles, which clocks need not see.
+  Symbol always();
   // Where any of them holds.
   Symbol any(const std::vector<Symbol>& acts, const std::string& hint);
   ExprId any_of(const std::vector<Symbol>& acts);
@@ -38,7 +40,7 @@ class Acts {
   bool is_down_all(Symbol act, Symbol whole, const std::vector<Sampling>& list) const;
 
  private:
-  enum class Way { sampled, lifted, branch, next, previous, first, any, either };
+  enum class Way { sampled, lifted, branch, next, previous, first, any, either, always };
   struct Recipe {
     Way way;
     bool positive = true;

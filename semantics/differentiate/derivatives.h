@@ -38,6 +38,7 @@ class Derivatives {
   DerivativeKey outermost(NodeId node) const;
   // Whether a node, or one it calls, has a `param`.
   bool has_parameters(NodeId node);
+  bool lives_in_time(NodeId node) const { return checked_.names.nodes[node.index].lives_in_time; }
 
  private:
   NodeId written(NodeId of) const;

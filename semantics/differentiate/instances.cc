@@ -35,6 +35,16 @@ Moving of_step(Derivation& d, Symbol p, const Moving& each, const std::vector<Sy
   return total;
 }
 
+// What all elements of a `map` ask for, where any of them does.
+Moving of_all_elements(Derivation& d, Symbol p, const Moving& each) {
+  GradientWriter& write = d.write;
+  const auto over = [&](ExprId x) { return write.call("sum_over_elements", {x}); };
+  const Moving all{write.fresh("bp_all_" + d.node.text(p)), write.fresh("all_d" + d.node.text(p))};
+  write.equation(all.act, over(write.name(each.act)));
+  write.equation(all.value, write.when(over(write.padded(each.act, write.name(each.value))), all.act));
+  return all;
+}
+
 // The ends of micro-batches may fall between the cycles of a sampled clock.
 void refuse_clock(Derivation& d, ExprId e) {
   d.derivatives.diagnostics()
@@ -55,8 +65,9 @@ void move_parameter(Derivation& d, ExprId e, const Flow& flow) {
   const ast::Target target = write.results(e)[0];
   const Symbol p = write.named(e);
   Moving gradient{flow.act, write.symbol_of(flow.adjoint)};
-  Symbol step = gradient.value;
   const DerivativeKey& key = d.node.key;
+  if (key.mapped) gradient = of_all_elements(d, p, gradient);
+  Symbol step = gradient.value;
   if (key.optimizer.valid() || key.step_sum.valid()) {
     const ClockTermId clock = d.node.checked.clocks.expr_clocks[e.index];
     const std::vector<Sampling> samplings = d.conditions.down_to(clock);
@@ -79,6 +90,23 @@ void move_parameter(Derivation& d, ExprId e, const Flow& flow) {
   write.change(e, MovedParameter{target, gradient.act, step});
 }
 
+std::vector<ExprId> optimizer_arguments(Derivation& d, ExprId e, const Derivative& derived) {
+  std::vector<ExprId> list;
+  const DerivativeKey& key = d.node.key;
+  if (derived.written || (key.rates == 0 && !key.step_sum.valid())) return list;
+  const auto& clocks = d.node.checked.clocks.instantiations[e.index];
+  const bool adds = key.step_sum.valid() && d.derivatives.has_parameters(std::get<NodeRef>(d.node.reference(e)).node);
+  for (const std::uint32_t root : derived.roots) {
+    const ClockTermId clock = root < clocks.size() ? clocks[root] : ClockTermId{};
+    if (adds && !d.conditions.down_to(clock).empty()) refuse_clock(d, e);
+    for (const Symbol rate : d.added.rates.at(root_of(d.node.clocks, clock)))
+      list.push_back(sampled_by(d.write, d.write.name(rate), d.conditions.down_to(clock)));
+    if (!key.step_sum.valid()) continue;
+    for (const Symbol s : d.added.steps.at(root_of(d.node.clocks, clock))) list.push_back(d.write.name(s));
+  }
+  return list;
+}
+
 namespace {
 
 // An instance of g, and the one of its derivative that takes its place.
@@ -98,7 +126,7 @@ class Instance {
     find_acts(adjoints);
     const std::vector<Symbol> given = given_adjoints(adjoints);
     add_gradients();
-    const std::vector<ExprId> rates = optimizer_arguments();
+    const std::vector<ExprId> rates = optimizer_arguments(d_, e_, derived_);
     std::vector<ExprId> more;
     const Span outer = std::exchange(write_.span, d_.node.program.span(e_));
     for (const Symbol bp : acts_) more.push_back(write_.name(bp));
@@ -214,23 +242,6 @@ class Instance {
     }
   }
 
-  // The optimizer's arguments, on the clocks of the instance, and what it is told of steps.
-  std::vector<ExprId> optimizer_arguments() {
-    std::vector<ExprId> list;
-    if (derived_.written || (d_.node.key.rates == 0 && !d_.node.key.step_sum.valid())) return list;
-    const auto& clocks = d_.node.checked.clocks.instantiations[e_.index];
-    const bool adds = d_.node.key.step_sum.valid() && d_.derivatives.has_parameters(g_);
-    for (const std::uint32_t root : derived_.roots) {
-      const ClockTermId clock = root < clocks.size() ? clocks[root] : ClockTermId{};
-      if (adds && !d_.conditions.down_to(clock).empty()) refuse_clock(d_, e_);
-      for (const Symbol rate : d_.added.rates.at(root_of(d_.node.clocks, clock)))
-        list.push_back(sampled_by(write_, write_.name(rate), d_.conditions.down_to(clock)));
-      if (!d_.node.key.step_sum.valid()) continue;
-      for (const Symbol s : d_.added.steps.at(root_of(d_.node.clocks, clock))) list.push_back(write_.name(s));
-    }
-    return list;
-  }
-
   // What we derive has the argument's shape, and so has the prelude's; a gradient that the user wrote may
   // have that of what the argument is broadcast to.
   ShapeOf gradient_shape(ExprId argument) {
@@ -264,6 +275,7 @@ void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoi
   key.optimizer = d.node.key.optimizer;
   key.rates = d.node.key.rates;
   key.step_sum = d.node.key.step_sum;
+  key.mapped = d.node.key.mapped;
   const Derivative derived = d.derivatives.derive(key);
   if (derived.failed) {
     d.failed = true;

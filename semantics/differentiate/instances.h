@@ -10,6 +10,10 @@ void move_parameter(Derivation& d, ExprId e, const Flow& flow);
 // adjoints: of the results.
 void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on);
 
+// Behind the adjoints of a call of what was derived: the optimizer's arguments, on the clocks of the call, and what it
+// is told of steps.
+std::vector<ExprId> optimizer_arguments(Derivation& d, ExprId e, const Derivative& derived);
+
 // What the derivative of the callee of e is asked with, where `outputs` have adjoints.
 DerivativeKey callee_key(const NodeFacts& node, ExprId e, std::vector<bool> outputs);
 

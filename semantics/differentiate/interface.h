@@ -19,6 +19,7 @@ struct DerivativeKey {
   NodeId optimizer;  // invalid: adjoints are added as they are
   std::size_t rates = 0;
   NodeId step_sum = {};  // adds gradients over a step, of a node with dealt inputs; invalid: each moves its parameter
+  bool mapped = false;   // an instance is one element of a `map`: parameters are moved by what all elements ask for
   friend auto operator<=>(const DerivativeKey&, const DerivativeKey&) = default;
 };
 

@@ -3,6 +3,7 @@
 #include "semantics/differentiate/iteration.h"
 
 #include "semantics/differentiate/instances.h"
+#include "semantics/differentiate/living_map.h"
 #include "semantics/differentiate/rounds.h"
 
 namespace rml::derivation {
@@ -155,6 +156,8 @@ class DerivedIteration {
 }  // namespace
 
 void pass_on_iteration(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
+  if (d.derivatives.lives_in_time(std::get<NodeRef>(d.node.reference(e)).node))
+    return pass_on_living_map(d, e, adjoints, pass_on);
   DerivedIteration(d, e, adjoints).run(pass_on);
 }
 

@@ -131,6 +131,13 @@ ast::Equation GradientWriter::changed(ExprId e, const ChangedCall& to) {
   for (const ExprId a : original_.checked.names.arguments[e.index])
     call.arguments.push_back({{}, span, copy_original(a)});
   for (const ExprId a : to.more) call.arguments.push_back({{}, span, a});
+  if (!to.sequences.empty()) {
+    std::vector<ast::Argument> added;
+    for (const ExprId a : to.sequences) added.push_back({{}, span, a});
+    const std::size_t leading = call.iteration->states + call.iteration->sequences;
+    call.arguments.insert(call.arguments.begin() + static_cast<std::ptrdiff_t>(leading), added.begin(), added.end());
+    call.iteration->sequences += static_cast<std::uint32_t>(added.size());
+  }
   if (to.kind) call.iteration->kind = *to.kind;
   return {to.targets, add(std::move(call)), span};
 }

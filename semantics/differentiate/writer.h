@@ -17,12 +17,13 @@
 namespace rml::derivation {
 
 // What takes the place of a call of the original: its results, a call of another node with the same arguments and
-// more. It may be iterated otherwise.
+// more. It may be iterated otherwise, and over more sequences.
 struct ChangedCall {
   std::vector<ast::Target> targets;
   NodeId callee;
   std::vector<ExprId> more;
   std::optional<ast::Iteration::Kind> kind = {};
+  std::vector<ExprId> sequences = {};
 };
 
 // What takes the place of a parameter: one that moves by `step` where `act` holds.

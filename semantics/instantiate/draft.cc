@@ -20,4 +20,28 @@ void add_instance_chain(Diagnostic& d, const Draft& draft, const Program& progra
   }
 }
 
+bool comes_back(const Draft& draft, const std::vector<DraftId>& end, DraftId d) {
+  std::vector<bool> met(draft.values.size(), false);
+  std::vector<DraftId> work = {d};
+  bool found = false;
+  const auto need = [&](DraftId v) {
+    v = end[v.index];
+    found = found || v == d;
+    if (met[v.index]) return;
+    met[v.index] = true;
+    work.push_back(v);
+  };
+  while (!work.empty() && !found) {
+    const DraftId v = work.back();
+    work.pop_back();
+    if (const auto* f = std::get_if<Fby>(&draft[v].rhs))
+      need(f->init);
+    else
+      for_each_mention(draft[v].rhs, need);
+    for (DraftClockId c = draft[v].clock; draft.clocks[c.index].parent.valid(); c = draft.clocks[c.index].parent)
+      need(draft.clocks[c.index].condition);
+  }
+  return found;
+}
+
 }  // namespace rml::draft

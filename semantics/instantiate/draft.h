@@ -172,6 +172,9 @@ struct State {
 };
 using States = std::vector<State>;  // by DraftId
 
+// Whether a value hangs on itself within a cycle, or on what it is at a later one. `end`: what each draft stands for.
+bool comes_back(const Draft& draft, const std::vector<DraftId>& end, DraftId d);
+
 // Calls f(DraftId&) for every draft a right-hand side mentions, static arguments and
 // conditions included, bounds and attributes that were left out not.
 template <class AnyRhs, class F>

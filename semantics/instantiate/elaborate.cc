@@ -149,6 +149,7 @@ class Elaborator {
       : entry_(entry),
         whole_(whole),
         write_(entry.checked, entry.options, entry.instantiate_body, entry.depth, diagnostics) {
+    if (entry.given != nullptr) write_.called_at = entry.given->at;
     write_.keep_stops = entry.options.keep_stops && entry.given == nullptr;
     write_.draft.open = entry.options.open && entry.given == nullptr;
   }
@@ -173,7 +174,8 @@ class Elaborator {
   Scope open_entry() {
     const ast::Node& node = write_.program()[entry_.node];
     const Span call = entry_.given != nullptr ? entry_.given->call : node.name_span;
-    write_.draft.instances.push_back({{}, entry_.node, call, "", node.derived_from.valid()});
+    const std::string path = entry_.given != nullptr ? entry_.given->at.path : "";
+    write_.draft.instances.push_back({{}, entry_.node, call, path, node.derived_from.valid()});
     const TypeScheme& scheme = entry_.checked.types.nodes[entry_.node.index].scheme;
     const std::size_t clock_variables = entry_.checked.clocks.nodes[entry_.node.index].variable_count;
     Scope scope =

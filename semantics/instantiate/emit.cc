@@ -14,6 +14,7 @@
 #include "semantics/instantiate/conditions.h"
 #include "semantics/instantiate/contraction.h"
 #include "semantics/instantiate/iteration.h"
+#include "semantics/instantiate/literals.h"
 #include "semantics/simplify/passes.h"
 #include "semantics/values/overloaded.h"
 
@@ -48,11 +49,12 @@ std::vector<Attribute> slice_bounds(const std::vector<IndexAxis>& axes, const Sh
 
 class Emitter {
  public:
-  Emitter(const Draft& draft, const States& states, const Program& program, Diagnostics& diagnostics)
+  Emitter(const Draft& draft, const States& states, const Program& program, bool in_body, Diagnostics& diagnostics)
       : draft_(draft),
         states_(states),
         rules_(draft, states),
         program_(program),
+        in_body_(in_body),
         diagnostics_(diagnostics),
         table_(core_) {}
 
@@ -83,6 +85,7 @@ class Emitter {
   void note_conditions();
   ClockId clock(DraftClockId c);
   ValueId constant(const Tensor& tensor, ClockId clock = base_clock);
+  ValueId repeated(const Tensor& tensor, const Shape& shape);
   ValueId operand(DraftId d);
   ValueId operand(DraftId d, const Shape& shape, ClockId clock);
   std::vector<ValueId> operands(const std::vector<DraftId>& list);
@@ -99,7 +102,8 @@ class Emitter {
   core::Rhs fby(DraftId d, const Fby& f, ClockId clock);
   core::Rhs index(DraftId d, const Index& i, ClockId clock);
   core::Rhs when(const When& w, ClockId clock);
-  core::Rhs iterate(const Iterate& x, ClockId clock);
+  core::Rhs iterate(DraftId d, const Iterate& x, ClockId clock);
+  core::Rhs result(const Result& x);
   void open_to_loading(const Parameter& parameter);
   void emit_interface();
   void emit_externals();
@@ -108,6 +112,7 @@ class Emitter {
   const States& states_;
   ShapeRules rules_;
   const Program& program_;
+  const bool in_body_;  // of an iteration
   Diagnostics& diagnostics_;
   Core core_;
   ClockTable table_;
@@ -121,6 +126,7 @@ class Emitter {
   std::unordered_map<std::string, ValueId> constants_;
   std::unordered_map<std::uint32_t, ValueId> starts_, cycles_;         // by ClockId
   std::unordered_map<const IteratorBody*, std::uint32_t> iterations_;  // their externals
+  std::unordered_map<std::uint32_t, std::vector<ValueId>> spread_;     // results of maps that live in time, by DraftId
 };
 
 // What a value is equal to once static values are known: another value, or nothing.
@@ -280,6 +286,13 @@ ValueId Emitter::constant(const Tensor& tensor, ClockId clock) {
   return known;
 }
 
+// The constant at a shape; nothing where it would be too large.
+ValueId Emitter::repeated(const Tensor& tensor, const Shape& shape) {
+  if (tensor.shape() == shape) return constant(tensor);
+  const auto elements = element_count(shape);
+  return elements && *elements <= max_static_elements ? constant(broadcast_tensor(tensor, shape)) : ValueId{};
+}
+
 ValueId Emitter::operand(DraftId d) {
   d = end_[d.index];
   return state(d).constant != nullptr ? constant(*state(d).constant) : emitted_[d.index];
@@ -289,9 +302,8 @@ ValueId Emitter::operand(DraftId d) {
 ValueId Emitter::operand(DraftId d, const Shape& shape, ClockId clock) {
   d = end_[d.index];
   if (state(d).shape == shape) return operand(d);
-  const auto elements = element_count(shape);
-  if (state(d).constant != nullptr && elements && *elements <= max_static_elements)
-    return constant(broadcast_tensor(*state(d).constant, shape));
+  if (state(d).constant != nullptr)
+    if (const ValueId all = repeated(*state(d).constant, shape); all.valid()) return all;
   return broadcast_to(operand(d), shape, {clock, draft_[d].span, draft_[d].instance});
 }
 
@@ -358,8 +370,8 @@ void Emitter::emit_value(DraftId d) {
                   operators().require("broadcast_to"), {operand(x.operand)}, {integers_attribute(state(d).shape)}, 0});
             },
             [&](const Call& x) { return core::Rhs(core::Call{x.external, operands(x.operands)}); },
-            [&](const Iterate& x) { return iterate(x, ck); },
-            [&](const Result& x) { return core::Rhs(core::Result{operand(x.call), x.output}); },
+            [&](const Iterate& x) { return iterate(d, x, ck); },
+            [&](const Result& x) { return result(x); },
             [&](const When& x) { return when(x, ck); },
             [&](const Merge& x) { return merge(d, x, ck); },
             [&](const Fby& x) { return fby(d, x, ck); },
@@ -370,18 +382,8 @@ void Emitter::emit_value(DraftId d) {
   core_[id] = {std::move(rhs), from.dtype, state(d).shape, ck, from.span, from.instance, from.name};
 }
 
-// Zeros or ones of so many elements that they are better made while running than kept in the program.
-std::optional<Tensor> repeated(const OperatorInfo& row, DType dtype, const Shape& shape) {
-  constexpr std::string_view rows[] = {"zeros", "ones", "zeros_like", "ones_like"};
-  if (*element_count(shape) <= max_constant_elements || std::ranges::find(rows, row.name) == std::end(rows))
-    return std::nullopt;
-  Tensor one(dtype, {});
-  row.evaluate({}, {}, {}, one);
-  return one;
-}
-
 core::Rhs Emitter::apply(DraftId d, const Apply& a, ClockId ck) {
-  if (const auto element = repeated(operators()[a.op], draft_[d].dtype, state(d).shape))
+  if (const auto element = uniform_element(operators()[a.op], draft_[d].dtype, state(d).shape))
     return core::Apply{
         operators().require("broadcast_to"), {constant(*element)}, {integers_attribute(state(d).shape)}, 0};
   core::Apply made{a.op, operands(a.operands), std::get<std::vector<Attribute>>(rules_.attributes(a)), 0};
@@ -391,6 +393,7 @@ core::Rhs Emitter::apply(DraftId d, const Apply& a, ClockId ck) {
     made.key = a.key;
   }
   if (is_joint(a.op)) made.key = a.key;
+  if (mapped::is_over_elements(a.op) && !in_body_) return reshaped(made.operands[0], state(d).shape);
   return operators()[a.op].lowering == Lowering::contraction ? contraction(d, made, ck) : made;
 }
 
@@ -524,14 +527,27 @@ void Emitter::emit_externals() {
   }
 }
 
-core::Rhs Emitter::iterate(const Iterate& x, ClockId ck) {
+core::Rhs Emitter::iterate(DraftId d, const Iterate& x, ClockId ck) {
   const IteratorBody& body = *rules_.iterated(x);
+  std::vector<ValueId> operands;
+  for (std::size_t k = 0; k < body.passed.size(); ++k)
+    operands.push_back(operand(x.operands[body.passed[k]], body.external.inputs[k].second, ck));
+  if (body.spreading) {
+    mapped::Surroundings around{core_, table_, [this](const Tensor& t, const Shape& s) { return repeated(t, s); },
+                                [this](ClockId c) { return start(c); }, [this](ClockId c) { return cycle(c); }};
+    const mapped::SpreadAt at{ck, draft_[d].span, draft_[d].instance, std::move(operands), comes_back(draft_, end_, d)};
+    spread_[d.index] = mapped::spread(*body.spreading, at, around);
+    return core::Const{Tensor(draft_[d].dtype, state(d).shape)};  // nobody reads the call itself
+  }
   const auto [known, is_new] = iterations_.try_emplace(&body, core_.externals.size());
   if (is_new) core_.externals.push_back(body.external);
-  core::Call call{known->second, {}};
-  for (std::size_t k = 0; k < body.passed.size(); ++k)
-    call.operands.push_back(operand(x.operands[body.passed[k]], body.external.inputs[k].second, ck));
-  return call;
+  return core::Call{known->second, std::move(operands)};
+}
+
+core::Rhs Emitter::result(const Result& x) {
+  const auto known = spread_.find(x.call.index);
+  if (known == spread_.end()) return core::Result{operand(x.call), x.output};
+  return reshaped(known->second[x.output], core_[known->second[x.output]].shape);
 }
 
 ValueId Emitter::port(const NamedValue& named) {
@@ -572,8 +588,8 @@ void Emitter::emit_interface() {
 
 }  // namespace
 
-Core emit(const Draft& draft, const States& states, const Program& program, Diagnostics& diagnostics) {
-  return Emitter(draft, states, program, diagnostics).run();
+Core emit(const Draft& draft, const States& states, const Program& program, bool in_body, Diagnostics& diagnostics) {
+  return Emitter(draft, states, program, in_body, diagnostics).run();
 }
 
 }  // namespace rml::draft

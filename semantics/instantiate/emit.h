@@ -8,6 +8,6 @@ namespace rml::draft {
 
 // The core of a draft whose aliases are resolved and whose states are complete. A value
 // that stands for itself once constant conditions are known is E0501.
-Core emit(const Draft& draft, const States& states, const Program& program, Diagnostics& diagnostics);
+Core emit(const Draft& draft, const States& states, const Program& program, bool in_body, Diagnostics& diagnostics);
 
 }  // namespace rml::draft

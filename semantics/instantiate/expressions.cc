@@ -300,10 +300,8 @@ std::uint64_t Expressions::joint_key(ExprId e) const {
   };
   while (i.valid() && at(i).parent.valid() && !is_optimizer(i)) i = at(i).parent;
   if (!i.valid() || !at(i).parent.valid()) return rml::joint_key(path + place, path + place);
-  const InstanceId optimizer = std::exchange(i, at(i).parent);
-  while (at(i).parent.valid() && at(at(i).parent).derived) i = at(i).parent;
-  const std::string inner = path.substr(at(optimizer).path.size());
-  return rml::joint_key(at(i).path + "/" + std::to_string(at(optimizer).node.index) + inner + place, path + place);
+  const std::string inner = path.substr(at(i).path.size()), outermost = write_.outermost_derived(at(i).parent);
+  return rml::joint_key(outermost + "/" + std::to_string(at(i).node.index) + inner + place, path + place);
 }
 
 StaticArgument Expressions::attribute(const OperatorParameter& parameter, ExprId argument) {
@@ -397,12 +395,20 @@ std::vector<DraftId> Expressions::iteration(ExprId e, const ast::Call& call, Nod
   }
   iterate.of =
       std::make_shared<Iterator>(program(), write_.instantiate_body, Depth{scope_.calls + 1, write_.depth.loops + 1},
-                                 node, *call.iteration, call.callee_span, std::move(dtypes));
+                                 node, *call.iteration, call.callee_span, std::move(dtypes), called_at(e, node));
   const DraftId called = add(std::move(iterate), types[0], at, program().span(e));
   std::vector<DraftId> results;
   for (std::uint32_t k = 0; k < types.size(); ++k)
     results.push_back(add(Result{called, k}, types[k], at, program().span(e)));
   return results;
+}
+
+// Nodes that do not live in time have nothing that is known by where they are called.
+CalledAt Expressions::called_at(ExprId e, NodeId node) {
+  if (!checked().names.nodes[node.index].lives_in_time) return {};
+  const bool is_derived = draft_.instances[scope_.instance.index].derived;
+  return {qualified(write_.identity(scope_.node, e)),
+          is_derived ? write_.outermost_derived(scope_.instance) : std::string()};
 }
 
 // param(e) is e as it was at the first cycle, known by the instance path and the variable of

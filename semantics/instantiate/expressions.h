@@ -55,6 +55,7 @@ class Expressions {
   std::vector<DraftId> call(ExprId e, const ast::Call& c);
   std::vector<DraftId> instance(ExprId e, const ast::Call& call, NodeId node);
   std::vector<DraftId> iteration(ExprId e, const ast::Call& call, NodeId node);
+  CalledAt called_at(ExprId e, NodeId node);
   std::vector<DraftId> arguments(ExprId call);
   std::vector<DType> callee_dtypes(ExprId call) const;
   std::uint64_t joint_key(ExprId e) const;

@@ -55,7 +55,7 @@ class Instantiation {
   std::optional<Core> instantiate(NodeId node, const Given* given, Depth depth, Diagnostics& diagnostics) {
     const std::optional<Solved> solved = solve(node, given, depth, diagnostics);
     if (!solved || diagnostics.has_errors()) return std::nullopt;
-    Core core = emit(solved->draft, solved->states, *checked_.program, diagnostics);
+    Core core = emit(solved->draft, solved->states, *checked_.program, given != nullptr, diagnostics);
     return diagnostics.has_errors() ? std::nullopt : std::optional(std::move(core));
   }
 

@@ -39,14 +39,15 @@ std::string count_text(std::int64_t n) { return std::to_string(n) + (n == 1 ? " 
 }  // namespace
 
 Iterator::Iterator(const Program& program, const InstantiateBody& instantiate_body, Depth depth, NodeId node,
-                   const ast::Iteration& how, Span call, std::vector<DType> dtypes)
+                   const ast::Iteration& how, Span call, std::vector<DType> dtypes, CalledAt at)
     : program_(program),
       instantiate_body_(instantiate_body),
       depth_(depth),
       node_(node),
       how_(how),
       call_(call),
-      dtypes_(std::move(dtypes)) {}
+      dtypes_(std::move(dtypes)),
+      at_(std::move(at)) {}
 
 const std::string& Iterator::name() const { return program_.text(program_[node_].name); }
 
@@ -80,36 +81,69 @@ bool Iterator::find_length(const std::vector<IteratorOperand>& operands, std::in
   return true;
 }
 
-// Iterations stand outside time: each begins with the states that it is given.
-bool Iterator::has_no_memory(const Core& body, IteratorBody& out) const {
-  const auto refuse = [&](const std::string& because, Span at, const std::string& note) {
-    out.problem = "`" + name() + "` cannot be iterated: it " + because;
-    if (at.end > 0) out.places.push_back({at, "here"});
-    out.notes.push_back(note);
-    return false;
-  };
+namespace {
+
+bool refuse(IteratorBody& out, const std::string& what, const std::string& because, Span at,
+            std::vector<std::string> notes) {
+  out.problem = what + " cannot be iterated: it " + because;
+  if (at.end > 0) out.places.push_back({at, "here"});
+  out.notes = std::move(notes);
+  return false;
+}
+
+}  // namespace
+
+std::string Iterator::described() const {
+  const NodeId origin = program_[node_].derived_from;
+  return origin.valid() ? "the gradient of `" + program_.text(program_[origin].name) + "`" : "`" + name() + "`";
+}
+
+// What no iteration takes.
+bool Iterator::stays_inside(const Core& body, IteratorBody& out) const {
   for (std::size_t v = 0; v < body.values.size(); ++v) {
     const core::Apply* apply = apply_of(body, ValueId{v});
-    if (apply != nullptr && is_joint(apply->op))
-      return refuse("sums over parameters", body.values[v].span, "take the sum before, and iterate with it");
+    const Span at = body.values[v].span;
+    if (apply != nullptr && is_joint(apply->op) && how_.kind != ast::Iteration::map)
+      return refuse(out, described(), "sums over parameters", at, {"take the sum before, and iterate with it"});
+    const auto* call = std::get_if<rml::core::Call>(&body.values[v].rhs);
+    if (call != nullptr && body.externals[call->external].in_c())
+      return refuse(out, described(), "calls the external node `" + body.externals[call->external].symbol + "`", at,
+                    {"only C knows what that does"});
+  }
+  return true;
+}
+
+// A fold or scan begins with the states that it is given, at every cycle.
+bool Iterator::stands_outside_time(const Core& body, IteratorBody& out) const {
+  const std::string taken = "`map` takes it: there each element has a memory of its own";
+  for (const rml::Value& v : body.values) {
+    const auto* apply = std::get_if<core::Apply>(&v.rhs);
     if (apply != nullptr && operators()[apply->op].random)
-      return refuse("draws random numbers", body.values[v].span, "draw all of them before, and iterate over them");
+      return refuse(out, described(), "draws random numbers", v.span,
+                    {"draw all of them before, and iterate over them"});
+    if (apply != nullptr && mapped::is_over_elements(apply->op))
+      return refuse(out, described(), "sums over elements", v.span, {"only `map` has all of them at once"});
   }
   if (!body.parameters.empty())
-    return refuse("has a `param`", body[body.parameters[0].value].span, "give it the parameter as an argument");
+    return refuse(out, described(), "has a `param`", body[body.parameters[0].value].span,
+                  {"give it the parameter as an argument"});
   for (const rml::Value& v : body.values) {
     if (std::holds_alternative<core::Fby>(v.rhs))
-      return refuse("remembers from cycle to cycle", v.span, "give it what it remembers as a state");
+      return refuse(out, described(), "remembers from cycle to cycle", v.span,
+                    {"give it what it remembers as a state", taken});
     if (std::holds_alternative<core::Post>(v.rhs))
-      return refuse("looks at the next cycle", v.span, "iterate in reverse: `scan[reverse]`");
-    const auto* call = std::get_if<rml::core::Call>(&v.rhs);
-    if (call != nullptr && body.externals[call->external].iteration == nullptr)
-      return refuse("calls the external node `" + body.externals[call->external].symbol + "`", v.span,
-                    "only C knows what that does");
+      return refuse(out, described(), "looks at the next cycle", v.span, {"iterate in reverse: `scan[reverse]`"});
   }
   if (!body.asserts.empty())
-    return refuse("asserts something", body.asserts[0].span, "assert it of what the iteration yields");
+    return refuse(out, described(), "asserts something", body.asserts[0].span,
+                  {"assert it of what the iteration yields"});
   return true;
+}
+
+// Whether what lives in time can be spread out over the elements.
+bool Iterator::spreads(const Core& body, IteratorBody& out) const {
+  const auto obstacle = mapped::find_obstacle(body, mapped::Elements(body, how_.sequences));
+  return !obstacle || refuse(out, described(), obstacle->because, obstacle->at, {obstacle->note});
 }
 
 void Iterator::make(const std::vector<IteratorOperand>& operands, IteratorBody& out) const {
@@ -124,20 +158,26 @@ void Iterator::make(const std::vector<IteratorOperand>& operands, IteratorBody& 
   it.body = std::move(*body);
   // What a state becomes may be smaller than the state: it is broadcast.
   for (std::size_t k = 0; k < how_.states; ++k) broadcast_output(it.body, k, given.operands[k].shape);
-  if (!has_no_memory(it.body, out)) return;
-  it.body.watches.clear();
+  if (!stays_inside(it.body, out)) return;
+  const bool lives = mapped::lives_in_time(it.body);
+  if (lives && !(how_.kind == ast::Iteration::map ? spreads(it.body, out) : stands_outside_time(it.body, out))) return;
   it.body.entry = name();
   for (std::size_t v = 0; v < it.body.values.size(); ++v)
     it.can_fail = it.can_fail || rml::can_fail(it.body, ValueId(v));
   if (!find_interface(it, out)) return;
   out.external.symbol = name();
   out.external.span = call_;
+  if (lives) {
+    out.spreading = {std::make_shared<const Core>(std::move(it.body)), how_.sequences, it.length, it.reverse, name()};
+    return;
+  }
+  it.body.watches.clear();
   out.external.iteration = std::make_shared<const Iteration>(std::move(it));
 }
 
 // An element of each sequence, and everything else whole.
 Given Iterator::given_in_a_round(const std::vector<IteratorOperand>& operands, IteratorBody& out) const {
-  Given given{dtypes_, {}, call_};
+  Given given{dtypes_, {}, call_, at_};
   for (std::uint32_t k = 0; k < operands.size(); ++k) {
     Given::Operand o{operands[k].shape, nullptr};
     if (k >= how_.states && k < leading()) o.shape.erase(o.shape.begin());

@@ -8,8 +8,15 @@
 #include <map>
 
 #include "semantics/instantiate/draft.h"
+#include "semantics/spread/spread.h"
 
 namespace rml::draft {
+
+// Where a node that lives in time is called: what it has is known by that.
+struct CalledAt {
+  std::string path;
+  std::string derived = {};  // the outermost of the derived nodes that call one another there, by its path
+};
 
 struct Depth {
   std::uint64_t calls = 0, loops = 0;  // within which something stands
@@ -30,6 +37,7 @@ struct Given {
   };
   std::vector<Operand> operands;
   Span call;
+  CalledAt at = {};
 };
 
 // The core of a node that is given such operands; nothing where diagnostics say what is wrong with it, or where the
@@ -38,6 +46,7 @@ using InstantiateBody = std::function<std::optional<Core>(NodeId, const Given&, 
 
 struct IteratorBody {
   ExternalNode external;
+  std::optional<mapped::Spreading> spreading;  // of a `map` whose node lives in time; the external is not called then
   std::vector<std::uint32_t> passed;  // the operands that the external takes: small constants stand in the body
   std::vector<std::pair<DType, Shape>> outputs;
   Diagnostics diagnostics;  // of the body itself
@@ -56,7 +65,7 @@ class Iterator {
  public:
   // depth: of the body. dtypes: what stands for the variables of the node's scheme.
   Iterator(const Program&, const InstantiateBody&, Depth depth, NodeId, const ast::Iteration&, Span call,
-           std::vector<DType> dtypes);
+           std::vector<DType> dtypes, CalledAt at);
 
   const IteratorBody& body(const std::vector<IteratorOperand>& operands);
 
@@ -66,10 +75,13 @@ class Iterator {
   Given given_in_a_round(const std::vector<IteratorOperand>& operands, IteratorBody& out) const;
   std::optional<Core> with_states_that_hold(const std::vector<IteratorOperand>& operands, Given& given,
                                             IteratorBody& out) const;
-  bool has_no_memory(const Core& body, IteratorBody& out) const;
+  bool stays_inside(const Core& body, IteratorBody& out) const;
+  bool stands_outside_time(const Core& body, IteratorBody& out) const;
+  bool spreads(const Core& body, IteratorBody& out) const;
   bool find_interface(const Iteration& it, IteratorBody& out) const;
   std::uint32_t leading() const { return how_.states + how_.sequences; }  // operands that are not fixed
   const std::string& name() const;
+  std::string described() const;  // for messages
 
   const Program& program_;
   const InstantiateBody& instantiate_body_;
@@ -78,6 +90,7 @@ class Iterator {
   const ast::Iteration how_;
   const Span call_;
   const std::vector<DType> dtypes_;
+  const CalledAt at_;
   std::map<std::string, IteratorBody> bodies_;  // by shapes and constants
 };
 

@@ -1,6 +1,7 @@
 // Numbers as scalars (see instantiate/literals.h).
 #include "semantics/instantiate/literals.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -55,6 +56,15 @@ Literal float_literal(DType dtype, double v) {
     made.label = "it would be infinite";
   }
   return made;
+}
+
+std::optional<Tensor> uniform_element(const OperatorInfo& row, DType dtype, const Shape& shape) {
+  constexpr std::string_view rows[] = {"zeros", "ones", "zeros_like", "ones_like"};
+  if (*element_count(shape) <= max_constant_elements || std::ranges::find(rows, row.name) == std::end(rows))
+    return std::nullopt;
+  Tensor one(dtype, {});
+  row.evaluate({}, {}, {}, one);
+  return one;
 }
 
 Attribute default_attribute(std::string_view text, ParameterKind kind) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ struct Literal {
 Literal boolean_literal(DType, bool);
 Literal integer_literal(DType, std::uint64_t magnitude, bool negative);
 Literal float_literal(DType, double);
+
+// Of zeros or ones of so many elements that they are better made while running than kept in the program: one of them.
+std::optional<Tensor> uniform_element(const OperatorInfo& row, DType dtype, const Shape& shape);
 
 // The attribute that a row's default stands for: "0", "[1, 1]", "all", "f32", "0.5".
 Attribute default_attribute(std::string_view text, ParameterKind kind);

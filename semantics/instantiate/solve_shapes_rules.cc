@@ -358,7 +358,7 @@ std::shared_ptr<const Tensor> ShapeRules::constant(DraftId d) const {
 
 std::shared_ptr<const Tensor> ShapeRules::evaluate(DraftId d, const Apply& apply) const {
   const OperatorInfo& row = operators()[apply.op];
-  if (row.random || is_joint(apply.op) || !small(state(d).shape)) return nullptr;
+  if (row.random || is_joint(apply.op) || mapped::is_over_elements(apply.op) || !small(state(d).shape)) return nullptr;
   const bool only_shapes = row.lowering == Lowering::folded;
   std::vector<DType> dtypes;
   std::vector<Shape> shapes;

@@ -37,7 +37,14 @@ const std::string& DraftWriter::identity(NodeId node, ExprId call) {
 std::string DraftWriter::qualified(InstanceId instance, const std::string& name) const {
   if (!instance.valid()) return name;
   const std::string& path = draft.instances[instance.index].path;
-  return path.empty() ? name : path + "." + name;
+  return path.empty() || name.empty() ? path + name : path + "." + name;
+}
+
+std::string DraftWriter::outermost_derived(InstanceId i) const {
+  const auto at = [&](InstanceId k) -> const Instance& { return draft.instances[k.index]; };
+  while (at(i).parent.valid() && at(at(i).parent).derived) i = at(i).parent;
+  const bool goes_on = !at(i).parent.valid() && !called_at.derived.empty();
+  return goes_on ? called_at.derived : at(i).path;
 }
 
 }  // namespace rml::draft

@@ -41,6 +41,7 @@ class DraftWriter {
   Draft draft;
   std::vector<Scope> pending;
   bool keep_stops = false;  // as of InstantiateOptions
+  CalledAt called_at;       // the entry is, where it lives in time and is mapped
 
   const Program& program() const { return *checked.program; }
   // The clock sampled by a condition: one, however often it is asked for.
@@ -51,7 +52,10 @@ class DraftWriter {
   ExprId replacement(ConstId id) const;
   // What a call of a node is known by among its others.
   const std::string& identity(NodeId node, ExprId call);
+  // Below what an instance is called; itself where the name is empty.
   std::string qualified(InstanceId instance, const std::string& name) const;
+  // The path of the outermost of the derived nodes that call one another, the last one the instance.
+  std::string outermost_derived(InstanceId) const;
 
  private:
   struct ClockKey {

@@ -163,6 +163,12 @@ std::vector<OperatorInfo> construction_operators() {
            "In an optimiser: the sum of x over all parameters that one `diff` moves; x must be there at the same "
            "cycles, of one type and shape: sum(g * g), say. Anywhere else: x.",
            "sum_over_parameters(2.5) -- 2.5"}),
+      row("sum_over_elements", {operand("x", element)}, same(element), same_shape, evaluate_param, Lowering::folded,
+          {"sum_over_elements(dy)"},
+          {"",
+           "In a node that `map` calls for each element: the sum of x over all elements, of Booleans whether any is "
+           "true; one for all of them. Anywhere else: x.",
+           "sum_over_elements(2.5) -- 2.5"}),
       row("iota", {integers("n")}, exactly(DType::i32), iota_shape, evaluate_iota, Lowering::iota, {},
           {"Range", "The i32 vector 0, 1, …, n - 1.", "iota(3) -- [0,1,2]"}),
       row("one_hot", {operand("i", index, 1), integers("depth")}, free_number, one_hot_shape, evaluate_one_hot,

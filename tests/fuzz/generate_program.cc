@@ -154,7 +154,7 @@ class Generator {
       const GeneratedClock k = clocks_[c];
       return "((" + expression(t, k.parent, fuel - 1) + ") when " + (k.positive ? "" : "not ") + k.condition + ")";
     }
-    if (iterated_) return leaf(t, c);
+    if (iterated_ && (!remembers_ || kind >= 88)) return leaf(t, c);
     if (kind < 88) return "(" + leaf(t, c) + " fby " + expression(t, c, fuel - 1) + ")";
     const std::string e = c == 0 ? "end" : "";
     if (e.empty()) return leaf(t, c);
@@ -255,8 +255,8 @@ class Generator {
     }
   }
 
-  // A node of expressions without memory, and its iteration over vectors and matrices of one length. Within it
-  // another one may be iterated.
+  // A node of expressions, and its iteration over vectors and matrices of one length. It remembers where it is mapped.
+  // Within it another one may be iterated.
   void iteration(int c) {
     const std::int64_t length = 2 + pick(2);
     struct Port {
@@ -289,6 +289,7 @@ class Generator {
     const GeneratedClocks clocks = std::exchange(clocks_, {});
     const std::string body = std::exchange(body_, "");
     const bool outer = std::exchange(iterated_, true);
+    const bool outer_remembers = std::exchange(remembers_, states.empty() && (!outer || remembers_));
     std::vector<std::string> inputs, outputs, targets;
     for (const auto* list : {&states, &sequences, &fixed})
       for (const Port& p : *list) {
@@ -311,7 +312,7 @@ class Generator {
     }
     const std::string node = fresh("each");
     nodes_ += "node " + node + "(" + join(inputs) + ") -> (" + join(outputs) + ")\n" + body_ + "\n";
-    pool_ = std::move(pool), clocks_ = clocks, body_ = body, iterated_ = outer;
+    pool_ = std::move(pool), clocks_ = clocks, body_ = body, iterated_ = outer, remembers_ = outer_remembers;
     for (const Port& p : states) targets.push_back(fresh("v") + ": " + type_text(p.type));
     for (std::size_t k = 0; k < states.size(); ++k)
       pool_.push_back({targets[k].substr(0, targets[k].find(':')), states[k].type, c});
@@ -415,7 +416,8 @@ class Generator {
   GeneratedClocks clocks_;
   std::vector<std::string> input_text_, output_text_;
   std::string nodes_, body_;
-  bool iterated_ = false;  // within a node that is
+  bool remembers_ = false;  // within a node that may
+  bool iterated_ = false;   // within a node that is
   int next_ = 0;
 };
 

@@ -104,6 +104,71 @@ node double(x) -> (y)
 )");
 }
 
+TEST(Iterators, memory_of_each_element) {
+  expect_right(R"(
+node cell(x, end, k: f64) -> (y, z)
+  w = param(0.5);
+  s = fby_end(end, 0.0, s2);
+  s2 = tanh(w * s + x * k);
+  y = if s2 > 0.1 then s2 * s2 else sin(x);
+  z = s2 * w;
+
+node f(xs: f64[3], end: bool, k: f64) -> (ys: f64[3], z: f64)
+  ys, zs = map cell(xs; end, k);
+  z = sum(zs);
+)");
+}
+
+TEST(Iterators, memory_in_nodes_that_a_mapped_one_calls_and_maps) {
+  expect_right(R"(
+node delayed(x, end) -> (y)
+  y = fby_end(end, 0.3, sin(x));
+
+node row(r, k, end) -> (y)
+  p = param([0.5, 0.25]);
+  y = sum(map delayed(r; end) * p) + delayed(k, end);
+
+node f(m: f64[3, 2], end: bool, k: f64) -> (ys: f64[3])
+  ys = map row(m; k, end);
+)");
+}
+
+TEST(Iterators, memory_with_parameters_one_each_and_matrices) {
+  expect_right(R"(
+node cell(x, w, end) -> (h)
+  u = param([[0.5, -0.25], [0.125, 0.75]]);
+  h = tanh(matmul(u, fby_end(end, zeros([2]), h)) + w * x);
+
+node f(xs: f64[3, 2], end: bool) -> (y: f64[3, 2])
+  ws = param([1.0, 0.5, 2.0]);
+  y = map cell(xs, ws; end);
+)");
+}
+
+TEST(Iterators, memory_on_a_clock) {
+  expect_right(R"(
+node cell(x, c, end) -> (y)
+  s = fby_end(end, 0.0, s + 0.5 * sin(x));
+  y = s + (if c then s * x else 0.0);
+
+node f(xs: f64[2], end: bool, cs: bool[2], on: bool) -> (y: f64[2])
+  part = map cell(xs when on, cs when on; end when on);
+  y = merge on part (2.0 * xs when not on);
+)");
+}
+
+TEST(Iterators, sums_over_elements) {
+  expect_right(R"(
+node centred(x, end) -> (y)
+  mean = sum_over_elements(sin(x)) / 4.0;
+  s = fby_end(end, 0.0, y);
+  y = x - mean + 0.5 * s;
+
+node f(xs: f64[4], end: bool) -> (ys: f64[4])
+  ys = map centred(xs; end);
+)");
+}
+
 }  // namespace
 
 }  // namespace rml::gradients

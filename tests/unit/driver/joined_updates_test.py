@@ -210,7 +210,7 @@ class Joined(unittest.TestCase):
 
     def test_in_an_iteration(self):
         text = "node f(x) -> (y)\n  y = sum_over_parameters(x);\nnode main(x: f64[2]) -> (y: f64[2])\n  y = map f(x);\n"
-        self.refused(text, "it sums over parameters")
+        self.refused(text, "it sums over parameters what differs between elements")
 
     def test_two_diffs_stand_apart(self):
         """Each has a group of its own, of one optimiser though it is."""

@@ -1,0 +1,122 @@
+// A walk from what differs for sure to all that hangs on it (see spread/elements.h).
+#include "semantics/spread/elements.h"
+
+#include <algorithm>
+
+#include "semantics/core/joint.h"
+#include "semantics/core/queries.h"
+
+namespace rml::mapped {
+
+bool is_over_elements(OperatorId op) {
+  static const OperatorId over = operators().require("sum_over_elements");
+  return op == over;
+}
+
+Elements::Elements(const Core& body, std::size_t sequences)
+    : body_(body),
+      values_(body.values.size(), false),
+      clocks_(body.clocks.size(), false),
+      values_on_(body.clocks.size()),
+      sampled_by_(body.values.size()),
+      within_(body.clocks.size()) {
+  std::vector<ValueId> begins;
+  for (const Parameter& p : body.parameters)
+    if (const auto* held = std::get_if<core::Fby>(&body[p.value].rhs)) begins.push_back(held->init);
+  drawn_once_ = reachable(body, std::move(begins));
+  for (std::size_t v = 0; v < body.values.size(); ++v) values_on_[body.values[v].clock.index].push_back(ValueId{v});
+  for (std::size_t c = 2; c < body.clocks.size(); ++c) {
+    sampled_by_[body.clocks[c].condition.index].push_back(ClockId{c});
+    within_[body.clocks[c].parent.index].push_back(ClockId{c});
+  }
+  for (std::size_t k = 0; k < sequences; ++k) mark(body.inputs[k].value);
+  for (std::size_t v = 0; v < body.values.size(); ++v) {
+    const core::Apply* apply = apply_of(body, ValueId{v});
+    if (apply != nullptr && operators()[apply->op].random && !drawn_once_[v]) mark(ValueId{v});
+  }
+  spread();
+}
+
+void Elements::mark(ValueId v) {
+  if (values_[v.index] || body_.is_const(v)) return;
+  values_[v.index] = true;
+  work_.push_back(v);
+}
+
+void Elements::mark(ClockId c) {
+  std::vector<ClockId> pending = {c};
+  while (!pending.empty()) {
+    const ClockId at = pending.back();
+    pending.pop_back();
+    if (clocks_[at.index]) continue;
+    clocks_[at.index] = true;
+    for (const ValueId v : values_on_[at.index]) mark(v);
+    pending.insert(pending.end(), within_[at.index].begin(), within_[at.index].end());
+  }
+}
+
+void Elements::spread() {
+  const Uses uses(body_);
+  while (!work_.empty()) {
+    const ValueId v = work_.back();
+    work_.pop_back();
+    for (const ClockId c : sampled_by_[v.index]) mark(c);
+    for (const ValueId user : uses.of(v)) {
+      const core::Apply* apply = apply_of(body_, user);
+      if (apply == nullptr || !is_over_elements(apply->op)) mark(user);
+    }
+  }
+}
+
+ClockId Elements::home(ClockId c) const {
+  while (differs(c)) c = body_[c].parent;
+  return c;
+}
+
+bool reads_what_is_behind(const Core& body, ValueId v) {
+  const core::Rhs& rhs = body[v].rhs;
+  if (std::holds_alternative<core::Fby>(rhs) || std::holds_alternative<core::Post>(rhs)) return false;
+  bool found = false;
+  for_each_operand(rhs, [&](ValueId o) { found = found || (o.index >= v.index && !body.is_const(o)); });
+  return found;
+}
+
+bool lives_in_time(const Core& body) {
+  if (!body.parameters.empty() || !body.asserts.empty()) return true;
+  return std::ranges::any_of(body.values, [](const rml::Value& v) {
+    const auto* apply = std::get_if<core::Apply>(&v.rhs);
+    return std::holds_alternative<core::Fby>(v.rhs) || std::holds_alternative<core::Post>(v.rhs) ||
+           (apply != nullptr && (operators()[apply->op].random || is_over_elements(apply->op) || is_joint(apply->op)));
+  });
+}
+
+std::optional<Obstacle> find_obstacle(const Core& body, const Elements& elements) {
+  for (std::size_t v = 0; v < body.values.size(); ++v) {
+    const core::Apply* apply = apply_of(body, ValueId{v});
+    const Span at = body.values[v].span;
+    if (std::holds_alternative<core::Post>(body.values[v].rhs) && elements.differs(body.values[v].clock))
+      return Obstacle{"looks ahead at cycles that are not the same for all elements", at,
+                      "let it hang on a condition that is one for all, given behind the `;`"};
+    if (apply == nullptr) continue;
+    if (is_joint(apply->op) && elements.differs(ValueId{v}))
+      return Obstacle{"sums over parameters what differs between elements", at, "take the sum before"};
+    if (is_over_elements(apply->op) && elements.differs(body.values[v].clock))
+      return Obstacle{"sums over elements that are not all there at the same cycles", at,
+                      "take the sum where all are there, with 0 for those that are not: `merge c x 0.0`"};
+    if (elements.differs(ValueId{v}) && operators()[apply->op].name == "orthogonal")
+      return Obstacle{"draws an orthogonal matrix for each element", at, "draw them before, and give it one of each"};
+  }
+  for (const Parameter& p : body.parameters) {
+    const Span at = body[p.value].span;
+    if (elements.differs(body[p.value].clock))
+      return Obstacle{"has a `param` where its elements are not all there", at,
+                      "take it out of what is sampled: `k = param(…);  … (k when c) …`"};
+    if (elements.differs(p.value))
+      return Obstacle{"has a `param` that is not the same for all elements", at,
+                      "where each element is to have its own, give it one of each, as a sequence: `map f(xs, ks)` "
+                      "where `ks = param(…)`"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace rml::mapped

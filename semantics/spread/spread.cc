@@ -1,0 +1,394 @@
+// Values outside for those of the body (see spread/spread.h).
+//
+// The body is brought into a form whose parts (parts.h) have nothing of time in them. Every value that does not stand
+// in a part gets a place in the surrounding core, then its right-hand side, since delays go round. A part becomes an
+// iteration, or, if it consists of operators on elements, the same operators on all of them:
+//
+//   y = s + a * (x - s)      x, s: [n]      y = add(s, mul(a, sub(x, s)))
+#include "semantics/spread/spread.h"
+
+#include <cmath>
+#include <map>
+
+#include "semantics/core/queries.h"
+#include "semantics/spread/at_once.h"
+#include "semantics/spread/hold_sampled.h"
+#include "semantics/spread/part_body.h"
+
+namespace rml::mapped {
+
+namespace {
+
+Attribute integers_of(std::vector<std::int64_t> integers) {
+  Attribute a;
+  a.given = true;
+  a.integers = std::move(integers);
+  return a;
+}
+
+// Of a reduction over all elements.
+std::vector<Attribute> along_elements() {
+  Attribute axis = integers_of({0}), keepdims = integers_of({0});
+  axis.scalar = keepdims.scalar = true;
+  return {axis, keepdims};
+}
+
+// A draw as one of uniform or normal numbers, whatever shape it has: of an element, the fans are known.
+struct PlainDraw {
+  const char* op = nullptr;
+  double first = 0, second = 0;
+};
+
+PlainDraw plain_draw(std::string_view name, const Shape& element) {
+  double in = static_cast<double>(*element_count(element)), out = in;
+  if (element.size() >= 2) {
+    out = static_cast<double>(element[0]);
+    in = static_cast<double>(*element_count(Shape(element.begin() + 1, element.end())));
+  }
+  const auto between = [](double limit) { return PlainDraw{"uniform", -limit, limit}; };
+  const auto spread = [](double deviation) { return PlainDraw{"normal", 0, deviation}; };
+  if (name == "glorot_uniform") return between(std::sqrt(6 / (in + out)));
+  if (name == "he_uniform") return between(std::sqrt(6 / in));
+  if (name == "lecun_uniform") return between(std::sqrt(3 / in));
+  if (name == "glorot_normal") return spread(std::sqrt(2 / (in + out)));
+  if (name == "he_normal") return spread(std::sqrt(2 / in));
+  if (name == "lecun_normal") return spread(std::sqrt(1 / in));
+  return {};
+}
+
+// Memory as what is the same at every instant; each part needs its operands first.
+Core prepared(const Core& given, std::size_t sequences) {
+  Core body = remove_unreachable(given);
+  hold_sampled(body, Elements(body, sequences));
+  renumber(body, std::vector<bool>(body.values.size(), true));
+  return remove_unreachable(std::move(body));
+}
+
+class Spreader {
+ public:
+  Spreader(const Spreading& what, const SpreadAt& at, Surroundings& around)
+      : what_(what),
+        at_(at),
+        around_(around),
+        body_(prepared(*what.body, what.sequences)),
+        elements_(body_, what.sequences),
+        parts_(find_parts(body_, elements_, at.comes_back)),
+        places_(body_.values.size()),
+        clocks_(body_.clocks.size()) {}
+
+  std::vector<ValueId> run() {
+    clocks_[base_clock.index] = at_.clock;
+    clocks_[never_clock.index] = never_clock;
+    add_instances();
+    for (std::size_t v = 0; v < body_.values.size(); ++v) place(ValueId{v});
+    write_parts();
+    for (std::size_t v = 0; v < body_.values.size(); ++v) write(ValueId{v});
+    for (const Parameter& p : body_.parameters) core().parameters.push_back({p.path, places_[p.value.index]});
+    for (const CoreAssert& check : body_.asserts) write(check);
+    for (const Port& watch : body_.watches)
+      if (stands_outside(watch.value)) core().watches.push_back({watch.name, places_[watch.value.index], watch.span});
+    std::vector<ValueId> results;
+    for (const Port& output : body_.outputs) results.push_back(stack(output.value, at_.clock));
+    return results;
+  }
+
+ private:
+  Core& core() { return around_.core; }
+  bool is_stacked(ValueId v) const {
+    return parts_.stands[v.index] == Stand::stacked || parts_.stands[v.index] == Stand::inside;
+  }
+  Shape stacked(const Shape& element) const {
+    Shape shape = element;
+    shape.insert(shape.begin(), what_.length);
+    return shape;
+  }
+
+  // What is there at every instant of a clock outside, for all elements.
+  bool stands_outside(ValueId v) const { return places_[v.index].valid() && !elements_.differs(body_[v].clock); }
+
+  // ---- places ----
+
+  // Instances of the body are instances here; the first of them is what is called for each element.
+  void add_instances() {
+    first_instance_ = core().instances.size();
+    for (std::size_t i = 0; i < body_.instances.size(); ++i) {
+      Instance instance = body_.instances[i];
+      instance.parent = i == 0 ? at_.instance : InstanceId{first_instance_ + instance.parent.index};
+      core().instances.push_back(std::move(instance));
+    }
+  }
+
+  ValueId add(core::Rhs rhs, DType dtype, Shape shape, ClockId clock, Span span) {
+    core().values.push_back({std::move(rhs), dtype, std::move(shape), clock, span, at_.instance, {}});
+    return ValueId{core().values.size() - 1};
+  }
+  ValueId apply(const char* op, std::vector<ValueId> operands, std::vector<Attribute> attributes, ValueId like,
+                Shape shape) {
+    const rml::Value of = core()[like];
+    return add(core::Apply{operators().require(op), std::move(operands), std::move(attributes), 0}, of.dtype,
+               std::move(shape), of.clock, of.span);
+  }
+
+  // Values that stand outside get their right-hand side later.
+  void place(ValueId v) {
+    const rml::Value& of = body_[v];
+    const Stand stand = parts_.stands[v.index];
+    if (stand == Stand::constant || stand == Stand::inside) return;
+    if (const auto* input = std::get_if<core::Input>(&of.rhs)) {
+      places_[v.index] = at_.operands[input->index];
+    } else if (is_start(body_, v)) {
+      places_[v.index] = around_.start(clock(of.clock));
+    } else {
+      places_[v.index] = made(v, {}, stand == Stand::once ? of.shape : stacked(of.shape));
+    }
+  }
+
+  // A value that is called what v is called.
+  ValueId made(ValueId v, core::Rhs rhs, Shape shape) {
+    const rml::Value& of = body_[v];
+    const ValueId made = add(std::move(rhs), of.dtype, std::move(shape), clock(elements_.home(of.clock)), of.span);
+    core()[made].name = of.name;
+    if (of.instance.valid()) core()[made].instance = InstanceId{first_instance_ + of.instance.index};
+    return made;
+  }
+
+  // Conditions are placed before what is sampled by them.
+  ClockId clock(ClockId c) {
+    for (const ClockId at : path_to(body_, c)) {
+      if (clocks_[at.index].valid()) continue;
+      const Clock& of = body_[at];
+      clocks_[at.index] = around_.clocks.on(clocks_[of.parent.index], once(of.condition), of.positive);
+    }
+    return clocks_[c.index];
+  }
+
+  // ---- values of the body, outside ----
+
+  ValueId once(ValueId v) {
+    return body_.is_const(v) ? around_.constant(constant_of(v), body_[v].shape) : places_[v.index];
+  }
+
+  const Tensor& constant_of(ValueId v) const { return std::get<core::Const>(body_[v].rhs).value; }
+
+  // As many as there are elements, whether they differ or not, on the clock where they are read.
+  ValueId stack(ValueId v, ClockId clock) {
+    if (is_stacked(v)) return places_[v.index];
+    ValueId& known = stacks_[{v, body_.is_const(v) ? clock : base_clock}];
+    if (known.valid()) return known;
+    const Shape shape = stacked(body_[v].shape);
+    if (body_.is_const(v)) known = around_.constant(constant_of(v), shape);
+    if (known.valid()) return known;
+    return known = add(core::Apply{operators().require("broadcast_to"), {once(v)}, {integers_of(shape)}, 0},
+                       body_[v].dtype, shape, clock, body_[v].span);
+  }
+
+  // What a delay of stacked values begins with: constants are no streams, but where they are too large for one.
+  ValueId first(ValueId init, ClockId clock) {
+    const ValueId begin = around_.start(clock);
+    const ClockId first = around_.clocks.on(clock, begin, true);
+    return stack(init, first);
+  }
+
+  // ---- right-hand sides ----
+
+  void write(ValueId v) {
+    const Stand stand = parts_.stands[v.index];
+    const core::Rhs& rhs = body_[v].rhs;
+    if (stand == Stand::constant || stand == Stand::inside || std::holds_alternative<core::Input>(rhs) ||
+        is_start(body_, v))
+      return;
+    core::Rhs written = stand == Stand::once ? written_once(v) : written_stacked(v);
+    core()[places_[v.index]].rhs = std::move(written);
+  }
+
+  core::Rhs written_once(ValueId v) {
+    core::Rhs rhs = body_[v].rhs;
+    if (auto* apply = std::get_if<core::Apply>(&rhs)) {
+      if (is_over_elements(apply->op)) return summed(v, apply->operands[0]);
+      if (operators()[apply->op].random) return drawn(v, *apply);
+    }
+    for_each_operand(rhs, [&](ValueId& o) { o = once(o); });
+    if (auto* call = std::get_if<core::Call>(&rhs)) {
+      const std::uint32_t external = call->external;
+      call->external = static_cast<std::uint32_t>(core().externals.size());
+      core().externals.push_back(body_.externals[external]);
+    }
+    return rhs;
+  }
+
+  core::Rhs summed(ValueId v, ValueId operand) {
+    const bool is_truth = body_[v].dtype == DType::boolean;
+    if (is_truth && !is_stacked(operand)) return reshaped(once(operand), body_[v].shape);
+    const ValueId all = stack(operand, clock(body_[v].clock));
+    return core::Apply{operators().require(is_truth ? "any" : "sum"), {all}, along_elements(), 0};
+  }
+
+  core::Rhs drawn(ValueId v, core::Apply draw) {
+    if (is_stacked(v)) {
+      const PlainDraw plain = plain_draw(operators()[draw.op].name, body_[v].shape);
+      if (plain.op != nullptr) {
+        draw.op = operators().require(plain.op);
+        draw.attributes.resize(3);
+        draw.attributes[1].given = draw.attributes[2].given = true;
+        draw.attributes[1].number = plain.first;
+        draw.attributes[2].number = plain.second;
+      }
+      draw.attributes[0] = integers_of(stacked(body_[v].shape));
+    }
+    draw.operands = {around_.cycle(clock(body_[v].clock))};
+    return draw;
+  }
+
+  core::Rhs written_stacked(ValueId v) {
+    const core::Rhs& rhs = body_[v].rhs;
+    const ClockId at = clock(body_[v].clock);
+    if (const auto* apply = std::get_if<core::Apply>(&rhs)) return drawn(v, *apply);
+    if (const auto* f = std::get_if<core::Fby>(&rhs)) {
+      const ValueId init = first(f->init, at);
+      return core::Fby{init, stack(f->next, at)};
+    }
+    if (const auto* post = std::get_if<core::Post>(&rhs)) return core::Post{stack(post->operand, at)};
+    if (const auto* w = std::get_if<core::When>(&rhs))
+      return core::When{stack(w->operand, around_.core[at].parent), once(w->condition), w->positive};
+    const core::Merge m = std::get<core::Merge>(rhs);
+    const ValueId condition = once(m.condition);
+    const ValueId on_true = stack(m.on_true, around_.clocks.on(at, condition, true));
+    const ValueId on_false = stack(m.on_false, around_.clocks.on(at, condition, false));
+    return core::Merge{condition, on_true, on_false};
+  }
+
+  // An assertion holds if it does for all elements.
+  void write(const CoreAssert& check) {
+    ValueId condition = once(check.condition);  // or all of them
+    if (is_stacked(check.condition)) {
+      condition = apply("all", {condition}, along_elements(), condition, {});
+    }
+    core().asserts.push_back({condition, check.message, check.span});
+  }
+
+  // ---- parts ----
+
+  void write_parts() {
+    const std::vector<std::vector<ValueId>> outputs = find_outputs();
+    for (std::uint32_t p = 0; p < parts_.members.size(); ++p) place_part(p, outputs[p]);
+    for (const Waiting& part : waiting_) {
+      std::vector<ValueId> operands;
+      for (const auto* list : {&part.sequences, &part.fixed})
+        for (const ValueId v : *list) operands.push_back(places_[v.index]);
+      std::get<core::Call>(core()[part.call].rhs).operands = std::move(operands);
+    }
+    for (const std::uint32_t p : at_once_)
+      for (const ValueId v : parts_.members[p]) {
+        core::Rhs written = written_at_once(v);
+        core()[places_[v.index]].rhs = std::move(written);
+      }
+  }
+
+  // By part, what is read outside of it; of a part that nobody reads, what may fail.
+  std::vector<std::vector<ValueId>> find_outputs() {
+    std::vector<bool> read(body_.values.size(), false);
+    const auto note = [&](ValueId v, std::uint32_t by) {
+      if (parts_.stands[v.index] == Stand::inside && parts_.part[v.index] != by) read[v.index] = true;
+    };
+    for (std::size_t v = 0; v < body_.values.size(); ++v) {
+      const std::uint32_t by = parts_.part[v];
+      for_each_operand(body_.values[v].rhs, [&](ValueId o) {
+        note(o, by);
+        if (!body_.is_const(o))
+          for (const ClockId c : ancestors(body_, body_[o].clock)) note(body_[c].condition, by);
+      });
+      for (const ClockId c : ancestors(body_, body_.values[v].clock)) note(body_[c].condition, by);
+    }
+    for (const Port& p : body_.outputs) note(p.value, Parts::none);
+    for (const CoreAssert& check : body_.asserts) note(check.condition, Parts::none);
+    std::vector<std::vector<ValueId>> outputs(parts_.members.size());
+    for (std::uint32_t p = 0; p < outputs.size(); ++p) {
+      for (const ValueId v : parts_.members[p])
+        if (read[v.index] && !std::holds_alternative<core::Call>(body_[v].rhs)) outputs[p].push_back(v);
+      for (const ValueId v : parts_.members[p])
+        if (outputs[p].empty() && !std::holds_alternative<core::Call>(body_[v].rhs)) outputs[p].push_back(v);
+    }
+    return outputs;
+  }
+
+  void place_part(std::uint32_t p, const std::vector<ValueId>& outputs) {
+    if (is_at_once(body_, elements_, parts_.members[p])) {
+      at_once_.push_back(p);
+      for (const ValueId v : parts_.members[p]) places_[v.index] = made(v, {}, stacked(body_[v].shape));
+      return;
+    }
+    PartBody part = make_part(body_, elements_, parts_, p, outputs);
+    Iteration it;
+    it.sequences = static_cast<std::uint32_t>(part.sequences.size());
+    it.length = what_.length;
+    it.reverse = what_.reverse;
+    ExternalNode external{what_.name, {}, {}, at_.span};
+    for (const ValueId v : part.sequences) external.inputs.emplace_back(body_[v].dtype, stacked(body_[v].shape));
+    for (const ValueId v : part.fixed) external.inputs.emplace_back(body_[v].dtype, body_[v].shape);
+    for (const ValueId v : outputs) external.outputs.emplace_back(body_[v].dtype, stacked(body_[v].shape));
+    it.body = std::move(part.core);
+    it.body.entry = what_.name;
+    for (std::size_t v = 0; v < it.body.values.size(); ++v) it.can_fail = it.can_fail || can_fail(it.body, ValueId(v));
+    external.iteration = std::make_shared<const Iteration>(std::move(it));
+    const ClockId home = clock(elements_.home(body_[parts_.members[p][0]].clock));
+    core::Call call{static_cast<std::uint32_t>(core().externals.size()), {}};
+    core().externals.push_back(std::move(external));
+    const ValueId called = add(std::move(call), body_[outputs[0]].dtype, {}, home, at_.span);
+    waiting_.push_back({called, std::move(part.sequences), std::move(part.fixed)});
+    for (std::uint32_t k = 0; k < outputs.size(); ++k) {
+      const ValueId v = outputs[k];
+      places_[v.index] = add(core::Result{called, k}, body_[v].dtype, stacked(body_[v].shape), home, body_[v].span);
+      core()[places_[v.index]].name = body_[v].name;
+    }
+  }
+
+  // Where an element is not there its number says nothing, and nobody looks at it.
+  core::Rhs written_at_once(ValueId v) {
+    const std::size_t axes = body_[v].shape.size();
+    const auto all = [&](ValueId o) { return is_stacked(o) ? aligned(o, axes) : once(o); };
+    if (const auto* w = std::get_if<core::When>(&body_[v].rhs))
+      return reshaped(stack(w->operand, core()[places_[v.index]].clock), stacked(body_[v].shape));
+    if (const auto* m = std::get_if<core::Merge>(&body_[v].rhs))
+      return core::Apply{operators().require("select"), {all(m->condition), all(m->on_true), all(m->on_false)}, {}, 0};
+    core::Apply apply = *apply_of(body_, v);
+    for (ValueId& o : apply.operands) o = all(o);
+    return apply;
+  }
+
+  // What has fewer axes than the result has axes of extent 1 in front of its own, behind the first.
+  ValueId aligned(ValueId v, std::size_t axes) {
+    const ValueId all = places_[v.index];
+    const Shape& element = body_[v].shape;
+    if (element.size() == axes) return all;
+    Shape shape = {what_.length};
+    shape.resize(1 + axes - element.size(), 1);
+    shape.insert(shape.end(), element.begin(), element.end());
+    return apply("reshape", {all}, {integers_of(shape)}, all, shape);
+  }
+
+  struct Waiting {  // for its operands
+    ValueId call;
+    std::vector<ValueId> sequences, fixed;
+  };
+
+  const Spreading& what_;
+  const SpreadAt& at_;
+  Surroundings& around_;
+  const Core body_;
+  const Elements elements_;
+  const Parts parts_;
+  std::vector<ValueId> places_;  // by value of the body
+  std::map<std::pair<ValueId, ClockId>, ValueId> stacks_;
+  std::vector<ClockId> clocks_;  // by clock of the body
+  std::vector<Waiting> waiting_;
+  std::vector<std::uint32_t> at_once_;  // parts
+  std::size_t first_instance_ = 0;
+};
+
+}  // namespace
+
+std::vector<ValueId> spread(const Spreading& what, const SpreadAt& at, Surroundings& around) {
+  return Spreader(what, at, around).run();
+}
+
+}  // namespace rml::mapped
