@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "compiler/internal_error.h"
-#include "driver/commands/commands.h"
+#include "driver/checks/check_instances.h"
 #include "driver/crash_report.h"
 #include "driver/installation.h"
 #include "frontend/render.h"
