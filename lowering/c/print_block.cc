@@ -1,7 +1,6 @@
 // Copies, branches, rounds, calls and random draws, and what stops a step.
 #include "lowering/c/print_block.h"
 
-#include <cmath>
 #include <functional>
 
 #include "lowering/c/drawing.h"
@@ -11,6 +10,7 @@
 #include "runtime/base/rmlrt.h"
 #include "semantics/core/queries.h"
 #include "semantics/values/overloaded.h"
+#include "semantics/values/scaled_draw.h"
 
 namespace rml::c99 {
 
@@ -90,17 +90,7 @@ std::pair<double, double> parameters_of(const core::Apply& apply, const std::str
     if (p.kind == ParameterKind::number && number < 2) given[number++] = apply.attributes[attribute].number;
     if (p.kind != ParameterKind::operand) ++attribute;
   }
-  const auto all = static_cast<double>(element_count(shape).value_or(0));
-  const double out = shape.size() < 2 ? all : static_cast<double>(shape[0]);
-  const double in =
-      shape.size() < 2 ? all : static_cast<double>(element_count({shape.begin() + 1, shape.end()}).value_or(0));
-  const auto uniform = [](double sum, double of) { return std::pair(-std::sqrt(sum / of), std::sqrt(sum / of)); };
-  if (symbol == "rml_random_glorot_uniform") return uniform(6, in + out);
-  if (symbol == "rml_random_he_uniform") return uniform(6, in);
-  if (symbol == "rml_random_lecun_uniform") return uniform(3, in);
-  if (symbol == "rml_random_glorot_normal") return {0, std::sqrt(2 / (in + out))};
-  if (symbol == "rml_random_he_normal") return {0, std::sqrt(2 / in)};
-  if (symbol == "rml_random_lecun_normal") return {0, std::sqrt(1 / in)};
+  if (const auto scaled = scaled_draw(operators()[apply.op].name, shape)) return {scaled->first, scaled->second};
   if (symbol == "rml_random_uniform") return {given[0], given[1] < given[0] ? given[0] : given[1]};
   return {given[0], given[1]};
 }

@@ -7,13 +7,13 @@
 //   y = s + a * (x - s)      x, s: [n]      y = add(s, mul(a, sub(x, s)))
 #include "semantics/spread/spread.h"
 
-#include <cmath>
 #include <map>
 
 #include "semantics/core/queries.h"
 #include "semantics/spread/at_once.h"
 #include "semantics/spread/hold_sampled.h"
 #include "semantics/spread/part_body.h"
+#include "semantics/values/scaled_draw.h"
 
 namespace rml::mapped {
 
@@ -31,29 +31,6 @@ std::vector<Attribute> along_elements() {
   Attribute axis = integers_of({0}), keepdims = integers_of({0});
   axis.scalar = keepdims.scalar = true;
   return {axis, keepdims};
-}
-
-// A draw as one of uniform or normal numbers, whatever shape it has: of an element, the fans are known.
-struct PlainDraw {
-  const char* op = nullptr;
-  double first = 0, second = 0;
-};
-
-PlainDraw plain_draw(std::string_view name, const Shape& element) {
-  double in = static_cast<double>(*element_count(element)), out = in;
-  if (element.size() >= 2) {
-    out = static_cast<double>(element[0]);
-    in = static_cast<double>(*element_count(Shape(element.begin() + 1, element.end())));
-  }
-  const auto between = [](double limit) { return PlainDraw{"uniform", -limit, limit}; };
-  const auto spread = [](double deviation) { return PlainDraw{"normal", 0, deviation}; };
-  if (name == "glorot_uniform") return between(std::sqrt(6 / (in + out)));
-  if (name == "he_uniform") return between(std::sqrt(6 / in));
-  if (name == "lecun_uniform") return between(std::sqrt(3 / in));
-  if (name == "glorot_normal") return spread(std::sqrt(2 / (in + out)));
-  if (name == "he_normal") return spread(std::sqrt(2 / in));
-  if (name == "lecun_normal") return spread(std::sqrt(1 / in));
-  return {};
 }
 
 // Memory as what is the same at every instant; each part needs its operands first.
@@ -225,13 +202,13 @@ class Spreader {
 
   core::Rhs drawn(ValueId v, core::Apply draw) {
     if (is_stacked(v)) {
-      const PlainDraw plain = plain_draw(operators()[draw.op].name, body_[v].shape);
-      if (plain.op != nullptr) {
-        draw.op = operators().require(plain.op);
+      // The fans are those of an element.
+      if (const auto plain = scaled_draw(operators()[draw.op].name, body_[v].shape)) {
+        draw.op = operators().require(plain->normal ? "normal" : "uniform");
         draw.attributes.resize(3);
         draw.attributes[1].given = draw.attributes[2].given = true;
-        draw.attributes[1].number = plain.first;
-        draw.attributes[2].number = plain.second;
+        draw.attributes[1].number = plain->first;
+        draw.attributes[2].number = plain->second;
       }
       draw.attributes[0] = integers_of(stacked(body_[v].shape));
     }
