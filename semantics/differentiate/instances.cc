@@ -266,22 +266,27 @@ class Instance {
 
 }  // namespace
 
-void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
-  std::vector<ast::Target> results = d.write.results(e);
+std::optional<Derivative> derivative_of_callee(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints,
+                                               bool mapped) {
   std::vector<bool> outputs;
   for (const Adjoint& a : adjoints) outputs.push_back(a.given());
-  if (std::ranges::none_of(outputs, std::identity{})) return;
+  if (std::ranges::none_of(outputs, std::identity{})) return std::nullopt;
   DerivativeKey key = callee_key(d.node, e, std::move(outputs));
   key.optimizer = d.node.key.optimizer;
   key.rates = d.node.key.rates;
   key.step_sum = d.node.key.step_sum;
-  key.mapped = d.node.key.mapped;
-  const Derivative derived = d.derivatives.derive(key);
-  if (derived.failed) {
-    d.failed = true;
-    return;
-  }
-  Instance instance(d, e, derived, std::move(results));
+  key.mapped = mapped;
+  Derivative derived = d.derivatives.derive(key);
+  if (!derived.failed) return derived;
+  d.failed = true;
+  return std::nullopt;
+}
+
+void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
+  std::vector<ast::Target> results = d.write.results(e);
+  const auto derived = derivative_of_callee(d, e, adjoints, d.node.key.mapped);
+  if (!derived) return;
+  Instance instance(d, e, *derived, std::move(results));
   instance.write(adjoints);
   instance.pass_on_gradients(pass_on);
 }

@@ -2,6 +2,8 @@
 // the node derived from g.
 #pragma once
 
+#include <optional>
+
 #include "semantics/differentiate/flow.h"
 
 namespace rml::derivation {
@@ -9,6 +11,11 @@ namespace rml::derivation {
 void move_parameter(Derivation& d, ExprId e, const Flow& flow);
 // adjoints: of the results.
 void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on);
+
+// What is derived of the callee of e for these adjoints; `mapped`: it is called for each element of a `map`. Nothing
+// where no adjoint is given, or where it cannot be derived.
+std::optional<Derivative> derivative_of_callee(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints,
+                                               bool mapped);
 
 // Behind the adjoints of a call of what was derived: the optimizer's arguments, on the clocks of the call, and what it
 // is told of steps.

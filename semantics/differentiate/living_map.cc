@@ -170,20 +170,7 @@ class LivingMap {
 }  // namespace
 
 void pass_on_living_map(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
-  std::vector<bool> outputs;
-  for (const Adjoint& a : adjoints) outputs.push_back(a.given());
-  if (std::ranges::none_of(outputs, std::identity{})) return;
-  DerivativeKey key = callee_key(d.node, e, std::move(outputs));
-  key.optimizer = d.node.key.optimizer;
-  key.rates = d.node.key.rates;
-  key.step_sum = d.node.key.step_sum;
-  key.mapped = true;
-  const Derivative derived = d.derivatives.derive(key);
-  if (derived.failed) {
-    d.failed = true;
-    return;
-  }
-  LivingMap(d, e, derived, adjoints).run(pass_on);
+  if (const auto derived = derivative_of_callee(d, e, adjoints, true)) LivingMap(d, e, *derived, adjoints).run(pass_on);
 }
 
 }  // namespace rml::derivation
