@@ -110,7 +110,7 @@ bool Keyed::pop(std::uint32_t key, void* const* to, std::uint8_t* present) {
 
 void Keyed::push(const std::string& key) {
   check_none_failed();
-  key_ = streams_->keys.number(key);
+  key_ = streams_->keys.texts().number(key);
   push(key_, in_.const_pointers(), in_.present());
   if (streams_->states.header().fault != RML_OK) check(streams_->states.header(), key_);
 }
@@ -154,7 +154,7 @@ std::int64_t Keyed::run(const Cycles& cycles, const std::vector<std::string>& te
   for (std::int64_t i = 0; i < cycles.count; ++i) {
     if (i % cycles_between_looks == cycles_between_looks - 1 && interrupted()) return i;
     std::uint32_t& key = numbers[static_cast<std::size_t>(key_of[i])];
-    if (key == unseen) key = streams_->keys.number(texts[static_cast<std::size_t>(key_of[i])]);
+    if (key == unseen) key = streams_->keys.texts().number(texts[static_cast<std::size_t>(key_of[i])]);
     for (std::uint32_t k = 0; k < table().n_inputs; ++k) {
       const rml_port& port = table().inputs[k];
       const std::uint64_t bytes = port.elements * rt::dtype_bytes(port.dtype);

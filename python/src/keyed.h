@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "python/src/instance.h"
-#include "runtime/base/key_table.h"
 #include "runtime/keys/key_states.h"
+#include "runtime/keys/keys.h"
 #include "runtime/keys/waiting_rows.h"
 
 namespace rml::python {
@@ -56,7 +56,7 @@ class Keyed {
 
   const Node& node() const { return *node_; }
   std::uint32_t size() const { return streams_->states.size(); }
-  std::string text(std::uint32_t key) const { return std::string(streams_->keys.text(key)); }
+  std::string text(std::uint32_t key) const { return streams_->keys.text(key); }
   // While a call is at work, another one throws Busy.
   std::atomic<bool>& busy() { return busy_; }
 
@@ -66,7 +66,7 @@ class Keyed {
     Streams(const rml_program& program, rt::Memory& memory, std::uint64_t seed, std::int64_t horizon)
         : seed(seed), keys(memory), states(program, keys, memory, seed, horizon) {}
     std::uint64_t seed;
-    rt::KeyTable keys;
+    rt::Keys keys;
     rt::KeyStates states;
     rt::WaitingRows waiting;
     std::int64_t read = 0, written = 0;

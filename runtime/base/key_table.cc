@@ -13,11 +13,16 @@
 namespace rml::rt {
 namespace {
 
-constexpr std::uint32_t places_in_block = 1u << 13;
-constexpr std::uint64_t directory_entries = (std::uint64_t{1} << 32) / places_in_block;
 constexpr std::uint64_t text_block = std::uint64_t{1} << 16;
 constexpr std::uint64_t first_slots = 64;
 constexpr std::size_t short_text = 255;  // and above: a byte of this value, then eight of the length
+
+// Two steps of hash_of_key: words that are near each other are far apart.
+std::uint64_t hash(std::uint64_t word) {
+  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9u;
+  return word ^ (word >> 27);
+}
+std::uint64_t hash(std::string_view text) { return hash_of_key(text, 0); }
 
 }  // namespace
 
@@ -33,6 +38,7 @@ std::uint64_t hash_of_key(std::string_view text, std::uint64_t seed) {
 void KeyTable::Free::operator()(void* block) const { std::free(block); }
 
 KeyTable::KeyTable(Memory& memory) : memory_(memory) {
+  constexpr std::uint64_t directory_entries = (std::uint64_t{1} << 32) / places_in_block;
   // The pages of a directory that nobody looks at take no memory.
   places_.reset(static_cast<Place**>(std::calloc(directory_entries, sizeof(Place*))));
   if (!places_) throw std::bad_alloc();
@@ -57,12 +63,8 @@ void KeyTable::give_back(Block& block) {
   block = {};
 }
 
-KeyTable::Place& KeyTable::place(std::uint32_t number) const {
-  return places_[number / places_in_block][number % places_in_block];
-}
-
 std::string_view KeyTable::text(std::uint32_t number) const {
-  const char* at = place(number);
+  const char* at = place(number).text;
   std::uint64_t bytes = static_cast<unsigned char>(*at++);
   if (bytes == short_text) {
     std::memcpy(&bytes, at, sizeof bytes);
@@ -95,25 +97,38 @@ const char* KeyTable::store(std::string_view text) {
   return begin;
 }
 
-std::uint32_t* KeyTable::slot_of(std::string_view text) const {
+template <>
+std::string_view KeyTable::key(std::uint32_t number) const {
+  return text(number);
+}
+
+template <>
+std::uint64_t KeyTable::key(std::uint32_t number) const {
+  return word(number);
+}
+
+template <class Key>
+std::uint32_t* KeyTable::slot_of(const Key& key) const {
   auto* const slots = static_cast<std::uint32_t*>(index_.data);
-  std::uint64_t at = hash_of_key(text, 0);
-  while (slots[at &= slots_ - 1] != 0 && this->text(slots[at] - 1) != text) ++at;
+  std::uint64_t at = hash(key);
+  while (slots[at &= slots_ - 1] != 0 && this->key<Key>(slots[at] - 1) != key) ++at;
   return slots + at;
 }
 
+template <class Key>
 void KeyTable::widen() {
   const std::uint64_t slots = std::max(first_slots, 2 * slots_);
   Block wider{block(slots * sizeof(std::uint32_t)), slots * sizeof(std::uint32_t)};
   give_back(index_);
   index_ = wider;
   slots_ = slots;
-  for (std::uint32_t k = 0; k < size_; ++k) *slot_of(text(k)) = k + 1;
+  for (std::uint32_t k = 0; k < size_; ++k) *slot_of(key<Key>(k)) = k + 1;
 }
 
-std::uint32_t KeyTable::number(std::string_view text) {
-  if (8 * (std::uint64_t{size_} + 1) > 7 * slots_) widen();
-  std::uint32_t* const slot = slot_of(text);
+template <class Key>
+std::uint32_t KeyTable::number_of(const Key& key) {
+  if (8 * (std::uint64_t{size_} + 1) > 7 * slots_) widen<Key>();
+  std::uint32_t* const slot = slot_of(key);
   if (*slot != 0) return *slot - 1;
   if (size_ == std::numeric_limits<std::uint32_t>::max())
     throw Failure("too many keys: at most " + std::to_string(size_) + " can be told apart");
@@ -124,9 +139,12 @@ std::uint32_t KeyTable::number(std::string_view text) {
     blocks_.push_back({more, bytes});
     places_[size_ / places_in_block] = more;
   }
-  place(size_) = store(text);
+  place(size_) = make_place(key);
   *slot = size_ + 1;
   return size_++;
 }
+
+std::uint32_t KeyTable::number(std::string_view text) { return number_of(text); }
+std::uint32_t KeyTable::number(std::uint64_t word) { return number_of(word); }
 
 }  // namespace rml::rt

@@ -1,4 +1,5 @@
-// The keys of a run (--key): every text that was seen has a number, in the order in which they came.
+// The keys of a run (--key): every one that was seen has a number, in the order in which they came. Keys are texts, or
+// words of 64 bits, which values of a type are made: one table has keys of one kind.
 //
 // One thread at a time asks for numbers, which may add keys. Any thread may ask for the text of a number that it was
 // handed: what is there never moves. Memory is that of the run, which refuses to pass its ceiling.
@@ -23,14 +24,19 @@ class KeyTable {
 
   // That of a new key is size(). Throws Failure where a further key does not fit into memory.
   std::uint32_t number(std::string_view text);
+  std::uint32_t number(std::uint64_t word);
   std::string_view text(std::uint32_t number) const;
+  std::uint64_t word(std::uint32_t number) const { return place(number).word; }
   std::uint32_t size() const { return size_; }
 
  private:
   struct Free {
     void operator()(void* block) const;
   };
-  using Place = const char*;  // of a text: its length, then its bytes
+  union Place {
+    const char* text;  // its length, then its bytes
+    std::uint64_t word;
+  };
   struct Block {
     void* data;
     std::uint64_t bytes;
@@ -39,9 +45,19 @@ class KeyTable {
   void* block(std::uint64_t bytes);
   void give_back(Block& block);
   const char* store(std::string_view text);
-  Place& place(std::uint32_t number) const;
-  std::uint32_t* slot_of(std::string_view text) const;
+  Place& place(std::uint32_t number) const { return places_[number / places_in_block][number % places_in_block]; }
+  template <class Key>
+  std::uint32_t* slot_of(const Key& key) const;
+  template <class Key>
+  std::uint32_t number_of(const Key& key);
+  Place make_place(std::string_view text) { return {.text = store(text)}; }
+  static Place make_place(std::uint64_t word) { return {.word = word}; }
+  template <class Key>
+  Key key(std::uint32_t number) const;
+  template <class Key>
   void widen();
+
+  static constexpr std::uint32_t places_in_block = 1u << 13;
 
   Memory& memory_;
   std::unique_ptr<Place*[], Free> places_;  // by number, in blocks of one size

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint64_t block_bytes = std::uint64_t{1} << 18;
 constexpr std::uint64_t counters = offsetof(rml_header, pushed);  // and all behind them: the program's
-constexpr std::uint64_t worth_a_part = 8;                         // bytes between two parts
+constexpr std::uint64_t most_near_bytes = 512;
+constexpr std::uint64_t worth_a_part = 8;  // bytes between two parts
 
 bool cells_alone(const rml_program& program) {
   return program.flow == nullptr && program.demand == nullptr && program.savable != 0;
@@ -36,9 +37,20 @@ std::uint64_t head_bytes(const rml_memory& m) {
   }
 }
 
+// A few words are worth no call.
+void copy_words(char* to, const char* from, std::uint64_t bytes) {
+  constexpr std::uint64_t word = sizeof(std::uint64_t), few = 16;
+  if (bytes > few * word) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  for (; bytes >= word; bytes -= word, to += word, from += word) std::memcpy(to, from, word);
+  for (; bytes > 0; --bytes) *to++ = *from++;
+}
+
 }  // namespace
 
-KeyStates::KeyStates(const rml_program& program, const KeyTable& keys, Memory& memory, std::uint64_t seed,
+KeyStates::KeyStates(const rml_program& program, const Keys& keys, Memory& memory, std::uint64_t seed,
                      std::int64_t horizon)
     : program_(program),
       keys_(keys),
@@ -92,9 +104,10 @@ void KeyStates::find_parts() {
     for (std::uint32_t p = 0; p < program_.n_parameters; ++p)
       if (program_.parameters[p].slot != UINT64_MAX) slots_.push_back(program_.parameters[p].slot);
   }
-  record_bytes_ = may_wait_ ? sizeof(rml_header) - counters : sizeof(std::int64_t);
+  record_bytes_ = sizeof(std::uint64_t) + (may_wait_ ? sizeof(rml_header) - counters : sizeof(std::int64_t));
   for (const Part& part : parts_) record_bytes_ += part.bytes;
   record_bytes_ = (record_bytes_ + slots_.size() + 7) / 8 * 8;
+  near_bytes_ = std::min(record_bytes_, most_near_bytes);
   records_in_block_ = static_cast<std::uint32_t>(std::max<std::uint64_t>(block_bytes / record_bytes_, 1));
 }
 
@@ -120,7 +133,6 @@ void KeyStates::change_to(std::uint32_t key) {
   if (key < size_) {
     load(record(key));
     current_ = key;
-    header().seed = hash_of_key(keys_.text(key), seed_);
     return;
   }
   if (size_ % records_in_block_ == 0) {
@@ -133,7 +145,7 @@ void KeyStates::change_to(std::uint32_t key) {
     blocks_.push_back(static_cast<char*>(more));
   }
   begin_new();
-  header().seed = hash_of_key(keys_.text(key), seed_);
+  header().seed = keys_.seed(key, seed_);
   for (std::size_t k = 0; k < given_.size(); ++k) at<void*>(slots_[k]) = given_[k];
   put_shared();
   current_ = size_++;
@@ -152,9 +164,10 @@ void KeyStates::begin_new() {
 
 void KeyStates::store(char* to) {
   const auto put = [&to](const void* from, std::uint64_t bytes) {
-    std::memcpy(to, from, bytes);
+    copy_words(to, static_cast<const char*>(from), bytes);
     to += bytes;
   };
+  put(&header().seed, sizeof header().seed);
   if (may_wait_)
     put(&at<char>(counters), sizeof(rml_header) - counters);
   else
@@ -174,9 +187,10 @@ void KeyStates::store(char* to) {
 
 void KeyStates::load(const char* from) {
   const auto get = [&from](void* to, std::uint64_t bytes) {
-    std::memcpy(to, from, bytes);
+    copy_words(static_cast<char*>(to), from, bytes);
     from += bytes;
   };
+  get(&header().seed, sizeof header().seed);
   if (may_wait_) {
     get(&at<char>(counters), sizeof(rml_header) - counters);
   } else {

@@ -14,16 +14,16 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/base/key_table.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/rmlrt.h"
+#include "runtime/keys/keys.h"
 
 namespace rml::rt {
 
 class KeyStates {
  public:
   // seed: of the run. Throws Failure where not even one state fits into memory.
-  KeyStates(const rml_program& program, const KeyTable& keys, Memory& memory, std::uint64_t seed, std::int64_t horizon);
+  KeyStates(const rml_program& program, const Keys& keys, Memory& memory, std::uint64_t seed, std::int64_t horizon);
   ~KeyStates();
   KeyStates(const KeyStates&) = delete;
   KeyStates& operator=(const KeyStates&) = delete;
@@ -38,6 +38,12 @@ class KeyStates {
   rml_header& enter(std::uint32_t key) {
     if (key != current_) change_to(key);
     return header();
+  }
+  // Its turn comes soon.
+  void expect(std::uint32_t key) const {
+    if (key >= size_) return;
+    const char* const at = record(key);
+    for (std::uint64_t line = 0; line < near_bytes_; line += 64) __builtin_prefetch(at + line, 1);
   }
   // The state of the current key is what was put into it: what it was given, further instances begin with.
   void restored();
@@ -80,7 +86,7 @@ class KeyStates {
   }
 
   const rml_program& program_;
-  const KeyTable& keys_;
+  const Keys& keys_;
   Memory& memory_;
   const std::uint64_t seed_;
   const std::int64_t horizon_;
@@ -92,6 +98,7 @@ class KeyStates {
   std::vector<void*> given_;  // what each slot points to in a new instance
   std::vector<Shared> shared_;
   std::uint64_t record_bytes_ = 0;
+  std::uint64_t near_bytes_ = 0;  // of a record: further ones follow by themselves
   std::uint32_t records_in_block_ = 1;
   std::vector<char*> blocks_;
   std::uint32_t size_ = 0;

@@ -54,7 +54,7 @@ class Parts {
 
 }  // namespace
 
-KeyedCheckpointOut::KeyedCheckpointOut(const rml_program& program, const KeyTable& keys, KeyStates& states,
+KeyedCheckpointOut::KeyedCheckpointOut(const rml_program& program, const Keys& keys, KeyStates& states,
                                        const WaitingRows& waiting, const KeyedStreams& streams, const RunRecord& run,
                                        const Memory& memory) {
   std::uint64_t bytes = 0;
@@ -90,7 +90,7 @@ KeyedCheckpointOut::KeyedCheckpointOut(const rml_program& program, const KeyTabl
 }
 
 std::vector<std::string> restore_keys(const CheckpointIn& saved, const rml_program& program,
-                                      const std::vector<Renamed>& map, KeyTable& keys, KeyStates& states,
+                                      const std::vector<Renamed>& map, Keys& keys, KeyStates& states,
                                       WaitingRows& waiting, GivenParameters& given) {
   if (!saved.is_of_keys()) throw Failure(saved.name() + ": the state of one instance, that of a run without --key");
   Parts texts(saved, texts_name, RML_U8, 1), inner(saved, states_name, RML_U8, 1);
@@ -99,7 +99,10 @@ std::vector<std::string> restore_keys(const CheckpointIn& saved, const rml_progr
   std::vector<std::string> lines;
   for (std::uint64_t k = 0; k < texts.count(); ++k) {
     const std::string text(texts.next());
-    if (keys.number(text) != k) texts.damaged();
+    const std::optional<std::uint32_t> number = keys.number(text);
+    if (!number)
+      throw Failure(saved.name() + ": its key '" + text + "' is no value of the type that --key gives to keys");
+    if (*number != k) texts.damaged();
     const auto key = static_cast<std::uint32_t>(k);
     const rml_header& header = states.enter(key);
     CheckpointIn one(saved.name() + " (key '" + text + "')", std::string(inner.next()));

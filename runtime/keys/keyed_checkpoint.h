@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/base/key_table.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/keys/key_states.h"
+#include "runtime/keys/keys.h"
 #include "runtime/keys/waiting_rows.h"
 
 namespace rml::rt {
@@ -24,7 +24,7 @@ struct KeyedStreams {
 class KeyedCheckpointOut {
  public:
   // Between two cycles. Enters the keys one after the other. Throws Failure where there is no memory for it.
-  KeyedCheckpointOut(const rml_program& program, const KeyTable& keys, KeyStates& states, const WaitingRows& waiting,
+  KeyedCheckpointOut(const rml_program& program, const Keys& keys, KeyStates& states, const WaitingRows& waiting,
                      const KeyedStreams& streams, const RunRecord& run, const Memory& memory);
   const std::vector<std::string_view>& pieces() const { return pieces_; }
 
@@ -38,7 +38,7 @@ class KeyedCheckpointOut {
 
 // Into a run that has not seen any key. What is to be told of it, in lines. Throws Failure.
 std::vector<std::string> restore_keys(const CheckpointIn& saved, const rml_program& program,
-                                      const std::vector<Renamed>& map, KeyTable& keys, KeyStates& states,
+                                      const std::vector<Renamed>& map, Keys& keys, KeyStates& states,
                                       WaitingRows& waiting, GivenParameters& given);
 
 }  // namespace rml::rt

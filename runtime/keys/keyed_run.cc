@@ -1,6 +1,6 @@
 // See keyed_run.h. As run.cc for one instance: rows are read ahead and written behind; what is complete is written
-// whatever stops the run. The key is the last port of what is read and the first of what is written, so that a program
-// finds its own ports side by side.
+// whatever stops the run. The key is behind the ports that are read and before those that are written, so that a
+// program finds its own ports side by side; where it is a value, its number is behind it.
 //
 // A row leaves in the cycle that makes it known.
 #include "runtime/keys/keyed_run.h"
@@ -15,7 +15,6 @@
 
 #include "runtime/base/failure.h"
 #include "runtime/base/faults.h"
-#include "runtime/base/key_table.h"
 #include "runtime/base/problems.h"
 #include "runtime/base/readable.h"
 #include "runtime/base/signals.h"
@@ -24,6 +23,8 @@
 #include "runtime/keys/key_option.h"
 #include "runtime/keys/key_states.h"
 #include "runtime/keys/keyed_checkpoint.h"
+#include "runtime/keys/keys.h"
+#include "runtime/keys/numbered_keys.h"
 #include "runtime/keys/waiting_rows.h"
 #include "runtime/pipeline/read_ahead.h"
 #include "runtime/pipeline/skip_rows.h"
@@ -33,7 +34,6 @@
 #include "runtime/run/resume.h"
 #include "runtime/run/statistics.h"
 #include "runtime/stream_io/endpoints.h"
-#include "runtime/stream_io/scalar_text.h"
 
 namespace rml::rt {
 namespace {
@@ -65,7 +65,7 @@ class KeyedRun {
   void write_waiting_rows();
   void show_key(std::uint32_t key);
   Failure fault() const;
-  std::string key_text() const { return readable(std::string(keys_.text(key_))); }
+  std::string key_text() const { return readable(keys_.text(key_)); }
   double fraction() const;
   void flush() {
     sinks_.catch_up();
@@ -76,21 +76,15 @@ class KeyedRun {
 
   const rml_program& program_;
   const Options& options_;
-  // A number that was a key lately.
-  struct Recent {
-    std::uint64_t bits = 0;
-    std::uint32_t key = UINT32_MAX;
-  };
-  static constexpr int recent_bits = 12;
-
   const KeyColumn column_;
   const std::uint64_t key_bytes_;
-  std::vector<Recent> recent_{std::size_t{1} << recent_bits};
   const std::vector<rml_port> inputs_, outputs_;
-  const std::uint32_t key_input_;  // the last one; the key is the first output
-  Row in_, out_;
+  const std::uint32_t key_input_, number_input_;  // the key is the first output
+  Row in_;
+  const Row of_files_;  // the ports of in_ that are read
+  Row out_;
   Memory memory_;
-  KeyTable keys_;
+  Keys keys_;
   ColumnTexts texts_;
   Progress progress_;
   WriteBehind sinks_;
@@ -114,16 +108,25 @@ class KeyedRun {
   std::unique_ptr<ReadAhead> source_;  // its thread may look at all that is above
 };
 
-std::vector<rml_port> with_key_behind(const rml_port* ports, std::uint32_t count, const rml_port& key) {
-  std::vector<rml_port> all(ports, ports + count);
-  all.push_back(key);
+constexpr std::uint32_t rows_ahead = 8;  // of that at hand: what is to be kept of their keys comes from memory
+
+std::vector<rml_port> with_key_behind(const rml_program& program, const KeyColumn& column) {
+  std::vector<rml_port> all(program.inputs, program.inputs + program.n_inputs);
+  all.push_back(column.port());
+  if (!column.is_text) all.push_back({"", "base", RML_U32, 1, 0, 0, nullptr, 1});
   return all;
 }
 
-std::vector<rml_port> with_key_before(const rml_port* ports, std::uint32_t count, const rml_port& key) {
-  std::vector<rml_port> all{key};
-  all.insert(all.end(), ports, ports + count);
+std::vector<rml_port> with_key_before(const rml_program& program, const KeyColumn& column) {
+  std::vector<rml_port> all{column.port()};
+  all.insert(all.end(), program.outputs, program.outputs + program.n_outputs);
   return all;
+}
+
+std::uint32_t number_at(const void* place) {
+  std::uint32_t number = 0;
+  std::memcpy(&number, place, sizeof number);
+  return number;
 }
 
 KeyedRun::KeyedRun(const rml_program& program, const Options& options)
@@ -131,14 +134,16 @@ KeyedRun::KeyedRun(const rml_program& program, const Options& options)
       options_(options),
       column_(key_column(program, options.key)),
       key_bytes_(dtype_bytes(column_.dtype)),
-      inputs_(with_key_behind(program.inputs, program.n_inputs, column_.port())),
-      outputs_(with_key_before(program.outputs, program.n_outputs, column_.port())),
+      inputs_(with_key_behind(program, column_)),
+      outputs_(with_key_before(program, column_)),
       key_input_(program.n_inputs),
-      in_(inputs_.data(), program.n_inputs + 1),
+      number_input_(key_input_ + (column_.is_text ? 0 : 1)),
+      in_(inputs_.data(), number_input_ + 1),
+      of_files_(Row::showing(in_, key_input_ + 1)),
       out_(outputs_.data(), program.n_outputs + 1),
       memory_(default_memory_ceiling()),
-      keys_(memory_),
-      texts_(options.reading, in_, out_),
+      keys_(memory_, column_.is_text ? std::nullopt : std::optional(column_.dtype)),
+      texts_(options.reading, of_files_, out_),
       progress_(options, out_),
       sinks_(out_, 1 + program.n_outputs - program.n_watched, options.threads != 1),
       seed_(options.seed.value_or(0)),
@@ -147,17 +152,18 @@ KeyedRun::KeyedRun(const rml_program& program, const Options& options)
   if (column_.is_text && texts_.of_input(key_input_))
     throw Failure("--key " + column_.name + ": its cells are the keys themselves, neither classes nor times",
                   exit_usage);
-  if (column_.is_text) texts_.use_keys(keys_, key_input_, 0);
-  auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, in_, options.reading);
+  if (column_.is_text) texts_.use_keys(keys_.texts(), key_input_, 0);
+  auto inputs = plan_endpoints(Direction::in, options.inputs, options.format, of_files_, options.reading);
   const Row own(outputs_.data(), 1 + program.n_outputs - program.n_watched);
   sinks_to_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
   refuse_overlap(inputs, sinks_to_);
-  use_texts(texts_, in_, inputs, own, sinks_to_);
+  use_texts(texts_, of_files_, inputs, own, sinks_to_);
   check_files(program, options, inputs, sinks_to_);
   if (!options.resume.empty()) require_continuable(sinks_to_);
   drains_ = any_peer(inputs);
   if (any_peer(sinks_to_)) sinks_.without_thread();
   auto source = open_sources(inputs, in_, {[this] { source_ ? source_->before_waiting() : flush(); }, wake_up_.fd()});
+  if (!column_.is_text) source = std::make_unique<NumberedKeys>(std::move(source), in_, key_input_, keys_);
   source_ = std::make_unique<ReadAhead>(std::move(source), in_,
                                         Ahead{options.threads != 1 && !drains_, [this] { flush(); }, &wake_up_});
 }
@@ -212,7 +218,8 @@ void KeyedRun::begin() {
   progress_.begin(rows_read_);
   if (options_.cycles) source_->limit(std::max(*options_.cycles, rows_read_ - record_.first_cycle));
   if (resumed)
-    skip_rows(*source_, source_->row(), rows_read_ - record_.first_cycle, record_.input_checksum, options_.resume);
+    skip_rows(*source_, source_->row(), key_input_ + 1, rows_read_ - record_.first_cycle, record_.input_checksum,
+              options_.resume);
   open_outputs(sinks_, sinks_to_, resumed ? &record_ : nullptr,
                static_cast<std::uint64_t>(rows_written_ - record_.first_row), options_.resume);
 }
@@ -237,23 +244,15 @@ bool KeyedRun::next_row() {
 }
 
 std::uint32_t KeyedRun::key_of_row() {
-  const void* const value = source_->row().data(key_input_);
-  if (column_.is_text) {
-    std::uint32_t key = 0;
-    std::memcpy(&key, value, sizeof key);
-    return key;
+  const Row& row = source_->row();
+  const std::uint32_t key = number_at(row.data(number_input_));
+  if (!column_.is_text) {
+    // The rows that this one makes known are mostly its own: they show it as it was read.
+    copy_value(out_.data(0), row.data(key_input_), key_bytes_);
+    shown_key_ = key;
   }
-  // The rows that this one makes known are mostly its own: they show it as it was read.
-  std::memcpy(out_.data(0), value, key_bytes_);
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, value, key_bytes_);
-  Recent& recent = recent_[bits * 0x9e3779b97f4a7c15u >> (64 - recent_bits)];
-  if (recent.key == UINT32_MAX || recent.bits != bits) {
-    char text[longest_scalar];
-    const char* const end = format_scalar(column_.dtype, value, text, BoolText::word);
-    recent = {bits, keys_.number({text, static_cast<std::size_t>(end - text)})};
-  }
-  return shown_key_ = recent.key;
+  if (const void* const later = source_->ahead(number_input_, rows_ahead)) states_->expect(number_at(later));
+  return key;
 }
 
 bool KeyedRun::cycle() {
@@ -270,7 +269,7 @@ bool KeyedRun::cycle() {
   ++rows_read_;
   longest_segment_ = std::max(longest_segment_, header.longest_segment);
   drain();
-  if (!save_to_.empty()) record_.input_checksum = source_->row().checksum(record_.input_checksum);
+  if (!save_to_.empty()) record_.input_checksum = source_->row().checksum(record_.input_checksum, key_input_ + 1);
   if (needs_itself(header)) throw Failure(undetermined_text(program_, header) + " (key '" + key_text() + "')");
   if (!save_to_.empty() && options_.save_every > 0 && (rows_read_ - record_.first_cycle) % options_.save_every == 0)
     save();
@@ -289,7 +288,7 @@ void KeyedRun::show_key(std::uint32_t key) {
   if (column_.is_text)
     std::memcpy(out_.data(0), &key, sizeof key);
   else
-    parse_whole_scalar(column_.dtype, keys_.text(key), out_.data(0));
+    keys_.put(key, out_.data(0));
 }
 
 void KeyedRun::drain() {
@@ -337,7 +336,7 @@ void KeyedRun::write_waiting_rows() {
 
 void KeyedRun::tell_undetermined() const {
   if (undetermined_ == 0 || options_.quiet) return;
-  std::string text = "key '" + readable(std::string(keys_.text(first_undetermined_))) + "': " + undetermined_reason_;
+  std::string text = "key '" + readable(keys_.text(first_undetermined_)) + "': " + undetermined_reason_;
   if (undetermined_keys_ > 1)
     text += "\n" + std::to_string(undetermined_) + " rows of " + std::to_string(undetermined_keys_) +
             " keys are undetermined in all";
@@ -352,7 +351,7 @@ void KeyedRun::tell_statistics(Clock::time_point start) const {
   all.longest_segment = longest_segment_;
   print_statistics(program_, all, {std::chrono::duration<double>(Clock::now() - start).count(), rows_read_, 0});
   std::fprintf(stderr, "keys             %u\nof each          %" PRIu64 " bytes\nof all           %" PRIu64 " bytes\n",
-               keys_.size(), states_->record_bytes(), memory_.used());
+               states_->size(), states_->record_bytes(), memory_.used());
 }
 
 double KeyedRun::fraction() const {

@@ -15,16 +15,6 @@ constexpr std::uint64_t all_bytes = std::uint64_t{512} << 10;
 
 std::uint64_t aligned(std::uint64_t at) { return (at + line - 1) & ~(line - 1); }
 
-// A scalar is worth no call.
-void copy(void* to, const void* from, std::uint64_t bytes) {
-  if (bytes == 8)
-    std::memcpy(to, from, 8);
-  else if (bytes == 4)
-    std::memcpy(to, from, 4);
-  else
-    std::memcpy(to, from, bytes);
-}
-
 }  // namespace
 
 RowShape::RowShape(const Row& row, const std::vector<std::uint32_t>& ports) : ports_(row.size()) {
@@ -59,7 +49,7 @@ void Batch::add(const Row& row) {
   for (const RowShape::Column& c : shape_.columns()) {
     const bool there = c.always || row.is_present(c.port);
     if (!c.always) flag(c, rows_) = there ? 1 : 0;
-    if (there) copy(value(c, rows_), row.data(c.port), c.bytes);
+    if (there) copy_value(value(c, rows_), row.data(c.port), c.bytes);
   }
   ++rows_;
 }

@@ -46,6 +46,11 @@ class Batch {
   // Lets `row` show the next row; false if it has shown the last.
   bool show_next(Row& row);
   std::uint32_t shown() const { return shown_; }
+  // The value of a column so many rows behind the one that is shown; null: there is no such row yet.
+  const void* ahead(std::uint32_t column, std::uint32_t rows) const {
+    const std::uint32_t row = shown_ + rows - 1;
+    return row < rows_ ? value(shape_.columns()[column], row) : nullptr;
+  }
   void clear() { rows_ = shown_ = 0; }
 
  private:

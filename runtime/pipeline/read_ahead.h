@@ -40,6 +40,10 @@ class ReadAhead final : public RowSource {
   bool read() override;
   // The values of the last read.
   const Row& row() const { return shown_; }
+  // The value of a port so many rows later, if that has been read.
+  const void* ahead(std::uint32_t port, std::uint32_t rows) const {
+    return taken_ == nullptr ? nullptr : taken_->rows.ahead(port, rows);
+  }
   Place where(std::uint32_t port) const override;
   const std::string& file(std::uint32_t port) const override { return source_->file(port); }
   double fraction() const override;

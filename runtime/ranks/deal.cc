@@ -96,7 +96,7 @@ void DealtRows::go_on(const RunRecord& saved, bool resumes, const std::string& p
   micro_batches_ = saved.dealt->micro_batches;
   read_ = saved.dealt->rows;
   if (resumes) {
-    skip_rows(*source_, row_, read_, saved.input_checksum, path);
+    skip_rows(*source_, row_, row_.size(), read_, saved.input_checksum, path);
     checksum_ = saved.input_checksum;
     open_ = saved.dealt->open;
     cut_ = !saved.dealt->whole;

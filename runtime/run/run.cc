@@ -292,7 +292,8 @@ void Run::begin() {
   if (saved && deal_ != nullptr)
     deal_->go_on(saved->run(), resumed, path);
   else if (resumed && source_)
-    skip_rows(*source_, row_in(), header.pushed - record_.first_cycle, record_.input_checksum, options_.resume);
+    skip_rows(*source_, row_in(), row_in().size(), header.pushed - record_.first_cycle, record_.input_checksum,
+              options_.resume);
   if (options_.writes)
     open_outputs(sinks_, outputs_, resumed ? &record_ : nullptr, static_cast<std::uint64_t>(rows - record_.first_row),
                  options_.resume);

@@ -100,9 +100,9 @@ std::string element_name(const rml_port& port, std::uint64_t element) {
 
 void Row::Free::operator()(void* block) const { std::free(block); }
 
-std::uint32_t Row::checksum(std::uint32_t before) const {
-  uLong sum = crc32_z(before, flags_, count_);
-  for (std::uint32_t i = 0; i < count_; ++i) {
+std::uint32_t Row::checksum(std::uint32_t before, std::uint32_t ports) const {
+  uLong sum = crc32_z(before, flags_, ports);
+  for (std::uint32_t i = 0; i < ports; ++i) {
     if (!is_present(i)) continue;
     sum = crc32_z(sum, static_cast<const Bytef*>(pointers_[i]), ports_[i].elements * dtype_bytes(ports_[i].dtype));
   }

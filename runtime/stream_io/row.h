@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,16 @@ std::string_view dtype_name(std::uint8_t dtype);
 std::uint64_t dtype_bytes(std::uint8_t dtype);
 inline bool is_float(std::uint8_t dtype) { return dtype >= RML_F16 && dtype <= RML_F64; }
 inline bool is_unsigned(std::uint8_t dtype) { return dtype == RML_U8 || dtype >= RML_U16; }
+
+// A scalar is worth no call.
+inline void copy_value(void* to, const void* from, std::uint64_t bytes) {
+  if (bytes == 8)
+    std::memcpy(to, from, 8);
+  else if (bytes == 4)
+    std::memcpy(to, from, 4);
+  else
+    std::memcpy(to, from, bytes);
+}
 
 // "f32", "i32[3,4]".
 std::string type_text(const rml_port& port);
@@ -53,8 +64,9 @@ class Row {
   // From now on these values and flags; those of a port that is absent may stay where they are.
   void show(std::uint32_t i, void* data) { pointers_[i] = data; }
   void show_present(std::uint8_t* flags) { flags_ = flags; }
-  // Of the values that are there, after those that gave `before`.
-  std::uint32_t checksum(std::uint32_t before) const;
+  // Of the values of the first ports that are there, after those that gave `before`.
+  std::uint32_t checksum(std::uint32_t before, std::uint32_t ports) const;
+  std::uint32_t checksum(std::uint32_t before) const { return checksum(before, count_); }
 
  private:
   struct Free {

@@ -330,6 +330,38 @@ def states(folder):
     same(rest, "m,y\na,20\nb,25\n", "the state after eight rows")
 
 
+def values(folder):
+    """Keys that are values of a type: all of its numbers, many of them, and states that had been saved by their texts."""
+    program = folder / "counter.rml"
+    program.write_text(COUNTER)
+    for type_ in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
+        short, range_ = type_[0] + type_.lstrip("uint"), np.iinfo(type_)
+        keys = [range_.max, range_.min, 1, range_.max - 1, range_.min, range_.max]
+        found, _ = run(program, "--key", f"m:{short}", text="m,x\n" + "".join(f"{k},{n}\n" for n, k in enumerate(keys)))
+        same(found, "m,y\n" + "".join(f"{k},{n}\n" for k, n in zip(keys, (0, 1, 2, 3, 5, 5))), type_)
+    # As many as make the tables grow, far apart and near each other, read ahead by a thread and without one.
+    some = np.random.default_rng(4)
+    kinds = np.concatenate([np.arange(5000), some.integers(-2**63, 2**63 - 1, 5000)]).astype(np.int64)
+    keys = np.concatenate([some.choice(kinds, 40_000), kinds])
+    np.savez(folder / "many.npz", m=keys, x=np.ones(len(keys)))
+    seen, sums = {}, []
+    for k in keys.tolist():
+        seen[k] = seen.get(k, 0) + 1
+        sums.append(seen[k])
+    for threads in (1, 2):
+        run(program, "--key", "m:i64", "--threads", threads, "--input", folder / "many.npz", "--output", folder / "out.npz")
+        with np.load(folder / "out.npz") as out:
+            check((out["m"] == keys).all() and out["y"].tolist() == sums, f"many keys, {threads} threads")
+    for first, second, status in (("m", "m:i16", 0), ("m:i16", "m", 0), ("m", "m:i16", 1)):
+        pump = "pump,1\n" if status else ""
+        run(program, "--key", first, "--save", folder / "values.state", text="m,x\n-3,1\n4,2\n" + pump)
+        found, told = run(program, "--key", second, "--load", folder / "values.state", text="m,x\n4,1\n-3,1\n", status=status)
+        if status:
+            check("its key 'pump' is no value of the type that --key gives to keys" in told, told)
+        else:
+            same(found, "m,y\n4,3\n-3,2\n", f"saved by {first}, loaded by {second}")
+
+
 def refusals(folder):
     program = folder / "counter.rml"
     program.write_text(COUNTER)
@@ -393,7 +425,7 @@ def refusals(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for part in (formats, seeds, refusals, parameters, states, separate_runs):
+        for part in (formats, values, seeds, refusals, parameters, states, separate_runs):
             part(folder)
 
 

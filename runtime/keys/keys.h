@@ -1,0 +1,35 @@
+// The keys of a run as its users know them: texts, or values of a type. Threads as in key_table.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/key_table.h"
+
+namespace rml::rt {
+
+class Keys {
+ public:
+  // dtype: of keys that are values; none: they are texts.
+  explicit Keys(Memory& memory, std::optional<std::uint8_t> dtype = {}) : table_(memory), dtype_(dtype) {}
+
+  std::uint32_t size() const { return table_.size(); }
+  // None where the text is no value of the type.
+  std::optional<std::uint32_t> number(std::string_view text);
+  // Of a value of the type, at this address.
+  std::uint32_t number_of(const void* value);
+  std::string text(std::uint32_t number) const;
+  // The value, put to an address.
+  void put(std::uint32_t number, void* to) const;
+  // What the instance of a key draws by.
+  std::uint64_t seed(std::uint32_t number, std::uint64_t of_run) const { return hash_of_key(text(number), of_run); }
+  KeyTable& texts() { return table_; }
+
+ private:
+  KeyTable table_;
+  const std::optional<std::uint8_t> dtype_;
+};
+
+}  // namespace rml::rt

@@ -1,0 +1,41 @@
+// Rows, and of each the number of its key: found where rows are read, so that whoever runs them can look ahead.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/keys/keys.h"
+#include "runtime/stream_io/row.h"
+#include "runtime/stream_io/row_source.h"
+
+namespace rml::rt {
+
+class NumberedKeys final : public RowSource {
+ public:
+  // `source` fills `row`, whose port `key` is the value of a key; its number goes to the port behind it.
+  NumberedKeys(std::unique_ptr<RowSource> source, Row& row, std::uint32_t key, Keys& keys)
+      : source_(std::move(source)), value_(row.data(key)), number_(row.data(key + 1)), keys_(keys) {
+    row.set_present(key + 1, true);
+  }
+
+  bool read() override {
+    if (!source_->read()) return false;
+    const std::uint32_t number = keys_.number_of(value_);
+    std::memcpy(number_, &number, sizeof number);
+    return true;
+  }
+  Place where(std::uint32_t port) const override { return source_->where(port); }
+  const std::string& file(std::uint32_t port) const override { return source_->file(port); }
+  double fraction() const override { return source_->fraction(); }
+  const std::string& name() const override { return source_->name(); }
+
+ private:
+  const std::unique_ptr<RowSource> source_;
+  const void* const value_;
+  void* const number_;
+  Keys& keys_;
+};
+
+}  // namespace rml::rt
