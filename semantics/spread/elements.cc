@@ -20,21 +20,34 @@ Elements::Elements(const Core& body, std::size_t sequences)
       values_on_(body.clocks.size()),
       sampled_by_(body.values.size()),
       within_(body.clocks.size()) {
-  std::vector<ValueId> begins;
-  for (const Parameter& p : body.parameters)
-    if (const auto* held = std::get_if<core::Fby>(&body[p.value].rhs)) begins.push_back(held->init);
-  drawn_once_ = reachable(body, std::move(begins));
   for (std::size_t v = 0; v < body.values.size(); ++v) values_on_[body.values[v].clock.index].push_back(ValueId{v});
   for (std::size_t c = 2; c < body.clocks.size(); ++c) {
     sampled_by_[body.clocks[c].condition.index].push_back(ClockId{c});
     within_[body.clocks[c].parent.index].push_back(ClockId{c});
   }
   for (std::size_t k = 0; k < sequences; ++k) mark(body.inputs[k].value);
-  for (std::size_t v = 0; v < body.values.size(); ++v) {
-    const core::Apply* apply = apply_of(body, ValueId{v});
-    if (apply != nullptr && operators()[apply->op].random && !drawn_once_[v]) mark(ValueId{v});
-  }
   spread();
+  while (mark_what_is_drawn()) spread();
+}
+
+// What a parameter that is one for all begins with is drawn once. Of one that differs, what it begins with does as
+// well, so that others may turn out to. Whether any has.
+bool Elements::mark_what_is_drawn() {
+  std::vector<ValueId> begins;
+  for (const Parameter& p : body_.parameters) {
+    const auto* held = std::get_if<core::Fby>(&body_[p.value].rhs);
+    if (held == nullptr) continue;
+    if (differs(p.value))
+      mark(held->init);
+    else
+      begins.push_back(held->init);
+  }
+  const std::vector<bool> drawn_once = reachable(body_, std::move(begins));
+  for (std::size_t v = 0; v < body_.values.size(); ++v) {
+    const core::Apply* apply = apply_of(body_, ValueId{v});
+    if (apply != nullptr && operators()[apply->op].random && !drawn_once[v]) mark(ValueId{v});
+  }
+  return !work_.empty();
 }
 
 void Elements::mark(ValueId v) {
@@ -72,6 +85,8 @@ ClockId Elements::home(ClockId c) const {
   while (differs(c)) c = body_[c].parent;
   return c;
 }
+
+bool is_open_to_loading(const core::Apply& apply) { return operators()[apply.op].lowering == Lowering::parameter; }
 
 bool reads_what_is_behind(const Core& body, ValueId v) {
   const core::Rhs& rhs = body[v].rhs;
@@ -111,10 +126,6 @@ std::optional<Obstacle> find_obstacle(const Core& body, const Elements& elements
     if (elements.differs(body[p.value].clock))
       return Obstacle{"has a `param` where its elements are not all there", at,
                       "take it out of what is sampled: `k = param(…);  … (k when c) …`"};
-    if (elements.differs(p.value))
-      return Obstacle{"has a `param` that is not the same for all elements", at,
-                      "where each element is to have its own, give it one of each, as a sequence: `map f(xs, ks)` "
-                      "where `ks = param(…)`"};
   }
   return std::nullopt;
 }

@@ -3,7 +3,8 @@
 // for all elements.
 //
 //   node f(x, w) -> (y)        map f(xs; w)
-//     k = param(1.0);          one for all, as `w` is and what is computed from both
+//     k = param(1.0);          one for all, as `w` is and what is computed from both; but it differs where what moves
+//                              it does, as in a node that trains itself by what it sees
 //     s = 0.0 fby s + k * x;   differs
 //     y = s when c             present at cycles of its own where `c` differs
 #pragma once
@@ -34,15 +35,18 @@ class Elements {
   void mark(ValueId v);
   void mark(ClockId c);
   void spread();
+  bool mark_what_is_drawn();
 
   const Core& body_;
   std::vector<bool> values_, clocks_;
-  std::vector<bool> drawn_once_;  // by value: what a parameter begins with hangs on it
   std::vector<ValueId> work_;
   std::vector<std::vector<ValueId>> values_on_;   // by clock
   std::vector<std::vector<ClockId>> sampled_by_;  // by value
   std::vector<std::vector<ClockId>> within_;      // by clock: those sampled from it
 };
+
+// `param(e)`, which a file may take the place of.
+bool is_open_to_loading(const core::Apply&);
 
 // Whether an equation reads within the cycle what stands behind it. Operands stand first, so it is one of several that
 // go round, which conditions keep apart.

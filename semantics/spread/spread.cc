@@ -219,7 +219,10 @@ class Spreader {
   core::Rhs written_stacked(ValueId v) {
     const core::Rhs& rhs = body_[v].rhs;
     const ClockId at = clock(body_[v].clock);
-    if (const auto* apply = std::get_if<core::Apply>(&rhs)) return drawn(v, *apply);
+    if (const auto* apply = std::get_if<core::Apply>(&rhs)) {
+      if (!is_open_to_loading(*apply)) return drawn(v, *apply);
+      return core::Apply{apply->op, {stack(apply->operands[0], at)}, apply->attributes, apply->key};
+    }
     if (const auto* f = std::get_if<core::Fby>(&rhs)) {
       const ValueId init = first(f->init, at);
       return core::Fby{init, stack(f->next, at)};

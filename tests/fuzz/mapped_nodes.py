@@ -92,9 +92,12 @@ class Node:
             self.fresh += 1
             self.equations.append(f"  v{self.fresh}, _, _ = map {self.callee}([{a[0]}, {a[1]}], [n, 2], [c, e]; k, e);\n")
             self.new("f64", f"sum(v{self.fresh})")
-        elif pick < 0.76:
+        elif pick < 0.74:
             self.new("f64", f"param({self.random.choice(['0.5', '-1.0', '2.0'])}) * {self.leaf('f64')}")
-        elif pick < 0.82:
+        elif pick < 0.79:  # each element has its own where these differ
+            c, step = self.leaf_variable("bool"), self.leaf_variable("f64")
+            self.new("f64", f"param({self.leaf('f64')}, {c}, {step} when {c}) * {self.leaf('f64')}")
+        elif pick < 0.84:
             self.new(kind, f"backfill({self.leaf(kind)}, e)")
         else:
             self.new(kind, self.expression(kind, 3))
