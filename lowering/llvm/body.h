@@ -276,8 +276,14 @@ class Body {
   bool can_be_epilogue(const Expression&, std::size_t leaf, const Shape&) const;
   std::vector<IrValue> evaluate(const Expression&, const std::function<IrValue(std::size_t)>& leaf);
   std::vector<IrValue> evaluate(const Expression&, std::span<const IrValue> offsets, std::span<const Access>);
-  bool fits_vector(const Expression&, const Shape&) const;
-  std::vector<IrValue> as_vectors(const Expression&, std::int64_t count);
+  struct Vectors {
+    std::int64_t widest = 0;  // lanes; 0: there are none
+    bool whole = false;       // one with room for all elements
+  };
+  Vectors find_vectors(const Expression&, const Shape&) const;
+  std::vector<IrValue> as_vectors(const Expression&, std::int64_t begin, std::int64_t count, std::int64_t lanes);
+  bool vectors(const std::vector<ValueId>& members, const Expression&, const Shape&,
+               const std::vector<std::size_t>& roots, const std::vector<IrValue>& to, bool in_place);
   std::vector<Strides> leaf_views(const Expression&) const;
   std::vector<Access> separate(std::size_t count, std::size_t written = 1);
   Work work(const Expression&, std::size_t written) const;  // emit_parallel.cc

@@ -258,37 +258,65 @@ bool is_real(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
 }  // namespace
 
 // Small tensors on which functions are computed are one vector each: unrolled, every element would have a function
-// of its own. Without functions that would not pay: elements just stored one by one are slow to load together.
-bool Body::fits_vector(const Expression& e, const Shape& shape) const {
+// of its own. Those that are divided, or of which roots are taken, are vectors as wide as registers: a processor takes
+// hardly longer for one than for an element. Without either that would not pay: elements just stored one by one are
+// slow to load together.
+Body::Vectors Body::find_vectors(const Expression& e, const Shape& shape) const {
   const Target& target = module.target;
-  if (elements(shape) < target.fewest_in_vector || !target.has_vectors() || module.numeric.calls_libm) return false;
-  bool functions = false;
+  if (elements(shape) < target.fewest_in_vector || !target.has_vectors() || module.numeric.calls_libm) return {};
+  bool functions = false, slow = false;
   for (const Expression::Node& node : e.nodes) {
     if (node.leaf != SIZE_MAX) {
       const Strides& strides = e.leaves[node.leaf].strides;
-      if (!is_real(info(node.value).dtype) || (!is_uniform(strides) && !runs_through(strides, shape))) return false;
+      if (!is_real(info(node.value).dtype) || (!is_uniform(strides) && !runs_through(strides, shape))) return {};
       continue;
     }
     const auto& apply = std::get<core::Apply>(info(node.value).rhs);
     const OperatorInfo& op = operators()[apply.op];
-    if (can_fail(module.core, node.value)) return false;
+    if (can_fail(module.core, node.value)) return {};
     if (op.lowering != Lowering::elementwise) continue;
+    const DType dtype = info(apply.operands[0]).dtype;
     if (op.effort == Effort::elementary && is_real(info(node.value).dtype))
       functions = true;
-    else if (!works_on_vectors(op, info(apply.operands[0]).dtype))
-      return false;
+    else if (!works_on_vectors(op, dtype))
+      return {};
+    slow = slow || (is_float(dtype) && (op.effort == Effort::division || op.effort == Effort::root));
   }
-  return functions;
+  if (functions) return {static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(elements(shape)))), true};
+  return {slow ? lanes(info(e.nodes.back().value).dtype) : 0, false};
 }
 
-std::vector<IrValue> Body::as_vectors(const Expression& e, std::int64_t count) {
-  const auto lanes = static_cast<unsigned>(std::bit_ceil(static_cast<std::uint64_t>(count)));
+// `count` elements from `begin` on, in so many lanes; a scalar in one.
+std::vector<IrValue> Body::as_vectors(const Expression& e, std::int64_t begin, std::int64_t count, std::int64_t lanes) {
   return evaluate(e, [&](std::size_t k) -> IrValue {
     const Expression::Leaf& leaf = e.leaves[k];
     const DType dtype = info(leaf.value).dtype;
-    if (is_uniform(leaf.strides)) return ir.CreateVectorSplat(lanes, element(leaf.value, constant(leaf.base)));
-    return load_elements(dtype, lanes, count, offset(dtype, address(leaf.value), constant(leaf.base)));
+    const auto wide = static_cast<unsigned>(lanes);
+    if (!is_uniform(leaf.strides))
+      return load_elements(dtype, wide, count, offset(dtype, address(leaf.value), constant(leaf.base + begin)));
+    IrValue one = element(leaf.value, constant(leaf.base));
+    return lanes == 1 ? one : ir.CreateVectorSplat(wide, one);
   });
+}
+
+// Returns whether that is what is done.
+bool Body::vectors(const std::vector<ValueId>& members, const Expression& e, const Shape& shape,
+                   const std::vector<std::size_t>& roots, const std::vector<IrValue>& to, bool in_place) {
+  const auto [widest, whole] = find_vectors(e, shape);
+  if (widest == 0 || (whole && in_place)) return false;
+  const std::int64_t all = elements(shape);
+  for (std::int64_t begin = 0; begin < all;) {
+    const std::int64_t left = all - begin;
+    const auto filled = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(left)));
+    const std::int64_t lanes = whole ? widest : std::min(filled, widest), count = std::min(left, lanes);
+    const std::vector<IrValue> values = as_vectors(e, begin, count, lanes);
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      const DType dtype = info(members[k]).dtype;
+      store_elements(dtype, values[roots[k]], count, begin == 0 ? to[k] : offset(dtype, to[k], constant(begin)), {});
+    }
+    begin += count;
+  }
+  return true;
 }
 
 // One loop nest for values with the same loop shape (lowering/steps/loop_group.h), pointwise ones and reductions.
@@ -321,12 +349,7 @@ void Body::loops(const std::vector<ValueId>& members) {
     if (reduces(info(v))) begin_reduction(v, to.back());
   }
   const auto as_it_is = [&](ValueId v) { return !reduces(info(v)) && is_real(info(v).dtype); };
-  if (unrolled && !in_place && std::ranges::all_of(members, as_it_is) && fits_vector(e, shape)) {
-    const std::vector<IrValue> values = as_vectors(e, elements(shape));
-    for (std::size_t k = 0; k < count; ++k)
-      store_elements(info(members[k]).dtype, values[roots[k]], elements(shape), to[k], {});
-    return;
-  }
+  if (unrolled && std::ranges::all_of(members, as_it_is) && vectors(members, e, shape, roots, to, in_place)) return;
   for (const Strides& view : leaf_views(e)) views.push_back(view);
   std::vector<Access> access = separate(views.size(), count);
   for (std::size_t k = 0; k < count; ++k)
