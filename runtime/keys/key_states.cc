@@ -37,15 +37,23 @@ std::uint64_t head_bytes(const rml_memory& m) {
   }
 }
 
-// A few words are worth no call.
-void copy_words(char* to, const char* from, std::uint64_t bytes) {
-  constexpr std::uint64_t word = sizeof(std::uint64_t), few = 16;
-  if (bytes > few * word) {
+// Of few bytes, which are worth no call: in pieces, the last of which may lie over the one before.
+template <std::uint64_t piece>
+void copy_pieces(char* to, const char* from, std::uint64_t bytes) {
+  for (std::uint64_t at = 0; at + piece < bytes; at += piece) std::memcpy(to + at, from + at, piece);
+  std::memcpy(to + bytes - piece, from + bytes - piece, piece);
+}
+
+void copy_part(char* to, const char* from, std::uint64_t bytes) {
+  constexpr std::uint64_t few = 256;
+  if (bytes > few)
     std::memcpy(to, from, bytes);
-    return;
-  }
-  for (; bytes >= word; bytes -= word, to += word, from += word) std::memcpy(to, from, word);
-  for (; bytes > 0; --bytes) *to++ = *from++;
+  else if (bytes >= 16)
+    copy_pieces<16>(to, from, bytes);
+  else if (bytes >= 8)
+    copy_pieces<8>(to, from, bytes);
+  else
+    for (; bytes > 0; --bytes) *to++ = *from++;
 }
 
 }  // namespace
@@ -164,7 +172,7 @@ void KeyStates::begin_new() {
 
 void KeyStates::store(char* to) {
   const auto put = [&to](const void* from, std::uint64_t bytes) {
-    copy_words(to, static_cast<const char*>(from), bytes);
+    copy_part(to, static_cast<const char*>(from), bytes);
     to += bytes;
   };
   put(&header().seed, sizeof header().seed);
@@ -187,7 +195,7 @@ void KeyStates::store(char* to) {
 
 void KeyStates::load(const char* from) {
   const auto get = [&from](void* to, std::uint64_t bytes) {
-    copy_words(static_cast<char*>(to), from, bytes);
+    copy_part(static_cast<char*>(to), from, bytes);
     from += bytes;
   };
   get(&header().seed, sizeof header().seed);

@@ -41,6 +41,7 @@ void Batch::Free::operator()(void* block) const { std::free(block); }
 Batch::Batch(const RowShape& shape)
     : shape_(shape),
       bytes_(static_cast<char*>(std::aligned_alloc(line, std::max(shape.bytes(), line)))),
+      to_(shape.ports()),
       present_(shape.ports(), 1) {
   if (!bytes_) throw std::bad_alloc();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -43,6 +44,17 @@ class Batch {
   std::uint32_t rows() const { return rows_; }
   bool has_room() const { return rows_ < shape_.rows(); }
   void add(const Row& row);
+  std::uint32_t room() const { return shape_.rows() - rows_; }
+  // Rows all of whose values are there: `take` puts those of each port, one behind the other, where `to` says.
+  template <class Take>
+  void add(std::uint32_t rows, const Take& take) {
+    for (const RowShape::Column& c : shape_.columns()) {
+      to_[c.port] = value(c, rows_);
+      if (!c.always) std::memset(&flag(c, rows_), 1, rows);
+    }
+    take(rows, to_.data());
+    rows_ += rows;
+  }
   // Lets `row` show the next row; false if it has shown the last.
   bool show_next(Row& row);
   std::uint32_t shown() const { return shown_; }
@@ -64,6 +76,7 @@ class Batch {
 
   const RowShape& shape_;
   std::unique_ptr<char[], Free> bytes_;
+  std::vector<char*> to_;
   std::vector<std::uint8_t> present_;  // in the row that is shown
   std::uint32_t rows_ = 0, shown_ = 0;
 };

@@ -105,7 +105,9 @@ void ReadAhead::before_waiting() {
 void ReadAhead::read_all() {
   std::exception_ptr failure;
   try {
-    while (!exchange_->stopped() && rows_ != most_ && source_->read()) {
+    while (!exchange_->stopped() && rows_ != most_) {
+      if (add_rows()) continue;
+      if (!source_->read()) break;
       ++rows_;
       if (waiting_.load(std::memory_order_relaxed)) waiting_.store(false, std::memory_order_release);
       add_row();
@@ -120,15 +122,38 @@ void ReadAhead::read_all() {
   hand_over();
 }
 
+void ReadAhead::begin_batch() {
+  if (filling_ != nullptr) return;
+  filling_ = exchange_->take_empty();
+  if (filling_ == nullptr) throw Interrupted{};
+  filling_->rows.clear();
+  filling_->places.clear();
+}
+
+// Those that the source has side by side, as many as the batch has room for; false: none.
+bool ReadAhead::add_rows() {
+  begin_batch();
+  std::uint32_t rows = filling_->rows.room();
+  if (most_) rows = static_cast<std::uint32_t>(std::min<std::int64_t>(rows, *most_ - rows_));
+  rows = source_->rows_at_hand(rows);
+  if (rows == 0) return false;
+  if (waiting_.load(std::memory_order_relaxed)) waiting_.store(false, std::memory_order_release);
+  begin_batch();  // the source may have waited, and handed over what there was
+  filling_->rows.add(rows, [this](std::uint32_t count, char* const* to) { source_->take_rows(count, to); });
+  filling_->places.resize(filling_->places.size() + rows * placed_.size());
+  rows_ += rows;
+  hand_over_if_worth();
+  return true;
+}
+
 void ReadAhead::add_row() {
-  if (filling_ == nullptr) {
-    filling_ = exchange_->take_empty();
-    if (filling_ == nullptr) throw Interrupted{};
-    filling_->rows.clear();
-    filling_->places.clear();
-  }
+  begin_batch();
   filling_->rows.add(row_);
   for (const std::uint32_t port : placed_) filling_->places.push_back(source_->where(port));
+  hand_over_if_worth();
+}
+
+void ReadAhead::hand_over_if_worth() {
   if (filling_->rows.rows() >= worth_ || !filling_->rows.has_room()) hand_over();
 }
 

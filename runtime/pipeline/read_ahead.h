@@ -72,7 +72,10 @@ class ReadAhead final : public RowSource {
 
   // ---- Of the reading thread, or before there is one. ----
   void read_all();
+  void begin_batch();
+  bool add_rows();
   void add_row();
+  void hand_over_if_worth();
   void hand_over();
 
   std::unique_ptr<RowSource> source_;

@@ -29,6 +29,16 @@ class EqualLength final : public RowSource {
     return going_on != nullptr;
   }
 
+  std::uint32_t rows_at_hand(std::uint32_t most) override {
+    for (const auto& source : sources_)
+      if (most > 0) most = source->rows_at_hand(most);
+    return most;
+  }
+  void take_rows(std::uint32_t rows, char* const* to) override {
+    for (const auto& source : sources_) source->take_rows(rows, to);
+    cycles_ += rows;
+  }
+
   Place where(std::uint32_t port) const override { return source_of(port).where(port); }
   const std::string& file(std::uint32_t port) const override { return source_of(port).file(port); }
 

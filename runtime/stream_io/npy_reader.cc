@@ -4,6 +4,7 @@
 // array larger than memory is no problem. Big-endian arrays are converted; arrays in Fortran
 // order have time as the fastest axis and would have to be held whole: they are refused, with
 // the remedy. Every row is present.
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -45,6 +46,19 @@ class NpyReader final : public RowSource {
     row_.set_present(port_, true);
     ++cycle_;
     return true;
+  }
+  std::uint32_t rows_at_hand(std::uint32_t most) override {
+    if (row_bytes_ == 0 || cycle_ == rows_ || !bytes_.at_least(row_bytes_)) return 0;
+    return static_cast<std::uint32_t>(std::min({std::uint64_t{most}, rows_ - cycle_, bytes_.size() / row_bytes_}));
+  }
+  void take_rows(std::uint32_t rows, char* const* to) override {
+    const rml_port& port = row_.port(port_);
+    if (alike_)
+      std::memcpy(to[port_], bytes_.begin(), rows * row_bytes_);
+    else
+      convert_elements(header_, bytes_.begin(), port.dtype, to[port_], rows * port.elements);
+    bytes_.consume(rows * row_bytes_);
+    cycle_ += rows;
   }
   Place where(std::uint32_t) const override { return {}; }
   double fraction() const override { return rows_ == 0 ? 1 : static_cast<double>(cycle_) / static_cast<double>(rows_); }
@@ -119,6 +133,8 @@ class NpzReader final : public RowSource {
   }
 
   bool read() override { return entries_->read(); }
+  std::uint32_t rows_at_hand(std::uint32_t most) override { return entries_->rows_at_hand(most); }
+  void take_rows(std::uint32_t rows, char* const* to) override { entries_->take_rows(rows, to); }
   Place where(std::uint32_t) const override { return {}; }
   const std::string& file(std::uint32_t port) const override { return entries_->file(port); }
   double fraction() const override { return entries_->fraction(); }

@@ -24,6 +24,16 @@ class RowSource {
   virtual ~RowSource() = default;
   // The next cycle's values into the row; false at the end of the input.
   virtual bool read() = 0;
+  // How many further rows, `most` at most, can be taken without waiting for more than one; 0: read() tells what comes.
+  virtual std::uint32_t rows_at_hand(std::uint32_t most) {
+    static_cast<void>(most);
+    return 0;
+  }
+  // So many of them, all of whose values are there: of port i one behind the other from to[i] on.
+  virtual void take_rows(std::uint32_t rows, char* const* to) {
+    static_cast<void>(rows);
+    static_cast<void>(to);
+  }
   // Where the port's value of the last read stood, in file(port).
   virtual Place where(std::uint32_t port) const = 0;
   // The same at all times.
