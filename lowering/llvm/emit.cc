@@ -6,9 +6,9 @@
 
 #include <stdexcept>
 
-#include "lowering/llvm/c_interface.h"
-#include "lowering/llvm/compiled_module.h"
-#include "lowering/llvm/emit_program.h"
+#include "lowering/llvm/interface/interface.h"
+#include "lowering/llvm/program/program.h"
+#include "lowering/llvm/toolchain/compiled_module.h"
 
 namespace rml {
 
@@ -19,7 +19,7 @@ MemoryUse CompiledModule::memory() const { return state_->memory; }
 
 namespace {
 
-// What LLVM remarks about loops that it was told how to vectorise (emit_sums.cc) is for nobody.
+// What LLVM remarks about loops that it was told how to vectorise (elements/sums.cc) is for nobody.
 struct ErrorsOnly final : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo& said) override { return said.getSeverity() != llvm::DS_Error; }
 };
