@@ -13,10 +13,13 @@
 // optimisation or the number of threads. A loop whose innermost axis is the run computes the lanes in a loop of
 // their own, which LLVM turns into vectors as it stands. Where something else in the loop divides the run, its elements
 // are stored first.
+#include "lowering/llvm/elements/sums.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/elements/reduction.h"
+#include "lowering/llvm/function/vectors.h"
 
 namespace rml::codegen {
 
@@ -46,154 +49,160 @@ std::int64_t lanes_of(std::int64_t run, DType dtype, const Numeric& numeric) {
 }  // namespace
 
 // Of the members of a loop.
-std::vector<Body::Sum> Body::sums_in_lanes(const std::vector<ValueId>& members) const {
+std::vector<Sum> sums_in_lanes(const Function& f, const std::vector<ValueId>& members) {
   std::vector<Sum> sums;
   for (std::size_t k = 0; k < members.size(); ++k) {
-    const Value& v = info(members[k]);
+    const Value& v = f.info(members[k]);
     const auto& apply = std::get<core::Apply>(v.rhs);
-    if (module.numeric.strict || (v.dtype != DType::f32 && v.dtype != DType::f64) ||
+    if (f.module.numeric.strict || (v.dtype != DType::f32 && v.dtype != DType::f64) ||
         !is_reduction(operators()[apply.op].lowering))
       continue;
-    const std::int64_t least = least_run(reduction_of(v), module.numeric),
-                       run = run_of(info(apply.operands[0]).shape, reduced_view(members[k]));
+    const std::int64_t least = least_run(reduction_of(v), f.module.numeric),
+                       run = run_of(f.info(apply.operands[0]).shape, reduced_view(f, members[k]));
     if (least > 0 && run >= least)
-      sums.push_back({members[k], k, run, lanes_of(run, v.dtype, module.numeric)});  // otherwise in order
+      sums.push_back({members[k], k, run, lanes_of(run, v.dtype, f.module.numeric)});  // otherwise in order
   }
   return sums;
 }
 
 // Takes those out whose runs are not the innermost loop: their elements are stored in its place.
-std::vector<Body::Sum> Body::store_sums(std::vector<Sum>& sums, const Shape& shape, std::vector<Strides>& views,
-                                        std::vector<IrValue>& to) {
+std::vector<Sum> store_sums(Function& f, std::vector<Sum>& sums, const Shape& shape, std::vector<Strides>& views,
+                            std::vector<IrValue>& to) {
   std::vector<Sum> kept, stored;
   if (sums.empty()) return stored;
   const std::int64_t innermost = nest(shape, views).extents.back();
   for (const Sum& s : sums) {
-    const bool stays = s.run == innermost && (kept.empty() || info(kept[0].value).dtype == info(s.value).dtype);
+    const bool stays = s.run == innermost && (kept.empty() || f.info(kept[0].value).dtype == f.info(s.value).dtype);
     (stays ? kept : stored).push_back(s);
   }
   for (const Sum& s : stored) {
-    to[s.member] = scratch(info(s.value).dtype, shape, "elements");
+    to[s.member] = f.scratch(f.info(s.value).dtype, shape, "elements");
     views[s.member] = dense_strides(shape);
   }
   sums = std::move(kept);
   return stored;
 }
 
-// Element number `element` of a loop that is written out.
-void Body::combine_written_out(Sum& sum, std::int64_t element, IrValue value, IrValue place) {
-  const DType dtype = info(sum.value).dtype;
-  const Lowering lowering = reduction_of(info(sum.value));
-  const std::int64_t at = element % sum.run, rest = sum.run / sum.lanes * sum.lanes;
-  const auto part = static_cast<std::size_t>(at < rest ? at % sum.lanes : sum.lanes);
-  if (part == sum.parts.size())
-    sum.parts.push_back(value);
-  else
-    sum.parts[part] = combined(lowering, dtype, sum.parts[part], value);
-  if (at + 1 < sum.run) return;
-  IrValue last = rest < sum.run ? sum.parts.back() : nullptr;
-  if (last != nullptr) sum.parts.pop_back();
-  IrValue whole = folded(sum.value, std::exchange(sum.parts, {}));
-  if (last != nullptr) whole = combined(lowering, dtype, whole, last);
-  store(dtype, combined(lowering, dtype, load(dtype, place), whole), place);
-}
+namespace {
 
 // The parts, scalars or vectors, are the lanes in order.
-IrValue Body::folded(ValueId v, std::vector<IrValue> parts) {
-  const DType dtype = info(v).dtype;
-  const Lowering lowering = reduction_of(info(v));
+IrValue folded(Function& f, ValueId v, std::vector<IrValue> parts) {
+  auto& ir = f.ir;
+  const DType dtype = f.info(v).dtype;
+  const Lowering lowering = reduction_of(f.info(v));
   for (; parts.size() > 1; parts.resize(parts.size() / 2))
     for (std::size_t k = 0; k < parts.size() / 2; ++k)
-      parts[k] = combined(lowering, dtype, parts[k], parts[k + parts.size() / 2]);
+      parts[k] = combined(f, lowering, dtype, parts[k], parts[k + parts.size() / 2]);
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(parts[0]->getType());
   if (type == nullptr) return parts[0];
   IrValue all = parts[0];
   for (auto half = static_cast<int>(type->getNumElements() / 2); half > 0; half /= 2) {
     std::vector<int> low, high;
     for (int lane = 0; lane < half; ++lane) low.push_back(lane), high.push_back(half + lane);
-    all = combined(lowering, dtype, ir.CreateShuffleVector(all, low), ir.CreateShuffleVector(all, high));
+    all = combined(f, lowering, dtype, ir.CreateShuffleVector(all, low), ir.CreateShuffleVector(all, high));
   }
   return ir.CreateExtractElement(all, std::uint64_t{0});
 }
 
 // A loop for vectors: of as many elements as lanes, apart from each other.
-void Body::lane_loop(std::int64_t count, DType dtype, const std::function<void(IrValue)>& body) {
+void lane_loop(Function& f, std::int64_t count, DType dtype, const std::function<void(IrValue)>& body) {
+  auto& ir = f.ir;
   const auto property = [&](const char* name, std::int64_t value) {
     auto* number = llvm::ConstantInt::get(ir.getInt32Ty(), static_cast<std::uint64_t>(value));
-    return llvm::MDNode::get(module.context,
-                             {llvm::MDString::get(module.context, name), llvm::ConstantAsMetadata::get(number)});
+    return llvm::MDNode::get(f.module.context,
+                             {llvm::MDString::get(f.module.context, name), llvm::ConstantAsMetadata::get(number)});
   };
-  loop(count, [&](IrValue lane) {
+  f.loop(count, [&](IrValue lane) {
     body(lane);
-    const std::int64_t width = std::min(lanes(dtype), count);
+    const std::int64_t width = std::min(f.lanes(dtype), count);
     if (width < 2) return;
-    about_loop_ = {llvm::MDNode::get(module.context, {llvm::MDString::get(module.context, "llvm.loop.unroll.disable")}),
-                   property("llvm.loop.vectorize.width", width), property("llvm.loop.interleave.count", count / width)};
+    f.about_loop = {
+        llvm::MDNode::get(f.module.context, {llvm::MDString::get(f.module.context, "llvm.loop.unroll.disable")}),
+        property("llvm.loop.vectorize.width", width), property("llvm.loop.interleave.count", count / width)};
   });
 }
 
-// A loop whose innermost axis is a run of each of the sums. body gets the lane as their offset.
-void Body::rows(const Nest& all, const std::vector<Sum>& sums, const std::vector<IrValue>& to, Work each,
-                const LoopBody& body) {
+}  // namespace
+
+void combine_written_out(Function& f, Sum& sum, std::int64_t element, IrValue value, IrValue place) {
+  const DType dtype = f.info(sum.value).dtype;
+  const Lowering lowering = reduction_of(f.info(sum.value));
+  const std::int64_t at = element % sum.run, rest = sum.run / sum.lanes * sum.lanes;
+  const auto part = static_cast<std::size_t>(at < rest ? at % sum.lanes : sum.lanes);
+  if (part == sum.parts.size())
+    sum.parts.push_back(value);
+  else
+    sum.parts[part] = combined(f, lowering, dtype, sum.parts[part], value);
+  if (at + 1 < sum.run) return;
+  IrValue last = rest < sum.run ? sum.parts.back() : nullptr;
+  if (last != nullptr) sum.parts.pop_back();
+  IrValue whole = folded(f, sum.value, std::exchange(sum.parts, {}));
+  if (last != nullptr) whole = combined(f, lowering, dtype, whole, last);
+  f.store(dtype, combined(f, lowering, dtype, f.load(dtype, place), whole), place);
+}
+
+void in_rows(Function& f, const Nest& all, const std::vector<Sum>& sums, const std::vector<IrValue>& to, Work each,
+             const LoopBody& body) {
+  auto& ir = f.ir;
   Nest outer = all;
   const std::int64_t run = outer.extents.back(), count = sums[0].lanes;
   outer.extents.pop_back();
   std::vector<std::int64_t> along;
   for (Strides& strides : outer.strides) along.push_back(strides.back()), strides.pop_back();
-  const DType dtype = info(sums[0].value).dtype;
-  const std::int64_t width = std::min(lanes(dtype), count);
-  const auto lanes_at = [&](IrValue places, std::int64_t lane) { return offset(dtype, places, constant(lane)); };
+  const DType dtype = f.info(sums[0].value).dtype;
+  const std::int64_t width = std::min(f.lanes(dtype), count);
+  const auto lanes_at = [&](IrValue places, std::int64_t lane) { return f.offset(dtype, places, f.constant(lane)); };
   const llvm::Align align(byte_size(dtype));
-  auto* scalar = memory_type(module.context, dtype);
+  auto* scalar = memory_type(f.module.context, dtype);
   auto* piece = width == 1 ? scalar : llvm::FixedVectorType::get(scalar, static_cast<unsigned>(width));
 
   const auto calls = static_cast<double>(run);
-  walk(outer, false, {each.written, each.nanoseconds * calls, 1, each.least / calls},
+  walk(f, outer, false, {each.written, each.nanoseconds * calls, 1, each.least / calls},
        [&](const std::vector<IrValue>& begin) {
          std::vector<IrValue> places = to, rest_places = to;
          for (const Sum& s : sums) {
-           const Lowering lowering = reduction_of(info(s.value));
-           IrValue lanes = variable(llvm::ArrayType::get(scalar, static_cast<std::uint64_t>(count)), "lanes");
+           const Lowering lowering = reduction_of(f.info(s.value));
+           IrValue lanes = f.variable(llvm::ArrayType::get(scalar, static_cast<std::uint64_t>(count)), "lanes");
            for (std::int64_t lane = 0; lane < count; lane += width)
              ir.CreateAlignedStore(neutral(lowering, dtype, piece), lanes_at(lanes, lane), align);
-           IrValue rest = variable(scalar, "rest");
+           IrValue rest = f.variable(scalar, "rest");
            ir.CreateStore(neutral(lowering, dtype, scalar), rest);
            places[s.member] = lanes, rest_places[s.member] = rest;
          }
          const auto visit = [&](const std::vector<IrValue>& at, IrValue i, IrValue lane) {
            std::vector<IrValue> offsets = begin;
-           for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] = place(begin[k], i, along[k]);
+           for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] = strided(f, begin[k], i, along[k]);
            for (const Sum& s : sums) offsets[s.member] = lane;
            body(at, offsets);
          };
-         loop(run / count, [&](IrValue block) {
-           IrValue first = place(constant(0), block, count);
-           lane_loop(count, dtype, [&](IrValue lane) { visit(places, place(first, lane, 1), lane); });
+         f.loop(run / count, [&](IrValue block) {
+           IrValue first = strided(f, f.constant(0), block, count);
+           lane_loop(f, count, dtype, [&](IrValue lane) { visit(places, strided(f, first, lane, 1), lane); });
          });
-         IrValue first = constant(run / count * count);
-         loop(run % count, [&](IrValue i) { visit(rest_places, place(first, i, 1), constant(0)); });
+         IrValue first = f.constant(run / count * count);
+         f.loop(run % count, [&](IrValue i) { visit(rest_places, strided(f, first, i, 1), f.constant(0)); });
          for (const Sum& s : sums) {
            std::vector<IrValue> parts;
            for (std::int64_t lane = 0; lane < count; lane += width)
              parts.push_back(ir.CreateAlignedLoad(piece, lanes_at(places[s.member], lane), align));
-           IrValue whole = folded(s.value, std::move(parts));
+           IrValue whole = folded(f, s.value, std::move(parts));
            if (run % count > 0)
-             whole = combined(reduction_of(info(s.value)), dtype, whole, load(dtype, rest_places[s.member]));
-           combine(s.value, whole, offset(dtype, to[s.member], begin[s.member]), {});
+             whole = combined(f, reduction_of(f.info(s.value)), dtype, whole, f.load(dtype, rest_places[s.member]));
+           combine(f, s.value, whole, f.offset(dtype, to[s.member], begin[s.member]), {});
          }
        });
 }
 
-void Body::stored_rows(const Sum& sum, const Shape& shape, IrValue elements, IrValue result, Work each) {
-  const DType dtype = info(sum.value).dtype;
+void stored_rows(Function& f, const Sum& sum, const Shape& shape, IrValue elements, IrValue result, Work each) {
+  const DType dtype = f.info(sum.value).dtype;
   Sum alone = sum;
   alone.member = 0;
   if (each.written > 0) each.written = 1;
-  rows(nest(shape, {reduced_view(sum.value), dense_strides(shape)}), {alone}, {result, elements}, each,
-       [&](const std::vector<IrValue>& places, const std::vector<IrValue>& offsets) {
-         IrValue element = load(dtype, offset(dtype, places[1], offsets[1]));
-         combine(sum.value, element, offset(dtype, places[0], offsets[0]), {});
-       });
+  in_rows(f, nest(shape, {reduced_view(f, sum.value), dense_strides(shape)}), {alone}, {result, elements}, each,
+          [&](const std::vector<IrValue>& places, const std::vector<IrValue>& offsets) {
+            IrValue element = f.load(dtype, f.offset(dtype, places[1], offsets[1]));
+            combine(f, sum.value, element, f.offset(dtype, places[0], offsets[0]), {});
+          });
 }
 
 }  // namespace rml::codegen

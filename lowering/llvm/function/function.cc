@@ -10,66 +10,71 @@
 
 namespace rml::codegen {
 
-Body::Body(Emission& m, llvm::Function* function, const std::string& title, Span span, IrValue s)
-    : module(m), ir(m.context), state(s), function_(function), title_(title), whole_{function, s} {
+Function::Function(Emission& m, llvm::Function* function, const std::string& title, Span span, IrValue s)
+    : module(m), ir(m.context), state(s), whole{function, s}, title(title) {
+  frame.function = function;
   auto* entry = llvm::BasicBlock::Create(m.context, "entry", function);
-  exit_ = llvm::BasicBlock::Create(m.context, "exit");
+  frame.exit = llvm::BasicBlock::Create(m.context, "exit");
   auto* begin = llvm::BasicBlock::Create(m.context, "begin", function);
-  subprogram_ = m.debug.begin(*function, title, span);
+  frame.subprogram = m.debug.begin(*function, title, span);
   ir.SetInsertPoint(entry);
   locate({});
   ir.CreateBr(begin);
   ir.SetInsertPoint(begin);
-  code_ = variable(m.i32(), "code");
+  frame.code = variable(m.i32(), "code");
   if (m.numeric.fast) ir.setFastMathFlags(llvm::FastMathFlags::getFast());
   m.layout.begin_function();
 }
 
-void Body::locate(Span span) {
-  here_ = span;
-  ir.SetCurrentDebugLocation(module.debug.location(subprogram_, span));
+void Function::locate(Span span) {
+  here = span;
+  ir.SetCurrentDebugLocation(module.debug.location(frame.subprogram, span));
+}
+
+void Function::enter(std::uint32_t place) {
+  ir.CreateStore(ir.getInt32(place), module.header_field(ir, state, field::place));
 }
 
 // ---- control --------------------------------------------------------------------------------
 
-llvm::BasicBlock* Body::new_block(const llvm::Twine& name) {
-  return llvm::BasicBlock::Create(module.context, name, function_);
+llvm::BasicBlock* Function::new_block(const llvm::Twine& name) {
+  return llvm::BasicBlock::Create(module.context, name, frame.function);
 }
 
-void Body::finish(const std::function<void()>& before_return, int result) {
-  end_function(before_return, result);
-  if (!parts_.empty()) join_parts();
+void Function::finish(const std::function<void()>& before_return, int result) {
+  end_frame(before_return, result);
+  if (at_end) at_end();
 }
 
-void Body::end_function(const std::function<void()>& before_return, int result) {
+void Function::end_frame(const std::function<void()>& before_return, int result) {
   auto* value = ir.getInt32(static_cast<std::uint32_t>(result));
   locate({});
   if (!can_fault) {
-    delete exit_;
+    delete frame.exit;
     if (before_return) before_return();
     ir.CreateRet(value);
     return;
   }
-  ir.CreateStore(value, code_);
-  ir.CreateBr(exit_);
-  exit_->insertInto(function_);
-  ir.SetInsertPoint(exit_);
+  ir.CreateStore(value, frame.code);
+  ir.CreateBr(frame.exit);
+  frame.exit->insertInto(frame.function);
+  ir.SetInsertPoint(frame.exit);
   if (before_return) before_return();
-  ir.CreateRet(ir.CreateLoad(module.i32(), code_, "code"));
+  ir.CreateRet(ir.CreateLoad(module.i32(), frame.code, "code"));
 }
 
-void Body::leave_with(IrValue code) {
-  if (worker_ != nullptr) throw std::logic_error("code generation: a fault in a parallel loop");
+void Function::leave_with(IrValue code) {
+  if (frame.worker != nullptr) throw std::logic_error("code generation: a fault in a parallel loop");
   can_fault = true;
-  ir.CreateStore(code, code_);
-  ir.CreateBr(exit_);
+  ir.CreateStore(code, frame.code);
+  ir.CreateBr(frame.exit);
 }
 
-void Body::check(IrValue bad, int kind, std::uint32_t site, IrValue value, IrValue bound) {
+void Function::check(IrValue bad, int kind, std::uint32_t site, IrValue value, IrValue bound) {
   check(bad, ir.getInt32(static_cast<std::uint32_t>(kind)), site, value, bound);
 }
 
-void Body::check(IrValue bad, IrValue kind, std::uint32_t site, IrValue value, IrValue bound) {
+void Function::check(IrValue bad, IrValue kind, std::uint32_t site, IrValue value, IrValue bound) {
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(bad); known != nullptr && known->isZero()) return;
   auto* fault = new_block("fault");
   auto* sound = new_block("sound");
@@ -83,7 +88,7 @@ void Body::check(IrValue bad, IrValue kind, std::uint32_t site, IrValue value, I
   ir.SetInsertPoint(sound);
 }
 
-void Body::leave_unless_zero(IrValue code) {
+void Function::leave_unless_zero(IrValue code) {
   auto* fault = new_block("fault");
   auto* sound = new_block("sound");
   ir.CreateCondBr(ir.CreateICmpNE(code, ir.getInt32(0)), fault, sound,
@@ -93,11 +98,11 @@ void Body::leave_unless_zero(IrValue code) {
   ir.SetInsertPoint(sound);
 }
 
-void Body::fail_memory(IrValue bytes_refused) {
+void Function::fail_memory(IrValue bytes_refused) {
   check(ir.CreateICmpNE(bytes_refused, ir.getInt64(0)), RML_FAULT_MEMORY, no_site, bytes_refused);
 }
 
-void Body::when(IrValue condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
+void Function::when(IrValue condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
   auto* yes = new_block("then");
   auto* no = otherwise ? new_block("else") : nullptr;
   auto* join = new_block("join");
@@ -113,7 +118,7 @@ void Body::when(IrValue condition, const std::function<void()>& then, const std:
   ir.SetInsertPoint(join);
 }
 
-llvm::BasicBlock* Body::open_loop(IrValue extent, llvm::PHINode*& index) {
+llvm::BasicBlock* Function::open_loop(IrValue extent, llvm::PHINode*& index) {
   auto* before = ir.GetInsertBlock();
   auto* header = new_block("loop");
   ir.CreateBr(header);
@@ -123,17 +128,17 @@ llvm::BasicBlock* Body::open_loop(IrValue extent, llvm::PHINode*& index) {
   return header;
 }
 
-void Body::close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValue extent) {
+void Function::close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValue extent) {
   IrValue next = ir.CreateAdd(index, llvm::ConstantInt::get(extent->getType(), 1), "next", true, true);
   index->addIncoming(next, ir.GetInsertBlock());
   auto* done = new_block("done");
   auto* again = ir.CreateCondBr(ir.CreateICmpULT(next, extent), header, done);
   std::vector<llvm::Metadata*> about = {nullptr};
-  if (independent_ != nullptr)
+  if (independent != nullptr)
     about.push_back(llvm::MDNode::get(
-        module.context, {llvm::MDString::get(module.context, "llvm.loop.parallel_accesses"), independent_}));
-  about.insert(about.end(), about_loop_.begin(), about_loop_.end());
-  about_loop_.clear();
+        module.context, {llvm::MDString::get(module.context, "llvm.loop.parallel_accesses"), independent}));
+  about.insert(about.end(), about_loop.begin(), about_loop.end());
+  about_loop.clear();
   if (about.size() > 1) {
     auto* node = llvm::MDNode::getDistinct(module.context, about);
     node->replaceOperandWith(0, node);
@@ -142,7 +147,7 @@ void Body::close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValue ex
   ir.SetInsertPoint(done);
 }
 
-void Body::loop(std::int64_t extent, const std::function<void(IrValue)>& body) {
+void Function::loop(std::int64_t extent, const std::function<void(IrValue)>& body) {
   if (extent <= 0) return;
   if (extent == 1) return body(constant(0));
   llvm::PHINode* index = nullptr;
@@ -151,7 +156,7 @@ void Body::loop(std::int64_t extent, const std::function<void(IrValue)>& body) {
   close_loop(header, index, constant(extent));
 }
 
-void Body::loop(IrValue extent, const std::function<void(IrValue)>& body) {
+void Function::loop(IrValue extent, const std::function<void(IrValue)>& body) {
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(extent);
       known != nullptr && extent->getType() == module.index_type())
     return loop(known->getSExtValue(), body);
@@ -163,39 +168,44 @@ void Body::loop(IrValue extent, const std::function<void(IrValue)>& body) {
   });
 }
 
+void Function::loop(const Rounds& rounds, IrValue extent, const std::function<void(IrValue)>& body) {
+  if (rounds.begin == nullptr) return loop(extent, body);
+  IrValue end = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, rounds.end, extent);
+  loop(ir.CreateSub(end, rounds.begin, "", false, true),
+       [&](IrValue i) { body(ir.CreateAdd(rounds.begin, i, "", true, true)); });
+}
+
 // ---- storage --------------------------------------------------------------------------------
 
 namespace {
+
 llvm::AllocaInst* variable_of(llvm::Function& f, llvm::Type* type, const llvm::Twine& name) {
   llvm::BasicBlock& entry = f.getEntryBlock();
   return llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(type, nullptr, name);
 }
+
 }  // namespace
 
-llvm::AllocaInst* Body::variable(llvm::Type* type, const llvm::Twine& name) {
-  return variable_of(*function_, type, name);
+llvm::AllocaInst* Function::variable(llvm::Type* type, const llvm::Twine& name) {
+  return variable_of(*frame.function, type, name);
 }
 
-IrValue Body::at(std::uint64_t offset) {
+IrValue Function::at(std::uint64_t offset) {
   const auto distance = static_cast<std::int64_t>(offset) - static_cast<std::int64_t>(module.layout.bias);
   if (distance == 0) return state;
   return ir.CreateInBoundsGEP(ir.getInt8Ty(), state, constant(distance));
 }
 
-IrValue Body::header() {
+IrValue Function::header() {
   if (other_header != nullptr) return other_header;
   return header_at == 0 ? state : at(header_at);
 }
-IrValue Body::load_i64(std::uint64_t offset) { return ir.CreateLoad(module.i64(), at(offset)); }
-void Body::store_i64(IrValue value, std::uint64_t offset) { ir.CreateStore(value, at(offset)); }
 
-void Body::mark(llvm::Instruction* instruction, Access access) {
-  if (access.scope != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, access.scope);
-  if (access.noalias != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_noalias, access.noalias);
-  if (access.group != nullptr) instruction->setMetadata(llvm::LLVMContext::MD_access_group, access.group);
-}
+IrValue Function::load_i64(std::uint64_t offset) { return ir.CreateLoad(module.i64(), at(offset)); }
 
-IrValue Body::load(DType dtype, IrValue address, Access access) {
+void Function::store_i64(IrValue value, std::uint64_t offset) { ir.CreateStore(value, at(offset)); }
+
+IrValue Function::load(DType dtype, IrValue address, Access access) {
   llvm::Type* type = memory_type(module.context, dtype);
   auto* value = ir.CreateAlignedLoad(type, address, llvm::Align(byte_size(dtype)));
   mark(value, access);
@@ -203,24 +213,24 @@ IrValue Body::load(DType dtype, IrValue address, Access access) {
 }
 
 // What the program itself has stored is 0 or 1.
-IrValue Body::load_truth(IrValue address) {
+IrValue Function::load_truth(IrValue address) {
   auto* value = ir.CreateLoad(ir.getInt8Ty(), address);
   value->setMetadata(llvm::LLVMContext::MD_range,
                      llvm::MDBuilder(module.context).createRange(llvm::APInt(8, 0), llvm::APInt(8, 2)));
   return ir.CreateTrunc(value, ir.getInt1Ty());
 }
 
-void Body::store(DType dtype, IrValue value, IrValue address, Access access) {
+void Function::store(DType dtype, IrValue value, IrValue address, Access access) {
   if (dtype == DType::boolean) value = ir.CreateZExt(value, ir.getInt8Ty());
   mark(ir.CreateAlignedStore(value, address, llvm::Align(byte_size(dtype))), access);
 }
 
-IrValue Body::offset(DType dtype, IrValue base, IrValue index) {
+IrValue Function::offset(DType dtype, IrValue base, IrValue index) {
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(index); known != nullptr && known->isZero()) return base;
   return ir.CreateInBoundsGEP(memory_type(module.context, dtype), base, index);
 }
 
-void Body::copy_bytes(IrValue to, IrValue from, DType dtype, const Shape& shape) {
+void Function::copy_bytes(IrValue to, IrValue from, DType dtype, const Shape& shape) {
   if (to == from || elements(shape) == 0) return;
   if (!small(shape)) {
     const llvm::Align align(byte_size(dtype));
@@ -235,18 +245,18 @@ void Body::copy_bytes(IrValue to, IrValue from, DType dtype, const Shape& shape)
   }
 }
 
-IrValue Body::cell_address(CellId cell) {
+IrValue Function::cell_address(CellId cell) {
   const auto placed = cell_places_.find(cell.index);
   if (placed != cell_places_.end()) return placed->second;
   const std::uint64_t offset = module.layout.cells[cell.index];
   return module.window_of(cell) == nullptr ? at(offset) : window_address(offset);
 }
 
-IrValue Body::window_address(std::uint64_t offset) {
+IrValue Function::window_address(std::uint64_t offset) {
   return ir.CreateInBoundsGEP(ir.getInt8Ty(), at(offset + sizeof(rml_window)), load_i64(offset), "window");
 }
 
-IrValue Body::array_address(ArrayId array) {
+IrValue Function::array_address(ArrayId array) {
   const steps::ArrayInfo& info = module.program.arrays[array.index];
   const auto placed = array_places_.find(array.index);
   IrValue data = placed != array_places_.end() ? placed->second
@@ -256,15 +266,20 @@ IrValue Body::array_address(ArrayId array) {
   return ir.CreateInBoundsGEP(element, data, position);
 }
 
-IrValue Body::scratch(DType dtype, const Shape& shape, const llvm::Twine& name) {
-  return scratch(dtype, shape, name, now_);
+void Function::forget_packs(CellId cell) {
+  for (std::size_t k = 0; k < module.packs.list.size(); ++k)
+    if (module.packs.list[k].cell == cell) ir.CreateStore(ir.getInt8(0), at(module.layout.pack_flags[k]));
 }
 
-IrValue Body::scratch(DType dtype, const Shape& shape, const llvm::Twine& name, Lifetime lifetime) {
+IrValue Function::scratch(DType dtype, const Shape& shape, const llvm::Twine& name) {
+  return scratch(dtype, shape, name, now);
+}
+
+IrValue Function::scratch(DType dtype, const Shape& shape, const llvm::Twine& name, Lifetime lifetime) {
   const std::uint64_t size = bytes(dtype, shape);
-  if (elements(shape) > module.target.stack_elements || stack_used_ + size > module.target.stack_bytes)
+  if (elements(shape) > module.target.stack_elements || frame.stack_used + size > module.target.stack_bytes)
     return scratch(size, lifetime);
-  stack_used_ += size;
+  frame.stack_used += size;
   auto* type = llvm::ArrayType::get(memory_type(module.context, dtype), static_cast<std::uint64_t>(elements(shape)));
   auto* buffer = variable(type, name);
   if (!small(shape)) buffer->setAlignment(llvm::Align(64));
@@ -272,24 +287,24 @@ IrValue Body::scratch(DType dtype, const Shape& shape, const llvm::Twine& name, 
 }
 
 // In a piece of a parallel loop every thread has its own.
-IrValue Body::scratch(std::uint64_t size, Lifetime lifetime) {
-  if (worker_ == nullptr) return at(module.layout.scratch(size, lifetime));
+IrValue Function::scratch(std::uint64_t size, Lifetime lifetime) {
+  if (frame.worker == nullptr) return at(module.layout.scratch(size, lifetime));
   const std::uint64_t apart = (size + 63) / 64 * 64;
   IrValue first = at(module.layout.scratch(apart * module.target.threads, lifetime));
-  IrValue own = ir.CreateMul(worker_, constant(static_cast<std::int64_t>(apart)), "", true, true);
+  IrValue own = ir.CreateMul(frame.worker, constant(static_cast<std::int64_t>(apart)), "", true, true);
   return ir.CreateInBoundsGEP(ir.getInt8Ty(), first, own);
 }
 
 // ---- values ---------------------------------------------------------------------------------
 
-Body::Slot& Body::slot(ValueId v) {
-  Slot& slot = slots_[v.index];
+Function::Slot& Function::slot(ValueId v) {
+  Slot& slot = whole.slots[v.index];
   if (slot.storage == nullptr) {
     slot.pointer = !small(v);
     auto* element = memory_type(module.context, info(v).dtype);
     auto* dense = llvm::ArrayType::get(element, static_cast<std::uint64_t>(elements(info(v).shape)));
     auto* type = info(v).shape.empty() ? element : static_cast<llvm::Type*>(dense);
-    slot.storage = variable_of(*whole_.function, slot.pointer ? module.pointer() : type,
+    slot.storage = variable_of(*whole.function, slot.pointer ? module.pointer() : type,
                                info(v).name.empty() ? "v" + llvm::Twine(v.index) : info(v).name);
     module.debug.variable(slot.storage, info(v), slot.pointer);
     // In a segment a value may be moved on, and be a branch's condition, at instants that neither compute nor need it.
@@ -302,7 +317,7 @@ Body::Slot& Body::slot(ValueId v) {
   return slot;
 }
 
-IrValue Body::zeros(ValueId v) {
+IrValue Function::zeros(ValueId v) {
   auto* element = memory_type(module.context, info(v).dtype);
   auto* type = llvm::ArrayType::get(element, static_cast<std::uint64_t>(elements(info(v).shape)));
   auto* global = new llvm::GlobalVariable(module.module, type, true, llvm::GlobalValue::PrivateLinkage,
@@ -312,9 +327,9 @@ IrValue Body::zeros(ValueId v) {
   return global;
 }
 
-IrValue Body::scalar(ValueId v) { return element(v, constant(0)); }
+IrValue Function::scalar(ValueId v) { return element(v, constant(0)); }
 
-IrValue Body::element(ValueId v, IrValue index, Access access) {
+IrValue Function::element(ValueId v, IrValue index, Access access) {
   if (const auto* known = std::get_if<core::Const>(&info(v).rhs)) {
     const auto* place = llvm::dyn_cast<llvm::ConstantInt>(index);
     const std::int64_t at = place != nullptr ? place->getSExtValue() : 0, count = known->value.elements();
@@ -325,15 +340,15 @@ IrValue Body::element(ValueId v, IrValue index, Access access) {
   return load(info(v).dtype, offset(info(v).dtype, address(v), index), access);
 }
 
-IrValue Body::address(ValueId v) {
+IrValue Function::address(ValueId v) {
   if (const auto* known = std::get_if<core::Const>(&info(v).rhs)) return module.tensor(known->value);
   Slot& s = slot(v);
   return s.pointer ? ir.CreateLoad(module.pointer(), s.storage) : static_cast<IrValue>(s.storage);
 }
 
-void Body::define(ValueId v, IrValue scalar) { store(info(v).dtype, scalar, slot(v).storage); }
+void Function::define(ValueId v, IrValue scalar) { store(info(v).dtype, scalar, slot(v).storage); }
 
-void Body::define_at(ValueId v, IrValue address) {
+void Function::define_at(ValueId v, IrValue address) {
   Slot& s = slot(v);
   if (s.pointer) {
     ir.CreateStore(address, s.storage);
@@ -344,9 +359,9 @@ void Body::define_at(ValueId v, IrValue address) {
   }
 }
 
-void Body::define_copy(ValueId v, IrValue address) { copy_bytes(result(v), address, info(v).dtype, info(v).shape); }
+void Function::define_copy(ValueId v, IrValue address) { copy_bytes(result(v), address, info(v).dtype, info(v).shape); }
 
-IrValue Body::result(ValueId v) {
+IrValue Function::result(ValueId v) {
   Slot& s = slot(v);
   if (!s.pointer) return s.storage;
   if (const CellId cell = home(v); cell.valid()) {
@@ -359,27 +374,23 @@ IrValue Body::result(ValueId v) {
     ir.CreateStore(ports.outputs[*output].address, s.storage);
     return ports.outputs[*output].address;
   }
-  IrValue& home = homes_[v.index];
+  IrValue& home = whole.homes[v.index];
   if (home == nullptr) {
     // In the entry block, so that it is there wherever the value is computed.
     llvm::IRBuilder<>::InsertPointGuard guard(ir);
-    ir.SetInsertPoint(whole_.function->getEntryBlock().getTerminator());
+    ir.SetInsertPoint(whole.function->getEntryBlock().getTerminator());
     const Lifetime lifetime = aliasing == nullptr ? Lifetime{} : aliasing->lifetime(v);
-    if (function_ == whole_.function) {
+    if (frame.function == whole.function) {
       home = scratch(info(v).dtype, info(v).shape, "buffer", lifetime);
     } else {  // other parts find it as well
       ir.SetCurrentDebugLocation({});
-      IrValue here = std::exchange(state, whole_.state);
+      IrValue here = std::exchange(state, whole.state);
       home = scratch(bytes(info(v).dtype, info(v).shape), lifetime);
       state = here;
     }
   }
   ir.CreateStore(home, s.storage);
   return home;
-}
-
-void Body::prepare(ValueId v) {
-  if (module.inlined(v)) compute(v);
 }
 
 }  // namespace rml::codegen

@@ -8,13 +8,13 @@
 // alone uses becomes its own; others lie in the state's scratch, where every part finds them. Of any other value of the
 // whole (an argument, the position in a segment) a copy is put there when it is made, and taken out where a part
 // begins. The work is in proportion to the code.
+#include "lowering/llvm/function/parts.h"
+
 #include <llvm/ADT/MapVector.h>
 #include <llvm/IR/DebugInfo.h>
 
 #include <stdexcept>
 #include <utility>
-
-#include "lowering/llvm/function/function.h"
 
 namespace rml::codegen {
 
@@ -70,55 +70,21 @@ struct AtEntry : llvm::IRBuilder<> {
   }
 };
 
-}  // namespace
-
-void Body::part(const std::function<void()>& body) {
-  auto* f = module.function(whole_.function->getName() + ".part", module.i32(), {module.pointer()}, false);
-  f->addFnAttr(llvm::Attribute::NoInline);
-  parts_.push_back(f);
-  bool faults = false;
-  {
-    llvm::IRBuilder<>::InsertPointGuard guard(ir);
-    auto* outer_function = std::exchange(function_, f);
-    IrValue outer_state = std::exchange(state, f->getArg(0));
-    auto* outer_exit = std::exchange(exit_, llvm::BasicBlock::Create(module.context, "exit"));
-    auto* outer_code = code_;
-    const bool outer_can_fault = std::exchange(can_fault, false);
-    const std::uint64_t outer_stack = std::exchange(stack_used_, 0);
-    auto* outer_subprogram = std::exchange(subprogram_, module.debug.begin(*f, title_ + " (part)", here_));
-    auto* entry = llvm::BasicBlock::Create(module.context, "entry", f);
-    auto* begin = llvm::BasicBlock::Create(module.context, "begin", f);
-    ir.SetInsertPoint(entry);
-    locate(here_);
-    ir.CreateBr(begin);
-    ir.SetInsertPoint(begin);
-    code_ = variable(module.i32(), "code");
-    body();
-    faults = can_fault;
-    end_function({}, 0);
-    function_ = outer_function, state = outer_state, exit_ = outer_exit, code_ = outer_code;
-    can_fault = outer_can_fault, stack_used_ = outer_stack, subprogram_ = outer_subprogram;
-  }
-  locate(here_);
-  IrValue code = ir.CreateCall(f, {state});
-  if (faults) leave_unless_zero(code);
-}
-
-void Body::join_parts() {
-  const llvm::DataLayout& data = module.module.getDataLayout();
-  llvm::Function& whole = *whole_.function;
+void join_parts(Function& f) {
+  const llvm::DataLayout& data = f.module.module.getDataLayout();
+  llvm::Function& whole = *f.whole.function;
   const auto beyond = [&](llvm::IRBuilder<>& at, IrValue from, std::uint64_t offset) {
-    return at.CreateInBoundsGEP(at.getInt8Ty(), from, constant(static_cast<std::int64_t>(offset)));
+    return at.CreateInBoundsGEP(at.getInt8Ty(), from, f.constant(static_cast<std::int64_t>(offset)));
   };
   std::vector<std::pair<llvm::Value*, std::uint64_t>> shared;  // and where in the common memory
   std::uint64_t size = 0;
-  Foreign all = foreign_values(parts_);
+  Foreign all = foreign_values(f.parts);
   for (auto& [value, users] : all) {
     auto* variable = llvm::dyn_cast<llvm::AllocaInst>(value);
     const auto* made = llvm::dyn_cast<llvm::Instruction>(value);
     if (made != nullptr && made->getFunction() != &whole)
       throw std::logic_error("code generation: a value of another part");
-    if (const auto far = distance(value, whole_.state, data)) {
+    if (const auto far = distance(value, f.whole.state, data)) {
       for (auto& [part, uses] : users) {
         AtEntry at(*part);
         replace(uses, *far == 0 ? part->getArg(0) : beyond(at, part->getArg(0), static_cast<std::uint64_t>(*far)));
@@ -135,7 +101,7 @@ void Body::join_parts() {
     }
   }
   if (shared.empty()) return;
-  const std::uint64_t first = module.layout.scratch_behind_all(size) - module.layout.bias;
+  const std::uint64_t first = f.module.layout.scratch_behind_all(size) - f.module.layout.bias;
   for (const auto& [value, offset] : shared) {
     auto* variable = llvm::dyn_cast<llvm::AllocaInst>(value);
     for (auto& [part, uses] : all[value]) {
@@ -144,7 +110,7 @@ void Body::join_parts() {
       replace(uses, variable != nullptr ? place : at.CreateLoad(value->getType(), place, value->getName()));
     }
     llvm::IRBuilder<> at(variable != nullptr ? variable : behind(value, whole));
-    IrValue place = beyond(at, whole_.state, first + offset);
+    IrValue place = beyond(at, f.whole.state, first + offset);
     if (variable == nullptr) {
       at.CreateStore(value, place);
     } else {
@@ -152,6 +118,42 @@ void Body::join_parts() {
       variable->eraseFromParent();
     }
   }
+}
+
+}  // namespace
+
+void emit_part(Function& f, const std::function<void()>& body) {
+  auto& ir = f.ir;
+  auto* piece = f.module.function(f.whole.function->getName() + ".part", f.module.i32(), {f.module.pointer()}, false);
+  piece->addFnAttr(llvm::Attribute::NoInline);
+  if (f.parts.empty()) f.at_end = [&f] { join_parts(f); };
+  f.parts.push_back(piece);
+  bool faults = false;
+  {
+    llvm::IRBuilder<>::InsertPointGuard guard(ir);
+    const Function::Frame outer = f.frame;
+    IrValue outer_state = std::exchange(f.state, piece->getArg(0));
+    const bool outer_can_fault = std::exchange(f.can_fault, false);
+    f.frame.function = piece;
+    f.frame.exit = llvm::BasicBlock::Create(f.module.context, "exit");
+    f.frame.stack_used = 0;
+    f.frame.subprogram = f.module.debug.begin(*piece, f.title + " (part)", f.here);
+    auto* entry = llvm::BasicBlock::Create(f.module.context, "entry", piece);
+    auto* begin = llvm::BasicBlock::Create(f.module.context, "begin", piece);
+    ir.SetInsertPoint(entry);
+    f.locate(f.here);
+    ir.CreateBr(begin);
+    ir.SetInsertPoint(begin);
+    f.frame.code = f.variable(f.module.i32(), "code");
+    body();
+    faults = f.can_fault;
+    f.end_frame({}, 0);
+    f.frame = outer;
+    f.state = outer_state, f.can_fault = outer_can_fault;
+  }
+  f.locate(f.here);
+  IrValue code = ir.CreateCall(piece, {f.state});
+  if (faults) f.leave_unless_zero(code);
 }
 
 }  // namespace rml::codegen

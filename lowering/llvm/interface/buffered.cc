@@ -4,7 +4,11 @@
 // power of two that fits the memory; grow stays null, so a cycle that would need more is
 // RML_FAULT_MEMORY. NODE_push and NODE_pop lay their arguments out as the table's functions
 // want them.
-#include "lowering/llvm/interface/interface.h"
+#include "lowering/llvm/interface/buffered.h"
+#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/interface/buffer_needs.h"
+#include "lowering/llvm/interface/parameters.h"
+#include "lowering/llvm/statements/initial.h"
 #include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
@@ -34,7 +38,7 @@ void for_each_buffer(Emission& module,
 void emit_init(Emission& module, const ProgramFunctions& functions) {
   auto* f = module.function(module.options.program_name + "_init", module.i32(),
                             {module.pointer(), module.pointer(), module.i64()}, true);
-  Body body(module, f, module.core.entry + "_init", {}, f->getArg(0));
+  Function body(module, f, module.core.entry + "_init", {}, f->getArg(0));
   auto& ir = body.ir;
   const BufferNeeds needs = buffer_needs(module.program);
   auto* per_cycle = ir.getInt64(needs.bytes_per_cycle);
@@ -78,7 +82,7 @@ void emit_init(Emission& module, const ProgramFunctions& functions) {
 // void NODE_reset(state): the first cycle again, in the same buffers.
 void emit_reset(Emission& module) {
   auto* inner = module.function(module.options.program_name + "_reset.body", module.i32(), {module.pointer()}, false);
-  Body body(module, inner, module.core.entry + "_reset", {}, inner->getArg(0));
+  Function body(module, inner, module.core.entry + "_reset", {}, inner->getArg(0));
   const auto* header = module.module.getDataLayout().getStructLayout(module.abi.header);
   IrValue held_at = module.header_field(body.ir, body.state, field::buffer_bytes);
   IrValue held = body.ir.CreateLoad(module.i64(), held_at);

@@ -5,8 +5,16 @@
 // the state.
 #include <llvm/ADT/StringExtras.h>
 
-#include "lowering/llvm/interface/interface.h"
-#include "lowering/llvm/toolchain/compiled_module.h"
+#include "lowering/llvm/interface/buffer_needs.h"
+#include "lowering/llvm/interface/buffered.h"
+#include "lowering/llvm/interface/c_header.h"
+#include "lowering/llvm/interface/faults.h"
+#include "lowering/llvm/interface/parameters.h"
+#include "lowering/llvm/interface/stamp.h"
+#include "lowering/llvm/interface/step.h"
+#include "lowering/llvm/operators/compute.h"
+#include "lowering/llvm/program/program.h"
+#include "lowering/llvm/toolchain/module_state.h"
 #include "lowering/llvm/toolchain/versions.h"
 
 namespace rml {
@@ -71,7 +79,8 @@ codegen::StateStruct state_struct(const steps::Program& program, const EmitOptio
   llvm::Module scratch("size", context);
   scratch.setDataLayout(machine->createDataLayout());
   const SourceMap none;
-  codegen::Emission module(program, none, options, scratch, codegen::describe(options.target, scratch, *machine));
+  codegen::Emission module(program, none, options, scratch, codegen::describe(options.target, scratch, *machine),
+                           codegen::compute);
   codegen::StateStruct found;
   if (program.straight) {
     found = codegen::emit_step_interface(module);

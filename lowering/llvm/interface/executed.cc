@@ -6,12 +6,12 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
 
-#include "lowering/llvm/interface/interface.h"
+#include "lowering/llvm/interface/executed.h"
 
 namespace rml::codegen {
 namespace {
 
-// As Body::close_loop ends it: on with it while the next index is less than the extent.
+// As Function::close_loop ends it: on with it while the next index is less than the extent.
 double rounds_of(const llvm::Loop& loop) {
   const llvm::BasicBlock* const latch = loop.getLoopLatch();
   const auto* const again = latch == nullptr ? nullptr : llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator());

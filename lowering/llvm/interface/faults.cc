@@ -1,5 +1,5 @@
 // Which programs can fault or draw: a scan of all statements and of the operators they compute.
-#include "lowering/llvm/interface/interface.h"
+#include "lowering/llvm/interface/faults.h"
 
 #include "semantics/core/queries.h"
 #include "semantics/values/overloaded.h"
@@ -63,17 +63,5 @@ Scan scanned(const steps::Program& program) {
 
 bool can_fault(const steps::Program& program) { return scanned(program).fault; }
 bool draws(const steps::Program& program) { return scanned(program).draw; }
-
-BufferNeeds buffer_needs(const steps::Program& program) {
-  BufferNeeds needs;
-  const auto add = [&](DType dtype, const Shape& shape) {
-    needs.bytes_per_cycle += std::max<std::uint64_t>(bytes(dtype, shape), 1);
-    ++needs.buffers;
-  };
-  for (const steps::QueueInfo& queue : program.queues)
-    if (!queue.passing) add(queue.dtype, queue.shape);
-  for (const steps::ArrayInfo& array : program.arrays) add(array.dtype, array.shape);
-  return needs;
-}
 
 }  // namespace rml::codegen

@@ -8,7 +8,10 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/xxhash.h>
 
-#include "lowering/llvm/interface/interface.h"
+#include "lowering/llvm/interface/buffer_needs.h"
+#include "lowering/llvm/interface/faults.h"
+#include "lowering/llvm/interface/parameters.h"
+#include "lowering/llvm/interface/stamp.h"
 #include "lowering/llvm/toolchain/versions.h"
 
 namespace rml::codegen {

@@ -10,28 +10,22 @@
 //
 // A large step is called instead: what a copy of it would gain is nothing beside its time, and the compiler's twice.
 // rml_program::run is the same loop over the state of a program; it calls push and pop where a step works long.
-#include "lowering/llvm/interface/interface.h"
+#include "lowering/llvm/interface/step.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "lowering/llvm/program/unit.h"
+#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/interface/executed.h"
+#include "lowering/llvm/interface/faults.h"
+#include "lowering/llvm/interface/parameters.h"
+#include "lowering/llvm/program/caller.h"
+#include "lowering/llvm/program/lead.h"
+#include "lowering/llvm/statements/initial.h"
+#include "lowering/llvm/statements/straight.h"
 #include "lowering/steps/leader.h"
 
 namespace rml::codegen {
-
-std::vector<InterfaceParameter> leading_parameters(const steps::Program& program) {
-  std::vector<InterfaceParameter> list = output_parameters(*program.core);
-  const std::vector<bool> leads = leading_outputs(program);
-  std::erase_if(list, [&](const InterfaceParameter& p) { return !leads[p.port]; });
-  return list;
-}
-
-bool has_advance(const Core& core) {
-  return std::ranges::all_of(core.outputs, [&](const Port& port) {
-    return core[port.value].clock == base_clock && core[port.value].shape.empty();
-  });
-}
 
 namespace {
 
@@ -63,10 +57,10 @@ struct StepInterface {
   std::uint64_t output_place(std::size_t output) const;
   // The outputs that NODE_get_… reads and that no cell holds, and where they are kept.
   std::vector<std::pair<std::size_t, std::uint64_t>> slots() const;
-  void keep(Body& body, std::size_t output, std::uint64_t slot, IrValue from) const;
-  void keep_last(Body& body, llvm::Function* run, IrValue cycles) const;
+  void keep(Function& body, std::size_t output, std::uint64_t slot, IrValue from) const;
+  void keep_last(Function& body, llvm::Function* run, IrValue cycles) const;
   IrValue row(llvm::IRBuilder<>&, const InterfaceParameter&, IrValue array, IrValue i) const;
-  void place_ports(Body&, llvm::Function*, IrValue i);
+  void place_ports(Function&, llvm::Function*, IrValue i);
   void emit_lead();
   llvm::Function* emit_run();
   void emit_run_of_calls(llvm::Function* step);
@@ -110,7 +104,7 @@ void StepInterface::export_as(llvm::Function* inner, const char* what, bool arra
 void StepInterface::emit_init(const char* what, bool keep_seed) {
   auto* inner = module.function(symbol(what) + ".body", module.i32(), {module.pointer()}, false);
   inner->addFnAttr(llvm::Attribute::AlwaysInline);
-  Body body(module, inner, module.core.entry + what, {}, inner->getArg(0));
+  Function body(module, inner, module.core.entry + what, {}, inner->getArg(0));
   if (header) {
     IrValue seed_at = module.header_field(body.ir, body.state, field::seed);
     IrValue seed = keep_seed ? static_cast<IrValue>(body.ir.CreateLoad(module.i64(), seed_at)) : body.ir.getInt64(0);
@@ -148,7 +142,7 @@ IrValue StepInterface::row(llvm::IRBuilder<>& ir, const InterfaceParameter& p, I
 }
 
 // i: the cycle's position in the arrays of NODE_run, null in NODE_step.
-void StepInterface::place_ports(Body& body, llvm::Function* f, IrValue i) {
+void StepInterface::place_ports(Function& body, llvm::Function* f, IrValue i) {
   auto& ir = body.ir;
   body.ports.inputs.assign(module.core.inputs.size(), {});
   body.ports.outputs.assign(module.core.outputs.size(), {});
@@ -200,12 +194,12 @@ std::vector<std::pair<std::size_t, std::uint64_t>> StepInterface::slots() const 
   return result;
 }
 
-void StepInterface::keep(Body& body, std::size_t output, std::uint64_t slot, IrValue from) const {
+void StepInterface::keep(Function& body, std::size_t output, std::uint64_t slot, IrValue from) const {
   body.copy_bytes(body.at(slot), from, module.core[module.core.outputs[output].value].dtype, {});
 }
 
 // What NODE_run left in the rows of so many cycles; where there was none, what was kept stays.
-void StepInterface::keep_last(Body& body, llvm::Function* run, IrValue cycles) const {
+void StepInterface::keep_last(Function& body, llvm::Function* run, IrValue cycles) const {
   auto& ir = body.ir;
   IrValue any = ir.CreateICmpNE(cycles, ir.getInt64(0)), last = ir.CreateSub(cycles, ir.getInt64(1));
   for (const auto& [output, slot] : slots()) {
@@ -220,7 +214,7 @@ void StepInterface::keep_last(Body& body, llvm::Function* run, IrValue cycles) c
 llvm::Function* StepInterface::emit_step(const char* what, bool keep_outputs) {
   const unsigned before = module.module.getInstructionCount();
   auto* inner = declare((std::string(what) + ".body").c_str(), module.i32(), false, false);
-  Body body(module, inner, module.core.entry, program_span(module), inner->getArg(0));
+  Function body(module, inner, module.core.entry, program_span(module), inner->getArg(0));
   const auto pushed = [&] { return module.header_field(body.ir, body.state, field::pushed); };
   body.cycle = [&]() -> IrValue { return body.ir.CreateLoad(module.i64(), pushed()); };
   if (faults) {
@@ -240,7 +234,7 @@ llvm::Function* StepInterface::emit_step(const char* what, bool keep_outputs) {
 }
 
 void StepInterface::emit_lead() {
-  const auto place_outputs = [&](Body& body, llvm::Function* f) {
+  const auto place_outputs = [&](Function& body, llvm::Function* f) {
     if (faults)
       body.leave_unless_zero(body.ir.CreateLoad(module.i32(), module.header_field(body.ir, body.state, field::fault)));
     for (unsigned k = 0; k < list.size(); ++k) {
@@ -255,7 +249,7 @@ void StepInterface::emit_lead() {
 // A fault leaves the loop; the step counts its cycles.
 void StepInterface::emit_run_of_calls(llvm::Function* step) {
   auto* inner = declare("_run.body", module.i32(), false, true);
-  Body body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
+  Function body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
   auto& ir = body.ir;
   body.loop(static_cast<IrValue>(inner->getArg(1)), [&](IrValue i) {
     std::vector<IrValue> arguments = {inner->getArg(0)};
@@ -274,7 +268,7 @@ void StepInterface::emit_run_of_calls(llvm::Function* step) {
 // The loop, which calls nothing; exported is what calls it.
 llvm::Function* StepInterface::emit_run() {
   auto* inner = declare("_run.body", module.i32(), false, true);
-  Body body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
+  Function body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
   auto& ir = body.ir;
   auto* done = body.variable(module.i64(), "done");
   ir.CreateStore(ir.getInt64(0), done);
@@ -319,7 +313,7 @@ llvm::Function* StepInterface::emit_run() {
 // What push and pop are given are arrays of addresses, and of flags, of one cycle.
 llvm::Function* StepInterface::emit_run_of_rows(llvm::Function* push, llvm::Function* pop) {
   auto* inner = declare("_run.body", module.i32(), false, true);
-  Body body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
+  Function body(module, inner, module.core.entry + " (run)", program_span(module), inner->getArg(0));
   auto& ir = body.ir;
   const auto array = [&](llvm::Type* type, std::size_t n) -> IrValue {
     return body.variable(llvm::ArrayType::get(type, n), "row");

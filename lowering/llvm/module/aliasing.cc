@@ -102,7 +102,7 @@ void Aliasing::walk(Region& region, const steps::Block& block) const {
   }
 }
 
-// Consecutive computations that one loop may do (Body::grouped); inlined ones between them have none.
+// Consecutive computations that one loop may do (statements/block.cc); inlined ones between them have none.
 void Aliasing::find_runs(Region& region) const {
   std::optional<Shape> shape;
   std::set<ValueId> members;

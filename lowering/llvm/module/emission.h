@@ -7,11 +7,10 @@
 #include <map>
 #include <utility>
 
-#include "lowering/llvm/emit.h"
 #include "lowering/llvm/module/debug_info.h"
+#include "lowering/llvm/module/emit_options.h"
 #include "lowering/llvm/module/ir_types.h"
 #include "lowering/llvm/module/state_layout.h"
-#include "lowering/llvm/scalars/functions.h"
 
 namespace rml::codegen {
 
@@ -29,10 +28,17 @@ struct Panels {
   auto operator<=>(const Panels&) const = default;
 };
 
+class Function;
+
 class Emission {
  public:
+  // Writes the code of a value that is applied (operators/compute.h): also where a user finds an operand that was not
+  // computed yet.
+  using Compute = void (*)(Function&, ValueId);
   Emission(const steps::Program&, const SourceMap&, const EmitOptions&, llvm::Module&,
-           const std::pair<Target, Numeric>&);
+           const std::pair<Target, Numeric>&, Compute);
+  // Of another program in the same module.
+  Emission(const steps::Program&, const EmitOptions&, const Emission& outer);
 
   const steps::Program& program;
   const Core& core;
@@ -43,6 +49,7 @@ class Emission {
   AbiTypes abi;
   const Target target;
   const Numeric numeric;
+  const Compute compute;
   const std::map<ValueId, steps::Window>& windows;
   const steps::Packs packs;  // none where there are no vectors
   StateLayout layout;
@@ -91,13 +98,14 @@ class Emission {
   // i64 grow_segment(state, records, capacity, sizes, n): doubles the arrays of a unit; likewise.
   llvm::Function* grow_segment();
 
-  // i32 body(scratch, header, cycle, addresses of its inputs, then of its outputs): one round of an iteration.
+  // i32 body(scratch, header, cycle, addresses of its inputs, then of its outputs): one round of an iteration
+  // (operators/iteration.cc).
   struct IterationBody {
     llvm::Function* function = nullptr;
     llvm::Function* begin = nullptr;  // i32 begin(scratch), before the first round; null: nothing to do
     std::uint64_t scratch_bytes = 0;
   };
-  const IterationBody& iteration_body(std::uint32_t external);  // emit_iteration.cc
+  std::map<std::uint32_t, IterationBody> iteration_bodies;  // of externals, so far
 
   // Columns of a pack's panels, but for the last one.
   std::int64_t panel_width(const steps::Pack&) const;
@@ -112,7 +120,6 @@ class Emission {
   std::vector<Place> places_;
   std::vector<const steps::Window*> cell_windows_;
   std::map<ValueId, std::uint32_t> place_of_;
-  std::map<std::uint32_t, IterationBody> bodies_;
   std::map<std::string, llvm::Constant*> texts_;
   std::map<const void*, llvm::Constant*> tensors_;
   std::map<std::pair<const void*, Panels>, Tensor> panels_;

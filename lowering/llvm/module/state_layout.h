@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-#include "lowering/llvm/emit.h"
+#include "lowering/llvm/module/emit_options.h"
 #include "lowering/steps/steps.h"
 
 namespace rml::codegen {

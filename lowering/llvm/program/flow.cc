@@ -1,9 +1,10 @@
 // The rml_flow table: who puts elements into queues and who takes them, as whoever restores a state has to know it.
 //
 // Plain numbers, four arrays of them: a table of structs with addresses would take as long as the rest of the program.
+#include "lowering/llvm/program/flow.h"
+
 #include <algorithm>
 
-#include "lowering/llvm/program/program.h"
 #include "lowering/steps/mentions.h"
 #include "runtime/base/rmlrt.h"
 

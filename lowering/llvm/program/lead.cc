@@ -4,9 +4,14 @@
 //
 // Whether a further cycle comes is not known yet, so what fails there leaves no fault: nothing is known then, and the
 // cycle itself will tell.
+#include "lowering/llvm/program/lead.h"
+
 #include <algorithm>
 
-#include "lowering/llvm/program/program.h"
+#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/program/caller.h"
+#include "lowering/llvm/queues/network_ring.h"
+#include "lowering/llvm/statements/straight.h"
 #include "lowering/steps/find_lead.h"
 #include "lowering/steps/leader.h"
 
@@ -26,13 +31,13 @@ void adopt_layout(Emission& inner, const Emission& whole) {
   }
 }
 
-void place_memories(Body& body, Emission& whole, const steps::Leader& leader) {
+void place_memories(Function& body, Emission& whole, const steps::Leader& leader) {
   auto& ir = body.ir;
   for (std::size_t k = 0; k < leader.memories.size(); ++k) {
     const steps::Leader::Memory& memory = leader.memories[k];
     if (memory.queue.valid()) {
       IrValue pushed = body.load_i64(whole.layout.queues[memory.queue.index].pushed);
-      body.place_cell(CellId{k}, body.network_element(memory.queue, ir.CreateSub(pushed, ir.getInt64(1))));
+      body.place_cell(CellId{k}, network_element(body, memory.queue, ir.CreateSub(pushed, ir.getInt64(1))));
     } else if (memory.cell.valid()) {
       const std::uint64_t at = whole.layout.cells[memory.cell.index];
       const bool moves = whole.window_of(memory.cell) != nullptr;
@@ -44,11 +49,11 @@ void place_memories(Body& body, Emission& whole, const steps::Leader& leader) {
 }  // namespace
 
 llvm::Function* emit_leading_cycle(Emission& module, const llvm::Twine& name, llvm::ArrayRef<llvm::Type*> types,
-                                   const std::function<void(Body&, llvm::Function*)>& place_outputs) {
+                                   const std::function<void(Function&, llvm::Function*)>& place_outputs) {
   const steps::Leader* const leader = module.program.leader.get();
   steps::Program leading = leading_program(leader != nullptr ? leader->program : module.program);
   if (leader != nullptr) leading.queues = module.program.queues;
-  Emission inner(leading, module.sources, module.options, module.module, {module.target, module.numeric});
+  Emission inner(leading, module.options, module);
   inner.leads = true;
   if (leader != nullptr) {
     adopt_layout(inner, module);
@@ -57,7 +62,7 @@ llvm::Function* emit_leading_cycle(Emission& module, const llvm::Twine& name, ll
     inner.layout.slots = module.layout.slots;
   }
   llvm::Function* f = inner.function(name, inner.i32(), types, false);
-  Body body(inner, f, inner.core.entry + " (lead)", program_span(inner), f->getArg(0));
+  Function body(inner, f, inner.core.entry + " (lead)", program_span(inner), f->getArg(0));
   body.cycle = [&]() -> IrValue {
     return body.ir.CreateLoad(inner.i64(), inner.header_field(body.ir, body.state, field::pushed));
   };
@@ -78,7 +83,7 @@ llvm::Function* emit_lead(Emission& module) {
   if (std::ranges::find(leads, true) == leads.end()) return nullptr;
   llvm::Type* const pointer = module.pointer();
   const steps::Leader* const leader = module.program.leader.get();
-  const auto place_outputs = [&](Body& body, llvm::Function* f) {
+  const auto place_outputs = [&](Function& body, llvm::Function* f) {
     for (std::size_t port = 0; port < body.ports.outputs.size(); ++port) {
       const std::size_t k = leader != nullptr ? leader->outputs[port] : port;
       if (!leads[k]) continue;

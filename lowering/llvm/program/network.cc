@@ -4,11 +4,18 @@
 //   step     the unit's instant (unit.cc)
 //   push     room is there: every input to its ring; the cycle is counted last
 //   pop      the row is there
+#include "lowering/llvm/program/network.h"
+
 #include <algorithm>
 #include <map>
 
-#include "lowering/llvm/program/program.h"
+#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/program/caller.h"
+#include "lowering/llvm/program/sites.h"
 #include "lowering/llvm/program/unit.h"
+#include "lowering/llvm/queues/network_ring.h"
+#include "lowering/llvm/queues/operands.h"
+#include "lowering/llvm/queues/queue.h"
 #include "lowering/steps/mentions.h"
 #include "runtime/base/rmlrt.h"
 #include "semantics/values/overloaded.h"
@@ -17,119 +24,13 @@ namespace rml::codegen {
 
 // ---- rings -----------------------------------------------------------------------------------
 
-void Body::release(IrValue value, std::uint64_t offset) {
-  auto* store = ir.CreateAlignedStore(value, at(offset), llvm::Align(8));
-  store->setAtomic(llvm::AtomicOrdering::Release);
-}
-
-IrValue Body::acquire(std::uint64_t offset) {
-  auto* load = ir.CreateAlignedLoad(module.i64(), at(offset), llvm::Align(8));
-  load->setAtomic(llvm::AtomicOrdering::Acquire);
-  return load;
-}
-
-namespace {
-
-// The block of a ring at hand, which the writer replaces when it needs a larger one.
-struct RingBlock {
-  IrValue data, place;
-};
-
-RingBlock ring_block(Body& body, QueueId queue, IrValue number) {
-  auto& ir = body.ir;
-  auto* data = ir.CreateAlignedLoad(body.module.pointer(), body.at(body.module.layout.queues[queue.index].data),
-                                    llvm::Align(8), "block");
-  data->setAtomic(llvm::AtomicOrdering::Acquire);
-  IrValue mask = ir.CreateLoad(body.module.i64(), ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), data, -8ull));
-  return {data, ir.CreateAnd(number, mask)};
-}
-
-IrValue element_in(Body& body, QueueId queue, const RingBlock& block) {
-  const steps::QueueInfo& info = body.module.program.queues[queue.index];
-  auto* element = llvm::ArrayType::get(body.ir.getInt8Ty(), std::max<std::uint64_t>(bytes(info.dtype, info.shape), 1));
-  return body.ir.CreateInBoundsGEP(element, block.data, block.place, "element");
-}
-
-IrValue key_in(Body& body, const RingBlock& block) {
-  auto& ir = body.ir;
-  IrValue keys =
-      ir.CreateLoad(body.module.pointer(), ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), block.data, -16ull));
-  return ir.CreateInBoundsGEP(body.module.i64(), keys, block.place, "key_at");
-}
-
-}  // namespace
-
-IrValue Body::network_element(QueueId queue, IrValue number) {
-  return element_in(*this, queue, ring_block(*this, queue, number));
-}
-
-IrValue Body::network_key(QueueId queue, IrValue number) {
-  return ir.CreateLoad(module.i64(), key_in(*this, ring_block(*this, queue, number)));
-}
-
-// What all readers have passed already is not stored.
-void Body::network_push(QueueId queue, const std::function<void(IrValue)>& write) {
-  const steps::QueueInfo& info = module.program.queues[queue.index];
-  const QueueLayout& ring = module.layout.queues[queue.index];
-  IrValue pushed = load_i64(ring.pushed);
-  const auto put = [&] {
-    const RingBlock block = ring_block(*this, queue, pushed);
-    write(element_in(*this, queue, block));
-    ir.CreateStore(key, key_in(*this, block));
-  };
-  if (info.overtaken)
-    when(ir.CreateICmpSGE(pushed, load_i64(ring.pushed + 8)), put);
-  else
-    put();
-  release(ir.CreateAdd(pushed, ir.getInt64(1)), ring.pushed);
-}
-
-void Body::leave_unless_waiting(QueueId queue, std::uint32_t reader, IrValue greatest) {
-  IrValue there = waiting(queue, reader);
-  when(ir.CreateNot(there), [&] {
-    leave_with(ir.getInt32(queue.index + 1));
-    ir.SetInsertPoint(new_block("never"));
-  });
-  IrValue own = network_key(queue, load_i64(module.layout.queues[queue.index].cursor(reader)));
-  IrValue so_far = ir.CreateLoad(module.i64(), greatest);
-  ir.CreateStore(ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, so_far, own), greatest);
-}
-
-void Body::leave_unless_ready(const std::vector<steps::Operand>& operands, IrValue greatest) {
-  const auto peek = [&](ValueId condition) -> IrValue {
-    const auto operand = std::ranges::find(operands, condition, &steps::Operand::value);
-    return operand == operands.end() ? scalar(condition) : load(DType::boolean, front(operand->queue, operand->reader));
-  };
-  for (const steps::Operand& operand : operands) {
-    auto* next = new_block("operand");
-    require(operand.when, next, peek);
-    require(operand.needed, next, peek);
-    if (operand.once) {
-      auto* first = new_block("first");
-      ir.CreateCondBr(past_all(operand), next, first);
-      ir.SetInsertPoint(first);
-    }
-    leave_unless_waiting(operand.queue, operand.reader, greatest);
-    ir.CreateBr(next);
-    ir.SetInsertPoint(next);
-  }
-}
-
-void Body::advance_operands(const std::vector<steps::Operand>& operands) {
-  for (const steps::Operand& operand : operands) {
-    auto* next = new_block("operand");
-    require(operand.when, next, [&](ValueId condition) { return scalar(condition); });
-    advance(operand);
-    ir.CreateBr(next);
-    ir.SetInsertPoint(next);
-  }
-}
+namespace {}  // namespace
 
 // ---- functions -------------------------------------------------------------------------------
 
 namespace {
 
-void leave_when(Body& body, IrValue condition, std::uint32_t code) {
+void leave_when(Function& body, IrValue condition, std::uint32_t code) {
   body.when(condition, [&] {
     body.leave_with(body.ir.getInt32(code));
     body.ir.SetInsertPoint(body.new_block("never"));
@@ -139,7 +40,7 @@ void leave_when(Body& body, IrValue condition, std::uint32_t code) {
 // i32 ready(state, key)
 struct Ready {
   llvm::Function* function;
-  Body body;
+  Function body;
   Ready(Emission& module, const std::string& name)
       : function(module.function(name, module.i32(), {module.pointer(), module.pointer()}, false)),
         body(module, function, name, {}, function->getArg(0)) {
@@ -162,16 +63,16 @@ struct Ready {
 llvm::Function* emit_ready(Emission& module, std::uint32_t index) {
   const steps::Unit& unit = module.program.units[index];
   Ready ready(module, module.options.program_name + "." + unit.name + ".ready");
-  Body& body = ready.body;
+  Function& body = ready.body;
   if (unit.clock == never_clock) {
     leave_when(body, body.ir.getTrue(), RML_WAITS_EVER);
   } else {
     for (const std::uint32_t owner : unit.after)
-      leave_when(body, body.ir.CreateICmpEQ(body.acquire(module.layout.units[owner].cycle), body.ir.getInt64(0)),
+      leave_when(body, body.ir.CreateICmpEQ(acquire(body, module.layout.units[owner].cycle), body.ir.getInt64(0)),
                  static_cast<std::uint32_t>(-static_cast<std::int32_t>(owner) - 1));
-    body.leave_unless_ready(unit.operands, ready.key());
+    leave_unless_ready(body, unit.operands, ready.key());
     for (const std::uint32_t input : unit.raw_inputs)
-      body.leave_unless_waiting(module.program.input_flags[input], 0, ready.key());
+      leave_unless_waiting(body, module.program.input_flags[input], 0, ready.key());
     // An operand present at every instant arrives once per cycle, but for one that begins with an element of its own.
     const auto paces = [&](const steps::Operand& o) {
       return o.when.empty() && !o.once && !module.program.queues[o.queue.index].first.valid();
@@ -185,21 +86,21 @@ llvm::Function* emit_ready(Emission& module, std::uint32_t index) {
 
 llvm::Function* emit_row_ready(Emission& module) {
   Ready ready(module, program_symbol(module, "ready"));
-  Body& body = ready.body;
-  body.leave_unless_ready(module.program.emitter.operands, ready.key());
+  Function& body = ready.body;
+  leave_unless_ready(body, module.program.emitter.operands, ready.key());
   ready.await_cycle(body.ir.CreateLoad(module.i64(), module.header_field(body.ir, body.state, field::popped)));
   body.finish();
   return ready.function;
 }
 
 // The flag of an input goes last: a task that sees it finds the value.
-void enqueue(Body& body, std::size_t k, llvm::Function* f) {
+void enqueue_flag_last(Function& body, std::size_t k, llvm::Function* f) {
   Emission& module = body.module;
   const Value& value = module.core[module.core.inputs[k].value];
   const QueueId values = module.program.input_queues[k];
   const auto push_value = [&] {
     IrValue from = caller_pointer(body, f->getArg(1), k);
-    body.push(values, [&](IrValue to) { body.copy_bytes(to, from, value.dtype, value.shape); });
+    push(body, values, [&](IrValue to) { body.copy_bytes(to, from, value.dtype, value.shape); });
   };
   if (module.always_present(module.core.inputs[k].value)) {
     if (values.valid()) push_value();
@@ -208,30 +109,30 @@ void enqueue(Body& body, std::size_t k, llvm::Function* f) {
   IrValue present = caller_flag(body, f->getArg(2), k);
   if (values.valid()) body.when(present, push_value);
   const QueueId flags = k < module.program.input_flags.size() ? module.program.input_flags[k] : QueueId();
-  if (flags.valid()) body.push(flags, [&](IrValue to) { body.store(DType::boolean, present, to); });
+  if (flags.valid()) push(body, flags, [&](IrValue to) { body.store(DType::boolean, present, to); });
 }
 
-llvm::Function* emit_push(Emission& module) {
+llvm::Function* emit_network_push(Emission& module) {
   auto* f = module.function(program_symbol(module, "push"), module.i32(),
                             {module.pointer(), module.pointer(), module.pointer()}, false);
-  Body body(module, f, module.core.entry + " (push)", {}, f->getArg(0));
+  Function body(module, f, module.core.entry + " (push)", {}, f->getArg(0));
   IrValue pushed_at = module.header_field(body.ir, body.state, field::pushed);
   IrValue cycle = body.ir.CreateLoad(module.i64(), pushed_at);
   body.key = body.ir.CreateShl(cycle, RML_KEY_BITS, "key");
-  for (std::size_t k = 0; k < module.core.inputs.size(); ++k) enqueue(body, k, f);
+  for (std::size_t k = 0; k < module.core.inputs.size(); ++k) enqueue_flag_last(body, k, f);
   auto* count = body.ir.CreateAlignedStore(body.ir.CreateAdd(cycle, body.ir.getInt64(1)), pushed_at, llvm::Align(8));
   count->setAtomic(llvm::AtomicOrdering::Release);
   body.finish();
   return f;
 }
 
-llvm::Function* emit_pop(Emission& module) {
+llvm::Function* emit_network_pop(Emission& module) {
   auto* f = module.function(program_symbol(module, "pop"), module.i32(),
                             {module.pointer(), module.pointer(), module.pointer()}, false);
-  Body body(module, f, module.core.entry + " (pop)", {}, f->getArg(0));
-  body.pop_operands(module.program.emitter.operands);
+  Function body(module, f, module.core.entry + " (pop)", {}, f->getArg(0));
+  pop_operands(body, module.program.emitter.operands);
   emit_row(body, f->getArg(1), f->getArg(2));
-  body.advance_operands(module.program.emitter.operands);
+  advance_operands(body, module.program.emitter.operands);
   IrValue popped_at = module.header_field(body.ir, body.state, field::popped);
   body.ir.CreateStore(body.ir.CreateAdd(body.ir.CreateLoad(module.i64(), popped_at), body.ir.getInt64(1)), popped_at);
   body.finish({}, 1);
@@ -374,8 +275,8 @@ void emit_network(Emission& module, ProgramFunctions& functions) {
     tasks.push_back(table.task(u, unit, emit_ready(module, u)));
   }
   module.layout.begin_task();
-  functions.push = emit_push(module);
-  functions.pop = emit_pop(module);
+  functions.push = emit_network_push(module);
+  functions.pop = emit_network_pop(module);
   functions.network = table.finish(tasks, emit_row_ready(module));
 }
 

@@ -1,11 +1,16 @@
 // Programs that run on demand: a function for every body, and the table of equations (runtime/demand/table.h) that the
 // runtime evaluates with them.
+#include "lowering/llvm/program/on_demand.h"
+
 #include <llvm/IR/DerivedTypes.h>
 
 #include <algorithm>
 
 #include "lowering/demand/on_demand.h"
-#include "lowering/llvm/program/program.h"
+#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/program/caller.h"
+#include "lowering/llvm/statements/initial.h"
+#include "lowering/llvm/statements/straight.h"
 #include "runtime/demand/table.h"
 #include "semantics/core/queries.h"
 #include "semantics/values/overloaded.h"
@@ -117,14 +122,14 @@ llvm::Function* Table::function(const steps::DemandBody& body, std::size_t index
   EmitOptions own = module_.options;
   own.with_program = own.with_main = own.with_c_interface = false;
   own.program_name = module_.options.program_name + "." + std::to_string(index);
-  Emission inner(*body.steps, module_.sources, own, module_.module, {module_.target, module_.numeric});
+  Emission inner(*body.steps, own, module_);
   inner.layout.bias = inner.layout.header_bytes;
   auto* f = inner.function(own.program_name, module_.i32(),
                            {module_.pointer(), module_.pointer(), module_.i64(), module_.pointer(), module_.pointer()},
                            false);
   f->addParamAttr(0, llvm::Attribute::NoAlias);
   const Value& value = module_.core[body.value];
-  Body code(inner, f, describe(module_.core, body.value), value.span, f->getArg(0));
+  Function code(inner, f, describe(module_.core, body.value), value.span, f->getArg(0));
   code.other_header = f->getArg(1);
   code.cycle = [f]() -> IrValue { return f->getArg(2); };
   for (std::size_t k = 0; k < body.operands.size(); ++k)

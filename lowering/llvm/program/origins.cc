@@ -1,9 +1,10 @@
 // The table of origins: memories by the names that do not depend on units, and who computes them.
+#include "lowering/llvm/program/origins.h"
+
 #include <algorithm>
 #include <map>
 
 #include "lowering/demand/on_demand.h"
-#include "lowering/llvm/program/program.h"
 #include "lowering/llvm/program/unit.h"
 #include "lowering/steps/mentions.h"
 #include "semantics/time/memories.h"

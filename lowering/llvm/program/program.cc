@@ -9,79 +9,44 @@
 
 #include <algorithm>
 
+#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/program/caller.h"
+#include "lowering/llvm/program/lead.h"
+#include "lowering/llvm/program/network.h"
+#include "lowering/llvm/program/on_demand.h"
 #include "lowering/llvm/program/unit.h"
+#include "lowering/llvm/queues/operands.h"
+#include "lowering/llvm/queues/queue.h"
+#include "lowering/llvm/statements/initial.h"
+#include "lowering/llvm/statements/straight.h"
 #include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
 
-Span program_span(const Emission& module) {
-  for (const Port& port : module.core.outputs) {
-    if (port.span.file != 0) return port.span;
-  }
-  return {};
-}
-
-std::string program_symbol(const Emission& module, const char* what) {
-  return module.options.program_name + "." + what;
-}
-
-IrValue caller_pointer(Body& body, IrValue pointers, std::size_t index) {
-  return body.ir.CreateLoad(body.module.pointer(),
-                            body.ir.CreateConstInBoundsGEP1_64(body.module.pointer(), pointers, index));
-}
-
-IrValue caller_flag(Body& body, IrValue flags, std::size_t index) {
-  IrValue byte =
-      body.ir.CreateLoad(body.ir.getInt8Ty(), body.ir.CreateConstInBoundsGEP1_64(body.ir.getInt8Ty(), flags, index));
-  return body.ir.CreateICmpNE(byte, body.ir.getInt8(0), "present");
-}
-
-void emit_row(Body& body, IrValue out, IrValue present) {
-  auto& ir = body.ir;
-  const steps::Emitter& emitter = body.module.program.emitter;
-  for (const auto& [output, index] : emitter.outputs) {
-    const steps::Operand& operand = emitter.operands[index];
-    IrValue flag_at = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), present, output);
-    auto* next = body.new_block("next");
-    ir.CreateStore(ir.getInt8(0), flag_at);
-    body.require(operand.when, next, [&](ValueId v) { return body.scalar(v); });
-    ir.CreateStore(ir.getInt8(1), flag_at);
-    body.store_value(operand.value, caller_pointer(body, out, output));
-    ir.CreateBr(next);
-    ir.SetInsertPoint(next);
-  }
-}
-
 namespace {
 
 // Returns at once if the state is faulted.
-void leave_if_faulted(Body& body) {
+void leave_if_faulted(Function& body) {
   body.leave_unless_zero(
       body.ir.CreateLoad(body.module.i32(), body.module.header_field(body.ir, body.state, field::fault)));
 }
 
-void count(Body& body, unsigned header_field) {
+void count(Function& body, unsigned header_field) {
   IrValue at = body.module.header_field(body.ir, body.state, header_field);
   body.ir.CreateStore(body.ir.CreateAdd(body.ir.CreateLoad(body.module.i64(), at), body.ir.getInt64(1)), at);
 }
 
-void set_cycle_from_header(Body& body) {
+void set_cycle_from_header(Function& body) {
   body.cycle = [&body]() -> IrValue {
     return body.ir.CreateLoad(body.module.i64(), body.module.header_field(body.ir, body.state, field::pushed));
   };
-}
-
-void begin_window(Body& body, const steps::CellInfo& cell, std::uint64_t offset) {
-  body.store_i64(body.ir.getInt64(0), offset);
-  for (const std::uint64_t copy : {0, 1})
-    set_initial(body, cell, body.at(offset + sizeof(rml_window) + copy * bytes(cell.dtype, cell.shape)));
 }
 
 llvm::Function* emit_straight_push(Emission& module) {
   auto* f = module.function(program_symbol(module, "push"), module.i32(),
                             {module.pointer(), module.pointer(), module.pointer()}, false);
   for (unsigned k = 0; k < 3; ++k) f->addParamAttr(k, llvm::Attribute::NoAlias);
-  Body body(module, f, module.core.entry, program_span(module), f->getArg(0));
+  Function body(module, f, module.core.entry, program_span(module), f->getArg(0));
   set_cycle_from_header(body);
   leave_if_faulted(body);
   body.tells_places = true;
@@ -107,7 +72,7 @@ llvm::Function* emit_straight_push(Emission& module) {
 llvm::Function* emit_straight_pop(Emission& module) {
   auto* f = module.function(program_symbol(module, "pop"), module.i32(),
                             {module.pointer(), module.pointer(), module.pointer()}, false);
-  Body body(module, f, module.core.entry + " (pop)", {}, f->getArg(0));
+  Function body(module, f, module.core.entry + " (pop)", {}, f->getArg(0));
   auto& ir = body.ir;
   IrValue pushed = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::pushed));
   IrValue popped = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::popped));
@@ -137,13 +102,13 @@ llvm::Function* emit_straight_pop(Emission& module) {
   return f;
 }
 
-void enqueue(Body& body, std::size_t k, llvm::Function* f) {
+void enqueue(Function& body, std::size_t k, llvm::Function* f) {
   Emission& module = body.module;
   const Value& value = module.core[module.core.inputs[k].value];
   const QueueId values = module.program.input_queues[k];
   const auto push_value = [&] {
     IrValue from = caller_pointer(body, f->getArg(1), k);
-    body.push(values, [&](IrValue to) { body.copy_bytes(to, from, value.dtype, value.shape); });
+    push(body, values, [&](IrValue to) { body.copy_bytes(to, from, value.dtype, value.shape); });
   };
   if (module.always_present(module.core.inputs[k].value)) {
     if (values.valid()) push_value();
@@ -151,17 +116,17 @@ void enqueue(Body& body, std::size_t k, llvm::Function* f) {
   }
   IrValue present = caller_flag(body, f->getArg(2), k);
   const QueueId flags = k < module.program.input_flags.size() ? module.program.input_flags[k] : QueueId();
-  if (flags.valid()) body.push(flags, [&](IrValue to) { body.store(DType::boolean, present, to); });
+  if (flags.valid()) push(body, flags, [&](IrValue to) { body.store(DType::boolean, present, to); });
   if (values.valid()) body.when(present, push_value);
 }
 
-IrValue unit_ready(Body& body, std::uint32_t index) {
+IrValue unit_ready(Function& body, std::uint32_t index) {
   Emission& module = body.module;
   const steps::Unit& unit = module.program.units[index];
   if (unit.clock == never_clock) return body.ir.getFalse();
-  IrValue ready = body.ready(unit.operands);
+  IrValue ready = is_ready(body, unit.operands);
   for (const std::uint32_t input : unit.raw_inputs) {
-    ready = body.ir.CreateAnd(ready, body.waiting(module.program.input_flags[input], 0));
+    ready = body.ir.CreateAnd(ready, waiting(body, module.program.input_flags[input], 0));
   }
   // An operand present at every instant arrives at most once per cycle; without one, cycles count.
   const bool paced = !unit.raw_inputs.empty() ||
@@ -177,7 +142,7 @@ IrValue unit_ready(Body& body, std::uint32_t index) {
 llvm::Function* emit_push(Emission& module, const std::vector<llvm::Function*>& instants) {
   auto* f = module.function(program_symbol(module, "push"), module.i32(),
                             {module.pointer(), module.pointer(), module.pointer()}, false);
-  Body body(module, f, module.core.entry + " (push)", {}, f->getArg(0));
+  Function body(module, f, module.core.entry + " (push)", {}, f->getArg(0));
   body.given = f->getArg(1);
   set_cycle_from_header(body);
   leave_if_faulted(body);
@@ -200,17 +165,17 @@ llvm::Function* emit_push(Emission& module, const std::vector<llvm::Function*>& 
 llvm::Function* emit_pop(Emission& module) {
   auto* f = module.function(program_symbol(module, "pop"), module.i32(),
                             {module.pointer(), module.pointer(), module.pointer()}, false);
-  Body body(module, f, module.core.entry + " (pop)", {}, f->getArg(0));
+  Function body(module, f, module.core.entry + " (pop)", {}, f->getArg(0));
   auto& ir = body.ir;
   const steps::Emitter& emitter = module.program.emitter;
   IrValue pushed = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::pushed));
   IrValue popped = ir.CreateLoad(module.i64(), module.header_field(ir, body.state, field::popped));
-  IrValue ready = ir.CreateAnd(body.ready(emitter.operands), ir.CreateICmpSLT(popped, pushed));
+  IrValue ready = ir.CreateAnd(is_ready(body, emitter.operands), ir.CreateICmpSLT(popped, pushed));
   body.when(ir.CreateNot(ready), [&] {
     body.leave_with(ir.getInt32(0));
     ir.SetInsertPoint(body.new_block("never"));
   });
-  body.pop_operands(emitter.operands);
+  pop_operands(body, emitter.operands);
   emit_row(body, f->getArg(1), f->getArg(2));
   count(body, field::popped);
   body.finish({}, 1);
@@ -220,7 +185,7 @@ llvm::Function* emit_pop(Emission& module) {
 llvm::Function* emit_init(Emission& module) {
   auto* f = module.function(program_symbol(module, "init"), llvm::Type::getInt32Ty(module.context), {module.pointer()},
                             false);
-  Body body(module, f, module.core.entry + " (init)", {}, f->getArg(0));
+  Function body(module, f, module.core.entry + " (init)", {}, f->getArg(0));
   const auto* header = module.module.getDataLayout().getStructLayout(module.abi.header);
   const std::uint64_t from = header->getElementOffset(field::pushed);
   body.ir.CreateMemSet(body.at(from), body.ir.getInt8(0), module.layout.fixed_bytes - from, llvm::Align(8));
@@ -320,47 +285,6 @@ llvm::Function* emit_destroy(Emission& module) {
 }
 
 }  // namespace
-
-void emit_straight(Body& body) {
-  const steps::Unit& unit = body.module.program.units[0];
-  Aliasing aliasing(body.module.program, body.module.windows, body.module.target);
-  aliasing.add({&unit.instant}, nullptr);
-  body.aliasing = &aliasing;
-  for (const PortPlaces::Output& output : body.ports.outputs) {
-    if (output.flag != nullptr) body.ir.CreateStore(body.ir.getInt8(0), output.flag);
-  }
-  body.block(unit.instant);
-  body.aliasing = nullptr;
-}
-
-void emit_initial_values(Body& body) {
-  Emission& module = body.module;
-  for (std::size_t k = 0; k < module.program.cells.size(); ++k) {
-    const steps::CellInfo& cell = module.program.cells[k];
-    if (cell.local) continue;
-    if (module.window_of(CellId(k)) != nullptr)
-      begin_window(body, cell, module.layout.cells[k]);
-    else
-      set_initial(body, cell, body.cell_address(CellId(k)));
-  }
-  for (const std::uint64_t flag : module.layout.pack_flags) body.ir.CreateStore(body.ir.getInt8(0), body.at(flag));
-  if (module.layout.bias == 0)
-    body.ir.CreateStore(body.ir.getInt32(UINT32_MAX), module.header_field(body.ir, body.state, field::waiting));
-  for (std::size_t q = 0; q < module.program.queues.size(); ++q) {
-    const steps::QueueInfo& queue = module.program.queues[q];
-    body.store_i64(body.ir.getInt64(0), module.layout.queues[q].pushed);
-    for (std::uint32_t reader = 0; reader < queue.readers; ++reader) {
-      const std::uint32_t skip = reader < queue.skips.size() ? queue.skips[reader] : 0;
-      body.store_i64(body.ir.getInt64(skip), module.layout.queues[q].cursor(reader));
-    }
-  }
-  for (const std::uint64_t slot : module.layout.slots) body.ir.CreateStore(body.at(slot), body.at(slot));
-  if (module.program.straight) return;
-  for (std::size_t u = 0; u < module.program.units.size(); ++u) {
-    body.store_i64(body.ir.getInt64(0), module.layout.units[u].cycle);
-    if (module.program.units[u].segmented) body.store_i64(body.ir.getInt64(0), module.layout.units[u].length);
-  }
-}
 
 ProgramFunctions emit_program(Emission& module) {
   if (module.program.on_demand != nullptr) return emit_on_demand(module);

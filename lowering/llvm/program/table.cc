@@ -1,22 +1,18 @@
 // The rml_program table: constants that describe ports, sites, cuts and the state to the host.
+#include "lowering/llvm/program/table.h"
+
 #include <map>
 
 #include "lowering/demand/on_demand.h"
-#include "lowering/llvm/program/program.h"
+#include "lowering/llvm/program/caller.h"
+#include "lowering/llvm/program/flow.h"
+#include "lowering/llvm/program/origins.h"
+#include "lowering/llvm/program/sites.h"
 #include "lowering/steps/leader.h"
 #include "runtime/base/rmlrt.h"
 #include "semantics/core/queries.h"
 
 namespace rml::codegen {
-
-llvm::Constant* site_row(Emission& module, Span span, const std::string& message) {
-  const bool known = span.file > 0 && span.file < module.sources.size();
-  const LineColumn place = known ? module.sources.line_column(span.file, span.begin) : LineColumn{0, 0};
-  return llvm::ConstantStruct::get(
-      module.abi.site,
-      {module.text(known ? module.sources.path(span.file) : ""), llvm::ConstantInt::get(module.i32(), place.line),
-       llvm::ConstantInt::get(module.i32(), place.column), module.text(message)});
-}
 
 namespace {
 
@@ -192,6 +188,27 @@ std::string place_text(Emission& module, ValueId v) {
   return what + type_string(value.dtype, value.shape) + ": " + equation_text(module, v);
 }
 
+std::vector<llvm::Constant*> place_rows(Emission& module) {
+  std::vector<llvm::Constant*> rows;
+  for (const Emission::Place& place : module.places())
+    rows.push_back(site_row(module, place.span, place.value.valid() ? place_text(module, place.value) : place.text));
+  return rows;
+}
+
+std::vector<llvm::Constant*> site_rows(Emission& module) {
+  std::vector<llvm::Constant*> rows;
+  for (const steps::Site& site : module.program.sites) rows.push_back(site_row(module, site.span, site.message));
+  return rows;
+}
+
+std::vector<llvm::Constant*> cut_rows(Emission& module) {
+  std::vector<llvm::Constant*> rows;
+  for (const steps::CutInfo& cut : module.program.cuts)
+    rows.push_back(llvm::ConstantStruct::get(module.abi.cut,
+                                             {module.text(cut.condition), site_row(module, cut.span, cut.condition)}));
+  return rows;
+}
+
 // The row of a program for ranks: in all others per_step and deal_end lie in what is between the first two fields.
 llvm::StructType* with_deal(Emission& module, std::vector<llvm::Constant*>& fields) {
   const Deal& deal = *module.core.deal;
@@ -206,21 +223,14 @@ llvm::StructType* with_deal(Emission& module, std::vector<llvm::Constant*>& fiel
 
 void emit_table(Emission& module, const ProgramFunctions& functions) {
   const steps::Program& program = module.program;
-  std::vector<llvm::Constant*> sites, cuts;
-  for (const steps::Site& site : program.sites) sites.push_back(site_row(module, site.span, site.message));
-  for (const steps::CutInfo& cut : program.cuts) {
-    cuts.push_back(llvm::ConstantStruct::get(module.abi.cut,
-                                             {module.text(cut.condition), site_row(module, cut.span, cut.condition)}));
-  }
+  const std::vector<llvm::Constant*> sites = site_rows(module), cuts = cut_rows(module);
   MemoryTable table(module);
   const std::vector<llvm::Constant*> memories = table.rows();
   std::vector<llvm::Constant*> parameters;
   for (std::size_t p = 0; p < program.parameters.size(); ++p) parameters.push_back(parameter_row(module, p, table));
   const std::vector<llvm::Constant*> origins = origin_rows(module, table.row_of_cell, table.first_queue);
   const std::vector<llvm::Constant*> watches = watch_rows(module, table);
-  std::vector<llvm::Constant*> places;
-  for (const Emission::Place& place : module.places())
-    places.push_back(site_row(module, place.span, place.value.valid() ? place_text(module, place.value) : place.text));
+  const std::vector<llvm::Constant*> places = place_rows(module);
   const std::vector<std::uint64_t>& packs = module.layout.pack_flags;
   const Span span = program_span(module);
   const std::string source = span.file > 0 && span.file < module.sources.size() ? module.sources.path(span.file) : "";

@@ -12,6 +12,12 @@
 
 #include <set>
 
+#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/queues/network_ring.h"
+#include "lowering/llvm/queues/operands.h"
+#include "lowering/llvm/queues/queue.h"
+#include "lowering/llvm/statements/block.h"
+#include "lowering/llvm/statements/initial.h"
 #include "runtime/base/rmlrt.h"
 #include "semantics/values/overloaded.h"
 
@@ -34,42 +40,42 @@ struct UnitEmitter {
     return {};
   }
   bool on_base() const { return unit.clock == base_clock; }
-  IrValue cycles(Body& body) const {
+  IrValue cycles(Function& body) const {
     if (on_base()) return body.load_i64(layout.cycle);
     return body.ir.CreateLoad(module.i64(), module.header_field(body.ir, body.header(), field::pushed));
   }
 
-  void take_flags(Body& body) const;
-  void complete_before(Body& body, llvm::Function* segment) const;
-  void begin_instant(Body& body) const;
-  void end_segment(Body& body, llvm::Function* segment) const;
-  void run_passes(Body& body, llvm::Function* segment, IrValue length) const;
-  void place_local_cells(Body& body, const steps::Pass& pass) const;
-  void task_body(Body& body) const;
-  void count_instant(Body& body) const;
+  void take_flags(Function& body) const;
+  void complete_before(Function& body, llvm::Function* segment) const;
+  void begin_instant(Function& body) const;
+  void end_segment(Function& body, llvm::Function* segment) const;
+  void run_passes(Function& body, llvm::Function* segment, IrValue length) const;
+  void place_local_cells(Function& body, const steps::Pass& pass) const;
+  void task_body(Function& body) const;
+  void count_instant(Function& body) const;
   llvm::Function* emit_instant(llvm::Function* segment);
   llvm::Function* emit_end(llvm::Function* segment);
   llvm::Function* emit_segment();
 };
 
 // Presence flags of the inputs that this unit takes from the caller.
-void UnitEmitter::take_flags(Body& body) const {
+void UnitEmitter::take_flags(Function& body) const {
   body.ports.inputs.resize(module.core.inputs.size());
   for (const std::uint32_t input : unit.raw_inputs) {
     const QueueId flags = module.program.input_flags[input];
-    body.ports.inputs[input].present = body.load(DType::boolean, body.front(flags, 0));
-    body.advance(flags, 0);
+    body.ports.inputs[input].present = body.load(DType::boolean, front(body, flags, 0));
+    advance(body, flags, 0);
   }
 }
 
-void UnitEmitter::complete_before(Body& body, llvm::Function* segment) const {
+void UnitEmitter::complete_before(Function& body, llvm::Function* segment) const {
   auto& ir = body.ir;
   body.last_flag = body.variable(ir.getInt1Ty(), "last");
-  body.pop_operands(unit.operands, true);
+  pop_operands(body, unit.operands, true);
   IrValue length = body.load_i64(layout.length);
   body.when(ir.CreateICmpSGT(length, ir.getInt64(0)), [&] {
     body.position = ir.CreateSub(length, ir.getInt64(1));
-    body.block(unit.before);
+    emit_block(body, unit.before);
     body.when(ir.CreateLoad(ir.getInt1Ty(), body.last_flag, "last"), [&] {
       if (!module.program.network) return run_passes(body, segment, length);
       ir.CreateStore(ir.getInt8(1), body.at(layout.pending));
@@ -79,7 +85,7 @@ void UnitEmitter::complete_before(Body& body, llvm::Function* segment) const {
   });
 }
 
-void UnitEmitter::begin_instant(Body& body) const {
+void UnitEmitter::begin_instant(Function& body) const {
   auto& ir = body.ir;
   body.position = body.load_i64(layout.length);
   if (!unit.looks_back()) {
@@ -105,7 +111,7 @@ void UnitEmitter::begin_instant(Body& body) const {
 
 // After the last instant: the other passes, and a new segment. In a network they wait until there is room for
 // what they hand out.
-void UnitEmitter::end_segment(Body& body, llvm::Function* segment) const {
+void UnitEmitter::end_segment(Function& body, llvm::Function* segment) const {
   auto& ir = body.ir;
   IrValue length = ir.CreateAdd(body.position, ir.getInt64(1));
   body.store_i64(length, layout.length);
@@ -115,7 +121,7 @@ void UnitEmitter::end_segment(Body& body, llvm::Function* segment) const {
   ir.SetInsertPoint(ends);
   if (module.program.network) {
     ir.CreateStore(ir.getInt8(1), body.at(layout.pending));
-    body.advance_operands(unit.operands);
+    advance_operands(body, unit.operands);
     body.leave_with(ir.getInt32(0));
   } else {
     run_passes(body, segment, length);
@@ -124,7 +130,7 @@ void UnitEmitter::end_segment(Body& body, llvm::Function* segment) const {
   ir.SetInsertPoint(goes_on);
 }
 
-void UnitEmitter::run_passes(Body& body, llvm::Function* segment, IrValue length) const {
+void UnitEmitter::run_passes(Function& body, llvm::Function* segment, IrValue length) const {
   auto& ir = body.ir;
   body.leave_unless_zero(ir.CreateCall(segment, {body.state}));
   const auto field_at = [&](unsigned f) { return module.header_field(ir, body.header(), f); };
@@ -135,16 +141,16 @@ void UnitEmitter::run_passes(Body& body, llvm::Function* segment, IrValue length
   body.store_i64(ir.getInt64(0), layout.length);
 }
 
-void UnitEmitter::count_instant(Body& body) const {
+void UnitEmitter::count_instant(Function& body) const {
   IrValue cycle = body.ir.CreateAdd(body.load_i64(layout.cycle), body.ir.getInt64(1));
   if (module.program.network)
-    body.release(cycle, layout.cycle);
+    release(body, cycle, layout.cycle);
   else
     body.store_i64(cycle, layout.cycle);
 }
 
 // Of what a task runs: its own header, the key of what it hands out.
-void UnitEmitter::task_body(Body& body) const {
+void UnitEmitter::task_body(Function& body) const {
   body.header_at = layout.header;
   IrValue stamp = body.ir.CreateLoad(module.i64(), module.header_field(body.ir, body.header(), field::pushed), "stamp");
   body.key = body.ir.CreateOr(body.ir.CreateShl(stamp, RML_KEY_BITS), body.ir.getInt64(index + 1), "key");
@@ -154,7 +160,7 @@ void UnitEmitter::task_body(Body& body) const {
 llvm::Function* UnitEmitter::emit_end(llvm::Function* segment) {
   auto* f =
       module.function(module.options.program_name + "." + unit.name + ".end", module.i32(), {module.pointer()}, false);
-  Body body(module, f, unit.name + " (end)", span(), f->getArg(0));
+  Function body(module, f, unit.name + " (end)", span(), f->getArg(0));
   task_body(body);
   run_passes(body, segment, body.load_i64(layout.length));
   body.ir.CreateStore(body.ir.getInt8(0), body.at(layout.pending));
@@ -167,7 +173,7 @@ llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
   aliasing.add({&unit.before, &unit.instant}, nullptr);
   std::vector<llvm::Type*> parameters(module.program.network ? 1 : 2, module.pointer());
   auto* f = module.function(module.options.program_name + "." + unit.name, module.i32(), parameters, false);
-  Body body(module, f, unit.name, span(), f->getArg(0));
+  Function body(module, f, unit.name, span(), f->getArg(0));
   if (!module.program.network) body.given = f->getArg(1);
   body.aliasing = &aliasing;
   body.cycle = [&] { return cycles(body); };
@@ -179,10 +185,10 @@ llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
   if (unit.looks_back()) complete_before(body, segment);
   if (unit.segmented) begin_instant(body);
   take_flags(body);
-  body.pop_operands(unit.operands);
-  body.block(unit.instant);
+  pop_operands(body, unit.operands);
+  emit_block(body, unit.instant);
   if (unit.segmented) end_segment(body, segment);
-  if (module.program.network) body.advance_operands(unit.operands);
+  if (module.program.network) advance_operands(body, unit.operands);
   count_instant(body);
   body.finish();
   can_fail = can_fail || body.can_fault;
@@ -190,7 +196,7 @@ llvm::Function* UnitEmitter::emit_instant(llvm::Function* segment) {
 }
 
 // Cells that live only in this pass: in registers where they are small.
-void UnitEmitter::place_local_cells(Body& body, const steps::Pass& pass) const {
+void UnitEmitter::place_local_cells(Function& body, const steps::Pass& pass) const {
   std::set<CellId> local;
   const auto note = [&](CellId cell) {
     if (module.program.cells[cell.index].local) local.insert(cell);
@@ -208,7 +214,7 @@ void UnitEmitter::place_local_cells(Body& body, const steps::Pass& pass) const {
 llvm::Function* UnitEmitter::emit_segment() {
   auto* f = module.function(module.options.program_name + "." + unit.name + ".segment", module.i32(),
                             {module.pointer()}, false);
-  Body body(module, f, unit.name + " (segment)", span(), f->getArg(0));
+  Function body(module, f, unit.name + " (segment)", span(), f->getArg(0));
   auto& ir = body.ir;
   if (module.program.network) task_body(body);
   body.aliasing = &aliasing;
@@ -234,17 +240,17 @@ llvm::Function* UnitEmitter::emit_segment() {
     body.begin_region();
     place_local_cells(body, pass);
     body.position = pass.backward ? last : ir.getInt64(0);
-    body.block(pass.prologue);
+    emit_block(body, pass.prologue);
     if (pass.body.statements.empty()) continue;
     body.loop(length, [&](IrValue i) {
       body.position = pass.backward ? ir.CreateSub(last, i, "i", true, true) : i;
-      body.block(pass.body);
+      emit_block(body, pass.body);
     });
   }
   aliasing.add({&unit.commit}, nullptr);
   body.begin_region();
   body.position = last;
-  body.block(unit.commit);
+  emit_block(body, unit.commit);
   body.finish();
   can_fail = can_fail || body.can_fault;
   return f;
@@ -276,26 +282,6 @@ void for_each_cell(const steps::Block& block, const std::function<void(CellId)>&
                    },
                },
                statement);
-  }
-}
-
-void set_initial(Body& body, const steps::CellInfo& cell, IrValue place) {
-  auto& ir = body.ir;
-  const llvm::Align align(byte_size(cell.dtype));
-  const std::int64_t count = elements(cell.shape);
-  const std::uint64_t bytes = static_cast<std::uint64_t>(count) * byte_size(cell.dtype);
-  const bool given = cell.initial.elements() == count && bytes > 0 && cell.initial.dtype() == cell.dtype;
-  if (count > body.module.target.unrolled_elements) {  // zeros may be more than fit into memory here
-    if (!given || all_zero(cell.initial))
-      ir.CreateMemSet(place, ir.getInt8(0), bytes, align);
-    else
-      ir.CreateMemCpy(place, align, body.module.tensor(cell.initial), align, bytes);
-    return;
-  }
-  const Tensor initial = given ? cell.initial : Tensor(cell.dtype, cell.shape);
-  for (std::int64_t i = 0; i < initial.elements(); ++i) {
-    body.store(cell.dtype, element_constant(body.module.context, initial, i),
-               body.offset(cell.dtype, place, body.constant(i)));
   }
 }
 

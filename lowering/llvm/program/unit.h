@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/module/emission.h"
 
 namespace rml::codegen {
 
@@ -19,8 +19,5 @@ UnitFunctions emit_unit(Emission&, std::uint32_t unit);
 
 // Also what is in branches.
 void for_each_cell(const steps::Block&, const std::function<void(CellId)>&);
-
-// Stores a cell's initial value at `place`.
-void set_initial(Body&, const steps::CellInfo&, IrValue place);
 
 }  // namespace rml::codegen

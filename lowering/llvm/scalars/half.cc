@@ -1,6 +1,6 @@
 // Conversions of the 16-bit floats, by integer arithmetic that every target has and that vectorises:
 // the same bits as runtime/kernels/half_float.h, whose methods these are.
-#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/scalars/half.h"
 
 namespace rml::codegen {
 
@@ -85,25 +85,29 @@ class Bits {
 }  // namespace
 
 // Liberties with floats would spoil the bits.
-IrValue Body::from_half(DType from, IrValue x) {
+IrValue from_half(llvm::IRBuilder<>& ir, DType from, IrValue x) {
   const llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
   ir.clearFastMathFlags();
   Bits bits(ir);
   return from == DType::f16 ? bits.from_f16(x) : bits.from_bf16(x);
 }
 
-IrValue Body::to_half(DType to, DType from, IrValue x) {
+IrValue to_half(llvm::IRBuilder<>& ir, DType to, DType from, IrValue x) {
   const llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
   ir.clearFastMathFlags();
   Bits bits(ir);
+  const auto as = [&](llvm::Type* real) {
+    if (is_float(from)) return x;
+    return is_signed(from) ? ir.CreateSIToFP(x, real) : ir.CreateUIToFP(x, real);
+  };
   if (is_half(from))
-    x = from_half(from, x);
+    x = from_half(ir, from, x);
   else if (from == DType::i64 || from == DType::u64)
     x = bits.to_odd(bits.wide(x, is_signed(from)));
   else if (from == DType::f64 || from == DType::i32 || from == DType::u32)
-    x = bits.to_odd(convert(DType::f64, from, x));
+    x = bits.to_odd(as(ir.getDoubleTy()));
   else
-    x = convert(DType::f32, from, x);
+    x = as(ir.getFloatTy());
   return to == DType::f16 ? bits.to_f16(x) : bits.to_bf16(x);
 }
 

@@ -1,18 +1,22 @@
 // Bodies of scalar operations (semantics/operators/spelling.h) as instructions, of one element or of vectors of
 // elements.
+#include "lowering/llvm/scalars/spell.h"
+
 #include <stdexcept>
 
-#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/scalars/arithmetic.h"
 #include "semantics/operators/scalar_functions.h"
 
 namespace rml::codegen {
+
+namespace {
 
 class Instructions final : public scalar::Spelling {
  public:
   using Term = scalar::Term;
   // For v, whose operands are of this type.
-  Instructions(Body& body, DType dtype, ValueId v, llvm::Type* type)
-      : body_(body), ir(body.ir), dtype_(dtype), value_(v), type_(type) {}
+  Instructions(Function& f, DType dtype, ValueId v, llvm::Type* type)
+      : f_(f), ir(f.ir), dtype_(dtype), value_(v), type_(type) {}
 
   Term term(IrValue x) { return {*this, x}; }
   static IrValue code(Term x) { return static_cast<IrValue>(x.what()); }
@@ -28,11 +32,11 @@ class Instructions final : public scalar::Spelling {
     for (const Term& o : operands) x.push_back(code(o));
     return term(x.size() == 1 ? of_one(op, x[0]) : of_several(op, x));
   }
-  Term call(std::string_view function, Term x) override { return term(body_.library(function, dtype_, {code(x)})); }
+  Term call(std::string_view function, Term x) override { return term(library(f_, function, dtype_, {code(x)})); }
   Term is_nan(Term x) override { return term(ir.CreateFCmpUNO(code(x), code(x))); }
   Term above_or_nan(Term x, Term bound) override {
     if (is_real()) return term(ir.CreateFCmpUGT(code(x), code(bound)));
-    return term(body_.comparison(ScalarOp::gt, dtype_, code(x), code(bound)));
+    return term(comparison(f_, ScalarOp::gt, dtype_, code(x), code(bound)));
   }
 
  private:
@@ -66,17 +70,15 @@ class Instructions final : public scalar::Spelling {
   IrValue of_several(ScalarOp op, const std::vector<IrValue>& x) {
     switch (op) {
       case ScalarOp::add:
-        return body_.add(dtype_, x[0], x[1]);
+        return add(f_, dtype_, x[0], x[1]);
       case ScalarOp::sub:
         return is_real() ? ir.CreateFSub(x[0], x[1]) : ir.CreateSub(x[0], x[1]);
       case ScalarOp::mul:
-        return body_.multiply(dtype_, x[0], x[1]);
+        return multiply(f_, dtype_, x[0], x[1]);
       case ScalarOp::div:
-        return is_real() ? ir.CreateFDiv(x[0], x[1]) : body_.division(false, dtype_, value_, x[0], x[1]);
       case ScalarOp::mod:
-        return is_real() ? body_.library("fmod", dtype_, x) : body_.division(true, dtype_, value_, x[0], x[1]);
       case ScalarOp::pow:
-        return is_real() ? body_.library("pow", dtype_, x) : body_.integer_power(dtype_, x[0], x[1]);
+        return is_real() ? of_floats(op, x) : of_integers(op, x[0], x[1]);
       case ScalarOp::copysign:
         return ir.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x[0], x[1]);
       case ScalarOp::eq:
@@ -85,7 +87,7 @@ class Instructions final : public scalar::Spelling {
       case ScalarOp::le:
       case ScalarOp::gt:
       case ScalarOp::ge:
-        return body_.comparison(op, dtype_, x[0], x[1]);
+        return comparison(f_, op, dtype_, x[0], x[1]);
       case ScalarOp::logical_and:
       case ScalarOp::bit_and:
         return ir.CreateAnd(x[0], x[1]);
@@ -104,11 +106,21 @@ class Instructions final : public scalar::Spelling {
     }
   }
 
+  IrValue of_floats(ScalarOp op, const std::vector<IrValue>& x) {
+    if (op == ScalarOp::div) return ir.CreateFDiv(x[0], x[1]);
+    return library(f_, op == ScalarOp::mod ? "fmod" : "pow", dtype_, x);
+  }
+
+  IrValue of_integers(ScalarOp op, IrValue a, IrValue b) {
+    if (op == ScalarOp::pow) return integer_power(f_, dtype_, a, b);
+    return division(f_, op == ScalarOp::mod, dtype_, value_, a, b);
+  }
+
   IrValue sign(IrValue x) {
     auto* zero = llvm::Constant::getNullValue(type_);
     if (!is_real()) {
       IrValue below = has_sign() ? ir.CreateAShr(x, type_->getScalarSizeInBits() - 1) : zero;
-      IrValue above = body_.comparison(ScalarOp::gt, dtype_, x, zero);
+      IrValue above = comparison(f_, ScalarOp::gt, dtype_, x, zero);
       return ir.CreateSelect(above, llvm::ConstantInt::get(type_, 1), below);
     }
     IrValue below = ir.CreateSelect(ir.CreateFCmpOLT(x, zero), llvm::ConstantFP::get(type_, -1), zero);
@@ -128,23 +140,25 @@ class Instructions final : public scalar::Spelling {
     return ir.CreateSelect(within, ir.CreateAShr(x, distance), all_sign);
   }
 
-  Body& body_;
+  Function& f_;
   llvm::IRBuilder<>& ir;
   DType dtype_;
   ValueId value_;
   llvm::Type* type_;
 };
 
-IrValue Body::spell(scalar::Term (*body)(std::span<const scalar::Term>), DType dtype, ValueId v,
-                    const std::vector<IrValue>& x) {
-  Instructions instructions(*this, dtype, v, x[0]->getType());
+}  // namespace
+
+IrValue spell(Function& f, scalar::Term (*body)(std::span<const scalar::Term>), DType dtype, ValueId v,
+              const std::vector<IrValue>& x) {
+  Instructions instructions(f, dtype, v, x[0]->getType());
   std::vector<scalar::Term> terms;
   for (IrValue operand : x) terms.push_back(instructions.term(operand));
   return Instructions::code(body(terms));
 }
 
-IrValue Body::extremum(bool maximum, DType dtype, IrValue a, IrValue b) {
-  Instructions instructions(*this, dtype, {}, a->getType());
+IrValue extremum(Function& f, bool maximum, DType dtype, IrValue a, IrValue b) {
+  Instructions instructions(f, dtype, {}, a->getType());
   const scalar::Term x = instructions.term(a), y = instructions.term(b);
   return Instructions::code(maximum ? scalar::Maximum{}(x, y) : scalar::Minimum{}(x, y));
 }

@@ -8,10 +8,13 @@
 //
 // What a side computes that was not asked for is never looked at. What may stop the run, is seen from outside, loops,
 // calls or takes long stays behind its jump; so does all of a network, where others may look at a cell at any time.
+#include "lowering/llvm/statements/branch.h"
+
+#include <map>
 #include <set>
 #include <stdexcept>
 
-#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/statements/statement.h"
 #include "semantics/core/queries.h"
 #include "semantics/values/overloaded.h"
 
@@ -73,54 +76,64 @@ ValueId defined_by(const steps::Statement& statement) {
       statement);
 }
 
-}  // namespace
-
-IrValue Body::test(const steps::Test& t) {
+IrValue emit_test(Function& f, const steps::Test& t) {
+  auto& ir = f.ir;
   switch (t.kind) {
     case steps::Test::value:
-      locate(info(t.condition).span);
-      return scalar(t.condition);
+      f.locate(f.info(t.condition).span);
+      return f.scalar(t.condition);
     case steps::Test::first:
-      if (position == nullptr) throw std::logic_error("code generation: a first instant outside of segments");
-      return ir.CreateICmpEQ(position, ir.getInt64(0), "first");
+      if (f.position == nullptr) throw std::logic_error("code generation: a first instant outside of segments");
+      return ir.CreateICmpEQ(f.position, ir.getInt64(0), "first");
     case steps::Test::last:
-      if (length == nullptr && last_flag == nullptr)
+      if (f.length == nullptr && f.last_flag == nullptr)
         throw std::logic_error("code generation: a last instant outside of segments");
-      if (last_flag != nullptr) return ir.CreateLoad(ir.getInt1Ty(), last_flag, "last");
-      return ir.CreateICmpEQ(position, ir.CreateSub(length, ir.getInt64(1)), "last");
+      if (f.last_flag != nullptr) return ir.CreateLoad(ir.getInt1Ty(), f.last_flag, "last");
+      return ir.CreateICmpEQ(f.position, ir.CreateSub(f.length, ir.getInt64(1)), "last");
   }
   throw std::logic_error("code generation: an unknown test");
 }
 
-void Body::emit(const steps::Branch& s) {
-  if (is_choice(s)) {
-    for (const auto& [cell, value] : choose(s).cells)
-      store(module.program.cells[cell.index].dtype, value, cell_address(cell));
-    return;
-  }
-  IrValue condition = test(s.test);
-  const steps::Block* yes = s.then_block.get();
-  const steps::Block* no = s.else_block.get();
-  if (!s.test.positive) std::swap(yes, no);
-  if (yes->statements.empty() && no->statements.empty()) return;
-  if (yes->statements.empty()) {
-    condition = ir.CreateNot(condition);
-    std::swap(yes, no);
-  }
-  if (no->statements.empty())
-    when(condition, [&] { block(*yes); });
-  else
-    when(condition, [&] { block(*yes); }, [&] { block(*no); });
-}
-
-bool Body::is_choice(const steps::Branch& s) const {
-  if (module.options.target.optimization == 0 || !module.target.guesses || module.program.network) return false;
-  Cost cost(module.core, module.target.costs);
+bool is_choice(const Function& f, const steps::Branch& s) {
+  if (f.module.options.target.optimization == 0 || !f.module.target.guesses || f.module.program.network) return false;
+  Cost cost(f.module.core, f.module.target.costs);
   return cost.of(s) <= cost.cheap;
 }
 
-Body::Side Body::choose(const steps::Branch& s) {
-  IrValue condition = test(s.test);
+// LLVM may not make a jump of it again, as it does where it takes one for easy to guess.
+IrValue choose_value(Function& f, IrValue condition, IrValue yes, IrValue no) {
+  IrValue chosen = f.ir.CreateSelect(condition, yes, no);
+  if (auto* select = llvm::dyn_cast<llvm::SelectInst>(chosen))
+    select->setMetadata(llvm::LLVMContext::MD_unpredictable, llvm::MDNode::get(f.module.context, {}));
+  return chosen;
+}
+
+IrValue load_cell(Function& f, CellId cell) {
+  const DType dtype = f.module.program.cells[cell.index].dtype;
+  return dtype == DType::boolean ? f.load_truth(f.cell_address(cell)) : f.load(dtype, f.cell_address(cell));
+}
+
+// Of what a branch defines, what has been defined already: a value may be defined in two branches.
+std::map<ValueId, IrValue> defined_before(Function& f, const steps::Branch& s) {
+  std::map<ValueId, IrValue> before;
+  for (const steps::Block* block : {s.then_block.get(), s.else_block.get()})
+    for (const steps::Statement& statement : block->statements) {
+      if (const auto* branch = std::get_if<steps::Branch>(&statement)) before.merge(defined_before(f, *branch));
+      if (const ValueId v = defined_by(statement); v.valid() && f.is_defined(v)) before[v] = f.scalar(v);
+    }
+  return before;
+}
+
+// Of a branch: what it defines, and what it leaves in cells.
+struct Side {
+  std::map<ValueId, IrValue> values;
+  std::map<CellId, IrValue> cells;
+};
+
+Side compute_side(Function& f, const steps::Block& block);
+
+Side choose(Function& f, const steps::Branch& s) {
+  IrValue condition = emit_test(f, s.test);
   // What one side alone writes is kept on the other.
   const auto join = [&](const auto& yes, const auto& no, const auto& kept) {
     auto all = yes;
@@ -128,62 +141,61 @@ Body::Side Body::choose(const steps::Branch& s) {
     for (auto& [place, value] : all) {
       const auto a = yes.find(place), b = no.find(place);
       IrValue here = a != yes.end() ? a->second : kept(place), there = b != no.end() ? b->second : kept(place);
-      if (here != nullptr && there != nullptr) value = choice(condition, here, there);
+      if (here != nullptr && there != nullptr) value = choose_value(f, condition, here, there);
     }
     return all;
   };
-  const std::map<ValueId, IrValue> before = defined_before(s);
-  const Side yes = compute_side(s.test.positive ? *s.then_block : *s.else_block);
-  const Side no = compute_side(s.test.positive ? *s.else_block : *s.then_block);
+  const std::map<ValueId, IrValue> before = defined_before(f, s);
+  const Side yes = compute_side(f, s.test.positive ? *s.then_block : *s.else_block);
+  const Side no = compute_side(f, s.test.positive ? *s.else_block : *s.then_block);
   Side both;
   both.values = join(yes.values, no.values, [&](ValueId v) {
     const auto at = before.find(v);
     return at == before.end() ? nullptr : at->second;
   });
-  both.cells = join(yes.cells, no.cells, [&](CellId c) { return load_cell(c); });
-  for (const auto& [v, value] : both.values) define(v, value);
+  both.cells = join(yes.cells, no.cells, [&](CellId c) { return load_cell(f, c); });
+  for (const auto& [v, value] : both.values) f.define(v, value);
   return both;
 }
 
 // All of one side but what it stores, which is only said.
-Body::Side Body::compute_side(const steps::Block& block) {
+Side compute_side(Function& f, const steps::Block& block) {
   Side side;
   for (const steps::Statement& statement : block.statements) {
-    std::visit(Overloaded{[&](const steps::StoreCell& s) { side.cells[s.cell] = scalar(s.value); },
+    std::visit(Overloaded{[&](const steps::StoreCell& s) { side.cells[s.cell] = f.scalar(s.value); },
                           [&](const steps::Branch& s) {
-                            const Side inner = choose(s);
+                            const Side inner = choose(f, s);
                             for (const auto& [v, value] : inner.values) side.values[v] = value;
                             for (const auto& [c, value] : inner.cells) side.cells[c] = value;
                           },
-                          [&](const auto& s) { emit(s); }},
+                          [&](const auto& s) { emit(f, s); }},
                statement);
-    if (const ValueId v = defined_by(statement); v.valid()) side.values[v] = scalar(v);
+    if (const ValueId v = defined_by(statement); v.valid()) side.values[v] = f.scalar(v);
   }
   return side;
 }
 
-// Of what a branch defines, what has been defined already: a value may be defined in two branches.
-std::map<ValueId, IrValue> Body::defined_before(const steps::Branch& s) {
-  std::map<ValueId, IrValue> before;
-  for (const steps::Block* block : {s.then_block.get(), s.else_block.get()})
-    for (const steps::Statement& statement : block->statements) {
-      if (const auto* branch = std::get_if<steps::Branch>(&statement)) before.merge(defined_before(*branch));
-      if (const ValueId v = defined_by(statement); v.valid() && slots_.contains(v.index)) before[v] = scalar(v);
-    }
-  return before;
-}
+}  // namespace
 
-// LLVM may not make a jump of it again, as it does where it takes one for easy to guess.
-IrValue Body::choice(IrValue condition, IrValue yes, IrValue no) {
-  IrValue chosen = ir.CreateSelect(condition, yes, no);
-  if (auto* select = llvm::dyn_cast<llvm::SelectInst>(chosen))
-    select->setMetadata(llvm::LLVMContext::MD_unpredictable, llvm::MDNode::get(module.context, {}));
-  return chosen;
-}
-
-IrValue Body::load_cell(CellId cell) {
-  const DType dtype = module.program.cells[cell.index].dtype;
-  return dtype == DType::boolean ? load_truth(cell_address(cell)) : load(dtype, cell_address(cell));
+void emit_branch(Function& f, const steps::Branch& s, const std::function<void(const steps::Block&)>& emit_block) {
+  if (is_choice(f, s)) {
+    for (const auto& [cell, value] : choose(f, s).cells)
+      f.store(f.module.program.cells[cell.index].dtype, value, f.cell_address(cell));
+    return;
+  }
+  IrValue condition = emit_test(f, s.test);
+  const steps::Block* yes = s.then_block.get();
+  const steps::Block* no = s.else_block.get();
+  if (!s.test.positive) std::swap(yes, no);
+  if (yes->statements.empty() && no->statements.empty()) return;
+  if (yes->statements.empty()) {
+    condition = f.ir.CreateNot(condition);
+    std::swap(yes, no);
+  }
+  if (no->statements.empty())
+    f.when(condition, [&] { emit_block(*yes); });
+  else
+    f.when(condition, [&] { emit_block(*yes); }, [&] { emit_block(*no); });
 }
 
 }  // namespace rml::codegen

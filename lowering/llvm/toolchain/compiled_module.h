@@ -1,34 +1,30 @@
-// What a CompiledModule owns. Members are destroyed in reverse: the module before its context.
+// A module of LLVM's that has been compiled, as others see it; LLVM's own headers are in module_state.h.
 #pragma once
 
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
-#include <llvm/Target/TargetMachine.h>
+#include <cstdint>
+#include <memory>
+#include <string>
 
-#include <utility>
-
-#include "lowering/llvm/emit.h"
+#include "lowering/llvm/module/emit_options.h"
 
 namespace rml {
 
-struct CompiledModule::State {
-  std::unique_ptr<llvm::LLVMContext> context;
-  std::unique_ptr<llvm::TargetMachine> machine;
-  std::unique_ptr<llvm::Module> module;
-  TargetOptions target;
-  std::string program;  // symbol of the table, if there is one
-  MemoryUse memory;
+// Owns one LLVM module (and its context) for one program.
+class CompiledModule {
+ public:
+  ~CompiledModule();
+  CompiledModule(CompiledModule&&) noexcept;
+  MemoryUse memory() const;
+  struct State;
+  explicit CompiledModule(std::unique_ptr<State>);
+  State& state() const { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
 };
 
-namespace codegen {
+enum class FileKind : std::uint8_t { object, assembly, llvm_text, bitcode };
+// The module as a file's bytes.
+std::string generate(CompiledModule&, FileKind);
 
-// Null and an error for a triple or processor that LLVM does not know.
-std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions&, std::string& error);
-// The pipeline of the optimisation level; the error text is the verifier's.
-std::string verify_module(const llvm::Module&);
-void optimize(llvm::Module&, llvm::TargetMachine&, const TargetOptions&);
-// With what LLVM knows of the processor.
-std::pair<Target, Numeric> describe(const TargetOptions&, llvm::Module&, const llvm::TargetMachine&);
-
-}  // namespace codegen
 }  // namespace rml

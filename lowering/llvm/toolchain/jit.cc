@@ -6,8 +6,9 @@
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/MemoryBuffer.h>
 
-#include "lowering/llvm/toolchain/compiled_module.h"
 #include "lowering/llvm/toolchain/debugger.h"
+#include "lowering/llvm/toolchain/jit.h"
+#include "lowering/llvm/toolchain/module_state.h"
 #include "lowering/llvm/toolchain/perf_map.h"
 
 namespace rml {

@@ -7,7 +7,7 @@
 
 #include <stdexcept>
 
-#include "lowering/llvm/toolchain/compiled_module.h"
+#include "lowering/llvm/toolchain/module_state.h"
 
 namespace rml {
 

@@ -13,7 +13,7 @@
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 
 #include "lowering/llvm/toolchain/blends.h"
-#include "lowering/llvm/toolchain/compiled_module.h"
+#include "lowering/llvm/toolchain/module_state.h"
 
 namespace rml::codegen {
 

@@ -14,7 +14,7 @@
 
 #include <mutex>
 
-#include "lowering/llvm/toolchain/compiled_module.h"
+#include "lowering/llvm/toolchain/module_state.h"
 #include "lowering/llvm/toolchain/versions.h"
 
 namespace rml::codegen {

@@ -1,9 +1,13 @@
 // Convolutions and their gradients as correlations, where code is generated for them: floats, not
 // to the bit as in the reference engine. Otherwise they are calls of their kernels.
+#include "lowering/llvm/windows/convolution.h"
+
 #include <algorithm>
 #include <numeric>
 
-#include "lowering/llvm/windows/pooling.h"
+#include "lowering/llvm/function/values.h"
+#include "lowering/llvm/windows/correlation.h"
+#include "lowering/llvm/windows/filter_gradient.h"
 #include "semantics/core/queries.h"
 
 namespace rml::codegen {
@@ -92,72 +96,65 @@ std::int64_t places_of_strides(const window::Windows& w) {
 
 bool to_input(std::string_view name) { return name == "conv_input_gradient" || name == "conv_transpose"; }
 
-}  // namespace
-
-bool Body::windows(ValueId v, const core::Apply& a) {
-  const std::string_view name = operators()[a.op].name;
-  if (name == "conv" || name == "conv_weight_gradient" || to_input(name)) return convolution(v, a);
-  constexpr std::string_view pools[] = {"max_pool",          "max_pool_gradient", "sum_pool",
-                                        "sum_pool_gradient", "average_pool",      "average_pool_gradient"};
-  return std::ranges::find(pools, name) != std::end(pools) && pooling(v, a);
-}
-
 // Whether code is generated for it.
-std::optional<Convolution> Body::generated_convolution(ValueId v, const core::Apply& a) const {
+std::optional<Convolution> generated_convolution(const Function& f, ValueId v, const core::Apply& a) {
   const std::string_view name = operators()[a.op].name;
   std::vector<Shape> shapes;
-  for (const ValueId x : a.operands) shapes.push_back(info(x).shape);
+  for (const ValueId x : a.operands) shapes.push_back(f.info(x).shape);
   Application app;
   app.operand_shapes = shapes;
   app.attributes = a.attributes;
-  const Convolution c = convolution_of(name, app, info(v).shape);
+  const Convolution c = convolution_of(name, app, f.info(v).shape);
   const bool empty = c.batch * c.groups * c.in * c.out * c.windows.inputs() * c.windows.outputs() == 0;
-  if (!is_float(info(v).dtype) || module.numeric.strict || empty) return std::nullopt;
-  if (to_input(name) && places_of_strides(c.windows) > module.target.stride_places) return std::nullopt;
+  if (!is_float(f.info(v).dtype) || f.module.numeric.strict || empty) return std::nullopt;
+  if (to_input(name) && places_of_strides(c.windows) > f.module.target.stride_places) return std::nullopt;
   return c;
 }
 
 // A filter that the compiler may lay out otherwise.
-const Tensor* Body::constant_filter(const core::Apply& a) const {
-  const auto* constant = std::get_if<core::Const>(&info(a.operands[1]).rhs);
-  return constant != nullptr && module.options.target.optimization > 0 ? &constant->value : nullptr;
+const Tensor* constant_filter(const Function& f, const core::Apply& a) {
+  const auto* constant = std::get_if<core::Const>(&f.info(a.operands[1]).rhs);
+  return constant != nullptr && f.module.options.target.optimization > 0 ? &constant->value : nullptr;
 }
 
-bool Body::convolution(ValueId v, const core::Apply& a) {
+}  // namespace
+
+bool emit_convolution(Function& f, ValueId v, const core::Apply& a) {
   const std::string_view name = operators()[a.op].name;
-  const DType dtype = info(v).dtype;
-  const std::optional<Convolution> c = generated_convolution(v, a);
+  const DType dtype = f.info(v).dtype;
+  const std::optional<Convolution> c = generated_convolution(f, v, a);
   if (!c) return false;
-  for (const ValueId x : a.operands) prepare(x);
-  IrValue first = address(a.operands[0]), second = address(a.operands[1]), to = result(v);
+  for (const ValueId x : a.operands) f.prepare(x);
+  IrValue first = f.address(a.operands[0]), second = f.address(a.operands[1]), to = f.result(v);
   if (name == "conv") {
-    CorrelationCode(*this, forward(dtype, *c), first, second, to, constant_filter(a)).emit();
+    CorrelationCode(f, forward(dtype, *c), first, second, to, constant_filter(f, a)).emit();
   } else if (to_input(name)) {
     bool complete = true;
     const std::vector<Correlation> all = backward(dtype, *c, complete);
-    if (!complete) fill_zero(v, to);
-    for (const Correlation& r : all) CorrelationCode(*this, r, first, second, to, constant_filter(a)).emit();
+    if (!complete) fill_zero(f, v, to);
+    for (const Correlation& r : all) CorrelationCode(f, r, first, second, to, constant_filter(f, a)).emit();
   } else {
-    FilterGradientCode(*this, dtype, *c, first, second, to).emit();
+    FilterGradientCode(f, dtype, *c, first, second, to).emit();
   }
   return true;
 }
 
 // A convolution that is pooled only: image by image.
-bool Body::convolution_pooled(ValueId v, PoolCode& pool, std::int64_t outputs, IrValue to) {
-  const auto* a = apply_of(module.core, v, "conv");
-  if (!module.inlined(v) || a == nullptr) return false;
-  const std::optional<Convolution> c = generated_convolution(v, *a);
+bool convolution_pooled(Function& f, ValueId v, PoolCode& pool, std::int64_t outputs, IrValue to) {
+  auto& ir = f.ir;
+  const auto* a = apply_of(f.module.core, v, "conv");
+  if (!f.module.inlined(v) || a == nullptr) return false;
+  const std::optional<Convolution> c = generated_convolution(f, v, *a);
   if (!c) return false;
-  const DType dtype = info(v).dtype;
-  for (const ValueId x : a->operands) prepare(x);
+  const DType dtype = f.info(v).dtype;
+  for (const ValueId x : a->operands) f.prepare(x);
   const Correlation correlation = forward(dtype, *c);
-  CorrelationCode code(*this, correlation, address(a->operands[0]), address(a->operands[1]), nullptr,
-                       constant_filter(*a));
+  CorrelationCode code(f, correlation, f.address(a->operands[0]), f.address(a->operands[1]), nullptr,
+                       constant_filter(f, *a));
   code.emit([&] { pool.prepare(); },
             [&](IrValue image, IrValue number) {
-              IrValue at = ir.CreateMul(number, constant(c->out * outputs), "", true, true);
-              pool.planes(image, offset(dtype, to, at), {}, c->out);
+              IrValue at = ir.CreateMul(number, f.constant(c->out * outputs), "", true, true);
+              pool.planes(image, f.offset(dtype, to, at), {}, c->out);
             });
   return true;
 }

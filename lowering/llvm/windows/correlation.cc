@@ -3,6 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "lowering/llvm/function/parallel.h"
+#include "lowering/llvm/products/cost.h"
 #include "lowering/llvm/windows/correlation.h"
 
 namespace rml::codegen {
@@ -96,33 +98,32 @@ void CorrelationCode::emit(const std::function<void()>& begin, const std::functi
 
 void CorrelationCode::each_image(const std::function<void()>& begin, const std::function<IrValue(IrValue)>& result,
                                  const std::function<void(IrValue, IrValue)>& take) {
-  PaddedImages images(body, dtype, c_.in, c_.source, c_.before, flat_ ? Triple{} : needed(), every_);
+  PaddedImages images(f, dtype, c_.in, c_.source, c_.before, flat_ ? Triple{} : needed(), every_);
   image_ = flat_ ? c_.extent : images.extent();
   IrValue filters = along_channels_ ? panels() : filter_;
   const std::int64_t filters_of_group = (along_channels_ ? padded_out() : c_.out) * c_.in * c_.window_size();
   const std::int64_t products = c_.groups * c_.out * c_.in * c_.window_size() * volume(c_.extent);
-  body.parallel(c_.batch, static_cast<double>(products) * body.nanoseconds_of_product(dtype),
-                [&](const Body::Rounds& some) {
-                  images.prepare();
-                  begin();
-                  body.loop(some, body.constant(c_.batch), [&](IrValue n) {
-                    body.loop(c_.groups, [&](IrValue g) {
-                      IrValue number = plus(times(n, c_.groups), g), to = result(number);
-                      IrValue image = images.image(place(source_, times(number, c_.in * volume(c_.source))));
-                      IrValue filter = place(filters, times(g, filters_of_group));
-                      if (along_channels_)
-                        channels(image, filter, to);
-                      else
-                        columns(image, filter, to);
-                      if (take) take(to, number);
-                    });
-                  });
-                });
+  parallel(f, c_.batch, static_cast<double>(products) * nanoseconds_of_product(f, dtype), [&](const Rounds& some) {
+    images.prepare();
+    begin();
+    f.loop(some, f.constant(c_.batch), [&](IrValue n) {
+      f.loop(c_.groups, [&](IrValue g) {
+        IrValue number = plus(times(n, c_.groups), g), to = result(number);
+        IrValue image = images.image(place(source_, times(number, c_.in * volume(c_.source))));
+        IrValue filter = place(filters, times(g, filters_of_group));
+        if (along_channels_)
+          channels(image, filter, to);
+        else
+          columns(image, filter, to);
+        if (take) take(to, number);
+      });
+    });
+  });
 }
 
 // Where a row of outputs begins in the result's group of channels.
 IrValue CorrelationCode::result_place(IrValue channel, IrValue row) {
-  IrValue i = ir.CreateUDiv(row, body.constant(c_.extent[1])), j = ir.CreateURem(row, body.constant(c_.extent[1]));
+  IrValue i = ir.CreateUDiv(row, f.constant(c_.extent[1])), j = ir.CreateURem(row, f.constant(c_.extent[1]));
   IrValue plane = plus(plus(times(channel, c_.result[0]), times(i, c_.step[0])), c_.first[0]);
   IrValue line = plus(plus(times(plane, c_.result[1]), times(j, c_.step[1])), c_.first[1]);
   return plus(times(line, c_.result[2]), c_.first[2]);
@@ -130,26 +131,26 @@ IrValue CorrelationCode::result_place(IrValue channel, IrValue row) {
 
 // Where the source of a row's first output begins.
 IrValue CorrelationCode::source_row(IrValue row) {
-  IrValue i = ir.CreateUDiv(row, body.constant(c_.extent[1])), j = ir.CreateURem(row, body.constant(c_.extent[1]));
+  IrValue i = ir.CreateUDiv(row, f.constant(c_.extent[1])), j = ir.CreateURem(row, f.constant(c_.extent[1]));
   return times(plus(times(times(i, c_.stride[0]), image_[1]), times(j, c_.stride[1])), image_[2]);
 }
 
 CorrelationCode::Sums CorrelationCode::sums(llvm::Type* type, std::int64_t count) {
   Sums all;
   for (std::int64_t k = 0; k < count; ++k) {
-    all.push_back(body.variable(type, "sum"));
+    all.push_back(f.variable(type, "sum"));
     ir.CreateStore(llvm::Constant::getNullValue(type), all.back());
   }
   return all;
 }
 
 // For every channel and tap its offset in the image and in the filter.
-void CorrelationCode::each_tap(const std::function<void(IrValue, IrValue)>& f, std::int64_t source_channel,
+void CorrelationCode::each_tap(const std::function<void(IrValue, IrValue)>& visit, std::int64_t source_channel,
                                std::int64_t filter_channel, std::int64_t filter_tap) {
   const auto& t = c_.taps;
-  body.loop(c_.in, [&](IrValue channel) {
-    body.loop(t[0].count, [&](IrValue a) {
-      body.loop(t[1].count, [&](IrValue b) {
+  f.loop(c_.in, [&](IrValue channel) {
+    f.loop(t[0].count, [&](IrValue a) {
+      f.loop(t[1].count, [&](IrValue b) {
         IrValue plane = plus(times(a, t[0].source_step), t[0].source);
         IrValue line = plus(plus(times(plane, image_[1]), times(b, t[1].source_step)), t[1].source);
         IrValue from = plus(plus(times(channel, source_channel), times(line, image_[2])), t[2].source);
@@ -157,10 +158,10 @@ void CorrelationCode::each_tap(const std::function<void(IrValue, IrValue)>& f, s
         tap = plus(times(plus(tap, times(b, t[1].filter_step)), c_.window[2]), t[2].filter);
         IrValue weight = plus(times(channel, filter_channel), times(tap, filter_tap));
         const auto one = [&](IrValue k) {
-          f(plus(from, times(k, t[2].source_step)), plus(weight, times(k, t[2].filter_step * filter_tap)));
+          visit(plus(from, times(k, t[2].source_step)), plus(weight, times(k, t[2].filter_step * filter_tap)));
         };
-        if (t[2].count > target.unrolled_taps) return body.loop(t[2].count, one);
-        for (std::int64_t k = 0; k < t[2].count; ++k) one(body.constant(k));
+        if (t[2].count > target.unrolled_taps) return f.loop(t[2].count, one);
+        for (std::int64_t k = 0; k < t[2].count; ++k) one(f.constant(k));
       });
     });
   });
@@ -177,11 +178,11 @@ void CorrelationCode::columns(IrValue image, IrValue filter, IrValue to) {
       blocks(c_.extent[2], width_,
              [&](IrValue column) { column_tile(image, filter, to, channel, row, column, height, count); });
     };
-    body.loop(rows / tile_rows, [&](IrValue i) { of_rows(times(i, tile_rows), tile_rows); });
-    if (rows % tile_rows != 0) of_rows(body.constant(rows / tile_rows * tile_rows), rows % tile_rows);
+    f.loop(rows / tile_rows, [&](IrValue i) { of_rows(times(i, tile_rows), tile_rows); });
+    if (rows % tile_rows != 0) of_rows(f.constant(rows / tile_rows * tile_rows), rows % tile_rows);
   };
-  body.loop(c_.out / height_, [&](IrValue i) { of_channels(times(i, height_), height_); });
-  if (c_.out % height_ != 0) of_channels(body.constant(c_.out / height_ * height_), c_.out % height_);
+  f.loop(c_.out / height_, [&](IrValue i) { of_channels(times(i, height_), height_); });
+  if (c_.out % height_ != 0) of_channels(f.constant(c_.out / height_ * height_), c_.out % height_);
 }
 
 // Where vector k of a tile begins.
@@ -237,11 +238,11 @@ void CorrelationCode::store_columns(IrValue sums, IrValue to, IrValue channel, I
 
 std::int64_t CorrelationCode::padded_out() const { return blocks_of(c_.out, lanes) * lanes; }
 
-// Calls f(first channel, their number, vectors) for all panels of a group's output channels.
-void CorrelationCode::each_panel(const std::function<void(IrValue, std::int64_t, std::int64_t)>& f) {
+// Calls visit(first channel, their number, vectors) for all panels of a group's output channels.
+void CorrelationCode::each_panel(const std::function<void(IrValue, std::int64_t, std::int64_t)>& visit) {
   const std::int64_t whole = vectors_ * lanes, rest = c_.out % whole;
-  body.loop(c_.out / whole, [&](IrValue i) { f(times(i, whole), whole, vectors_); });
-  if (rest != 0) f(body.constant(c_.out - rest), rest, blocks_of(rest, lanes));
+  f.loop(c_.out / whole, [&](IrValue i) { visit(times(i, whole), whole, vectors_); });
+  if (rest != 0) visit(f.constant(c_.out - rest), rest, blocks_of(rest, lanes));
 }
 
 // Filters as [group, panel, channel in, tap, channel out of the panel], zeros where there is no channel.
@@ -254,18 +255,18 @@ IrValue CorrelationCode::panels() {
     all.n = c_.out, all.column = c_.filter_out;
     all.widths.assign(static_cast<std::size_t>(c_.out / whole), whole);
     if (rest != 0) all.widths.push_back(blocks_of(rest, lanes) * lanes);
-    return body.module.panels(*constant_, all);
+    return f.module.panels(*constant_, all);
   }
   const std::int64_t size = c_.groups * inner * padded_out();
   IrValue to = buffer(size, "filters");
   if (padded_out() != c_.out) clear(to, size);
-  body.loop(c_.groups, [&](IrValue g) {
+  f.loop(c_.groups, [&](IrValue g) {
     IrValue group = place(filter_, times(g, c_.out * inner)), group_to = place(to, times(g, inner * padded_out()));
     each_panel([&](IrValue channel, std::int64_t channels, std::int64_t vectors) {
       const std::int64_t width = vectors * lanes;
       IrValue from = place(group, times(channel, c_.filter_out)), into = place(group_to, times(channel, inner));
       if (c_.filter_in == taps) return transpose(into, width, from, c_.filter_out, channels, inner);
-      body.loop(c_.in, [&](IrValue c) {
+      f.loop(c_.in, [&](IrValue c) {
         transpose(place(into, times(c, taps * width)), width, place(from, times(c, c_.filter_in)), c_.filter_out,
                   channels, taps);
       });
@@ -281,12 +282,12 @@ void CorrelationCode::channels(IrValue image, IrValue filter, IrValue to) {
   const std::int64_t near = std::clamp<std::int64_t>(target.second_bytes / row_bytes, 1, rows);
   const std::int64_t blocks_of_rows = blocks_of(rows, near), of_block = blocks_of(rows, blocks_of_rows);
   IrValue row_of_sums = buffer(extent * vectors_ * lanes, "row");
-  body.loop(blocks_of(rows, of_block), [&](IrValue block) {
+  f.loop(blocks_of(rows, of_block), [&](IrValue block) {
     IrValue begin = times(block, of_block), end = plus(begin, of_block);
-    if (rows % of_block != 0) end = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, end, body.constant(rows));
+    if (rows % of_block != 0) end = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, end, f.constant(rows));
     each_panel([&](IrValue channel, std::int64_t channels, std::int64_t vectors) {
       IrValue weights = place(filter, times(channel, c_.in * c_.window_size()));
-      body.loop({begin, end}, body.constant(rows), [&](IrValue row) {
+      f.loop({begin, end}, f.constant(rows), [&](IrValue row) {
         blocks(extent, width_,
                [&](IrValue column) { channel_tile(image, weights, row_of_sums, row, column, vectors); });
         store_channels(row_of_sums, vectors * lanes, to, channel, row, channels);
@@ -300,9 +301,9 @@ void CorrelationCode::store_channels(IrValue sums, std::int64_t pitch, IrValue t
                                      std::int64_t channels) {
   if (c_.step[2] == 1)
     return transpose(place(to, result_place(channel, row)), volume(c_.result), sums, pitch, c_.extent[2], channels);
-  body.loop(channels, [&](IrValue o) {
+  f.loop(channels, [&](IrValue o) {
     IrValue line = place(to, result_place(plus(channel, o), row));
-    body.loop(c_.extent[2], [&](IrValue p) {
+    f.loop(c_.extent[2], [&](IrValue p) {
       ir.CreateAlignedStore(load_scalar(place(sums, plus(times(p, pitch), o))), place(line, times(p, c_.step[2])),
                             align);
     });

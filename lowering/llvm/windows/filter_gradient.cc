@@ -1,18 +1,15 @@
-// The gradient of a convolution in its filter; see correlation.h.
+// The gradient of a convolution in its filter; see filter_gradient.h.
 #include <algorithm>
 
-#include "lowering/llvm/windows/correlation.h"
+#include "lowering/llvm/function/parallel.h"
+#include "lowering/llvm/products/cost.h"
+#include "lowering/llvm/windows/filter_gradient.h"
 
 namespace rml::codegen {
 
-namespace {
-inline Triple triple(const window::Windows& w, std::int64_t window::Axis::* member) {
-  return {w.axis[0].*member, w.axis[1].*member, w.axis[2].*member};
-}
-}  // namespace
-
-FilterGradientCode::FilterGradientCode(Body& b, DType d, const Convolution& c, IrValue x, IrValue g, IrValue result)
-    : WindowCode(b, d),
+FilterGradientCode::FilterGradientCode(Function& in, DType d, const Convolution& c, IrValue x, IrValue g,
+                                       IrValue result)
+    : WindowCode(in, d),
       c_(c),
       x_(x),
       g_(g),
@@ -47,15 +44,14 @@ void FilterGradientCode::emit() {
   clear(sums, c_.groups * sums_of_group);
   const std::int64_t rows = (taps_in_tile_ ? c_.in : size_[2]) * size_[0] * size_[1];
   const double products = static_cast<double>(c_.batch * c_.groups * c_.out * pairs * volume(out_));
-  body.parallel(rows, products * body.nanoseconds_of_product(dtype) / static_cast<double>(rows),
-                [&](const Body::Rounds& some) {
-                  rows_ = some;
-                  add_images(sums, sums_of_group);
-                });
-  body.loop(c_.groups, [&](IrValue k) {
+  parallel(f, rows, products * nanoseconds_of_product(f, dtype) / static_cast<double>(rows), [&](const Rounds& some) {
+    rows_ = some;
+    add_images(sums, sums_of_group);
+  });
+  f.loop(c_.groups, [&](IrValue k) {
     IrValue to = place(result_, times(k, c_.out * pairs)), from = place(sums, times(k, sums_of_group));
     if (along_channels_) return transpose(to, pairs, from, padded_out_, pairs, c_.out);
-    body.loop(c_.out * pairs, [&](IrValue i) {
+    f.loop(c_.out * pairs, [&](IrValue i) {
       IrValue lanes_of_sum = load_vector(place(from, times(i, lanes)), lanes);
       auto* sum = ir.CreateFAddReduce(llvm::ConstantFP::getNegativeZero(scalar_type), lanes_of_sum);
       llvm::FastMathFlags any_order;
@@ -67,7 +63,7 @@ void FilterGradientCode::emit() {
 }
 
 void FilterGradientCode::add_images(IrValue sums, std::int64_t sums_of_group) {
-  PaddedImages images(body, dtype, c_.in, in_, triple(c_.windows, &window::Axis::begin), needed());
+  PaddedImages images(f, dtype, c_.in, in_, triple(c_.windows, &window::Axis::begin), needed());
   images.prepare();
   image_ = images.extent();
   if (along_channels_ || pitch_ != out_[2]) {
@@ -75,8 +71,8 @@ void FilterGradientCode::add_images(IrValue sums, std::int64_t sums_of_group) {
     copy_ = buffer(count, "adjoint");
     clear(copy_, count);
   }
-  body.loop(c_.batch, [&](IrValue n) {
-    body.loop(c_.groups, [&](IrValue k) {
+  f.loop(c_.batch, [&](IrValue n) {
+    f.loop(c_.groups, [&](IrValue k) {
       IrValue group = plus(times(n, c_.groups), k);
       IrValue source = images.image(place(x_, times(group, c_.in * volume(in_))));
       IrValue g = adjoint(place(g_, times(group, c_.out * volume(out_))));
@@ -91,9 +87,8 @@ IrValue FilterGradientCode::adjoint(IrValue elements) {
   if (along_channels_) {
     transpose(copy_, padded_out_, elements, volume(out_), c_.out, volume(out_));
   } else {
-    body.loop(c_.out * out_[0] * out_[1], [&](IrValue row) {
-      copy(place(copy_, times(row, pitch_)), place(elements, times(row, out_[2])), out_[2]);
-    });
+    f.loop(c_.out * out_[0] * out_[1],
+           [&](IrValue row) { copy(place(copy_, times(row, pitch_)), place(elements, times(row, out_[2])), out_[2]); });
   }
   return copy_;
 }
@@ -117,28 +112,29 @@ void FilterGradientCode::image(IrValue source, IrValue g, IrValue sums) {
   });
 }
 
-void FilterGradientCode::each_output(const std::function<void(IrValue, std::int64_t)>& f) {
+void FilterGradientCode::each_output(const std::function<void(IrValue, std::int64_t)>& visit) {
   const std::int64_t unit = along_channels_ ? lanes : 1, count = along_channels_ ? padded_out_ / lanes : c_.out;
-  body.loop(count / height_, [&](IrValue i) { f(times(i, height_ * unit), height_); });
-  if (count % height_ != 0) f(body.constant(count / height_ * height_ * unit), count % height_);
+  f.loop(count / height_, [&](IrValue i) { visit(times(i, height_ * unit), height_); });
+  if (count % height_ != 0) visit(f.constant(count / height_ * height_ * unit), count % height_);
 }
 
 // A row: the taps along the last axis of one channel, or the channels of one tap.
-void FilterGradientCode::each_row(const std::function<void(IrValue, IrValue, IrValue)>& f) {
+void FilterGradientCode::each_row(const std::function<void(IrValue, IrValue, IrValue)>& visit) {
   const std::int64_t others = taps_in_tile_ ? c_.in : size_[2], of_other = size_[0] * size_[1];
   if (rows_.begin == nullptr) {
-    return body.loop(others, [&](IrValue other) {
-      body.loop(size_[0], [&](IrValue a) { body.loop(size_[1], [&](IrValue b) { f(other, a, b); }); });
+    return f.loop(others, [&](IrValue other) {
+      f.loop(size_[0], [&](IrValue a) { f.loop(size_[1], [&](IrValue b) { visit(other, a, b); }); });
     });
   }
-  body.loop(rows_, body.constant(others * of_other), [&](IrValue row) {
-    IrValue tap = ir.CreateURem(row, body.constant(of_other));
-    f(ir.CreateUDiv(row, body.constant(of_other)), ir.CreateUDiv(tap, body.constant(size_[1])),
-      ir.CreateURem(tap, body.constant(size_[1])));
+  f.loop(rows_, f.constant(others * of_other), [&](IrValue row) {
+    IrValue tap = ir.CreateURem(row, f.constant(of_other));
+    visit(ir.CreateUDiv(row, f.constant(of_other)), ir.CreateUDiv(tap, f.constant(size_[1])),
+          ir.CreateURem(tap, f.constant(size_[1])));
   });
 }
 
-void FilterGradientCode::each_input(std::int64_t most, const std::function<void(IrValue, IrValue, std::int64_t)>& f) {
+void FilterGradientCode::each_input(std::int64_t most,
+                                    const std::function<void(IrValue, IrValue, std::int64_t)>& visit) {
   const auto& axes = c_.windows.axis;
   const std::int64_t along = taps_in_tile_ ? size_[2] : c_.in;
   const std::int64_t parts = blocks_of(along, most), part = blocks_of(along, parts);
@@ -148,10 +144,10 @@ void FilterGradientCode::each_input(std::int64_t most, const std::function<void(
     const auto at = [&](IrValue begin, std::int64_t count) {
       IrValue channel = taps_in_tile_ ? other : begin, tap = taps_in_tile_ ? begin : other;
       IrValue from = plus(plus(times(channel, volume(image_)), times(line, image_[2])), times(tap, axes[2].dilation));
-      f(from, plus(plus(times(channel, c_.windows.taps()), row_tap), tap), count);
+      visit(from, plus(plus(times(channel, c_.windows.taps()), row_tap), tap), count);
     };
-    body.loop(along / part, [&](IrValue i) { at(times(i, part), part); });
-    if (along % part != 0) at(body.constant(along / part * part), along % part);
+    f.loop(along / part, [&](IrValue i) { at(times(i, part), part); });
+    if (along % part != 0) at(f.constant(along / part * part), along % part);
   });
 }
 
@@ -159,19 +155,20 @@ void FilterGradientCode::tile(IrValue source, IrValue g, IrValue sums, const Til
   llvm::Type* type = vector(lanes);
   const auto& axes = c_.windows.axis;
   std::vector<llvm::AllocaInst*> sum;
-  const auto each_sum = [&](const std::function<void(llvm::AllocaInst*, IrValue)>& f) {
+  const auto each_sum = [&](const std::function<void(llvm::AllocaInst*, IrValue)>& visit) {
     for (std::int64_t a = 0; a < t.g_count; ++a)
       for (std::int64_t b = 0; b < t.source_count; ++b)
-        f(sum[static_cast<std::size_t>(a * t.source_count + b)], place(sums, a * t.g_sum_step + b * t.source_sum_step));
+        visit(sum[static_cast<std::size_t>(a * t.source_count + b)],
+              place(sums, a * t.g_sum_step + b * t.source_sum_step));
   };
-  for (std::int64_t k = 0; k < t.g_count * t.source_count; ++k) sum.push_back(body.variable(type, "sum"));
+  for (std::int64_t k = 0; k < t.g_count * t.source_count; ++k) sum.push_back(f.variable(type, "sum"));
   each_sum([&](llvm::AllocaInst* s, IrValue at) { ir.CreateStore(load_vector(at, lanes), s); });
-  body.loop(out_[0], [&](IrValue i) {
-    body.loop(out_[1], [&](IrValue j) {
+  f.loop(out_[0], [&](IrValue i) {
+    f.loop(out_[1], [&](IrValue j) {
       IrValue row = plus(times(i, out_[1]), j);
       IrValue line = plus(times(times(i, axes[0].stride), image_[1]), times(j, axes[1].stride));
       IrValue from = place(source, times(line, image_[2]));
-      body.loop(along_channels_ ? out_[2] : pitch_ / lanes, [&](IrValue p) {
+      f.loop(along_channels_ ? out_[2] : pitch_ / lanes, [&](IrValue p) {
         IrValue at = along_channels_ ? times(plus(times(row, out_[2]), p), padded_out_)
                                      : plus(times(row, pitch_), times(p, lanes));
         IrValue x_at = times(p, along_channels_ ? axes[2].stride : lanes);
