@@ -108,9 +108,9 @@ def rule_includes():
 
 
 def rule_rooms():
-    """No two rooms include each other, those that stand in an order include no later ones; none holds more than 40 sources.
+    """No two rooms include each other, those of an order include none behind them; none holds more than 40 sources.
 
-    A room is a folder, or a folder in one whose rooms are listed above.
+    A room is a folder of the second level, or of the third where ROOMS names such folders.
     """
     held, seen = {}, {}
     with_rooms = {room.rsplit("/", 1)[0] for room in ROOMS}

@@ -98,7 +98,7 @@ class Function {
   // ---- control
   // Returns `result` here, or through the common exit the code of a fault.
   void finish(const std::function<void()>& before_return = {}, int result = 0);
-  void end_frame(const std::function<void()>& before_return = {}, int result = 0);  // the same of a part
+  void end_frame(const std::function<void()>& before_return = {}, int result = 0);  // of this frame alone
   void check(IrValue bad, int kind, std::uint32_t site, IrValue value = nullptr, IrValue bound = nullptr);
   void check(IrValue bad, IrValue kind, std::uint32_t site, IrValue value, IrValue bound);
   void leave_with(IrValue code);  // of a fault raised elsewhere

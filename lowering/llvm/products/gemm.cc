@@ -23,34 +23,53 @@ namespace rml::codegen {
 
 namespace {
 
-// Tiles of C are shared out: panels of columns, each packed by whoever computes it; or, where these are too few, rows,
+// C in tiles, `height` rows by a panel of `width` columns each.
+struct Grid {
+  std::int64_t width, height, panels, rows;  // of a tile; how many there are beside and below each other
+};
+
+Grid grid_of(const Function& f, const Product& p) {
+  const std::int64_t width = 2 * f.lanes(p.dtype), height = std::min(f.module.target.tile_rows(p.dtype), p.m);
+  return {width, height, (p.n + width - 1) / width, p.all_m != nullptr ? INT64_MAX / 4 : (p.m + height - 1) / height};
+}
+
+// What threads share: panels of columns, each packed by whoever computes it; or, where these are too few, rows,
 // for which each thread packs all panels.
-void share_out(Function& f, const Product& p, const std::function<void(const Product&)>& part) {
-  auto& ir = f.ir;
+enum class Shared : std::uint8_t { nothing, panels, rows };
+
+Shared shared_of(const Function& f, const Product& p, const Grid& grid) {
   const Target& target = f.module.target;
-  const double each = nanoseconds_of_product(f, p.dtype);
-  const std::int64_t width = 2 * f.lanes(p.dtype), height = std::min(target.tile_rows(p.dtype), p.m);
-  const std::int64_t panels = (p.n + width - 1) / width;
-  const std::int64_t tiles = p.all_m != nullptr ? INT64_MAX / 4 : (p.m + height - 1) / height;
   const bool known = p.all_m == nullptr && p.all_inner == nullptr;
-  const double all = static_cast<double>(p.m) * static_cast<double>(p.inner) * static_cast<double>(p.n) * each;
+  const double all = static_cast<double>(p.m) * static_cast<double>(p.inner) * static_cast<double>(p.n) *
+                     nanoseconds_of_product(f, p.dtype);
   if (target.threads < 2 || f.frame.worker != nullptr || (known && all < 2 * target.costs.work_of_thread))
-    return part(p);
+    return Shared::nothing;
   // How much of the threads' time is work, if all tiles take the same.
   const auto use = [&](std::int64_t rounds) {
     const auto longest = static_cast<double>((rounds + target.threads - 1) / target.threads);
     return static_cast<double>(rounds) / (longest * target.threads);
   };
-  const bool by_rows = use(tiles) * target.costs.uneven_rows > use(panels);
-  if ((by_rows ? tiles : panels) < 2) return part(p);
+  const bool by_rows = use(grid.rows) * target.costs.uneven_rows > use(grid.panels);
+  if ((by_rows ? grid.rows : grid.panels) < 2) return Shared::nothing;
+  return by_rows ? Shared::rows : Shared::panels;
+}
+
+void share_out(Function& f, const Product& p, const std::function<void(const Product&)>& part) {
+  auto& ir = f.ir;
+  const Grid grid = grid_of(f, p);
+  const Shared shared = shared_of(f, p, grid);
+  if (shared == Shared::nothing) return part(p);
+  const bool by_rows = shared == Shared::rows;
   IrValue rows = p.all_m != nullptr ? p.all_m : f.constant(p.m);
   IrValue inner = p.all_inner != nullptr ? p.all_inner : f.constant(p.inner);
-  IrValue count = f.constant(panels);
-  if (by_rows) count = ir.CreateUDiv(ir.CreateAdd(rows, f.constant(height - 1), "", true, true), f.constant(height));
+  IrValue count = f.constant(grid.panels);
+  if (by_rows)
+    count = ir.CreateUDiv(ir.CreateAdd(rows, f.constant(grid.height - 1), "", true, true), f.constant(grid.height));
   // The work of a round, in products.
-  IrValue work = by_rows ? ir.CreateMul(inner, f.constant(height * p.n))
-                         : ir.CreateMul(ir.CreateMul(inner, rows), f.constant(width));
-  const auto enough = static_cast<std::int64_t>(target.costs.work_of_thread / each);
+  IrValue work = by_rows ? ir.CreateMul(inner, f.constant(grid.height * p.n))
+                         : ir.CreateMul(ir.CreateMul(inner, rows), f.constant(grid.width));
+  const auto enough =
+      static_cast<std::int64_t>(f.module.target.costs.work_of_thread / nanoseconds_of_product(f, p.dtype));
   IrValue grain =
       ir.CreateUDiv(f.constant(enough), ir.CreateBinaryIntrinsic(llvm::Intrinsic::umax, work, f.constant(1)));
   grain = ir.CreateIntCast(ir.CreateAdd(grain, f.constant(1)), f.module.i64(), false);

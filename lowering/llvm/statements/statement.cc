@@ -16,7 +16,7 @@
 
 namespace rml::codegen {
 
-// A statement on v. That it is entered is told where loops are made for it: a store more is nothing.
+// The header is told of v only where loops are written for it: beside those the store takes no time.
 void begin_statement(Function& f, ValueId v) {
   f.locate(f.info(v).span);
   if (!f.tells_places || f.module.core.is_const(v)) return;
