@@ -20,7 +20,7 @@
 #include "driver/licenses.h"
 #include "driver/shell_completion.h"
 #include "driver/terminal.h"
-#include "lowering/llvm/versions.h"
+#include "lowering/llvm/toolchain/versions.h"
 #include "runtime/base/parallel.h"
 #include "runtime/base/readable.h"
 #include "runtime/base/rmlrt.h"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes lowering/llvm/function_coefficients.h: the polynomials of the inlined functions.
+"""Makes lowering/llvm/scalars/function_coefficients.h: the polynomials of the inlined functions.
 
-    scripts/function_coefficients.py > lowering/llvm/function_coefficients.h      (needs mpmath)
+    scripts/function_coefficients.py > lowering/llvm/scalars/function_coefficients.h      (needs mpmath)
 
 Each is a minimax approximation of the relative error (exchange algorithm on a grid, 200 bits);
 rationals are found by solving the linearised problem with the denominator of the round before as

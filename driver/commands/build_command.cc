@@ -11,6 +11,7 @@
 #include "driver/programs/attach_program.h"
 #include "driver/programs/link_executable.h"
 #include "lowering/c/print_c.h"
+#include "lowering/llvm/interface/c_header.h"
 #include "lowering/loops/make_loops.h"
 
 namespace rml {

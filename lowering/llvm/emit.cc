@@ -6,20 +6,18 @@
 
 #include <stdexcept>
 
-#include "lowering/llvm/c_interface.h"
-#include "lowering/llvm/compiled_module.h"
-#include "lowering/llvm/emit_program.h"
+#include "lowering/llvm/interface/buffered.h"
+#include "lowering/llvm/interface/step.h"
+#include "lowering/llvm/operators/compute.h"
+#include "lowering/llvm/program/program.h"
+#include "lowering/llvm/program/table.h"
+#include "lowering/llvm/toolchain/module_state.h"
 
 namespace rml {
 
-CompiledModule::CompiledModule(std::unique_ptr<State> state) : state_(std::move(state)) {}
-CompiledModule::CompiledModule(CompiledModule&&) noexcept = default;
-CompiledModule::~CompiledModule() = default;
-MemoryUse CompiledModule::memory() const { return state_->memory; }
-
 namespace {
 
-// What LLVM remarks about loops that it was told how to vectorise (emit_sums.cc) is for nobody.
+// What LLVM remarks about loops that it was told how to vectorise (elements/sums.cc) is for nobody.
 struct ErrorsOnly final : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo& said) override { return said.getSeverity() != llvm::DS_Error; }
 };
@@ -65,7 +63,7 @@ std::unique_ptr<CompiledModule> emit(const steps::Program& program, const Source
     return nullptr;
   }
   codegen::Emission module(program, sources, options, *state->module,
-                           codegen::describe(options.target, *state->module, *state->machine));
+                           codegen::describe(options.target, *state->module, *state->machine), codegen::compute);
   emit_parts(module, *state);
   for (llvm::Function& f : *state->module) {
     if (f.isDeclaration()) continue;

@@ -107,7 +107,7 @@ using Evaluate = Fault (*)(const Application&, const EvaluationContext&, std::sp
 
 // How code is generated. `elementwise` rows have a scalar operation that is applied to each element after broadcasting;
 // the other forms have a loop generator each in lowering. Scalar operations have names here that bodies are made of
-// (spelling.h), that are written out (lowering/llvm/functions.cc), or that passes look for.
+// (spelling.h), that are written out (lowering/llvm/scalars/functions.cc), or that passes look for.
 enum class ScalarOp : std::uint8_t {
   none,
   add,

@@ -18,8 +18,10 @@ import sys
 from structure import blanked
 
 # Where the machine is described, and what functions are made of: coefficients and formats of floats.
-DESCRIBES = ("lowering/target.h", "lowering/target.cc", "lowering/llvm/target.cc")
-MATHEMATICS = ("lowering/llvm/functions.cc", "lowering/llvm/function_coefficients.h", "lowering/llvm/emit_half.cc")
+DESCRIBES = ("lowering/target.h", "lowering/target.cc", "lowering/llvm/toolchain/target.cc")
+MATHEMATICS = (
+    "lowering/llvm/scalars/functions.cc", "lowering/llvm/scalars/function_coefficients.h", "lowering/llvm/scalars/half.cc",
+)
 KNOWN = {
     "lowering/c/code.cc": {"continued = 4": "columns of a page", "fewest = 40": "columns of a page"},
     "lowering/c/code.h": {"page_columns = 100": "columns of a page"},
@@ -45,23 +47,23 @@ KNOWN = {
     "lowering/schedule/validate_schedule.cc": {"worlds = 4": "of chance"},
     "lowering/schedule/validate_segments.cc": {"longest = 4": "segments"},
     "lowering/text/print_schedule.cc": {"<= 4": "elements that are printed"},
-    "lowering/llvm/blends.cc": {"most_parts = 4": "of an instruction", ": 4U": "of an instruction"},
-    "lowering/llvm/body.cc": {"1u << 20": "how unlikely a fault is"},
-    "lowering/llvm/c_buffered.cc": {"64 * ": "what memory is aligned to", ">= 32": "bits of a size"},
-    "lowering/llvm/c_header.cc": {"64 * ": "what memory is aligned to"},
-    "lowering/llvm/c_interface.cc": {"< 32": "bits of a size", ": 4": "a parameter"},
-    "lowering/llvm/debug_info.cc": {"8 * ": "bits of a byte"},
+    "lowering/llvm/toolchain/blends.cc": {"most_parts = 4": "of an instruction", ": 4U": "of an instruction"},
+    "lowering/llvm/function/function.cc": {"1u << 20": "how unlikely a fault is"},
+    "lowering/llvm/interface/buffered.cc": {"64 * ": "what memory is aligned to", ">= 32": "bits of a size"},
+    "lowering/llvm/interface/c_header.cc": {"64 * ": "what memory is aligned to"},
+    "lowering/llvm/interface/step.cc": {"< 32": "bits of a size", ": 4": "a parameter"},
+    "lowering/llvm/module/debug_info.cc": {"8 * ": "bits of a byte"},
     "lowering/llvm/emit.cc": {"!= 8": "bytes of a pointer"},
-    "lowering/llvm/emit_parallel.cc": {"1e-3": "no division by 0", "1e15": "what an integer holds"},
-    "lowering/llvm/emit_product.cc": {"< 3": "operands and result"},
-    "lowering/llvm/emit_program.cc": {"columns = 3": "of a table", "< 3": "parameters"},
-    "lowering/llvm/emission.cc": {"< 5": "parameters"},
-    "lowering/llvm/emit_queue.cc": {"past_all_elements = std::int64_t{1} << 62": "what a checkpoint takes"},
-    "lowering/llvm/emit_table.cc": {"longest = 60": "characters of a message"},
-    "lowering/llvm/ir_types.cc": {"8 * ": "bits of a byte"},
-    "lowering/llvm/optimize.cc": {"> 3": "levels of optimisation", "? 3": "levels of optimisation"},
-    "lowering/llvm/state_layout.cc": {"64 * ": "of the interface", "? 64": "of the interface", "8 * ": "a cursor"},
-    "lowering/llvm/state_layout.h": {
+    "lowering/llvm/function/parallel.cc": {"1e-3": "no division by 0", "1e15": "what an integer holds"},
+    "lowering/llvm/products/matmul.cc": {"< 3": "operands and result"},
+    "lowering/llvm/program/program.cc": {"columns = 3": "of a table", "< 3": "parameters"},
+    "lowering/llvm/module/emission.cc": {"< 5": "parameters"},
+    "lowering/llvm/queues/queue.cc": {"past_all_elements = std::int64_t{1} << 62": "what a checkpoint takes"},
+    "lowering/llvm/program/table.cc": {"longest = 60": "characters of a message"},
+    "lowering/llvm/module/ir_types.cc": {"8 * ": "bits of a byte"},
+    "lowering/llvm/toolchain/optimize.cc": {"> 3": "levels of optimisation", "? 3": "levels of optimisation"},
+    "lowering/llvm/module/state_layout.cc": {"64 * ": "of the interface", "? 64": "of the interface", "8 * ": "a cursor"},
+    "lowering/llvm/module/state_layout.h": {
         "record_bytes = 16": "of {data, bytes}", "state_align = 64": "of the interface", "apart = 8": "a cursor",
     },
 }

@@ -25,7 +25,6 @@ HELD = {
     "classes": ["frontend", "semantics", "lowering", "compiler", "driver"],
     "modules": ["semantics", "lowering", "driver"],
 }
-NOT_YET = ("lowering/llvm/",)
 
 COMMENT_OR_LITERAL = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
@@ -121,7 +120,7 @@ def sources(root, folders):
     return {
         name: (root / name).read_text(encoding="utf-8")
         for name in sorted(names)
-        if name.endswith((".h", ".cc")) and not name.startswith(NOT_YET) and (root / name).is_file()
+        if name.endswith((".h", ".cc")) and (root / name).is_file()
     }
 
 

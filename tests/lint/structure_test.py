@@ -19,7 +19,6 @@ FUNCTIONS = {
     + "  }\n  int more(int a) const {\n    return [&] { "
     + "if (a) ++a; " * 25
     + "return a; }();\n  }\n  int a_, b_ = {1};\n};\n",
-    "lowering/llvm/later.cc": "int later(int a) {\n" + LINES * 2 + "  return a;\n}\n",
 }
 CLASSES = {
     "semantics/a.h": "namespace rml {\nclass A {\n public:\n  int f();\n  int g();\n  struct Inner {};\n};\nclass B { int f(); };\n}\n",

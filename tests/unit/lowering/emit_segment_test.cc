@@ -2,6 +2,7 @@
 // growth of buffers, horizon, and the fixed-capacity C interface.
 #include <gtest/gtest.h>
 
+#include "lowering/llvm/interface/c_header.h"
 #include "tests/unit/lowering/program_builder.h"
 
 namespace rml::testing {

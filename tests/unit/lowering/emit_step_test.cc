@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "lowering/llvm/interface/c_header.h"
 #include "tests/unit/lowering/program_builder.h"
 
 namespace rml::testing {

@@ -1,0 +1,10 @@
+// Where the extremum is: argmax and argmin.
+#pragma once
+
+#include "lowering/llvm/function/function.h"
+
+namespace rml::codegen {
+
+void emit_extremum_place(Function&, ValueId, const core::Apply&, bool maximum);
+
+}  // namespace rml::codegen

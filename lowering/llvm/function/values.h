@@ -1,0 +1,11 @@
+// Values as a whole: into memory.
+#pragma once
+
+#include "lowering/llvm/function/function.h"
+
+namespace rml::codegen {
+
+void store_value(Function&, ValueId, IrValue address);  // all elements
+void fill_zero(Function&, ValueId, IrValue address);    // in their place
+
+}  // namespace rml::codegen

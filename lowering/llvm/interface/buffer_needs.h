@@ -1,0 +1,16 @@
+// What a program with queues and segments needs besides its state.
+#pragma once
+
+#include <cstdint>
+
+#include "lowering/steps/steps.h"
+
+namespace rml::codegen {
+
+// Bytes of all rings and arrays together per cycle that they hold, and their number.
+struct BufferNeeds {
+  std::uint64_t bytes_per_cycle = 0, buffers = 0;
+};
+BufferNeeds buffer_needs(const steps::Program&);
+
+}  // namespace rml::codegen

@@ -1,0 +1,27 @@
+// What is asked of code generation, and what it tells of the state. Without LLVM's headers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lowering/target.h"
+
+namespace rml {
+
+struct EmitOptions {
+  TargetOptions target;
+  bool with_main = false;
+  bool with_program = true;  // the rml_program table and what it needs
+  bool with_run = false;     // rml_program::run
+  bool with_c_interface = false;
+  std::string program_name;  // prefix of the symbols; the node's name
+};
+
+// What an instance of the program takes, in bytes; segments and queues grow besides.
+struct MemoryUse {
+  std::uint64_t state = 0;    // allocated for it: all that follows, a header, and what aligns them
+  std::uint64_t kept = 0;     // from cycle to cycle
+  std::uint64_t scratch = 0;  // shared by all that is computed, within a cycle
+};
+
+}  // namespace rml

@@ -1,0 +1,13 @@
+// What comes from outside the equations.
+#pragma once
+
+#include "lowering/llvm/function/function.h"
+
+namespace rml::codegen {
+
+void emit_call(Function&, ValueId, const core::Call&);  // an external node
+void emit_random(Function&, ValueId, const core::Apply&);
+void emit_kernel(Function&, ValueId, const core::Apply&);  // of the runtime
+void emit_parameter(Function&, ValueId, ValueId init);
+
+}  // namespace rml::codegen

@@ -1,0 +1,10 @@
+// Products over all instants of a segment at once.
+#pragma once
+
+#include "lowering/llvm/function/function.h"
+
+namespace rml::codegen {
+
+void emit_segment_product(Function&, const steps::SegmentProduct&);
+
+}  // namespace rml::codegen

@@ -1,0 +1,47 @@
+// Pointers and flags as rmlrt.h hands them to push and pop.
+#include "lowering/llvm/program/caller.h"
+
+#include "lowering/llvm/function/values.h"
+#include "lowering/llvm/queues/operands.h"
+
+namespace rml::codegen {
+
+Span program_span(const Emission& module) {
+  for (const Port& port : module.core.outputs) {
+    if (port.span.file != 0) return port.span;
+  }
+  return {};
+}
+
+std::string program_symbol(const Emission& module, const char* what) {
+  return module.options.program_name + "." + what;
+}
+
+IrValue caller_pointer(Function& body, IrValue pointers, std::size_t index) {
+  return body.ir.CreateLoad(body.module.pointer(),
+                            body.ir.CreateConstInBoundsGEP1_64(body.module.pointer(), pointers, index));
+}
+
+IrValue caller_flag(Function& body, IrValue flags, std::size_t index) {
+  IrValue byte =
+      body.ir.CreateLoad(body.ir.getInt8Ty(), body.ir.CreateConstInBoundsGEP1_64(body.ir.getInt8Ty(), flags, index));
+  return body.ir.CreateICmpNE(byte, body.ir.getInt8(0), "present");
+}
+
+void emit_row(Function& body, IrValue out, IrValue present) {
+  auto& ir = body.ir;
+  const steps::Emitter& emitter = body.module.program.emitter;
+  for (const auto& [output, index] : emitter.outputs) {
+    const steps::Operand& operand = emitter.operands[index];
+    IrValue flag_at = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), present, output);
+    auto* next = body.new_block("next");
+    ir.CreateStore(ir.getInt8(0), flag_at);
+    require(body, operand.when, next, [&](ValueId v) { return body.scalar(v); });
+    ir.CreateStore(ir.getInt8(1), flag_at);
+    store_value(body, operand.value, caller_pointer(body, out, output));
+    ir.CreateBr(next);
+    ir.SetInsertPoint(next);
+  }
+}
+
+}  // namespace rml::codegen

@@ -1,0 +1,16 @@
+// How the functions of a program are called: by which names, and with what.
+#pragma once
+
+#include "lowering/llvm/function/function.h"
+
+namespace rml::codegen {
+
+Span program_span(const Emission&);
+std::string program_symbol(const Emission&, const char* what);
+// Of the arrays that push and pop are given: an address, and a flag, i1.
+IrValue caller_pointer(Function&, IrValue pointers, std::size_t index);
+IrValue caller_flag(Function&, IrValue flags, std::size_t index);
+// Hands out a row whose operands have been popped.
+void emit_row(Function&, IrValue out, IrValue present);
+
+}  // namespace rml::codegen

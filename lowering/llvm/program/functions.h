@@ -1,0 +1,16 @@
+// The functions behind the rml_program table.
+#pragma once
+
+#include "lowering/llvm/module/ir_types.h"
+
+namespace rml::codegen {
+
+struct ProgramFunctions {
+  llvm::Function *init = nullptr, *push = nullptr, *finish = nullptr, *pop = nullptr, *destroy = nullptr;
+  llvm::Constant* run = nullptr;      // a function: many cycles at once, where that is asked for and cheaper
+  llvm::Constant* lead = nullptr;     // a function, where outputs may be known before the inputs of a cycle
+  llvm::Constant* network = nullptr;  // its table, of a network
+  llvm::Constant* demand = nullptr;   // … of what runs on demand
+};
+
+}  // namespace rml::codegen

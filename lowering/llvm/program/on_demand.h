@@ -1,0 +1,12 @@
+// Programs that run on demand.
+#pragma once
+
+#include "lowering/llvm/module/emission.h"
+#include "lowering/llvm/program/functions.h"
+
+namespace rml::codegen {
+
+// All functions of a program that has no schedule.
+ProgramFunctions emit_on_demand(Emission&);
+
+}  // namespace rml::codegen

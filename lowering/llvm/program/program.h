@@ -1,0 +1,12 @@
+// The functions of a program (rmlrt.h).
+#pragma once
+
+#include "lowering/llvm/module/emission.h"
+#include "lowering/llvm/program/functions.h"
+
+namespace rml::codegen {
+
+// All functions behind the table, with internal linkage.
+ProgramFunctions emit_program(Emission&);
+
+}  // namespace rml::codegen

@@ -1,0 +1,10 @@
+// Places in the source that tables name.
+#pragma once
+
+#include "lowering/llvm/module/emission.h"
+
+namespace rml::codegen {
+
+llvm::Constant* site_row(Emission&, Span, const std::string& message);
+
+}  // namespace rml::codegen

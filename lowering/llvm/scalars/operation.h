@@ -1,0 +1,13 @@
+// What an elementwise operator computes of one element.
+#pragma once
+
+#include <vector>
+
+#include "lowering/llvm/function/function.h"
+
+namespace rml::codegen {
+
+// v applied to these operands, elements or, where the operator works on them, vectors of elements.
+IrValue scalar_operation(Function&, ValueId v, const std::vector<IrValue>& operands);
+
+}  // namespace rml::codegen

@@ -1,0 +1,13 @@
+// Branches.
+#pragma once
+
+#include <functional>
+
+#include "lowering/llvm/function/function.h"
+
+namespace rml::codegen {
+
+// `emit_block` writes a side that stands behind a jump.
+void emit_branch(Function&, const steps::Branch&, const std::function<void(const steps::Block&)>& emit_block);
+
+}  // namespace rml::codegen

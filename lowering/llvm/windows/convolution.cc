@@ -1,0 +1,162 @@
+// Convolutions and their gradients as correlations, where code is generated for them: floats, not
+// to the bit as in the reference engine. Otherwise they are calls of their kernels.
+#include "lowering/llvm/windows/convolution.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "lowering/llvm/function/values.h"
+#include "lowering/llvm/windows/correlation.h"
+#include "lowering/llvm/windows/filter_gradient.h"
+#include "semantics/core/queries.h"
+
+namespace rml::codegen {
+
+namespace {
+
+Correlation shared(DType dtype, const Convolution& c) {
+  Correlation r;
+  r.dtype = dtype;
+  r.batch = c.batch;
+  r.groups = c.groups;
+  for (std::size_t k = 0; k < r.window.size(); ++k) r.window[k] = c.windows.axis[k].size;
+  return r;
+}
+
+Correlation forward(DType dtype, const Convolution& c) {
+  Correlation r = shared(dtype, c);
+  r.in = c.in;
+  r.out = c.out;
+  r.filter_in = r.window_size();
+  r.filter_out = c.in * r.window_size();
+  for (std::size_t k = 0; k < r.extent.size(); ++k) {
+    const window::Axis& a = c.windows.axis[k];
+    r.extent[k] = r.result[k] = a.out;
+    r.stride[k] = a.stride;
+    r.taps[k] = {a.size, 0, 1, 0, a.dilation};
+    r.source[k] = a.in;
+    r.before[k] = a.begin;
+  }
+  return r;
+}
+
+// Which taps see the inputs at place, place + stride, … of an axis, and by which outputs: input i is
+// seen by tap k at output (i + begin - k dilation) / stride. False if none does.
+bool taps_at(const window::Axis& a, std::int64_t place, AxisTaps& taps, std::int64_t& before) {
+  const auto divides = [&](std::int64_t k) { return (place + a.begin - k * a.dilation) % a.stride == 0; };
+  std::int64_t first = 0;
+  while (first < a.size && first < a.stride && !divides(first)) ++first;
+  if (first >= a.size || !divides(first)) return false;
+  const std::int64_t step = a.stride / std::gcd(a.stride, a.dilation);
+  taps.filter = first;
+  taps.filter_step = step;
+  taps.count = (a.size - first + step - 1) / step;
+  taps.source = (place + a.begin - first * a.dilation) / a.stride;
+  taps.source_step = -(step * a.dilation / a.stride);
+  before = std::max<std::int64_t>(0, -std::min(taps.source, taps.last_source()));
+  taps.source += before;
+  return true;
+}
+
+// The correlations of g that make the gradient in x; `complete` if they write all of it.
+std::vector<Correlation> backward(DType dtype, const Convolution& c, bool& complete) {
+  std::vector<Correlation> all;
+  const auto& axes = c.windows.axis;
+  complete = true;
+  Triple places{};
+  for (std::size_t k = 0; k < places.size(); ++k) places[k] = std::min(axes[k].stride, axes[k].in);
+  for (std::int64_t p = 0; p < volume(places); ++p) {
+    const Triple place = {p / places[2] / places[1], p / places[2] % places[1], p % places[2]};
+    Correlation r = shared(dtype, c);
+    r.in = c.out;
+    r.out = c.in;
+    r.filter_in = c.in * r.window_size();
+    r.filter_out = r.window_size();
+    bool seen = true;
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      const window::Axis& a = axes[k];
+      seen = taps_at(a, place[k], r.taps[k], r.before[k]) && seen;
+      r.extent[k] = blocks_of(a.in - place[k], a.stride);
+      r.source[k] = a.out;
+      r.result[k] = a.in;
+      r.first[k] = place[k];
+      r.step[k] = a.stride;
+    }
+    complete = complete && seen;
+    if (seen) all.push_back(r);
+  }
+  return all;
+}
+
+std::int64_t places_of_strides(const window::Windows& w) {
+  std::int64_t n = 1;
+  for (const window::Axis& a : w.axis) n *= std::min(a.stride, a.in);
+  return n;
+}
+
+bool to_input(std::string_view name) { return name == "conv_input_gradient" || name == "conv_transpose"; }
+
+// Whether code is generated for it.
+std::optional<Convolution> generated_convolution(const Function& f, ValueId v, const core::Apply& a) {
+  const std::string_view name = operators()[a.op].name;
+  std::vector<Shape> shapes;
+  for (const ValueId x : a.operands) shapes.push_back(f.info(x).shape);
+  Application app;
+  app.operand_shapes = shapes;
+  app.attributes = a.attributes;
+  const Convolution c = convolution_of(name, app, f.info(v).shape);
+  const bool empty = c.batch * c.groups * c.in * c.out * c.windows.inputs() * c.windows.outputs() == 0;
+  if (!is_float(f.info(v).dtype) || f.module.numeric.strict || empty) return std::nullopt;
+  if (to_input(name) && places_of_strides(c.windows) > f.module.target.stride_places) return std::nullopt;
+  return c;
+}
+
+// A filter that the compiler may lay out otherwise.
+const Tensor* constant_filter(const Function& f, const core::Apply& a) {
+  const auto* constant = std::get_if<core::Const>(&f.info(a.operands[1]).rhs);
+  return constant != nullptr && f.module.options.target.optimization > 0 ? &constant->value : nullptr;
+}
+
+}  // namespace
+
+bool emit_convolution(Function& f, ValueId v, const core::Apply& a) {
+  const std::string_view name = operators()[a.op].name;
+  const DType dtype = f.info(v).dtype;
+  const std::optional<Convolution> c = generated_convolution(f, v, a);
+  if (!c) return false;
+  for (const ValueId x : a.operands) f.prepare(x);
+  IrValue first = f.address(a.operands[0]), second = f.address(a.operands[1]), to = f.result(v);
+  if (name == "conv") {
+    CorrelationCode(f, forward(dtype, *c), first, second, to, constant_filter(f, a)).emit();
+  } else if (to_input(name)) {
+    bool complete = true;
+    const std::vector<Correlation> all = backward(dtype, *c, complete);
+    if (!complete) fill_zero(f, v, to);
+    for (const Correlation& r : all) CorrelationCode(f, r, first, second, to, constant_filter(f, a)).emit();
+  } else {
+    FilterGradientCode(f, dtype, *c, first, second, to).emit();
+  }
+  return true;
+}
+
+// A convolution that is pooled only: image by image.
+bool convolution_pooled(Function& f, ValueId v, PoolCode& pool, std::int64_t outputs, IrValue to) {
+  auto& ir = f.ir;
+  const auto* a = apply_of(f.module.core, v, "conv");
+  if (!f.module.inlined(v) || a == nullptr) return false;
+  const std::optional<Convolution> c = generated_convolution(f, v, *a);
+  if (!c) return false;
+  const DType dtype = f.info(v).dtype;
+  for (const ValueId x : a->operands) f.prepare(x);
+  const Correlation correlation = forward(dtype, *c);
+  CorrelationCode code(f, correlation, f.address(a->operands[0]), f.address(a->operands[1]), nullptr,
+                       constant_filter(f, *a));
+  code.emit([&] { pool.prepare(); },
+            [&](IrValue image, IrValue number) {
+              IrValue at = ir.CreateMul(number, f.constant(c->out * outputs), "", true, true);
+              pool.planes(image, f.offset(dtype, to, at), {}, c->out);
+            });
+  return true;
+}
+
+}  // namespace rml::codegen

@@ -1,0 +1,101 @@
+// Convolutions as generated code: sums of products of a filter with the windows of a source.
+//
+//   result[n, g, o, p] = sum over c, j of source[n, g, c, p stride + first + j step] filter[g, o, c, tap j]
+//
+// A convolution is one correlation; its gradient in x is one for each place of a stride, since
+// elements that far apart are seen by different taps. Everything is known but the addresses.
+//
+// A source whose windows reach over its edge is first copied, one image and group of channels at
+// a time, into a buffer with zeros around it. Then one of two tiles of sums goes over the
+// outputs, in registers while channels and taps run once through the operands:
+//
+//   columns   vectors along the last axis, which has stride 1: source vectors times one number
+//             of the filter for each of some output channels
+//   channels  vectors along output channels, of filters in panels of some channels, packed here, or
+//             by the compiler if they are constants: filter vectors times one element of the source
+//             for each of some columns; rows are transposed back. Windows of one element see an
+//             image as a row of elements, which is cut into rows of a better length
+//
+// The one that wastes fewer lanes is taken. At an edge a tile begins earlier and computes some
+// sums again. Sums run in the order of channels and taps and may be contracted.
+#pragma once
+
+#include "lowering/llvm/windows/window_code.h"
+
+namespace rml::codegen {
+
+// Along an axis: tap j of `count` is number filter + j filter_step of the filter's, and for output
+// o element o stride + source + j source_step of the source.
+struct AxisTaps {
+  std::int64_t count = 1, filter = 0, filter_step = 1, source = 0, source_step = 1;
+  std::int64_t last_source() const { return source + (count - 1) * source_step; }
+  std::int64_t furthest() const { return std::max(source, last_source()); }
+};
+
+struct Correlation {
+  DType dtype{};
+  std::int64_t batch = 0, groups = 1, in = 0, out = 0;  // channels of one group
+  Triple extent{1, 1, 1}, stride{1, 1, 1};              // outputs that are computed; of the source
+  std::array<AxisTaps, window::max_axes> taps;
+  Triple source{1, 1, 1}, before{0, 0, 0};  // the source's extents; zeros before it
+  // In elements: from one output or input channel to the next in the filter, whose taps lie dense.
+  std::int64_t filter_out = 0, filter_in = 0;
+  Triple window{1, 1, 1};
+  // Where outputs lie in the result: output o at first + o step.
+  Triple result{1, 1, 1}, first{0, 0, 0}, step{1, 1, 1};
+
+  std::int64_t window_size() const { return window[0] * window[1] * window[2]; }
+};
+
+class CorrelationCode : WindowCode {
+ public:
+  // constant: the filter, if it is known and may be laid out otherwise.
+  CorrelationCode(Function& f, const Correlation& c, IrValue source, IrValue filter, IrValue result,
+                  const Tensor* constant)
+      : WindowCode(f, c.dtype), c_(c), source_(source), filter_(filter), result_(result), constant_(constant) {
+    choose();
+  }
+  void emit();
+  // The result is not kept: each image and group of channels is handed out when it is there, with its number.
+  // `begin` is called first, and in each thread.
+  void emit(const std::function<void()>& begin, const std::function<void(IrValue image, IrValue number)>& take);
+
+ private:
+  using Sums = std::vector<llvm::AllocaInst*>;
+  void choose();
+  void choose_columns();
+  void choose_channels();
+  bool pointwise() const;
+  double best_width(std::int64_t extent, std::int64_t& width) const;
+  Triple needed() const;
+  void each_image(const std::function<void()>& begin, const std::function<IrValue(IrValue number)>& result,
+                  const std::function<void(IrValue result, IrValue number)>& take = {});
+  IrValue result_place(IrValue output_channel, IrValue row);  // row: of axes 0 and 1, counted through
+  void each_tap(const std::function<void(IrValue source, IrValue filter)>&, std::int64_t source_channel,
+                std::int64_t filter_channel, std::int64_t filter_tap);
+  void columns(IrValue image, IrValue filter, IrValue to);
+  void column_tile(IrValue image, IrValue filter, IrValue to, IrValue channel, IrValue row, IrValue column,
+                   std::int64_t height, std::int64_t rows);
+  std::int64_t vector_column(std::int64_t k) const;
+  void store_columns(IrValue sums, IrValue to, IrValue channel, IrValue row, IrValue column);
+  std::int64_t padded_out() const;  // output channels of a group, in whole vectors
+  void each_panel(const std::function<void(IrValue channel, std::int64_t channels, std::int64_t vectors)>&);
+  IrValue panels();
+  void channels(IrValue image, IrValue filter, IrValue to);
+  void channel_tile(IrValue image, IrValue filter, IrValue to, IrValue row, IrValue column, std::int64_t vectors);
+  void store_channels(IrValue sums, std::int64_t pitch, IrValue to, IrValue channel, IrValue row,
+                      std::int64_t channels);
+  IrValue source_row(IrValue row);
+  Sums sums(llvm::Type* type, std::int64_t count);
+
+  Correlation c_;          // as it is computed
+  Triple every_{1, 1, 1};  // of the source only every so many elements are seen
+  IrValue source_, filter_, result_;
+  const Tensor* constant_;
+  bool along_channels_ = false, flat_ = false;         // flat: rows are of the image as one row
+  std::int64_t width_ = 1, vectors_ = 1, height_ = 1;  // of a tile: lanes or columns, vectors, output channels
+  std::int64_t tile_rows_ = 1;
+  Triple image_{};  // extents of an image as it is read
+};
+
+}  // namespace rml::codegen

@@ -1,0 +1,46 @@
+// The gradient of a convolution in its filter: for every pair of channels and every tap the sum
+// of g[n, o, p] source[n, c, p stride + tap], again with vectors along one of two axes:
+//
+//   channels  g is transposed, image by image; vectors of it times elements of the source
+//   columns   vectors of g times vectors of the source; the lanes are added up at the end
+//
+// Sums stay in registers over an image, and in a buffer from one image to the next.
+#pragma once
+
+#include "lowering/llvm/windows/window_code.h"
+
+namespace rml::codegen {
+
+class FilterGradientCode : WindowCode {
+ public:
+  FilterGradientCode(Function& in, DType d, const Convolution& c, IrValue x, IrValue g, IrValue result);
+  void emit();
+
+ private:
+  // Sums of a tile: for `first` numbers by `second`, `step`s apart in the operands and in the sums.
+  struct Tile {
+    std::int64_t g_count, g_step, g_sum_step;
+    std::int64_t source_count, source_step, source_sum_step;
+  };
+  Triple needed() const;
+  void image(IrValue source, IrValue g, IrValue sums);
+  // Calls visit(output channel, its count) and visit(offset in the source, of the sum, count) for all tiles.
+  void each_output(const std::function<void(IrValue, std::int64_t)>& visit);
+  void each_input(std::int64_t most, const std::function<void(IrValue, IrValue, std::int64_t)>& visit);
+  void each_row(const std::function<void(IrValue other, IrValue a, IrValue b)>& visit);
+  void add_images(IrValue sums, std::int64_t sums_of_group);
+  void tile(IrValue source, IrValue g, IrValue sums, const Tile&);
+  IrValue adjoint(IrValue elements);
+
+  const Convolution& c_;
+  IrValue x_, g_, result_;
+  bool along_channels_ = false, taps_in_tile_ = true;
+  std::int64_t padded_out_ = 0;  // output channels of a group, in whole vectors
+  std::int64_t pitch_ = 0;       // of a row of g
+  std::int64_t height_ = 1;      // output channels, or vectors of them, of a tile
+  IrValue copy_ = nullptr;       // of g, where it is not read where it lies
+  Rounds rows_;                  // those that are computed here
+  Triple image_{}, in_{}, out_{}, size_{};
+};
+
+}  // namespace rml::codegen

@@ -1,0 +1,11 @@
+// Pools and their gradients.
+#pragma once
+
+#include "lowering/llvm/function/function.h"
+
+namespace rml::codegen {
+
+// Whether code was generated.
+bool emit_pooling(Function&, ValueId, const core::Apply&);
+
+}  // namespace rml::codegen
