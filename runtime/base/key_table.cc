@@ -17,10 +17,11 @@ constexpr std::uint64_t text_block = std::uint64_t{1} << 16;
 constexpr std::uint64_t first_slots = 64;
 constexpr std::size_t short_text = 255;  // and above: a byte of this value, then eight of the length
 
-// Two steps of hash_of_key: words that are near each other are far apart.
+// Every bit of the word counts in every bit of the result.
 std::uint64_t hash(std::uint64_t word) {
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9u;
-  return word ^ (word >> 27);
+  word = (word ^ (word >> 27)) * 0x94d049bb133111ebu;
+  return word ^ (word >> 31);
 }
 std::uint64_t hash(std::string_view text) { return hash_of_key(text, 0); }
 
@@ -29,10 +30,7 @@ std::uint64_t hash(std::string_view text) { return hash_of_key(text, 0); }
 std::uint64_t hash_of_key(std::string_view text, std::uint64_t seed) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  hash += seed * 0x9e3779b97f4a7c15u;
-  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9u;
-  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebu;
-  return hash ^ (hash >> 31);
+  return rml::rt::hash(hash + seed * 0x9e3779b97f4a7c15u);
 }
 
 void KeyTable::Free::operator()(void* block) const { std::free(block); }

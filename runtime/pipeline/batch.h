@@ -42,9 +42,8 @@ class Batch {
   explicit Batch(const RowShape& shape);
 
   std::uint32_t rows() const { return rows_; }
-  bool has_room() const { return rows_ < shape_.rows(); }
+  std::uint32_t room() const { return shape_.rows() - rows_; }  // for so many rows
   void add(const Row& row);
-  std::uint32_t room() const { return shape_.rows() - rows_; }
   // Rows all of whose values are there: `take` puts those of each port, one behind the other, where `to` says.
   template <class Take>
   void add(std::uint32_t rows, const Take& take) {

@@ -154,7 +154,7 @@ void ReadAhead::add_row() {
 }
 
 void ReadAhead::hand_over_if_worth() {
-  if (filling_->rows.rows() >= worth_ || !filling_->rows.has_room()) hand_over();
+  if (filling_->rows.rows() >= worth_ || filling_->rows.room() == 0) hand_over();
 }
 
 void ReadAhead::hand_over() {

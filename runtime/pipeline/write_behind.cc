@@ -39,7 +39,7 @@ void WriteBehind::pass_on() {
     filling_->clear();
   }
   filling_->add(row_);
-  if (filling_->has_room()) return;
+  if (filling_->room() > 0) return;
   exchange_->put_full(std::exchange(filling_, nullptr));
   handed_over_ = true;
 }

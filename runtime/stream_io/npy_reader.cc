@@ -41,40 +41,29 @@ class NpyReader final : public RowSource {
                     " rows of " + std::to_string(bytes) + " bytes promised (" + std::to_string(rows_ * bytes) +
                     " bytes), " + std::to_string(cycle_ * bytes + bytes_.size()) + " bytes there");
     }
-    take(bytes_.begin(), row_.data(port_));
-    bytes_.consume(bytes);
+    take(1, row_.data(port_));
     row_.set_present(port_, true);
-    ++cycle_;
     return true;
   }
   std::uint32_t rows_at_hand(std::uint32_t most) override {
     if (row_bytes_ == 0 || cycle_ == rows_ || !bytes_.at_least(row_bytes_)) return 0;
     return static_cast<std::uint32_t>(std::min({std::uint64_t{most}, rows_ - cycle_, bytes_.size() / row_bytes_}));
   }
-  void take_rows(std::uint32_t rows, char* const* to) override {
-    const rml_port& port = row_.port(port_);
-    if (alike_)
-      std::memcpy(to[port_], bytes_.begin(), rows * row_bytes_);
-    else
-      convert_elements(header_, bytes_.begin(), port.dtype, to[port_], rows * port.elements);
-    bytes_.consume(rows * row_bytes_);
-    cycle_ += rows;
-  }
+  void take_rows(std::uint32_t rows, char* const* to) override { take(rows, to[port_]); }
   Place where(std::uint32_t) const override { return {}; }
   double fraction() const override { return rows_ == 0 ? 1 : static_cast<double>(cycle_) / static_cast<double>(rows_); }
   const std::string& name() const override { return bytes_.name(); }
 
  private:
-  // A scalar is worth no call.
-  void take(const char* from, void* to) const {
+  void take(std::uint64_t rows, void* to) {
     const rml_port& port = row_.port(port_);
-    if (!alike_) return convert_elements(header_, from, port.dtype, to, port.elements);
-    if (row_bytes_ == 8)
-      std::memcpy(to, from, 8);
-    else if (row_bytes_ == 4)
-      std::memcpy(to, from, 4);
-    else if (row_bytes_ > 0)
-      std::memcpy(to, from, row_bytes_);
+    const std::uint64_t bytes = rows * row_bytes_;
+    if (!alike_)
+      convert_elements(header_, bytes_.begin(), port.dtype, to, rows * port.elements);
+    else if (bytes > 0)
+      copy_value(to, bytes_.begin(), bytes);
+    bytes_.consume(bytes);
+    cycle_ += rows;
   }
 
   void check_type() const {

@@ -86,8 +86,6 @@ ClockId Elements::home(ClockId c) const {
   return c;
 }
 
-bool is_open_to_loading(const core::Apply& apply) { return operators()[apply.op].lowering == Lowering::parameter; }
-
 bool reads_what_is_behind(const Core& body, ValueId v) {
   const core::Rhs& rhs = body[v].rhs;
   if (std::holds_alternative<core::Fby>(rhs) || std::holds_alternative<core::Post>(rhs)) return false;

@@ -45,9 +45,6 @@ class Elements {
   std::vector<std::vector<ClockId>> within_;      // by clock: those sampled from it
 };
 
-// `param(e)`, which a file may take the place of.
-bool is_open_to_loading(const core::Apply&);
-
 // Whether an equation reads within the cycle what stands behind it. Operands stand first, so it is one of several that
 // go round, which conditions keep apart.
 bool reads_what_is_behind(const Core& body, ValueId v);

@@ -47,9 +47,10 @@ class PartFinder {
     if (const auto* merge = std::get_if<core::Merge>(&value.rhs))
       return elements_.differs(merge->condition) ? Stand::inside : Stand::stacked;
     const core::Apply* apply = apply_of(body_, v);
-    const bool computes = apply != nullptr ? !operators()[apply->op].random && !is_open_to_loading(*apply)
-                                           : std::holds_alternative<core::Call>(value.rhs) ||
-                                                 std::holds_alternative<core::Result>(value.rhs);
+    const bool computes =
+        apply != nullptr
+            ? !operators()[apply->op].random && apply_of(body_, v, Lowering::parameter) == nullptr
+            : std::holds_alternative<core::Call>(value.rhs) || std::holds_alternative<core::Result>(value.rhs);
     return computes ? Stand::inside : Stand::stacked;
   }
 

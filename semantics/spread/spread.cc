@@ -220,7 +220,7 @@ class Spreader {
     const core::Rhs& rhs = body_[v].rhs;
     const ClockId at = clock(body_[v].clock);
     if (const auto* apply = std::get_if<core::Apply>(&rhs)) {
-      if (!is_open_to_loading(*apply)) return drawn(v, *apply);
+      if (apply_of(body_, v, Lowering::parameter) == nullptr) return drawn(v, *apply);
       return core::Apply{apply->op, {stack(apply->operands[0], at)}, apply->attributes, apply->key};
     }
     if (const auto* f = std::get_if<core::Fby>(&rhs)) {

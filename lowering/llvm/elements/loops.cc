@@ -13,6 +13,7 @@
 #include "lowering/llvm/elements/strips.h"
 #include "lowering/llvm/elements/sums.h"
 #include "lowering/llvm/function/vectors.h"
+#include "lowering/llvm/scalars/operation.h"
 
 namespace rml::codegen {
 
@@ -60,10 +61,7 @@ void place_values(Function& f, Loop& loop) {
 }
 
 SmallVectors vectors_of(const Function& f, const Loop& loop) {
-  const auto as_it_is = [&](ValueId v) {
-    const DType dtype = f.info(v).dtype;
-    return !reduces(f.info(v)) && (dtype == DType::f32 || dtype == DType::f64);
-  };
+  const auto as_it_is = [&](ValueId v) { return !reduces(f.info(v)) && is_real(f.info(v).dtype); };
   if (!loop.unrolled || !std::ranges::all_of(loop.members, as_it_is)) return {};
   const SmallVectors found = find_vectors(f, loop.expression, loop.shape);
   return found.whole && loop.in_place ? SmallVectors{} : found;

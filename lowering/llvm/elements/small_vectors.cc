@@ -6,14 +6,9 @@
 #include <bit>
 
 #include "lowering/llvm/function/vectors.h"
+#include "lowering/llvm/scalars/operation.h"
 
 namespace rml::codegen {
-
-namespace {
-
-bool is_real(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
-
-}  // namespace
 
 // One vector where there are functions; vectors as wide as registers where there are divisions and roots alone. Without
 // either that would not pay: elements just stored one by one are slow to load together.

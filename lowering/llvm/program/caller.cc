@@ -3,6 +3,7 @@
 
 #include "lowering/llvm/function/values.h"
 #include "lowering/llvm/queues/operands.h"
+#include "lowering/llvm/queues/queue.h"
 
 namespace rml::codegen {
 
@@ -26,6 +27,30 @@ IrValue caller_flag(Function& body, IrValue flags, std::size_t index) {
   IrValue byte =
       body.ir.CreateLoad(body.ir.getInt8Ty(), body.ir.CreateConstInBoundsGEP1_64(body.ir.getInt8Ty(), flags, index));
   return body.ir.CreateICmpNE(byte, body.ir.getInt8(0), "present");
+}
+
+// In a network the flag goes last: a task that sees it finds the value.
+void enqueue(Function& body, std::size_t k, IrValue pointers, IrValue flags) {
+  const Emission& module = body.module;
+  const ValueId input = module.core.inputs[k].value;
+  const Value& value = module.core[input];
+  const QueueId values = module.program.input_queues[k];
+  const auto push_value = [&] {
+    IrValue from = caller_pointer(body, pointers, k);
+    push(body, values, [&](IrValue to) { body.copy_bytes(to, from, value.dtype, value.shape); });
+  };
+  if (module.always_present(input)) {
+    if (values.valid()) push_value();
+    return;
+  }
+  IrValue present = caller_flag(body, flags, k);
+  const auto push_if_present = [&] {
+    if (values.valid()) body.when(present, push_value);
+  };
+  if (module.program.network) push_if_present();
+  if (k < module.program.input_flags.size() && module.program.input_flags[k].valid())
+    push(body, module.program.input_flags[k], [&](IrValue to) { body.store(DType::boolean, present, to); });
+  if (!module.program.network) push_if_present();
 }
 
 void emit_row(Function& body, IrValue out, IrValue present) {

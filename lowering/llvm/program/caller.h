@@ -10,6 +10,8 @@ std::string program_symbol(const Emission&, const char* what);
 // Of the arrays that push and pop are given: an address, and a flag, i1.
 IrValue caller_pointer(Function&, IrValue pointers, std::size_t index);
 IrValue caller_flag(Function&, IrValue flags, std::size_t index);
+// Puts input k, as it is handed in, into its queues.
+void enqueue(Function&, std::size_t k, IrValue pointers, IrValue flags);
 // Hands out a row whose operands have been popped.
 void emit_row(Function&, IrValue out, IrValue present);
 

@@ -15,7 +15,6 @@
 #include "lowering/llvm/program/unit.h"
 #include "lowering/llvm/queues/network_ring.h"
 #include "lowering/llvm/queues/operands.h"
-#include "lowering/llvm/queues/queue.h"
 #include "lowering/steps/mentions.h"
 #include "runtime/base/rmlrt.h"
 #include "semantics/values/overloaded.h"
@@ -93,25 +92,6 @@ llvm::Function* emit_row_ready(Emission& module) {
   return ready.function;
 }
 
-// The flag of an input goes last: a task that sees it finds the value.
-void enqueue_flag_last(Function& body, std::size_t k, llvm::Function* f) {
-  Emission& module = body.module;
-  const Value& value = module.core[module.core.inputs[k].value];
-  const QueueId values = module.program.input_queues[k];
-  const auto push_value = [&] {
-    IrValue from = caller_pointer(body, f->getArg(1), k);
-    push(body, values, [&](IrValue to) { body.copy_bytes(to, from, value.dtype, value.shape); });
-  };
-  if (module.always_present(module.core.inputs[k].value)) {
-    if (values.valid()) push_value();
-    return;
-  }
-  IrValue present = caller_flag(body, f->getArg(2), k);
-  if (values.valid()) body.when(present, push_value);
-  const QueueId flags = k < module.program.input_flags.size() ? module.program.input_flags[k] : QueueId();
-  if (flags.valid()) push(body, flags, [&](IrValue to) { body.store(DType::boolean, present, to); });
-}
-
 llvm::Function* emit_network_push(Emission& module) {
   auto* f = module.function(program_symbol(module, "push"), module.i32(),
                             {module.pointer(), module.pointer(), module.pointer()}, false);
@@ -119,7 +99,7 @@ llvm::Function* emit_network_push(Emission& module) {
   IrValue pushed_at = module.header_field(body.ir, body.state, field::pushed);
   IrValue cycle = body.ir.CreateLoad(module.i64(), pushed_at);
   body.key = body.ir.CreateShl(cycle, RML_KEY_BITS, "key");
-  for (std::size_t k = 0; k < module.core.inputs.size(); ++k) enqueue_flag_last(body, k, f);
+  for (std::size_t k = 0; k < module.core.inputs.size(); ++k) enqueue(body, k, f->getArg(1), f->getArg(2));
   auto* count = body.ir.CreateAlignedStore(body.ir.CreateAdd(cycle, body.ir.getInt64(1)), pushed_at, llvm::Align(8));
   count->setAtomic(llvm::AtomicOrdering::Release);
   body.finish();

@@ -102,24 +102,6 @@ llvm::Function* emit_straight_pop(Emission& module) {
   return f;
 }
 
-void enqueue(Function& body, std::size_t k, llvm::Function* f) {
-  Emission& module = body.module;
-  const Value& value = module.core[module.core.inputs[k].value];
-  const QueueId values = module.program.input_queues[k];
-  const auto push_value = [&] {
-    IrValue from = caller_pointer(body, f->getArg(1), k);
-    push(body, values, [&](IrValue to) { body.copy_bytes(to, from, value.dtype, value.shape); });
-  };
-  if (module.always_present(module.core.inputs[k].value)) {
-    if (values.valid()) push_value();
-    return;
-  }
-  IrValue present = caller_flag(body, f->getArg(2), k);
-  const QueueId flags = k < module.program.input_flags.size() ? module.program.input_flags[k] : QueueId();
-  if (flags.valid()) push(body, flags, [&](IrValue to) { body.store(DType::boolean, present, to); });
-  if (values.valid()) body.when(present, push_value);
-}
-
 IrValue unit_ready(Function& body, std::uint32_t index) {
   Emission& module = body.module;
   const steps::Unit& unit = module.program.units[index];
@@ -146,7 +128,7 @@ llvm::Function* emit_push(Emission& module, const std::vector<llvm::Function*>& 
   body.given = f->getArg(1);
   set_cycle_from_header(body);
   leave_if_faulted(body);
-  for (std::size_t k = 0; k < module.core.inputs.size(); ++k) enqueue(body, k, f);
+  for (std::size_t k = 0; k < module.core.inputs.size(); ++k) enqueue(body, k, f->getArg(1), f->getArg(2));
   for (std::uint32_t u = 0; u < instants.size(); ++u) {
     auto *test = body.new_block("test"), *run = body.new_block("run"), *next = body.new_block("next");
     body.ir.CreateBr(test);

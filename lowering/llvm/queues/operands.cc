@@ -8,6 +8,17 @@
 
 namespace rml::codegen {
 
+namespace {
+
+// One that is an operand itself has not been popped yet.
+IrValue condition_ahead(Function& f, const std::vector<steps::Operand>& operands, ValueId condition) {
+  const auto operand = std::ranges::find(operands, condition, &steps::Operand::value);
+  return operand == operands.end() ? f.scalar(condition)
+                                   : f.load(DType::boolean, front(f, operand->queue, operand->reader));
+}
+
+}  // namespace
+
 void require(Function& f, const std::vector<std::pair<ValueId, bool>>& conditions, llvm::BasicBlock* absent,
              const std::function<IrValue(ValueId)>& value_of) {
   auto& ir = f.ir;
@@ -24,12 +35,7 @@ IrValue is_ready(Function& f, const std::vector<steps::Operand>& operands) {
   auto* done = f.new_block("ready");
   llvm::IRBuilder<> at_done(done);
   auto* result = at_done.CreatePHI(ir.getInt1Ty(), static_cast<unsigned>(operands.size() + 1), "is_ready");
-  const auto peek = [&](ValueId condition) -> IrValue {
-    const auto operand =
-        std::find_if(operands.begin(), operands.end(), [&](const auto& o) { return o.value == condition; });
-    return operand == operands.end() ? f.scalar(condition)
-                                     : f.load(DType::boolean, front(f, operand->queue, operand->reader));
-  };
+  const auto peek = [&](ValueId condition) { return condition_ahead(f, operands, condition); };
   for (const steps::Operand& operand : operands) {
     auto* next = f.new_block("operand");
     require(f, operand.when, next, peek);
@@ -89,11 +95,7 @@ void leave_unless_waiting(Function& f, QueueId queue, std::uint32_t reader, IrVa
 
 void leave_unless_ready(Function& f, const std::vector<steps::Operand>& operands, IrValue greatest) {
   auto& ir = f.ir;
-  const auto peek = [&](ValueId condition) -> IrValue {
-    const auto operand = std::ranges::find(operands, condition, &steps::Operand::value);
-    return operand == operands.end() ? f.scalar(condition)
-                                     : f.load(DType::boolean, front(f, operand->queue, operand->reader));
-  };
+  const auto peek = [&](ValueId condition) { return condition_ahead(f, operands, condition); };
   for (const steps::Operand& operand : operands) {
     auto* next = f.new_block("operand");
     require(f, operand.when, next, peek);

@@ -15,7 +15,7 @@ namespace {
 // By instructions of ours (functions.h), not by the C library's function.
 bool is_written_out(const Function& f, const OperatorInfo& op, DType dtype) {
   const bool function = op.effort == Effort::elementary || op.effort == Effort::circular;
-  return function && !f.module.numeric.calls_libm && (dtype == DType::f32 || dtype == DType::f64);
+  return function && !f.module.numeric.calls_libm && is_real(dtype);
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 
 namespace rml::codegen {
 
+// Floats that are in registers what they are in memory.
+inline bool is_real(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
+
 // v applied to these operands, elements or, where the operator works on them, vectors of elements.
 IrValue scalar_operation(Function&, ValueId v, const std::vector<IrValue>& operands);
 
