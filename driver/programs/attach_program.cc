@@ -194,11 +194,11 @@ class Attachment {
     result_.tail += bytes;
     return at;
   }
-  // Appends the section and notes where.
-  void place(std::size_t k, std::uint64_t base) {
+  // Appends the section and notes where. `base`: of addresses over offsets, which may be 0; none where it is not loaded.
+  void place(std::size_t k, std::optional<std::uint64_t> base) {
     const Elf64_Shdr& s = object_.sections[k];
     const std::uint64_t at = append(object_.contents(s), s.sh_addralign);
-    placed_[k] = {at, base == 0 ? 0 : at + base, 0};
+    placed_[k] = {at, base ? at + *base : 0, 0};
     extend(1, at + s.sh_size - end());
   }
 
@@ -256,7 +256,7 @@ class Attachment {
   void place_unloaded() {
     for (std::size_t k = 0; k < object_.sections.size(); ++k) {
       const Elf64_Shdr& s = object_.sections[k];
-      if ((s.sh_flags & SHF_ALLOC) == 0 && kept(object_.name(s), s)) place(k, 0);
+      if ((s.sh_flags & SHF_ALLOC) == 0 && kept(object_.name(s), s)) place(k, std::nullopt);
     }
   }
 

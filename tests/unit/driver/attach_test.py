@@ -2,7 +2,9 @@
 
 import os
 import pathlib
+import platform
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -43,6 +45,30 @@ class Attach(unittest.TestCase):
         done = self.rmlc("build", f"{name}.rml", *options, env={"PATH": str(self.folder)}, **more)
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.folder / name
+
+    def test_addresses_that_are_offsets(self):
+        """A runner of such a length that what is behind it is loaded at its place in the file."""
+        own = self.folder / "own"
+        shutil.copytree(RUNNER.parent, own / "lib" / "rmlc")
+        (own / "bin").mkdir()
+        shutil.copy(RMLC, own / "bin" / "rmlc")
+        runner = own / "lib" / "rmlc" / "runner"
+        data = bytearray(runner.read_bytes())
+        (first,), (rows,) = struct.unpack_from("<Q", data, 32), struct.unpack_from("<H", data, 56)
+        loaded = [row for row in range(first, first + 56 * rows, 56) if struct.unpack_from("<I", data, row)[0] == 1]
+        last = max(loaded, key=lambda row: struct.unpack_from("<Q", data, row + 16))
+        address, _, _, size = struct.unpack_from("<4Q", data, last + 16)
+        page = 65536 if platform.machine() == "aarch64" else 4096
+        excess = -(-len(data) // page) * page - -(-(address + size) // page) * page
+        if excess > 0:
+            struct.pack_into("<Q", data, last + 40, size + excess)
+        runner.write_bytes(data + bytes(max(-excess, 0)))
+        (self.folder / "straight.rml").write_text(PROGRAMS["straight"])
+        subprocess.run([own / "bin" / "rmlc", "build", "straight.rml"], cwd=self.folder, check=True,
+                       env={"PATH": str(self.folder)})
+        expected = self.rmlc("run", "straight.rml", "--cycles", "3").stdout
+        found = subprocess.run([self.folder / "straight", "--cycles", "3"], capture_output=True, timeout=60)
+        self.assertEqual(found.stdout, expected)
 
     def test_programs(self):
         for name in PROGRAMS.keys() - {"threads", "demand"}:
