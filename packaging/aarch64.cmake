@@ -10,3 +10,6 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static)
+# What g++ says in optimised builds of how arguments are passed, and of variants that it takes for unset; the types of a
+# file's own that a batch of files includes.
+set(CMAKE_CXX_FLAGS_INIT "-Wno-psabi -Wno-maybe-uninitialized -Wno-subobject-linkage")
