@@ -259,9 +259,9 @@ void make_loops(Translation& t) {
 }
 
 void emit(Translation& t) {
-  std::string error;
+  NotEmitted error;
   t.module = emit(t.emitted != nullptr ? *t.emitted : t.steps(), t.session.sources, t.emit, error);
-  if (!error.empty()) t.diagnostics.report(Code::E0903, {}, error);
+  if (!error.text.empty()) t.diagnostics.report(Code::E0903, error.span, error.text);
 }
 
 constexpr Pass list[] = {

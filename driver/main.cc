@@ -63,6 +63,8 @@ void build_options(CLI::App* sub, CommandLine& line) {
                 "a program that mpirun can run: of the MPI that is installed, or --mpi=openmpi, --mpi=mpich")
       ->check(CLI::IsMember({"any", "openmpi", "mpich"}));
   sub->add_flag("--ranks", line.build.ranks, "a program whose dealt rows threads share: its --ranks N says how many");
+  sub->add_flag("--lanes", line.build.lanes,
+                "of --emit lib: NODE_group_step, which steps states side by side in vector lanes");
   add_parameters(sub, line);
   add_freeze(sub, line);
   add_watch(sub, line, "variables that the program can watch, by path: lstm.*; as often as needed");

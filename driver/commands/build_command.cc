@@ -95,6 +95,8 @@ std::string misused(const Session& session, const BuildRequest& request) {
     if (!request.mpi.empty()) return "--mpi goes with programs, " + emitted;
     if (request.ranks) return "--ranks goes with programs, " + emitted;
   }
+  if (request.lanes && request.emit != "lib" && request.emit != "header")
+    return "--lanes goes with libraries, " + emitted;
   if (request.ranks && !request.mpi.empty())
     return "--ranks is for threads and --mpi for processes: mpirun says how many of them there are";
   if (network && (request.emit == "lib" || request.emit == "header" || request.emit == "c"))
@@ -137,6 +139,17 @@ int build_c(Session& session, const Lowered& lowered, const fs::path& output) {
              : exit_fault;
 }
 
+EmitOptions emit_options(const Session& session, const BuildRequest& request, const std::string& node) {
+  EmitOptions options;
+  options.with_main = request.emit != "lib" && request.emit != "header";
+  options.with_c_interface = !options.with_main;
+  options.with_program = options.with_main;
+  options.with_lanes = request.lanes;
+  options.program_name = node;
+  options.target = session.options.target;
+  return options;
+}
+
 }  // namespace
 
 int build(Invocation& invocation, const BuildRequest& request) {
@@ -153,10 +166,7 @@ int build(Invocation& invocation, const BuildRequest& request) {
   const auto lowered = compile(session, request.file);
   if (!lowered || !can_link(session, request)) return exit_fault;
   if (!has_rows_for_ranks(session, request, *lowered->core)) return exit_fault;
-  EmitOptions options;
-  options.with_main = request.emit != "lib" && request.emit != "header";
-  options.with_c_interface = !options.with_main;
-  options.with_program = options.with_main;
+  const EmitOptions options = emit_options(session, request, lowered->core->entry);
   const std::string& node = lowered->core->entry;
   const fs::path output = output_path(request, node);
   const fs::path header = request.emit == "lib" || in_c ? fs::path(output).replace_extension(".h") : output;
@@ -165,12 +175,10 @@ int build(Invocation& invocation, const BuildRequest& request) {
   if (!overwrites_none(output, read, session.diagnostics) || !overwrites_none(header, read, session.diagnostics))
     return exit_fault;
   if (in_c) return build_c(session, *lowered, output);
-  options.program_name = node;
-  options.target = session.options.target;
-  if (request.emit == "header")
-    return write_file(output, c_header(lowered->program, options), session.diagnostics) ? exit_success : exit_fault;
   const auto module = emit_module(session, lowered->program, options);
   if (!module) return exit_fault;
+  if (request.emit == "header")
+    return write_file(output, c_header(lowered->program, options), session.diagnostics) ? exit_success : exit_fault;
   // A library named NAME.bc is bitcode, for linkers that optimise across objects.
   const bool bitcode = request.emit == "lib" && output.extension() == ".bc";
   const std::string bytes = machine_code(*module, file_kind(bitcode ? "bc" : request.emit));

@@ -46,6 +46,7 @@ struct BuildRequest {
   bool mqtt = false;
   std::string mpi;     // openmpi, mpich, any; empty: it is not for mpirun
   bool ranks = false;  // it has an option --ranks
+  bool lanes = false;  // a library steps states side by side
 };
 int build(Invocation&, const BuildRequest&);
 

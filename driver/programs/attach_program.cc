@@ -194,7 +194,8 @@ class Attachment {
     result_.tail += bytes;
     return at;
   }
-  // Appends the section and notes where. `base`: of addresses over offsets, which may be 0; none where it is not loaded.
+  // Appends the section and notes where. `base`: of addresses over offsets, which may be 0; none where it is not
+  // loaded.
   void place(std::size_t k, std::optional<std::uint64_t> base) {
     const Elf64_Shdr& s = object_.sections[k];
     const std::uint64_t at = append(object_.contents(s), s.sh_addralign);

@@ -1,13 +1,16 @@
 // From Steps to an optimised module: the back end on one page.
 #include "lowering/llvm/emit.h"
 
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "lowering/llvm/interface/buffered.h"
 #include "lowering/llvm/interface/step.h"
+#include "lowering/llvm/lanes/refused.h"
 #include "lowering/llvm/operators/compute.h"
 #include "lowering/llvm/program/program.h"
 #include "lowering/llvm/program/table.h"
@@ -22,10 +25,27 @@ struct ErrorsOnly final : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo& said) override { return said.getSeverity() != llvm::DS_Error; }
 };
 
+// The line, but for what it begins with.
+Span span_of(const llvm::DebugLoc& at, const SourceMap& sources) {
+  if (!at) return {};
+  const auto* file = llvm::cast<llvm::DIScope>(at.getScope())->getFile();
+  const std::string path =
+      (file->getDirectory().empty() ? "" : file->getDirectory().str() + "/") + file->getFilename().str();
+  for (std::uint32_t f = 1; f < sources.size(); ++f) {
+    if (!path.ends_with(sources.path(f))) continue;
+    const std::string_view line = sources.line(f, at.getLine());
+    const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
+    const std::uint32_t begin = sources.line_begin(f, at.getLine());
+    return {f, begin + static_cast<std::uint32_t>(first), begin + static_cast<std::uint32_t>(line.size())};
+  }
+  return {};
+}
+
 void emit_parts(codegen::Emission& module, CompiledModule::State& state) {
   const EmitOptions& options = module.options;
   const bool table = options.with_program || options.with_main;
   const bool buffered = options.with_c_interface && !module.program.straight;
+  if (options.with_lanes && buffered) throw codegen::NoLanes("rows wait for later ones of their state", nullptr);
   codegen::ProgramFunctions functions;
   if (table || buffered) functions = codegen::emit_program(module);
   if (buffered) codegen::emit_buffered_interface(module, functions);
@@ -44,14 +64,14 @@ void emit_parts(codegen::Emission& module, CompiledModule::State& state) {
 }  // namespace
 
 std::unique_ptr<CompiledModule> emit(const steps::Program& program, const SourceMap& sources, const EmitOptions& asked,
-                                     std::string& error) {
+                                     NotEmitted& error) {
   EmitOptions options = asked;
   if (options.program_name.empty()) options.program_name = program.core->entry;
   auto state = std::make_unique<CompiledModule::State>();
   state->target = options.target;
   state->context = std::make_unique<llvm::LLVMContext>();
   state->context->setDiagnosticHandler(std::make_unique<ErrorsOnly>());
-  state->machine = codegen::make_target_machine(options.target, error);
+  state->machine = codegen::make_target_machine(options.target, error.text);
   if (state->machine == nullptr) return nullptr;
   state->module = std::make_unique<llvm::Module>(options.program_name, *state->context);
   state->module->setTargetTriple(state->machine->getTargetTriple().str());
@@ -59,12 +79,17 @@ std::unique_ptr<CompiledModule> emit(const steps::Program& program, const Source
   state->module->setPICLevel(llvm::PICLevel::BigPIC);
 
   if (program.network && state->module->getDataLayout().getPointerSize() != 8) {
-    error = "a network of tasks needs a processor of 64 bits";
+    error.text = "a network of tasks needs a processor of 64 bits";
     return nullptr;
   }
   codegen::Emission module(program, sources, options, *state->module,
                            codegen::describe(options.target, *state->module, *state->machine), codegen::compute);
-  emit_parts(module, *state);
+  try {
+    emit_parts(module, *state);
+  } catch (const codegen::NoLanes& refused) {
+    error = {"--lanes: '" + program.core->entry + "' has no lanes: " + refused.what, span_of(refused.at, sources)};
+    return nullptr;
+  }
   for (llvm::Function& f : *state->module) {
     if (f.isDeclaration()) continue;
     f.addFnAttr("target-cpu", state->machine->getTargetCPU());

@@ -22,8 +22,14 @@
 
 namespace rml {
 
-// Emits, verifies and optimises. The error is for targets that LLVM does not know or that cannot run the program;
-// empty on success. A fault of code generation is the compiler's: it throws, as all that follows does.
-std::unique_ptr<CompiledModule> emit(const steps::Program&, const SourceMap&, const EmitOptions&, std::string& error);
+// What a target cannot do, and what in the source asks for it, if that is known.
+struct NotEmitted {
+  std::string text;  // empty: all is well
+  Span span = {};
+};
+
+// Emits, verifies and optimises. Not emitted is what asks for a target that LLVM does not know or that cannot run the
+// program. A fault of code generation is the compiler's: it throws, as all that follows does.
+std::unique_ptr<CompiledModule> emit(const steps::Program&, const SourceMap&, const EmitOptions&, NotEmitted& error);
 
 }  // namespace rml

@@ -31,6 +31,8 @@ struct Header {
   std::string advance(const std::string& result, const std::vector<InterfaceParameter>& inputs,
                       const codegen::StateStruct&) const;
   std::string step_many(bool faults, const std::vector<InterfaceParameter>& all) const;
+  std::string groups(const std::string& result, const std::vector<InterfaceParameter>& all,
+                     const codegen::StateStruct&) const;
 };
 
 // NODE_advance, and how its outputs are read.
@@ -68,6 +70,28 @@ std::string Header::step_many(bool faults, const std::vector<InterfaceParameter>
          (faults ? "  int32_t fault_ = 0;\n" : "") + "  for (int64_t k_ = 0; k_ < n; ++k_) {\n    " +
          (faults ? "const int32_t now_ = " + call + "    if (fault_ == 0) fault_ = now_;\n" : call) + "  }\n" +
          (faults ? "  return fault_;\n" : "") + "}\n";
+}
+
+// NODE_group, and what is done with it.
+std::string Header::groups(const std::string& result, const std::vector<InterfaceParameter>& all,
+                           const codegen::StateStruct& state) const {
+  const std::string lanes = std::to_string(state.lanes);
+  return "/* States side by side: n of them lie in NAME_GROUPS(n) groups, and NAME_group_step is a cycle of all, " +
+         lanes +
+         "\n * at a time in vector lanes. Every port is an array over elements, and of each over states: element e of "
+         "state k\n * is at e * n + k; so is a flag, at k. Groups that are aligned to 64 bytes are fastest. "
+         "NAME_group_init prepares n "
+         "states,\n * NAME_group_put and NAME_group_get copy state k into a group, and out of one. Rows are those of "
+         "NAME_step." +
+         (result == "void " ? ""
+                            : "\n * All states are stepped; the result is 0, or the fault of the first that has one.") +
+         " */\n#define NAME_LANES " + lanes + "\n#define NAME_GROUPS(n) (((n) + " + std::to_string(state.lanes - 1) +
+         ") / " + lanes + ")\ntypedef struct NAME_group { uint64_t words[" + std::to_string(state.group_bytes / 8) +
+         "]; } NAME_group;\nvoid NAME_group_init(NAME_group* groups, int64_t n);\nvoid NAME_group_put(NAME_group* "
+         "groups, "
+         "int64_t k, const NAME_state* state);\nvoid NAME_group_get(const NAME_group* groups, int64_t k, NAME_state* "
+         "state);\n" +
+         result + "NAME_group_step(NAME_group* groups, int64_t n" + c99::parameter_list(all, true) + ");\n";
 }
 
 // NODE_state, from a module that is thrown away.
@@ -170,6 +194,7 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
           result + "NAME_lead(NAME_state* state" + c99::parameter_list(leading, false) + ");\n";
     text += result + "NAME_run(NAME_state* state, int64_t n" + c99::parameter_list(all, true) + ");\n";
     text += header.step_many(faults, all);
+    if (state.lanes > 0) text += header.groups(result, all, state);
     if (codegen::has_advance(*program.core)) text += header.advance(result, inputs, state);
   } else {
     const codegen::BufferNeeds needs = codegen::buffer_needs(program);

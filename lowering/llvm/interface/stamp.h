@@ -13,6 +13,8 @@ struct StateStruct {
   std::uint64_t size = 0;
   std::vector<std::uint64_t> outputs;  // where NODE_advance leaves them
   std::uint64_t hash = 0;              // interface_hash
+  std::uint32_t lanes = 0;             // of NODE_group; 0: there is none
+  std::uint64_t group_bytes = 0;
 };
 
 // Of all that callers and object must agree on: signature, sizes, where the state's parts lie.

@@ -18,6 +18,7 @@
 #include "lowering/llvm/function/function.h"
 #include "lowering/llvm/interface/executed.h"
 #include "lowering/llvm/interface/faults.h"
+#include "lowering/llvm/interface/groups.h"
 #include "lowering/llvm/interface/parameters.h"
 #include "lowering/llvm/program/caller.h"
 #include "lowering/llvm/program/lead.h"
@@ -363,6 +364,7 @@ StateStruct emit_step_interface(Emission& module) {
     interface.emit_run_of_calls(step);
   else
     interface.export_as(interface.emit_run(), "_run", true);
+  if (module.options.with_lanes) emit_groups(module, step, interface.list, interface.slots(), found);
   interface.list = leading_parameters(module.program);
   if (!interface.list.empty()) interface.emit_lead();
   found.size = module.layout.step_bytes();

@@ -340,9 +340,9 @@ TEST(EmitFiles, ObjectsForOtherTargets) {
     o.target.triple = triple;
     o.with_c_interface = true;
     o.program_name = "f";
-    std::string error;
+    NotEmitted error;
     auto module = emit(b.finish(), sources(), o, error);
-    ASSERT_NE(module, nullptr) << error;
+    ASSERT_NE(module, nullptr) << error.text;
     const std::string object = generate(*module, FileKind::object);
     EXPECT_EQ(object.substr(1, 3), "ELF") << triple;
     EXPECT_NE(generate(*module, FileKind::assembly).find("f_step"), std::string::npos);
@@ -364,9 +364,9 @@ TEST(EmitFiles, OneLoopPerProduct) {
     add_all(b.block(), steps::StoreOutput{0, with_user ? y : product});
     b.program.inlined[product.index] = with_user;
     EmitOptions o = options(0);
-    std::string error;
+    NotEmitted error;
     auto module = emit(b.finish(), sources(), o, error);
-    EXPECT_NE(module, nullptr) << error;
+    EXPECT_NE(module, nullptr) << error.text;
     const std::string text = generate(*module, FileKind::llvm_text);
     std::size_t count = 0;
     for (std::size_t at = text.find("fadd "); at != std::string::npos; at = text.find("fadd ", at + 1)) ++count;
@@ -390,9 +390,9 @@ TEST(EmitFiles, OneStepWhereItWorksLong) {
     add_all(b.block(), steps::StoreOutput{0, y});
     EmitOptions o = options(0);
     o.with_run = true;
-    std::string error;
+    NotEmitted error;
     auto module = emit(b.finish(), sources(), o, error);
-    EXPECT_NE(module, nullptr) << error;
+    EXPECT_NE(module, nullptr) << error.text;
     return generate(*module, FileKind::llvm_text).find("call i32 @f.push(") != std::string::npos;
   };
   EXPECT_TRUE(calls(512));
@@ -404,14 +404,14 @@ TEST(EmitFiles, UnknownTargets) {
   counter(b);
   EmitOptions o;
   o.target.triple = "vax-dec-vms";
-  std::string error;
+  NotEmitted error;
   EXPECT_EQ(emit(b.finish(), sources(), o, error), nullptr);
-  EXPECT_NE(error.find("vax"), std::string::npos);
+  EXPECT_NE(error.text.find("vax"), std::string::npos);
   o.target.triple.clear();
   o.target.cpu = "no-such-cpu";
-  error.clear();
+  error = {};
   EXPECT_EQ(emit(b.finish(), sources(), o, error), nullptr);
-  EXPECT_NE(error.find("no-such-cpu"), std::string::npos);
+  EXPECT_NE(error.text.find("no-such-cpu"), std::string::npos);
 }
 
 // That is no mistake of the user's, which the error would be taken for.
@@ -420,18 +420,18 @@ TEST(EmitFiles, FaultsOfTheCompilerAreThrown) {
   const ValueId x = b.input("x", DType::i32);
   b.output("o", x);
   add_all(b.block(), steps::Expect{0, true}, steps::LoadInput{x}, steps::StoreOutput{0, x});
-  std::string error;
+  NotEmitted error;
   EXPECT_THROW(emit(b.finish(), sources(), options(0), error), std::logic_error);
-  EXPECT_EQ(error, "");
+  EXPECT_EQ(error.text, "");
 }
 
 TEST(EmitFiles, DebugLinesOfTheSource) {
   ProgramBuilder b;
   counter(b);
-  std::string error;
+  NotEmitted error;
   EmitOptions o = options(0);
   auto module = emit(b.finish(), sources(), o, error);
-  ASSERT_NE(module, nullptr) << error;
+  ASSERT_NE(module, nullptr) << error.text;
   const std::string text = generate(*module, FileKind::llvm_text);
   EXPECT_NE(text.find("!DIFile(filename: \"test.rml\", directory: \"dir\")"), std::string::npos);
   EXPECT_NE(text.find("!DILocation(line: 1"), std::string::npos);

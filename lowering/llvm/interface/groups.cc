@@ -1,0 +1,324 @@
+// See groups.h.
+#include "lowering/llvm/interface/groups.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/interface/faults.h"
+#include "lowering/llvm/lanes/refused.h"
+#include "lowering/llvm/lanes/scalar_form.h"
+#include "lowering/llvm/lanes/widen.h"
+#include "runtime/base/rmlrt.h"
+
+namespace rml::codegen {
+
+namespace {
+
+// So many elements of a size that lie one behind the other in a state.
+struct Piece {
+  std::uint64_t offset, bytes;
+  std::int64_t count;
+};
+
+struct Groups {
+  Emission& module;
+  llvm::Function* step;
+  const std::vector<c99::InterfaceParameter>& ports;
+  const std::vector<std::pair<std::size_t, std::uint64_t>>& kept;
+  std::vector<Piece> pieces = {};
+  std::uint64_t kept_bytes = 0;  // of a state
+  std::int64_t lanes = 0;
+  bool faults = can_fault(module.program);
+
+  std::uint64_t group_bytes() const {
+    constexpr std::uint64_t align = StateLayout::state_align;
+    return (kept_bytes * static_cast<std::uint64_t>(lanes) + align - 1) / align * align;
+  }
+  std::string symbol(const char* what) const { return module.options.program_name + what; }
+  DType dtype(const c99::InterfaceParameter& p) const;
+  llvm::Type* type(const c99::InterfaceParameter& p) const { return memory_type(module.context, dtype(p)); }
+
+  void find_pieces();
+  void choose_lanes();
+  // Between lane `lane` (i64) of a group and a state.
+  void copy_lane(Function& f, IrValue group, IrValue lane, IrValue state, bool out) const;
+  IrValue lane_of(Function& f, IrValue groups, IrValue k, IrValue& group) const;
+  llvm::AllocaInst* state_variable(Function& f) const;
+  void export_void(const char* what, llvm::Function* inner) const;
+  llvm::Function* declare(const std::string& name, llvm::Type* result, unsigned before) const;
+  void emit_init() const;
+  void emit_copy(const char* what, bool out) const;
+  llvm::Function* emit_lane() const;
+  llvm::Function* emit_group(llvm::Function* wide) const;
+  void emit_step(llvm::Function* wide) const;
+};
+
+DType Groups::dtype(const c99::InterfaceParameter& p) const {
+  using P = c99::InterfaceParameter;
+  if (p.role == P::input) return module.core[module.core.inputs[p.port].value].dtype;
+  if (p.role == P::output) return module.core[module.core.outputs[p.port].value].dtype;
+  return DType::boolean;
+}
+
+// The header's fields, where there is one, the cells and the outputs that are kept.
+void Groups::find_pieces() {
+  const StateLayout& layout = module.layout;
+  if (layout.bias == 0) {
+    const llvm::StructLayout* fields = module.module.getDataLayout().getStructLayout(module.abi.header);
+    for (unsigned k = 0; k < module.abi.header->getNumElements(); ++k)
+      pieces.push_back({fields->getElementOffset(k),
+                        module.module.getDataLayout().getTypeStoreSize(module.abi.header->getElementType(k)), 1});
+  }
+  const auto add = [&](std::uint64_t at, DType d, std::int64_t count) {
+    if (count > 0) pieces.push_back({at - layout.bias, byte_size(d), count});
+  };
+  for (std::size_t k = 0; k < module.program.cells.size(); ++k) {
+    const steps::CellInfo& cell = module.program.cells[k];
+    if (cell.local) continue;
+    const bool window = module.window_of(CellId(k)) != nullptr;
+    if (window) pieces.push_back({layout.cells[k] - layout.bias, sizeof(std::int64_t), 1});
+    add(layout.cells[k] + (window ? sizeof(rml_window) : 0), cell.dtype, (window ? 2 : 1) * elements(cell.shape));
+  }
+  for (const auto& [output, place] : kept) add(place, module.core[module.core.outputs[output].value].dtype, 1);
+  for (const Piece& p : pieces)
+    kept_bytes = std::max(kept_bytes, p.offset + p.bytes * static_cast<std::uint64_t>(p.count));
+  kept_bytes = (kept_bytes + 7) / 8 * 8;
+}
+
+// As many as a vector has of the smallest floats that the program computes with.
+void Groups::choose_lanes() {
+  std::int64_t most = module.target.lanes(DType::f64);
+  for (const Value& v : module.core.values)
+    if (v.dtype == DType::f32) most = std::max(most, module.target.lanes(DType::f32));
+  lanes = most;
+  if (lanes < 2) throw NoLanes("the target has no vectors", nullptr);
+  if (!module.layout.packs.empty()) throw NoLanes("weights that are packed for their product", nullptr);
+  if (static_cast<std::int64_t>(group_bytes()) > module.target.most_group_bytes)
+    throw NoLanes("a state of " + std::to_string(kept_bytes) + " bytes: those of a group would leave the cache",
+                  nullptr);
+}
+
+void Groups::copy_lane(Function& f, IrValue group, IrValue lane, IrValue state, bool out) const {
+  auto& ir = f.ir;
+  for (const Piece& piece : pieces) {
+    llvm::Type* const element = ir.getIntNTy(static_cast<unsigned>(8 * piece.bytes));
+    const llvm::Align align(piece.bytes);
+    IrValue first =
+        ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), group, piece.offset * static_cast<std::uint64_t>(lanes));
+    IrValue own = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), state, piece.offset);
+    f.loop(piece.count, [&](IrValue i) {
+      IrValue index = ir.CreateZExtOrTrunc(i, ir.getInt64Ty());
+      IrValue there = ir.CreateInBoundsGEP(
+          element, first, ir.CreateAdd(ir.CreateMul(index, ir.getInt64(static_cast<std::uint64_t>(lanes))), lane));
+      IrValue here = ir.CreateInBoundsGEP(element, own, index);
+      if (out) std::swap(there, here);
+      ir.CreateAlignedStore(ir.CreateAlignedLoad(element, here, align), there, align);
+    });
+  }
+}
+
+llvm::AllocaInst* Groups::state_variable(Function& f) const {
+  auto* state =
+      f.variable(llvm::ArrayType::get(f.ir.getInt8Ty(), std::max(module.layout.state_bytes(), kept_bytes)), "state");
+  state->setAlignment(llvm::Align(StateLayout::state_align));
+  return state;
+}
+
+llvm::Function* Groups::declare(const std::string& name, llvm::Type* result, unsigned before) const {
+  std::vector<llvm::Type*> types(before + ports.size(), module.i64());
+  types[0] = module.pointer();
+  for (std::size_t k = 0; k < ports.size(); ++k) types[before + k] = module.pointer();
+  auto* f = module.function(name, result, types, false);
+  f->addParamAttr(0, llvm::Attribute::NoAlias);
+  for (unsigned k = 0; k < ports.size(); ++k) f->addParamAttr(before + k, llvm::Attribute::NoAlias);
+  return f;
+}
+
+// What is exported returns nothing.
+void Groups::export_void(const char* what, llvm::Function* inner) const {
+  inner->addFnAttr(llvm::Attribute::AlwaysInline);
+  std::vector<llvm::Type*> types;
+  for (const llvm::Argument& a : inner->args()) types.push_back(a.getType());
+  auto* outer = module.function(symbol(what), llvm::Type::getVoidTy(module.context), types, true);
+  llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", outer));
+  std::vector<IrValue> arguments;
+  for (llvm::Argument& a : outer->args()) arguments.push_back(&a);
+  ir.CreateCall(inner, arguments);
+  ir.CreateRetVoid();
+}
+
+IrValue Groups::lane_of(Function& f, IrValue groups, IrValue k, IrValue& group) const {
+  IrValue width = f.ir.getInt64(static_cast<std::uint64_t>(lanes));
+  group = f.ir.CreateInBoundsGEP(f.ir.getInt8Ty(), groups,
+                                 f.ir.CreateMul(f.ir.CreateUDiv(k, width), f.ir.getInt64(group_bytes())));
+  return f.ir.CreateURem(k, width);
+}
+
+void Groups::emit_init() const {
+  auto* inner = module.function(symbol("_group_init.body"), module.i32(), {module.pointer(), module.i64()}, false);
+  Function f(module, inner, module.core.entry + " (group)", {}, inner->getArg(0));
+  auto* state = state_variable(f);
+  f.ir.CreateCall(module.module.getFunction(symbol("_init")), {state});
+  IrValue width = f.ir.getInt64(static_cast<std::uint64_t>(lanes));
+  IrValue last = f.ir.CreateAdd(inner->getArg(1), f.ir.getInt64(static_cast<std::uint64_t>(lanes) - 1));
+  f.loop(f.ir.CreateMul(f.ir.CreateUDiv(last, width), width), [&](IrValue k) {
+    IrValue group = nullptr;
+    IrValue lane = lane_of(f, inner->getArg(0), k, group);
+    copy_lane(f, group, lane, state, false);
+  });
+  f.finish();
+  export_void("_group_init", inner);
+}
+
+void Groups::emit_copy(const char* what, bool out) const {
+  auto* inner =
+      module.function(symbol(what) + ".body", module.i32(), {module.pointer(), module.i64(), module.pointer()}, false);
+  Function f(module, inner, module.core.entry + " (group)", {}, inner->getArg(0));
+  IrValue group = nullptr;
+  IrValue lane = lane_of(f, inner->getArg(0), inner->getArg(1), group);
+  copy_lane(f, group, lane, inner->getArg(2), out);
+  f.finish();
+  export_void(what, inner);
+}
+
+// i32 (group, lane, distance, ports…): NODE_step of one lane; ports are those of its first lane.
+llvm::Function* Groups::emit_lane() const {
+  auto* made = declare(symbol("_group_lane"), module.i32(), 3);
+  made->addFnAttr(llvm::Attribute::NoInline);
+  Function f(module, made, module.core.entry + " (lane)", {}, made->getArg(0));
+  auto& ir = f.ir;
+  IrValue lane = made->getArg(1), distance = made->getArg(2);
+  auto* state = state_variable(f);
+  copy_lane(f, made->getArg(0), lane, state, true);
+  std::vector<IrValue> arguments = {state};
+  const auto transfer = [&](unsigned k, IrValue own, bool in) {
+    const llvm::Align align(byte_size(dtype(ports[k])));
+    f.loop(ports[k].elements, [&](IrValue i) {
+      IrValue index = ir.CreateZExtOrTrunc(i, ir.getInt64Ty());
+      IrValue there =
+          ir.CreateInBoundsGEP(type(ports[k]), made->getArg(k + 3), ir.CreateAdd(ir.CreateMul(index, distance), lane));
+      IrValue here = ir.CreateInBoundsGEP(type(ports[k]), own, index);
+      if (in) std::swap(there, here);
+      ir.CreateAlignedStore(ir.CreateAlignedLoad(type(ports[k]), here, align), there, align);
+    });
+  };
+  for (unsigned k = 0; k < ports.size(); ++k) {
+    auto* own =
+        f.variable(llvm::ArrayType::get(type(ports[k]), static_cast<std::uint64_t>(ports[k].elements)), ports[k].name);
+    transfer(k, own, true);  // of an output, too: what is absent stays
+    const bool by_value = ports[k].of_input() && !step->getArg(k + 1)->getType()->isPointerTy();
+    arguments.push_back(by_value ? static_cast<IrValue>(ir.CreateLoad(type(ports[k]), own)) : own);
+  }
+  IrValue code = ir.CreateCall(step, arguments);
+  for (unsigned k = 0; k < ports.size(); ++k)
+    if (!ports[k].of_input()) transfer(k, arguments[k + 1], false);
+  copy_lane(f, made->getArg(0), lane, state, false);
+  f.can_fault = true;
+  ir.CreateStore(code, f.frame.code);
+  ir.CreateBr(f.frame.exit);
+  f.frame.exit->insertInto(made);
+  ir.SetInsertPoint(f.frame.exit);
+  ir.CreateRet(ir.CreateLoad(module.i32(), f.frame.code));
+  return made;
+}
+
+// i1 (group, distance, ports…): whether all lanes were stepped together. What may be given up works on a copy.
+llvm::Function* Groups::emit_group(llvm::Function* wide) const {
+  const bool gives_up = std::ranges::any_of(*wide, [](const llvm::BasicBlock& block) {
+    const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator());
+    return ret != nullptr && llvm::cast<llvm::ConstantInt>(ret->getReturnValue())->isOne() && !llvm::pred_empty(&block);
+  });
+  wide->addFnAttr(llvm::Attribute::AlwaysInline);
+  auto* made = declare(symbol("_group_lanes"), llvm::Type::getInt1Ty(module.context), 2);
+  made->addFnAttr(llvm::Attribute::AlwaysInline);
+  llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", made));
+  std::vector<IrValue> arguments;
+  for (llvm::Argument& a : made->args()) arguments.push_back(&a);
+  if (!gives_up) {
+    ir.CreateCall(wide, arguments);
+    ir.CreateRet(ir.getTrue());
+    return made;
+  }
+  const llvm::Align align(8);
+  auto* copy = ir.CreateAlloca(llvm::ArrayType::get(ir.getInt8Ty(), group_bytes()));
+  copy->setAlignment(llvm::Align(StateLayout::state_align));
+  ir.CreateMemCpy(copy, align, made->getArg(0), align, group_bytes());
+  arguments[0] = copy;
+  IrValue given_up = ir.CreateCall(wide, arguments);
+  auto* done = llvm::BasicBlock::Create(module.context, "done", made);
+  auto* leave = llvm::BasicBlock::Create(module.context, "leave", made);
+  ir.CreateCondBr(given_up, leave, done);
+  ir.SetInsertPoint(done);
+  ir.CreateMemCpy(made->getArg(0), align, copy, align, group_bytes());
+  ir.CreateBr(leave);
+  ir.SetInsertPoint(leave);
+  ir.CreateRet(ir.CreateNot(given_up));
+  return made;
+}
+
+// All states are stepped; the result is the fault of the first that has one.
+void Groups::emit_step(llvm::Function* wide) const {
+  llvm::Function *group_step = emit_group(wide), *lane_step = emit_lane();
+  auto* inner = declare(symbol("_group_step.body"), module.i32(), 2);
+  Function f(module, inner, module.core.entry + " (group)", {}, inner->getArg(0));
+  auto& ir = f.ir;
+  IrValue n = inner->getArg(1), width = ir.getInt64(static_cast<std::uint64_t>(lanes));
+  auto *fault = f.variable(module.i32(), "fault"), *together = f.variable(ir.getInt1Ty(), "together");
+  ir.CreateStore(ir.getInt32(0), fault);
+  IrValue last = ir.CreateAdd(n, ir.getInt64(static_cast<std::uint64_t>(lanes) - 1));
+  f.loop(ir.CreateUDiv(last, width), [&](IrValue g) {
+    IrValue group = ir.CreateInBoundsGEP(ir.getInt8Ty(), f.state, ir.CreateMul(g, ir.getInt64(group_bytes())));
+    IrValue first = ir.CreateMul(g, width);
+    std::vector<IrValue> own;
+    for (unsigned k = 0; k < ports.size(); ++k)
+      own.push_back(ir.CreateInBoundsGEP(type(ports[k]), inner->getArg(k + 2), first));
+    ir.CreateStore(ir.getFalse(), together);
+    f.when(ir.CreateICmpSLE(ir.CreateAdd(first, width), n), [&] {
+      std::vector<IrValue> arguments = {group, n};
+      arguments.insert(arguments.end(), own.begin(), own.end());
+      ir.CreateStore(ir.CreateCall(group_step, arguments), together);
+    });
+    f.when(ir.CreateNot(ir.CreateLoad(ir.getInt1Ty(), together)), [&] {
+      IrValue count = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, width, ir.CreateSub(n, first));
+      f.loop(count, [&](IrValue lane) {
+        std::vector<IrValue> arguments = {group, lane, n};
+        arguments.insert(arguments.end(), own.begin(), own.end());
+        IrValue code = ir.CreateCall(lane_step, arguments), before = ir.CreateLoad(module.i32(), fault);
+        ir.CreateStore(ir.CreateSelect(ir.CreateICmpEQ(before, ir.getInt32(0)), code, before), fault);
+      });
+    });
+  });
+  if (faults) f.leave_unless_zero(ir.CreateLoad(module.i32(), fault));
+  f.finish();
+  if (!faults) return export_void("_group_step", inner);
+  inner->setName(symbol("_group_step"));
+  inner->setLinkage(llvm::GlobalValue::ExternalLinkage);
+}
+
+}  // namespace
+
+void emit_groups(Emission& module, llvm::Function* step, const std::vector<c99::InterfaceParameter>& ports,
+                 const std::vector<std::pair<std::size_t, std::uint64_t>>& kept, StateStruct& found) {
+  Groups groups{module, step, ports, kept};
+  groups.find_pieces();
+  groups.choose_lanes();
+  llvm::Function* const scalar = scalar_form(*step, groups.kept_bytes, module.layout.state_bytes(), module.target);
+  llvm::Function* wide = nullptr;
+  try {
+    wide = widen(*scalar, converge(*scalar, module.target), static_cast<unsigned>(groups.lanes),
+                 groups.symbol("_group_wide"));
+  } catch (const NoLanes&) {
+    scalar->eraseFromParent();
+    throw;
+  }
+  scalar->eraseFromParent();
+  groups.emit_init();
+  groups.emit_copy("_group_get", true);
+  groups.emit_copy("_group_put", false);
+  groups.emit_step(wide);
+  found.lanes = static_cast<std::uint32_t>(groups.lanes);
+  found.group_bytes = groups.group_bytes();
+}
+
+}  // namespace rml::codegen

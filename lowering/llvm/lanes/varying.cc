@@ -1,0 +1,48 @@
+// See varying.h.
+#include "lowering/llvm/lanes/varying.h"
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+
+#include <vector>
+
+#include "lowering/llvm/lanes/scalar_form.h"
+
+namespace rml::codegen {
+
+namespace {
+
+// Addresses are told apart by their offsets alone: the place itself is each lane's own.
+bool begins(const llvm::Instruction& i) {
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&i))
+    return !llvm::isa<llvm::GlobalVariable>(llvm::getUnderlyingObject(load->getPointerOperand()));
+  return llvm::isa<llvm::CallInst>(i) && !i.getType()->isVoidTy() && !lanes::is_any(i) &&
+         !llvm::cast<llvm::CallInst>(i).doesNotAccessMemory();
+}
+
+}  // namespace
+
+llvm::DenseSet<const llvm::Value*> varying_values(const llvm::Function& f) {
+  llvm::DenseSet<const llvm::Value*> found;
+  std::vector<const llvm::Value*> open;
+  const auto add = [&](const llvm::Value& v) {
+    if (found.insert(&v).second) open.push_back(&v);
+  };
+  for (const llvm::Argument& argument : f.args())
+    if (!argument.getType()->isPointerTy()) add(argument);
+  for (const llvm::Instruction& i : llvm::instructions(f))
+    if (begins(i)) add(i);
+  while (!open.empty()) {
+    const llvm::Value* const v = open.back();
+    open.pop_back();
+    for (const llvm::User* user : v->users()) {
+      const auto* i = llvm::cast<llvm::Instruction>(user);
+      if (!i->getType()->isVoidTy() && !lanes::is_any(*i)) add(*i);
+    }
+  }
+  return found;
+}
+
+}  // namespace rml::codegen
