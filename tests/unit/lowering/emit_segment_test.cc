@@ -201,7 +201,8 @@ TEST_P(EmitSegments, FixedCapacity) {
   EXPECT_NE(header.find("int32_t f_push(f_state* state, int32_t x, uint8_t last);"), std::string::npos) << header;
   EXPECT_NE(header.find("int32_t f_pop(f_state* state, int32_t* y);"), std::string::npos);
   std::string error;
-  auto jit = Jit::create(emit(p.b.finish(), sources(), o, error), links(), error);
+  NotEmitted refused;
+  auto jit = Jit::create(emit(p.b.finish(), sources(), o, refused), links(), error);
   ASSERT_NE(jit, nullptr) << error;
   const auto init = reinterpret_cast<std::int32_t (*)(void*, void*, std::uint64_t)>(jit->symbol("f_init", error));
   const auto reset = reinterpret_cast<void (*)(void*)>(jit->symbol("f_reset", error));

@@ -170,7 +170,9 @@ struct Machine {
 
   explicit Machine(const steps::Program& program, const EmitOptions& emit_options,
                    const FindFunction& external = nullptr) {
-    auto module = emit(program, sources(), emit_options, error);
+    NotEmitted refused;
+    auto module = emit(program, sources(), emit_options, refused);
+    error = refused.text;
     if (module == nullptr) return;
     jit = Jit::create(std::move(module), links(external), error);
     if (jit == nullptr) return;
