@@ -94,8 +94,10 @@ void Groups::choose_lanes() {
   lanes = most;
   if (lanes < 2) throw NoLanes("the target has no vectors", nullptr);
   if (!module.layout.packs.empty()) throw NoLanes("weights that are packed for their product", nullptr);
-  if (static_cast<std::int64_t>(group_bytes()) > module.target.most_group_bytes)
-    throw NoLanes("a state of " + std::to_string(kept_bytes) + " bytes: those of a group would leave the cache",
+  const std::uint64_t all = std::max(kept_bytes, module.layout.state_bytes());
+  if (static_cast<std::int64_t>(all) * lanes > module.target.most_group_bytes)
+    throw NoLanes("a state and what a step works with take " + std::to_string(all) +
+                      " bytes: those of a group would leave the cache",
                   nullptr);
 }
 

@@ -138,7 +138,7 @@ void Branch::converge() {
   llvm::Value* const condition = branch_->getCondition();
   llvm::IRBuilder<> ir(branch_);
   llvm::Value* const mask = masks_.lookup(at_);
-  const auto within = [&](llvm::Value* c) { return mask == nullptr ? c : ir.CreateAnd(mask, c); };
+  const auto within = [&](llvm::Value* c) { return mask == nullptr ? c : ir.CreateLogicalAnd(mask, c); };
   llvm::Value* const with = within(condition);
   llvm::Value* const without = within(ir.CreateNot(condition));
   std::vector<llvm::Value*> given_yes, given_no;

@@ -278,7 +278,7 @@ void Widening::check(llvm::CallInst& call) {
     throw NoLanes(called + " is called, which serves one state", &call);
   if (varies(bad) || mask_ != nullptr) {
     bad = vector(bad);
-    if (llvm::Value* const in = mask()) bad = ir_.CreateAnd(bad, in);
+    if (llvm::Value* const in = mask()) bad = ir_.CreateLogicalAnd(in, bad);
     bad = ir_.CreateOrReduce(bad);
   } else {
     bad = uniform(bad);
