@@ -90,23 +90,37 @@ std::vector<Sum> store_sums(Function& f, std::vector<Sum>& sums, const Shape& sh
 
 namespace {
 
+using Combine = std::function<IrValue(IrValue a, IrValue b)>;
+
 // The parts, scalars or vectors, are the lanes in order.
-IrValue folded(Function& f, ValueId v, std::vector<IrValue> parts) {
+IrValue folded(Function& f, std::vector<IrValue> parts, const Combine& combine) {
   auto& ir = f.ir;
-  const DType dtype = f.info(v).dtype;
-  const Lowering lowering = reduction_of(f.info(v));
   for (; parts.size() > 1; parts.resize(parts.size() / 2))
-    for (std::size_t k = 0; k < parts.size() / 2; ++k)
-      parts[k] = combined(f, lowering, dtype, parts[k], parts[k + parts.size() / 2]);
+    for (std::size_t k = 0; k < parts.size() / 2; ++k) parts[k] = combine(parts[k], parts[k + parts.size() / 2]);
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(parts[0]->getType());
   if (type == nullptr) return parts[0];
   IrValue all = parts[0];
   for (auto half = static_cast<int>(type->getNumElements() / 2); half > 0; half /= 2) {
     std::vector<int> low, high;
     for (int lane = 0; lane < half; ++lane) low.push_back(lane), high.push_back(half + lane);
-    all = combined(f, lowering, dtype, ir.CreateShuffleVector(all, low), ir.CreateShuffleVector(all, high));
+    all = combine(ir.CreateShuffleVector(all, low), ir.CreateShuffleVector(all, high));
   }
   return ir.CreateExtractElement(all, std::uint64_t{0});
+}
+
+IrValue folded(Function& f, ValueId v, std::vector<IrValue> parts) {
+  return folded(f, std::move(parts),
+                [&](IrValue a, IrValue b) { return combined(f, reduction_of(f.info(v)), f.info(v).dtype, a, b); });
+}
+
+// Of numbers that are apart from NaN, an element after what is so far.
+IrValue better(Function& f, ValueId v, IrValue so_far, IrValue element) {
+  const bool maximum = reduction_of(f.info(v)) == Lowering::reduce_max;
+  IrValue wins = maximum ? f.ir.CreateFCmpOGT(element, so_far) : f.ir.CreateFCmpOLT(element, so_far);
+  return f.ir.CreateSelect(wins, element, so_far);
+}
+IrValue first_none(Function& f, IrValue so_far, IrValue element) {
+  return f.ir.CreateSelect(f.ir.CreateFCmpUNO(so_far, so_far), so_far, element);
 }
 
 // Of what whole blocks of lanes leave of a run, what goes into its first lanes: as many as can be each time.
@@ -157,13 +171,10 @@ void combine_written_out(Function& f, Sum& sum, std::int64_t element, IrValue va
 
 void combine_in_lanes(Function& f, const Sum& sum, IrValue element, IrValue place, IrValue lane) {
   if (sum.none == nullptr) return combine(f, sum.value, element, place, {});
-  auto& ir = f.ir;
   const DType dtype = f.info(sum.value).dtype;
   IrValue so_far = f.load(dtype, place), none_at = f.offset(dtype, sum.none, lane), none = f.load(dtype, none_at);
-  const bool maximum = reduction_of(f.info(sum.value)) == Lowering::reduce_max;
-  IrValue better = maximum ? ir.CreateFCmpOGT(element, so_far) : ir.CreateFCmpOLT(element, so_far);
-  f.store(dtype, ir.CreateSelect(better, element, so_far), place);
-  f.store(dtype, ir.CreateSelect(ir.CreateFCmpUNO(none, none), none, element), none_at);
+  f.store(dtype, better(f, sum.value, so_far, element), place);
+  f.store(dtype, first_none(f, none, element), none_at);
 }
 
 namespace {
@@ -224,18 +235,11 @@ class Run {
   void results() {
     for (std::size_t k = 0; k < sums_.size(); ++k) {
       const Sum& s = sums_[k];
-      const auto [lanes, none, rest] = places_[k];
-      std::vector<IrValue> parts;
-      for (std::int64_t lane = 0; lane < lanes_; lane += width_) {
-        parts.push_back(f_.ir.CreateAlignedLoad(piece_, at(lanes, lane), align()));
-        if (none == nullptr) continue;
-        IrValue odd = f_.ir.CreateAlignedLoad(piece_, at(none, lane), align());
-        parts.back() = f_.ir.CreateSelect(f_.ir.CreateFCmpUNO(odd, odd), odd, parts.back());
-      }
+      const Places& at = places_[k];
       const Lowering lowering = reduction_of(f_.info(s.value));
-      IrValue whole = folded(f_, s.value, std::move(parts));
+      IrValue whole = at.none == nullptr ? folded(f_, s.value, pieces(at.lanes)) : extremum_of(s, at);
       if ((is_extremum(lowering) ? extrema_behind_ : run_ % lanes_) > 0)
-        whole = combined(f_, lowering, dtype_, whole, f_.load(dtype_, rest));
+        whole = combined(f_, lowering, dtype_, whole, f_.load(dtype_, at.rest));
       combine(f_, s.value, whole, f_.offset(dtype_, to_[s.member], begin_[s.member]), {});
     }
   }
@@ -255,6 +259,17 @@ class Run {
     for (std::int64_t lane = 0; lane < lanes_; lane += width_)
       f_.ir.CreateAlignedStore(neutral(lowering, dtype_, piece_), at(lanes, lane), align());
     return lanes;
+  }
+  IrValue extremum_of(const Sum& s, const Places& at) const {
+    IrValue number = folded(f_, pieces(at.lanes), [&](IrValue a, IrValue b) { return better(f_, s.value, a, b); });
+    IrValue none = folded(f_, pieces(at.none), [&](IrValue a, IrValue b) { return first_none(f_, a, b); });
+    return first_none(f_, none, number);
+  }
+  std::vector<IrValue> pieces(IrValue lanes) const {
+    std::vector<IrValue> found;
+    for (std::int64_t lane = 0; lane < lanes_; lane += width_)
+      found.push_back(f_.ir.CreateAlignedLoad(piece_, at(lanes, lane), align()));
+    return found;
   }
   IrValue at(IrValue lanes, std::int64_t lane) const { return f_.offset(dtype_, lanes, f_.constant(lane)); }
   llvm::Align align() const { return llvm::Align(byte_size(dtype_)); }
