@@ -35,6 +35,7 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
     }
     // Prediction leaves an expression for good at a token that cannot continue it.
     if (ends_in_expression(parser->getContext())) error.expected |= continuations();
+    within_statement_ = !error.expected[static_cast<std::size_t>(TokenKind::SEMI)];
     report_syntax_error(error, tokens_, file_, sources_, diagnostics_);
   }
 
@@ -130,9 +131,13 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
     }
   }
 
-  // To the token after the next `;`, or to a line that begins like an equation.
+  // To the token after the next `;`, or to a line that begins like an equation. What begins an item elsewhere does not
+  // where it stands in the place of an operand: `x when node`.
   void skip_statement(antlr4::Parser* parser) {
     const std::size_t first = index(parser);
+    const bool for_operand = within_statement_ && !tokens_[first].first_on_line && begins_item(tokens_[first].kind);
+    within_statement_ = false;
+    if (for_operand) parser->consume();
     const std::size_t begun =
         parser->getContext()->start == nullptr ? first : parser->getContext()->start->getTokenIndex();
     bool past_semicolon = false;
@@ -151,6 +156,7 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
   const SourceMap& sources_;
   Diagnostics& diagnostics_;
   bool failed_ = false;
+  bool within_statement_ = false;  // the last error came where its statement could not end
 };
 
 }  // namespace rml

@@ -4,7 +4,8 @@
 // and stores into arrays are ordered by their operands alone. Of those that are ready, one that joins the loop at hand
 // comes first; then what is no loop; then the next loop in the order of the text.
 //
-// What cells have next is computed last, after all that looks at what they have, so that it can be computed there:
+// What cells have next is computed last, after all that looks at what they have, so that it can be computed there; but
+// before what may stop the run, if it may itself, and before another cell that it reads moves:
 //
 //   %4 := cell[0]; %6 := add %4 %5; %7 := sum %4; cell[0] := %6        %7 comes before %6
 #include "lowering/steps/loop_group.h"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <span>
 
 #include "lowering/steps/index_map.h"
 #include "lowering/steps/mentions.h"
@@ -100,60 +100,114 @@ class Grouping {
     return a != nullptr && operators()[a->op].in_place;
   }
 
-  // Whether the run stops where it did if the update, which can fail, is computed after the statements: what can fail
-  // among them looks for the same indices.
-  bool may_wait(ValueId update, std::span<const steps::Statement> statements) const {
-    if (!can_fail(core_, update)) return true;
+  // What of an update says where it goes.
+  ValueId indices_of(ValueId update) const {
     const core::Apply& at = *apply_of(core_, update);
-    ValueId indices;
     std::size_t operand = 0;
     for (const OperatorParameter& p : operators()[at.op].parameters) {
       if (p.kind != ParameterKind::operand) continue;
-      if (p.name == "i") indices = at.operands[operand];
+      if (p.name == "i") return at.operands[operand];
       ++operand;
     }
-    return std::ranges::all_of(statements, [&](const steps::Statement& s) {
-      const auto* c = std::get_if<steps::Compute>(&s);
-      if (c == nullptr) return movable(s);
-      if (!can_fail(core_, c->value)) return true;
-      const core::Apply* a = apply_of(core_, c->value);
-      return a != nullptr && std::ranges::find(a->operands, indices) != a->operands.end();
+    return {};
+  }
+
+  // Whether the run stops where it did if an update that can fail is computed after the statement: it cannot fail
+  // itself, or looks for the same indices. What cells have after a fault nobody sees.
+  bool stops_no_sooner(const steps::Statement& s, ValueId indices) const {
+    if (const auto* b = std::get_if<steps::Branch>(&s))
+      return std::ranges::all_of(b->then_block->statements,
+                                 [&](const auto& t) { return stops_no_sooner(t, indices); }) &&
+             std::ranges::all_of(b->else_block->statements, [&](const auto& t) { return stops_no_sooner(t, indices); });
+    const auto* c = std::get_if<steps::Compute>(&s);
+    if (c == nullptr)
+      return movable(s) || std::holds_alternative<steps::Copy>(s) || std::holds_alternative<steps::StoreCell>(s) ||
+             std::holds_alternative<steps::MoveCell>(s);
+    if (!can_fail(core_, c->value)) return true;
+    const core::Apply* a = apply_of(core_, c->value);
+    return a != nullptr && indices.valid() && std::ranges::find(a->operands, indices) != a->operands.end();
+  }
+
+  // The cells in which operands of v lie, as far as its loop looks at them.
+  void add_cells(ValueId v, const Updates& updates, std::set<CellId>& cells) const {
+    for_each_operand(core_[v].rhs, [&](ValueId o) {
+      if (const auto at = updates.lies_in.find(o); at != updates.lies_in.end())
+        cells.insert(at->second.begin(), at->second.end());
+      if (inlined(program_, o) || is_part(core_, o)) add_cells(o, updates, cells);
     });
   }
 
-  // Updates go to where the first cell takes one.
-  Updates delay(steps::Block& block) const {
-    Updates found;
-    std::set<ValueId> values = updates(block);
-    if (values.empty()) return found;
-    for (const steps::Statement& s : block.statements) {
-      if (const auto* l = std::get_if<steps::LoadCell>(&s)) found.lies_in[l->value] = {l->cell};
-      if (const auto* c = std::get_if<steps::Compute>(&s); c != nullptr && values.contains(c->value))
-        found.cells[c->value];
-      if (const auto* t = std::get_if<steps::StoreCell>(&s); t != nullptr && values.contains(t->value))
-        found.cells[t->value].insert(t->cell);
-    }
-    const auto first = std::ranges::find_if(block.statements, [&](const steps::Statement& s) {
-      const auto* store = std::get_if<steps::StoreCell>(&s);
-      return store != nullptr && values.contains(store->value);
-    });
-    auto from = first;
-    while (from != block.statements.begin() && !writes_cells(*std::prev(from))) --from;
-    for (auto s = from; s != first; ++s)
-      if (const auto* c = std::get_if<steps::Compute>(&*s); c != nullptr && !may_wait(c->value, {s, first}))
-        values.erase(c->value);
-    std::stable_partition(from, first, [&](const steps::Statement& s) {
-      const auto* c = std::get_if<steps::Compute>(&s);
-      return c == nullptr || !values.contains(c->value);
-    });
+  // An update on its way down.
+  struct Moving {
+    ValueId value;
+    std::set<CellId> cells;  // in which what it reads lies
+    bool fails;
+    ValueId indices;
+  };
+  // Whether it may be computed after the statement: the run stops where it did, and what it reads need not be copied.
+  bool passes(const Moving& update, const steps::Statement& s, const std::set<ValueId>& values) const {
+    const auto* c = std::get_if<steps::Compute>(&s);
+    if (c != nullptr && values.contains(c->value) && reads(c->value, update.value)) return false;
+    return !writes_any(s, update.cells) && (!update.fails || stops_no_sooner(s, update.indices));
+  }
+  bool reads(ValueId user, ValueId v) const {
+    bool found = false;
+    for_each_operand(core_[user].rhs, [&](ValueId o) { found = found || o == v; });
     return found;
   }
-  static bool writes_cells(const steps::Statement& s) {
+
+  // Updates go down to where the first cell takes one, or to the first statement that has to come behind them.
+  Updates delay(steps::Block& block) const {
+    Updates found;
+    const std::set<ValueId> values = updates(block);
+    if (values.empty()) return found;
+    std::size_t first = SIZE_MAX;
+    std::vector<steps::Statement>& all = block.statements;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (const auto* l = std::get_if<steps::LoadCell>(&all[k])) found.lies_in[l->value] = {l->cell};
+      if (const auto* c = std::get_if<steps::Compute>(&all[k]); c != nullptr && values.contains(c->value))
+        found.cells[c->value];
+      const auto* store = std::get_if<steps::StoreCell>(&all[k]);
+      if (store == nullptr || !values.contains(store->value)) continue;
+      found.cells[store->value].insert(store->cell);
+      first = std::min(first, k);
+    }
+    std::map<std::size_t, std::vector<std::size_t>> before;  // what goes there, the last one first
+    std::map<std::size_t, std::size_t> goes;
+    for (std::size_t k = std::min(first, all.size()); k-- > 0;) {
+      const auto* c = std::get_if<steps::Compute>(&all[k]);
+      if (c == nullptr || !values.contains(c->value)) continue;
+      const bool fails = can_fail(core_, c->value);
+      Moving update{c->value, {}, fails, fails ? indices_of(c->value) : ValueId{}};
+      add_cells(c->value, found, update.cells);
+      std::size_t end = first;
+      for (std::size_t next = k + 1; next < end; ++next) {
+        if (passes(update, all[next], values)) continue;
+        const auto at = goes.find(next);
+        end = std::min(end, at == goes.end() ? next : at->second);
+      }
+      before[end].push_back(k);
+      goes[k] = end;
+    }
+    std::vector<steps::Statement> ordered;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (const auto here = before.find(k); here != before.end())
+        for (auto update = here->second.rbegin(); update != here->second.rend(); ++update)
+          ordered.push_back(std::move(all[*update]));
+      if (!goes.contains(k)) ordered.push_back(std::move(all[k]));
+    }
+    all = std::move(ordered);
+    return found;
+  }
+  // SegmentProducts write what is not a cell as well: nothing goes past them.
+  static bool writes_any(const steps::Statement& s, const std::set<CellId>& cells) {
+    const auto within = [&](const steps::Statement& inner) { return writes_any(inner, cells); };
     if (const auto* b = std::get_if<steps::Branch>(&s))
-      return std::ranges::any_of(b->then_block->statements, writes_cells) ||
-             std::ranges::any_of(b->else_block->statements, writes_cells);
-    return std::holds_alternative<steps::StoreCell>(s) || std::holds_alternative<steps::MoveCell>(s) ||
-           std::holds_alternative<steps::SegmentProduct>(s);
+      return std::ranges::any_of(b->then_block->statements, within) ||
+             std::ranges::any_of(b->else_block->statements, within);
+    if (const auto* store = std::get_if<steps::StoreCell>(&s)) return cells.contains(store->cell);
+    if (const auto* move = std::get_if<steps::MoveCell>(&s)) return cells.contains(move->to);
+    return std::holds_alternative<steps::SegmentProduct>(s);
   }
 
   // Calls wait(reader, update) for the statements of the run that look at what a cell has, and the one that computes

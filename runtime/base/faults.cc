@@ -105,7 +105,7 @@ std::string undetermined_text(const rml_program& program, const rml_header& head
                      std::to_string(header.popped) + " on: ";
   if (header.waiting >= 0 && static_cast<std::uint32_t>(header.waiting) < program.n_cuts) {
     const rml_cut& cut = program.cuts[header.waiting];
-    return text + "the condition '" + cut.condition + "' (" + site_text(cut.site) + ") never came true";
+    return text + "the condition '" + cut.condition + "' (" + site_text(cut.site) + ") has not come true since";
   }
   const std::int64_t itself = -2 - std::int64_t{header.waiting};
   if (itself >= 0 && itself < program.n_sites) {

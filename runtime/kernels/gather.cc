@@ -312,8 +312,7 @@ int32_t rml_kernel_dynamic_slice(rml_kernel_call* call) {
 int32_t rml_kernel_dynamic_update_slice(rml_kernel_call* call) {
   return with_words(call->result->dtype, [&]<class T>(T) {
     const T* updates = static_cast<const T*>(call->operands[1].data);
-    T* y = static_cast<T*>(call->result->data);
-    std::copy_n(static_cast<const T*>(call->operands[0].data), count(*call->result), y);
+    T* y = copied<T>(call);
     return dynamic_part(
         call, *call->result, call->operands[1], call->operands[2],
         [&](std::int64_t to, std::int64_t from, std::int64_t n) { std::copy_n(updates + from, n, y + to); });

@@ -258,6 +258,18 @@ class Expansion {
     return derivatives_.diagnostics().report(Code::E0604, span, std::move(message), std::move(label));
   }
 
+  // What an optimizer takes in front of act, g and p.
+  std::string arguments_wanted(const ast::Node& optimizer) const {
+    if (optimizer.inputs.size() < 3 || optimizer.outputs.size() != 1)
+      return "it has " + counted(optimizer.inputs.size(), "input") + " and " +
+             counted(optimizer.outputs.size(), "output");
+    const std::size_t count = optimizer.inputs.size() - 3;
+    std::string names;
+    for (std::size_t k = 0; k < count; ++k)
+      names += (k == 0 ? ": " : ", ") + ("`" + program_.text(optimizer.inputs[k].name) + "`");
+    return "it takes " + (count == 0 ? "none" : std::to_string(count) + names);
+  }
+
   // The optimizer of `diff[optimizer(…)] f` becomes part of the key.
   bool take_optimizer() {
     if (!call_.diff || call_.diff->optimizer.empty()) return true;
@@ -267,8 +279,7 @@ class Expansion {
     if (optimizer.inputs.size() == key_.rates + 3 && optimizer.outputs.size() == 1) return true;
     const std::string& name = program_.text(optimizer.name);
     report(call_.diff->span, "`" + name + "` cannot be an optimizer with " + counted(key_.rates, "argument"),
-           "it has " + std::to_string(optimizer.inputs.size()) + " inputs and " +
-               std::to_string(optimizer.outputs.size()) + " outputs")
+           arguments_wanted(optimizer))
         .note("an optimizer is a node `" + name + "(arguments…, act, g, p) -> (step)`: see the manual");
     return false;
   }

@@ -64,18 +64,27 @@ class CallReport {
     d.label(span, text);
   }
 
-  // A number where a tensor belongs, and a tensor where the number does: the first and the last have changed places.
+  // A number where tensors belong, and tensors where the number and another one do: what is computed on comes last, and
+  // is the first here. The same of a tensor among numbers.
   void suggest_order(Diagnostic& d) const {
     const auto* call = std::get_if<ast::Call>(&program_[draft_.calls[call_.index].call]);
-    if (call == nullptr || call->arguments.size() != 2 || given_.size() != 2 || call->iteration || call->diff) return;
+    if (call == nullptr || call->arguments.size() != given_.size() || call->iteration || call->diff) return;
+    std::size_t begin = 0;  // behind when to start again, say
+    while (begin < given_.size() && known(given_[begin]) && draft_[given_[begin]].dtype == DType::boolean) ++begin;
+    if (begin + 2 > given_.size()) return;
     const auto given_float = [&](DraftId a) { return known(a) && is_float(draft_[a].dtype); };
-    if (!given_float(given_[0]) || !given_float(given_[1]) || (rank(given_[0]) == 0) == (rank(given_[1]) == 0)) return;
-    for (const ast::Argument& a : call->arguments)
-      if (a.name.valid()) return;
-    const ExprId first = call->arguments[0].value, second = call->arguments[1].value;
-    const std::string order = expression_text(program_, second) + ", " + expression_text(program_, first);
+    const bool number = given_float(given_[begin]) && rank(given_[begin]) == 0;
+    std::string order;
+    for (std::size_t k = begin; k < given_.size(); ++k) {
+      if (!given_float(given_[k]) || call->arguments[k].name.valid()) return;
+      if (k == begin) continue;
+      if ((rank(given_[k]) == 0) == number) return;
+      order += expression_text(program_, call->arguments[k].value) + ", ";
+    }
+    const ExprId first = call->arguments[begin].value, last = call->arguments.back().value;
+    order += expression_text(program_, first);
     if (order.size() > 200) return;
-    d.fix(join(program_.span(first), program_.span(second)), order, "write `" + order + "`");
+    d.fix(join(program_.span(first), program_.span(last)), order, "write `" + order + "`");
   }
 
   // What takes a vector at each cycle may have a counterpart for the rows of a batch.

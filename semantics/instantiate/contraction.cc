@@ -11,20 +11,16 @@
 
 #include <algorithm>
 
+#include "semantics/core/attributes.h"
+
 namespace rml::draft {
 
 namespace {
 
 using Indices = std::vector<int>;
 
-Attribute list(std::vector<std::int64_t> integers) {
-  Attribute a;
-  a.given = true;
-  a.integers = std::move(integers);
-  return a;
-}
 Attribute one(std::int64_t integer) {
-  Attribute a = list({integer});
+  Attribute a = integers_attribute({integer});
   a.scalar = true;
   return a;
 }
@@ -75,12 +71,12 @@ class Writer {
   }
 
   ValueId reshaped(ValueId v, const Shape& from, const Shape& to) {
-    return from == to ? v : make_("reshape", {v}, {list(to)}, to);
+    return from == to ? v : make_("reshape", {v}, {integers_attribute(to)}, to);
   }
 
   Factor alone(ValueId v, const Contraction::Term& term, const Indices& wanted) {
     Factor f{v, term.indices};
-    f.value = make_("reshape", {v}, {list(shape(term.indices))}, shape(term.indices));
+    f.value = make_("reshape", {v}, {integers_attribute(shape(term.indices))}, shape(term.indices));
     for (std::size_t k = 0; k < f.indices.size();) {
       const auto first = static_cast<std::size_t>(std::ranges::find(f.indices, f.indices[k]) - f.indices.begin());
       if (first == k) {
@@ -105,14 +101,14 @@ class Writer {
         summed.push_back(static_cast<std::int64_t>(k));
     }
     if (summed.empty()) return f;
-    return {make_("sum", {f.value}, {list(summed), one(0)}, shape(left)), left};
+    return {make_("sum", {f.value}, {integers_attribute(summed), one(0)}, shape(left)), left};
   }
 
   Factor ordered(const Factor& f, const Indices& order) {
     if (f.indices == order) return f;
     std::vector<std::int64_t> axes;
     for (const int index : order) axes.push_back(std::ranges::find(f.indices, index) - f.indices.begin());
-    return {make_("transpose", {f.value}, {list(axes), one(0)}, shape(order)), order};
+    return {make_("transpose", {f.value}, {integers_attribute(axes), one(0)}, shape(order)), order};
   }
 
   Factor product(const Factor& a, const Factor& b, const ContractionStep& step) {
@@ -159,7 +155,8 @@ class Writer {
     }
     Factor g = ordered(f, have);
     g.value = reshaped(g.value, shape(have), spread);
-    if (spread != shape(distinct)) g.value = make_("broadcast_to", {g.value}, {list(shape(distinct))}, shape(distinct));
+    if (spread != shape(distinct))
+      g.value = make_("broadcast_to", {g.value}, {integers_attribute(shape(distinct))}, shape(distinct));
     g.indices = distinct;
     // An index that occurs again, as the k-th, is -1 - k. Its elements lie on a diagonal with those of the
     // occurrence before, which may itself be one.
@@ -179,7 +176,8 @@ class Writer {
       whole.insert(whole.begin() + static_cast<std::ptrdiff_t>(k), labels.back());
       g = ordered(g, last);
       g.value = make_("sum_diagonal", {g.value},
-                      {list(shape(whole)), one(0), one(previous), one(static_cast<std::int64_t>(k))}, shape(whole));
+                      {integers_attribute(shape(whole)), one(0), one(previous), one(static_cast<std::int64_t>(k))},
+                      shape(whole));
       g.indices = whole;
     }
     return reshaped(g.value, shape(g.indices), c_.result_shape);
@@ -193,7 +191,7 @@ class Writer {
 
 ValueId write_contraction(const Contraction& c, const std::vector<ValueId>& operands, ValueId zero,
                           const MakeValue& make) {
-  if (c.zero) return make("broadcast_to", {zero}, {list(c.result_shape)}, c.result_shape);
+  if (c.zero) return make("broadcast_to", {zero}, {integers_attribute(c.result_shape)}, c.result_shape);
   return Writer(c, make).write(operands);
 }
 

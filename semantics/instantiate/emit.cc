@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "semantics/core/attributes.h"
 #include "semantics/core/joint.h"
 #include "semantics/instantiate/aliases.h"
 #include "semantics/instantiate/conditions.h"
@@ -21,13 +22,6 @@
 namespace rml::draft {
 
 namespace {
-
-Attribute integers_attribute(std::vector<std::int64_t> integers) {
-  Attribute a;
-  a.given = true;
-  a.integers = std::move(integers);
-  return a;
-}
 
 // What `slice` is told of these axes: starts, stops and, where one is not 1, steps.
 std::vector<Attribute> slice_bounds(const std::vector<IndexAxis>& axes, const Shape& whole) {

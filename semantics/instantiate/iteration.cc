@@ -5,6 +5,7 @@
 //   fold add(0.0; xs)    xs: f32[10, 3]    the state: [], then [3]
 #include "semantics/instantiate/iteration.h"
 
+#include "semantics/core/attributes.h"
 #include "semantics/core/joint.h"
 #include "semantics/core/queries.h"
 #include "semantics/instantiate/solve_shapes.h"
@@ -26,10 +27,7 @@ bool stands_in_body(const IteratorOperand& operand) {
 void broadcast_output(Core& core, std::size_t k, const Shape& shape) {
   const rml::Value from = core[core.outputs[k].value];
   if (from.shape == shape) return;
-  Attribute to;
-  to.given = true;
-  to.integers = shape;
-  core::Apply made{operators().require("broadcast_to"), {core.outputs[k].value}, {to}, 0};
+  core::Apply made{operators().require("broadcast_to"), {core.outputs[k].value}, {integers_attribute(shape)}, 0};
   core.values.push_back({std::move(made), from.dtype, shape, from.clock, from.span, from.instance, {}});
   core.outputs[k].value = ValueId{core.values.size() - 1};
 }
@@ -76,6 +74,9 @@ bool Iterator::find_length(const std::vector<IteratorOperand>& operands, std::in
     out.problem = shape.empty() ? "`" + word + "` goes along the first axis of its sequences, and a scalar has none"
                                 : "the sequences of `" + word + "` have " + std::to_string(length) + " and " +
                                       count_text(shape[0]) + " along their first axis";
+    if (shape.empty())
+      out.notes.push_back("what is the same for all elements stands behind the sequences and a `;`: `" + word + " f(" +
+                          (how_.states > 0 ? "states…; " : "") + "sequences…; fixed…)`");
     return false;
   }
   return true;

@@ -323,14 +323,14 @@ std::vector<OperatorInfo> slice_rows() {
            "The part of x of the given sizes along the leading axes that begins at starts, a vector that may change "
            "from cycle to cycle. A start below 0, or so large that the part does not fit, stops the run.",
            "dynamic_slice([1, 2, 3, 4], [1], [2]) -- [2,3]"}),
-      kernel_row<rml_kernel_dynamic_update_slice>(
+      in_place(kernel_row<rml_kernel_dynamic_update_slice>(
           "dynamic_update_slice", "rml_kernel_dynamic_update_slice",
           {operand("x", element), operand("updates", element), operand("starts", index, 1)}, same(element),
           dynamic_update_slice_shape,
           {"dynamic_update_slice(dy, zeros_like(updates), starts)",
            "dynamic_slice(dy, starts, sizes=slice(shape(updates), stops=shape(starts)))", integer_operand},
           {"", "x with the updates put in where dynamic_slice would read them.",
-           "dynamic_update_slice([1, 2, 3], [8, 9], [0]) -- [8,9,3]"}),
+           "dynamic_update_slice([1, 2, 3], [8, 9], [0]) -- [8,9,3]"})),
   };
 }
 

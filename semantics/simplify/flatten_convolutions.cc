@@ -1,6 +1,7 @@
 // Convolutions whose one window is the whole input are products of a matrix with a vector, or of two matrices:
 //
 //   conv %x %w, x: [1, c, n], w: [o, c, n]      reshape (matmul (reshape %w {[o, c n]}) (reshape %x {[c n]}))
+#include "semantics/core/attributes.h"
 #include "semantics/core/queries.h"
 #include "semantics/operators/windows.h"
 #include "semantics/simplify/expand.h"
@@ -62,10 +63,7 @@ class Flattening {
   }
 
   ValueId reshape(ValueId at, ValueId x, const Shape& shape) {
-    Attribute to;
-    to.given = true;
-    to.integers = shape;
-    return add(at, "reshape", {x}, {to}, shape);
+    return add(at, "reshape", {x}, {integers_attribute(shape)}, shape);
   }
 
   ValueId add(ValueId at, const char* op, std::vector<ValueId> operands, std::vector<Attribute> attributes,

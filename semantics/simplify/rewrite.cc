@@ -10,6 +10,7 @@
 //   add (place_slice %1) (place_slice %2)        concat %1 %2    the slices; but for the sign of zeros)
 #include <algorithm>
 
+#include "semantics/core/attributes.h"
 #include "semantics/core/queries.h"
 #include "semantics/simplify/passes.h"
 
@@ -116,10 +117,7 @@ std::optional<core::Rhs> without_added_axes(const Core& core, ValueId v, const c
 }
 
 core::Rhs reshaped(ValueId operand, const Shape& shape) {
-  Attribute to;
-  to.given = true;
-  to.integers = shape;
-  return core::Apply{operators().require("reshape"), {operand}, {to}, 0};
+  return core::Apply{operators().require("reshape"), {operand}, {integers_attribute(shape)}, 0};
 }
 
 std::optional<Transposed> transposed_twice(const Core& core, ValueId v) {

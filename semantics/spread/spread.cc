@@ -9,6 +9,7 @@
 
 #include <map>
 
+#include "semantics/core/attributes.h"
 #include "semantics/core/queries.h"
 #include "semantics/spread/at_once.h"
 #include "semantics/spread/hold_sampled.h"
@@ -19,16 +20,9 @@ namespace rml::mapped {
 
 namespace {
 
-Attribute integers_of(std::vector<std::int64_t> integers) {
-  Attribute a;
-  a.given = true;
-  a.integers = std::move(integers);
-  return a;
-}
-
 // Of a reduction over all elements.
 std::vector<Attribute> along_elements() {
-  Attribute axis = integers_of({0}), keepdims = integers_of({0});
+  Attribute axis = integers_attribute({0}), keepdims = integers_attribute({0});
   axis.scalar = keepdims.scalar = true;
   return {axis, keepdims};
 }
@@ -155,7 +149,7 @@ class Spreader {
     const Shape shape = stacked(body_[v].shape);
     if (body_.is_const(v)) known = around_.constant(constant_of(v), shape);
     if (known.valid()) return known;
-    return known = add(core::Apply{operators().require("broadcast_to"), {once(v)}, {integers_of(shape)}, 0},
+    return known = add(core::Apply{operators().require("broadcast_to"), {once(v)}, {integers_attribute(shape)}, 0},
                        body_[v].dtype, shape, clock, body_[v].span);
   }
 
@@ -210,7 +204,7 @@ class Spreader {
         draw.attributes[1].number = plain->first;
         draw.attributes[2].number = plain->second;
       }
-      draw.attributes[0] = integers_of(stacked(body_[v].shape));
+      draw.attributes[0] = integers_attribute(stacked(body_[v].shape));
     }
     draw.operands = {around_.cycle(clock(body_[v].clock))};
     return draw;
@@ -343,7 +337,7 @@ class Spreader {
     Shape shape = {what_.length};
     shape.resize(1 + axes - element.size(), 1);
     shape.insert(shape.end(), element.begin(), element.end());
-    return apply("reshape", {all}, {integers_of(shape)}, all, shape);
+    return apply("reshape", {all}, {integers_attribute(shape)}, all, shape);
   }
 
   struct Waiting {  // for its operands

@@ -134,8 +134,10 @@ void emit_loops(Function& f, const std::vector<ValueId>& members) {
         f.store(dtype, value, place, loop.access[k]);
       else if (sum_of[k] != nullptr && loop.unrolled)
         combine_written_out(f, *sum_of[k], visited, value, place);
+      else if (sum_of[k] != nullptr)
+        combine_in_lanes(f, *sum_of[k], value, place, offsets[k]);
       else
-        combine(f, members[k], value, place, sum_of[k] != nullptr ? Access{} : loop.access[k]);
+        combine(f, members[k], value, place, loop.access[k]);
     }
     ++visited;
   };

@@ -1,12 +1,16 @@
 // Strips: columns side by side, each with a sum in registers.
 #include "lowering/llvm/elements/strips.h"
 
+#include <algorithm>
+
 #include "lowering/llvm/elements/reduction.h"
+#include "lowering/llvm/function/vectors.h"
 
 namespace rml::codegen {
 
 // Reductions that keep the last axis, which is not long, and some before those that they reduce, are computed for some
-// columns at a time, so that their sums stay in registers.
+// columns at a time, so that their sums stay in registers. Columns that are no whole strips are, where there is a
+// widest one among them, narrower ones.
 Strips find_strips(const Function& f, const std::vector<ValueId>& members, const Shape& shape,
                    const std::vector<Strides>& views) {
   if (shape.size() < 2 || f.small(shape)) return {};
@@ -24,15 +28,36 @@ Strips find_strips(const Function& f, const std::vector<ValueId>& members, const
   }
   const std::int64_t vector = f.lanes(f.info(members[0]).dtype), columns = shape.back();
   if (reductions == 0 || vector == 1 || columns > f.module.target.longest_strip) return {};
-  std::int64_t width = f.module.target.strip_vectors(reductions) * vector;
+  const std::int64_t most = f.module.target.strip_vectors(reductions) * vector;
+  std::int64_t width = most;
   while (width > vector && columns % width != 0) width /= 2;
-  return columns % width == 0 ? Strips{kept, width} : Strips{};
+  if (columns % width == 0) return {kept, width};
+  return columns < most ? Strips{} : Strips{kept, most};
 }
 
-void in_strips(Function& f, Strips found, const std::vector<ValueId>& members, const Shape& shape,
-               const std::vector<Strides>& views, const std::vector<IrValue>& to, Work each, const LoopBody& body) {
+namespace {
+
+// Neighbouring strips of one width.
+struct Piece {
+  std::int64_t first_column, width, count;
+};
+
+// All columns, in strips that become narrower, by halves down to a vector; the last one has what is left.
+std::vector<Piece> pieces_of(std::int64_t columns, std::int64_t width, std::int64_t vector) {
+  std::vector<Piece> pieces;
+  for (std::int64_t done = 0; done < columns; width = std::max(width / 2, vector)) {
+    const std::int64_t left = columns - done, size = left < vector ? left : width;
+    if (size > left) continue;
+    pieces.push_back({done, size, left / size});
+    done += left / size * size;
+  }
+  return pieces;
+}
+
+void in_strips_of(Function& f, Piece piece, std::size_t kept, const std::vector<ValueId>& members, const Shape& shape,
+                  const std::vector<Strides>& views, const std::vector<IrValue>& to, Work each, const LoopBody& body) {
   auto& ir = f.ir;
-  const auto [kept, width] = found;
+  const std::int64_t width = piece.width;
   const auto front = static_cast<std::ptrdiff_t>(kept);
   std::vector<Strides> across, along;
   for (const Strides& view : views) {
@@ -41,11 +66,13 @@ void in_strips(Function& f, Strips found, const std::vector<ValueId>& members, c
     along.emplace_back(view.begin() + front, view.end());
   }
   Shape all(shape.begin(), shape.begin() + front), strip(shape.begin() + front, shape.end());
-  all.push_back(shape.back() / width);
+  all.push_back(piece.count);
   strip.back() = width;
   const auto calls = static_cast<double>(elements(strip));
   each = {each.written, each.nanoseconds * calls, 1, each.least / calls};
-  walk(f, all, across, false, each, [&](const std::vector<IrValue>& begin) {
+  walk(f, all, across, false, each, [&](std::vector<IrValue> begin) {
+    for (std::size_t k = 0; k < begin.size(); ++k)
+      begin[k] = strided(f, begin[k], f.constant(piece.first_column), views[k].back());
     std::vector<IrValue> places = to;
     for (std::size_t k = 0; k < members.size(); ++k) {
       if (!reduces(f.info(members[k]))) continue;
@@ -77,6 +104,14 @@ void in_strips(Function& f, Strips found, const std::vector<ValueId>& members, c
     });
     each_sum(true);
   });
+}
+
+}  // namespace
+
+void in_strips(Function& f, Strips found, const std::vector<ValueId>& members, const Shape& shape,
+               const std::vector<Strides>& views, const std::vector<IrValue>& to, Work each, const LoopBody& body) {
+  for (const Piece& piece : pieces_of(shape.back(), found.width, f.lanes(f.info(members[0]).dtype)))
+    in_strips_of(f, piece, found.kept, members, shape, views, to, each, body);
 }
 
 }  // namespace rml::codegen

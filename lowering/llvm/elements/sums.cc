@@ -7,7 +7,9 @@
 //
 //   s[l] = x[l] + x[l + lanes] + x[l + 2 lanes] + ...      folded: s[l] += s[l + lanes / 2], and so on;  s[0] + rest
 //
-// Extrema are the same in any order, but for the sign of a zero and which NaN it is.
+// Extrema are the same in any order, but for the sign of a zero and which NaN it is: their rest goes into the first
+// lanes as well, 16 elements, 8 or 4 at a time, and only the last three or fewer come behind the lanes. Where the loop
+// has sums too, whose rests are in order, it is no loop of vectors.
 //
 // So the result depends on shapes alone: not on which other loops it shares, on the machine's vectors, the level of
 // optimisation or the number of threads. A loop whose innermost axis is the run computes the lanes in a loop of
@@ -16,6 +18,7 @@
 #include "lowering/llvm/elements/sums.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "lowering/llvm/elements/reduction.h"
@@ -25,9 +28,11 @@ namespace rml::codegen {
 
 namespace {
 
+bool is_extremum(Lowering l) { return l == Lowering::reduce_min || l == Lowering::reduce_max; }
+
 // The shortest run that goes in lanes; 0: none does.
 std::int64_t least_run(Lowering l, const Numeric& numeric) {
-  if (l == Lowering::reduce_min || l == Lowering::reduce_max) return numeric.fewest_extrema;
+  if (is_extremum(l)) return numeric.fewest_extrema;
   const bool adds = l == Lowering::reduce_sum || l == Lowering::reduce_mean || l == Lowering::reduce_prod;
   return adds ? numeric.fewest_lanes : 0;
 }
@@ -85,23 +90,46 @@ std::vector<Sum> store_sums(Function& f, std::vector<Sum>& sums, const Shape& sh
 
 namespace {
 
+using Combine = std::function<IrValue(IrValue a, IrValue b)>;
+
 // The parts, scalars or vectors, are the lanes in order.
-IrValue folded(Function& f, ValueId v, std::vector<IrValue> parts) {
+IrValue folded(Function& f, std::vector<IrValue> parts, const Combine& combine) {
   auto& ir = f.ir;
-  const DType dtype = f.info(v).dtype;
-  const Lowering lowering = reduction_of(f.info(v));
   for (; parts.size() > 1; parts.resize(parts.size() / 2))
-    for (std::size_t k = 0; k < parts.size() / 2; ++k)
-      parts[k] = combined(f, lowering, dtype, parts[k], parts[k + parts.size() / 2]);
+    for (std::size_t k = 0; k < parts.size() / 2; ++k) parts[k] = combine(parts[k], parts[k + parts.size() / 2]);
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(parts[0]->getType());
   if (type == nullptr) return parts[0];
   IrValue all = parts[0];
   for (auto half = static_cast<int>(type->getNumElements() / 2); half > 0; half /= 2) {
     std::vector<int> low, high;
     for (int lane = 0; lane < half; ++lane) low.push_back(lane), high.push_back(half + lane);
-    all = combined(f, lowering, dtype, ir.CreateShuffleVector(all, low), ir.CreateShuffleVector(all, high));
+    all = combine(ir.CreateShuffleVector(all, low), ir.CreateShuffleVector(all, high));
   }
   return ir.CreateExtractElement(all, std::uint64_t{0});
+}
+
+IrValue folded(Function& f, ValueId v, std::vector<IrValue> parts) {
+  return folded(f, std::move(parts),
+                [&](IrValue a, IrValue b) { return combined(f, reduction_of(f.info(v)), f.info(v).dtype, a, b); });
+}
+
+// Of numbers that are apart from NaN, an element after what is so far.
+IrValue better(Function& f, ValueId v, IrValue so_far, IrValue element) {
+  const bool maximum = reduction_of(f.info(v)) == Lowering::reduce_max;
+  IrValue wins = maximum ? f.ir.CreateFCmpOGT(element, so_far) : f.ir.CreateFCmpOLT(element, so_far);
+  return f.ir.CreateSelect(wins, element, so_far);
+}
+IrValue first_none(Function& f, IrValue so_far, IrValue element) {
+  return f.ir.CreateSelect(f.ir.CreateFCmpUNO(so_far, so_far), so_far, element);
+}
+
+// Of what whole blocks of lanes leave of a run, what goes into its first lanes: as many as can be each time.
+std::vector<std::int64_t> parts_of_rest(std::int64_t rest, const Numeric& numeric) {
+  std::vector<std::int64_t> parts;
+  for (auto left = static_cast<std::uint64_t>(rest); left >= static_cast<std::uint64_t>(numeric.fewest_lanes);
+       left -= std::bit_floor(left))
+    parts.push_back(static_cast<std::int64_t>(std::bit_floor(left)));
+  return parts;
 }
 
 // A loop for vectors: of as many elements as lanes, apart from each other.
@@ -141,67 +169,149 @@ void combine_written_out(Function& f, Sum& sum, std::int64_t element, IrValue va
   f.store(dtype, combined(f, lowering, dtype, f.load(dtype, place), whole), place);
 }
 
-void in_rows(Function& f, const Nest& all, const std::vector<Sum>& sums, const std::vector<IrValue>& to, Work each,
+void combine_in_lanes(Function& f, const Sum& sum, IrValue element, IrValue place, IrValue lane) {
+  if (sum.none == nullptr) return combine(f, sum.value, element, place, {});
+  const DType dtype = f.info(sum.value).dtype;
+  IrValue so_far = f.load(dtype, place), none_at = f.offset(dtype, sum.none, lane), none = f.load(dtype, none_at);
+  f.store(dtype, better(f, sum.value, so_far, element), place);
+  f.store(dtype, first_none(f, none, element), none_at);
+}
+
+namespace {
+
+// One run of each of the sums. `to` and `begin` are those of the loop: places by member, and where each begins there.
+class Run {
+ public:
+  Run(Function& f, std::vector<Sum>& sums, std::int64_t run, const std::vector<IrValue>& to,
+      const std::vector<IrValue>& begin)
+      : f_(f),
+        sums_(sums),
+        run_(run),
+        lanes_(sums[0].lanes),
+        dtype_(f.info(sums[0].value).dtype),
+        width_(std::min(f.lanes(dtype_), lanes_)),
+        scalar_(memory_type(f.module.context, dtype_)),
+        piece_(width_ == 1 ? scalar_ : llvm::FixedVectorType::get(scalar_, static_cast<unsigned>(width_))),
+        to_(to),
+        begin_(begin) {
+    for (const Sum& s : sums_) {
+      const Lowering lowering = reduction_of(f_.info(s.value));
+      IrValue lanes = variable(lowering);
+      IrValue rest = f_.variable(scalar_, "rest");
+      f_.ir.CreateStore(neutral(lowering, dtype_, scalar_), rest);
+      places_.push_back({lanes, none_apart(lowering) ? variable(lowering) : nullptr, rest});
+    }
+  }
+
+  void elements(const std::vector<std::int64_t>& along, const LoopBody& body) {
+    const auto visit = [&](IrValue first, IrValue i, bool block, bool extrema_in_lanes) {
+      std::vector<IrValue> places = to_, offsets = begin_;
+      IrValue element = strided(f_, first, i, 1);
+      for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] = strided(f_, begin_[k], element, along[k]);
+      for (std::size_t k = 0; k < sums_.size(); ++k) {
+        const bool in_lanes = block || (extrema_in_lanes && is_extremum(reduction_of(f_.info(sums_[k].value))));
+        places[sums_[k].member] = in_lanes ? places_[k].lanes : places_[k].rest;
+        offsets[sums_[k].member] = in_lanes ? i : f_.constant(0);
+        sums_[k].none = in_lanes ? places_[k].none : nullptr;
+      }
+      body(places, offsets);
+    };
+    f_.loop(run_ / lanes_, [&](IrValue block) {
+      IrValue first = strided(f_, f_.constant(0), block, lanes_);
+      lane_loop(f_, lanes_, dtype_, [&](IrValue lane) { visit(first, lane, true, true); });
+    });
+    const bool only_extrema =
+        std::ranges::all_of(sums_, [&](const Sum& s) { return is_extremum(reduction_of(f_.info(s.value))); });
+    std::int64_t done = run_ / lanes_ * lanes_;
+    for (const std::int64_t part : parts_of_rest(run_ - done, f_.module.numeric)) {
+      const auto one = [&](IrValue lane) { visit(f_.constant(done), lane, false, true); };
+      only_extrema ? lane_loop(f_, part, dtype_, one) : f_.loop(part, one);
+      done += part;
+    }
+    f_.loop(run_ - done, [&](IrValue i) { visit(f_.constant(done), i, false, false); });
+    extrema_behind_ = run_ - done;
+  }
+
+  void results() {
+    for (std::size_t k = 0; k < sums_.size(); ++k) {
+      const Sum& s = sums_[k];
+      const Places& at = places_[k];
+      const Lowering lowering = reduction_of(f_.info(s.value));
+      IrValue whole = at.none == nullptr ? folded(f_, s.value, pieces(at.lanes)) : extremum_of(s, at);
+      if ((is_extremum(lowering) ? extrema_behind_ : run_ % lanes_) > 0)
+        whole = combined(f_, lowering, dtype_, whole, f_.load(dtype_, at.rest));
+      combine(f_, s.value, whole, f_.offset(dtype_, to_[s.member], begin_[s.member]), {});
+    }
+  }
+
+ private:
+  struct Places {
+    IrValue lanes, none, rest;  // none: see Sum
+  };
+
+  // Where registers hold both. The comparison and the choice of the better number are one instruction then, and what
+  // looks for NaN does not wait for it.
+  bool none_apart(Lowering lowering) const {
+    return is_extremum(lowering) && width_ > 1 && 2 * lanes_ / width_ <= f_.module.target.sums();
+  }
+  IrValue variable(Lowering lowering) const {
+    IrValue lanes = f_.variable(llvm::ArrayType::get(scalar_, static_cast<std::uint64_t>(lanes_)), "lanes");
+    for (std::int64_t lane = 0; lane < lanes_; lane += width_)
+      f_.ir.CreateAlignedStore(neutral(lowering, dtype_, piece_), at(lanes, lane), align());
+    return lanes;
+  }
+  IrValue extremum_of(const Sum& s, const Places& at) const {
+    IrValue number = folded(f_, pieces(at.lanes), [&](IrValue a, IrValue b) { return better(f_, s.value, a, b); });
+    IrValue none = folded(f_, pieces(at.none), [&](IrValue a, IrValue b) { return first_none(f_, a, b); });
+    return first_none(f_, none, number);
+  }
+  std::vector<IrValue> pieces(IrValue lanes) const {
+    std::vector<IrValue> found;
+    for (std::int64_t lane = 0; lane < lanes_; lane += width_)
+      found.push_back(f_.ir.CreateAlignedLoad(piece_, at(lanes, lane), align()));
+    return found;
+  }
+  IrValue at(IrValue lanes, std::int64_t lane) const { return f_.offset(dtype_, lanes, f_.constant(lane)); }
+  llvm::Align align() const { return llvm::Align(byte_size(dtype_)); }
+
+  Function& f_;
+  std::vector<Sum>& sums_;
+  std::int64_t run_, lanes_;
+  DType dtype_;
+  std::int64_t width_;
+  llvm::Type *scalar_, *piece_;
+  const std::vector<IrValue>&to_, &begin_;
+  std::vector<Places> places_;       // by sum
+  std::int64_t extrema_behind_ = 0;  // elements of an extremum that come behind the lanes
+};
+
+}  // namespace
+
+void in_rows(Function& f, const Nest& all, std::vector<Sum>& sums, const std::vector<IrValue>& to, Work each,
              const LoopBody& body) {
-  auto& ir = f.ir;
   Nest outer = all;
-  const std::int64_t run = outer.extents.back(), count = sums[0].lanes;
+  const std::int64_t length = outer.extents.back();
   outer.extents.pop_back();
   std::vector<std::int64_t> along;
   for (Strides& strides : outer.strides) along.push_back(strides.back()), strides.pop_back();
-  const DType dtype = f.info(sums[0].value).dtype;
-  const std::int64_t width = std::min(f.lanes(dtype), count);
-  const auto lanes_at = [&](IrValue places, std::int64_t lane) { return f.offset(dtype, places, f.constant(lane)); };
-  const llvm::Align align(byte_size(dtype));
-  auto* scalar = memory_type(f.module.context, dtype);
-  auto* piece = width == 1 ? scalar : llvm::FixedVectorType::get(scalar, static_cast<unsigned>(width));
-
-  const auto calls = static_cast<double>(run);
+  const auto calls = static_cast<double>(length);
   walk(f, outer, false, {each.written, each.nanoseconds * calls, 1, each.least / calls},
        [&](const std::vector<IrValue>& begin) {
-         std::vector<IrValue> places = to, rest_places = to;
-         for (const Sum& s : sums) {
-           const Lowering lowering = reduction_of(f.info(s.value));
-           IrValue lanes = f.variable(llvm::ArrayType::get(scalar, static_cast<std::uint64_t>(count)), "lanes");
-           for (std::int64_t lane = 0; lane < count; lane += width)
-             ir.CreateAlignedStore(neutral(lowering, dtype, piece), lanes_at(lanes, lane), align);
-           IrValue rest = f.variable(scalar, "rest");
-           ir.CreateStore(neutral(lowering, dtype, scalar), rest);
-           places[s.member] = lanes, rest_places[s.member] = rest;
-         }
-         const auto visit = [&](const std::vector<IrValue>& at, IrValue i, IrValue lane) {
-           std::vector<IrValue> offsets = begin;
-           for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] = strided(f, begin[k], i, along[k]);
-           for (const Sum& s : sums) offsets[s.member] = lane;
-           body(at, offsets);
-         };
-         f.loop(run / count, [&](IrValue block) {
-           IrValue first = strided(f, f.constant(0), block, count);
-           lane_loop(f, count, dtype, [&](IrValue lane) { visit(places, strided(f, first, lane, 1), lane); });
-         });
-         IrValue first = f.constant(run / count * count);
-         f.loop(run % count, [&](IrValue i) { visit(rest_places, strided(f, first, i, 1), f.constant(0)); });
-         for (const Sum& s : sums) {
-           std::vector<IrValue> parts;
-           for (std::int64_t lane = 0; lane < count; lane += width)
-             parts.push_back(ir.CreateAlignedLoad(piece, lanes_at(places[s.member], lane), align));
-           IrValue whole = folded(f, s.value, std::move(parts));
-           if (run % count > 0)
-             whole = combined(f, reduction_of(f.info(s.value)), dtype, whole, f.load(dtype, rest_places[s.member]));
-           combine(f, s.value, whole, f.offset(dtype, to[s.member], begin[s.member]), {});
-         }
+         Run run(f, sums, length, to, begin);
+         run.elements(along, body);
+         run.results();
        });
 }
 
 void stored_rows(Function& f, const Sum& sum, const Shape& shape, IrValue elements, IrValue result, Work each) {
   const DType dtype = f.info(sum.value).dtype;
-  Sum alone = sum;
-  alone.member = 0;
+  std::vector<Sum> alone = {sum};
+  alone[0].member = 0;
   if (each.written > 0) each.written = 1;
-  in_rows(f, nest(shape, {reduced_view(f, sum.value), dense_strides(shape)}), {alone}, {result, elements}, each,
+  in_rows(f, nest(shape, {reduced_view(f, sum.value), dense_strides(shape)}), alone, {result, elements}, each,
           [&](const std::vector<IrValue>& places, const std::vector<IrValue>& offsets) {
             IrValue element = f.load(dtype, f.offset(dtype, places[1], offsets[1]));
-            combine(f, sum.value, element, f.offset(dtype, places[0], offsets[0]), {});
+            combine_in_lanes(f, alone[0], element, f.offset(dtype, places[0], offsets[0]), offsets[0]);
           });
 }
 

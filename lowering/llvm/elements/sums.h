@@ -13,6 +13,9 @@ struct Sum {
   std::size_t member;       // of its loop
   std::int64_t run, lanes;  // elements of a run, and over how many sums they are spread
   std::vector<IrValue> parts = {};
+  // Of an extremum while its elements go into lanes whose numbers are apart from NaN: a further element of each lane,
+  // the first NaN that came there, or else the last number.
+  IrValue none = nullptr;
 };
 // Of the members of a loop: those whose elements are combined in lanes.
 std::vector<Sum> sums_in_lanes(const Function&, const std::vector<ValueId>& members);
@@ -24,8 +27,9 @@ std::vector<Sum> store_sums(Function&, std::vector<Sum>&, const Shape&, std::vec
 void combine_written_out(Function&, Sum&, std::int64_t element, IrValue value, IrValue place);
 
 using LoopBody = std::function<void(const std::vector<IrValue>& places, const std::vector<IrValue>& offsets)>;
-// A loop whose innermost axis is a run of each of the sums. body gets the lane as their offset.
-void in_rows(Function&, const Nest&, const std::vector<Sum>&, const std::vector<IrValue>& to, Work, const LoopBody&);
+// A loop whose innermost axis is a run of each of the sums. body gets the lane as their offset, and calls the second.
+void in_rows(Function&, const Nest&, std::vector<Sum>&, const std::vector<IrValue>& to, Work, const LoopBody&);
+void combine_in_lanes(Function&, const Sum&, IrValue element, IrValue place, IrValue lane);
 // Of a sum whose elements have been stored.
 void stored_rows(Function&, const Sum&, const Shape&, IrValue elements, IrValue result, Work);
 

@@ -116,8 +116,9 @@ TEST(Chron, undetermined_rows) {
   const Outcome outcome = run(segment_max_program(), {"--format", "chron"}, "end | F F T F F\nx   | 1 12 3 4 5\n");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.out, "m | 12 12 12 ? ?\n");
-  EXPECT_EQ(outcome.err,
-            "2 rows are undetermined, from cycle 3 on: the condition 'end' (segment.rml:4:10) never came true\n");
+  EXPECT_EQ(
+      outcome.err,
+      "2 rows are undetermined, from cycle 3 on: the condition 'end' (segment.rml:4:10) has not come true since\n");
 }
 
 }  // namespace

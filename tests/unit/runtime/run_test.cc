@@ -42,13 +42,14 @@ TEST(Run, undetermined_rows_are_reported) {
   Outcome outcome = run(segment_max_program(), {}, input);
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.out, "m\n2\n2\n");
-  EXPECT_EQ(outcome.err,
-            "2 rows are undetermined, from cycle 2 on: the condition 'end' (segment.rml:4:10) never came true\n");
+  EXPECT_EQ(
+      outcome.err,
+      "2 rows are undetermined, from cycle 2 on: the condition 'end' (segment.rml:4:10) has not come true since\n");
   outcome = run(segment_max_program(), {"--quiet"}, input);
   EXPECT_EQ(outcome.err, "");
   outcome = run(segment_max_program(), {}, "end,x\nF,1\n");
   EXPECT_EQ(outcome.err,
-            "1 row is undetermined, from cycle 0 on: the condition 'end' (segment.rml:4:10) never came true\n");
+            "1 row is undetermined, from cycle 0 on: the condition 'end' (segment.rml:4:10) has not come true since\n");
 }
 
 TEST(Run, horizon) {
