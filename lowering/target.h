@@ -132,6 +132,7 @@ struct Target {
   double long_step = 20000;        // instructions executed: more than a hundred times what a call takes
 
   // ---- products
+  static constexpr std::uint64_t moved_bytes = 2048;  // of a shift register whose rows are moved where it lies
   static constexpr std::int64_t few_rows = 4;  // of so many, a copy of the matrix in panels is not worth its while
   std::int64_t fewest_packed_columns = 8;
   std::int64_t fewest_row_columns = 64;  // of a single packed row: its sums fill registers, or wait for each other

@@ -59,7 +59,7 @@ KeyedCheckpointOut::KeyedCheckpointOut(const rml_program& program, const Keys& k
                                        const Memory& memory) {
   std::uint64_t bytes = 0;
   for (std::uint32_t key = 0; key < states.size(); ++key) {
-    states.enter(key);
+    states.gather(key);
     const CheckpointOut one(program, states.block(), RunRecord{});
     std::string& state = states_.emplace_back();
     for (const std::string_view piece : one.pieces()) state += piece;
@@ -104,7 +104,7 @@ std::vector<std::string> restore_keys(const CheckpointIn& saved, const rml_progr
       throw Failure(saved.name() + ": its key '" + text + "' is no value of the type that --key gives to keys");
     if (*number != k) texts.damaged();
     const auto key = static_cast<std::uint32_t>(k);
-    const rml_header& header = states.enter(key);
+    const rml_header& header = states.gather(key);
     CheckpointIn one(saved.name() + " (key '" + text + "')", std::string(inner.next()));
     std::vector<Renamed> renamed = one.rename(program, map);
     if (k == 0) lines = told(saved.name(), renamed);

@@ -14,6 +14,7 @@ struct EmitOptions {
   bool with_program = true;  // the rml_program table and what it needs
   bool with_run = false;     // rml_program::run
   bool with_c_interface = false;
+  bool cells_apart = false;  // rml_program::apart: of a program of cells alone
   std::string program_name;  // prefix of the symbols; the node's name
 };
 
