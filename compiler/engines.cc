@@ -97,9 +97,10 @@ std::optional<std::vector<Linked>> links_of(const Session& session, const Core& 
 }  // namespace
 
 std::unique_ptr<LoadedProgram> load_compiled(Session& session, const steps::Program& program,
-                                             const std::vector<std::string>& libraries, bool with_run) {
+                                             const std::vector<std::string>& libraries, Extras extras) {
   EmitOptions options;
-  options.with_run = with_run;
+  options.with_run = extras.run;
+  options.cells_apart = extras.cells_apart;
   auto module = emit_module(session, program, options);
   if (!module) return nullptr;
   const CurrentPhase phase("jit");

@@ -19,9 +19,12 @@ class LoadedProgram {
 
 // `libraries`: where external nodes come from that are not given (Session::foreign). Nothing when an error was reported
 // (E0805 for functions that are not there, E0903 for targets LLVM does not know).
-// with_run: rml_program::run as well.
+// What of an rml_program is there besides: `run`; cells that may lie apart.
+struct Extras {
+  bool run = false, cells_apart = false;
+};
 std::unique_ptr<LoadedProgram> load_compiled(Session& session, const steps::Program& program,
-                                             const std::vector<std::string>& libraries, bool with_run = false);
+                                             const std::vector<std::string>& libraries, Extras extras = {});
 std::unique_ptr<LoadedProgram> load_reference(Session& session, std::shared_ptr<const Core> core,
                                               const std::vector<std::string>& libraries);
 

@@ -135,6 +135,7 @@ struct Target {
   std::size_t worth_a_question = 12;  // instructions that lanes execute for none of them otherwise
 
   // ---- products
+  static constexpr std::uint64_t moved_bytes = 2048;  // of a shift register whose rows are moved where it lies
   static constexpr std::int64_t few_rows = 4;  // of so many, a copy of the matrix in panels is not worth its while
   std::int64_t fewest_packed_columns = 8;
   std::int64_t fewest_row_columns = 64;  // of a single packed row: its sums fill registers, or wait for each other

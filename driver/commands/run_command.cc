@@ -11,10 +11,17 @@
 namespace rml {
 namespace {
 
+bool has_option(const std::vector<std::string>& arguments, const std::string& option) {
+  return std::ranges::any_of(arguments,
+                             [&](const std::string& a) { return a == option || a.starts_with(option + "="); });
+}
+
 std::unique_ptr<LoadedProgram> load(Session& session, const RunRequest& request) {
   if (request.engine == Engine::compiled) {
     const auto lowered = compile(session, request.file);
-    return lowered ? load_compiled(session, lowered->program, request.libraries) : nullptr;
+    // Of each key there are cells, which are used where they lie.
+    const Extras extras{.cells_apart = has_option(request.program_arguments, "--key")};
+    return lowered ? load_compiled(session, lowered->program, request.libraries, extras) : nullptr;
   }
   const Front front = check(session, request.file);
   if (session.failed()) return nullptr;
@@ -39,11 +46,6 @@ bool names_peer(const std::vector<std::string>& arguments, std::string_view opti
   return false;
 }
 
-bool shares_rows(const std::vector<std::string>& arguments) {
-  return std::ranges::any_of(arguments,
-                             [](const std::string& a) { return a == "--ranks" || a.starts_with("--ranks="); });
-}
-
 }  // namespace
 
 int run_in_memory(const Session& session, const rml_program& program, std::vector<std::string> arguments,
@@ -61,7 +63,7 @@ int run(Invocation& invocation, const RunRequest& request) {
   const bool live =
       names_peer(request.program_arguments, "--input") && names_peer(request.program_arguments, "--output");
   invocation.session.options.early_rows = live ? EarlyRows::all : EarlyRows::never;
-  invocation.session.options.for_ranks = shares_rows(request.program_arguments);
+  invocation.session.options.for_ranks = has_option(request.program_arguments, "--ranks");
   if (invocation.session.options.for_ranks && request.engine == Engine::reference) {
     std::cerr << "rmlc: --ranks does not go with --engine reference, which is alone\n";
     return exit_usage;

@@ -1,6 +1,7 @@
 // See keyed.h.
 #include "python/src/keyed.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/base/failure.h"
@@ -48,10 +49,13 @@ std::vector<std::string> Keyed::load_parameters(const rt::ParameterSource& sourc
 std::string Keyed::save() {
   rt::require_savable(table(), "save");
   check_none_failed();
-  const rt::KeyedCheckpointOut checkpoint(table(), streams_->keys, streams_->states, streams_->waiting,
-                                          {streams_->seed, streams_->read, streams_->written}, {}, memory_);
   std::string bytes;
-  for (const std::string_view piece : checkpoint.pieces()) bytes += piece;
+  const auto put = [&](std::uint64_t offset, std::string_view piece) {
+    bytes.resize(std::max<std::size_t>(bytes.size(), offset + piece.size()));
+    std::ranges::copy(piece, bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  };
+  rt::save_keys(table(), streams_->keys, streams_->states, streams_->waiting,
+                {streams_->seed, streams_->read, streams_->written}, {}, memory_, put);
   return bytes;
 }
 

@@ -57,7 +57,7 @@ std::unique_ptr<LoadedProgram> load(Session& session, const CompileRequest& requ
   if (request.reference) return load_reference(session, elaborated->core, request.libraries);
   const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return nullptr;
-  return load_compiled(session, lower(session, *arranged), request.libraries, true);
+  return load_compiled(session, lower(session, *arranged), request.libraries, {.run = true});
 }
 
 struct Task {

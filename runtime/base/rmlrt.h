@@ -91,6 +91,9 @@ typedef struct rml_header {
   int32_t place;   /* k > 0: places[k - 1] is what is computed now, or was last; for whoever watches */
   /* set by the host after init; null: the program is alone */
   struct rml_ranks* ranks;
+  /* set by the host before init, and between two cycles as it likes: where the cells of a program lie that has `apart`.
+   * They are aligned to 8 bytes. */
+  void* cells;
 } rml_header;
 
 /* A condition that ends segments: what undetermined rows wait for. */
@@ -325,7 +328,11 @@ typedef struct rml_program {
    * between two cycles writes 0 there. */
   uint64_t packs;
   uint32_t n_packs;
+  /* So many bytes from RML_CELLS_AT on, cells all, need not lie in the state: the program looks for them where its
+   * header says. There is nothing of others among them, and windows are elsewhere. 0: all is in the state. */
+  uint32_t apart;
 } rml_program;
+enum { RML_CELLS_AT = 128 };
 
 /* Ranks: processes, or threads, that run one program together (runtime/ranks). Each reads the rows of its own
  * micro-batches; what they compute of them meets in sums. Null stands for a program that is alone: rank 0 of 1.

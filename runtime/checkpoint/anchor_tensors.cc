@@ -145,14 +145,7 @@ class Restoring {
   void put_memory(const rml_origin& origin) const {
     const rml_memory& m = program_.memories[origin.memory];
     const char* const value = value_of(origin);
-    const std::uint64_t bytes = value_bytes(m);
-    if (value == nullptr || bytes == 0) return;
-    if (m.kind == RML_CELL) std::memcpy(&part_at<char>(state_, m), value, bytes);
-    if (m.kind != RML_WINDOW) return;
-    auto& w = part_at<rml_window>(state_, m);
-    w.at = 0;
-    for (std::size_t copy = 0; copy < 2; ++copy)
-      std::memcpy(reinterpret_cast<char*>(&w + 1) + copy * bytes, value, bytes);
+    if (value != nullptr && (m.kind == RML_CELL || m.kind == RML_WINDOW)) put_cell(state_, m, value);
   }
 
   // As if the streams on the clock of the cycles had been handed on so far; those on others begin to be counted now.

@@ -35,10 +35,6 @@ std::string hexadecimal(std::uint64_t value, int digits) {
   return text;
 }
 
-std::uint32_t checksum(std::uint32_t sum, std::string_view bytes) {
-  return static_cast<std::uint32_t>(crc32_z(sum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
 // A path may be any bytes; JSON holds text.
 std::string as_text(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
@@ -59,11 +55,9 @@ Metadata metadata(const rml_program& program, const rml_header& header, const St
     all["open_micro_batch"] = run.dealt->open ? "1" : "0";
   }
   if (state.begins >= 0) {
-    json memories = json::array();
-    for (const NamedMemory& m : named_memories(program)) memories.push_back({m.instance, m.name, m.is_parameter});
     all["begins"] = std::to_string(state.begins);
     all["open"] = as_text(state.open);
-    all["memories"] = as_text(memories);
+    all["memories"] = listed(program);
     all["runs"] = runs(program);
   } else {
     all["identity"] = hexadecimal(state_identity(program), 16);
@@ -78,6 +72,24 @@ bool is_checkpoint(const Safetensors& content) {
 }
 
 }  // namespace
+
+std::uint32_t checksum(std::uint32_t sum, std::string_view bytes) {
+  return static_cast<std::uint32_t>(crc32_z(sum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+std::uint32_t joined_checksums(std::uint32_t first, std::uint32_t second, std::uint64_t bytes_of_second) {
+  return static_cast<std::uint32_t>(crc32_combine(first, second, static_cast<z_off_t>(bytes_of_second)));
+}
+
+void seal(std::string& head, std::uint32_t sum) {
+  head.replace(head.find(checksum_key) + checksum_key.size(), no_checksum.size(), hexadecimal(sum, 8));
+}
+
+std::string listed(const rml_program& program) {
+  json memories = json::array();
+  for (const NamedMemory& m : named_memories(program)) memories.push_back({m.instance, m.name, m.is_parameter});
+  return as_text(memories);
+}
 
 Metadata metadata_of_run(const rml_program& program, std::uint64_t seed, std::int64_t cycles, std::int64_t rows,
                          const RunRecord& run) {
@@ -110,7 +122,7 @@ std::vector<std::string_view> sealed_pieces(std::string& head, std::vector<Tenso
       sum = checksum(sum, piece);
     }
   }
-  head.replace(head.find(checksum_key) + checksum_key.size(), no_checksum.size(), hexadecimal(sum, 8));
+  seal(head, sum);
   pieces.insert(pieces.begin(), head);
   return pieces;
 }
@@ -156,11 +168,21 @@ CheckpointIn::CheckpointIn(std::string name, std::string bytes)
   if (!is_checkpoint(content_)) {
     throw Failure(name_ + ": a safetensors file, but not the state of a program; --load-params takes its tensors");
   }
-  if (text("version") != state_format_version) {
-    throw Failure(name_ + ": its format is version " + text("version") + ", this program reads " +
-                  state_format_version + (text("version") == "1" ? too_old : ""));
+  const std::string& version = text("version");
+  if (version != state_format_version && version != columns_format_version) {
+    throw Failure(name_ + ": its format is version " + version + ", this program reads " + state_format_version +
+                  " and, of keys, " + columns_format_version + (version == "1" ? too_old : ""));
   }
   check_checksum(name_, bytes_, content_);
+  read();
+}
+
+CheckpointIn::CheckpointIn(std::string name, Safetensors content)
+    : name_(std::move(name)), content_(std::move(content)) {
+  read();
+}
+
+void CheckpointIn::read() {
   seed_ = number<std::uint64_t>("seed");
   run_.first_cycle = number<std::int64_t>("first_cycle");
   run_.first_row = number<std::int64_t>("first_row");

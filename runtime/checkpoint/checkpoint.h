@@ -47,6 +47,13 @@ Metadata metadata_of_run(const rml_program& program, std::uint64_t seed, std::in
                          const RunRecord& run);
 // … and of a run with keys (keys/keyed_checkpoint.h), how many.
 inline constexpr const char* keys_key = "keys";
+// A checksum over the bytes of a file, with zeros in its own place: of a beginning and what follows.
+std::uint32_t checksum(std::uint32_t sum, std::string_view bytes);
+std::uint32_t joined_checksums(std::uint32_t first, std::uint32_t second, std::uint64_t bytes_of_second);
+// Puts it into a head.
+void seal(std::string& head, std::uint32_t checksum);
+// Names of memories, as `memories` in the metadata.
+std::string listed(const rml_program& program);
 // The file's bytes, with a checksum over all of them; they lie in `head` and where the tensors do.
 std::vector<std::string_view> sealed_pieces(std::string& head, std::vector<TensorOut>& tensors,
                                             const Metadata& metadata);
@@ -73,6 +80,8 @@ class CheckpointIn {
   // Reads and checks everything but what the state is made of.
   static CheckpointIn read_file(const std::string& path);
   CheckpointIn(std::string name, std::string bytes);
+  // Of one that stands in another one, which has been checked: its metadata and its tensors.
+  CheckpointIn(std::string name, Safetensors content);
   CheckpointIn(const CheckpointIn&) = delete;
   CheckpointIn& operator=(const CheckpointIn&) = delete;
 
@@ -94,6 +103,7 @@ class CheckpointIn {
                                      Anchor* anchor = nullptr) const;
 
  private:
+  void read();
   void restore_units(const rml_program& program, void* state, StateFile& file, const CyclesOfState& run,
                      GivenParameters& given) const;
   [[noreturn]] void damaged(const std::string& what) const;

@@ -134,14 +134,6 @@ std::vector<Renamed> by_place(const Side& side, const std::set<std::string>& in_
   return found;
 }
 
-std::vector<const rml_origin*> named_origins(const rml_program& program) {
-  std::vector<const rml_origin*> all;
-  std::set<std::string> names;
-  for (const rml_origin& o : std::span(program.origins, program.n_origins))
-    if (o.then == nullptr && names.insert(o.name).second) all.push_back(&o);
-  return all;
-}
-
 NamedMemory memory_of(const rml_program& program, const rml_origin& o) {
   const std::span parameters(program.parameters, program.n_parameters);
   const bool is_parameter =
@@ -199,6 +191,14 @@ void check_map(const std::vector<Renamed>& map, const std::vector<std::string>& 
                                         did_you_mean(r.old_name, names)
                                   : "--map " + r.old_name + "=" + r.new_name + ": there is no '" + r.old_name +
                                         "' in " + file + did_you_mean(r.old_name, names));
+}
+
+std::vector<const rml_origin*> named_origins(const rml_program& program) {
+  std::vector<const rml_origin*> all;
+  std::set<std::string> names;
+  for (const rml_origin& o : std::span(program.origins, program.n_origins))
+    if (o.then == nullptr && names.insert(o.name).second) all.push_back(&o);
+  return all;
 }
 
 NamedMemories named_memories(const rml_program& program) {

@@ -41,6 +41,8 @@ using NamedMemories = std::vector<NamedMemory>;
 
 // Those that a state of the program lists, each once, in the order of the program.
 NamedMemories named_memories(const rml_program& program);
+// Of each name the first; none that always has the same value.
+std::vector<const rml_origin*> named_origins(const rml_program& program);
 
 // What is in `file`, whose tensors are these, under a name that the program does not have, and what it is there.
 std::vector<Renamed> by_place(const rml_program& program, const NamedMemories& file, const Safetensors& tensors);

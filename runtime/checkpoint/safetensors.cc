@@ -134,6 +134,12 @@ class Reader {
 
 }  // namespace
 
+std::uint64_t bytes_of(const TensorOut& tensor) {
+  std::uint64_t bytes = dtype_bytes(tensor.dtype);
+  for (const std::uint64_t extent : tensor.shape) bytes *= extent;
+  return bytes;
+}
+
 std::string safetensors_head(std::vector<TensorOut>& tensors, const Metadata& metadata) {
   std::stable_sort(tensors.begin(), tensors.end(),
                    [](const TensorOut& a, const TensorOut& b) { return dtype_bytes(a.dtype) > dtype_bytes(b.dtype); });
@@ -142,7 +148,7 @@ std::string safetensors_head(std::vector<TensorOut>& tensors, const Metadata& me
   std::uint64_t end = 0;
   for (const TensorOut& tensor : tensors) {
     const std::uint64_t begin = end;
-    for (const std::string_view piece : tensor.pieces) end += piece.size();
+    end += bytes_of(tensor);
     Json& entry = header[tensor.name];
     entry["dtype"] = dtype_names[tensor.dtype];
     entry["shape"] = tensor.shape;

@@ -23,6 +23,7 @@ struct TensorOut {
   std::vector<std::uint64_t> shape;
   std::vector<std::string_view> pieces;  // the elements, in order
 };
+std::uint64_t bytes_of(const TensorOut& tensor);  // as its type says
 
 // Everything before the elements; puts `tensors` in the order in which they must follow.
 std::string safetensors_head(std::vector<TensorOut>& tensors, const Metadata& metadata);

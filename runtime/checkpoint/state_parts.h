@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "runtime/base/rmlrt.h"
 #include "runtime/stream_io/row.h"
@@ -52,6 +53,19 @@ inline std::uint64_t element_bytes(const rml_memory& m) { return std::max<std::u
 inline const char* window_at(const void* state, const rml_memory& m) {
   const auto& w = part_at<rml_window>(state, m);
   return reinterpret_cast<const char*>(&w + 1) + w.at;
+}
+
+// Into a cell: its elements, which may begin anywhere.
+inline void put_cell(void* state, const rml_memory& m, const char* elements) {
+  const std::uint64_t bytes = value_bytes(m);
+  char* to = &part_at<char>(state, m);
+  if (bytes == 0) return;
+  if (m.kind == RML_WINDOW) {
+    part_at<rml_window>(state, m).at = 0;
+    to += sizeof(rml_window);
+    std::memcpy(to + bytes, elements, bytes);
+  }
+  std::memcpy(to, elements, bytes);
 }
 
 // What a parameter's slot points to if something was given; null: nothing, or it has been looked at.

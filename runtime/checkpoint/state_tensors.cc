@@ -206,20 +206,10 @@ class Restoring {
 
   void put(const rml_memory& m) const {
     switch (m.kind) {
-      case RML_CELL: {
-        if (unbegun_.contains(m.name)) break;
-        const TensorIn& t = from_.tensor(m.name);
-        if (!t.data.empty()) std::memcpy(&part_at<char>(state_, m), t.data.data(), t.data.size());
+      case RML_CELL:
+      case RML_WINDOW:
+        if (!unbegun_.contains(m.name)) put_cell(state_, m, from_.tensor(m.name).data.data());
         break;
-      }
-      case RML_WINDOW: {
-        const std::string_view data = from_.tensor(m.name).data;
-        auto& w = part_at<rml_window>(state_, m);
-        w.at = 0;
-        for (std::size_t copy = 0; copy < 2; ++copy)
-          std::memcpy(reinterpret_cast<char*>(&w + 1) + copy * data.size(), data.data(), data.size());
-        break;
-      }
       case RML_QUEUE:
         put_queue(m);
         break;

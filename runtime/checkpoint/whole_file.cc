@@ -75,12 +75,13 @@ class PartialFile {
     if (::stat(path_.c_str(), &before) == 0 && ::fchmod(fd_, before.st_mode & 07777) != 0) fail();
   }
 
-  void write(std::string_view bytes) {
+  void write(std::uint64_t offset, std::string_view bytes) {
     while (!bytes.empty()) {
-      const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+      const ssize_t written = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) fail();
       bytes.remove_prefix(static_cast<std::size_t>(written));
+      offset += static_cast<std::uint64_t>(written);
     }
   }
 
@@ -123,9 +124,21 @@ NewFile create_beside(const std::string& path, unsigned mode) {
 }
 
 void write_whole_file(const std::string& path, const std::vector<std::string_view>& pieces) {
+  write_whole_file(path, [&](const PutBytes& put) { put_in_order(pieces, put); });
+}
+
+void put_in_order(const std::vector<std::string_view>& pieces, const PutBytes& put) {
+  std::uint64_t at = 0;
+  for (const std::string_view piece : pieces) {
+    put(at, piece);
+    at += piece.size();
+  }
+}
+
+void write_whole_file(const std::string& path, const std::function<void(const PutBytes&)>& write) {
   PartialFile file(path);
   file.take_permissions();
-  for (const std::string_view piece : pieces) file.write(piece);
+  write([&](std::uint64_t offset, std::string_view bytes) { file.write(offset, bytes); });
   file.move_into_place();
 }
 

@@ -5,6 +5,8 @@
 // failure is a Failure that names the file. Nobody can foresee the other name, so nobody can have put a link there.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,10 @@ struct NewFile {
 NewFile create_beside(const std::string& path, unsigned mode);
 
 void write_whole_file(const std::string& path, const std::vector<std::string_view>& pieces);
+// `write` puts bytes to where in the file they are to be, in any order; it may throw.
+using PutBytes = std::function<void(std::uint64_t offset, std::string_view bytes)>;
+void write_whole_file(const std::string& path, const std::function<void(const PutBytes&)>& write);
+void put_in_order(const std::vector<std::string_view>& pieces, const PutBytes& put);
 
 // Throws Failure if write_whole_file could not begin.
 void require_replaceable(const std::string& path);

@@ -3,6 +3,7 @@
 #include "runtime/keys/key_states.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -15,9 +16,12 @@ namespace rml::rt {
 namespace {
 
 constexpr std::uint64_t block_bytes = std::uint64_t{1} << 18;
-constexpr std::uint64_t counters = offsetof(rml_header, pushed);  // and all behind them: the program's
+constexpr std::uint64_t counters = offsetof(rml_header, pushed), counters_end = offsetof(rml_header, ranks);
 constexpr std::uint64_t most_near_bytes = 512;
-constexpr std::uint64_t worth_a_part = 8;  // bytes between two parts
+constexpr std::uint64_t worth_a_part = 8;    // bytes between two parts
+constexpr std::uint64_t worth_lines = 1024;  // a record of so many begins with a cache line
+
+constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }
 
 bool cells_alone(const rml_program& program) {
   return program.flow == nullptr && program.demand == nullptr && program.savable != 0;
@@ -66,7 +70,8 @@ KeyStates::KeyStates(const rml_program& program, const Keys& keys, Memory& memor
       seed_(seed),
       horizon_(horizon),
       may_wait_(!cells_alone(program)),
-      state_bytes_(std::max<std::uint64_t>(program.state_bytes, sizeof(rml_header))) {
+      state_bytes_(std::max<std::uint64_t>(program.state_bytes, sizeof(rml_header))),
+      in_place_(program.apart > 0 && !may_wait_) {
   block_ = Memory::grow(&memory_, nullptr, 0, state_bytes_);
   if (block_ == nullptr)
     throw Failure(std::string(program.source) + ": the state of '" + program.name + "' needs " +
@@ -82,7 +87,7 @@ KeyStates::~KeyStates() {
     program_.destroy(block_);
   }
   if (!may_wait_ && size_ > 0) program_.destroy(block_);
-  for (char* const b : blocks_) Memory::grow(&memory_, b, std::uint64_t{records_in_block_} * record_bytes_, 0);
+  for (char* const b : blocks_) Memory::grow(&memory_, b, bytes_of_block(), 0);
   Memory::grow(&memory_, block_, state_bytes_, 0);
 }
 
@@ -108,19 +113,23 @@ void KeyStates::find_parts() {
     for (std::uint32_t k = 0; k < program_.n_memories; ++k)
       if (!is_shared(program_.memories[k].offset)) memories.push_back(&program_.memories[k]);
     std::ranges::sort(memories, {}, &rml_memory::offset);
-    for (const rml_memory* m : memories) add_part({m->offset, head_bytes(*m), m->kind == RML_WINDOW});
+    for (const rml_memory* m : memories)
+      if (!in_place_ || m->offset - RML_CELLS_AT >= program_.apart)
+        add_part({m->offset, head_bytes(*m), m->kind == RML_WINDOW});
     for (std::uint32_t p = 0; p < program_.n_parameters; ++p)
       if (program_.parameters[p].slot != UINT64_MAX) slots_.push_back(program_.parameters[p].slot);
   }
-  record_bytes_ = sizeof(std::uint64_t) + (may_wait_ ? sizeof(rml_header) - counters : sizeof(std::int64_t));
+  record_bytes_ = sizeof(std::uint64_t) + (may_wait_ ? counters_end - counters : sizeof(std::int64_t));
   for (const Part& part : parts_) record_bytes_ += part.bytes;
-  record_bytes_ = (record_bytes_ + slots_.size() + 7) / 8 * 8;
+  cells_at_ = rounded_up(record_bytes_ + slots_.size(), 8);
+  record_bytes_ = cells_at_ + (in_place_ ? program_.apart : 0);
+  if (record_bytes_ >= worth_lines) record_bytes_ = rounded_up(record_bytes_, 64);
   near_bytes_ = std::min(record_bytes_, most_near_bytes);
-  records_in_block_ = static_cast<std::uint32_t>(std::max<std::uint64_t>(block_bytes / record_bytes_, 1));
+  block_bits_ = static_cast<std::uint32_t>(std::bit_width(std::max<std::uint64_t>(block_bytes / record_bytes_, 1)) - 1);
 }
 
 void KeyStates::begin_with(const std::function<void(void* state)>& give) {
-  begin_new();
+  begin_new(seed_, own_cells());
   give(block_);
   given_.clear();
   for (const std::uint64_t slot : slots_) given_.push_back(at<void*>(slot));
@@ -135,38 +144,56 @@ void KeyStates::restored() {
   }
 }
 
-void KeyStates::change_to(std::uint32_t key) {
-  if (current_ != none) store(record(current_));
+void KeyStates::leave() {
+  if (current_ == none) return;
+  char* const to = record(current_);
+  store(to);
+  if (in_place_ && header().cells == own_cells()) std::memcpy(to + cells_at_, own_cells(), program_.apart);
   current_ = none;
+}
+
+rml_header& KeyStates::gather(std::uint32_t key) {
+  rml_header& h = enter(key);
+  if (h.cells != own_cells()) std::memcpy(own_cells(), h.cells, program_.apart);
+  h.cells = own_cells();
+  return h;
+}
+
+// For one more record.
+void KeyStates::make_room() {
+  if (size_ >> block_bits_ < blocks_.size()) return;
+  blocks_.reserve(blocks_.size() + 1);
+  void* const more = Memory::grow(&memory_, nullptr, 0, bytes_of_block());
+  if (more == nullptr)
+    throw Failure("too many keys: what is kept of each takes " + std::to_string(record_bytes_) + " bytes, and " +
+                  std::to_string(size_) + " keys take " + std::to_string(memory_.used() >> 20) + " MiB of the " +
+                  std::to_string(memory_.ceiling() >> 20) + " MiB that this run may use");
+  blocks_.push_back(static_cast<char*>(more));
+}
+
+void KeyStates::change_to(std::uint32_t key) {
+  leave();
   if (key < size_) {
     load(record(key));
     current_ = key;
     return;
   }
-  if (size_ % records_in_block_ == 0) {
-    blocks_.reserve(blocks_.size() + 1);
-    void* const more = Memory::grow(&memory_, nullptr, 0, std::uint64_t{records_in_block_} * record_bytes_);
-    if (more == nullptr)
-      throw Failure("too many keys: what is kept of each takes " + std::to_string(record_bytes_) + " bytes, and " +
-                    std::to_string(size_) + " keys take " + std::to_string(memory_.used() >> 20) + " MiB of the " +
-                    std::to_string(memory_.ceiling() >> 20) + " MiB that this run may use");
-    blocks_.push_back(static_cast<char*>(more));
-  }
-  begin_new();
-  header().seed = keys_.seed(key, seed_);
+  make_room();
+  begin_new(keys_.seed(key, seed_), in_place_ ? record(size_) + cells_at_ : own_cells());
   for (std::size_t k = 0; k < given_.size(); ++k) at<void*>(slots_[k]) = given_[k];
   put_shared();
   current_ = size_++;
 }
 
-void KeyStates::begin_new() {
+void KeyStates::begin_new(std::uint64_t seed, char* cells) {
   rml_header& h = header();
   h = {};
-  h.seed = seed_;
+  h.seed = seed;
   h.horizon = horizon_;
   h.grow = Memory::grow;
   h.context = &memory_;
   h.waiting = -1;
+  h.cells = cells;
   program_.init(block_);
 }
 
@@ -177,7 +204,7 @@ void KeyStates::store(char* to) {
   };
   put(&header().seed, sizeof header().seed);
   if (may_wait_)
-    put(&at<char>(counters), sizeof(rml_header) - counters);
+    put(&at<char>(counters), counters_end - counters);
   else
     put(&header().pushed, sizeof header().pushed);
   for (const Part& part : parts_) {
@@ -193,14 +220,15 @@ void KeyStates::store(char* to) {
   take_shared();
 }
 
-void KeyStates::load(const char* from) {
+void KeyStates::load(char* from) {
+  if (in_place_) header().cells = from + cells_at_;
   const auto get = [&from](void* to, std::uint64_t bytes) {
     copy_part(static_cast<char*>(to), from, bytes);
     from += bytes;
   };
   get(&header().seed, sizeof header().seed);
   if (may_wait_) {
-    get(&at<char>(counters), sizeof(rml_header) - counters);
+    get(&at<char>(counters), counters_end - counters);
   } else {
     get(&header().pushed, sizeof header().pushed);
     header().popped = header().pushed;
@@ -236,6 +264,7 @@ void KeyStates::share(const std::vector<std::string>& patterns) {
       if (!matches(pattern, row.path)) continue;
       found = true;
       if (row.memory == UINT32_MAX) continue;  // it has the same value in all instances, for ever
+      in_place_ = false;
       const rml_memory& m = program_.memories[row.memory];
       auto known = std::ranges::find(shared_, m.offset, &Shared::offset);
       if (known == shared_.end()) known = shared_.insert(known, {m.offset, value_bytes(m), {}, {}});

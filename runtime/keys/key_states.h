@@ -5,6 +5,9 @@
 // remember is copied to the record of the last one, and that of the next one is copied into the state: cells and the
 // heads of rings and segments, whose blocks stay where they are. Parameters that are shared stay as well.
 //
+// Cells that need not lie in the state (rml_program::apart) are used in the record, which is never moved: of a large
+// state a cycle may touch little. They are gathered in the state for whoever knows memories by their places in it.
+//
 // Records lie in blocks of one size, which are never moved. Memory is that of the run, which refuses to pass its
 // ceiling.
 #pragma once
@@ -16,6 +19,7 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/base/rmlrt.h"
+#include "runtime/checkpoint/state_parts.h"
 #include "runtime/keys/keys.h"
 
 namespace rml::rt {
@@ -39,11 +43,19 @@ class KeyStates {
     if (key != current_) change_to(key);
     return header();
   }
+  // … and all memories lie in it, until another key is entered.
+  rml_header& gather(std::uint32_t key);
   // Its turn comes soon.
   void expect(std::uint32_t key) const {
     if (key >= size_) return;
     const char* const at = record(key);
     for (std::uint64_t line = 0; line < near_bytes_; line += 64) __builtin_prefetch(at + line, 1);
+  }
+  // Where that of the current key lies, if it is a cell.
+  const char* memory(const rml_memory& m) const {
+    if (m.kind == RML_WINDOW) return window_at(block_, m);
+    const std::uint64_t place = m.offset - RML_CELLS_AT;
+    return place < program_.apart ? static_cast<const char*>(header().cells) + place : &at<char>(m.offset);
   }
   // The state of the current key is what was put into it: what it was given, further instances begin with.
   void restored();
@@ -71,15 +83,20 @@ class KeyStates {
   void find_parts();
   void add_part(Part part);
   void change_to(std::uint32_t key);
-  void begin_new();
+  void leave();
+  void make_room();
+  void begin_new(std::uint64_t seed, char* cells);
   void store(char* record);
-  void load(const char* record);
+  void load(char* record);
   void take_shared();
   void put_shared();
   bool is_shared(std::uint64_t offset) const;
   char* record(std::uint32_t key) const {
-    return blocks_[key / records_in_block_] + key % records_in_block_ * record_bytes_;
+    const std::uint32_t in_block = key & ((std::uint32_t{1} << block_bits_) - 1);
+    return blocks_[key >> block_bits_] + in_block * record_bytes_;
   }
+  std::uint64_t bytes_of_block() const { return record_bytes_ << block_bits_; }
+  char* own_cells() const { return &at<char>(RML_CELLS_AT); }
   template <class T>
   T& at(std::uint64_t offset) const {
     return *reinterpret_cast<T*>(static_cast<char*>(block_) + offset);
@@ -92,6 +109,7 @@ class KeyStates {
   const std::int64_t horizon_;
   const bool may_wait_;
   std::uint64_t state_bytes_ = 0;
+  bool in_place_;  // cells that need not lie in the state are used in the record
   void* block_ = nullptr;
   std::vector<Part> parts_;
   std::vector<std::uint64_t> slots_;
@@ -99,7 +117,8 @@ class KeyStates {
   std::vector<Shared> shared_;
   std::uint64_t record_bytes_ = 0;
   std::uint64_t near_bytes_ = 0;  // of a record: further ones follow by themselves
-  std::uint32_t records_in_block_ = 1;
+  std::uint64_t cells_at_ = 0;    // in the record
+  std::uint32_t block_bits_ = 0;  // so many bits of its number tell which record of a block is a key's
   std::vector<char*> blocks_;
   std::uint32_t size_ = 0;
   std::uint32_t current_ = none;

@@ -1,5 +1,5 @@
-// See keyed_checkpoint.h. Lists of texts, states and waiting rows are each one tensor, with another that says where the
-// elements of each key end.
+// See keyed_checkpoint.h. Of programs whose rows can wait, lists of texts, states and waiting rows are each one tensor,
+// with another that says where the elements of each key end.
 #include "runtime/keys/keyed_checkpoint.h"
 
 #include <cstring>
@@ -7,59 +7,34 @@
 #include <utility>
 
 #include "runtime/base/failure.h"
+#include "runtime/keys/key_columns.h"
+#include "runtime/keys/parts_of_keys.h"
 
 namespace rml::rt {
 namespace {
 
-constexpr const char* texts_name = "keys";
 constexpr const char* states_name = "states";
 constexpr const char* waiting_name = "waiting rows";
 
-std::string ends_of(const char* name) { return std::string("ends of ") + name; }
-
-std::string_view bytes_of(const std::vector<std::int64_t>& numbers) {
-  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::int64_t)};
-}
-
-class Parts {
+// A whole checkpoint of each key.
+class CheckpointsOut {
  public:
-  Parts(const CheckpointIn& saved, const char* name, std::uint8_t dtype, std::uint64_t element)
-      : saved_(saved), name_(name), element_(element) {
-    const TensorIn* const all = saved.content().find(name);
-    const TensorIn* const ends = saved.content().find(ends_of(name));
-    if (all == nullptr || ends == nullptr || all->dtype != dtype || ends->dtype != RML_I64) damaged();
-    all_ = all->data;
-    ends_ = ends->data;
-  }
-  std::uint64_t count() const { return ends_.size() / sizeof(std::int64_t); }
-  // One after the other.
-  std::string_view next() {
-    std::int64_t end = 0;
-    std::memcpy(&end, ends_.data() + sizeof end * at_++, sizeof end);
-    const std::uint64_t bytes = static_cast<std::uint64_t>(end) * element_;
-    if (end < 0 || static_cast<std::uint64_t>(end) > all_.size() || bytes < begin_ || bytes > all_.size()) damaged();
-    const std::string_view part = all_.substr(begin_, bytes - begin_);
-    begin_ = bytes;
-    return part;
-  }
-  [[noreturn]] void damaged() const { throw Failure(saved_.name() + ": damaged: '" + name_ + "' of its keys"); }
+  CheckpointsOut(const rml_program& program, const Keys& keys, KeyStates& states, const WaitingRows& waiting,
+                 const Memory& memory);
+  std::vector<std::string_view> sealed(const Metadata& metadata) { return sealed_pieces(head_, tensors_, metadata); }
 
  private:
-  const CheckpointIn& saved_;
-  const char* const name_;
-  const std::uint64_t element_;
-  std::string_view all_, ends_;
-  std::uint64_t at_ = 0, begin_ = 0;
+  std::vector<std::string> states_;
+  std::string texts_, head_;
+  std::vector<std::int64_t> text_ends_, state_ends_, waiting_, waiting_ends_;
+  std::vector<TensorOut> tensors_;
 };
 
-}  // namespace
-
-KeyedCheckpointOut::KeyedCheckpointOut(const rml_program& program, const Keys& keys, KeyStates& states,
-                                       const WaitingRows& waiting, const KeyedStreams& streams, const RunRecord& run,
-                                       const Memory& memory) {
+CheckpointsOut::CheckpointsOut(const rml_program& program, const Keys& keys, KeyStates& states,
+                               const WaitingRows& waiting, const Memory& memory) {
   std::uint64_t bytes = 0;
   for (std::uint32_t key = 0; key < states.size(); ++key) {
-    states.enter(key);
+    states.gather(key);
     const CheckpointOut one(program, states.block(), RunRecord{});
     std::string& state = states_.emplace_back();
     for (const std::string_view piece : one.pieces()) state += piece;
@@ -77,34 +52,39 @@ KeyedCheckpointOut::KeyedCheckpointOut(const rml_program& program, const Keys& k
   TensorOut all{states_name, RML_U8, {bytes}, {}};
   for (const std::string& state : states_) all.pieces.emplace_back(state);
   tensors_.push_back(std::move(all));
-  tensors_.push_back({texts_name, RML_U8, {texts_.size()}, {texts_}});
-  tensors_.push_back({waiting_name, RML_I64, {waiting_.size()}, {bytes_of(waiting_)}});
+  tensors_.push_back({texts_of_keys, RML_U8, {texts_.size()}, {texts_}});
+  tensors_.push_back({waiting_name, RML_I64, {waiting_.size()}, {bytes_of_numbers(waiting_)}});
   const std::pair<const char*, const std::vector<std::int64_t>*> ends[] = {
-      {states_name, &state_ends_}, {texts_name, &text_ends_}, {waiting_name, &waiting_ends_}};
+      {states_name, &state_ends_}, {texts_of_keys, &text_ends_}, {waiting_name, &waiting_ends_}};
   for (const auto& [name, numbers] : ends)
-    tensors_.push_back({ends_of(name), RML_I64, {numbers->size()}, {bytes_of(*numbers)}});
+    tensors_.push_back({ends_of(name), RML_I64, {numbers->size()}, {bytes_of_numbers(*numbers)}});
+}
+
+}  // namespace
+
+void save_keys(const rml_program& program, const Keys& keys, KeyStates& states, const WaitingRows& waiting,
+               const KeyedStreams& streams, const RunRecord& run, const Memory& memory, const PutBytes& put) {
   Metadata metadata = metadata_of_run(program, streams.seed, streams.rows_read, streams.rows_written, run);
   metadata["unbegun"] = "[]";
   metadata[keys_key] = std::to_string(states.size());
-  pieces_ = sealed_pieces(head_, tensors_, metadata);
+  if (write_columns(program, keys, states, metadata, put)) return;
+  CheckpointsOut checkpoints(program, keys, states, waiting, memory);
+  put_in_order(checkpoints.sealed(metadata), put);
 }
 
 std::vector<std::string> restore_keys(const CheckpointIn& saved, const rml_program& program,
                                       const std::vector<Renamed>& map, Keys& keys, KeyStates& states,
                                       WaitingRows& waiting, GivenParameters& given) {
   if (!saved.is_of_keys()) throw Failure(saved.name() + ": the state of one instance, that of a run without --key");
-  Parts texts(saved, texts_name, RML_U8, 1), inner(saved, states_name, RML_U8, 1);
-  Parts rows(saved, waiting_name, RML_I64, sizeof(std::int64_t));
+  if (has_columns(saved)) return restore_columns(saved, program, map, keys, states, given);
+  PartsOfKeys texts(saved, texts_of_keys, RML_U8, 1), inner(saved, states_name, RML_U8, 1);
+  PartsOfKeys rows(saved, waiting_name, RML_I64, sizeof(std::int64_t));
   if (inner.count() != texts.count() || rows.count() != texts.count()) texts.damaged();
   std::vector<std::string> lines;
   for (std::uint64_t k = 0; k < texts.count(); ++k) {
     const std::string text(texts.next());
-    const std::optional<std::uint32_t> number = keys.number(text);
-    if (!number)
-      throw Failure(saved.name() + ": its key '" + text + "' is no value of the type that --key gives to keys");
-    if (*number != k) texts.damaged();
-    const auto key = static_cast<std::uint32_t>(k);
-    const rml_header& header = states.enter(key);
+    const std::uint32_t key = number_of_saved(saved, text, k, keys);
+    const rml_header& header = states.gather(key);
     CheckpointIn one(saved.name() + " (key '" + text + "')", std::string(inner.next()));
     std::vector<Renamed> renamed = one.rename(program, map);
     if (k == 0) lines = told(saved.name(), renamed);

@@ -1,7 +1,7 @@
-// The states of all keys in one file: a checkpoint whose tensors are the checkpoints of the keys, one behind the other.
-//
-// So the state of a key is what a run of its rows alone would have saved, and is checked and read in the same way; the
-// outer file says where the streams of the run stand.
+// The states of all keys in one file. Of a program of cells alone they are columns (key_columns.h). Of any other, and
+// where something was given to a parameter that nobody has looked at, they are checkpoints, one behind the other: the
+// state of a key is what a run of its rows alone would have saved, and is checked and read in the same way. The file
+// says where the streams of the run stand.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/checkpoint/checkpoint.h"
+#include "runtime/checkpoint/whole_file.h"
 #include "runtime/keys/key_states.h"
 #include "runtime/keys/keys.h"
 #include "runtime/keys/waiting_rows.h"
@@ -21,20 +22,9 @@ struct KeyedStreams {
   std::int64_t rows_read = 0, rows_written = 0;
 };
 
-class KeyedCheckpointOut {
- public:
-  // Between two cycles. Enters the keys one after the other. Throws Failure where there is no memory for it.
-  KeyedCheckpointOut(const rml_program& program, const Keys& keys, KeyStates& states, const WaitingRows& waiting,
-                     const KeyedStreams& streams, const RunRecord& run, const Memory& memory);
-  const std::vector<std::string_view>& pieces() const { return pieces_; }
-
- private:
-  std::vector<std::string> states_;
-  std::string texts_, head_;
-  std::vector<std::int64_t> text_ends_, state_ends_, waiting_, waiting_ends_;
-  std::vector<TensorOut> tensors_;
-  std::vector<std::string_view> pieces_;
-};
+// Between two cycles. Enters the keys one after the other. Throws Failure where there is no memory for it.
+void save_keys(const rml_program& program, const Keys& keys, KeyStates& states, const WaitingRows& waiting,
+               const KeyedStreams& streams, const RunRecord& run, const Memory& memory, const PutBytes& put);
 
 // Into a run that has not seen any key. What is to be told of it, in lines. Throws Failure.
 std::vector<std::string> restore_keys(const CheckpointIn& saved, const rml_program& program,

@@ -233,9 +233,10 @@ void KeyedRun::load(const CheckpointIn& saved) {
 // Outputs are settled first: what the states have handed out is never lost.
 void KeyedRun::save() {
   record_outputs(sinks_, sinks_to_, record_);
-  const KeyedCheckpointOut checkpoint(program_, keys_, *states_, waiting_, {seed_, rows_read_, rows_written_}, record_,
-                                      memory_);
-  write_whole_file(save_to_, checkpoint.pieces());
+  const KeyedStreams streams{seed_, rows_read_, rows_written_};
+  write_whole_file(save_to_, [&](const PutBytes& put) {
+    save_keys(program_, keys_, *states_, waiting_, streams, record_, memory_, put);
+  });
 }
 
 bool KeyedRun::next_row() {

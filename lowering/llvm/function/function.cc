@@ -3,6 +3,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include <cstddef>
 #include <stdexcept>
 #include <utility>
 
@@ -24,6 +25,12 @@ Function::Function(Emission& m, llvm::Function* function, const std::string& tit
   frame.code = variable(m.i32(), "code");
   if (m.numeric.fast) ir.setFastMathFlags(llvm::FastMathFlags::getFast());
   m.layout.begin_function();
+  if (m.layout.apart > 0) cells = find_cells(state);
+}
+
+IrValue Function::find_cells(IrValue of_state) {
+  IrValue place = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), of_state, offsetof(rml_header, cells));
+  return ir.CreateLoad(module.pointer(), place, "cells");
 }
 
 void Function::locate(Span span) {
@@ -191,6 +198,9 @@ llvm::AllocaInst* Function::variable(llvm::Type* type, const llvm::Twine& name) 
 }
 
 IrValue Function::at(std::uint64_t offset) {
+  if (module.layout.is_apart(offset))
+    return ir.CreateInBoundsGEP(ir.getInt8Ty(), cells,
+                                constant(static_cast<std::int64_t>(offset - module.layout.header_bytes)));
   const auto distance = static_cast<std::int64_t>(offset) - static_cast<std::int64_t>(module.layout.bias);
   if (distance == 0) return state;
   return ir.CreateInBoundsGEP(ir.getInt8Ty(), state, constant(distance));

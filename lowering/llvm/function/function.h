@@ -50,6 +50,7 @@ class Function {
   Emission& module;
   llvm::IRBuilder<> ir;
   IrValue state;
+  IrValue cells = nullptr;  // where those lie that are apart from the state
   PortPlaces ports;
   std::uint64_t header_at = 0;     // in the state: which header is told of faults
   IrValue other_header = nullptr;  // that of another state
@@ -115,7 +116,8 @@ class Function {
 
   // ---- storage
   llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);  // of the function at hand
-  IrValue at(std::uint64_t offset);                                  // address in the state
+  IrValue at(std::uint64_t offset);                                  // address in the state, or of a cell that is apart
+  IrValue find_cells(IrValue state);                                 // here, for `cells`
   IrValue header();
   IrValue load_i64(std::uint64_t offset);
   void store_i64(IrValue, std::uint64_t offset);

@@ -132,7 +132,7 @@ void emit_part(Function& f, const std::function<void()>& body) {
   {
     llvm::IRBuilder<>::InsertPointGuard guard(ir);
     const Function::Frame outer = f.frame;
-    IrValue outer_state = std::exchange(f.state, piece->getArg(0));
+    IrValue outer_state = std::exchange(f.state, piece->getArg(0)), outer_cells = f.cells;
     const bool outer_can_fault = std::exchange(f.can_fault, false);
     f.frame.function = piece;
     f.frame.exit = llvm::BasicBlock::Create(f.module.context, "exit");
@@ -145,11 +145,12 @@ void emit_part(Function& f, const std::function<void()>& body) {
     ir.CreateBr(begin);
     ir.SetInsertPoint(begin);
     f.frame.code = f.variable(f.module.i32(), "code");
+    if (f.cells != nullptr) f.cells = f.find_cells(f.state);
     body();
     faults = f.can_fault;
     f.end_frame({}, 0);
     f.frame = outer;
-    f.state = outer_state, f.can_fault = outer_can_fault;
+    f.state = outer_state, f.cells = outer_cells, f.can_fault = outer_can_fault;
   }
   f.locate(f.here);
   IrValue code = ir.CreateCall(piece, {f.state});

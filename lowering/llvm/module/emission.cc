@@ -6,6 +6,26 @@
 
 namespace rml::codegen {
 
+namespace {
+
+// Bodies of iterations, and what leads, are programs without a table, whose cells are none that anybody keeps.
+bool cells_apart(const steps::Program& p, const EmitOptions& o) {
+  return o.with_program && o.cells_apart && p.straight && !p.network && p.on_demand == nullptr;
+}
+
+// A window is no cell that may lie apart: it is copied whole, twice, and back. Rows of a short one are rather moved.
+std::map<ValueId, steps::Window> windows_of(const steps::Program& p, const EmitOptions& o) {
+  std::map<ValueId, steps::Window> windows = p.windows;
+  if (cells_apart(p, o))
+    std::erase_if(windows, [&](const auto& entry) {
+      const steps::CellInfo& cell = p.cells[entry.second.cell.index];
+      return bytes(cell.dtype, cell.shape) <= Target::moved_bytes;
+    });
+  return windows;
+}
+
+}  // namespace
+
 Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOptions& o, llvm::Module& m,
                    const std::pair<Target, Numeric>& machine, Compute how)
     : program(p),
@@ -18,9 +38,10 @@ Emission::Emission(const steps::Program& p, const SourceMap& s, const EmitOption
       target(machine.first),
       numeric(machine.second),
       compute(how),
-      windows(p.windows),
+      windows(windows_of(p, o)),
       packs(target.has_vectors() ? p.packs : steps::Packs{}),
-      layout(p, target, m.getDataLayout(), abi.header, o.with_program || o.with_main, pack_sizes()),
+      layout(p, target, m.getDataLayout(), abi.header,
+             {o.with_program || o.with_main, codegen::cells_apart(p, o), windows}, pack_sizes()),
       debug(m, s, o.target.optimization > 0),
       index_type_(llvm::Type::getIntNTy(context, m.getDataLayout().getIndexSizeInBits(0))) {
   cell_windows_.resize(p.cells.size());

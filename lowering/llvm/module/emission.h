@@ -50,7 +50,7 @@ class Emission {
   const Target target;
   const Numeric numeric;
   const Compute compute;
-  const std::map<ValueId, steps::Window>& windows;
+  const std::map<ValueId, steps::Window> windows;
   const steps::Packs packs;  // none where there are no vectors
   StateLayout layout;
   DebugInfo debug;

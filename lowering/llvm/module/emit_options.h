@@ -15,6 +15,7 @@ struct EmitOptions {
   bool with_run = false;     // rml_program::run
   bool with_c_interface = false;
   bool with_lanes = false;   // NODE_group_step of that interface
+  bool cells_apart = false;  // rml_program::apart: of a program of cells alone
   std::string program_name;  // prefix of the symbols; the node's name
 };
 

@@ -39,29 +39,32 @@ std::uint64_t StateLayout::scratch_behind_all(std::uint64_t bytes) {
 }
 
 StateLayout::StateLayout(const steps::Program& program, const Target& target, const llvm::DataLayout& data,
-                         llvm::StructType* header, bool loadable, const std::vector<std::uint64_t>& pack_sizes) {
+                         llvm::StructType* header, Asked asked, const std::vector<std::uint64_t>& pack_sizes) {
   header_bytes = (data.getStructLayout(header)->getSizeInBytes() + 63) / 64 * 64;
   end_ = header_bytes;
-  place_cells(program, target);
+  place_cells(program, target, asked);
+  if (apart > UINT32_MAX || header_bytes != RML_CELLS_AT) apart = 0;
   for (std::size_t k = 0; k < pack_sizes.size(); ++k) pack_flags.push_back(place(1, 1));
   for (const std::uint64_t size : pack_sizes) packs.push_back(place(size, 64));
   cells_end_ = end_;
   place_outputs(program, target);
-  for (std::size_t p = 0; loadable && p < program.parameters.size(); ++p) slots.push_back(place(8, 8));
+  for (std::size_t p = 0; asked.loadable && p < program.parameters.size(); ++p) slots.push_back(place(8, 8));
   place_queues(program);
   place_units(program);
   fixed_bytes = end_;
   begin_task();
 }
 
-void StateLayout::place_cells(const steps::Program& program, const Target& target) {
+void StateLayout::place_cells(const steps::Program& program, const Target& target, const Asked& asked) {
+  const bool are_apart = asked.cells_apart;
   cells.resize(program.cells.size());
   std::vector<bool> is_window(cells.size(), false);
-  for (const auto& [value, window] : program.windows) is_window[window.cell.index] = true;
+  for (const auto& [value, window] : asked.windows) is_window[window.cell.index] = true;
   std::vector<std::size_t> order(cells.size());
   std::iota(order.begin(), order.end(), 0);
   const auto large = [&](std::size_t k) { return elements(program.cells[k].shape) > target.unrolled_elements; };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (are_apart && is_window[a] != is_window[b]) return static_cast<bool>(is_window[b]);
     if (large(a) != large(b)) return large(b);
     const std::size_t size_a = byte_size(program.cells[a].dtype), size_b = byte_size(program.cells[b].dtype);
     return size_a != size_b ? size_a > size_b : a < b;
@@ -70,9 +73,11 @@ void StateLayout::place_cells(const steps::Program& program, const Target& targe
     const steps::CellInfo& cell = program.cells[k];
     if (cell.local) continue;
     const std::uint64_t size = bytes(cell.dtype, cell.shape);
-    cells[k] =
-        is_window[k] ? place(sizeof(rml_window) + 2 * size, 64) : place(size, large(k) ? 64 : byte_size(cell.dtype));
+    const std::uint64_t align = large(k) && !are_apart ? 64 : byte_size(cell.dtype);
+    cells[k] = is_window[k] ? place(sizeof(rml_window) + 2 * size, 64) : place(size, align);
+    if (are_apart && !is_window[k]) apart = (end_ - header_bytes + 7) / 8 * 8;
   }
+  end_ = std::max(end_, header_bytes + apart);
 }
 
 void StateLayout::place_outputs(const steps::Program& program, const Target& target) {

@@ -7,7 +7,8 @@
 // bytes. All functions share the scratch, since none runs inside another while values of
 // both are live; and within a function, what is not needed at the same time. In a bare state
 // (the C interface of a straight program that needs no header) the cells come first:
-// offsets are the same, less `bias`.
+// offsets are the same, less `bias`. Where cells may lie apart from the state (rml_program::apart), those that may come
+// before all others, and without gaps, for there are as many of them as there are states.
 #pragma once
 
 #include <llvm/IR/DataLayout.h>
@@ -45,13 +46,18 @@ struct Lifetime {
 };
 
 struct StateLayout {
-  // loadable: there are slots through which parameters can be given.
+  // loadable: there are slots through which parameters can be given. cells_apart: they may lie elsewhere.
   // packs: the size of each.
-  StateLayout(const steps::Program&, const Target&, const llvm::DataLayout&, llvm::StructType* header, bool loadable,
+  struct Asked {
+    bool loadable, cells_apart;
+    const std::map<ValueId, steps::Window>& windows;
+  };
+  StateLayout(const steps::Program&, const Target&, const llvm::DataLayout&, llvm::StructType* header, Asked,
               const std::vector<std::uint64_t>& packs);
 
   std::uint64_t header_bytes = 0;
   std::uint64_t bias = 0;                        // taken off every offset: header_bytes in a bare state, else 0
+  std::uint64_t apart = 0;                       // bytes from header_bytes on that may lie elsewhere
   std::vector<std::uint64_t> cells;              // of a window: its rml_window, behind which it lies
   std::vector<std::uint64_t> packs, pack_flags;  // a byte each: 0 unless it is like its cell
   std::vector<std::uint64_t> output_values, output_flags;  // straight programs
@@ -61,6 +67,8 @@ struct StateLayout {
   std::vector<std::uint64_t> arrays;                 // the record of each array
   static constexpr std::uint64_t record_bytes = 16;  // of {data, bytes}
   std::uint64_t fixed_bytes = 0;                     // all of the above: what init sets
+
+  bool is_apart(std::uint64_t offset) const { return offset >= header_bytes && offset - header_bytes < apart; }
 
   // What runs beside others has its own scratch: all functions from here on share what lies behind that of the others.
   void begin_task() { scratch_begin_ = (end_ + 63) / 64 * 64; }
@@ -78,7 +86,7 @@ struct StateLayout {
 
  private:
   std::uint64_t place(std::uint64_t bytes, std::uint64_t align);
-  void place_cells(const steps::Program&, const Target&);
+  void place_cells(const steps::Program&, const Target&, const Asked&);
   void place_outputs(const steps::Program&, const Target&);
   void place_queues(const steps::Program&);
   void place_units(const steps::Program&);

@@ -8,6 +8,7 @@
 #include "lowering/llvm/program/program.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "lowering/llvm/function/function.h"
 #include "lowering/llvm/program/caller.h"
@@ -169,8 +170,17 @@ llvm::Function* emit_init(Emission& module) {
                             false);
   Function body(module, f, module.core.entry + " (init)", {}, f->getArg(0));
   const auto* header = module.module.getDataLayout().getStructLayout(module.abi.header);
-  const std::uint64_t from = header->getElementOffset(field::pushed);
-  body.ir.CreateMemSet(body.at(from), body.ir.getInt8(0), module.layout.fixed_bytes - from, llvm::Align(8));
+  const std::uint64_t from = header->getElementOffset(field::pushed), cells = module.layout.header_bytes;
+  const auto clear = [&](std::uint64_t begin, std::uint64_t end) {
+    if (begin < end) body.ir.CreateMemSet(body.at(begin), body.ir.getInt8(0), end - begin, llvm::Align(8));
+  };
+  if (module.layout.apart == 0) {
+    clear(from, module.layout.fixed_bytes);
+  } else {
+    clear(from, offsetof(rml_header, cells));
+    clear(cells, cells + module.layout.apart);
+    clear(cells + module.layout.apart, module.layout.fixed_bytes);
+  }
   emit_initial_values(body);
   body.finish();
   auto* outer = module.function(program_symbol(module, "start"), llvm::Type::getVoidTy(module.context),
@@ -282,8 +292,9 @@ ProgramFunctions emit_program(Emission& module) {
     functions.push = emit_push(module, instants);
     functions.pop = emit_pop(module);
   }
-  // The C interface of what has units has none.
-  if (module.options.with_program || module.options.with_main) functions.lead = emit_lead(module);
+  // The C interface of what has units has none, and nobody asks for that of a key.
+  const bool tells_lead = (module.options.with_program || module.options.with_main) && module.layout.apart == 0;
+  if (tells_lead) functions.lead = emit_lead(module);
   functions.init = emit_init(module);
   functions.finish = emit_finish(module);
   functions.destroy = emit_destroy(module);

@@ -209,11 +209,14 @@ std::vector<llvm::Constant*> cut_rows(Emission& module) {
   return rows;
 }
 
-// The row of a program for ranks: in all others per_step and deal_end lie in what is between the first two fields.
-llvm::StructType* with_deal(Emission& module, std::vector<llvm::Constant*>& fields) {
-  const Deal& deal = *module.core.deal;
+// In a program for ranks, and one whose cells are apart, there are fields that in all others lie in what is between two
+// others, or behind the last: per_step and deal_end behind the first, `apart` at the end.
+llvm::StructType* with_rare_fields(Emission& module, std::vector<llvm::Constant*>& fields) {
+  if (!module.core.deal && module.layout.apart == 0) return module.abi.program;
   auto* const i16 = llvm::Type::getInt16Ty(module.context);
-  fields.insert(fields.begin() + 1, {integer(i16, deal.per_step), integer(i16, deal.end)});
+  if (const auto& deal = module.core.deal)
+    fields.insert(fields.begin() + 1, {integer(i16, deal->per_step), integer(i16, deal->end)});
+  if (module.layout.apart > 0) fields.push_back(integer(module.i32(), module.layout.apart));
   std::vector<llvm::Type*> types;
   for (const llvm::Constant* field : fields) types.push_back(field->getType());
   return llvm::StructType::create(module.context, types, "rml_program");
@@ -274,8 +277,7 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
       functions.run != nullptr ? functions.run : llvm::ConstantPointerNull::get(module.pointer()),
       integer(module.i64(), packs.empty() ? 0 : packs.front()),
       integer(module.i32(), packs.size())};
-  llvm::StructType* type = module.abi.program;
-  if (module.core.deal) type = with_deal(module, fields);
+  llvm::StructType* const type = with_rare_fields(module, fields);
   new llvm::GlobalVariable(module.module, type, true, llvm::GlobalValue::ExternalLinkage,
                            llvm::ConstantStruct::get(type, fields), module.options.program_name + "_program");
 }
