@@ -24,7 +24,7 @@ struct Piece {
 struct Groups {
   Emission& module;
   llvm::Function* step;
-  const std::vector<c99::InterfaceParameter>& ports;
+  const std::vector<InterfaceParameter>& ports;
   const std::vector<std::pair<std::size_t, std::uint64_t>>& kept;
   std::vector<Piece> pieces = {};
   std::uint64_t kept_bytes = 0;  // of a state
@@ -36,8 +36,8 @@ struct Groups {
     return (kept_bytes * static_cast<std::uint64_t>(lanes) + align - 1) / align * align;
   }
   std::string symbol(const char* what) const { return module.options.program_name + what; }
-  DType dtype(const c99::InterfaceParameter& p) const;
-  llvm::Type* type(const c99::InterfaceParameter& p) const { return memory_type(module.context, dtype(p)); }
+  DType dtype(const InterfaceParameter& p) const { return dtype_of(module.core, p); }
+  llvm::Type* type(const InterfaceParameter& p) const { return memory_type(module.context, dtype(p)); }
 
   void find_pieces();
   void choose_lanes();
@@ -53,13 +53,6 @@ struct Groups {
   llvm::Function* emit_group(llvm::Function* wide) const;
   void emit_step(llvm::Function* wide) const;
 };
-
-DType Groups::dtype(const c99::InterfaceParameter& p) const {
-  using P = c99::InterfaceParameter;
-  if (p.role == P::input) return module.core[module.core.inputs[p.port].value].dtype;
-  if (p.role == P::output) return module.core[module.core.outputs[p.port].value].dtype;
-  return DType::boolean;
-}
 
 // The header's fields, where there is one, the cells and the outputs that are kept.
 void Groups::find_pieces() {
@@ -216,12 +209,8 @@ llvm::Function* Groups::emit_lane() const {
   for (unsigned k = 0; k < ports.size(); ++k)
     if (!ports[k].of_input()) transfer(k, arguments[k + 1], false);
   copy_lane(f, made->getArg(0), lane, state, false);
-  f.can_fault = true;
-  ir.CreateStore(code, f.frame.code);
-  ir.CreateBr(f.frame.exit);
-  f.frame.exit->insertInto(made);
-  ir.SetInsertPoint(f.frame.exit);
-  ir.CreateRet(ir.CreateLoad(module.i32(), f.frame.code));
+  f.leave_unless_zero(code);
+  f.finish();
   return made;
 }
 
@@ -300,7 +289,7 @@ void Groups::emit_step(llvm::Function* wide) const {
 
 }  // namespace
 
-void emit_groups(Emission& module, llvm::Function* step, const std::vector<c99::InterfaceParameter>& ports,
+void emit_groups(Emission& module, llvm::Function* step, const std::vector<InterfaceParameter>& ports,
                  const std::vector<std::pair<std::size_t, std::uint64_t>>& kept, StateStruct& found) {
   Groups groups{module, step, ports, kept};
   groups.find_pieces();

@@ -7,15 +7,15 @@
 // a NODE_state for it. Then the result is that of NODE_step, its faults included.
 #pragma once
 
+#include "lowering/llvm/interface/parameters.h"
 #include "lowering/llvm/interface/stamp.h"
-#include "lowering/signature.h"
 
 namespace rml::codegen {
 
 // Emits NODE_group_init, NODE_group_get, NODE_group_put and NODE_group_step. step: the body of NODE_step, i32 of a
 // state and ports; kept: outputs that are kept in the state (their numbers and places). Tells `found` of the groups.
 // Throws NoLanes (lanes/refused.h).
-void emit_groups(Emission&, llvm::Function* step, const std::vector<c99::InterfaceParameter>& ports,
+void emit_groups(Emission&, llvm::Function* step, const std::vector<InterfaceParameter>& ports,
                  const std::vector<std::pair<std::size_t, std::uint64_t>>& kept, StateStruct& found);
 
 }  // namespace rml::codegen

@@ -14,6 +14,12 @@ std::vector<InterfaceParameter> leading_parameters(const steps::Program& program
   return list;
 }
 
+DType dtype_of(const Core& core, const InterfaceParameter& p) {
+  if (p.role == InterfaceParameter::input) return core[core.inputs[p.port].value].dtype;
+  if (p.role == InterfaceParameter::output) return core[core.outputs[p.port].value].dtype;
+  return DType::boolean;
+}
+
 bool has_advance(const Core& core) {
   return std::ranges::all_of(core.outputs, [&](const Port& port) {
     return core[port.value].clock == base_clock && core[port.value].shape.empty();

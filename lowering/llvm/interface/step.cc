@@ -44,11 +44,7 @@ struct StepInterface {
     return p.role == InterfaceParameter::input_present ||
            (p.role == InterfaceParameter::input && module.core[module.core.inputs[p.port].value].shape.empty());
   }
-  DType dtype(const InterfaceParameter& p) const {
-    if (p.role == InterfaceParameter::input) return module.core[module.core.inputs[p.port].value].dtype;
-    if (p.role == InterfaceParameter::output) return module.core[module.core.outputs[p.port].value].dtype;
-    return DType::boolean;
-  }
+  DType dtype(const InterfaceParameter& p) const { return dtype_of(module.core, p); }
   llvm::Function* declare(const char* what, llvm::Type* result, bool exported, bool arrays);
   void export_as(llvm::Function* inner, const char* what, bool arrays);
   void emit_init(const char* what, bool keep_seed);
