@@ -115,7 +115,7 @@ void Anchor::begin(const void* state) {
   drop();
   next_ = header_of(state).pushed;
   if (program_.demand != nullptr || (program_.flow != nullptr && program_.repeatable == 0)) return;
-  current_.emplace();
+  current_ = Snapshot{};
   current_->cycle = next_;
   current_->elements.resize(bytes_);
   current_->begun.assign(program_.n_origins, 0);
@@ -152,7 +152,7 @@ bool Anchor::may_begin(const void* state) const {
 
 void Anchor::begin_candidate(const void* state) {
   const std::uint32_t units = program_.flow->n_units;
-  candidate_.emplace();
+  candidate_ = Candidate{};
   candidate_->snapshot.cycle = next_;
   candidate_->snapshot.elements.resize(bytes_);
   candidate_->snapshot.begun.assign(program_.n_origins, 0);
