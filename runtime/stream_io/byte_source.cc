@@ -190,15 +190,18 @@ void ByteSource::make_room() {
     throw Failure(name_ + ": more than " + std::to_string(most_unread_ >> 20) +
                   " MiB that would have to be held at once");
   }
-  if (unread + chunk > capacity_) {
-    const std::size_t capacity = std::max(2 * chunk, 2 * unread + chunk);
-    std::unique_ptr<char[]> larger(new char[capacity]);
-    if (unread > 0) std::memcpy(larger.get(), begin_, unread);
-    buffer_ = std::move(larger);
-    capacity_ = capacity;
-  } else if (unread > 0) {
-    std::memmove(buffer_.get(), begin_, unread);
-  }
+  if (unread + chunk > capacity_) return move_to_buffer(std::max(2 * chunk, 2 * unread + chunk));
+  if (unread > 0) std::memmove(buffer_.get(), begin_, unread);
+  begin_ = buffer_.get();
+  end_ = begin_ + unread;
+}
+
+void ByteSource::move_to_buffer(std::size_t capacity) {
+  const std::size_t unread = size();
+  std::unique_ptr<char[]> larger(new char[capacity]);
+  if (unread > 0) std::memcpy(larger.get(), begin_, unread);
+  buffer_ = std::move(larger);
+  capacity_ = capacity;
   begin_ = buffer_.get();
   end_ = begin_ + unread;
 }
@@ -223,6 +226,8 @@ bool ByteSource::at_least(std::size_t count) {
 
 std::string_view ByteSource::whole() {
   most_unread_ = default_memory_ceiling();
+  // A file is read into a buffer of its size, and not moved as that grows.
+  if (fd_ >= 0 && !inflater_ && raw_size_ > capacity_ && raw_size_ <= most_unread_) move_to_buffer(raw_size_ + chunk);
   while (more()) continue;
   return {begin_, size()};
 }

@@ -61,6 +61,7 @@ class ByteSource {
   std::size_t read_raw(char* to, std::size_t room);
   std::size_t inflate_some(char* to, std::size_t room);
   void make_room();
+  void move_to_buffer(std::size_t capacity);
 
   std::string name_;
   int fd_ = -1;
