@@ -17,12 +17,12 @@ class LoadedProgram {
   virtual const rml_program& table() const = 0;
 };
 
-// `libraries`: where external nodes come from that are not given (Session::foreign). Nothing when an error was reported
-// (E0805 for functions that are not there, E0903 for targets LLVM does not know).
 // What of an rml_program is there besides: `run`; cells that may lie apart.
 struct Extras {
   bool run = false, cells_apart = false;
 };
+// `libraries`: where external nodes come from that are not given (Session::foreign). Nothing when an error was reported
+// (E0805 for functions that are not there, E0903 for targets LLVM does not know).
 std::unique_ptr<LoadedProgram> load_compiled(Session& session, const steps::Program& program,
                                              const std::vector<std::string>& libraries, Extras extras = {});
 std::unique_ptr<LoadedProgram> load_reference(Session& session, std::shared_ptr<const Core> core,

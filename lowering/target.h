@@ -113,11 +113,11 @@ struct Target {
   std::int64_t constant_bytes() const { return near_bytes / 2; }  // smaller constants share it with what they meet
 
   // ---- storage
-  std::int64_t unrolled_elements = 16;        // tensors of at most so many live in registers: code on them is unrolled
-  std::int64_t stack_elements = 64;           // … and of at most so many, on the stack,
-  std::uint64_t stack_bytes = 16 * 1024;      // while there is room
-  std::int64_t most_group_bytes = 64 * 1024;  // states that are stepped in lanes
-  std::uint64_t first_of_ring = 4;            // elements, a power of two: more where they do not fill a line of a cache
+  std::int64_t unrolled_elements = 16;         // tensors of at most so many live in registers: code on them is unrolled
+  std::int64_t stack_elements = 64;            // … and of at most so many, on the stack,
+  std::uint64_t stack_bytes = 16 * 1024;       // while there is room
+  std::uint64_t most_group_bytes = 64 * 1024;  // states that are stepped in lanes
+  std::uint64_t first_of_ring = 4;    // elements, a power of two: more where they do not fill a line of a cache
   std::int64_t asked_elements = 512;  // a larger tensor is not kept for others at every instant: they ask for it
 
   // ---- how much is written out

@@ -1,11 +1,9 @@
 // From Steps to an optimised module: the back end on one page.
 #include "lowering/llvm/emit.h"
 
-#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "lowering/llvm/interface/buffered.h"
@@ -24,22 +22,6 @@ namespace {
 struct ErrorsOnly final : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo& said) override { return said.getSeverity() != llvm::DS_Error; }
 };
-
-// The line, but for what it begins with.
-Span span_of(const llvm::DebugLoc& at, const SourceMap& sources) {
-  if (!at) return {};
-  const auto* file = llvm::cast<llvm::DIScope>(at.getScope())->getFile();
-  const std::string path =
-      (file->getDirectory().empty() ? "" : file->getDirectory().str() + "/") + file->getFilename().str();
-  for (std::uint32_t f = 1; f < sources.size(); ++f) {
-    if (!path.ends_with(sources.path(f))) continue;
-    const std::string_view line = sources.line(f, at.getLine());
-    const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
-    const std::uint32_t begin = sources.line_begin(f, at.getLine());
-    return {f, begin + static_cast<std::uint32_t>(first), begin + static_cast<std::uint32_t>(line.size())};
-  }
-  return {};
-}
 
 void emit_parts(codegen::Emission& module, CompiledModule::State& state) {
   const EmitOptions& options = module.options;
@@ -87,7 +69,7 @@ std::unique_ptr<CompiledModule> emit(const steps::Program& program, const Source
   try {
     emit_parts(module, *state);
   } catch (const codegen::NoLanes& refused) {
-    error = {"--lanes: '" + program.core->entry + "' has no lanes: " + refused.what, span_of(refused.at, sources)};
+    error = {"--lanes: '" + program.core->entry + "' has no lanes: " + refused.what, module.debug.line(refused.at)};
     return nullptr;
   }
   for (llvm::Function& f : *state->module) {

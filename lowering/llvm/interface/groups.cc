@@ -28,12 +28,12 @@ struct Groups {
   const std::vector<std::pair<std::size_t, std::uint64_t>>& kept;
   std::vector<Piece> pieces = {};
   std::uint64_t kept_bytes = 0;  // of a state
-  std::int64_t lanes = 0;
+  std::uint64_t lanes = 0;
   bool faults = can_fault(module.program);
 
   std::uint64_t group_bytes() const {
     constexpr std::uint64_t align = StateLayout::state_align;
-    return (kept_bytes * static_cast<std::uint64_t>(lanes) + align - 1) / align * align;
+    return (kept_bytes * lanes + align - 1) / align * align;
   }
   std::string symbol(const char* what) const { return module.options.program_name + what; }
   DType dtype(const InterfaceParameter& p) const { return dtype_of(module.core, p); }
@@ -43,6 +43,7 @@ struct Groups {
   void choose_lanes();
   // Between lane `lane` (i64) of a group and a state.
   void copy_lane(Function& f, IrValue group, IrValue lane, IrValue state, bool out) const;
+  IrValue count_groups(Function& f, IrValue n) const;
   IrValue lane_of(Function& f, IrValue groups, IrValue k, IrValue& group) const;
   llvm::AllocaInst* state_variable(Function& f) const;
   void export_void(const char* what, llvm::Function* inner) const;
@@ -84,32 +85,42 @@ void Groups::choose_lanes() {
   std::int64_t most = module.target.lanes(DType::f64);
   for (const Value& v : module.core.values)
     if (v.dtype == DType::f32) most = std::max(most, module.target.lanes(DType::f32));
-  lanes = most;
+  lanes = static_cast<std::uint64_t>(most);
   if (lanes < 2) throw NoLanes("the target has no vectors", nullptr);
   if (!module.layout.packs.empty()) throw NoLanes("weights that are packed for their product", nullptr);
   const std::uint64_t all = std::max(kept_bytes, module.layout.state_bytes());
-  if (static_cast<std::int64_t>(all) * lanes > module.target.most_group_bytes)
+  if (all * lanes > module.target.most_group_bytes)
     throw NoLanes("a state and what a step works with take " + std::to_string(all) +
                       " bytes: those of a group would leave the cache",
                   nullptr);
 }
 
+// Elements of lane `lane`, which lie `distance` (i64) from each other, out to where they lie side by side, or in again.
+struct LaneElements {
+  llvm::Type* type;
+  std::int64_t count;
+  llvm::Align align;
+  IrValue first, distance;
+};
+
+void copy_elements(Function& f, const LaneElements& e, IrValue lane, IrValue own, bool out) {
+  auto& ir = f.ir;
+  f.loop(e.count, [&](IrValue i) {
+    IrValue index = ir.CreateZExtOrTrunc(i, ir.getInt64Ty());
+    IrValue to = ir.CreateInBoundsGEP(e.type, e.first, ir.CreateAdd(ir.CreateMul(index, e.distance), lane));
+    IrValue from = ir.CreateInBoundsGEP(e.type, own, index);
+    if (out) std::swap(to, from);
+    ir.CreateAlignedStore(ir.CreateAlignedLoad(e.type, from, e.align), to, e.align);
+  });
+}
+
 void Groups::copy_lane(Function& f, IrValue group, IrValue lane, IrValue state, bool out) const {
   auto& ir = f.ir;
   for (const Piece& piece : pieces) {
-    llvm::Type* const element = ir.getIntNTy(static_cast<unsigned>(8 * piece.bytes));
-    const llvm::Align align(piece.bytes);
-    IrValue first =
-        ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), group, piece.offset * static_cast<std::uint64_t>(lanes));
+    IrValue first = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), group, piece.offset * lanes);
     IrValue own = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), state, piece.offset);
-    f.loop(piece.count, [&](IrValue i) {
-      IrValue index = ir.CreateZExtOrTrunc(i, ir.getInt64Ty());
-      IrValue there = ir.CreateInBoundsGEP(
-          element, first, ir.CreateAdd(ir.CreateMul(index, ir.getInt64(static_cast<std::uint64_t>(lanes))), lane));
-      IrValue here = ir.CreateInBoundsGEP(element, own, index);
-      if (out) std::swap(there, here);
-      ir.CreateAlignedStore(ir.CreateAlignedLoad(element, here, align), there, align);
-    });
+    llvm::Type* const type = ir.getIntNTy(static_cast<unsigned>(8 * piece.bytes));
+    copy_elements(f, {type, piece.count, llvm::Align(piece.bytes), first, ir.getInt64(lanes)}, lane, own, out);
   }
 }
 
@@ -143,8 +154,12 @@ void Groups::export_void(const char* what, llvm::Function* inner) const {
   ir.CreateRetVoid();
 }
 
+IrValue Groups::count_groups(Function& f, IrValue n) const {
+  return f.ir.CreateUDiv(f.ir.CreateAdd(n, f.ir.getInt64(lanes - 1)), f.ir.getInt64(lanes));
+}
+
 IrValue Groups::lane_of(Function& f, IrValue groups, IrValue k, IrValue& group) const {
-  IrValue width = f.ir.getInt64(static_cast<std::uint64_t>(lanes));
+  IrValue width = f.ir.getInt64(lanes);
   group = f.ir.CreateInBoundsGEP(f.ir.getInt8Ty(), groups,
                                  f.ir.CreateMul(f.ir.CreateUDiv(k, width), f.ir.getInt64(group_bytes())));
   return f.ir.CreateURem(k, width);
@@ -155,9 +170,8 @@ void Groups::emit_init() const {
   Function f(module, inner, module.core.entry + " (group)", {}, inner->getArg(0));
   auto* state = state_variable(f);
   f.ir.CreateCall(module.module.getFunction(symbol("_init")), {state});
-  IrValue width = f.ir.getInt64(static_cast<std::uint64_t>(lanes));
-  IrValue last = f.ir.CreateAdd(inner->getArg(1), f.ir.getInt64(static_cast<std::uint64_t>(lanes) - 1));
-  f.loop(f.ir.CreateMul(f.ir.CreateUDiv(last, width), width), [&](IrValue k) {
+  IrValue width = f.ir.getInt64(lanes);
+  f.loop(f.ir.CreateMul(count_groups(f, inner->getArg(1)), width), [&](IrValue k) {
     IrValue group = nullptr;
     IrValue lane = lane_of(f, inner->getArg(0), k, group);
     copy_lane(f, group, lane, state, false);
@@ -187,16 +201,9 @@ llvm::Function* Groups::emit_lane() const {
   auto* state = state_variable(f);
   copy_lane(f, made->getArg(0), lane, state, true);
   std::vector<IrValue> arguments = {state};
-  const auto transfer = [&](unsigned k, IrValue own, bool in) {
+  const auto transfer = [&](unsigned k, IrValue own, bool out) {
     const llvm::Align align(byte_size(dtype(ports[k])));
-    f.loop(ports[k].elements, [&](IrValue i) {
-      IrValue index = ir.CreateZExtOrTrunc(i, ir.getInt64Ty());
-      IrValue there =
-          ir.CreateInBoundsGEP(type(ports[k]), made->getArg(k + 3), ir.CreateAdd(ir.CreateMul(index, distance), lane));
-      IrValue here = ir.CreateInBoundsGEP(type(ports[k]), own, index);
-      if (in) std::swap(there, here);
-      ir.CreateAlignedStore(ir.CreateAlignedLoad(type(ports[k]), here, align), there, align);
-    });
+    copy_elements(f, {type(ports[k]), ports[k].elements, align, made->getArg(k + 3), distance}, lane, own, out);
   };
   for (unsigned k = 0; k < ports.size(); ++k) {
     auto* own =
@@ -254,11 +261,10 @@ void Groups::emit_step(llvm::Function* wide) const {
   auto* inner = declare(symbol("_group_step.body"), module.i32(), 2);
   Function f(module, inner, module.core.entry + " (group)", {}, inner->getArg(0));
   auto& ir = f.ir;
-  IrValue n = inner->getArg(1), width = ir.getInt64(static_cast<std::uint64_t>(lanes));
+  IrValue n = inner->getArg(1), width = ir.getInt64(lanes);
   auto *fault = f.variable(module.i32(), "fault"), *together = f.variable(ir.getInt1Ty(), "together");
   ir.CreateStore(ir.getInt32(0), fault);
-  IrValue last = ir.CreateAdd(n, ir.getInt64(static_cast<std::uint64_t>(lanes) - 1));
-  f.loop(ir.CreateUDiv(last, width), [&](IrValue g) {
+  f.loop(count_groups(f, n), [&](IrValue g) {
     IrValue group = ir.CreateInBoundsGEP(ir.getInt8Ty(), f.state, ir.CreateMul(g, ir.getInt64(group_bytes())));
     IrValue first = ir.CreateMul(g, width);
     std::vector<IrValue> own;

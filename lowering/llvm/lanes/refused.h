@@ -8,7 +8,7 @@
 
 namespace rml::codegen {
 
-// Thrown within this room and by it.
+// Thrown by whoever makes lanes; emit() tells the user.
 struct NoLanes {
   std::string what;
   llvm::DebugLoc at;

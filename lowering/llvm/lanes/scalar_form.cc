@@ -5,7 +5,6 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/SROA.h>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "lowering/llvm/lanes/refused.h"
+#include "lowering/llvm/toolchain/analyses.h"
 
 namespace rml::codegen {
 
@@ -188,15 +188,7 @@ void take_scratch(llvm::Function& f, std::uint64_t kept, std::uint64_t bytes) {
 
 void simplify(llvm::Function& f) {
   llvm::PassBuilder builder;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Analyses analyses(builder);
   llvm::FunctionPassManager passes;
   llvm::ScalarizerPassOptions all;
   all.ScalarizeLoadStore = true;
@@ -209,7 +201,7 @@ void simplify(llvm::Function& f) {
   registers();
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::ADCEPass());
-  passes.run(f, functions);
+  passes.run(f, analyses.functions);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/Support/Path.h>
 
+#include <algorithm>
+
 namespace rml::codegen {
 
 DebugInfo::DebugInfo(llvm::Module& module, const SourceMap& sources, bool optimized)
@@ -48,6 +50,17 @@ llvm::DebugLoc DebugInfo::location(llvm::DISubprogram* subprogram, Span span) {
   if (scope == nullptr) scope = builder_.createLexicalBlockFile(subprogram, file(span.file));
   const LineColumn place = sources_.line_column(span.file, span.begin);
   return llvm::DILocation::get(subprogram->getContext(), place.line, place.column, scope);
+}
+
+Span DebugInfo::line(const llvm::DebugLoc& at) const {
+  if (!at || at.getLine() == 0) return {};
+  const auto* where = llvm::cast<llvm::DIScope>(at.getScope())->getFile();
+  const auto found = std::ranges::find(files_, where, [](const auto& known) { return known.second; });
+  if (found == files_.end() || found->first == 0) return {};
+  const std::string_view text = sources_.line(found->first, at.getLine());
+  const std::uint32_t begin = sources_.line_begin(found->first, at.getLine());
+  const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+  return {found->first, begin + static_cast<std::uint32_t>(first), begin + static_cast<std::uint32_t>(text.size())};
 }
 
 // Booleans are bytes; f16 and bf16, which C has no name for, their bits.

@@ -23,6 +23,8 @@ class DebugInfo {
   // Attaches a subprogram to the function.
   llvm::DISubprogram* begin(llvm::Function&, const std::string& name, Span);
   llvm::DebugLoc location(llvm::DISubprogram*, Span);
+  // The line of a location, without what it begins with; none for what no user wrote.
+  Span line(const llvm::DebugLoc&) const;
   // Where a debugger finds a value of the source: in `storage`, or where that points to. Nothing once it is optimised,
   // since no value stays where it is stored then.
   void variable(llvm::AllocaInst* storage, const Value&, bool by_pointer);

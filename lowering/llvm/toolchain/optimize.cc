@@ -8,10 +8,10 @@
 // than 16 bytes it does not see.
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 
+#include "lowering/llvm/toolchain/analyses.h"
 #include "lowering/llvm/toolchain/blends.h"
 #include "lowering/llvm/toolchain/module_state.h"
 
@@ -36,15 +36,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const TargetOp
   tuning.LoopInterleaving = options.optimization >= 2 && !small;
   tuning.SLPVectorization = false;
   llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Analyses analyses(builder);
   static const llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
                                                    llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
   const auto level = levels[options.optimization < 0 ? 0 : options.optimization > 3 ? 3 : options.optimization];
@@ -53,7 +45,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const TargetOp
 #ifdef RML_TSAN
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
 #endif
-  passes.run(module, modules);
+  passes.run(module, analyses.modules);
   if (options.optimization > 0 && machine.getTargetTriple().isX86()) make_blends(module);
 }
 

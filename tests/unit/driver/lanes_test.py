@@ -101,6 +101,18 @@ class Lanes(unittest.TestCase):
                 self.assertIn(f"m.rml:{place}" if place else "", done.stderr)
                 self.assertEqual([p.name for p in self.folder.iterdir()], ["m.rml"])
 
+    def test_place_in_an_import(self):
+        """… of the file that it stands in, whatever the others are called."""
+        (self.folder / "lib").mkdir()
+        noisy = "-- A node.\nnode noisy(x) -> (y)\n  y = x + normal([1], 0.0, 1.0)[0];\n"
+        (self.folder / "lib" / "m.rml").write_text(noisy)
+        (self.folder / "m.rml").write_text('import "lib/m.rml";\nnode main(x: f64) -> (y: f64)\n  y = noisy(x);\n')
+        done = subprocess.run([RMLC, "build", "m.rml", "--emit", "lib", "--lanes"], cwd=self.folder,
+                              capture_output=True, text=True)  # fmt: skip
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("lib/m.rml:3:3", done.stderr)
+        self.assertIn("3 |   y = x + normal", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
