@@ -57,6 +57,12 @@ constexpr Meaning operators_elsewhere[] = {
     {"view", "reshape"},
 };
 
+constexpr Meaning nodes_elsewhere[] = {
+    {"clip_by_global_norm", "optim.clip_global_norm"},
+    {"clip_by_norm", "optim.clip_norm"},
+    {"clip_by_value", "optim.clip_value"},
+};
+
 template <std::size_t n>
 std::string_view find(const Meaning (&table)[n], std::string_view word) {
   for (const Meaning& row : table)
@@ -84,6 +90,7 @@ std::vector<std::string> nodes_of_library(std::string_view name) {
   std::vector<std::string> found;
   for (const std::string_view node : library_nodes)
     if (node.substr(node.find('.') + 1) == name) found.emplace_back(node);
+  if (const std::string_view meant = find(nodes_elsewhere, name); !meant.empty()) found.emplace_back(meant);
   return found;
 }
 

@@ -12,7 +12,7 @@ namespace rml {
 std::string dtype_meant(const std::string& word);
 // The operator that other libraries call so, "concat" for "cat"; "" if there is none.
 std::string_view operator_meant(std::string_view word);
-// The nodes of the standard library that have the name, "activation.gelu".
+// The nodes of the standard library that have the name, or are called so elsewhere, "activation.gelu".
 std::vector<std::string> nodes_of_library(std::string_view name);
 
 }  // namespace rml
