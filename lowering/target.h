@@ -147,6 +147,9 @@ struct Target {
   std::uint32_t threads = TargetOptions().threads;
   std::int64_t pieces_of_thread = 4;    // enough for all threads to be done at about the same time
   std::int64_t elements_together = 64;  // along the last axis: whole vectors, and no line of a cache in two threads
+  // A loop of a body so long, with all its rounds so long, is not written out; LLVM looks at that many rounds.
+  std::size_t unrolled_body = 80, unrolled_loop = 900;
+  std::uint64_t rounds_looked_at = 10;
   // LLVM may unroll so few rounds, or a nest of so few, as a whole.
   std::int64_t unrolled_by_llvm = 128;
   double nest_unrolled_by_llvm = 1024;

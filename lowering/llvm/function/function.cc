@@ -135,12 +135,32 @@ llvm::BasicBlock* Function::open_loop(IrValue extent, llvm::PHINode*& index) {
   return header;
 }
 
+namespace {
+
+// LLVM would find out at length, twice, that a loop is too long to be written out.
+bool worth_unrolling(const Target& target, llvm::BasicBlock* header, IrValue extent) {
+  const auto* rounds = llvm::dyn_cast<llvm::ConstantInt>(extent);
+  if (rounds == nullptr || rounds->getZExtValue() > target.rounds_looked_at) return true;
+  std::size_t instructions = 0;
+  for (const llvm::BasicBlock& block : llvm::make_range(header->getIterator(), header->getParent()->end()))
+    instructions += static_cast<std::size_t>(std::ranges::count_if(
+        block, [](const llvm::Instruction& each) { return !llvm::isa<llvm::GetElementPtrInst>(each); }));
+  return instructions < target.unrolled_body || instructions * rounds->getZExtValue() < target.unrolled_loop;
+}
+
+llvm::MDNode* as_it_is(llvm::LLVMContext& context) {
+  return llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")});
+}
+
+}  // namespace
+
 void Function::close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValue extent) {
   IrValue next = ir.CreateAdd(index, llvm::ConstantInt::get(extent->getType(), 1), "next", true, true);
   index->addIncoming(next, ir.GetInsertBlock());
   auto* done = new_block("done");
   auto* again = ir.CreateCondBr(ir.CreateICmpULT(next, extent), header, done);
   std::vector<llvm::Metadata*> about = {nullptr};
+  if (!worth_unrolling(module.target, header, extent)) about.push_back(as_it_is(module.context));
   if (independent != nullptr)
     about.push_back(llvm::MDNode::get(
         module.context, {llvm::MDString::get(module.context, "llvm.loop.parallel_accesses"), independent}));
