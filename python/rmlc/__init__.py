@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING, Any
 
 from . import _arrays, _core
 from ._errors import CompileError, CompileWarning, RunError
@@ -18,8 +17,11 @@ from ._instance import Instance, UndeterminedWarning
 from ._node import Module, Node, compile, load
 from ._ports import Port
 from ._rows import Rows, Sampled
+from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._diagnostics import Diagnostic, Place
     from ._keyed import Keyed, KeyedRows
     from ._tools import SVG, Chronogram, GradientError

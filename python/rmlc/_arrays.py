@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
 
 from . import _core
 from ._ports import NUMPY_NAMES, Port
+from ._typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def numpy() -> Any:

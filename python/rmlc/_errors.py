@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._diagnostics import Diagnostic
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
-from typing import Any
+
+from ._typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any
 
 
 def path_of(value: Any, name: str) -> str:
@@ -25,16 +28,25 @@ def read_text(file: str | os.PathLike[str]) -> str:
         return opened.read()
 
 
-@contextlib.contextmanager
-def replaced(file: str | os.PathLike[str]) -> Iterator[str]:
+class replaced:
     """The path of a file to be written, which takes the place of `file` once all of it is there."""
-    beside = f"{os.fspath(file)}.{os.getpid()}.part"
-    try:
-        yield beside
-        os.replace(beside, file)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(beside)
+
+    def __init__(self, file: str | os.PathLike[str]) -> None:
+        self._file = os.fspath(file)
+        self._beside = f"{self._file}.{os.getpid()}.part"
+
+    def __enter__(self) -> str:
+        return self._beside
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                os.replace(self._beside, self._file)
+        finally:
+            try:
+                os.unlink(self._beside)
+            except FileNotFoundError:
+                pass
 
 
 def write_whole(file: str | os.PathLike[str], data: bytes) -> None:

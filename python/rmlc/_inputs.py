@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from ._arrays import as_array, column, has_cycles, numpy, whole
 from ._ports import NUMPY_NAMES
 from ._rows import Sampled
+from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._node import Node
 
 

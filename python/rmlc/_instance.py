@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
 
 from . import _core
 from ._arrays import as_float32, numpy, tensor, whole
@@ -13,8 +12,12 @@ from ._errors import RunError
 from ._files import path_of, read_bytes, write_whole
 from ._inputs import columns, gather
 from ._rows import Rows
+from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
     from ._node import Node, Path
 
 
@@ -160,7 +163,7 @@ def _restore(node: Node, state: bytes, horizon: int) -> Instance:
     return Instance(node, load=state, horizon=horizon)
 
 
-class Parameters(Mapping[str, Any]):
+class Parameters(Mapping[str, "Any"]):
     """Parameters of an instance by path."""
 
     def __init__(self, instance: Instance) -> None:
@@ -210,7 +213,7 @@ class Parameters(Mapping[str, Any]):
         return f"Parameters({', '.join(f'{path}: {port.type}' for path, port in self._ports.items())})"
 
 
-class State(Mapping[str, Any]):
+class State(Mapping[str, "Any"]):
     """All that an instance keeps from cycle to cycle, by path."""
 
     def __init__(self, instance: Instance) -> None:

@@ -7,17 +7,19 @@ import collections
 import os
 import threading
 import warnings
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from collections.abc import Mapping
 
 from . import _core
 from ._arrays import whole
 from ._errors import CompileError, CompileWarning
 from ._files import read_bytes, read_text
 from ._ports import Port
+from ._typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import pathlib
+    from collections.abc import Iterable
+    from typing import Any, overload
 
     from ._diagnostics import Diagnostic
     from ._instance import Instance
@@ -296,13 +298,15 @@ class Node:
         """0: each cycle hands out its row. None: rows leave when they are known, some of them later."""
         return 0 if self.immediate else None
 
-    @overload
-    def start(self, *, seed: int = 0, load: Path | bytes | None = None, params: Path | Mapping[str, Any] | None = None,
-              map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> Instance: ...
+    if TYPE_CHECKING:
 
-    @overload
-    def start(self, *, key: str, share: Iterable[str] = (), seed: int = 0, load: Path | bytes | None = None,
-              params: Path | None = None, map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> Keyed: ...
+        @overload
+        def start(self, *, seed: int = 0, load: Path | bytes | None = None, params: Path | Mapping[str, Any] | None = None,
+                  map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> Instance: ...
+
+        @overload
+        def start(self, *, key: str, share: Iterable[str] = (), seed: int = 0, load: Path | bytes | None = None,
+                  params: Path | None = None, map: Iterable[str] = (), partial: bool = False, horizon: int = 0) -> Keyed: ...
 
     def start(
         self,
