@@ -6,7 +6,7 @@ import contextlib
 import pathlib
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -116,10 +116,9 @@ def _filled(port: Port, number: int) -> Any:
 # ---- running -------------------------------------------------------------------------------------
 
 
-def _run(node: Node, columns: Mapping[str, Any], parameters: Mapping[str, Any], seed: int,
-         cycles: int) -> tuple[list[Rows], Instance]:
-    """A sequence from cycle 0: all rows, in one or two parts, and the instance behind them."""
-    instance = node.start(seed=seed, params=parameters)
+def _run(instance: Instance, columns: Mapping[str, Any], parameters: Mapping[str, Any], cycles: int) -> list[Rows]:
+    """A sequence from cycle 0: all rows, in one or two parts."""
+    instance.params.update(parameters)
     parts = [instance.run(columns)]
     if len(parts[0]) < cycles:
         with warnings.catch_warnings():
@@ -127,9 +126,9 @@ def _run(node: Node, columns: Mapping[str, Any], parameters: Mapping[str, Any], 
             parts.append(instance.finish())
     known = sum(map(len, parts))
     if known < cycles:
-        raise RunError(f"{node.name}: only {known} of {cycles} rows are known at the end of the sequence: it looks "
+        raise RunError(f"{instance.node.name}: only {known} of {cycles} rows are known at the end of the sequence: it looks "
                        "ahead, so let `end` be true at the last cycle")
-    return parts, instance
+    return parts
 
 
 def _column(parts: list[Rows], name: str) -> Any:
@@ -159,10 +158,11 @@ class _Run(torch.autograd.Function):
             ctx.kept.append(kept)
             columns = {f"x{k}": array[b] for k, array in enumerate(arrays)}
             begin = {f"{node.name}.{path}": value for path, value in {**values, **kept}.items()}
-            parts, instance = _run(layer._forward_program(), columns, begin, layer.seed, arrays[0].shape[1])
-            for k, column in enumerate(outputs):
-                column.append(_column(parts, f"y{k}"))
-            kept = kept | {path: np.array(instance.params[f"{node.name}.{path}"]) for path in layer._moving_paths}
+            with layer._instance(layer._forward_program(), layer.seed) as instance:
+                parts = _run(instance, columns, begin, arrays[0].shape[1])
+                for k, column in enumerate(outputs):
+                    column.append(_column(parts, f"y{k}"))
+                kept = kept | {path: np.array(instance.params[f"{node.name}.{path}"]) for path in layer._moving_paths}
         for path in layer._moving_paths:
             value = kept[path]
             holder, name = layer._places[path]
@@ -192,16 +192,17 @@ class _Run(torch.autograd.Function):
         for b, kept in enumerate(ctx.kept):
             columns = {name: array[b] for name, array in names.items()}
             begin = constant | {prefix + path: value for path, value in kept.items()}
-            parts, instance = _run(derivative, columns, begin, ctx.seed, cycles)
-            if not instance.settled:
-                raise RunError(f"{node.name}: gradients need cycles behind the end of the sequence, so let `end` be true "
-                               "at the last cycle")
-            for k, array in moved.items():
-                array[b] = _column(parts, f"d{k}")
-            found = instance.params
-            for path in layer._parameter_paths:
-                gradient = found[f"d {prefix}{path}"]
-                gradients[path] = gradients[path] + gradient if path in gradients else np.array(gradient)
+            with layer._instance(derivative, ctx.seed) as instance:
+                parts = _run(instance, columns, begin, cycles)
+                if not instance.settled:
+                    raise RunError(f"{node.name}: gradients need cycles behind the end of the sequence, so let `end` be "
+                                   "true at the last cycle")
+                for k, array in moved.items():
+                    array[b] = _column(parts, f"d{k}")
+                found = instance.params
+                for path in layer._parameter_paths:
+                    gradient = found[f"d {prefix}{path}"]
+                    gradients[path] = gradients[path] + gradient if path in gradients else np.array(gradient)
         return (None, *(torch.from_numpy(moved[k]) if k in moved else None for k in range(len(inputs))),
                 *(torch.from_numpy(gradients[path]) for path in layer._parameter_paths),
                 *(None for _ in layer._buffer_paths))
@@ -252,6 +253,7 @@ class Module(torch.nn.Module):
         self._end = next((port.name for port in node.inputs if port.name == end and port.type == "bool"), None)
         self._source = Source(request).source if not request.text else request.text
         self._programs: dict[str, Node] = {}
+        self._idle: dict[Node, list[Instance]] = {}
         self._first = _first_values(node, seed)
         self._still = _still(node)
         gathered = self._derivative(False).params
@@ -293,8 +295,23 @@ class Module(torch.nn.Module):
             self._programs["forward"] = _forward(self.node, self._source, self._first)
         return self._programs["forward"]
 
+    @contextlib.contextmanager
+    def _instance(self, node: Node, seed: int) -> Iterator[Instance]:
+        """One at cycle 0. What has run is used again: it keeps the memory that a sequence takes."""
+        idle = self._idle.setdefault(node, [])
+        try:
+            instance = idle.pop()  # at once, as threads may share a layer
+        except IndexError:
+            instance = node.start(seed=seed)
+        else:
+            instance.reset()
+        if instance.seed != seed:
+            instance = node.start(seed=seed)
+        yield instance
+        idle.append(instance)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_programs": {}}  # compiled again when it is used
+        return {**self.__dict__, "_programs": {}, "_idle": {}}  # compiled again when it is used
 
     def _inputs(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[list[torch.Tensor], bool]:
         """Every input as (B, T, …), and whether that first axis was given."""

@@ -60,8 +60,12 @@ Instance::Instance(std::shared_ptr<const Node> node, std::uint64_t seed, std::in
 }
 
 void Instance::reset() {
-  state_ = nullptr;
-  state_ = std::make_shared<rt::ProgramState>(table(), seed_, horizon_);
+  if (state_ != nullptr && state_.use_count() == 1) {
+    state_->restart(seed_, horizon_);
+  } else {
+    state_ = nullptr;
+    state_ = std::make_shared<rt::ProgramState>(table(), seed_, horizon_);
+  }
   anchor_ = std::make_unique<rt::Anchor>(table());
   anchor_->begin(block());
   rows_again_ = 0;

@@ -153,6 +153,31 @@ def test_run_error_says_where() -> None:
     assert error.rows.q.tolist() == [8, 4] and error.rows.cycles == range(2)
 
 
+def test_what_was_reset_begins_as_a_new_one() -> None:
+    # Rows wait for the end of a segment, so that all its cycles are kept.
+    node = rmlc.compile("""
+import recurrent;
+node main(end: bool, x: f32[8]) -> (h: f32[8], mean: f32)
+  h = recurrent.lstm_end(8, end, x);
+  total = x[0] + (if end then 0.0 else post total);
+  mean = total * uniform([]);
+""").node()
+    values = np.random.default_rng(3).normal(size=(200, 8)).astype(np.float32)
+    used = node.start(seed=4)
+    for lengths in ((200,), (5, 5, 5), (1, 60)):
+        ends = np.zeros(sum(lengths), bool)
+        ends[np.cumsum(lengths) - 1] = True
+        x = values[: len(ends)]
+        new = node.start(seed=4)
+        expected, rows = new.run(end=ends, x=x), used.run(end=ends, x=x)
+        assert len(rows) == len(ends)
+        assert rows.h.tobytes() == expected.h.tobytes() and rows.mean.tobytes() == expected.mean.tobytes()
+        assert used.save() == new.save()
+        used.run(end=np.zeros(9, bool), x=values[:9])  # a segment that is not complete
+        used.reset()
+        assert used.cycle == 0
+
+
 def test_an_instance_that_failed_can_be_reset() -> None:
     node = rmlc.compile(DIVIDE).node()
     instance = node.start()

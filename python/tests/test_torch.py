@@ -306,3 +306,19 @@ def test_nodes_that_are_no_layers() -> None:
     # A recurrence that never ends.
     with pytest.raises(rmlc.CompileError):
         layer_of("node main(x: f64) -> (y: f64)\n  y = x + param(0.5) * (0.0 fby y);\n")
+
+
+def test_a_sequence_does_not_see_the_ones_before() -> None:
+    source = rmlc.compile(textwrap.dedent(RECURRENT.format(name="lstm")))
+    layer = rmlc.torch.Module(source, "model")
+    for length in (40, 3, 11):
+        x = torch.randn(length, INPUTS, dtype=torch.float64)
+        fresh = rmlc.torch.Module(source, "model")
+        for each in (layer, fresh):
+            each.zero_grad()
+            each(x).square().sum().backward()
+        assert torch.equal(layer(x), fresh(x))
+        for (path, value), other in zip(layer.named_parameters(), fresh.parameters(), strict=True):
+            assert torch.equal(value.grad, other.grad), path
+    layer.seed = 5
+    assert torch.equal(layer(x), fresh(x))

@@ -3,6 +3,7 @@
 // counts. Where none can be read the ceiling is 4 GiB.
 #include "runtime/base/memory.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -11,7 +12,9 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <new>
 #include <string>
+#include <utility>
 
 namespace rml::rt {
 namespace {
@@ -65,28 +68,51 @@ std::uint64_t address_space_limit() {
 
 }  // namespace
 
+void* Memory::take(std::uint64_t bytes) {
+  Spare** least = nullptr;
+  for (Spare** at = &spare_; *at != nullptr; at = &(*at)->next)
+    if (malloc_usable_size(*at) >= bytes && (!least || malloc_usable_size(*at) < malloc_usable_size(*least)))
+      least = at;
+  if (least != nullptr) return std::exchange(*least, (*least)->next);
+  free_spare();
+  constexpr std::uint64_t alignment = 64;
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+void Memory::give_back(void* block) {
+  if (keeping_ && block != nullptr)
+    spare_ = new (block) Spare{spare_};
+  else
+    std::free(block);
+}
+
+void Memory::free_spare() {
+  while (spare_ != nullptr) std::free(std::exchange(spare_, spare_->next));
+}
+
 void* Memory::grow(void* context, void* old, std::uint64_t old_bytes, std::uint64_t new_bytes) {
   Memory& memory = *static_cast<Memory*>(context);
   const std::lock_guard lock(memory.mutex_);
+  const std::uint64_t held = old ? std::min(old_bytes, memory.used_) : 0;
   if (new_bytes == 0) {
-    std::free(old);
-    memory.used_ -= old ? std::min(old_bytes, memory.used_) : 0;
+    memory.give_back(old);
+    memory.used_ -= held;
     return nullptr;
   }
-  constexpr std::uint64_t alignment = 64;
   if (memory.used_ > memory.ceiling_ || new_bytes > memory.ceiling_ - memory.used_) return nullptr;
-  void* block = std::aligned_alloc(alignment, (new_bytes + alignment - 1) / alignment * alignment);
+  const bool fits = old && malloc_usable_size(old) >= new_bytes;
+  void* const block = fits ? old : memory.take(new_bytes);
   if (!block) return nullptr;
   memory.used_ += new_bytes;
   memory.peak_ = std::max(memory.peak_, memory.used_);
-  // What was never stored may still be saved with its neighbours.
   const std::uint64_t kept = old ? std::min(old_bytes, new_bytes) : 0;
-  std::memset(static_cast<char*>(block) + kept, 0, new_bytes - kept);
-  if (old) {
-    std::memcpy(block, old, std::min(old_bytes, new_bytes));
-    std::free(old);
-    memory.used_ -= std::min(old_bytes, memory.used_);
+  if (!fits && old) {
+    std::memcpy(block, old, kept);
+    memory.give_back(old);
   }
+  memory.used_ -= held;
+  // What was never stored may still be saved with its neighbours.
+  std::memset(static_cast<char*>(block) + kept, 0, new_bytes - kept);
   return block;
 }
 

@@ -36,6 +36,36 @@ TEST(Memory, refuses_to_pass_its_ceiling) {
   Memory::grow(&memory, block, 600, 0);
 }
 
+TEST(Memory, hands_out_again_what_it_keeps) {
+  Memory memory(1 << 20);
+  void* const small = Memory::grow(&memory, nullptr, 0, 1000);
+  void* const large = Memory::grow(&memory, nullptr, 0, 5000);
+  memory.keep_spare();
+  std::memset(small, 7, 1000);
+  std::memset(large, 7, 5000);
+  Memory::grow(&memory, small, 1000, 0);
+  Memory::grow(&memory, large, 5000, 0);
+  EXPECT_EQ(memory.used(), 0u);
+  // The least that is large enough, of zeros; it grows where it lies, and moves to the next one.
+  void* block = Memory::grow(&memory, nullptr, 0, 100);
+  EXPECT_EQ(block, small);
+  for (int k = 0; k < 100; ++k) EXPECT_EQ(static_cast<unsigned char*>(block)[k], 0);
+  std::memset(block, 5, 100);
+  block = Memory::grow(&memory, block, 100, 900);
+  EXPECT_EQ(block, small);
+  block = Memory::grow(&memory, block, 900, 4000);
+  EXPECT_EQ(block, large);
+  for (int k = 0; k < 4000; ++k) EXPECT_EQ(static_cast<unsigned char*>(block)[k], k < 100 ? 5 : 0);
+  EXPECT_EQ(memory.used(), 4000u);
+  // More than there is spare.
+  block = Memory::grow(&memory, block, 4000, 1 << 16);
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(static_cast<unsigned char*>(block)[99], 5);
+  EXPECT_EQ(memory.used(), std::uint64_t{1} << 16);
+  Memory::grow(&memory, block, 1 << 16, 0);
+  EXPECT_EQ(memory.used(), 0u);
+}
+
 TEST(Memory, default_ceiling_is_sensible) {
   EXPECT_GE(default_memory_ceiling(), std::uint64_t{1} << 20);
   EXPECT_LE(default_memory_ceiling(), std::uint64_t{1} << 50);
