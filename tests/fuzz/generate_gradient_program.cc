@@ -16,7 +16,7 @@ const std::vector<std::string> shape_texts = {"f64", "f64[2]", "f64[3]", "f64[2,
 const std::vector<Shape> shapes = {{}, {2}, {3}, {2, 3}};
 enum ShapeIndex { scalar, two, three, matrix };
 
-struct Variable {
+struct PoolVariable {
   std::string name;
   int shape;  // of shape_texts, or boolean
   int clock;
@@ -39,9 +39,9 @@ std::string join(const std::vector<std::string>& parts) {
   return s;
 }
 
-class Generator {
+class GradientProgram {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed) {}
+  explicit GradientProgram(std::uint64_t seed) : random_(seed) {}
 
   GeneratedProgram run() {
     GeneratedProgram out;
@@ -77,9 +77,9 @@ class Generator {
     }
     if (chance(60)) parameter();
     for (int k = 0; k < equations; ++k) equation();
-    const std::vector<Variable> pool = pool_;
+    const std::vector<PoolVariable> pool = pool_;
     for (std::size_t k = pool.size(); k-- > 2 && outputs.size() < 3;) {
-      const Variable& v = pool[k];
+      const PoolVariable& v = pool[k];
       if (v.shape == boolean || v.name[0] == 'x' || (!outputs.empty() && chance(40))) continue;
       add_output(made, outputs, to_base(v.name, v.clock), v.shape, false);
     }
@@ -165,8 +165,8 @@ class Generator {
   std::string end(int c) const { return c == 0 ? "end" : "(" + end(clocks_[c].parent) + when(c) + ")"; }
 
   std::string variable(int shape, int c) {
-    std::vector<const Variable*> fit;
-    for (const Variable& v : pool_)
+    std::vector<const PoolVariable*> fit;
+    for (const PoolVariable& v : pool_)
       if (v.shape == shape && v.clock == c) fit.push_back(&v);
     return fit.empty() ? "" : fit[static_cast<std::size_t>(pick(static_cast<int>(fit.size())))]->name;
   }
@@ -364,7 +364,7 @@ class Generator {
     const int state = chance(70) ? any_shape() : boolean;
     const std::string begin = state == boolean ? "" : tame(leaf(state, c)), sequence = tame(expression(whole, c, 1));
     const std::string fixed = expression(scalar, c, 1), condition = truth(c, 1), last = end(c);
-    const std::vector<Variable> pool = std::exchange(pool_, {{"end", boolean, 0}, {"c", boolean, 0}});
+    const std::vector<PoolVariable> pool = std::exchange(pool_, {{"end", boolean, 0}, {"c", boolean, 0}});
     const GeneratedClocks clocks = std::exchange(clocks_, {});
     const std::string body = std::exchange(body_, "");
     iterated_ = true;
@@ -386,10 +386,11 @@ class Generator {
     }
     source_ += "node " + node + "(" + join(inputs) + ") -> (" + join(outputs) + ")\n" + body_ + "\n";
     pool_ = pool, clocks_ = clocks, body_ = body, iterated_ = false;
-    std::vector<Variable> made;
+    std::vector<PoolVariable> made;
     if (state != boolean) made.push_back({fresh("v"), state, c});
     if (stacks) made.push_back({fresh("v"), stacked == three ? matrix : rows ? two : whole, c});
-    for (const Variable& v : made) targets.push_back(v.name + ": " + shape_texts[static_cast<std::size_t>(v.shape)]);
+    for (const PoolVariable& v : made)
+      targets.push_back(v.name + ": " + shape_texts[static_cast<std::size_t>(v.shape)]);
     body_ += "  " + join(targets) + " = " +
              (state == boolean ? "map"
               : stacks         ? "scan"
@@ -469,7 +470,7 @@ class Generator {
     if (k.empty()) define(given, boolean, c, truth(c, 1));
     const std::vector<std::string> list = arguments(g, c, 2, given);
     std::vector<std::string> names;
-    std::vector<Variable> made;
+    std::vector<PoolVariable> made;
     for (const Callee::Output& o : g.outputs) {
       names.push_back(fresh("y"));
       made.push_back({names.back(), o.shape, o.sampled ? clocks_.on(c, given, true) : c});
@@ -479,7 +480,7 @@ class Generator {
   }
 
   std::mt19937_64 random_;
-  std::vector<Variable> pool_;
+  std::vector<PoolVariable> pool_;
   GeneratedClocks clocks_;
   std::vector<Callee> callees_;
   std::string body_, source_ = "node square(x) -> (y)\n  y = x * x;\n\n";
@@ -489,6 +490,6 @@ class Generator {
 
 }  // namespace
 
-GeneratedProgram generate_gradient_program(std::uint64_t seed) { return Generator(seed).run(); }
+GeneratedProgram generate_gradient_program(std::uint64_t seed) { return GradientProgram(seed).run(); }
 
 }  // namespace rml::fuzz

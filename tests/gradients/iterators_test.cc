@@ -7,14 +7,14 @@ namespace rml::gradients {
 
 namespace {
 
-void expect_right(const char* source) {
+void expect_iteration_right(const char* source) {
   const CheckedSource checked = check_source(source, 7, 1);
   EXPECT_EQ(checked.wrong, "") << source;
   EXPECT_GT(checked.compared, 0);
 }
 
 TEST(Iterators, states_sequences_and_what_is_fixed) {
-  expect_right(R"(
+  expect_iteration_right(R"(
 node cell(h, x, w, b) -> (n, y)
   n = tanh(matmul(w, h) + x + b);
   y = sin(n) * x;
@@ -25,7 +25,7 @@ node f(h: f64[3], xs: f64[4, 3], w: f64[3, 3], b: f64) -> (n: f64[3], ys: f64[4,
 }
 
 TEST(Iterators, in_reverse_and_only_some_results) {
-  expect_right(R"(
+  expect_iteration_right(R"(
 node cell(h, c, x, w) -> (n, d, y, z)
   n = tanh(w * h + x);
   d = c + cos(n) * x;
@@ -38,7 +38,7 @@ node f(h: f64, xs: f64[5], w: f64) -> (c: f64, ys: f64[5])
 }
 
 TEST(Iterators, sums_and_elements) {
-  expect_right(R"(
+  expect_iteration_right(R"(
 node add(a, x) -> (b)
   b = a + sin(x);
 
@@ -52,7 +52,7 @@ node f(xs: f64[6], k: f64) -> (s: f64, ys: f64[6])
 }
 
 TEST(Iterators, states_that_grow) {
-  expect_right(R"(
+  expect_iteration_right(R"(
 node add(a, x, k) -> (b)
   b = 0.5 * a + k * x;
 
@@ -62,7 +62,7 @@ node f(a: f64, xs: f64[4, 2], k: f64[2]) -> (s: f64[2])
 }
 
 TEST(Iterators, within_iterations_and_expressions) {
-  expect_right(R"(
+  expect_iteration_right(R"(
 node add(a, x, k) -> (b)
   b = a * k + sin(x);
 
@@ -75,7 +75,7 @@ node f(m: f64[3, 4], k: f64) -> (y: f64[3])
 }
 
 TEST(Iterators, integers_beside_floats) {
-  expect_right(R"(
+  expect_iteration_right(R"(
 node step(n, s, x, i) -> (m, t)
   m = n + 1;
   t = s + x * cast(f64, n * i);
@@ -86,7 +86,7 @@ node f(xs: f64[4]) -> (s: f64)
 }
 
 TEST(Iterators, sampled_and_remembered) {
-  expect_right(R"(
+  expect_iteration_right(R"(
 node cell(h, x) -> (n, y)
   n = tanh(h + x);
   y = h * x;
@@ -105,7 +105,7 @@ node double(x) -> (y)
 }
 
 TEST(Iterators, memory_of_each_element) {
-  expect_right(R"(
+  expect_iteration_right(R"(
 node cell(x, end, k: f64) -> (y, z)
   w = param(0.5);
   s = fby_end(end, 0.0, s2);
@@ -120,7 +120,7 @@ node f(xs: f64[3], end: bool, k: f64) -> (ys: f64[3], z: f64)
 }
 
 TEST(Iterators, memory_in_nodes_that_a_mapped_one_calls_and_maps) {
-  expect_right(R"(
+  expect_iteration_right(R"(
 node delayed(x, end) -> (y)
   y = fby_end(end, 0.3, sin(x));
 
@@ -134,7 +134,7 @@ node f(m: f64[3, 2], end: bool, k: f64) -> (ys: f64[3])
 }
 
 TEST(Iterators, memory_with_parameters_one_each_and_matrices) {
-  expect_right(R"(
+  expect_iteration_right(R"(
 node cell(x, w, end) -> (h)
   u = param([[0.5, -0.25], [0.125, 0.75]]);
   h = tanh(matmul(u, fby_end(end, zeros([2]), h)) + w * x);
@@ -146,7 +146,7 @@ node f(xs: f64[3, 2], end: bool) -> (y: f64[3, 2])
 }
 
 TEST(Iterators, memory_on_a_clock) {
-  expect_right(R"(
+  expect_iteration_right(R"(
 node cell(x, c, end) -> (y)
   s = fby_end(end, 0.0, s + 0.5 * sin(x));
   y = s + (if c then s * x else 0.0);
@@ -158,7 +158,7 @@ node f(xs: f64[2], end: bool, cs: bool[2], on: bool) -> (y: f64[2])
 }
 
 TEST(Iterators, sums_over_elements) {
-  expect_right(R"(
+  expect_iteration_right(R"(
 node centred(x, end) -> (y)
   mean = sum_over_elements(sin(x)) / 4.0;
   s = fby_end(end, 0.0, y);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Release builds compile ten files of a room as one: whether they can be, which files by themselves do not tell.
+"""Release builds and clean ones compile ten files of a room, or of a test, as one: whether they can be, which files by
+themselves do not tell.
 
   batches.py BUILD    a build folder whose generated files are there
 """
@@ -19,7 +20,7 @@ def refused(entry, folder, build):
     """What the compiler says of a batch, of which it looks at syntax and names alone; nothing if it is well."""
     batch = pathlib.Path(entry["file"])
     batch.write_text(batch.read_text(encoding="utf-8").replace(folder, str(build)), encoding="utf-8")
-    command = [word.replace(folder, str(build)) if not word.endswith(".cxx") else word
+    command = [word.replace(folder, str(build)) if word != entry["file"] else word
                for word in shlex.split(entry["command"])]
     command = command[command[0].endswith("ccache"):]
     done = subprocess.run([*command, "-fsyntax-only", "-w"], cwd=build, capture_output=True, text=True, check=False)
@@ -27,12 +28,16 @@ def refused(entry, folder, build):
         [entry["file"]] + [line for line in done.stderr.splitlines() if "error" in line][:5])
 
 
+def several_files(file):
+    return "/Unity/" in file and pathlib.Path(file).read_text(encoding="utf-8").count("#include") > 1
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["cmake", "--preset", "release", "-B", folder], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         entries = json.loads(pathlib.Path(folder, "compile_commands.json").read_text(encoding="utf-8"))
-        batches = [entry for entry in entries if "/Unity/" in entry["file"]]
+        batches = [entry for entry in entries if several_files(entry["file"])]
         assert len(batches) > 20, f"{len(batches)} batches"
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             problems = [text for text in pool.map(lambda entry: refused(entry, folder, build), batches) if text]

@@ -1,5 +1,10 @@
-"""Programs with live streams, and peers for them. Tests are functions whose name begins with test_."""
+"""Programs with live streams, and peers for them. Tests are functions whose name begins with test_.
 
+They wait more than they compute, so that some of them run beside each other.
+"""
+
+import concurrent.futures
+import itertools
 import os
 import pathlib
 import signal
@@ -8,11 +13,14 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
 # Every wait of a test; the machine may be busy.
 PATIENCE = 60
+# How many tests run at a time.
+BESIDE = 8
 PROGRAMS = {
     "sum": "node main(x: f64) -> (sum: f64) sum = (0.0 fby sum) + x;",
     "two": "node main(x: f64, k: i32[2]) -> (y: f64, m: i32[2]) y = 2.0 * x; m = k + 1;",
@@ -60,21 +68,25 @@ class Running:
 
 
 class Bench:
-    """A folder of programs, built once, and a place for each test."""
+    """A test's place, beside the folder of programs that all tests have in common."""
 
-    def __init__(self, rmlc, folder, build_options):
-        self.rmlc, self.folder = pathlib.Path(rmlc).resolve(), folder
+    building = threading.Lock()
+
+    def __init__(self, rmlc, folder, place, build_options):
+        self.rmlc, self.folder, self.place = pathlib.Path(rmlc).resolve(), folder, place
         self.running = []
         self.env = dict(os.environ)
         self.build_options = build_options
 
     def program(self, name):
+        """Built for whoever asks first."""
         binary = self.folder / name
-        if not binary.exists():
-            source = self.folder / (name + ".rml")
-            source.write_text(PROGRAMS[name])
-            subprocess.run([self.rmlc, "build", source, "-o", binary, *self.build_options,
-                            *BUILD_OPTIONS.get(name, [])], check=True)
+        with self.building:
+            if not binary.exists():
+                source = self.folder / (name + ".rml")
+                source.write_text(PROGRAMS[name])
+                subprocess.run([self.rmlc, "build", source, "-o", binary, *self.build_options,
+                                *BUILD_OPTIONS.get(name, [])], check=True)
         return binary
 
     def start(self, name, *arguments, env=None, stdout=subprocess.PIPE, quiet=True):
@@ -109,10 +121,21 @@ def until(condition, what, patience=PATIENCE):
         time.sleep(0.02)
 
 
+PORTS = itertools.count(13 * os.getpid())
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One that no peer is given as its own: who connects to such a port could meet itself, or somebody else, where
+    nobody listens yet."""
+    for number in itertools.islice(PORTS, 100):
+        port = 20_000 + number % 12_000
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
+    raise RuntimeError("no free port below those of peers")
 
 
 def listener(place=None, port=0):
@@ -184,34 +207,39 @@ def reset(peer):
     peer.close()
 
 
-def run_tests(module, bench, only=None):
-    failed = passed = 0
-    for name, test in sorted(vars(module).items()):
-        if not name.startswith("test_") or (only and only not in name):
-            continue
-        begin = time.monotonic()
+def passes(name, test, bench):
+    """Runs the test and says how it went."""
+    begin = time.monotonic()
+    try:
+        test(bench)
+        print(f"{name}: {time.monotonic() - begin:.1f} s\n", end="", flush=True)
+        return True
+    except Exception:  # whatever it is, the others go on
+        said = []
+        for running in bench.running:
+            running.kill()
+            running.errors.seek(0)
+            said.append("its program said: " + running.errors.read().decode() + "\n")
+        print(f"FAILED {name}\n{traceback.format_exc()}{''.join(said)}", end="", flush=True)
+        return False
+    finally:
+        bench.stop()
+
+
+def run_tests(module, folder, only):
+    def run(name):
         with tempfile.TemporaryDirectory() as place:
-            bench.place = pathlib.Path(place)
-            try:
-                test(bench)
-                passed += 1
-                print(f"{name}: {time.monotonic() - begin:.1f} s", flush=True)
-            except Exception:  # whatever it is, the others go on
-                failed += 1
-                print(f"FAILED {name}", flush=True)
-                traceback.print_exc()
-                for running in bench.running:
-                    running.kill()
-                    running.errors.seek(0)
-                    print("its program said:", running.errors.read().decode(), flush=True)
-            finally:
-                bench.stop()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+            bench = Bench(sys.argv[1], folder, pathlib.Path(place), getattr(module, "BUILD_OPTIONS", []))
+            return passes(name, getattr(module, name), bench)
+
+    names = [name for name in sorted(vars(module)) if name.startswith("test_") and only in name]
+    with concurrent.futures.ThreadPoolExecutor(BESIDE) as pool:
+        results = list(pool.map(run, names))
+    print(f"{results.count(True)} passed, {results.count(False)} failed")
+    sys.exit(0 if all(results) else 1)
 
 
 def main(module):
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(sys.argv[1], pathlib.Path(folder), getattr(module, "BUILD_OPTIONS", []))
-        run_tests(module, bench, sys.argv[2] if len(sys.argv) > 2 else None)
+        run_tests(module, pathlib.Path(folder), sys.argv[2] if len(sys.argv) > 2 else "")

@@ -182,7 +182,7 @@ class Peer:
         output = back if name.split("_")[0] in ("controller", "delayed", "turns", "risky") else "y=" + back
         command = ["--input", there, "--output", output, *arguments]
         if run:
-            source = bench.folder / (name + ".rml")
+            source = bench.place / (name + ".rml")
             source.write_text(PROGRAMS[name])
             command += ["--quiet"] if quiet else []
             self.running = Running([bench.rmlc, "run", source, *command], bench.place, bench.env, -1)

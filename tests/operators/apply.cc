@@ -113,6 +113,8 @@ Applied apply_row(std::string_view name, const std::vector<Tensor>& operands, co
   return apply_row(operators()[operators().require(name)], operands, arguments);
 }
 
+Tensor floats(Shape shape) { return Tensor(DType::f32, std::move(shape)); }
+
 Tensor tensor(DType dtype, Shape shape, const std::vector<double>& values) {
   Tensor result(dtype, std::move(shape));
   EXPECT_EQ(result.elements(), static_cast<std::int64_t>(values.size()));

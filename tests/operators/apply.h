@@ -26,6 +26,9 @@ Applied apply_row(const OperatorInfo& info, const std::vector<Tensor>& operands,
                   std::optional<DType> wanted = {}, EvaluationContext context = {}, std::int64_t cycle = 0);
 Applied apply_row(std::string_view name, const std::vector<Tensor>& operands, const AttributeArguments& arguments = {});
 
+// Zeros in f32.
+Tensor floats(Shape shape);
+
 // As a test writes values; values of a float tensor are rounded to its dtype.
 Tensor tensor(DType dtype, Shape shape, const std::vector<double>& values);
 

@@ -121,8 +121,6 @@ TEST(DTypeRules, every_allowed_dtype_has_a_kernel) {
   }
 }
 
-Tensor floats(Shape shape) { return Tensor(DType::f32, std::move(shape)); }
-
 TEST(ShapeRules, errors_are_in_the_users_words) {
   const auto shape = [](std::vector<std::int64_t> extents) {
     return AttributeArguments{{"shape", vector_attribute(std::move(extents))}};

@@ -8,7 +8,6 @@ namespace rml {
 
 namespace {
 
-Tensor floats(Shape shape) { return Tensor(DType::f32, std::move(shape)); }
 AttributeArguments with(std::string_view name, std::vector<std::int64_t> values, AttributeArguments others = {}) {
   others[std::string(name)] = vector_attribute(std::move(values));
   return others;

@@ -161,7 +161,7 @@ TEST(ChannelModel, RandomOperationsOnAllKinds) { RandomRun({0, 1, 2, 16}, 4, 60'
 
 enum class Kind { send, recv, close };
 
-struct Call {
+struct TimedCall {
   Kind kind = Kind::send;
   int value = 0;  // sent, or received if done
   Outcome outcome = Outcome::done;
@@ -172,7 +172,7 @@ struct Call {
 // capacity explains? A rendezvous is a pair of calls at one point.
 class Explanation {
  public:
-  Explanation(std::vector<Call> calls, std::size_t capacity) : calls_(std::move(calls)), capacity_(capacity) {}
+  Explanation(std::vector<TimedCall> calls, std::size_t capacity) : calls_(std::move(calls)), capacity_(capacity) {}
   bool exists() { return from(0, {}, false); }
 
  private:
@@ -195,7 +195,7 @@ class Explanation {
   }
 
   bool step(std::size_t k, std::uint32_t taken, std::deque<int> queue, bool closed) {
-    const Call& c = calls_[k];
+    const TimedCall& c = calls_[k];
     const std::uint32_t then = taken | 1u << k;
     if (c.kind == Kind::close) return (c.outcome == Outcome::done) != closed && from(then, queue, true);
     // Who waits may be stopped or late whatever the queue is; who does not wait must have had a reason.
@@ -218,7 +218,7 @@ class Explanation {
 
   bool meets(std::size_t send, std::uint32_t taken) {
     for (std::size_t k = 0; k < calls_.size(); ++k) {
-      const Call& c = calls_[k];
+      const TimedCall& c = calls_[k];
       if ((taken >> k & 1) != 0 || c.kind != Kind::recv || c.outcome != Outcome::done) continue;
       if (c.value != calls_[send].value || !may_come_next(k, taken & ~(1u << send)) || c.ended < calls_[send].began) {
         continue;
@@ -228,15 +228,15 @@ class Explanation {
     return false;
   }
 
-  const std::vector<Call> calls_;
+  const std::vector<TimedCall> calls_;
   const std::size_t capacity_;
   std::set<std::string> seen_;
 };
 
-std::vector<Call> history(std::size_t capacity, std::uint32_t seed) {
+std::vector<TimedCall> history(std::size_t capacity, std::uint32_t seed) {
   const auto c = make_channel<int>(capacity);
   constexpr int threads = 3, each = 5;
-  std::vector<Call> calls(threads * each);
+  std::vector<TimedCall> calls(threads * each);
   std::atomic<std::uint64_t> clock{1};
   std::atomic<int> ready{0};
   GoGroup group(false);
@@ -247,7 +247,7 @@ std::vector<Call> history(std::size_t capacity, std::uint32_t seed) {
       ++ready;
       while (ready < threads) std::this_thread::yield();
       for (int k = 0; k < each; ++k) {
-        Call& call = calls[static_cast<std::size_t>(thread * each + k)];
+        TimedCall& call = calls[static_cast<std::size_t>(thread * each + k)];
         const auto kind = random() % 21;
         const bool waits = random() % 2 == 0;
         call.kind = kind == 20 ? Kind::close : kind < 10 ? Kind::send : Kind::recv;
@@ -276,9 +276,9 @@ std::vector<Call> history(std::size_t capacity, std::uint32_t seed) {
   return calls;
 }
 
-std::string text_of(const std::vector<Call>& calls) {
+std::string text_of(const std::vector<TimedCall>& calls) {
   std::string text;
-  for (const Call& c : calls) {
+  for (const TimedCall& c : calls) {
     text += std::to_string(c.began) + "-" + std::to_string(c.ended) + " " +
             (c.kind == Kind::send   ? "send "
              : c.kind == Kind::recv ? "recv "
@@ -291,7 +291,7 @@ std::string text_of(const std::vector<Call>& calls) {
 TEST(ChannelModel, ShortHistoriesAreLinearizable) {
   for (const std::size_t capacity : {0, 1, 2, 3}) {
     for (std::uint32_t seed = 0; seed < 300 / part; ++seed) {
-      const std::vector<Call> calls = history(capacity, seed);
+      const std::vector<TimedCall> calls = history(capacity, seed);
       ASSERT_TRUE(Explanation(calls, capacity).exists()) << "capacity " << capacity << "\n" << text_of(calls);
     }
   }
@@ -299,9 +299,9 @@ TEST(ChannelModel, ShortHistoriesAreLinearizable) {
 
 // The check itself sees what is wrong.
 TEST(ChannelModel, WhatNoQueueExplainsIsSeen) {
-  const Call send_one{Kind::send, 1, Outcome::done, 1, 2}, send_two{Kind::send, 2, Outcome::done, 3, 4};
-  const Call take_one{Kind::recv, 1, Outcome::done, 5, 8}, take_two{Kind::recv, 2, Outcome::done, 6, 7};
-  const Call nothing{Kind::recv, 0, Outcome::not_ready, 9, 10}, late_two{Kind::recv, 2, Outcome::done, 9, 10};
+  const TimedCall send_one{Kind::send, 1, Outcome::done, 1, 2}, send_two{Kind::send, 2, Outcome::done, 3, 4};
+  const TimedCall take_one{Kind::recv, 1, Outcome::done, 5, 8}, take_two{Kind::recv, 2, Outcome::done, 6, 7};
+  const TimedCall nothing{Kind::recv, 0, Outcome::not_ready, 9, 10}, late_two{Kind::recv, 2, Outcome::done, 9, 10};
   EXPECT_TRUE(Explanation({send_one, send_two, take_one, take_two, nothing}, 2).exists());
   EXPECT_FALSE(Explanation({send_one, send_two, take_one, take_two}, 1).exists());  // was full
   EXPECT_FALSE(Explanation({send_one, send_two, take_one, nothing}, 2).exists());   // 2 is there

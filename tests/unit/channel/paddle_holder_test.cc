@@ -90,24 +90,24 @@ void unblocks(std::size_t capacity, bool senders, End end) {
   EXPECT_EQ(well, succeed);
   EXPECT_EQ(not_well, 5 - succeed);
 }
-void close(const std::unique_ptr<ChannelHolder>& holder) { holder->close(); }
-void destroy(std::unique_ptr<ChannelHolder>& holder) { holder.reset(); }
+void close_holder(const std::unique_ptr<ChannelHolder>& holder) { holder->close(); }
+void destroy_holder(std::unique_ptr<ChannelHolder>& holder) { holder.reset(); }
 
 TEST(PaddleHolder, ChannelHolderCloseUnblocksReceiversTest) {
-  unblocks(1, false, close);
-  unblocks(0, false, close);
+  unblocks(1, false, close_holder);
+  unblocks(0, false, close_holder);
 }
 TEST(PaddleHolder, ChannelHolderCloseUnblocksSendersTest) {
-  unblocks(1, true, close);
-  unblocks(0, true, close);
+  unblocks(1, true, close_holder);
+  unblocks(0, true, close_holder);
 }
 TEST(PaddleHolder, ChannelHolderDestroyUnblocksReceiversTest) {
-  unblocks(1, false, destroy);
-  unblocks(0, false, destroy);
+  unblocks(1, false, destroy_holder);
+  unblocks(0, false, destroy_holder);
 }
 TEST(PaddleHolder, ChannelHolderDestroyUnblocksSendersTest) {
-  unblocks(1, true, destroy);
-  unblocks(0, true, destroy);
+  unblocks(1, true, destroy_holder);
+  unblocks(0, true, destroy_holder);
 }
 
 TEST(PaddleHolder, ChannelHolderManyTimesClose) {

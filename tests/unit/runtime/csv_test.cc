@@ -9,7 +9,7 @@
 namespace rml::rt::test {
 namespace {
 
-std::string copied(const std::vector<PortSpec>& ports, const std::string& csv) {
+std::string copied_csv(const std::vector<PortSpec>& ports, const std::string& csv) {
   const CopyProgram copy(ports);
   const Outcome outcome = run(copy.table(), {}, csv);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -18,7 +18,7 @@ std::string copied(const std::vector<PortSpec>& ports, const std::string& csv) {
 }
 
 // The message of a run that fails.
-std::string refused(const std::vector<PortSpec>& ports, const std::string& csv, const std::string& written) {
+std::string refused_csv(const std::vector<PortSpec>& ports, const std::string& csv, const std::string& written) {
   const CopyProgram copy(ports);
   const Folder folder;
   const Outcome outcome = run(copy.table(), {"--input", folder.write("in.csv", csv)});
@@ -32,52 +32,51 @@ std::string refused(const std::vector<PortSpec>& ports, const std::string& csv, 
 
 const std::vector<PortSpec> one_float = {{"x"}};
 const std::vector<PortSpec> two = {{"x"}, {"n", RML_I32}};
-const std::vector<PortSpec> sampled = {{"c", RML_BOOL}, {"x", RML_F32, {}, 0}};
 
-TEST(Csv, copies_rows) { EXPECT_EQ(copied(two, "x,n\n1.5,2\n-0.25,-3\n"), "x,n\n1.5,2\n-0.25,-3\n"); }
+TEST(Csv, copies_rows) { EXPECT_EQ(copied_csv(two, "x,n\n1.5,2\n-0.25,-3\n"), "x,n\n1.5,2\n-0.25,-3\n"); }
 
 TEST(Csv, columns_in_any_order_and_further_ones) {
-  EXPECT_EQ(copied(two, "n,comment,x\n2,\"a, b\",1.5\n3,,2\n"), "x,n\n1.5,2\n2,3\n");
+  EXPECT_EQ(copied_csv(two, "n,comment,x\n2,\"a, b\",1.5\n3,,2\n"), "x,n\n1.5,2\n2,3\n");
 }
 
 TEST(Csv, tensors_are_columns) {
   const std::vector<PortSpec> ports = {{"m", RML_I32, {2, 2}}, {"v", RML_F64, {2}}};
   const std::string header = "\"m[0,0]\",\"m[0,1]\",\"m[1,0]\",\"m[1,1]\",v[0],v[1]\n";
-  EXPECT_EQ(copied(ports, header + "1,2,3,4,5,6\n"), header + "1,2,3,4,5,6\n");
-  EXPECT_EQ(copied(ports, "v[1],v[0],m[1,1],m[1, 0],m[0,1],m[0,0]\n6,5,4,3,2,1\n"), header + "1,2,3,4,5,6\n");
+  EXPECT_EQ(copied_csv(ports, header + "1,2,3,4,5,6\n"), header + "1,2,3,4,5,6\n");
+  EXPECT_EQ(copied_csv(ports, "v[1],v[0],m[1,1],m[1, 0],m[0,1],m[0,0]\n6,5,4,3,2,1\n"), header + "1,2,3,4,5,6\n");
 }
 
 TEST(Csv, absent_is_empty) {
-  EXPECT_EQ(copied(sampled, "c,x\nT,1\nF,\ntrue,2\nfalse,\"\"\n1,3\n0, \n"),
+  EXPECT_EQ(copied_csv(sampled, "c,x\nT,1\nF,\ntrue,2\nfalse,\"\"\n1,3\n0, \n"),
             "c,x\ntrue,1\nfalse,\ntrue,2\nfalse,\ntrue,3\nfalse,\n");
 }
 
 TEST(Csv, booleans_in_every_form) {
-  EXPECT_EQ(copied({{"b", RML_BOOL}}, "b\ntrue\nTRUE\nFalse\nT\nF\nt\n1\n0\n"),
+  EXPECT_EQ(copied_csv({{"b", RML_BOOL}}, "b\ntrue\nTRUE\nFalse\nT\nF\nt\n1\n0\n"),
             "b\ntrue\ntrue\nfalse\ntrue\nfalse\ntrue\ntrue\nfalse\n");
 }
 
 TEST(Csv, line_ends_mark_and_blank_lines) {
   const std::string expected = "x,n\n1,2\n3,4\n";
-  EXPECT_EQ(copied(two, "\xef\xbb\xbfx,n\r\n1,2\r\n3,4\r\n"), expected);
-  EXPECT_EQ(copied(two, "x,n\n1,2\n3,4"), expected);
-  EXPECT_EQ(copied(two, "x,n\n1,2\n3,4\n\n\n"), expected);
-  EXPECT_EQ(copied(two, "x,n\n1,2\n3,4\r\n\r\n  \n"), expected);
-  EXPECT_EQ(copied(one_float, "x\n1\n2\n\n"), "x\n1\n2\n");
-  EXPECT_EQ(copied(two, "x,n\n"), "x,n\n");
+  EXPECT_EQ(copied_csv(two, "\xef\xbb\xbfx,n\r\n1,2\r\n3,4\r\n"), expected);
+  EXPECT_EQ(copied_csv(two, "x,n\n1,2\n3,4"), expected);
+  EXPECT_EQ(copied_csv(two, "x,n\n1,2\n3,4\n\n\n"), expected);
+  EXPECT_EQ(copied_csv(two, "x,n\n1,2\n3,4\r\n\r\n  \n"), expected);
+  EXPECT_EQ(copied_csv(one_float, "x\n1\n2\n\n"), "x\n1\n2\n");
+  EXPECT_EQ(copied_csv(two, "x,n\n"), "x,n\n");
 }
 
 // As Python's encodings write them.
 TEST(Csv, text_of_other_systems) {
   using namespace std::string_literals;
   const std::string utf16 = "in.csv: UTF-16; expected UTF-8: iconv -f UTF-16 -t UTF-8 converts it\n";
-  EXPECT_EQ(refused(one_float, "\xff\xfex\0\n\0001\0\n\0"s, ""), utf16);
-  EXPECT_EQ(refused(one_float, "\xfe\xff\0x\0\n\0001\0\n"s, ""), utf16);
-  EXPECT_EQ(refused(one_float, "x\0\n\0001\0\n\0"s, ""), utf16);
-  EXPECT_EQ(refused(two, "\0x\0,\0n\0\r\0\n"s, ""), utf16);
+  EXPECT_EQ(refused_csv(one_float, "\xff\xfex\0\n\0001\0\n\0"s, ""), utf16);
+  EXPECT_EQ(refused_csv(one_float, "\xfe\xff\0x\0\n\0001\0\n"s, ""), utf16);
+  EXPECT_EQ(refused_csv(one_float, "x\0\n\0001\0\n\0"s, ""), utf16);
+  EXPECT_EQ(refused_csv(two, "\0x\0,\0n\0\r\0\n"s, ""), utf16);
   const std::string returns = "in.csv: its lines end with CR alone; expected LF or CR LF: tr '\\r' '\\n' converts it\n";
-  EXPECT_EQ(refused(one_float, "x\r1\r2\r", ""), returns);
-  EXPECT_EQ(refused(two, "x,n\r1,2", ""), returns);
+  EXPECT_EQ(refused_csv(one_float, "x\r1\r2\r", ""), returns);
+  EXPECT_EQ(refused_csv(two, "x,n\r1,2", ""), returns);
 }
 
 std::string copied_from(char separator, const std::string& csv) {
@@ -98,12 +97,12 @@ TEST(Csv, other_delimiters) {
 }
 
 TEST(Csv, quotes_and_blanks) {
-  EXPECT_EQ(copied(two, "\"x\", n ,\"a \"\"note\"\"\"\n\"1.5\", 2 ,\"two\nlines, one field\"\n 3 ,\"4\",\n"),
+  EXPECT_EQ(copied_csv(two, "\"x\", n ,\"a \"\"note\"\"\"\n\"1.5\", 2 ,\"two\nlines, one field\"\n 3 ,\"4\",\n"),
             "x,n\n1.5,2\n3,4\n");
 }
 
 TEST(Csv, special_floats) {
-  EXPECT_EQ(copied(one_float, "x\nnan\nNaN\ninf\n-inf\nInfinity\n-0\n1e-45\n+2\n.5\n3.\n1e-60\n"),
+  EXPECT_EQ(copied_csv(one_float, "x\nnan\nNaN\ninf\n-inf\nInfinity\n-0\n1e-45\n+2\n.5\n3.\n1e-60\n"),
             "x\nnan\nnan\ninf\n-inf\ninf\n-0\n1e-45\n2\n0.5\n3\n0\n");
 }
 
@@ -111,31 +110,31 @@ TEST(Csv, integers_of_every_width) {
   const std::vector<PortSpec> ports = {{"a", RML_I8}, {"b", RML_U8}, {"c", RML_I16}, {"d", RML_I32}, {"e", RML_I64}};
   const std::string rows =
       "a,b,c,d,e\n-128,0,-32768,-2147483648,-9223372036854775808\n127,255,32767,2147483647,9223372036854775807\n";
-  EXPECT_EQ(copied(ports, rows), rows);
-  EXPECT_EQ(refused({{"b", RML_U8}}, "b\n255\n256\n", "b\n255\n"),
+  EXPECT_EQ(copied_csv(ports, rows), rows);
+  EXPECT_EQ(refused_csv({{"b", RML_U8}}, "b\n255\n256\n", "b\n255\n"),
             "in.csv:3:1: cycle 1: column 'b': '256' does not fit in a u8 (0 to 255)\n");
-  EXPECT_EQ(
-      copied({{"b", RML_U16}, {"c", RML_U32}, {"d", RML_U64}}, "b,c,d\n65535,4294967295,18446744073709551615\n0,0,0\n"),
-      "b,c,d\n65535,4294967295,18446744073709551615\n0,0,0\n");
-  EXPECT_EQ(refused({{"b", RML_U64}}, "b\n18446744073709551616\n", "b\n"),
+  EXPECT_EQ(copied_csv({{"b", RML_U16}, {"c", RML_U32}, {"d", RML_U64}},
+                       "b,c,d\n65535,4294967295,18446744073709551615\n0,0,0\n"),
+            "b,c,d\n65535,4294967295,18446744073709551615\n0,0,0\n");
+  EXPECT_EQ(refused_csv({{"b", RML_U64}}, "b\n18446744073709551616\n", "b\n"),
             "in.csv:2:1: cycle 0: column 'b': '18446744073709551616' does not fit in a u64 (0 to "
             "18446744073709551615)\n");
-  EXPECT_EQ(refused({{"b", RML_U8}}, "b\n-1\n", "b\n"),
+  EXPECT_EQ(refused_csv({{"b", RML_U8}}, "b\n-1\n", "b\n"),
             "in.csv:2:1: cycle 0: column 'b': '-1' does not fit in a u8 (0 to 255)\n");
 }
 
 // Nor does a terminal obey what a message quotes.
 TEST(Csv, bytes_that_cannot_be_seen_do_not_end_a_message) {
   using namespace std::string_literals;
-  EXPECT_EQ(refused(one_float, "x\n1\n\0\x1b[1m\n"s, "x\n1\n"),
+  EXPECT_EQ(refused_csv(one_float, "x\n1\n\0\x1b[1m\n"s, "x\n1\n"),
             "in.csv:3:1: cycle 1: column 'x': '\\u{0}\\u{1b}[1m' is not an f32\n");
 }
 
 TEST(Csv, half_precision) {
   const std::vector<PortSpec> ports = {{"h", RML_F16}, {"b", RML_BF16}};
-  EXPECT_EQ(copied(ports, "h,b\n0.1,0.1\n65504,1e38\n6e-8,3\n-0,nan\n"),
+  EXPECT_EQ(copied_csv(ports, "h,b\n0.1,0.1\n65504,1e38\n6e-8,3\n-0,nan\n"),
             "h,b\n0.1,0.1\n65504,1e+38\n6e-08,3\n-0,nan\n");
-  EXPECT_EQ(refused(ports, "h,b\n65536,0\n", "h,b\n"),
+  EXPECT_EQ(refused_csv(ports, "h,b\n65536,0\n", "h,b\n"),
             "in.csv:2:1: cycle 0: column 'h': '65536' is too large for f16\n");
 }
 
@@ -151,62 +150,64 @@ TEST(Csv, one_column_that_may_be_absent) {
 }
 
 TEST(CsvErrors, missing_column) {
-  EXPECT_EQ(refused(two, "x,N\n1,2\n", ""), "in.csv:1: no column 'n' for input 'n' (i32); did you mean 'N'?\n");
-  EXPECT_EQ(refused({{"batch_end", RML_BOOL}}, "bacth_end,x\n1,2\n", ""),
+  EXPECT_EQ(refused_csv(two, "x,N\n1,2\n", ""), "in.csv:1: no column 'n' for input 'n' (i32); did you mean 'N'?\n");
+  EXPECT_EQ(refused_csv({{"batch_end", RML_BOOL}}, "bacth_end,x\n1,2\n", ""),
             "in.csv:1: no column 'batch_end' for input 'batch_end' (bool); did you mean 'bacth_end'?\n");
-  EXPECT_EQ(refused({{"v", RML_F32, {3}}}, "v[0],v[1]\n1,2\n", ""),
+  EXPECT_EQ(refused_csv({{"v", RML_F32, {3}}}, "v[0],v[1]\n1,2\n", ""),
             "in.csv:1: no column 'v[2]' for input 'v' (f32[3], columns v[0] to v[2])\n");
-  EXPECT_EQ(refused({{"v", RML_F32, {3}}}, "v\n1\n", ""),
+  EXPECT_EQ(refused_csv({{"v", RML_F32, {3}}}, "v\n1\n", ""),
             "in.csv:1: no column 'v[0]' for input 'v' (f32[3], columns v[0] to v[2]); there is a column 'v', but the "
             "input is no scalar\n");
-  EXPECT_EQ(refused(one_float, "x[0]\n1\n", ""),
+  EXPECT_EQ(refused_csv(one_float, "x[0]\n1\n", ""),
             "in.csv:1: no column 'x' for input 'x' (f32); there is a column 'x[0]', but the input is a scalar\n");
 }
 
 TEST(CsvErrors, another_separator) {
-  EXPECT_EQ(refused(two, "x;n\n1;2\n", ""),
+  EXPECT_EQ(refused_csv(two, "x;n\n1;2\n", ""),
             "in.csv:1: no column 'x' for input 'x' (f32); the separator looks like ';': --delimiter ';' reads it\n");
   EXPECT_EQ(
-      refused(two, "n\tx\n1\t2\n", ""),
+      refused_csv(two, "n\tx\n1\t2\n", ""),
       "in.csv:1: no column 'x' for input 'x' (f32); the separator looks like a tab: --delimiter 'tab' reads it\n");
 }
 
 TEST(CsvErrors, header) {
-  EXPECT_EQ(refused(one_float, "", ""), "in.csv: empty; expected a header of column names\n");
-  EXPECT_EQ(refused(two, "1,2\n3,4\n", ""), "in.csv:1: expected a header of column names, found numbers\n");
-  EXPECT_EQ(refused(one_float, "x,x\n1,2\n", ""), "in.csv:1: column 'x' appears twice\n");
+  EXPECT_EQ(refused_csv(one_float, "", ""), "in.csv: empty; expected a header of column names\n");
+  EXPECT_EQ(refused_csv(two, "1,2\n3,4\n", ""), "in.csv:1: expected a header of column names, found numbers\n");
+  EXPECT_EQ(refused_csv(one_float, "x,x\n1,2\n", ""), "in.csv:1: column 'x' appears twice\n");
 }
 
 TEST(CsvErrors, wrong_type) {
-  EXPECT_EQ(refused(two, "x,n\n1,2\n1,abc\n", "x,n\n1,2\n"), "in.csv:3:3: cycle 1: column 'n': 'abc' is not an i32\n");
-  EXPECT_EQ(refused(two, "x,n\n1,2.5\n", "x,n\n"),
+  EXPECT_EQ(refused_csv(two, "x,n\n1,2\n1,abc\n", "x,n\n1,2\n"),
+            "in.csv:3:3: cycle 1: column 'n': 'abc' is not an i32\n");
+  EXPECT_EQ(refused_csv(two, "x,n\n1,2.5\n", "x,n\n"),
             "in.csv:2:3: cycle 0: column 'n': '2.5' is not an i32; of an input that takes floats the program says so, "
             "as in x: f32\n");
-  EXPECT_EQ(refused({{"k", RML_I64}}, "k\n2.5\n", "k\n"), "in.csv:2:1: cycle 0: column 'k': '2.5' is not an i64\n");
-  EXPECT_EQ(refused(two, "x,n\n1 2,2\n", "x,n\n"), "in.csv:2:1: cycle 0: column 'x': '1 2' is not an f32\n");
-  EXPECT_EQ(refused(two, "x,n\n1e40,2\n", "x,n\n"), "in.csv:2:1: cycle 0: column 'x': '1e40' is too large for f32\n");
-  EXPECT_EQ(refused({{"b", RML_BOOL}}, "b\nyes\n", "b\n"),
+  EXPECT_EQ(refused_csv({{"k", RML_I64}}, "k\n2.5\n", "k\n"), "in.csv:2:1: cycle 0: column 'k': '2.5' is not an i64\n");
+  EXPECT_EQ(refused_csv(two, "x,n\n1 2,2\n", "x,n\n"), "in.csv:2:1: cycle 0: column 'x': '1 2' is not an f32\n");
+  EXPECT_EQ(refused_csv(two, "x,n\n1e40,2\n", "x,n\n"),
+            "in.csv:2:1: cycle 0: column 'x': '1e40' is too large for f32\n");
+  EXPECT_EQ(refused_csv({{"b", RML_BOOL}}, "b\nyes\n", "b\n"),
             "in.csv:2:1: cycle 0: column 'b': 'yes' is not a bool (true or false, T or F, 1 or 0)\n");
-  EXPECT_EQ(refused(two, "s,x,n\n\"é\n\",1,q\n", "x,n\n"), "in.csv:3:5: cycle 0: column 'n': 'q' is not an i32\n");
+  EXPECT_EQ(refused_csv(two, "s,x,n\n\"é\n\",1,q\n", "x,n\n"), "in.csv:3:5: cycle 0: column 'n': 'q' is not an i32\n");
 }
 
 TEST(CsvErrors, ragged_rows) {
-  EXPECT_EQ(refused(two, "x,n\n1,2\n3\n", "x,n\n1,2\n"), "in.csv:3: cycle 1: the row has 1 field, the header 2\n");
-  EXPECT_EQ(refused(two, "x,n\n1,2,3,4\n", "x,n\n"), "in.csv:2: cycle 0: the row has 4 fields, the header 2\n");
-  EXPECT_EQ(refused(two, "x,n\n1,2\n\n3,4\n", "x,n\n1,2\n"), "in.csv:3: cycle 1: blank line\n");
-  EXPECT_EQ(refused(two, "x,n\n1,\"2\n", "x,n\n"), "in.csv:2: a quoted field is not closed\n");
+  EXPECT_EQ(refused_csv(two, "x,n\n1,2\n3\n", "x,n\n1,2\n"), "in.csv:3: cycle 1: the row has 1 field, the header 2\n");
+  EXPECT_EQ(refused_csv(two, "x,n\n1,2,3,4\n", "x,n\n"), "in.csv:2: cycle 0: the row has 4 fields, the header 2\n");
+  EXPECT_EQ(refused_csv(two, "x,n\n1,2\n\n3,4\n", "x,n\n1,2\n"), "in.csv:3: cycle 1: blank line\n");
+  EXPECT_EQ(refused_csv(two, "x,n\n1,\"2\n", "x,n\n"), "in.csv:2: a quoted field is not closed\n");
 }
 
 TEST(CsvErrors, presence) {
-  EXPECT_EQ(refused(two, "x,n\n1,2\n1,\n", "x,n\n1,2\n"),
+  EXPECT_EQ(refused_csv(two, "x,n\n1,2\n1,\n", "x,n\n1,2\n"),
             "in.csv:3:3: cycle 1: column 'n' is empty, but 'n' is present at every cycle (clock base); where cells "
             "may be missing, let the inputs be `n_present: bool, n: i32 when n_present` and give --missing absent\n");
-  EXPECT_EQ(refused({{"v", RML_F32, {2}}}, "v[0],v[1]\n1,2\n1,\n", "v[0],v[1]\n1,2\n"),
+  EXPECT_EQ(refused_csv({{"v", RML_F32, {2}}}, "v[0],v[1]\n1,2\n1,\n", "v[0],v[1]\n1,2\n"),
             "in.csv:3:3: cycle 1: column 'v[1]' is empty, but other elements of 'v' are not\n");
-  EXPECT_EQ(refused(sampled, "c,x\nT,1\nF,2\n", "c,x\ntrue,1\n"),
+  EXPECT_EQ(refused_csv(sampled, "c,x\nT,1\nF,2\n", "c,x\ntrue,1\n"),
             "in.csv:3:3: cycle 1: column 'x' has a value, but its clock (base on c) says that it is absent at this "
             "cycle\n");
-  EXPECT_EQ(refused(sampled, "c,x\nT,1\nT,\n", "c,x\ntrue,1\n"),
+  EXPECT_EQ(refused_csv(sampled, "c,x\nT,1\nT,\n", "c,x\ntrue,1\n"),
             "in.csv:3:3: cycle 1: column 'x' is empty, but its clock (base on c) says that it is present at this "
             "cycle\n");
 }

@@ -17,7 +17,7 @@ std::string copied(const Ports& ports, const std::string& how, const std::string
   return outcome.out;
 }
 
-std::string refused(const Ports& ports, const std::string& how, const std::string& csv) {
+std::string refused_with(const Ports& ports, const std::string& how, const std::string& csv) {
   const CopyProgram copy(ports);
   const Outcome outcome = run(copy.table(), {"--missing", how}, csv);
   EXPECT_EQ(outcome.status, 1) << outcome.out;
@@ -40,9 +40,9 @@ TEST(Missing, flags_follow_from_the_cells) {
 
 TEST(Missing, elements_are_missing_together) {
   EXPECT_EQ(copied(tensor, "absent", "v[0],v[1]\n1,2\nNA,\n3,4\n"), "c,v[0],v[1]\ntrue,1,2\nfalse,,\ntrue,3,4\n");
-  EXPECT_EQ(refused(tensor, "absent", "v[0],v[1]\n1,NA\n"),
+  EXPECT_EQ(refused_with(tensor, "absent", "v[0],v[1]\n1,NA\n"),
             "<stdin>:2:3: cycle 0: column 'v[1]' is 'NA', but other elements of 'v' are not missing\n");
-  EXPECT_EQ(refused(tensor, "absent", "v[0],v[1]\n,1\n"),
+  EXPECT_EQ(refused_with(tensor, "absent", "v[0],v[1]\n,1\n"),
             "<stdin>:2:1: cycle 0: column 'v[0]' is empty, but other elements of 'v' are not\n");
 }
 
@@ -51,7 +51,7 @@ TEST(Missing, words) {
        {"NA", "na", "N/A", "<NA>", "#N/A", "NaN", "nan", "null", "NULL", "None", "\"NA\"", " NA ", "\"\""})
     EXPECT_EQ(copied(two_flags, "absent", std::string("x,n\n1,") + word + "\n"), "a,x,b,n\ntrue,1,false,\n") << word;
   for (const char* word : {"-", "?", "NAN0", "N", "n.a.", "missing"})
-    EXPECT_NE(refused(two_flags, "absent", std::string("x,n\n1,") + word + "\n").find("is not an i32"),
+    EXPECT_NE(refused_with(two_flags, "absent", std::string("x,n\n1,") + word + "\n").find("is not an i32"),
               std::string::npos)
         << word;
   EXPECT_EQ(copied(flagged, "absent", "x\nNaN\n"), "x_present,x\ntrue,nan\n") << "a value of a float";
@@ -60,7 +60,7 @@ TEST(Missing, words) {
 TEST(Missing, a_flag_in_the_file_is_read) {
   EXPECT_EQ(copied(flagged, "absent", "x,x_present\n1,T\nNA,F\n"), "x_present,x\ntrue,1\nfalse,\n");
   EXPECT_EQ(
-      refused(flagged, "absent", "x,x_present\nNA,T\n"),
+      refused_with(flagged, "absent", "x,x_present\nNA,T\n"),
       "<stdin>:2:1: cycle 0: column 'x' is empty, but its clock (base on x_present) says that it is present at this "
       "cycle\n");
 }
@@ -70,7 +70,7 @@ TEST(Missing, a_single_column_has_blank_lines) {
 }
 
 TEST(Missing, inputs_of_one_flag_contradict_each_other) {
-  EXPECT_EQ(refused(one_flag, "absent", "n,x\n1,2\n1,\n"),
+  EXPECT_EQ(refused_with(one_flag, "absent", "n,x\n1,2\n1,\n"),
             "<stdin>:3:1: cycle 1: 'x' (clock base on c) is missing, and 'n' (clock base on c) is there: they have one "
             "flag, which is no column of the file; give each a flag of its own\n");
 }
@@ -79,11 +79,11 @@ TEST(Missing, inputs_without_a_flag_have_no_missing_cells) {
   const std::string mend =
       "; where cells may be missing, let the inputs be `n_present: bool, n: i32 when n_present` and give --missing "
       "absent\n";
-  EXPECT_EQ(refused(plain, "absent", "x,n\n1,NA\n"),
+  EXPECT_EQ(refused_with(plain, "absent", "x,n\n1,NA\n"),
             "<stdin>:2:3: cycle 0: column 'n' is 'NA', but 'n' is present at every cycle (clock base)" + mend);
-  EXPECT_EQ(refused(plain, "error", "x,n\n1,\n"),
+  EXPECT_EQ(refused_with(plain, "error", "x,n\n1,\n"),
             "<stdin>:2:3: cycle 0: column 'n' is empty, but 'n' is present at every cycle (clock base)" + mend);
-  EXPECT_EQ(refused(plain, "nan", "x,n\n1,NA\n"),
+  EXPECT_EQ(refused_with(plain, "nan", "x,n\n1,NA\n"),
             "<stdin>:2:3: cycle 0: column 'n' is 'NA', but 'n' is i32, which has no NaN" + mend);
 }
 

@@ -20,6 +20,9 @@ struct PortSpec {
   int sampled_by = -1;  // index of the Boolean input whose truth is the port's clock
 };
 
+// A condition, and what is there where it holds.
+inline const std::vector<PortSpec> sampled = {{"c", RML_BOOL}, {"x", RML_F32, {}, 0}};
+
 class CopyProgram {
  public:
   explicit CopyProgram(std::vector<PortSpec> specs);

@@ -61,7 +61,7 @@ struct alignas(RML_RING_LINE) Own {
   std::uint8_t pending;
 };
 
-struct State {
+struct ChainState {
   rml_header header;
   std::array<Own, n_tasks> tasks;
   alignas(RML_RING_LINE) std::array<Ring, n_tasks + 1> rings;
@@ -71,7 +71,7 @@ struct State {
 std::size_t failing = n_tasks;
 std::int64_t fails_at = 0;
 
-State& at(void* state) { return *static_cast<State*>(state); }
+ChainState& at(void* state) { return *static_cast<ChainState*>(state); }
 
 template <std::size_t k>
 std::int32_t ready(void* state, std::int64_t* key) {
@@ -97,21 +97,21 @@ std::int32_t step(void* state) {
 }
 
 std::int32_t row_ready(void* state, std::int64_t* key) {
-  State& s = at(state);
+  ChainState& s = at(state);
   if (!s.rings[n_tasks].waiting()) return n_tasks + 1;
   *key = s.rings[n_tasks].front().key;
   return s.header.popped >= std::atomic_ref(s.header.pushed).load() ? RML_WAITS_CYCLE : 0;
 }
 
 std::int32_t push(void* state, const void* const* in, const std::uint8_t*) {
-  State& s = at(state);
+  ChainState& s = at(state);
   s.rings[0].push(*static_cast<const std::int64_t*>(in[0]), s.header.pushed << RML_KEY_BITS);
   std::atomic_ref(s.header.pushed).store(s.header.pushed + 1, std::memory_order_release);
   return RML_OK;
 }
 
 std::int32_t pop(void* state, void* const* out, std::uint8_t* present) {
-  State& s = at(state);
+  ChainState& s = at(state);
   *static_cast<std::int64_t*>(out[0]) = s.rings[n_tasks].front().value;
   *present = 1;
   s.rings[n_tasks].advance();
@@ -130,7 +130,7 @@ void* grow(void*, void* old, std::uint64_t old_bytes, std::uint64_t new_bytes) {
 
 class Chain {
  public:
-  explicit Chain(std::size_t fails = n_tasks, std::int64_t at_value = 0) : state_(std::make_unique<State>()) {
+  explicit Chain(std::size_t fails = n_tasks, std::int64_t at_value = 0) : state_(std::make_unique<ChainState>()) {
     failing = fails;
     fails_at = at_value;
     state_->header.grow = grow;
@@ -140,7 +140,7 @@ class Chain {
       memories_[q].kind = RML_QUEUE;
       memories_[q].count = 1;
       queues_[q] = {q,
-                    offsetof(State, rings) + q * sizeof(Ring),
+                    offsetof(ChainState, rings) + q * sizeof(Ring),
                     sizeof(std::int64_t),
                     q == 0 ? UINT32_MAX : q - 1,
                     q == n_tasks ? &host_ : &numbers_[q],
@@ -161,7 +161,7 @@ class Chain {
     program_.network = &network_;
   }
   const rml_program& program() const { return program_; }
-  State& state() { return *state_; }
+  ChainState& state() { return *state_; }
 
  private:
   template <std::size_t... k>
@@ -176,7 +176,7 @@ class Chain {
     task.n_reads = task.n_writes = 1;
     task.reads = &numbers_[k];
     task.writes = &numbers_[k + 1];
-    task.header = offsetof(State, tasks) + k * sizeof(Own);
+    task.header = offsetof(ChainState, tasks) + k * sizeof(Own);
     task.cycle = task.header + offsetof(Own, cycle);
     task.length = UINT64_MAX;
     task.pending = task.header + offsetof(Own, pending);
@@ -184,7 +184,7 @@ class Chain {
     task.step = step;
   }
 
-  std::unique_ptr<State> state_;
+  std::unique_ptr<ChainState> state_;
   const std::uint32_t host_ = UINT32_MAX;
   std::array<std::uint32_t, n_tasks + 1> numbers_{};
   std::array<rml_memory, n_tasks + 1> memories_{};

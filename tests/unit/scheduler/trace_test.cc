@@ -15,12 +15,12 @@ namespace {
 using nlohmann::json;
 using rml::rt::Graph;
 using rml::rt::Trace;
-using Operands = std::span<int>;
+using Ints = std::span<int>;
 
 void run_traced(Trace& trace, int rounds, bool fails = false) {
   Graph<int> graph(2);
   const auto x = graph.source("x", 1, rounds);
-  const auto next = graph.operation("next \"one\"\n\xff", 1, [=, round = 0](Operands v) mutable {
+  const auto next = graph.operation("next \"one\"\n\xff", 1, [=, round = 0](Ints v) mutable {
     if (fails && ++round == rounds) throw std::runtime_error("error");
     return v[0] + 1;
   });

@@ -6,12 +6,12 @@
 namespace rml {
 namespace {
 
-const std::vector<ChronogramPort> ports = {
+const std::vector<ChronogramPort> two_ports = {
     {"bp", DType::boolean, {}}, {"i", DType::i32, {}}, {"w", DType::f32, {2, 2}}};
 
 std::string reprint(const std::string& text) {
   std::string error;
-  const auto chronogram = read_chronogram(text, ports, error);
+  const auto chronogram = read_chronogram(text, two_ports, error);
   return chronogram ? print_chronogram(*chronogram) : error;
 }
 

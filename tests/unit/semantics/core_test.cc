@@ -6,34 +6,19 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "core_texts.h"
 #include "semantics/core/core.h"
 
 namespace rml {
 namespace {
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-Core core_of(const std::string& text) {
-  std::string error;
-  auto core = read_core(text, error);
-  EXPECT_TRUE(core) << error;
-  return core.value_or(Core{});
-}
 
 TEST(CoreText, GoldenFilesRoundTrip) {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(RML_TESTS "/golden/core")) {
     if (entry.path().extension() != ".core") continue;
     ++files;
-    const std::string text = read_file(entry.path());
+    const std::string text = read_text(entry.path());
     const Core core = core_of(text);
     EXPECT_EQ(print_core(core), text) << entry.path();
     if (entry.path().stem() != "everything") {
@@ -44,7 +29,7 @@ TEST(CoreText, GoldenFilesRoundTrip) {
 }
 
 TEST(CoreText, KeepsWhatItReads) {
-  const Core core = core_of(read_file(RML_TESTS "/golden/core/everything.core"));
+  const Core core = core_of(read_text(RML_TESTS "/golden/core/everything.core"));
   ASSERT_EQ(core.values.size(), 26u);
   EXPECT_EQ(core.instances[1].path, "lstm.cell");
   EXPECT_EQ(core.instances[1].parent, InstanceId{0});

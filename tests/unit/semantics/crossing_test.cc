@@ -52,17 +52,17 @@ struct Explored {
 
 using Rows = std::set<std::string>;
 
-const std::string on_c = "clock c2 = base on %0\nclock c3 = base on not %0\n";
-const std::string inputs = "%0: bool = input 0  c #0\n%1: f64 = input 1  x #0\n";
-const std::string ports = "input c = %0\ninput x = %1\n";
+const std::string on_real_c = "clock c2 = base on %0\nclock c3 = base on not %0\n";
+const std::string real_inputs = "%0: bool = input 0  c #0\n%1: f64 = input 1  x #0\n";
+const std::string real_ports = "input c = %0\ninput x = %1\n";
 
 // y = if c then x else post y
 TEST(Crossings, BackwardRecurrence) {
-  Explored e(inputs +
+  Explored e(real_inputs +
                  "%2: f64 on c2 = when %0 %1\n%3: f64 = post %5\n%4: f64 on c3 = when not %0 %3\n"
                  "%5: f64 = merge %0 %2 %4  y #0\n" +
-                 ports + "output y = %5\n",
-             on_c);
+                 real_ports + "output y = %5\n",
+             on_real_c);
   ASSERT_TRUE(e.automaton);
   EXPECT_EQ(e.automaton->states(), 2U);
   EXPECT_EQ(e.rows(0), (Rows{"c asks none, all none to 0", "not c asks 2, all 2 to 1"}));
@@ -71,15 +71,15 @@ TEST(Crossings, BackwardRecurrence) {
 
 // s = 0 fby (s + post x): every row is known at the instant itself, the first at once.
 TEST(Crossings, MemoriesOfWhatLooksAhead) {
-  Explored e(inputs + "%2: f64 = const 0\n%3: f64 = fby %2 %5  s #0\n%4: f64 = post %1\n%5: f64 = add %3 %4\n" + ports +
-             "output s = %3\n");
+  Explored e(real_inputs + "%2: f64 = const 0\n%3: f64 = fby %2 %5  s #0\n%4: f64 = post %1\n%5: f64 = add %3 %4\n" +
+             real_ports + "output s = %3\n");
   ASSERT_TRUE(e.automaton);
   for (const CrossingAutomaton::Edge& edge : e.automaton->edges()) EXPECT_TRUE(edge.row.empty());
 }
 
 // post (post x): one row asks through two ports, one after the other.
 TEST(Crossings, BoundedLookAhead) {
-  Explored e(inputs + "%2: f64 = post %1\n%3: f64 = post %2\n" + ports + "output y = %3\n");
+  Explored e(real_inputs + "%2: f64 = post %1\n%3: f64 = post %2\n" + real_ports + "output y = %3\n");
   ASSERT_TRUE(e.automaton);
   EXPECT_EQ(e.rows(0), (Rows{"asks 3, all 3 to 1"}));
   EXPECT_EQ(e.rows(1), (Rows{"asks 3, all 2 3 to 2"}));
@@ -90,7 +90,8 @@ TEST(Crossings, BoundedLookAhead) {
 
 // post (x when c): looked for until the clock ticks.
 TEST(Crossings, SampledLookAhead) {
-  Explored e(inputs + "%2: f64 on c2 = when %0 %1\n%3: f64 on c2 = post %2\n" + ports + "output y = %3\n", on_c);
+  Explored e(real_inputs + "%2: f64 on c2 = when %0 %1\n%3: f64 on c2 = post %2\n" + real_ports + "output y = %3\n",
+             on_real_c);
   ASSERT_TRUE(e.automaton);
   EXPECT_EQ(e.rows(0), (Rows{"c asks 2, all 2 to 1", "not c asks none, all none to 0"}));
   EXPECT_EQ(e.rows(1), (Rows{"c asks 2, all 2 to 1", "not c asks none, all 2 to 1"}));
@@ -98,10 +99,10 @@ TEST(Crossings, SampledLookAhead) {
 
 // if true fby c then x else post x, with c: the memory is followed.
 TEST(Crossings, BooleanMemories) {
-  Explored e(inputs +
+  Explored e(real_inputs +
                  "%2: bool = const T\n%3: bool = fby %2 %0  d #0\n%4: f64 on c2 = when %3 %1\n%5: f64 = post %1\n"
                  "%6: f64 on c3 = when not %3 %5\n%7: f64 = merge %3 %4 %6\n" +
-                 ports + "output y = %7\n",
+                 real_ports + "output y = %7\n",
              "clock c2 = base on %3\nclock c3 = base on not %3\n");
   ASSERT_TRUE(e.automaton);
   EXPECT_EQ(e.rows(0), (Rows{"c asks none, all none to 2", "not c asks none, all none to 1"}));
@@ -110,10 +111,10 @@ TEST(Crossings, BooleanMemories) {
 
 // if post c then x else post y: what is promised of c is kept, and states that cannot keep it are none.
 TEST(Crossings, Promises) {
-  Explored e(inputs +
+  Explored e(real_inputs +
                  "%2: bool = post %0\n%3: f64 on c2 = when %2 %1\n%4: f64 = post %6\n%5: f64 on c3 = when not %2 %4\n"
                  "%6: f64 = merge %2 %3 %5  y #0\n" +
-                 ports + "output y = %6\n",
+                 real_ports + "output y = %6\n",
              "clock c2 = base on %2\nclock c3 = base on not %2\n");
   ASSERT_TRUE(e.automaton);
   // The first promises that c holds; the second cannot be where it does not.
@@ -126,7 +127,7 @@ TEST(Crossings, Promises) {
 
 // x = post (0 fby x), and v = v + 1.
 TEST(Crossings, ValuesThatNeedThemselves) {
-  Explored knot(inputs + "%2: f64 = const 0\n%3: f64 = fby %2 %4\n%4: f64 = post %3  y #0\n" + ports +
+  Explored knot(real_inputs + "%2: f64 = const 0\n%3: f64 = fby %2 %4\n%4: f64 = post %3  y #0\n" + real_ports +
                 "output y = %4\n");
   ASSERT_TRUE(knot.automaton);
   const auto has = [](Explored& of, PortId p) {
@@ -136,19 +137,19 @@ TEST(Crossings, ValuesThatNeedThemselves) {
   };
   EXPECT_TRUE(has(knot, itself_in_time));
   EXPECT_FALSE(has(knot, itself_at_once));
-  Explored ring(inputs + "%2: f64 = const 1\n%3: f64 = add %3 %2  v #0\n" + ports + "output v = %3\n");
+  Explored ring(real_inputs + "%2: f64 = const 1\n%3: f64 = add %3 %2  v #0\n" + real_ports + "output v = %3\n");
   ASSERT_TRUE(ring.automaton);
   EXPECT_TRUE(has(ring, itself_at_once));
 }
 
 // A counter on no input is run: k = 0 fby (if k == 2 then 0 else k + 1); y = if k == 2 then x else post y.
 TEST(Crossings, WhatHangsOnNoInputRepeatsItself) {
-  Explored e(inputs +
+  Explored e(real_inputs +
                  "%2: i32 = const 0\n%3: i32 = fby %2 %9  k #0\n%4: i32 = const 2\n%5: bool = eq %3 %4  last #0\n"
                  "%6: i32 = const 1\n%7: i32 = add %3 %6\n%8: i32 on c3 = when not %5 %7\n%9: i32 = merge %5 %2 %8\n"
                  "%10: f64 on c2 = when %5 %1\n%11: f64 = post %13\n%12: f64 on c3 = when not %5 %11\n"
                  "%13: f64 = merge %5 %10 %12  y #0\n" +
-                 ports + "output y = %13\n",
+                 real_ports + "output y = %13\n",
              "clock c2 = base on %5\nclock c3 = base on not %5\n");
   ASSERT_TRUE(e.automaton);
   EXPECT_EQ(e.rows(0), (Rows{"asks 2, all 2 to 1"}));
@@ -166,7 +167,7 @@ Knowable knowable(const std::string& values, const std::string& clocks = "") {
 
 TEST(UnknownRows, ARecurrenceWithoutEnd) {
   const Knowable found =
-      knowable(inputs + "%2: f64 = post %3\n%3: f64 = add %2 %1  y #0\n" + ports + "output y = %3\n");
+      knowable(real_inputs + "%2: f64 = post %3\n%3: f64 = add %2 %1  y #0\n" + real_ports + "output y = %3\n");
   EXPECT_EQ(found.unknown_row, 0U);
   EXPECT_EQ(found.posts, (std::vector<ValueId>{ValueId{2U}}));
   EXPECT_FALSE(found.knot);
@@ -174,21 +175,22 @@ TEST(UnknownRows, ARecurrenceWithoutEnd) {
 
 // y = if d then x else post y, where d = true fby false: the first row alone is known.
 TEST(UnknownRows, WhatEndsAtTheFirstCycleOnly) {
-  const Knowable found = knowable(inputs +
+  const Knowable found = knowable(real_inputs +
                                       "%2: bool = const T\n%3: bool = const F\n%4: bool = fby %2 %3  d #0\n"
                                       "%5: f64 on c2 = when %4 %1\n%6: f64 = post %8\n%7: f64 on c3 = when not %4 %6\n"
                                       "%8: f64 = merge %4 %5 %7  y #0\n" +
-                                      ports + "output y = %8\n",
+                                      real_ports + "output y = %8\n",
                                   "clock c2 = base on %4\nclock c3 = base on not %4\n");
   EXPECT_EQ(found.unknown_row, 1U);
 }
 
 // y = if c then x else post y: whatever comes, c may hold. That c and not c do is never so.
 TEST(UnknownRows, WhatMayHold) {
-  const std::string text =
-      "%2: bool = logical_not %0\n%3: bool = logical_and %0 %2\n%4: bool = fby %3 %0\n" + ports + "output o = %4\n";
+  const std::string text = "%2: bool = logical_not %0\n%3: bool = logical_and %0 %2\n%4: bool = fby %3 %0\n" +
+                           real_ports + "output o = %4\n";
   std::string error;
-  const Core core = read_core("core f\ninstance 0 node 0 @1:1-2\nclock base\n" + inputs + text, error).value_or(Core{});
+  const Core core =
+      read_core("core f\ninstance 0 node 0 @1:1-2\nclock base\n" + real_inputs + text, error).value_or(Core{});
   ASSERT_EQ(error, "");
   EXPECT_TRUE(can_hold(core, {ValueId{0U}, true}));
   EXPECT_FALSE(can_hold(core, {ValueId{3U}, true}));
@@ -197,7 +199,8 @@ TEST(UnknownRows, WhatMayHold) {
 }
 
 TEST(Crossings, ABudgetIsKept) {
-  const Explored e(inputs + "%2: f64 = post %1\n%3: f64 = post %2\n" + ports + "output y = %3\n", "", {.states = 2});
+  const Explored e(real_inputs + "%2: f64 = post %1\n%3: f64 = post %2\n" + real_ports + "output y = %3\n", "",
+                   {.states = 2});
   EXPECT_FALSE(e.automaton);
 }
 

@@ -9,25 +9,24 @@
 #include <fstream>
 #include <sstream>
 
+#include "core_texts.h"
 #include "runtime/base/rmlrt.h"
 
 namespace rml {
 namespace {
 
-Core core_of(const std::string& text) {
-  std::string error;
-  auto core = read_core(text, error);
-  EXPECT_TRUE(core) << error;
-  if (!core) return Core{};
-  EXPECT_EQ(verify(*core), "");
-  return std::move(*core);
+// One that is well formed.
+Core right_core(const std::string& text) {
+  Core core = core_of(text);
+  EXPECT_EQ(verify(core), "");
+  return core;
 }
 
 Core golden(const std::string& name) {
   std::ifstream in(RML_TESTS "/golden/core/" + name + ".core");
   std::stringstream text;
   text << in.rdbuf();
-  return core_of(text.str());
+  return right_core(text.str());
 }
 
 Chronogram inputs_of(const Core& core, const std::string& text) {
@@ -66,7 +65,7 @@ std::string run(const Core& core, const std::string& text) {
   return drain(interpreter, core);
 }
 
-std::string run(const std::string& program, const std::string& inputs) { return run(core_of(program), inputs); }
+std::string run(const std::string& program, const std::string& inputs) { return run(right_core(program), inputs); }
 
 // ---- traces ----
 
@@ -149,7 +148,7 @@ TEST(Interpret, WhatNeedsItselfIsUndeterminedForEver) {
 
 // What keeps the next row back, after all inputs.
 std::vector<ValueId> knot(const std::string& body, const std::string& text) {
-  const Core core = core_of(body);
+  const Core core = right_core(body);
   const Chronogram inputs = inputs_of(core, text);
   Interpreter interpreter(core, 0);
   for (std::size_t n = 0; n < inputs.front().cells.size(); ++n) EXPECT_FALSE(interpreter.push(column(inputs, n)));
@@ -245,7 +244,7 @@ TEST(Interpret, ParameterTrainedOncePerSegment) {
 // ---- faults and effects ----
 
 TEST(Interpret, DivisionFailsEvenIfNobodyAsks) {
-  const Core core = core_of(
+  const Core core = right_core(
       "%0: i32 = input 0\n%1: i32 = const 6\n%2: i32 = div %1 %0\n%3: i32 = post %0\n"
       "input x = %0\noutput x = %0\noutput y = %3\n");
   const Chronogram inputs = inputs_of(core, "x | 1 2 0 4\n");
@@ -267,7 +266,7 @@ TEST(Interpret, FloatDivisionIsNoEffect) {
 }
 
 TEST(Interpret, AssertsAndWhichFaultIsFirst) {
-  const Core core = core_of(
+  const Core core = right_core(
       "%0: i32 = input 0\n%1: i32 = const 0\n%2: bool = ne %0 %1\n%3: i32 = div %0 %0\n"
       "input x = %0\noutput y = %3\nassert %2 \"x is not zero\"\n");
   Interpreter interpreter(core, 0);
@@ -279,7 +278,7 @@ TEST(Interpret, AssertsAndWhichFaultIsFirst) {
 
 TEST(Interpret, IndexOutOfBounds) {
   const Core core =
-      core_of("%0: i32[3] = const [5,6,7]\n%1: i32 = input 0\n%2: i32 = index %0 %1\ninput i = %1\noutput o = %2\n");
+      right_core("%0: i32[3] = const [5,6,7]\n%1: i32 = input 0\n%2: i32 = index %0 %1\ninput i = %1\noutput o = %2\n");
   const Chronogram inputs = inputs_of(core, "i | 2 3\n");
   Interpreter interpreter(core, 0);
   EXPECT_FALSE(interpreter.push(column(inputs, 0)));
@@ -308,7 +307,7 @@ TEST(Interpret, InputsAgainstTheirClock) {
 }
 
 TEST(Interpret, PresenceIsCheckedOnceTheConditionIsKnown) {
-  const Core core = core_of(
+  const Core core = right_core(
       "clock c2 = base on %1\n%0: bool = input 0\n%1: bool = post %0\n%2: i32 on c2 = input 1\n"
       "input b = %0\ninput x = %2\noutput x = %2\n");
   const Chronogram inputs = inputs_of(core, "b | F F\nx | 1 .\n");
@@ -320,7 +319,7 @@ TEST(Interpret, PresenceIsCheckedOnceTheConditionIsKnown) {
 }
 
 TEST(Interpret, ExternalNodesAreCalledOnceAtEachInstant) {
-  const Core core = core_of(
+  const Core core = right_core(
       "external 0 twice (i32) -> (i32, bool)\nclock c2 = base on %0\n"
       "%0: bool = input 0\n%1: i32 on c2 = input 1\n%2: bool on c2 = call 0 %1\n"
       "%3: i32 on c2 = result 0 of %2\n%4: bool on c2 = result 1 of %2\n"
@@ -342,9 +341,9 @@ TEST(Interpret, ExternalNodesAreCalledOnceAtEachInstant) {
 TEST(Interpret, RandomDrawsDependOnSeedKeyAndCycle) {
   const auto draws = [](std::uint64_t seed, const char* key) {
     const Core core =
-        core_of(std::string("%0: i64 = const 0\n%1: i64 = fby %0 %3\n%2: i64 = const 1\n%3: i64 = add %1 %2\n"
-                            "%4: f64 = uniform %1 {shape=[], low=0, high=1, key=") +
-                key + "}\noutput u = %4\n");
+        right_core(std::string("%0: i64 = const 0\n%1: i64 = fby %0 %3\n%2: i64 = const 1\n%3: i64 = add %1 %2\n"
+                               "%4: f64 = uniform %1 {shape=[], low=0, high=1, key=") +
+                   key + "}\noutput u = %4\n");
     Interpreter interpreter(core, seed);
     interpreter.push({});
     interpreter.push({});
@@ -425,7 +424,7 @@ TEST(InterpretMemory, TwoMillionCyclesOfACounter) {
 }
 
 TEST(InterpretMemory, SegmentsThatEnd) {
-  const Core core = core_of(training);
+  const Core core = right_core(training);
   Interpreter interpreter(core, 0);
   EXPECT_LT(growth_over(interpreter, long_run, 100), allowed_kib);
   EXPECT_EQ(interpreter.popped(), long_run);
@@ -433,7 +432,7 @@ TEST(InterpretMemory, SegmentsThatEnd) {
 
 TEST(InterpretMemory, StateThatIsRarelyRead) {
   // sum is read at `end` only, once in the whole run; nothing of it piles up before.
-  const Core core = core_of(
+  const Core core = right_core(
       "clock c2 = base on %0\n%0: bool = input 0\n%1: i32 = input 1\n%2: i32 = const 0\n%3: i32 = fby %2 %4\n"
       "%4: i32 = add %3 %1\n%5: i32 on c2 = when %0 %4\ninput end = %0\ninput x = %1\noutput o = %5\n");
   Interpreter interpreter(core, 0);
@@ -450,7 +449,7 @@ TEST(InterpretMemory, ASegmentAsLongAsTheRun) {
 }
 
 TEST(InterpretMemory, PostOnAClockThatIsRare) {
-  const Core core = core_of(
+  const Core core = right_core(
       "clock c2 = base on %0\n%0: bool = input 0\n%1: i32 = input 1\n%2: i32 on c2 = when %0 %1\n%3: i32 on c2 = post "
       "%2\n"
       "input c = %0\ninput x = %1\noutput y = %3\n");

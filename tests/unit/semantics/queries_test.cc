@@ -3,17 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "core_texts.h"
 #include "semantics/values/overloaded.h"
 
 namespace rml {
 namespace {
-
-Core core_of(const std::string& text) {
-  std::string error;
-  std::optional<Core> core = read_core(text, error);
-  EXPECT_EQ(error, "") << text;
-  return core.value_or(Core{});
-}
 
 // Clock c3 lies on c2, c4 beside c2; %9 is on c3, and so are %10 and %12.
 const char* const nested =

@@ -3,30 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "checked_program.h"
+#include "core_texts.h"
 #include "semantics/instantiate/instantiate.h"
 #include "semantics/simplify/simplify.h"
 
 namespace rml {
 namespace {
-
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-Core read(const std::string& text) {
-  std::string error;
-  std::optional<Core> core = read_core(text, error);
-  EXPECT_EQ(error, "");
-  EXPECT_TRUE(core.has_value());
-  return core.value_or(Core{});
-}
 
 Core simplified(const std::string& source) {
   CheckedProgram p(source);
@@ -64,7 +48,7 @@ TEST(Simplify, IsIdempotent) {
     if (entry.path().extension() != ".in") continue;
     ++files;
     SCOPED_TRACE(entry.path().string());
-    Core core = read(read_text(entry.path()));
+    Core core = core_of(read_text(entry.path()));
     EXPECT_EQ(verify(core), "");
     core = simplify(std::move(core), {});
     EXPECT_EQ(verify(core), "");

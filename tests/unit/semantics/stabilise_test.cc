@@ -4,27 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "core_texts.h"
 #include "semantics/simplify/simplify.h"
 
 namespace rml {
 namespace {
-
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-Core read(const std::filesystem::path& path) {
-  std::string error;
-  std::optional<Core> core = read_core(read_text(path), error);
-  EXPECT_EQ(error, "");
-  return core.value_or(Core{});
-}
 
 TEST(Stabilise, SaysWhetherItChangedAnythingAndDoesSoOnce) {
   int files = 0;
@@ -32,7 +17,7 @@ TEST(Stabilise, SaysWhetherItChangedAnythingAndDoesSoOnce) {
     if (entry.path().extension() != ".in") continue;
     ++files;
     SCOPED_TRACE(entry.path().string());
-    Core core = read(entry.path());
+    Core core = core_of(read_text(entry.path()));
     EXPECT_EQ(verify(core), "");
     EXPECT_EQ(stabilise(core), entry.path().stem() != "left_alone");
     EXPECT_EQ(verify(core), "");
