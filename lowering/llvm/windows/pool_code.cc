@@ -89,10 +89,8 @@ PoolCode::Vectors PoolCode::taps(IrValue plane, IrValue row, IrValue column, con
   return all;
 }
 
-// A sum of one part begins with 0, as the kernels' does: it has no -0.
-IrValue PoolCode::begun(IrValue part) {
-  return f.module.numeric.strict ? ir.CreateFAdd(part, llvm::Constant::getNullValue(part->getType())) : part;
-}
+// The first part of a sum, which begins with 0, as the kernels' does: it is no -0.
+IrValue PoolCode::begun(IrValue part) { return ir.CreateFAdd(part, llvm::Constant::getNullValue(part->getType())); }
 
 // The largest, or NaN if one is; else the sum.
 IrValue PoolCode::reduced(const Vectors& taps) {
