@@ -59,12 +59,24 @@ std::map<std::string_view, std::size_t> count_words(std::string_view text) {
   return counts;
 }
 
-// How often it is set, `x = …` or `x += …`.
+// Behind the brackets of an element, if there are any.
+std::size_t behind_index(std::string_view text, std::size_t at) {
+  std::size_t open = 0;
+  for (; at < text.size() && (text[at] == '[' || open > 0); ++at) {
+    if (text[at] == '[') ++open;
+    if (text[at] == ']') --open;
+  }
+  return at;
+}
+
+// How often it is declared or set, `T x[3];`, `x = …` or `x[i] += …`.
 std::size_t count_writes(std::string_view text, const std::string& name) {
   std::size_t writes = 0;
-  for (std::size_t at = 0; (at = text.find(" " + name + " ", at)) != std::string::npos; ++at) {
-    const std::string_view sign = text.substr(at + name.size() + 2, 2);
-    if (sign == "= " || sign == "=\n" || sign == "+=" || sign == "*=") ++writes;
+  for (std::size_t at = 0; (at = text.find(" " + name, at)) != std::string::npos; ++at) {
+    const std::size_t end = at + 1 + name.size(), behind = behind_index(text, end);
+    const std::string_view sign = text.substr(behind, 3);
+    const bool set = sign == " = " || sign == " =\n" || sign == " +=" || sign == " *=";
+    if (set || (behind > end && sign.starts_with(";"))) ++writes;
   }
   return writes;
 }
@@ -92,14 +104,15 @@ void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) 
 void Code::excuse_unread(std::size_t from, const std::vector<std::string>& names) {
   const std::string text = without_comments_and_fields(text_.substr(from));
   const auto counts = count_words(text);
+  std::map<std::size_t, std::string> added;  // where, from the last place to the first
   for (const std::string& name : names) {
     const auto found = counts.find(name);
-    if (found == counts.end()) continue;
-    const std::size_t declared = text_.find(" " + name + " = 0;\n", from);
-    if (count_writes(text, name) != found->second || declared == std::string::npos) continue;
-    const std::size_t line = text_.rfind('\n', declared) + 1, end = text_.find('\n', declared) + 1;
-    text_.insert(end, text_.substr(line, text_.find_first_not_of(' ', line) - line) + "(void)" + name + ";\n");
+    if (found == counts.end() || count_writes(text, name) != found->second) continue;
+    const std::size_t declared = std::min(text.find(" " + name + " ="), text.find(" " + name + "["));
+    const std::size_t line = text_.rfind('\n', from + declared) + 1, end = text_.find(";\n", from + declared) + 2;
+    added[end] += text_.substr(line, text_.find_first_not_of(' ', line) - line) + "(void)" + name + ";\n";
   }
+  for (auto at = added.rbegin(); at != added.rend(); ++at) text_.insert(at->first, at->second);
 }
 
 std::size_t Code::columns_left() const {

@@ -183,7 +183,7 @@ void Scope::declare(Place at) {
     const loops::Buffer& buffer = file[b];
     if (moved_.contains(b)) continue;
     const std::string name = variable(b), type = type_name(buffer.dtype);
-    if (buffer.shape.empty()) hoisted_.push_back(name);
+    hoisted_.push_back(name);
     if (buffer.shape.empty())
       code.line(type + " " + name + " = 0;");
     else
