@@ -111,11 +111,12 @@ std::vector<Port> input_ports(const Core& core) { return PortNames(core).all().i
 std::vector<Port> output_ports(const Core& core) { return PortNames(core).all().outputs; }
 
 std::string named_after(const std::string& node, const std::string& text) {
+  constexpr std::string_view before = "NAME_";
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
-    const bool here = text.compare(at, 5, "NAME_") == 0 && (at == 0 || !is_of_word(text[at - 1]));
-    result += here ? node : std::string(1, text[at]);
-    at += here ? 4 : 1;
+    const bool here = text.compare(at, before.size(), before) == 0 && (at == 0 || !is_of_word(text[at - 1]));
+    result += here ? node + "_" : std::string(1, text[at]);
+    at += here ? before.size() : 1;
   }
   return result;
 }

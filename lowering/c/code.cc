@@ -85,19 +85,20 @@ std::size_t count_writes(std::string_view text, const std::string& name) {
 
 void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) {
   for (bool again = true; again;) {
-    again = false;
     const std::string text = without_comments_and_fields(text_.substr(from));
     const auto counts = count_words(text);
+    std::map<std::size_t, std::size_t> unused;  // where each begins, and ends
     for (const std::string& name : names) {
       const auto found = counts.find(name);
       if (found == counts.end() || found->second != 1) continue;
-      const std::size_t at = text_.find(" " + name + " = ", from);
+      const std::size_t at = text.find(" " + name + " = ");
       if (at == std::string::npos) continue;
-      const std::size_t begin = text_.rfind('\n', at) + 1, end = text_.find(";\n", at);
+      const std::size_t begin = text_.rfind('\n', from + at) + 1, end = text_.find(";\n", from + at);
       if (end == std::string::npos || text_.compare(text_.find_first_not_of(' ', begin), 6, "const ") != 0) continue;
-      text_.erase(begin, end + 2 - begin);
-      again = true;
+      unused[begin] = end + 2;
     }
+    for (auto at = unused.rbegin(); at != unused.rend(); ++at) text_.erase(at->first, at->second - at->first);
+    again = !unused.empty();
   }
 }
 
