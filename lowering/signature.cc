@@ -2,22 +2,73 @@
 #include "lowering/signature.h"
 
 #include <algorithm>
+#include <set>
 
 namespace rml::c99 {
 
 namespace {
 
-std::vector<InterfaceParameter> parameters(const Core& core, const std::vector<rml::Port>& ports, bool input) {
+bool is_of_word(char c) { return is_letter(c) || c == '_'; }
+
+std::string identifier(std::string_view name) {
+  std::string text;
+  for (const char c : name) text += is_letter(c) ? c : '_';
+  return text;
+}
+
+struct Ports {
+  std::vector<Port> inputs, outputs;
+};
+
+// Names that can stay do, whatever becomes of others: `n` is called `n__` where there is an `n_`.
+class PortNames {
+ public:
+  explicit PortNames(const Core& core) : core_(core) {}
+
+  Ports all() {
+    for (const auto* ports : {&core_.inputs, &core_.outputs})
+      for (const rml::Port& port : *ports)
+        if (!is_taken(port.name)) taken_.insert(port.name);
+    std::set<std::string> settled;
+    return {named(core_.inputs, settled), named(core_.outputs, settled)};
+  }
+
+ private:
+  bool is_taken(const std::string& text) const {
+    const auto is_own = [&](const char* what) { return text == core_.entry + what; };  // what other functions call
+    return text == "n" || std::ranges::find(words, text) != words.end() || text != identifier(text) ||
+           taken_.contains(text) || is_own("_step") || is_own("_state");
+  }
+  std::string unique(std::string text) {
+    while (is_taken(text)) text += '_';
+    return *taken_.insert(text).first;
+  }
+  std::vector<Port> named(const std::vector<rml::Port>& ports, std::set<std::string>& settled) {
+    std::vector<Port> list;
+    for (const rml::Port& port : ports) {
+      const bool stays = taken_.contains(port.name) && settled.insert(port.name).second;
+      const std::string name = stays ? port.name : unique(identifier(port.name));
+      list.push_back({name, core_[port.value].clock != base_clock ? unique(name + "_present") : ""});
+    }
+    return list;
+  }
+
+  const Core& core_;
+  std::set<std::string> taken_;
+};
+
+std::vector<InterfaceParameter> parameters(const Core& core, const std::vector<rml::Port>& ports,
+                                           const std::vector<Port>& names, bool input) {
   std::vector<InterfaceParameter> list;
   const std::string pointer = input ? "const " : "";
   for (std::uint32_t k = 0; k < ports.size(); ++k) {
     const Value& value = core[ports[k].value];
-    const std::string name = port_identifier(ports[k].name), type = port_type(value.dtype);
+    const std::string type = port_type(value.dtype);
     if (value.clock != base_clock)
       list.push_back({input ? InterfaceParameter::input_present : InterfaceParameter::output_present, k,
-                      name + "_present", input ? "uint8_t" : "uint8_t*", "uint8_t", input, 1});
+                      names[k].present, input ? "uint8_t" : "uint8_t*", "uint8_t", input, 1});
     const bool by_value = input && value.shape.empty();
-    list.push_back({input ? InterfaceParameter::input : InterfaceParameter::output, k, name,
+    list.push_back({input ? InterfaceParameter::input : InterfaceParameter::output, k, names[k].value,
                     by_value ? type : pointer + type + "*", type, by_value, element_count(value.shape).value_or(0)});
   }
   return list;
@@ -56,15 +107,26 @@ std::string port_type(DType dtype) {
   return "void";
 }
 
-std::string port_identifier(std::string_view name) {
-  std::string text;
-  for (const char c : name) text += is_letter(c) ? c : '_';
-  const bool taken = text == "n" || std::ranges::find(words, text) != words.end();
-  return taken ? text + "_" : text;
+std::vector<Port> input_ports(const Core& core) { return PortNames(core).all().inputs; }
+std::vector<Port> output_ports(const Core& core) { return PortNames(core).all().outputs; }
+
+std::string named_after(const std::string& node, const std::string& text) {
+  constexpr std::string_view before = "NAME_";
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const bool here = text.compare(at, before.size(), before) == 0 && (at == 0 || !is_of_word(text[at - 1]));
+    result += here ? node + "_" : std::string(1, text[at]);
+    at += here ? before.size() : 1;
+  }
+  return result;
 }
 
-std::vector<InterfaceParameter> input_parameters(const Core& core) { return parameters(core, core.inputs, true); }
-std::vector<InterfaceParameter> output_parameters(const Core& core) { return parameters(core, core.outputs, false); }
+std::vector<InterfaceParameter> input_parameters(const Core& core) {
+  return parameters(core, core.inputs, input_ports(core), true);
+}
+std::vector<InterfaceParameter> output_parameters(const Core& core) {
+  return parameters(core, core.outputs, output_ports(core), false);
+}
 
 std::string parameter_list(const std::vector<InterfaceParameter>& list, bool rows) {
   std::string text;

@@ -32,54 +32,88 @@ bool is_of_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// How often each word stands there, comments apart.
+// The text without what is said in comments and without fields of states, whose names are nobody else's: blanks.
+std::string without_comments_and_fields(std::string text) {
+  for (std::size_t at = 0; (at = text.find_first_of("/-", at)) != std::string::npos; ++at) {
+    std::size_t end = at;
+    if (text.compare(at, 2, "/*") == 0)
+      end = std::min(text.find("*/", at), text.size() - 2) + 2;
+    else if (text.compare(at, 2, "->") == 0)
+      for (end += 2; end < text.size() && is_of_word(text[end]);) ++end;
+    std::fill(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(end), ' ');
+  }
+  return text;
+}
+
+// How often each word stands there.
 std::map<std::string_view, std::size_t> count_words(std::string_view text) {
   std::map<std::string_view, std::size_t> counts;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at + 1;
-    if (text.substr(at, 2) == "/*")
-      end = std::min(text.find("*/", at), text.size() - 2) + 2;
-    else if (is_of_word(text[at]))
+    if (is_of_word(text[at])) {
       while (end < text.size() && is_of_word(text[end])) ++end;
-    if (is_of_word(text[at])) ++counts[text.substr(at, end - at)];
+      ++counts[text.substr(at, end - at)];
+    }
     at = end;
   }
   return counts;
+}
+
+// Behind the brackets of an element, if there are any.
+std::size_t behind_index(std::string_view text, std::size_t at) {
+  std::size_t open = 0;
+  for (; at < text.size() && (text[at] == '[' || open > 0); ++at) {
+    if (text[at] == '[') ++open;
+    if (text[at] == ']') --open;
+  }
+  return at;
+}
+
+// How often it is declared or set, `T x[3];`, `x = …` or `x[i] += …`.
+std::size_t count_writes(std::string_view text, const std::string& name) {
+  std::size_t writes = 0;
+  for (std::size_t at = 0; (at = text.find(" " + name, at)) != std::string::npos; ++at) {
+    const std::size_t end = at + 1 + name.size(), behind = behind_index(text, end);
+    const std::string_view sign = text.substr(behind, 3);
+    const bool set = sign == " = " || sign == " =\n" || sign == " +=" || sign == " *=";
+    if (set || (behind > end && sign.starts_with(";"))) ++writes;
+  }
+  return writes;
 }
 
 }  // namespace
 
 void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) {
   for (bool again = true; again;) {
-    again = false;
-    const std::string text = text_.substr(from);
+    const std::string text = without_comments_and_fields(text_.substr(from));
     const auto counts = count_words(text);
+    std::map<std::size_t, std::size_t> unused;  // where each begins, and ends
     for (const std::string& name : names) {
       const auto found = counts.find(name);
       if (found == counts.end() || found->second != 1) continue;
-      const std::size_t at = text_.find(" " + name + " = ", from);
+      const std::size_t at = text.find(" " + name + " = ");
       if (at == std::string::npos) continue;
-      const std::size_t begin = text_.rfind('\n', at) + 1, end = text_.find(";\n", at);
+      const std::size_t begin = text_.rfind('\n', from + at) + 1, end = text_.find(";\n", from + at);
       if (end == std::string::npos || text_.compare(text_.find_first_not_of(' ', begin), 6, "const ") != 0) continue;
-      text_.erase(begin, end + 2 - begin);
-      again = true;
+      unused[begin] = end + 2;
     }
+    for (auto at = unused.rbegin(); at != unused.rend(); ++at) text_.erase(at->first, at->second - at->first);
+    again = !unused.empty();
   }
 }
 
 void Code::excuse_unread(std::size_t from, const std::vector<std::string>& names) {
-  const std::string text = text_.substr(from);
+  const std::string text = without_comments_and_fields(text_.substr(from));
   const auto counts = count_words(text);
+  std::map<std::size_t, std::string> added;  // where, from the last place to the first
   for (const std::string& name : names) {
     const auto found = counts.find(name);
-    if (found == counts.end()) continue;
-    std::size_t written = 0;
-    for (std::size_t at = 0; (at = text.find(" " + name + " = ", at)) != std::string::npos; ++at) ++written;
-    const std::size_t declared = text_.find(" " + name + " = 0;\n", from);
-    if (written != found->second || declared == std::string::npos) continue;
-    const std::size_t line = text_.rfind('\n', declared) + 1, end = text_.find('\n', declared) + 1;
-    text_.insert(end, text_.substr(line, text_.find_first_not_of(' ', line) - line) + "(void)" + name + ";\n");
+    if (found == counts.end() || count_writes(text, name) != found->second) continue;
+    const std::size_t declared = std::min(text.find(" " + name + " ="), text.find(" " + name + "["));
+    const std::size_t line = text_.rfind('\n', from + declared) + 1, end = text_.find(";\n", from + declared) + 2;
+    added[end] += text_.substr(line, text_.find_first_not_of(' ', line) - line) + "(void)" + name + ";\n";
   }
+  for (auto at = added.rbegin(); at != added.rend(); ++at) text_.insert(at->first, at->second);
 }
 
 std::size_t Code::columns_left() const {

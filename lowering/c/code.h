@@ -32,7 +32,7 @@ class Code {
   void raw(const std::string& text) { text_ += text; }
   // Takes away what is written behind `from` of variables that nobody names again: `const T name = …;`.
   void drop_unused(std::size_t from, const std::vector<std::string>& names);
-  // … and says of variables that are only written, `T x = 0;`, that this is meant.
+  // … and says of variables that are only written, `T x = …;`, that this is meant.
   void excuse_unread(std::size_t from, const std::vector<std::string>& names);
   std::size_t size() const { return text_.size(); }
   void truncate(std::size_t size) { text_.resize(size); }

@@ -10,15 +10,6 @@ namespace rml::c99 {
 
 namespace {
 
-std::vector<Port> named_ports(const Core& core, const std::vector<rml::Port>& ports) {
-  std::vector<Port> list;
-  for (const rml::Port& port : ports) {
-    const std::string name = port_identifier(port.name);
-    list.push_back({name, core[port.value].clock != base_clock ? name + "_present" : ""});
-  }
-  return list;
-}
-
 struct Scan {
   const loops::Program& program;
   bool fault = false, draw = false;
@@ -64,9 +55,6 @@ Scan scanned(const loops::Program& program) {
 }
 
 }  // namespace
-
-std::vector<Port> input_ports(const Core& core) { return named_ports(core, core.inputs); }
-std::vector<Port> output_ports(const Core& core) { return named_ports(core, core.outputs); }
 
 bool never_holds(const loops::Nest& nest, const loops::Check& check) {
   const auto* asked = std::get_if<loops::Operation>(&nest.body[check.bad]);

@@ -9,10 +9,6 @@
 
 namespace rml::c99 {
 
-// How ports are named where one cycle is computed.
-std::vector<Port> input_ports(const Core&);
-std::vector<Port> output_ports(const Core&);
-
 // Whether some statement of a step can stop it, or draw.
 bool can_fault(const loops::Program&);
 // A division by a constant asks whether that is 0.

@@ -157,7 +157,9 @@ void BlockWriter::slice(const loops::Rounds::Slice& s, const std::string& round,
     code_.line("memcpy(" + (taken ? element + ", " + whole : whole + ", " + element) + ", " + bytes(s.element) + ");");
 }
 
+// Rounds in which nothing is to be done are none.
 void BlockWriter::emit(const loops::Rounds& s) {
+  const std::size_t begin = code_.size();
   scope_.explain(s.of);
   const std::string round = scope_.letter(scope_.depth), length = std::to_string(s.length);
   code_.open(s.reverse ? "for (int32_t " + round + " = " + std::to_string(s.length - 1) + "; " + round + " >= 0; --" +
@@ -166,13 +168,17 @@ void BlockWriter::emit(const loops::Rounds& s) {
   const std::uint32_t around = scope_.body;
   scope_.body = s.body;
   ++scope_.depth;
+  const std::size_t opened = code_.size();
   scope_.declare({s.block.get(), -1});
   for (const loops::Rounds::Slice& x : s.taken) slice(x, round, true);
   print(*s.block);
   for (const loops::Rounds::Slice& x : s.stacked) slice(x, round, false);
   --scope_.depth;
   scope_.body = around;
+  const bool nothing = code_.size() == opened;
   code_.close();
+  scope_.done();
+  if (nothing) code_.truncate(begin);
 }
 
 Expression BlockWriter::condition_of(const loops::Branch& s, bool positive) {

@@ -42,12 +42,6 @@ constexpr const char* faults_text =
     " * of range, 3 assertion, 4 presence against the clock, 5 horizon, 6 memory, 7 numeric, 8 a value that needs\n"
     " * itself.\n";
 
-std::string replaced(std::string text, const std::string& name) {
-  for (std::size_t at = 0; (at = text.find("NAME", at)) != std::string::npos; at += name.size())
-    text.replace(at, 4, name);
-  return text;
-}
-
 bool is_given(const steps::CellInfo& cell) {
   return cell.initial.elements() == element_count(cell.shape).value_or(0) && cell.initial.bytes() > 0 &&
          cell.initial.dtype() == cell.dtype;
@@ -76,7 +70,7 @@ class Printer {
   void print_reset(Code&, const Code& initial);
   std::string cycle_functions() const;
   std::string messages_text(const Units&) const;
-  std::string own(const std::string& text) const { return replaced(text, file_.name); }
+  std::string own(const std::string& text) const { return named_after(file_.name, text); }
   void set_initial(Code&, const steps::CellInfo&, const std::string& field);
   std::string head(const char* what) const;
 

@@ -202,7 +202,7 @@ void UnitsWriter::take_one(Scope& scope, const steps::Operand& o, BufferId b, co
     code.line(next);
     code.close();
   }
-  if (scope.plan.names(b) && !scope.plan.is_read(b) && !told_) code.line("(void)" + name + ";");
+  if (!told_) scope.declared(name, when.empty());
 }
 
 void UnitsWriter::take(Scope& scope, const Operands& operands, bool belated) {
@@ -217,7 +217,7 @@ void UnitsWriter::take_flags(Scope& scope, const steps::Unit& unit) {
   scope.inputs = input_ports(core_);
   for (const std::uint32_t input : unit.raw_inputs) {
     const Source flag = queues_.front(steps_.input_flags[input], 0);
-    const std::string name = file_.names.unique(port_identifier(core_.inputs[input].name) + " present");
+    const std::string name = file_.names.unique(scope.inputs[input].present);
     scope.inputs[input].present = name;
     scope.code.line("const bool " + name + " = " + flag.element + ";");
     scope.code.line("++" + flag.cursor + ";");
@@ -377,9 +377,10 @@ void UnitsWriter::print_push() {
   Code body;
   body.open("");
   body.line("if (state->fault != 0) return state->fault;");
+  const std::vector<Port> inputs = input_ports(core_);
   for (std::size_t k = 0; k < core_.inputs.size(); ++k) {
     const Value& value = core_[core_.inputs[k].value];
-    const std::string name = port_identifier(core_.inputs[k].name);
+    const auto& [name, present] = inputs[k];
     const QueueId values = steps_.input_queues[k];
     const QueueId flags = k < steps_.input_flags.size() ? steps_.input_flags[k] : QueueId();
     const bool truth = value.dtype == DType::boolean;
@@ -392,9 +393,9 @@ void UnitsWriter::print_push() {
       put(values, given);
       continue;
     }
-    put(flags, name + "_present != 0");
+    put(flags, present + " != 0");
     if (!values.valid() || queues_.push(values).empty()) continue;
-    body.open("if (" + name + "_present != 0)");
+    body.open("if (" + present + " != 0)");
     put(values, given);
     body.close();
   }
@@ -429,13 +430,13 @@ void UnitsWriter::print_pop() {
   told_ = true;
   body.line("if (!rows_ready(state) || state->rows >= state->cycles) return 0;");
   take(scope, operands, false);
+  const std::vector<Port> outputs = output_ports(core_);
   for (const auto& [output, index] : emitter.outputs) {
-    const rml::Port& port = core_.outputs[output];
-    const std::string name = port_identifier(port.name);
+    const auto& [name, present] = outputs[output];
     const steps::Operand& o = emitter.operands[index];
     const BufferId b = operands.places[index];
-    const std::string when = condition(o.when, operands, &scope), flag = "*" + name + "_present = ";
-    const bool told = core_[port.value].clock != base_clock;
+    const std::string when = condition(o.when, operands, &scope), flag = "*" + present + " = ";
+    const bool told = !present.empty();
     if (told) body.line(flag + "0;");
     if (!when.empty()) body.open("if (" + when + ")");
     if (told) body.line(flag + "1;");

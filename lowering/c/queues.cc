@@ -31,10 +31,11 @@ Queues::Queues(File& file) : file_(file), names_(file.steps.queues.size()) {
     ring.pushed = file.add_field(wanted + " pushed", {"int64_t", "", "", ""});
     ring.taken = file.add_field(wanted + " taken", {"int64_t", "", std::to_string(queue.readers), "by each reader"});
   }
+  const std::vector<Port> inputs = input_ports(*file.steps.core);
   for (std::size_t k = 0; k < file.steps.input_queues.size(); ++k)
     if (const QueueId q = file.steps.input_queues[k]; q.valid()) {
       Ring& ring = names_[q.index];
-      ring.given = ring.passed = port_identifier(file.steps.core->inputs[k].name);
+      ring.given = ring.passed = inputs[k].value;
       if (file.names.taken(ring.given)) ring.passed = file.names.unique(ring.given + "_in");
     }
 }

@@ -12,16 +12,11 @@
 #include "lowering/c/expression.h"
 #include "lowering/c/file.h"
 #include "lowering/c/plan.h"
+#include "lowering/signature.h"
 
 namespace rml::c99 {
 
 Expression number(const Tensor&);
-
-// How what comes from outside is written in a function.
-struct Port {
-  std::string value;    // a parameter, or an element of a ring
-  std::string present;  // of one that need not be there: the parameter
-};
 
 // An element of a ring, and the count of those that are taken.
 struct Source {
@@ -60,6 +55,8 @@ class Scope {
   // A scalar becomes the expression: as a variable, or where it is looked at.
   void define(loops::BufferId, const Expression&);
   void declare(Place);
+  // What is declared beside: nobody need look at it.
+  void declared(const std::string& name, bool constant) { (constant ? constants_ : hoisted_).push_back(name); }
   // Whatever defines b says by which expression, instead.
   void capture(loops::BufferId b) { captures_ = b; }
   Expression captured();

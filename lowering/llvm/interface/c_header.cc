@@ -142,12 +142,6 @@ std::string checked_init(std::uint64_t hash, bool straight) {
          (straight ? "(state)" : "(state, memory, bytes)") + ";\n}\n";
 }
 
-std::string replaced(std::string text, const std::string& name) {
-  for (std::size_t at = 0; (at = text.find("NAME", at)) != std::string::npos; at += name.size())
-    text.replace(at, 4, name);
-  return text;
-}
-
 }  // namespace
 
 std::string c_header(const steps::Program& program, const EmitOptions& asked) {
@@ -206,7 +200,7 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
     text += "int32_t NAME_pop(NAME_state* state" + c99::parameter_list(outputs, false) + ");\n";
   }
   text += "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
-  return replaced(text, options.program_name);
+  return c99::named_after(options.program_name, text);
 }
 
 }  // namespace rml

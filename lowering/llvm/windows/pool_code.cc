@@ -89,9 +89,12 @@ PoolCode::Vectors PoolCode::taps(IrValue plane, IrValue row, IrValue column, con
   return all;
 }
 
-// The largest, or NaN if one is.
+// The first part of a sum, which begins with 0, as the kernels' does: it is no -0.
+IrValue PoolCode::begun(IrValue part) { return ir.CreateFAdd(part, llvm::Constant::getNullValue(part->getType())); }
+
+// The largest, or NaN if one is; else the sum.
 IrValue PoolCode::reduced(const Vectors& taps) {
-  IrValue result = taps[0], unordered = nullptr;
+  IrValue result = kind_ == Kind::maximum ? taps[0] : begun(taps[0]), unordered = nullptr;
   for (std::size_t k = 1; k < taps.size(); ++k)
     result = kind_ == Kind::maximum ? ir.CreateSelect(ir.CreateFCmpOGT(taps[k], result), taps[k], result)
                                     : ir.CreateFAdd(result, taps[k]);
@@ -156,6 +159,7 @@ void PoolCode::adjoint_planes(IrValue x, IrValue g, IrValue to, std::int64_t n) 
           IrValue part = load_vector(place(out, output), width_);
           if (kind_ == Kind::average)
             part = ir.CreateFDiv(part, llvm::ConstantFP::get(part->getType(), static_cast<double>(divisor_)));
+          part = begun(part);
           const Vectors seen = from == nullptr ? Vectors{} : taps(from, row, column, in_);
           IrValue largest = from == nullptr ? nullptr : reduced(seen);
           IrValue found = nullptr;

@@ -24,6 +24,7 @@ class PoolCode : WindowCode {
 
  private:
   using Vectors = std::vector<IrValue>;
+  IrValue begun(IrValue part);
   IrValue reduced(const Vectors& taps);
   void each_block(const std::function<void(IrValue source_row, IrValue source_column, IrValue output)>& visit,
                   const Triple& image);
