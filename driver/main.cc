@@ -364,7 +364,8 @@ void settle_options(CommandLine& line, bool running) {
 
 // The first line is for scripts; the others are what docs/manual/compatibility.md makes promises about.
 std::string versions() {
-  return "rmlc " RML_VERSION "\nstate format " + std::string(rml::rt::state_format_version) + "\nC interface " +
+  return "rmlc " RML_VERSION "\nstate format " + std::string(rml::rt::state_format_version) +
+         "\nstate format of keys " + rml::rt::columns_format_version + "\nC interface " +
          std::to_string(rml::c_interface_version) + "\nruntime ABI " + std::to_string(RML_ABI) + "\nLLVM " +
          rml::llvm_version();
 }

@@ -116,8 +116,8 @@ class CommandLine(unittest.TestCase):
     def test_version(self):
         done = rmlc("--version")
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stdout, r"\Armlc \d+\.\d+\.\d+\nstate format \d+\nC interface \d+\nruntime ABI \d+\n"
-                                      r"LLVM \d+\.\d+\.\d+\n\Z")
+        self.assertRegex(done.stdout, r"\Armlc \d+\.\d+\.\d+\nstate format \d+\nstate format of keys \d+\n"
+                                      r"C interface \d+\nruntime ABI \d+\nLLVM \d+\.\d+\.\d+\n\Z")
 
     def test_licenses(self):
         done = rmlc("licenses")
