@@ -28,7 +28,15 @@ def _same(command: Command, run: Run, watch: list[str]) -> None:
     said = command("trace", run.file, "--node", run.node, *words)
     assert said.returncode == 0, said.stderr
     drawn = node.trace(columns(node, cycles), cycles=len(cycles), watch=watch, seed=run.option("--seed") or 0)
-    assert str(drawn) == said.stdout
+    if " ?" not in str(drawn):
+        assert str(drawn) == said.stdout
+        return
+    # Of a row that was not handed out the command shows what is known; here nothing is.
+    lines, expected = ([line.split() for line in text.splitlines()] for text in (str(drawn), said.stdout))
+    handed_out = min(line.index("?") for line in lines if "?" in line)
+    assert [line[:handed_out] for line in lines] == [line[:handed_out] for line in expected]
+    for line, wanted in zip(lines, expected, strict=True):
+        assert line == wanted or line[handed_out:] == ["?"] * (len(wanted) - handed_out)
 
 
 @pytest.mark.filterwarnings("ignore")
