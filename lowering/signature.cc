@@ -8,8 +8,6 @@ namespace rml::c99 {
 
 namespace {
 
-bool is_of_word(char c) { return is_letter(c) || c == '_'; }
-
 std::string identifier(std::string_view name) {
   std::string text;
   for (const char c : name) text += is_letter(c) ? c : '_';
@@ -77,6 +75,7 @@ std::vector<InterfaceParameter> parameters(const Core& core, const std::vector<r
 }  // namespace
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+bool is_of_word(char c) { return is_letter(c) || c == '_'; }
 
 std::string port_type(DType dtype) {
   switch (dtype) {

@@ -94,7 +94,8 @@ inline constexpr std::array words = {"auto",        "break",
                                      "states_",     "k_",
                                      "fault_",      "now_"};
 
-bool is_letter(char);  // of an identifier, but `_`
+bool is_letter(char);   // of an identifier, but `_`
+bool is_of_word(char);  // … or that
 
 // Of a port: bool is a byte, f16 and bf16 are their bits, uint16_t.
 std::string port_type(DType);

@@ -5,6 +5,8 @@
 #include <map>
 #include <string_view>
 
+#include "lowering/signature.h"
+
 namespace rml::c99 {
 
 namespace {
@@ -26,10 +28,6 @@ std::size_t break_before(std::string_view text, std::size_t most) {
   }
   const std::size_t best = operation > most / 2 ? operation : std::max(found, operation);
   return best > 0 ? best : assigned;
-}
-
-bool is_of_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 // The text without what is said in comments and without fields of states, whose names are nobody else's: blanks.

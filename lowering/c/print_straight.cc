@@ -4,14 +4,13 @@
 #include <map>
 
 #include "lowering/c/print_block.h"
+#include "lowering/signature.h"
 
 namespace rml::c99 {
 
 namespace {
 
 constexpr std::size_t stack_bytes = 4096;
-
-bool is_of_word(char c) { return is_letter(c) || c == '_'; }
 
 bool has_word(const std::string& text, const std::string& word) {
   for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) {

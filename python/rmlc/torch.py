@@ -299,13 +299,12 @@ class Module(torch.nn.Module):
     def _instance(self, node: Node, seed: int) -> Iterator[Instance]:
         """One at cycle 0. What has run is used again: it keeps the memory that a sequence takes."""
         idle = self._idle.setdefault(node, [])
-        try:
+        instance: Instance | None = None
+        with contextlib.suppress(IndexError):
             instance = idle.pop()  # at once, as threads may share a layer
-        except IndexError:
-            instance = node.start(seed=seed)
-        else:
+        if instance is not None and instance.seed == seed:
             instance.reset()
-        if instance.seed != seed:
+        else:
             instance = node.start(seed=seed)
         yield instance
         idle.append(instance)

@@ -144,9 +144,8 @@ void lane_loop(Function& f, std::int64_t count, DType dtype, const std::function
     body(lane);
     const std::int64_t width = std::min(f.lanes(dtype), count);
     if (width < 2) return;
-    f.about_loop = {
-        llvm::MDNode::get(f.module.context, {llvm::MDString::get(f.module.context, "llvm.loop.unroll.disable")}),
-        property("llvm.loop.vectorize.width", width), property("llvm.loop.interleave.count", count / width)};
+    f.about_loop = {f.not_unrolled(), property("llvm.loop.vectorize.width", width),
+                    property("llvm.loop.interleave.count", count / width)};
   });
 }
 

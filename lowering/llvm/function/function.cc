@@ -148,11 +148,11 @@ bool worth_unrolling(const Target& target, llvm::BasicBlock* header, IrValue ext
   return instructions < target.unrolled_body || instructions * rounds->getZExtValue() < target.unrolled_loop;
 }
 
-llvm::MDNode* as_it_is(llvm::LLVMContext& context) {
-  return llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")});
-}
-
 }  // namespace
+
+llvm::MDNode* Function::not_unrolled() {
+  return llvm::MDNode::get(module.context, {llvm::MDString::get(module.context, "llvm.loop.unroll.disable")});
+}
 
 void Function::close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValue extent) {
   IrValue next = ir.CreateAdd(index, llvm::ConstantInt::get(extent->getType(), 1), "next", true, true);
@@ -160,7 +160,7 @@ void Function::close_loop(llvm::BasicBlock* header, llvm::PHINode* index, IrValu
   auto* done = new_block("done");
   auto* again = ir.CreateCondBr(ir.CreateICmpULT(next, extent), header, done);
   std::vector<llvm::Metadata*> about = {nullptr};
-  if (!worth_unrolling(module.target, header, extent)) about.push_back(as_it_is(module.context));
+  if (!worth_unrolling(module.target, header, extent)) about.push_back(not_unrolled());
   if (independent != nullptr)
     about.push_back(llvm::MDNode::get(
         module.context, {llvm::MDString::get(module.context, "llvm.loop.parallel_accesses"), independent}));

@@ -113,6 +113,7 @@ class Function {
   void loop(const Rounds&, IrValue extent, const std::function<void(IrValue)>& body);
   llvm::MDNode* independent = nullptr;      // the group of accesses of the loops being written
   std::vector<llvm::Metadata*> about_loop;  // further properties of the next loop that is closed
+  llvm::MDNode* not_unrolled();             // one of them
 
   // ---- storage
   llvm::AllocaInst* variable(llvm::Type*, const llvm::Twine& name);  // of the function at hand

@@ -1,6 +1,8 @@
 // A program in memory put through the three analyses, for their tests.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
 
@@ -46,5 +48,18 @@ struct CheckedProgram {
   }
   std::string signature_of(const std::string& name) const { return signature(checked, node(name)); }
 };
+
+// A program that is refused: the codes reported, and the text under the first one.
+struct Rejected {
+  const char* text;
+  const char* codes;
+  const char* place;
+};
+
+inline void expect_rejected(const Rejected& wanted) {
+  const CheckedProgram p(wanted.text);
+  EXPECT_EQ(p.codes(), wanted.codes) << wanted.text;
+  EXPECT_EQ(p.place(), wanted.place) << wanted.text;
+}
 
 }  // namespace rml

@@ -99,19 +99,9 @@ TEST(InferClocks, InternalClocksRunAtTheMainClock) {
   EXPECT_EQ(f.terms[f.variable_clocks[2].index].kind, ClockTerm::variable);
 }
 
-struct Rejected {
-  const char* text;
-  const char* codes;
-  const char* place;
-};
-
 class InferClocksRejects : public testing::TestWithParam<Rejected> {};
 
-TEST_P(InferClocksRejects, WithCodeAndPlace) {
-  CheckedProgram p(GetParam().text);
-  EXPECT_EQ(p.codes(), GetParam().codes) << GetParam().text;
-  EXPECT_EQ(p.place(), GetParam().place) << GetParam().text;
-}
+TEST_P(InferClocksRejects, WithCodeAndPlace) { expect_rejected(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
     All, InferClocksRejects,
