@@ -309,6 +309,8 @@ void translate(const std::exception_ptr& p, void*) {
 
 NB_MODULE(_core, m) {
   using namespace rml::python;
+  // Who holds a node when Python ends, as a graph of PyTorch does that a script names, is told of no fault.
+  nb::set_leak_warnings(false);
   m.doc() = "The compiler of R(ML)2, and what it compiles into memory.";
   nb::register_exception_translator(translate);
   m.def("set_helpers", [](nb::object run_error, nb::object convert) {

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import pathlib
 import pickle
+import subprocess
+import sys
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -322,3 +325,16 @@ def test_a_sequence_does_not_see_the_ones_before() -> None:
             assert torch.equal(value.grad, other.grad), path
     layer.seed = 5
     assert torch.equal(layer(x), fresh(x))
+
+
+def test_a_script_that_ends_with_a_graph_says_nothing(tmp_path: pathlib.Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent("""
+        import torch, rmlc, rmlc.torch
+        layer = rmlc.torch.Module(rmlc.compile("node model(x: f32) -> (y: f32)\\n  y = param(2.0) * x;\\n"), "model")
+        loss = layer(torch.ones(3)).sum()
+        loss.backward()
+        print(loss.item())
+    """))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("6.0\n", "")
