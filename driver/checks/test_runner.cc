@@ -153,14 +153,23 @@ void run_command_test(const LanguageTest& test) {
   }
 }
 
-void check_test(const LanguageTest& test) {
-  Session session(own_resources());
-  const Front front = check(session, test.file);
+// A test's file with some definitions, read and checked once for all that is done with it.
+struct Source {
+  Source(const LanguageTest& test, std::vector<std::string> definitions) : session(own_resources()) {
+    session.options.definitions = std::move(definitions);
+    front.emplace(check(session, test.file));
+  }
+
+  Session session;
+  std::optional<Front> front;
+};
+
+void check_test(const LanguageTest& test, Source& source) {
   std::string said;
-  if (test.runs.empty()) check_instances(session, front, said);
-  match_messages(session, test);
-  match_markers(session, test, front.program->modules[0].file);
-  apply_fixes(session, test);
+  if (test.runs.empty()) check_instances(source.session, *source.front, said);
+  match_messages(source.session, test);
+  match_markers(source.session, test, source.front->program->modules[0].file);
+  apply_fixes(source.session, test);
 }
 
 // ---- runs --------------------------------------------------------------------------------
@@ -212,32 +221,56 @@ struct Loaded {
   const rml_program& table() const { return program->table(); }
 };
 
-// A run test's program loaded for one engine; fails with the diagnostics if that cannot be.
-Loaded load(const LanguageTest& test, const TestRun& run, const EngineChoice& choice,
-            const std::vector<std::string>& libraries) {
-  Session session(own_resources());
-  session.options.node = run.node;
-  session.options.definitions = run.definitions;
-  session.options.target.optimization = choice.optimization;
-  session.options.target.cpu = "native";
-  session.options.target.threads = choice.threads;
-  if (choice.threads > 1) session.options.target.work_of_thread = 0;
-  session.options.grain = choice.grain;
-  session.options.on_demand = choice.on_demand;
-  Loaded loaded;
-  const Front front = check(session, test.file);
-  const auto entry = session.failed() ? std::nullopt : find_entry(session, front);
-  const auto elaborated = entry ? elaborate(session, front, *entry, {}, session.diagnostics) : std::nullopt;
-  if (elaborated && choice.engine == Engine::reference) {
-    loaded.program = load_reference(session, elaborated->core, libraries);
-  } else if (elaborated) {
-    const auto arranged = arrange(session, *elaborated, session.diagnostics);
-    if (arranged) loaded.program = load_compiled(session, lower(session, *arranged), libraries);
-    loaded.on_demand = arranged && arranged->on_demand;
+// What a run test is about, for all engines: they share the core, which nothing changes, and no step after it. Fails
+// with the diagnostics where it does not compile.
+class Subject {
+ public:
+  Subject(Source& source, const TestRun& run, const std::vector<std::string>& libraries)
+      : session_(source.session), libraries_(libraries) {
+    session_.options.node = run.node;
+    session_.options.target.cpu = "native";
+    const auto entry = session_.failed() ? std::nullopt : find_entry(session_, *source.front);
+    if (entry) elaborated_ = elaborate(session_, *source.front, *entry, {}, session_.diagnostics);
+    if (!elaborated_) fail_to_compile();
   }
-  if (!loaded.program) fail("does not compile:\n" + render_human(session.diagnostics, session.sources, false));
-  return loaded;
-}
+
+  Loaded load(const EngineChoice& choice) const {
+    choose(choice.grain);
+    session_.options.target.optimization = choice.optimization;
+    session_.options.target.threads = choice.threads;
+    session_.options.target.work_of_thread = choice.threads > 1 ? 0 : TargetOptions().work_of_thread;
+    session_.options.on_demand = choice.on_demand;
+    Loaded loaded;
+    if (choice.engine == Engine::reference) {
+      loaded.program = load_reference(session_, elaborated_->core, libraries_);
+    } else if (const auto arranged = arrange(session_, *elaborated_, session_.diagnostics)) {
+      loaded.program = load_compiled(session_, lower(session_, *arranged), libraries_);
+      loaded.on_demand = arranged->on_demand.has_value();
+    }
+    if (!loaded.program) fail_to_compile();
+    return loaded;
+  }
+
+  // Whether the network of stages is another than that of passes: small programs are one stage.
+  bool has_stages() const { return units(Grain::stage) != units(Grain::pass); }
+
+ private:
+  void choose(Grain grain) const { session_.options.grain = grain; }
+
+  std::size_t units(Grain grain) const {
+    choose(grain);
+    const auto arranged = arrange(session_, *elaborated_, session_.diagnostics);
+    return arranged ? arranged->schedule.units.size() : 0;
+  }
+
+  [[noreturn]] void fail_to_compile() const {
+    fail("does not compile:\n" + render_human(session_.diagnostics, session_.sources, false));
+  }
+
+  Session& session_;
+  const std::vector<std::string>& libraries_;
+  std::optional<Elaborated> elaborated_;
+};
 
 Chronogram read_rows(const fs::path& file, const std::vector<ChronogramPort>& ports) {
   std::string error;
@@ -302,35 +335,16 @@ void match_network(const rml_program& program, const Chronogram& inputs, DriveOp
   }
 }
 
-// Whether the network of stages is another than that of passes: small programs are one stage.
-bool has_stages(const LanguageTest& test, const TestRun& run) {
-  const auto units = [&](Grain grain) {
-    Session session(own_resources());
-    session.options.node = run.node;
-    session.options.definitions = run.definitions;
-    session.options.grain = grain;
-    const Front front = check(session, test.file);
-    const auto entry = find_entry(session, front);
-    const auto elaborated = entry ? elaborate(session, front, *entry, {}, session.diagnostics) : std::nullopt;
-    const auto arranged = elaborated ? arrange(session, *elaborated, session.diagnostics) : std::nullopt;
-    return arranged ? arranged->schedule.units.size() : 0;
-  };
-  return units(Grain::stage) != units(Grain::pass);
-}
-
-void match_networks(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries,
-                    const Chronogram& inputs, DriveOptions options, const Driven& driven) {
+void match_networks(const Subject& subject, const Chronogram& inputs, DriveOptions options, const Driven& driven) {
   options.restarts = false;
-  const auto load_grain = [&](Grain grain) {
-    return load(test, run, {Engine::compiled, 2, "compiled -O2", 1, grain}, libraries);
-  };
+  const auto load_grain = [&](Grain grain) { return subject.load({Engine::compiled, 2, "compiled -O2", 1, grain}); };
   match_network(load_grain(Grain::pass).table(), inputs, options, driven, "pass");
   const auto fine = load_grain(Grain::op);
   match_network(fine.table(), inputs, options, driven, "op");
   options.workers = 2, options.capacity = 2, options.restarts = true;
   match_restarted(driven, drive(fine.table(), inputs, options));
   options.restarts = false;
-  if (has_stages(test, run)) match_network(load_grain(Grain::stage).table(), inputs, options, driven, "stage");
+  if (subject.has_stages()) match_network(load_grain(Grain::stage).table(), inputs, options, driven, "stage");
 }
 
 // What was known before its inputs were is what the row then has; another order of sums may change last digits.
@@ -365,47 +379,54 @@ void bless(const TestRun& run, const Chronogram& outputs, std::string& said) {
   said += "wrote " + run.output.string() + "\n";
 }
 
-void run_test(const LanguageTest& test, const TestRun& run, const std::vector<std::string>& libraries,
+// By one engine; `expected` is what is in the file, or else what the first one says.
+void run_on(const EngineChoice& choice, const LanguageTest& test, const TestRun& run, const Subject& subject,
+            const TestModes& modes, std::optional<Chronogram>& expected, std::string& said) {
+  const Loaded program = subject.load(choice);
+  const rml_program& table = program.table();
+  const auto outputs = ports(table.outputs, table.n_outputs);
+  if (!expected && !modes.bless) expected = read_rows(run.output, outputs);
+  const Chronogram inputs =
+      table.n_inputs == 0 ? Chronogram{} : read_rows(run.input, ports(table.inputs, table.n_inputs));
+  const std::int64_t cycles = count_cycles(run, inputs, expected ? &*expected : nullptr);
+  const CurrentPhase phase("run");
+  DriveOptions options{cycles, run.seed, run.horizon, false};
+  const Driven driven = drive(table, inputs, options);
+  match_stop(run, driven);
+  match_leads(driven, test.tolerance);
+  if (table.savable != 0 && !modes.brief) {
+    options.restarts = true;
+    match_restarted(driven, drive(table, inputs, options));
+  }
+  if (modes.threads > 1 && choice.optimization == 2) {
+    const EngineChoice in_threads{Engine::compiled, 2, choice.name, modes.threads};
+    options.restarts = false;
+    match_threads(subject.load(in_threads).table(), inputs, options, driven, modes.threads);
+  }
+  if (choice.optimization == 2 && !modes.brief && !program.on_demand) match_networks(subject, inputs, options, driven);
+  if (!expected) {
+    expected = driven.outputs;
+    bless(run, driven.outputs, said);
+  }
+  const std::string different = difference(*expected, driven.outputs, test.tolerance);
+  if (!different.empty()) fail(different);
+}
+
+void run_test(const LanguageTest& test, const TestRun& run, Source& source, const std::vector<std::string>& libraries,
               const TestModes& modes, std::string& said) {
-  const auto [blessing, brief, on_demand, threads] = modes;
-  std::optional<Chronogram> expected;
-  for (const EngineChoice& choice :
-       on_demand ? std::span<const EngineChoice>(engines_on_demand) : std::span<const EngineChoice>(engines)) {
-    if (test.reference_only && choice.engine != Engine::reference) continue;
-    if (brief && choice.engine == Engine::compiled && choice.optimization == 0) continue;
-    try {
-      const Loaded program = load(test, run, choice, libraries);
-      const rml_program& table = program.table();
-      const auto outputs = ports(table.outputs, table.n_outputs);
-      if (!expected && !blessing) expected = read_rows(run.output, outputs);
-      const Chronogram inputs =
-          table.n_inputs == 0 ? Chronogram{} : read_rows(run.input, ports(table.inputs, table.n_inputs));
-      const std::int64_t cycles = count_cycles(run, inputs, expected ? &*expected : nullptr);
-      const CurrentPhase phase("run");
-      DriveOptions options{cycles, run.seed, run.horizon, false};
-      const Driven driven = drive(table, inputs, options);
-      match_stop(run, driven);
-      match_leads(driven, test.tolerance);
-      if (table.savable != 0 && !brief) {
-        options.restarts = true;
-        match_restarted(driven, drive(table, inputs, options));
-      }
-      if (threads > 1 && choice.optimization == 2) {
-        const EngineChoice in_threads{Engine::compiled, 2, choice.name, threads};
-        options.restarts = false;
-        match_threads(load(test, run, in_threads, libraries).table(), inputs, options, driven, threads);
-      }
-      if (choice.optimization == 2 && !brief && !program.on_demand)
-        match_networks(test, run, libraries, inputs, options, driven);
-      if (!expected) {
-        expected = driven.outputs;
-        bless(run, driven.outputs, said);
-      }
-      const std::string different = difference(*expected, driven.outputs, test.tolerance);
-      if (!different.empty()) fail(different);
-    } catch (const Failed& failed) {
-      fail("run " + run.node + ", " + choice.name + ":\n" + failed.text);
+  const char* by = "any engine";
+  try {
+    const Subject subject(source, run, libraries);
+    std::optional<Chronogram> expected;
+    for (const EngineChoice& choice :
+         modes.on_demand ? std::span<const EngineChoice>(engines_on_demand) : std::span<const EngineChoice>(engines)) {
+      if (test.reference_only && choice.engine != Engine::reference) continue;
+      if (modes.brief && choice.engine == Engine::compiled && choice.optimization == 0) continue;
+      by = choice.name;
+      run_on(choice, test, run, subject, modes, expected, said);
     }
+  } catch (const Failed& failed) {
+    fail("run " + run.node + ", " + by + ":\n" + failed.text);
   }
 }
 
@@ -420,9 +441,15 @@ TestResult run_language_test(const fs::path& file, const TestModes& modes) {
     if (!test->command.empty()) {
       run_command_test(*test);
     } else {
-      check_test(*test);
+      Source source(*test, {});
+      check_test(*test, source);
       const CompiledSources sources(test->sources_to_link);
-      for (const TestRun& run : test->runs) run_test(*test, run, sources.libraries(), modes, result.text);
+      const std::vector<std::string> libraries = sources.libraries();
+      for (const TestRun& run : test->runs) {
+        std::optional<Source> defined;
+        if (!run.definitions.empty()) defined.emplace(*test, run.definitions);
+        run_test(*test, run, defined ? *defined : source, libraries, modes, result.text);
+      }
     }
     result.passed = true;
   } catch (const Failed& failed) {
