@@ -45,7 +45,7 @@ const std::vector<Subject>& subjects() {
     for (const char* name :
          {"delay/counter", "clocks/merge", "future/backfill", "iterators/elements", "tensors/matmul",
           "tensors/indexing", "tensors/slices", "tensors/reductions", "tensors/argmax", "tensors/moving",
-          "tensors/gathering", "operators/convolutions", "operators/integer_arithmetic", "half/stored"})
+          "tensors/gathering", "kernels/convolutions", "operators/integer_arithmetic", "half/stored"})
       list.push_back(subject(name));
     return list;
   }();
