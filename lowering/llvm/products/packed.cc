@@ -38,8 +38,9 @@ Product with_pack_right(Function& f, Product p) {
   return p.n == 1 ? as_row(p) : p;
 }
 
-// void FILLS(b, pack): panel after panel. One for all matrices that lie alike. It needs no scratch, so that this
-// function keeps what it has.
+// void FILLS(b, pack): panel after panel. One for all matrices that lie alike, and it stays one: it is called where a
+// matrix has changed, and copies of it would be compiled at length. It needs no scratch, so that this function keeps
+// what it has.
 llvm::Function* filler(Function& f, const Product& asked, std::int64_t width) {
   auto& ir = f.ir;
   std::string symbol = "fill_" + std::string(name(asked.dtype));
@@ -48,6 +49,7 @@ llvm::Function* filler(Function& f, const Product& asked, std::int64_t width) {
   if (llvm::Function* known = f.module.module.getFunction(symbol)) return known;
   auto* fills = f.module.function(symbol, ir.getVoidTy(), {f.module.pointer(), f.module.pointer()}, false);
   for (unsigned k = 0; k < 2; ++k) fills->addParamAttr(k, llvm::Attribute::NoAlias);
+  fills->addFnAttr(llvm::Attribute::NoInline);
   const llvm::IRBuilder<>::InsertPointGuard guard(ir);
   const Function::Frame outer = f.frame;
   f.frame.function = fills;
