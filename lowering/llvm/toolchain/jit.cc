@@ -1,5 +1,6 @@
 // Compilation in memory: ORC's LLJIT, eagerly. Undefined symbols are found in what the code is linked with, in that
 // order, and never in the process.
+#include <llvm/ExecutionEngine/Orc/CompileUtils.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/ThreadSafeModule.h>
@@ -64,23 +65,24 @@ llvm::Expected<llvm::orc::JITDylibSP> nothing_of_the_process(llvm::orc::LLJIT& j
   return &jit.getExecutionSession().createBareJITDylib("process");
 }
 
+// Code comes from the machine that it was optimised for: describing one takes a millisecond, and LLJIT would make
+// three.
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State& compiled, std::vector<Linked> links) {
-  llvm::TargetMachine& machine = *compiled.machine;
-  llvm::orc::JITTargetMachineBuilder builder(machine.getTargetTriple());
-  builder.setCPU(machine.getTargetCPU().str());
-  builder.addFeatures(llvm::SubtargetFeatures(machine.getTargetFeatureString()).getFeatures());
-  builder.setOptions(machine.Options);
-  builder.setCodeGenOptLevel(machine.getOptLevel());
-  builder.setRelocationModel(llvm::Reloc::PIC_);
+  const bool unoptimized = compiled.machine->getOptLevel() == llvm::CodeGenOptLevel::None;
+  const auto compiler = [&](llvm::orc::JITTargetMachineBuilder) {
+    return std::make_unique<llvm::orc::TMOwningSimpleCompiler>(std::move(compiled.machine));
+  };
   auto jit = llvm::orc::LLJITBuilder()
-                 .setJITTargetMachineBuilder(std::move(builder))
+                 .setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(compiled.machine->getTargetTriple()))
+                 .setDataLayout(compiled.machine->createDataLayout())
+                 .setCompileFunctionCreator(compiler)
                  .setProcessSymbolsJITDylibSetup(nothing_of_the_process)
                  .create();
   if (!jit) return jit.takeError();
   // What is missing comes back from lookup; it is not printed as well.
   (*jit)->getExecutionSession().setErrorReporter([](llvm::Error e) { llvm::consumeError(std::move(e)); });
   write_perf_map(**jit);
-  if (machine.getOptLevel() == llvm::CodeGenOptLevel::None) show_to_debuggers(**jit);
+  if (unoptimized) show_to_debuggers(**jit);
   for (Linked& linked : links) {
     if (auto failed = add(**jit, std::move(linked))) return failed;
   }
