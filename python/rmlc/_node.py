@@ -77,6 +77,7 @@ class _Compiled(NamedTuple):
     nodes: dict[str, str]
     diagnostics: list[Diagnostic]
     files: dict[str, bytes]  # digests of what was read
+    source: Any  # where it was only checked: what a node of it can be compiled from, once
 
     def is_current(self) -> bool:
         return all(_digest(file) == digest for file, digest in self.files.items())
@@ -97,8 +98,11 @@ def _digest(file: str) -> bytes:
         return b""
 
 
-def run_compiler(request: Request) -> _Compiled:
-    """Compiled, or what was compiled before if nothing has changed since. Raises CompileError."""
+def run_compiler(request: Request, checked: _Compiled | None = None) -> _Compiled:
+    """Compiled, or what was compiled before if nothing has changed since. Raises CompileError.
+
+    checked: the file as it was checked, which is not read again if it has not changed since.
+    """
     with _cache_lock:
         known = _cache.get(request)
     if known is not None and known.is_current():
@@ -106,8 +110,9 @@ def run_compiler(request: Request) -> _Compiled:
             if request in _cache:
                 _cache.move_to_end(request)
         return known
-    result: Any = _core.compile(request.core())
-    core, text, data, _, files, nodes = result
+    source = checked.source if checked is not None and checked.is_current() else None
+    result: Any = _core.compile(request.core(), source)
+    core, text, data, _, files, nodes, source = result
     diagnostics = []
     if text:
         from ._diagnostics import read_diagnostics
@@ -119,9 +124,9 @@ def run_compiler(request: Request) -> _Compiled:
         warnings.warn(text.rstrip("\n"), CompileWarning, stacklevel=4)
     # A file of which only the text is known has not been read.
     read = {file: _digest(file) for file in files if not (request.text and file == request.file)}
-    made = _Compiled(core, dict(nodes), diagnostics, read)
+    made = _Compiled(core, dict(nodes), diagnostics, read, source)
     with _cache_lock:
-        _cache[request] = made
+        _cache[request] = made._replace(source=None)
         while len(_cache) > _MOST_CACHED:
             _cache.popitem(last=False)
     return made
@@ -138,9 +143,12 @@ class Module:
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        checked = run_compiler(request._replace(check_only=True))
-        self.nodes: dict[str, str] = checked.nodes
-        self.diagnostics = checked.diagnostics
+        self._checked = run_compiler(request._replace(check_only=True))
+        self.nodes: dict[str, str] = self._checked.nodes
+        self.diagnostics = self._checked.diagnostics
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_checked": self._checked._replace(source=None)}
 
     @property
     def file(self) -> str:
@@ -217,7 +225,7 @@ class Module:
             limits=tuple(f"{key}={whole(value, f'limits: {key}', 1, 2**64 - 1)}"
                          for key, value in (limits or {}).items()),
         )
-        return Node(request)
+        return Node(request, self._checked)
 
     def diff(self, name: str = "") -> Module:
         """The module with the derivative of a node as one more: `diff_NAME`, in R(ML)² that can be read (`source`)."""
@@ -270,8 +278,8 @@ class Module:
 class Node:
     """A compiled node: immutable, so that threads may share it. `start` makes an instance that runs."""
 
-    def __init__(self, request: Request) -> None:
-        compiled = run_compiler(request)
+    def __init__(self, request: Request, checked: _Compiled | None = None) -> None:
+        compiled = run_compiler(request, checked)
         core = compiled.core
         self._request, self._core = request, core
         self.diagnostics = compiled.diagnostics

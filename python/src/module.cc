@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "driver/commands/commands.h"
 #include "driver/installation.h"
@@ -70,14 +71,15 @@ nb::list conditions(const Node& node) {
   return all;
 }
 
-nb::object compile(CompileRequest& request) {
+nb::object compile(CompileRequest& request, SourceOnce* checked) {
   Compilation made;
   {
+    std::shared_ptr<Source> source = checked == nullptr ? nullptr : checked->take(request);
     const nb::gil_scoped_release others;
-    made = compile_node(request);
+    made = compile_node(request, std::move(source));
   }
   return nb::make_tuple(made.node ? nb::cast(made.node) : nb::none(), made.text, made.json, made.told, made.files,
-                        made.nodes);
+                        made.nodes, made.source ? nb::cast(SourceOnce{std::move(made.source)}) : nb::none());
 }
 
 const rml_parameter& parameter(const Instance& s, const std::string& path) {
@@ -321,7 +323,8 @@ NB_MODULE(_core, m) {
   m.def("set_installation", [](const std::string& prefix) { rml::set_installation(prefix); });
   m.def("command", command);
   m.def("key_seed", rml::rt::hash_of_key, nb::arg("text"), nb::arg("seed"));
-  m.def("compile", compile);
+  nb::class_<SourceOnce>(m, "Source");
+  m.def("compile", compile, nb::arg("request"), nb::arg("checked").none());
   using rml::ModelOptions;
   nb::class_<CompileRequest>(m, "CompileRequest")
       .def(nb::init<>())

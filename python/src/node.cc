@@ -4,6 +4,8 @@
 #include <exception>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include "compiler/internal_error.h"
 #include "compiler/pipeline.h"
@@ -43,13 +45,38 @@ CompileOptions options_of(const CompileRequest& request) {
   return options;
 }
 
-std::unique_ptr<LoadedProgram> load(Session& session, const CompileRequest& request, Compilation& result) {
-  const Front front =
-      request.text.empty() ? check(session, request.file) : check_text(session, request.file, request.text);
-  if (!session.failed())
-    for (const NodeId n : front.program->modules[0].nodes)
-      result.nodes.emplace_back(front.program->names.text((*front.program)[n].name), signature(front.checked, n));
-  if (request.check_only) return nullptr;
+// Whether what is read and checked of both is the same.
+bool read_alike(const CompileRequest& a, const CompileRequest& b) {
+  const auto all = [](const CompileRequest& r) {
+    const ModelOptions& m = r.model;
+    return std::tie(r.file, r.text, r.definitions, r.import_folders, r.limits, m.dimensions, m.fixed, m.states,
+                    m.trainable, m.streams, m.all_values);
+  };
+  return all(a) == all(b);
+}
+
+}  // namespace
+
+class Source {
+ public:
+  explicit Source(const CompileRequest& r) : session(own_resources()), request(r) {
+    session.options = options_of(r);
+    front.emplace(r.text.empty() ? check(session, r.file) : check_text(session, r.file, r.text));
+  }
+
+  Session session;
+  std::optional<Front> front;
+  CompileRequest request;
+};
+
+std::shared_ptr<Source> SourceOnce::take(const CompileRequest& asked) {
+  if (source == nullptr || !read_alike(source->request, asked)) return nullptr;
+  return std::exchange(source, nullptr);
+}
+
+namespace {
+
+std::unique_ptr<LoadedProgram> load(Session& session, const Front& front, const CompileRequest& request) {
   const auto entry = session.failed() ? std::nullopt : find_entry(session, front);
   if (!entry) return nullptr;
   const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
@@ -62,27 +89,38 @@ std::unique_ptr<LoadedProgram> load(Session& session, const CompileRequest& requ
 
 struct Task {
   const CompileRequest& request;
+  std::shared_ptr<Source> source;
   Compilation result = {};
   std::exception_ptr failed = nullptr;
 };
 
 void work(Task& task) try {
-  Session session(own_resources());
-  session.options = options_of(task.request);
-  std::unique_ptr<LoadedProgram> program = load(session, task.request, task.result);
-  if (program && !session.failed()) task.result.node = std::make_shared<Node>(std::move(program));
-  task.result.text = render_human(session.diagnostics, session.sources, false);
-  task.result.json = render_json(session.diagnostics, session.sources);
-  task.result.told = session.told;
-  task.result.files = session.files_read();
+  if (task.source == nullptr) task.source = std::make_shared<Source>(task.request);
+  Session& session = task.source->session;
+  const Front& front = *task.source->front;
+  Compilation& result = task.result;
+  if (!session.failed())
+    for (const NodeId n : front.program->modules[0].nodes)
+      result.nodes.emplace_back(front.program->names.text((*front.program)[n].name), signature(front.checked, n));
+  if (!task.request.check_only) {
+    session.options = options_of(task.request);
+    auto program = load(session, front, task.request);
+    if (program && !session.failed()) result.node = std::make_shared<Node>(std::move(program));
+  }
+  result.text = render_human(session.diagnostics, session.sources, false);
+  result.json = render_json(session.diagnostics, session.sources);
+  result.told = session.told;
+  result.files = session.files_read();
+  if (task.request.check_only && !session.failed()) result.source = std::move(task.source);
+  task.source.reset();
 } catch (...) {
   task.failed = std::current_exception();
 }
 
 }  // namespace
 
-Compilation compile_node(const CompileRequest& request) {
-  Task task{request};
+Compilation compile_node(const CompileRequest& request, std::shared_ptr<Source> source) {
+  Task task{request, std::move(source)};
   run_with_deep_stack([](void* argument) { work(*static_cast<Task*>(argument)); }, &task);
   if (task.failed) std::rethrow_exception(task.failed);
   return std::move(task.result);

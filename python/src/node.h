@@ -37,14 +37,27 @@ class Node {
   std::unique_ptr<LoadedProgram> program_;
 };
 
+// A file as it was read and checked, which one of its nodes may be compiled from.
+class Source;
+
+// Of Python's: given to the first that compiles what was read, so that no two threads share one.
+struct SourceOnce {
+  std::shared_ptr<Source> source;
+
+  // Null where it is gone, or was read otherwise than `request` says.
+  std::shared_ptr<Source> take(const CompileRequest& request);
+};
+
 struct Compilation {
   std::shared_ptr<const Node> node;  // null: `json` has an error
+  std::shared_ptr<Source> source;    // where nothing but a check was asked for, and nothing is wrong
   std::string text, json;            // what the user is told, rendered
   std::vector<std::string> told, files;
   std::vector<std::pair<std::string, std::string>> nodes;  // of the file: names and signatures
 };
 
-// In any thread, on a stack of its own. Throws InternalError where the compiler is at fault.
-Compilation compile_node(const CompileRequest& request);
+// In any thread, on a stack of its own, from `source` or else from what is read anew. Throws InternalError where the
+// compiler is at fault.
+Compilation compile_node(const CompileRequest& request, std::shared_ptr<Source> source);
 
 }  // namespace rml::python

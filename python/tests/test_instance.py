@@ -346,6 +346,39 @@ def test_a_changed_file_is_compiled_again(tmp_path: pathlib.Path) -> None:
         value()
 
 
+def test_a_file_that_changes_before_its_node_is_compiled(tmp_path: pathlib.Path) -> None:
+    """A node is compiled from what its module has read, and from the files where they are others by now."""
+    part, source = tmp_path / "part.rml", tmp_path / "main.rml"
+    part.write_text("const k = 1.0;\nnode of(x: f64) -> (y: f64)\n  y = k * x;\n", encoding="utf-8")
+    source.write_text("import part;\nconst c = 1.0;\nnode main(x: f64) -> (y: f64)\n  y = c * part.of(x);\n",
+                      encoding="utf-8")
+    assert rmlc.load(source).node().start().step(3.0) == 3.0
+    module = rmlc.load(source)
+    part.write_text("const k = 2.0;\nnode of(x: f64) -> (y: f64)\n  y = k * x;\n", encoding="utf-8")
+    assert module.node().start().step(3.0) == 6.0
+    module = rmlc.load(source)
+    part.unlink()
+    with pytest.raises(rmlc.CompileError, match="part"):
+        module.node()
+    part.write_text("const k = 7.0;\nnode of(x: f64) -> (y: f64)\n  y = k * x;\n", encoding="utf-8")
+    module = rmlc.load(source)
+    again = pickle.loads(pickle.dumps(module))
+    assert [each.node(defines=defines).start().step(1.0) for each in (module, copy.deepcopy(module), again)
+            for defines in ({"c": 2.0}, {}, {"c": 3.0})] == 3 * [14.0, 7.0, 21.0]
+
+
+def test_what_a_module_has_read_warns_as_a_file_does(tmp_path: pathlib.Path) -> None:
+    text = "node main(x: f64) -> (y: f64)\n  unused = 2.0 * x;\n  y = x;\n"
+    with pytest.warns(rmlc.CompileWarning) as first:
+        module = rmlc.compile(text)
+    with pytest.warns(rmlc.CompileWarning) as second:
+        node = module.node()
+    with pytest.warns(rmlc.CompileWarning) as anew:
+        other = module.node(optimization=1)
+    assert len({str(each.message) for told in (first, second, anew) for each in told}) == 1
+    assert node.diagnostics == other.diagnostics == module.diagnostics
+
+
 def test_what_is_compiled_is_what_is_asked_for() -> None:
     """Constants, nodes, engines and options are not taken for each other."""
     module = rmlc.compile("const k = 1.0;\nnode a(x: f64) -> (y: f64)\n  y = k * x;\n"

@@ -35,6 +35,14 @@ def inputs(seed: int, cycles: int = 3000) -> dict[str, Any]:
     return {"x": random.normal(size=(cycles, 8)), "end": random.random(cycles) < 0.1}
 
 
+def test_threads_compile_nodes_of_one_module() -> None:
+    """What the module has read goes to one of them; the others read it again."""
+    module = rmlc.compile(FILTER + "".join(f"node of_{k}(x: f64) -> (y: f64)\n  y = x + {k}.0;\n" for k in range(8)))
+    with ThreadPoolExecutor(8) as pool:
+        nodes = list(pool.map(lambda k: module.node(f"of_{k}"), range(8)))
+    assert [node.start().step(0.5) for node in nodes] == [k + 0.5 for k in range(8)]
+
+
 def test_eight_threads_are_as_one() -> None:
     node = rmlc.compile(FILTER).node()
 
