@@ -140,7 +140,8 @@ def test(rmlc):
                     if lines:
                         pathlib.Path(f"{name}.{side}.chron").write_text("\n".join(lines) + "\n")
                 pathlib.Path(f"{name}.rml").write_text("-- tolerance: 1e-12\n-- run: main\n" + program)
-        return subprocess.run([rmlc, "test", folder], check=False).returncode
+        # Their values alone: tests/stdlib has the nodes in every engine.
+        return subprocess.run([rmlc, "test", "--brief", folder], check=False).returncode
 
 
 def main():
