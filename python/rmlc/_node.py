@@ -125,11 +125,26 @@ def run_compiler(request: Request, checked: _Compiled | None = None) -> _Compile
     # A file of which only the text is known has not been read.
     read = {file: _digest(file) for file in files if not (request.text and file == request.file)}
     made = _Compiled(core, dict(nodes), diagnostics, read, source)
+    _keep(request, made._replace(source=None))
+    return made
+
+
+def _keep(request: Request, made: _Compiled) -> None:
     with _cache_lock:
-        _cache[request] = made._replace(source=None)
+        _cache[request] = made
         while len(_cache) > _MOST_CACHED:
             _cache.popitem(last=False)
-    return made
+
+
+def _with_text(request: Request) -> Request:
+    """With the text of its file, for another process; in this one it is not compiled again for that."""
+    whole_request = request._replace(text=read_text(request.file))
+    with _cache_lock:
+        known = _cache.get(request)
+    if known is not None and known.is_current():
+        files = {file: digest for file, digest in known.files.items() if file != request.file}
+        _keep(whole_request, known._replace(files=files))
+    return whole_request
 
 
 def _definition(name: str, value: Any) -> str:
@@ -386,7 +401,7 @@ class Node:
     def __reduce__(self) -> Any:
         request = self._request
         if not request.text and not request.file.endswith(".onnx"):
-            request = request._replace(text=read_text(request.file))
+            request = _with_text(request)
         return Node, (request,)
 
 

@@ -218,7 +218,26 @@ def trace(node: Node, inputs: Any, watch: Iterable[str], cycles: int | None, see
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         parts.append(instance.finish())
+    if sum(map(len, parts)) < count and not node._request.parameters[0]:
+        return _trace_of_the_command(node, values, present, count, patterns, seed)
     return Chronogram(chronogram_text(watched, values, present, count, parts))
+
+
+def _trace_of_the_command(node: Node, values: Any, present: Any, count: int, watch: Iterable[str], seed: int) -> Chronogram:
+    """Where rows are withheld: the command knows each of their values that is determined, a run hands out whole rows."""
+    from .chronogram import input_text
+
+    with _Files(node._request) as files:
+        words = ["--seed", str(seed), "--cycles", str(count)]
+        if node.inputs:
+            read = files.path / "inputs.chron"
+            read.write_text(input_text(node, values, present), encoding="utf-8")
+            words += ["--input", str(read)]
+        for library in node._request.libraries:
+            words += ["--link", library]
+        for pattern in watch:
+            words += ["--watch", pattern]
+        return Chronogram(_checked(files, "trace", *words))
 
 
 def _positional(node: Node, inputs: Any) -> Any:

@@ -110,6 +110,12 @@ def layout(streams: Sequence[tuple[str, list[str]]]) -> str:
                    for name, cells in streams)
 
 
+def input_text(node: Node, values: Sequence[Any], present: Sequence[Any]) -> str:
+    """The rows that a run read, for a command to read them again."""
+    return layout([(port.name, _input_cells(column, there, port))
+                   for port, column, there in zip(node.inputs, values, present)])
+
+
 def chronogram_text(node: Node, values: Sequence[Any], present: Sequence[Any], count: int,
                     parts: Sequence[Rows]) -> str:
     """The chronogram of a run from cycle 0: inputs, watched variables, outputs.

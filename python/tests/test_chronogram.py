@@ -14,7 +14,10 @@ from rmlc.chronogram import number_text, value_text
 
 # The command traces by the interpreter, whose last digits are not those of code for this processor.
 TRACED = [run for run in RUNS if not (run.links or run.reference_only or run.stops)
-          and "language" in run.file.parts][::9]
+          and "language" in run.file.parts]
+# Of rows that no cycle completes, both show what is known.
+WITHHELD = [run for run in TRACED if run.file.stem.startswith("backfill")]
+TRACED = [*TRACED[::9], *(run for run in WITHHELD if run not in TRACED[::9])]
 
 
 def _same(command: Command, run: Run, watch: list[str]) -> None:
@@ -28,15 +31,7 @@ def _same(command: Command, run: Run, watch: list[str]) -> None:
     said = command("trace", run.file, "--node", run.node, *words)
     assert said.returncode == 0, said.stderr
     drawn = node.trace(columns(node, cycles), cycles=len(cycles), watch=watch, seed=run.option("--seed") or 0)
-    if " ?" not in str(drawn):
-        assert str(drawn) == said.stdout
-        return
-    # Of a row that was not handed out the command shows what is known; here nothing is.
-    lines, expected = ([line.split() for line in text.splitlines()] for text in (str(drawn), said.stdout))
-    handed_out = min(line.index("?") for line in lines if "?" in line)
-    assert [line[:handed_out] for line in lines] == [line[:handed_out] for line in expected]
-    for line, wanted in zip(lines, expected, strict=True):
-        assert line == wanted or line[handed_out:] == ["?"] * (len(wanted) - handed_out)
+    assert str(drawn) == said.stdout
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -323,6 +323,19 @@ def test_pickles_in_another_process(tmp_path: pathlib.Path) -> None:
 # ---- what was compiled before ------------------------------------------------------------------
 
 
+def test_a_copy_is_not_compiled_again(tmp_path: pathlib.Path) -> None:
+    source = tmp_path / "main.rml"
+    source.write_text(SUM, encoding="utf-8")
+    node = rmlc.load(source).node()
+    again = pickle.loads(pickle.dumps(node))
+    assert again._core is copy.deepcopy(again)._core is node._core
+    (tmp_path / "pickle").write_bytes(pickle.dumps(node))
+    rmlc._node._cache.clear()
+    source.write_text(SUM.replace("+ x", "- x"), encoding="utf-8")
+    assert pickle.loads((tmp_path / "pickle").read_bytes()).start().step(2.0) == 2.0
+    assert rmlc.load(source).node().start().step(2.0) == -2.0
+
+
 def test_a_changed_file_is_compiled_again(tmp_path: pathlib.Path) -> None:
     part, source = tmp_path / "part.rml", tmp_path / "main.rml"
     part.write_text("node of(x: f64) -> (y: f64)\n  y = 2.0 * x;\n", encoding="utf-8")
