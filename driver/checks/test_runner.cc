@@ -235,7 +235,7 @@ class Subject {
   }
 
   Loaded load(const EngineChoice& choice) const {
-    choose(choice.grain);
+    session_.options.grain = choice.grain;
     session_.options.target.optimization = choice.optimization;
     session_.options.target.threads = choice.threads;
     session_.options.target.work_of_thread = choice.threads > 1 ? 0 : TargetOptions().work_of_thread;
@@ -255,10 +255,8 @@ class Subject {
   bool has_stages() const { return units(Grain::stage) != units(Grain::pass); }
 
  private:
-  void choose(Grain grain) const { session_.options.grain = grain; }
-
   std::size_t units(Grain grain) const {
-    choose(grain);
+    session_.options.grain = grain;
     const auto arranged = arrange(session_, *elaborated_, session_.diagnostics);
     return arranged ? arranged->schedule.units.size() : 0;
   }

@@ -65,8 +65,8 @@ llvm::Expected<llvm::orc::JITDylibSP> nothing_of_the_process(llvm::orc::LLJIT& j
   return &jit.getExecutionSession().createBareJITDylib("process");
 }
 
-// Code comes from the machine that it was optimised for: describing one takes a millisecond, and LLJIT would make
-// three.
+// Code comes from the machine that it was optimised for: describing one takes a millisecond, and LLJIT would make two
+// more.
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> make_jit(CompiledModule::State& compiled, std::vector<Linked> links) {
   const bool unoptimized = compiled.machine->getOptLevel() == llvm::CodeGenOptLevel::None;
   const auto compiler = [&](llvm::orc::JITTargetMachineBuilder) {
