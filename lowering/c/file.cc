@@ -12,6 +12,8 @@ File::File(const loops::Program& p, const SourceMap& s, std::string node)
     : program(p), steps(*p.steps), sources(s), name(std::move(node)) {
   for (const char* const what : {"_state", "_init", "_reset", "_step", "_run", "_seed", "_message", "_push", "_pop"})
     names.take(name + what);
+  for (const std::vector<InterfaceParameter>& ports : {input_parameters(*steps.core), output_parameters(*steps.core)})
+    for (const InterfaceParameter& port : ports) parameters_.push_back(port.name);
   for (const char* const field : {"seed", "fault", "site", "fault_cycle", "value", "bound", "cycles", "rows"})
     of_state_.take(field);
   for (const steps::CellInfo& cell : steps.cells) cells_.push_back(cell.local ? "" : of_state_.unique(cell.name));
@@ -25,6 +27,14 @@ File::File(const loops::Program& p, const SourceMap& s, std::string node)
   }
 }
 
+std::string File::symbol(std::string_view wanted) {
+  for (;;) {
+    std::string result = names.unique(wanted);
+    if (std::ranges::none_of(parameters_, [&](const std::string& port) { return port.starts_with(result); }))
+      return result;
+  }
+}
+
 std::string File::add_field(const std::string& wanted, Field field) {
   field.name = of_state_.unique(wanted);
   fields_.push_back(field);
@@ -34,7 +44,7 @@ std::string File::add_field(const std::string& wanted, Field field) {
 std::string File::zeros(DType dtype, std::int64_t n) {
   std::string& symbol = zeros_[{dtype, n}];
   if (symbol.empty()) {
-    symbol = names.unique("zeros");
+    symbol = this->symbol("zeros");
     const std::string elements = std::to_string(std::max<std::int64_t>(n, 1));
     constants_.line("static const " + type_name(dtype) + " " + symbol + "[" + elements + "] = {0};");
   }
@@ -42,7 +52,7 @@ std::string File::zeros(DType dtype, std::int64_t n) {
 }
 
 std::string File::table(const std::string& wanted, const Tensor& tensor) {
-  const std::string symbol = names.unique(wanted);
+  const std::string symbol = this->symbol(wanted);
   write_table(symbol, tensor);
   return symbol;
 }

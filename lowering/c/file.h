@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -36,6 +37,9 @@ class File {
   const Core& core(std::uint32_t body) const { return body == UINT32_MAX ? *steps.core : *program.bodies[body]->core; }
   const loops::Buffer& operator[](loops::BufferId b) const { return program.buffers[b.index]; }
 
+  // A name of the file, and the beginning of others. No port begins so: its parameter would hide them.
+  std::string symbol(std::string_view wanted);
+
   // The field of the state; it is there from the first time on that somebody asks.
   std::string cell(std::uint32_t index) const { return cells_[index]; }
   std::string array(std::uint32_t index) const { return arrays_[index]; }
@@ -64,6 +68,7 @@ class File {
 
  private:
   Names of_state_;
+  std::vector<std::string> parameters_;  // by which ports are known
   std::vector<std::string> cells_, arrays_;
   std::map<std::pair<DType, std::int64_t>, std::string> zeros_;
   std::vector<Field> fields_;

@@ -214,8 +214,7 @@ std::string Printer::source(const std::string& header_name, const Code& reset, c
 }
 
 Text Printer::print(const std::string& header_name) {
-  for (const char* const word :
-       {"fail", "messages", "position", "last", "length", "present", "slowest", "least", "rows_ready"})
+  for (const char* const word : {"fail", "messages", "position", "last", "length", "present", "slowest", "least"})
     file_.names.take(word);
   Units units;
   if (core_straight()) {

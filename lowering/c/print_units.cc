@@ -67,6 +67,7 @@ class UnitsWriter {
   const Core& core_;
   Code& code_;
   Queues queues_;
+  const std::string rows_ready_ = file_.symbol("rows ready");
   std::vector<UnitNames> units_;
   bool told_ = false;                                      // operands are what is handed out
   std::vector<std::pair<BufferId, std::string>> carried_;  // local cells of the pass at hand
@@ -83,7 +84,7 @@ UnitsWriter::UnitsWriter(File& file, Code& code)
   }
   for (std::size_t u = 0; u < steps_.units.size(); ++u) {
     UnitNames names;
-    names.function = file.names.unique("unit " + std::to_string(u + 1));
+    names.function = file.symbol("unit " + std::to_string(u + 1));
     names.cycle = file.add_field(names.function + " cycle", {"int64_t", "", "", "instants that are done"});
     if (steps_.units[u].segmented)
       names.length = file.add_field(names.function + " length", {"int64_t", "", "", "instants of the segment"});
@@ -428,7 +429,7 @@ void UnitsWriter::print_pop() {
   for (const InterfaceParameter& p : output_parameters(core_)) names.take(p.name);
   Scope scope(file_, plan, body, names);
   told_ = true;
-  body.line("if (!rows_ready(state) || state->rows >= state->cycles) return 0;");
+  body.line("if (!" + rows_ready_ + "(state) || state->rows >= state->cycles) return 0;");
   take(scope, operands, false);
   const std::vector<Port> outputs = output_ports(core_);
   for (const auto& [output, index] : emitter.outputs) {
@@ -452,7 +453,7 @@ void UnitsWriter::print_pop() {
   body.line("return 1;");
   body.close();
   code_.blank();
-  code_.open("static bool rows_ready(const " + state_parameter() + ")");
+  code_.open("static bool " + rows_ready_ + "(const " + state_parameter() + ")");
   const std::string asked = ready(operands);
   code_.line("(void)state;");
   for (std::size_t at = 0; at < asked.size(); at = asked.find('\n', at) + 1)

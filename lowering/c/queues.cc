@@ -71,7 +71,7 @@ std::string Queues::push(QueueId q) {
   Ring& ring = names_[q.index];
   if (queue.readers == 0) return "";
   if (ring.function.empty()) {
-    ring.function = file_.names.unique("push " + ring.pushed.substr(0, ring.pushed.size() - 7));
+    ring.function = file_.symbol("push " + ring.pushed.substr(0, ring.pushed.size() - 7));
     write_function(queue, ring);
   }
   return ring.function;
