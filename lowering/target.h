@@ -117,6 +117,7 @@ struct Target {
   std::int64_t stack_elements = 64;            // … and of at most so many, on the stack,
   std::uint64_t stack_bytes = 16 * 1024;       // while there is room
   std::uint64_t most_group_bytes = 64 * 1024;  // states that are stepped in lanes
+  std::uint64_t lines_ahead = 4;               // of a state that is stepped soon: further ones follow by themselves
   std::uint64_t first_of_ring = 4;    // elements, a power of two: more where they do not fill a line of a cache
   std::int64_t asked_elements = 512;  // a larger tensor is not kept for others at every instant: they ask for it
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """States in vector lanes beside the same states one by one: run.py RMLC [CASE…].
 
-NODE_group_step against NODE_step_many of one library (`--cpu native`), on the same inputs, in turn; the best of seven
-passes, in nanoseconds of processor time for a state and cycle: 256 states, which stay in a core's first cache, 16,384, which
-leave it, and a million, which leave all caches. What both say at the end is compared, to the bit."""
+NODE_step in a loop, NODE_step_many and NODE_group_step of one library (`--cpu native`), on the same inputs, in turn; the
+best of seven passes, in nanoseconds of processor time for a state and cycle: 256 states, which stay in a core's first
+cache, 16,384, which leave it, and a million, which leave all caches. States that lie apart are stepped in the order in
+which they lie in memory, and in one that is drawn. What all say at the end is compared, to the bit. Where lanes are not
+worth it for states apart, NODE_step_many is that loop."""
 
 import pathlib
 import re
@@ -44,29 +46,41 @@ static void* memory(size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 *
 
 int main(int argc, char** argv) {
   const int64_t n = atoll(argv[1]), rounds = atoll(argv[2]);
-  NAME_state* states = memory((size_t)n * sizeof *states);
-  NAME_state** at = memory((size_t)n * sizeof *at);
+  const int drawn = atoi(argv[3]);
+  NAME_state* states = memory((size_t)n * 2 * sizeof *states);
+  NAME_state** alone = memory((size_t)n * sizeof *alone);
+  NAME_state** many = memory((size_t)n * sizeof *many);
   NAME_group* groups = memory((size_t)NAME_GROUPS(n) * sizeof *groups);
   PORTS
   for (int64_t k = 0; k < n; ++k) {
-    NAME_init(at[k] = &states[k]);
+    NAME_init(alone[k] = &states[k]);
+    NAME_init(many[k] = &states[n + k]);
     INPUTS
   }
+  for (int64_t k = n - 1; drawn && k > 0; --k) {
+    const int64_t other = (int64_t)(drand48() * (double)(k + 1));
+    NAME_state *a = alone[k], *m = many[k];
+    alone[k] = alone[other], many[k] = many[other];
+    alone[other] = a, many[other] = m;
+  }
   NAME_group_init(groups, n);
-  double one_by_one = 1e9, in_lanes = 1e9;
+  double best[3] = {1e9, 1e9, 1e9};
   for (int pass = 0; pass < 7; ++pass) {
-    double begin = now();
-    for (int64_t r = 0; r < rounds; ++r) NAME_step_many(at, nOWN);
-    const double middle = now();
+    const double begin = now();
+    for (int64_t r = 0; r < rounds; ++r)
+      for (int64_t k = 0; k < n; ++k) NAME_step(alone[k]ROW);
+    const double one = now();
+    for (int64_t r = 0; r < rounds; ++r) NAME_step_many(many, nMANY);
+    const double two = now();
     for (int64_t r = 0; r < rounds; ++r) NAME_group_step(groups, nSIDE);
-    const double end = now();
-    if (middle - begin < one_by_one) one_by_one = middle - begin;
-    if (end - middle < in_lanes) in_lanes = end - middle;
+    const double took[3] = {one - begin, two - one, now() - two};
+    for (int w = 0; w < 3; ++w)
+      if (took[w] < best[w]) best[w] = took[w];
   }
   int same = 1;
   COMPARE
-  const double all = (double)n * (double)rounds * 1e-9;
-  printf("%.2f %.2f %d\n", one_by_one / all, in_lanes / all, same);
+  for (int w = 0; w < 3; ++w) printf("%.2f ", best[w] / ((double)n * (double)rounds * 1e-9));
+  printf("%d\n", same);
   return 0;
 }
 """
@@ -81,24 +95,26 @@ def program(header, name, value):
         for extent in re.findall(r"\d+", shape):
             count *= int(extent)
         elements[port] = (way == "in", count)
-    declared = re.search(rf"{name}_group_step\({name}_group\* groups, int64_t n(.*?)\);", text, re.S)[1]
-    ports, inputs, compared, own, side = [], [], [], "", ""
+    declared = re.search(rf"{name}_step\({name}_state\* state(.*?)\);", text, re.S)[1]
+    ports, inputs, compared, rows, many, side = [], [], [], "", "", ""
     for parameter in declared.split(",")[1:]:
         words = parameter.replace("*", " ").split()
         port, kind = words[-1], [w for w in words if w != "const"][0]
         known = port if port in elements else port.removesuffix("_")
         is_input, count = elements.get(known, (elements.get(known.removesuffix("_present"), (False, 1))[0], 1))
-        ports.append(f"{kind} *own_{port} = memory((size_t)n * {count} * sizeof({kind}));")
-        ports.append(f"{kind} *side_{port} = memory((size_t)n * {count} * sizeof({kind}));")
-        drawn = f"({kind})(lrand48() & 1)" if kind == "uint8_t" else f"({kind})({value})"
-        if is_input:
-            inputs.append(f"for (int e = 0; e < {count}; ++e) own_{port}[k * {count} + e] = side_{port}[e * n + k] = {drawn};")
-        else:
-            compared.append(f"for (int64_t k = 0; k < n; ++k) for (int e = 0; e < {count}; ++e) "
-                            f"same &= memcmp(&own_{port}[k * {count} + e], &side_{port}[e * n + k], sizeof({kind})) == 0;")  # fmt: skip
-            inputs.append(f"for (int e = 0; e < {count}; ++e) own_{port}[k * {count} + e] = side_{port}[e * n + k] = 0;")
-        own, side = own + f", own_{port}", side + f", side_{port}"
-    made = MAIN.replace("nOWN", "n" + own).replace("nSIDE", "n" + side).replace("NAME", name)
+        ways = ("own", "side") if is_input else ("own", "many", "side")
+        for way in ways:
+            ports.append(f"{kind} *{way}_{port} = memory((size_t)n * {count} * sizeof({kind}));")
+        drawn = "0" if not is_input else f"({kind})(lrand48() & 1)" if kind == "uint8_t" else f"({kind})({value})"
+        copies = " = ".join(f"{way}_{port}[" + (f"e * n + k]" if way == "side" else f"k * {count} + e]") for way in ways)
+        inputs.append(f"for (int e = 0; e < {count}; ++e) {copies} = {drawn};")
+        if not is_input:
+            compared.append(f"for (int64_t k = 0; k < n; ++k) for (int e = 0; e < {count}; ++e) same &= "
+                            f"memcmp(&own_{port}[k * {count} + e], &side_{port}[e * n + k], sizeof({kind})) == 0 && "
+                            f"memcmp(&own_{port}[k * {count} + e], &many_{port}[k * {count} + e], sizeof({kind})) == 0;")  # fmt: skip
+        rows += f", own_{port} + k * {count}" if "*" in parameter else f", own_{port}[k]"
+        many, side = many + f", {'own' if is_input else 'many'}_{port}", side + f", side_{port}"
+    made = MAIN.replace("nMANY", "n" + many).replace("nSIDE", "n" + side).replace("ROW", rows).replace("NAME", name)
     return made.replace("PORTS", "\n  ".join(ports)).replace("INPUTS", "\n    ".join(inputs)).replace("COMPARE", "\n  ".join(compared))
 
 
@@ -112,12 +128,14 @@ def measure(case, folder):
     (folder / "bench.c").write_text(program(header, header.stem, value))
     subprocess.run(["cc", "-std=c11", "-O2", "bench.c", f"{header.stem}.o", "-lm", "-o", "bench"], cwd=folder, check=True)
     for n, rounds in ((256, 8000), (16_384, 120), (1_000_000, 3)):
-        said = subprocess.run([folder / "bench", str(n), str(rounds)], capture_output=True, text=True, check=True).stdout
-        one_by_one, in_lanes, same = said.split()
-        if same != "1":
-            sys.exit(f"{case}: {n} states in lanes do not say what they say one by one")
-        print(f"{case:10} {n:9,} states  one by one {one_by_one:>7}  in lanes {in_lanes:>7}  {float(one_by_one) / float(in_lanes):.1f} x",
-              flush=True)  # fmt: skip
+        for drawn in ("0", "1"):
+            said = subprocess.run([folder / "bench", str(n), str(rounds), drawn], capture_output=True, text=True, check=True)
+            *times, same = said.stdout.split()
+            if same != "1":
+                sys.exit(f"{case}: {n} states in lanes do not say what they say one by one")
+            alone, many, side = (float(t) for t in times)
+            print(f"{case:10} {n:9,} states {'drawn   ' if drawn == '1' else 'in order'}  one by one {alone:6.2f}  apart {many:6.2f} "
+                  f"({alone / many:.1f} x)  side by side {side:6.2f} ({alone / side:.1f} x)", flush=True)  # fmt: skip
 
 
 for chosen in sys.argv[2:] or CASES:

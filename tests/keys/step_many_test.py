@@ -1,7 +1,7 @@
 """NODE_step_many of the C interface: step_many_test.py RMLC, run by ctest.
 
 A program in C99 steps the same states by NODE_step_many and one by one, in an order that is not theirs, and compares all
-outputs and results."""
+outputs and results: with the loop of the header, and with lanes."""
 
 import pathlib
 import subprocess
@@ -91,13 +91,18 @@ def main():
         for node, source in NODES.items():
             (folder / f"{node}.rml").write_text(source)
             (folder / "main.c").write_text(MAIN[node])
-            run(RMLC, "build", f"{node}.rml", "--node", node, "--emit", "lib", folder=folder)
-            for compiler in (["cc", "-std=c99"], ["c++", "-x", "c++"]):
-                run(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "main.c", "-x", "none", f"{node}.o", "-lm",
-                    "-o", "program", folder=folder)
-                wrong = run("./program", folder=folder)
-                if wrong != "0\n":
-                    raise AssertionError(f"{node}, {compiler[0]}: {wrong} steps differ")
+            for lanes in ([], ["--lanes"]):
+                run(RMLC, "build", f"{node}.rml", "--node", node, "--emit", "lib", *lanes, folder=folder)
+                declared = f"int32_t {node}_step_many(" if node == "mixed" else f"void {node}_step_many("
+                inline = f"static inline {declared}" in (folder / f"{node}.h").read_text()
+                if inline == bool(lanes):
+                    raise AssertionError(f"{node}: NODE_step_many is {'the header' if inline else 'the object'}'s")
+                for compiler in (["cc", "-std=c99"], ["c++", "-x", "c++"]):
+                    run(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "main.c", "-x", "none", f"{node}.o",
+                        "-lm", "-o", "program", folder=folder)
+                    wrong = run("./program", folder=folder)
+                    if wrong != "0\n":
+                        raise AssertionError(f"{node}, {compiler[0]}, {lanes}: {wrong} steps differ")
 
 
 main()

@@ -52,6 +52,7 @@ KNOWN = {
     "lowering/llvm/interface/buffered.cc": {"64 * ": "what memory is aligned to", ">= 32": "bits of a size"},
     "lowering/llvm/interface/c_header.cc": {"64 * ": "what memory is aligned to"},
     "lowering/llvm/interface/groups.cc": {"8 * ": "bits of a byte"},
+    "lowering/llvm/interface/step_many.cc": {"8 * ": "bits of a byte"},
     "lowering/llvm/lanes/scalar_form.cc": {"> 8": "bytes of an element", "8 * ": "bits of a byte"},
     "lowering/llvm/lanes/widen.cc": {"min<std::uint64_t>(size * lanes_, 64": "what variables are aligned to"},
     "lowering/llvm/interface/step.cc": {"< 32": "bits of a size", ": 4": "a parameter"},

@@ -54,19 +54,19 @@ void store_elements(Function& f, DType dtype, IrValue vector, std::int64_t count
   }
 }
 
-// As many vectors as each has lanes, a power of two: in every round, halves of the lanes that are
-// `distance` apart change places between vectors that are.
-void transpose_square(Function& f, std::vector<IrValue>& vectors) {
+// In every round, halves of the lanes that are `distance` apart change places between vectors that are.
+void transpose_squares(Function& f, std::vector<IrValue>& vectors) {
   auto& ir = f.ir;
-  const auto lanes = static_cast<int>(vectors.size());
-  for (int distance = 1; distance < lanes; distance *= 2) {
+  const auto size = static_cast<int>(vectors.size());
+  const auto lanes = static_cast<int>(llvm::cast<llvm::FixedVectorType>(vectors.front()->getType())->getNumElements());
+  for (int distance = 1; distance < size; distance *= 2) {
     std::vector<int> low, high;
     for (int lane = 0; lane < lanes; ++lane) {
       const bool second = (lane & distance) != 0;
       low.push_back(second ? lanes + lane - distance : lane);
       high.push_back(second ? lanes + lane : lane + distance);
     }
-    for (int i = 0; i < lanes; ++i) {
+    for (int i = 0; i < size; ++i) {
       if ((i & distance) != 0) continue;
       auto &x = vectors[static_cast<std::size_t>(i)], &y = vectors[static_cast<std::size_t>(i + distance)];
       IrValue upper = ir.CreateShuffleVector(x, y, high);

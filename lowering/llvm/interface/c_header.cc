@@ -30,7 +30,7 @@ struct Header {
 
   std::string advance(const std::string& result, const std::vector<InterfaceParameter>& inputs,
                       const codegen::StateStruct&) const;
-  std::string step_many(bool faults, const std::vector<InterfaceParameter>& all) const;
+  std::string step_many(bool faults, const std::vector<InterfaceParameter>& all, bool in_object) const;
   std::string groups(const std::string& result, const std::vector<InterfaceParameter>& all,
                      const codegen::StateStruct&) const;
 };
@@ -53,21 +53,24 @@ std::string Header::advance(const std::string& result, const std::vector<Interfa
   return text;
 }
 
-// NODE_step_many, over NODE_step: further levels of the compiler may advance several states at once.
-std::string Header::step_many(bool faults, const std::vector<InterfaceParameter>& all) const {
+// NODE_step_many: over NODE_step, where the object has none.
+std::string Header::step_many(bool faults, const std::vector<InterfaceParameter>& all, bool in_object) const {
+  const std::string about =
+      "/* NAME_step of n states, none of which is there twice. Every port is an array over states, as it is one "
+      "over\n * cycles for NAME_run: the elements of state k begin at k times their number." +
+      std::string(faults ? " All states are stepped; the result\n * is 0, or the fault of the first one that has any: "
+                           "NAME_step of a state that has one says it again."
+                         : "") +
+      (in_object ? "\n * They are stepped in vector lanes." : "") + " */\n";
+  const std::string declared = std::string(faults ? "int32_t " : "void ") +
+                               "NAME_step_many(NAME_state* const* states_, int64_t n" + c99::parameter_list(all, true) +
+                               ")";
+  if (in_object) return about + declared + ";\n";
   std::string arguments;
   for (const InterfaceParameter& p : all) arguments += ", " + c99::row_of(p, "k_");
   const std::string call = "NAME_step(states_[k_]" + arguments + ");\n";
-  return "/* NAME_step of n states, none of which is there twice. Every port is an array over states, as it is one "
-         "over\n"
-         " * cycles for NAME_run: the elements of state k begin at k times their number." +
-         std::string(faults
-                         ? " All states are stepped; the result\n * is 0, or the fault of the first one that has any: "
-                           "NAME_step of a state that has one says it again."
-                         : "") +
-         " */\nstatic inline " + (faults ? "int32_t " : "void ") +
-         "NAME_step_many(NAME_state* const* states_, int64_t n" + c99::parameter_list(all, true) + ") {\n" +
-         (faults ? "  int32_t fault_ = 0;\n" : "") + "  for (int64_t k_ = 0; k_ < n; ++k_) {\n    " +
+  return about + "static inline " + declared + " {\n" + (faults ? "  int32_t fault_ = 0;\n" : "") +
+         "  for (int64_t k_ = 0; k_ < n; ++k_) {\n    " +
          (faults ? "const int32_t now_ = " + call + "    if (fault_ == 0) fault_ = now_;\n" : call) + "  }\n" +
          (faults ? "  return fault_;\n" : "") + "}\n";
 }
@@ -187,7 +190,7 @@ std::string c_header(const steps::Program& program, const EmitOptions& asked) {
           "/* Before NAME_step, of the same cycle: what needs none of its inputs. It is what NAME_step will say. */\n" +
           result + "NAME_lead(NAME_state* state" + c99::parameter_list(leading, false) + ");\n";
     text += result + "NAME_run(NAME_state* state, int64_t n" + c99::parameter_list(all, true) + ");\n";
-    text += header.step_many(faults, all);
+    text += header.step_many(faults, all, state.has_step_many);
     if (state.lanes > 0) text += header.groups(result, all, state);
     if (codegen::has_advance(*program.core)) text += header.advance(result, inputs, state);
   } else {

@@ -23,7 +23,7 @@ double rounds_of(const llvm::Loop& loop) {
 
 }  // namespace
 
-double executed_instructions(const llvm::Function& function) {
+double executed_instructions(const llvm::Function& function, double at_once) {
   const llvm::DominatorTree dominators(const_cast<llvm::Function&>(function));
   const llvm::LoopInfo loops(dominators);
   double all = 0;
@@ -32,10 +32,11 @@ double executed_instructions(const llvm::Function& function) {
     for (const llvm::Instruction& instruction : block) {
       const auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
       const llvm::Function* const called = call == nullptr ? nullptr : call->getCalledFunction();
-      here += called == nullptr || called->isDeclaration() ? 1 : executed_instructions(*called);
+      here += called == nullptr || called->isDeclaration() ? 1 : executed_instructions(*called, at_once);
     }
     for (const llvm::Loop* loop = loops.getLoopFor(&block); loop != nullptr; loop = loop->getParentLoop())
       here *= rounds_of(*loop);
+    if (loops.getLoopFor(&block) != nullptr) here /= at_once;
     all += here;
   }
   return all;

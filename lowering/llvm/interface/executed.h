@@ -5,6 +5,7 @@
 
 namespace rml::codegen {
 
-double executed_instructions(const llvm::Function&);
+// … of a loop, at_once rounds take as long as one.
+double executed_instructions(const llvm::Function&, double at_once = 1);
 
 }  // namespace rml::codegen

@@ -5,29 +5,24 @@
 #include <utility>
 
 #include "lowering/llvm/function/function.h"
+#include "lowering/llvm/interface/each_group.h"
 #include "lowering/llvm/interface/faults.h"
+#include "lowering/llvm/interface/pieces.h"
+#include "lowering/llvm/interface/step_many.h"
 #include "lowering/llvm/lanes/refused.h"
 #include "lowering/llvm/lanes/scalar_form.h"
 #include "lowering/llvm/lanes/widen.h"
-#include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
 
 namespace {
 
-// So many elements of a size that lie one behind the other in a state.
-struct Piece {
-  std::uint64_t offset, bytes;
-  std::int64_t count;
-};
-
 struct Groups {
   Emission& module;
   llvm::Function* step;
   const std::vector<InterfaceParameter>& ports;
-  const std::vector<std::pair<std::size_t, std::uint64_t>>& kept;
-  std::vector<Piece> pieces = {};
-  std::uint64_t kept_bytes = 0;  // of a state
+  const std::vector<Piece> pieces;
+  const std::uint64_t kept_bytes = bytes_of(pieces);
   std::uint64_t lanes = 0;
   bool faults = can_fault(module.program);
 
@@ -39,14 +34,13 @@ struct Groups {
   DType dtype(const InterfaceParameter& p) const { return dtype_of(module.core, p); }
   llvm::Type* type(const InterfaceParameter& p) const { return memory_type(module.context, dtype(p)); }
 
-  void find_pieces();
   void choose_lanes();
   // Between lane `lane` (i64) of a group and a state.
   void copy_lane(Function& f, IrValue group, IrValue lane, IrValue state, bool out) const;
   IrValue count_groups(Function& f, IrValue n) const;
   IrValue lane_of(Function& f, IrValue groups, IrValue k, IrValue& group) const;
   llvm::AllocaInst* state_variable(Function& f) const;
-  void export_void(const char* what, llvm::Function* inner) const;
+  void export_as(const char* what, llvm::Function* inner, bool returns) const;
   llvm::Function* declare(const std::string& name, llvm::Type* result, unsigned before) const;
   void emit_init() const;
   void emit_copy(const char* what, bool out) const;
@@ -54,31 +48,6 @@ struct Groups {
   llvm::Function* emit_group(llvm::Function* wide) const;
   void emit_step(llvm::Function* wide) const;
 };
-
-// The header's fields, where there is one, the cells and the outputs that are kept.
-void Groups::find_pieces() {
-  const StateLayout& layout = module.layout;
-  if (layout.bias == 0) {
-    const llvm::StructLayout* fields = module.module.getDataLayout().getStructLayout(module.abi.header);
-    for (unsigned k = 0; k < module.abi.header->getNumElements(); ++k)
-      pieces.push_back({fields->getElementOffset(k),
-                        module.module.getDataLayout().getTypeStoreSize(module.abi.header->getElementType(k)), 1});
-  }
-  const auto add = [&](std::uint64_t at, DType d, std::int64_t count) {
-    if (count > 0) pieces.push_back({at - layout.bias, byte_size(d), count});
-  };
-  for (std::size_t k = 0; k < module.program.cells.size(); ++k) {
-    const steps::CellInfo& cell = module.program.cells[k];
-    if (cell.local) continue;
-    const bool window = module.window_of(CellId(k)) != nullptr;
-    if (window) pieces.push_back({layout.cells[k] - layout.bias, sizeof(std::int64_t), 1});
-    add(layout.cells[k] + (window ? sizeof(rml_window) : 0), cell.dtype, (window ? 2 : 1) * elements(cell.shape));
-  }
-  for (const auto& [output, place] : kept) add(place, module.core[module.core.outputs[output].value].dtype, 1);
-  for (const Piece& p : pieces)
-    kept_bytes = std::max(kept_bytes, p.offset + p.bytes * static_cast<std::uint64_t>(p.count));
-  kept_bytes = (kept_bytes + 7) / 8 * 8;
-}
 
 // As many as a vector has of the smallest floats that the program computes with.
 void Groups::choose_lanes() {
@@ -141,8 +110,13 @@ llvm::Function* Groups::declare(const std::string& name, llvm::Type* result, uns
   return f;
 }
 
-// What is exported returns nothing.
-void Groups::export_void(const char* what, llvm::Function* inner) const {
+// Under its name; what cannot fault returns nothing.
+void Groups::export_as(const char* what, llvm::Function* inner, bool returns) const {
+  if (returns) {
+    inner->setName(symbol(what));
+    inner->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    return;
+  }
   inner->addFnAttr(llvm::Attribute::AlwaysInline);
   std::vector<llvm::Type*> types;
   for (const llvm::Argument& a : inner->args()) types.push_back(a.getType());
@@ -177,7 +151,7 @@ void Groups::emit_init() const {
     copy_lane(f, group, lane, state, false);
   });
   f.finish();
-  export_void("_group_init", inner);
+  export_as("_group_init", inner, false);
 }
 
 void Groups::emit_copy(const char* what, bool out) const {
@@ -188,7 +162,7 @@ void Groups::emit_copy(const char* what, bool out) const {
   IrValue lane = lane_of(f, inner->getArg(0), inner->getArg(1), group);
   copy_lane(f, group, lane, inner->getArg(2), out);
   f.finish();
-  export_void(what, inner);
+  export_as(what, inner, false);
 }
 
 // i32 (group, lane, distance, ports…): NODE_step of one lane; ports are those of its first lane.
@@ -255,50 +229,36 @@ llvm::Function* Groups::emit_group(llvm::Function* wide) const {
   return made;
 }
 
-// All states are stepped; the result is the fault of the first that has one.
 void Groups::emit_step(llvm::Function* wide) const {
   llvm::Function *group_step = emit_group(wide), *lane_step = emit_lane();
   auto* inner = declare(symbol("_group_step.body"), module.i32(), 2);
   Function f(module, inner, module.core.entry + " (group)", {}, inner->getArg(0));
   auto& ir = f.ir;
-  IrValue n = inner->getArg(1), width = ir.getInt64(lanes);
-  auto *fault = f.variable(module.i32(), "fault"), *together = f.variable(ir.getInt1Ty(), "together");
-  ir.CreateStore(ir.getInt32(0), fault);
-  f.loop(count_groups(f, n), [&](IrValue g) {
-    IrValue group = ir.CreateInBoundsGEP(ir.getInt8Ty(), f.state, ir.CreateMul(g, ir.getInt64(group_bytes())));
-    IrValue first = ir.CreateMul(g, width);
-    std::vector<IrValue> own;
+  IrValue n = inner->getArg(1);
+  const auto add_places = [&](std::vector<IrValue>& arguments, IrValue g, IrValue first) {
+    arguments[0] = ir.CreateInBoundsGEP(ir.getInt8Ty(), f.state, ir.CreateMul(g, ir.getInt64(group_bytes())));
     for (unsigned k = 0; k < ports.size(); ++k)
-      own.push_back(ir.CreateInBoundsGEP(type(ports[k]), inner->getArg(k + 2), first));
-    ir.CreateStore(ir.getFalse(), together);
-    f.when(ir.CreateICmpSLE(ir.CreateAdd(first, width), n), [&] {
-      std::vector<IrValue> arguments = {group, n};
-      arguments.insert(arguments.end(), own.begin(), own.end());
-      ir.CreateStore(ir.CreateCall(group_step, arguments), together);
-    });
-    f.when(ir.CreateNot(ir.CreateLoad(ir.getInt1Ty(), together)), [&] {
-      IrValue count = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, width, ir.CreateSub(n, first));
-      f.loop(count, [&](IrValue lane) {
-        std::vector<IrValue> arguments = {group, lane, n};
-        arguments.insert(arguments.end(), own.begin(), own.end());
-        IrValue code = ir.CreateCall(lane_step, arguments), before = ir.CreateLoad(module.i32(), fault);
-        ir.CreateStore(ir.CreateSelect(ir.CreateICmpEQ(before, ir.getInt32(0)), code, before), fault);
-      });
-    });
-  });
-  if (faults) f.leave_unless_zero(ir.CreateLoad(module.i32(), fault));
-  f.finish();
-  if (!faults) return export_void("_group_step", inner);
-  inner->setName(symbol("_group_step"));
-  inner->setLinkage(llvm::GlobalValue::ExternalLinkage);
+      arguments.push_back(ir.CreateInBoundsGEP(type(ports[k]), inner->getArg(k + 2), first));
+  };
+  step_groups(f, n, lanes,
+              {[&](IrValue g, IrValue first) -> IrValue {
+                 std::vector<IrValue> arguments = {nullptr, n};
+                 add_places(arguments, g, first);
+                 return ir.CreateCall(group_step, arguments);
+               },
+               [&](IrValue g, IrValue first, IrValue lane) -> IrValue {
+                 std::vector<IrValue> arguments = {nullptr, lane, n};
+                 add_places(arguments, g, first);
+                 return ir.CreateCall(lane_step, arguments);
+               }});
+  export_as("_group_step", inner, faults);
 }
 
 }  // namespace
 
 void emit_groups(Emission& module, llvm::Function* step, const std::vector<InterfaceParameter>& ports,
                  const std::vector<std::pair<std::size_t, std::uint64_t>>& kept, StateStruct& found) {
-  Groups groups{module, step, ports, kept};
-  groups.find_pieces();
+  Groups groups{module, step, ports, pieces_of(module, kept)};
   groups.choose_lanes();
   llvm::Function* const scalar = scalar_form(*step, groups.kept_bytes, module.layout.state_bytes(), module.target);
   llvm::Function* wide = nullptr;
@@ -309,11 +269,15 @@ void emit_groups(Emission& module, llvm::Function* step, const std::vector<Inter
     scalar->eraseFromParent();
     throw;
   }
-  scalar->eraseFromParent();
   groups.emit_init();
   groups.emit_copy("_group_get", true);
   groups.emit_copy("_group_put", false);
   groups.emit_step(wide);
+  llvm::Function* const many =
+      emit_step_many(module, {step, scalar, wide, ports, groups.pieces, groups.lanes, groups.group_bytes()});
+  if (many != nullptr) groups.export_as("_step_many", many, groups.faults);
+  scalar->eraseFromParent();
+  found.has_step_many = many != nullptr;
   found.lanes = static_cast<std::uint32_t>(groups.lanes);
   found.group_bytes = groups.group_bytes();
 }

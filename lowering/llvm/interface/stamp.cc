@@ -64,6 +64,7 @@ std::uint64_t interface_hash(const Emission& module, const StateStruct& state) {
   text.number(state.size);
   for (const std::uint64_t at : state.outputs) text.number(at);
   if (state.lanes > 0) text.number(state.lanes), text.number(state.group_bytes);
+  if (state.has_step_many) text.all += "many\n";
   if (!program.straight) {
     const BufferNeeds needs = buffer_needs(program);
     text.number(needs.bytes_per_cycle);

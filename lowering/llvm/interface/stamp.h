@@ -15,6 +15,7 @@ struct StateStruct {
   std::uint64_t hash = 0;              // interface_hash
   std::uint32_t lanes = 0;             // of NODE_group; 0: there is none
   std::uint64_t group_bytes = 0;
+  bool has_step_many = false;  // else it is the header's
 };
 
 // Of all that callers and object must agree on: signature, sizes, where the state's parts lie.

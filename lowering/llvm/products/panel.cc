@@ -22,7 +22,7 @@ void fill_panel_transposed(Function& f, const Product& p, IrValue pack, IrValue 
       vectors.push_back(
           ir.CreateAlignedLoad(type, f.offset(p.dtype, p.b, ir.CreateAdd(row, k, "", true, true)), align));
     }
-    transpose_square(f, vectors);
+    transpose_squares(f, vectors);
     for (std::int64_t r = 0; r < side; ++r) {
       IrValue to = strided(f, j, ir.CreateAdd(k, f.constant(r), "", true, true), width);
       ir.CreateAlignedStore(vectors[static_cast<std::size_t>(r)], f.offset(p.dtype, pack, to), align);

@@ -69,7 +69,7 @@ void WindowCode::transpose(IrValue to, std::int64_t to_pitch, IrValue from, std:
       std::vector<IrValue> square;
       for (std::int64_t k = 0; k < side; ++k)
         square.push_back(load_vector(place(from, plus(times(plus(r, k), from_pitch), c)), side));
-      transpose_square(f, square);
+      transpose_squares(f, square);
       for (std::int64_t k = 0; k < side; ++k)
         store_vector(square[static_cast<std::size_t>(k)], place(to, plus(times(plus(c, k), to_pitch), r)));
     });

@@ -1,4 +1,4 @@
-"""A library of --lanes, and states that are stepped one by one beside the same ones in groups.
+"""A library of --lanes, and states that are stepped one by one beside the same ones in groups, and apart by NODE_step_many.
 
 The oracle is NODE_step, whose code knows of no lanes: inputs are drawn, differ between states, and all that is said must
 be the same to the bit.
@@ -39,6 +39,10 @@ class Port:
         if self.dtype in ("f16", "bf16"):
             return rng.randint(0x3000, 0x4200)
         return rng.randint(0, 5) if rng.random() < 0.95 else rng.randint(0, 100)
+
+
+def equal(port, a, b):
+    return bytes(port.ctype(a)) == bytes(port.ctype(b)) or (a != a and b != b)  # no NaN is another's
 
 
 class Library:
@@ -82,32 +86,37 @@ class Library:
             getattr(self.library, f"{self.name}_{what}")
             for what in ("step", "group_step", "group_put", "group_get", "group_init")
         )
+        # Where it is the header's, it is NODE_step in a loop.
+        self.step_many = getattr(self.library, f"{self.name}_step_many", None)
 
 
 class Both:
-    """n states one by one, and the same in groups."""
+    """n states one by one, the same in groups, and the same apart."""
 
     def __init__(self, library, n, rng):
         self.of, self.n, self.rng = library, n, rng
         align = 64
-        self.memory = ctypes.create_string_buffer(n * (library.state_bytes + align) + align)
+        self.memory = ctypes.create_string_buffer(2 * n * (library.state_bytes + align) + align)
         first = -(-ctypes.addressof(self.memory) // align) * align
-        self.states = [first + k * -(-library.state_bytes // align) * align for k in range(n)]
+        places = [first + k * -(-library.state_bytes // align) * align for k in range(2 * n)]
         self.groups = ctypes.create_string_buffer(-(-n // library.lanes) * library.group_bytes)
-        for state in self.states:
+        for state in places:
             library.init(ctypes.c_void_p(state))
+        self.states = places[:n]
+        self.apart = (ctypes.c_void_p * n)(*rng.sample(places[n:], n))
         library.group_init(self.groups, ctypes.c_int64(n))
         # By state and by element; outputs keep what they had where nothing is written.
         self.own = [(p.ctype * (p.elements * n))() for p in library.ports]
         self.side = [(p.ctype * (p.elements * n))() for p in library.ports]
+        self.many = [(p.ctype * (p.elements * n))() for p in library.ports]
         self.faulted = [0] * n
 
     def cycle(self):
         n, ports = self.n, self.of.ports
-        for p, own, side in zip(ports, self.own, self.side):
+        for p, own, side, many in zip(ports, self.own, self.side, self.many):
             for k in range(n if p.input else 0):
                 for e in range(p.elements):
-                    own[k * p.elements + e] = side[e * n + k] = p.draw(self.rng)
+                    own[k * p.elements + e] = side[e * n + k] = many[k * p.elements + e] = p.draw(self.rng)
         for k, state in enumerate(self.states):
             arguments = [ctypes.c_void_p(state)]
             for p, own in zip(ports, self.own):
@@ -115,16 +124,19 @@ class Both:
                 arguments.append(ctypes.c_void_p(at) if p.pointer else p.ctype(own[k]))
             code = self.of.step(*arguments)
             self.faulted[k] = code if self.of.faults else 0
-        code = self.of.group_step(self.groups, ctypes.c_int64(n), *self.side)
         first = next((f for f in self.faulted if f), 0)
-        return (code if self.of.faults else 0) == first and self.same()
+        ways = [self.of.group_step(self.groups, ctypes.c_int64(n), *self.side)]
+        if self.of.step_many is not None:
+            ways.append(self.of.step_many(self.apart, ctypes.c_int64(n), *self.many))
+        return all(not self.of.faults or code == first for code in ways) and self.same()
 
     def same(self):
-        for p, own, side in zip(self.of.ports, self.own, self.side):
+        for p, own, side, many in zip(self.of.ports, self.own, self.side, self.many):
             for k in range(0 if p.input else self.n):
                 for e in range(0 if self.faulted[k] else p.elements):
                     a, b = own[k * p.elements + e], side[e * self.n + k]
-                    if bytes(p.ctype(a)) != bytes(p.ctype(b)) and (a == a or b == b):  # no NaN is another's
+                    c = a if self.of.step_many is None else many[k * p.elements + e]
+                    if not equal(p, a, b) or not equal(p, a, c):
                         return False
         return True
 

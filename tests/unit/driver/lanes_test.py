@@ -1,4 +1,4 @@
-"""NODE_group_step of --lanes says what NODE_step says of each state alone, to the bit (lanes.py).
+"""NODE_group_step and NODE_step_many of --lanes say what NODE_step says of each state alone, to the bit (lanes.py).
 
 Programs are those below, and those of the language tests that have a schedule: a part of them, or all with --all.
 
@@ -60,11 +60,15 @@ class Lanes(unittest.TestCase):
         return differs(RMLC, self.folder, source, options, self.rng, cycles)
 
     def test_programs(self):
+        """… the states of most of which are stepped in lanes where they lie apart, too."""
+        apart = 0
         for name, text in PROGRAMS.items():
             (self.folder / f"{name}.rml").write_text(text)
             for options in ([], ["--cpu", "native"], ["-O0"], ["--strict-math"]):
                 with self.subTest(name=name, options=options):
                     self.assertIsNone(self.compare(f"{name}.rml", options))
+                    apart += re.search(r"^(void|int32_t) \w+_step_many", (self.folder / "m.h").read_text(), re.M) is not None
+        self.assertGreater(apart, 2 * len(PROGRAMS))
 
     def test_language(self):
         """Whatever has lanes has the right ones; most that has a schedule does."""

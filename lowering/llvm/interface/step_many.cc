@@ -1,0 +1,227 @@
+// See step_many.h.
+#include "lowering/llvm/interface/step_many.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "lowering/llvm/function/function.h"
+#include "lowering/llvm/interface/each_group.h"
+#include "lowering/llvm/interface/executed.h"
+#include "lowering/llvm/interface/side_by_side.h"
+#include "lowering/llvm/lanes/touched.h"
+
+namespace rml::codegen {
+
+namespace {
+
+struct Touched {
+  Piece piece;
+  bool written;
+};
+
+// Pieces that lie one behind the other are one.
+std::vector<Touched> joined(std::vector<Touched> pieces) {
+  std::ranges::sort(pieces, {}, [](const Touched& t) { return t.piece.offset; });
+  std::vector<Touched> found;
+  for (const Touched& t : pieces) {
+    Touched* const last = found.empty() ? nullptr : &found.back();
+    if (last != nullptr && last->piece.end() == t.piece.offset && last->piece.bytes == t.piece.bytes &&
+        last->written == t.written)
+      last->piece.count += t.piece.count;
+    else
+      found.push_back(t);
+  }
+  return found;
+}
+
+// What a step looks at; where that is not known, all of it.
+std::vector<Touched> touched_pieces(const StepInLanes& of) {
+  struct Part {
+    std::uint64_t end = 0;
+    bool touched = false, written = false;
+  };
+  std::map<std::uint64_t, Part> parts;  // by where they begin
+  for (const Piece& p : of.pieces) parts[p.of].end = std::max(parts[p.of].end, p.end());
+  const auto places = touched_places(*of.scalar);
+  bool known = places.has_value();
+  for (const TouchedPlace& place : places.value_or(std::vector<TouchedPlace>{})) {
+    const auto behind = parts.upper_bound(place.offset);
+    if (behind == parts.begin() || std::prev(behind)->second.end <= place.offset) {
+      known = false;
+      break;
+    }
+    Part& part = std::prev(behind)->second;
+    part.touched = true;
+    part.written = part.written || place.written;
+  }
+  std::vector<Touched> found;
+  for (const Piece& p : of.pieces) {
+    const Part& part = parts.at(p.of);
+    if (part.touched || !known) found.push_back({p, part.written || !known});
+  }
+  return joined(std::move(found));
+}
+
+// What an output had stays where it is absent.
+bool is_laid_in(const Emission& module, const InterfaceParameter& p) {
+  return p.of_input() || module.core[module.core.outputs[p.port].value].clock != base_clock;
+}
+
+struct StepMany {
+  Emission& module;
+  const StepInLanes& of;
+  const std::vector<Touched>& touched;
+  Function& f;
+  IrValue states;
+  std::vector<IrValue> arrays;  // the ports'
+
+  DType dtype(const InterfaceParameter& p) const { return dtype_of(module.core, p); }
+  llvm::Type* type(const InterfaceParameter& p) const { return memory_type(module.context, dtype(p)); }
+  // What the port has of state k (i64).
+  IrValue row(std::size_t port, IrValue k) const;
+  IrValue state(IrValue k) const;
+  llvm::AllocaInst* aligned(llvm::Type*, std::uint64_t count, const char* name) const;
+  std::vector<LaneElements> lay_states(IrValue group, IrValue first) const;
+  IrValue together(IrValue first) const;
+  IrValue alone(IrValue k) const;
+  void prefetch(IrValue first, IrValue n) const;
+};
+
+IrValue StepMany::row(std::size_t port, IrValue k) const {
+  const InterfaceParameter& p = of.ports[port];
+  auto* row = llvm::ArrayType::get(type(p), static_cast<std::uint64_t>(p.elements));
+  return f.ir.CreateInBoundsGEP(row, arrays[port], k);
+}
+
+IrValue StepMany::state(IrValue k) const {
+  return f.ir.CreateLoad(module.pointer(), f.ir.CreateInBoundsGEP(module.pointer(), states, k));
+}
+
+llvm::AllocaInst* StepMany::aligned(llvm::Type* type, std::uint64_t count, const char* name) const {
+  auto* made = f.variable(llvm::ArrayType::get(type, count), name);
+  made->setAlignment(llvm::Align(StateLayout::state_align));
+  return made;
+}
+
+// Lays what a step looks at into the group; returns what is to be laid back.
+std::vector<LaneElements> StepMany::lay_states(IrValue group, IrValue first) const {
+  auto& ir = f.ir;
+  std::vector<IrValue> own;
+  for (std::uint64_t lane = 0; lane < of.lanes; ++lane) own.push_back(state(ir.CreateAdd(first, ir.getInt64(lane))));
+  std::vector<LaneElements> back;
+  for (const Touched& t : touched) {
+    llvm::Type* const type = ir.getIntNTy(static_cast<unsigned>(8 * t.piece.bytes));
+    LaneElements e{type, t.piece.bytes, t.piece.count, {}, nullptr};
+    for (IrValue state : own) e.own.push_back(ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), state, t.piece.offset));
+    e.side = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), group, t.piece.offset * of.lanes);
+    lay_side_by_side(f, e);
+    if (t.written) back.push_back(std::move(e));
+  }
+  return back;
+}
+
+// i1: whether the states from `first` on were stepped in lanes.
+IrValue StepMany::together(IrValue first) const {
+  auto& ir = f.ir;
+  auto* group = aligned(ir.getInt8Ty(), of.group_bytes, "group");
+  prefetch(first, f.frame.function->getArg(1));
+  std::vector<LaneElements> back = lay_states(group, first);
+  std::vector<IrValue> arguments = {group, ir.getInt64(of.lanes)};
+  for (std::size_t port = 0; port < of.ports.size(); ++port) {
+    const InterfaceParameter& p = of.ports[port];
+    if (p.elements == 1) {  // they lie side by side
+      arguments.push_back(row(port, first));
+      continue;
+    }
+    LaneElements e{type(p), byte_size(dtype(p)), p.elements, {}, nullptr};
+    for (std::uint64_t lane = 0; lane < of.lanes; ++lane)
+      e.own.push_back(row(port, ir.CreateAdd(first, ir.getInt64(lane))));
+    e.side = aligned(e.type, static_cast<std::uint64_t>(p.elements) * of.lanes, p.name.c_str());
+    if (is_laid_in(module, p)) lay_side_by_side(f, e);
+    arguments.push_back(e.side);
+    if (!p.of_input()) back.push_back(std::move(e));
+  }
+  IrValue done = ir.CreateNot(ir.CreateCall(of.wide, arguments));
+  f.when(done, [&] {
+    for (const LaneElements& e : back) lay_apart(f, e);
+  });
+  return done;
+}
+
+// States lie wherever they lie: those of the group after the next one are on their way while this one is stepped.
+void StepMany::prefetch(IrValue first, IrValue n) const {
+  auto& ir = f.ir;
+  std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
+  for (const Touched& t : touched) {
+    begin = std::min(begin, t.piece.offset);
+    end = std::max(end, t.piece.end());
+  }
+  const std::uint64_t line = module.target.line_bytes;
+  end = std::min(end, begin + module.target.lines_ahead * line);
+  IrValue ahead = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, ir.CreateAdd(first, ir.getInt64(2 * of.lanes)),
+                                           ir.CreateSub(n, ir.getInt64(of.lanes)));
+  for (std::uint64_t lane = 0; lane < of.lanes; ++lane) {
+    IrValue at = state(ir.CreateAdd(ahead, ir.getInt64(lane)));
+    for (std::uint64_t offset = begin; offset < end; offset += line) {
+      IrValue address = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), at, offset);
+      ir.CreateIntrinsic(llvm::Intrinsic::prefetch, {module.pointer()},
+                         {address, ir.getInt32(1), ir.getInt32(3), ir.getInt32(1)});
+    }
+  }
+}
+
+// i32: the fault of state k, or 0.
+IrValue StepMany::alone(IrValue k) const {
+  auto& ir = f.ir;
+  std::vector<IrValue> arguments = {state(k)};
+  for (std::size_t port = 0; port < of.ports.size(); ++port) {
+    const InterfaceParameter& p = of.ports[port];
+    const bool by_value = !of.step->getArg(static_cast<unsigned>(port) + 1)->getType()->isPointerTy();
+    IrValue place = row(port, k);
+    arguments.push_back(by_value ? static_cast<IrValue>(ir.CreateLoad(type(p), place)) : place);
+  }
+  return ir.CreateCall(of.step, arguments);
+}
+
+// Elements that are laid side by side, or back.
+std::int64_t moved(const Emission& module, const StepInLanes& of, const std::vector<Touched>& touched) {
+  std::int64_t all = 0;
+  for (const Touched& t : touched) all += (t.written ? 2 : 1) * t.piece.count;
+  for (const InterfaceParameter& p : of.ports)
+    if (p.elements > 1) all += (p.of_input() || !is_laid_in(module, p) ? 1 : 2) * p.elements;
+  return all;
+}
+
+// Counted in instructions. An element of all lanes is a load or a store, and a choice of two vectors for each halving
+// of the square. One state's loops LLVM makes loops of vectors, those of lanes are vectors already.
+bool is_faster(const Emission& module, const StepInLanes& of, const std::vector<Touched>& touched) {
+  const auto lanes = static_cast<double>(of.lanes), each = static_cast<double>(1 + std::bit_width(of.lanes - 1));
+  const double in_lanes = executed_instructions(*of.scalar) + each * static_cast<double>(moved(module, of, touched));
+  return in_lanes < executed_instructions(*of.step, lanes) * lanes;
+}
+
+}  // namespace
+
+llvm::Function* emit_step_many(Emission& module, const StepInLanes& of) {
+  const std::vector<Touched> touched = touched_pieces(of);
+  if (!is_faster(module, of, touched)) return nullptr;
+  std::vector<llvm::Type*> types(of.ports.size() + 2, module.pointer());
+  types[1] = module.i64();
+  auto* made = module.function(module.options.program_name + "_step_many.body", module.i32(), types, false);
+  Function f(module, made, module.core.entry + " (many)", {}, made->getArg(0));
+  StepMany many{module, of, touched, f, made->getArg(0), {}};
+  for (unsigned k = 0; k < of.ports.size(); ++k) {
+    made->addParamAttr(k + 2, llvm::Attribute::NoAlias);
+    many.arrays.push_back(made->getArg(k + 2));
+  }
+  step_groups(f, made->getArg(1), of.lanes,
+              {[&](IrValue, IrValue first) { return many.together(first); },
+               [&](IrValue, IrValue first, IrValue lane) { return many.alone(f.ir.CreateAdd(first, lane)); }});
+  return made;
+}
+
+}  // namespace rml::codegen

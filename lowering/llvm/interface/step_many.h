@@ -1,0 +1,30 @@
+// NODE_step_many of a library with lanes: states that lie apart are stepped in vector lanes as well.
+//
+// Problem: the states of a group lie side by side, but whoever has each where he wants it has them apart. Method: what
+// a step looks at of so many states as there are lanes is laid side by side in a group of the function's own, which is
+// stepped as any other one, and laid back. Where lanes may not be stepped together, nothing is laid back, and each
+// state is stepped for itself; so are the last ones, which fill no group.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lowering/llvm/interface/parameters.h"
+#include "lowering/llvm/interface/pieces.h"
+
+namespace rml::codegen {
+
+struct StepInLanes {
+  llvm::Function* step;    // the body of NODE_step: i32 of a state and ports
+  llvm::Function* scalar;  // its scalar form (lanes/scalar_form.h)
+  llvm::Function* wide;    // that of lanes (lanes/widen.h)
+  const std::vector<InterfaceParameter>& ports;
+  const std::vector<Piece>& pieces;
+  std::uint64_t lanes, group_bytes;
+};
+
+// i32 NODE_step_many.body(ptr states, i64 n, ptr ports…): the fault of the first that has one. Null where it would take
+// longer than to step them one by one.
+llvm::Function* emit_step_many(Emission&, const StepInLanes&);
+
+}  // namespace rml::codegen
