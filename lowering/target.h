@@ -122,8 +122,9 @@ struct Target {
   std::int64_t asked_elements = 512;  // a larger tensor is not kept for others at every instant: they ask for it
 
   // ---- how much is written out
-  std::uint32_t loop_values = 128;               // in one loop: longer basic blocks take LLVM too long
-  std::int64_t fewest_transposed = 4;            // rows and columns of a square that is transposed in registers
+  std::uint32_t loop_values = 128;  // in one loop: longer basic blocks take LLVM too long
+  // Rows and columns of a square that is transposed in registers: of more, LLVM looks for better ways at length.
+  std::int64_t fewest_transposed = 4, most_transposed = 8;
   std::int64_t fewest_in_vector = 4;             // elements of a small tensor that is computed as one vector
   std::int64_t unrolled_taps = 16;               // of a convolution's row
   std::int64_t stride_places = 36;               // of a convolution's gradient, for each of which there is code
@@ -148,7 +149,7 @@ struct Target {
   std::uint32_t threads = TargetOptions().threads;
   std::int64_t pieces_of_thread = 4;    // enough for all threads to be done at about the same time
   std::int64_t elements_together = 64;  // along the last axis: whole vectors, and no line of a cache in two threads
-  // A loop of a body so long, with all its rounds so long, is not written out; LLVM looks at that many rounds.
+  // A loop of a body so long, with all its rounds so long, is not written out; of more than that many rounds, none is.
   std::size_t unrolled_body = 80, unrolled_loop = 900;
   std::uint64_t rounds_looked_at = 10;
   // LLVM may unroll so few rounds, or a nest of so few, as a whole.

@@ -137,15 +137,17 @@ llvm::BasicBlock* Function::open_loop(IrValue extent, llvm::PHINode*& index) {
 
 namespace {
 
-// LLVM would find out at length, twice, that a loop is too long to be written out.
+// LLVM would find out at length, twice, that a loop is too long to be written out, or several of its rounds.
 bool worth_unrolling(const Target& target, llvm::BasicBlock* header, IrValue extent) {
   const auto* rounds = llvm::dyn_cast<llvm::ConstantInt>(extent);
-  if (rounds == nullptr || rounds->getZExtValue() > target.rounds_looked_at) return true;
+  if (rounds == nullptr) return true;
   std::size_t instructions = 0;
   for (const llvm::BasicBlock& block : llvm::make_range(header->getIterator(), header->getParent()->end()))
     instructions += static_cast<std::size_t>(std::ranges::count_if(
         block, [](const llvm::Instruction& each) { return !llvm::isa<llvm::GetElementPtrInst>(each); }));
-  return instructions < target.unrolled_body || instructions * rounds->getZExtValue() < target.unrolled_loop;
+  const std::uint64_t count = rounds->getZExtValue();
+  return instructions < target.unrolled_body ||
+         (count <= target.rounds_looked_at && instructions * count < target.unrolled_loop);
 }
 
 }  // namespace

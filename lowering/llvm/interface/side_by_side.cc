@@ -1,5 +1,5 @@
-// See side_by_side.h. Squares of as many elements as there are lanes are transposed in registers; what is left at the
-// end, in narrower ones:
+// See side_by_side.h. Squares of as many elements as there are lanes, if not fewer, are transposed in registers; what
+// is left at the end, in narrower ones:
 //
 //   lane 0  a0 a1 | a2        a0 b0 c0 d0
 //   lane 1  b0 b1 | b2        a1 b1 c1 d1
@@ -7,6 +7,7 @@
 //   lane 3  d0 d1 | d2
 #include "lowering/llvm/interface/side_by_side.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "lowering/llvm/function/vectors.h"
@@ -78,13 +79,15 @@ void Squares::transpose(IrValue first, unsigned width, bool back) const {
 
 void Squares::all(bool back) const {
   auto& ir = f.ir;
-  const std::int64_t whole = e.count / lanes;
-  std::int64_t done = whole * lanes;
-  if (done <= f.module.target.unrolled_elements)
-    for (std::int64_t k = 0; k < whole; ++k) transpose(ir.getInt64(static_cast<std::uint64_t>(k) * lanes), lanes, back);
+  const Target& target = f.module.target;
+  const auto side = static_cast<unsigned>(std::min<std::int64_t>(lanes, target.most_transposed));
+  const std::int64_t whole = e.count / side;
+  std::int64_t done = whole * side;
+  if (done <= target.unrolled_elements)
+    for (std::int64_t k = 0; k < whole; ++k) transpose(ir.getInt64(static_cast<std::uint64_t>(k) * side), side, back);
   else
     f.loop(whole, [&](IrValue k) {
-      transpose(ir.CreateMul(ir.CreateZExtOrTrunc(k, ir.getInt64Ty()), ir.getInt64(lanes)), lanes, back);
+      transpose(ir.CreateMul(ir.CreateZExtOrTrunc(k, ir.getInt64Ty()), ir.getInt64(side)), side, back);
     });
   while (done < e.count) {
     const auto width = std::bit_floor(static_cast<std::uint64_t>(e.count - done));

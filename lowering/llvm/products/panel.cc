@@ -7,12 +7,12 @@ namespace rml::codegen {
 
 namespace {
 
-// Squares of as many columns as a vector has lanes, transposed in registers; squares at an edge begin
+// Squares of as many columns as a vector has lanes, if not fewer, transposed in registers; squares at an edge begin
 // earlier and move some elements again.
 void fill_panel_transposed(Function& f, const Product& p, IrValue pack, IrValue from, std::int64_t columns,
                            std::int64_t width) {
   auto& ir = f.ir;
-  const std::int64_t side = f.lanes(p.dtype);
+  const std::int64_t side = std::min(f.lanes(p.dtype), f.module.target.most_transposed);
   auto* type = llvm::FixedVectorType::get(register_type(f.module.context, p.dtype), static_cast<unsigned>(side));
   const llvm::Align align(byte_size(p.dtype));
   const auto square = [&](IrValue k, IrValue j) {

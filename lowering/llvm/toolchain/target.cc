@@ -42,6 +42,10 @@ std::string default_features(const llvm::Triple& triple) {
   return "";
 }
 
+// LLVM prefers vectors of half the size on all processors of Intel that have 512 bits, as the first of them ran slower
+// with those. Later ones, which have VBMI2 as well, do not, or by little: products take half the time.
+constexpr const char* prefers_half = "+prefer-256-bit,+avx512vbmi2";
+
 }  // namespace
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& options, std::string& error) {
@@ -69,6 +73,10 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
   if (known == nullptr || !known->isCPUStringValid(cpu)) {
     error = "no processor '" + options.cpu + "' for target '" + triple.str() + "'";
     return nullptr;
+  }
+  if (triple.isX86()) {
+    known.reset(target->createMCSubtargetInfo(triple.str(), cpu, features));
+    if (known->checkFeatures(prefers_half)) features += features.empty() ? "-prefer-256-bit" : ",-prefer-256-bit";
   }
   llvm::TargetOptions target_options;
   target_options.AllowFPOpFusion = options.fast_math ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;

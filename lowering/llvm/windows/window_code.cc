@@ -53,7 +53,7 @@ void WindowCode::blocks(std::int64_t extent, std::int64_t size, const std::funct
 
 void WindowCode::transpose(IrValue to, std::int64_t to_pitch, IrValue from, std::int64_t from_pitch, std::int64_t rows,
                            std::int64_t columns) {
-  std::int64_t side = lanes;  // of the squares that are transposed in registers
+  std::int64_t side = std::min(lanes, target.most_transposed);  // of the squares that are transposed in registers
   while (side > std::min(rows, columns)) side /= 2;
   if (side < target.fewest_transposed) {
     f.loop(rows, [&](IrValue r) {
