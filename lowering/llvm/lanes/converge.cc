@@ -156,7 +156,8 @@ void Branch::converge() {
     ++k;
   }
   ir.CreateBr(meet_);
-  llvm::FoldSingleEntryPHINodes(meet_);
+  if (meet_->getSinglePredecessor() != nullptr)
+    llvm::FoldSingleEntryPHINodes(meet_);  // else an outer side may be left out
   mask_blocks(of_yes, with);
   mask_blocks(of_no, without);
   if (mask != nullptr) masks_[end_yes] = masks_[end_no] = mask;

@@ -26,8 +26,9 @@ class Port:
         self.ctype = TYPES[[w for w in words if w != "const"][0]]
         of = self.name.removesuffix("_present")
         flag = self.name != of and of in shapes
-        self.input, dtype, self.elements = shapes[self.name if not flag else of]
+        self.input, dtype, self.elements, clock = shapes[self.name if not flag else of]
         self.dtype = "bool" if flag else dtype
+        self.clock = clock if flag else None  # of a flag: the conditions of its port, and what they are to be
         if flag:
             self.elements = 1
 
@@ -73,11 +74,13 @@ class Library:
         )
         self.lanes = int(re.search(rf"#define {self.name}_LANES (\d+)", text)[1])
         shapes = {}
-        for way, port, dtype, shape in re.findall(r"^ \*   (in|out)\s+(\w+): (\w+)(\[[\d, ]*\])?", text, re.M):
+        declared = re.findall(r"^ \*   (in|out)\s+(\w+): (\w+)(\[[\d, ]*\])?, base(.*)$", text, re.M)
+        for way, port, dtype, shape, clock in declared:
             elements = 1
             for extent in re.findall(r"\d+", shape):
                 elements *= int(extent)
-            shapes[port] = (way == "in", dtype, elements)
+            on = [(name, not negated) for negated, name in re.findall(r" on (not )?(\w+)", clock)]
+            shapes[port] = (way == "in", dtype, elements, on)
         declared = re.search(rf"{self.name}_step\({self.name}_state\* state(.*?)\);", text, re.S)[1]
         self.ports = [Port(d, shapes) for d in declared.split(",")[1:]]
         self.faults = f"int32_t {self.name}_step(" in text
@@ -111,12 +114,22 @@ class Both:
         self.many = [(p.ctype * (p.elements * n))() for p in library.ports]
         self.faulted = [0] * n
 
+    def draw(self):
+        """Flags are mostly what the clock says: all else is a fault, with which lanes go one by one."""
+        for p, own, side, many in zip(self.of.ports, self.own, self.side, self.many):
+            for k in range(self.n if p.input else 0):
+                for e in range(p.elements):
+                    own[k * p.elements + e] = side[e * self.n + k] = many[k * p.elements + e] = p.draw(self.rng)
+        by_name = {p.name: own for p, own in zip(self.of.ports, self.own)}
+        for p, own, side, many in zip(self.of.ports, self.own, self.side, self.many):
+            for k in range(self.n if p.input and p.clock else 0):
+                if self.rng.random() < 0.98:
+                    present = all(by_name[c][k] == value for c, value in p.clock if c in by_name)
+                    own[k] = side[k] = many[k] = present
+
     def cycle(self):
         n, ports = self.n, self.of.ports
-        for p, own, side, many in zip(ports, self.own, self.side, self.many):
-            for k in range(n if p.input else 0):
-                for e in range(p.elements):
-                    own[k * p.elements + e] = side[e * n + k] = many[k * p.elements + e] = p.draw(self.rng)
+        self.draw()
         for k, state in enumerate(self.states):
             arguments = [ctypes.c_void_p(state)]
             for p, own in zip(ports, self.own):
