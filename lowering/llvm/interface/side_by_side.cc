@@ -18,7 +18,7 @@ namespace {
 
 struct Squares {
   Function& f;
-  const LaneElements& e;
+  const ElementsOfLanes& e;
   const unsigned lanes = static_cast<unsigned>(e.own.size());
   const llvm::Align align = llvm::Align(e.bytes);
 
@@ -98,7 +98,7 @@ void Squares::all(bool back) const {
 
 }  // namespace
 
-void lay_side_by_side(Function& f, const LaneElements& e) { Squares{f, e}.all(false); }
-void lay_apart(Function& f, const LaneElements& e) { Squares{f, e}.all(true); }
+void lay_side_by_side(Function& f, const ElementsOfLanes& e) { Squares{f, e}.all(false); }
+void lay_apart(Function& f, const ElementsOfLanes& e) { Squares{f, e}.all(true); }
 
 }  // namespace rml::codegen

@@ -9,7 +9,7 @@ namespace rml::codegen {
 
 // So many elements of a type, so many bytes each, one behind the other at the place of each lane; side by side, element
 // e of lane k is at e times the lanes, and k.
-struct LaneElements {
+struct ElementsOfLanes {
   llvm::Type* type;
   std::uint64_t bytes;
   std::int64_t count;
@@ -17,7 +17,7 @@ struct LaneElements {
   IrValue side;
 };
 
-void lay_side_by_side(Function&, const LaneElements&);
-void lay_apart(Function&, const LaneElements&);
+void lay_side_by_side(Function&, const ElementsOfLanes&);
+void lay_apart(Function&, const ElementsOfLanes&);
 
 }  // namespace rml::codegen

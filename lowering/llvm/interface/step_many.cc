@@ -85,7 +85,7 @@ struct StepMany {
   IrValue row(std::size_t port, IrValue k) const;
   IrValue state(IrValue k) const;
   llvm::AllocaInst* aligned(llvm::Type*, std::uint64_t count, const char* name) const;
-  std::vector<LaneElements> lay_states(IrValue group, IrValue first) const;
+  std::vector<ElementsOfLanes> lay_states(IrValue group, IrValue first) const;
   IrValue together(IrValue first) const;
   IrValue alone(IrValue k) const;
   void prefetch(IrValue first, IrValue n) const;
@@ -108,14 +108,14 @@ llvm::AllocaInst* StepMany::aligned(llvm::Type* type, std::uint64_t count, const
 }
 
 // Lays what a step looks at into the group; returns what is to be laid back.
-std::vector<LaneElements> StepMany::lay_states(IrValue group, IrValue first) const {
+std::vector<ElementsOfLanes> StepMany::lay_states(IrValue group, IrValue first) const {
   auto& ir = f.ir;
   std::vector<IrValue> own;
   for (std::uint64_t lane = 0; lane < of.lanes; ++lane) own.push_back(state(ir.CreateAdd(first, ir.getInt64(lane))));
-  std::vector<LaneElements> back;
+  std::vector<ElementsOfLanes> back;
   for (const Touched& t : touched) {
     llvm::Type* const type = ir.getIntNTy(static_cast<unsigned>(8 * t.piece.bytes));
-    LaneElements e{type, t.piece.bytes, t.piece.count, {}, nullptr};
+    ElementsOfLanes e{type, t.piece.bytes, t.piece.count, {}, nullptr};
     for (IrValue state : own) e.own.push_back(ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), state, t.piece.offset));
     e.side = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), group, t.piece.offset * of.lanes);
     lay_side_by_side(f, e);
@@ -129,7 +129,7 @@ IrValue StepMany::together(IrValue first) const {
   auto& ir = f.ir;
   auto* group = aligned(ir.getInt8Ty(), of.group_bytes, "group");
   prefetch(first, f.frame.function->getArg(1));
-  std::vector<LaneElements> back = lay_states(group, first);
+  std::vector<ElementsOfLanes> back = lay_states(group, first);
   std::vector<IrValue> arguments = {group, ir.getInt64(of.lanes)};
   for (std::size_t port = 0; port < of.ports.size(); ++port) {
     const InterfaceParameter& p = of.ports[port];
@@ -137,7 +137,7 @@ IrValue StepMany::together(IrValue first) const {
       arguments.push_back(row(port, first));
       continue;
     }
-    LaneElements e{type(p), byte_size(dtype(p)), p.elements, {}, nullptr};
+    ElementsOfLanes e{type(p), byte_size(dtype(p)), p.elements, {}, nullptr};
     for (std::uint64_t lane = 0; lane < of.lanes; ++lane)
       e.own.push_back(row(port, ir.CreateAdd(first, ir.getInt64(lane))));
     e.side = aligned(e.type, static_cast<std::uint64_t>(p.elements) * of.lanes, p.name.c_str());
@@ -147,7 +147,7 @@ IrValue StepMany::together(IrValue first) const {
   }
   IrValue done = ir.CreateNot(ir.CreateCall(of.wide, arguments));
   f.when(done, [&] {
-    for (const LaneElements& e : back) lay_apart(f, e);
+    for (const ElementsOfLanes& e : back) lay_apart(f, e);
   });
   return done;
 }
@@ -196,6 +196,14 @@ std::int64_t moved(const Emission& module, const StepInLanes& of, const std::vec
   return all;
 }
 
+// What ports of several elements take on the stack, beside a group.
+std::uint64_t bytes_of_ports(const Emission& module, const StepInLanes& of) {
+  std::uint64_t all = 0;
+  for (const InterfaceParameter& p : of.ports)
+    if (p.elements > 1) all += static_cast<std::uint64_t>(p.elements) * byte_size(dtype_of(module.core, p)) * of.lanes;
+  return all;
+}
+
 // Counted in instructions. An element of all lanes is a load or a store, and a choice of two vectors for each halving
 // of the square. One state's loops LLVM makes loops of vectors, those of lanes are vectors already.
 bool is_faster(const Emission& module, const StepInLanes& of, const std::vector<Touched>& touched) {
@@ -208,7 +216,7 @@ bool is_faster(const Emission& module, const StepInLanes& of, const std::vector<
 
 llvm::Function* emit_step_many(Emission& module, const StepInLanes& of) {
   const std::vector<Touched> touched = touched_pieces(of);
-  if (!is_faster(module, of, touched)) return nullptr;
+  if (bytes_of_ports(module, of) > module.target.most_group_bytes || !is_faster(module, of, touched)) return nullptr;
   std::vector<llvm::Type*> types(of.ports.size() + 2, module.pointer());
   types[1] = module.i64();
   auto* made = module.function(module.options.program_name + "_step_many.body", module.i32(), types, false);

@@ -24,7 +24,7 @@ struct StepInLanes {
 };
 
 // i32 NODE_step_many.body(ptr states, i64 n, ptr ports…): the fault of the first that has one. Null where it would take
-// longer than to step them one by one.
+// longer than to step them one by one, or much of the stack.
 llvm::Function* emit_step_many(Emission&, const StepInLanes&);
 
 }  // namespace rml::codegen
