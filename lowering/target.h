@@ -80,6 +80,7 @@ struct Target {
 
   // ---- what LLVM knows of the processor
   unsigned vector_bits = 0;  // of a vector register
+  unsigned loop_bits = 0;    // of the vectors that LLVM makes loops of
   bool guesses = false;      // where jumps lead: a wrong guess takes as long as many instructions
 
   bool has_vectors() const { return vector_bits >= 128; }
@@ -87,6 +88,12 @@ struct Target {
   std::int64_t lanes(DType dtype) const {
     return std::max<std::int64_t>(vector_bits / 8 / static_cast<std::int64_t>(byte_size(dtype)), 1);
   }
+
+  // … of one that is divided, or whose root is taken: 512 bits take as long as 256 twice.
+  std::int64_t divided_lanes(DType dtype) const {
+    return std::min(lanes(dtype), most_divided_bytes / static_cast<std::int64_t>(byte_size(dtype)));
+  }
+  std::int64_t most_divided_bytes = 32;
 
   // ---- registers: of 16 vectors 12 hold sums, of 32 (which come with 512 bits) 24
   std::int64_t sums() const { return vector_bits >= 512 ? 2 * sums_of_16 : sums_of_16; }

@@ -1,5 +1,5 @@
-"""Loops over inlined functions are vectorised, for plain x86-64, with AVX2, and with AVX-512 in vectors of half the size where
-whole ones make the processor slower, and call nothing but the vector forms of sin and cos; strict math and -O0 call the C
+"""Loops over inlined functions are vectorised, for plain x86-64, with AVX2, and with AVX-512 in vectors of the size that LLVM
+prefers, and call nothing but the vector forms of sin and cos; strict math and -O0 call the C
 library.
 
 Run by ctest: vectorised_test.py RMLC
@@ -12,7 +12,7 @@ import tempfile
 
 RMLC = sys.argv[1]
 FUNCTIONS = "exp", "log", "tanh", "sigmoid", "sin", "cos"
-BITS = {"x86-64": 128, "haswell": 256, "skylake-avx512": 256, "icelake-server": 512}
+BITS = {"x86-64": 128, "haswell": 256, "skylake-avx512": 256, "icelake-server": 256, "znver4": 512}
 LANES = {(cpu, f"f{size}"): bits // size for cpu, bits in BITS.items() for size in (32, 64)}
 
 

@@ -10,8 +10,8 @@
 
 namespace rml::codegen {
 
-// One vector where there are functions; vectors as wide as registers where there are divisions and roots alone. Without
-// either that would not pay: elements just stored one by one are slow to load together.
+// One vector where there are functions; vectors as wide as a processor divides where there are divisions and roots
+// alone. Without either that would not pay: elements just stored one by one are slow to load together.
 SmallVectors find_vectors(const Function& f, const Expression& e, const Shape& shape) {
   const Target& target = f.module.target;
   if (elements(shape) < target.fewest_in_vector || !target.has_vectors() || f.module.numeric.calls_libm) return {};
@@ -34,7 +34,7 @@ SmallVectors find_vectors(const Function& f, const Expression& e, const Shape& s
     slow = slow || (is_float(dtype) && (op.effort == Effort::division || op.effort == Effort::root));
   }
   if (functions) return {static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(elements(shape)))), true};
-  return {slow ? f.lanes(f.info(e.nodes.back().value).dtype) : 0, false};
+  return {slow ? target.divided_lanes(f.info(e.nodes.back().value).dtype) : 0, false};
 }
 
 std::vector<IrValue> as_vectors(Function& f, const Expression& e, std::int64_t begin, std::int64_t count,

@@ -399,11 +399,11 @@ llvm::Function* circular(llvm::Module& module, bool cosine, llvm::Type* type) {
                      [&](llvm::IRBuilder<>& ir, llvm::Function* f) { write_circular(ir, f, cosine); });
 }
 
-IrValue call_circular(llvm::IRBuilder<>& ir, bool cosine, IrValue x, unsigned vector_bits) {
+IrValue call_circular(llvm::IRBuilder<>& ir, bool cosine, IrValue x, unsigned loop_bits) {
   llvm::Module& module = *ir.GetInsertBlock()->getModule();
   auto* f = circular(module, cosine, x->getType());
   auto* call = ir.CreateCall(f, {x});
-  const unsigned lanes = vector_bits / x->getType()->getScalarSizeInBits();
+  const unsigned lanes = loop_bits / x->getType()->getScalarSizeInBits();
   if (lanes < 2) return call;
   auto* of_vectors = circular(module, cosine, llvm::FixedVectorType::get(x->getType(), lanes));
   llvm::appendToCompilerUsed(module, {of_vectors});
@@ -461,7 +461,7 @@ llvm::FunctionCallee c_function(llvm::Module& module, const std::string& name, l
 
 IrValue expand(llvm::IRBuilder<>& ir, const OperatorInfo& row, IrValue x, const Target& target,
                const Numeric& numeric) {
-  if (row.effort == Effort::circular) return call_circular(ir, row.scalar == ScalarOp::cos, x, target.vector_bits);
+  if (row.effort == Effort::circular) return call_circular(ir, row.scalar == ScalarOp::cos, x, target.loop_bits);
   if (!target.size_first) return write_out(ir, row.scalar, x, numeric);
   llvm::Module& module = *ir.GetInsertBlock()->getModule();
   auto* called =

@@ -6,10 +6,14 @@
 //
 // With RML_TSAN networks tell ThreadSanitizer what they read, write and hand over, as the runtime does. Vectors of more
 // than 16 bytes it does not see.
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
+
+#include <vector>
 
 #include "lowering/llvm/toolchain/analyses.h"
 #include "lowering/llvm/toolchain/blends.h"
@@ -26,11 +30,43 @@ std::string verify_module(const llvm::Module& module) {
   return text.empty() ? "the module is broken" : text;
 }
 
+namespace {
+
+bool holds_wide_vectors(const llvm::Function& f) {
+  constexpr unsigned wide = 512;
+  return llvm::any_of(llvm::instructions(f), [](const llvm::Instruction& i) {
+    const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(i.getType());
+    return type != nullptr && type->getPrimitiveSizeInBits() >= wide;
+  });
+}
+
+// Where vectors are wider than LLVM prefers, it makes such ones too of the loops beside them, in that function and in
+// those that call it. Elsewhere it keeps to what it prefers: one wide store slows down a step of scalars by half.
+void prefer_wide_vectors(llvm::Module& module) {
+  std::vector<llvm::Function*> open;
+  llvm::DenseSet<llvm::Function*> found;
+  const auto add = [&](llvm::Function& f) {
+    if (found.insert(&f).second) open.push_back(&f);
+  };
+  for (llvm::Function& f : module)
+    if (holds_wide_vectors(f)) add(f);
+  while (!open.empty()) {
+    llvm::Function* const f = open.back();
+    open.pop_back();
+    f->addFnAttr("prefer-vector-width", "512");
+    for (llvm::User* user : f->users())
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) add(*call->getFunction());
+  }
+}
+
+}  // namespace
+
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, const TargetOptions& options) {
   const bool small = target_for(options).size_first;
   if (small)
     for (llvm::Function& f : module)
       f.addFnAttr(llvm::Attribute::OptimizeForSize), f.addFnAttr(llvm::Attribute::MinSize);
+  if (has_wider_vectors(machine)) prefer_wide_vectors(module);
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = options.optimization >= 2 && !small;
   tuning.LoopInterleaving = options.optimization >= 2 && !small;

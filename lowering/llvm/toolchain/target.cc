@@ -42,10 +42,6 @@ std::string default_features(const llvm::Triple& triple) {
   return "";
 }
 
-// LLVM prefers vectors of half the size on all processors of Intel that have 512 bits, as the first of them ran slower
-// with those. Later ones, which have VBMI2 as well, do not, or by little: products take half the time.
-constexpr const char* prefers_half = "+prefer-256-bit,+avx512vbmi2";
-
 }  // namespace
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& options, std::string& error) {
@@ -74,10 +70,6 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
     error = "no processor '" + options.cpu + "' for target '" + triple.str() + "'";
     return nullptr;
   }
-  if (triple.isX86()) {
-    known.reset(target->createMCSubtargetInfo(triple.str(), cpu, features));
-    if (known->checkFeatures(prefers_half)) features += features.empty() ? "-prefer-256-bit" : ",-prefer-256-bit";
-  }
   llvm::TargetOptions target_options;
   target_options.AllowFPOpFusion = options.fast_math ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
   if (triple.isRISCV() && triple.isOSLinux())
@@ -87,6 +79,13 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
   const auto level = levels[options.optimization < 0 ? 0 : options.optimization > 3 ? 3 : options.optimization];
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(triple.str(), cpu, features, target_options, llvm::Reloc::PIC_, std::nullopt, level));
+}
+
+// LLVM prefers vectors of half the size on all processors of Intel that have 512 bits, as the first of them ran slower
+// with those. Later ones, which have VBMI2 as well, do not, or by little: products take half the time.
+bool has_wider_vectors(const llvm::TargetMachine& machine) {
+  return machine.getTargetTriple().isX86() &&
+         machine.getMCSubtargetInfo()->checkFeatures("+prefer-256-bit,+avx512vbmi2");
 }
 
 std::pair<Target, Numeric> describe(const TargetOptions& options, llvm::Module& module,
@@ -103,7 +102,8 @@ std::pair<Target, Numeric> describe(const TargetOptions& options, llvm::Module& 
   probe->eraseFromParent();
   constexpr int of_call = 10;
   const llvm::Triple& triple = machine.getTargetTriple();
-  target.vector_bits = static_cast<unsigned>(bits.getFixedValue());
+  target.loop_bits = static_cast<unsigned>(bits.getFixedValue());
+  target.vector_bits = has_wider_vectors(machine) ? 2 * target.loop_bits : target.loop_bits;
   target.guesses = triple.isX86() || triple.isAArch64();
   numeric.fused = cost.isValid() && cost < of_call;
   return {target, numeric};

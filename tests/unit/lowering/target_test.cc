@@ -35,6 +35,8 @@ TEST(Target, counts_lanes_and_registers) {
   EXPECT_EQ(with_vectors(256).sums(), 12);
   EXPECT_EQ(with_vectors(512).tile_rows(DType::f64), 12);
   EXPECT_EQ(with_vectors(512).sums(), 24);
+  EXPECT_EQ(with_vectors(128).divided_lanes(DType::f32), 4);
+  EXPECT_EQ(with_vectors(512).divided_lanes(DType::f32), 8);
 }
 
 // Sums of all reductions of a strip fit in twelve registers.
