@@ -106,7 +106,7 @@ def program(header, name, value):
         for way in ways:
             ports.append(f"{kind} *{way}_{port} = memory((size_t)n * {count} * sizeof({kind}));")
         drawn = "0" if not is_input else f"({kind})(lrand48() & 1)" if kind == "uint8_t" else f"({kind})({value})"
-        copies = " = ".join(f"{way}_{port}[" + (f"e * n + k]" if way == "side" else f"k * {count} + e]") for way in ways)
+        copies = " = ".join(f"{way}_{port}[" + ("e * n + k]" if way == "side" else f"k * {count} + e]") for way in ways)
         inputs.append(f"for (int e = 0; e < {count}; ++e) {copies} = {drawn};")
         if not is_input:
             compared.append(f"for (int64_t k = 0; k < n; ++k) for (int e = 0; e < {count}; ++e) same &= "

@@ -1,6 +1,5 @@
-"""Loops over inlined functions are vectorised, for plain x86-64, with AVX2, and with AVX-512 in vectors of the size that LLVM
-prefers, and call nothing but the vector forms of sin and cos; strict math and -O0 call the C
-library.
+"""Loops over inlined functions are vectorised, for plain x86-64, with AVX2, and with AVX-512 in vectors of the size that
+LLVM prefers, and call nothing but the vector forms of sin and cos; strict math and -O0 call the C library.
 
 Run by ctest: vectorised_test.py RMLC
 """

@@ -65,7 +65,9 @@ KNOWN = {
     "lowering/llvm/queues/queue.cc": {"past_all_elements = std::int64_t{1} << 62": "what a checkpoint takes"},
     "lowering/llvm/program/table.cc": {"longest = 60": "characters of a message"},
     "lowering/llvm/module/ir_types.cc": {"8 * ": "bits of a byte"},
-    "lowering/llvm/toolchain/optimize.cc": {"wide = 512": "bits, as the attribute's name has them", "> 3": "levels of optimisation", "? 3": "levels of optimisation"},
+    "lowering/llvm/toolchain/optimize.cc": {
+        "> 3": "levels of optimisation", "? 3": "levels of optimisation", "wide = 512": "all the bits of x86's vectors",
+    },
     "lowering/llvm/module/state_layout.cc": {"64 * ": "of the interface", "? 64": "of the interface", "8 * ": "a cursor"},
     "lowering/llvm/module/state_layout.h": {
         "record_bytes = 16": "of {data, bytes}", "state_align = 64": "of the interface", "apart = 8": "a cursor",

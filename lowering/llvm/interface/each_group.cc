@@ -5,14 +5,17 @@
 
 namespace rml::codegen {
 
+IrValue count_groups(Function& f, IrValue n, std::uint64_t lanes) {
+  return f.ir.CreateUDiv(f.ir.CreateAdd(n, f.ir.getInt64(lanes - 1)), f.ir.getInt64(lanes));
+}
+
 void step_groups(Function& f, IrValue n, std::uint64_t lanes, const WaysToStep& ways) {
   auto& ir = f.ir;
   IrValue width = ir.getInt64(lanes);
   llvm::Type* const code = f.module.i32();
   auto *fault = f.variable(code, "fault"), *together = f.variable(ir.getInt1Ty(), "together");
   ir.CreateStore(ir.getInt32(0), fault);
-  IrValue groups = ir.CreateUDiv(ir.CreateAdd(n, ir.getInt64(lanes - 1)), width);
-  f.loop(groups, [&](IrValue group) {
+  f.loop(count_groups(f, n, lanes), [&](IrValue group) {
     IrValue first = ir.CreateMul(group, width);
     ir.CreateStore(ir.getFalse(), together);
     f.when(ir.CreateICmpSLE(ir.CreateAdd(first, width), n),

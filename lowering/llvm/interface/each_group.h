@@ -8,6 +8,9 @@
 
 namespace rml::codegen {
 
+// How many groups n (i64) states fill, the last one perhaps in part.
+IrValue count_groups(Function&, IrValue n, std::uint64_t lanes);
+
 // The states of group `group` are first … first + lanes - 1; numbers are i64.
 struct WaysToStep {
   std::function<IrValue(IrValue group, IrValue first)> together;             // i1: whether that was done

@@ -37,7 +37,6 @@ struct Groups {
   void choose_lanes();
   // Between lane `lane` (i64) of a group and a state.
   void copy_lane(Function& f, IrValue group, IrValue lane, IrValue state, bool out) const;
-  IrValue count_groups(Function& f, IrValue n) const;
   IrValue lane_of(Function& f, IrValue groups, IrValue k, IrValue& group) const;
   llvm::AllocaInst* state_variable(Function& f) const;
   void export_as(const char* what, llvm::Function* inner, bool returns) const;
@@ -128,10 +127,6 @@ void Groups::export_as(const char* what, llvm::Function* inner, bool returns) co
   ir.CreateRetVoid();
 }
 
-IrValue Groups::count_groups(Function& f, IrValue n) const {
-  return f.ir.CreateUDiv(f.ir.CreateAdd(n, f.ir.getInt64(lanes - 1)), f.ir.getInt64(lanes));
-}
-
 IrValue Groups::lane_of(Function& f, IrValue groups, IrValue k, IrValue& group) const {
   IrValue width = f.ir.getInt64(lanes);
   group = f.ir.CreateInBoundsGEP(f.ir.getInt8Ty(), groups,
@@ -145,7 +140,7 @@ void Groups::emit_init() const {
   auto* state = state_variable(f);
   f.ir.CreateCall(module.module.getFunction(symbol("_init")), {state});
   IrValue width = f.ir.getInt64(lanes);
-  f.loop(f.ir.CreateMul(count_groups(f, inner->getArg(1)), width), [&](IrValue k) {
+  f.loop(f.ir.CreateMul(count_groups(f, inner->getArg(1), lanes), width), [&](IrValue k) {
     IrValue group = nullptr;
     IrValue lane = lane_of(f, inner->getArg(0), k, group);
     copy_lane(f, group, lane, state, false);

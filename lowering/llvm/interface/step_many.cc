@@ -72,15 +72,14 @@ bool is_laid_in(const Emission& module, const InterfaceParameter& p) {
 }
 
 struct StepMany {
-  Emission& module;
   const StepInLanes& of;
   const std::vector<Touched>& touched;
-  Function& f;
-  IrValue states;
-  std::vector<IrValue> arrays;  // the ports'
+  Function& f;  // whose state are the addresses of all states
+  IrValue n;
+  std::vector<IrValue> arrays = {};  // the ports'
 
-  DType dtype(const InterfaceParameter& p) const { return dtype_of(module.core, p); }
-  llvm::Type* type(const InterfaceParameter& p) const { return memory_type(module.context, dtype(p)); }
+  DType dtype(const InterfaceParameter& p) const { return dtype_of(f.module.core, p); }
+  llvm::Type* type(const InterfaceParameter& p) const { return memory_type(f.module.context, dtype(p)); }
   // What the port has of state k (i64).
   IrValue row(std::size_t port, IrValue k) const;
   IrValue state(IrValue k) const;
@@ -88,7 +87,7 @@ struct StepMany {
   std::vector<ElementsOfLanes> lay_states(IrValue group, IrValue first) const;
   IrValue together(IrValue first) const;
   IrValue alone(IrValue k) const;
-  void prefetch(IrValue first, IrValue n) const;
+  void prefetch(IrValue first) const;
 };
 
 IrValue StepMany::row(std::size_t port, IrValue k) const {
@@ -98,7 +97,8 @@ IrValue StepMany::row(std::size_t port, IrValue k) const {
 }
 
 IrValue StepMany::state(IrValue k) const {
-  return f.ir.CreateLoad(module.pointer(), f.ir.CreateInBoundsGEP(module.pointer(), states, k));
+  llvm::Type* const pointer = f.module.pointer();
+  return f.ir.CreateLoad(pointer, f.ir.CreateInBoundsGEP(pointer, f.state, k));
 }
 
 llvm::AllocaInst* StepMany::aligned(llvm::Type* type, std::uint64_t count, const char* name) const {
@@ -128,7 +128,7 @@ std::vector<ElementsOfLanes> StepMany::lay_states(IrValue group, IrValue first) 
 IrValue StepMany::together(IrValue first) const {
   auto& ir = f.ir;
   auto* group = aligned(ir.getInt8Ty(), of.group_bytes, "group");
-  prefetch(first, f.frame.function->getArg(1));
+  prefetch(first);
   std::vector<ElementsOfLanes> back = lay_states(group, first);
   std::vector<IrValue> arguments = {group, ir.getInt64(of.lanes)};
   for (std::size_t port = 0; port < of.ports.size(); ++port) {
@@ -141,7 +141,7 @@ IrValue StepMany::together(IrValue first) const {
     for (std::uint64_t lane = 0; lane < of.lanes; ++lane)
       e.own.push_back(row(port, ir.CreateAdd(first, ir.getInt64(lane))));
     e.side = aligned(e.type, static_cast<std::uint64_t>(p.elements) * of.lanes, p.name.c_str());
-    if (is_laid_in(module, p)) lay_side_by_side(f, e);
+    if (is_laid_in(f.module, p)) lay_side_by_side(f, e);
     arguments.push_back(e.side);
     if (!p.of_input()) back.push_back(std::move(e));
   }
@@ -153,22 +153,22 @@ IrValue StepMany::together(IrValue first) const {
 }
 
 // States lie wherever they lie: those of the group after the next one are on their way while this one is stepped.
-void StepMany::prefetch(IrValue first, IrValue n) const {
+void StepMany::prefetch(IrValue first) const {
   auto& ir = f.ir;
   std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
   for (const Touched& t : touched) {
     begin = std::min(begin, t.piece.offset);
     end = std::max(end, t.piece.end());
   }
-  const std::uint64_t line = module.target.line_bytes;
-  end = std::min(end, begin + module.target.lines_ahead * line);
+  const std::uint64_t line = f.module.target.line_bytes;
+  end = std::min(end, begin + f.module.target.lines_ahead * line);
   IrValue ahead = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, ir.CreateAdd(first, ir.getInt64(2 * of.lanes)),
                                            ir.CreateSub(n, ir.getInt64(of.lanes)));
   for (std::uint64_t lane = 0; lane < of.lanes; ++lane) {
     IrValue at = state(ir.CreateAdd(ahead, ir.getInt64(lane)));
     for (std::uint64_t offset = begin; offset < end; offset += line) {
       IrValue address = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), at, offset);
-      ir.CreateIntrinsic(llvm::Intrinsic::prefetch, {module.pointer()},
+      ir.CreateIntrinsic(llvm::Intrinsic::prefetch, {f.module.pointer()},
                          {address, ir.getInt32(1), ir.getInt32(3), ir.getInt32(1)});
     }
   }
@@ -221,12 +221,12 @@ llvm::Function* emit_step_many(Emission& module, const StepInLanes& of) {
   types[1] = module.i64();
   auto* made = module.function(module.options.program_name + "_step_many.body", module.i32(), types, false);
   Function f(module, made, module.core.entry + " (many)", {}, made->getArg(0));
-  StepMany many{module, of, touched, f, made->getArg(0), {}};
+  StepMany many{of, touched, f, made->getArg(1)};
   for (unsigned k = 0; k < of.ports.size(); ++k) {
     made->addParamAttr(k + 2, llvm::Attribute::NoAlias);
     many.arrays.push_back(made->getArg(k + 2));
   }
-  step_groups(f, made->getArg(1), of.lanes,
+  step_groups(f, many.n, of.lanes,
               {[&](IrValue, IrValue first) { return many.together(first); },
                [&](IrValue, IrValue first, IrValue lane) { return many.alone(f.ir.CreateAdd(first, lane)); }});
   return made;

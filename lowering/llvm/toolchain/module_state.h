@@ -26,7 +26,7 @@ namespace codegen {
 
 // Null and an error for a triple or processor that LLVM does not know.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions&, std::string& error);
-// Whether vectors are of twice the bits that LLVM prefers.
+// Whether vectors that are written here are of twice the bits that LLVM prefers.
 bool has_wider_vectors(const llvm::TargetMachine&);
 // The pipeline of the optimisation level; the error text is the verifier's.
 std::string verify_module(const llvm::Module&);

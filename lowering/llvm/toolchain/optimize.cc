@@ -13,6 +13,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 
+#include <string>
 #include <vector>
 
 #include "lowering/llvm/toolchain/analyses.h"
@@ -32,8 +33,9 @@ std::string verify_module(const llvm::Module& module) {
 
 namespace {
 
+constexpr unsigned wide = 512;
+
 bool holds_wide_vectors(const llvm::Function& f) {
-  constexpr unsigned wide = 512;
   return llvm::any_of(llvm::instructions(f), [](const llvm::Instruction& i) {
     const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(i.getType());
     return type != nullptr && type->getPrimitiveSizeInBits() >= wide;
@@ -53,7 +55,7 @@ void prefer_wide_vectors(llvm::Module& module) {
   while (!open.empty()) {
     llvm::Function* const f = open.back();
     open.pop_back();
-    f->addFnAttr("prefer-vector-width", "512");
+    f->addFnAttr("prefer-vector-width", std::to_string(wide));
     for (llvm::User* user : f->users())
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) add(*call->getFunction());
   }

@@ -60,7 +60,7 @@ class Lanes(unittest.TestCase):
         return differs(RMLC, self.folder, source, options, self.rng, cycles)
 
     def test_programs(self):
-        """… the states of most of which are stepped in lanes where they lie apart, too."""
+        """Most of them have lanes for states that lie apart, too."""
         apart = 0
         for name, text in PROGRAMS.items():
             (self.folder / f"{name}.rml").write_text(text)
