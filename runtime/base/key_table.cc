@@ -125,7 +125,7 @@ void KeyTable::widen() {
 
 template <class Key>
 std::uint32_t KeyTable::number_of(const Key& key) {
-  if (8 * (std::uint64_t{size_} + 1) > 7 * slots_) widen<Key>();
+  if (2 * (std::uint64_t{size_} + 1) > slots_) widen<Key>();
   std::uint32_t* const slot = slot_of(key);
   if (*slot != 0) return *slot - 1;
   if (size_ == std::numeric_limits<std::uint32_t>::max())
@@ -143,6 +143,17 @@ std::uint32_t KeyTable::number_of(const Key& key) {
 }
 
 std::uint32_t KeyTable::number(std::string_view text) { return number_of(text); }
+void KeyTable::numbers(std::span<const std::uint64_t> words, std::uint32_t* to) {
+  const auto slot = [&](std::uint64_t word) {
+    return static_cast<const std::uint32_t*>(index_.data) + (hash(word) & (slots_ - 1));
+  };
+  for (const std::uint64_t word : words)
+    if (slots_ > 0) __builtin_prefetch(slot(word));
+  for (const std::uint64_t word : words)
+    if (const std::uint32_t found = slots_ > 0 ? *slot(word) : 0; found > 0) __builtin_prefetch(&place(found - 1));
+  for (const std::uint64_t word : words) *to++ = number(word);
+}
+
 std::uint32_t KeyTable::number(std::uint64_t word) { return number_of(word); }
 
 }  // namespace rml::rt

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ class KeyTable {
   // That of a new key is size(). Throws Failure where a further key does not fit into memory.
   std::uint32_t number(std::string_view text);
   std::uint32_t number(std::uint64_t word);
+  // Of a few words, which are in memory at different places: those are waited for at once.
+  void numbers(std::span<const std::uint64_t> words, std::uint32_t* to);
   std::string_view text(std::uint32_t number) const;
   std::uint64_t word(std::uint32_t number) const { return place(number).word; }
   std::uint32_t size() const { return size_; }
@@ -64,7 +67,9 @@ class KeyTable {
   std::vector<Block> blocks_;
   char* room_ = nullptr;  // for further texts
   std::uint64_t room_bytes_ = 0;
-  Block index_{};            // open addressing: numbers plus one, 0 is free
+  // Open addressing: numbers plus one, 0 is free, as half of them are at least: whoever is not found at once is looked
+  // for in memory that nobody expected.
+  Block index_{};
   std::uint64_t slots_ = 0;  // a power of two
   std::uint32_t size_ = 0;
 };

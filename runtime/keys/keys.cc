@@ -1,12 +1,18 @@
 // See keys.h.
 #include "runtime/keys/keys.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 
 #include "runtime/stream_io/row.h"
 #include "runtime/stream_io/scalar_text.h"
 
 namespace rml::rt {
+
+Keys::Keys(Memory& memory, std::optional<std::uint8_t> dtype)
+    : table_(memory), dtype_(dtype), value_bytes_(dtype ? dtype_bytes(*dtype) : 0) {}
 
 std::optional<std::uint32_t> Keys::number(std::string_view text) {
   if (!dtype_) return table_.number(text);
@@ -15,10 +21,21 @@ std::optional<std::uint32_t> Keys::number(std::string_view text) {
   return table_.number(value);
 }
 
-std::uint32_t Keys::number_of(const void* value) {
+std::uint64_t Keys::word_of(const void* value) const {
   std::uint64_t word = 0;
-  std::memcpy(&word, value, dtype_bytes(*dtype_));
-  return table_.number(*dtype_ == RML_BOOL ? std::uint64_t{word != 0} : word);
+  copy_value(&word, value, value_bytes_);
+  return *dtype_ == RML_BOOL ? std::uint64_t{word != 0} : word;
+}
+
+void Keys::numbers_of(const void* values, std::uint32_t count, std::uint32_t* to) {
+  std::array<std::uint64_t, 16> words{};
+  const char* from = static_cast<const char*>(values);
+  for (std::uint32_t done = 0; done < count;) {
+    const std::uint32_t few = std::min<std::uint32_t>(count - done, words.size());
+    for (std::uint32_t k = 0; k < few; ++k, from += value_bytes_) words[k] = word_of(from);
+    table_.numbers(std::span(words).first(few), to + done);
+    done += few;
+  }
 }
 
 std::string Keys::text(std::uint32_t number) const {
@@ -30,7 +47,7 @@ std::string Keys::text(std::uint32_t number) const {
 
 void Keys::put(std::uint32_t number, void* to) const {
   const std::uint64_t word = table_.word(number);
-  std::memcpy(to, &word, dtype_bytes(*dtype_));
+  std::memcpy(to, &word, value_bytes_);
 }
 
 }  // namespace rml::rt

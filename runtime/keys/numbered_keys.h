@@ -16,24 +16,20 @@ class NumberedKeys final : public RowSource {
  public:
   // `source` fills `row`, whose port `key` is the value of a key; its number goes to the port behind it.
   NumberedKeys(std::unique_ptr<RowSource> source, Row& row, std::uint32_t key, Keys& keys)
-      : source_(std::move(source)),
-        key_(key),
-        key_bytes_(dtype_bytes(row.port(key).dtype)),
-        value_(row.data(key)),
-        number_(row.data(key + 1)),
-        keys_(keys) {
+      : source_(std::move(source)), key_(key), value_(row.data(key)), number_(row.data(key + 1)), keys_(keys) {
     row.set_present(key + 1, true);
   }
 
   bool read() override {
     if (!source_->read()) return false;
-    find(value_, number_);
+    const std::uint32_t found = keys_.number_of(value_);
+    std::memcpy(number_, &found, sizeof found);
     return true;
   }
   std::uint32_t rows_at_hand(std::uint32_t most) override { return source_->rows_at_hand(most); }
   void take_rows(std::uint32_t rows, char* const* to) override {
     source_->take_rows(rows, to);
-    for (std::uint32_t k = 0; k < rows; ++k) find(to[key_] + k * key_bytes_, to[key_ + 1] + k * sizeof(std::uint32_t));
+    keys_.numbers_of(to[key_], rows, reinterpret_cast<std::uint32_t*>(to[key_ + 1]));
   }
   Place where(std::uint32_t port) const override { return source_->where(port); }
   const std::string& file(std::uint32_t port) const override { return source_->file(port); }
@@ -41,14 +37,8 @@ class NumberedKeys final : public RowSource {
   const std::string& name() const override { return source_->name(); }
 
  private:
-  void find(const void* value, void* number) {
-    const std::uint32_t found = keys_.number_of(value);
-    std::memcpy(number, &found, sizeof found);
-  }
-
   const std::unique_ptr<RowSource> source_;
   const std::uint32_t key_;
-  const std::uint64_t key_bytes_;
   const void* const value_;
   void* const number_;
   Keys& keys_;
