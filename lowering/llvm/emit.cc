@@ -33,6 +33,7 @@ void emit_parts(codegen::Emission& module, CompiledModule::State& state) {
   if (buffered) codegen::emit_buffered_interface(module, functions);
   if (table && options.with_run && module.program.straight)
     functions.run = codegen::emit_many_cycles(module, functions.push, functions.pop);
+  if (module.layout.apart > 0) codegen::emit_together(module, functions);
   state.memory = module.layout.memory_use();
   if (table) {
     codegen::emit_table(module, functions);

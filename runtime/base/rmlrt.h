@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define RML_ABI 15u
+#define RML_ABI 16u
 
 /* dtype codes; the order is that of rml::DType. Booleans are one byte, 0 or 1. */
 enum {
@@ -331,8 +331,16 @@ typedef struct rml_program {
   /* So many bytes from RML_CELLS_AT on, cells all, need not lie in the state: the program looks for them where its
    * header says. There is nothing of others among them, and windows are elsewhere. 0: all is in the state. */
   uint32_t apart;
+  /* As push and pop of one cycle of each of so many instances, whose cells are apart: rows first to first + lanes - 1
+   * of arrays as `run` has them. cells[k]: those of row k, no two the same; before them lie the instance's seed and the
+   * number of its cycle, which is counted by the host, 8 bytes each (RML_SEED_BEFORE_CELLS). No parameter is looked at
+   * for the first time. 1: nothing but rows was written, for a fault or else; the host computes these one by one.
+   * Null: there is none, or it would take longer. */
+  uint32_t lanes;
+  int32_t (*together)(int64_t first, void* const* cells, const void* const* in, const uint8_t* const* present,
+                      void* const* out, uint8_t* const* out_present);
 } rml_program;
-enum { RML_CELLS_AT = 128 };
+enum { RML_CELLS_AT = 128, RML_SEED_BEFORE_CELLS = -16, RML_CYCLE_BEFORE_CELLS = -8 };
 
 /* Ranks: processes, or threads, that run one program together (runtime/ranks). Each reads the rows of its own
  * micro-batches; what they compute of them meets in sums. Null stands for a program that is alone: rank 0 of 1.

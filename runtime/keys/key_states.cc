@@ -119,9 +119,10 @@ void KeyStates::find_parts() {
     for (std::uint32_t p = 0; p < program_.n_parameters; ++p)
       if (program_.parameters[p].slot != UINT64_MAX) slots_.push_back(program_.parameters[p].slot);
   }
-  record_bytes_ = sizeof(std::uint64_t) + (may_wait_ ? counters_end - counters : sizeof(std::int64_t));
-  for (const Part& part : parts_) record_bytes_ += part.bytes;
-  cells_at_ = rounded_up(record_bytes_ + slots_.size(), 8);
+  slots_at_ = 0;
+  for (const Part& part : parts_) slots_at_ += part.bytes;
+  counters_at_ = rounded_up(slots_at_ + slots_.size(), 8);
+  cells_at_ = counters_at_ + sizeof(std::uint64_t) + (may_wait_ ? counters_end - counters : sizeof(std::int64_t));
   record_bytes_ = cells_at_ + (in_place_ ? program_.apart : 0);
   if (record_bytes_ >= worth_lines) record_bytes_ = rounded_up(record_bytes_, 64);
   near_bytes_ = std::min(record_bytes_, most_near_bytes);
@@ -150,6 +151,12 @@ void KeyStates::leave() {
   store(to);
   if (in_place_ && header().cells == own_cells()) std::memcpy(to + cells_at_, own_cells(), program_.apart);
   current_ = none;
+}
+
+bool KeyStates::has_begun(std::uint32_t key) const {
+  if (key >= size_) return false;
+  const char* const looked_at = record(key) + slots_at_;
+  return std::all_of(looked_at, looked_at + slots_.size(), [](char byte) { return byte != 0; });
 }
 
 rml_header& KeyStates::gather(std::uint32_t key) {
@@ -197,16 +204,12 @@ void KeyStates::begin_new(std::uint64_t seed, char* cells) {
   program_.init(block_);
 }
 
-void KeyStates::store(char* to) {
+void KeyStates::store(char* begin) {
+  char* to = begin;
   const auto put = [&to](const void* from, std::uint64_t bytes) {
     copy_part(to, static_cast<const char*>(from), bytes);
     to += bytes;
   };
-  put(&header().seed, sizeof header().seed);
-  if (may_wait_)
-    put(&at<char>(counters), counters_end - counters);
-  else
-    put(&header().pushed, sizeof header().pushed);
   for (const Part& part : parts_) {
     const char* const from = &at<char>(part.offset);
     if (!part.window) {
@@ -217,22 +220,22 @@ void KeyStates::store(char* to) {
     put(from + sizeof window + window.at, part.bytes);
   }
   for (const std::uint64_t slot : slots_) *to++ = at<void*>(slot) == nullptr ? 1 : 0;
+  to = begin + counters_at_;
+  put(&header().seed, sizeof header().seed);
+  if (may_wait_)
+    put(&at<char>(counters), counters_end - counters);
+  else
+    put(&header().pushed, sizeof header().pushed);
   take_shared();
 }
 
-void KeyStates::load(char* from) {
-  if (in_place_) header().cells = from + cells_at_;
+void KeyStates::load(char* begin) {
+  if (in_place_) header().cells = begin + cells_at_;
+  const char* from = begin;
   const auto get = [&from](void* to, std::uint64_t bytes) {
     copy_part(static_cast<char*>(to), from, bytes);
     from += bytes;
   };
-  get(&header().seed, sizeof header().seed);
-  if (may_wait_) {
-    get(&at<char>(counters), counters_end - counters);
-  } else {
-    get(&header().pushed, sizeof header().pushed);
-    header().popped = header().pushed;
-  }
   for (const Part& part : parts_) {
     char* to = &at<char>(part.offset);
     if (part.window) {
@@ -245,6 +248,14 @@ void KeyStates::load(char* from) {
   for (std::size_t k = 0; k < slots_.size(); ++k) {
     void* const first = given_.empty() ? &at<char>(slots_[k]) : given_[k];
     at<void*>(slots_[k]) = *from++ != 0 ? nullptr : first;
+  }
+  from = begin + counters_at_;
+  get(&header().seed, sizeof header().seed);
+  if (may_wait_) {
+    get(&at<char>(counters), counters_end - counters);
+  } else {
+    get(&header().pushed, sizeof header().pushed);
+    header().popped = header().pushed;
   }
   put_shared();
   if (program_.n_packs > 0) std::memset(&at<char>(program_.packs), 0, program_.n_packs);

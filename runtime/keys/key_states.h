@@ -57,6 +57,13 @@ class KeyStates {
     const std::uint64_t place = m.offset - RML_CELLS_AT;
     return place < program_.apart ? static_cast<const char*>(header().cells) + place : &at<char>(m.offset);
   }
+  // Whether what is kept of a key are its seed, the number of its cycle and its cells, one behind the other: then they
+  // are computed with where they lie (rml_program::together), while no key is the current one.
+  bool lie_together() const { return in_place_ && parts_.empty(); }
+  void leave();
+  char* cells(std::uint32_t key) const { return record(key) + cells_at_; }
+  // Whether there is such a key, and it has looked at the first values of all its parameters.
+  bool has_begun(std::uint32_t key) const;
   // The state of the current key is what was put into it: what it was given, further instances begin with.
   void restored();
   std::uint32_t size() const { return size_; }
@@ -83,7 +90,6 @@ class KeyStates {
   void find_parts();
   void add_part(Part part);
   void change_to(std::uint32_t key);
-  void leave();
   void make_room();
   void begin_new(std::uint64_t seed, char* cells);
   void store(char* record);
@@ -117,7 +123,8 @@ class KeyStates {
   std::vector<Shared> shared_;
   std::uint64_t record_bytes_ = 0;
   std::uint64_t near_bytes_ = 0;  // of a record: further ones follow by themselves
-  std::uint64_t cells_at_ = 0;    // in the record
+  // In the record: parts, a byte for each slot, seed and counters, cells.
+  std::uint64_t slots_at_ = 0, counters_at_ = 0, cells_at_ = 0;
   std::uint32_t block_bits_ = 0;  // so many bits of its number tell which record of a block is a key's
   std::vector<char*> blocks_;
   std::uint32_t size_ = 0;

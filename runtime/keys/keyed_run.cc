@@ -25,6 +25,7 @@
 #include "runtime/keys/keyed_checkpoint.h"
 #include "runtime/keys/keys.h"
 #include "runtime/keys/numbered_keys.h"
+#include "runtime/keys/rows_together.h"
 #include "runtime/keys/waiting_rows.h"
 #include "runtime/pipeline/read_ahead.h"
 #include "runtime/pipeline/skip_rows.h"
@@ -53,10 +54,16 @@ class KeyedRun {
   }
   void load(const CheckpointIn& saved);
   void save();
-  bool has_all_cycles() const { return options_.cycles && rows_read_ - record_.first_cycle >= *options_.cycles; }
+  std::int64_t rows_of_run() const { return rows_read_ - record_.first_cycle; }
+  bool has_all_cycles() const { return options_.cycles && rows_of_run() >= *options_.cycles; }
+  bool saves_often() const { return !save_to_.empty() && options_.save_every > 0; }
+  void save_if_due();
   bool next_row();
   std::uint32_t key_of_row();
   bool cycle();
+  // Those of the next rows, if they can be computed together.
+  bool cycles();
+  void pass(std::uint32_t rows);
   // Writes the rows of the current key that are known.
   void drain();
   void write_row();
@@ -91,12 +98,15 @@ class KeyedRun {
   std::vector<Endpoint> sinks_to_;
   GivenParameters given_;
   std::optional<KeyStates> states_;
+  std::optional<RowsTogether> together_;
+  PortArrays read_, written_;  // rows that are computed together
+  std::uint32_t alone_ = 0;    // so many of the next rows are not
   WaitingRows waiting_;
   std::uint64_t seed_;
   std::uint32_t key_ = 0;  // of the row that was read last
   bool in_cycle_ = false;  // its state is the current one
   std::uint32_t shown_key_ = UINT32_MAX;
-  std::int64_t rows_read_ = 0, rows_written_ = 0;
+  std::int64_t rows_read_ = 0, rows_written_ = 0, rows_in_lanes_ = 0;
   const std::string save_to_;  // empty: nowhere
   RunRecord record_;
   std::int64_t longest_segment_ = 0;
@@ -123,6 +133,10 @@ std::vector<rml_port> with_key_before(const rml_program& program, const KeyColum
   return all;
 }
 
+std::uint32_t at_most(std::uint32_t rows, std::int64_t most) {
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(rows, most));
+}
+
 std::uint32_t number_at(const void* place) {
   std::uint32_t number = 0;
   std::memcpy(&number, place, sizeof number);
@@ -146,6 +160,8 @@ KeyedRun::KeyedRun(const rml_program& program, const Options& options)
       texts_(options.reading, of_files_, out_),
       progress_(options, out_),
       sinks_(out_, 1 + program.n_outputs - program.n_watched, options.threads != 1),
+      read_(inputs_.size()),
+      written_(outputs_.size()),
       seed_(options.seed.value_or(0)),
       save_to_(options.resume.empty() ? options.save : options.resume) {
   require_keyable(program, options);
@@ -173,7 +189,7 @@ int KeyedRun::execute() {
   try {
     begin();
     try {
-      while (cycle()) progress_.tick(rows_read_, fraction());
+      while (cycles() || cycle()) progress_.tick(rows_read_, fraction());
     } catch (const Interrupted&) {
       // The row that was being waited for does not exist: the run ends as after a whole cycle.
     }
@@ -211,15 +227,15 @@ void KeyedRun::begin() {
     states_->begin_with([this](void* state) {
       tell(load_parameters(program_, state, {options_.load_params, options_.map, options_.partial}, given_));
     });
+  together_.emplace(program_, *states_, out_);
   if (saved) load(*saved);
   record_.first_cycle = rows_read_;
   record_.first_row = rows_written_;
   if (resumed) record_ = saved->run();
   progress_.begin(rows_read_);
-  if (options_.cycles) source_->limit(std::max(*options_.cycles, rows_read_ - record_.first_cycle));
+  if (options_.cycles) source_->limit(std::max(*options_.cycles, rows_of_run()));
   if (resumed)
-    skip_rows(*source_, source_->row(), key_input_ + 1, rows_read_ - record_.first_cycle, record_.input_checksum,
-              options_.resume);
+    skip_rows(*source_, source_->row(), key_input_ + 1, rows_of_run(), record_.input_checksum, options_.resume);
   open_outputs(sinks_, sinks_to_, resumed ? &record_ : nullptr,
                static_cast<std::uint64_t>(rows_written_ - record_.first_row), options_.resume);
 }
@@ -272,9 +288,49 @@ bool KeyedRun::cycle() {
   drain();
   if (!save_to_.empty()) record_.input_checksum = source_->row().checksum(record_.input_checksum, key_input_ + 1);
   if (needs_itself(header)) throw Failure(undetermined_text(program_, header) + " (key '" + key_text() + "')");
-  if (!save_to_.empty() && options_.save_every > 0 && (rows_read_ - record_.first_cycle) % options_.save_every == 0)
-    save();
+  save_if_due();
   return true;
+}
+
+bool KeyedRun::cycles() {
+  const std::uint32_t least = together_->least();
+  std::uint32_t rows = source_->side_by_side();
+  if (rows < least) return false;
+  rows = std::min(rows, sinks_.room());
+  if (options_.cycles) rows = at_most(rows, *options_.cycles - rows_of_run());
+  if (saves_often()) rows = at_most(rows, options_.save_every - rows_of_run() % options_.save_every);
+  if (rows < least || interrupt_signal() != 0) return false;
+  if (alone_ > 0) {
+    --alone_;
+    return false;
+  }
+  source_->point_at_rows(read_);
+  sinks_.point_at_room(written_);
+  const auto* const keys = static_cast<const std::uint32_t*>(read_.values[number_input_]);
+  const std::uint32_t done = together_->compute(keys, rows, read_, written_);
+  if (done == 0) {
+    alone_ = least - 1;
+    return false;
+  }
+  in_cycle_ = false;
+  std::memcpy(written_.values[0], read_.values[key_input_], done * key_bytes_);
+  pass(done);
+  rows_read_ += done;
+  rows_written_ += done;
+  rows_in_lanes_ += done;
+  sinks_.added(done);
+  save_if_due();
+  return true;
+}
+
+void KeyedRun::pass(std::uint32_t rows) {
+  if (save_to_.empty()) return source_->pass(rows);
+  for (; rows > 0 && source_->read(); --rows)
+    record_.input_checksum = source_->row().checksum(record_.input_checksum, key_input_ + 1);
+}
+
+void KeyedRun::save_if_due() {
+  if (saves_often() && rows_of_run() % options_.save_every == 0) save();
 }
 
 Failure KeyedRun::fault() const {
@@ -345,7 +401,7 @@ void KeyedRun::tell_undetermined() const {
 }
 
 void KeyedRun::tell_statistics(Clock::time_point start) const {
-  if (!options_.stats || !states_) return;
+  if (!options_.stats || !together_) return;
   rml_header all{};
   all.pushed = rows_read_;
   all.popped = rows_written_;
@@ -353,6 +409,7 @@ void KeyedRun::tell_statistics(Clock::time_point start) const {
   print_statistics(program_, all, {std::chrono::duration<double>(Clock::now() - start).count(), rows_read_, 0});
   std::fprintf(stderr, "keys             %u\nof each          %" PRIu64 " bytes\nof all           %" PRIu64 " bytes\n",
                states_->size(), states_->record_bytes(), memory_.used());
+  if (together_->least() != UINT32_MAX) std::fprintf(stderr, "rows in lanes    %" PRId64 "\n", rows_in_lanes_);
 }
 
 double KeyedRun::fraction() const {

@@ -55,6 +55,13 @@ void Batch::add(const Row& row) {
   ++rows_;
 }
 
+void Batch::point_at(std::uint32_t row, PortArrays& to) const {
+  for (const RowShape::Column& c : shape_.columns()) {
+    to.values[c.port] = value(c, row);
+    to.flags[c.port] = c.always ? nullptr : &flag(c, row);
+  }
+}
+
 bool Batch::show_next(Row& row) {
   if (shown_ == rows_) return false;
   row.show_present(present_.data());

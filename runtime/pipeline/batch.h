@@ -34,6 +34,13 @@ class RowShape {
   std::uint64_t bytes_ = 0;
 };
 
+// Of rows one behind the other: where the values of each port begin, and flags where it may be absent. Null: nowhere.
+struct PortArrays {
+  explicit PortArrays(std::size_t ports) : values(ports), flags(ports) {}
+  std::vector<void*> values;
+  std::vector<std::uint8_t*> flags;
+};
+
 class Batch {
  public:
   static constexpr std::uint32_t most_rows = 256;
@@ -54,6 +61,12 @@ class Batch {
     take(rows, to_.data());
     rows_ += rows;
   }
+  // Where further rows are put, at most room() of them; so many have been.
+  void point_at_room(PortArrays& to) const { point_at(rows_, to); }
+  void added(std::uint32_t rows) { rows_ += rows; }
+  // Where the rows lie that were not shown yet; so many are not going to be.
+  void point_at_rows(PortArrays& to) const { point_at(shown_, to); }
+  void pass(std::uint32_t rows) { shown_ += rows; }
   // Lets `row` show the next row; false if it has shown the last.
   bool show_next(Row& row);
   std::uint32_t shown() const { return shown_; }
@@ -68,6 +81,7 @@ class Batch {
   struct Free {
     void operator()(void* block) const;
   };
+  void point_at(std::uint32_t row, PortArrays& to) const;
   char* value(const RowShape::Column& c, std::uint32_t row) const { return bytes_.get() + c.values + row * c.bytes; }
   std::uint8_t& flag(const RowShape::Column& c, std::uint32_t row) const {
     return reinterpret_cast<std::uint8_t*>(bytes_.get())[c.flags + row];

@@ -54,6 +54,11 @@ bool ReadAhead::read() {
   }
 }
 
+void ReadAhead::pass(std::uint32_t rows) {
+  taken_->rows.pass(rows - 1);
+  taken_->rows.show_next(shown_);
+}
+
 bool ReadAhead::read_here() {
   if (!source_->read()) return false;
   ++rows_;

@@ -44,6 +44,11 @@ class ReadAhead final : public RowSource {
   const void* ahead(std::uint32_t port, std::uint32_t rows) const {
     return taken_ == nullptr ? nullptr : taken_->rows.ahead(port, rows);
   }
+  // The rows behind this one that have been read and lie side by side, and where.
+  std::uint32_t side_by_side() const { return taken_ == nullptr ? 0 : taken_->rows.rows() - taken_->rows.shown(); }
+  void point_at_rows(PortArrays& to) const { taken_->rows.point_at_rows(to); }
+  // … read, all of so many.
+  void pass(std::uint32_t rows);
   Place where(std::uint32_t port) const override;
   const std::string& file(std::uint32_t port) const override { return source_->file(port); }
   double fraction() const override;

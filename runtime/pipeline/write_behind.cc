@@ -33,12 +33,31 @@ void WriteBehind::write() {
   if (failed()) throw_failure();
 }
 
+void WriteBehind::begin_batch() {
+  if (filling_ != nullptr) return;
+  filling_ = exchange_->take_empty();
+  filling_->clear();
+}
+
 void WriteBehind::pass_on() {
-  if (filling_ == nullptr) {
-    filling_ = exchange_->take_empty();
-    filling_->clear();
-  }
+  begin_batch();
   filling_->add(row_);
+  hand_over_if_full();
+}
+
+std::uint32_t WriteBehind::room() {
+  if (!exchange_) return 0;
+  begin_batch();
+  return filling_->room();
+}
+
+void WriteBehind::added(std::uint32_t rows) {
+  filling_->added(rows);
+  hand_over_if_full();
+  if (failed()) throw_failure();
+}
+
+void WriteBehind::hand_over_if_full() {
   if (filling_->room() > 0) return;
   exchange_->put_full(std::exchange(filling_, nullptr));
   handed_over_ = true;

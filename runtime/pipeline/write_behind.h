@@ -38,6 +38,11 @@ class WriteBehind {
   void without_thread() { warm_up_.give_up(); }
 
   void write();
+  // How many rows can be put side by side at once (0: none yet), and where those of ports that are written; so many
+  // have been.
+  std::uint32_t room();
+  void point_at_room(PortArrays& to) const { filling_->point_at_room(to); }
+  void added(std::uint32_t rows);
   // Where there never is a thread: the row to one sink, before its cycle has come; then to all but those that had it.
   void write_early(std::size_t sink);
   void write_but(const std::vector<bool>& had);
@@ -50,7 +55,9 @@ class WriteBehind {
 
  private:
   void start();
+  void begin_batch();
   void pass_on();
+  void hand_over_if_full();
   void write_all();
   void write_batch(Batch& batch);
   void write_shown();

@@ -55,7 +55,7 @@ KNOWN = {
     "lowering/llvm/interface/step_many.cc": {"8 * ": "bits of a byte"},
     "lowering/llvm/lanes/scalar_form.cc": {"> 8": "bytes of an element", "8 * ": "bits of a byte"},
     "lowering/llvm/lanes/widen.cc": {"min<std::uint64_t>(size * lanes_, 64": "what variables are aligned to"},
-    "lowering/llvm/interface/step.cc": {"< 32": "bits of a size", ": 4": "a parameter"},
+    "lowering/llvm/interface/step.cc": {"< 32": "bits of a size"},
     "lowering/llvm/module/debug_info.cc": {"8 * ": "bits of a byte"},
     "lowering/llvm/emit.cc": {"!= 8": "bytes of a pointer"},
     "lowering/llvm/function/parallel.cc": {"1e-3": "no division by 0", "1e15": "what an integer holds"},

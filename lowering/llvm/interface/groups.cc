@@ -9,9 +9,7 @@
 #include "lowering/llvm/interface/faults.h"
 #include "lowering/llvm/interface/pieces.h"
 #include "lowering/llvm/interface/step_many.h"
-#include "lowering/llvm/lanes/refused.h"
-#include "lowering/llvm/lanes/scalar_form.h"
-#include "lowering/llvm/lanes/widen.h"
+#include "lowering/llvm/interface/wide_step.h"
 
 namespace rml::codegen {
 
@@ -23,18 +21,14 @@ struct Groups {
   const std::vector<InterfaceParameter>& ports;
   const std::vector<Piece> pieces;
   const std::uint64_t kept_bytes = bytes_of(pieces);
-  std::uint64_t lanes = 0;
-  bool faults = can_fault(module.program);
+  const WideStep in_lanes = emit_wide_step(module, *step, kept_bytes, symbol("_group_wide"));
+  const std::uint64_t lanes = in_lanes.lanes;
+  const bool faults = can_fault(module.program);
 
-  std::uint64_t group_bytes() const {
-    constexpr std::uint64_t align = StateLayout::state_align;
-    return (kept_bytes * lanes + align - 1) / align * align;
-  }
   std::string symbol(const char* what) const { return module.options.program_name + what; }
   DType dtype(const InterfaceParameter& p) const { return dtype_of(module.core, p); }
   llvm::Type* type(const InterfaceParameter& p) const { return memory_type(module.context, dtype(p)); }
 
-  void choose_lanes();
   // Between lane `lane` (i64) of a group and a state.
   void copy_lane(Function& f, IrValue group, IrValue lane, IrValue state, bool out) const;
   IrValue lane_of(Function& f, IrValue groups, IrValue k, IrValue& group) const;
@@ -44,24 +38,9 @@ struct Groups {
   void emit_init() const;
   void emit_copy(const char* what, bool out) const;
   llvm::Function* emit_lane() const;
-  llvm::Function* emit_group(llvm::Function* wide) const;
-  void emit_step(llvm::Function* wide) const;
+  llvm::Function* emit_group() const;
+  void emit_step() const;
 };
-
-// As many as a vector has of the smallest floats that the program computes with.
-void Groups::choose_lanes() {
-  std::int64_t most = module.target.lanes(DType::f64);
-  for (const Value& v : module.core.values)
-    if (v.dtype == DType::f32) most = std::max(most, module.target.lanes(DType::f32));
-  lanes = static_cast<std::uint64_t>(most);
-  if (lanes < 2) throw NoLanes("the target has no vectors", nullptr);
-  if (!module.layout.packs.empty()) throw NoLanes("weights that are packed for their product", nullptr);
-  const std::uint64_t all = std::max(kept_bytes, module.layout.state_bytes());
-  if (all * lanes > module.target.most_group_bytes)
-    throw NoLanes("a state and what a step works with take " + std::to_string(all) +
-                      " bytes: those of a group would leave the cache",
-                  nullptr);
-}
 
 // Elements of lane `lane`, which lie `distance` (i64) from each other, out to where they lie side by side, or in again.
 struct LaneElements {
@@ -130,7 +109,7 @@ void Groups::export_as(const char* what, llvm::Function* inner, bool returns) co
 IrValue Groups::lane_of(Function& f, IrValue groups, IrValue k, IrValue& group) const {
   IrValue width = f.ir.getInt64(lanes);
   group = f.ir.CreateInBoundsGEP(f.ir.getInt8Ty(), groups,
-                                 f.ir.CreateMul(f.ir.CreateUDiv(k, width), f.ir.getInt64(group_bytes())));
+                                 f.ir.CreateMul(f.ir.CreateUDiv(k, width), f.ir.getInt64(in_lanes.group_bytes)));
   return f.ir.CreateURem(k, width);
 }
 
@@ -191,7 +170,8 @@ llvm::Function* Groups::emit_lane() const {
 }
 
 // i1 (group, distance, ports…): whether all lanes were stepped together. What may be given up works on a copy.
-llvm::Function* Groups::emit_group(llvm::Function* wide) const {
+llvm::Function* Groups::emit_group() const {
+  llvm::Function* const wide = in_lanes.wide;
   const bool gives_up = std::ranges::any_of(*wide, [](const llvm::BasicBlock& block) {
     const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator());
     return ret != nullptr && llvm::cast<llvm::ConstantInt>(ret->getReturnValue())->isOne() && !llvm::pred_empty(&block);
@@ -208,30 +188,30 @@ llvm::Function* Groups::emit_group(llvm::Function* wide) const {
     return made;
   }
   const llvm::Align align(8);
-  auto* copy = ir.CreateAlloca(llvm::ArrayType::get(ir.getInt8Ty(), group_bytes()));
+  auto* copy = ir.CreateAlloca(llvm::ArrayType::get(ir.getInt8Ty(), in_lanes.group_bytes));
   copy->setAlignment(llvm::Align(StateLayout::state_align));
-  ir.CreateMemCpy(copy, align, made->getArg(0), align, group_bytes());
+  ir.CreateMemCpy(copy, align, made->getArg(0), align, in_lanes.group_bytes);
   arguments[0] = copy;
   IrValue given_up = ir.CreateCall(wide, arguments);
   auto* done = llvm::BasicBlock::Create(module.context, "done", made);
   auto* leave = llvm::BasicBlock::Create(module.context, "leave", made);
   ir.CreateCondBr(given_up, leave, done);
   ir.SetInsertPoint(done);
-  ir.CreateMemCpy(made->getArg(0), align, copy, align, group_bytes());
+  ir.CreateMemCpy(made->getArg(0), align, copy, align, in_lanes.group_bytes);
   ir.CreateBr(leave);
   ir.SetInsertPoint(leave);
   ir.CreateRet(ir.CreateNot(given_up));
   return made;
 }
 
-void Groups::emit_step(llvm::Function* wide) const {
-  llvm::Function *group_step = emit_group(wide), *lane_step = emit_lane();
+void Groups::emit_step() const {
+  llvm::Function *group_step = emit_group(), *lane_step = emit_lane();
   auto* inner = declare(symbol("_group_step.body"), module.i32(), 2);
   Function f(module, inner, module.core.entry + " (group)", {}, inner->getArg(0));
   auto& ir = f.ir;
   IrValue n = inner->getArg(1);
   const auto add_places = [&](std::vector<IrValue>& arguments, IrValue g, IrValue first) {
-    arguments[0] = ir.CreateInBoundsGEP(ir.getInt8Ty(), f.state, ir.CreateMul(g, ir.getInt64(group_bytes())));
+    arguments[0] = ir.CreateInBoundsGEP(ir.getInt8Ty(), f.state, ir.CreateMul(g, ir.getInt64(in_lanes.group_bytes)));
     for (unsigned k = 0; k < ports.size(); ++k)
       arguments.push_back(ir.CreateInBoundsGEP(type(ports[k]), inner->getArg(k + 2), first));
   };
@@ -253,28 +233,18 @@ void Groups::emit_step(llvm::Function* wide) const {
 
 void emit_groups(Emission& module, llvm::Function* step, const std::vector<InterfaceParameter>& ports,
                  const std::vector<std::pair<std::size_t, std::uint64_t>>& kept, StateStruct& found) {
-  Groups groups{module, step, ports, pieces_of(module, kept)};
-  groups.choose_lanes();
-  llvm::Function* const scalar = scalar_form(*step, groups.kept_bytes, module.layout.state_bytes(), module.target);
-  llvm::Function* wide = nullptr;
-  try {
-    wide = widen(*scalar, converge(*scalar, module.target), static_cast<unsigned>(groups.lanes),
-                 groups.symbol("_group_wide"));
-  } catch (const NoLanes&) {
-    scalar->eraseFromParent();
-    throw;
-  }
+  const Groups groups{module, step, ports, pieces_of(module, kept)};
   groups.emit_init();
   groups.emit_copy("_group_get", true);
   groups.emit_copy("_group_put", false);
-  groups.emit_step(wide);
-  llvm::Function* const many =
-      emit_step_many(module, {step, scalar, wide, ports, groups.pieces, groups.lanes, groups.group_bytes()});
+  groups.emit_step();
+  const StepInLanes apart{groups.in_lanes, *step, ports, groups.pieces};
+  llvm::Function* const many = emit_step_many(module, apart);
   if (many != nullptr) groups.export_as("_step_many", many, groups.faults);
-  scalar->eraseFromParent();
+  groups.in_lanes.scalar->eraseFromParent();
   found.has_step_many = many != nullptr;
   found.lanes = static_cast<std::uint32_t>(groups.lanes);
-  found.group_bytes = groups.group_bytes();
+  found.group_bytes = groups.in_lanes.group_bytes;
 }
 
 }  // namespace rml::codegen

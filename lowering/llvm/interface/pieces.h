@@ -14,8 +14,10 @@ namespace rml::codegen {
 struct Piece {
   std::uint64_t offset, bytes;
   std::int64_t count;
-  std::uint64_t of = offset;  // where what it is a part of begins
+  std::uint64_t of = offset;                             // where what it is a part of begins
+  std::int64_t own = static_cast<std::int64_t>(offset);  // where it lies of a state that is not as it is here
 
+  std::int64_t moved() const { return own - static_cast<std::int64_t>(offset); }
   std::uint64_t end() const { return offset + bytes * static_cast<std::uint64_t>(count); }
 };
 

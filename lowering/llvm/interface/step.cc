@@ -20,11 +20,16 @@
 #include "lowering/llvm/interface/faults.h"
 #include "lowering/llvm/interface/groups.h"
 #include "lowering/llvm/interface/parameters.h"
+#include "lowering/llvm/interface/pieces.h"
+#include "lowering/llvm/interface/step_many.h"
+#include "lowering/llvm/interface/wide_step.h"
+#include "lowering/llvm/lanes/refused.h"
 #include "lowering/llvm/program/caller.h"
 #include "lowering/llvm/program/lead.h"
 #include "lowering/llvm/statements/initial.h"
 #include "lowering/llvm/statements/straight.h"
 #include "lowering/steps/leader.h"
+#include "runtime/base/rmlrt.h"
 
 namespace rml::codegen {
 
@@ -49,6 +54,7 @@ struct StepInterface {
   void export_as(llvm::Function* inner, const char* what, bool arrays);
   void emit_init(const char* what, bool keep_seed);
   void emit_seed();
+  llvm::Function* emit_body(const char* what, bool keep_outputs);
   llvm::Function* emit_step(const char* what, bool keep_outputs);
   CellId holder(std::size_t output) const;
   std::uint64_t output_place(std::size_t output) const;
@@ -208,23 +214,28 @@ void StepInterface::keep_last(Function& body, llvm::Function* run, IrValue cycle
   }
 }
 
-llvm::Function* StepInterface::emit_step(const char* what, bool keep_outputs) {
-  const unsigned before = module.module.getInstructionCount();
+// Of a program's own the host counts cycles, and looks for faults.
+llvm::Function* StepInterface::emit_body(const char* what, bool keep_outputs) {
   auto* inner = declare((std::string(what) + ".body").c_str(), module.i32(), false, false);
   Function body(module, inner, module.core.entry, program_span(module), inner->getArg(0));
   const auto pushed = [&] { return module.header_field(body.ir, body.state, field::pushed); };
   body.cycle = [&]() -> IrValue { return body.ir.CreateLoad(module.i64(), pushed()); };
-  if (faults) {
+  if (faults && !table)
     body.leave_unless_zero(body.ir.CreateLoad(module.i32(), module.header_field(body.ir, body.state, field::fault)));
-  }
   place_ports(body, inner, nullptr);
   for (std::size_t k = 0; keep_outputs && k < body.ports.outputs.size(); ++k)
     if (!holder(k).valid()) body.ports.outputs[k].address = body.at(module.layout.output_values[k]);
   emit_straight(body);
-  if (!keep_outputs)
+  if (!keep_outputs && !table)
     for (const auto& [output, slot] : slots()) keep(body, output, slot, body.ports.outputs[output].address);
-  if (faults) body.ir.CreateStore(body.ir.CreateAdd(body.cycle(), body.ir.getInt64(1)), pushed());
+  if (faults && !table) body.ir.CreateStore(body.ir.CreateAdd(body.cycle(), body.ir.getInt64(1)), pushed());
   body.finish();
+  return inner;
+}
+
+llvm::Function* StepInterface::emit_step(const char* what, bool keep_outputs) {
+  const unsigned before = module.module.getInstructionCount();
+  llvm::Function* const inner = emit_body(what, keep_outputs);
   large = module.module.getInstructionCount() - before > module.target.large_step;
   export_as(inner, what, false);
   return inner;
@@ -382,7 +393,6 @@ llvm::Function* emit_many_cycles(Emission& module, llvm::Function* push, llvm::F
   const bool called =
       size > target.large_step || (size > target.small_step && executed_instructions(*push) > target.long_step);
   StepInterface interface{module, true};
-  const std::size_t n_inputs = interface.list.size();
   for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);
   llvm::Function* const inner = called ? interface.emit_run_of_rows(push, pop) : interface.emit_run();
   inner->addFnAttr(llvm::Attribute::AlwaysInline);
@@ -391,14 +401,58 @@ llvm::Function* emit_many_cycles(Emission& module, llvm::Function* push, llvm::F
                                             {pointer, module.i64(), pointer, pointer, pointer, pointer}, false);
   llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.context, "entry", f));
   std::vector<IrValue> arguments = {f->getArg(0), f->getArg(1)};
-  for (std::size_t k = 0; k < interface.list.size(); ++k) {
-    const InterfaceParameter& p = interface.list[k];
-    const bool flags = p.role == InterfaceParameter::input_present || p.role == InterfaceParameter::output_present;
-    IrValue pointers = f->getArg((k < n_inputs ? 2 : 4) + (flags ? 1 : 0));
-    arguments.push_back(ir.CreateLoad(pointer, ir.CreateConstInBoundsGEP1_64(pointer, pointers, p.port)));
-  }
+  for (IrValue array : caller_arrays(ir, module, *f, interface.list)) arguments.push_back(array);
   ir.CreateRet(ir.CreateCall(inner, arguments));
   return f;
+}
+
+namespace {
+
+// What a run with keys keeps of each, from where its cells begin.
+std::vector<Piece> pieces_of_record(const Emission& module) {
+  const std::uint64_t cells_at = module.layout.header_bytes;
+  const auto offset_of = [&](unsigned field) {
+    return module.module.getDataLayout().getStructLayout(module.abi.header)->getElementOffset(field);
+  };
+  std::vector<Piece> found;
+  for (Piece p : pieces_of(module, {})) {
+    if (p.offset >= cells_at)
+      p.own = static_cast<std::int64_t>(p.offset - cells_at);
+    else if (p.offset == offset_of(field::seed))
+      p.own = RML_SEED_BEFORE_CELLS;
+    else if (p.offset == offset_of(field::pushed))
+      p.own = RML_CYCLE_BEFORE_CELLS;
+    else
+      continue;
+    found.push_back(p);
+  }
+  return found;
+}
+
+}  // namespace
+
+void emit_together(Emission& module, ProgramFunctions& functions) {
+  if (!module.windows.empty()) return;  // they are part of the record, but do not lie among its cells
+  const StateLayout outside = module.layout;
+  const std::uint64_t kept = outside.header_bytes + std::exchange(module.layout.apart, 0);
+  module.layout.slots.clear();  // the host has seen to it that nobody looks at them
+  StepInterface interface{module, true};
+  for (const InterfaceParameter& p : output_parameters(module.core)) interface.list.push_back(p);
+  llvm::Function* const step = interface.emit_body(".instance", false);
+  const std::vector<Piece> pieces = pieces_of_record(module);
+  try {
+    const WideStep in = emit_wide_step(module, *step, kept, program_symbol(module, "lanes"));
+    functions.together = emit_step_together(module, {in, *step, interface.list, pieces});
+    if (functions.together != nullptr)
+      functions.lanes = in.lanes;
+    else
+      in.wide->eraseFromParent();
+    in.scalar->eraseFromParent();
+  } catch (const NoLanes&) {
+    // Rows are computed one by one.
+  }
+  step->eraseFromParent();
+  module.layout = outside;
 }
 
 }  // namespace rml::codegen

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lowering/llvm/interface/stamp.h"
+#include "lowering/llvm/program/functions.h"
 
 namespace rml::codegen {
 
@@ -10,5 +11,8 @@ namespace rml::codegen {
 StateStruct emit_step_interface(Emission&);
 // rml_program::run.
 llvm::Function* emit_many_cycles(Emission&, llvm::Function* push, llvm::Function* pop);
+
+// rml_program::together of a program whose cells lie apart, where that is possible and faster.
+void emit_together(Emission&, ProgramFunctions&);
 
 }  // namespace rml::codegen

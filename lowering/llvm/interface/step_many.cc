@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "lowering/llvm/function/function.h"
@@ -13,6 +14,7 @@
 #include "lowering/llvm/interface/executed.h"
 #include "lowering/llvm/interface/side_by_side.h"
 #include "lowering/llvm/lanes/touched.h"
+#include "lowering/llvm/program/caller.h"
 
 namespace rml::codegen {
 
@@ -30,7 +32,7 @@ std::vector<Touched> joined(std::vector<Touched> pieces) {
   for (const Touched& t : pieces) {
     Touched* const last = found.empty() ? nullptr : &found.back();
     if (last != nullptr && last->piece.end() == t.piece.offset && last->piece.bytes == t.piece.bytes &&
-        last->written == t.written)
+        last->piece.moved() == t.piece.moved() && last->written == t.written)
       last->piece.count += t.piece.count;
     else
       found.push_back(t);
@@ -38,31 +40,32 @@ std::vector<Touched> joined(std::vector<Touched> pieces) {
   return found;
 }
 
-// What a step looks at; where that is not known, all of it.
-std::vector<Touched> touched_pieces(const StepInLanes& of) {
+// What a step looks at; nothing where that is not known.
+std::optional<std::vector<Touched>> touched_pieces(const StepInLanes& of) {
   struct Part {
     std::uint64_t end = 0;
     bool touched = false, written = false;
   };
   std::map<std::uint64_t, Part> parts;  // by where they begin
   for (const Piece& p : of.pieces) parts[p.of].end = std::max(parts[p.of].end, p.end());
-  const auto places = touched_places(*of.scalar);
-  bool known = places.has_value();
-  for (const TouchedPlace& place : places.value_or(std::vector<TouchedPlace>{})) {
+  const auto places = touched_places(*of.in.scalar);
+  if (!places) return std::nullopt;
+  for (const TouchedPlace& place : *places) {
     const auto behind = parts.upper_bound(place.offset);
-    if (behind == parts.begin() || std::prev(behind)->second.end <= place.offset) {
-      known = false;
-      break;
-    }
+    if (behind == parts.begin() || std::prev(behind)->second.end <= place.offset) return std::nullopt;
     Part& part = std::prev(behind)->second;
     part.touched = true;
     part.written = part.written || place.written;
   }
   std::vector<Touched> found;
-  for (const Piece& p : of.pieces) {
-    const Part& part = parts.at(p.of);
-    if (part.touched || !known) found.push_back({p, part.written || !known});
-  }
+  for (const Piece& p : of.pieces)
+    if (const Part& part = parts.at(p.of); part.touched) found.push_back({p, part.written});
+  return joined(std::move(found));
+}
+
+std::vector<Touched> all_pieces(const StepInLanes& of) {
+  std::vector<Touched> found;
+  for (const Piece& p : of.pieces) found.push_back({p, true});
   return joined(std::move(found));
 }
 
@@ -111,13 +114,14 @@ llvm::AllocaInst* StepMany::aligned(llvm::Type* type, std::uint64_t count, const
 std::vector<ElementsOfLanes> StepMany::lay_states(IrValue group, IrValue first) const {
   auto& ir = f.ir;
   std::vector<IrValue> own;
-  for (std::uint64_t lane = 0; lane < of.lanes; ++lane) own.push_back(state(ir.CreateAdd(first, ir.getInt64(lane))));
+  for (std::uint64_t lane = 0; lane < of.in.lanes; ++lane) own.push_back(state(ir.CreateAdd(first, ir.getInt64(lane))));
   std::vector<ElementsOfLanes> back;
   for (const Touched& t : touched) {
     llvm::Type* const type = ir.getIntNTy(static_cast<unsigned>(8 * t.piece.bytes));
     ElementsOfLanes e{type, t.piece.bytes, t.piece.count, {}, nullptr};
-    for (IrValue state : own) e.own.push_back(ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), state, t.piece.offset));
-    e.side = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), group, t.piece.offset * of.lanes);
+    for (IrValue state : own)
+      e.own.push_back(ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), state, static_cast<std::uint64_t>(t.piece.own)));
+    e.side = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), group, t.piece.offset * of.in.lanes);
     lay_side_by_side(f, e);
     if (t.written) back.push_back(std::move(e));
   }
@@ -127,10 +131,9 @@ std::vector<ElementsOfLanes> StepMany::lay_states(IrValue group, IrValue first) 
 // i1: whether the states from `first` on were stepped in lanes.
 IrValue StepMany::together(IrValue first) const {
   auto& ir = f.ir;
-  auto* group = aligned(ir.getInt8Ty(), of.group_bytes, "group");
-  prefetch(first);
+  auto* group = aligned(ir.getInt8Ty(), of.in.group_bytes, "group");
   std::vector<ElementsOfLanes> back = lay_states(group, first);
-  std::vector<IrValue> arguments = {group, ir.getInt64(of.lanes)};
+  std::vector<IrValue> arguments = {group, ir.getInt64(of.in.lanes)};
   for (std::size_t port = 0; port < of.ports.size(); ++port) {
     const InterfaceParameter& p = of.ports[port];
     if (p.elements == 1) {  // they lie side by side
@@ -138,14 +141,14 @@ IrValue StepMany::together(IrValue first) const {
       continue;
     }
     ElementsOfLanes e{type(p), byte_size(dtype(p)), p.elements, {}, nullptr};
-    for (std::uint64_t lane = 0; lane < of.lanes; ++lane)
+    for (std::uint64_t lane = 0; lane < of.in.lanes; ++lane)
       e.own.push_back(row(port, ir.CreateAdd(first, ir.getInt64(lane))));
-    e.side = aligned(e.type, static_cast<std::uint64_t>(p.elements) * of.lanes, p.name.c_str());
+    e.side = aligned(e.type, static_cast<std::uint64_t>(p.elements) * of.in.lanes, p.name.c_str());
     if (is_laid_in(f.module, p)) lay_side_by_side(f, e);
     arguments.push_back(e.side);
     if (!p.of_input()) back.push_back(std::move(e));
   }
-  IrValue done = ir.CreateNot(ir.CreateCall(of.wide, arguments));
+  IrValue done = ir.CreateNot(ir.CreateCall(of.in.wide, arguments));
   f.when(done, [&] {
     for (const ElementsOfLanes& e : back) lay_apart(f, e);
   });
@@ -162,9 +165,9 @@ void StepMany::prefetch(IrValue first) const {
   }
   const std::uint64_t line = f.module.target.line_bytes;
   end = std::min(end, begin + f.module.target.lines_ahead * line);
-  IrValue ahead = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, ir.CreateAdd(first, ir.getInt64(2 * of.lanes)),
-                                           ir.CreateSub(n, ir.getInt64(of.lanes)));
-  for (std::uint64_t lane = 0; lane < of.lanes; ++lane) {
+  IrValue ahead = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, ir.CreateAdd(first, ir.getInt64(2 * of.in.lanes)),
+                                           ir.CreateSub(n, ir.getInt64(of.in.lanes)));
+  for (std::uint64_t lane = 0; lane < of.in.lanes; ++lane) {
     IrValue at = state(ir.CreateAdd(ahead, ir.getInt64(lane)));
     for (std::uint64_t offset = begin; offset < end; offset += line) {
       IrValue address = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), at, offset);
@@ -180,11 +183,11 @@ IrValue StepMany::alone(IrValue k) const {
   std::vector<IrValue> arguments = {state(k)};
   for (std::size_t port = 0; port < of.ports.size(); ++port) {
     const InterfaceParameter& p = of.ports[port];
-    const bool by_value = !of.step->getArg(static_cast<unsigned>(port) + 1)->getType()->isPointerTy();
+    const bool by_value = !of.step.getArg(static_cast<unsigned>(port) + 1)->getType()->isPointerTy();
     IrValue place = row(port, k);
     arguments.push_back(by_value ? static_cast<IrValue>(ir.CreateLoad(type(p), place)) : place);
   }
-  return ir.CreateCall(of.step, arguments);
+  return ir.CreateCall(&of.step, arguments);
 }
 
 // Elements that are laid side by side, or back.
@@ -200,23 +203,29 @@ std::int64_t moved(const Emission& module, const StepInLanes& of, const std::vec
 std::uint64_t bytes_of_ports(const Emission& module, const StepInLanes& of) {
   std::uint64_t all = 0;
   for (const InterfaceParameter& p : of.ports)
-    if (p.elements > 1) all += static_cast<std::uint64_t>(p.elements) * byte_size(dtype_of(module.core, p)) * of.lanes;
+    if (p.elements > 1)
+      all += static_cast<std::uint64_t>(p.elements) * byte_size(dtype_of(module.core, p)) * of.in.lanes;
   return all;
 }
 
 // Counted in instructions. An element of all lanes is a load or a store, and a choice of two vectors for each halving
 // of the square. One state's loops LLVM makes loops of vectors, those of lanes are vectors already.
 bool is_faster(const Emission& module, const StepInLanes& of, const std::vector<Touched>& touched) {
-  const auto lanes = static_cast<double>(of.lanes), each = static_cast<double>(1 + std::bit_width(of.lanes - 1));
-  const double in_lanes = executed_instructions(*of.scalar) + each * static_cast<double>(moved(module, of, touched));
-  return in_lanes < executed_instructions(*of.step, lanes) * lanes;
+  const auto lanes = static_cast<double>(of.in.lanes), each = static_cast<double>(1 + std::bit_width(of.in.lanes - 1));
+  const double in_lanes = executed_instructions(*of.in.scalar) + each * static_cast<double>(moved(module, of, touched));
+  return in_lanes < executed_instructions(of.step, lanes) * lanes;
+}
+
+bool is_worth(const Emission& module, const StepInLanes& of, const std::vector<Touched>& touched) {
+  return bytes_of_ports(module, of) <= module.target.most_group_bytes && is_faster(module, of, touched);
 }
 
 }  // namespace
 
 llvm::Function* emit_step_many(Emission& module, const StepInLanes& of) {
-  const std::vector<Touched> touched = touched_pieces(of);
-  if (bytes_of_ports(module, of) > module.target.most_group_bytes || !is_faster(module, of, touched)) return nullptr;
+  auto known = touched_pieces(of);
+  const std::vector<Touched> touched = known ? std::move(*known) : all_pieces(of);
+  if (!is_worth(module, of, touched)) return nullptr;
   std::vector<llvm::Type*> types(of.ports.size() + 2, module.pointer());
   types[1] = module.i64();
   auto* made = module.function(module.options.program_name + "_step_many.body", module.i32(), types, false);
@@ -226,9 +235,25 @@ llvm::Function* emit_step_many(Emission& module, const StepInLanes& of) {
     made->addParamAttr(k + 2, llvm::Attribute::NoAlias);
     many.arrays.push_back(made->getArg(k + 2));
   }
-  step_groups(f, many.n, of.lanes,
-              {[&](IrValue, IrValue first) { return many.together(first); },
+  step_groups(f, many.n, of.in.lanes,
+              {[&](IrValue, IrValue first) {
+                 many.prefetch(first);
+                 return many.together(first);
+               },
                [&](IrValue, IrValue first, IrValue lane) { return many.alone(f.ir.CreateAdd(first, lane)); }});
+  return made;
+}
+
+llvm::Function* emit_step_together(Emission& module, const StepInLanes& of) {
+  const auto touched = touched_pieces(of);
+  if (!touched || !is_worth(module, of, *touched)) return nullptr;
+  std::vector<llvm::Type*> types(6, module.pointer());
+  types[0] = module.i64();
+  auto* made = module.function(program_symbol(module, "together"), module.i32(), types, false);
+  Function f(module, made, module.core.entry + " (together)", {}, made->getArg(1));
+  const StepMany many{of, *touched, f, f.ir.getInt64(of.in.lanes), caller_arrays(f.ir, module, *made, of.ports)};
+  f.leave_unless_zero(f.ir.CreateZExt(f.ir.CreateNot(many.together(made->getArg(0))), module.i32()));
+  f.finish();
   return made;
 }
 

@@ -106,12 +106,12 @@ AbiTypes::AbiTypes(llvm::LLVMContext& c) {
                                   "rml_task");
   network =
       llvm::StructType::create(c, {i32, i32, pointer, pointer, i32, i32, pointer, pointer, pointer}, "rml_network");
-  program =
-      llvm::StructType::create(c, {i32,     pointer, pointer, i32, i32,     i32,     i32,     pointer, pointer, pointer,
-                                   pointer, i32,     i32,     i32, i32,     i32,     i32,     i32,     pointer, pointer,
-                                   pointer, pointer, i64,     i64, pointer, pointer, pointer, pointer, pointer, pointer,
-                                   pointer, pointer, pointer, i32, i32,     pointer, pointer, i64,     i32},
-                               "rml_program");
+  program = llvm::StructType::create(
+      c, {i32, pointer, pointer, i32,     i32,     i32,     i32,     pointer, pointer, pointer, pointer,
+          i32, i32,     i32,     i32,     i32,     i32,     i32,     pointer, pointer, pointer, pointer,
+          i64, i64,     pointer, pointer, pointer, pointer, pointer, pointer, pointer, pointer, pointer,
+          i32, i32,     pointer, pointer, i64,     i32,     i32,     i32,     pointer},
+      "rml_program");
   flow = llvm::StructType::create(c, {i32, i32, i32, i32, pointer, pointer, pointer, pointer}, "rml_flow");
 }
 

@@ -29,6 +29,19 @@ IrValue caller_flag(Function& body, IrValue flags, std::size_t index) {
   return body.ir.CreateICmpNE(byte, body.ir.getInt8(0), "present");
 }
 
+std::vector<IrValue> caller_arrays(llvm::IRBuilder<>& ir, const Emission& module, llvm::Function& f,
+                                   const std::vector<c99::InterfaceParameter>& ports) {
+  using c99::InterfaceParameter;
+  std::vector<IrValue> arrays;
+  for (const InterfaceParameter& p : ports) {
+    const bool flag = p.role == InterfaceParameter::input_present || p.role == InterfaceParameter::output_present;
+    IrValue addresses = f.getArg(2 + (p.of_input() ? 0 : 2) + (flag ? 1 : 0));
+    IrValue place = ir.CreateConstInBoundsGEP1_64(module.pointer(), addresses, p.port);
+    arrays.push_back(ir.CreateLoad(module.pointer(), place));
+  }
+  return arrays;
+}
+
 // In a network the flag goes last: a task that sees it finds the value.
 void enqueue(Function& body, std::size_t k, IrValue pointers, IrValue flags) {
   const Emission& module = body.module;

@@ -209,14 +209,12 @@ std::vector<llvm::Constant*> cut_rows(Emission& module) {
   return rows;
 }
 
-// In a program for ranks, and one whose cells are apart, there are fields that in all others lie in what is between two
-// others, or behind the last: per_step and deal_end behind the first, `apart` at the end.
+// In a program for ranks there are fields that in all others lie in what is between the first two: per_step, deal_end.
 llvm::StructType* with_rare_fields(Emission& module, std::vector<llvm::Constant*>& fields) {
-  if (!module.core.deal && module.layout.apart == 0) return module.abi.program;
+  const auto& deal = module.core.deal;
+  if (!deal) return module.abi.program;
   auto* const i16 = llvm::Type::getInt16Ty(module.context);
-  if (const auto& deal = module.core.deal)
-    fields.insert(fields.begin() + 1, {integer(i16, deal->per_step), integer(i16, deal->end)});
-  if (module.layout.apart > 0) fields.push_back(integer(module.i32(), module.layout.apart));
+  fields.insert(fields.begin() + 1, {integer(i16, deal->per_step), integer(i16, deal->end)});
   std::vector<llvm::Type*> types;
   for (const llvm::Constant* field : fields) types.push_back(field->getType());
   return llvm::StructType::create(module.context, types, "rml_program");
@@ -276,7 +274,10 @@ void emit_table(Emission& module, const ProgramFunctions& functions) {
       functions.lead != nullptr ? functions.lead : llvm::ConstantPointerNull::get(module.pointer()),
       functions.run != nullptr ? functions.run : llvm::ConstantPointerNull::get(module.pointer()),
       integer(module.i64(), packs.empty() ? 0 : packs.front()),
-      integer(module.i32(), packs.size())};
+      integer(module.i32(), packs.size()),
+      integer(module.i32(), module.layout.apart),
+      integer(module.i32(), functions.lanes),
+      functions.together != nullptr ? functions.together : llvm::ConstantPointerNull::get(module.pointer())};
   llvm::StructType* const type = with_rare_fields(module, fields);
   new llvm::GlobalVariable(module.module, type, true, llvm::GlobalValue::ExternalLinkage,
                            llvm::ConstantStruct::get(type, fields), module.options.program_name + "_program");

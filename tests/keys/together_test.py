@@ -1,0 +1,140 @@
+"""`rmlc run --key` in vector lanes (together.py): rows, messages and states are those of one row after the other.
+
+Programs are those below, and those of the language tests that have a schedule: a part of them, or all with --all.
+
+    together_test.py RMLC LANGUAGE_TESTS [--all]
+"""
+
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+from together import describe, rows_in_lanes
+
+ARGUMENTS = [a for a in sys.argv[1:] if not a.startswith("-")]
+RMLC, LANGUAGE = pathlib.Path(ARGUMENTS[0]), pathlib.Path(ARGUMENTS[1])
+SHARE = 1 if "--all" in sys.argv else 8
+sys.argv[1:] = []
+
+PROGRAMS = {
+    "learner": "import optim;\nnode line(x) -> (said)\n  said = dot(param(uniform([3], -1.0, 1.0)), x) + param(0.5);\n"
+    "node main(x: f32[3], y: f32) -> (said: f32)\n  said, _ = diff[optim.adam(0.01)] line(x, true, said - y);\n",
+    # A parameter that some keys look at late.
+    "later": "import optim;\nnode line(x) -> (y)\n  y = param(sum(uniform([3], -1.0, 1.0))) * x;\n"
+    "node main(x: f64, learns: bool) -> (y: f64)\n"
+    "  guess, _ = diff[optim.sgd(0.1)] line(x when learns, true, 0.5 when learns);\n"
+    "  y = merge learns guess (0.0 when not learns);\n",
+    "branches": "node main(x: f64, c: bool, d: bool) -> (y: f64, z: f64 when c, n: i32)\n"
+    "  n = 0 fby (if c then n + 1 else if d then n - 1 else n);\n  z = tanh((x + 1.0) when c);\n"
+    "  up = (0.0 fby up) + sin(x) when c;\n  down = (1.0 fby down) * cos(x) when not c;\n"
+    "  y = merge c (up) (down);\n",
+    "absent": "node main(c: bool, x: f32 when c, v: f64[2] when c) -> (y: f32, w: f64[2] when c)\n"
+    "  y = merge c ((0.0 fby 0.5 * x) + x) (1.0 when not c);\n  w = (zeros([2]) fby w) + v;\n",
+    "noise": "node main(x: f64) -> (y: f64, n: i64)\n  r = sum(param(uniform([3], -1.0, 1.0)));\n"
+    "  y = x + r + (0.0 fby 0.5 * y);\n  n = 0 fby n + 1;\n",
+    "divides": "node main(a: i32, b: i32) -> (q: i32, s: i32)\n  q = a / (b - 9);\n  s = 0 fby s + q;\n",
+    "kinds": "node main(x: f64) -> (y: f64, odd: bool, far: i8, near: i16, sum: f32)\n  odd = false fby not odd;\n"
+    "  far = 1 fby far * 3 + 1;\n  near = 7 fby near * 5 + cast(i16, far);\n"
+    "  sum = cast(f32, x) + (0.0 fby 0.5 * sum);\n  y = x + (0.0 fby y);\n",
+}
+
+
+def run(folder, *arguments):
+    return subprocess.run([RMLC, "run", *map(str, arguments)], cwd=folder, capture_output=True, text=True)
+
+
+class Together(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.rng = random.Random(0)
+
+    def tearDown(self):
+        shutil.rmtree(self.folder)
+
+    def write(self, name):
+        (self.folder / f"{name}.rml").write_text(PROGRAMS[name])
+        return f"{name}.rml"
+
+    def test_programs(self):
+        for name in PROGRAMS:
+            with self.subTest(name=name):
+                found = rows_in_lanes(RMLC, self.folder, self.write(name), [], self.rng)
+                self.assertTrue(found is not None and found >= 1000, f"{found} rows in lanes")
+
+    def test_keys(self):
+        """Of texts; few, whose rows are never independent; so many that new ones come all the time."""
+        source = self.write("noise")
+        for keys, key in ((50, "key_"), (3, "key_:i32"), (9, "key_:u8"), (5000, "key_:i64")):
+            with self.subTest(keys=keys, key=key):
+                found = rows_in_lanes(RMLC, self.folder, source, [], self.rng, keys=keys, key=key)
+                self.assertEqual(found > 0, keys > 3)
+
+    def test_options(self):
+        """--cycles, in the middle of what could be computed at once; states that are saved on the way; one output of several."""
+        source = self.write("kinds")
+        for options, more in (([], ["--cycles", "4321"]), ([], ["--save-every", "1001"]), ([], ["--output", "near=near.csv"]),
+                              (["-O0"], []), (["--strict-math"], [])):  # fmt: skip
+            with self.subTest(options=options, more=more):
+                found = rows_in_lanes(RMLC, self.folder, source, options, self.rng, more)
+                self.assertGreater(found, 1000)
+
+    def test_language(self):
+        found, files = 0, []
+        for file in sorted(LANGUAGE.rglob("*.rml")):
+            node = re.search(r"^-- run: (\w+)", file.read_text(), re.M)
+            files += [(file, node[1])] if node else []
+        for file, node in files[::SHARE]:
+            with self.subTest(file=file.name):
+                found += (rows_in_lanes(RMLC, self.folder, file, ["--node", node], self.rng, rows=3000) or 0) > 0
+        self.assertGreater(found, len(files[::SHARE]) // 8)
+
+    def test_archive(self):
+        """Rows of each key are those of a run of them alone, in the order of the input; so is a run that is gone on with."""
+        source, keys, rows = self.write("learner"), 60, 60_000
+        draw = np.random.default_rng(0)
+        key = draw.permuted(np.tile(np.arange(keys, dtype=np.int16), (rows // keys, 1)), axis=1).ravel()
+        x, y = draw.normal(size=(rows, 3)).astype(np.float32), draw.normal(size=rows).astype(np.float32)
+        np.savez(self.folder / "in.npz", m=key, x=x, y=y)
+        done = run(self.folder, source, "--key", "m:i16", "--stats", "--input", "in.npz", "--output", "out.npz")
+        self.assertGreater(int(re.search(r"rows in lanes +(\d+)", done.stderr)[1]), rows // 2)
+        with np.load(self.folder / "out.npz") as out:
+            self.assertTrue((out["m"] == key).all())
+            said = out["said"]
+        for k in range(keys):
+            np.savez(self.folder / "one.npz", x=x[key == k], y=y[key == k])
+            run(self.folder, source, "--key-seed", k, "--input", "one.npz", "--output", "alone.npz")
+            with np.load(self.folder / "alone.npz") as alone:
+                self.assertEqual(alone["said"].tobytes(), said[key == k].tobytes())
+        half = rows // 2 + 3
+        for name, part in (("first", slice(0, half)), ("rest", slice(half, rows))):
+            np.savez(self.folder / f"{name}.npz", m=key[part], x=x[part], y=y[part])
+        run(self.folder, source, "--key", "m:i16", "--save", "s", "--input", "first.npz", "--output", "a.npz")
+        run(self.folder, source, "--key", "m:i16", "--load", "s", "--input", "rest.npz", "--output", "b.npz")
+        with np.load(self.folder / "a.npz") as a, np.load(self.folder / "b.npz") as b:
+            self.assertEqual(a["said"].tobytes() + b["said"].tobytes(), said.tobytes())
+
+    def test_fault(self):
+        """What is before it is written, and nothing behind it, wherever in a group it is."""
+        source = self.write("divides")
+        for place in (5000, 5001, 5011):
+            rows = [(k % 40, 100, 11) for k in range(6000)]
+            rows[place] = (place % 40, 100, 9)
+            text = "m,a,b\n" + "".join(f"{k},{a},{b}\n" for k, a, b in rows)
+            (self.folder / "in.csv").write_text(text)
+            done = run(self.folder, source, "--key", "m:i32", "--stats", "--input", "in.csv", "--output", "out.csv")
+            out = (self.folder / "out.csv").read_text().splitlines()
+            expected = ["m,q,s"] + [f"{k % 40},50,{50 * (k // 40)}" for k in range(place)]
+            self.assertEqual(out, expected, describe("\n".join(out), "\n".join(expected)))
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, rf"divi[^\n]*[\s\S]*key '{place % 40}'")
+            self.assertGreater(int(re.search(r"rows in lanes +(\d+)", done.stderr)[1]), 1000)
+
+
+unittest.main()
