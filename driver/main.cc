@@ -64,7 +64,7 @@ void build_options(CLI::App* sub, CommandLine& line) {
       ->check(CLI::IsMember({"any", "openmpi", "mpich"}));
   sub->add_flag("--ranks", line.build.ranks, "a program whose dealt rows threads share: its --ranks N says how many");
   sub->add_flag("--lanes", line.build.lanes,
-                "of --emit lib: NODE_group_step, which steps states side by side in vector lanes");
+                "many states at once in vector lanes: with --key of a program, in NODE_group_step of --emit lib");
   add_parameters(sub, line);
   add_freeze(sub, line);
   add_watch(sub, line, "variables that the program can watch, by path: lstm.*; as often as needed");

@@ -95,8 +95,9 @@ std::string misused(const Session& session, const BuildRequest& request) {
     if (!request.mpi.empty()) return "--mpi goes with programs, " + emitted;
     if (request.ranks) return "--ranks goes with programs, " + emitted;
   }
-  if (request.lanes && request.emit != "lib" && request.emit != "header")
-    return "--lanes goes with libraries, " + emitted;
+  if (request.lanes && request.emit != "exe" && request.emit != "lib" && request.emit != "header")
+    return "--lanes goes with programs and libraries, " + emitted;
+  if (request.lanes && network) return "--lanes does not go with --parallel, whose tasks share one state";
   if (request.ranks && !request.mpi.empty())
     return "--ranks is for threads and --mpi for processes: mpirun says how many of them there are";
   if (network && (request.emit == "lib" || request.emit == "header" || request.emit == "c"))
@@ -145,6 +146,7 @@ EmitOptions emit_options(const Session& session, const BuildRequest& request, co
   options.with_c_interface = !options.with_main;
   options.with_program = options.with_main;
   options.with_lanes = request.lanes;
+  options.cells_apart = request.lanes && options.with_program;
   options.program_name = node;
   options.target = session.options.target;
   return options;

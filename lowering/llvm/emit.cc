@@ -23,11 +23,19 @@ struct ErrorsOnly final : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo& said) override { return said.getSeverity() != llvm::DS_Error; }
 };
 
+// A program is asked for them because of keys.
+void require_lanes(const codegen::Emission& module, bool table) {
+  const steps::Program& program = module.program;
+  if (!program.straight || program.on_demand != nullptr)
+    throw codegen::NoLanes("rows wait for later ones of their state", nullptr);
+  if (table && module.layout.apart == 0) throw codegen::NoLanes("there is nothing to remember of a key", nullptr);
+}
+
 void emit_parts(codegen::Emission& module, CompiledModule::State& state) {
   const EmitOptions& options = module.options;
   const bool table = options.with_program || options.with_main;
   const bool buffered = options.with_c_interface && !module.program.straight;
-  if (options.with_lanes && buffered) throw codegen::NoLanes("rows wait for later ones of their state", nullptr);
+  if (options.with_lanes) require_lanes(module, table);
   codegen::ProgramFunctions functions;
   if (table || buffered) functions = codegen::emit_program(module);
   if (buffered) codegen::emit_buffered_interface(module, functions);

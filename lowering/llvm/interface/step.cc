@@ -432,7 +432,6 @@ std::vector<Piece> pieces_of_record(const Emission& module) {
 }  // namespace
 
 void emit_together(Emission& module, ProgramFunctions& functions) {
-  if (!module.windows.empty()) return;  // they are part of the record, but do not lie among its cells
   const StateLayout outside = module.layout;
   const std::uint64_t kept = outside.header_bytes + std::exchange(module.layout.apart, 0);
   module.layout.slots.clear();  // the host has seen to it that nobody looks at them
@@ -441,15 +440,17 @@ void emit_together(Emission& module, ProgramFunctions& functions) {
   llvm::Function* const step = interface.emit_body(".instance", false);
   const std::vector<Piece> pieces = pieces_of_record(module);
   try {
+    if (!module.windows.empty()) throw NoLanes("windows do not lie among the memories of a key", nullptr);
     const WideStep in = emit_wide_step(module, *step, kept, program_symbol(module, "lanes"));
     functions.together = emit_step_together(module, {in, *step, interface.list, pieces});
-    if (functions.together != nullptr)
-      functions.lanes = in.lanes;
-    else
-      in.wide->eraseFromParent();
+    functions.lanes = in.lanes;
     in.scalar->eraseFromParent();
+    if (functions.together == nullptr) {
+      in.wide->eraseFromParent();
+      throw NoLanes("they would take longer than one row after the other", nullptr);
+    }
   } catch (const NoLanes&) {
-    // Rows are computed one by one.
+    if (module.options.with_lanes) throw;
   }
   step->eraseFromParent();
   module.layout = outside;
