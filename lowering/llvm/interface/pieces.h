@@ -1,5 +1,5 @@
 // What another cycle looks at in a NODE_state, as pieces: the header's fields, where there is one, cells, and outputs
-// that are kept.
+// that are kept. Of a run with keys a state is a record, in which they lie elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Piece {
   std::uint64_t offset, bytes;
   std::int64_t count;
   std::uint64_t of = offset;                             // where what it is a part of begins
-  std::int64_t own = static_cast<std::int64_t>(offset);  // where it lies of a state that is not as it is here
+  std::int64_t own = static_cast<std::int64_t>(offset);  // where it lies from what stands for a state
 
   std::int64_t moved() const { return own - static_cast<std::int64_t>(offset); }
   std::uint64_t end() const { return offset + bytes * static_cast<std::uint64_t>(count); }

@@ -443,12 +443,12 @@ void emit_together(Emission& module, ProgramFunctions& functions) {
     if (!module.windows.empty()) throw NoLanes("windows do not lie among the memories of a key", nullptr);
     const WideStep in = emit_wide_step(module, *step, kept, program_symbol(module, "lanes"));
     functions.together = emit_step_together(module, {in, *step, interface.list, pieces});
-    functions.lanes = in.lanes;
     in.scalar->eraseFromParent();
     if (functions.together == nullptr) {
       in.wide->eraseFromParent();
-      throw NoLanes("they would take longer than one row after the other", nullptr);
+      throw NoLanes("they would take longer than one row after the other, or much of the stack", nullptr);
     }
+    functions.lanes = in.lanes;
   } catch (const NoLanes&) {
     if (module.options.with_lanes) throw;
   }
