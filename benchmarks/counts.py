@@ -35,11 +35,12 @@ class Command:
 @dataclass
 class Calls:
     """What benchmarks/python/calls.py does: `times` more of it are counted. `most` is the part of another line that it
-    may take."""
+    may take, `rise` how far it may be above what is committed."""
     name: str
     what: str
     times: int
     most: tuple = ()
+    rise: float = 0.01
 
 
 def lstm(units):
@@ -92,7 +93,9 @@ COMMANDS = [
 
 # In this order: a line comes behind the one that it is measured by.
 CALLS = [
-    Calls("python/step", "step", 500_000),
+    # Where names lie decides which of them share a line of Python's cache of methods: the same wheel takes 2.8 % less in one
+    # run and 1.2 % more in another.
+    Calls("python/step", "step", 500_000, rise=0.04),
     Calls("python/run_in_c", "run_in_c", 5_000_000),
     Calls("python/run", "run", 5_000_000, ("python/run_in_c", 1.05)),
 ]

@@ -22,11 +22,25 @@ BRANCHES = """node main(x: f32, left: bool) -> (y: f32)
   down = (1.0 fby down) * 0.9 + sqrt(abs(x)) when not left;
   y = merge left (up) (down);
 """
+# The world of examples/cartpole in f32, pushed by a fixed rule; a pole that has fallen begins anew.
+CARTPOLE = """node main(start: f32[4]) -> (state: f32[4], lost: bool)
+  right = 0.1 * state[0] + 0.3 * state[1] + 3.0 * state[2] + 0.5 * state[3] > 0.0;
+  lost = abs(state[0]) > 2.4 or abs(state[2]) > 0.2094;
+  force = if right then 10.0 else -10.0;
+  angle = state[2];
+  spin = state[3];
+  pushed = (force + 0.05 * spin * spin * sin(angle)) / 1.1;
+  turned = (9.8 * sin(angle) - cos(angle) * pushed) / (0.5 * (4.0 / 3.0 - 0.1 * cos(angle) * cos(angle) / 1.1));
+  moved = pushed - 0.05 * turned * cos(angle) / 1.1;
+  next = if lost then 0.1 * start - 0.05 else state + 0.02 * [state[1], moved, spin, turned];
+  state = 0.0 fby next;
+"""
 CASES = {
     "online": (ROOT / "benchmarks/ml/online.rml", ["--node", "online"], "drand48()"),
     "fleet": (ROOT / "examples/fleet/fleet.rml", [], "drand48()"),
     "pid": (ROOT / "examples/pid/pid.rml", [], "drand48()"),
     "logistic": (ROOT / "examples/online/logistic.rml", [], "drand48()"),
+    "cartpole": (CARTPOLE, [], "drand48()"),
     "branches": (BRANCHES, [], "drand48()"),
 }
 MAIN = r"""
