@@ -5,6 +5,7 @@
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include <utility>
@@ -41,6 +42,16 @@ std::size_t instructions(const Blocks& blocks) {
   std::size_t count = 0;
   for (const llvm::BasicBlock* block : blocks) count += block->size();
   return count;
+}
+
+// Whether a function is called, for each lane by itself.
+bool calls(const Blocks& blocks) {
+  return llvm::any_of(blocks, [](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, [](const llvm::Instruction& i) {
+      return llvm::isa<llvm::CallInst>(i) && !llvm::isa<llvm::IntrinsicInst>(i) && !lanes::is_any(i) &&
+             !lanes::is_check(i);
+    });
+  });
 }
 
 // What all of these give to the phi; null: they do not give the same.
@@ -84,7 +95,7 @@ bool Branch::asks(const Blocks& blocks) const {
   for (llvm::PHINode& phi : meet_->phis())
     for (unsigned k = 0; phi.getType()->isPointerTy() && k < phi.getNumIncomingValues(); ++k)
       if (!is_outside(phi.getIncomingValue(k), blocks)) return false;
-  return instructions(blocks) > target_.worth_a_question;
+  return calls(blocks) || instructions(blocks) > target_.worth_a_question;
 }
 
 llvm::BasicBlock* Branch::close(const Blocks& blocks, llvm::BasicBlock* first, bool asks,

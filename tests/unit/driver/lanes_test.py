@@ -5,6 +5,8 @@ Programs are those below, and those of the language tests that have a schedule: 
     lanes_test.py RMLC LANGUAGE_TESTS [--all]
 """
 
+import ctypes
+import math
 import pathlib
 import random
 import re
@@ -87,6 +89,23 @@ class Lanes(unittest.TestCase):
             print(f"{found} of {found + len(refused)} have lanes")
         self.assertGreater(found, len(files) // SHARE // 3, refused)
 
+    def test_calls(self):
+        """What few arguments need, a function of the C library, is called where a lane has one of them, not else."""
+        (self.folder / "m.rml").write_text("node main(x: f32) -> (y: f32)\n  y = sin(x);\n")
+        (self.folder / "sine.c").write_text("#include <math.h>\nint calls;\nfloat sinf(float x) { ++calls; return (float)sin(x); }\n")
+        for command in ([RMLC, "build", "m.rml", "--emit", "lib", "--lanes", "-o", "m.o"],
+                        ["cc", "-shared", "-fPIC", "-Wl,-Bsymbolic", "-o", "m.so", "m.o", "sine.c", "-lm"]):  # fmt: skip
+            subprocess.run(command, cwd=self.folder, check=True, capture_output=True)
+        library = ctypes.CDLL(str(self.folder / "m.so"))
+        calls = ctypes.c_int.in_dll(library, "calls")
+        group = ctypes.create_string_buffer(4096)
+        library.main_group_init(group, ctypes.c_int64(16))
+        for last, expected in ((0.5, False), (1e30, True)):
+            x, y, calls.value = (ctypes.c_float * 16)(*[k / 10 for k in range(15)], last), (ctypes.c_float * 16)(), 0
+            library.main_group_step(group, ctypes.c_int64(16), x, y)
+            self.assertEqual(calls.value > 0, expected)
+            for of_x, of_y in zip(x, y):
+                self.assertAlmostEqual(of_y, math.sin(of_x), places=6)
 
     def test_refused(self):
         """By the equation and the reason; nothing is written."""
