@@ -143,17 +143,16 @@ std::uint32_t KeyTable::number_of(const Key& key) {
 }
 
 std::uint32_t KeyTable::number(std::string_view text) { return number_of(text); }
+std::uint32_t KeyTable::number(std::uint64_t word) { return number_of(word); }
+
 void KeyTable::numbers(std::span<const std::uint64_t> words, std::uint32_t* to) {
-  const auto slot = [&](std::uint64_t word) {
-    return static_cast<const std::uint32_t*>(index_.data) + (hash(word) & (slots_ - 1));
-  };
-  for (const std::uint64_t word : words)
-    if (slots_ > 0) __builtin_prefetch(slot(word));
-  for (const std::uint64_t word : words)
-    if (const std::uint32_t found = slots_ > 0 ? *slot(word) : 0; found > 0) __builtin_prefetch(&place(found - 1));
+  if (const auto* const slots = static_cast<const std::uint32_t*>(index_.data)) {
+    for (const std::uint64_t word : words) __builtin_prefetch(slots + (hash(word) & (slots_ - 1)));
+    for (const std::uint64_t word : words)
+      if (const std::uint32_t found = slots[hash(word) & (slots_ - 1)]; found > 0)
+        __builtin_prefetch(&place(found - 1));
+  }
   for (const std::uint64_t word : words) *to++ = number(word);
 }
-
-std::uint32_t KeyTable::number(std::uint64_t word) { return number_of(word); }
 
 }  // namespace rml::rt

@@ -64,6 +64,7 @@ class KeyedRun {
   // Those of the next rows, if they can be computed together.
   bool cycles();
   void pass(std::uint32_t rows);
+  void sum_up_row();
   // Writes the rows of the current key that are known.
   void drain();
   void write_row();
@@ -98,9 +99,9 @@ class KeyedRun {
   std::vector<Endpoint> sinks_to_;
   GivenParameters given_;
   std::optional<KeyStates> states_;
-  std::optional<RowsTogether> together_;
-  PortArrays read_, written_;  // rows that are computed together
-  std::uint32_t alone_ = 0;    // so many of the next rows are not
+  std::optional<RowsTogether> together_;  // none: all rows go one by one
+  PortArrays read_, written_;             // rows that are computed together
+  std::uint32_t alone_ = 0;               // so many of the next rows are not
   WaitingRows waiting_;
   std::uint64_t seed_;
   std::uint32_t key_ = 0;  // of the row that was read last
@@ -227,7 +228,7 @@ void KeyedRun::begin() {
     states_->begin_with([this](void* state) {
       tell(load_parameters(program_, state, {options_.load_params, options_.map, options_.partial}, given_));
     });
-  together_.emplace(program_, *states_, out_);
+  if (RowsTogether::are_possible(program_, *states_)) together_.emplace(program_, *states_, out_);
   if (saved) load(*saved);
   record_.first_cycle = rows_read_;
   record_.first_row = rows_written_;
@@ -286,13 +287,14 @@ bool KeyedRun::cycle() {
   ++rows_read_;
   longest_segment_ = std::max(longest_segment_, header.longest_segment);
   drain();
-  if (!save_to_.empty()) record_.input_checksum = source_->row().checksum(record_.input_checksum, key_input_ + 1);
+  if (!save_to_.empty()) sum_up_row();
   if (needs_itself(header)) throw Failure(undetermined_text(program_, header) + " (key '" + key_text() + "')");
   save_if_due();
   return true;
 }
 
 bool KeyedRun::cycles() {
+  if (!together_) return false;
   const std::uint32_t least = together_->least();
   std::uint32_t rows = source_->side_by_side();
   if (rows < least) return false;
@@ -325,8 +327,11 @@ bool KeyedRun::cycles() {
 
 void KeyedRun::pass(std::uint32_t rows) {
   if (save_to_.empty()) return source_->pass(rows);
-  for (; rows > 0 && source_->read(); --rows)
-    record_.input_checksum = source_->row().checksum(record_.input_checksum, key_input_ + 1);
+  for (; rows > 0 && source_->read(); --rows) sum_up_row();
+}
+
+void KeyedRun::sum_up_row() {
+  record_.input_checksum = source_->row().checksum(record_.input_checksum, key_input_ + 1);
 }
 
 void KeyedRun::save_if_due() {
@@ -401,7 +406,7 @@ void KeyedRun::tell_undetermined() const {
 }
 
 void KeyedRun::tell_statistics(Clock::time_point start) const {
-  if (!options_.stats || !together_) return;
+  if (!options_.stats || !states_) return;
   rml_header all{};
   all.pushed = rows_read_;
   all.popped = rows_written_;
@@ -409,7 +414,7 @@ void KeyedRun::tell_statistics(Clock::time_point start) const {
   print_statistics(program_, all, {std::chrono::duration<double>(Clock::now() - start).count(), rows_read_, 0});
   std::fprintf(stderr, "keys             %u\nof each          %" PRIu64 " bytes\nof all           %" PRIu64 " bytes\n",
                states_->size(), states_->record_bytes(), memory_.used());
-  if (together_->least() != UINT32_MAX) std::fprintf(stderr, "rows in lanes    %" PRId64 "\n", rows_in_lanes_);
+  if (together_) std::fprintf(stderr, "rows in lanes    %" PRId64 "\n", rows_in_lanes_);
 }
 
 double KeyedRun::fraction() const {

@@ -4,18 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <numeric>
 
 namespace rml::rt {
 namespace {
 
 constexpr std::uint32_t groups_ahead = 2;  // their states come from memory while one group is computed
-
-std::vector<std::uint32_t> all_ports(const Row& row) {
-  std::vector<std::uint32_t> ports(row.size());
-  std::iota(ports.begin(), ports.end(), 0u);
-  return ports;
-}
 
 void count_cycle(void* cells) {
   char* const at = static_cast<char*>(cells) + RML_CYCLE_BEFORE_CELLS;
@@ -28,12 +21,7 @@ void count_cycle(void* cells) {
 }  // namespace
 
 RowsTogether::RowsTogether(const rml_program& program, KeyStates& states, const Row& out)
-    : program_(program),
-      states_(states),
-      lanes_(program.together != nullptr && states.lie_together() ? program.lanes : UINT32_MAX),
-      shape_(out, all_ports(out)),
-      nowhere_(shape_),
-      unwritten_(out.size()) {
+    : program_(program), states_(states), lanes_(program.lanes), shape_(out), nowhere_(shape_), unwritten_(out.size()) {
   nowhere_.point_at_room(unwritten_);
 }
 

@@ -16,10 +16,13 @@ namespace rml::rt {
 
 class RowsTogether {
  public:
-  // out: shows the ports of a row that is written, of which the first is the key.
+  static bool are_possible(const rml_program& program, const KeyStates& states) {
+    return program.together != nullptr && states.lie_together();
+  }
+  // … where they are. out: shows the ports of a row that is written, of which the first is the key.
   RowsTogether(const rml_program& program, KeyStates& states, const Row& out);
 
-  // Fewer rows are not computed so; UINT32_MAX: none are.
+  // Fewer rows are not computed so.
   std::uint32_t least() const { return lanes_; }
   // How many of the rows, whose keys these are, were computed, from the first on. What is written nowhere of `to` is
   // thrown away.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <numeric>
 
 namespace rml::rt {
 namespace {
@@ -15,7 +16,15 @@ constexpr std::uint64_t all_bytes = std::uint64_t{512} << 10;
 
 std::uint64_t aligned(std::uint64_t at) { return (at + line - 1) & ~(line - 1); }
 
+std::vector<std::uint32_t> all_ports(const Row& row) {
+  std::vector<std::uint32_t> ports(row.size());
+  std::iota(ports.begin(), ports.end(), 0u);
+  return ports;
+}
+
 }  // namespace
+
+RowShape::RowShape(const Row& row) : RowShape(row, all_ports(row)) {}
 
 RowShape::RowShape(const Row& row, const std::vector<std::uint32_t>& ports) : ports_(row.size()) {
   std::uint64_t of_row = 1;

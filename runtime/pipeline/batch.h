@@ -14,6 +14,7 @@ namespace rml::rt {
 // Which values of a row are packed, and where they lie.
 class RowShape {
  public:
+  explicit RowShape(const Row& row);  // all
   RowShape(const Row& row, const std::vector<std::uint32_t>& ports);
 
   struct Column {

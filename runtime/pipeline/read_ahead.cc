@@ -3,7 +3,6 @@
 #include "runtime/pipeline/read_ahead.h"
 
 #include <algorithm>
-#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -11,21 +10,11 @@
 #include "runtime/base/signals.h"
 
 namespace rml::rt {
-namespace {
-
-std::vector<std::uint32_t> all_ports(const Row& row) {
-  std::vector<std::uint32_t> ports(row.size());
-  std::iota(ports.begin(), ports.end(), 0u);
-  return ports;
-}
-
-}  // namespace
-
 ReadAhead::ReadAhead(std::unique_ptr<RowSource> source, const Row& row, Ahead ahead)
     : source_(std::move(source)),
       row_(row),
       ahead_(std::move(ahead)),
-      shape_(row, all_ports(row)),
+      shape_(row),
       shown_(Row::showing(row, row.size())),
       warm_up_(ahead_.threads && several_processors()) {
   for (std::uint32_t i = 0; i < row.size(); ++i) {

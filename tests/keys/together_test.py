@@ -9,15 +9,15 @@ import os
 import pathlib
 import random
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import numpy as np
 
-from together import describe, rows_in_lanes
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "unit/driver"))
+from in_folder import InFolder  # noqa: E402
+from together import describe, rows_in_lanes  # noqa: E402
 
 ARGUMENTS = [a for a in sys.argv[1:] if not a.startswith("-")]
 RMLC, LANGUAGE = pathlib.Path(ARGUMENTS[0]), pathlib.Path(ARGUMENTS[1])
@@ -52,27 +52,24 @@ def run(folder, *arguments):
 
 
 @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "rows are read one by one where there is one processor")
-class Together(unittest.TestCase):
+class Together(InFolder):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
+        super().setUp()
         self.rng = random.Random(0)
 
-    def tearDown(self):
-        shutil.rmtree(self.folder)
-
-    def write(self, name):
-        (self.folder / f"{name}.rml").write_text(PROGRAMS[name])
+    def program(self, name):
+        self.write(f"{name}.rml", PROGRAMS[name])
         return f"{name}.rml"
 
     def test_programs(self):
         for name in PROGRAMS:
             with self.subTest(name=name):
-                found = rows_in_lanes(RMLC, self.folder, self.write(name), [], self.rng)
+                found = rows_in_lanes(RMLC, self.folder, self.program(name), [], self.rng)
                 self.assertTrue(found is not None and found > 100, f"{found} rows in lanes")
 
     def test_keys(self):
         """Of texts; few, whose rows are never independent; so many that new ones come all the time."""
-        source = self.write("noise")
+        source = self.program("noise")
         for keys, key in ((50, "key_"), (3, "key_:i32"), (9, "key_:u8"), (5000, "key_:i64")):
             with self.subTest(keys=keys, key=key):
                 found = rows_in_lanes(RMLC, self.folder, source, [], self.rng, keys=keys, key=key)
@@ -80,7 +77,7 @@ class Together(unittest.TestCase):
 
     def test_options(self):
         """--cycles, in the middle of what could be computed at once; states that are saved on the way; one output of several."""
-        source = self.write("kinds")
+        source = self.program("kinds")
         for options, more in (([], ["--cycles", "4321"]), ([], ["--save-every", "1001"]), ([], ["--output", "near=near.csv"]),
                               (["-O0"], []), (["--strict-math"], [])):  # fmt: skip
             with self.subTest(options=options, more=more):
@@ -99,7 +96,7 @@ class Together(unittest.TestCase):
 
     def test_built(self):
         """What was built with --lanes says the same, with keys and without."""
-        source = self.write("learner")
+        source = self.program("learner")
         found = rows_in_lanes(RMLC, self.folder, source, [], self.rng)
         subprocess.run([RMLC, "build", source, "--lanes", "--cpu", "native", "-o", "built"], cwd=self.folder, check=True)
         rows = ["--seed", "3", "--input", "rows.csv"]
@@ -134,7 +131,7 @@ class Together(unittest.TestCase):
 
     def test_archive(self):
         """Rows of each key are those of a run of them alone, in the order of the input; so is a run that is gone on with."""
-        source, keys, rows = self.write("learner"), 60, 60_000
+        source, keys, rows = self.program("learner"), 60, 60_000
         draw = np.random.default_rng(0)
         key = draw.permuted(np.tile(np.arange(keys, dtype=np.int16), (rows // keys, 1)), axis=1).ravel()
         x, y = draw.normal(size=(rows, 3)).astype(np.float32), draw.normal(size=rows).astype(np.float32)
@@ -159,7 +156,7 @@ class Together(unittest.TestCase):
 
     def test_fault(self):
         """What is before it is written, and nothing behind it, wherever in a group it is."""
-        source = self.write("divides")
+        source = self.program("divides")
         for place in (5000, 5001, 5011):
             rows = [(k % 40, 100, 11) for k in range(6000)]
             rows[place] = (place % 40, 100, 9)

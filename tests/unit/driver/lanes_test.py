@@ -10,12 +10,11 @@ import math
 import pathlib
 import random
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
+from in_folder import InFolder
 from lanes import differs
 
 ARGUMENTS = [a for a in sys.argv[1:] if not a.startswith("-")]
@@ -50,13 +49,10 @@ PROGRAMS = {
     "halves": "node main(x: f16, n: i8) -> (y: f16, m: i16)\n  s = 0.5 fby 0.5 * s + cast(f32, x);\n  y = cast(f16, s);\n  m = cast(i16, n) * 3;\n",
 }
 
-class Lanes(unittest.TestCase):
+class Lanes(InFolder):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
+        super().setUp()
         self.rng = random.Random(0)
-
-    def tearDown(self):
-        shutil.rmtree(self.folder)
 
     def compare(self, source, options, cycles=12):
         return differs(RMLC, self.folder, source, options, self.rng, cycles)
