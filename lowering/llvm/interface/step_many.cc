@@ -77,8 +77,7 @@ bool is_laid_in(const Emission& module, const InterfaceParameter& p) {
 struct StepMany {
   const StepInLanes& of;
   const std::vector<Touched>& touched;
-  Function& f;  // whose state are the addresses of all states
-  IrValue n;
+  Function& f;                       // whose state are the addresses of all states
   std::vector<IrValue> arrays = {};  // the ports'
 
   DType dtype(const InterfaceParameter& p) const { return dtype_of(f.module.core, p); }
@@ -90,7 +89,7 @@ struct StepMany {
   std::vector<ElementsOfLanes> lay_states(IrValue group, IrValue first) const;
   IrValue together(IrValue first) const;
   IrValue alone(IrValue k) const;
-  void prefetch(IrValue first) const;
+  void prefetch(IrValue first, IrValue n) const;
 };
 
 IrValue StepMany::row(std::size_t port, IrValue k) const {
@@ -156,7 +155,7 @@ IrValue StepMany::together(IrValue first) const {
 }
 
 // States lie wherever they lie: those of the group after the next one are on their way while this one is stepped.
-void StepMany::prefetch(IrValue first) const {
+void StepMany::prefetch(IrValue first, IrValue n) const {
   auto& ir = f.ir;
   std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
   for (const Touched& t : touched) {
@@ -230,14 +229,15 @@ llvm::Function* emit_step_many(Emission& module, const StepInLanes& of) {
   types[1] = module.i64();
   auto* made = module.function(module.options.program_name + "_step_many.body", module.i32(), types, false);
   Function f(module, made, module.core.entry + " (many)", {}, made->getArg(0));
-  StepMany many{of, touched, f, made->getArg(1)};
+  IrValue n = made->getArg(1);
+  StepMany many{of, touched, f};
   for (unsigned k = 0; k < of.ports.size(); ++k) {
     made->addParamAttr(k + 2, llvm::Attribute::NoAlias);
     many.arrays.push_back(made->getArg(k + 2));
   }
-  step_groups(f, many.n, of.in.lanes,
+  step_groups(f, n, of.in.lanes,
               {[&](IrValue, IrValue first) {
-                 many.prefetch(first);
+                 many.prefetch(first, n);
                  return many.together(first);
                },
                [&](IrValue, IrValue first, IrValue lane) { return many.alone(f.ir.CreateAdd(first, lane)); }});
@@ -251,7 +251,7 @@ llvm::Function* emit_step_together(Emission& module, const StepInLanes& of) {
   types[0] = module.i64();
   auto* made = module.function(program_symbol(module, "together"), module.i32(), types, false);
   Function f(module, made, module.core.entry + " (together)", {}, made->getArg(1));
-  const StepMany many{of, *touched, f, f.ir.getInt64(of.in.lanes), caller_arrays(f.ir, module, *made, of.ports)};
+  const StepMany many{of, *touched, f, caller_arrays(f.ir, module, *made, of.ports)};
   f.leave_unless_zero(f.ir.CreateZExt(f.ir.CreateNot(many.together(made->getArg(0))), module.i32()));
   f.finish();
   return made;
