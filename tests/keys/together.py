@@ -64,7 +64,7 @@ def run(rmlc, folder, source, name, options, more):
     return (done.returncode, told, done.stdout, saved), int(in_lanes[1]) if in_lanes else None
 
 
-def rows_in_lanes(rmlc, folder, source, options, rng, more=(), rows=6000, keys=50, key="key_:i32"):
+def rows_in_lanes(rmlc, folder, source, options, rng, more=(), rows=10_000, keys=50, key="key_:i32"):
     """How many there were; None: the program has none. AssertionError where they differ."""
     columns = inputs_of(rmlc, folder, source, options)
     if not columns:
