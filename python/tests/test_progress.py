@@ -112,21 +112,25 @@ import numpy as np, rmlc
 instance = rmlc.load(sys.argv[1]).node().start()
 x = np.random.default_rng(0).normal(size=20_000_000)
 instance.copy().run(x=x[:10], progress=True)
-threading.Timer(float(sys.argv[2]), lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-begin = time.perf_counter()
+asked = []
+def interrupt():
+    while instance.cycle == 0:
+        time.sleep(0.001)
+    time.sleep(float(sys.argv[2]))
+    asked.append(instance.cycle)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
 try:
     instance.run(x=x, progress=True)
     sys.exit("not interrupted")
 except KeyboardInterrupt as stop:
-    late = time.perf_counter() - begin - float(sys.argv[2])
     rows = stop.rows
-assert 0 < instance.cycle < len(x), instance.cycle
+assert 0 < instance.cycle < min(asked[0] + 5_000_000, len(x)), (instance.cycle, asked)
 assert len(rows) == instance.cycle and rows.cycles == range(instance.cycle)
 rest = instance.run(x=x[instance.cycle :])
 whole = rmlc.load(sys.argv[1]).node().start().run(x=x)
 assert np.array_equal(np.concatenate([rows.y, rest.y]), whole.y)
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-print(late)
 """
 
 
@@ -138,7 +142,6 @@ def test_ctrl_c_loses_nothing(tmp_path: pathlib.Path, after: float) -> None:
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, tmp_path / "slow.rml", str(after)],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 0.5
 
 
 def test_in_another_thread(node: rmlc.Node) -> None:
