@@ -108,6 +108,19 @@ bool overwrites_none(const std::filesystem::path& path, const std::vector<std::s
   return true;
 }
 
+bool all_replaceable(const std::vector<std::filesystem::path>& paths, Diagnostics& diagnostics) {
+  for (const std::filesystem::path& path : paths) {
+    struct stat status{};
+    if (stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) continue;
+    report_unwritable(
+        path,
+        S_ISDIR(status.st_mode) ? std::strerror(EISDIR) : "it is no regular file, and what is written are two files",
+        diagnostics);
+    return false;
+  }
+  return true;
+}
+
 bool move_into_place(const std::filesystem::path& temporary, const std::filesystem::path& path,
                      Diagnostics& diagnostics) {
   // A device or pipe is written to, never replaced.

@@ -31,6 +31,9 @@ class FolderBeside {
 };
 // Whether the path leads to none of the files that were read; reports E0804 if it does.
 bool overwrites_none(const std::filesystem::path& path, const std::vector<std::string>& read, Diagnostics& diagnostics);
+// Whether files that belong together can all be there at the end; reports E0804 where a directory or a device is in the
+// place of one. Then none is written.
+bool all_replaceable(const std::vector<std::filesystem::path>& paths, Diagnostics& diagnostics);
 // Reports E0804 and returns false when it cannot be written.
 bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagnostics& diagnostics);
 // The same for a program made from another: a copy of the file at `base` with bytes replaced and more behind them.

@@ -33,6 +33,8 @@ fs::path output_path(const BuildRequest& request, const std::string& node) {
   return stem;
 }
 
+bool has_header_beside(const BuildRequest& request) { return request.emit == "lib" || request.emit == "c"; }
+
 FileKind file_kind(const std::string& emit) {
   if (emit == "asm") return FileKind::assembly;
   if (emit == "llvm") return FileKind::llvm_text;
@@ -105,8 +107,9 @@ std::string misused(const Session& session, const BuildRequest& request) {
   if (request.emit == "c") {
     const std::string option = decided_by_c_compiler(session.options.target);
     if (!option.empty()) return option + " does not go with --emit c: the C compiler decides it";
-    if (fs::path(request.output).extension() == ".h") return "-o names the C source; the header lies beside it";
   }
+  if (has_header_beside(request) && fs::path(request.output).extension() == ".h")
+    return std::string("-o names the ") + (request.emit == "c" ? "C source" : "object") + "; the header lies beside it";
   if (network && (request.ranks || !request.mpi.empty()))
     return std::string(request.ranks ? "--ranks" : "--mpi") +
            " does not go with --parallel: ranks run the cycles of a program in their order";
@@ -123,7 +126,7 @@ bool has_rows_for_ranks(Session& session, const BuildRequest& request, const Cor
 }
 
 // The source, and the header beside it, or nothing: what has no C is told of.
-int build_c(Session& session, const Lowered& lowered, const fs::path& output) {
+int build_c(Session& session, const Lowered& lowered, const fs::path& output, const fs::path& header) {
   // The program outlives what is made of it.
   const std::shared_ptr<const steps::Program> program(std::shared_ptr<void>(), &lowered.program);
   const loops::Made made = loops::make_loops(program);
@@ -133,7 +136,6 @@ int build_c(Session& session, const Lowered& lowered, const fs::path& output) {
     session.diagnostics.report(Code::E0903, r.span, "--emit c: C has no " + r.what)
         .note("--emit lib makes an object of it, which is linked with the runtime");
   if (!refused.empty()) return exit_fault;
-  const fs::path header = fs::path(output).replace_extension(".h");
   const c99::Text text = c99::print_c(made.program, session.sources, header.filename());
   return write_file(output, text.source, session.diagnostics) && write_file(header, text.header, session.diagnostics)
              ? exit_success
@@ -171,12 +173,14 @@ int build(Invocation& invocation, const BuildRequest& request) {
   const EmitOptions options = emit_options(session, request, lowered->core->entry);
   const std::string& node = lowered->core->entry;
   const fs::path output = output_path(request, node);
-  const fs::path header = request.emit == "lib" || in_c ? fs::path(output).replace_extension(".h") : output;
+  const bool two_files = has_header_beside(request);
+  const fs::path header = two_files ? fs::path(output).replace_extension(".h") : output;
   std::vector<std::string> read = session.files_read();
   read.insert(read.end(), request.libraries.begin(), request.libraries.end());
   if (!overwrites_none(output, read, session.diagnostics) || !overwrites_none(header, read, session.diagnostics))
     return exit_fault;
-  if (in_c) return build_c(session, *lowered, output);
+  if (two_files && !all_replaceable({output, header}, session.diagnostics)) return exit_fault;
+  if (in_c) return build_c(session, *lowered, output, header);
   const auto module = emit_module(session, lowered->program, options);
   if (!module) return exit_fault;
   if (request.emit == "header")
@@ -188,8 +192,8 @@ int build(Invocation& invocation, const BuildRequest& request) {
     link_program(session, request, bytes, output, *lowered->core);
     return exit_success;
   }
-  write_file(output, bytes, session.diagnostics);
-  if (request.emit == "lib") write_file(header, c_header(lowered->program, options), session.diagnostics);
+  if (write_file(output, bytes, session.diagnostics) && two_files)
+    write_file(header, c_header(lowered->program, options), session.diagnostics);
   return exit_success;
 }
 

@@ -74,6 +74,7 @@ int import_file(Invocation& invocation, const ImportRequest& request) {
   read.push_back(request.file);
   if (!overwrites_none(output, read, session.diagnostics) || !overwrites_none(weights, read, session.diagnostics))
     return exit_fault;
+  if (!imported->weights.empty() && !all_replaceable({output, weights}, session.diagnostics)) return exit_fault;
   if (!checked(session, *imported)) throw std::logic_error("what was made of " + request.file + " is no program");
   if (!imported->weights.empty() && !write_weights(weights, imported->weights, session.diagnostics)) return exit_fault;
   return write_file(output, imported->source, session.diagnostics) ? exit_success : exit_fault;

@@ -49,6 +49,24 @@ class Overwrite(InFolder):
         self.write("main.h", "node main() -> (y: i32)\n  y = 1;\n")
         self.refused(1, ["main.h"], RMLC, "build", "main.h", "--emit", "lib", "-o", "main.o")
 
+    # A library and its header, a C source and its: both are written or none is.
+    def test_two_files_or_none(self):
+        for place in ("folder", "folder/", "."):
+            (self.folder / "folder").mkdir(exist_ok=True)
+            for emit in ("lib", "c"):
+                self.refused(1, ["E0804", f"cannot write '{place}': Is a directory"], RMLC, "build", "sum.rml", "--emit",
+                             emit, "-o", place)
+        self.assertEqual(list((self.folder / "folder").iterdir()), [])
+        (self.folder / "taken.h").mkdir()
+        for emit in ("lib", "c"):
+            self.refused(1, ["cannot write 'taken.h': Is a directory"], RMLC, "build", "sum.rml", "--emit", emit, "-o",
+                         "taken.o")
+        os.mkfifo(self.folder / "pipe")
+        self.refused(1, ["cannot write 'pipe': it is no regular file"], RMLC, "build", "sum.rml", "--emit", "lib", "-o",
+                     "pipe")
+        self.refused(2, ["-o names the object"], RMLC, "build", "sum.rml", "--emit", "lib", "-o", "sum.h")
+        self.refused(2, ["-o names the C source"], RMLC, "build", "sum.rml", "--emit", "c", "-o", "sum.h")
+
     def test_runs_and_what_they_are_made_of(self):
         self.write("helper.rml", HELPER)
         self.write("user.rml", 'import "helper.rml";\nnode main(x: f64) -> (y: f64)\n  y = twice(0.0 fby x);\n')
