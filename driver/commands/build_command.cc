@@ -87,6 +87,12 @@ std::string decided_by_c_compiler(const TargetOptions& asked) {
   return asked.fast_math ? "--fast-math" : "";
 }
 
+// What is wrong with the name of the product; empty: nothing.
+std::string misnamed(const BuildRequest& request) {
+  if (!has_header_beside(request) || fs::path(request.output).extension() != ".h") return "";
+  return std::string("-o names the ") + (request.emit == "c" ? "C source" : "object") + "; the header lies beside it";
+}
+
 // Options that do not go together, as they are told; empty: they do.
 std::string misused(const Session& session, const BuildRequest& request) {
   const bool network = session.options.grain != Grain::none;
@@ -108,12 +114,10 @@ std::string misused(const Session& session, const BuildRequest& request) {
     const std::string option = decided_by_c_compiler(session.options.target);
     if (!option.empty()) return option + " does not go with --emit c: the C compiler decides it";
   }
-  if (has_header_beside(request) && fs::path(request.output).extension() == ".h")
-    return std::string("-o names the ") + (request.emit == "c" ? "C source" : "object") + "; the header lies beside it";
   if (network && (request.ranks || !request.mpi.empty()))
     return std::string(request.ranks ? "--ranks" : "--mpi") +
            " does not go with --parallel: ranks run the cycles of a program in their order";
-  return "";
+  return misnamed(request);
 }
 
 // That threads share the rows of a program asks for rows that are shared.

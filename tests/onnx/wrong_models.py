@@ -176,6 +176,17 @@ with tempfile.TemporaryDirectory() as place:
     done = rmlc(own, "import", "m.onnx", "-o", "n.rml")
     if done.returncode != 0 or not (own / "n.rml").exists():
         failures.append(f"beside the model's own tensors: status {done.returncode}\n{done.stderr}")
+    # The source and its weights are both written or none is.
+    wide = [node("MatMul", ["x", "w"], ["y"])], [X], [value("y", FLOAT, [2, 500])], [tensor(np.ones((3, 500), "f4"), "w")]
+    (own / "m.onnx").write_bytes(model(*wide))
+    for folder, source in (("f.rml", "f.rml"), ("g.safetensors", "g.rml")):
+        (own / folder).mkdir()
+        before = sorted(p.name for p in own.iterdir())
+        done = rmlc(own, "import", "m.onnx", "-o", source)
+        if done.returncode != 1 or f"'{folder}': Is a directory" not in done.stderr:
+            failures.append(f"over a folder: status {done.returncode}\n{done.stderr}")
+        if sorted(p.name for p in own.iterdir()) != before:
+            failures.append(f"over a folder: something was written beside {folder}")
 
 # ---- graphs within graphs, functions ----
 BRANCH = graph([node("Relu", ["x"], ["t"])], [], [value("t", FLOAT, [2, 3])])
