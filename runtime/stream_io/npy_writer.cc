@@ -3,10 +3,11 @@
 // The row count stands in the header, before the rows. Into a plain file rows are written as
 // they come and the header again at close (a killed run leaves a file of the rows last settled); into a pipe
 // or a compressor, and for .npz, the rows are held until close. A stream that may be absent
-// becomes two arrays in an .npz: NAME, its present values, and NAME.present, a flag per cycle.
+// becomes two arrays in an .npz: NAME, its present values, and NAME.present, a flag per cycle. NaN is one NaN.
 #include <string>
 #include <utility>
 
+#include "runtime/base/nans.h"
 #include "runtime/stream_io/npy_array.h"
 #include "runtime/stream_io/writers.h"
 #include "runtime/stream_io/zip.h"
@@ -32,11 +33,13 @@ class NpyWriter final : public RowSink {
 
   void write() override {
     ++rows_;
-    if (streams_) {
-      bytes_.append(value_bytes(row_, port_));
-    } else {
-      held_.append(value_bytes(row_, port_));
-    }
+    std::string& values = streams_ ? value_ : held_;
+    const std::size_t before = values.size();
+    values.append(value_bytes(row_, port_));
+    unify_nans(row_.port(port_).dtype, values.data() + before, values.size() - before);
+    if (!streams_) return;
+    bytes_.append(value_);
+    value_.clear();
   }
   void undetermined(std::int64_t) override {}
   void flush() override { bytes_.flush(); }
@@ -64,7 +67,7 @@ class NpyWriter final : public RowSink {
   bool streams_;
   bool closed_ = false;
   std::uint64_t rows_ = 0;
-  std::string held_;
+  std::string held_, value_;  // all of them, or that of a row
 };
 
 struct HeldStream {
@@ -99,6 +102,7 @@ class NpzWriter final : public RowSink {
     ZipWriter zip(bytes_);
     for (HeldStream& stream : streams_) {
       const rml_port& port = row_.port(stream.port);
+      unify_nans(port.dtype, stream.bytes.data(), stream.bytes.size());
       zip.add(std::string(port.name) + ".npy", header_for(port, stream.values) + std::exchange(stream.bytes, {}));
       if (port.always) continue;
       zip.add(std::string(port.name) + ".present.npy",

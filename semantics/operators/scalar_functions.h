@@ -70,12 +70,20 @@ struct IsFinite {
   }
 };
 
-struct CopySign {
+// b is a number.
+struct WithSign {
   template <class T>
   T operator()(T a, T b) const {
     return std::copysign(a, b);
   }
   Term operator()(Term a, Term b) const { return spell(ScalarOp::copysign, a, b); }
+};
+// That of NaN is chance: processors take it from either operand.
+struct CopySign {
+  template <class N>
+  N operator()(N a, N b) const {
+    return select(Eq{}(b, b), WithSign{}(a, b), Abs{}(a));
+  }
 };
 struct Xor {
   template <class T>
@@ -105,7 +113,7 @@ struct FloorMod {
     if constexpr (std::is_integral_v<N>)
       return r;
     else
-      return is_real(r) ? CopySign{}(r, b) : r;
+      return is_real(r) ? WithSign{}(r, b) : r;
   }
 };
 

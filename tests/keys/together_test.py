@@ -40,6 +40,8 @@ PROGRAMS = {
     "  y = merge c ((0.0 fby 0.5 * x) + x) (1.0 when not c);\n  w = (zeros([2]) fby w) + v;\n",
     "noise": "node main(x: f64) -> (y: f64, n: i64)\n  r = sum(param(uniform([3], -1.0, 1.0)));\n"
     "  y = x + r + (0.0 fby 0.5 * y);\n  n = 0 fby n + 1;\n",
+    # A NaN has no sign: processors give that of either operand.
+    "nans": "node main(x: f64, z: f64) -> (y: f64, s: f64)\n  y = x + (z fby 0.5 * y);\n  s = copysign(1.0, y);\n",
     "divides": "node main(a: i32, b: i32) -> (q: i32, s: i32)\n  q = a / (b - 9);\n  s = 0 fby s + q;\n",
     "kinds": "node main(x: f64) -> (y: f64, odd: bool, far: i8, near: i16, sum: f32)\n  odd = false fby not odd;\n"
     "  far = 1 fby far * 3 + 1;\n  near = 7 fby near * 5 + cast(i16, far);\n"
@@ -154,6 +156,21 @@ class Together(InFolder):
         run(self.folder, source, "--key", "m:i16", "--load", "s", "--input", "rest.npz", "--output", "b.npz")
         with np.load(self.folder / "a.npz") as a, np.load(self.folder / "b.npz") as b:
             self.assertEqual(a["said"].tobytes() + b["said"].tobytes(), said.tobytes())
+
+    def test_nans_in_archives(self):
+        """What is written says nothing of which operand a NaN is of; nor does what is saved."""
+        source, keys, rows = self.program("nans"), 40, 40_000
+        draw = np.random.default_rng(1)
+        x = draw.normal(size=rows)
+        x[draw.integers(0, rows, 200)] = -np.nan
+        np.savez(self.folder / "in.npz", m=np.arange(rows, dtype=np.int32) % keys, x=x, z=np.full(rows, np.nan))
+        found = []
+        for more in ([], ["--threads", "1"]):
+            run(self.folder, source, "--", "--key", "m:i32", "--input", "in.npz", "--output", "out.npz", "--save", "s", *more)
+            with np.load(self.folder / "out.npz") as out:
+                self.assertTrue(np.isnan(out["y"]).any() and (out["s"][np.isnan(out["y"])] == 1).all())
+                found.append((out["y"].tobytes(), (self.folder / "s").read_bytes()))
+        self.assertEqual(found[0], found[1])
 
     def test_fault(self):
         """What is before it is written, and nothing behind it, wherever in a group it is."""
