@@ -36,6 +36,15 @@ inline CodePoint first_code_point(std::string_view text) {
   return {value, bytes, true};
 }
 
+inline bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint c = first_code_point(text);
+    if (!c.valid) return false;
+    text.remove_prefix(c.bytes);
+  }
+  return true;
+}
+
 // Controls, marks and overrides of direction, what has no width, separators of lines, and tags.
 inline bool is_readable(char32_t c) {
   struct Range {

@@ -252,10 +252,14 @@ std::vector<double> CheckpointIn::curve(const std::string& name) const {
 
 std::vector<std::string> CheckpointIn::kept() const { return kept_lines(name_, content_); }
 
-std::int64_t CheckpointIn::restore(const rml_program& program, void* state, GivenParameters& given,
-                                   Anchor* anchor) const {
+void CheckpointIn::refuse_keys() const {
   if (is_of_keys())
     throw Failure(name_ + ": the states of " + text(keys_key) + " keys; a run with --key goes on with them");
+}
+
+std::int64_t CheckpointIn::restore(const rml_program& program, void* state, GivenParameters& given,
+                                   Anchor* anchor) const {
+  refuse_keys();
   CyclesOfState run{number<std::int64_t>("cycle"), number<std::int64_t>("rows"), number<std::int64_t>("segments"),
                     number<std::int64_t>("longest_segment")};
   if (run.cycles > most_cycles || run.rows > run.cycles || run_.first_cycle > run.cycles || run_.first_row > run.rows)

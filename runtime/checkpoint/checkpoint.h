@@ -88,6 +88,8 @@ class CheckpointIn {
   const std::string& name() const { return name_; }
   const Safetensors& content() const { return content_; }
   bool is_of_keys() const { return content_.metadata.contains(keys_key); }
+  // Throws Failure where it is.
+  void refuse_keys() const;
   std::int64_t cycles() const { return number<std::int64_t>("cycle"); }
   std::int64_t rows() const { return number<std::int64_t>("rows"); }
   std::uint64_t seed() const { return seed_; }

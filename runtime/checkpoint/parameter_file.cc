@@ -153,6 +153,9 @@ void read_parameters(const ParameterSource& source, const std::string& entry, st
   to.bytes = read_whole_file(source.file);
   Safetensors file = read_safetensors(source.file, to.bytes);
   check_checksum(source.file, to.bytes, file);
+  if (const auto keys = file.metadata.find(keys_key); keys != file.metadata.end())
+    throw Failure("--load-params " + source.file + ": the states of " + keys->second +
+                  " keys, each with parameters of its own; a run with --key goes on with them by --load");
   if (wanted.empty()) throw Failure("--load-params " + source.file + ": '" + entry + "' has no parameters");
   std::vector<std::string> names;
   for (const TensorIn& tensor : file.tensors) names.push_back(tensor.name);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "runtime/base/failure.h"
+#include "runtime/base/nans.h"
 #include "runtime/checkpoint/beginning.h"
 #include "runtime/checkpoint/format_version.h"
 #include "runtime/checkpoint/state_parts.h"
@@ -79,8 +80,9 @@ struct Column {
 
 class ColumnsOut {
  public:
-  ColumnsOut(const rml_program& program, const Keys& keys, KeyStates& states, const Unbegun& unbegun)
-      : program_(program), states_(states) {
+  ColumnsOut(const rml_program& program, const Keys& keys, KeyStates& states, const StateTensors& given,
+             const Unbegun& unbegun)
+      : program_(program), states_(states), given_(given) {
     for (std::uint32_t key = 0; key < states.size(); ++key) {
       texts_ += keys.text(key);
       ends_.push_back(static_cast<std::int64_t>(texts_.size()));
@@ -139,6 +141,7 @@ class ColumnsOut {
       all.push_back({input_name(input), input.dtype, std::move(shape), {}});
       all.push_back({cycles_of(input_name(input)), RML_I64, {0}, {}});
     }
+    all.insert(all.end(), given_.tensors.begin(), given_.tensors.end());
     return all;
   }
 
@@ -167,17 +170,21 @@ class ColumnsOut {
     states_.expect(key + keys_ahead);
     const rml_header& header = states_.enter(key);
     for (Column& c : columns_) {
-      if (c.memory != nullptr)
+      if (c.memory != nullptr) {
+        const std::size_t before = c.chunk.size();
         c.chunk.append(states_.memory(*c.memory), c.bytes);
-      else if (c.parameter != nullptr)
+        unify_nans(c.memory->dtype, c.chunk.data() + before, c.bytes);
+      } else if (c.parameter != nullptr) {
         c.chunk.push_back(looked_at(states_.block(), *c.parameter) ? 1 : 0);
-      else
+      } else {
         c.chunk.append(reinterpret_cast<const char*>(&header.pushed), c.bytes);
+      }
     }
   }
 
   const rml_program& program_;
   KeyStates& states_;
+  const StateTensors& given_;
   std::string texts_;
   std::vector<std::int64_t> ends_;
   std::vector<Column> columns_;
@@ -202,21 +209,19 @@ class ColumnsIn {
     if (cycles_.size() != keys * sizeof(std::int64_t)) damaged(cycles_of_keys);
   }
 
-  // Into the state of a key, which nobody has used yet; nothing is to be told of any but the first.
-  std::vector<std::string> restore(std::uint64_t key, const std::string& text, KeyStates& states,
-                                   GivenParameters& given) {
-    std::vector<std::string> lines;
+  // Into the state of a key, which nobody has used yet. renamed: of the first, as of all.
+  void restore(std::uint64_t key, const std::string& text, KeyStates& states, GivenParameters& given,
+               std::vector<Renamed>& renamed) {
     rml_header& header = states.header();
     if (key > 0 && copies_) {
       copy(key, header, states.block());
     } else {
       CheckpointIn one(saved_.name() + " (key '" + text + "')", content_of(key, header.seed, false));
-      const std::vector<Renamed> renamed = one.rename(program_, map_);
-      if (key == 0) lines = told(saved_.name(), renamed);
+      std::vector<Renamed> own = one.rename(program_, map_);
+      if (key == 0) renamed = std::move(own);
       if (one.restore(program_, states.block(), given) != 0 || header.fault != RML_OK) damaged(cycles_of_keys);
     }
     if (key == 0) find_copies();
-    return lines;
   }
 
  private:
@@ -225,7 +230,9 @@ class ColumnsIn {
   }
 
   void add(const TensorIn& t) {
-    if (t.name == texts_of_keys || t.name == ends_of(texts_of_keys) || t.name.starts_with(begun)) return;
+    if (t.name == texts_of_keys || t.name == ends_of(texts_of_keys) || t.name.starts_with(begun) ||
+        t.name.starts_with(given_name("")))
+      return;
     if (t.name == cycles_of_keys) {
       if (t.dtype == RML_I64) cycles_ = t.data;
       return;
@@ -340,33 +347,30 @@ class ColumnsIn {
 
 }  // namespace
 
-bool write_columns(const rml_program& program, const Keys& keys, KeyStates& states, Metadata metadata,
-                   const PutBytes& put) {
+bool write_columns(const rml_program& program, const Keys& keys, KeyStates& states, const StateTensors& given,
+                   Metadata metadata, const PutBytes& put) {
   const std::optional<Unbegun> unbegun = find_unbegun(program, states);
   if (!unbegun) return false;
   metadata["version"] = columns_format_version;
   metadata["memories"] = listed(program);
   metadata["open"] = "[]";
   metadata["runs"] = "by a schedule";
-  ColumnsOut(program, keys, states, *unbegun).write(metadata, put);
+  ColumnsOut(program, keys, states, given, *unbegun).write(metadata, put);
   return true;
 }
 
 bool has_columns(const CheckpointIn& saved) { return saved.content().find(cycles_of_keys) != nullptr; }
 
-std::vector<std::string> restore_columns(const CheckpointIn& saved, const rml_program& program,
-                                         const std::vector<Renamed>& map, Keys& keys, KeyStates& states,
-                                         GivenParameters& given) {
+void restore_columns(const CheckpointIn& saved, const rml_program& program, const std::vector<Renamed>& map, Keys& keys,
+                     KeyStates& states, GivenParameters& given, std::vector<Renamed>& renamed) {
   PartsOfKeys texts(saved, texts_of_keys, RML_U8, 1);
   ColumnsIn columns(saved, program, map, texts.count());
-  std::vector<std::string> lines;
   for (std::uint64_t k = 0; k < texts.count(); ++k) {
     const std::string text(texts.next());
     states.gather(number_of_saved(saved, text, k, keys));
-    for (std::string& line : columns.restore(k, text, states, given)) lines.push_back(std::move(line));
+    columns.restore(k, text, states, given, renamed);
     states.restored();
   }
-  return lines;
 }
 
 }  // namespace rml::rt

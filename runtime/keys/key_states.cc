@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "runtime/base/failure.h"
@@ -140,8 +141,20 @@ void KeyStates::begin_with(const std::function<void(void* state)>& give) {
 void KeyStates::restored() {
   given_.resize(slots_.size(), nullptr);
   for (std::size_t k = 0; k < slots_.size(); ++k) {
-    if (given_[k] == nullptr) given_[k] = &at<char>(slots_[k]);
-    if (at<void*>(slots_[k]) != nullptr) given_[k] = at<void*>(slots_[k]);
+    void* const own = &at<char>(slots_[k]);
+    void* const first = at<void*>(slots_[k]);
+    if (given_[k] == nullptr) given_[k] = own;
+    if (given_[k] == own && first != nullptr) given_[k] = first;
+  }
+  put_shared();
+}
+
+void KeyStates::each_given(const std::function<void(const rml_parameter&, const char*)>& take) const {
+  for (const rml_parameter& p : std::span(program_.parameters, program_.n_parameters)) {
+    const auto slot = std::ranges::find(slots_, p.slot);
+    if (given_.empty() || slot == slots_.end()) continue;
+    const void* const first = given_[static_cast<std::size_t>(slot - slots_.begin())];
+    if (first != &at<char>(p.slot)) take(p, static_cast<const char*>(first));
   }
 }
 

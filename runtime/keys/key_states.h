@@ -64,8 +64,11 @@ class KeyStates {
   char* cells(std::uint32_t key) const { return record(key) + cells_at_; }
   // Whether there is such a key, and it has looked at the first values of all its parameters.
   bool has_begun(std::uint32_t key) const;
-  // The state of the current key is what was put into it: what it was given, further instances begin with.
+  // The state of the current key is what was put into it. A parameter that is shared has the value that it has for the
+  // first key, and what nothing was given begins with what this one was given.
   void restored();
+  // Of every parameter that new instances begin with what they were given: one of its rows, and the elements.
+  void each_given(const std::function<void(const rml_parameter&, const char* elements)>& take) const;
   std::uint32_t size() const { return size_; }
   void* block() const { return block_; }
   rml_header& header() const { return *static_cast<rml_header*>(block_); }

@@ -20,7 +20,7 @@ constexpr const char* waiting_name = "waiting rows";
 class CheckpointsOut {
  public:
   CheckpointsOut(const rml_program& program, const Keys& keys, KeyStates& states, const WaitingRows& waiting,
-                 const Memory& memory);
+                 const StateTensors& given, const Memory& memory);
   std::vector<std::string_view> sealed(const Metadata& metadata) { return sealed_pieces(head_, tensors_, metadata); }
 
  private:
@@ -31,7 +31,7 @@ class CheckpointsOut {
 };
 
 CheckpointsOut::CheckpointsOut(const rml_program& program, const Keys& keys, KeyStates& states,
-                               const WaitingRows& waiting, const Memory& memory) {
+                               const WaitingRows& waiting, const StateTensors& given, const Memory& memory) {
   std::uint64_t bytes = 0;
   for (std::uint32_t key = 0; key < states.size(); ++key) {
     states.gather(key);
@@ -58,36 +58,41 @@ CheckpointsOut::CheckpointsOut(const rml_program& program, const Keys& keys, Key
       {states_name, &state_ends_}, {texts_of_keys, &text_ends_}, {waiting_name, &waiting_ends_}};
   for (const auto& [name, numbers] : ends)
     tensors_.push_back({ends_of(name), RML_I64, {numbers->size()}, {bytes_of_numbers(*numbers)}});
+  tensors_.insert(tensors_.end(), given.tensors.begin(), given.tensors.end());
 }
 
-}  // namespace
-
-void save_keys(const rml_program& program, const Keys& keys, KeyStates& states, const WaitingRows& waiting,
-               const KeyedStreams& streams, const RunRecord& run, const Memory& memory, const PutBytes& put) {
-  Metadata metadata = metadata_of_run(program, streams.seed, streams.rows_read, streams.rows_written, run);
-  metadata["unbegun"] = "[]";
-  metadata[keys_key] = std::to_string(states.size());
-  if (write_columns(program, keys, states, metadata, put)) return;
-  CheckpointsOut checkpoints(program, keys, states, waiting, memory);
-  put_in_order(checkpoints.sealed(metadata), put);
+// New keys begin with what the file says that they are given. renamed: what else than by the map the first key's
+// memories are called.
+void begin_with_given(const CheckpointIn& saved, const rml_program& program, const std::vector<Renamed>& map,
+                      const std::vector<Renamed>& renamed, KeyStates& states, GivenParameters& given) {
+  Safetensors content;
+  for (const TensorIn& t : saved.content().tensors) {
+    if (!t.name.starts_with(given_name(""))) continue;
+    content.tensors.push_back(t);
+    content.tensors.back().name = by_list(by_map(t.name, map), renamed);
+  }
+  if (content.tensors.empty()) return;
+  StateFile file(program, saved.name(), content);
+  file.expect_given();
+  file.compare();
+  states.leave();
+  states.begin_with([&](void* state) { give_again(program, state, file, given); });
 }
 
-std::vector<std::string> restore_keys(const CheckpointIn& saved, const rml_program& program,
-                                      const std::vector<Renamed>& map, Keys& keys, KeyStates& states,
-                                      WaitingRows& waiting, GivenParameters& given) {
-  if (!saved.is_of_keys()) throw Failure(saved.name() + ": the state of one instance, that of a run without --key");
-  if (has_columns(saved)) return restore_columns(saved, program, map, keys, states, given);
+// A checkpoint of each key. renamed: of the first.
+void restore_checkpoints(const CheckpointIn& saved, const rml_program& program, const std::vector<Renamed>& map,
+                         Keys& keys, KeyStates& states, WaitingRows& waiting, GivenParameters& given,
+                         std::vector<Renamed>& renamed) {
   PartsOfKeys texts(saved, texts_of_keys, RML_U8, 1), inner(saved, states_name, RML_U8, 1);
   PartsOfKeys rows(saved, waiting_name, RML_I64, sizeof(std::int64_t));
   if (inner.count() != texts.count() || rows.count() != texts.count()) texts.damaged();
-  std::vector<std::string> lines;
   for (std::uint64_t k = 0; k < texts.count(); ++k) {
     const std::string text(texts.next());
     const std::uint32_t key = number_of_saved(saved, text, k, keys);
     const rml_header& header = states.gather(key);
     CheckpointIn one(saved.name() + " (key '" + text + "')", std::string(inner.next()));
-    std::vector<Renamed> renamed = one.rename(program, map);
-    if (k == 0) lines = told(saved.name(), renamed);
+    std::vector<Renamed> own = one.rename(program, map);
+    if (k == 0) renamed = std::move(own);
     if (one.seed() != header.seed || one.restore(program, states.block(), given) != 0) inner.damaged();
     if (header.fault != RML_OK) inner.damaged();
     states.restored();
@@ -101,7 +106,33 @@ std::vector<std::string> restore_keys(const CheckpointIn& saved, const rml_progr
       waiting.add(key, row);
     }
   }
-  return lines;
+}
+
+}  // namespace
+
+void save_keys(const rml_program& program, const Keys& keys, KeyStates& states, const WaitingRows& waiting,
+               const KeyedStreams& streams, const RunRecord& run, const Memory& memory, const PutBytes& put) {
+  Metadata metadata = metadata_of_run(program, streams.seed, streams.rows_read, streams.rows_written, run);
+  metadata["unbegun"] = "[]";
+  metadata[keys_key] = std::to_string(states.size());
+  StateTensors given;
+  states.each_given([&](const rml_parameter& p, const char* elements) { add_given(given, p, elements); });
+  if (write_columns(program, keys, states, given, metadata, put)) return;
+  CheckpointsOut checkpoints(program, keys, states, waiting, given, memory);
+  put_in_order(checkpoints.sealed(metadata), put);
+}
+
+std::vector<std::string> restore_keys(const CheckpointIn& saved, const rml_program& program,
+                                      const std::vector<Renamed>& map, Keys& keys, KeyStates& states,
+                                      WaitingRows& waiting, GivenParameters& given) {
+  if (!saved.is_of_keys()) throw Failure(saved.name() + ": the state of one instance, that of a run without --key");
+  std::vector<Renamed> renamed;
+  if (has_columns(saved))
+    restore_columns(saved, program, map, keys, states, given, renamed);
+  else
+    restore_checkpoints(saved, program, map, keys, states, waiting, given, renamed);
+  begin_with_given(saved, program, map, renamed, states, given);
+  return told(saved.name(), renamed);
 }
 
 }  // namespace rml::rt

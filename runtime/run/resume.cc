@@ -22,6 +22,7 @@ SavedRun::SavedRun(const Options& options) : resumed(!options.resume.empty() && 
   path = resumed ? options.resume : options.load;
   if (path.empty()) return;
   state.emplace(path, read_whole_file(path));
+  if (options.key.empty()) state->refuse_keys();
   if (options.seed && *options.seed != state->seed())
     throw Failure("--seed " + std::to_string(*options.seed) + ": '" + path + "' was saved by a run with seed " +
                   std::to_string(state->seed()));

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/base/failure.h"
+#include "runtime/base/readable.h"
 #include "runtime/stream_io/missing_cells.h"
 #include "runtime/stream_io/spelling.h"
 
@@ -115,7 +116,7 @@ bool ColumnTexts::of_output_alone(std::uint32_t port) const {
 
 bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::string& text, void* to) const {
   if (is_key(input)) {
-    if (is_missing_word(text)) return false;
+    if (is_missing_word(text) || !is_utf8(text)) return false;
     const std::uint32_t key = keys_->number(text);
     std::memcpy(to, &key, sizeof key);
     return true;
@@ -132,6 +133,8 @@ bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::st
 }
 
 std::string ColumnTexts::complaint(std::uint32_t input, const std::string& text) const {
+  if (is_key(input) && !is_utf8(text))
+    return "'" + text + "' is no text in UTF-8, as keys are: iconv -t UTF-8 -f ENCODING converts the file";
   if (is_key(input)) return "'" + text + "' is no key: every row belongs to one";
   if (const auto time = times_.find(input); time != times_.end())
     return "'" + text + "' is no time such as " + time->second.example();

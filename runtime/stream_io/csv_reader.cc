@@ -68,6 +68,7 @@ class CsvReader final : public RowSource {
   void parse_field(std::size_t column, std::string_view raw);
   // Stores the value of the field; false if it has none.
   bool parse_text(std::size_t column, std::string_view raw);
+  std::string_view cell_text(std::size_t column, std::string_view raw);
   void settle_presence();
   bool is_key_text(std::uint32_t port) const { return texts_ != nullptr && texts_->is_key(port); }
   bool is_due(std::uint32_t port) const;
@@ -285,8 +286,15 @@ void CsvReader::parse_field(std::size_t c, std::string_view raw) {
   if (parse_text(c, raw)) ++filled_[columns_[c].port];
 }
 
+// Between quotes every blank is part of a key.
+std::string_view CsvReader::cell_text(std::size_t c, std::string_view raw) {
+  if (!is_key_text(columns_[c].port) || !trimmed(raw).starts_with('"')) return field_text(raw, scratch_);
+  scratch_ = field_content(trimmed(raw));
+  return scratch_;
+}
+
 bool CsvReader::parse_text(std::size_t c, std::string_view raw) {
-  const std::string_view text = field_text(raw, scratch_);
+  const std::string_view text = cell_text(c, raw);
   if (text.empty()) return false;
   const Column& column = columns_[c];
   const bool is_text = column.dtype == as_text;
@@ -338,7 +346,7 @@ void CsvReader::wrongly_missing(std::uint32_t i) {
   const rml_port& port = row_.port(i);
   std::size_t c = 0;
   while (!columns_[c].to || columns_[c].port != i || parse_text(c, field(c))) ++c;
-  const std::string_view text = field_text(field(c), scratch_);
+  const std::string_view text = cell_text(c, field(c));
   const std::string column = records_.place(field(c).data()) + cycle_text() + "column '" + names_[c] + "' is " +
                              (text.empty() ? "empty" : "'" + std::string(text) + "'") + ", but ";
   if (is_key_text(i)) throw Failure(column + "every row belongs to a key");

@@ -110,7 +110,7 @@ class TextWriter final : public CsvWriter {
     std::uint32_t key = 0;
     std::memcpy(&key, row_.data(i), sizeof key);
     std::string cell = first ? "" : ",";
-    append_csv_cell(cell, keys_->text(key));
+    append_csv_cell(cell, keys_->text(key), true);
     bytes_.append(cell);
   }
 

@@ -21,8 +21,9 @@ std::string named(const std::string& header) { return header.empty() ? "no colum
 
 }  // namespace
 
-void append_csv_cell(std::string& line, std::string_view text) {
-  if (text.find_first_of("\",\r\n") == text.npos) {
+void append_csv_cell(std::string& line, std::string_view text, bool blanks_count) {
+  const bool ends = blanks_count && trimmed(text).size() != text.size();
+  if (!ends && text.find_first_of("\",\r\n") == text.npos) {
     line += text;
     return;
   }

@@ -15,8 +15,8 @@
 
 namespace rml::rt {
 
-// A line of CSV, in pieces.
-void append_csv_cell(std::string& line, std::string_view text);
+// A line of CSV, in pieces. blanks_count: those at the ends of the text, which a reader takes from what is not quoted.
+void append_csv_cell(std::string& line, std::string_view text, bool blanks_count = false);
 // What a field holds, blanks included, as it stands in the file.
 std::string field_content(std::string_view raw);
 

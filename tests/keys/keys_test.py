@@ -280,6 +280,15 @@ def formats(folder):
     long = "k" * 1000
     out, _ = run(program, "--key", "m", "--cycles", 3, text=f'm,x\n"a, ""b""",1\n{long},2\n"a, ""b""",3\nc,4\n')
     same(out, f'm,y\n"a, ""b""",1\n{long},2\n"a, ""b""",4\n', "quotes")
+    # Blanks: between quotes they are part of a key, as in JSON; a key is written as it is read again.
+    out, _ = run(program, "--key", "m", "--save", folder / "blanks.state", text='m,x\n" a",1\na,2\n  a ,4\n"a",8\n" ",16\n')
+    same(out, 'm,y\n" a",1\na,2\na,6\na,14\n" ",16\n', "blanks")
+    lines = "".join(json.dumps({"m": key, "x": 32}) + "\n" for key in (" a", "a", " "))
+    out, _ = run(program, "--key", "m", "--load", folder / "blanks.state", "--format", "jsonl", text=lines)
+    check([json.loads(line)["y"] for line in out.splitlines()] == [33, 46, 48], f"blanks in jsonl: {out}")
+    (folder / "latin.csv").write_bytes("m,x\na,1\nMüller,2\n".encode("latin-1"))
+    out, told = run(program, "--key", "m", "--input", folder / "latin.csv", status=1)
+    check("latin.csv:3:1: " in told and "no text in UTF-8" in told and "iconv" in told and out == "m,y\na,1\n", told)
     out, told = run(program, "--key", "m", "--stats", text="m,x\na,1\nb,2\na,3\n")
     check("keys             2\n" in told and "cycles           3\n" in told, told)
 
@@ -315,6 +324,44 @@ def parameters(folder):
     for line in found.splitlines()[1:]:
         key, cell = line.split(",")
         check(alone[key].pop(0) == cell, f"loaded parameters: {line}")
+    begin_as_before(folder)
+
+
+# A parameter that is looked at in the first row, one that is looked at late, and rows that wait.
+BEGINNINGS = (
+    "node main(x: f64, c: bool) -> (y: f64)\n  g = param(1.0);\n  y = g * x + (0.0 fby y);\n",
+    "node main(x: f64, c: bool) -> (y: f64)\n  g = param(1.0 when c);\n  y = merge c (g * (x when c)) (0.0 when not c);\n",
+    "node main(x: f64, c: bool) -> (y: f64)\n  g = param(1.0);\n  y = g * backfill(x, c);\n",
+)
+
+
+def begin_as_before(folder):
+    """New keys of a run that goes on begin with what the run was given; parameters in common with that of the first key."""
+    (folder / "five.rml").write_text("node main(x: f64) -> (y: f64)\n  g: f64 = param(5.0);\n  y = g * x;\n")
+    run(folder / "five.rml", "--save", folder / "five.state", text="x\n1\n")
+    rows = [["a", "1", "F"], ["a", "2", "T"], ["b", "3", "T"], ["c", "4", "F"], ["b", "5", "T"], ["c", "6", "T"], ["d", "7", "T"]]
+    for k, source in enumerate(BEGINNINGS):
+        (folder / "old.rml").write_text(source)
+        (folder / "new.rml").write_text(source.replace("g = param", "gain = param").replace("= g *", "= gain *")
+                                        .replace("(g *", "(gain *"))
+        whole, _ = run(folder / "old.rml", "--key", "m", "--load-params", folder / "five.state", text=table(["m", "x", "c"], rows))
+        for cut in range(1, len(rows)):
+            # What units have between them has no other name.
+            for program, more in (("old", []), ("new", []), ("new", ["--map", "g=gain"]))[:3 if k < 2 else 1]:
+                first, _ = run(folder / "old.rml", "--key", "m", "--load-params", folder / "five.state", "--save", folder / "s",
+                               text=table(["m", "x", "c"], rows[:cut]))
+                # Twice, and what begins in between is not lost.
+                run(folder / f"{program}.rml", "--key", "m", "--load", folder / "s", *more, "--save", folder / "s", text="m,x,c\n")
+                rest, _ = run(folder / f"{program}.rml", "--key", "m", "--load", folder / "s", text=table(["m", "x", "c"], rows[cut:]))
+                same(first + rest.split("\n", 1)[1], whole, f"begin as before: {k}, {program}, cut at {cut}")
+    _, told = run(folder / "old.rml", "--key", "m", "--load-params", folder / "s", text="m,x,c\n", status=1)
+    check("keys, each with parameters of its own; a run with --key goes on with them by --load" in told, told)
+    _, told = run(folder / "old.rml", "--key-seed", "a", "--load", folder / "s", text="x,c\n", status=1)
+    check("keys; a run with --key goes on with them" in told, told)
+    (folder / "last.rml").write_text("node main(x: f64) -> (w: f64)\n  p = param(0.0, true, x);\n  w = p;\n")
+    run(folder / "last.rml", "--key", "m", "--save", folder / "s", text="m,x\na,1\nb,10\nc,100\n")
+    found, _ = run(folder / "last.rml", "--key", "m", "--share", "p", "--load", folder / "s", text="m,x\nb,7\nc,8\nd,9\n")
+    same(found, "m,w\nb,1\nc,8\nd,16\n", "shared from now on")
 
 
 def saved_parameters(program, folder):
