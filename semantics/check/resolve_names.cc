@@ -441,6 +441,7 @@ void NameResolver::call(ExprId e, const ast::Call& call, std::size_t targets) {
   if (const auto* op = std::get_if<OperatorRef>(&to)) {
     if (operators()[op->op].random) live_in_time(e, "a random operator");
     if (operators()[op->op].name == "sum_over_elements") live_in_time(e, "`sum_over_elements`");
+    if (operators()[op->op].name == "sum_over_sharers") live_in_time(e, "`sum_over_sharers`");
   }
   if (std::holds_alternative<ParamRef>(to)) live_in_time(e, "`param`");
   check_results(call, to, targets, walk_);

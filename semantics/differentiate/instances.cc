@@ -35,10 +35,12 @@ Moving of_step(Derivation& d, Symbol p, const Moving& each, const std::vector<Sy
   return total;
 }
 
-// What all elements of a `map` ask for, where any of them does.
+// What all elements ask for that have p together, where any of them does.
 Moving of_all_elements(Derivation& d, Symbol p, const Moving& each) {
   GradientWriter& write = d.write;
-  const auto over = [&](ExprId x) { return write.call("sum_over_elements", {x}); };
+  const auto over = [&](ExprId x) {
+    return write.call("sum_over_sharers", {x, write.name(p), write.integer(d.node.key.maps)});
+  };
   const Moving all{write.fresh("bp_all_" + d.node.text(p)), write.fresh("all_d" + d.node.text(p))};
   write.equation(all.act, over(write.name(each.act)));
   write.equation(all.value, write.when(over(write.padded(each.act, write.name(each.value))), all.act));
@@ -66,7 +68,7 @@ void move_parameter(Derivation& d, ExprId e, const Flow& flow) {
   const Symbol p = write.named(e);
   Moving gradient{flow.act, write.symbol_of(flow.adjoint)};
   const DerivativeKey& key = d.node.key;
-  if (key.mapped) gradient = of_all_elements(d, p, gradient);
+  if (key.maps > 0) gradient = of_all_elements(d, p, gradient);
   Symbol step = gradient.value;
   if (key.optimizer.valid() || key.step_sum.valid()) {
     const ClockTermId clock = d.node.checked.clocks.expr_clocks[e.index];
@@ -267,7 +269,7 @@ class Instance {
 }  // namespace
 
 std::optional<Derivative> derivative_of_callee(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints,
-                                               bool mapped) {
+                                               std::uint32_t maps) {
   std::vector<bool> outputs;
   for (const Adjoint& a : adjoints) outputs.push_back(a.given());
   if (std::ranges::none_of(outputs, std::identity{})) return std::nullopt;
@@ -275,7 +277,7 @@ std::optional<Derivative> derivative_of_callee(Derivation& d, ExprId e, const st
   key.optimizer = d.node.key.optimizer;
   key.rates = d.node.key.rates;
   key.step_sum = d.node.key.step_sum;
-  key.mapped = mapped;
+  key.maps = maps;
   Derivative derived = d.derivatives.derive(key);
   if (!derived.failed) return derived;
   d.failed = true;
@@ -284,7 +286,7 @@ std::optional<Derivative> derivative_of_callee(Derivation& d, ExprId e, const st
 
 void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
   std::vector<ast::Target> results = d.write.results(e);
-  const auto derived = derivative_of_callee(d, e, adjoints, d.node.key.mapped);
+  const auto derived = derivative_of_callee(d, e, adjoints, d.node.key.maps);
   if (!derived) return;
   Instance instance(d, e, *derived, std::move(results));
   instance.write(adjoints);

@@ -12,10 +12,10 @@ void move_parameter(Derivation& d, ExprId e, const Flow& flow);
 // adjoints: of the results.
 void pass_on_instance(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on);
 
-// What is derived of the callee of e for these adjoints; `mapped`: it is called for each element of a `map`. Nothing
-// where no adjoint is given, or where it cannot be derived.
+// What is derived of the callee of e for these adjoints; maps: of its key. Nothing where no adjoint is given, or where
+// it cannot be derived.
 std::optional<Derivative> derivative_of_callee(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints,
-                                               bool mapped);
+                                               std::uint32_t maps);
 
 // Behind the adjoints of a call of what was derived: the optimizer's arguments, on the clocks of the call, and what it
 // is told of steps.

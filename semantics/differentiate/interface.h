@@ -18,8 +18,9 @@ struct DerivativeKey {
   std::vector<bool> outputs;
   NodeId optimizer;  // invalid: adjoints are added as they are
   std::size_t rates = 0;
-  NodeId step_sum = {};  // adds gradients over a step, of a node with dealt inputs; invalid: each moves its parameter
-  bool mapped = false;   // an instance is one element of a `map`: parameters are moved by what all elements ask for
+  NodeId step_sum = {};    // adds gradients over a step, of a node with dealt inputs; invalid: each moves its parameter
+  std::uint32_t maps = 0;  // within what is differentiated, around this node: a parameter that elements have together
+                           // is moved by what all of them ask for
   friend auto operator<=>(const DerivativeKey&, const DerivativeKey&) = default;
 };
 

@@ -170,7 +170,8 @@ class LivingMap {
 }  // namespace
 
 void pass_on_living_map(Derivation& d, ExprId e, const std::vector<Adjoint>& adjoints, const PassOn& pass_on) {
-  if (const auto derived = derivative_of_callee(d, e, adjoints, true)) LivingMap(d, e, *derived, adjoints).run(pass_on);
+  if (const auto derived = derivative_of_callee(d, e, adjoints, d.node.key.maps + 1))
+    LivingMap(d, e, *derived, adjoints).run(pass_on);
 }
 
 }  // namespace rml::derivation

@@ -527,9 +527,15 @@ core::Rhs Emitter::iterate(DraftId d, const Iterate& x, ClockId ck) {
   for (std::size_t k = 0; k < body.passed.size(); ++k)
     operands.push_back(operand(x.operands[body.passed[k]], body.external.inputs[k].second, ck));
   if (body.spreading) {
-    mapped::Surroundings around{core_, table_, [this](const Tensor& t, const Shape& s) { return repeated(t, s); },
-                                [this](ClockId c) { return start(c); }, [this](ClockId c) { return cycle(c); }};
-    const mapped::SpreadAt at{ck, draft_[d].span, draft_[d].instance, std::move(operands), comes_back(draft_, end_, d)};
+    mapped::Surroundings around{core_,
+                                table_,
+                                [this](const Tensor& t, const Shape& s) { return repeated(t, s); },
+                                [this](ClockId c) { return start(c); },
+                                [this](ClockId c) { return cycle(c); },
+                                in_body_};
+    // In the body of another iteration, the way back may lead through what stands around that one.
+    const bool may_come_back = in_body_ || comes_back(draft_, end_, d);
+    const mapped::SpreadAt at{ck, draft_[d].span, draft_[d].instance, std::move(operands), may_come_back};
     spread_[d.index] = mapped::spread(*body.spreading, at, around);
     return core::Const{Tensor(draft_[d].dtype, state(d).shape)};  // nobody reads the call itself
   }

@@ -43,6 +43,12 @@ Fault evaluate_param(const Application&, const EvaluationContext&, Operands in, 
   return {};
 }
 
+ShapeResult sharers_shape(const Application& app) {
+  const auto& maps = app.attributes[0].integers;
+  if (maps.size() != 1 || maps[0] < 1) return "the number of maps is one integer above 0, not " + to_string(maps);
+  return same_shape(app);
+}
+
 Fault evaluate_full(const Application&, const EvaluationContext&, Operands in, Tensor& result) {
   kernels::copy_strided(result.shape(), result, 0, kernels::dense_strides(result.shape()), *in[0], 0, {});
   return {};
@@ -169,6 +175,14 @@ std::vector<OperatorInfo> construction_operators() {
            "In a node that `map` calls for each element: the sum of x over all elements, of Booleans whether any is "
            "true; one for all of them. Anywhere else: x.",
            "sum_over_elements(2.5) -- 2.5"}),
+      row("sum_over_sharers", {operand("x", element), operand("p", element, 1), integers("maps")}, same(element),
+          sharers_shape, evaluate_param, Lowering::folded,
+          {"sum_over_sharers(dy, p, maps)", "none: only what shares it is asked for"},
+          {"",
+           "What `diff` writes for a parameter p in nodes that `map` calls: the sum of x, of Booleans whether any is "
+           "true, over those elements of so many maps around, each within the next, which have one p together; x where "
+           "each has its own. Anywhere else: x.",
+           "sum_over_sharers(2.5, 1.0, 1) -- 2.5"}),
       row("iota", {integers("n")}, exactly(DType::i32), iota_shape, evaluate_iota, Lowering::iota, {},
           {"Range", "The i32 vector 0, 1, …, n - 1.", "iota(3) -- [0,1,2]"}),
       row("one_hot", {operand("i", index, 1), integers("depth")}, free_number, one_hot_shape, evaluate_one_hot,

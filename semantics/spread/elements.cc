@@ -10,6 +10,11 @@ namespace rml::mapped {
 
 bool is_over_elements(OperatorId op) {
   static const OperatorId over = operators().require("sum_over_elements");
+  return op == over || is_over_sharers(op);
+}
+
+bool is_over_sharers(OperatorId op) {
+  static const OperatorId over = operators().require("sum_over_sharers");
   return op == over;
 }
 
@@ -76,10 +81,13 @@ void Elements::spread() {
     for (const ClockId c : sampled_by_[v.index]) mark(c);
     for (const ValueId user : uses.of(v)) {
       const core::Apply* apply = apply_of(body_, user);
-      if (apply == nullptr || !is_over_elements(apply->op)) mark(user);
+      if (apply == nullptr || !is_over_elements(apply->op) || (differs(apply->operands[0]) && is_own(*apply)))
+        mark(user);
     }
   }
 }
+
+bool Elements::is_own(const core::Apply& over) const { return is_over_sharers(over.op) && differs(over.operands[1]); }
 
 ClockId Elements::home(ClockId c) const {
   while (differs(c)) c = body_[c].parent;
@@ -113,7 +121,7 @@ std::optional<Obstacle> find_obstacle(const Core& body, const Elements& elements
     if (apply == nullptr) continue;
     if (is_joint(apply->op) && elements.differs(ValueId{v}))
       return Obstacle{"sums over parameters what differs between elements", at, "take the sum before"};
-    if (is_over_elements(apply->op) && elements.differs(body.values[v].clock))
+    if (is_over_elements(apply->op) && !elements.is_own(*apply) && elements.differs(body.values[v].clock))
       return Obstacle{"sums over elements that are not all there at the same cycles", at,
                       "take the sum where all are there, with 0 for those that are not: `merge c x 0.0`"};
     if (elements.differs(ValueId{v}) && operators()[apply->op].name == "orthogonal")

@@ -17,8 +17,10 @@
 
 namespace rml::mapped {
 
-// `sum_over_elements(x)`: one number for all.
+// `sum_over_elements(x)`, or what is one for those that have a parameter together: one number for all.
 bool is_over_elements(OperatorId op);
+// `sum_over_sharers(x, p, maps)`: one for all where p is.
+bool is_over_sharers(OperatorId op);
 
 class Elements {
  public:
@@ -28,6 +30,8 @@ class Elements {
   bool differs(ValueId v) const { return values_[v.index]; }
   // Whether elements may be there at different instants.
   bool differs(ClockId c) const { return clocks_[c.index]; }
+  // Of what is over elements: that each has its own parameter, so that it is nobody else's.
+  bool is_own(const core::Apply& over) const;
   // The nearest clock outwards that is one for all.
   ClockId home(ClockId c) const;
 

@@ -47,6 +47,7 @@ class PartFinder {
     if (const auto* merge = std::get_if<core::Merge>(&value.rhs))
       return elements_.differs(merge->condition) ? Stand::inside : Stand::stacked;
     const core::Apply* apply = apply_of(body_, v);
+    if (apply != nullptr && is_over_elements(apply->op)) return Stand::stacked;
     const bool computes =
         apply != nullptr
             ? !operators()[apply->op].random && apply_of(body_, v, Lowering::parameter) == nullptr

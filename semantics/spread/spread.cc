@@ -175,7 +175,9 @@ class Spreader {
   core::Rhs written_once(ValueId v) {
     core::Rhs rhs = body_[v].rhs;
     if (auto* apply = std::get_if<core::Apply>(&rhs)) {
-      if (is_over_elements(apply->op)) return summed(v, apply->operands[0]);
+      if (elements_.is_own(*apply))
+        return of_maps_around(v, *apply, reshaped(once(apply->operands[0]), body_[v].shape));
+      if (is_over_elements(apply->op)) return of_maps_around(v, *apply, summed(v, apply->operands[0]));
       if (operators()[apply->op].random) return drawn(v, *apply);
     }
     for_each_operand(rhs, [&](ValueId& o) { o = once(o); });
@@ -192,6 +194,19 @@ class Spreader {
     if (is_truth && !is_stacked(operand)) return reshaped(once(operand), body_[v].shape);
     const ValueId all = stack(operand, clock(body_[v].clock));
     return core::Apply{operators().require(is_truth ? "any" : "sum"), {all}, along_elements(), 0};
+  }
+
+  // All of this map, and those of the maps around it that have the parameter together.
+  core::Rhs of_maps_around(ValueId v, const core::Apply& apply, core::Rhs all) {
+    if (!is_over_sharers(apply.op) || apply.attributes[0].integers[0] == 1 || !around_.is_body) return all;
+    const bool own = is_stacked(v);
+    const ClockId at = clock(body_[v].clock);
+    const ValueId p = own ? stack(apply.operands[1], at) : once(apply.operands[1]);
+    const ValueId x =
+        add(std::move(all), body_[v].dtype, own ? stacked(body_[v].shape) : body_[v].shape, at, body_[v].span);
+    std::vector<Attribute> maps = apply.attributes;
+    --maps[0].integers[0];
+    return core::Apply{apply.op, {x, p}, std::move(maps), 0};
   }
 
   core::Rhs drawn(ValueId v, core::Apply draw) {
@@ -214,6 +229,10 @@ class Spreader {
     const core::Rhs& rhs = body_[v].rhs;
     const ClockId at = clock(body_[v].clock);
     if (const auto* apply = std::get_if<core::Apply>(&rhs)) {
+      if (is_over_sharers(apply->op)) {
+        const ValueId x = stack(apply->operands[0], at);
+        return of_maps_around(v, *apply, reshaped(x, stacked(body_[v].shape)));
+      }
       if (apply_of(body_, v, Lowering::parameter) == nullptr) return drawn(v, *apply);
       return core::Apply{apply->op, {stack(apply->operands[0], at)}, apply->attributes, apply->key};
     }

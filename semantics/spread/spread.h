@@ -23,7 +23,8 @@ struct Surroundings {
   ClockTable& clocks;
   std::function<ValueId(const Tensor&, const Shape&)> constant;  // repeated to a shape; invalid: that is too large
   std::function<ValueId(ClockId)> start,
-      cycle;  // of a clock: what is true at its first instant, the number of the cycle
+      cycle;             // of a clock: what is true at its first instant, the number of the cycle
+  bool is_body = false;  // of another iteration
 };
 
 struct Spreading {

@@ -35,6 +35,7 @@ void add_elementwise(Cases& list) {
   }
   list.push_back({"sum_over_parameters", {"f64"}, {"p"}});
   list.push_back({"sum_over_elements", {"f64[2]"}, {"p"}});
+  list.push_back({"sum_over_sharers", {"f64[2]"}, {"p", "0.5", "1"}});
   // The same operand twice, constants, and conditions of their own.
   list.push_back({"mul", {"f64[3]"}, {"p", "p"}});
   list.push_back({"div", {"f64[3]"}, {"1.0", "2.0 + p"}});

@@ -295,6 +295,7 @@ def structure():
             if x.ndim == 0 and x.dtype in (np.float32, np.float64):  # of one parameter
                 case("sum_over_parameters", [x], x)
             case("sum_over_elements", [x], x)  # of one element
+            case("sum_over_sharers", [x, np.float64(0.5)], x, maps=1)
             case("ones_like", [x], np.ones_like(x))
             case("shape", [x], np.array(shape, np.int32))
             case("size", [x], np.int32(x.size))
