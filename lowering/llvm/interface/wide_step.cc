@@ -35,7 +35,9 @@ WideStep emit_wide_step(Emission& module, llvm::Function& step, std::uint64_t ke
   llvm::Function* const scalar = scalar_form(step, kept, module.layout.state_bytes(), module.target);
   try {
     llvm::Function* const wide = widen(*scalar, converge(*scalar, module.target), static_cast<unsigned>(lanes), name);
-    return {scalar, wide, lanes, (kept * lanes + align - 1) / align * align};
+    // An empty struct is not of C: groups that keep nothing have a size, too.
+    const std::uint64_t bytes = std::max<std::uint64_t>(kept * lanes, 1);
+    return {scalar, wide, lanes, (bytes + align - 1) / align * align};
   } catch (const NoLanes&) {
     scalar->eraseFromParent();
     throw;
