@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "lowering/reserved.h"
+
 namespace rml::c99 {
 
 namespace {
@@ -33,9 +35,8 @@ class PortNames {
 
  private:
   bool is_taken(const std::string& text) const {
-    const auto is_own = [&](const char* what) { return text == core_.entry + what; };  // what other functions call
-    return text == "n" || std::ranges::find(words, text) != words.end() || text != identifier(text) ||
-           taken_.contains(text) || is_own("_step") || is_own("_state");
+    return text == "n" || std::ranges::find(own_words, text) != own_words.end() || is_reserved(text) ||
+           text != identifier(text) || taken_.contains(text) || is_of_interface(core_, text);
   }
   std::string unique(std::string text) {
     while (is_taken(text)) text += '_';
@@ -76,6 +77,14 @@ std::vector<InterfaceParameter> parameters(const Core& core, const std::vector<r
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 bool is_of_word(char c) { return is_letter(c) || c == '_'; }
+
+bool is_of_interface(const Core& core, std::string_view name) {
+  if (!name.starts_with(core.entry)) return false;
+  const std::string_view what = name.substr(core.entry.size());
+  const auto is_there = [&](const auto& list) { return std::ranges::find(list, what) != list.end(); };
+  return is_there(interface_names) || is_there(interface_macros) ||
+         std::ranges::any_of(core.outputs, [&](const rml::Port& port) { return what == "_get_" + port.name; });
+}
 
 std::string port_type(DType dtype) {
   switch (dtype) {

@@ -14,85 +14,20 @@
 
 namespace rml::c99 {
 
-// Of C and C++, macros and types of the headers that are included beside, and what the functions call their own.
-inline constexpr std::array words = {"auto",        "break",
-                                     "case",        "char",
-                                     "const",       "continue",
-                                     "default",     "do",
-                                     "double",      "else",
-                                     "enum",        "extern",
-                                     "float",       "for",
-                                     "goto",        "if",
-                                     "inline",      "int",
-                                     "long",        "register",
-                                     "restrict",    "return",
-                                     "short",       "signed",
-                                     "sizeof",      "static",
-                                     "struct",      "switch",
-                                     "typedef",     "union",
-                                     "unsigned",    "void",
-                                     "volatile",    "while",
-                                     "_Bool",       "_Complex",
-                                     "_Imaginary",  "alignas",
-                                     "alignof",     "and",
-                                     "and_eq",      "asm",
-                                     "bitand",      "bitor",
-                                     "bool",        "catch",
-                                     "char16_t",    "char32_t",
-                                     "char8_t",     "class",
-                                     "co_await",    "co_return",
-                                     "co_yield",    "compl",
-                                     "concept",     "const_cast",
-                                     "consteval",   "constexpr",
-                                     "constinit",   "decltype",
-                                     "delete",      "dynamic_cast",
-                                     "explicit",    "export",
-                                     "false",       "friend",
-                                     "mutable",     "namespace",
-                                     "new",         "noexcept",
-                                     "not",         "not_eq",
-                                     "nullptr",     "operator",
-                                     "or",          "or_eq",
-                                     "private",     "protected",
-                                     "public",      "reinterpret_cast",
-                                     "requires",    "static_assert",
-                                     "static_cast", "template",
-                                     "this",        "thread_local",
-                                     "throw",       "true",
-                                     "try",         "typeid",
-                                     "typename",    "typeof",
-                                     "using",       "virtual",
-                                     "wchar_t",     "xor",
-                                     "xor_eq",      "DBL_EPSILON",
-                                     "DBL_MAX",     "DBL_MIN",
-                                     "EOF",         "FLT_EPSILON",
-                                     "FLT_MAX",     "FLT_MIN",
-                                     "HUGE_VAL",    "I",
-                                     "INFINITY",    "INT16_MAX",
-                                     "INT16_MIN",   "INT32_MAX",
-                                     "INT32_MIN",   "INT64_MAX",
-                                     "INT64_MIN",   "INT8_MAX",
-                                     "INT8_MIN",    "INT_MAX",
-                                     "INT_MIN",     "LONG_MAX",
-                                     "LONG_MIN",    "M_E",
-                                     "M_PI",        "NAN",
-                                     "NULL",        "SIZE_MAX",
-                                     "UINT16_MAX",  "UINT32_MAX",
-                                     "UINT64_MAX",  "UINT8_MAX",
-                                     "UINT_MAX",    "assert",
-                                     "complex",     "errno",
-                                     "i386",        "imaginary",
-                                     "linux",       "stderr",
-                                     "stdin",       "stdout",
-                                     "unix",        "int16_t",
-                                     "int32_t",     "int64_t",
-                                     "int8_t",      "size_t",
-                                     "uint16_t",    "uint32_t",
-                                     "uint64_t",    "uint8_t",
-                                     "state",       "memory",
-                                     "bytes",       "groups",
-                                     "states_",     "k_",
-                                     "fault_",      "now_"};
+// What the functions of the interface call their own.
+inline constexpr auto own_words =
+    std::to_array<std::string_view>({"state", "memory", "bytes", "groups", "states_", "k_", "fault_", "now_"});
+
+// What the headers declare for a node, NODE in front: functions and types, and what an object has beside them.
+inline constexpr auto interface_names = std::to_array<std::string_view>(
+    {"_state",     "_init",      "_reset",      "_seed",       "_message",    "_step",       "_run",
+     "_step_many", "_lead",      "_advance",    "_push",       "_pop",        "_group",      "_group_init",
+     "_group_put", "_group_get", "_group_step", "_group_wide", "_group_lane", "_group_lanes"});
+// … and macros, which stand for something else wherever they are written.
+inline constexpr auto interface_macros = std::to_array<std::string_view>(
+    {"_H", "_ABI", "_LAYOUT", "_INIT_SYMBOL", "_LANES", "_GROUPS", "_BYTES", "_SEGMENT"});
+// Whether some header of the node, or its object, has the name: one of those, or NODE_get_PORT.
+bool is_of_interface(const Core&, std::string_view name);
 
 bool is_letter(char);   // of an identifier, but `_`
 bool is_of_word(char);  // … or that
@@ -105,7 +40,7 @@ struct Port {
   std::string value;    // a parameter, or an element of a ring
   std::string present;  // of one that need not be there: the parameter
 };
-// By the names of the program where these are identifiers: no word, no function of the node, and none twice.
+// By the names of the program where these are identifiers: not reserved, not of the interface, and none twice.
 std::vector<Port> input_ports(const Core&);
 std::vector<Port> output_ports(const Core&);
 // A text in which NAME_ stands for the node's name.

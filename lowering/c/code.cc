@@ -81,6 +81,16 @@ std::size_t count_writes(std::string_view text, const std::string& name) {
 
 }  // namespace
 
+std::string comment_of(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    const bool ends = !safe.empty() && ((safe.back() == '*' && c == '/') || (safe.back() == '/' && c == '*'));
+    if (ends) safe += ' ';
+    safe += c;
+  }
+  return "/* " + safe + " */";
+}
+
 void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) {
   for (bool again = true; again;) {
     const std::string text = without_comments_and_fields(text_.substr(from));
@@ -144,15 +154,7 @@ void Code::blank() {
   if (!text_.empty() && !text_.ends_with("\n\n") && !text_.ends_with("{\n")) text_ += "\n";
 }
 
-void Code::comment(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    const bool ends = !safe.empty() && ((safe.back() == '*' && c == '/') || (safe.back() == '/' && c == '*'));
-    if (ends) safe += ' ';
-    safe += c;
-  }
-  line("/* " + safe + " */");
-}
+void Code::comment(const std::string& text) { line(comment_of(text)); }
 
 void Code::table(const std::string& head, const std::vector<std::string>& numbers) {
   text_ += head + " = {";

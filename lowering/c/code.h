@@ -9,12 +9,15 @@ namespace rml::c99 {
 
 inline constexpr std::size_t page_columns = 100;
 
+// /* text */, where the text may hold the signs of comments: it can be a piece of the program.
+std::string comment_of(const std::string& text);
+
 class Code {
  public:
   void line(const std::string& text);
   void blank();
-  void comment(const std::string& text);  // /* text */
-  void open(const std::string& head) {    // head {
+  void comment(const std::string& text);
+  void open(const std::string& head) {  // head {
     line(head.empty() ? "{" : head + " {");
     ++depth_;
   }

@@ -10,10 +10,16 @@ namespace rml::c99 {
 
 File::File(const loops::Program& p, const SourceMap& s, std::string node)
     : program(p), steps(*p.steps), sources(s), name(std::move(node)) {
-  for (const char* const what : {"_state", "_init", "_reset", "_step", "_run", "_seed", "_message", "_push", "_pop"})
-    names.take(name + what);
+  for (const std::string_view what : interface_names) names.take(name + std::string(what));
+  for (const std::string_view what : interface_macros) {
+    names.take(name + std::string(what));
+    of_state_.take(name + std::string(what));
+  }
+  for (const std::string_view own : file_functions) names.take(own);
+  for (const std::string_view own : file_variables) names.take(own);
   for (const std::vector<InterfaceParameter>& ports : {input_parameters(*steps.core), output_parameters(*steps.core)})
-    for (const InterfaceParameter& port : ports) parameters_.push_back(port.name);
+    for (const InterfaceParameter& port : ports) from_outside_.push_back(port.name);
+  name_externals();
   for (const char* const field : {"seed", "fault", "site", "fault_cycle", "value", "bound", "cycles", "rows"})
     of_state_.take(field);
   for (const steps::CellInfo& cell : steps.cells) cells_.push_back(cell.local ? "" : of_state_.unique(cell.name));
@@ -30,7 +36,7 @@ File::File(const loops::Program& p, const SourceMap& s, std::string node)
 std::string File::symbol(std::string_view wanted) {
   for (;;) {
     std::string result = names.unique(wanted);
-    if (std::ranges::none_of(parameters_, [&](const std::string& port) { return port.starts_with(result); }))
+    if (std::ranges::none_of(from_outside_, [&](const std::string& other) { return other.starts_with(result); }))
       return result;
   }
 }
@@ -94,16 +100,36 @@ std::size_t File::site(const loops::Program& of, std::uint32_t body, std::uint32
   return at->second;
 }
 
-void File::declare_external(const ExternalNode& node) {
-  if (std::ranges::find(declared_, node.symbol) != declared_.end()) return;
-  declared_.push_back(node.symbol);
+// Variables get out of the way of a function. The ones that every function has stay, and it is called by a pointer.
+void File::name_externals() {
+  const auto is_hidden = [](const std::string& symbol) {
+    const auto has = [&](const auto& list) { return std::ranges::find(list, symbol) != list.end(); };
+    return has(own_words) || has(file_variables);
+  };
+  for (const ExternalNode& node : steps.core->externals) {
+    if (!node.in_c()) continue;
+    names.take(node.symbol);
+    from_outside_.push_back(node.symbol);
+  }
+  for (const ExternalNode& node : steps.core->externals)
+    if (node.in_c() && is_hidden(node.symbol) && !external_names_.contains(node.symbol))
+      external_names_[node.symbol] = symbol(node.symbol);
+}
+
+std::string File::declare_external(const ExternalNode& node) {
+  const auto pointer = external_names_.find(node.symbol);
+  const std::string& called = pointer == external_names_.end() ? node.symbol : pointer->second;
+  if (!declared_.insert(node.symbol).second) return called;
   std::string parameters;
   for (const auto& [dtype, shape] : node.inputs)
     parameters +=
         (parameters.empty() ? "" : ", ") + (shape.empty() ? port_type(dtype) : "const " + port_type(dtype) + "*");
   for (const auto& [dtype, shape] : node.outputs)
     parameters += (parameters.empty() ? "" : ", ") + port_type(dtype) + "*";
-  externals_.line("extern void " + node.symbol + "(" + (parameters.empty() ? "void" : parameters) + ");");
+  const std::string taken = "(" + (parameters.empty() ? "void" : parameters) + ")";
+  externals_.line("extern void " + node.symbol + taken + ";");
+  if (called != node.symbol) externals_.line("static void (*const " + called + ")" + taken + " = " + node.symbol + ";");
+  return called;
 }
 
 std::string File::place(Span span) const {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -37,7 +38,7 @@ class File {
   const Core& core(std::uint32_t body) const { return body == UINT32_MAX ? *steps.core : *program.bodies[body]->core; }
   const loops::Buffer& operator[](loops::BufferId b) const { return program.buffers[b.index]; }
 
-  // A name of the file, and the beginning of others. No port begins so: its parameter would hide them.
+  // A name of the file, and the beginning of others. No port and no external node begins so: they would hide them.
   std::string symbol(std::string_view wanted);
 
   // The field of the state; it is there from the first time on that somebody asks.
@@ -58,8 +59,8 @@ class File {
   std::size_t site(const loops::Program&, std::uint32_t body, std::uint32_t site);
   const std::vector<std::string>& messages() const { return messages_; }
 
-  // A function of the user, declared once.
-  void declare_external(const ExternalNode&);
+  // A function of the user, declared once; by which name it is called.
+  std::string declare_external(const ExternalNode&);
   const Code& externals() const { return externals_; }
 
   // "y = 0.5 * x + z  (pid.rml:3)": what computes the value; empty: no source.
@@ -68,7 +69,7 @@ class File {
 
  private:
   Names of_state_;
-  std::vector<std::string> parameters_;  // by which ports are known
+  std::vector<std::string> from_outside_;  // ports, as parameters, and functions of the user
   std::vector<std::string> cells_, arrays_;
   std::map<std::pair<DType, std::int64_t>, std::string> zeros_;
   std::vector<Field> fields_;
@@ -83,7 +84,9 @@ class File {
   Code constants_, externals_;
   std::vector<std::string> messages_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> sites_;
-  std::vector<std::string> declared_;
+  void name_externals();
+  std::map<std::string, std::string> external_names_;  // named at the beginning, too
+  std::set<std::string> declared_;
 };
 
 }  // namespace rml::c99

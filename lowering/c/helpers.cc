@@ -3,6 +3,7 @@
 // toward zero, within their range, and no number becomes 0.
 #include "lowering/c/helpers.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -145,6 +146,16 @@ constexpr const char* odd_of_u64_text =
     "  return (double)((x & ~UINT64_C(2047)) | ((x & 2047u) != 0 ? 2048u : 0u));\n}";
 
 }  // namespace
+
+bool is_helper(const std::string& name) {
+  if (name == "draw_unit" || name == "draw_normals" || name == "philox" || name == "to_odd") return true;
+  const std::size_t last = name.rfind('_');
+  if (last == std::string::npos || !dtype_named(name.substr(last + 1))) return false;
+  const std::string operation = name.substr(0, last);
+  const auto is_it = [&](const auto& one) { return operation == one; };
+  return operation.starts_with("draw_") || operation.ends_with("_of") || is_it("minimum") || is_it("maximum") ||
+         std::ranges::any_of(templates, is_it, &Template::operation);
+}
 
 std::string Helpers::add(const std::string& name, const std::string& text) {
   if (there_.insert(name).second) {

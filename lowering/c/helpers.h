@@ -12,6 +12,9 @@
 
 namespace rml::c99 {
 
+// Whether some file has a function of that name in front.
+bool is_helper(const std::string& name);
+
 class Helpers {
  public:
   explicit Helpers(Names& names) : names_(names) {}

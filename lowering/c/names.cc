@@ -1,8 +1,11 @@
 // Which names are taken: what C99 and the headers of a file declare, and the functions that operators are.
 #include "lowering/c/names.h"
 
+#include <algorithm>
 #include <array>
 
+#include "lowering/c/helpers.h"
+#include "lowering/reserved.h"
 #include "lowering/signature.h"
 #include "semantics/operators/operator.h"
 
@@ -10,23 +13,24 @@ namespace rml::c99 {
 
 namespace {
 
-// Beside the words of lowering/signature.h.
-constexpr std::array further = {"asm", "typeof", "main", "errno", "NULL", "NAN", "INFINITY", "linux", "unix", "i386"};
+// Macros that are called as functions are; C99 has no function beside them.
+constexpr auto function_macros =
+    std::to_array<std::string_view>({"isfinite", "isinf", "isnan", "isnormal", "signbit", "fpclassify", "isgreater",
+                                     "isgreaterequal", "isless", "islessequal", "islessgreater", "isunordered"});
 
 constexpr std::array functions = {
-    "acos",       "asin",        "atan",   "atan2",    "cos",     "sin",       "tan",        "acosh",    "asinh",
-    "atanh",      "cosh",        "sinh",   "tanh",     "exp",     "exp2",      "expm1",      "frexp",    "ilogb",
-    "ldexp",      "log",         "log10",  "log1p",    "log2",    "logb",      "modf",       "scalbn",   "scalbln",
-    "fabs",       "hypot",       "pow",    "sqrt",     "erf",     "erfc",      "lgamma",     "tgamma",   "ceil",
-    "floor",      "nearbyint",   "rint",   "lrint",    "llrint",  "round",     "lround",     "llround",  "trunc",
-    "fmod",       "remainder",   "remquo", "copysign", "nan",     "nextafter", "nexttoward", "fdim",     "fmax",
-    "fmin",       "fma",         "j0",     "j1",       "jn",      "y0",        "y1",         "yn",       "gamma",
-    "drem",       "significand", "scalb",  "finite",   "isinf",   "isnan",     "isfinite",   "isnormal", "signbit",
-    "fpclassify", "isgreater",   "isless", "memcpy",   "memmove", "memset",    "memcmp",     "memchr",   "strlen",
-    "strcpy",     "strcat",      "strcmp", "strncpy",  "index",   "rindex",    "bcopy",      "bzero",    "ffs",
-    "exp10",      "pow10",       "sincos", "abs",      "labs",    "div",       "abort",      "exit",     "printf",
-    "malloc",     "free",        "calloc", "realloc",  "rand",    "random",    "select",     "signal",   "time",
-    "clock"};
+    "acos",   "asin",        "atan",   "atan2",    "cos",     "sin",       "tan",        "acosh",   "asinh",
+    "atanh",  "cosh",        "sinh",   "tanh",     "exp",     "exp2",      "expm1",      "frexp",   "ilogb",
+    "ldexp",  "log",         "log10",  "log1p",    "log2",    "logb",      "modf",       "scalbn",  "scalbln",
+    "fabs",   "hypot",       "pow",    "sqrt",     "erf",     "erfc",      "lgamma",     "tgamma",  "ceil",
+    "floor",  "nearbyint",   "rint",   "lrint",    "llrint",  "round",     "lround",     "llround", "trunc",
+    "fmod",   "remainder",   "remquo", "copysign", "nan",     "nextafter", "nexttoward", "fdim",    "fmax",
+    "fmin",   "fma",         "j0",     "j1",       "jn",      "y0",        "y1",         "yn",      "gamma",
+    "drem",   "significand", "scalb",  "finite",   "memcpy",  "memmove",   "memset",     "memcmp",  "memchr",
+    "strlen", "strcpy",      "strcat", "strcmp",   "strncpy", "index",     "rindex",     "bcopy",   "bzero",
+    "ffs",    "exp10",       "pow10",  "sincos",   "abs",     "labs",      "div",        "abort",   "exit",
+    "printf", "malloc",      "free",   "calloc",   "realloc", "rand",      "random",     "select",  "signal",
+    "time",   "clock"};
 
 // What is no letter separates, once.
 std::string identifier(std::string_view name) {
@@ -49,11 +53,18 @@ bool is_of_helpers(const std::string& name) {
   return last != std::string::npos && dtype_named(name.substr(last + 1)).has_value();
 }
 
+// `M_PI` becomes `M_PI_2_`: what a number alone makes of it is reserved as well.
+std::string numbered(const std::string& base, unsigned k) {
+  const std::string name = base + "_" + std::to_string(k);
+  return is_reserved(name) ? name + "_" : name;
+}
+
 }  // namespace
 
 Names::Names() {
-  taken_.insert(words.begin(), words.end());
-  taken_.insert(further.begin(), further.end());
+  taken_.insert("main");
+  taken_.insert(own_words.begin(), own_words.end());
+  taken_.insert(function_macros.begin(), function_macros.end());
   const auto take_all = [&](const std::string& function) {
     for (const char* const type : {"", "f", "l"}) taken_.insert(function + type);
   };
@@ -62,13 +73,20 @@ Names::Names() {
     if (!operators()[k].function.empty()) take_all(std::string(operators()[k].function));
 }
 
-bool Names::taken(const std::string& name) const { return taken_.contains(name) || is_of_helpers(name); }
+bool Names::taken(const std::string& name) const {
+  return taken_.contains(name) || is_reserved(name) || is_of_helpers(name);
+}
 
 std::string Names::unique(std::string_view wanted) {
   const std::string base = identifier(wanted);
-  std::string name = is_of_helpers(base) ? base + "_2" : base;
-  for (unsigned k = 2; !taken_.insert(name).second; ++k) name = base + "_" + std::to_string(k);
+  std::string name = is_of_helpers(base) ? numbered(base, 2) : base;
+  for (unsigned k = 2; is_reserved(name) || !taken_.insert(name).second; ++k) name = numbered(base, k);
   return name;
+}
+
+bool can_declare_function(const std::string& name) {
+  return !is_reserved(name) && !is_helper(name) && std::ranges::find(function_macros, name) == function_macros.end() &&
+         std::ranges::find(file_functions, name) == file_functions.end();
 }
 
 }  // namespace rml::c99

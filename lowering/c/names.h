@@ -1,11 +1,20 @@
 // Names of a C file: readable, unique, no keyword and no function of the C library.
 #pragma once
 
+#include <array>
 #include <set>
 #include <string>
 #include <string_view>
 
 namespace rml::c99 {
+
+// What every file has or may have, under these names: functions, a table, and variables of functions.
+inline constexpr auto file_functions = std::to_array<std::string_view>({"fail", "messages", "least"});
+inline constexpr auto file_variables =
+    std::to_array<std::string_view>({"position", "last", "length", "present", "slowest"});
+
+// Whether a file can declare a function of the user by this name.
+bool can_declare_function(const std::string& name);
 
 // The names of one scope, which must not hide those of the scopes around it.
 class Names {
@@ -14,7 +23,7 @@ class Names {
   Names();
   // lstm.cell.h: lstm_cell_h, or lstm_cell_h_2 where that is taken.
   std::string unique(std::string_view wanted);
-  void take(const std::string& name) { taken_.insert(name); }
+  void take(std::string_view name) { taken_.emplace(name); }
   bool taken(const std::string& name) const;
 
  private:

@@ -124,7 +124,7 @@ void BlockWriter::draw_orthogonal(const loops::Kernel& s, const std::string& fun
 void BlockWriter::emit(const loops::ExternalCall& s) {
   scope_.explain(s.of);
   const ExternalNode& node = file_.core(scope_.body).externals[s.external];
-  file_.declare_external(node);
+  const std::string called = file_.declare_external(node);
   std::string arguments;
   const auto cast = [&](BufferId b, const char* type) { return file_[b].dtype == DType::boolean ? type : ""; };
   for (const BufferId b : s.operands)
@@ -140,7 +140,7 @@ void BlockWriter::emit(const loops::ExternalCall& s) {
     }
     arguments += (arguments.empty() ? "" : ", ") + to;
   }
-  code_.line(node.symbol + "(" + arguments + ");");
+  code_.line(called + "(" + arguments + ");");
 }
 
 void BlockWriter::slice(const loops::Rounds::Slice& s, const std::string& round, bool taken) {

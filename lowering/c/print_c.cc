@@ -81,7 +81,7 @@ class Printer {
 
 void field_line(Code& code, const Field& field) {
   const std::string text = field.type + " " + field.name + (field.count.empty() ? "" : "[" + field.count + "]") + ";";
-  const std::string comment = field.comment.empty() ? "" : "  /* " + field.comment + " */";
+  const std::string comment = field.comment.empty() ? "" : "  " + comment_of(field.comment);
   const bool fits = text.size() + comment.size() <= code.columns_left();
   if (!fits) code.comment(field.comment);
   code.line(fits ? text + comment : text);
@@ -214,8 +214,6 @@ std::string Printer::source(const std::string& header_name, const Code& reset, c
 }
 
 Text Printer::print(const std::string& header_name) {
-  for (const char* const word : {"fail", "messages", "position", "last", "length", "present", "slowest", "least"})
-    file_.names.take(word);
   Units units;
   if (core_straight()) {
     print_step(file_, units.functions);

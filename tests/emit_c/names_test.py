@@ -1,4 +1,5 @@
-"""Ports by names that C and C++ have for something else: headers of `--emit lib` and of `--emit c` compile."""
+"""Names that C and C++ have for something else, of ports, memories, external nodes: what `--emit lib` and `--emit c` write
+compiles."""
 
 import pathlib
 import subprocess
@@ -11,7 +12,12 @@ RMLC = str(pathlib.Path(sys.argv[1]).resolve())
 NAMES = ["int", "nullptr", "requires", "not_eq", "errno", "NULL", "I", "complex", "linux", "int32_t", "uint8_t", "INT32_MAX",
          "INFINITY", "NAME", "FILENAME", "n", "n_", "n__", "state", "groups", "k_", "states_", "fault_", "now_", "x_present",
          "main_step", "main_state", "fail", "memcpy", "exp", "constant", "zeros", "table", "least", "position", "rows_ready",
-         "unit_1", "unit_1_2_ready", "unit_2_segment", "push_queue_x", "main_push", "main_pop"]  # fmt: skip
+         "unit_1", "unit_1_2_ready", "unit_2_segment", "push_queue_x", "main_push", "main_pop",
+         "main_H", "main_ABI", "main_LAYOUT", "main_INIT_SYMBOL", "main_LANES", "main_GROUPS", "main_BYTES", "main_SEGMENT",
+         "FP_NAN", "FP_ZERO", "HUGE_VAL", "HUGE_VALF", "MATH_ERRNO", "WCHAR_MAX", "UINTPTR_MAX", "INT_FAST8_MAX", "M_PI",
+         "M_PI_2", "M_SQRT2", "BUFSIZ", "RAND_MAX", "CHAR_BIT", "SIGBUS", "SIG_ATOMIC_MAX", "ERANGE", "EDOM", "LC_ALL", "FE_ALL_EXCEPT",
+         "PRId64", "SCNxPTR", "FLT_DIG", "EXIT_FAILURE", "SEEK_SET", "WEOF", "CLOCKS_PER_SEC", "L_tmpnam", "math_errhandling",
+         "DECIMAL_DIG", "ULLONG_MAX", "int_least8_t"]  # fmt: skip
 INPUTS = ", ".join(f"{name}: i32" for name in NAMES)
 STEP = f"""node main({INPUTS}, c: bool, x: i32 when c) -> (double: i32, volatile: i32 when c)
   double = ({' + '.join(NAMES)}) / (0 fby double + 3);
@@ -24,8 +30,27 @@ OUTPUTS = """node main(c: bool, x: f32) -> (rows_ready: f32, unit_1: f32, fail: 
   fail = sum(concat([x], [1.0, 2.0, 3.0]));
   least = x when c;
 """
+# Variables that the state keeps.
+MEMORIES = f"""node main(zz: i32) -> (o: i32)
+{"".join(f"  {name} = 0 fby {name} + zz;{chr(10)}" for name in NAMES)}  o = {' + '.join(NAMES)};
+"""
+STILL = "node main(x: f32) -> (y: f32)\n  y = 2.0 * x;\n"
+# The header tells a memory's equation, comments of the program included.
+COMMENTED = "node main(x: f32) -> (y: f32)\n  y = 0.0 fby (* x*/2, /* *) y + x;\n"
+EXTERNALS = ["order", "state", "position", "last", "k_", "n", "part", "length", "i", "t", "unit_1", "unit_2_ready",
+             "table"]  # fmt: skip
+DECLARED = "".join(f"node {name}(x: f64) -> (y: f64)\n" for name in EXTERNALS)
+# A function called as a port, as an output, as a variable and as what every function has.
+SAME = [
+    DECLARED + "node main(order: f64, c: bool) -> (part: f64)\n  k_ = order(order);\n"
+    "  part = part(" + " + ".join(f"{name}(order)" for name in EXTERNALS) + ") + (0.0 fby part) + k_;\n",
+    DECLARED + "node main(state: f64, c: bool) -> (last: f64)\n  order = order(backfill(state, c));\n"
+    "  last = order + " + " + ".join(f"{name}(order)" for name in EXTERNALS) + ";\n",
+]
 WAITS = STEP.replace("volatile = x", "volatile = x + (backfill(state, c) when c)")
-BEFORE = "#include <complex.h>\n#include <errno.h>\n#include <limits.h>\n#include <math.h>\n#include <stdio.h>\n"
+HEADERS = ["complex", "errno", "fenv", "float", "inttypes", "limits", "locale", "math", "setjmp", "signal", "stddef", "stdint",
+           "stdio", "stdlib", "time", "wchar", "wctype"]  # fmt: skip
+BEFORE = "".join(f"#include <{header}.h>\n" for header in HEADERS)
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-ffp-contract=off"]
 
 
@@ -52,6 +77,21 @@ class Names(unittest.TestCase):
     def test_steps(self):
         self.check(STEP, "c")
         self.check(STEP, "lib", "--lanes")
+
+    def test_memories(self):
+        self.check(MEMORIES, "c")
+        self.check(MEMORIES, "lib", "--lanes")
+
+    def test_a_group_that_keeps_nothing(self):
+        self.check(STILL, "lib", "--lanes")
+
+    def test_comments_of_the_program(self):
+        self.check(COMMENTED, "c")
+
+    def test_external_nodes(self):
+        for program in SAME:
+            with self.subTest(program=program):
+                self.check(program, "c")
 
     def test_rows_that_wait(self):
         for program in [WAITS, OUTPUTS]:

@@ -1,0 +1,13 @@
+// Names that C, C++ and the headers of C99 have for something else: ports, memories and variables of C are called
+// otherwise, in whichever file.
+#pragma once
+
+#include <string_view>
+
+namespace rml::c99 {
+
+// Whether it is a word of C or C++, or a type or an object-like macro of C's headers, as the standard or glibc has
+// them. A `_` behind a name of a family (`M_PI`, `EDOM`) takes it out of the family.
+bool is_reserved(std::string_view name);
+
+}  // namespace rml::c99
