@@ -97,12 +97,16 @@ void instantiate(Translation& t) {
 // An external node's function comes from a file that the user names. One with the name of something that every program
 // contains would be that (`system`, say), or take its place wherever the program itself calls it.
 void check_externals(Translation& t) {
+  const std::string table = t.core().entry + "_program";  // of lowering/llvm/program/table.cc, as is main
   for (const ExternalNode& external : t.core().externals) {
-    if (!external.in_c() || rt::find_program_function(external.symbol) == nullptr) continue;
+    if (!external.in_c()) continue;
+    const bool of_program = external.symbol == "main" || external.symbol == table;
+    if (!of_program && rt::find_program_function(external.symbol) == nullptr) continue;
+    const std::string what =
+        of_program ? "of what every program begins with" : "of a function of the C library or the runtime";
     t.diagnostics
-        .report(Code::E0805, external.span,
-                "external node '" + external.symbol + "' has the name of a function of the C library or the runtime",
-                "would be that function")
+        .report(Code::E0805, external.span, "external node '" + external.symbol + "' has the name " + what,
+                of_program ? "would take its place" : "would be that function")
         .note("give the node, and the function that is linked for it, another name");
   }
 }

@@ -10,9 +10,11 @@
 #include "driver/output_file.h"
 #include "driver/programs/attach_program.h"
 #include "driver/programs/link_executable.h"
+#include "lowering/c/names.h"
 #include "lowering/c/print_c.h"
 #include "lowering/llvm/interface/c_header.h"
 #include "lowering/loops/make_loops.h"
+#include "lowering/signature.h"
 
 namespace rml {
 namespace {
@@ -129,6 +131,27 @@ bool has_rows_for_ranks(Session& session, const BuildRequest& request, const Cor
   return false;
 }
 
+// A function of the user that is called as one of the product would be that one, or take its place.
+bool names_are_apart(Session& session, const BuildRequest& request, const Core& core) {
+  const bool in_c = request.emit == "c", has_interface = in_c || request.emit == "lib" || request.emit == "header";
+  bool apart = true;
+  for (const ExternalNode& external : core.externals) {
+    if (!external.in_c() || !has_interface) continue;
+    const std::string head = "external node '" + external.symbol + "' has ";
+    const bool of_interface = c99::is_of_interface(core, external.symbol);
+    if (!of_interface && (!in_c || c99::can_declare_function(external.symbol))) continue;
+    const std::string what =
+        of_interface ? "the name that the interface of '" + core.entry + "' has for a function, a type or a macro"
+                     : "a name that C, its headers or the source that is made have for something else";
+    session.diagnostics
+        .report(Code::E0805, external.span, head + what,
+                of_interface ? "would take its place" : "no function can be declared by it there")
+        .note("give the node, and the function that is linked for it, another name");
+    apart = false;
+  }
+  return apart;
+}
+
 // The source, and the header beside it, or nothing: what has no C is told of.
 int build_c(Session& session, const Lowered& lowered, const fs::path& output, const fs::path& header) {
   // The program outlives what is made of it.
@@ -174,6 +197,7 @@ int build(Invocation& invocation, const BuildRequest& request) {
   const auto lowered = compile(session, request.file);
   if (!lowered || !can_link(session, request)) return exit_fault;
   if (!has_rows_for_ranks(session, request, *lowered->core)) return exit_fault;
+  if (!names_are_apart(session, request, *lowered->core)) return exit_fault;
   const EmitOptions options = emit_options(session, request, lowered->core->entry);
   const std::string& node = lowered->core->entry;
   const fs::path output = output_path(request, node);

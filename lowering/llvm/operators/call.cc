@@ -62,6 +62,9 @@ void emit_call(Function& f, ValueId v, const core::Call& c) {
   }
   llvm::Type* const returned = returns ? memory_type(f.module.context, node.outputs[0].first) : ir.getVoidTy();
   auto* type = llvm::FunctionType::get(returned, types, false);
+  // A function of the compiler's own (`grow`, say) makes room for the user's, which has its name from a linker.
+  if (auto* own = f.module.module.getFunction(node.symbol); own != nullptr && own->hasLocalLinkage())
+    own->setName(node.symbol + ".own");
   auto callee = f.module.module.getOrInsertFunction(node.symbol, type);
   if (auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
     function->setDoesNotThrow();

@@ -71,6 +71,43 @@ class Externals(unittest.TestCase):
                 self.assertIn("E0805", done.stderr)
                 self.assertFalse((self.folder / "a").exists())
 
+    def build(self, symbol, *options):
+        (self.folder / "r.rml").write_text(f"node {symbol}(x: f64) -> (y: f64)\nnode pid(x: f64) -> (y: f64)\n"
+                                           f"  y = {symbol}(x) + (0.0 fby y);\n")
+        return self.rmlc("build", "r.rml", "--node", "pid", *options)
+
+    def refuse(self, symbol, *options):
+        with self.subTest(symbol=symbol, options=options):
+            done = self.build(symbol, *options)
+            self.assertEqual(done.returncode, 1)
+            for part in ("E0805", f"external node '{symbol}' has ", "another name"):
+                self.assertIn(part, done.stderr)
+
+    def accept(self, symbol, *options):
+        with self.subTest(symbol=symbol, options=options):
+            done = self.build(symbol, *options)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_functions_of_the_interface(self):
+        for what in ("init", "reset", "seed", "step", "run", "step_many", "lead", "advance", "get_y", "push", "pop", "message",
+                     "state", "group", "group_init", "group_put", "group_get", "group_step", "group_lane", "LANES", "H"):
+            self.refuse("pid_" + what, "--emit", "lib", "-o", "r.o")
+            self.refuse("pid_" + what, "--emit", "c", "-o", "r.c")
+        self.refuse("pid_group_step", "--emit", "lib", "--lanes", "-o", "r.o")
+        self.refuse("pid_step", "--emit", "header", "-o", "r.h")
+        self.refuse("pid_program")
+        self.refuse("main")
+        for symbol in ("pid_sensor", "pid_get_x", "other_step", "pidstep"):
+            self.accept(symbol, "--emit", "lib", "-o", "r.o")
+            self.accept(symbol, "--emit", "c", "-o", "r.c")
+
+    def test_names_that_no_function_of_c_can_have(self):
+        for symbol in ("switch", "uint8_t", "int32_t", "NULL", "NAN", "INFINITY", "signbit", "isgreater", "M_PI", "EDOM",
+                       "fail", "add_i32", "draw_unit"):
+            self.refuse(symbol, "--emit", "c", "-o", "r.c")
+        for symbol in ("sensor_f32", "draw_line", "state", "order"):
+            self.accept(symbol, "--emit", "c", "-o", "r.c")
+
     def test_a_file_that_is_not_there(self):
         done = self.rmlc("run", "sub/p.rml", "--link", "libthrice.so", "--input", "x.csv")
         self.assertEqual(done.returncode, 2)
