@@ -10,7 +10,7 @@
 #include "driver/output_file.h"
 #include "driver/programs/attach_program.h"
 #include "driver/programs/link_executable.h"
-#include "lowering/c/names.h"
+#include "lowering/c/helpers.h"
 #include "lowering/c/print_c.h"
 #include "lowering/llvm/interface/c_header.h"
 #include "lowering/loops/make_loops.h"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowering/c/literals.h"
+#include "lowering/reserved.h"
 
 namespace rml::c99 {
 
@@ -155,6 +156,11 @@ bool is_helper(const std::string& name) {
   const auto is_it = [&](const auto& one) { return operation == one; };
   return operation.starts_with("draw_") || operation.ends_with("_of") || is_it("minimum") || is_it("maximum") ||
          std::ranges::any_of(templates, is_it, &Template::operation);
+}
+
+bool can_declare_function(const std::string& name) {
+  return !is_reserved(name) && !is_helper(name) && std::ranges::find(function_macros, name) == function_macros.end() &&
+         std::ranges::find(file_functions, name) == file_functions.end();
 }
 
 std::string Helpers::add(const std::string& name, const std::string& text) {

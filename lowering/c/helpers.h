@@ -14,6 +14,8 @@ namespace rml::c99 {
 
 // Whether some file has a function of that name in front.
 bool is_helper(const std::string& name);
+// Whether a file can declare a function of the user by this name.
+bool can_declare_function(const std::string& name);
 
 class Helpers {
  public:

@@ -1,10 +1,8 @@
 // Which names are taken: what C99 and the headers of a file declare, and the functions that operators are.
 #include "lowering/c/names.h"
 
-#include <algorithm>
 #include <array>
 
-#include "lowering/c/helpers.h"
 #include "lowering/reserved.h"
 #include "lowering/signature.h"
 #include "semantics/operators/operator.h"
@@ -12,11 +10,6 @@
 namespace rml::c99 {
 
 namespace {
-
-// Macros that are called as functions are; C99 has no function beside them.
-constexpr auto function_macros =
-    std::to_array<std::string_view>({"isfinite", "isinf", "isnan", "isnormal", "signbit", "fpclassify", "isgreater",
-                                     "isgreaterequal", "isless", "islessequal", "islessgreater", "isunordered"});
 
 constexpr std::array functions = {
     "acos",   "asin",        "atan",   "atan2",    "cos",     "sin",       "tan",        "acosh",   "asinh",
@@ -82,11 +75,6 @@ std::string Names::unique(std::string_view wanted) {
   std::string name = is_of_helpers(base) ? numbered(base, 2) : base;
   for (unsigned k = 2; is_reserved(name) || !taken_.insert(name).second; ++k) name = numbered(base, k);
   return name;
-}
-
-bool can_declare_function(const std::string& name) {
-  return !is_reserved(name) && !is_helper(name) && std::ranges::find(function_macros, name) == function_macros.end() &&
-         std::ranges::find(file_functions, name) == file_functions.end();
 }
 
 }  // namespace rml::c99

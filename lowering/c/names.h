@@ -13,8 +13,10 @@ inline constexpr auto file_functions = std::to_array<std::string_view>({"fail", 
 inline constexpr auto file_variables =
     std::to_array<std::string_view>({"position", "last", "length", "present", "slowest"});
 
-// Whether a file can declare a function of the user by this name.
-bool can_declare_function(const std::string& name);
+// Macros that are called as functions are; C99 has no function beside them.
+inline constexpr auto function_macros =
+    std::to_array<std::string_view>({"isfinite", "isinf", "isnan", "isnormal", "signbit", "fpclassify", "isgreater",
+                                     "isgreaterequal", "isless", "islessequal", "islessgreater", "isunordered"});
 
 // The names of one scope, which must not hide those of the scopes around it.
 class Names {
