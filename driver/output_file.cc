@@ -30,9 +30,11 @@ int write_all(int descriptor, std::string_view bytes) {
 }
 
 // Closes the descriptor. `like`: the file whose permissions the new one takes, if there is one.
-int write_to(int descriptor, std::string_view bytes, const struct stat* like) {
+int write_to(int descriptor, const std::vector<std::string_view>& pieces, const struct stat* like) {
   if (descriptor < 0) return errno;
-  int error = write_all(descriptor, bytes);
+  int error = 0;
+  for (const std::string_view bytes : pieces)
+    if (error == 0) error = write_all(descriptor, bytes);
   if (error == 0 && like != nullptr && fchmod(descriptor, like->st_mode & 07777) != 0) error = errno;
   const int closed = close(descriptor) == 0 ? 0 : errno;
   return error != 0 ? error : closed;
@@ -142,12 +144,20 @@ bool move_into_place(const std::filesystem::path& temporary, const std::filesyst
 
 namespace {
 
-// error: what went wrong while the new file was written, or 0.
-bool finish(const rt::NewFile& file, int error, const std::filesystem::path& path, Diagnostics& diagnostics) {
-  if (error == 0) return move_into_place(file.path, path, diagnostics);
+// The name of a new file, unless something went wrong while it was written: `error`, or 0. Then it is gone.
+std::optional<std::string> whole(const rt::NewFile& file, int error, const std::filesystem::path& path,
+                                 Diagnostics& diagnostics) {
+  if (error == 0) return file.path;
   if (file.fd >= 0) unlink(file.path.c_str());
   report_unwritable(path, std::strerror(error), diagnostics);
-  return false;
+  return std::nullopt;
+}
+
+// `like`: what is at the path now, if anything is.
+std::optional<std::string> write_beside(const std::filesystem::path& path, const std::vector<std::string_view>& pieces,
+                                        const struct stat* like, Diagnostics& diagnostics) {
+  const rt::NewFile file = rt::create_beside(path.string(), 0666);
+  return whole(file, write_to(file.fd, pieces, like), path, diagnostics);
 }
 
 }  // namespace
@@ -156,18 +166,40 @@ bool write_file(const std::filesystem::path& path, std::string_view bytes, Diagn
   struct stat status{};
   const bool exists = stat(path.c_str(), &status) == 0;
   if (exists && !S_ISREG(status.st_mode)) {
-    const int error = write_to(open(path.c_str(), O_WRONLY | O_CLOEXEC), bytes, nullptr);
+    const int error = write_to(open(path.c_str(), O_WRONLY | O_CLOEXEC), {bytes}, nullptr);
     if (error != 0) report_unwritable(path, std::strerror(error), diagnostics);
     return error == 0;
   }
-  const rt::NewFile file = rt::create_beside(path.string(), 0666);
-  return finish(file, write_to(file.fd, bytes, exists ? &status : nullptr), path, diagnostics);
+  const auto temporary = write_beside(path, {bytes}, exists ? &status : nullptr, diagnostics);
+  return temporary && move_into_place(*temporary, path, diagnostics);
+}
+
+bool write_together(const std::vector<OutputFile>& files, Diagnostics& diagnostics) {
+  std::vector<std::filesystem::path> paths;
+  for (const OutputFile& file : files) paths.push_back(file.path);
+  if (!all_replaceable(paths, diagnostics)) return false;
+  std::vector<std::string> temporaries;
+  const auto give_up = [&](std::size_t from) {
+    for (std::size_t k = from; k < temporaries.size(); ++k) unlink(temporaries[k].c_str());
+    return false;
+  };
+  for (const OutputFile& file : files) {
+    struct stat status{};
+    const bool exists = stat(file.path.c_str(), &status) == 0;
+    const auto temporary = write_beside(file.path, file.pieces, exists ? &status : nullptr, diagnostics);
+    if (!temporary) return give_up(0);
+    temporaries.push_back(*temporary);
+  }
+  for (std::size_t k = 0; k < files.size(); ++k)
+    if (!move_into_place(temporaries[k], files[k].path, diagnostics)) return give_up(k + 1);
+  return true;
 }
 
 bool write_program(const std::filesystem::path& path, const std::filesystem::path& base, const AttachedProgram& program,
                    Diagnostics& diagnostics) {
   const rt::NewFile file = rt::create_beside(path.string(), 0777);
-  return finish(file, write_copy(file.fd, base, program), path, diagnostics);
+  const auto temporary = whole(file, write_copy(file.fd, base, program), path, diagnostics);
+  return temporary && move_into_place(*temporary, path, diagnostics);
 }
 
 }  // namespace rml

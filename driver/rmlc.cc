@@ -1,4 +1,9 @@
-// The program rmlc: its command line, and nothing else.
+// The program rmlc: its command line, and what a process of its own must see to.
+#include <csignal>
+
 #include "driver/commands/commands.h"
 
-int main(int argc, char** argv) { return rml::command_line(argc, argv); }
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // A file that may not grow (`ulimit -f`) is noticed by the write that meets it.
+  return rml::command_line(argc, argv);
+}

@@ -164,9 +164,8 @@ int build_c(Session& session, const Lowered& lowered, const fs::path& output, co
         .note("--emit lib makes an object of it, which is linked with the runtime");
   if (!refused.empty()) return exit_fault;
   const c99::Text text = c99::print_c(made.program, session.sources, header.filename());
-  return write_file(output, text.source, session.diagnostics) && write_file(header, text.header, session.diagnostics)
-             ? exit_success
-             : exit_fault;
+  const bool written = write_together({{output, {text.source}}, {header, {text.header}}}, session.diagnostics);
+  return written ? exit_success : exit_fault;
 }
 
 EmitOptions emit_options(const Session& session, const BuildRequest& request, const std::string& node) {
@@ -220,9 +219,9 @@ int build(Invocation& invocation, const BuildRequest& request) {
     link_program(session, request, bytes, output, *lowered->core);
     return exit_success;
   }
-  if (write_file(output, bytes, session.diagnostics) && two_files)
-    write_file(header, c_header(lowered->program, options), session.diagnostics);
-  return exit_success;
+  if (!two_files) return write_file(output, bytes, session.diagnostics) ? exit_success : exit_fault;
+  const std::string declared = c_header(lowered->program, options);
+  return write_together({{output, {bytes}}, {header, {declared}}}, session.diagnostics) ? exit_success : exit_fault;
 }
 
 }  // namespace rml

@@ -6,19 +6,18 @@
 #include "driver/commands/commands.h"
 #include "driver/output_file.h"
 #include "frontend/format.h"
-#include "runtime/base/failure.h"
 #include "runtime/base/readable.h"
 #include "runtime/checkpoint/safetensors.h"
-#include "runtime/checkpoint/whole_file.h"
 
 namespace rml {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool write_weights(const fs::path& path, const std::vector<onnx::Weight>& weights, Diagnostics& diagnostics) {
+bool write_with_weights(const fs::path& output, const fs::path& beside, const onnx::Imported& imported,
+                        Diagnostics& diagnostics) {
   std::vector<rt::TensorOut> tensors;
-  for (const onnx::Weight& w : weights) {
+  for (const onnx::Weight& w : imported.weights) {
     std::vector<std::uint64_t> shape(w.value->shape().begin(), w.value->shape().end());
     tensors.push_back({w.name,
                        static_cast<std::uint8_t>(w.value->dtype()),
@@ -28,13 +27,7 @@ bool write_weights(const fs::path& path, const std::vector<onnx::Weight>& weight
   const std::string head = rt::safetensors_head(tensors, {});
   std::vector<std::string_view> pieces{head};
   for (const rt::TensorOut& t : tensors) pieces.insert(pieces.end(), t.pieces.begin(), t.pieces.end());
-  try {
-    rt::write_whole_file(path.string(), pieces);
-  } catch (const rt::Failure& failure) {
-    diagnostics.report(Code::E0804, {}, failure.what());
-    return false;
-  }
-  return true;
+  return write_together({{beside, std::move(pieces)}, {output, {imported.source}}}, diagnostics);
 }
 
 // What was imported is a program like any other; that it is right is not the user's to find out.
@@ -76,8 +69,9 @@ int import_file(Invocation& invocation, const ImportRequest& request) {
     return exit_fault;
   if (!imported->weights.empty() && !all_replaceable({output, weights}, session.diagnostics)) return exit_fault;
   if (!checked(session, *imported)) throw std::logic_error("what was made of " + request.file + " is no program");
-  if (!imported->weights.empty() && !write_weights(weights, imported->weights, session.diagnostics)) return exit_fault;
-  return write_file(output, imported->source, session.diagnostics) ? exit_success : exit_fault;
+  const bool written = imported->weights.empty() ? write_file(output, imported->source, session.diagnostics)
+                                                 : write_with_weights(output, weights, *imported, session.diagnostics);
+  return written ? exit_success : exit_fault;
 }
 
 }  // namespace rml

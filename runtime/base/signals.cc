@@ -40,6 +40,7 @@ SignalScope::SignalScope() {
   ignore.sa_handler = SIG_IGN;
   sigemptyset(&ignore.sa_mask);
   sigaction(SIGPIPE, &ignore, &old_pipe_);
+  sigaction(SIGXFSZ, &ignore, &old_size_);
 }
 
 SignalScope::~SignalScope() {
@@ -47,6 +48,7 @@ SignalScope::~SignalScope() {
   sigaction(SIGTERM, &old_term_, nullptr);
   sigaction(SIGHUP, &old_hup_, nullptr);
   sigaction(SIGPIPE, &old_pipe_, nullptr);
+  sigaction(SIGXFSZ, &old_size_, nullptr);
 }
 
 }  // namespace rml::rt

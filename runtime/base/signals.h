@@ -4,7 +4,8 @@
 // A SignalScope installs handlers that only set a flag, and puts the old ones back when it
 // ends (rml_main may be called inside another program). A second signal of the same kind
 // takes its default action, so a run that cannot finish its cycle can still be killed.
-// SIGPIPE is ignored meanwhile: a closed pipe is noticed by the write that meets it.
+// SIGPIPE and SIGXFSZ are ignored meanwhile: a closed pipe, or a file that may not grow, is noticed by the write that
+// meets it.
 #pragma once
 
 #include <csignal>
@@ -46,6 +47,7 @@ class SignalScope {
   struct sigaction old_term_{};
   struct sigaction old_hup_{};
   struct sigaction old_pipe_{};
+  struct sigaction old_size_{};
 };
 
 }  // namespace rml::rt

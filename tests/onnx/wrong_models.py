@@ -5,6 +5,7 @@ Run by ctest: wrong_models.py RMLC. Each case is a model and what must be said o
 
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -187,6 +188,14 @@ with tempfile.TemporaryDirectory() as place:
             failures.append(f"over a folder: status {done.returncode}\n{done.stderr}")
         if sorted(p.name for p in own.iterdir()) != before:
             failures.append(f"over a folder: something was written beside {folder}")
+    # The weights have 6000 bytes.
+    before = sorted(p.name for p in own.iterdir())
+    done = subprocess.run([RMLC, "import", "m.onnx", "-o", "h.rml"], cwd=own, capture_output=True, text=True, timeout=60,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)))
+    if done.returncode != 1 or "cannot write 'h.safetensors': File too large" not in done.stderr:
+        failures.append(f"weights that do not fit: status {done.returncode}\n{done.stderr}")
+    if sorted(p.name for p in own.iterdir()) != before:
+        failures.append("weights that do not fit: something was written")
 
 # ---- graphs within graphs, functions ----
 BRANCH = graph([node("Relu", ["x"], ["t"])], [], [value("t", FLOAT, [2, 3])])

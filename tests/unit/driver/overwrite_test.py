@@ -1,6 +1,7 @@
 """Nothing is written over what is read, or over anything else that is written: overwrite_test.py RMLC."""
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -22,16 +23,16 @@ HELPER = "node twice(x: f64) -> (y: f64)\n  y = 2.0 * x;\n"
 class Overwrite(InFolder):
     files = {"count.rml": COUNT, "sum.rml": SUM, "x.csv": "x\n1\n2\n3\n"}
 
-    def call(self, *arguments):
-        return subprocess.run(arguments, cwd=self.folder, capture_output=True, text=True, timeout=120)
+    def call(self, *arguments, **options):
+        return subprocess.run(arguments, cwd=self.folder, capture_output=True, text=True, timeout=120, **options)
 
     def content(self):
         return {p.name: p.read_bytes() for p in self.folder.iterdir() if p.is_file()}
 
     # Refused with this status and words, and every file is as it was.
-    def refused(self, status, words, *arguments):
+    def refused(self, status, words, *arguments, **options):
         before = self.content()
-        done = self.call(*arguments)
+        done = self.call(*arguments, **options)
         self.assertEqual(done.returncode, status, done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
@@ -66,6 +67,29 @@ class Overwrite(InFolder):
                      "pipe")
         self.refused(2, ["-o names the object"], RMLC, "build", "sum.rml", "--emit", "lib", "-o", "sum.h")
         self.refused(2, ["-o names the C source"], RMLC, "build", "sum.rml", "--emit", "c", "-o", "sum.h")
+
+    # Files that may not grow are a disk that is full: the larger of two does not fit, and the other one stays as it was.
+    def test_two_files_or_none_where_a_disk_is_full(self):
+        for emit, product in (("c", "main.c"), ("lib", "main.o")):
+            build = [RMLC, "build", "sum.rml", "--emit", emit, "-o", product]
+            self.assertEqual(self.call(*build).returncode, 0)
+            for name in (product, "main.h"):
+                os.chmod(self.folder / name, 0o640)
+            sizes = {name: (self.folder / name).stat().st_size for name in (product, "main.h")}
+            larger, limit = max(sizes, key=sizes.get), sum(sizes.values()) // 2
+            self.write("sum.rml", SUM.replace("x +", "2.0 * x -"))
+            self.refused(1, ["E0804", f"cannot write '{larger}': File too large"], *build,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            before = self.content()
+            self.assertEqual(self.call(*build).returncode, 0)
+            self.assertNotEqual(self.content()[product], before[product])
+            self.assertEqual([(self.folder / name).stat().st_mode & 0o777 for name in sizes], [0o640, 0o640])
+            self.write("sum.rml", SUM)
+
+    def test_runs_whose_rows_do_not_fit(self):
+        done = self.call(RMLC, "run", "count.rml", "--cycles", "10000", "--output", "o.csv",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+        self.assertEqual((done.returncode, done.stderr), (1, "cannot write 'o.csv': File too large\n"))
 
     def test_runs_and_what_they_are_made_of(self):
         self.write("helper.rml", HELPER)
