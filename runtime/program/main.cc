@@ -14,6 +14,7 @@
 #include "runtime/base/parallel.h"
 #include "runtime/base/readable.h"
 #include "runtime/base/signals.h"
+#include "runtime/base/standard_streams.h"
 #include "runtime/keys/keyed_run.h"
 #include "runtime/options/options.h"
 #include "runtime/program/run_on_ranks.h"
@@ -69,5 +70,6 @@ int run_made_of(const std::vector<std::string>& sources, const rml_program* prog
 }  // namespace rml::rt
 
 extern "C" int rml_main(const rml_program* program, int argc, char** argv) {
+  rml::rt::open_standard_streams();
   return rml::rt::run_made_of({}, program, argc, argv);
 }

@@ -241,6 +241,34 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
         self.assertEqual(done.returncode, 1)
         self.assertIn("E0804", done.stderr)
 
+    # Without one of them the next file that is opened would be taken for it.
+    def test_standard_streams_that_are_closed(self):
+        def without(streams, *command):
+            return subprocess.run(["bash", "-c", f'exec "$@" {streams}', "bash", *map(str, command)], timeout=120,
+                                  capture_output=True, text=True)
+
+        add = self.folder / "add.rml"
+        add.write_text("node main(x: f64) -> (y: f64)\n  y = x + 1.0;\n")
+        for source, name in ((self.file, "count"), (add, "add")):
+            done = without("<&- >&- 2>&-", RMLC, "build", source, "-o", self.folder / name)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        for command in ([RMLC, "run", add], [self.folder / "add"]):
+            done = without("<&-", *command)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), command)
+            self.assertIn("cannot read '<stdin>': Bad file descriptor", done.stderr)
+        for command in ([RMLC, "run", self.file, "--cycles", "3"], [self.folder / "count", "--cycles", "3"]):
+            done = without(">&-", *command)
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, "cannot write standard output: Bad file descriptor\n"), command)
+            done = without("<&- 2>&-", *command)
+            self.assertEqual((done.returncode, done.stdout), (0, "n\n0\n1\n2\n"), command)
+        done = without("<&-", RMLC, "check", "-")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot read standard input: Bad file descriptor", done.stderr)
+        done = without(">&-", RMLC, "show", "core", self.file)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("E0804", done.stderr)
+
     def test_show(self):
         for phase in ("ast", "core", "clocks", "schedule", "steps", "loops", "llvm", "asm", "graph"):
             done = rmlc("show", phase, self.file)
