@@ -14,13 +14,17 @@
 namespace rml {
 
 void Invocation::print_diagnostics() {
-  if (printed_) return;
-  printed_ = true;
-  const Diagnostics& diagnostics = session.diagnostics;
+  const std::vector<Diagnostic>& all = session.diagnostics.all();
+  if (printed_ == all.size()) return;
+  Diagnostics diagnostics;
+  for (std::size_t k = printed_.value_or(0); k < all.size(); ++k) diagnostics.append(all[k]);
+  const bool first = !printed_;
+  printed_ = all.size();
   const SourceMap& sources = session.sources;
   switch (error_format) {
     case ErrorFormat::human:
-      for (const std::string& line : session.told) std::cerr << line << "\n";
+      for (const std::string& line : session.told)
+        if (first) std::cerr << line << "\n";
       std::cerr << render_human(diagnostics, sources, color);
       break;
     case ErrorFormat::json:

@@ -499,7 +499,8 @@ int rml::command_line(int argc, char** argv) {
     find_linked(line.gradient.libraries, line.gradient.file);
     find_linked(line.trace.libraries, line.trace.file);
   } catch (const CLI::Success& done) {
-    return app.exit(done);
+    settle_options(line, false);
+    return rml::run_command(line.invocation, [&](Invocation&) { return app.exit(done); });
   } catch (const CLI::ParseError& error) {
     return wrong_usage(app, error, argc, argv);
   }
@@ -510,8 +511,10 @@ int rml::command_line(int argc, char** argv) {
     return rml::exit_usage;
   }
   if (app.got_subcommand("completion")) {
-    std::cout << rml::shell_completion(line.shell, completed_commands(app));
-    return std::cout.flush() ? rml::exit_success : rml::exit_fault;
+    line.command = [&](Invocation&) {
+      std::cout << rml::shell_completion(line.shell, completed_commands(app));
+      return rml::exit_success;
+    };
   }
   if (!app.got_subcommand("test")) use_one_heap();
   settle_options(line, app.got_subcommand("run") || app.got_subcommand("eval"));

@@ -27,13 +27,13 @@ struct Invocation {
   bool color = false;
   bool time_passes = false;
 
-  // Prints what has been reported so far, once; a command that goes on to run a program calls
+  // Prints what has been reported and not been printed; a command that goes on to run a program calls
   // it before.
   void print_diagnostics();
   void print_times() const;
 
  private:
-  bool printed_ = false;
+  std::optional<std::size_t> printed_;  // how many; none: not even that there are none
 };
 
 // Runs the command on a deep stack, prints its diagnostics, and turns exceptions into

@@ -236,10 +236,14 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
         done = rmlc("build", self.file, "--emit", "llvm", "-o", self.folder / "no" / "x.ll")
         self.assertEqual(done.returncode, 1)
         self.assertIn("E0804", done.stderr)
-        with open("/dev/full", "w") as full:
-            done = subprocess.run([RMLC, "show", "core", self.file], stdout=full, stderr=subprocess.PIPE, text=True)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("E0804", done.stderr)
+        smooth = self.folder / "smooth.rml"
+        smooth.write_text("node main(x: f64) -> (y: f64)\n  y = x * x;\n")
+        for command in (["show", "core", self.file], ["gradcheck", smooth], ["completion", "bash"], ["--help"],
+                        ["run", "--help"], ["--version"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([RMLC, *command], stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 1, command)
+            self.assertEqual(done.stderr.count("error[E0804]: cannot write to standard output"), 1, done.stderr)
 
     # Without one of them the next file that is opened would be taken for it.
     def test_standard_streams_that_are_closed(self):
