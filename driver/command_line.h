@@ -34,6 +34,8 @@ struct CommandLine {
 };
 
 CLI::Option* list_option(CLI::App* app, const std::string& name, std::vector<std::string>& to, const char* text);
+// Of a name, which is not empty.
+CLI::Option* name_option(CLI::App* app, const std::string& name, std::string& to, const char* text);
 
 // How messages are told.
 void add_output_options(CLI::App* app, CommandLine& line);

@@ -6,6 +6,7 @@
 #include "runtime/base/failure.h"
 #include "runtime/base/parallel.h"
 #include "runtime/checkpoint/renaming.h"
+#include "runtime/options/options.h"
 
 namespace rml {
 namespace {
@@ -29,6 +30,10 @@ std::string check_renaming(const std::string& text) {
 
 CLI::Option* list_option(CLI::App* app, const std::string& name, std::vector<std::string>& to, const char* text) {
   return app->add_option(name, to, text)->allow_extra_args(false);
+}
+
+CLI::Option* name_option(CLI::App* app, const std::string& name, std::string& to, const char* text) {
+  return app->add_option(name, to, text)->check(rt::complaint_of_name);
 }
 
 void add_output_options(CLI::App* app, CommandLine& line) {
@@ -68,7 +73,8 @@ void add_limits(CLI::App* app, CommandLine& line) {
 
 void add_front_options(CLI::App* app, CommandLine& line) {
   CompileOptions& options = line.invocation.session.options;
-  app->add_option("--node", options.node, "the node to start from (default: main, or the only one)")->type_name("NAME");
+  name_option(app, "--node", options.node, "the node to start from (default: main, or the only one)")
+      ->type_name("NAME");
   list_option(app, "-D", options.definitions, "value of a constant")->type_name("NAME=VALUE");
   app->add_option_function<std::vector<std::string>>(
          "-I", [&](const std::vector<std::string>& list) { options.import_folders.assign(list.begin(), list.end()); },
@@ -98,7 +104,7 @@ void add_freeze(CLI::App* app, CommandLine& line) {
 void add_parameters(CLI::App* app, CommandLine& line) {
   rt::ParameterSource& source = line.invocation.session.options.parameters;
   auto* load =
-      app->add_option("--load-params", source.file, "begin with these parameters, as --save wrote them (safetensors)");
+      name_option(app, "--load-params", source.file, "begin with these parameters, as --save wrote them (safetensors)");
   load->type_name("FILE");
   list_option(app, "--map", source.map, "what that file calls OLD is NEW here: a parameter, an instance, a pattern")
       ->needs(load)
@@ -120,7 +126,7 @@ void add_native_options(CLI::App* app, CommandLine& line) {
          "optimisation, 0 to 3 (default 2); s: code is short before it is fast, as it is for microcontrollers below 3")
       ->check(CLI::IsMember({"0", "1", "2", "3", "s"}))
       ->type_name("N");
-  app->add_option("--cpu", line.cpu, "processor (default: native for run and eval, generic for build)")
+  name_option(app, "--cpu", line.cpu, "processor (default: native for run and eval, generic for build)")
       ->type_name("NAME");
   auto* fast = app->add_flag("--fast-math", target.fast_math, "allow reassociation and approximations of floats");
   app->add_flag("--strict-math", target.strict_math, "sums and functions to the bit as in the reference engine")

@@ -34,6 +34,7 @@ using rml::CommandLine;
 using rml::find_linked;
 using rml::Invocation;
 using rml::list_option;
+using rml::name_option;
 
 constexpr const char* phases_help = "ast, core, clocks, schedule, steps, tasks, ranks, llvm, asm or graph";
 
@@ -50,10 +51,10 @@ void serve(CLI::App* sub, CommandLine& line, Request& request, int (*command)(In
 
 void build_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.build.file);
-  sub->add_option("-o", line.build.output, "output file (default: from the name of the source)")->type_name("OUT");
+  name_option(sub, "-o", line.build.output, "output file (default: from the name of the source)")->type_name("OUT");
   sub->add_option("--emit", line.build.emit, "exe, obj, asm, llvm, bc, lib, header or c (default exe)")
       ->check(CLI::IsMember({"exe", "obj", "asm", "llvm", "bc", "lib", "header", "c"}));
-  sub->add_option("--target", line.invocation.session.options.target.triple, "target (default: this machine)")
+  name_option(sub, "--target", line.invocation.session.options.target.triple, "target (default: this machine)")
       ->type_name("TRIPLE");
   add_front_options(sub, line);
   add_back_options(sub, line);
@@ -133,7 +134,7 @@ void eval_options(CLI::App* sub, CommandLine& line) {
 
 void import_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("MODEL", line.import.file, "the model, M.onnx")->required()->type_name("");
-  sub->add_option("-o", line.import.output, "output file, F.rml (default: from the name of the model)")
+  name_option(sub, "-o", line.import.output, "output file, F.rml (default: from the name of the model)")
       ->type_name("F.rml");
   add_model_options(sub, line);
   add_output_options(sub, line);
@@ -146,7 +147,7 @@ void compare_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("--input", line.compare.input, "folder with input_0.pb, input_1.pb, … (default: random)")
       ->check(CLI::ExistingDirectory)
       ->type_name("DIR");
-  sub->add_option("--onnxruntime", line.compare.library, "its library (default: where the system finds it)")
+  name_option(sub, "--onnxruntime", line.compare.library, "its library (default: where the system finds it)")
       ->envname("ONNXRUNTIME")
       ->type_name("FILE");
   sub->add_option("--seed", line.compare.seed, "for random inputs (default 0)")->type_name("S");
@@ -159,7 +160,7 @@ void compare_options(CLI::App* sub, CommandLine& line) {
 
 void export_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.export_.file);
-  sub->add_option("-o", line.export_.output, "output file (default: from the name of the node)")->type_name("M.onnx");
+  name_option(sub, "-o", line.export_.output, "output file (default: from the name of the node)")->type_name("M.onnx");
   add_parameters(sub, line);
   add_front_options(sub, line);
   serve(sub, line, line.export_, rml::export_node);
@@ -174,7 +175,7 @@ void check_options(CLI::App* sub, CommandLine& line) {
 
 void show_options(CLI::App* sub, CommandLine& line) {
   std::vector<std::string> phases(std::begin(rml::shown_phases), std::end(rml::shown_phases));
-  auto* after = sub->add_option("--after", line.show.after, "after a pass instead, whole: rmlc opt --list names them");
+  auto* after = name_option(sub, "--after", line.show.after, "after a pass instead, whole: rmlc opt --list names them");
   after->type_name("PASS");
   const auto phase = [&line, known = CLI::IsMember(phases)](const std::string& name) {
     return line.show.after.empty() ? known(name) : std::string();
@@ -182,7 +183,7 @@ void show_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("PHASE", line.show.phase, phases_help)->required()->check(phase)->type_name("");
   CLI::Option* const file = add_file(sub, line.show.file);
   after->each([file](const std::string&) { file->required(false); });
-  sub->add_option("-o", line.show.output, "output file (default: standard output; graph, tasks: .dot or .svg)")
+  name_option(sub, "-o", line.show.output, "output file (default: standard output; graph, tasks: .dot or .svg)")
       ->type_name("OUT");
   sub->add_option("--depth", line.show.depth,
                   "of graph, tasks: instances within one another that are opened (default: as many as a page takes in "
@@ -192,7 +193,7 @@ void show_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("--ranks", line.show.ranks, "of ranks: how many there are (default 2)")
       ->type_name("N")
       ->check(CLI::Range(1u, 65535u));
-  sub->add_option("--target", line.invocation.session.options.target.triple, "target (default: this machine)")
+  name_option(sub, "--target", line.invocation.session.options.target.triple, "target (default: this machine)")
       ->type_name("TRIPLE");
   add_front_options(sub, line);
   add_back_options(sub, line);
@@ -212,7 +213,7 @@ void opt_options(CLI::App* sub, CommandLine& line) {
 
 void diff_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.diff.file);
-  sub->add_option("-o", line.diff.output, "output file (default: standard output)")->type_name("OUT");
+  name_option(sub, "-o", line.diff.output, "output file (default: standard output)")->type_name("OUT");
   add_front_options(sub, line);
   serve(sub, line, line.diff, rml::show_derivative);
 }

@@ -176,6 +176,8 @@ void add_reading_options(CLI::App& app, Reading& reading) {
       ->type_name("NAME=FORMAT");
 }
 
+std::string complaint_of_name(const std::string& name) { return name.empty() ? "an empty name" : ""; }
+
 Options parse_options(const rml_program& program, int argc, const char* const* argv) {
   Options options;
   options.arguments.assign(argv + std::min(argc, 1), argv + argc);
@@ -214,19 +216,19 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   app.add_option("--horizon", options.horizon, "longest segment allowed, in cycles (default: bounded by memory)")
       ->check(not_negative)
       ->type_name("N");
-  const auto state = [&](const char* name, std::string& to, const char* text) {
-    return app.add_option(name, to, text)->type_name("FILE");
+  const auto file = [&](const char* name, std::string& to, const char* text) {
+    return app.add_option(name, to, text)->check(complaint_of_name)->type_name("FILE");
   };
-  state("--save", options.save, "save the state when the run ends");
+  file("--save", options.save, "save the state when the run ends");
   app.add_option("--save-every", options.save_every, "… and after every N cycles")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  CLI::Option* load = state("--load", options.load, "begin with a saved state; the streams go on from its cycle");
-  state("--resume", options.resume, "go on with the run that saved to FILE, if any, and save to it")
+  CLI::Option* load = file("--load", options.load, "begin with a saved state; the streams go on from its cycle");
+  file("--resume", options.resume, "go on with the run that saved to FILE, if any, and save to it")
       ->excludes(load)
       ->excludes("--save");
   CLI::Option* load_params =
-      state("--load-params", options.load_params, "begin with these parameters (safetensors)")->excludes(load);
+      file("--load-params", options.load_params, "begin with these parameters (safetensors)")->excludes(load);
   app.add_option("--map", options.map,
                  "what the loaded file calls OLD is NEW here: a variable, parameter, instance or pattern")
       ->allow_extra_args(false)
@@ -240,9 +242,9 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
   app.add_option("--watch", watch, "print the variables whose path matches, cycle by cycle, on stderr")
       ->allow_extra_args(false)
       ->type_name("PATTERN");
-  app.add_option("--watch-file", options.watch_file, "… or to this file")->type_name("FILE");
-  app.add_option("--log", options.log, "scalar outputs as a TensorBoard event file in this folder")->type_name("DIR");
-  app.add_option("--plot", options.plot, "a picture of scalar outputs over the run (SVG)")->type_name("FILE");
+  file("--watch-file", options.watch_file, "… or to this file");
+  file("--log", options.log, "scalar outputs as a TensorBoard event file in this folder")->type_name("DIR");
+  file("--plot", options.plot, "a picture of scalar outputs over the run (SVG)");
   app.add_option("--on-nan", on_nan, "look for floats that are not finite: stop there, or say so and continue")
       ->check(CLI::IsMember({"stop", "continue"}));
   app.add_option("--threads", options.threads,
@@ -260,8 +262,7 @@ Options parse_options(const rml_program& program, int argc, const char* const* a
         ->type_name("N");
   }
   app.add_flag("--stats", options.stats, "time, memory and segment figures on stderr");
-  app.add_option("--profile", options.profile, "where the time goes, as a trace for ui.perfetto.dev")
-      ->type_name("FILE");
+  file("--profile", options.profile, "where the time goes, as a trace for ui.perfetto.dev");
   app.add_flag("--quiet", options.quiet, "no progress and no notes");
   app.add_flag("--version", version, "print the version");
   app.add_flag("--help,-h", help, "print this text");

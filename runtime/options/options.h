@@ -67,6 +67,9 @@ struct Options {
 // Options that any command may have which reads or writes rows: the format of stdin and stdout, and how CSV is read.
 void add_format_option(CLI::App& app, std::string& format, const char* text);
 void add_reading_options(CLI::App& app, Reading& reading);
+// What is wrong with a name that an option gives; empty: nothing. An option that is given an empty text (a variable of
+// a shell that is not set) would count as not given.
+std::string complaint_of_name(const std::string& name);
 
 Options parse_options(const rml_program& program, int argc, const char* const* argv);
 

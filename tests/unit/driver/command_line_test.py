@@ -136,6 +136,17 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, 2, arguments)
             self.assertNotEqual(done.stderr, "", arguments)
 
+    # What a script says whose variable is not set.
+    def test_empty_names_are_wrong_usage(self):
+        before = sorted(self.folder.iterdir())
+        for command, option in ((["build"], "-o"), (["build"], "--node"), (["build"], "--target"), (["export"], "-o"),
+                                (["import"], "-o"), (["show", "core"], "-o"), (["diff"], "-o"), (["check"], "--node"),
+                                (["run"], "--save"), (["run"], "--plot")):
+            done = rmlc(*command, self.file, option, "", cwd=self.folder)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), command)
+            self.assertIn(f"{option}: an empty name", done.stderr)
+        self.assertEqual(sorted(self.folder.iterdir()), before)
+
     def test_guesses(self):
         self.assertIn("did you mean 'build'", rmlc("biuld", "x.rml").stderr)
         self.assertIn("did you mean 'matmul'", rmlc("explain", "matmull").stderr)
