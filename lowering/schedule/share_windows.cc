@@ -6,6 +6,7 @@
 #include <set>
 
 #include "semantics/core/queries.h"
+#include "semantics/time/need_functions.h"
 #include "semantics/time/offsets.h"
 
 namespace rml {
@@ -98,10 +99,33 @@ class Sharing {
     const std::uint32_t c = now(looking[0]);
     if (!mixed.insert(c).second) return false;  // another ring's too
     const bool by_need = std::ranges::any_of(looking, [&](ValueId first) { return plans_.at(first).plan->by_need; });
+    if (by_need && !closes(c, looking, end.first)) return false;
     auto plan = plan_under(graph_, shared_.components, c, {end.first, {}, by_need});
     if (!plan || !plan->only_at_cut.empty() || !plan->awaiting.empty()) return false;
     shared_.plans[shared_.components.list[c].values[0]].plan = std::move(plan);
     return true;
+  }
+
+  std::ptrdiff_t posts(const Components& components, std::uint32_t c) const {
+    return std::ranges::count_if(components.list[c].values,
+                                 [&](ValueId v) { return std::holds_alternative<core::Post>(graph_.core()[v].rhs); });
+  }
+
+  // A computed cut tells of the posts of the components that it was computed from. Between them lie others, which were
+  // streams while the components stood apart, and may be open where it holds:
+  //
+  //   v = post_end(e, x, v);  w = post_end(e, x, merge k (0.5 fby v when k) 0.5);  y = if k then backfill(w, e) else w
+  //
+  // The components of `v` and `backfill` are asked where `k` holds, and end at others. There `w` needs its `post`.
+  bool closes(std::uint32_t component, const Ring& looking, Literal cut) const {
+    std::ptrdiff_t told = 0;
+    for (const ValueId first : looking) told += posts(apart_, apart_.of[first.index]);
+    if (posts(shared_.components, component) == told) return true;
+    NeedFunctions need(graph_, shared_.components, {cut});
+    if (!need.known()) return false;
+    const NeedFunctions::Function open = need.open(component);
+    const NeedFunctions::Function ends = need.holds(cut, shared_.components.list[component].clock);
+    return need.functions().both(open, ends) == BooleanFunctions::no && need.known();
   }
 
   const DependenceGraph& graph_;

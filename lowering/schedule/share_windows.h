@@ -27,7 +27,8 @@ struct SharedWindows {
   std::map<ValueId, SegmentResult> plans;  // by the first value of the component
 };
 
-// Nothing where no two share one, or where what they would be together has no plan without assumptions.
+// Nothing where no two share one, or where what they would be together has no plan without assumptions, or looks beyond
+// the end.
 std::optional<SharedWindows> share_windows(const DependenceGraph&, const Components&,
                                            const std::map<ValueId, SegmentResult>& plans, Windows);
 
