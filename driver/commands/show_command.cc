@@ -184,7 +184,9 @@ std::optional<std::string> text_after(Session& session, const ShowRequest& reque
   const Pass& pass = *find_pass(request.after);
   std::optional<std::string> text;
   session.watch = [&](const Pass& ran, Translation& t) {
-    if (&ran == &pass && !t.diagnostics.has_errors()) text = print(pass, t);
+    // An attempt to share windows may end with the pass, and not be an error.
+    const bool ends = reads_back(pass.makes) && !t.has_form();
+    if (&ran == &pass && !ends && !t.diagnostics.has_errors()) text = print(pass, t);
   };
   if (pass.makes == Form::text || pass.makes == Form::tree || pass.makes == Form::checked) {
     check(session, request.phase);

@@ -17,6 +17,12 @@ PROGRAM = """node main(end: bool, x: f64) -> (y: f64)
   mean  = backfill(sum / count, end);
   y     = x - mean;
 """
+# No schedule of it is exact, and no components can share a window.
+ON_DEMAND = """
+node main(x: f64) -> (y: f64)
+  v = post (x * 2.0);
+  y = 0.0 fby (x + v);
+"""
 # After a core that is causal, to steps; sink comes a second time.
 IN_ORDER = """simplify stabilise expand flatten_convolutions simplify prune_undemanded undo_delays give_constants_streams
 check_order retime prune_undemanded group_units absorb split_units sort_units complete_units order_values look_back mark_straight
@@ -45,6 +51,10 @@ class Opt(unittest.TestCase):
             text = done.stdout
             if last[name] == k:
                 self.assertEqual(text, self.after(name), name)
+
+    def test_attempts_at_a_schedule_that_come_to_nothing(self):
+        self.assertTrue(self.after("group_units", ON_DEMAND).startswith("form schedule 1\n"))
+        self.assertTrue(self.after("build_on_demand", ON_DEMAND).startswith("form steps 1\n"))
 
     def test_derived_nodes_are_shown(self):
         text = self.after("differentiate", "node f(x) -> (y) y = 2.0 * x;\n"
@@ -89,6 +99,10 @@ class Opt(unittest.TestCase):
             file = pathlib.Path(folder) / "p.rml"
             file.write_text(PROGRAM)
             self.assertIn("does not run", self.rmlc("show", "--after", "partition", str(file)).stderr)
+            file.write_text(ON_DEMAND)
+            done = self.rmlc("show", "--after", "plan_segments", str(file))
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn("does not run", done.stderr)
             self.assertEqual(self.rmlc("show", "--after", "nothing", str(file)).returncode, 2)
             self.assertIn("did you mean 'expand'?", self.rmlc("show", "--after", "expnd", str(file)).stderr)
             self.assertEqual(self.rmlc("show", "--after", "expand", "core", str(file)).returncode, 2)
