@@ -10,6 +10,7 @@
 
 #include "compiler/internal_error.h"
 #include "semantics/instantiate/instantiate.h"
+#include "semantics/instantiate/stops_of_rounds.h"
 #include "semantics/time/causality.h"
 
 namespace rml {
@@ -24,28 +25,8 @@ ValueId add_value(Core& core, core::Rhs rhs, ValueId like, ClockId clock) {
   return ValueId{core.values.size() - 1};
 }
 
-ValueId sampled(Core& core, ValueId v, ClockId clock) {
-  if (clock == base_clock) return v;
-  const Clock c = core[clock];
-  return add_value(core, core::When{sampled(core, v, c.parent), c.condition, c.positive}, v, clock);
-}
-
 ValueId sum(Core& core, ValueId a, ValueId b) {
   return add_value(core, core::Apply{operators().require("add"), {a, b}, {}, 0}, a, core[a].clock);
-}
-
-// Every use of v becomes one of an input.
-void make_input(Core& core, ValueId v, const std::string& name) {
-  const auto index = static_cast<std::uint32_t>(core.inputs.size());
-  const ValueId input = add_value(core, core::Input{index}, v, base_clock);
-  core[input].name = name;
-  core.inputs.push_back({name, input, core[v].span});
-  const ValueId instead = sampled(core, input, core[v].clock);
-  const auto replace = [&](ValueId& operand) {
-    if (operand == v) operand = instead;
-  };
-  for (Value& value : core.values) for_each_operand(value.rhs, replace);
-  for (Port& output : core.outputs) replace(output.value);
 }
 
 // What `param(init, act, step)` would add, 0 where it stands still and at the parameter's shape; nothing
@@ -84,17 +65,18 @@ std::vector<Parameter> held_values(const Core& core) {
   std::vector<Parameter> list;
   for (const bool stopped : {false, true})
     for (const Parameter& p : core.parameters)
-      if (p.path.empty() == stopped && has_gradient(core[p.value].dtype) && core[p.value].clock != never_clock &&
+      if (p.is_stopped() == stopped && has_gradient(core[p.value].dtype) && core[p.value].clock != never_clock &&
           !core.is_const(p.value))
         list.push_back(p);
   return list;
 }
 
 void expose(Core& core, Form form, GradientProgram& out) {
+  bring_out_stops(core, form == Form::recorded ? Rounds::told : Rounds::given);
   for (const Parameter& p : held_values(core)) {
-    const std::string name = p.path.empty() ? "stop_gradient" : path_within(p.path);
+    const std::string name = p.is_stopped() ? "stop_gradient" : path_within(p.path);
     std::optional<ValueId> step;
-    if (!p.path.empty()) {
+    if (!p.is_stopped()) {
       step = hold_parameter(core, p.value);
       out.parameters.push_back(name);
       out.step_ports.push_back(step && form != Form::recorded ? static_cast<std::int32_t>(core.outputs.size()) : -1);
@@ -103,7 +85,7 @@ void expose(Core& core, Form form, GradientProgram& out) {
       core.outputs.push_back({name, p.value, core[p.value].span});
     else if (step)
       core.outputs.push_back({"step of " + name, *step, core[p.value].span});
-    if (form == Form::forward) make_input(core, p.value, name);
+    if (form == Form::forward) make_input(core, p.value, name, core.inputs.size());
   }
 }
 

@@ -4,9 +4,9 @@
 // Both come from the file's own text with a node more, which calls f or `diff f`. In the core
 // each float parameter is held at its initial value; in `diff f` the step it would have made
 // becomes an output. So that differences can be taken of f, its parameters become inputs, and
-// so does what `stop_gradient` yields, which must not change with the rest: their values are
-// recorded by a program of its own. What is f32 is computed in f64, unless external nodes take
-// part.
+// so does what `stop_gradient` yields, in each round of an iteration as well (semantics/instantiate/stops_of_rounds.h),
+// which must not change with the rest: their values are recorded by a program of its own. What is f32 is computed in
+// f64, unless external nodes take part.
 #pragma once
 
 #include <memory>

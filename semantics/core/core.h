@@ -146,6 +146,7 @@ inline constexpr std::uint32_t most_per_step = 65535;
 struct Parameter {
   std::string path;
   ValueId value;
+  bool is_stopped() const { return path.empty(); }  // what `stop_gradient` yields
 };
 
 struct Core {

@@ -150,7 +150,7 @@ class Elaborator {
         whole_(whole),
         write_(entry.checked, entry.options, entry.instantiate_body, entry.depth, diagnostics) {
     if (entry.given != nullptr) write_.called_at = entry.given->at;
-    write_.keep_stops = entry.options.keep_stops && entry.given == nullptr;
+    write_.keep_stops = entry.options.keep_stops;
     write_.draft.open = entry.options.open && entry.given == nullptr;
   }
 

@@ -5,6 +5,8 @@
 //   fold add(0.0; xs)    xs: f32[10, 3]    the state: [], then [3]
 #include "semantics/instantiate/iteration.h"
 
+#include <algorithm>
+
 #include "semantics/core/attributes.h"
 #include "semantics/core/joint.h"
 #include "semantics/core/queries.h"
@@ -125,9 +127,9 @@ bool Iterator::stands_outside_time(const Core& body, IteratorBody& out) const {
     if (apply != nullptr && mapped::is_over_elements(apply->op))
       return refuse(out, described(), "sums over elements", v.span, {"only `map` has all of them at once"});
   }
-  if (!body.parameters.empty())
-    return refuse(out, described(), "has a `param`", body[body.parameters[0].value].span,
-                  {"give it the parameter as an argument"});
+  const auto held = std::ranges::find_if_not(body.parameters, &Parameter::is_stopped);
+  if (held != body.parameters.end())
+    return refuse(out, described(), "has a `param`", body[held->value].span, {"give it the parameter as an argument"});
   for (const rml::Value& v : body.values) {
     if (std::holds_alternative<core::Fby>(v.rhs))
       return refuse(out, described(), "remembers from cycle to cycle", v.span,

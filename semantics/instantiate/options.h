@@ -17,9 +17,10 @@ struct ConstOverride {
 
 struct InstantiateOptions {
   std::vector<ConstOverride> overrides = {};
-  bool keep_stops = false;  // list what `stop_gradient` yields among the parameters, without a path
-  bool open = false;        // inputs without a written type may have any shape, those with one be static
-  Limits limits = {};       // E0702 where the program exceeds one
+  // List what `stop_gradient` yields among the parameters, without a path; in bodies too (stops_of_rounds.h).
+  bool keep_stops = false;
+  bool open = false;   // inputs without a written type may have any shape, those with one be static
+  Limits limits = {};  // E0702 where the program exceeds one
 };
 
 }  // namespace rml

@@ -103,7 +103,7 @@ bool reads_what_is_behind(const Core& body, ValueId v) {
 }
 
 bool lives_in_time(const Core& body) {
-  if (!body.parameters.empty() || !body.asserts.empty()) return true;
+  if (!std::ranges::all_of(body.parameters, &Parameter::is_stopped) || !body.asserts.empty()) return true;
   return std::ranges::any_of(body.values, [](const rml::Value& v) {
     const auto* apply = std::get_if<core::Apply>(&v.rhs);
     return std::holds_alternative<core::Fby>(v.rhs) || std::holds_alternative<core::Post>(v.rhs) ||
@@ -129,7 +129,7 @@ std::optional<Obstacle> find_obstacle(const Core& body, const Elements& elements
   }
   for (const Parameter& p : body.parameters) {
     const Span at = body[p.value].span;
-    if (elements.differs(body[p.value].clock))
+    if (!p.is_stopped() && elements.differs(body[p.value].clock))
       return Obstacle{"has a `param` where its elements are not all there", at,
                       "take it out of what is sampled: `k = param(…);  … (k when c) …`"};
   }

@@ -24,6 +24,8 @@ class PartWriter {
     for (const ValueId v : members) copies_[v.index] = add(body_[v]);
     for (const ValueId v : members) fill(v);
     for (const ValueId v : outputs) export_value(v);
+    for (const Parameter& p : body_.parameters)
+      if (parts_.part[p.value.index] == part_) core().parameters.push_back({p.path, copies_.at(p.value.index)});
     made_.outputs = std::move(outputs);
     add_inputs();
     renumber(core(), std::vector<bool>(core().values.size(), true));

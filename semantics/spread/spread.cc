@@ -7,6 +7,7 @@
 //   y = s + a * (x - s)      x, s: [n]      y = add(s, mul(a, sub(x, s)))
 #include "semantics/spread/spread.h"
 
+#include <algorithm>
 #include <map>
 
 #include "semantics/core/attributes.h"
@@ -54,7 +55,8 @@ class Spreader {
     for (std::size_t v = 0; v < body_.values.size(); ++v) place(ValueId{v});
     write_parts();
     for (std::size_t v = 0; v < body_.values.size(); ++v) write(ValueId{v});
-    for (const Parameter& p : body_.parameters) core().parameters.push_back({p.path, places_[p.value.index]});
+    for (const Parameter& p : body_.parameters)
+      if (!belongs_to_part(p.value)) core().parameters.push_back({p.path, places_[p.value.index]});
     for (const CoreAssert& check : body_.asserts) write(check);
     for (const Port& watch : body_.watches)
       if (stands_outside(watch.value)) core().watches.push_back({watch.name, places_[watch.value.index], watch.span});
@@ -72,6 +74,12 @@ class Spreader {
     Shape shape = element;
     shape.insert(shape.begin(), what_.length);
     return shape;
+  }
+
+  // What is stopped in an iteration's body is listed there; a constant is stopped anyhow.
+  bool belongs_to_part(ValueId v) const {
+    return body_.is_const(v) || (parts_.stands[v.index] == Stand::inside &&
+                                 std::ranges::find(at_once_, parts_.part[v.index]) == at_once_.end());
   }
 
   // What is there at every instant of a clock outside, for all elements.

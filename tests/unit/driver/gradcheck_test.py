@@ -84,6 +84,32 @@ node unused(x: f64) -> (y: f64, n: f64)
 
 node cut(x: f64) -> (y: f64)
   y = stop_gradient(x) * x;
+node cut_of_any(x) -> (y)
+  y = x * stop_gradient(x);
+node cut_row(xs) -> (ys)
+  ys = map cut_of_any(xs);
+node cut_where(x) -> (y)
+  c = x > 0.0;
+  y = if c then x * stop_gradient(tanh(x)) else 2.0 * x;
+node cut_round(s, x) -> (t, u)
+  t = 0.5 * s + x * stop_gradient(x * s);
+  u = stop_gradient(s) * t;
+node cut_memory(x, w, e) -> (y)
+  m = fby_end(e, 0.5, 0.5 * m + x * stop_gradient(x));
+  a, b = scan cut_round(m; [x, w * x]);
+  y = if x > 0.0 then w * a * stop_gradient(m) + sum(b) else m;
+node cut_in_map(xs: f64[2], zs: f64[2]) -> (ys)
+  ys = map cut_of_any(xs) * map cut_of_any(zs);
+node cut_in_maps(xs: f64[2, 3]) -> (ys)
+  ys = map cut_row(xs);
+node cut_at_times(c: bool, xs: f32[2] when c) -> (ys)
+  ys = map cut_where(xs);
+node cut_in_fold(xs: f64[4]) -> (y)
+  y, _ = scan[reverse] cut_round(0.1; xs);
+node cut_in_scan(xs: f64[4]) -> (y, us)
+  y, us = scan cut_round(0.1; xs);
+node cut_in_memory(xs: f64[3], w: f64, e: bool) -> (ys)
+  ys = map cut_memory(xs; w, e);
 
 node count(n: i32) -> (m: i32)
   m = n + 1;
@@ -222,6 +248,13 @@ class Gradcheck(unittest.TestCase):
 
     def test_stopped_gradients_stand_still(self):
         self.assert_right("cut", names=["x"])
+
+    def test_stopped_gradients_stand_still_in_each_round(self):
+        for node, names in (("cut_in_map", ["xs", "zs"]), ("cut_in_maps", ["xs"]), ("cut_at_times", ["xs"]),
+                            ("cut_in_fold", ["xs"]), ("cut_in_scan", ["xs"]), ("cut_in_memory", ["xs", "w"])):
+            for engine in ("compiled", "reference"):
+                with self.subTest(node=node, engine=engine):
+                    self.assert_right(node, "--engine", engine, names=names)
 
     def test_cycles_seed_definitions(self):
         self.assertIn(", 5 cycles\n", self.assert_right("recurrent", "--cycles", 5, names=["x", "w"]).stdout)
