@@ -168,6 +168,15 @@ int build_c(Session& session, const Lowered& lowered, const fs::path& output, co
   return written ? exit_success : exit_fault;
 }
 
+// Before anything takes long. header: the output where there is one file.
+bool can_be_written(Session& session, const BuildRequest& request, const fs::path& output, const fs::path& header) {
+  std::vector<std::string> read = session.files_read();
+  read.insert(read.end(), request.libraries.begin(), request.libraries.end());
+  if (!overwrites_none(output, read, session.diagnostics) || !overwrites_none(header, read, session.diagnostics))
+    return false;
+  return header == output || all_replaceable({output, header}, session.diagnostics);
+}
+
 EmitOptions emit_options(const Session& session, const BuildRequest& request, const std::string& node) {
   EmitOptions options;
   options.with_main = request.emit != "lib" && request.emit != "header";
@@ -202,11 +211,7 @@ int build(Invocation& invocation, const BuildRequest& request) {
   const fs::path output = output_path(request, node);
   const bool two_files = has_header_beside(request);
   const fs::path header = two_files ? fs::path(output).replace_extension(".h") : output;
-  std::vector<std::string> read = session.files_read();
-  read.insert(read.end(), request.libraries.begin(), request.libraries.end());
-  if (!overwrites_none(output, read, session.diagnostics) || !overwrites_none(header, read, session.diagnostics))
-    return exit_fault;
-  if (two_files && !all_replaceable({output, header}, session.diagnostics)) return exit_fault;
+  if (!can_be_written(session, request, output, header)) return exit_fault;
   if (in_c) return build_c(session, *lowered, output, header);
   const auto module = emit_module(session, lowered->program, options);
   if (!module) return exit_fault;
