@@ -1,6 +1,8 @@
 // The node f is one application of an operator to its inputs, moved to where the operator is defined;
 // g is its gradient, by `diff`, and a function of its own; first and second compute f with its
 // gradients, and g with g's.
+#include <algorithm>
+
 #include "fuzz/draw_operation.h"
 #include "fuzz/generate_program.h"
 
@@ -52,6 +54,7 @@ class Derivatives {
       inputs_ = names_ = floats_ = "";
       count_ = 0;
       drawn = draw_operation(random_, operand, Drawing::differentiable);
+      if (drawn && is_of_nothing(*drawn)) drawn.reset();
     }
     if (drawn_ != nullptr) *drawn_ = operators()[drawn->op].name;
     write(*drawn);
@@ -59,6 +62,15 @@ class Derivatives {
   }
 
  private:
+  // The mean of no elements and what is made of it is NaN, and so is what it is differentiated by: differences see that
+  // no element hangs on anything.
+  bool is_of_nothing(const DrawnOperation& drawn) const {
+    const std::string_view op = operators()[drawn.op].name;
+    const bool has_mean = op == "mean" || op == "var" || op == "std";
+    return has_mean && std::ranges::any_of(out_.inputs,
+                                           [](const ChronogramRow& row) { return row.cells[0].value.elements() == 0; });
+  }
+
   int pick(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
   static void list(std::string& to, const std::string& item) { to += (to.empty() ? "" : ", ") + item; }
 
