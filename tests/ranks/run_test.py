@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -124,6 +125,16 @@ class Ranks(unittest.TestCase):
             self.assertLess(time.monotonic() - begin, PATIENCE)
             time.sleep(0.05)
         return found
+
+    def watched(self, ranks):
+        """Waits until each rank is known to what watches it: of one that is killed before, nobody can say who it was."""
+        begin = time.monotonic()
+        while True:
+            names = pathlib.Path("/proc/net/unix").read_text(encoding="ascii", errors="replace")
+            if all(re.search(rf"@rml-rank-\d+-{rank}$", names, re.M) for rank in ranks):
+                return
+            self.assertLess(time.monotonic() - begin, PATIENCE)
+            time.sleep(0.05)
 
     def finish(self, process):
         output = process.communicate(timeout=PATIENCE)[0]
@@ -359,6 +370,7 @@ class Processes(Ranks):
             slow = {**options, **SLOWER, **({"TRAINER_SLOW": str(draw.randrange(4))} if kill % 2 else {})}
             process = self.start(4, "--resume", "state", "--save-every", "40", environment=slow)
             ranks = self.running(4)
+            self.watched(ranks)
             time.sleep(0.5 + draw.random())
             victim = draw.choice(ranks)
             os.kill(victim, signal.SIGKILL)
