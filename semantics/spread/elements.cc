@@ -121,7 +121,7 @@ std::optional<Obstacle> find_obstacle(const Core& body, const Elements& elements
     if (apply == nullptr) continue;
     if (is_joint(apply->op) && elements.differs(ValueId{v}))
       return Obstacle{"sums over parameters what differs between elements", at, "take the sum before"};
-    if (is_over_elements(apply->op) && !elements.is_own(*apply) && elements.differs(body.values[v].clock))
+    if (is_over_elements(apply->op) && elements.differs(body.values[v].clock))
       return Obstacle{"sums over elements that are not all there at the same cycles", at,
                       "take the sum where all are there, with 0 for those that are not: `merge c x 0.0`"};
     if (elements.differs(ValueId{v}) && operators()[apply->op].name == "orthogonal")
