@@ -116,8 +116,9 @@ bool ColumnTexts::of_output_alone(std::uint32_t port) const {
 
 bool ColumnTexts::parse(const rml_port& port, std::uint32_t input, const std::string& text, void* to) const {
   if (is_key(input)) {
-    if (is_missing_word(text) || !is_utf8(text)) return false;
-    const std::uint32_t key = keys_->number(text);
+    if (is_missing_word(text)) return false;
+    const std::uint32_t known = keys_->size(), key = keys_->number(text);
+    if (key == known && !is_utf8(text)) return false;  // The run ends with it: nobody asks for this key again.
     std::memcpy(to, &key, sizeof key);
     return true;
   }
