@@ -4,6 +4,7 @@ They wait more than they compute, so that some of them run beside each other.
 """
 
 import concurrent.futures
+import contextlib
 import itertools
 import os
 import pathlib
@@ -53,13 +54,41 @@ class Running:
         return self.process.returncode, (out or b"").decode(), self.errors.read().decode()
 
     def signal(self, number):
+        """Once the program looks for it: one that comes before ends any program."""
+        if number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            until(lambda: int(self.told("status", "SigCgt:", "0"), 16) >> (number - 1) & 1, "signals are caught")
         self.process.send_signal(number)
 
+    def told(self, file, name, otherwise):
+        """By the system of the process, in a line that begins with the name."""
+        for line in pathlib.Path(f"/proc/{self.process.pid}/{file}").read_text().split("\n"):
+            if line.startswith(name):
+                return line.split()[1]
+        return otherwise
+
+    def settle(self):
+        """Until the program waits: it sleeps whenever it is looked at, and computes next to nothing meanwhile."""
+        def looks():
+            fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+            return fields[0], int(fields[11]) + int(fields[12])  # its state; ticks for itself and in the system
+
+        def waits():
+            states, ticks = zip(*(time.sleep(0.02 * (k > 0)) or looks() for k in range(10)), strict=True)
+            return set(states) == {"S"} and ticks[-1] <= ticks[0] + 1
+
+        until(waits, "the program waits")
+
+    def holds(self, path):
+        """Its descriptors of the file."""
+        file, found = path.stat(), []
+        for one in sorted(pathlib.Path(f"/proc/{self.process.pid}/fd").iterdir()):
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                if os.path.samestat(one.stat(), file):
+                    found.append(one.name)
+        return found
+
     def resident_mib(self):
-        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().split("\n"):
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) / 1024
-        return 0.0
+        return int(self.told("status", "VmRSS:", "0")) / 1024
 
     def kill(self):
         if self.process.poll() is None:

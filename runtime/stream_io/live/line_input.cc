@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "runtime/base/signals.h"
@@ -127,24 +128,53 @@ class LineInput final : public ByteInput {
     if (end_ == buffer_.size()) buffer_.resize(std::min(2 * buffer_.size(), std::max(most, buffer_.size() + 1)));
   }
 
-  // Of the first connection it is a line as the others; later ones must have the same.
+  // What has come begins with a line, for all before it is handed over. The first connection's header is a line as the
+  // others; later ones must have the same.
   void take_header() {
-    if (!headed_ || (!header_.empty() && !header_due_)) return;
-    const char* const begin = buffer_.data() + begin_;
-    const auto length =
-        static_cast<std::size_t>(static_cast<const char*>(std::memchr(begin, '\n', whole_ - begin_)) - begin) + 1;
-    std::string line(begin, length - 1);
-    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (!headed_) return;
+    const std::string_view line = line_at(begin_);
     if (header_.empty()) {
-      header_ = line;
+      header_ = without_return(line);
+      drop_headers(begin_ + line.size() + 1);
       return;
     }
-    if (line != header_) {
-      throw LostPeer(address_.name, "the next peer begins with '" + line.substr(0, 200) +
+    if (header_due_ && without_return(line) != header_) {
+      throw LostPeer(address_.name, "the next peer begins with '" + std::string(without_return(line).substr(0, 200)) +
                                         "', not with the header of the first, '" + header_.substr(0, 200) + "'");
     }
-    begin_ += length;
+    if (header_due_) begin_ += line.size() + 1;
     header_due_ = false;
+    drop_headers(begin_);
+  }
+
+  // A pipe tells that its writer has gone only if the next one has not come by then; so the next one is known by its
+  // header as well.
+  void drop_headers(std::size_t begin) {
+    if (address_.kind != Address::Kind::fifo || !address_.reconnect || header_.empty()) return;
+    std::size_t kept = begin;
+    while (begin < whole_) {
+      const std::string_view line = line_at(begin);
+      const std::size_t length = line.size() + 1;
+      if (without_return(line) != header_) {
+        std::memmove(buffer_.data() + kept, line.data(), length);
+        kept += length;
+      }
+      begin += length;
+    }
+    std::memmove(buffer_.data() + kept, buffer_.data() + whole_, end_ - whole_);
+    end_ -= whole_ - kept;
+    whole_ = kept;
+  }
+
+  // Without its '\n'.
+  std::string_view line_at(std::size_t begin) const {
+    const std::string_view rest(buffer_.data() + begin, whole_ - begin);
+    return rest.substr(0, rest.find('\n'));
+  }
+
+  static std::string_view without_return(std::string_view line) {
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    return line;
   }
 
   void gone(int error) {
