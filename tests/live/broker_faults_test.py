@@ -92,7 +92,7 @@ def test_broker_that_says_nothing(bench):
         if program == "count" and steps == 1:
             for _ in range(3):
                 peer.row()
-        time.sleep(0.4)
+        running.settle()
         running.signal(signal.SIGTERM)
         status, _, err = quick(running)
         if program == "count" and steps == 1:  # three rows that nobody has acknowledged
@@ -165,7 +165,7 @@ def test_rows_without_acknowledgement_are_sent_again(bench):
         same([(row, again) for _, row, again in first], [(f'{{"n":{k}}}', False) for k in range(3)])
         peer.acknowledge(first[0][0])
         peer.acknowledge(b"\x7f\x7f")  # of nothing that was sent
-        time.sleep(0.3)
+        running.settle()
         same(running.process.poll(), None)
         peer.close()
         peer = Served(server).connect()

@@ -77,7 +77,7 @@ def test_rows_that_the_peer_never_looked_at(bench):
     server = listener()
     name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
     running = bench.start("count", "--cycles", "3", "--output", name)
-    time.sleep(0.5)
+    running.settle()
     same(running.process.poll(), None)
     server.close()
     same(running.end(), (1, "", f"{name}: the peer went before it had taken everything: Connection reset by peer; "

@@ -92,7 +92,7 @@ def test_nothing_is_lost_behind_a_slow_consumer(bench):
         peer = accept(results)
         broker.has_said("Sending SUBACK")
         producer = bench.start("count", "--cycles", str(cycles), "--output", url)
-        time.sleep(2)
+        time.sleep(2)  # nobody takes rows
         rest, expected, largest = b"", -1, 0.0
         while part := peer.recv(4096):
             lines = (rest + part).split(b"\n")
@@ -196,17 +196,17 @@ def test_signal_while_waiting(bench):
         running.signal(signal.SIGINT)
         same(running.end(10)[0], 130)
         # A broker that has stopped to answer.
-        url = f"mqtt://localhost:{broker.port}/x"
+        url = f"mqtt://localhost:{broker.port}/x2"
         running = bench.start("count", "--cycles", "100000000", "--output", url + "?linger=0.5")
-        time.sleep(0.5)
+        broker.has_said("'x2'")
         broker.process.send_signal(signal.SIGSTOP)
-        time.sleep(0.3)
+        running.settle()
         running.signal(signal.SIGINT)
         status, _, err = running.end(10)
         broker.process.send_signal(signal.SIGCONT)
         expect(status == 1 and "interrupted, and the broker did not take everything within 0.5 s; " in err, err)
     running = bench.start("sum", "--input", f"mqtt://localhost:{free_port()}/x")
-    time.sleep(0.4)
+    running.settle()
     running.signal(signal.SIGTERM)
     same(running.end(10)[0], 143)
 

@@ -99,6 +99,12 @@ def processes(watches=False):
     return sorted(pid for pid in map(int, found.split()) if is_watch(pid) == watches)
 
 
+def catches(pid, number):
+    """Whether the process looks for the signal; one that comes before ends it."""
+    told = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(re.search(r"^SigCgt:\s*(\w+)", told, re.M)[1], 16) >> (number - 1) & 1
+
+
 def is_watch(pid):
     try:
         return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip() == "rank watch"
@@ -119,22 +125,23 @@ class Ranks(unittest.TestCase):
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 env={**os.environ, **(environment or {})})
 
-    def running(self, count):
+    def until(self, condition):
         begin = time.monotonic()
-        while len(found := processes()) < count:
+        while not condition():
             self.assertLess(time.monotonic() - begin, PATIENCE)
             time.sleep(0.05)
-        return found
+
+    def running(self, count):
+        self.until(lambda: len(processes()) >= count)
+        return processes()
 
     def watched(self, ranks):
         """Waits until each rank is known to what watches it: of one that is killed before, nobody can say who it was."""
-        begin = time.monotonic()
-        while True:
+        def known(rank):
             names = pathlib.Path("/proc/net/unix").read_text(encoding="ascii", errors="replace")
-            if all(re.search(rf"@rml-rank-\d+-{rank}$", names, re.M) for rank in ranks):
-                return
-            self.assertLess(time.monotonic() - begin, PATIENCE)
-            time.sleep(0.05)
+            return re.search(rf"@rml-rank-\d+-{rank}$", names, re.M)
+
+        self.until(lambda: all(map(known, ranks)))
 
     def finish(self, process):
         output = process.communicate(timeout=PATIENCE)[0]
@@ -264,6 +271,7 @@ class Ranks(unittest.TestCase):
                 (self.folder / "state").unlink(missing_ok=True)
                 process = self.start(3, "--resume", "state", environment=SLOWER)
                 ranks = self.running(1 if TRANSPORT == "threads" else 3)
+                self.until(lambda: all(catches(pid, signal.SIGTERM) for pid in ranks))
                 time.sleep(1)
                 for pid in ranks if to_all else ranks[1:2] or ranks:
                     os.kill(pid, signal.SIGTERM)

@@ -146,7 +146,7 @@ TEST(Output, interrupted_output_is_complete) {
   Conversation talk(segment_max_program(),
                     {"--input", "-", "--output", folder.path("o.chron"), "--format", "csv", "--quiet"});
   talk.send("end,x\nF,1\nT,5\nF,2\n");
-  ::usleep(300000);
+  talk.wait_until_it_waits();
   talk.interrupt(SIGINT);
   const Outcome outcome = talk.wait();
   EXPECT_EQ(outcome.status, 130);

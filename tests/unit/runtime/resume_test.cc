@@ -61,7 +61,7 @@ TEST(Resume, saved_every_few_cycles_and_killed) {
   {
     Conversation killed(sums_program(), command);
     killed.send("x\n1\n2\n3\n");
-    for (int k = 0; k < 200 && !std::filesystem::exists(state); ++k) usleep(20000);
+    for (int k = 0; k < 3000 && !std::filesystem::exists(state); ++k) usleep(20000);
     killed.interrupt(SIGKILL);
     EXPECT_EQ(killed.wait().status, 1000 + SIGKILL);
   }
@@ -76,7 +76,7 @@ TEST(Resume, an_interrupted_run_saves) {
   const std::vector<std::string> command = {"--output", out, "--resume", state};
   Conversation talk(sums_program(), command);
   talk.send("x\n1\n2\n3\n");
-  for (int k = 0; k < 200 && folder.read("o.csv").size() < 10; ++k) usleep(20000);
+  talk.wait_until_it_waits();
   talk.interrupt(SIGTERM);
   EXPECT_EQ(talk.wait().status, 128 + SIGTERM);
   EXPECT_EQ(folder.read("o.csv"), "sum\n1\n3\n6\n");

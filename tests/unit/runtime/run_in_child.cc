@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 namespace rml::rt::test {
 namespace {
@@ -41,6 +44,11 @@ std::string read_all(int fd) {
   ssize_t count = 0;
   while ((count = ::read(fd, buffer, sizeof buffer)) > 0) text.append(buffer, static_cast<std::size_t>(count));
   return text;
+}
+
+std::string of_process(pid_t process, const char* file) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/" + file);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -117,7 +125,7 @@ std::string Conversation::receive_line() {
       return line;
     }
     pollfd wanted{from_, POLLIN, 0};
-    if (::poll(&wanted, 1, 5000) <= 0) return "<nothing>";
+    if (::poll(&wanted, 1, 30'000) <= 0) return "<nothing>";
     char buffer[4096];
     const ssize_t count = ::read(from_, buffer, sizeof buffer);
     if (count <= 0) return "<end>";
@@ -125,7 +133,23 @@ std::string Conversation::receive_line() {
   }
 }
 
-void Conversation::interrupt(int signal) { ::kill(child_, signal); }
+void Conversation::interrupt(int signal) {
+  const auto caught = [&] {
+    const std::string status = of_process(child_, "status");
+    return std::stoull(status.substr(status.find("SigCgt:") + 7), nullptr, 16) >> (signal - 1) & 1;
+  };
+  while (signal != SIGKILL && !caught()) ::usleep(1000);
+  ::kill(child_, signal);
+}
+
+void Conversation::wait_until_it_waits() {
+  const auto sleeps = [&] {
+    const std::string stat = of_process(child_, "stat");
+    return stat[stat.rfind(')') + 2] == 'S';
+  };
+  int left = 0;
+  while (::ioctl(to_, FIONREAD, &left) != 0 || left != 0 || !sleeps()) ::usleep(1000);
+}
 
 Outcome Conversation::wait() {
   Outcome outcome;

@@ -32,10 +32,13 @@ class Conversation {
   Conversation& operator=(const Conversation&) = delete;
   void send(const std::string& text);
   void end_input();
-  // The next line the child writes to stdout; "<nothing>" after five seconds without one.
+  // The next line the child writes to stdout; "<nothing>" after half a minute without one.
   std::string receive_line();
   void close_output();
+  // Once the child looks for the signal: one that comes before ends any program.
   void interrupt(int signal);
+  // Until the child has taken all input and asks for more.
+  void wait_until_it_waits();
   Outcome wait();
 
  private:
