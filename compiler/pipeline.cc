@@ -446,6 +446,13 @@ bool leads_unseen(const Schedule& schedule, const Core& core) {
   });
 }
 
+void warn_of_late_rows(const Core& core, const Inexact& why, Diagnostics& diagnostics) {
+  if (why.kind != Inexact::withheld) return;
+  Diagnostic& d = diagnostics.report(Code::W0701, core[why.value].span, why.why + "; here it is written later");
+  if (!why.where.empty()) d.note(why.where);
+  d.note("`rmlc run`, and a program of `rmlc build` that is no network, write each row as soon as it is known");
+}
+
 }  // namespace
 
 // Conditions of the program end segments where that keeps no row back; else computed ones may (find_cuts.h), and
@@ -461,6 +468,7 @@ std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, 
   if (session.options.early_rows == EarlyRows::all && best.exact() && allowed == OnDemand::where_needed &&
       leads_unseen(best.schedule, *elaborated.core))
     return Arranged(std::move(none), Unscheduled{"rows leave before the inputs of their cycle are read", {}});
+  if (best.found && rows_may_wait && best.late()) warn_of_late_rows(*best.schedule.core, *best.inexact, diagnostics);
   if (best.exact() || (best.found && rows_may_wait && best.late())) return Arranged(std::move(best.schedule));
   if (best.found) {
     Unscheduled reason{best.inexact->why, {}};
