@@ -36,11 +36,16 @@ struct CommandLine {
 CLI::Option* list_option(CLI::App* app, const std::string& name, std::vector<std::string>& to, const char* text);
 // Of a name, which is not empty.
 CLI::Option* name_option(CLI::App* app, const std::string& name, std::string& to, const char* text);
+// -o of what makes a file, and of what is printed without it: there, - is standard output too.
+CLI::Option* made_file(CLI::App* app, std::string& to, const char* text);
+CLI::Option* printed_file(CLI::App* app, std::string& to, const char* text);
 
 // How messages are told.
 void add_output_options(CLI::App* app, CommandLine& line);
 // Of ONNX models that are read as programs.
 void add_model_options(CLI::App* app, CommandLine& line);
+// Throws if they are given of sources alone, which they would do nothing to.
+void need_a_model(const CLI::App& app);
 void add_limits(CLI::App* app, CommandLine& line);
 // Of all that reads a program: node, constants, imports, and the three above.
 void add_front_options(CLI::App* app, CommandLine& line);

@@ -1,6 +1,8 @@
 // The options of several commands: each is described once.
+#include <algorithm>
 #include <filesystem>
 
+#include "compiler/import_model.h"
 #include "compiler/set_limit.h"
 #include "driver/command_line.h"
 #include "runtime/base/failure.h"
@@ -10,6 +12,8 @@
 
 namespace rml {
 namespace {
+
+constexpr const char* group_of_models = "Of ONNX models";
 
 void raise_limit(Limits& limits, const std::string& text) {
   const std::string wrong = set_limit(limits, text);
@@ -36,6 +40,19 @@ CLI::Option* name_option(CLI::App* app, const std::string& name, std::string& to
   return app->add_option(name, to, text)->check(rt::complaint_of_name);
 }
 
+CLI::Option* made_file(CLI::App* app, std::string& to, const char* text) {
+  return name_option(app, "-o", to, text)->check([](const std::string& name) {
+    return name == "-" ? "'-': what is made is a file; './-' has this name" : std::string();
+  });
+}
+
+CLI::Option* printed_file(CLI::App* app, std::string& to, const char* text) {
+  return app->add_option("-o", to, text)->transform([](std::string name) {
+    if (name.empty()) throw CLI::ValidationError(rt::complaint_of_name(name));
+    return name == "-" ? "" : name;
+  });
+}
+
 void add_output_options(CLI::App* app, CommandLine& line) {
   app->add_option("--color", line.color, "colour of messages: auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
@@ -48,7 +65,7 @@ void add_model_options(CLI::App* app, CommandLine& line) {
   ModelOptions& options = line.invocation.session.options.model;
   const auto of_models = [&](const std::string& name, std::vector<std::string>& to, const char* text,
                              const char* type) {
-    list_option(app, name, to, text)->type_name(type)->group("Of ONNX models");
+    list_option(app, name, to, text)->type_name(type)->group(group_of_models);
   };
   of_models("--dim", options.dimensions, "extent of a free dimension, by its name or place: N=1, x.0=1", "NAME=N");
   of_models("--fix", options.fixed, "value of an input, which is none then: axes=[0]", "INPUT=VALUE");
@@ -56,6 +73,20 @@ void add_model_options(CLI::App* app, CommandLine& line) {
   of_models("--stream", options.streams, "make an axis of the first input, or of one by its name, time: 1, x.1",
             "[INPUT.]AXIS");
   of_models("--trainable", options.trainable, "tensors that become parameters, by name: '*', 'fc*'", "PATTERN");
+}
+
+void need_a_model(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    std::string source;  // the first of the files, if there is no model among them
+    for (const CLI::Option* files : command->get_options([](const CLI::Option* o) { return o->get_positional(); })) {
+      if (std::ranges::any_of(files->results(), is_model)) return;
+      if (source.empty() && !files->results().empty()) source = files->results().front();
+    }
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->get_group() == group_of_models && option->count() > 0 && !source.empty())
+        throw CLI::ValidationError(option->get_name(), "'" + source + "' is no ONNX model");
+    }
+  }
 }
 
 void add_limits(CLI::App* app, CommandLine& line) {

@@ -34,7 +34,9 @@ using rml::CommandLine;
 using rml::find_linked;
 using rml::Invocation;
 using rml::list_option;
+using rml::made_file;
 using rml::name_option;
+using rml::printed_file;
 
 constexpr const char* phases_help = "ast, core, clocks, schedule, steps, tasks, ranks, llvm, asm or graph";
 
@@ -51,7 +53,7 @@ void serve(CLI::App* sub, CommandLine& line, Request& request, int (*command)(In
 
 void build_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.build.file);
-  name_option(sub, "-o", line.build.output, "output file (default: from the name of the source)")->type_name("OUT");
+  made_file(sub, line.build.output, "output file (default: from the name of the source)")->type_name("OUT");
   sub->add_option("--emit", line.build.emit, "exe, obj, asm, llvm, bc, lib, header or c (default exe)")
       ->check(CLI::IsMember({"exe", "obj", "asm", "llvm", "bc", "lib", "header", "c"}));
   name_option(sub, "--target", line.invocation.session.options.target.triple, "target (default: this machine)")
@@ -134,8 +136,7 @@ void eval_options(CLI::App* sub, CommandLine& line) {
 
 void import_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("MODEL", line.import.file, "the model, M.onnx")->required()->type_name("");
-  name_option(sub, "-o", line.import.output, "output file, F.rml (default: from the name of the model)")
-      ->type_name("F.rml");
+  made_file(sub, line.import.output, "output file, F.rml (default: from the name of the model)")->type_name("F.rml");
   add_model_options(sub, line);
   add_output_options(sub, line);
   add_limits(sub, line);
@@ -160,7 +161,7 @@ void compare_options(CLI::App* sub, CommandLine& line) {
 
 void export_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.export_.file);
-  name_option(sub, "-o", line.export_.output, "output file (default: from the name of the node)")->type_name("M.onnx");
+  made_file(sub, line.export_.output, "output file (default: from the name of the node)")->type_name("M.onnx");
   add_parameters(sub, line);
   add_front_options(sub, line);
   serve(sub, line, line.export_, rml::export_node);
@@ -183,7 +184,7 @@ void show_options(CLI::App* sub, CommandLine& line) {
   sub->add_option("PHASE", line.show.phase, phases_help)->required()->check(phase)->type_name("");
   CLI::Option* const file = add_file(sub, line.show.file);
   after->each([file](const std::string&) { file->required(false); });
-  name_option(sub, "-o", line.show.output, "output file (default: standard output; graph, tasks: .dot or .svg)")
+  printed_file(sub, line.show.output, "output file (default: standard output; graph, tasks: .dot or .svg)")
       ->type_name("OUT");
   sub->add_option("--depth", line.show.depth,
                   "of graph, tasks: instances within one another that are opened (default: as many as a page takes in "
@@ -213,7 +214,7 @@ void opt_options(CLI::App* sub, CommandLine& line) {
 
 void diff_options(CLI::App* sub, CommandLine& line) {
   add_file(sub, line.diff.file);
-  name_option(sub, "-o", line.diff.output, "output file (default: standard output)")->type_name("OUT");
+  printed_file(sub, line.diff.output, "output file (default: standard output)")->type_name("OUT");
   add_front_options(sub, line);
   serve(sub, line, line.diff, rml::show_derivative);
 }
@@ -494,6 +495,7 @@ int rml::command_line(int argc, char** argv) {
   if (passes_on) line.behind.assign(dashes + 1, argv + argc);  // the program's, --help as well
   try {
     app.parse(static_cast<int>((passes_on ? dashes : argv + argc) - argv), argv);
+    rml::need_a_model(app);
     find_linked(line.build.libraries, line.build.file);
     find_linked(line.run.libraries, line.run.file);
     find_linked(line.eval.libraries, line.eval.file);

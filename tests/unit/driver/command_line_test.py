@@ -226,6 +226,29 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
         self.assertEqual(rmlc("run", self.file, "--cycles", "x").returncode, 2)
         self.assertIn("Runs node", rmlc("run", self.file, "--", "--help").stdout)
 
+    def test_options_of_models_say_nothing_of_sources(self):
+        for option in ("--dim", "N=1"), ("--fix", "n=2"), ("--state", "a=b"), ("--stream", "1"), ("--trainable", "*"):
+            for command in ("run", "check", "build", "export"):
+                done = rmlc(command, self.file, *option)
+                self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
+                                 (2, f"rmlc {command}: {option[0]}: '{self.file}' is no ONNX model"))
+        # The option is of one of them.
+        done = rmlc("check", self.file, self.folder / "none.onnx", "--dim", "N=1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("none.onnx", done.stderr)
+
+    def test_results_to_standard_output(self):
+        smooth = self.folder / "smooth.rml"
+        smooth.write_text("node main(x: f64) -> (y: f64)\n  y = x * x;\n")
+        for command in (["show", "core"], ["diff"]):
+            printed, to = rmlc(*command, smooth, cwd=self.folder), rmlc(*command, smooth, "-o", "-", cwd=self.folder)
+            self.assertEqual((to.returncode, to.stdout), (0, printed.stdout))
+        for command in "build", "export":
+            done = rmlc(command, smooth, "-o", "-", cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
+                             (2, f"rmlc {command}: -o: '-': what is made is a file; './-' has this name"))
+        self.assertFalse((self.folder / "-").exists())
+
     def test_every_product(self):
         for emit, name in (("exe", "counter"), ("obj", "counter.o"), ("asm", "counter.s"), ("llvm", "counter.ll"),
                            ("bc", "counter.bc"), ("lib", "main.h"), ("header", "main.h")):
@@ -323,7 +346,14 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
         environment = dict(os.environ, ASAN_OPTIONS="handle_segv=0:allow_user_segv_handler=1")
         process = subprocess.Popen([RMLC, "check", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env=environment)
-        time.sleep(1.0)
+
+        def reads():
+            """Sleeps, and looks for the signal."""
+            fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+            return fields[0] == "S" and int(fields[31]) >> (signal.SIGSEGV - 1) & 1
+
+        while not reads():
+            time.sleep(0.01)
         process.send_signal(signal.SIGSEGV)
         _, errors = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 70)
