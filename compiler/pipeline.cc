@@ -468,8 +468,9 @@ std::optional<Arranged> arrange(Session& session, const Elaborated& elaborated, 
   if (session.options.early_rows == EarlyRows::all && best.exact() && allowed == OnDemand::where_needed &&
       leads_unseen(best.schedule, *elaborated.core))
     return Arranged(std::move(none), Unscheduled{"rows leave before the inputs of their cycle are read", {}});
-  if (best.found && rows_may_wait && best.late()) warn_of_late_rows(*best.schedule.core, *best.inexact, diagnostics);
-  if (best.exact() || (best.found && rows_may_wait && best.late())) return Arranged(std::move(best.schedule));
+  const bool late = best.found && rows_may_wait && best.late();
+  if (late) warn_of_late_rows(*best.schedule.core, *best.inexact, diagnostics);
+  if (best.exact() || late) return Arranged(std::move(best.schedule));
   if (best.found) {
     Unscheduled reason{best.inexact->why, {}};
     if (best.inexact->value.valid()) reason.span = (*best.schedule.core)[best.inexact->value].span;

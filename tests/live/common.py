@@ -55,8 +55,11 @@ class Running:
 
     def signal(self, number):
         """Once the program looks for it: one that comes before ends any program."""
+        def caught():
+            return int(self.told("status", "SigCgt:", "0"), 16) >> (number - 1) & 1
+
         if number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            until(lambda: int(self.told("status", "SigCgt:", "0"), 16) >> (number - 1) & 1, "signals are caught")
+            until(lambda: self.process.poll() is not None or caught(), "signals are caught")
         self.process.send_signal(number)
 
     def told(self, file, name, otherwise):

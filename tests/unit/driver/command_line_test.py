@@ -348,12 +348,18 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
                                    env=environment)
 
         def reads():
-            """Sleeps, and looks for the signal."""
-            fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-            return fields[0] == "S" and int(fields[31]) >> (signal.SIGSEGV - 1) & 1
+            """Its threads sleep whenever they are looked at, and it looks for the signal."""
+            states, caught = set(), False
+            for _ in range(5):
+                time.sleep(0.02)
+                for thread in pathlib.Path(f"/proc/{process.pid}/task").glob("*/stat"):
+                    fields = thread.read_text().rpartition(")")[2].split()
+                    states.add(fields[0])
+                    caught = int(fields[31]) >> (signal.SIGSEGV - 1) & 1
+            return states == {"S"} and caught
 
         while not reads():
-            time.sleep(0.01)
+            pass
         process.send_signal(signal.SIGSEGV)
         _, errors = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 70)

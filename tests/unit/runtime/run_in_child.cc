@@ -9,13 +9,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 namespace rml::rt::test {
 namespace {
+
+constexpr int patience_ms = 30'000;
 
 [[noreturn]] void be_the_program(const rml_program& program, const std::vector<std::string>& arguments, int in, int out,
                                  int err) {
@@ -46,8 +50,8 @@ std::string read_all(int fd) {
   return text;
 }
 
-std::string of_process(pid_t process, const char* file) {
-  std::ifstream in("/proc/" + std::to_string(process) + "/" + file);
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
@@ -125,7 +129,7 @@ std::string Conversation::receive_line() {
       return line;
     }
     pollfd wanted{from_, POLLIN, 0};
-    if (::poll(&wanted, 1, 30'000) <= 0) return "<nothing>";
+    if (::poll(&wanted, 1, patience_ms) <= 0) return "<nothing>";
     char buffer[4096];
     const ssize_t count = ::read(from_, buffer, sizeof buffer);
     if (count <= 0) return "<end>";
@@ -135,20 +139,28 @@ std::string Conversation::receive_line() {
 
 void Conversation::interrupt(int signal) {
   const auto caught = [&] {
-    const std::string status = of_process(child_, "status");
+    const std::string status = text_of("/proc/" + std::to_string(child_) + "/status");
     return std::stoull(status.substr(status.find("SigCgt:") + 7), nullptr, 16) >> (signal - 1) & 1;
   };
-  while (signal != SIGKILL && !caught()) ::usleep(1000);
+  for (int k = 0; signal != SIGKILL && !caught() && k < patience_ms; ++k) ::usleep(1000);
   ::kill(child_, signal);
 }
 
 void Conversation::wait_until_it_waits() {
-  const auto sleeps = [&] {
-    const std::string stat = of_process(child_, "stat");
-    return stat[stat.rfind(')') + 2] == 'S';
+  const auto sleep = [&] {
+    const auto threads = std::filesystem::directory_iterator("/proc/" + std::to_string(child_) + "/task");
+    return std::ranges::all_of(threads, [](const std::filesystem::directory_entry& thread) {
+      const std::string stat = text_of(thread.path() / "stat");
+      return stat.empty() || stat.find(") S ") != std::string::npos;  // a thread that has gone has none
+    });
   };
-  int left = 0;
-  while (::ioctl(to_, FIONREAD, &left) != 0 || left != 0 || !sleeps()) ::usleep(1000);
+  int quiet = 0;  // looks; one thread may wake another between two of them
+  for (int k = 0; quiet < 3 && k < patience_ms; ++k) {
+    int left = 0;
+    quiet = ::ioctl(to_, FIONREAD, &left) == 0 && left == 0 && sleep() ? quiet + 1 : 0;
+    ::usleep(1000);
+  }
+  EXPECT_EQ(quiet, 3);
 }
 
 Outcome Conversation::wait() {
