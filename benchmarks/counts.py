@@ -26,16 +26,17 @@ class Program:
 @dataclass
 class Command:
     """A call of rmlc; paths are from the root of the tree, OUT… is a file to write, ROWS.csv one to read, MADE.rml what
-    a script writes."""
+    a script writes. `rise` is how far it may be above what is committed."""
     name: str
     arguments: tuple
     made_by: tuple = ()
+    rise: float = 0.01
 
 
 @dataclass
 class Calls:
     """What benchmarks/python/calls.py does: `times` more of it are counted. `most` is the part of another line that it
-    may take, `rise` how far it may be above what is committed."""
+    may take, `rise` as of commands."""
     name: str
     what: str
     times: int
@@ -82,8 +83,9 @@ COMMANDS = [
     Command("rmlc/build/pid", ("build", "examples/pid/pid.rml", "--cpu", "x86-64-v3", "--emit", "obj", "-o", "OUT")),
     Command("rmlc/build/lstm_infer",
             ("build", "benchmarks/ml/lstm_infer.rml", "--cpu", "x86-64-v3", "--emit", "obj", "-o", "OUT")),
+    # LLVM's sets of pointers collide by where these lie: a longer name of the same file takes 1.8 % less.
     Command("rmlc/build/backward", ("build", "MADE.rml", "--cpu", "x86-64-v3", "--emit", "obj", "-O2", "-o", "OUT"),
-            ("benchmarks/growth/backward.py", "200")),
+            ("benchmarks/growth/backward.py", "200"), rise=0.02),
     Command("rmlc/check/equations", ("check", "MADE.rml"), ("benchmarks/growth/equations.py", "5000")),
     Command("rmlc/import/gru", ("import", "examples/finetune/gru.onnx", "-o", "OUT.rml")),
     # On one thread: whether reading gets one of its own depends on the machine.
