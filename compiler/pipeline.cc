@@ -449,7 +449,7 @@ bool leads_unseen(const Schedule& schedule, const Core& core) {
 void warn_of_late_rows(const Core& core, const Inexact& why, Diagnostics& diagnostics) {
   if (why.kind != Inexact::withheld) return;
   Diagnostic& d = diagnostics.report(Code::W0701, core[why.value].span, why.why + "; here it is written later");
-  if (!why.where.empty()) d.note(why.where);
+  if (!why.where.empty()) d.note("such cycles, one after the other: " + why.where);
   d.note("`rmlc run`, and a program of `rmlc build` that is no network, write each row as soon as it is known");
 }
 
