@@ -26,6 +26,7 @@ PROGRAMS = {
     "sum": "node main(x: f64) -> (sum: f64) sum = (0.0 fby sum) + x;",
     "two": "node main(x: f64, k: i32[2]) -> (y: f64, m: i32[2]) y = 2.0 * x; m = k + 1;",
     "count": "node main() -> (n: i32) n = 0 fby n + 1;",
+    "truth": "node main(t: bool) -> (n: i32) n = (0 fby n) + (if t then 1 else 0);",
     "forth": "node main(n: i32) -> (m: i32) m = n + 1;",
     "back": "node main(m: i32) -> (n: i32) n = m - 1;",
     "wide": "node main() -> (n: i32, x: f64[100]) n = 0 fby n + 1; x = broadcast_to(cast(f64, n), [100]);",

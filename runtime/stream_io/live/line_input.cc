@@ -16,12 +16,31 @@
 #include "runtime/base/signals.h"
 #include "runtime/stream_io/live/lines.h"
 #include "runtime/stream_io/live/peers.h"
+#include "runtime/stream_io/missing_cells.h"
+#include "runtime/stream_io/scalar_text.h"
 
 namespace rml::rt {
 namespace {
 
 // After a signal: for how long a peer that goes on sending is listened to.
 constexpr double drain_seconds = 1;
+
+// Whether a row may have the header's text, as of ports `t` and `nan`: each field is a value, or says that there is
+// none.
+bool may_be_row(std::string_view header) {
+  for (std::size_t begin = 0, end = 0; begin <= header.size(); begin = end + 1) {
+    end = std::min(header.find_first_of(",;\t", begin), header.size());
+    std::string_view field = header.substr(begin, end - begin);
+    const std::size_t first = std::min(field.find_first_not_of(" \""), field.size());
+    field = field.substr(first, field.find_last_not_of(" \"") + 1 - first);
+    double number = 0;
+    std::uint8_t truth = 0;
+    if (!field.empty() && parse_whole_scalar(RML_F64, field, &number) != Parsed::ok &&
+        parse_whole_scalar(RML_BOOL, field, &truth) != Parsed::ok && !is_missing_word(field))
+      return false;
+  }
+  return true;
+}
 
 class LineInput final : public ByteInput {
  public:
@@ -135,6 +154,7 @@ class LineInput final : public ByteInput {
     const std::string_view line = line_at(begin_);
     if (header_.empty()) {
       header_ = without_return(line);
+      tells_writers_ = address_.kind == Address::Kind::fifo && address_.reconnect && !may_be_row(header_);
       drop_headers(begin_ + line.size() + 1);
       return;
     }
@@ -150,7 +170,7 @@ class LineInput final : public ByteInput {
   // A pipe tells that its writer has gone only if the next one has not come by then; so the next one is known by its
   // header as well.
   void drop_headers(std::size_t begin) {
-    if (address_.kind != Address::Kind::fifo || !address_.reconnect || header_.empty()) return;
+    if (!tells_writers_) return;
     std::size_t kept = begin;
     while (begin < whole_) {
       const std::string_view line = line_at(begin);
@@ -202,6 +222,7 @@ class LineInput final : public ByteInput {
   std::optional<Time::time_point> draining_;  // since when
   std::string header_;
   bool header_due_ = false;
+  bool tells_writers_ = false;  // wherever the header stands, a writer begins
   std::vector<char> buffer_;
   std::size_t begin_ = 0, whole_ = 0, end_ = 0;  // handed over … in whole lines … that has come
 };
