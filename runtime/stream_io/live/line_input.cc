@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/base/signals.h"
+#include "runtime/stream_io/csv_records.h"
 #include "runtime/stream_io/live/lines.h"
 #include "runtime/stream_io/live/peers.h"
 #include "runtime/stream_io/missing_cells.h"
@@ -28,11 +29,10 @@ constexpr double drain_seconds = 1;
 // Whether a row may have the header's text, as of ports `t` and `nan`: each field is a value, or says that there is
 // none.
 bool may_be_row(std::string_view header) {
+  std::string scratch;
   for (std::size_t begin = 0, end = 0; begin <= header.size(); begin = end + 1) {
     end = std::min(header.find_first_of(",;\t", begin), header.size());
-    std::string_view field = header.substr(begin, end - begin);
-    const std::size_t first = std::min(field.find_first_not_of(" \""), field.size());
-    field = field.substr(first, field.find_last_not_of(" \"") + 1 - first);
+    const std::string_view field = field_text(header.substr(begin, end - begin), scratch);
     double number = 0;
     std::uint8_t truth = 0;
     if (!field.empty() && parse_whole_scalar(RML_F64, field, &number) != Parsed::ok &&
@@ -158,12 +158,14 @@ class LineInput final : public ByteInput {
       drop_headers(begin_ + line.size() + 1);
       return;
     }
-    if (header_due_ && without_return(line) != header_) {
-      throw LostPeer(address_.name, "the next peer begins with '" + std::string(without_return(line).substr(0, 200)) +
-                                        "', not with the header of the first, '" + header_.substr(0, 200) + "'");
+    if (header_due_) {
+      if (without_return(line) != header_) {
+        throw LostPeer(address_.name, "the next peer begins with '" + std::string(without_return(line).substr(0, 200)) +
+                                          "', not with the header of the first, '" + header_.substr(0, 200) + "'");
+      }
+      begin_ += line.size() + 1;
+      header_due_ = false;
     }
-    if (header_due_) begin_ += line.size() + 1;
-    header_due_ = false;
     drop_headers(begin_);
   }
 
