@@ -18,6 +18,9 @@ import threading
 import time
 import traceback
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from processes import catches, waits
+
 # Every wait of a test; the machine may be busy.
 PATIENCE = 60
 # How many tests run at a time.
@@ -56,31 +59,13 @@ class Running:
 
     def signal(self, number):
         """Once the program looks for it: one that comes before ends any program."""
-        def caught():
-            return int(self.told("status", "SigCgt:", "0"), 16) >> (number - 1) & 1
-
         if number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            until(lambda: self.process.poll() is not None or caught(), "signals are caught")
+            until(lambda: self.process.poll() is not None or catches(self.process.pid, number), "signals are caught")
         self.process.send_signal(number)
 
-    def told(self, file, name, otherwise):
-        """By the system of the process, in a line that begins with the name."""
-        for line in pathlib.Path(f"/proc/{self.process.pid}/{file}").read_text().split("\n"):
-            if line.startswith(name):
-                return line.split()[1]
-        return otherwise
-
     def settle(self):
-        """Until the program waits: it sleeps whenever it is looked at, and computes next to nothing meanwhile."""
-        def looks():
-            fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-            return fields[0], int(fields[11]) + int(fields[12])  # its state; ticks for itself and in the system
-
-        def waits():
-            states, ticks = zip(*(time.sleep(0.02 * (k > 0)) or looks() for k in range(10)), strict=True)
-            return set(states) == {"S"} and ticks[-1] <= ticks[0] + 1
-
-        until(waits, "the program waits")
+        """Until the program waits."""
+        until(lambda: waits(self.process.pid), "the program waits")
 
     def holds(self, path):
         """Its descriptors of the file."""
@@ -92,7 +77,10 @@ class Running:
         return found
 
     def resident_mib(self):
-        return int(self.told("status", "VmRSS:", "0")) / 1024
+        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().split("\n"):
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+        return 0.0
 
     def kill(self):
         if self.process.poll() is None:

@@ -69,8 +69,10 @@ def test_signal_while_nobody_writes_or_reads(bench):
             arguments = arguments[2:] + ["--cycles", "3"] if program == "count" else arguments
             running = bench.start(program, *arguments)
             running.settle()
+            begin = time.monotonic()
             running.signal(number)
-            same(running.end(10)[0], status)
+            same(running.end()[0], status)
+            expect(time.monotonic() - begin < 5, "took", time.monotonic() - begin)
 
 
 def write_and_go(running, path, text):
@@ -400,16 +402,18 @@ def test_output_peer_goes_for_good(bench):
 
 def test_peer_that_does_not_read(bench):
     server = listener()
+    # A buffer without a size of its own grows whenever the system likes, and the program may compute when the signal comes.
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
     name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
     running = bench.start("wide", "--cycles", "1000000", "--output", name + "?linger=0.5")
     peer = accept(server)
     running.settle()
+    begin = time.monotonic()
     running.signal(signal.SIGINT)
     status, _, err = running.end(10)
+    expect(time.monotonic() - begin < 8, time.monotonic() - begin)
     same(status, 1)
-    # The system may take some more whenever it likes: the signal comes while the program waits, or computes.
-    expect(err.startswith((f"{name}: interrupted, and the peer did not take everything within 0.5 s; ",
-                           f"{name}: the peer did not take the last ")) and " rows were handed over" in err, err)
+    expect(err.startswith(f"{name}: interrupted, and the peer did not take everything within 0.5 s; "), err)
     peer.close()
     # At the end of a run as well, for what the system has not got rid of.
     server = listener(bench.place / "out")

@@ -22,6 +22,8 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "steps"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from processes import catches
 from tree_sum import tree_sum
 
 FOLDER, TRANSPORT = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
@@ -97,12 +99,6 @@ def processes(watches=False):
     """Of the program, in the order in which they were started; or those that watch them."""
     found = subprocess.run(["pgrep", "-f", f"^{PROGRAM} "], capture_output=True, text=True, check=False).stdout
     return sorted(pid for pid in map(int, found.split()) if is_watch(pid) == watches)
-
-
-def catches(pid, number):
-    """Whether the process looks for the signal; one that comes before ends it."""
-    told = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    return int(re.search(r"^SigCgt:\s*(\w+)", told, re.M)[1], 16) >> (number - 1) & 1
 
 
 def is_watch(pid):

@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from processes import catches, waits
 
 RMLC = sys.argv.pop(1)
 COUNTER = "node main() -> (n: i32)\n  n = 0 fby n + 1;\n"
@@ -346,19 +348,7 @@ node main(end: bool, learn: bool, x: f64) -> (o: f64)
         environment = dict(os.environ, ASAN_OPTIONS="handle_segv=0:allow_user_segv_handler=1")
         process = subprocess.Popen([RMLC, "check", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env=environment)
-
-        def reads():
-            """Its threads sleep whenever they are looked at, and it looks for the signal."""
-            states, caught = set(), False
-            for _ in range(5):
-                time.sleep(0.02)
-                for thread in pathlib.Path(f"/proc/{process.pid}/task").glob("*/stat"):
-                    fields = thread.read_text().rpartition(")")[2].split()
-                    states.add(fields[0])
-                    caught = int(fields[31]) >> (signal.SIGSEGV - 1) & 1
-            return states == {"S"} and caught
-
-        while not reads():
+        while not (catches(process.pid, signal.SIGSEGV) and waits(process.pid)):
             pass
         process.send_signal(signal.SIGSEGV)
         _, errors = process.communicate(timeout=30)
