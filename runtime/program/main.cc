@@ -52,8 +52,8 @@ int run_made_of(const std::vector<std::string>& sources, const rml_program* prog
   try {
     const SignalScope signals;
     return run_or_print(*program, argc, argv, sources);
-  } catch (const Failure& failure) {
-    std::fprintf(stderr, "%s\n", failure.what());
+  } catch (Failure& failure) {
+    failure.tell();
     return failure.status();
   } catch (const Interrupted&) {
     return 128 + interrupt_signal();

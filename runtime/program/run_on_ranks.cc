@@ -112,6 +112,15 @@ void begin_together(const rml_program& program, const Options& options, Transpor
   tell_what_is_written(program, options, transport);
 }
 
+// Ends this rank. A process says why before it tells the others: whoever started the ranks ends all of them as soon as
+// one of them has ended, and by then each has said what it knows.
+template <typename Reason>
+[[noreturn]] void end_by(Reason failure, const std::string& reason, Transport& transport, const Options& options) {
+  if (options.ranks == 1) failure.tell();
+  transport.leave(reason);
+  throw failure;
+}
+
 // Whatever ends this rank, the others are told; what is not about another rank is said to be about this one.
 int run_rank(const rml_program& program, const Options& options, Transport& transport) {
   transport.set_patience(std::chrono::seconds(options.patience));
@@ -124,12 +133,11 @@ int run_rank(const rml_program& program, const Options& options, Transport& tran
     transport.leave("it was interrupted");
     throw;
   } catch (const LostRank& lost) {
-    transport.leave(lost.what());
-    throw;
+    end_by(lost, lost.what(), transport, options);
   } catch (const Failure& failure) {
-    transport.leave(failure.what());
-    if (ranks.lost()) throw LostRank(failure.what(), failure.status());
-    throw Failure(rank_text(transport.rank()) + ": " + failure.what(), failure.status());
+    const std::string reason = failure.what();
+    if (ranks.lost()) end_by(LostRank(reason, failure.status()), reason, transport, options);
+    end_by(Failure(rank_text(transport.rank()) + ": " + reason, failure.status()), reason, transport, options);
   } catch (const std::exception& error) {
     transport.leave(error.what());
     throw;

@@ -5,9 +5,10 @@
 // A linear model learns t from x, each x halved where the hash of the row's global number is odd (what random functions
 // do). Steps have eight micro-batches; at the end of a step the weights move against the sum of all gradients, which
 // rml_all_sum forms. t above 1e9 is a fault. For tests of what happens to ranks, TRAINER_DELAY is the time of a cycle
-// in microseconds, on the rank TRAINER_SLOW only, if that is given.
+// in microseconds, on the rank TRAINER_SLOW only, if that is given; the rank TRAINER_LATE is a second late to end.
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +16,12 @@
 #include <string>
 
 #include "runtime/base/rmlrt.h"
+
+extern "C" {
+// Of MPI, where the program is linked with it: MPI_Finalize is this program's, and calls that of MPI by its other name.
+[[gnu::weak]] int PMPI_Finalize();
+int MPI_Finalize();
+}
 
 namespace {
 
@@ -32,7 +39,10 @@ std::uint64_t hash(std::uint64_t x) {
   return x ^ (x >> 33);
 }
 
+std::atomic<std::uint32_t> rank;  // of the process
+
 void be_slow(rml_ranks* ranks) {
+  rank = rml_rank(ranks);
   const char* const delay = std::getenv("TRAINER_DELAY");
   const char* const slow = std::getenv("TRAINER_SLOW");
   if (delay == nullptr || (slow != nullptr && std::to_string(rml_rank(ranks)) != slow)) return;
@@ -123,6 +133,13 @@ rml_program table() {
 }
 
 }  // namespace
+
+int MPI_Finalize() {
+  const int status = PMPI_Finalize();
+  const char* const late = std::getenv("TRAINER_LATE");
+  if (late != nullptr && std::to_string(rank) == late) usleep(1'000'000);
+  return status;
+}
 
 int main(int argc, char** argv) {
   const rml_program program = table();
