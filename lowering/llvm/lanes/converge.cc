@@ -2,6 +2,7 @@
 #include "lowering/llvm/lanes/converge.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -69,9 +70,10 @@ bool is_outside(const llvm::Value* v, const Blocks& blocks) {
 
 class Branch {
  public:
-  Branch(llvm::BranchInst* branch, llvm::BasicBlock* meet, Masks& masks, const Target& target)
-      : branch_(branch), at_(branch->getParent()), meet_(meet), masks_(masks), target_(target) {}
-  void converge();
+  Branch(llvm::BranchInst* branch, llvm::BasicBlock* meet, Masks& masks, Varying& varying, const Target& target)
+      : branch_(branch), at_(branch->getParent()), meet_(meet), masks_(masks), varying_(varying), target_(target) {}
+  // The blocks of its sides join those of `sides`.
+  void converge(Blocks& sides);
 
  private:
   // A block in which all ways of the side end, with what each phi of `meet` is given by them.
@@ -83,11 +85,15 @@ class Branch {
   void mask_blocks(const Blocks& blocks, llvm::Value* mask) {
     for (llvm::BasicBlock* block : blocks) masks_[block] = mask;
   }
+  // Each phi where the sides meet is given what its side has computed.
+  void choose(llvm::Value* condition, llvm::BasicBlock* end, llvm::ArrayRef<llvm::Value*> yes,
+              llvm::ArrayRef<llvm::Value*> no);
 
   llvm::BranchInst* const branch_;
   llvm::BasicBlock* const at_;
   llvm::BasicBlock* const meet_;
   Masks& masks_;
+  Varying& varying_;
   const Target& target_;
 };
 
@@ -141,7 +147,25 @@ void Branch::enter(llvm::BasicBlock* from, llvm::BasicBlock* first, llvm::BasicB
   for (llvm::PHINode& phi : end->phis()) phi.addIncoming(llvm::PoisonValue::get(phi.getType()), from);
 }
 
-void Branch::converge() {
+void Branch::choose(llvm::Value* condition, llvm::BasicBlock* end, llvm::ArrayRef<llvm::Value*> yes,
+                    llvm::ArrayRef<llvm::Value*> no) {
+  llvm::IRBuilder<> ir(end);
+  std::vector<llvm::Value*> choices;
+  for (llvm::PHINode& phi : meet_->phis()) {
+    while (phi.getBasicBlockIndex(at_) >= 0) phi.removeIncomingValue(at_, false);
+    const std::size_t k = choices.size();
+    choices.push_back(ir.CreateSelect(condition, yes[k], no[k]));
+    phi.addIncoming(choices.back(), end);
+  }
+  ir.CreateBr(meet_);
+  if (meet_->getSinglePredecessor() != nullptr) {  // else an outer side may be left out
+    for (llvm::PHINode& phi : meet_->phis()) varying_.forget(phi);
+    llvm::FoldSingleEntryPHINodes(meet_);
+  }
+  for (llvm::Value* choice : choices) varying_.add(*choice);
+}
+
+void Branch::converge(Blocks& sides) {
   llvm::BasicBlock *yes = branch_->getSuccessor(0), *no = branch_->getSuccessor(1);
   const Blocks of_yes = side(yes, meet_, branch_), of_no = side(no, meet_, branch_);
   for (llvm::BasicBlock* block : of_yes)
@@ -159,31 +183,38 @@ void Branch::converge() {
   branch_->eraseFromParent();
   enter(at_, yes, end_yes, asks_yes, with);
   enter(end_yes, no, end_no, asks_no, without);
-  ir.SetInsertPoint(end_no);
-  std::size_t k = 0;
-  for (llvm::PHINode& phi : meet_->phis()) {
-    while (phi.getBasicBlockIndex(at_) >= 0) phi.removeIncomingValue(at_, false);
-    phi.addIncoming(ir.CreateSelect(condition, given_yes[k], given_no[k]), end_no);
-    ++k;
-  }
-  ir.CreateBr(meet_);
-  if (meet_->getSinglePredecessor() != nullptr)
-    llvm::FoldSingleEntryPHINodes(meet_);  // else an outer side may be left out
+  choose(condition, end_no, given_yes, given_no);
   mask_blocks(of_yes, with);
   mask_blocks(of_no, without);
   if (mask != nullptr) masks_[end_yes] = masks_[end_no] = mask;
+  sides.insert(of_yes.begin(), of_yes.end());
+  sides.insert(of_no.begin(), of_no.end());
 }
 
-// The first branch on what differs, in the order of execution: those within its sides come later.
-llvm::BranchInst* next_branch(llvm::Function& f) {
-  const auto varying = varying_values(f);
+llvm::BasicBlock* meeting_place(llvm::BranchInst* branch, const llvm::PostDominatorTree& after) {
+  const auto* node = after.getNode(branch->getParent());
+  llvm::BasicBlock* const meet = node == nullptr || node->getIDom() == nullptr ? nullptr : node->getIDom()->getBlock();
+  if (meet == nullptr) throw NoLanes("a branch that does not come back", branch);
+  return meet;
+}
+
+// Converges the branches on what differs that are in no side of another one, in the order of execution. What comes
+// after them, and where their own sides meet, is not moved by it. False: there is none.
+bool converge_outermost(llvm::Function& f, Masks& masks, const Target& target) {
+  Varying varying(f);
+  const llvm::PostDominatorTree after(f);
+  Blocks sides;
+  bool found = false;
   for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&f)) {
     auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
     if (branch == nullptr && !llvm::isa<llvm::ReturnInst>(block->getTerminator()))
       throw NoLanes("a jump to one of several places", block->getTerminator());
-    if (branch != nullptr && branch->isConditional() && varying.contains(branch->getCondition())) return branch;
+    if (branch == nullptr || !branch->isConditional() || sides.contains(block)) continue;
+    if (!varying.contains(branch->getCondition())) continue;
+    Branch(branch, meeting_place(branch, after), masks, varying, target).converge(sides);
+    found = true;
   }
-  return nullptr;
+  return found;
 }
 
 bool is_sunk(const llvm::User* user) {
@@ -191,7 +222,15 @@ bool is_sunk(const llvm::User* user) {
 }
 
 // What is read at one of two places is read at both, and chosen; what is at no place is not read.
-void choose_values(llvm::SelectInst& choice) {
+using Choices = llvm::SetVector<llvm::SelectInst*>;
+
+void add_place(Choices& open, llvm::Value* place) {
+  auto* choice = llvm::dyn_cast<llvm::SelectInst>(place);
+  if (choice != nullptr && choice->getType()->isPointerTy()) open.insert(choice);
+}
+
+// Choices of places that this makes, or that it was made of, join those of `open`.
+void choose_values(llvm::SelectInst& choice, Choices& open) {
   for (unsigned k : {1u, 2u})
     if (llvm::isa<llvm::UndefValue>(choice.getOperand(k))) choice.setOperand(k, choice.getOperand(3 - k));
   for (llvm::User* user : llvm::make_early_inc_range(choice.users())) {
@@ -201,23 +240,22 @@ void choose_values(llvm::SelectInst& choice) {
     with->insertBefore(at), without->insertBefore(at);
     with->replaceUsesOfWith(&choice, choice.getTrueValue());
     without->replaceUsesOfWith(&choice, choice.getFalseValue());
-    at->replaceAllUsesWith(llvm::SelectInst::Create(choice.getCondition(), with, without, "", at->getIterator()));
+    auto* made = llvm::SelectInst::Create(choice.getCondition(), with, without, "", at->getIterator());
+    at->replaceAllUsesWith(made);
     at->eraseFromParent();
+    add_place(open, made);
   }
+  for (llvm::Value* place : {choice.getTrueValue(), choice.getFalseValue()}) add_place(open, place);
   choice.eraseFromParent();
 }
 
 // Of choices of choices the last ones first.
 void choose_values(llvm::Function& f) {
-  for (bool again = true; again;) {
-    again = false;
-    for (llvm::Instruction& i : llvm::instructions(f)) {
-      auto* choice = i.getType()->isPointerTy() ? llvm::dyn_cast<llvm::SelectInst>(&i) : nullptr;
-      if (choice == nullptr || !llvm::all_of(choice->users(), is_sunk)) continue;
-      choose_values(*choice);
-      again = true;
-      break;
-    }
+  Choices open;
+  for (llvm::Instruction& i : llvm::instructions(f)) add_place(open, &i);
+  while (!open.empty()) {
+    llvm::SelectInst* const choice = open.pop_back_val();
+    if (llvm::all_of(choice->users(), is_sunk)) choose_values(*choice, open);
   }
 }
 
@@ -225,13 +263,7 @@ void choose_values(llvm::Function& f) {
 
 Masks converge(llvm::Function& f, const Target& target) {
   Masks masks;
-  while (llvm::BranchInst* branch = next_branch(f)) {
-    const llvm::PostDominatorTree after(f);
-    const auto* node = after.getNode(branch->getParent());
-    llvm::BasicBlock* const meet =
-        node == nullptr || node->getIDom() == nullptr ? nullptr : node->getIDom()->getBlock();
-    if (meet == nullptr) throw NoLanes("a branch that does not come back", branch);
-    Branch(branch, meet, masks, target).converge();
+  while (converge_outermost(f, masks, target)) {
   }
   choose_values(f);
   return masks;

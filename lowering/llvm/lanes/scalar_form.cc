@@ -134,18 +134,18 @@ void write_elements(llvm::Function& f, std::uint64_t unrolled) {
 
 // Of functions that are defined here, until there are none.
 void inline_calls(llvm::Function& f) {
-  for (bool again = true; again;) {
-    again = false;
-    for (llvm::Instruction& i : llvm::instructions(f)) {
-      auto* call = llvm::dyn_cast<llvm::CallInst>(&i);
-      llvm::Function* called = call == nullptr ? nullptr : call->getCalledFunction();
-      if (called == nullptr || called->isDeclaration()) continue;
-      llvm::InlineFunctionInfo info;
-      if (called == &f || !llvm::InlineFunction(*call, info).isSuccess())
-        throw NoLanes("a call of " + called->getName().str(), call);
-      again = true;
-      break;
-    }
+  std::vector<llvm::CallBase*> open;
+  for (llvm::Instruction& i : llvm::instructions(f))
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&i)) open.push_back(call);
+  while (!open.empty()) {
+    llvm::CallBase* const call = open.back();
+    open.pop_back();
+    llvm::Function* const called = call->getCalledFunction();
+    if (called == nullptr || called->isDeclaration()) continue;
+    llvm::InlineFunctionInfo info;
+    if (called == &f || !llvm::InlineFunction(*call, info).isSuccess())
+      throw NoLanes("a call of " + called->getName().str(), call);
+    open.insert(open.end(), info.InlinedCallSites.begin(), info.InlinedCallSites.end());
   }
 }
 

@@ -24,25 +24,27 @@ bool begins(const llvm::Instruction& i) {
 
 }  // namespace
 
-llvm::DenseSet<const llvm::Value*> varying_values(const llvm::Function& f) {
-  llvm::DenseSet<const llvm::Value*> found;
+void Varying::add(const llvm::Value& first) {
   std::vector<const llvm::Value*> open;
-  const auto add = [&](const llvm::Value& v) {
-    if (found.insert(&v).second) open.push_back(&v);
+  const auto take = [&](const llvm::Value& v) {
+    if (found_.insert(&v).second) open.push_back(&v);
   };
-  for (const llvm::Argument& argument : f.args())
-    if (!argument.getType()->isPointerTy()) add(argument);
-  for (const llvm::Instruction& i : llvm::instructions(f))
-    if (begins(i)) add(i);
+  take(first);
   while (!open.empty()) {
     const llvm::Value* const v = open.back();
     open.pop_back();
     for (const llvm::User* user : v->users()) {
       const auto* i = llvm::cast<llvm::Instruction>(user);
-      if (!i->getType()->isVoidTy() && !lanes::is_any(*i)) add(*i);
+      if (!i->getType()->isVoidTy() && !lanes::is_any(*i)) take(*i);
     }
   }
-  return found;
+}
+
+Varying::Varying(const llvm::Function& f) {
+  for (const llvm::Argument& argument : f.args())
+    if (!argument.getType()->isPointerTy()) add(argument);
+  for (const llvm::Instruction& i : llvm::instructions(f))
+    if (begins(i)) add(i);
 }
 
 }  // namespace rml::codegen

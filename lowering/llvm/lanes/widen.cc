@@ -68,7 +68,7 @@ class Widening {
   const Masks& masks_;
   const unsigned lanes_;
   const llvm::DataLayout& data_;
-  const llvm::DenseSet<const llvm::Value*> varying_;
+  const Varying varying_;
   llvm::Function* const made_;
   llvm::IRBuilder<> ir_;
   llvm::BasicBlock* leave_ = nullptr;
@@ -96,7 +96,7 @@ Widening::Widening(llvm::Function& scalar, const Masks& masks, unsigned lanes, c
       masks_(masks),
       lanes_(lanes),
       data_(scalar.getDataLayout()),
-      varying_(varying_values(scalar)),
+      varying_(scalar),
       made_(declare(scalar, name)),
       ir_(scalar.getContext()) {}
 
