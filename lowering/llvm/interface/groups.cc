@@ -19,7 +19,7 @@ struct Groups {
   Emission& module;
   llvm::Function* step;
   const std::vector<InterfaceParameter>& ports;
-  const std::vector<Piece> pieces;
+  const std::vector<Piece> pieces, copied = joined(pieces);
   const std::uint64_t kept_bytes = bytes_of(pieces);
   const WideStep in_lanes = emit_wide_step(module, *step, kept_bytes, symbol("_group_wide"));
   const std::uint64_t lanes = in_lanes.lanes;
@@ -63,7 +63,7 @@ void copy_elements(Function& f, const LaneElements& e, IrValue lane, IrValue own
 
 void Groups::copy_lane(Function& f, IrValue group, IrValue lane, IrValue state, bool out) const {
   auto& ir = f.ir;
-  for (const Piece& piece : pieces) {
+  for (const Piece& piece : copied) {
     IrValue first = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), group, piece.offset * lanes);
     IrValue own = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), state, piece.offset);
     llvm::Type* const type = ir.getIntNTy(static_cast<unsigned>(8 * piece.bytes));

@@ -37,4 +37,16 @@ std::uint64_t bytes_of(const std::vector<Piece>& pieces) {
   return (end + 7) / 8 * 8;
 }
 
+std::vector<Piece> joined(std::vector<Piece> pieces) {
+  std::ranges::sort(pieces, {}, &Piece::offset);
+  std::vector<Piece> found;
+  for (const Piece& p : pieces) {
+    if (!found.empty() && found.back().goes_on_in(p))
+      found.back().count += p.count;
+    else
+      found.push_back(p);
+  }
+  return found;
+}
+
 }  // namespace rml::codegen

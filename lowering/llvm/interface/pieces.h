@@ -19,11 +19,17 @@ struct Piece {
 
   std::int64_t moved() const { return own - static_cast<std::int64_t>(offset); }
   std::uint64_t end() const { return offset + bytes * static_cast<std::uint64_t>(count); }
+  // Whether the other one lies right behind it, here as in a state: they are as one.
+  bool goes_on_in(const Piece& other) const {
+    return end() == other.offset && bytes == other.bytes && moved() == other.moved();
+  }
 };
 
 // kept: outputs that are kept in the state (their numbers and places).
 std::vector<Piece> pieces_of(const Emission&, const std::vector<std::pair<std::size_t, std::uint64_t>>& kept);
 // What they take of a state, in whole words.
 std::uint64_t bytes_of(const std::vector<Piece>&);
+// Those that lie one behind the other are one.
+std::vector<Piece> joined(std::vector<Piece>);
 
 }  // namespace rml::codegen

@@ -31,8 +31,7 @@ std::vector<Touched> joined(std::vector<Touched> pieces) {
   std::vector<Touched> found;
   for (const Touched& t : pieces) {
     Touched* const last = found.empty() ? nullptr : &found.back();
-    if (last != nullptr && last->piece.end() == t.piece.offset && last->piece.bytes == t.piece.bytes &&
-        last->piece.moved() == t.piece.moved() && last->written == t.written)
+    if (last != nullptr && last->piece.goes_on_in(t.piece) && last->written == t.written)
       last->piece.count += t.piece.count;
     else
       found.push_back(t);
