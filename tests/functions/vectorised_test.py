@@ -1,5 +1,7 @@
 """Loops over inlined functions are vectorised, for plain x86-64, with AVX2, and with AVX-512 in vectors of the size that
-LLVM prefers, and call nothing but the vector forms of sin and cos; strict math and -O0 call the C library.
+LLVM prefers, and call nothing but the vector forms of sin and cos; strict math and -O0 call the C library. Small tensors
+go into their cells as the vectors that they were computed as, a long list of them in parts: LLVM took minutes for the
+elements of a hundred tensors, stored one by one by one function.
 
 Run by ctest: vectorised_test.py RMLC
 """
@@ -23,6 +25,21 @@ def text(folder, function, dtype, *options):
     return out.read_text()
 
 
+def many_small_tensors(folder, count):
+    """Each with a cell."""
+    source, out = folder / "many.rml", folder / "many.ll"
+    source.write_text("node many(x: f64[16]) -> (y: f64)\n  v0 = x;\n" + "".join(
+        f"  v{k} = tanh(0.5 * (zeros([16]) fby v{k}) + v{k - 1});\n" for k in range(1, count + 1)) +
+                      f"  y = sum(v{count});\n")
+    subprocess.run([RMLC, "build", source, "--target", "x86_64-linux-gnu", "--emit", "llvm", "-o", out], check=True)
+    code = out.read_text()
+    vectors, elements = code.count("store <16 x double>"), len(re.findall(r"store double %\S*extract", code))
+    parts = len(re.findall(r"^define .*@\S+\.part", code, re.M))
+    if vectors < count or elements > 0 or parts < count // 30:
+        return [f"{count} small tensors: {vectors} vectors and {elements} elements are stored, in {parts} parts"]
+    return []
+
+
 def main():
     problems = []
     with tempfile.TemporaryDirectory() as name:
@@ -41,6 +58,7 @@ def main():
             for function in ("exp", "tanh", "cos"):
                 if not re.search(rf"call float @{function}f\(", text(folder, function, "f32", *options)):
                     problems.append(f"{' '.join(options)} does not call {function}f")
+        problems += many_small_tensors(folder, 100)
     sys.exit("\n".join(problems) or 0)
 
 

@@ -82,6 +82,7 @@ void store_as_vectors(Function& f, const Loop& loop, SmallVectors vectors) {
     }
     begin += count;
   }
+  for (const ValueId v : loop.members) f.whole.lanes[v.index] = vectors.widest;
 }
 
 // Says which elements never meet, of members and leaves.

@@ -83,7 +83,8 @@ class Function {
     llvm::Function* function;
     IrValue state;
     std::unordered_map<std::uint32_t, Slot> slots = {};
-    std::unordered_map<std::uint32_t, IrValue> homes = {};  // buffers
+    std::unordered_map<std::uint32_t, IrValue> homes = {};       // buffers
+    std::unordered_map<std::uint32_t, std::int64_t> lanes = {};  // of the vectors that a small tensor was stored as
   };
   Whole whole;
   const std::string title;

@@ -1,11 +1,15 @@
 // Small values element by element, others as blocks of bytes.
 #include "lowering/llvm/function/values.h"
 
+#include "lowering/llvm/function/vectors.h"
+
 namespace rml::codegen {
 
 void store_value(Function& f, ValueId v, IrValue to) {
   const Value& value = f.info(v);
   if (!f.small(v)) return f.copy_bytes(to, f.address(v), value.dtype, value.shape);
+  if (const auto stored = f.whole.lanes.find(v.index); stored != f.whole.lanes.end())
+    return copy_elements(f, value.dtype, stored->second, elements(value.shape), f.address(v), to);
   for (std::int64_t i = 0; i < elements(value.shape); ++i)
     f.store(value.dtype, f.element(v, f.constant(i)), f.offset(value.dtype, to, f.constant(i)));
 }

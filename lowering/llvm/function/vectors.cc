@@ -1,6 +1,9 @@
 // Vectors of elements: any number of these, in pieces of powers of two.
 #include "lowering/llvm/function/vectors.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace rml::codegen {
 
 IrValue strided(Function& f, IrValue base, IrValue index, std::int64_t stride) {
@@ -51,6 +54,17 @@ void store_elements(Function& f, DType dtype, IrValue vector, std::int64_t count
       put(ir.CreateShuffleVector(vector, lanes), at);
     }
     done += size;
+  }
+}
+
+void copy_elements(Function& f, DType dtype, std::int64_t lanes, std::int64_t count, IrValue from, IrValue to) {
+  llvm::Type* const element = memory_type(f.module.context, dtype);
+  const llvm::Align align(byte_size(dtype));
+  for (std::int64_t done = 0, size = 0; done < count; done += size) {
+    size = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(lanes, count - done))));
+    llvm::Type* const type = size == 1 ? element : llvm::FixedVectorType::get(element, static_cast<unsigned>(size));
+    const auto at = [&](IrValue base) { return f.offset(dtype, base, f.constant(done)); };
+    f.ir.CreateAlignedStore(f.ir.CreateAlignedLoad(type, at(from), align), at(to), align);
   }
 }
 

@@ -17,26 +17,30 @@ namespace rml::codegen {
 
 namespace {
 
-// About as many instructions as one that adds: functions are written out.
-std::size_t weight(const Core& core, const Costs& costs, ValueId v) {
-  const auto* a = apply_of(core, v, Lowering::elementwise);
-  if (a == nullptr || !is_float(core[v].dtype)) return 1;
+// About as many instructions as one that adds: functions are written out, for each vector that a small tensor is.
+std::size_t weight(const Function& f, ValueId v) {
+  const Value& value = f.info(v);
+  const auto* a = apply_of(f.module.core, v, Lowering::elementwise);
+  if (a == nullptr || !is_float(value.dtype)) return 1;
+  const Target& target = f.module.target;
+  const std::int64_t lanes = target.lanes(value.dtype);
+  const std::int64_t vectors = f.small(v) ? (elements(value.shape) + lanes - 1) / lanes : 1;
   const Effort effort = operators()[a->op].effort;
-  return effort == Effort::elementary || effort == Effort::circular ? costs.written_out_function : 1;
+  const bool written_out = effort == Effort::elementary || effort == Effort::circular;
+  return static_cast<std::size_t>(vectors) * (written_out ? target.costs.written_out_function : 1);
 }
 
 // Of statements, nested ones included.
-std::size_t weight(const Core& core, const Costs& costs, const steps::Block& block);
-std::size_t weight(const Core& core, const Costs& costs, const steps::Statement& statement) {
-  if (const auto* compute = std::get_if<steps::Compute>(&statement)) return weight(core, costs, compute->value);
+std::size_t weight(const Function& f, const steps::Block& block);
+std::size_t weight(const Function& f, const steps::Statement& statement) {
+  if (const auto* compute = std::get_if<steps::Compute>(&statement)) return weight(f, compute->value);
   const auto* branch = std::get_if<steps::Branch>(&statement);
-  return branch == nullptr ? 1
-                           : 1 + weight(core, costs, *branch->then_block) + weight(core, costs, *branch->else_block);
+  return branch == nullptr ? 1 : 1 + weight(f, *branch->then_block) + weight(f, *branch->else_block);
 }
 
-std::size_t weight(const Core& core, const Costs& costs, const steps::Block& block) {
+std::size_t weight(const Function& f, const steps::Block& block) {
   std::size_t sum = 0;
-  for (const steps::Statement& s : block.statements) sum += weight(core, costs, s);
+  for (const steps::Statement& s : block.statements) sum += weight(f, s);
   return sum;
 }
 
@@ -97,7 +101,7 @@ std::size_t emit_statement(Function& f, const steps::Block& block, std::size_t a
 
 void emit_block(Function& f, const steps::Block& block) {
   const std::size_t of_part = f.module.target.part, count = block.statements.size();
-  if (weight(f.module.core, f.module.target.costs, block) <= 2 * of_part) {
+  if (weight(f, block) <= 2 * of_part) {
     for (std::size_t at = 0; at < count;) at = emit_statement(f, block, at);
     return;
   }
@@ -105,7 +109,7 @@ void emit_block(Function& f, const steps::Block& block) {
     emit_part(f, [&] {
       for (std::size_t emitted = 0; at < count && emitted < of_part;) {
         const std::size_t next = emit_statement(f, block, at);
-        for (; at < next; ++at) emitted += weight(f.module.core, f.module.target.costs, block.statements[at]);
+        for (; at < next; ++at) emitted += weight(f, block.statements[at]);
       }
     });
   }
