@@ -43,20 +43,6 @@ std::string without_comments_and_fields(std::string text) {
   return text;
 }
 
-// How often each word stands there.
-std::map<std::string_view, std::size_t> count_words(std::string_view text) {
-  std::map<std::string_view, std::size_t> counts;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at + 1;
-    if (is_of_word(text[at])) {
-      while (end < text.size() && is_of_word(text[end])) ++end;
-      ++counts[text.substr(at, end - at)];
-    }
-    at = end;
-  }
-  return counts;
-}
-
 // Behind the brackets of an element, if there are any.
 std::size_t behind_index(std::string_view text, std::size_t at) {
   std::size_t open = 0;
@@ -67,16 +53,33 @@ std::size_t behind_index(std::string_view text, std::size_t at) {
   return at;
 }
 
-// How often it is declared or set, `T x[3];`, `x = …` or `x[i] += …`.
-std::size_t count_writes(std::string_view text, const std::string& name) {
-  std::size_t writes = 0;
-  for (std::size_t at = 0; (at = text.find(" " + name, at)) != std::string::npos; ++at) {
-    const std::size_t end = at + 1 + name.size(), behind = behind_index(text, end);
-    const std::string_view sign = text.substr(behind, 3);
-    const bool set = sign == " = " || sign == " =\n" || sign == " +=" || sign == " *=";
-    if (set || (behind > end && sign.starts_with(";"))) ++writes;
+struct Word {
+  std::size_t count = 0;
+  std::size_t writes = 0;                         // it is declared or set, `T x[3];`, `x = …` or `x[i] += …`
+  std::size_t declared = std::string_view::npos;  // the blank in front, where it is first followed by ` =` or `[`
+};
+using Words = std::map<std::string_view, Word>;
+
+void count_write(std::string_view text, std::size_t at, std::size_t end, Word& word) {
+  if (at == 0 || text[at - 1] != ' ') return;
+  const std::size_t behind = behind_index(text, end);
+  const std::string_view sign = text.substr(behind, 3);
+  const bool set = sign == " = " || sign == " =\n" || sign == " +=" || sign == " *=";
+  if (set || (behind > end && sign.starts_with(";"))) ++word.writes;
+  if (word.declared == std::string_view::npos && (behind > end || sign.starts_with(" ="))) word.declared = at - 1;
+}
+
+Words words_of(std::string_view text) {
+  Words words;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
+    end = at + 1;
+    if (!is_of_word(text[at])) continue;
+    while (end < text.size() && is_of_word(text[end])) ++end;
+    Word& word = words[text.substr(at, end - at)];
+    ++word.count;
+    count_write(text, at, end, word);
   }
-  return writes;
+  return words;
 }
 
 }  // namespace
@@ -94,13 +97,13 @@ std::string comment_of(const std::string& text) {
 void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) {
   for (bool again = true; again;) {
     const std::string text = without_comments_and_fields(text_.substr(from));
-    const auto counts = count_words(text);
+    const Words words = words_of(text);
     std::map<std::size_t, std::size_t> unused;  // where each begins, and ends
     for (const std::string& name : names) {
-      const auto found = counts.find(name);
-      if (found == counts.end() || found->second != 1) continue;
-      const std::size_t at = text.find(" " + name + " = ");
-      if (at == std::string::npos) continue;
+      const auto found = words.find(name);
+      if (found == words.end() || found->second.count != 1) continue;
+      const std::size_t at = found->second.declared;
+      if (at == std::string::npos || text.compare(at + 1 + name.size(), 3, " = ") != 0) continue;
       const std::size_t begin = text_.rfind('\n', from + at) + 1, end = text_.find(";\n", from + at);
       if (end == std::string::npos || text_.compare(text_.find_first_not_of(' ', begin), 6, "const ") != 0) continue;
       unused[begin] = end + 2;
@@ -112,12 +115,12 @@ void Code::drop_unused(std::size_t from, const std::vector<std::string>& names) 
 
 void Code::excuse_unread(std::size_t from, const std::vector<std::string>& names) {
   const std::string text = without_comments_and_fields(text_.substr(from));
-  const auto counts = count_words(text);
+  const Words words = words_of(text);
   std::map<std::size_t, std::string> added;  // where, from the last place to the first
   for (const std::string& name : names) {
-    const auto found = counts.find(name);
-    if (found == counts.end() || count_writes(text, name) != found->second) continue;
-    const std::size_t declared = std::min(text.find(" " + name + " ="), text.find(" " + name + "["));
+    const auto found = words.find(name);
+    if (found == words.end() || found->second.writes != found->second.count) continue;
+    const std::size_t declared = found->second.declared;
     const std::size_t line = text_.rfind('\n', from + declared) + 1, end = text_.find(";\n", from + declared) + 2;
     added[end] += text_.substr(line, text_.find_first_not_of(' ', line) - line) + "(void)" + name + ";\n";
   }

@@ -73,7 +73,11 @@ bool Names::taken(const std::string& name) const {
 std::string Names::unique(std::string_view wanted) {
   const std::string base = identifier(wanted);
   std::string name = is_of_helpers(base) ? numbered(base, 2) : base;
-  for (unsigned k = 2; is_reserved(name) || !taken_.insert(name).second; ++k) name = numbered(base, k);
+  if (!is_reserved(name) && taken_.insert(name).second) return name;
+  unsigned& next = next_.try_emplace(base, 2).first->second;
+  do {
+    name = numbered(base, next++);
+  } while (is_reserved(name) || !taken_.insert(name).second);
   return name;
 }
 

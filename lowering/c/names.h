@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ class Names {
 
  private:
   std::set<std::string> taken_;
+  std::map<std::string, unsigned> next_;  // of a name: the number from which on there may be one left
 };
 
 }  // namespace rml::c99
