@@ -221,7 +221,6 @@ bool is_sunk(const llvm::User* user) {
   return llvm::isa<llvm::LoadInst>(user) || llvm::isa<llvm::GetElementPtrInst>(user);
 }
 
-// What is read at one of two places is read at both, and chosen; what is at no place is not read.
 using Choices = llvm::SetVector<llvm::SelectInst*>;
 
 void add_place(Choices& open, llvm::Value* place) {
@@ -229,7 +228,8 @@ void add_place(Choices& open, llvm::Value* place) {
   if (choice != nullptr && choice->getType()->isPointerTy()) open.insert(choice);
 }
 
-// Choices of places that this makes, or that it was made of, join those of `open`.
+// What is read at one of two places is read at both, and chosen; what is at no place is not read. Choices of places
+// that this makes, or that it was made of, join those of `open`.
 void choose_values(llvm::SelectInst& choice, Choices& open) {
   for (unsigned k : {1u, 2u})
     if (llvm::isa<llvm::UndefValue>(choice.getOperand(k))) choice.setOperand(k, choice.getOperand(3 - k));
