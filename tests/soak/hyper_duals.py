@@ -124,7 +124,7 @@ def log_derivatives(x, order):
 
 
 def abs_derivatives(x, order):
-    return [abs(x), math.copysign(1.0, x), 0.0, 0.0][:order + 1]
+    return [abs(x), (x > 0.0) - (x < 0.0), 0.0, 0.0][:order + 1]
 
 
 FUNCTIONS = {"sin": sin_derivatives, "exp": exp_derivatives, "tanh": tanh_derivatives, "sigmoid": sigmoid_derivatives,

@@ -11,11 +11,25 @@ class Unanswered(Exception):
     """A value needs itself, or a cycle that does not come."""
 
 
-class Instance:
-    """A node at the cycles `clock`. Its arguments are functions of a cycle."""
+def library(name, *a):
+    """What functions of the library are in the terms of expressions."""
+    if name == "loss.mse":
+        return ("square", ("-", *a))
+    if name == "activation.softsign":
+        return ("/", a[0], ("+", ("k", 1.0), ("abs", a[0])))
+    if name == "activation.gelu":
+        cube = ("*", ("k", 0.044715), ("*", a[0], ("square", a[0])))
+        return ("*", a[0], ("sigmoid", ("*", ("k", 1.5957691216057308), ("+", a[0], cube))))
+    return ("*", a[-1], ("sigmoid", ("*", a[0], a[1]) if len(a) == 2 else a[0]))  # swish(beta, x) and silu(x)
 
-    def __init__(self, node, flags, arguments, clock, noise=None):
-        self.node, self.flags, self.arguments, self.clock, self.noise = node, flags, arguments, clock, noise
+
+class Instance:
+    """A node at the cycles `clock`. Its arguments are functions of a cycle. `path` tells instances from each other, but not
+    the elements of an iteration, which have their parameters together; `world` knows what parameters are worth."""
+
+    def __init__(self, node, flags, arguments, clock, world, path=()):
+        self.node, self.flags, self.arguments, self.clock = node, flags, arguments, clock
+        self.world, self.path, self.noise = world, path, world.noise
         self.place = {t: k for k, t in enumerate(clock)}
         self.values = {}
         self.definitions = {}
@@ -40,7 +54,7 @@ class Instance:
         key = (id(equation), which)
         if key not in self.children:
             given = {i: (lambda t, a=a: self.evaluate(a, t)) for i, a in zip(g.inputs, arguments)}
-            self.children[key] = Instance(g, self.flags, given, clock, self.noise)
+            self.children[key] = Instance(g, self.flags, given, clock, self.world, self.path + (key,))
         return self.children[key]
 
     def element(self, e, index):
@@ -56,7 +70,7 @@ class Instance:
                 (lambda t, k=k: self.element(e, order[place - 1]).get(g.outputs[k], t))
         for i, a in zip(g.inputs[len(states):], [s[index] for s in sequences] + fixed):
             given[i] = lambda t, a=a: self.evaluate(a, t)
-        self.children[id(e), index] = Instance(g, self.flags, given, self.clock, self.noise)
+        self.children[id(e), index] = Instance(g, self.flags, given, self.clock, self.world, self.path + (id(e),))
         return self.children[id(e), index]
 
     def compute(self, name, t):
@@ -69,7 +83,7 @@ class Instance:
         if kind == "let":
             return self.evaluate(e[2], t)
         if kind == "param":
-            return e[2]
+            return self.world.parameter(self.path + (name,), e[2], t)
         if kind == "call":
             return self.child(e, 0, e[2], e[3], self.clock).get(e[2].outputs[output], t)
         if kind == "merge":
@@ -93,6 +107,8 @@ class Instance:
 
     def operate(self, e, t):
         kind, *parts = e
+        if "." in kind:
+            return self.evaluate(library(kind, *parts), t)
         if kind == "v":
             return self.get(parts[0], t)
         if kind == "k":
@@ -114,11 +130,62 @@ class Instance:
             return -values[0]
         if kind == "square":
             return hd.multiply(values[0], values[0])
+        if kind == "stop_gradient":
+            return self.world.stopped(values[0])
         if kind == "not":
             return not values[0]
         if kind == "<":
             return hd.real(values[0]) < hd.real(values[1])
         return hd.function(kind, values[0])
+
+
+class World:
+    """The values of parameters, which do not move here, and of numbers whose derivatives are stopped."""
+
+    def __init__(self, noise=None):
+        self.noise = noise
+
+    def parameter(self, path, first, t):
+        return first
+
+    def stopped(self, number):
+        return hd.real(number)
+
+
+class MovingWorld(World):
+    """Parameters move by the gradient of the objective from segment to segment; without memory each cycle is one.
+
+    Each has a variable of direction 0, from index `first` on, and begins each segment as a plain number.
+    """
+
+    def __init__(self, segments, shape, first, noise=None):
+        super().__init__(noise)
+        self.segments, self.shape, self.first = segments, shape, first
+        self.indices, self.values = {}, {}
+        self.objective = None  # a function of the cycles that it sums over
+
+    def parameter(self, path, first, t):
+        index = self.indices.setdefault(path, self.first + len(self.indices))
+        return hd.variable(self.value(path, index, first, self.segments[t]), 0, index, self.shape)
+
+    def value(self, path, index, first, segment):
+        if segment == 0:
+            return first
+        if (path, segment) not in self.values:
+            objective = self.objective([t for t, of in enumerate(self.segments) if of == segment - 1])
+            self.values[path, segment] = self.value(path, index, first, segment - 1) + \
+                hd.real(hd.gradient(objective, 0, index))
+        return self.values[path, segment]
+
+
+def count_parameters(node):
+    """How many parameters an instance has."""
+    count = 0
+    for e in node.equations:
+        callees = e[2:3] if e[0] == "call" else e[3:4] if e[0] == "over" else \
+            [call[0] for call in e[3:5]] if e[0] == "merge" else []
+        count += (e[0] == "param") + sum(map(count_parameters, callees))
+    return count
 
 
 class Evaluation:
@@ -130,31 +197,47 @@ class Evaluation:
         self.rows = [rows[i] for i in program.inputs]
         self.cycles = range(len(rows["end"]))
 
-    def outputs(self, streams):
-        """What f yields, a list of streams."""
+    def instance(self, streams, world):
+        """An instance of f."""
         given = {i: (lambda t, s=s: s[t]) for i, s in zip(self.program.inputs, streams)}
-        f = Instance(self.program.f, self.flags, given, list(self.cycles), self.noise)
-        return [[f.get(o, t) for t in self.cycles] for o in self.program.f.outputs]
+        return Instance(self.program.f, self.flags, given, list(self.cycles), world)
+
+    def world(self, shape):
+        if not self.program.moves:
+            return World(self.noise)
+        segments = [sum(self.flags["end"][:t]) for t in self.cycles] if self.program.style["memory"] else list(self.cycles)
+        return MovingWorld(segments, shape, 1 + len(self.rows) * len(self.cycles), self.noise)
 
     def gradients(self, k, streams, axes):
-        """The gradients that `diff` of node k - 1 yields, a stream for each input, and the outputs of that node."""
+        """What `diff` of node k - 1 yields: the outputs of f or of node k - 1, and a gradient for each input, as streams."""
         level = self.program.levels[k - 1]
-        shape = (1 + len(streams) * len(self.cycles),) * axes
+        parameters = count_parameters(self.program.f) if self.program.moves else 0
+        shape = (1 + len(streams) * len(self.cycles) + parameters,) * axes
         index = lambda i, t: 1 + i * len(self.cycles) + t
         moved = [[hd.variable(s[t], k - 1, index(i, t), shape) for t in self.cycles] for i, s in enumerate(streams)]
-        outputs = self.outputs(moved) if k == 1 else [self.yielded(k - 1, moved, axes)]
-        given = {i: (lambda t, s=s: s[t]) for i, s in zip(self.program.inputs, streams)}
-        scope = Instance(self.program.f, self.flags, given, list(self.cycles))
-        total = 0.0
-        for adjoint, stream in zip(level["adjoints"], outputs):
-            for t in self.cycles:
-                if self.flags[level["where"]][t]:
-                    total = hd.add(total, hd.multiply(scope.evaluate(adjoint, t), stream[t]))
-        return [[hd.gradient(total, k - 1, index(i, t)) for t in self.cycles] for i in range(len(streams))]
+        world = self.world(shape)
+        if k == 1:
+            f = self.instance(moved, world)
+            outputs = [lambda t, o=o: f.get(o, t) for o in self.program.f.outputs]
+        else:
+            outputs = [self.yielded(k - 1, moved, axes).__getitem__]
+        scope = self.instance(streams, World())  # what adjoints are written in
+
+        def objective(cycles):
+            total = 0.0
+            for adjoint, output in zip(level["adjoints"], outputs):
+                for t in cycles:
+                    if self.flags[level["where"]][t]:
+                        total = hd.add(total, hd.multiply(scope.evaluate(adjoint, t), output(t)))
+            return total
+        world.objective = objective
+        total = objective(self.cycles)
+        gradients = [[hd.gradient(total, k - 1, index(i, t)) for t in self.cycles] for i in range(len(streams))]
+        return [[output(t) for t in self.cycles] for output in outputs], gradients
 
     def yielded(self, k, streams, axes):
         """The stream d of node k."""
-        parts = self.gradients(k, streams, axes)
+        _, parts = self.gradients(k, streams, axes)
         weights = self.program.levels[k - 1]["weights"]
         result = []
         for t in self.cycles:
@@ -165,9 +248,11 @@ class Evaluation:
         return result
 
     def results(self):
-        """{name: stream of floats}, the names being those of program.results()."""
-        found = dict(zip(self.program.f.outputs, self.outputs(self.rows)))
+        """{name: stream of floats}: outputs of f, and gradients of each order by each input."""
+        found = {}
         for k in range(1, self.program.order + 1):
-            for i, stream in zip(self.program.inputs, self.gradients(k, self.rows, k)):
-                found[f"d{k}{i}"] = stream
+            outputs, gradients = self.gradients(k, self.rows, k)
+            if k == 1:
+                found.update(zip(self.program.f.outputs, outputs))
+            found.update((f"d{k}{i}", stream) for i, stream in zip(self.program.inputs, gradients))
         return {name: [hd.real(v) for v in stream] for name, stream in found.items()}

@@ -18,6 +18,7 @@ import random
 from wirings_text import print_expression, print_node, print_turned
 
 FUNCTIONS = ["sin", "tanh", "exp"]
+LIBRARY = {"activation.silu": 1, "activation.softsign": 1, "activation.gelu": 1, "activation.swish": 2, "loss.mse": 2}
 LEVELS = ["f", "slope", "curve", "twist"]  # the node of each order of differentiation
 
 
@@ -30,6 +31,7 @@ class Node:
         self.equations = []
         self.needs = {}  # for each output, the inputs that it needs within the cycle, and in any cycle
         self.typed = False
+        self.layer = None  # the weights, two rows and biases, if it is a layer of the library
         self.stack = 0  # how many of its inputs, the first, are the elements of one tensor
         self.plain = True  # has neither memory nor parameters, and calls no node that has
 
@@ -84,8 +86,13 @@ class Drawing:
             return ("/", sub(), ("+", ("k", 1.5), ("square", sub())))
         if kind < 0.94:
             return ("if", self.condition(), sub(), sub())
-        if kind < 0.97:
+        if kind < 0.955:
             return ("neg", sub())
+        if kind < 0.965:
+            return ("stop_gradient", sub())
+        if kind < 0.985 and self.style["library"]:
+            name = r.choice(list(LIBRARY))
+            return (name, *(sub() for _ in range(LIBRARY[name])))
         return self.leaf()
 
     def needed(self, expression):
@@ -312,6 +319,24 @@ def goes_both_ways(f):
     return False
 
 
+def draw_layer(r, name, style):
+    """A layer of the library with given weights; its equations say what that is of single numbers."""
+    node = Node(name)
+    node.flags = [flag for flag in ("end", "c") if style["memory" if flag == "end" else "clock"]]
+    node.inputs, node.plain = ["a1", "a2"], False
+    number = lambda: r.choice([0.5, -0.25, 1.0, 0.75, -1.0])
+    node.layer = [[number(), number()], [number(), number()], [number(), number()]]
+    for row in range(2):
+        for column, weight in enumerate(node.layer[row]):
+            node.equations.append(("param", f"w{row}{column}", weight))
+        node.equations.append(("param", f"w2{row}", node.layer[2][row]))
+        products = [("*", ("v", f"w{row}{k}"), ("v", f"a{k + 1}")) for k in range(2)]
+        node.equations.append(("let", f"b{row + 1}", ("+", ("+", *products), ("v", f"w2{row}"))))
+    node.outputs = ["b1", "b2"]
+    node.needs = {o: {"a1", "a2"} for o in node.outputs}
+    return node
+
+
 class Program:
     """The program of a case. `order` is how often it is differentiated."""
 
@@ -329,8 +354,11 @@ class Program:
         self.order = r.choice([1, 1, 2, 2, 2, 2, 2, 3])
         memory = r.choice([[], [], [], ["fby"], ["fby"], ["post"], ["fby", "post"]])
         over = self.over if self.over is not None else r.choice([0.0, 0.0, 0.0, 0.25])
-        self.style = {"memory": memory, "clock": r.random() < 0.4, "param": r.random() < 0.35, "over": over}
-        self.nodes = []
+        self.style = {"memory": memory, "clock": r.random() < 0.4, "param": r.random() < 0.35, "over": over,
+                      "library": r.random() < 0.3}
+        # Parameters that move: a step at each cycle, or for each segment where there is memory.
+        self.moves = self.style["param"] and self.order == 1 and not (memory and self.style["clock"]) and r.random() < 0.6
+        self.nodes = [draw_layer(r, "g0", self.style)] if self.style["param"] and r.random() < 0.4 else []
         for k in range(r.randint(1, max(1, int(4 * size)))):
             inputs = [f"a{i + 1}" for i in range(r.choice([1, 2, 2, 3]))]
             outputs = [f"b{i + 1}" for i in range(r.choice([1, 1, 2, 2, 3]))]
@@ -353,7 +381,7 @@ class Program:
         adjoints = []
         for _ in range(outputs):
             pick = r.random()
-            adjoints.append(("k", 1.0) if pick < 0.6 else ("k", r.choice([0.5, -2.0])) if pick < 0.8 else
+            adjoints.append(("k", 0.125) if self.moves else ("k", 1.0) if pick < 0.6 else ("k", r.choice([0.5, -2.0])) if pick < 0.8 else
                             ("v", r.choice(self.inputs)) if pick < 0.9 else ("sin", ("v", r.choice(self.inputs))))
         return {"where": where, "adjoints": adjoints, "weights": [r.choice([1.0, 1.0, 0.5, -2.0]) for _ in self.inputs]}
 
@@ -382,7 +410,7 @@ class Program:
         adjoints = [print_expression(a, prefix) for a in level["adjoints"]]
         if where != "true":
             adjoints = [f"{a} when {where}" if a.replace(".", "").isalnum() else f"({a}) when {where}" for a in adjoints]
-        optimiser = "[optim.sgd(0.0)]" if self.style["param"] else ""
+        optimiser = "[optim.sgd(0.0)]" if self.style["param"] and not self.moves else ""
         arguments = ", ".join(self.f.flags + list(self.ports()) + [where] + adjoints)
         return f"diff{optimiser} {prefix}{LEVELS[k - 1]}({arguments})"
 

@@ -90,7 +90,16 @@ def print_turned(g, prefix):
         f"  {', '.join(g.outputs)} = {prefix}{g.name}({', '.join(g.flags + g.inputs)});\n"
 
 
+def print_layer(node, prefix):
+    first, second, bias = node.layer
+    held = lambda w: f"param_end(end, param({w}))" if "end" in node.flags else f"param({w})"
+    return f"node {prefix}{node.name}({', '.join(node.flags + node.inputs)}) -> (b1, b2)\n" \
+        f"  b = nn.affine({held([first, second])}, {held(bias)}, [a1, a2]);\n  b1 = b[0];\n  b2 = b[1];\n"
+
+
 def print_node(node, prefix, expanded=False):
+    if node.layer:
+        return print_layer(node, prefix)
     flags = [f"{flag}: bool" if node.typed else flag for flag in node.flags]
     kind = ": f64" if node.typed else ""
     tensor = [f"{node.inputs[0].split('[')[0]}: f64[{node.stack}]"] if node.stack else []
