@@ -12,6 +12,7 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
 
+#include <cstdlib>
 #include <mutex>
 
 #include "lowering/llvm/toolchain/module_state.h"
@@ -54,7 +55,10 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
     return nullptr;
   }
   std::string cpu = options.cpu, features = default_features(triple);
-  if (cpu == "native") {
+  const char* const instead = cpu == "native" ? std::getenv("RMLC_NATIVE") : nullptr;
+  if (instead != nullptr && *instead != '\0') {
+    cpu = instead;
+  } else if (cpu == "native") {
     cpu = llvm::sys::getHostCPUName().str();
     llvm::SubtargetFeatures host(features);
     for (const auto& feature : llvm::sys::getHostCPUFeatures()) host.AddFeature(feature.first(), feature.second);
@@ -67,7 +71,8 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TargetOptions& op
   }
   std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple.str(), "", ""));
   if (known == nullptr || !known->isCPUStringValid(cpu)) {
-    error = "no processor '" + options.cpu + "' for target '" + triple.str() + "'";
+    const bool chosen = instead != nullptr && cpu == instead;
+    error = "no processor '" + cpu + "'" + (chosen ? " (RMLC_NATIVE)" : "") + " for target '" + triple.str() + "'";
     return nullptr;
   }
   llvm::TargetOptions target_options;

@@ -412,6 +412,12 @@ TEST(EmitFiles, UnknownTargets) {
   error = {};
   EXPECT_EQ(emit(b.finish(), sources(), o, error), nullptr);
   EXPECT_NE(error.text.find("no-such-cpu"), std::string::npos);
+  // What `native` means can be chosen; a name of no processor is reported with the place that it is from.
+  ::setenv("RMLC_NATIVE", "abacus", 1);
+  o.target.cpu = "native";
+  EXPECT_EQ(emit(b.finish(), sources(), o, error), nullptr);
+  EXPECT_NE(error.text.find("'abacus' (RMLC_NATIVE)"), std::string::npos) << error.text;
+  ::unsetenv("RMLC_NATIVE");
 }
 
 // That is no mistake of the user's, which the error would be taken for.
