@@ -192,48 +192,32 @@ void write_filter_gradient(Scope& s, ValueId v, Block& to) {
   to.statements.emplace_back(nest.finish());
 }
 
-std::int64_t floor_of(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
-
-// Every tap of every output adds to the input that it sees; outputs are continued by zeros as far as inputs are.
+// Every tap of every output adds to the input that it sees, if there is one.
 void write_input_gradient(Scope& s, ValueId v, Block& to) {
   const core::Apply& a = apply(s, v);
   const Convolution c = convolution(s, v);
   const Windows& w = c.windows;
   const BufferId g = in_memory(s, a.operands[0], to), filter = in_memory(s, a.operands[1], to);
   write_filling(s, v, s.place(v), zero(s, v), to);
-  const Triple taps = each_axis(w, &window::Axis::size), inputs = each_axis(w, &window::Axis::in);
-  Triple first{}, extent{}, moved{}, reached{};
-  for (std::size_t k = 0; k < first.size(); ++k) {
-    const window::Axis& x = w.axis[k];
-    first[k] = -floor_of((x.size - 1) * x.dilation - x.begin, x.stride);
-    extent[k] = floor_of(x.in - 1 + x.begin, x.stride) - first[k] + 1;
-    moved[k] = x.begin - first[k] * x.stride;
-    reached[k] = (extent[k] - 1) * x.stride + x.reach();
-  }
-  const Shape loops = Shape{c.batch, c.groups, c.in, c.out} + taps + extent;
-  if (nothing(loops) || volume(inputs) == 0 || std::ranges::any_of(extent, [](std::int64_t e) { return e < 0; }))
-    return;
-  const std::int64_t out_channels = c.batch * c.groups * c.out, in_channels = c.batch * c.groups * c.in;
-  const DType dtype = s.core[v].dtype;
-  const Field outputs{s.scratch(dtype, Shape{out_channels} + extent), extent},
-      sums{s.scratch(dtype, Shape{in_channels} + reached), reached};
-  write_filling(s, v, outputs.buffer, zero(s, v), to);
-  copy_moved(s, v, out_channels, {g, each_axis(w, &window::Axis::out)}, outputs, {-first[0], -first[1], -first[2]},
-             true, to);
+  const Triple taps = each_axis(w, &window::Axis::size), inputs = each_axis(w, &window::Axis::in),
+               outputs = each_axis(w, &window::Axis::out), reached = seen(w);
+  const Shape loops = Shape{c.batch, c.groups, c.in, c.out} + taps + outputs;
+  if (nothing(loops) || volume(inputs) == 0) return;
+  const std::int64_t in_channels = c.batch * c.groups * c.in;
+  const Field sums{s.scratch(s.core[v].dtype, Shape{in_channels} + reached), reached};
   write_filling(s, v, sums.buffer, zero(s, v), to);
   const Sliding slide(w, sums);
-  const std::int64_t in = sums.size(), out = outputs.size(), of_filter = volume(taps);
+  const std::int64_t in = sums.size(), out = volume(outputs), of_filter = volume(taps);
   NestBuilder nest(s, v, loops, sums_behind(3, loops.size()));
-  const std::uint32_t adjoint = nest.load(
-                          nest.at(outputs.buffer, 0,
-                                  Strides{c.groups * c.out * out, c.out * out, 0, out} + still + outputs.steps())),
+  const std::uint32_t adjoint = nest.load(nest.at(
+                          g, 0, Strides{c.groups * c.out * out, c.out * out, 0, out} + still + steps_of(outputs))),
                       weight = nest.load(nest.at(
                           filter, 0,
                           Strides{0, c.out * c.in * of_filter, of_filter, c.in * of_filter} + steps_of(taps) + still));
   nest.sum(nest.at(sums.buffer, 0, Strides{c.groups * c.in * in, c.in * in, in, 0} + slide.tap + slide.output),
            ScalarOp::add, nest.operation(ScalarOp::mul, {adjoint, weight}));
   to.statements.emplace_back(nest.finish());
-  copy_moved(s, v, in_channels, {s.place(v), inputs}, sums, moved, false, to);
+  copy_moved(s, v, in_channels, {s.place(v), inputs}, sums, each_axis(w, &window::Axis::begin), false, to);
 }
 
 // ---- pooling

@@ -4,7 +4,8 @@
 //   dx[n, c, i] = sum over o, k of g[n, o, the p that sees i by k] w[o, c, k]
 //   dw[o, c, k] = sum over n, p of x[n, c, p stride - begin + k dilation] g[n, o, p]
 //
-// within each group of channels. x and g are continued by zeros. A sum begins with 0 and runs in
+// within each group of channels. x is continued by zeros, which are multiplied as its elements are. g is not: only
+// outputs that exist see an element, so that an infinite weight adds nothing elsewhere. A sum begins with 0 and runs in
 // row-major order of its indices, without contraction: this file is the reference, and what
 // compiled programs call where they must give the same bits.
 #include "runtime/kernels/convolution.h"
@@ -59,15 +60,13 @@ void to_input(const Windows& w, const T* g, const T* filter, T* dx) {
     each_input(w, [&](std::int64_t i0, std::int64_t i1, std::int64_t i2, std::int64_t i) {
       const std::int64_t input[] = {i0, i1, i2};
       std::int64_t at = 0;
-      bool inside = true;
       for (int a = 0; a < max_axes; ++a) {
         const Axis& axis = w.axis[a];
-        const std::int64_t q = input[a] + axis.begin - tap[a] * axis.dilation;
-        if (q % axis.stride != 0) return;
-        inside = inside && q >= 0 && q / axis.stride < axis.out;
-        at = at * axis.out + q / axis.stride;
+        const std::int64_t seen_by = axis.output(input[a], tap[a]);
+        if (seen_by < 0 || seen_by >= axis.out) return;
+        at = at * axis.out + seen_by;
       }
-      dx[i] = plus(dx[i], times(inside ? g[at] : T(0), filter[k]));
+      dx[i] = plus(dx[i], times(g[at], filter[k]));
     });
   });
 }

@@ -3,12 +3,14 @@
 #include "lowering/llvm/windows/convolution.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "lowering/llvm/function/values.h"
 #include "lowering/llvm/windows/correlation.h"
 #include "lowering/llvm/windows/filter_gradient.h"
 #include "semantics/core/queries.h"
+#include "semantics/operators/kernels.h"
 
 namespace rml::codegen {
 
@@ -88,6 +90,91 @@ std::vector<Correlation> backward(DType dtype, const Convolution& c, bool& compl
   return all;
 }
 
+// Whether windows reach beyond the source, which is continued by zeros for them.
+bool reaches_over(const Correlation& r) {
+  for (std::size_t k = 0; k < r.taps.size(); ++k)
+    if (r.before[k] > 0 || (r.extent[k] - 1) * r.stride[k] + r.taps[k].furthest() >= r.source[k]) return true;
+  return false;
+}
+
+// The gradient in x where a filter has infinite elements or NaN: no product is of zeros beside g. Every element of g
+// adds to what it saw, one after the other.
+class SpreadCode : WindowCode {
+ public:
+  SpreadCode(Function& f, DType dtype, const Convolution& c, IrValue g, IrValue filter, IrValue result)
+      : WindowCode(f, dtype), c_(c), g_(g), filter_(filter), result_(result) {}
+
+  IrValue filter_is_finite() {
+    const std::int64_t count = c_.groups * c_.out * c_.in * c_.windows.taps(), width = std::min(lanes, count);
+    llvm::AllocaInst* zeros = f.variable(vector(width), "zeros");  // or NaN
+    ir.CreateStore(llvm::Constant::getNullValue(vector(width)), zeros);
+    blocks(count, width, [&](IrValue k) {
+      IrValue weights = load_vector(place(filter_, k), width);
+      ir.CreateStore(ir.CreateFAdd(ir.CreateLoad(vector(width), zeros), ir.CreateFSub(weights, weights)), zeros);
+    });
+    return ir.CreateNot(ir.CreateOrReduce(
+        ir.CreateFCmpUNO(ir.CreateLoad(vector(width), zeros), llvm::Constant::getNullValue(vector(width)))));
+  }
+
+  void emit() {
+    const auto& axes = c_.windows.axis;
+    const std::int64_t taps = c_.windows.taps(), outputs = c_.windows.outputs(), inputs = c_.windows.inputs();
+    clear(result_, c_.batch * c_.groups * c_.in * inputs);
+    f.loop(c_.batch * c_.groups, [&](IrValue image) {
+      f.loop(c_.out, [&](IrValue o) {
+        f.loop(c_.in, [&](IrValue i) {
+          IrValue group = ir.CreateURem(image, f.constant(c_.groups));
+          IrValue pair = plus(times(plus(times(group, c_.out), o), c_.in), i);
+          IrValue from = place(g_, times(plus(times(image, c_.out), o), outputs)),
+                  weights = place(filter_, times(pair, taps)),
+                  to = place(result_, times(plus(times(image, c_.in), i), inputs));
+          each(axes, &window::Axis::size, [&](const Place& tap) {
+            each(axes, &window::Axis::out, [&](const Place& output) {
+              add(to, output, tap, place(from, output.number), place(weights, tap.number));
+            });
+          });
+        });
+      });
+    });
+  }
+
+ private:
+  struct Place {
+    std::array<IrValue, window::max_axes> at;
+    IrValue number;  // counted through
+  };
+  void each(const window::Axis (&axes)[window::max_axes], std::int64_t window::Axis::* extent,
+            const std::function<void(const Place&)>& visit) {
+    f.loop(axes[0].*extent, [&](IrValue i) {
+      f.loop(axes[1].*extent, [&](IrValue j) {
+        f.loop(axes[2].*extent, [&](IrValue k) {
+          visit({{i, j, k}, plus(times(plus(times(i, axes[1].*extent), j), axes[2].*extent), k)});
+        });
+      });
+    });
+  }
+
+  void add(IrValue to, const Place& output, const Place& tap, IrValue g, IrValue weight) {
+    IrValue inside = ir.getTrue(), number = nullptr;
+    for (std::size_t k = 0; k < window::max_axes; ++k) {
+      const window::Axis& a = c_.windows.axis[k];
+      IrValue at = ir.CreateSub(ir.CreateAdd(ir.CreateMul(output.at[k], f.constant(a.stride)),
+                                             ir.CreateMul(tap.at[k], f.constant(a.dilation))),
+                                f.constant(a.begin));
+      inside = ir.CreateAnd(inside, ir.CreateICmpULT(at, f.constant(a.in)));
+      number = number == nullptr ? at : ir.CreateAdd(ir.CreateMul(number, f.constant(a.in)), at);
+    }
+    f.when(inside, [&] {
+      IrValue there = place(to, number);
+      IrValue more = ir.CreateFMul(load_scalar(g), load_scalar(weight));
+      ir.CreateAlignedStore(ir.CreateFAdd(load_scalar(there), more), there, align);
+    });
+  }
+
+  const Convolution& c_;
+  IrValue g_, filter_, result_;
+};
+
 std::int64_t places_of_strides(const window::Windows& w) {
   std::int64_t n = 1;
   for (const window::Axis& a : w.axis) n *= std::min(a.stride, a.in);
@@ -111,6 +198,14 @@ std::optional<Convolution> generated_convolution(const Function& f, ValueId v, c
   return c;
 }
 
+bool is_finite(const Tensor& t) {
+  bool finite = true;
+  kernels::dispatch<dtypes::real>(t.dtype(), [&]<class T>(T) {
+    finite = std::all_of(t.as<T>(), t.as<T>() + t.elements(), [](T x) { return std::isfinite(x); });
+  });
+  return finite;
+}
+
 // A filter that the compiler may lay out otherwise.
 const Tensor* constant_filter(const Function& f, const core::Apply& a) {
   const auto* constant = std::get_if<core::Const>(&f.info(a.operands[1]).rhs);
@@ -131,8 +226,17 @@ bool emit_convolution(Function& f, ValueId v, const core::Apply& a) {
   } else if (to_input(name)) {
     bool complete = true;
     const std::vector<Correlation> all = backward(dtype, *c, complete);
-    if (!complete) fill_zero(f, v, to);
-    for (const Correlation& r : all) CorrelationCode(f, r, first, second, to, constant_filter(f, a)).emit();
+    const auto correlate = [&] {
+      if (!complete) fill_zero(f, v, to);
+      for (const Correlation& r : all) CorrelationCode(f, r, first, second, to, constant_filter(f, a)).emit();
+    };
+    const auto* known = std::get_if<core::Const>(&f.info(a.operands[1]).rhs);
+    if (std::ranges::none_of(all, reaches_over) || (known != nullptr && is_finite(known->value))) {
+      correlate();
+    } else {
+      SpreadCode spread(f, dtype, *c, first, second, to);
+      f.when(spread.filter_is_finite(), correlate, [&] { spread.emit(); });
+    }
   } else {
     FilterGradientCode(f, dtype, *c, first, second, to).emit();
   }
