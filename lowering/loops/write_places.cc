@@ -269,6 +269,32 @@ void write_running(Scope& s, ValueId v, ScalarOp op, Block& to) {
 void write_cumsum(Scope& s, ValueId v, Block& to) { write_running(s, v, ScalarOp::add, to); }
 void write_cumprod(Scope& s, ValueId v, Block& to) { write_running(s, v, ScalarOp::mul, to); }
 
+// y[k] = x[k - 1] + w[k - 1] y[k - 1].
+void write_weighted_cumsum(Scope& s, ValueId v, Block& to) {
+  const core::Apply& a = apply(s, v);
+  if (elements(shape_of(s, v)) == 0) return;
+  const BufferId x = in_memory(s, a.operands[0], to), w = in_memory(s, a.operands[1], to);
+  const auto [before, extent, after] = Lines(shape_of(s, a.operands[0]), a.attributes[0]);
+  const bool reverse = a.attributes[1].integers[0] != 0;
+  const std::int64_t begin = reverse ? (extent - 1) * after : 0, step = reverse ? -after : after;
+  const BufferId so_far = s.scratch(s.core[v].dtype, {before, after});
+  NestBuilder first(s, v, {before, after});
+  const std::uint32_t zero = first.number(s.core[v].dtype, 0);
+  first.store(first.at(so_far, 0, {after, 1}), zero);
+  first.store(first.at(s.place(v), begin, {extent * after, 1}), zero);
+  to.statements.emplace_back(first.finish());
+  if (extent == 1) return;
+
+  NestBuilder nest(s, v, {before, after, extent - 1}, {false, false, true});
+  const Strides line = {extent * after, 1, step};
+  const std::uint32_t sum = nest.load(nest.at(so_far, 0, {after, 1, 0})), weight = nest.load(nest.at(w, begin, line)),
+                      more = nest.load(nest.at(x, begin, line));
+  const std::uint32_t next = nest.operation(ScalarOp::add, {more, nest.operation(ScalarOp::mul, {weight, sum})});
+  nest.store(nest.at(s.place(v), begin + step, line), next);
+  nest.store(nest.at(so_far, 0, {after, 1, 0}), next);
+  to.statements.emplace_back(nest.finish());
+}
+
 }  // namespace
 
 Writer writer_of_places(std::string_view name) {
@@ -285,6 +311,7 @@ Writer writer_of_places(std::string_view name) {
       {"dynamic_update_slice", write_dynamic_update_slice},
       {"cumsum", write_cumsum},
       {"cumprod", write_cumprod},
+      {"weighted_cumsum", write_weighted_cumsum},
   };
   const auto at = std::ranges::find(writers, name, &std::pair<std::string_view, Writer>::first);
   return at == std::end(writers) ? nullptr : at->second;

@@ -126,34 +126,21 @@ int32_t rml_kernel_cumprod(rml_kernel_call* call) {
   });
 }
 
-/* Of x[i], in the order of the line: the product of all before it, times the sum over all results
- * behind of their adjoint and of what was multiplied in between. No division, so zeros are no case
- * of their own. The result holds the sums first. */
-int32_t rml_kernel_cumprod_gradient(rml_kernel_call* call) {
+/* y[k] = x[k - 1] + w[k - 1] y[k - 1] along each line, and 0 at its start. */
+int32_t rml_kernel_weighted_cumsum(rml_kernel_call* call) {
   return with_float_type(call->result->dtype, [&]<class T>(T) -> std::int32_t {
     const Lines lines(call->operands[0], call->attributes[0]);
-    const bool exclusive = call->attributes[1].integers[0] != 0, reverse = call->attributes[2].integers[0] != 0;
+    const bool reverse = call->attributes[1].integers[0] != 0;
     const std::int64_t step = reverse ? -lines.after : lines.after, n = lines.extent;
-    const T *x = static_cast<const T*>(call->operands[0].data), *dy = static_cast<const T*>(call->operands[1].data);
-    T* out = static_cast<T*>(call->result->data);
+    const T *x = static_cast<const T*>(call->operands[0].data), *w = static_cast<const T*>(call->operands[1].data);
+    T* y = static_cast<T*>(call->result->data);
     for (std::int64_t b = 0; b < lines.before; ++b) {
-      for (std::int64_t a = 0; a < lines.after && n > 0; ++a) {
-        const std::int64_t first = b * n * lines.after + a + (reverse ? (n - 1) * lines.after : 0);
-        T behind = 0;
-        for (std::int64_t k = n; k-- > 0;) {
-          const std::int64_t at = first + k * step;
-          const T later = k + 1 < n ? x[at + step] * behind : T(0);
-          if (exclusive)
-            behind = k + 1 < n ? dy[at + step] + later : T(0);
-          else
-            behind = dy[at] + later;
-          out[at] = behind;
-        }
-        T product = 1;
-        for (std::int64_t k = 0; k < n; ++k) {
-          const std::int64_t at = first + k * step;
-          out[at] *= product;
-          product *= x[at];
+      for (std::int64_t a = 0; a < lines.after; ++a) {
+        std::int64_t at = b * n * lines.after + a + (reverse ? (n - 1) * lines.after : 0);
+        T so_far = 0;
+        for (std::int64_t k = 0; k < n; ++k, at += step) {
+          y[at] = so_far;
+          so_far = x[at] + w[at] * so_far;
         }
       }
     }

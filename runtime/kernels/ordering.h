@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 rml_kernel rml_kernel_sort, rml_kernel_argsort, rml_kernel_argtopk, rml_kernel_searchsorted;
-rml_kernel rml_kernel_cumsum, rml_kernel_cumprod, rml_kernel_cumprod_gradient;
+rml_kernel rml_kernel_cumsum, rml_kernel_cumprod, rml_kernel_weighted_cumsum;
 
 #ifdef __cplusplus
 }

@@ -37,7 +37,7 @@ class DerivedIteration {
     }
     act_ = acts.size() == 1 ? acts[0] : d_.acts.any(acts, "bp_" + name_);
     find_flow(derived);
-    keep_what_rounds_begin_with(key);
+    keep_what_rounds_begin_with(derived);
     if (flow_.empty()) return;
     iterate_backward(derived);
     for (const auto& [input, gradient] : gradients_)
@@ -45,14 +45,21 @@ class DerivedIteration {
   }
 
  private:
-  // A state passes its adjoint on from round to round, whoever takes it in the end.
+  // A state passes its adjoint on from round to round, whoever takes it in the end; but for one that nothing with an
+  // adjoint is made of: its own would be 0 in all rounds, and 0 times what is not finite is not 0.
   DerivativeKey callee_key() const {
     std::vector<bool> outputs;
     for (const Adjoint& a : adjoints_) outputs.push_back(a.given());
     DerivativeKey key = derivation::callee_key(d_.node, e_, std::move(outputs));
     const TypedNode& typed = d_.node.checked.types.nodes[g_.index];
-    for (std::size_t j = 0; j < how_.states && j < key.outputs.size(); ++j)
-      key.outputs[j] = key.outputs[j] || is_float(typed.variable_types[j], key.float_variables);
+    for (bool changed = true; changed;) {
+      changed = false;
+      const NodeFacts body(d_.derivatives.program(), d_.derivatives.checked(), key);
+      const Activity activity(body, [&](NodeId g) { return d_.derivatives.has_parameters(g); });
+      for (std::uint32_t j = 0; j < how_.states && j < key.outputs.size(); ++j)
+        if (!key.outputs[j] && is_float(typed.variable_types[j], key.float_variables) && activity.is_useful(j))
+          key.outputs[j] = changed = true;
+    }
     return key;
   }
 
@@ -68,15 +75,15 @@ class DerivedIteration {
   }
 
   // The iteration forward: it yields the states before each round as well, and what is asked for below has a name.
-  void keep_what_rounds_begin_with(const DerivativeKey& key) {
+  void keep_what_rounds_begin_with(const Derivative& derived) {
     ChangedCall forward{{}, g_, {}};
     if (how_.states > 0) {
       forward.callee = keep_states(d_.derivatives, g_, how_.states);
       forward.kind = ast::Iteration::scan;
     }
     for (std::size_t k = 0; k < how_.states; ++k) old_states_.push_back(write_.fresh("old_" + input_text(k)));
-    for (std::size_t j = 0; j < adjoints_.size(); ++j)
-      if (!results_[j].name.valid() && key.outputs[j] && !adjoints_[j].given())
+    for (const std::uint32_t j : derived.adjoints)
+      if (!results_[j].name.valid() && !adjoints_[j].given())
         results_[j].name = write_.fresh(d_.node.text(d_.node.program[g_].outputs[j].name));
     forward.targets = results_;
     for (const Symbol s : old_states_) forward.targets.push_back(write_.target(s));

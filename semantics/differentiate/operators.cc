@@ -119,7 +119,8 @@ class Substitution {
 };
 
 void refuse_operand(Derivation& d, const Application& at, const std::string& because) {
-  refuse(d, at.self, "`" + std::string(at.row->name) + "`: " + because)
+  // An operator that rules alone write has a reason that names what the user wrote.
+  refuse(d, at.self, because.starts_with('`') ? because : "`" + std::string(at.row->name) + "`: " + because)
       .label(d.node.program.span(at.operand.value), "depends on what is to be trained, or on an input")
       .note("write `stop_gradient(…)` around it where none is meant to");
 }

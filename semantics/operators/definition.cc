@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 
 #include "frontend/parse_module.h"
@@ -141,6 +142,10 @@ class Definition {
     if (!e.valid()) {
       if (p.default_value == "all") return a;
       a.given = a.scalar = true;
+      if (p.kind == ParameterKind::text) {
+        a.text = p.default_value;
+        return a;
+      }
       const auto* end = p.default_value.data() + p.default_value.size();
       std::from_chars(p.default_value.data(), end, a.number);
       a.integers = {static_cast<std::int64_t>(a.number)};
@@ -164,11 +169,21 @@ class Definition {
       a.integers = std::get<Operand>(value(c->arguments[0].value)).shape;
       return a;
     }
+    if (const auto* written = std::get_if<ast::TextLiteral>(&at(e))) {
+      a.text = written->value;
+      return a;
+    }
+    if (const auto* list = std::get_if<ast::Array>(&at(e))) {
+      for (const ExprId element : list->elements) a.integers.push_back(integer(element));
+      return a;
+    }
     a.scalar = true;
     a.number = std::get<double>(value(e));
     a.integers = {static_cast<std::int64_t>(a.number)};
     return a;
   }
+
+  std::int64_t integer(ExprId e) { return static_cast<std::int64_t>(std::get<double>(value(e))); }
 
   Part apply(std::string_view name, const std::vector<Part>& parts, std::vector<Attribute> attributes) {
     const OperatorId id = operators().require(name);
@@ -240,13 +255,15 @@ class Tensors : public DefinitionTarget {
     }
     Tensor result(dtype, std::move(shape));
     const Fault fault = operators()[op].evaluate({dtypes, shapes, attributes, dtype}, {}, pointers, result);
-    if (fault.kind != 0) throw std::logic_error("a definition applies what can fail");
+    if (fault_.kind == 0) fault_ = fault;
     return add(std::move(result));
   }
+  const Fault& fault() const { return fault_; }  // the first of a part
   Tensor& operator[](const Operand& x) { return tensors_[x.id]; }
 
  private:
   std::vector<Tensor> tensors_;
+  Fault fault_;
 };
 
 }  // namespace
@@ -264,7 +281,14 @@ Fault evaluate_definition(const OperatorInfo& row, const Application& app, std::
   for (const Tensor* x : operands) places.push_back(tensors.add(*x));
   const Operand last = define(row, app, places, tensors);
   std::memcpy(result.data(), tensors[last].data(), result.bytes());
-  return {};
+  return tensors.fault();
+}
+
+std::string_view kept_definition(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> texts;
+  const std::lock_guard lock(mutex);
+  return *texts.insert(text).first;
 }
 
 }  // namespace rml

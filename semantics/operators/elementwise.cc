@@ -65,7 +65,7 @@ std::vector<OperatorInfo> arithmetic_rows() {
                            "a / b, elementwise. Integers truncate toward zero, the smallest integer / -1 "
                            "wraps, and a zero divisor stops the run.",
                            "div(-7, 2) -- -3"}),
-      divide<scalar::Mod>("mod", {ScalarOp::mod, Effort::remainder}, "dy", "-dy * ((a - y) / b)",
+      divide<scalar::Mod>("mod", {ScalarOp::mod, Effort::remainder}, "dy", "-dy * stop_gradient((a - y) / b)",
                           {"Mod",
                            "a % b, the remainder of the truncating division, with the sign of a (fmod for "
                            "floats). An integer zero divisor stops the run.",
@@ -86,7 +86,8 @@ std::vector<OperatorInfo> arithmetic_rows() {
           {"Max", "The larger of a and b, elementwise; NaN if either is NaN, a where they are equal.",
            "maximum([1, 5], 3) -- [3,5]"}),
       arithmetic<number, scalar::Pow>(
-          "pow", {ScalarOp::pow, Effort::power}, "dy * b * pow(a, select(b == 0.0, ones_like(b), b - 1.0))",
+          "pow", {ScalarOp::pow, Effort::power},
+          "dy * b * pow(select(b == 0.0, select(a == 0.0, ones_like(a), a), a), b - 1.0)",
           "select(a > 0.0, dy * y * log(select(a > 0.0, a, ones_like(a))), zeros_like(dy))",
           {"Pow",
            "a to the power b, elementwise. Integers wrap, and a negative exponent gives 0 unless a is 1 or -1. The "
@@ -129,7 +130,7 @@ std::vector<OperatorInfo> comparison_rows() {
 std::vector<OperatorInfo> function_rows() {
   return {
       function<number, scalar::Abs>(
-          "abs", {ScalarOp::abs, instruction, Vectors::of_floats}, "dy * sign(x)",
+          "abs", {ScalarOp::abs, instruction, Vectors::of_floats}, "dy * stop_gradient(sign(x))",
           {"Abs", "The absolute value; the smallest integer wraps to itself.", "abs([-2, 3]) -- [2,3]"}),
       function<number, scalar::Sign>("sign", {ScalarOp::sign}, jumps,
                                      {"Sign", "-1, 0 or 1; NaN for NaN.", "sign([-2.5, 0.0, 3.0]) -- [-1,0,1]"}),

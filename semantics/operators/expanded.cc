@@ -2,10 +2,9 @@
 //
 // An application is replaced by its definition before code is made, so its parts fuse with what is
 // around it. The gradients are written by hand, in terms of the result where that keeps digits.
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <mutex>
 #include <string>
 
 #include "semantics/operators/definition.h"
@@ -16,32 +15,6 @@ namespace rml {
 namespace {
 
 using dtypes::element, dtypes::number, dtypes::real;
-
-// A name as a template argument.
-template <std::size_t N>
-struct Name {
-  char text[N];
-  constexpr Name(const char (&t)[N]) {  // NOLINT(google-explicit-constructor): written as a literal
-    for (std::size_t k = 0; k < N; ++k) text[k] = t[k];
-  }
-};
-
-template <Name name>
-Fault evaluate(const Application& app, const EvaluationContext&, std::span<const Tensor* const> operands,
-               Tensor& result) {
-  static const OperatorId id = operators().require(name.text);
-  return evaluate_definition(operators()[id], app, operands, result);
-}
-
-template <Name name>
-OperatorInfo defined(std::vector<OperatorParameter> parameters, DTypeSlot result, ShapeRule shape,
-                     std::string_view (*definition)(const Application&), std::vector<std::string_view> vjp,
-                     RowText text) {
-  OperatorInfo info =
-      row(name.text, std::move(parameters), result, shape, evaluate<name>, Lowering::expanded, std::move(vjp), text);
-  info.definition = definition;
-  return info;
-}
 
 ShapeResult along_axes(const Application& app) {
   const Shape& x = app.operand_shapes[0];
@@ -82,6 +55,9 @@ std::vector<OperatorParameter> spread() {
 
 // ---- norms ----
 
+// Its square, and sums of such squares, are numbers of f32.
+constexpr const char* large = "1e15";
+
 double order(const Application& app) { return app.attributes.back().number; }
 
 ShapeResult normed(const Application& app) {
@@ -89,15 +65,34 @@ ShapeResult normed(const Application& app) {
   return reduced(app);
 }
 
-std::string_view norm_definition(const Application& app) {
-  if (order(app) == 1 || empty(app)) return "sum(abs(x), axis=axis, keepdims=keepdims)";
-  if (order(app) == 2) return "sqrt(sum(square(x), axis=axis, keepdims=keepdims))";
-  if (std::isinf(order(app))) return "max(abs(x), axis=axis, keepdims=keepdims)";
-  return "pow(sum(pow(abs(x), ord), axis=axis, keepdims=keepdims), 1.0 / ord)";
+// What large numbers are divided by before they are squared, so that a square does not overflow where the root would
+// not: the largest of their absolute values, if that is large; else 1, which changes no digit. x: a text.
+std::string scale_text(const std::string& x, const std::string& from) {
+  const std::string most = "max(abs(" + x + "), axis=axis, keepdims=1)";
+  return "select(logical_and(isfinite(" + most + "), " + most + " > " + from + "), " + most + ", 1.0)";
+}
+// As the result has it.
+std::string scaled_back(const std::string& scale) {
+  return "reshape(shape(sum(x, axis=axis, keepdims=keepdims)), " + scale + ") * ";
 }
 
+std::string_view norm_definition(const Application& app) {
+  if (order(app) == 1 || empty(app)) return "sum(abs(x), axis=axis, keepdims=keepdims)";
+  if (std::isinf(order(app))) return "max(abs(x), axis=axis, keepdims=keepdims)";
+  const std::string scale = scale_text("x", order(app) == 2 ? large : "0.0");
+  if (order(app) == 2)
+    return kept_definition(scaled_back(scale) + "sqrt(sum(square(x * (1.0 / " + scale +
+                           ")), axis=axis, keepdims=keepdims))");
+  return kept_definition(scaled_back(scale) + "pow(sum(pow(abs(x) / " + scale +
+                         ", ord), axis=axis, keepdims=keepdims), 1.0 / ord)");
+}
+
+// Attributes: axis, ord, times.
 ShapeResult slope_shape(const Application& app) {
-  if (!(order(app) >= 1)) return "the order of a norm is at least 1, or infinite";
+  const Attribute& times = app.attributes[2];
+  if (!(app.attributes[1].number >= 1)) return "the order of a norm is at least 1, or infinite";
+  if (times.integers.size() != 1 || times.integers[0] < 0)
+    return "times is one integer, not negative, and not " + to_string(times.integers);
   const auto both = broadcast(app.operand_shapes[0], app.operand_shapes[1]);
   if (!both || *both != app.operand_shapes[0])
     return "a norm of shape " + to_string(app.operand_shapes[1]) + " does not broadcast to " +
@@ -105,19 +100,27 @@ ShapeResult slope_shape(const Application& app) {
   return along_axes(app);
 }
 
+// sign(x) |x|^(p - 1) / n^(p - 1), differentiated by x so many times: each brings a factor, takes one from the exponent
+// of |x|, and undoes the sign or brings it back.
 std::string_view slope_definition(const Application& app) {
-  if (order(app) == 1) return "sign(x)";
-  if (order(app) == 2) return "select(n == 0.0, zeros_like(x), x / n)";
-  if (std::isinf(order(app)))
+  const double p = app.attributes[1].number;
+  const std::int64_t times = app.attributes[2].integers[0];
+  if (std::isinf(p) && times == 0)
     return "select(abs(x) == n, sign(x), zeros_like(x)) / "
            "sum(select(abs(x) == n, ones_like(x), zeros_like(x)), axis=axis, keepdims=1)";
-  return "select(n == 0.0, zeros_like(x), sign(x) * pow(abs(x) / n, ord - 1.0))";
-}
-
-std::string_view curvature_definition(const Application& app) {
-  if (order(app) == 1 || std::isinf(order(app))) return "zeros_like(x)";
-  if (order(app) == 2) return "select(n == 0.0, zeros_like(x), 1.0 / n)";
-  return "select(n == 0.0, zeros_like(x), (ord - 1.0) * pow(abs(x) / n, ord - 2.0) / n)";
+  if (p == 1 && times == 0) return "sign(x)";
+  if (p == 2 && times == 0) return "select(n == 0.0, zeros_like(x), x / n)";
+  double factor = 1;
+  for (std::int64_t k = 1; k <= times; ++k) factor *= p - static_cast<double>(k);
+  if (std::isinf(p) || factor == 0) return "zeros_like(x)";
+  if (p == 2) return "select(n == 0.0, zeros_like(x), 1.0 / n)";
+  const std::string sign = times % 2 == 0 ? "sign(x) * " : "";
+  std::string factors;
+  for (std::int64_t k = 1; k <= times; ++k) factors += " * (ord - " + std::to_string(k) + ".0)";
+  std::string lengths = times == 0 ? "" : " / n";
+  for (std::int64_t k = 1; k < times; ++k) lengths += " / n";
+  return kept_definition("select(n == 0.0, zeros_like(x), " + sign + "pow(abs(x) / n, ord - " +
+                         std::to_string(times + 1) + ".0)" + factors + lengths + ")");
 }
 
 std::vector<OperatorInfo> norm_rows() {
@@ -129,21 +132,21 @@ std::vector<OperatorInfo> norm_rows() {
            "norm_slope(x, reshape(shape(sum(x, axis=axis, keepdims=1)), y), axis=axis, ord=ord)"},
           {"ReduceL2",
            "The root of order `ord`, at least 1 or infinite, of the sum of the absolute values to that power; the "
-           "largest absolute value where it is infinite. 0 of no elements. The gradient at 0 is 0, and so is the "
-           "second.",
+           "largest absolute value where it is infinite. 0 of no elements. The gradient at 0 is 0, and so are "
+           "those of higher order.",
            "norm([[3.0, 4.0], [6.0, 8.0]], axis=1) -- [5,10]"}),
       defined<"norm_slope">(
-          {operand("x", real), operand("n", real), integers("axis", "all"), number_attribute("ord", "2")}, same(real),
-          slope_shape, slope_definition,
-          {"dy * norm_curvature(x, n, axis=axis, ord=ord)",
-           "-sum_to(dy * norm_curvature(x, n, axis=axis, ord=ord) * norm_slope(x, n, axis=axis), shape(n))"},
-          {"", "The derivative by x of n, a norm of x that keeps its axes: the adjoint of norm.",
+          {operand("x", real), operand("n", real), integers("axis", "all"), number_attribute("ord", "2"),
+           integers("times", "0")},
+          same(real), slope_shape, slope_definition,
+          {"dy * norm_slope(x, n, axis=axis, ord=ord, times=times + 1)",
+           "-sum_to(select(n == 0.0, zeros_like(x), dy * (x * norm_slope(x, n, axis=axis, "
+           "ord=ord, times=times + 1) + cast_like(times, x) * norm_slope(x, n, axis=axis, ord=ord, times=times)) / "
+           "select(n == 0.0, ones_like(n), n)), shape(n))"},
+          {"",
+           "The derivative by x of n, a norm of x that keeps its axes: the adjoint of norm. With times=k that of it, k "
+           "more times, where n stays as it is. 0 where n is 0.",
            "norm_slope([3.0, 4.0], [5.0]) -- [0.6,0.8]"}),
-      defined<"norm_curvature">(
-          {operand("x", real), operand("n", real), integers("axis", "all"), number_attribute("ord", "2")}, same(real),
-          slope_shape, curvature_definition, {"none: it is a second derivative", "none: it is a second derivative"},
-          {"", "The derivative of norm_slope by x, where n stays as it is; 0 where n is 0.",
-           "norm_curvature([3.0, 4.0], [5.0]) -- [0.2,0.2]"}),
   };
 }
 
@@ -177,10 +180,11 @@ std::vector<OperatorInfo> softmax_rows() {
                    "0.0)), axis=axis, keepdims=keepdims)) + reshape(shape(sum(x, axis=axis, keepdims=keepdims)), "
                    "select(isfinite(max(x, axis=axis, keepdims=1)), max(x, axis=axis, keepdims=1), 0.0))";
           },
-          {"reshape(shape(sum(x, axis=axis, keepdims=1)), dy) * "
-           "exp(x - reshape(shape(sum(x, axis=axis, keepdims=1)), y))"},
+          {"reshape(shape(sum(x, axis=axis, keepdims=1)), dy) * exp(x - reshape(shape(sum(x, axis=axis, keepdims=1)), "
+           "select(logical_and(isinf(y), y < 0.0), zeros_like(y), y)))"},
           {"ReduceLogSumExp",
-           "log(sum(exp(x))) over the given axes, or over all, without overflow on the way; -inf of no elements.",
+           "log(sum(exp(x))) over the given axes, or over all, without overflow on the way; -inf of no elements. The "
+           "gradient of nothing but -inf is 0.",
            "logsumexp([1000.0, -1000.0]) -- 1000"}),
   };
 }
@@ -202,8 +206,9 @@ std::vector<OperatorInfo> statistics_rows() {
       defined<"std">(
           spread(), same(real), reduced,
           [](const Application&) -> std::string_view {
-            return "sqrt(sum(square(x - mean(x, axis=axis, keepdims=1)), axis=axis, keepdims=keepdims) / "
-                   "maximum(size(x, axis=axis) - ddof, 0.0))";
+            const std::string off = "(x - mean(x, axis=axis, keepdims=1))", scale = scale_text(off, large);
+            return kept_definition(scaled_back(scale) + "sqrt(sum(square(" + off + " * (1.0 / " + scale +
+                                   ")), axis=axis, keepdims=keepdims) / maximum(size(x, axis=axis) - ddof, 0.0))");
           },
           {"(x - mean(x, axis=axis, keepdims=1)) * reshape(shape(sum(x, axis=axis, keepdims=1)), "
            "select(y == 0.0, zeros_like(dy), dy / (select(y == 0.0, ones_like(y), y) * (size(x, axis=axis) - "
@@ -237,15 +242,8 @@ std::string tree_text(std::int64_t count) {
   return parts[0];
 }
 
-// The text for so many elements; it is kept, for definitions are looked at and not owned.
 std::string_view tree_definition(const Application& app) {
-  static std::mutex mutex;
-  static std::map<std::int64_t, std::string> texts;
-  const std::int64_t count = app.operand_shapes[0][0];
-  const std::lock_guard lock(mutex);
-  const auto [text, is_new] = texts.try_emplace(count);
-  if (is_new) text->second = "reshape(shape(sum(x, axis=0)), " + tree_text(count) + ")";
-  return text->second;
+  return kept_definition("reshape(shape(sum(x, axis=0)), " + tree_text(app.operand_shapes[0][0]) + ")");
 }
 
 ShapeResult summed(const Application& app) {
@@ -271,11 +269,94 @@ std::vector<OperatorInfo> tree_rows() {
   };
 }
 
+// ---- axes as one ----
+
+// Of a whole with axes of which some are put in one behind the others: the order of its axes, extents in that order,
+// and how many there are behind.
+struct AxesBehind {
+  std::vector<std::size_t> order;
+  Shape extents;
+  std::int64_t behind = 1;
+  Shape result() const {
+    Shape shape = kept;
+    shape.push_back(behind);
+    return shape;
+  }
+  Shape kept;
+};
+std::optional<AxesBehind> axes_behind(const Shape& whole, const Attribute& axis) {
+  const auto moved = reduced_axes(axis, whole.size());
+  if (!moved) return std::nullopt;
+  AxesBehind a;
+  for (const bool behind : {false, true}) {
+    for (std::size_t k = 0; k < whole.size(); ++k) {
+      if ((*moved)[k] != behind) continue;
+      a.order.push_back(k);
+      a.extents.push_back(whole[k]);
+      if (behind)
+        a.behind *= whole[k];
+      else
+        a.kept.push_back(whole[k]);
+    }
+  }
+  return a;
+}
+
+std::string list_text(const auto& numbers) {
+  std::string text;
+  for (const auto n : numbers) text += (text.empty() ? "[" : ", ") + std::to_string(n);
+  return text + "]";
+}
+
+ShapeResult last_shape(const Application& app) {
+  const Shape& x = app.operand_shapes[0];
+  const auto a = axes_behind(x, app.attributes[0]);
+  if (!a) return axes_error(app.attributes[0], x.size());
+  return checked_shape(a->result());
+}
+std::string_view last_definition(const Application& app) {
+  const AxesBehind a = *axes_behind(app.operand_shapes[0], app.attributes[0]);
+  const std::string x = std::ranges::is_sorted(a.order) ? "x" : "transpose(x, axes=" + list_text(a.order) + ")";
+  return kept_definition("reshape(" + list_text(a.result()) + ", " + x + ")");
+}
+
+ShapeResult back_shape(const Application& app) {
+  const ShapeResult whole = shape_attribute(app);
+  if (std::holds_alternative<std::string>(whole)) return whole;
+  const auto a = axes_behind(std::get<Shape>(whole), app.attributes[1]);
+  if (!a) return axes_error(app.attributes[1], std::get<Shape>(whole).size());
+  if (app.operand_shapes[0] == a->result()) return whole;
+  return "axes of " + to_string(std::get<Shape>(whole)) + " are last in " + to_string(a->result()) + ", not in " +
+         to_string(app.operand_shapes[0]);
+}
+std::string_view back_definition(const Application& app) {
+  const AxesBehind a = *axes_behind(app.attributes[0].integers, app.attributes[1]);
+  if (a.order.empty()) return "squeeze(x)";
+  const std::string x = "reshape(" + list_text(a.extents) + ", x)";
+  return kept_definition(
+      std::ranges::is_sorted(a.order) ? x : "transpose(" + x + ", axes=" + list_text(a.order) + ", inverse=1)");
+}
+
+std::vector<OperatorInfo> axes_rows() {
+  return {
+      defined<"axes_last">({operand("x", number), integers("axis", "all")}, same(number), last_shape, last_definition,
+                           {"axes_back(shape(x), dy, axis=axis)"},
+                           {"",
+                            "x with the given axes, or all, as one axis behind the others; elements along it are in "
+                            "row-major order.",
+                            "axes_last([[1, 2], [3, 4]], 0) -- [1,3;2,4]"}),
+      defined<"axes_back">({integers("shape"), operand("x", number), integers("axis", "all")}, same(number), back_shape,
+                           back_definition, {"axes_last(dy, axis=axis)"},
+                           {"", "What axes_last made of a tensor of that shape, as it was.",
+                            "axes_back([2, 2], [[1, 3], [2, 4]], 0) -- [1,2;3,4]"}),
+  };
+}
+
 }  // namespace
 
 std::vector<OperatorInfo> expanded_operators() {
   std::vector<OperatorInfo> rows;
-  for (const auto family : {softmax_rows, statistics_rows, norm_rows, tree_rows})
+  for (const auto family : {softmax_rows, statistics_rows, norm_rows, tree_rows, axes_rows})
     for (OperatorInfo& info : family()) rows.push_back(std::move(info));
   return rows;
 }

@@ -116,11 +116,11 @@ std::vector<OperatorInfo> sign_rows() {
       function<real, scalar::Trunc>("trunc", {ScalarOp::trunc}, jumps,
                                     {"", "x without its fraction, as a float.", "trunc([1.5, -1.5]) -- [1,-1]"}),
       arithmetic<real, scalar::CopySign>(
-          "copysign", {ScalarOp::other}, "dy * sign(a) * copysign(1.0, b)", jumps,
+          "copysign", {ScalarOp::other}, "dy * stop_gradient(sign(a) * copysign(1.0, b))", jumps,
           {"", "a with the sign of b, that of zeros included; NaN has none and gives |a|. The gradient at a = 0 is 0.",
            "copysign([1.0, -2.0], -3.0) -- [-1,-2]"}),
       divide<scalar::FloorMod>(
-          "floor_mod", {ScalarOp::other, Effort::remainder}, "dy", "-dy * ((a - y) / b)",
+          "floor_mod", {ScalarOp::other, Effort::remainder}, "dy", "-dy * stop_gradient((a - y) / b)",
           {"Mod",
            "The remainder of a / b rounded down, with the sign of b, as in Python; `mod` has the sign of a. An "
            "integer zero divisor stops the run.",

@@ -6,8 +6,8 @@
 // one index per element, `…_nd` index tuples.
 #include "runtime/kernels/gather.h"
 
+#include "semantics/operators/definition.h"
 #include "semantics/operators/indexing.h"
-#include "semantics/operators/rules.h"
 
 namespace rml {
 
@@ -16,7 +16,6 @@ namespace {
 using dtypes::element, dtypes::index, dtypes::number, dtypes::real;
 
 constexpr std::string_view integer_operand = "none: integer operand";
-constexpr std::string_view derivative = "none: a derivative already";
 
 std::string text_of(const Shape& a, const Shape& b) { return to_string(a) + " and " + to_string(b); }
 
@@ -156,17 +155,43 @@ ShapeResult scatter_nd_shape(const Application& app) {
   return x;
 }
 
+// Attributes: places, reduction, by. What is wrong with the operands of a scatter and its result r, if anything.
+template <ShapeRule forward>
+std::string scattered_error(const Application& app) {
+  const ShapeResult y =
+      forward({app.operand_dtypes, app.operand_shapes.first(3), app.attributes.first(2), app.result_dtype});
+  if (const auto* error = std::get_if<std::string>(&y)) return *error;
+  if (app.operand_shapes[3] != std::get<Shape>(y))
+    return "the result has the shape " + to_string(std::get<Shape>(y)) + ", not " + to_string(app.operand_shapes[3]);
+  const Attribute& by = app.attributes[2];
+  if (by.integers.size() != 1 || by.integers[0] < 0 || by.integers[0] > 1)
+    return "`by` is 0, by x, or 1, by the updates";
+  return {};
+}
+const Shape& varied_shape(const Application& app) {
+  return app.operand_shapes[app.attributes[2].integers[0] == 0 ? 0 : 2];
+}
+
 template <ShapeRule forward>
 ShapeResult gradient_shape(const Application& app) {
-  ShapeResult y = forward({app.operand_dtypes, app.operand_shapes.first(3), app.attributes.first(2), app.result_dtype});
-  if (std::holds_alternative<std::string>(y)) return y;
-  for (const std::size_t k : {3, 4})
-    if (app.operand_shapes[k] != std::get<Shape>(y))
-      return "the result has the shape " + to_string(std::get<Shape>(y)) + ", not " + to_string(app.operand_shapes[k]);
-  const Attribute& part = app.attributes[2];
-  if (part.integers.size() != 1 || part.integers[0] < 0 || part.integers[0] > 1)
-    return "part is 0, of x, or 1, of the updates";
-  return app.operand_shapes[part.integers[0] == 0 ? 0 : 2];
+  if (std::string error = scattered_error<forward>(app); !error.empty()) return error;
+  if (app.operand_shapes[4] != app.operand_shapes[3])
+    return "the adjoint has the shape " + to_string(app.operand_shapes[3]) + ", not " +
+           to_string(app.operand_shapes[4]);
+  return varied_shape(app);
+}
+
+template <ShapeRule forward>
+ShapeResult tangent_shape(const Application& app) {
+  if (std::string error = scattered_error<forward>(app); !error.empty()) return error;
+  if (app.operand_shapes[4] != varied_shape(app))
+    return "what varies has the shape " + to_string(varied_shape(app)) + ", not " + to_string(app.operand_shapes[4]);
+  return app.operand_shapes[3];
+}
+
+ShapeResult curved_shape(const Application& app) {
+  if (app.attributes[0].text == "mul") return "scattering by \"mul\" has no second derivative";
+  return app.operand_shapes[0];
 }
 
 std::int64_t gradient_scratch(const Application& app) { return 16 * *element_count(app.operand_shapes[0]); }
@@ -268,22 +293,12 @@ std::vector<OperatorInfo> scatter_rows() {
     return std::vector<OperatorParameter>{operand("x", computed), operand("i", index, 1), operand("updates", computed),
                                           places, text_attribute("reduction", "none")};
   };
-  const auto of_gradient = [](OperatorParameter places) {
-    return std::vector<OperatorParameter>{operand("x", real),
-                                          operand("i", index, 1),
-                                          operand("updates", real),
-                                          operand("y", real),
-                                          operand("dy", real),
-                                          places,
-                                          text_attribute("reduction", "none"),
-                                          integers("part")};
-  };
   return {
       in_place(kernel_row<rml_kernel_scatter_elements>(
           "scatter_elements", "rml_kernel_scatter_elements", parameters(integers("axis", "-1")), same(computed),
           scatter_elements_shape,
-          {"scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, part=0)", integer_operand,
-           "scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, part=1)"},
+          {"scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, by=0)", integer_operand,
+           "scatter_elements_gradient(x, i, updates, y, dy, axis=axis, reduction=reduction, by=1)"},
           {"ScatterElements",
            "x with the updates at the places that gather_elements would read, one after the other: put there, or "
            "combined by \"add\", \"mul\", \"min\" or \"max\".",
@@ -291,25 +306,88 @@ std::vector<OperatorInfo> scatter_rows() {
       in_place(kernel_row<rml_kernel_scatter_nd>(
           "scatter_nd", "rml_kernel_scatter_nd", parameters(integers("batch_dims", "0")), same(computed),
           scatter_nd_shape,
-          {"scatter_nd_gradient(x, i, updates, y, dy, batch_dims=batch_dims, reduction=reduction, part=0)",
+          {"scatter_nd_gradient(x, i, updates, y, dy, batch_dims=batch_dims, reduction=reduction, by=0)",
            integer_operand,
-           "scatter_nd_gradient(x, i, updates, y, dy, batch_dims=batch_dims, reduction=reduction, part=1)"},
+           "scatter_nd_gradient(x, i, updates, y, dy, batch_dims=batch_dims, reduction=reduction, by=1)"},
           {"ScatterND", "x with the updates at the places that gather_nd would read, as scatter_elements does.",
            "scatter_nd([1, 2, 3], [[2], [0]], [5, 6]) -- [6,2,5]"})),
+  };
+}
+
+// The adjoint `last` of the result r, or what x or the updates move by.
+std::vector<OperatorParameter> scatter_derivative(OperatorParameter places, std::string_view last) {
+  return {operand("x", real),
+          operand("i", index, 1),
+          operand("updates", real),
+          operand("r", real),
+          operand(last, real),
+          places,
+          text_attribute("reduction", "none"),
+          integers("by")};
+}
+
+// Of the last operand gradient and tangent are linear. By x and the updates their derivative is 0, but where factors
+// are multiplied.
+constexpr std::string_view by_x = "scatter_curvature(x, reduction=reduction)",
+                           by_updates = "scatter_curvature(updates, reduction=reduction)",
+                           of_ties = "none: only its ties are read";
+
+std::vector<OperatorInfo> scatter_gradient_rows() {
+  return {
       kernel_row<rml_kernel_scatter_elements_gradient, gradient_scratch>(
-          "scatter_elements_gradient", "rml_kernel_scatter_elements_gradient", of_gradient(integers("axis", "-1")),
-          same(real), gradient_shape<scatter_elements_shape>,
-          {derivative, integer_operand, derivative, derivative, derivative},
+          "scatter_elements_gradient", "rml_kernel_scatter_elements_gradient",
+          scatter_derivative(integers("axis", "-1"), "g"), same(real), gradient_shape<scatter_elements_shape>,
+          {by_x, integer_operand, by_updates, of_ties,
+           "scatter_elements_tangent(x, i, updates, r, dy, axis=axis, reduction=reduction, by=by)"},
           {"",
-           "What dy, the adjoint of y = scatter_elements(x, i, updates), says of x (part=0) or the updates (part=1). "
-           "Of "
+           "What g, the adjoint of r = scatter_elements(x, i, updates), says of x (by=0) or the updates (by=1). Of "
            "several without reduction the last counts; extrema are shared by those equal to them.",
-           "scatter_elements_gradient([1.0, 2.0], [0, 0], [5.0, 6.0], [6.0, 2.0], [1.0, 1.0], part=1) -- [0,1]"}),
+           "scatter_elements_gradient([1.0, 2.0], [0, 0], [5.0, 6.0], [6.0, 2.0], [1.0, 1.0], by=1) -- [0,1]"}),
       kernel_row<rml_kernel_scatter_nd_gradient, gradient_scratch>(
-          "scatter_nd_gradient", "rml_kernel_scatter_nd_gradient", of_gradient(integers("batch_dims", "0")), same(real),
-          gradient_shape<scatter_nd_shape>, {derivative, integer_operand, derivative, derivative, derivative},
+          "scatter_nd_gradient", "rml_kernel_scatter_nd_gradient", scatter_derivative(integers("batch_dims", "0"), "g"),
+          same(real), gradient_shape<scatter_nd_shape>,
+          {by_x, integer_operand, by_updates, of_ties,
+           "scatter_nd_tangent(x, i, updates, r, dy, batch_dims=batch_dims, reduction=reduction, by=by)"},
           {"", "The same for scatter_nd.",
-           "scatter_nd_gradient([1.0, 2.0], [[0]], [5.0], [5.0, 2.0], [1.0, 1.0], part=0) -- [0,1]"}),
+           "scatter_nd_gradient([1.0, 2.0], [[0]], [5.0], [5.0, 2.0], [1.0, 1.0], by=0) -- [0,1]"}),
+      defined<"scatter_elements_tangent">(
+          scatter_derivative(integers("axis", "-1"), "h"), same(real), tangent_shape<scatter_elements_shape>,
+          [](const Application& app) -> std::string_view {
+            if (app.attributes[2].integers[0] == 0)
+              return "scatter_elements_gradient(x, i, updates, r, h, axis=axis, reduction=reduction, by=0)";
+            return "scatter_elements(zeros_like(r), i, select(scatter_elements_gradient(x, i, updates, r, "
+                   "ones_like(r), axis=axis, reduction=reduction, by=1) == 0.0, zeros_like(h), h * "
+                   "scatter_elements_gradient(x, i, updates, r, ones_like(r), axis=axis, reduction=reduction, by=1)), "
+                   "axis=axis, reduction=\"add\")";
+          },
+          {of_ties, integer_operand, of_ties, of_ties,
+           "scatter_elements_gradient(x, i, updates, r, dy, axis=axis, reduction=reduction, by=by)"},
+          {"",
+           "How r = scatter_elements(x, i, updates) moves when x (by=0) or the updates (by=1) move by h: the adjoint "
+           "of "
+           "scatter_elements_gradient in g.",
+           "scatter_elements_tangent([1.0, 2.0], [0, 0], [5.0, 6.0], [6.0, 2.0], [3.0, 4.0], by=1) -- [4,0]"}),
+      defined<"scatter_nd_tangent">(
+          scatter_derivative(integers("batch_dims", "0"), "h"), same(real), tangent_shape<scatter_nd_shape>,
+          [](const Application& app) -> std::string_view {
+            if (app.attributes[2].integers[0] == 0)
+              return "scatter_nd_gradient(x, i, updates, r, h, batch_dims=batch_dims, reduction=reduction, by=0)";
+            return "scatter_nd(zeros_like(r), i, select(scatter_nd_gradient(x, i, updates, r, ones_like(r), "
+                   "batch_dims=batch_dims, reduction=reduction, by=1) == 0.0, zeros_like(h), h * "
+                   "scatter_nd_gradient(x, i, updates, r, ones_like(r), batch_dims=batch_dims, reduction=reduction, "
+                   "by=1)), batch_dims=batch_dims, reduction=\"add\")";
+          },
+          {of_ties, integer_operand, of_ties, of_ties,
+           "scatter_nd_gradient(x, i, updates, r, dy, batch_dims=batch_dims, reduction=reduction, by=by)"},
+          {"", "The same for scatter_nd.",
+           "scatter_nd_tangent([1.0, 2.0], [[0]], [5.0], [5.0, 2.0], [3.0, 4.0], by=0) -- [0,4]"}),
+      defined<"scatter_curvature">({operand("x", real), text_attribute("reduction", "none")}, same(real), curved_shape,
+                                   [](const Application&) -> std::string_view { return "zeros_like(x)"; },
+                                   {"none: only its shape is read"},
+                                   {"",
+                                    "Zeros of the shape of x: how the gradient of a scatter varies with its operands. "
+                                    "By \"mul\" it would, and is not known.",
+                                    "scatter_curvature([1.0, 2.0]) -- [0,0]"}),
   };
 }
 
@@ -338,7 +416,7 @@ std::vector<OperatorInfo> slice_rows() {
 
 std::vector<OperatorInfo> gather_operators() {
   std::vector<OperatorInfo> rows;
-  for (const auto part : {gather_rows, scatter_rows, slice_rows})
+  for (const auto part : {gather_rows, scatter_rows, scatter_gradient_rows, slice_rows})
     for (OperatorInfo& info : part()) {
       info.can_fail = true;
       rows.push_back(std::move(info));

@@ -76,7 +76,7 @@ std::vector<OperatorParameter> parameters(std::vector<OperatorParameter> list) {
 }  // namespace
 
 std::vector<OperatorInfo> grid_sample_operators() {
-  constexpr std::string_view derivative = "none: a derivative already";
+  constexpr std::string_view derivative = "none: `grid_sample`: it has no second derivative in its grid";
   return {
       kernel_row<rml_kernel_grid_sample>(
           "grid_sample", "rml_kernel_grid_sample", parameters({operand("x", real), operand("grid", real)}), same(real),

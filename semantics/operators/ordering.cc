@@ -79,18 +79,23 @@ ShapeResult accumulated_shape(const Application& app) {
   return app.attributes[0].given ? x : Shape{*element_count(x)};
 }
 
-ShapeResult cumprod_gradient_shape(const Application& app) {
-  ShapeResult y = accumulated_shape(app);
-  if (std::holds_alternative<std::string>(y)) return y;
-  if (std::get<Shape>(y) != app.operand_shapes[1])
-    return "products have the shape " + to_string(std::get<Shape>(y)) + ", their adjoint " +
-           to_string(app.operand_shapes[1]);
-  return app.operand_shapes[0];
+ShapeResult weighted_shape(const Application& app) {
+  const Shape &x = app.operand_shapes[0], &w = app.operand_shapes[1];
+  if (x != w) return "elements of shape " + to_string(x) + " have weights of another, " + to_string(w);
+  if (std::string error = axis_and_flags_error(app, 0, x.size(), {"reverse"}); !error.empty()) return error;
+  return app.attributes[0].given ? x : Shape{*element_count(x)};
 }
 
 std::vector<OperatorParameter> sorting() {
   return {operand("x", number), integers("axis", "-1"), integers("descending", "0")};
 }
+// The product of all before an element, times the sum over all results that it is part of: of their adjoint times what
+// else was multiplied since. No division, so that derivatives of any order are right where elements are 0.
+constexpr std::string_view product_rule =
+    "reshape(shape(x), cumprod(reshape(shape(dy), x), axis=axis, exclusive=1, reverse=reverse) * "
+    "select(exclusive == 1, weighted_cumsum(dy, reshape(shape(dy), x), axis=axis, reverse=1 - reverse), "
+    "dy + weighted_cumsum(dy * reshape(shape(dy), x), reshape(shape(dy), x), axis=axis, reverse=1 - reverse)))";
+
 std::vector<OperatorParameter> accumulating(DTypeSet allowed) {
   return {operand("x", allowed), integers("axis", "all"), integers("exclusive", "0"), integers("reverse", "0")};
 }
@@ -132,22 +137,18 @@ std::vector<OperatorInfo> ordering_operators() {
            "element itself, reverse=1 begins at the end.",
            "cumsum([1, 2, 3]) -- [1,3,6]"}),
       kernel_row<rml_kernel_cumprod>(
-          "cumprod", "rml_kernel_cumprod", accumulating(number), same(number), accumulated_shape,
-          {"cumprod_gradient(x, dy, axis=axis, exclusive=exclusive, reverse=reverse)"},
+          "cumprod", "rml_kernel_cumprod", accumulating(number), same(number), accumulated_shape, {product_rule},
           {"CumProd", "Products of all elements so far, as cumsum has sums.", "cumprod([1, 2, 3]) -- [1,2,6]"}),
-      kernel_row<rml_kernel_cumprod_gradient>(
-          "cumprod_gradient", "rml_kernel_cumprod_gradient",
-          {operand("x", real), operand("g", real), integers("axis", "all"), integers("exclusive", "0"),
-           integers("reverse", "0")},
-          same(real), cumprod_gradient_shape,
-          {"cumprod_gradient(x, g * cumsum(dy / x, axis=axis, exclusive=exclusive, reverse=reverse), axis=axis, "
-           "exclusive=exclusive, reverse=reverse) - dy / x * cumprod_gradient(x, g, axis=axis, exclusive=exclusive, "
-           "reverse=reverse)",
-           "cumprod(x, axis=axis, exclusive=exclusive, reverse=reverse) * cumsum(dy / x, axis=axis, "
-           "exclusive=exclusive, reverse=reverse)"},
+      kernel_row<rml_kernel_weighted_cumsum>(
+          "weighted_cumsum", "rml_kernel_weighted_cumsum",
+          {operand("x", real), operand("w", real), integers("axis", "all"), integers("reverse", "0")}, same(real),
+          weighted_shape,
+          {"reshape(shape(x), weighted_cumsum(dy, reshape(shape(dy), w), axis=axis, reverse=1 - reverse))",
+           "reshape(shape(w), y * weighted_cumsum(dy, reshape(shape(dy), w), axis=axis, reverse=1 - reverse))"},
           {"",
-           "What g, the adjoint of cumprod(x), says of x. Its own derivatives are right where no element of x is 0.",
-           "cumprod_gradient([2.0, 0.0], [1.0, 1.0]) -- [1,2]"}),
+           "Of all elements before each one along the axis, or in row-major order, the sum, each multiplied by the "
+           "weights between the two: y[k] = x[k - 1] + w[k - 1] y[k - 1], and 0 first. reverse=1 begins at the end.",
+           "weighted_cumsum([1.0, 2.0, 3.0], [9.0, 10.0, 9.0]) -- [0,1,12]"}),
   };
 }
 

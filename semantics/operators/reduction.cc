@@ -199,13 +199,12 @@ OperatorInfo place_of_extremum(std::string_view name, Evaluate evaluate, Lowerin
              exactly(DType::i32), extremum_place_shape, evaluate, lowering, {"none: integer result"}, text);
 }
 
-// The product of all other elements: where one is 0, that of the others; where two are, 0.
+// The product of all other elements: of those before and of those after, so that zeros are no case of their own and
+// derivatives of any order are right.
 constexpr std::string_view product_rule =
-    "reshape(shape(prod(x, axis=axis, keepdims=1)), dy) * "
-    "select(sum(select(x == 0.0, ones_like(x), zeros_like(x)), axis=axis, keepdims=1) == "
-    "select(x == 0.0, ones_like(x), zeros_like(x)), "
-    "prod(select(x == 0.0, ones_like(x), x), axis=axis, keepdims=1) / select(x == 0.0, ones_like(x), x), "
-    "zeros_like(x))";
+    "reshape(shape(prod(x, axis=axis, keepdims=1)), dy) * axes_back(shape(x), "
+    "cumprod(axes_last(x, axis=axis), axis=-1, exclusive=1) * "
+    "cumprod(axes_last(x, axis=axis), axis=-1, exclusive=1, reverse=1), axis=axis)";
 
 std::vector<OperatorInfo> folds() {
   return {
@@ -241,13 +240,10 @@ std::vector<OperatorInfo> folds() {
            "The largest element over the given axes, or over all; NaN if one is NaN; of none -inf, or the smallest "
            "integer.",
            "max([[1, 4], [3, 2]], axis=1) -- [4,3]"}),
-      reduction(
-          "prod", number, same(number), reduced_shape, evaluate_fold<scalar::Mul, Nothing::one>, Lowering::reduce_prod,
-          product_rule,
-          {"ReduceProd",
-           "The product over the given axes, or over all; 1 of no elements. Integers wrap. The second derivative is "
-           "right where no element is 0.",
-           "prod([[1, 2], [3, 4]], axis=0) -- [3,8]"}),
+      reduction("prod", number, same(number), reduced_shape, evaluate_fold<scalar::Mul, Nothing::one>,
+                Lowering::reduce_prod, product_rule,
+                {"ReduceProd", "The product over the given axes, or over all; 1 of no elements. Integers wrap.",
+                 "prod([[1, 2], [3, 4]], axis=0) -- [3,8]"}),
       reduction("all", boolean, exactly(DType::boolean), reduced_shape,
                 evaluate_fold<scalar::And, Nothing::one, boolean>, Lowering::reduce_all, "none: Boolean result",
                 {"", "Whether all elements over the given axes, or all, are true; true of no elements.",

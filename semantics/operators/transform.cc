@@ -251,8 +251,9 @@ std::vector<OperatorInfo> ctc_rows() {
            "ctc_loss([[[0.0, 0.0]]], [[1]], [1], [1]) -- [0]"}),
       kernel_row<rml_ctc_gradient, ctc_scratch>(
           "ctc_loss_gradient", "rml_ctc_gradient", of_gradient, same(real), ctc_gradient_shape,
-          {"none: it is the gradient of ctc_loss", "none: it is the gradient of ctc_loss", integers_only, integers_only,
-           integers_only},
+          {"sum(dy * ctc_loss_gradient(ones_like(adjoint), log_probs, targets, input_lengths, target_lengths, "
+           "blank=blank), axis=[0, 2])",
+           "none: `ctc_loss`: it has no second derivative", integers_only, integers_only, integers_only},
           {"",
            "The gradient of ctc_loss by log_probs, times the adjoint of each sequence: 0 where that is 0, NaN where "
            "there "

@@ -104,6 +104,18 @@ WindowsResult transposed_windows(const Shape& from, const Shape& filter, std::sp
   return w;
 }
 
+namespace {
+
+// Why a window sees nothing but padding: its elements lie on either side of the axis, or all on one.
+std::string only_padding(const window::Axis& a, std::int64_t o, const window::Request& r) {
+  const bool apart = a.at(o, 0) < 0 && a.at(o, a.size - 1) >= a.in;
+  if (apart || r.same != 0)
+    return "dilations " + listed(r.dilations, "1") + " are too large, and put its elements on either side of the axis";
+  return "padding " + listed(r.padding, "0") + " is too large";
+}
+
+}  // namespace
+
 WindowsResult pool_windows(const Shape& x, std::span<const Attribute> attributes) {
   constexpr std::string_view flags[] = {"ceil_mode", "count_include_pad"};
   for (std::size_t k = 5; k < attributes.size(); ++k)
@@ -118,7 +130,7 @@ WindowsResult pool_windows(const Shape& x, std::span<const Attribute> attributes
     for (std::int64_t o = 0; o < a.out && a.in > 0; ++o) {
       if (a.covered(o) == 0)
         return "window " + std::to_string(o) + " of " + std::to_string(a.out) + " along an axis of " + to_string(x) +
-               " covers only padding: padding " + listed(r.padding, "0") + " is too large";
+               " covers only padding: " + only_padding(a, o, r);
     }
   }
   if (w->inputs() == 0 && x[0] * x[1] > 0) return "no window covers an element of " + to_string(x);

@@ -37,6 +37,9 @@ void add_decompositions(std::vector<OperatorCase>& list) {
   list.push_back({"frames", {"f64[7]"}, {"p", "3", "2"}});
   list.push_back({"overlap_add", {"f64[3, 2]"}, {"p", "5", "1"}});
   list.push_back({"ctc_loss", {"f64[4, 2, 3]"}, {"p", "[[1, 2], [1, 1]]", "[3, 4]", "[2, 2]"}});
+  list.push_back({"ctc_loss_gradient",
+                  {"f64[2]"},
+                  {"p", "reshape([4, 2, 3], cast(f64, iota(24)) / 16.0)", "[[1, 2], [1, 1]]", "[3, 4]", "[2, 2]"}});
 }
 
 }  // namespace rml::gradients

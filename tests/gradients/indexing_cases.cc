@@ -50,6 +50,28 @@ void add_gathers(Cases& list) {
   list.push_back({"take_along_axis", {"f64[2, 3]", "i32[4, 1]"}, {"p", "q", "axis=0"}});
   list.push_back({"gather_nd", {"f64[2, 3]", "i32[3, 2]"}, {"p", "q"}});
   list.push_back({"gather_nd", {"f64[2, 3]", "i32[2, 2]"}, {"p", "expand_dims(q, -1)", "batch_dims=1"}});
+  constexpr std::string_view reductions[] = {R"(reduction="none")", R"(reduction="add")", R"(reduction="min")",
+                                             R"(reduction="max")"};
+  for (const std::string_view reduction : reductions) {
+    for (const std::string_view by : {"by=0", "by=1"}) {
+      const std::string_view same[] = {"[0.5, -0.25, 1.5]", "[2, 0, 2, 1]", "[1.0, 0.75, -2.0, 1.25]"};
+      const std::string_view result = reduction.find("add") != std::string_view::npos   ? "[1.25, 1.0, 0.5]"
+                                      : reduction.find("min") != std::string_view::npos ? "[0.5, -0.25, -2.0]"
+                                      : reduction.find("max") != std::string_view::npos ? "[0.75, 1.25, 1.5]"
+                                                                                        : "[0.75, 1.25, -2.0]";
+      const std::string_view moved = by == "by=0" ? "f64[3]" : "f64[4]";
+      list.push_back(
+          {"scatter_elements_gradient", {"f64[3]"}, {same[0], same[1], same[2], result, "p", reduction, by}});
+      list.push_back({"scatter_elements_tangent", {moved}, {same[0], same[1], same[2], result, "p", reduction, by}});
+      const std::string_view tuples = "[[2], [0], [2], [1]]";
+      list.push_back({"scatter_nd_gradient", {"f64[3]"}, {same[0], tuples, same[2], result, "p", reduction, by}});
+      list.push_back({"scatter_nd_tangent", {moved}, {same[0], tuples, same[2], result, "p", reduction, by}});
+    }
+  }
+  for (const std::string_view op : {"scatter_elements_gradient", "scatter_nd_gradient"}) {
+    const std::string_view i = op == "scatter_nd_gradient" ? "[[0], [0]]" : "[0, 0]";
+    list.push_back({op, {"f64[2]", "f64[2]"}, {"p", i, "q", "p", "[2.0, 3.0]", R"(reduction="add")", "by=1"}});
+  }
   for (const std::string_view reduction : {R"(reduction="none")", R"(reduction="add")", R"(reduction="mul")",
                                            R"(reduction="min")", R"(reduction="max")"}) {
     list.push_back({"scatter_elements", {"f64[3]", "i32[4]", "f64[4]"}, {"p", "q", "r", reduction}});
@@ -75,10 +97,10 @@ void add_orders(Cases& list) {
       list.push_back({op, {"f64[3, 2]"}, {"p", axis, "exclusive=1", "reverse=1"}});
       list.push_back({op, {"f64[2, 2]"}, {"p"}});
     }
-    for (const std::string_view flag : {"exclusive=0", "exclusive=1", "reverse=1"})
-      list.push_back({"cumprod_gradient", {"f64[3, 2]", "f64[3, 2]"}, {"1.75 + p", "q", axis, flag}});
+    for (const std::string_view flag : {"reverse=0", "reverse=1"})
+      list.push_back({"weighted_cumsum", {"f64[3, 2]", "f64[3, 2]"}, {"p", "q", axis, flag}});
   }
-  list.push_back({"cumprod_gradient", {"f64[2, 2]", "f64[4]"}, {"1.75 + p", "q", "exclusive=1", "reverse=1"}});
+  list.push_back({"weighted_cumsum", {"f64[2, 2]", "f64[2, 2]"}, {"p", "q"}});
 }
 
 void add_contractions(Cases& list) {

@@ -31,6 +31,10 @@ void add_functions(std::vector<OperatorCase>& list) {
     }
     list.push_back({op, {"f64[2, 2, 3]"}, {"p", "axis=[0, -1]"}});
   }
+  for (const std::string_view axis : {"axis=0", "axis=[2, 0]", "axis=-1"})
+    list.push_back({"axes_last", {"f64[2, 2, 3]"}, {"p", axis}});
+  list.push_back({"axes_back", {"f64[2, 3, 4]"}, {"[4, 2, 3]", "p", "axis=0"}});
+  list.push_back({"axes_back", {"f64[3, 8]"}, {"[4, 3, 2]", "p", "axis=[0, 2]"}});
   for (const std::string_view type : {"f64[1]", "f64[3]", "f64[5, 2]", "f64[4, 2, 3]"})
     list.push_back({"tree_sum", {type}, {"p"}});
   for (const std::string_view op : {"var", "std"}) list.push_back({op, {"f64[2, 3]"}, {"p", "axis=1", "ddof=1"}});
@@ -39,6 +43,8 @@ void add_functions(std::vector<OperatorCase>& list) {
   for (const std::string_view ord : {"ord=1", "ord=2", "ord=3", "ord=1.5"}) {
     list.push_back({"norm_slope", {"f64[2, 3]", "f64[2, 1]"}, {"p", "1.75 + q", "axis=1", ord}});
     list.push_back({"norm_slope", {"f64[3]", "f64"}, {"p", "1.75 + q", ord}});
+    list.push_back({"norm_slope", {"f64[3]", "f64"}, {"1.75 + p", "3.75 + q", ord, "times=1"}});
+    list.push_back({"norm_slope", {"f64[3]", "f64"}, {"1.75 + p", "3.75 + q", ord, "times=2"}});
   }
   for (const std::string_view op : {"softmax", "log_softmax"}) {
     list.push_back({op, {"f64[3]"}, {"p"}});

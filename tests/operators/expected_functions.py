@@ -165,10 +165,19 @@ def reductions(case):
         case("norm_slope", [x, y.astype(dtype)], np.sign(x) * (np.abs(x) / y) ** 2, 1e-5, axis=1, ord=3)
         case("norm_slope", [x, np.ones(1, dtype)], x, 1e-6)
         for p in (1.5, 2, 3):
-            case("norm_curvature", [x, y.astype(dtype)], (p - 1) * np.abs(x) ** (p - 2) / y.astype(dtype) ** (p - 1), 1e-5,
-                 axis=1, ord=p)
-        case("norm_curvature", [x, y.astype(dtype)], np.zeros_like(x), axis=1, ord=1)
-        case("norm_curvature", [x, np.array([[2], [0]], dtype)], np.array([[0.5] * 3, [0] * 3], dtype), axis=1)
+            case("norm_slope", [x, y.astype(dtype)], (p - 1) * np.abs(x) ** (p - 2) / y.astype(dtype) ** (p - 1), 1e-5,
+                 axis=1, ord=p, times=1)
+        case("norm_slope", [x, y.astype(dtype)], np.zeros_like(x), axis=1, ord=1, times=1)
+        case("norm_slope", [x, np.array([[2], [0]], dtype)], np.array([[0.5] * 3, [0] * 3], dtype), axis=1, times=1)
+        for p in (1.5, 2, 4):
+            case("norm_slope", [x, y.astype(dtype)], (p - 1) * (p - 2) * np.sign(x) * np.abs(x) ** (p - 3) /
+                 y.astype(dtype) ** (p - 1), 1e-5, axis=1, ord=p, times=2)
+        for axes, order in (([0], [1, 2, 0]), ([2, 0], [1, 0, 2]), ([-1], [0, 1, 2])):
+            whole = np.arange(24, dtype=dtype).reshape(2, 3, 4)
+            kept = [n for k, n in enumerate(whole.shape) if k not in [a % 3 for a in axes]]
+            last = whole.transpose(order).reshape([*kept, -1])
+            case("axes_last", [whole], last, axis=axes)
+            case("axes_back", [last], whole, shape=list(whole.shape), axis=axes)
 
 
 def last_places(case):

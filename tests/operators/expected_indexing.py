@@ -216,14 +216,20 @@ def scatters(case, draw):
             dx[place] = share[0] * dy[place]
             for k, s in zip(updates, share[1:]):
                 du[k] = s * dy[place]
-        for part, expected in enumerate((dx, du)):
-            case("scatter_elements_gradient", [x, i, u, y, dy], expected, 1e-12, axis=0, part=part, **at)
+        for by, expected in enumerate((dx, du)):
+            case("scatter_elements_gradient", [x, i, u, y, dy], expected, 1e-12, axis=0, by=by, **at)
+        if reduction == "add":  # linear
+            case("scatter_elements_tangent", [x, i, u, y, dy], dy, axis=0, by=0, **at)
+            case("scatter_elements_tangent", [x, i, u, y, u], y - x, 1e-12, axis=0, by=1, **at)
+            case("scatter_curvature", [x], np.zeros_like(x), **at)
         tuples, rows = indices((4, 1), 3), draw("f64", (4, 4))
         y = scattered(x, rows, tuple_places(x, tuples, 0), reduction)
         # As scatter_elements with every index repeated along the row.
         spread = np.repeat(tuples, 4, axis=1)
         case("scatter_nd_gradient", [x, tuples, rows, y, y], gradient_of_rows(x, spread, rows, y, reduction), 1e-12,
-             part=1, **at)
+             by=1, **at)
+        if reduction == "add":
+            case("scatter_nd_tangent", [x, tuples, rows, y, rows], y - x, 1e-12, by=1, **at)
 
 
 def gradient_of_rows(x, i, u, y, reduction):
@@ -300,6 +306,13 @@ def accumulated(x, axis, exclusive, reverse, f, start):
     return np.flip(y, axis) if reverse else y
 
 
+def weighted_sums(x, w, reverse):
+    """By the definition: of every element before, times the weights between."""
+    if reverse:
+        return weighted_sums(x[:, ::-1], w[:, ::-1], False)[:, ::-1]
+    return np.array([[sum(a[j] * np.prod(b[j + 1:k]) for j in range(k)) for k in range(len(a))] for a, b in zip(x, w)])
+
+
 def running(case, draw):
     for dtype in ("i8", "u8", "i32", "i64", "f32", "f64"):
         for shape in ((), (4,), (2, 3), (2, 3, 2), (0, 3)):
@@ -314,18 +327,11 @@ def running(case, draw):
                     case("cumsum", [x], accumulated(x, axis, exclusive, reverse, np.cumsum, 0), **at)
                     case("cumprod", [x], accumulated(x, axis, exclusive, reverse, np.cumprod, 1), **at)
     for exclusive, reverse in itertools.product((0, 1), (0, 1)):
-        x, dy = draw("f64", (2, 5)), draw("f64", (2, 5))
-        x[0, 1] = x[1, 2] = x[1, 3] = 0
-        expected = np.zeros_like(x)
-        for row in range(2):
-            for i in range(5):
-                unit = x[row].copy()
-                unit[i] = 0
-                zero = accumulated(unit, 0, exclusive, reverse, np.cumprod, 1)
-                unit[i] = 1  # multilinear: the derivative is the difference between 1 and 0
-                one = accumulated(unit, 0, exclusive, reverse, np.cumprod, 1)
-                expected[row, i] = np.dot(dy[row], one - zero)
-        case("cumprod_gradient", [x, dy], expected, 1e-12, axis=1, exclusive=exclusive, reverse=reverse)
+        w, x = draw("f64", (2, 5)), draw("f64", (2, 5))
+        w[0, 1] = w[1, 2] = w[1, 3] = 0
+        flat = exclusive == 1  # once along rows, once of all elements
+        case("weighted_cumsum", [x, w], weighted_sums(x.reshape(1, -1), w.reshape(1, -1), reverse)[0] if flat else
+             weighted_sums(x, w, reverse), 1e-12, reverse=reverse, **({} if flat else {"axis": 1}))
 
 
 SUBSCRIPTS = [("ij,jk->ik", (2, 3), (3, 4)), ("bij,bjk->bik", (2, 3, 4), (2, 4, 2)), ("ij,jk", (2, 3), (3, 4)),

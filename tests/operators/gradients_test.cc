@@ -187,6 +187,11 @@ class Rule {
   }
 
   Tensor call(const std::string& name) {
+    if (name == "stop_gradient") {
+      Tensor inner = comparison();
+      expect(")");
+      return inner;
+    }
     const OperatorInfo& info = operators()[operators().require(name)];
     std::vector<Tensor> operands;
     AttributeArguments attributes;
