@@ -69,7 +69,7 @@ def weighted(xs):
 
 def huber(x):
     a = abs(x)
-    return 0.5 * a * a if a.parts[0] < 1 else a - 0.5
+    return 0.5 * x * x if a.parts[0] <= 1 else a - 0.5
 
 
 def length(xs, p):
@@ -103,8 +103,8 @@ FUNCTIONS = {
     "cubed": ("sum(abs(x) * x * x)", lambda x: total(abs(e) * e * e for e in x)),
     "mae": ("loss.mae(x * x, [4.5, -1.0, 2.0, 0.5])",
             lambda x: 0.25 * total(abs(e * e - t) for e, t in zip(x, [4.5, -1.0, 2.0, 0.5]))),
-    "huber": ("loss.huber(1.0, x * x, [0.5, 0.25, 20.0, 2.0])",
-              lambda x: 0.25 * total(huber(e * e - t) for e, t in zip(x, [0.5, 0.25, 20.0, 2.0]))),
+    "huber": ("loss.huber(1.0, x * x, [1.0, 0.0, 20.0, 0.0])",
+              lambda x: 0.25 * total(huber(e * e - t) for e, t in zip(x, [1.0, 0.0, 20.0, 0.0]))),
     "product": ("prod(x)", product),
     "columns": ("dot(prod(reshape([2, 2], x), axis=0), [1.0, 2.0])",
                 lambda x: weighted([x[0] * x[2], x[1] * x[3]])),
