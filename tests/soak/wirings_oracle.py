@@ -91,7 +91,7 @@ class Instance:
             g, arguments, wanted = e[3] if taken else e[4]
             clock = [s for s in self.clock if self.flags["c"][s] == taken]
             return self.child(e, taken, g, arguments, clock).get(wanted, t)
-        end, at = self.flags["end"], self.place[t]
+        end, at = self.flags[e[4]], self.place[t]
         if kind == "fby":
             first = at == 0 or end[self.clock[at - 1]]
             return self.evaluate(e[2], t) if first else self.evaluate(e[3], self.clock[at - 1])
@@ -193,7 +193,7 @@ class Evaluation:
 
     def __init__(self, program, rows, noise=None):
         self.program, self.noise = program, noise
-        self.flags = {"end": rows["end"], "c": rows["c"], "true": [True] * len(rows["end"])}
+        self.flags = {"end": rows["end"], "halt": rows["halt"], "c": rows["c"], "true": [True] * len(rows["end"])}
         self.rows = [rows[i] for i in program.inputs]
         self.cycles = range(len(rows["end"]))
 
@@ -250,6 +250,9 @@ class Evaluation:
     def results(self):
         """{name: stream of floats}: outputs of f, and gradients of each order by each input."""
         found = {}
+        if self.program.order == 0:
+            f = self.instance(self.rows, World(self.noise))
+            found = {o: [f.get(o, t) for t in self.cycles] for o in self.program.f.outputs}
         for k in range(1, self.program.order + 1):
             outputs, gradients = self.gradients(k, self.rows, k)
             if k == 1:

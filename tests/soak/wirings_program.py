@@ -5,7 +5,7 @@ A program is a list of nodes, the last being `f`; a node calls only nodes before
   ("let", name, expression)                        name = expression
   ("call", names, node, arguments)                 names = node(arguments); a name may be None, arguments are expressions
   ("merge", name, condition, call, call)           a call (node, arguments, output) at the cycles of either branch
-  ("fby", name, first, next), ("post", name, last, next)
+  ("fby", name, first, next, end), ("post", name, last, next, end)
   ("param", name, number)
   ("over", form, names, node, states, sequences, fixed)  map, fold, scan or scan[reverse]; a sequence is a list of expressions,
                                                    and the elements of a stacked result are variables called name[0], …
@@ -29,6 +29,7 @@ class Node:
         self.inputs = []
         self.outputs = []
         self.equations = []
+        self.asserts = []  # names of inputs that are said to be numbers
         self.needs = {}  # for each output, the inputs that it needs within the cycle, and in any cycle
         self.typed = False
         self.layer = None  # the weights, two rows and biases, if it is a layer of the library
@@ -142,7 +143,8 @@ class Drawing:
         kind = self.r.choice(self.style["memory"])
         name = self.name()
         first = self.leaf()
-        equation = [kind, name, first, None]
+        end = self.r.choice([flag for flag in self.node.flags if flag != "c"])
+        equation = [kind, name, first, None, end]
         self.node.plain = False
         self.node.equations.append(equation)
         self.now[name] = self.needed(first)
@@ -243,7 +245,7 @@ def draw_node(r, name, callees, style, inputs, outputs, steps, stack=0):
     node = Node(name)
     node.stack = stack
     if style["memory"]:
-        node.flags.append("end")
+        node.flags += ["end", "halt"] if style["ends"] else ["end"]
     if style["clock"]:
         node.flags.append("c")
     node.inputs = inputs
@@ -252,6 +254,8 @@ def draw_node(r, name, callees, style, inputs, outputs, steps, stack=0):
     for _ in range(steps):
         drawing.step()
     drawing.finish(outputs)
+    if style["assert"]:
+        node.asserts = [r.choice(inputs)]
     return node
 
 
@@ -322,7 +326,7 @@ def goes_both_ways(f):
 def draw_layer(r, name, style):
     """A layer of the library with given weights; its equations say what that is of single numbers."""
     node = Node(name)
-    node.flags = [flag for flag in ("end", "c") if style["memory" if flag == "end" else "clock"]]
+    node.flags = (["end"] + ["halt"] * style["ends"] if style["memory"] else []) + ["c"] * style["clock"]
     node.inputs, node.plain = ["a1", "a2"], False
     number = lambda: r.choice([0.5, -0.25, 1.0, 0.75, -1.0])
     node.layer = [[number(), number()], [number(), number()], [number(), number()]]
@@ -340,9 +344,9 @@ def draw_layer(r, name, style):
 class Program:
     """The program of a case. `order` is how often it is differentiated."""
 
-    def __init__(self, case, size=1.0, over=None):
-        """over: how often a step is an iteration."""
-        self.case, self.over = case, over
+    def __init__(self, case, size=1.0, over=None, order=None):
+        """over: how often a step is an iteration. order: how often it is differentiated, if that is not to be drawn."""
+        self.case, self.over, self.wanted = case, over, order
         for attempt in range(50):
             self.draw(random.Random(f"wirings {case} {attempt}"), size)
             if len(self.style["memory"]) < 2 or not goes_both_ways(self.f):
@@ -352,12 +356,13 @@ class Program:
     def draw(self, r, size):
         self.random = r
         self.order = r.choice([1, 1, 2, 2, 2, 2, 2, 3])
+        self.order = self.order if self.wanted is None else self.wanted
         memory = r.choice([[], [], [], ["fby"], ["fby"], ["post"], ["fby", "post"]])
         over = self.over if self.over is not None else r.choice([0.0, 0.0, 0.0, 0.25])
         self.style = {"memory": memory, "clock": r.random() < 0.4, "param": r.random() < 0.35, "over": over,
-                      "library": r.random() < 0.3}
+                      "library": r.random() < 0.3, "assert": r.random() < 0.1, "ends": bool(memory) and r.random() < 0.15}
         # Parameters that move: a step at each cycle, or for each segment where there is memory.
-        self.moves = self.style["param"] and self.order == 1 and not (memory and self.style["clock"]) and r.random() < 0.6
+        self.moves = self.style["param"] and self.order == 1 and not (memory and (self.style["clock"] or self.style["ends"])) and r.random() < 0.6
         self.nodes = [draw_layer(r, "g0", self.style)] if self.style["param"] and r.random() < 0.4 else []
         for k in range(r.randint(1, max(1, int(4 * size)))):
             inputs = [f"a{i + 1}" for i in range(r.choice([1, 2, 2, 3]))]
@@ -430,6 +435,9 @@ class Program:
     def calls(self, prefix=""):
         """The equations of main."""
         lines = []
+        if self.order == 0:
+            outputs = ", ".join(prefix + o for o in self.f.outputs)
+            lines.append(f"  {outputs} = {prefix}f({', '.join(self.f.flags + list(self.ports()))});\n")
         for k in range(1, self.order + 1):
             yields = [f"{prefix}d{k}{i}" for i in self.ports()]
             values = [prefix + o for o in self.f.outputs] if k == 1 else ["_"]

@@ -14,9 +14,11 @@ except ImportError:  # the first Python has none, the system's has
     os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
 
 import wirings_oracle
+from constructs import Reached
 
 GROUP = 10
-TOLERANCE = 1e-9
+TOLERANCE = {"f64": 1e-9, "f32": 1e-4}
+ROUNDING = {"f64": 1e-13, "f32": 1e-6}
 TENSORS = {f"s{n}": n for n in range(1, 5)}
 NUMBERS = ["x", "u"] + [f"{name}[{i}]" for name, n in TENSORS.items() for i in range(n)]
 LARGEST = 1e6  # of all results; beyond, nothing is compared
@@ -27,8 +29,14 @@ def draw_rows(group, cycles=7):
     r = random.Random(f"rows {group}")
     number = lambda: r.randint(-8, 8) * 0.25 + 0.125
     return {"end": [r.random() < 0.35 for _ in range(cycles - 2)] + [True, True],
+            "halt": [r.random() < 0.2 for _ in range(cycles - 2)] + [True, True],
             "c": [r.random() < 0.5 for _ in range(cycles - 2)] + [True, False],
             **{name: [number() for _ in range(cycles)] for name in NUMBERS}}
+
+
+def dtype_of(number):
+    """Of eight groups one computes in single precision."""
+    return "f32" if number // GROUP % 8 == 7 else "f64"
 
 
 def table(rows):
@@ -40,8 +48,8 @@ def table(rows):
 class Case:
     """A program and the results that it has to have; with iterations written out as calls, if `expanded`."""
 
-    def __init__(self, program, rows, expanded=False):
-        self.program, self.rows, self.expanded = program, rows, expanded
+    def __init__(self, program, rows, expanded=False, dtype="f64"):
+        self.program, self.rows, self.expanded, self.dtype = program, rows, expanded, dtype
         self.number = program.case
         self.prefix = f"{'w' if expanded else 'n'}{self.number}_"
         self.failure = None
@@ -52,10 +60,15 @@ class Case:
         values = [v for stream in self.expected.values() for v in stream]
         self.judged = bool(values) and all(math.isfinite(v) and abs(v) < LARGEST for v in values)
 
+    def text(self):
+        """The nodes and the calls of main."""
+        text = self.program.text(self.prefix, self.expanded) + "node main()\n" + self.program.calls(self.prefix)
+        return text.replace("f64", self.dtype)
+
     def spread(self):
-        """How far the results move where each operation is off by a few of its last digits, in units of its size 1e-13."""
-        r = random.Random(self.number)
-        noisy = wirings_oracle.Evaluation(self.program, self.rows, lambda: 1.0 + 1e-13 * r.uniform(-1, 1)).results()
+        """How far the results move where each operation is off by a random factor, ROUNDING at most."""
+        r, size = random.Random(self.number), ROUNDING[self.dtype]
+        noisy = wirings_oracle.Evaluation(self.program, self.rows, lambda: 1.0 + size * r.uniform(-1, 1)).results()
         return {name: [abs(a - b) for a, b in zip(stream, noisy[name])] for name, stream in self.expected.items()}
 
     def difference(self, found):
@@ -66,7 +79,7 @@ class Case:
             if len(texts) != len(stream):
                 return f"{len(texts)} rows of {len(stream)}"
             for t, (expected, got) in enumerate(zip(stream, map(float, texts))):
-                if abs(got - expected) <= TOLERANCE * max(1.0, abs(expected)):
+                if abs(got - expected) <= TOLERANCE[self.dtype] * max(1.0, abs(expected)):
                     continue
                 spread = spread or self.spread()
                 if not abs(got - expected) <= 10 * spread[name][t]:
@@ -75,10 +88,12 @@ class Case:
 
 
 def file_text(cases):
-    heads = "end: bool, c: bool, x: f64, u: f64" + "".join(f", {name}: f64[{n}]" for name, n in TENSORS.items())
+    heads = "end: bool, halt: bool, c: bool, x: f64, u: f64" + "".join(f", {name}: f64[{n}]" for name, n in TENSORS.items())
     outputs = ", ".join(f"{c.prefix}{name}: {kind}" for c in cases for name, kind in c.program.results().items())
-    return "".join(f"import {m};\n" for m in ("activation", "loss", "nn", "optim")) + "".join(c.program.text(c.prefix, c.expanded) for c in cases) + \
+    imports = "".join(f"import {m};\n" for m in ("activation", "loss", "nn", "optim"))
+    text = imports + "".join(c.program.text(c.prefix, c.expanded) for c in cases) + \
         f"node main({heads}) -> ({outputs})\n" + "".join(c.program.calls(c.prefix) for c in cases)
+    return text.replace("f64", cases[0].dtype)
 
 
 def run(cases, compiler, folder, options):
@@ -122,6 +137,11 @@ def kind(failure):
     return re.sub(present, "at …", message)
 
 
+def columns_of(case, group):
+    """The columns of tests/coverage.md that a program has reached."""
+    return ["reference", "-O0" if group % 2 else "-O2"] + ["first derivative", "second derivative"][:case.program.order]
+
+
 class Failures:
     def __init__(self, folder):
         self.folder = folder
@@ -162,6 +182,7 @@ def search(draw):
     if not os.path.exists(compiler):
         subprocess.run(["ninja", "-C", build, "bin/rmlc"], check=True, stdout=subprocess.DEVNULL)
     counts = dict(cases=0, large=0, order1=0, order2=0, order3=0, refused=0, wrong=0)
+    reached = Reached()
     failures = Failures(sys.argv[4] if len(sys.argv) > 4 else None)
     with tempfile.TemporaryDirectory() as folder:
         for group in range(first // GROUP, (first + count - 1) // GROUP + 1):
@@ -179,6 +200,9 @@ def search(draw):
                 if case.failure:
                     counts["refused" if "error[E" in case.failure[0] else "wrong"] += 1
                     failures.note(case)
+                elif case.judged:
+                    reached.note(columns_of(case, group), case.text())
     failures.tell()
+    reached.tell()
     print(*(f"{name}={n}" for name, n in counts.items()))
     return 1 if failures.counts else 0

@@ -105,6 +105,7 @@ def print_node(node, prefix, expanded=False):
     tensor = [f"{node.inputs[0].split('[')[0]}: f64[{node.stack}]"] if node.stack else []
     inputs = flags + tensor + [i + kind for i in node.inputs[node.stack:]]
     lines = [f"node {prefix}{node.name}({', '.join(inputs)}) -> ({', '.join(node.outputs)})"]
+    lines += [f'  assert {i} == {i}, "{i} of {node.name} is a number";' for i in node.asserts]
     for e in node.equations:
         if e[0] == "let":
             lines.append(f"  {e[1]} = {bare(e[2], prefix)};")
@@ -113,7 +114,7 @@ def print_node(node, prefix, expanded=False):
         elif e[0] == "over":
             lines.append(print_expanded(e, prefix) if expanded else print_over(e, node, prefix))
         elif e[0] in ("fby", "post"):
-            lines.append(f"  {e[1]} = {e[0]}_end(end, {print_expression(e[2], prefix)}, {print_expression(e[3], prefix)});")
+            lines.append(f"  {e[1]} = {e[0]}_end({e[4]}, {print_expression(e[2], prefix)}, {print_expression(e[3], prefix)});")
         elif e[0] == "param":
             held = f"param_end(end, param({e[2]}))" if "end" in node.flags else f"param({e[2]})"
             lines.append(f"  {e[1]} = {held};")
