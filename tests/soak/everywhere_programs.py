@@ -14,8 +14,9 @@ SIZES = ["sum(concat([{a}, {b}][1:1], [{b}]))", "{a} + sum(zeros([0]))", "sum([{
 class Mixed:
     """A node `part` of a: f64, b: f64, n: i32, c, end; a node `each` that calls it; main, which calls `each` and maps it."""
 
-    def __init__(self, case, dealt):
-        self.random, self.dealt = random.Random(f"everywhere {case}"), dealt
+    def __init__(self, case, dealt, order):
+        """order: how often `each` is differentiated."""
+        self.random, self.dealt, self.order = random.Random(f"everywhere {case}"), dealt, order
         self.fresh = 0
         self.floats = ["a", "b"]
         self.equations = []
@@ -31,7 +32,7 @@ class Mixed:
 
     def typed(self):
         """Memory and arithmetic in an element type, and back."""
-        kind = self.random.choice(FLOATS + INTEGERS * 2 + ["f16", "bf16", "bool"])
+        kind = self.random.choice(FLOATS + INTEGERS + ["f16", "bf16", "bool"])
         self.fresh += 1
         name = f"t{self.fresh}"
         if kind == "bool":
@@ -52,8 +53,8 @@ class Mixed:
         text = lambda forms: r.choice(forms).format(a=self.value(), b=self.value(), n=r.randint(1, 3))
         if pick < 0.4:
             self.typed()
-        elif pick < 0.5:  # numbers that are drawn in each row depend on the rank
-            self.add(text(RANDOM[2:] if self.dealt else RANDOM))
+        elif pick < 0.5 and not self.dealt:  # numbers that are drawn in each row depend on the rank
+            self.add(text(RANDOM))
         elif pick < 0.65:
             self.add(text(TEXTS))
         elif pick < 0.8:
@@ -70,11 +71,19 @@ class Mixed:
             self.step()
         head = "end: bool, c: bool, n: i32, a: f64, b: f64, "
         dealt = head.replace(", ", " dealt end by 2, ")[:-2] if self.dealt else head[:-2]
-        return "\n".join([
-            "node part(a: f64, b: f64, n: i32, c: bool, end: bool) -> (y)", *self.equations, f"  y = {self.floats[-1]};",
-            "node each(a: f64, b: f64, n: i32, c: bool, end: bool) -> (y)", "  y = part(b, a, n + 1, not c, end) - a;",
-            f"node main({dealt}) -> (y: f64, z: f64[2])", "  y = each(a, b, n, c, end);",
-            "  z = map each([a, b], [b, b]; n, c, end);"]) + "\n"
+        ports = "a: f64, b: f64, n: i32, c: bool, end: bool"
+        lines = [f"node part({ports}) -> (y)", *self.equations, f"  y = {self.floats[-1]};",
+                 f"node each({ports}) -> (y)", "  y = part(b, a, n + 1, not c, end) - a;",
+                 f"node slope({ports}) -> (d)", "  _, d, _ = diff each(a, b, n, c, end, true, 0.125);"]
+        calls = ["  y = each(a, b, n, c, end);", "  z = map each([a, b], [b, b]; n, c, end);"]
+        outputs = "y: f64, z: f64[2]"
+        if self.order > 0:
+            calls.append("  _, da, db = diff each(a, b, n, c, end, true, 0.125);")
+            outputs += ", da: f64, db: f64"
+        if self.order > 1:
+            calls.append("  _, ha, hb = diff slope(a, b, n, c, end, true, 1.0);")
+            outputs += ", ha: f64, hb: f64"
+        return "\n".join([*lines[:len(lines) if self.order > 1 else -2], f"node main({dealt}) -> ({outputs})", *calls]) + "\n"
 
 
 def rows(case, cycles=9):

@@ -70,7 +70,8 @@ class Instance:
                 (lambda t, k=k: self.element(e, order[place - 1]).get(g.outputs[k], t))
         for i, a in zip(g.inputs[len(states):], [s[index] for s in sequences] + fixed):
             given[i] = lambda t, a=a: self.evaluate(a, t)
-        self.children[id(e), index] = Instance(g, self.flags, given, self.clock, self.world, self.path + (id(e),))
+        path = self.path + (id(e), index if self.world.expanded else None)
+        self.children[id(e), index] = Instance(g, self.flags, given, self.clock, self.world, path)
         return self.children[id(e), index]
 
     def compute(self, name, t):
@@ -142,8 +143,9 @@ class Instance:
 class World:
     """The values of parameters, which do not move here, and of numbers whose derivatives are stopped."""
 
-    def __init__(self, noise=None):
-        self.noise = noise
+    def __init__(self, noise=None, expanded=False):
+        """expanded: elements of an iteration are calls, which have parameters of their own."""
+        self.noise, self.expanded = noise, expanded
 
     def parameter(self, path, first, t):
         return first
@@ -158,8 +160,8 @@ class MovingWorld(World):
     Each has a variable of direction 0, from index `first` on, and begins each segment as a plain number.
     """
 
-    def __init__(self, segments, shape, first, noise=None):
-        super().__init__(noise)
+    def __init__(self, segments, shape, first, noise, expanded):
+        super().__init__(noise, expanded)
         self.segments, self.shape, self.first = segments, shape, first
         self.indices, self.values = {}, {}
         self.objective = None  # a function of the cycles that it sums over
@@ -178,21 +180,22 @@ class MovingWorld(World):
         return self.values[path, segment]
 
 
-def count_parameters(node):
+def count_parameters(node, expanded):
     """How many parameters an instance has."""
     count = 0
     for e in node.equations:
         callees = e[2:3] if e[0] == "call" else e[3:4] if e[0] == "over" else \
             [call[0] for call in e[3:5]] if e[0] == "merge" else []
-        count += (e[0] == "param") + sum(map(count_parameters, callees))
+        times = len(e[5][0]) if e[0] == "over" and expanded else 1
+        count += (e[0] == "param") + times * sum(count_parameters(g, expanded) for g in callees)
     return count
 
 
 class Evaluation:
     """All results of a program over rows: flags and inputs are lists by cycle."""
 
-    def __init__(self, program, rows, noise=None):
-        self.program, self.noise = program, noise
+    def __init__(self, program, rows, expanded=False, noise=None):
+        self.program, self.expanded, self.noise = program, expanded, noise
         self.flags = {"end": rows["end"], "halt": rows["halt"], "c": rows["c"], "true": [True] * len(rows["end"])}
         self.rows = [rows[i] for i in program.inputs]
         self.cycles = range(len(rows["end"]))
@@ -206,12 +209,12 @@ class Evaluation:
         if not self.program.moves:
             return World(self.noise)
         segments = [sum(self.flags["end"][:t]) for t in self.cycles] if self.program.style["memory"] else list(self.cycles)
-        return MovingWorld(segments, shape, 1 + len(self.rows) * len(self.cycles), self.noise)
+        return MovingWorld(segments, shape, 1 + len(self.rows) * len(self.cycles), self.noise, self.expanded)
 
     def gradients(self, k, streams, axes):
         """What `diff` of node k - 1 yields: the outputs of f or of node k - 1, and a gradient for each input, as streams."""
         level = self.program.levels[k - 1]
-        parameters = count_parameters(self.program.f) if self.program.moves else 0
+        parameters = count_parameters(self.program.f, self.expanded) if self.program.moves else 0
         shape = (1 + len(streams) * len(self.cycles) + parameters,) * axes
         index = lambda i, t: 1 + i * len(self.cycles) + t
         moved = [[hd.variable(s[t], k - 1, index(i, t), shape) for t in self.cycles] for i, s in enumerate(streams)]

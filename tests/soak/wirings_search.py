@@ -54,7 +54,7 @@ class Case:
         self.prefix = f"{'w' if expanded else 'n'}{self.number}_"
         self.failure = None
         try:
-            self.expected = wirings_oracle.Evaluation(self.program, rows).results()
+            self.expected = wirings_oracle.Evaluation(self.program, rows, expanded).results()
         except (OverflowError, ZeroDivisionError):
             self.expected = {}
         values = [v for stream in self.expected.values() for v in stream]
@@ -68,7 +68,7 @@ class Case:
     def spread(self):
         """How far the results move where each operation is off by a random factor, ROUNDING at most."""
         r, size = random.Random(self.number), ROUNDING[self.dtype]
-        noisy = wirings_oracle.Evaluation(self.program, self.rows, lambda: 1.0 + size * r.uniform(-1, 1)).results()
+        noisy = wirings_oracle.Evaluation(self.program, self.rows, self.expanded, lambda: 1.0 + size * r.uniform(-1, 1)).results()
         return {name: [abs(a - b) for a, b in zip(stream, noisy[name])] for name, stream in self.expected.items()}
 
     def difference(self, found):
@@ -176,14 +176,18 @@ class Failures:
 
 
 def search(draw):
-    """The search: `draw` yields the cases of a number, given the rows of its group. Returns the exit status."""
+    """The search: `draw` yields the cases of a number, given the rows of its group. Returns the exit status.
+
+    With --values as a fourth argument, only wrong values make it fail.
+    """
     first, count, build = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     compiler = os.path.join(build, "bin/rmlc")
     if not os.path.exists(compiler):
         subprocess.run(["ninja", "-C", build, "bin/rmlc"], check=True, stdout=subprocess.DEVNULL)
     counts = dict(cases=0, large=0, order1=0, order2=0, order3=0, refused=0, wrong=0)
     reached = Reached()
-    failures = Failures(sys.argv[4] if len(sys.argv) > 4 else None)
+    values_alone = "--values" in sys.argv
+    failures = Failures(sys.argv[4] if len(sys.argv) > 4 and not values_alone else None)
     with tempfile.TemporaryDirectory() as folder:
         for group in range(first // GROUP, (first + count - 1) // GROUP + 1):
             rows = draw_rows(group)
@@ -205,4 +209,5 @@ def search(draw):
     failures.tell()
     reached.tell()
     print(*(f"{name}={n}" for name, n in counts.items()))
-    return 1 if failures.counts else 0
+    found = [name for name in failures.counts if not values_alone or name.startswith("a wrong value")]
+    return 1 if found else 0
