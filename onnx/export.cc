@@ -14,8 +14,9 @@ namespace {
 
 class Exporter {
  public:
-  // The body of an iteration, within the model around it.
-  Exporter(const Core& core, const ModelWriter& around) : core_(core), to_(core.entry, around) {}
+  // The body of an iteration, within the model around it; `present`: see present(), of the iteration's clock.
+  Exporter(const Core& core, const ModelWriter& around, std::string present)
+      : core_(core), to_(core.entry, around), around_(std::move(present)) {}
 
   explicit Exporter(const Core& core) : core_(core), to_(core.entry) {}
 
@@ -116,7 +117,7 @@ class Exporter {
 
   // Whether the clock ticks, "" for one that always does.
   std::string present(ClockId clock) {
-    if (clock == base_clock) return "";
+    if (clock == base_clock) return around_;
     if (clock == never_clock) return to_.constant(Tensor::boolean(false));
     const auto met = present_.find(clock.index);
     if (met != present_.end()) return met->second;
@@ -138,7 +139,7 @@ class Exporter {
       made = std::visit([&](const auto& rhs) { return write(v, rhs); }, core_[v].rhs);
     } catch (const Refused& refused) {
       refuse(core_[v].span, refused.why);
-      made = to_.constant(Tensor::boolean(false));
+      made = to_.constant(Tensor(core_[v].dtype, {}));  // of the right type: what reads it is not refused as well
     }
     return known_[v] = made;
   }
@@ -159,17 +160,18 @@ class Exporter {
     if (node.in_c()) throw Refused{"the external node `" + node.symbol + "` cannot be exported"};
     std::vector<std::string> operands;
     for (const ValueId x : c.operands) operands.push_back(name(x));
-    return (results_[v] = scan(*node.iteration, operands)).front();
+    const std::string here = node.iteration->can_fail ? present(core_[v].clock) : "";
+    return (results_[v] = scan(*node.iteration, operands, here)).front();
   }
-  std::string write(ValueId, const core::Result& r) {
+  std::string write(ValueId v, const core::Result& r) {
     name(r.call);
     const auto met = results_.find(r.call);
-    return met == results_.end() ? name(r.call) : met->second[r.output];
+    return met == results_.end() ? to_.constant(Tensor(core_[v].dtype, {})) : met->second[r.output];
   }
 
   // The body is a graph within the node; what is fixed it takes from around it.
-  std::vector<std::string> scan(const Iteration& it, std::vector<std::string> operands) {
-    Exporter body(it.body, to_);
+  std::vector<std::string> scan(const Iteration& it, std::vector<std::string> operands, const std::string& present) {
+    Exporter body(it.body, to_, present);
     const std::size_t leading = it.states + it.sequences;
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const Port& p = it.body.inputs[k];
@@ -186,7 +188,9 @@ class Exporter {
     const auto all = [](std::size_t n) { return std::vector<std::int64_t>(n, 1); };
     if (it.reverse) attributes.push_back({"scan_input_directions", all(it.sequences)});
     if (it.reverse && outputs > it.states) attributes.push_back({"scan_output_directions", all(outputs - it.states)});
-    return to_.nodes("Scan", operands, attributes, outputs);
+    std::vector<DType> types;
+    for (const Port& p : it.body.outputs) types.push_back(it.body[p.value].dtype);
+    return to_.nodes("Scan", operands, attributes, outputs, types);
   }
 
   std::string write(ValueId v, const core::Apply& a) {
@@ -200,11 +204,26 @@ class Exporter {
     if (writer == nullptr) throw Refused{"the operator `" + std::string(row.name) + "` has no counterpart in ONNX"};
     Site site{to_, core_, core_[v], a, {}};
     for (const ValueId x : a.operands) site.operands.push_back(name(x));
+    if (const auto known = without_elements(site)) return to_.constant(*known);
+    if (can_fail(core_, v)) guard(site);
     return (*writer)(site);
+  }
+
+  // A model computes every value at every cycle. Where this one is absent the program does not stop by a divisor of
+  // zero or an index out of bounds, and the model must not: there it divides by one, and takes what is first.
+  void guard(Site& site) {
+    const std::string here = present(site.value.clock);
+    if (here.empty()) return;
+    const Lowering form = operators()[site.apply.op].lowering;
+    const std::size_t last = form == Lowering::index ? site.operands.size() - 1 : 1;
+    const double harmless = form == Lowering::elementwise ? 1 : 0;
+    for (std::size_t k = 1; k <= last; ++k)
+      site.operands[k] = to_.node("Where", {here, site.operands[k], to_.scalar(site.dtype(k), harmless)});
   }
 
   const Core& core_;
   ModelWriter to_;
+  std::string around_;  // whether the call of this body is present; "": always, or nothing in it can fail
   std::map<ValueId, std::string> known_;
   std::map<ValueId, std::vector<std::string>> results_;   // of calls
   std::map<std::uint32_t, std::string> present_, first_;  // by clock

@@ -1,9 +1,10 @@
-// One function per kind of operator.
+// One function per kind of operator that works on tensors as a whole.
 #include "onnx/export_operators.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
+
+#include "onnx/operator_types.h"
 
 namespace rml::onnx {
 
@@ -22,57 +23,22 @@ Application application(const Site& s, std::vector<DType>& dtypes, std::vector<S
   return {dtypes, shapes, s.apply.attributes, s.value.dtype};
 }
 
+// The type that an operator of ONNX computes elements of `type` in: 32 bits where it lacks integers of fewer.
+DType type_for(const char* op, DType type) {
+  const bool fits = (types_of(op)->variable & bit(type)) != 0 || !is_integer(type) || byte_size(type) >= 4;
+  return fits ? type : is_signed(type) ? DType::i32 : DType::u32;
+}
+
 std::int64_t axis(const Site& s, std::size_t attribute, std::size_t operand = 0) {
   return static_cast<std::int64_t>(*normalized_axis(s.integer(attribute), s.shape(operand).size()));
 }
 
-// The same node for every application.
-Writer plain(const char* op, std::vector<Given> attributes = {}) {
-  return [op, attributes = std::move(attributes)](const Site& s) { return s.to.node(op, s.operands, attributes); };
-}
 Writer same_elements() {
   return [](const Site& s) { return s.to.reshape(s.operands[0], s.value.shape); };
 }
 // What needs i64 indices.
 std::string wide(const Site& s, std::size_t k) {
   return s.dtype(k) == DType::i64 ? s.operands[k] : s.to.cast(s.operands[k], DType::i64);
-}
-
-std::string one(const Site& s) { return s.to.scalar(s.dtype(0), 1); }
-
-// In the neighbourhood of 0 log(1 + x) loses digits; with u = 1 + x, log(u) x / (u - 1) has them.
-std::string log1p(const Site& s) {
-  const std::string &x = s.operands[0], u = s.to.node("Add", {x, one(s)});
-  const std::string quotient =
-      s.to.node("Div", {s.to.node("Mul", {s.to.node("Log", {u}), x}), s.to.node("Sub", {u, one(s)})});
-  const std::string huge = s.to.node("Log", {u});
-  const std::string near = s.to.node("Where", {s.to.node("IsInf", {u}), huge, quotient});
-  return s.to.node("Where", {s.to.node("Equal", {u, one(s)}), x, near});
-}
-// exp(x) - 1 = tanh(x / 2) (exp(x) + 1).
-std::string expm1(const Site& s) {
-  const std::string& x = s.operands[0];
-  const std::string half = s.to.node("Tanh", {s.to.node("Mul", {x, s.to.scalar(s.dtype(0), 0.5)})});
-  return s.to.node("Mul", {half, s.to.node("Add", {s.to.node("Exp", {x}), one(s)})});
-}
-Writer scaled_log(double factor) {
-  return [factor](const Site& s) {
-    return s.to.node("Mul", {s.to.node("Log", s.operands), s.to.scalar(s.dtype(0), factor)});
-  };
-}
-
-std::string floor_mod(const Site& s) {
-  if (!is_float(s.dtype(0))) return s.to.node("Mod", s.operands);
-  const std::string zero = s.to.scalar(s.dtype(0), 0);
-  const std::string r = s.to.node("Mod", s.operands, {{"fmod", std::int64_t{1}}});
-  const auto below = [&](const std::string& x) { return s.to.node("Less", {x, zero}); };
-  const std::string apart = s.to.node("Xor", {below(r), below(s.operands[1])});
-  const std::string off = s.to.node("And", {apart, s.to.node("Not", {s.to.node("Equal", {r, zero})})});
-  return s.to.node("Where", {off, s.to.node("Add", {r, s.operands[1]}), r});
-}
-
-std::string clip(const Site& s) {
-  return s.to.node("Min", {s.to.node("Max", {s.operands[0], s.operands[1]}), s.operands[2]});
 }
 
 std::string transpose(const Site& s) {
@@ -131,9 +97,37 @@ std::string reduce(const Site& s, const char* op, const std::string& x) {
   const Integers axes = reduced(s);
   if (axes.empty()) return s.to.reshape(x, s.value.shape);
   const Given keep{"keepdims", std::int64_t{0}};
-  const std::string y = std::string_view(op) == "ReduceSum" ? s.to.node(op, {x, s.to.integers(axes)}, {keep})
-                                                            : s.to.node(op, {x}, {{"axes", axes}, keep});
+  const std::string y = std::string_view(op) == "ReduceSum" ? s.node(op, x, {s.to.integers(axes)}, {keep})
+                                                            : s.node(op, x, {}, {{"axes", axes}, keep});
   return s.to.reshape(y, s.value.shape);
+}
+// Integers wrap, but runtimes hold ONNX's sums and products of them within their range: a Scan adds or multiplies.
+std::string wrapping(const Site& s, const char* op, const Integers& axes) {
+  Integers order = axes, rows{1};
+  Shape rest;
+  for (std::size_t k = 0; k < s.shape(0).size(); ++k) {
+    const bool gone = std::ranges::find(axes, static_cast<std::int64_t>(k)) != axes.end();
+    if (gone) rows[0] *= s.shape(0)[k];
+    if (!gone) order.push_back(static_cast<std::int64_t>(k)), rest.push_back(s.shape(0)[k]);
+  }
+  rows.insert(rows.end(), rest.begin(), rest.end());
+  const DType type = s.dtype(0), wide = type_for("ReduceSum", type);
+  const std::string x = s.to.cast(s.to.reshape(s.to.node("Transpose", {s.operands[0]}, {{"perm", order}}), rows), wide);
+  const std::string begin = s.to.scalar(wide, std::string_view(op) == "Mul" ? 1 : 0);
+  ModelWriter body("reduction", s.to);
+  const std::string so_far = s.to.fresh("so_far"), element = s.to.fresh("element");
+  body.input(so_far, wide, rest);
+  body.input(element, wide, rest);
+  body.output(s.to.fresh("result"), body.node(op, {so_far, element}), wide, rest);
+  const std::string first = s.to.node("Expand", {begin, s.to.integers(rest)});
+  const std::vector<Given> attributes{{"body", &body}, {"num_scan_inputs", std::int64_t{1}}};
+  return s.to.cast(s.to.reshape(s.to.nodes("Scan", {first, x}, attributes, 1, {wide})[0], s.value.shape), type);
+}
+Writer sum_or_product(const char* op, const char* of_integers) {
+  return [op, of_integers](const Site& s) {
+    const Integers axes = reduced(s);
+    return is_float(s.dtype(0)) || axes.empty() ? reduce(s, op, s.operands[0]) : wrapping(s, of_integers, axes);
+  };
 }
 Writer reduction(const char* op) {
   return [op](const Site& s) { return reduce(s, op, s.operands[0]); };
@@ -171,13 +165,22 @@ std::string sum_to(const Site& s) {
   for (std::size_t k = 0; k < x.size(); ++k)
     if (k < added || y[k - added] != x[k]) axes.push_back(static_cast<std::int64_t>(k));
   if (axes.empty()) return s.operands[0];
+  if (is_integer(s.dtype(0))) return wrapping(s, "Add", axes);
   const std::string sum = s.to.node("ReduceSum", {s.operands[0], s.to.integers(axes)}, {{"keepdims", std::int64_t{0}}});
   return s.to.reshape(sum, y);
 }
 
-Writer along(const char* op) {
-  return [op](const Site& s) { return s.to.node(op, s.operands, {{"axis", axis(s, 0)}}); };
+// softmax and its logarithm, which ONNX has along one axis alone.
+std::string softmax(const Site& s, bool logarithm) {
+  const Integers axes = reduced(s);
+  if (axes.size() == 1) return s.to.node(logarithm ? "LogSoftmax" : "Softmax", s.operands, {{"axis", axes[0]}});
+  const std::string most = s.to.node("ReduceMax", s.operands, {{"axes", axes}, {"keepdims", std::int64_t{1}}});
+  const std::string x = s.to.node("Sub", {s.operands[0], most}), powers = s.to.node("Exp", {x});
+  const std::string sum = s.to.node("ReduceSum", {powers, s.to.integers(axes)}, {{"keepdims", std::int64_t{1}}});
+  return logarithm ? s.to.node("Sub", {x, s.to.node("Log", {sum})}) : s.to.node("Div", {powers, sum});
 }
+
+std::string matmul(const Site& s) { return s.node("MatMul", s.operands[0], {s.operands[1]}); }
 
 std::string outer(const Site& s) {
   Shape column = s.shape(0), row = s.shape(1);
@@ -187,7 +190,7 @@ std::string outer(const Site& s) {
 }
 std::string dot(const Site& s) {
   if (s.rank(0) != 1 || s.rank(1) != 1) throw Refused{"`dot` of tensors has no counterpart in ONNX"};
-  return s.to.node("MatMul", s.operands);
+  return matmul(s);
 }
 
 // Without a row for classes beyond the ends, which ONNX counts from the end or refuses.
@@ -266,7 +269,7 @@ std::string cumsum(const Site& s) {
   else
     x = s.to.reshape(x, s.value.shape);
   Tensor at = Tensor::scalar<std::int64_t>(DType::i64, along);
-  return s.to.node("CumSum", {x, s.to.constant(at)}, {{"exclusive", s.integer(1)}, {"reverse", s.integer(2)}});
+  return s.node("CumSum", x, {s.to.constant(at)}, {{"exclusive", s.integer(1)}, {"reverse", s.integer(2)}});
 }
 
 std::string top(const Site& s, std::int64_t k, std::int64_t along, bool largest, bool places) {
@@ -339,8 +342,15 @@ std::vector<Given> pooling(const Site& s, bool dilations) {
   given.push_back({"ceil_mode", std::int64_t{ceil}});
   return given;
 }
-std::string max_pool(const Site& s) { return s.to.node("MaxPool", s.operands, pooling(s, true)); }
-std::string max_pool_indices(const Site& s) { return s.to.node("MaxPool", s.operands, pooling(s, true), 2, 1); }
+// Of integers ONNX has bytes alone; an f64 holds those of up to 32 bits.
+std::string pooled(const Site& s) {
+  const bool held = is_integer(s.dtype(0)) && byte_size(s.dtype(0)) > 1 && byte_size(s.dtype(0)) <= 4;
+  return held ? s.to.cast(s.operands[0], DType::f64) : s.operands[0];
+}
+std::string max_pool(const Site& s) {
+  return s.to.cast(s.to.node("MaxPool", {pooled(s)}, pooling(s, true)), s.value.dtype);
+}
+std::string max_pool_indices(const Site& s) { return s.to.node("MaxPool", {pooled(s)}, pooling(s, true), 2, 1); }
 std::string average_pool(const Site& s) {
   std::vector<Given> given = pooling(s, false);
   given.push_back({"count_include_pad", s.integer(6)});
@@ -358,12 +368,32 @@ std::string grid_sample(const Site& s) {
                     {"align_corners", s.integer(2)}});
 }
 
+// Runtimes resize integers by way of floats. Which element the nearest one is follows from the shapes.
+std::string resize_integers(const Site& s, std::int64_t along) {
+  if (s.attribute(3).text == "crop") throw Refused{"`resize` of integers to a part has no counterpart in ONNX"};
+  const std::int64_t extent = s.shape(0)[static_cast<std::size_t>(along)];
+  Tensor places(DType::f64, {extent});
+  std::iota(places.as<double>(), places.as<double>() + extent, 0.0);
+  std::vector<Attribute> attributes = s.apply.attributes;
+  attributes[0].integers = {0};
+  const std::vector<DType> dtypes = {DType::f64};
+  const std::vector<Shape> shapes = {{extent}};
+  Tensor nearest(DType::f64, {s.value.shape[static_cast<std::size_t>(along)]});
+  const std::vector<const Tensor*> operands = {&places};
+  operators()[s.apply.op].evaluate({dtypes, shapes, attributes, DType::f64}, {}, operands, nearest);
+  Integers at;
+  for (std::int64_t k = 0; k < nearest.elements(); ++k)
+    at.push_back(static_cast<std::int64_t>(nearest.as<double>()[k]));
+  return s.to.node("Gather", {s.operands[0], s.to.integers(at)}, {{"axis", along}});
+}
+
 // Attributes axis, size, mode, coordinates, scale, start, end, cubic, antialias, exclude_outside, value.
 std::string resize(const Site& s) {
   const auto along = static_cast<std::size_t>(axis(s, 0));
   std::string mode = s.attribute(2).text, coordinates = s.attribute(3).text, rounding = "round_prefer_floor";
   if (s.integer(8) != 0 || coordinates == "half_pixel_symmetric")
     throw Refused{"this way to resize has no counterpart in ONNX's operator set 17"};
+  if (is_integer(s.dtype(0))) return resize_integers(s, static_cast<std::int64_t>(along));
   if (mode == "nearest_round_up") rounding = "round_prefer_ceil";
   if (mode == "nearest_floor" || mode == "nearest_ceil") rounding = mode.substr(8);
   if (mode.starts_with("nearest")) mode = "nearest";
@@ -391,82 +421,9 @@ std::string resize(const Site& s) {
   return s.to.node("Resize", {s.operands[0], region, s.to.constant(scales)}, given);
 }
 
-std::string shift(const Site& s, const char* direction) {
-  if (is_signed(s.dtype(0))) throw Refused{"shifts of signed integers have no counterpart in ONNX"};
-  return s.to.node("BitShift", s.operands, {{"direction", std::string(direction)}});
-}
-
-const std::map<std::string_view, Writer>& writers() {
-  static const std::map<std::string_view, Writer> all = {
-      {"add", plain("Add")},
-      {"sub", plain("Sub")},
-      {"mul", plain("Mul")},
-      {"div", plain("Div")},
-      {"mod", plain("Mod", {{"fmod", std::int64_t{1}}})},
-      {"negate", plain("Neg")},
-      {"minimum", plain("Min")},
-      {"maximum", plain("Max")},
-      {"pow", plain("Pow")},
-      {"eq", plain("Equal")},
-      {"ne", [](const Site& s) { return s.to.node("Not", {s.to.node("Equal", s.operands)}); }},
-      {"lt", plain("Less")},
-      {"le", plain("LessOrEqual")},
-      {"gt", plain("Greater")},
-      {"ge", plain("GreaterOrEqual")},
-      {"logical_and", plain("And")},
-      {"logical_or", plain("Or")},
-      {"logical_not", plain("Not")},
-      {"logical_xor", plain("Xor")},
-      {"abs", plain("Abs")},
-      {"sign", plain("Sign")},
-      {"floor", plain("Floor")},
-      {"ceil", plain("Ceil")},
-      {"round", plain("Round")},
-      {"trunc",
-       [](const Site& s) {
-         return s.to.node("Mul", {s.to.node("Sign", s.operands), s.to.node("Floor", {s.to.node("Abs", s.operands)})});
-       }},
-      {"exp", plain("Exp")},
-      {"log", plain("Log")},
-      {"log1p", log1p},
-      {"expm1", expm1},
-      {"log2", scaled_log(1.4426950408889634)},
-      {"log10", scaled_log(0.4342944819032518)},
-      {"exp2", [](const Site& s) { return s.to.node("Pow", {s.to.scalar(s.dtype(0), 2), s.operands[0]}); }},
-      {"sqrt", plain("Sqrt")},
-      {"rsqrt", [](const Site& s) { return s.to.node("Reciprocal", {s.to.node("Sqrt", s.operands)}); }},
-      {"square", [](const Site& s) { return s.to.node("Mul", {s.operands[0], s.operands[0]}); }},
-      {"reciprocal", plain("Reciprocal")},
-      {"sin", plain("Sin")},
-      {"cos", plain("Cos")},
-      {"tan", plain("Tan")},
-      {"asin", plain("Asin")},
-      {"acos", plain("Acos")},
-      {"atan", plain("Atan")},
-      {"sinh", plain("Sinh")},
-      {"cosh", plain("Cosh")},
-      {"tanh", plain("Tanh")},
-      {"asinh", plain("Asinh")},
-      {"acosh", plain("Acosh")},
-      {"atanh", plain("Atanh")},
-      {"sigmoid", plain("Sigmoid")},
-      {"relu", plain("Relu")},
-      {"softplus", plain("Softplus")},
-      {"erf", plain("Erf")},
-      {"isnan", plain("IsNaN")},
-      {"isinf", plain("IsInf")},
-      {"isfinite",
-       [](const Site& s) {
-         return s.to.node("Not", {s.to.node("Or", {s.to.node("IsInf", s.operands), s.to.node("IsNaN", s.operands)})});
-       }},
-      {"cast", [](const Site& s) { return s.to.cast(s.operands[0], s.value.dtype); }},
-      {"cast_like", [](const Site& s) { return s.to.cast(s.operands[0], s.value.dtype); }},
-      {"select", plain("Where")},
-      {"floor_mod", floor_mod},
-      {"clip", clip},
-      {"left_shift", [](const Site& s) { return shift(s, "LEFT"); }},
-      {"right_shift", [](const Site& s) { return shift(s, "RIGHT"); }},
-      {"matmul", plain("MatMul")},
+const Writers& writers() {
+  static const Writers all = {
+      {"matmul", matmul},
       {"outer", outer},
       {"dot", dot},
       {"as_row", same_elements()},
@@ -481,11 +438,11 @@ const std::map<std::string_view, Writer>& writers() {
       {"array", array},
       {"index", index},
       {"slice", slice},
-      {"sum", reduction("ReduceSum")},
+      {"sum", sum_or_product("ReduceSum", "Add")},
       {"mean", reduction("ReduceMean")},
       {"min", reduction("ReduceMin")},
       {"max", reduction("ReduceMax")},
-      {"prod", reduction("ReduceProd")},
+      {"prod", sum_or_product("ReduceProd", "Mul")},
       {"logsumexp", reduction("ReduceLogSumExp")},
       {"all", reduction_of_truth("ReduceMin")},
       {"any", reduction_of_truth("ReduceMax")},
@@ -493,8 +450,8 @@ const std::map<std::string_view, Writer>& writers() {
       {"argmax", extreme("ArgMax")},
       {"argmin", extreme("ArgMin")},
       {"sum_to", sum_to},
-      {"softmax", along("Softmax")},
-      {"log_softmax", along("LogSoftmax")},
+      {"softmax", [](const Site& s) { return softmax(s, false); }},
+      {"log_softmax", [](const Site& s) { return softmax(s, true); }},
       {"one_hot", one_hot},
       {"pad", pad},
       {"tile", tile},
@@ -516,7 +473,7 @@ const std::map<std::string_view, Writer>& writers() {
       {"average_pool", average_pool},
       {"grid_sample", grid_sample},
       {"resize", resize},
-      {"det", plain("Det")},
+      {"det", same_node("Det")},
   };
   return all;
 }
@@ -524,8 +481,38 @@ const std::map<std::string_view, Writer>& writers() {
 }  // namespace
 
 const Writer* writer_of(std::string_view op) {
-  const auto found = writers().find(op);
-  return found == writers().end() ? nullptr : &found->second;
+  for (const Writers* all : {&element_writers(), &writers()})
+    if (const auto found = all->find(op); found != all->end()) return &found->second;
+  return nullptr;
+}
+
+const Tensor* Site::constant(std::size_t k) const {
+  const auto* c = std::get_if<core::Const>(&core[apply.operands[k]].rhs);
+  return c == nullptr ? nullptr : &c->value;
+}
+
+std::string Site::node(const char* op, const std::string& x, const std::vector<std::string>& more,
+                       const std::vector<Given>& attributes) const {
+  const DType type = to.type_of(x), wide = type_for(op, type);
+  std::vector<std::string> all = {to.cast(x, wide)};
+  for (const std::string& y : more) all.push_back(to.type_of(y) == type ? to.cast(y, wide) : y);
+  return to.cast(to.node(op, all, attributes), type);
+}
+
+std::optional<Tensor> without_elements(const Site& s) {
+  const auto empty = [](const Shape& shape) { return std::ranges::find(shape, 0) != shape.end(); };
+  if (empty(s.value.shape)) return Tensor(s.value.dtype, s.value.shape);
+  std::vector<DType> dtypes;
+  std::vector<Shape> shapes;
+  const Application applied = application(s, dtypes, shapes);
+  if (shapes.empty() || !std::ranges::all_of(shapes, empty)) return std::nullopt;
+  Tensor result(s.value.dtype, s.value.shape);
+  std::vector<Tensor> none;
+  for (std::size_t k = 0; k < shapes.size(); ++k) none.emplace_back(dtypes[k], shapes[k]);
+  std::vector<const Tensor*> operands;
+  for (const Tensor& t : none) operands.push_back(&t);
+  if (operators()[s.apply.op].evaluate(applied, {}, operands, result).kind != 0) return std::nullopt;
+  return result;
 }
 
 }  // namespace rml::onnx

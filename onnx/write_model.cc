@@ -5,10 +5,12 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <stdexcept>
 
 #include "onnx/attribute_kind.h"
 #include "onnx/model.h"
 #include "onnx/model.pb.h"
+#include "onnx/operator_types.h"
 
 namespace rml::onnx {
 
@@ -31,11 +33,53 @@ struct ModelWriter::State {
   struct Names {
     std::set<std::string> taken;
     std::map<std::string, int> counts;
+    std::map<std::string, DType> types;
   };
   wire::Model model;
   wire::Graph* graph = nullptr;
   std::shared_ptr<Names> names = std::make_shared<Names>();
   std::map<std::string, std::string> constants;  // small ones, by type and elements
+
+  DType type_of(const std::string& name) const {
+    const auto known = names->types.find(name);
+    if (known == names->types.end()) throw std::logic_error("a model's value `" + name + "` has no type");
+    return known->second;
+  }
+
+  // Holds the operands of a node to its operator's row.
+  void check_operands(const OperatorTypes& row, const std::vector<std::string>& inputs) const {
+    std::map<char, DType> variables;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (inputs[k].empty()) continue;  // left out
+      const char letter = row.operands[std::min(k, row.operands.size() - 1)];
+      const DType type = type_of(inputs[k]);
+      const auto set = letter == '*'   ? dtypes::any
+                       : letter == 'T' ? row.variable
+                       : letter == 'U' ? row.other
+                       : letter == 'b' ? dtypes::boolean
+                       : letter == 'f' ? bit(DType::f32)
+                       : letter == 'l' ? bit(DType::i64)
+                                       : static_cast<DTypeSet>(bit(DType::i32) | bit(DType::i64));
+      if ((set & bit(type)) == 0)
+        throw Refused{"ONNX's operator " + std::string(row.op) + " does not take " + std::string(rml::name(type))};
+      if ((letter == 'T' || letter == 'U') && variables.try_emplace(letter, type).first->second != type)
+        throw std::logic_error("operands of the exported operator " + std::string(row.op) + " differ in type");
+    }
+  }
+
+  DType result_type(const OperatorTypes& row, std::size_t k, const std::vector<std::string>& inputs,
+                    const std::vector<DType>& types) const {
+    switch (row.results[std::min(k, row.results.size() - 1)]) {
+      case '*':
+        return types.at(k);
+      case 'b':
+        return DType::boolean;
+      case 'l':
+        return DType::i64;
+      default:
+        return type_of(inputs[row.operands.find('T')]);
+    }
+  }
 };
 
 ModelWriter::ModelWriter(const std::string& graph) : state_(std::make_unique<State>()) {
@@ -55,6 +99,8 @@ ModelWriter::ModelWriter(const std::string& graph, const ModelWriter& around) : 
 
 ModelWriter::~ModelWriter() = default;
 
+DType ModelWriter::type_of(const std::string& name) const { return state_->type_of(name); }
+
 std::string ModelWriter::bytes() const { return state_->model.SerializeAsString(); }
 
 void ModelWriter::reserve(const std::string& name) { state_->names->taken.insert(name); }
@@ -68,6 +114,7 @@ std::string ModelWriter::fresh(const std::string& wanted) {
 
 void ModelWriter::input(const std::string& name, DType dtype, const Shape& shape) {
   describe(state_->graph->add_input(), name, dtype, shape);
+  state_->names->types[name] = dtype;
 }
 
 void ModelWriter::output(const std::string& name, const std::string& value, DType dtype, const Shape& shape) {
@@ -81,6 +128,7 @@ void ModelWriter::output(const std::string& name, const std::string& value, DTyp
 void ModelWriter::initializer(const std::string& name, const Tensor& tensor) {
   wire::Tensor* t = state_->graph->add_initializer();
   t->set_name(name);
+  state_->names->types[name] = tensor.dtype();
   t->set_data_type(element_type_of(tensor.dtype()));
   for (const std::int64_t extent : tensor.shape()) t->add_dims(extent);
   t->set_raw_data(tensor.data(), tensor.bytes());
@@ -92,7 +140,11 @@ std::string ModelWriter::node(const char* op, const std::vector<std::string>& in
 }
 
 std::vector<std::string> ModelWriter::nodes(const char* op, const std::vector<std::string>& inputs,
-                                            const std::vector<Given>& attributes, std::size_t outputs) {
+                                            const std::vector<Given>& attributes, std::size_t outputs,
+                                            const std::vector<DType>& types) {
+  const OperatorTypes* row = types_of(op);
+  if (row == nullptr) throw std::logic_error("the exported operator " + std::string(op) + " has no row of types");
+  state_->check_operands(*row, inputs);
   wire::Node* n = state_->graph->add_node();
   n->set_op_type(op);
   for (const std::string& i : inputs) n->add_input(i);
@@ -100,6 +152,7 @@ std::vector<std::string> ModelWriter::nodes(const char* op, const std::vector<st
   for (std::size_t k = 0; k < outputs; ++k) {
     results.push_back(fresh("v"));
     n->add_output(results.back());
+    state_->names->types[results.back()] = state_->result_type(*row, k, inputs, types);
   }
   for (const Given& g : attributes) {
     wire::Attribute* a = n->add_attribute();
@@ -142,7 +195,7 @@ std::string ModelWriter::integers(const Integers& values) {
 std::string ModelWriter::scalar(DType dtype, double value) { return constant(Tensor::number(dtype, value)); }
 
 std::string ModelWriter::cast(const std::string& x, DType to) {
-  return node("Cast", {x}, {{"to", std::int64_t{element_type_of(to)}}});
+  return type_of(x) == to ? x : nodes("Cast", {x}, {{"to", std::int64_t{element_type_of(to)}}}, 1, {to})[0];
 }
 
 std::string with_all_outputs(const std::string& bytes) {

@@ -1,7 +1,8 @@
 // Writing an ONNX model, node by node.
 //
 // Everything that a model consists of goes through here, and protobuf stays behind it. Values are
-// known by their names; what `node` and `constant` make has new ones.
+// known by their names; what `node` and `constant` make has new ones. The writer knows the element type of every value:
+// a node whose operator lacks a type is `Refused` (operator_types.h).
 //
 //     ModelWriter to("main");
 //     to.input("x", DType::f32, {2});
@@ -22,6 +23,11 @@ namespace rml::onnx {
 struct Given {
   const char* name;
   std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, const class ModelWriter*> value;
+};
+
+// Thrown where something has no counterpart in ONNX.
+struct Refused {
+  std::string why;
 };
 
 class ModelWriter {
@@ -45,8 +51,11 @@ class ModelWriter {
   std::string node(const char* op, const std::vector<std::string>& inputs, const std::vector<Given>& attributes = {},
                    std::size_t outputs = 1, std::size_t wanted = 0);
 
+  // `types` are those of the outputs where the operator's row does not say them.
   std::vector<std::string> nodes(const char* op, const std::vector<std::string>& inputs,
-                                 const std::vector<Given>& attributes, std::size_t outputs);
+                                 const std::vector<Given>& attributes, std::size_t outputs,
+                                 const std::vector<DType>& types = {});
+  DType type_of(const std::string& name) const;
 
   std::string constant(const Tensor&, const std::string& wanted = "c");
   std::string integers(const std::vector<std::int64_t>&);  // i64
