@@ -169,12 +169,12 @@ bool follows_from_cells(std::uint32_t flag, const Row& row, std::vector<Endpoint
   return false;
 }
 
-// Options for CSV where there is none would say nothing.
-void require_csv(const std::vector<Endpoint>& inputs, const Reading& reading) {
+// The option for missing values where no format has any would say nothing.
+void require_missing(const std::vector<Endpoint>& inputs, const Reading& reading) {
   if (reading.missing == Missing::error) return;
   for (const Endpoint& input : inputs)
-    if (input.format == Format::csv) return;
-  throw Failure("--missing: no input is CSV; other formats say themselves what is absent", exit_usage);
+    if (input.format == Format::csv || input.format == Format::jsonl) return;
+  throw Failure("--missing: no input is CSV or JSON lines; other formats say themselves what is absent", exit_usage);
 }
 
 // Only files can be destroyed by writing to them.
@@ -206,7 +206,7 @@ std::unique_ptr<RowSource> read_rows(const Endpoint& input, ByteSource bytes, Ro
     case Format::csv:
       return read_csv(std::move(bytes), row, input.ports, {headed, input.reading, input.kept, input.texts});
     case Format::jsonl:
-      return read_jsonl(std::move(bytes), row, input.ports, input.texts);
+      return read_jsonl(std::move(bytes), row, input.ports, {input.texts, input.reading.missing});
     case Format::chron:
       return read_chron(std::move(bytes), row, input.ports);
     case Format::npy:
@@ -259,7 +259,7 @@ std::vector<Endpoint> plan_endpoints(Direction direction, const std::vector<std:
     if (endpoint.peer) endpoint.reading.separator = Reading().separator;
     check_ports(direction, endpoint, row);
   }
-  if (direction == Direction::in) require_csv(endpoints, reading);
+  if (direction == Direction::in) require_missing(endpoints, reading);
   if (stdio_uses > 1) throw Failure(std::string(option_name(direction)) + ": '-' can be given once only", exit_usage);
   return std::move(endpoints);
 }

@@ -1,10 +1,12 @@
 // JSON lines in: one object per cycle (blank lines are skipped).
 //
-// A key names an input; tensors are arrays nested as the shape says; null or no key is absent;
+// A key names an input; tensors are arrays nested as the shape says; null or no key is absent, or
+// what --missing makes of it;
 // other keys are ignored whatever they hold. Floats may also be the strings "NaN", "Infinity"
 // and "-Infinity". nlohmann's SAX parser drives a small automaton that stores values where they
 // belong; float text is converted by us, as the parser's own conversion to double would round
 // f32 twice.
+#include <algorithm>
 #include <charconv>
 #include <clocale>
 #include <cstring>
@@ -12,8 +14,10 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/failure.h"
+#include "runtime/stream_io/missing_cells.h"
 #include "runtime/stream_io/readers.h"
 #include "runtime/stream_io/scalar_text.h"
 #include "runtime/stream_io/spelling.h"
@@ -26,9 +30,9 @@ namespace {
 // Every handler returns false after an error, whose text is in `error`.
 class ObjectHandler {
  public:
-  // texts: null, or what values of ports are texts.
-  ObjectHandler(Row& row, const Ports& wanted, const ColumnTexts* texts)
-      : row_(row), texts_(texts), seen_(row.size(), false) {
+  // texts: null, or what values of ports are texts. null_is_nan: within float tensors.
+  ObjectHandler(Row& row, const Ports& wanted, const ColumnTexts* texts, bool null_is_nan)
+      : row_(row), texts_(texts), null_is_nan_(null_is_nan), seen_(row.size(), false) {
     for (const std::uint32_t i : wanted) ports_[row.port(i).name] = i;
     // The parser writes the locale's decimal point into the text of a number.
     decimal_point_ = *std::localeconv()->decimal_point;
@@ -50,6 +54,7 @@ class ObjectHandler {
   bool null() {
     if (!inside("null")) return false;
     if (!port_) return true;
+    if (depth_ > 1 && null_is_nan_ && is_float(port_->dtype)) return scalar("nan");
     if (depth_ > 1) return fail("null inside a tensor");
     seen_[index_] = false;
     port_ = nullptr;
@@ -193,6 +198,7 @@ class ObjectHandler {
 
   Row& row_;
   const ColumnTexts* const texts_;
+  const bool null_is_nan_;
   std::unordered_map<std::string, std::uint32_t> ports_;
   std::vector<bool> seen_;
   std::vector<std::string> unknown_;
@@ -208,8 +214,18 @@ class ObjectHandler {
 
 class JsonlReader final : public RowSource {
  public:
-  JsonlReader(ByteSource bytes, Row& row, const Ports& wanted, const ColumnTexts* texts)
-      : bytes_(std::move(bytes)), row_(row), wanted_(wanted), handler_(row, wanted, texts) {}
+  JsonlReader(ByteSource bytes, Row& row, const Ports& wanted, const JsonlForm& form)
+      : bytes_(std::move(bytes)),
+        row_(row),
+        wanted_(wanted),
+        texts_(form.texts),
+        missing_(form.missing),
+        handler_(row, wanted, form.texts, form.missing == Missing::nan) {
+    for (const std::uint32_t i : wanted) {
+      DerivedFlags flag;
+      if (missing_ == Missing::absent && row.port(i).always && flag.add(row, i, wanted)) flags_.emplace_back(i, flag);
+    }
+  }
 
   bool read() override {
     ++cycle_;
@@ -231,11 +247,16 @@ class JsonlReader final : public RowSource {
     for (const std::uint32_t i : wanted_) {
       const rml_port& port = row_.port(i);
       row_.set_present(i, handler_.seen(i));
-      if (handler_.seen(i) || !port.always) continue;
-      throw Failure(place(i) + cycle_text() + "no value for '" + port.name +
-                    "', which is present at every cycle (clock " + port.clock + ")" +
-                    did_you_mean(port.name, handler_.unknown()));
+      if (handler_.seen(i)) continue;
+      if (missing_ == Missing::nan && is_float(port.dtype) && is_due(i))
+        fill_with_nan(i);
+      else if (port.always && !follows(i))
+        throw Failure(place(i) + cycle_text() + "no value for '" + port.name +
+                      "', which is present at every cycle (clock " + port.clock + ")" + mend(i));
     }
+    // A flag that the row does not have is what its inputs say.
+    for (const auto& [flag, derived] : flags_)
+      if (!handler_.seen(flag)) derive(derived);
     return true;
   }
   Place where(std::uint32_t) const override { return {number_, 0}; }
@@ -243,6 +264,44 @@ class JsonlReader final : public RowSource {
   const std::string& name() const override { return bytes_.name(); }
 
  private:
+  bool follows(std::uint32_t port) const {
+    return std::ranges::any_of(flags_, [&](const auto& flag) { return flag.first == port; });
+  }
+  bool is_due(std::uint32_t port) const {
+    if (row_.port(port).always) return true;
+    const auto sampler = sampler_of(row_, port);
+    if (!sampler || !handler_.seen(sampler->flag)) return false;
+    return (*static_cast<const std::uint8_t*>(row_.data(sampler->flag)) != 0) == sampler->positive;
+  }
+  void fill_with_nan(std::uint32_t i) {
+    const rml_port& port = row_.port(i);
+    char* to = static_cast<char*>(row_.data(i));
+    for (std::uint64_t k = 0; k < port.elements; ++k, to += dtype_bytes(port.dtype))
+      parse_whole_scalar(port.dtype, "nan", to);
+    row_.set_present(i, true);
+  }
+  void derive(const DerivedFlags& flag) {
+    const auto against = flag.settle(row_);
+    if (!against) return;
+    const auto text = [&](std::uint32_t port) {
+      return std::string("'") + row_.port(port).name + "' (clock " + row_.port(port).clock + ") is " +
+             (row_.is_present(port) ? "there" : "missing");
+    };
+    throw Failure(place(against->second) + cycle_text() + text(against->first) + ", and " + text(against->second) +
+                  ": they have one flag, which is not in the row; give each a flag of its own");
+  }
+  // What to do about an input without a value, as CSV says it.
+  std::string mend(std::uint32_t i) const {
+    const rml_port& port = row_.port(i);
+    const std::string near = did_you_mean(port.name, handler_.unknown());
+    if (!near.empty() || (texts_ != nullptr && texts_->is_key(i))) return near;
+    if (const auto sampled = sampled_by(row_, i, wanted_)) {
+      const std::string other = row_.port(*sampled).name;
+      return "; it says when '" + other + "' is there: --missing absent takes that from '" + other + "'";
+    }
+    return mend_of_missing(port);
+  }
+
   bool next_line() {
     bytes_.consume(length_);
     length_ = 0;
@@ -268,7 +327,10 @@ class JsonlReader final : public RowSource {
   ByteSource bytes_;
   Row& row_;
   Ports wanted_;
+  const ColumnTexts* const texts_;
+  const Missing missing_;
   ObjectHandler handler_;
+  std::vector<std::pair<std::uint32_t, DerivedFlags>> flags_;  // with --missing absent
   std::string_view line_;
   std::size_t length_ = 0;  // with the line end
   std::int64_t number_ = 0;
@@ -277,8 +339,8 @@ class JsonlReader final : public RowSource {
 
 }  // namespace
 
-std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted, const ColumnTexts* texts) {
-  return std::make_unique<JsonlReader>(std::move(bytes), row, wanted, texts);
+std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted, JsonlForm form) {
+  return std::make_unique<JsonlReader>(std::move(bytes), row, wanted, form);
 }
 
 }  // namespace rml::rt

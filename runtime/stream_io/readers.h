@@ -28,8 +28,11 @@ struct CsvForm {
   const ColumnTexts* texts = nullptr;
 };
 std::unique_ptr<RowSource> read_csv(ByteSource bytes, Row& row, const Ports& wanted, CsvForm form = {});
-std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted,
-                                      const ColumnTexts* texts = nullptr);
+struct JsonlForm {
+  const ColumnTexts* texts = nullptr;
+  Missing missing = Missing::error;
+};
+std::unique_ptr<RowSource> read_jsonl(ByteSource bytes, Row& row, const Ports& wanted, JsonlForm form = {});
 std::unique_ptr<RowSource> read_chron(ByteSource bytes, Row& row, const Ports& wanted);
 // One array: one port.
 std::unique_ptr<RowSource> read_npy(ByteSource bytes, Row& row, std::uint32_t port);

@@ -157,7 +157,7 @@ class Case {
     if (below(random_, 4) != 0) damage_text(bytes, random_);
     auto source = ByteSource::memory("mutant", bytes);
     const rt::Ports all{0, 1, 2};
-    exhaust(*(lines ? rt::read_jsonl(std::move(source), row, all, &columns)
+    exhaust(*(lines ? rt::read_jsonl(std::move(source), row, all, {&columns})
                     : rt::read_csv(std::move(source), row, all, {.reading = reading, .texts = &columns})));
   }
 

@@ -38,6 +38,32 @@ TEST(Missing, flags_follow_from_the_cells) {
   EXPECT_EQ(copied(one_flag, "absent", "n,x\n1,2\n,\n"), "c,x,n\ntrue,2,1\nfalse,,\n");
 }
 
+std::string of_lines(const Ports& ports, const std::string& how, const std::string& lines, int status = 0) {
+  const CopyProgram copy(ports);
+  const Outcome outcome = run(copy.table(), {"--missing", how, "--format", "jsonl"}, lines);
+  EXPECT_EQ(outcome.status, status) << outcome.err;
+  return status == 0 ? outcome.out : outcome.err;
+}
+
+TEST(Missing, of_json_lines) {
+  EXPECT_EQ(of_lines(flagged, "absent", "{\"x\":1.5}\n{\"x\":null}\n{}\n{\"x\":2}\n"),
+            "{\"x_present\":true,\"x\":1.5}\n{\"x_present\":false,\"x\":null}\n{\"x_present\":false,\"x\":null}\n"
+            "{\"x_present\":true,\"x\":2}\n");
+  EXPECT_EQ(of_lines(two_flags, "absent", "{\"n\":1}\n{\"x\":0.5}\n"),
+            "{\"a\":false,\"x\":null,\"b\":true,\"n\":1}\n{\"a\":true,\"x\":0.5,\"b\":false,\"n\":null}\n");
+  EXPECT_EQ(of_lines(plain, "nan", "{\"n\":1}\n{\"n\":2,\"x\":null}\n"),
+            "{\"x\":\"NaN\",\"n\":1}\n{\"x\":\"NaN\",\"n\":2}\n");
+  EXPECT_EQ(of_lines(tensor, "nan", "{\"c\":true,\"v\":[1,null]}\n{\"c\":true}\n{\"c\":false}\n"),
+            "{\"c\":true,\"v\":[1,\"NaN\"]}\n{\"c\":true,\"v\":[\"NaN\",\"NaN\"]}\n{\"c\":false,\"v\":null}\n");
+  // A row that has the flag is held to it.
+  EXPECT_EQ(of_lines(flagged, "absent", "{\"x\":1}\n{\"x_present\":false}\n"),
+            "{\"x_present\":true,\"x\":1}\n{\"x_present\":false,\"x\":null}\n");
+  EXPECT_NE(of_lines(flagged, "absent", "{\"x_present\":true}\n", 1).find("'x'"), std::string::npos);
+  EXPECT_NE(of_lines(one_flag, "absent", "{\"x\":1}\n", 1).find("they have one flag"), std::string::npos);
+  EXPECT_NE(of_lines(flagged, "error", "{\"x\":1}\n", 1).find("--missing absent takes that from 'x'"),
+            std::string::npos);
+}
+
 TEST(Missing, elements_are_missing_together) {
   EXPECT_EQ(copied(tensor, "absent", "v[0],v[1]\n1,2\nNA,\n3,4\n"), "c,v[0],v[1]\ntrue,1,2\nfalse,,\ntrue,3,4\n");
   EXPECT_EQ(refused_with(tensor, "absent", "v[0],v[1]\n1,NA\n"),
@@ -119,9 +145,9 @@ TEST(Missing, streams_of_several_files) {
 
 TEST(Missing, wrong_use) {
   const CopyProgram copy(plain);
-  const Outcome outcome = run(copy.table(), {"--missing", "nan", "--format", "jsonl"}, "");
+  const Outcome outcome = run(copy.table(), {"--missing", "nan", "--format", "chron"}, "");
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "--missing: no input is CSV; other formats say themselves what is absent\n");
+  EXPECT_EQ(outcome.err, "--missing: no input is CSV or JSON lines; other formats say themselves what is absent\n");
   EXPECT_EQ(run(copy.table(), {"--missing", "zero"}, "").status, 2);
 }
 
