@@ -95,21 +95,6 @@ constexpr auto words = std::to_array<std::string_view>({"AIO_PRIO_DELTA_MAX",
                                                         "WUNTRACED",
                                                         "W_OK",
                                                         "X_OK",
-                                                        "_Bool",
-                                                        "_Complex",
-                                                        "_Complex_I",
-                                                        "_Imaginary",
-                                                        "_Imaginary_I",
-                                                        "__DATE__",
-                                                        "__FILE__",
-                                                        "__GNUC__",
-                                                        "__LINE__",
-                                                        "__STDC_HOSTED__",
-                                                        "__STDC_VERSION__",
-                                                        "__STDC__",
-                                                        "__TIME__",
-                                                        "__cplusplus",
-                                                        "__func__",
                                                         "alignas",
                                                         "alignof",
                                                         "and",
@@ -302,6 +287,12 @@ bool is_of_family(std::string_view name) {
 
 }  // namespace
 
-bool is_reserved(std::string_view name) { return std::ranges::binary_search(words, name) || is_of_family(name); }
+bool is_of_implementation(std::string_view name) {
+  return name.size() > 1 && name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));
+}
+
+bool is_reserved(std::string_view name) {
+  return is_of_implementation(name) || std::ranges::binary_search(words, name) || is_of_family(name);
+}
 
 }  // namespace rml::c99

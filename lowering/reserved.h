@@ -10,4 +10,9 @@ namespace rml::c99 {
 // them. A `_` behind a name of a family (`M_PI`, `EDOM`) takes it out of the family.
 bool is_reserved(std::string_view name);
 
+// Whether it begins as the names that C leaves to compilers: `_Generic` and `_Atomic` are words since C11, `__x86_64__`
+// and
+// `__int128` are words or macros of some compilers. No `_` behind such a name makes it another.
+bool is_of_implementation(std::string_view name);
+
 }  // namespace rml::c99

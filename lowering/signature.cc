@@ -13,7 +13,7 @@ namespace {
 std::string identifier(std::string_view name) {
   std::string text;
   for (const char c : name) text += is_letter(c) ? c : '_';
-  return text;
+  return is_of_implementation(text) ? "port" + text : text;
 }
 
 struct Ports {

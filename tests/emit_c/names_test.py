@@ -17,7 +17,9 @@ NAMES = ["int", "nullptr", "requires", "not_eq", "errno", "NULL", "I", "complex"
          "FP_NAN", "FP_ZERO", "HUGE_VAL", "HUGE_VALF", "MATH_ERRNO", "WCHAR_MAX", "UINTPTR_MAX", "INT_FAST8_MAX", "M_PI",
          "M_PI_2", "M_SQRT2", "BUFSIZ", "RAND_MAX", "CHAR_BIT", "SIGBUS", "SIG_ATOMIC_MAX", "ERANGE", "EDOM", "LC_ALL", "FE_ALL_EXCEPT",
          "PRId64", "SCNxPTR", "FLT_DIG", "EXIT_FAILURE", "SEEK_SET", "WEOF", "CLOCKS_PER_SEC", "L_tmpnam", "math_errhandling",
-         "DECIMAL_DIG", "ULLONG_MAX", "int_least8_t"]  # fmt: skip
+         "DECIMAL_DIG", "ULLONG_MAX", "int_least8_t",
+         "_Generic", "_Atomic", "_Alignas", "_Noreturn", "_Static_assert", "_Thread_local", "_Bool", "_Float128", "__x86_64__",
+         "__int128", "__func__", "__cplusplus", "__attribute__", "__LP64__", "_A", "__a"]  # fmt: skip
 INPUTS = ", ".join(f"{name}: i32" for name in NAMES)
 STEP = f"""node main({INPUTS}, c: bool, x: i32 when c) -> (double: i32, volatile: i32 when c)
   double = ({' + '.join(NAMES)}) / (0 fby double + 3);
@@ -70,6 +72,7 @@ class Names(unittest.TestCase):
                 (folder / f"behind.{suffix}").write_text((BEFORE if suffix == "c" else "") + '#include "p.h"\n')
             self.compile(folder, "gcc", "-std=gnu99", "behind.c")
             self.compile(folder, "gcc", "-std=c99", "alone.c")
+            self.compile(folder, "gcc", "-std=gnu17", "alone.c")
             self.compile(folder, "g++", "-std=c++20", "alone.cc")
             if emit == "c":
                 self.compile(folder, "gcc", "-std=c99", "p.c")
