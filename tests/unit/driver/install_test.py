@@ -1,6 +1,7 @@
-"""`cmake --install` gives a tree that works wherever it is put."""
+"""`cmake --install` gives a tree that works wherever it is put, after the target that scripts/demo builds."""
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,26 @@ SOURCE = "node main(end: bool, x: i32) -> (o: i32)\n  o = backfill(x, end);\n"
 def run(*command, **options):
     return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True, **options).stdout
 
+
+# README: `cmake --install build/release` after scripts/demo. All that is installed of the build folder is made by the demo's
+# target, or by configuring.
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+build = pathlib.Path(BUILD).resolve()
+script = (build / "packaging" / "cmake_install.cmake").read_text()
+installed = [pathlib.Path(file).relative_to(build) for file in re.findall(r'FILES? "([^"]+)"', script)
+             if pathlib.Path(file).is_relative_to(build) and not file.endswith("/")]
+target = re.search(r"cmake --build --preset release --target (\w+)", (ROOT / "scripts" / "demo").read_text())[1]
+made = set(run("ninja", "-C", BUILD, "-t", "inputs", target).splitlines())
+by_configuring = {".pc", ".cmake"}
+left_out = [str(file) for file in installed if file.suffix not in by_configuring and str(file) not in made]
+assert len(installed) > 8 and not left_out, f"scripts/demo does not build {left_out}"
+# Where something was not built, nothing is installed.
+with tempfile.TemporaryDirectory() as place:
+    folder = pathlib.Path(place)
+    (folder / "i.cmake").write_text(script.replace("librml_channel.a", "librml_channel_that_is_not_built.a"))
+    done = subprocess.run([CMAKE, "-D", f"CMAKE_INSTALL_PREFIX={folder}/there", "-P", folder / "i.cmake"], capture_output=True,
+                          text=True)
+    assert done.returncode != 0 and "--target parts" in done.stderr and not (folder / "there").exists(), done.stderr
 
 with tempfile.TemporaryDirectory() as place:
     folder = pathlib.Path(place)
