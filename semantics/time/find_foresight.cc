@@ -1,8 +1,12 @@
 // The largest sum of steps to each value, by relaxation. A way that goes nowhere twice takes no more steps than there
 // are fby and post: sums beyond that number are cut, which ends the search where a way goes round.
+//
+// The ends of segments are the rows at which a condition holds. A search for one condition knows more of a row p that
+// it has come to than the sum (`Knowledge`): values on the condition's clock are there only where it holds.
 #include "semantics/time/find_foresight.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -12,79 +16,146 @@
 namespace rml {
 namespace {
 
+// What a search for the ends of segments knows of the row p that it has come to.
+enum Knowledge : std::uint8_t {
+  nothing_known,   // p is at most the sum of steps
+  segment_begins,  // likewise, and a segment begins at p: the row before, if there is one, is an end
+  first_row,       // likewise, and p is the first row of all
+  before_an_end,   // some end is at most the sum of steps, and p is at most that end
+  within_segment,  // likewise, and p is no end
+  count_of_knowledge
+};
+
 class Search {
  public:
-  Search(const Core& core, ValueId from)
-      : core_(core), reached_(core.values.size(), unreached), before_(core.values.size()), waits_(core.values.size()) {
+  // end: a condition of the base clock; invalid: nothing is known of any.
+  Search(const Core& core, ValueId from, ValueId end) : core_(core), end_(end), states_(core.values.size()) {
     bound_ = 1 + std::ranges::count_if(core.values, steps);
-    relax({}, from, 0);
+    relax({}, from, nothing_known, 0);
     while (!work_.empty()) {
-      const ValueId v = work_.front();
+      const auto [v, known] = work_.front();
       work_.pop_front();
-      waits_[v.index] = false;
-      follow(v);
+      states_[v.index][known].waits = false;
+      follow(v, known);
     }
   }
 
-  std::vector<Foresight> inputs() const {
-    std::vector<Foresight> found;
-    for (const Port& p : core_.inputs)
-      if (const std::int64_t at = reached_[p.value.index]; at >= 0) found.push_back({p.value, way_to(p.value), at > 0});
-    return found;
-  }
-
- private:
-  static constexpr std::int64_t unreached = std::numeric_limits<std::int64_t>::min();
-
-  static bool steps(const Value& v) {
-    return std::holds_alternative<core::Fby>(v.rhs) || std::holds_alternative<core::Post>(v.rhs);
-  }
-
-  void follow(ValueId v) {
-    const Value& value = core_[v];
-    const std::int64_t at = reached_[v.index];
-    for (const ClockId c : ancestors(core_, value.clock)) relax(v, core_[c].condition, at);
-    if (const auto* delay = std::get_if<core::Fby>(&value.rhs)) {
-      relax(v, delay->init, at);
-      relax(v, delay->next, at - 1);
-    } else if (const auto* look = std::get_if<core::Post>(&value.rhs)) {
-      relax(v, look->operand, value.clock == base_clock ? at + 1 : bound_);
-    } else {
-      for_each_operand(value.rhs, [&](ValueId o) { relax(v, o, at); });
-    }
-  }
-
-  void relax(ValueId from, ValueId to, std::int64_t sum) {
-    sum = std::min(sum, bound_);
-    std::int64_t& best = reached_[to.index];
-    if (sum <= best || sum < -bound_) return;
-    best = sum;
-    before_[to.index] = from;
-    if (!waits_[to.index]) work_.push_back(to);
-    waits_[to.index] = true;
-  }
+  // The largest sum with which the value is reached.
+  std::int64_t reached(ValueId v) const { return std::ranges::max(states_[v.index], {}, &State::reached).reached; }
 
   std::vector<ValueId> way_to(ValueId input) const {
     std::vector<ValueId> way;
     std::vector<bool> seen(core_.values.size());
-    for (ValueId v = input; v.valid() && !seen[v.index]; v = before_[v.index]) {
-      seen[v.index] = true;
-      way.push_back(v);
+    const auto last = std::ranges::max_element(states_[input.index], {}, &State::reached);
+    Place at{input, static_cast<Knowledge>(last - states_[input.index].begin())};
+    for (; at.value.valid() && !seen[at.value.index]; at = states_[at.value.index][at.known].before) {
+      seen[at.value.index] = true;
+      way.push_back(at.value);
     }
     std::ranges::reverse(way);
     return way;
   }
 
+ private:
+  static constexpr std::int64_t unreached = std::numeric_limits<std::int64_t>::min();
+
+  struct Place {
+    ValueId value;
+    Knowledge known = nothing_known;
+  };
+  struct State {
+    std::int64_t reached = unreached;
+    Place before;
+    bool waits = false;
+  };
+
+  static bool steps(const Value& v) {
+    return std::holds_alternative<core::Fby>(v.rhs) || std::holds_alternative<core::Post>(v.rhs);
+  }
+
+  void follow(ValueId v, Knowledge known) {
+    const Value& value = core_[v];
+    const Place here{v, known};
+    const std::int64_t at = states_[v.index][known].reached;
+    for (const ClockId c : ancestors(core_, value.clock)) relax(here, core_[c].condition, known, at);
+    if (const auto* delay = std::get_if<core::Fby>(&value.rhs)) {
+      relax(here, delay->init, known, at);
+      if (known == before_an_end || known == within_segment)
+        relax(here, delay->next, before_an_end, at);
+      else if (known != first_row)  // where there is no row before
+        relax(here, delay->next, known == segment_begins ? before_an_end : nothing_known, at - 1);
+    } else if (const auto* look = std::get_if<core::Post>(&value.rhs)) {
+      if (value.clock != base_clock)
+        relax(here, look->operand, nothing_known, bound_);
+      else if (known == within_segment)
+        relax(here, look->operand, before_an_end, at);
+      else
+        relax(here, look->operand, nothing_known, at + 1);
+    } else {
+      for_each_operand(value.rhs, [&](ValueId o) { relax(here, o, known, at); });
+    }
+  }
+
+  // What the presence of a value says of the row.
+  Knowledge with_clock(ValueId v, Knowledge known) const {
+    for (const ClockId c : ancestors(core_, core_[v].clock)) {
+      const Clock& clock = core_[c];
+      if (clock.condition == end_ && clock.positive && known < before_an_end) return before_an_end;
+      if (clock.condition == end_ && !clock.positive && known == before_an_end) return within_segment;
+      if (clock.positive && known < first_row && is_first_row(clock.condition)) return first_row;
+      if (clock.positive && known == nothing_known && begins_segment(clock.condition)) return segment_begins;
+    }
+    return known;
+  }
+
+  bool is_first_row(ValueId v) const { return core_[v].clock == base_clock && is_start(core_, v); }
+  // `true fby end`.
+  bool begins_segment(ValueId v) const {
+    const auto* delay = std::get_if<core::Fby>(&core_[v].rhs);
+    return delay != nullptr && end_.valid() && core_[v].clock == base_clock && delay->next == end_ &&
+           constant_truth(core_, delay->init) == true;
+  }
+
+  void relax(Place from, ValueId to, Knowledge known, std::int64_t sum) {
+    known = with_clock(to, known);
+    sum = std::min(sum, bound_);
+    State& state = states_[to.index][known];
+    if (sum <= state.reached || sum < -bound_) return;
+    state.reached = sum;
+    state.before = from;
+    if (!state.waits) work_.push_back({to, known});
+    state.waits = true;
+  }
+
   const Core& core_;
+  const ValueId end_;
   std::int64_t bound_ = 0;
-  std::vector<std::int64_t> reached_;
-  std::vector<ValueId> before_;
-  std::vector<bool> waits_;
-  std::deque<ValueId> work_;
+  std::vector<std::array<State, count_of_knowledge>> states_;
+  std::deque<Place> work_;
 };
+
+// Conditions that clocks of the base clock are sampled by: what can end segments.
+std::vector<ValueId> ends_of_segments(const Core& core) {
+  std::vector<ValueId> found;
+  for (const Clock& c : core.clocks)
+    if (c.parent == base_clock && std::ranges::find(found, c.condition) == found.end()) found.push_back(c.condition);
+  return found;
+}
 
 }  // namespace
 
-std::vector<Foresight> find_foresight(const Core& core, ValueId value) { return Search(core, value).inputs(); }
+std::vector<Foresight> find_foresight(const Core& core, ValueId value) {
+  const Search plain(core, value, {});
+  std::vector<Foresight> found;
+  for (const Port& p : core.inputs)
+    if (const std::int64_t at = plain.reached(p.value); at >= 0)
+      found.push_back({p.value, plain.way_to(p.value), at > 0});
+  if (found.empty()) return found;
+  for (const ValueId end : ends_of_segments(core)) {
+    const Search informed(core, value, end);
+    std::erase_if(found, [&](const Foresight& f) { return informed.reached(f.input) < 0; });
+  }
+  return found;
+}
 
 }  // namespace rml

@@ -199,6 +199,47 @@ def check_refusals(folder):
     run("eval", folder / "r.rml", "--progressive", "--metric", "mae:guess:y", "--input", folder / "r.csv")
 
 
+# Learners at the ends of segments, and what looks into a segment that has not ended.
+BY_SEGMENTS = """import recurrent;
+import nn;
+import optim;
+node model(end: bool, x) -> (score)
+  score = nn.dense(1, recurrent.gru_end(4, end, x))[0];
+node main(end: bool, x: f32[2], y: f32) -> (guess: f32)
+  guess, _ = diff[optim.adam(0.1)] model(end, x, end, (sigmoid(guess) - y) when end);
+"""
+OF_ENDED = [BY_SEGMENTS, BY_SEGMENTS.replace(", end, (sigmoid(guess) - y) when end)", ", true, sigmoid(guess) - y)"),
+            """node main(end: bool, x: f32[2], y: f32) -> (guess: f32)
+  to_end = if end then y else y + post to_end;
+  first = true fby end;
+  begun = if first then to_end else 0.0 fby begun;
+  guess = 0.0 fby (if end then begun else guess);
+"""]
+OF_OPEN = ["  guess = 0.0 fby (if first then ahead else guess);", "  guess = 0.0 fby post post (if end then y else 0.0);",
+           "  guess = if end then 0.0 fby ahead else 0.0;", "  guess = 0.0 fby (if end then post ahead else guess);",
+           "  guess = 0.0 fby (if other then ahead else guess);"]
+
+
+def check_segments(folder):
+    """Predictions of learners that are accepted do not change with the truths of their own rows and of later ones."""
+    random = np.random.default_rng(3)
+    rows = [(int(random.random() < 0.3), *random.normal(size=2), int(random.random() < 0.5)) for _ in range(60)]
+    for text in OF_ENDED:
+        (folder / "s.rml").write_text(text)
+        found = []
+        for changed in (60, 31, 32, 33, 34, 35, 36):
+            (folder / "s.csv").write_text("end,x[0],x[1],y\n" + "".join(
+                f"{'FT'[end]},{a},{b},{1 - y if k >= changed else y}\n" for k, (end, a, b, y) in enumerate(rows)))
+            run("eval", folder / "s.rml", "--progressive", "--metric", "mae:guess:y", "--input", folder / "s.csv",
+                "--output", folder / "out.csv")
+            found.append([row["guess"] for row in table((folder / "out.csv").read_text())])
+            assert found[0][:changed + 1] == found[-1][:changed + 1] and (changed == 60 or found[0] != found[-1]), text
+    for equation in OF_OPEN:
+        refused(folder, "node main(end: bool, other: bool, y: f64) -> (guess: f64)\n  first = true fby end;\n"
+                f"  ahead = if end then y else post ahead;\n{equation}\n", "end,other,y\n",
+                ["hangs on the truth `y`"], "--metric", "mae:guess:y")
+
+
 def main():
     random = np.random.default_rng(5)
     inputs = []
@@ -223,6 +264,7 @@ def main():
         check_streams(folder, inputs, table(out), METRICS, 3, 0, "reference")
         check_missing(folder)
         check_refusals(folder)
+        check_segments(folder)
     print("all metrics are as expected")
 
 
