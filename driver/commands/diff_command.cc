@@ -7,6 +7,7 @@
 #include "driver/output_file.h"
 #include "frontend/format.h"
 #include "frontend/print_source.h"
+#include "semantics/check/syntax.h"
 #include "semantics/differentiate/differentiate.h"
 #include "semantics/time/causality.h"
 
@@ -18,6 +19,13 @@ std::string import_text(const Session& session, const ast::Module& module) {
   const std::filesystem::path path = session.sources.path(module.file);
   const bool library = path.parent_path() == session.resources.stdlib;
   return "import \"" + (library ? path.filename() : path).string() + "\";\n";
+}
+
+// Modules of the nodes that are called in the expression and in its parts, such as the rules of an optimiser.
+void add_called(const Program& program, ExprId e, std::set<ModuleId>& modules) {
+  if (const auto* call = std::get_if<ast::Call>(&program[e]); call != nullptr && call->target.valid())
+    modules.insert(program[call->target].module);
+  for_each_child(program[e], [&](ExprId part) { add_called(program, part, modules); });
 }
 
 // What has no value has no gradient. A node that only its callers give shapes is judged where it is called.
@@ -44,7 +52,10 @@ int show_derivative(Invocation& invocation, const DiffRequest& request) {
   const std::vector<NodeId> nodes = derived_nodes(program, *entry, session.diagnostics);
   if (nodes.empty()) return exit_fault;
   std::set<ModuleId> modules = {ModuleId{0}};
-  for (const NodeId n : nodes) modules.insert(program[n].module);
+  for (const NodeId n : nodes) {
+    modules.insert(program[n].module);
+    for (const ast::Equation& equation : program[n].equations) add_called(program, equation.value, modules);
+  }
   std::string text;
   for (const ModuleId m : modules)
     if (m != ModuleId{1}) text += import_text(session, program.modules[m.index]);
