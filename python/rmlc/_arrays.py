@@ -280,7 +280,10 @@ def column(value: Any, port: Port, cycles: int | None, copy: bool) -> tuple[Any,
 def spread(value: Any, port: Port, cycles: int, copy: bool) -> tuple[Any, Any]:
     """Of a sampled stream: values where it is present, zeros elsewhere."""
     np = numpy()
-    at = np.asarray(value.at, np.int64)
+    at = np.asarray(value.at)
+    if at.size and at.dtype.kind not in "iu":
+        raise TypeError(f"{port.name}: the cycles of a sampled stream are integers, not {describe(at)}")
+    at = at.astype(np.int64)
     if at.ndim != 1 or (at.size and (at.min() < 0 or at.max() >= cycles)) or (np.diff(at) <= 0).any():
         raise ValueError(f"{port.name}: the cycles of a sampled stream rise, from 0 to {cycles - 1}")
     if port.always and at.size != cycles:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 
 from ._typing import TYPE_CHECKING
 
@@ -19,13 +21,17 @@ def path_of(value: Any, name: str) -> str:
 
 
 def read_bytes(file: str | os.PathLike[str]) -> bytes:
+    """All of a file. OSError for a device, which may have no end."""
     with open(file, "rb") as opened:
+        mode = os.fstat(opened.fileno()).st_mode
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+            raise OSError(errno.EINVAL, "a device, not a file", os.fspath(file))
         return opened.read()
 
 
 def read_text(file: str | os.PathLike[str]) -> str:
-    with open(file, encoding="utf-8") as opened:
-        return opened.read()
+    """As `open(file).read()`, of no device."""
+    return "\n".join(read_bytes(file).decode("utf-8").replace("\r\n", "\n").split("\r"))
 
 
 class replaced:

@@ -60,6 +60,14 @@ _KINDS: tuple[tuple[type, str], ...] = ((bool, "Booleans"), (int, "integers"), (
 _KIND_OF_DTYPE = {"i": "integers", "u": "integers", "b": "Booleans", "U": "texts", "T": "texts"}
 
 
+def _kind_of(key: Any) -> str | None:
+    """What kind of key it is; None: of none."""
+    kind = next((kind for types, kind in _KINDS if isinstance(key, types)), None)
+    if kind is None and getattr(key, "shape", None) == ():  # of NumPy
+        return _KIND_OF_DTYPE.get(key.dtype.kind)
+    return kind
+
+
 def _is_of_kind(text: str, kind: str) -> bool:
     if kind == "texts":
         return True
@@ -108,9 +116,14 @@ class Keyed(_core.Keyed):
     def run(self, inputs: Any = None, /, *, copy: bool = False, **named: Any) -> KeyedRows:
         """Computes a cycle of its key for each element of the inputs' first axis; returns the rows that became known.
 
-        Inputs are those of `Instance.run`, and one more by the name of the keys: texts, integers or Booleans.
+        Inputs are those of `Instance.run`, and one more by the name of the keys: texts, integers or Booleans. A table has
+        a column of this name, unless the keys are named.
         """
         given = columns(self.node, inputs, named)
+        if inputs is not None and not isinstance(inputs, Mapping) and self.key not in named:
+            from .tables import keys_of
+
+            given[self.key] = keys_of(inputs, self.key)
         if given.get(self.key) is None:
             raise TypeError(f"{self.key}: missing; every row belongs to a key")
         texts, places = self._texts(given.pop(self.key))
@@ -131,9 +144,7 @@ class Keyed(_core.Keyed):
         if self.key not in named:
             raise TypeError(f"{self.key}: missing; every row belongs to a key")
         key = named.pop(self.key)
-        kind = next((kind for types, kind in _KINDS if isinstance(key, types)), None)
-        if kind is None and getattr(key, "shape", None) == ():  # of NumPy
-            kind = _KIND_OF_DTYPE.get(key.dtype.kind)
+        kind = _kind_of(key)
         if kind is None:
             raise TypeError(f"{self.key}: {describe(key)} is no key; texts, integers and Booleans are")
         text = self._written(key, kind)
@@ -190,6 +201,10 @@ class Keyed(_core.Keyed):
     def _texts(self, keys: Any) -> tuple[list[str], Any]:
         """Each key once, as text, and for each row which of them is its."""
         np = numpy()
+        if isinstance(keys, (list, tuple)):
+            self._check_list(keys)
+        if np.ma.is_masked(keys):
+            raise ValueError(f"{self.key}: row {int(np.ma.getmaskarray(keys).argmax())} is masked, and no key")
         array = np.asarray(keys)
         if array.ndim != 1:
             raise TypeError(f"{self.key}: one key for each row, not an array of shape {array.shape}")
@@ -210,8 +225,23 @@ class Keyed(_core.Keyed):
         self._be_of_kind(kind)
         return texts, np.ascontiguousarray(places, np.int64)
 
+    def _check_list(self, keys: Any) -> None:
+        """NumPy would make texts of all keys as soon as one is a text: NaN, say, would be the key 'nan'."""
+        if len({*map(type, keys)} - {str}) == 0:
+            return
+        kinds = [_kind_of(key) for key in keys]
+        for row, (key, kind) in enumerate(zip(keys, kinds)):
+            if kind is None and isinstance(key, (list, tuple)):
+                raise TypeError(f"{self.key}: one key for each row; row {row} is {describe(key)}")
+            if kind is None:
+                raise TypeError(f"{self.key}: row {row} is {key!r}, which is no key; texts, integers and Booleans are")
+            if kind != kinds[0]:
+                raise TypeError(f"{self.key}: row {row} is {key!r}, but the keys before it are {kinds[0]}")
+
     def _written(self, key: Any, kind: str) -> str:
         """As the command has it."""
+        if kind == "texts" and not isinstance(key, str):  # what stands for a missing text in an array of texts
+            raise TypeError(f"{self.key}: {key!r} is no key; texts, integers and Booleans are")
         text = key_text(bool(key) if kind == "Booleans" else key)
         try:
             text.encode()

@@ -19,12 +19,17 @@ from ._typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import pathlib
     from collections.abc import Iterable
-    from typing import Any, overload
+    from typing import Any, Protocol, overload
 
     from ._diagnostics import Diagnostic
     from ._instance import Instance
     from ._keyed import Keyed
     from .evaluation import Scores
+
+    class SupportsRead(Protocol):
+        """A file that was opened to be read, for texts or for bytes."""
+
+        def read(self) -> str | bytes: ...
 
 Path = str | os.PathLike[str]
 
@@ -413,8 +418,25 @@ def load(file: Path, *, import_folders: Iterable[Path] = ()) -> Module:
     return Module(Request(path, import_folders=tuple(os.fspath(each) for each in import_folders)))
 
 
-def compile(text: str, *, name: str = "<text>", import_folders: Iterable[Path] = ()) -> Module:
-    """Reads and checks a source text; `name` stands for the file in messages, and says where imports are looked for."""
-    if not text.strip():
+def compile(text: str | os.PathLike[str] | SupportsRead, *, name: str = "", import_folders: Iterable[Path] = ()) -> Module:
+    """Reads and checks a source text, or what an opened file or a path (`pathlib.Path`) holds.
+
+    `name` stands for the file in messages, and says where imports are looked for; of an opened file it is that file's.
+    """
+    if isinstance(text, os.PathLike):
+        if name:
+            raise TypeError("name: a path has its own")
+        return load(text, import_folders=import_folders)
+    read: object = text
+    if not isinstance(text, (str, bytes)) and hasattr(text, "read"):
+        own = getattr(text, "name", "")
+        name = name or (own if isinstance(own, str) else "")
+        read = text.read()
+    source = read.decode("utf-8") if isinstance(read, bytes) else read
+    if not isinstance(source, str):
+        raise TypeError(f"text: a source, an opened file or a path, not {type(source).__name__}")
+    if not source.strip():
         raise ValueError("the text is empty")
-    return Module(Request(name, text, import_folders=tuple(os.fspath(each) for each in import_folders)))
+    if "\n" not in source and source.endswith((".rml", ".onnx")):
+        raise ValueError(f"text: {source!r} is a path: rmlc.load reads files")
+    return Module(Request(name or "<text>", source, import_folders=tuple(os.fspath(each) for each in import_folders)))

@@ -131,9 +131,11 @@ def derivative(request: Request, name: str) -> Module:
     request = request._replace(node=name)
     text = request.text or read_text(request.file)
     with _Files(request._replace(text=text)) as files:
-        derived = _checked(files, "diff")
-    own = [line for line in derived.splitlines() if not line.startswith("import ")]
-    return Module(request._replace(node="", text=text.rstrip("\n") + "\n" + "\n".join(own) + "\n"))
+        derived = _checked(files, "diff").splitlines()
+    # The derivative is in the same file, and needs what it imports of others.
+    imports = [line for line in derived if line.startswith("import ") and line != f'import "{request.file}";']
+    own = [line for line in derived if not line.startswith("import ")]
+    return Module(request._replace(node="", text="\n".join([*imports, text.rstrip("\n"), *own]) + "\n"))
 
 
 def gradcheck(request: Request, name: str, cycles: int | None, seed: int, tolerance: float) -> None:
@@ -160,7 +162,7 @@ def graph(request: Request, depth: int | None) -> SVG:
         return SVG(output.read_text(encoding="utf-8"))
 
 
-_EMITTED = ("exe", "obj", "asm", "llvm", "bc", "lib", "header")
+_EMITTED = ("exe", "obj", "asm", "llvm", "bc", "lib", "header", "c")
 
 
 def build(request: Request, output: Path, emit: str, target: str, options: Iterable[str]) -> pathlib.Path:
@@ -172,7 +174,7 @@ def build(request: Request, output: Path, emit: str, target: str, options: Itera
         words = ["-o", os.fspath(output), "--emit", emit, f"-O{request.optimization}"]
         if target:
             words += ["--target", target]
-        elif request.cpu:
+        elif request.cpu and (emit, request.cpu) != ("c", "native"):  # C is compiled later, by a compiler that knows
             words += ["--cpu", request.cpu]
         for flag, value in (("--fast-math", request.fast_math), ("--strict-math", request.strict_math),
                             ("--no-stabilise", not request.stabilise)):

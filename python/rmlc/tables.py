@@ -54,6 +54,19 @@ def columns_of(table: Any, ports: Sequence[Port]) -> dict[str, Any]:
     return {port.name: masked(port, *source.read(port)) for port in ports}
 
 
+def keys_of(table: Any, name: str) -> Any:
+    """The column that says whose row each is, as an array. TypeError without it, ValueError for a row without a key."""
+    if isinstance(table, Parquet):
+        source: _Source = _Arrow(table.columns([name]))
+    else:
+        source = _source(table, [])
+    source.check_names([name])
+    values, missing = source.keys(name)
+    if missing is not None and missing.any():
+        raise ValueError(f"{name}: row {int(missing.argmax())}: no value; every row belongs to a key")
+    return values
+
+
 def no_columns(missing: list[str], names: list[str]) -> str:
     """Says so, and what there is."""
     text = f"the table has no column {', '.join(map(repr, missing[:20]))}" + (", …" if len(missing) > 20 else "")
@@ -102,6 +115,17 @@ class _Source:
     def raw(self, name: str, port: Port) -> Column:
         raise NotImplementedError
 
+    def keys(self, name: str) -> Column:
+        raise NotImplementedError
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Raises TypeError for a column that is not there, ValueError for one that is there twice."""
+        if missing := [name for name in names if name not in self._known]:
+            raise TypeError(no_columns(missing, self.names))
+        for name in names:
+            if self.names.count(name) > 1:
+                raise ValueError(f"{name}: the table has several columns of this name")
+
     def columns_for(self, port: Port) -> list[str]:
         """One of its name, or of its elements."""
         return [port.name] if port.name in self._known else element_names(port)
@@ -119,9 +143,7 @@ class _Source:
     def read(self, port: Port) -> Column:
         np = numpy()
         names = self.columns_for(port)
-        for name in names:
-            if self.names.count(name) > 1:
-                raise ValueError(f"{name}: the table has several columns of this name")
+        self.check_names(names)
         if names == [port.name]:
             values, missing = self.raw(port.name, port)
             return _exact(values, port, port.name), missing
@@ -169,6 +191,16 @@ class _Pandas(_Source):
         return series.to_numpy(dtype=kept, na_value=kept.type(0)), missing
 
 
+    def keys(self, name: str) -> Column:
+        np = numpy()
+        series = self._frame[name]
+        missing = series.isna().to_numpy()
+        kept = series.dtype if isinstance(series.dtype, np.dtype) else getattr(series.dtype, "numpy_dtype", None)
+        if missing.any() or kept is None or kept.kind not in "biufmM":
+            return series.to_numpy(dtype=object), missing
+        return series.to_numpy(dtype=kept), missing
+
+
 class _Structured(_Source):
     def __init__(self, array: Any) -> None:
         super().__init__(array.dtype.names)
@@ -181,6 +213,9 @@ class _Structured(_Source):
         values = self._array[name]
         return _of_objects(values, port, name) if values.dtype.kind == "O" else (values, None)
 
+    def keys(self, name: str) -> Column:
+        return self._array[name], None
+
 
 class _Arrow(_Source):
     def __init__(self, table: Any) -> None:
@@ -191,9 +226,21 @@ class _Arrow(_Source):
         return int(self._table.num_rows)
 
     def raw(self, name: str, port: Port) -> Column:
+        return _of_arrow(self._column(name), port, name)
+
+    def keys(self, name: str) -> Column:
+        arrow, np = required("pyarrow"), numpy()
+        array = self._column(name)
+        if arrow.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        missing = array.is_null().to_numpy(zero_copy_only=False)
+        if missing.any() or not (arrow.types.is_integer(array.type) or arrow.types.is_boolean(array.type)):
+            return np.array(array.to_pylist(), object), missing
+        return array.to_numpy(zero_copy_only=False), missing
+
+    def _column(self, name: str) -> Any:
         chunked = self._table.column(self._table.column_names.index(name))
-        array = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
-        return _of_arrow(array, port, name)
+        return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 
 def names_of(names: Iterable[str], ports: Sequence[Port]) -> list[str]:
@@ -470,6 +517,10 @@ class Parquet:
     def table(self, ports: Sequence[Port]) -> Any:
         """All rows of the columns of these ports."""
         return self._file.read(names_of(self.names, ports))
+
+    def columns(self, names: list[str]) -> Any:
+        """All rows of the columns of these names, as far as there are such."""
+        return self._file.read([name for name in names if name in self.names])
 
     def __iter__(self) -> Iterator[Any]:
         return self._of(None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pathlib
 import subprocess
 import sys
@@ -35,6 +36,44 @@ def test_diff_is_the_derivative() -> None:
     assert abs(rows.dx.values[0] - slope) < 1e-9
     with pytest.raises(rmlc.CompileError, match="nothing"):
         module.diff("nothing")
+
+
+def test_diff_of_a_node_that_trains() -> None:
+    module = rmlc.compile("""import optim;
+node model(x) -> (y)
+  y = param(0.5) * x;
+node main(x: f64, t: f64) -> (y: f64)
+  y, _ = diff[optim.sgd(0.1)] model(x, true, y - t);
+""")
+    derived = module.diff("main")
+    assert "diff_main" in derived.nodes
+    rows = derived.node("diff_main").start().run(x=[1.0, 2.0], t=[2.0, 1.0], bp=[True, True], dy=[1.0, 1.0])
+    # y = w x, and w moves by -0.1 (y - t) x, with w = 0.5 first; no parameter of `main` moves by dy.
+    np.testing.assert_allclose(rows.y[0], 0.5)
+    np.testing.assert_allclose(rows.dx.values[0], 0.5)
+
+
+def test_c_sources(tmp_path: pathlib.Path) -> None:
+    node = rmlc.compile(SUM).node()
+    made = node.build(tmp_path / "sum.c", emit="c")
+    assert made == tmp_path / "sum.c" and "main_step" in (tmp_path / "sum.h").read_text(encoding="utf-8")
+    done = subprocess.run(["cc", "-std=c99", "-Wall", "-Werror", "-c", "sum.c"], cwd=tmp_path, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_compile_takes_files(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "sum.rml"
+    file.write_text(SUM, encoding="utf-8")
+    with open(file, encoding="utf-8") as text, open(file, "rb") as binary:
+        modules = [rmlc.compile(text), rmlc.compile(binary), rmlc.compile(file), rmlc.compile(io.StringIO(SUM))]
+    assert [module.file for module in modules] == [str(file)] * 3 + ["<text>"]
+    for module in modules:
+        assert module.node().start().run(x=[1.0, 2.0]).y.tolist() == [1.0, 3.0]
+    for wrong, error, said in (("sum.rml", ValueError, "rmlc.load reads files"), (3, TypeError, "not int"),
+                               (b"", ValueError, "empty")):
+        with pytest.raises(error, match=said):
+            rmlc.compile(wrong)  # type: ignore[arg-type]
 
 
 def test_gradcheck() -> None:

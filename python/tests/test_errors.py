@@ -317,3 +317,21 @@ def test_another_signal_handler_goes_on() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert 0 < instance.cycle < len(x)
+
+
+def test_devices_are_no_files() -> None:
+    node = rmlc.compile("node main(x: f64) -> (y: f64) y = x;").node()
+    for arguments in ({}, {"key": "k"}):
+        with pytest.raises(OSError, match="a device, not a file"):
+            node.start(load="/dev/zero", **arguments)
+        with pytest.raises(rmlc.RunError, match="not a regular file"):
+            node.start(params="/dev/zero", **arguments)
+
+
+def test_sampled_cycles_are_integers() -> None:
+    node = rmlc.compile("node main(c: bool, z: f64 when c) -> (y: f64 when c) y = z;").node()
+    c = np.array([True, False, True])
+    for at in ([0.5, 2], [0.0, 2.0], [True, False], ["0", "2"]):
+        with pytest.raises(TypeError, match="the cycles of a sampled stream are integers"):
+            node.start().run(c=c, z=rmlc.Sampled([1.0, 2.0], at=at))
+    assert node.start().run(c=c, z=rmlc.Sampled([1.0, 2.0], at=np.array([0, 2], np.uint8))).y.at.tolist() == [0, 2]

@@ -94,10 +94,15 @@ def test_shared_parameters(rows_of_command):
 def test_what_is_refused():
     node = rmlc.compile(CHANGE).node()
     many = node.start(key="m")
-    for keys, error, text in (([1.5], TypeError, "float64 is no type of keys"), ([None], TypeError, "row 0 is None"),
+    for keys, error, text in (([1.5], TypeError, "row 0 is 1.5, which is no key"), (np.array([1.5]), TypeError, "float64 is no type of keys"), ([None], TypeError, "row 0 is None"),
                               (["a", ""], ValueError, "row 1 is empty"), (["a\ud800"], ValueError, "m: .* is no text"),
                                ([["a"]], TypeError, "one key for each row"),
-                              (np.array(["a", float("nan")], object), TypeError, "row 1 is nan")):
+                              (np.array(["a", float("nan")], object), TypeError, "row 1 is nan"),
+                              (["a", float("nan")], TypeError, "row 1 is nan, which is no key"),
+                              ([1.5, "a"], TypeError, "row 0 is 1.5"), (["a", 2], TypeError, "row 1 is 2, but .* texts"),
+                              ([True, "a"], TypeError, "row 1 is 'a', but .* Booleans"),
+                              ([True, 1], TypeError, "row 1 is 1, but .* Booleans"), ([b"a"], TypeError, "row 0 is b'a'"),
+                              (np.ma.array(["a", "b"], mask=[False, True]), ValueError, "row 1 is masked")):
         with pytest.raises(error, match=text):
             many.run(m=keys, x=np.zeros(len(keys)))
     with pytest.raises(TypeError, match="m: missing"):
@@ -274,3 +279,28 @@ def test_steps_that_are_refused():
             call()
     many.load(kept)
     assert many.step(4, m="b") == 25
+
+
+def test_tables_have_the_column_of_the_keys() -> None:
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    node = rmlc.compile("node main(x: f64) -> (y: f64) y = x + (0.0 fby y);").node()
+    for keys in (["a", "b", "a"], [3, 4, 3], [True, False, True]):
+        rows = {"unused": [7, 8, 9], "m": keys, "x": [1.0, 2.0, 4.0]}
+        frame = pandas.DataFrame(rows)
+        tables = [frame, arrow.table(rows), arrow.table(rows).to_batches()[0], frame.to_records(index=False)]
+        if keys[0] == "a":
+            tables += [frame.astype({"m": "category"}), frame.astype({"m": "string"}),
+                       arrow.table({**rows, "m": arrow.array(keys).dictionary_encode()})]
+        if keys[0] == 3:
+            tables.append(frame.astype({"m": "Int64"}))
+        for table in tables:
+            found = node.start(key="m").run(table)
+            assert list(found.m) == keys and found.y.tolist() == [1.0, 2.0, 5.0]
+        assert node.start(key="m").run(frame, m=["q", "q", "q"]).y.tolist() == [1.0, 3.0, 7.0]
+    for table, error, text in ((pandas.DataFrame({"x": [1.0]}), TypeError, "no column 'm'"),
+                               (pandas.DataFrame({"m": ["a", None], "x": [1.0, 2.0]}), ValueError, "m: row 1: no value"),
+                               (arrow.table({"m": [None, "a"], "x": [1.0, 2.0]}), ValueError, "m: row 0: no value"),
+                               (arrow.table({"m": [1.5], "x": [1.0]}), TypeError, "row 0 is 1.5"),
+                               (pandas.DataFrame({"m": [1.5], "x": [1.0]}), TypeError, "float64 is no type of keys")):
+        with pytest.raises(error, match=text):
+            node.start(key="m").run(table)
