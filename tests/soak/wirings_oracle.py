@@ -4,7 +4,11 @@ Shares nothing with the compiler. A derivative is not what `diff` writes but wha
 times its adjoint, over the cycles where the adjoints are, is evaluated with one infinitesimal for each input at each
 cycle.
 """
+import numpy
+
 import hyper_duals as hd
+
+HUGE = 1e60
 
 
 class Unanswered(Exception):
@@ -79,6 +83,10 @@ class Instance:
         e, output = self.definitions[base]
         kind = e[0]
         if kind == "over":
+            # All elements: an adjoint of 0 reaches those that no reader uses, and 0 times infinity is no number.
+            for i in range(len(e[5][0])):
+                for o in e[3].outputs:
+                    self.element(e, i).get(o, t)
             last = 0 if "reverse" in e[1] else len(e[5][0]) - 1
             return self.element(e, int(index[:-1]) if index else last).get(e[3].outputs[output], t)
         if kind == "let":
@@ -104,6 +112,8 @@ class Instance:
         value = self.operate(e, t)
         if self.noise and e[0] not in ("v", "k", "c", "not", "<", "if"):
             value = value * self.noise()
+        if isinstance(value, numpy.ndarray) and abs(value).max() > HUGE:
+            raise OverflowError  # adjoints of what is this large are no numbers where they are multiplied by 0
         return value
 
     def operate(self, e, t):

@@ -34,7 +34,7 @@ class Node:
         self.typed = False
         self.layer = None  # the weights, two rows and biases, if it is a layer of the library
         self.stack = 0  # how many of its inputs, the first, are the elements of one tensor
-        self.plain = True  # has neither memory nor parameters, and calls no node that has
+        self.plain = True  # has no memory, parameters or assertions, and calls no node that has
 
 
 class Drawing:
@@ -93,6 +93,7 @@ class Drawing:
             return ("stop_gradient", sub())
         if kind < 0.985 and self.style["library"]:
             name = r.choice(list(LIBRARY))
+            self.node.plain &= name != "loss.mse"  # which asserts that shapes are equal
             return (name, *(sub() for _ in range(LIBRARY[name])))
         return self.leaf()
 
@@ -255,7 +256,7 @@ def draw_node(r, name, callees, style, inputs, outputs, steps, stack=0):
         drawing.step()
     drawing.finish(outputs)
     if style["assert"]:
-        node.asserts = [r.choice(inputs)]
+        node.asserts, node.plain = [r.choice(inputs)], False
     return node
 
 
