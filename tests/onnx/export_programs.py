@@ -69,7 +69,8 @@ class Program:
             return values.astype(NUMPY[dtype])
         limits = np.iinfo(NUMPY[dtype])
         small = self.numbers.integers(-4 if dtype[0] == "i" else 0, 9, whole)
-        ends = np.where(self.numbers.random(whole) < 0.5, limits.min, limits.max).astype(NUMPY[dtype])
+        low, high = np.array(limits.min, NUMPY[dtype]), np.array(limits.max, NUMPY[dtype])
+        ends = np.where(self.numbers.random(whole) < 0.5, low, high)
         return np.where(self.numbers.random(whole) < 0.2, ends, small.astype(NUMPY[dtype])).astype(NUMPY[dtype])
 
     def given(self, array, dtype):
