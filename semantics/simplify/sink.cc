@@ -45,7 +45,7 @@ class Sinking {
     place_.resize(count_);
     pinned_.resize(count_, false);
     find_failures();
-    for (const ValueId root : roots) pin(root);
+    for (const ValueId root : roots) pin_root(root);
     for (std::size_t v = 0; v < count_; ++v) pin_operands(ValueId{v});
   }
 
@@ -131,6 +131,14 @@ class Sinking {
     if (core_.is_const(v)) return;
     if (!is_step(v)) pinned_[v.index] = true;
     require(v, place_of(core_[v].clock));
+  }
+
+  // An output or an assertion is present at the cycles of its clock, also where it is a constant.
+  void pin_root(ValueId v) {
+    if (core_.is_const(v))
+      place_[v.index] = place_of(core_[v].clock);
+    else
+      pin(v);
   }
 
   void pin_operands(ValueId v) {
@@ -267,9 +275,8 @@ class Sinking {
   }
 
   void rewrite(ValueId v) {
-    // A constant asks for no clock, whose condition may have moved.
-    if (core_.is_const(v) && core_[v].clock != never_clock) core_[v].clock = base_clock;
-    if (core_.is_const(v) || is_step(v)) return;
+    if (core_.is_const(v)) return rewrite_constant(v);
+    if (is_step(v)) return;
     const PlaceId place = place_[v.index];
     core::Rhs rhs = std::move(core_[v].rhs);  // its operands are asked for, not itself
     if (auto* apply = std::get_if<core::Apply>(&rhs)) {
@@ -286,6 +293,15 @@ class Sinking {
     // A name given to a sampling passes to what is now computed there.
     const auto named = place == was_[v.index] ? steps_.end() : steps_.find(key(v, place));
     if (named != steps_.end() && !core_[named->second].name.empty()) core_[v].name = core_[named->second].name;
+  }
+
+  // A root keeps its clock, made of conditions where they are now. An operand fits any clock and takes the base clock,
+  // since nothing keeps the condition of its own.
+  void rewrite_constant(ValueId v) {
+    if (place_[v.index].valid())
+      core_[v].clock = made(place_[v.index]).clock;
+    else if (core_[v].clock != never_clock)
+      core_[v].clock = base_clock;
   }
 
   // A value asked for where it is: one that moved, or a sampling of it.
