@@ -124,10 +124,10 @@ class Grouping {
     const auto* r = std::get_if<core::Result>(&core_[v].rhs);
     const std::uint32_t of = r == nullptr ? Schedule::nowhere : out_.unit_of[r->call.index];
     if (of == Schedule::nowhere || !out_.units[of].segmented) return false;
-    for (PassPlan& pass : out_.units[of].plan.passes) {
-      const auto call = std::ranges::find(pass.items, r->call, &PassItem::value);
-      if (call != pass.items.end()) pass.items.insert(call + 1, {v, call->classes});
-    }
+    for (PassPlan& pass : out_.units[of].plan.passes)
+      for (std::size_t k = 0; k < pass.items.size(); ++k)  // a call is there twice where its order depends on the class
+        if (pass.items[k].value == r->call)
+          pass.items.insert(pass.items.begin() + static_cast<std::ptrdiff_t>(k) + 1, {v, pass.items[k].classes});
     out_.units[of].values.push_back(v);
     out_.unit_of[v.index] = of;
     signature_[v.index] = signature_[r->call.index];

@@ -15,6 +15,7 @@
 #include "lowering/schedule/validate_schedule.h"
 
 #include <algorithm>
+#include <map>
 
 #include "lowering/schedule/validate_segments.h"
 #include "semantics/core/queries.h"
@@ -237,10 +238,22 @@ class Validator {
           return fail(name(i.value) + " is computed twice, or never");
         classes[i.value.index] |= i.classes;
       }
+    for (const PassPlan& pass : unit.plan.passes) check_calls(pass);
     for (const auto& [v, zero] : unit.idle)
       if (!member(v, u) || classes[v.index] != 0 || !zero.valid() || !core_.is_const(zero))
         return fail(name(v) + " idles, and is computed");
     check_leading(u);
+  }
+
+  // A call yields its results where it is made: nothing keeps the call itself for a sweep that would take them later.
+  void check_calls(const PassPlan& pass) {
+    std::map<ValueId, std::uint8_t> calls;
+    for (const PassItem& i : pass.items) {
+      if (std::holds_alternative<core::Call>(core_[i.value].rhs)) calls[i.value] |= i.classes;
+      const auto* r = std::get_if<core::Result>(&core_[i.value].rhs);
+      if (r != nullptr && (i.classes & ~calls[r->call]) != 0)
+        return fail(name(i.value) + " is computed apart from the call whose result it is");
+    }
   }
 
   void check_cut(const ScheduledUnit& unit) {

@@ -160,26 +160,44 @@ bool ClassGraph::fill(bool backward, std::uint32_t pass) {
   return any;
 }
 
+// By member: the members that one step computes with it. These are a call and its results; any other value is alone. A
+// result is computed by the step of its call and has none of its own.
+std::vector<std::vector<std::uint32_t>> ClassGraph::computed_together() const {
+  std::vector<std::vector<std::uint32_t>> steps(members_.size());
+  for (std::uint32_t m = 0; m < members_.size(); ++m) {
+    const auto* result = std::get_if<core::Result>(&graph_.core()[members_[m]].rhs);
+    steps[result == nullptr ? m : position_.at(result->call)].push_back(m);
+  }
+  return steps;
+}
+
 // A value computed in two passes needs a segment array; where its early classes are used by
-// nothing before its last pass, they wait for it.
+// nothing before its last pass, they wait for it. A call waits if all its results can.
 void ClassGraph::move_to_last_pass() {
   std::vector<std::vector<std::pair<std::uint32_t, int>>> users(edges_.size());
   for (std::uint32_t s = 0; s < edges_.size(); ++s)
     for (const Edge& e : edges_[s]) users[e.to].emplace_back(s, e.weight);
+  const std::vector<std::vector<std::uint32_t>> steps = computed_together();
   for (std::uint32_t m = static_cast<std::uint32_t>(members_.size()); m-- > 0;) {
+    const std::vector<std::uint32_t>& step = steps[m];
     std::uint32_t latest = 0;
-    for (std::size_t c = 0; c < 4; ++c)
-      if (alive_[vertex(m, c)]) latest = std::max(latest, pass_[vertex(m, c)]);
+    for (const std::uint32_t of : step)
+      for (std::size_t c = 0; c < 4; ++c)
+        if (alive_[vertex(of, c)]) latest = std::max(latest, pass_[vertex(of, c)]);
     const bool backward = latest % 2 == 1;
-    for (std::size_t c = 0; c < 4; ++c) {
-      const std::uint32_t s = vertex(m, c);
-      if (!alive_[s] || pass_[s] == latest || comp_vertices_[comp_[s]].size() != 1) continue;
-      if (direction_[comp_[s]] == (backward ? forward : backward_only)) continue;
-      const bool free = std::ranges::all_of(users[s], [&](const auto& u) {
+    const auto may_wait = [&](Vertex s) {
+      if (!alive_[s]) return true;
+      if (comp_vertices_[comp_[s]].size() != 1) return false;
+      if (direction_[comp_[s]] == (backward ? forward : backward_only)) return false;
+      return std::ranges::all_of(users[s], [&](const auto& u) {
+        if (std::ranges::find(step, member_of(u.first)) != step.end()) return true;
         return pass_[u.first] > latest || (pass_[u.first] == latest && (u.second == 0 || (u.second > 0) == backward));
       });
-      if (free) pass_[s] = latest;
-    }
+    };
+    for (std::size_t c = 0; c < 4; ++c)
+      if (std::ranges::all_of(step, [&](std::uint32_t of) { return may_wait(vertex(of, c)); }))
+        for (const std::uint32_t of : step)
+          if (alive_[vertex(of, c)]) pass_[vertex(of, c)] = latest;
   }
 }
 

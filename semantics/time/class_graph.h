@@ -63,6 +63,7 @@ class ClassGraph {
   bool has_order_within_instants() const;
   bool fill(bool backward, std::uint32_t pass);
   bool fits(std::uint32_t comp, bool backward, std::uint32_t pass) const;
+  std::vector<std::vector<std::uint32_t>> computed_together() const;
   void move_to_last_pass();
   void extend_leading();
   bool is_known_in_leading(std::uint32_t member, std::size_t c);

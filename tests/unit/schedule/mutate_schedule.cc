@@ -213,6 +213,7 @@ class Mutation {
         item(u, p, k);
         change_places(u, p, k);
         change_sweep(u, p, k);
+        part_result(u, p, k);
       }
     }
     for (const ValueId v : s_.units[u].values)
@@ -253,6 +254,17 @@ class Mutation {
         s.units[u].plan.only_at_cut.erase(s.units[u].plan.only_at_cut.begin() + static_cast<std::ptrdiff_t>(k));
       });
     if (!plan.awaiting.empty()) add("awaiting dropped", at, [&](Schedule& s) { s.units[u].plan.awaiting.clear(); });
+  }
+
+  // A later sweep takes the result of a call that this one makes.
+  void part_result(std::uint32_t u, std::size_t p, std::size_t k) {
+    const PassItem item = s_.units[u].plan.passes[p].items[k];
+    if (!std::holds_alternative<core::Result>(core_[item.value].rhs)) return;
+    for (std::size_t later = p + 1; later < s_.units[u].plan.passes.size(); ++later)
+      add("result apart from its call", item.value, [&](Schedule& s) {
+        items(s, u, p).erase(items(s, u, p).begin() + static_cast<std::ptrdiff_t>(k));
+        items(s, u, later).insert(items(s, u, later).begin(), item);
+      });
   }
 
   // The sweeps that compute a value.
