@@ -27,8 +27,8 @@ class CompiledProgram final : public LoadedProgram {
 class InterpretedProgram final : public LoadedProgram {
  public:
   InterpretedProgram(std::shared_ptr<const Core> core, const SourceMap& sources, const std::string& file,
-                     CallExternal call)
-      : core_(std::move(core)), sources_(sources), program_(*core_, sources_, file, std::move(call)) {}
+                     CallExternal call, Failing failing)
+      : core_(std::move(core)), sources_(sources), program_(*core_, sources_, file, std::move(call), failing) {}
   const rml_program& table() const override { return *program_.table(); }
 
  private:
@@ -125,11 +125,11 @@ std::optional<CallExternal> external_caller(Session& session, const Core& core,
 }
 
 std::unique_ptr<LoadedProgram> load_reference(Session& session, std::shared_ptr<const Core> core,
-                                              const std::vector<std::string>& libraries) {
+                                              const std::vector<std::string>& libraries, Failing failing) {
   auto call = external_caller(session, *core, libraries);
   if (!call) return nullptr;
   const std::string file = main_file(session, *core);
-  return std::make_unique<InterpretedProgram>(std::move(core), session.sources, file, std::move(*call));
+  return std::make_unique<InterpretedProgram>(std::move(core), session.sources, file, std::move(*call), failing);
 }
 
 }  // namespace rml

@@ -26,7 +26,8 @@ struct Extras {
 std::unique_ptr<LoadedProgram> load_compiled(Session& session, const steps::Program& program,
                                              const std::vector<std::string>& libraries, Extras extras = {});
 std::unique_ptr<LoadedProgram> load_reference(Session& session, std::shared_ptr<const Core> core,
-                                              const std::vector<std::string>& libraries);
+                                              const std::vector<std::string>& libraries,
+                                              Failing = Failing::where_present);
 
 // How the reference engine calls external nodes; empty when there are none. Nothing (E0805)
 // when a function is not in the libraries. What it holds keeps them loaded.

@@ -17,6 +17,7 @@
 #include "lowering/schedule/passes.h"
 #include "lowering/steps/leader.h"
 #include "lowering/steps/leading.h"
+#include "semantics/simplify/simplify.h"
 #include "semantics/time/check_ranks.h"
 #include "semantics/time/put_on_ranks.h"
 
@@ -186,8 +187,14 @@ void improve(Translation& t) {
 // Improved and, where that is asked for, productive.
 std::optional<Elaborated> finish_core(Translation& t, const ElaborateOptions& options) {
   t.keep_watches = options.keep_watches;
-  improve(t);
-  if (give_parameters(t.session, t.core(), t.diagnostics)) {
+  if (options.simplified) {
+    improve(t);
+  } else {
+    t.form = drop_unneeded(std::move(t.core()));
+    run("join_updates", t);
+    hold(t.core());
+  }
+  if (give_parameters(t.session, t.core(), t.diagnostics) && options.simplified) {
     run("simplify", t);
     hold(t.core());
   }

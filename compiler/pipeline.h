@@ -51,6 +51,9 @@ class Front {
 struct ElaborateOptions {
   bool keep_watches = false;  // keep what only `watches` need (rmlc trace)
   bool productivity = true;
+  // false: the core as it was before simplification, with what optimisers sum over parameters joined. The reference
+  // engine evaluates it with Failing::where_needed.
+  bool simplified = true;
 };
 
 class Elaborated {

@@ -70,10 +70,11 @@ std::mutex& closures() {
 
 // Everything the table points to; strings live in a deque, so that they stay where they are.
 struct ReferenceProgram::Tables {
-  Tables(const Core& core, const SourceMap& sources, std::string source, CallExternal call)
+  Tables(const Core& core, const SourceMap& sources, std::string source, CallExternal call, Failing failing)
       : core(core),
         sources(sources),
         call(std::move(call)),
+        failing(failing),
         conditions(cut_conditions(core)),
         input_table(core, core.inputs),
         output_table(core, core.outputs) {
@@ -157,6 +158,7 @@ struct ReferenceProgram::Tables {
   const Core& core;
   const SourceMap& sources;
   const CallExternal call;
+  const Failing failing;
   const std::vector<CutCondition> conditions;
   std::deque<std::string> strings;
   std::deque<std::vector<std::uint64_t>> dims;
@@ -196,7 +198,8 @@ struct ReferenceProgram::State {
     h.place = 0;
     state.tables = static_cast<const Tables*>(user);
     for (std::size_t p = 0; p < state.tables->parameters.size(); ++p) state.slot(p) = &state.slot(p);
-    state.interpreter = new (std::nothrow) Interpreter(state.tables->core, h.seed, state.tables->call);
+    state.interpreter =
+        new (std::nothrow) Interpreter(state.tables->core, h.seed, state.tables->call, state.tables->failing);
     if (state.interpreter == nullptr) h.fault = RML_FAULT_MEMORY;
   }
 
@@ -320,8 +323,9 @@ void ReferenceProgram::Tables::build_parameters() {
   }
 }
 
-ReferenceProgram::ReferenceProgram(const Core& core, const SourceMap& sources, std::string source, CallExternal call)
-    : tables_(std::make_unique<Tables>(core, sources, std::move(source), std::move(call))) {
+ReferenceProgram::ReferenceProgram(const Core& core, const SourceMap& sources, std::string source, CallExternal call,
+                                   Failing failing)
+    : tables_(std::make_unique<Tables>(core, sources, std::move(source), std::move(call), failing)) {
   Tables& t = *tables_;
   rml_program& p = t.program;
   p.n_inputs = static_cast<std::uint32_t>(t.inputs.size());

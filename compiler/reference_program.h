@@ -20,7 +20,8 @@ namespace rml {
 class ReferenceProgram {
  public:
   // `core` must outlive this and every state; `source` is the file as the user named it.
-  ReferenceProgram(const Core& core, const SourceMap& sources, std::string source, CallExternal call = {});
+  ReferenceProgram(const Core& core, const SourceMap& sources, std::string source, CallExternal call = {},
+                   Failing = Failing::where_present);
   ~ReferenceProgram();
   ReferenceProgram(const ReferenceProgram&) = delete;
   ReferenceProgram& operator=(const ReferenceProgram&) = delete;

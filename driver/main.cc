@@ -80,6 +80,8 @@ void run_options(CLI::App* sub, CommandLine& line) {
   add_back_options(sub, line);
   sub->add_option("--engine", line.engine, "compiled (default), reference, or channels: as with --parallel")
       ->check(CLI::IsMember({"compiled", "reference", "channels"}));
+  sub->add_flag("--unsimplified", line.run.unsimplified,
+                "with --engine reference: evaluate the equations as they were before the compiler simplified them");
   sub->add_option("--horizon", line.run.horizon, "longest segment allowed, in cycles")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");

@@ -11,8 +11,8 @@
 namespace rml {
 namespace {
 
-const std::vector<std::string> words{"run",    "input",   "output",    "stops", "reject",        "warn",
-                                     "accept", "command", "tolerance", "link",  "reference only"};
+const std::vector<std::string> words{"run",    "input",   "output",    "stops", "reject",         "warn",
+                                     "accept", "command", "tolerance", "link",  "reference only", "simplified only"};
 
 std::string trimmed(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
@@ -74,6 +74,7 @@ class Reader {
     source_line_ = line_;
     if (body == "accept") return test_.accept = true;
     if (body == "reference only") return test_.reference_only = true;
+    if (body == "simplified only") return test_.simplified_only = true;
     const std::size_t colon = body.find(':');
     if (colon == std::string::npos) return true;
     const std::string word = body.substr(0, colon);

@@ -4,6 +4,7 @@
 //   -- input: FILE   -- output: FILE     of the run above; default NAME.in.chron, NAME.out.chron
 //   -- stops: CYCLE "text"               the run above ends with a fault
 //   -- reference only                    what the compiled engine refuses (E0701)
+//   -- simplified only                   values that simplification makes exact
 //   -- reject: CODE "text"   -- warn: CODE ["text"]   -- accept
 //   -- command: build % -o x             what rmlc does with these arguments, % being the file
 //   -- tolerance: 1e-5   -- link: FILE.c
@@ -50,6 +51,7 @@ struct LanguageTest {
   std::vector<Marker> markers;
   bool accept = false;
   bool reference_only = false;
+  bool simplified_only = false;
   double tolerance = 1e-6;
   std::vector<std::filesystem::path> sources_to_link;
   std::vector<std::string> command;  // empty: check the file

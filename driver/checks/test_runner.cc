@@ -208,10 +208,13 @@ struct EngineChoice {
   std::uint32_t threads = 1;  // more: for every loop that can be shared out
   Grain grain = Grain::none;
   OnDemand on_demand = OnDemand::where_needed;
+  bool simplified = true;  // false: the core as it was before simplification, which is judged like this
 };
-constexpr EngineChoice engines[] = {{Engine::reference, 0, "reference engine"},
-                                    {Engine::compiled, 0, "compiled -O0"},
-                                    {Engine::compiled, 2, "compiled -O2"}};
+constexpr EngineChoice engines[] = {
+    {Engine::reference, 0, "reference engine"},
+    {Engine::reference, 0, "reference engine, unsimplified", 1, Grain::none, OnDemand::where_needed, false},
+    {Engine::compiled, 0, "compiled -O0"},
+    {Engine::compiled, 2, "compiled -O2"}};
 constexpr EngineChoice engines_on_demand[] = {engines[0],
                                               {Engine::compiled, 2, "on demand", 1, Grain::none, OnDemand::always}};
 
@@ -226,11 +229,11 @@ struct Loaded {
 class Subject {
  public:
   Subject(Source& source, const TestRun& run, const std::vector<std::string>& libraries)
-      : session_(source.session), libraries_(libraries) {
+      : session_(source.session), front_(*source.front), libraries_(libraries) {
     session_.options.node = run.node;
     session_.options.target.cpu = "native";
-    const auto entry = session_.failed() ? std::nullopt : find_entry(session_, *source.front);
-    if (entry) elaborated_ = elaborate(session_, *source.front, *entry, {}, session_.diagnostics);
+    entry_ = session_.failed() ? std::nullopt : find_entry(session_, *source.front);
+    if (entry_) elaborated_ = elaborate(session_, *source.front, *entry_, {}, session_.diagnostics);
     if (!elaborated_) fail_to_compile();
   }
 
@@ -241,7 +244,11 @@ class Subject {
     session_.options.target.work_of_thread = choice.threads > 1 ? 0 : TargetOptions().work_of_thread;
     session_.options.on_demand = choice.on_demand;
     Loaded loaded;
-    if (choice.engine == Engine::reference) {
+    if (!choice.simplified) {
+      const auto whole =
+          elaborate(session_, front_, *entry_, {.productivity = false, .simplified = false}, session_.diagnostics);
+      if (whole) loaded.program = load_reference(session_, whole->core, libraries_, Failing::where_needed);
+    } else if (choice.engine == Engine::reference) {
       loaded.program = load_reference(session_, elaborated_->core, libraries_);
     } else if (const auto arranged = arrange(session_, *elaborated_, session_.diagnostics)) {
       loaded.program = load_compiled(session_, lower(session_, *arranged), libraries_);
@@ -266,7 +273,9 @@ class Subject {
   }
 
   Session& session_;
+  const Front& front_;
   const std::vector<std::string>& libraries_;
+  std::optional<NodeId> entry_;
   std::optional<Elaborated> elaborated_;
 };
 
@@ -419,6 +428,7 @@ void run_test(const LanguageTest& test, const TestRun& run, Source& source, cons
     for (const EngineChoice& choice :
          modes.on_demand ? std::span<const EngineChoice>(engines_on_demand) : std::span<const EngineChoice>(engines)) {
       if (test.reference_only && choice.engine != Engine::reference) continue;
+      if (test.simplified_only && !choice.simplified) continue;
       if (modes.brief && choice.engine == Engine::compiled && choice.optimization == 0) continue;
       by = choice.name;
       run_on(choice, test, run, subject, modes, expected, said);

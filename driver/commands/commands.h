@@ -56,6 +56,7 @@ struct RunRequest {
   std::vector<std::string> libraries;
   std::vector<std::string> program_arguments;
   std::int64_t horizon = 0;
+  bool unsimplified = false;  // the reference engine evaluates the equations as they were before simplification
 };
 int run(Invocation&, const RunRequest&);
 // A program in memory, as what `rmlc build` makes runs: with its options behind the name by which it is called.

@@ -27,8 +27,11 @@ std::unique_ptr<LoadedProgram> load(Session& session, const RunRequest& request)
   if (session.failed()) return nullptr;
   const auto entry = find_entry(session, front);
   if (!entry) return nullptr;
-  const auto elaborated = elaborate(session, front, *entry, {}, session.diagnostics);
-  return elaborated ? load_reference(session, elaborated->core, request.libraries) : nullptr;
+  const bool productivity = !request.unsimplified;  // a check of what the compiler makes of a simplified core
+  const auto elaborated = elaborate(
+      session, front, *entry, {.productivity = productivity, .simplified = !request.unsimplified}, session.diagnostics);
+  const Failing failing = request.unsimplified ? Failing::where_needed : Failing::where_present;
+  return elaborated ? load_reference(session, elaborated->core, request.libraries, failing) : nullptr;
 }
 
 // Whether an --input (--output) is the address of a peer. What is wrong with the arguments is told when they are read.
@@ -66,6 +69,10 @@ int run(Invocation& invocation, const RunRequest& request) {
   invocation.session.options.for_ranks = has_option(request.program_arguments, "--ranks");
   if (invocation.session.options.for_ranks && request.engine == Engine::reference) {
     std::cerr << "rmlc: --ranks does not go with --engine reference, which is alone\n";
+    return exit_usage;
+  }
+  if (request.unsimplified && request.engine != Engine::reference) {
+    std::cerr << "rmlc: --unsimplified goes with --engine reference: compiled code is made of simplified equations\n";
     return exit_usage;
   }
   const auto program = load(invocation.session, request);

@@ -42,11 +42,12 @@ Seen look(const Core& core, const Evaluator& evaluator, ValueId v, std::int64_t 
 
 // Iterations, by definition: the body is run once for each element (see core.h). It is a core without memory, so that
 // the rounds of an iteration are cycles of it.
+template <Failing failing>
 std::optional<RunFault> iterate(const Iteration& it, std::span<const Tensor* const> operands,
                                 std::span<Tensor> outputs) {
   std::vector<Tensor> states;
   for (std::size_t k = 0; k < it.states; ++k) states.push_back(*operands[k]);
-  Interpreter interpreter(it.body, 0);
+  Interpreter interpreter(it.body, 0, {}, failing);
   for (std::int64_t round = 0; round < it.length; ++round) {
     const std::int64_t at = it.reverse ? it.length - 1 - round : round;
     std::vector<Cell> cells;
@@ -82,8 +83,11 @@ std::optional<RunFault> iterate(const Iteration& it, std::span<const Tensor* con
 }  // namespace
 
 struct Interpreter::State {
-  State(const Core& core, std::uint64_t seed, CallExternal call)
-      : core(core), evaluator(core, seed, std::move(call), iterate) {
+  State(const Core& core, std::uint64_t seed, CallExternal call, Failing failing)
+      : core(core),
+        failing(failing),
+        evaluator(core, seed, std::move(call),
+                  failing == Failing::where_needed ? iterate<Failing::where_needed> : iterate<Failing::where_present>) {
     find_roots();
   }
 
@@ -104,7 +108,10 @@ struct Interpreter::State {
       values.push_back(core.asserts[i].condition);
     }
     for (std::size_t i = 0; i < core.values.size(); ++i) {
-      if (!std::holds_alternative<core::Call>(core.values[i].rhs) && !can_fail(core, ValueId(i))) continue;
+      const auto* call = std::get_if<core::Call>(&core.values[i].rhs);
+      const bool effect = call != nullptr && core.externals[call->external].in_c();
+      const bool fails = failing == Failing::where_present && (call != nullptr || can_fail(core, ValueId(i)));
+      if (!effect && !fails) continue;
       values.push_back(ValueId{i});
       demand_value(ValueId{i});
     }
@@ -159,6 +166,7 @@ struct Interpreter::State {
   }
 
   const Core& core;
+  const Failing failing;
   Evaluator evaluator;
   std::vector<Evaluator::Subject> roots;  // demanded in every cycle, in this order
   std::vector<ValueId> watched;
@@ -169,8 +177,8 @@ struct Interpreter::State {
   bool finished = false;
 };
 
-Interpreter::Interpreter(const Core& core, std::uint64_t seed, CallExternal call)
-    : state_(std::make_unique<State>(core, seed, std::move(call))) {}
+Interpreter::Interpreter(const Core& core, std::uint64_t seed, CallExternal call, Failing failing)
+    : state_(std::make_unique<State>(core, seed, std::move(call), failing)) {}
 
 Interpreter::~Interpreter() = default;
 

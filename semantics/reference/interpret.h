@@ -19,9 +19,14 @@
 
 namespace rml {
 
+// Which operators that can fail are evaluated, and may so stop the run: all, wherever they are present, or those that
+// something needs. Simplification moves operators to where they are needed and keeps those whose result became unused,
+// so its cores take the former; a core that it has not seen takes the latter.
+enum class Failing : std::uint8_t { where_present, where_needed };
+
 class Interpreter {
  public:
-  Interpreter(const Core& core, std::uint64_t seed, CallExternal call = {});
+  Interpreter(const Core& core, std::uint64_t seed, CallExternal call = {}, Failing = Failing::where_present);
   ~Interpreter();
 
   // The param of this path_key takes this value instead of its operand's; before the first cycle.

@@ -151,6 +151,13 @@ void split_posts(Core& core) {
   }
 }
 
+Core drop_unneeded(Core core) {
+  const auto drop = [](Core& of) { renumber(of, reachable(of, root_values(of, false))); };
+  change_bodies(core, drop);
+  drop(core);
+  return core;
+}
+
 Core simplify(Core core, const SimplifyOptions& options) {
   Simplification(core, options).run();
   return core;

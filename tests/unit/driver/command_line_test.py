@@ -46,6 +46,17 @@ class CommandLine(unittest.TestCase):
         done = rmlc("run", "--engine", "reference", self.file, input="p,q\ntrue,false\nfalse,true\n")
         self.assertEqual((done.returncode, done.stdout.split()), (0, ["o", "4", "2"]), done.stderr[:2000])
 
+    def test_equations_as_they_were_before_simplification(self):
+        self.file.write_text("node main(x: f64) -> (y: f64)\n  y = log(softmax([x, 0.0]))[0];\n")
+        for options, row in (([], "-1000"), (["--engine", "reference"], "-1000"),
+                             (["--engine", "reference", "--unsimplified"], "-inf")):
+            done = rmlc("run", self.file, *options, input="x\n-1000\n")
+            self.assertEqual((done.returncode, done.stdout), (0, f"y\n{row}\n"), (options, done.stderr))
+        for options in (["--unsimplified"], ["--engine", "channels", "--unsimplified"]):
+            done = rmlc("run", self.file, *options, input="x\n-1000\n")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--unsimplified goes with --engine reference", done.stderr)
+
     def test_folders_of_imports(self):
         for folder, value in (("of_path", 1), ("of_option", 2), ("behind", 3)):
             (self.folder / folder / "ears").mkdir(parents=True)
