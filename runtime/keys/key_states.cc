@@ -82,9 +82,9 @@ KeyStates::KeyStates(const rml_program& program, const Keys& keys, Memory& memor
 }
 
 KeyStates::~KeyStates() {
+  leave();  // the record of the current key is as old as its last change: since then its queues may have grown
   for (std::uint32_t key = 0; may_wait_ && key < size_; ++key) {
-    if (key != current_) load(record(key));
-    current_ = key;
+    load(record(key));
     program_.destroy(block_);
   }
   if (!may_wait_ && size_ > 0) program_.destroy(block_);

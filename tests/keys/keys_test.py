@@ -97,6 +97,12 @@ NEXT = """node main(end: bool, x: f64) -> (d: f64)
   d = if end then 0.0 else (post x) - x;
 """
 
+# Tensors wait in queues that grow.
+TENSORS = """node main(end: bool, x: f64) -> (y: f64[3], k: i32)
+  y = backfill([x, x + 1.0, 2.0 * x], end);
+  k = 0 fby k + 1;
+"""
+
 COUNTER = """node main(x: f64) -> (y: f64)
   y = x + (0.0 fby y);
 """
@@ -202,13 +208,14 @@ def separate_runs(folder):
              ("kinds", KINDS, ["x"], lambda: [number()]), ("long", LONG, ["x"], lambda: [number()]), ("still", STILL, ["x"], lambda: [number()]),
              ("counter", COUNTER, ["x"], lambda: [number()]),
              ("center", CENTER, ["end", "x"], lambda: [truth(), number()]),
+             ("tensors", TENSORS, ["end", "x"], lambda: [truth(), number()]),
              ("next", NEXT, ["end", "x"], lambda: [truth(), number()])]
     for name, source, names, cells in cases:
         program = folder / f"{name}.rml"
         program.write_text(source)
         rows = [(f"pump-{some.choice('aabcdddde')}", cells()) for _ in range(50)]
         text = table(["machine", *names], [[key, *own] for key, own in rows])
-        wanted = expected_rows(program, names, rows, name in ("center", "next"))
+        wanted = expected_rows(program, names, rows, name in ("center", "tensors", "next"))
         for more in ([], ["--threads", "1"], ["-O0"], ["--engine", "reference"]):
             if more == ["--engine", "reference"] and name in ("learner", "still", "long"):
                 continue  # sums of products, and sines, are rounded as this engine does
@@ -364,6 +371,33 @@ def begin_as_before(folder):
     same(found, "m,w\nb,1\nc,8\nd,16\n", "shared from now on")
 
 
+def queues(folder):
+    """The end of a run frees the queues of every key, also those that grew since the key was entered last."""
+    program = folder / "queues.rml"
+    program.write_text(TENSORS)
+    executable = build(program)
+    for keys in (2, 70):
+        for last in (0, 1, keys - 1):
+            # Every key ends a batch; then the rows of one wait, more and more of them, until the input ends with its batch or without.
+            rows = [[str(k), "T", str(k)] for k in range(keys)] + [[str(last), "F", str(k)] for k in range(3)]
+            rows += [["0", "T", "7"]] + [[str(last), "F", str(k)] for k in range(100)]
+            for end in ([], [[str(last), "T", "9"]]):
+                text = table(["m", "end", "x"], rows + end)
+                waiting = 0 if end else 103 if last > 0 else 100
+                for command in ([RMLC, "run", program], [executable]):
+                    found, _ = run("--key", "m", "--quiet", text=text, command=command)
+                    what = f"queues of {keys} keys, the last is {last}, {end}"
+                    check(len(found.splitlines()) == 1 + len(rows) + len(end) - waiting, what)
+                    if end:
+                        check(found.splitlines()[-100:] == [f"{last},9,10,18,{k}" for k in range(*counts(last))], f"{what}: {found[-300:]}")
+
+
+def counts(last):
+    """The numbers of the last hundred rows of the key, each row of which is counted from 0."""
+    rows = 1 + 3 + 100 + 1 + (1 if last == 0 else 0)
+    return rows - 100, rows
+
+
 def saved_parameters(program, folder):
     run(program, "--save", folder / "names.state", text="x,wanted\n1,1\n")
     return (folder / "names.state").read_bytes()
@@ -372,10 +406,10 @@ def saved_parameters(program, folder):
 def states(folder):
     """A run that is cut and gone on with gives the rows of one that is not."""
     some = random.Random(3)
-    for name, source in (("learner", LEARNER), ("center", CENTER), ("line", LINE)):
+    for name, source in (("learner", LEARNER), ("center", CENTER), ("tensors", TENSORS), ("line", LINE)):
         program = folder / f"{name}.rml"
         program.write_text(source)
-        names = {"learner": ["x"], "center": ["end", "x"], "line": ["x", "wanted"]}[name]
+        names = {"learner": ["x"], "center": ["end", "x"], "tensors": ["end", "x"], "line": ["x", "wanted"]}[name]
         rows = [[some.choice("aabbcd"), *[some.choice("FFT") if n == "end" else repr(some.uniform(-3, 3)) for n in names]]
                 for _ in range(80)]
         more = ["--share", "*"] if name == "line" else []
@@ -592,7 +626,7 @@ def refusals(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for part in (formats, values, seeds, refusals, parameters, states, columns, separate_runs):
+        for part in (formats, values, seeds, refusals, parameters, states, columns, queues, separate_runs):
             part(folder)
 
 
