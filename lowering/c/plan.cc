@@ -267,6 +267,7 @@ void Plan::find_targets(BufferId b) {
 bool Plan::is_inlined(BufferId b, std::vector<BufferId>& reads) {
   const std::vector<Reference>& list = references_[b];
   const loops::Buffer& buffer = program_.buffers[b.index];
+  if (members_.at(b).size() > 1) return false;  // what stands for it names a variable
   if (!is_scalar(buffer) || list.size() != 2 || !list[0].stores || list[1].writes || !list[1].alone) return false;
   if (list[0].path.back().block != list[1].path.back().block) return false;
   const Core& core = buffer.body == UINT32_MAX ? *program_.steps->core : *program_.bodies[buffer.body]->core;

@@ -203,6 +203,7 @@ void UnitsWriter::take_one(Scope& scope, const steps::Operand& o, BufferId b, co
     code.line(next);
     code.close();
   }
+  if (!scalar && element_count(buffer.shape).value_or(0) == 0) code.line("(void)" + name + ";");
   if (!told_) scope.declared(name, when.empty());
 }
 
