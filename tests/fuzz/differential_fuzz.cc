@@ -159,6 +159,18 @@ std::string compare_on_demand(Session& session, const Elaborated& elaborated, co
   return found.empty() ? "" : "on demand: " + found;
 }
 
+// What the equations mean before they are simplified, they mean afterwards; only rounding may differ, and rows may be
+// known earlier.
+std::string compare_unsimplified(Session& session, const Front& front, NodeId entry, const GeneratedProgram& g,
+                                 const DriveOptions& options, const Driven& want) {
+  const auto whole =
+      elaborate(session, front, entry, {.productivity = false, .simplified = false}, session.diagnostics);
+  if (!whole) return "unsimplified: " + render_human(session.diagnostics, session.sources, false);
+  const Driven got = drive(load_reference(session, whole->core, {}, Failing::where_needed)->table(), g.inputs, options);
+  const std::string found = compare(g, 0, want, got, rounding);
+  return found.empty() ? "" : "unsimplified: " + found;
+}
+
 // Where `guesses`, compiled code may stop since its schedule assumed something that is not so.
 Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t seed, bool guesses,
                      const std::string& node = "") {
@@ -176,6 +188,8 @@ Report check_engines(const GeneratedProgram& g, std::size_t due, std::uint64_t s
   const auto reference = load_reference(session, elaborated->core, {});
   if (!reference) return errors(failed);
   const Driven want = drive(reference->table(), g.inputs, options);
+  if (std::string found = compare_unsimplified(session, front, *entry, g, options, want); !found.empty())
+    return {differs, std::move(found)};
   if (std::string found = compare_on_demand(session, *elaborated, g, options, want); !found.empty())
     return {differs, std::move(found)};
   const auto arranged = arrange(session, *elaborated, session.diagnostics);
@@ -264,6 +278,8 @@ Report check_wide(const GeneratedProgram& g, std::uint64_t seed) {
   if (!elaborated || session.failed()) return errors(is_unproductive(session.diagnostics) ? rejected : failed);
   const DriveOptions options{.cycles = g.cycles, .seed = seed, .horizon = 0, .restarts = false};
   const Driven want = drive(load_reference(session, elaborated->core, {})->table(), g.inputs, options);
+  if (std::string found = compare_unsimplified(session, front, *entry, g, options, want); !found.empty())
+    return {differs, std::move(found)};
   const auto arranged = arrange(session, *elaborated, session.diagnostics);
   if (!arranged) return errors(refused);
   const bool jumps = g.source.find("cast(i32") != std::string::npos;  // a difference of a rounding would be magnified

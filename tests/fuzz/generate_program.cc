@@ -409,6 +409,28 @@ class Generator {
       output_text_.emplace_back("w");
       body_ += "  w = (" + leaf({DType::i32, {}}, 0) + ") when c;\n";
     }
+    if (chance(40)) sampled_constants();
+  }
+
+  // Constants are present at the cycles of their clock, written as they are or by a node that is called there; beside
+  // them something is computed before it is sampled, so that its work moves. A clock of a clock has its own.
+  void sampled_constants() {
+    const auto add = [&](const std::string& n, const GenType& t, const std::string& on, const std::string& text) {
+      output_text_.push_back(n + ": " + type_text(t) + " when " + on);
+      body_ += "  " + n + " = " + text + ";\n";
+    };
+    const auto constant = [&](const GenType& t, const std::string& on) {
+      if (chance(50)) return literal(t);
+      const std::string node = fresh("constant");
+      nodes_ += "node " + node + "(x) -> (o)\n  o = " + literal(t) + ";\n\n";
+      return node + "((" + leaf({DType::i32, {}}, 0) + ") when c" + (on == "c" ? "" : " when " + on) + ")";
+    };
+    const GenType real{DType::f64, {}}, boolean{DType::boolean, {}}, first = random_type(), second = random_type();
+    add("k0", first, "c", constant(first, "c"));
+    if (chance(70)) add("k1", real, "c", "(-(" + leaf(real, 0) + ")) when c");
+    if (chance(50)) return;
+    add("k2", boolean, "c", "((" + leaf(real, 0) + ") > (" + leaf(real, 0) + ")) when c");
+    add("k3", second, "k2", constant(second, "k2"));
   }
 
   std::mt19937_64 random_;
