@@ -29,6 +29,7 @@
 #include "lowering/steps/fuse.h"
 #include "lowering/steps/fuse_pools.h"
 #include "lowering/steps/loop_group.h"
+#include "lowering/steps/verify_steps.h"
 #include "runtime/run/program_functions.h"
 #include "semantics/differentiate/differentiate.h"
 #include "semantics/instantiate/instantiate.h"
@@ -215,7 +216,10 @@ void verify_segments(Translation& t) {
   t.changed = false;
 }
 
-void build_steps(Translation& t) { t.form = build_steps(t.segments(), t.session.options.grain != Grain::none); }
+void build_steps(Translation& t) {
+  t.form = build_steps(t.segments(), t.session.options.grain != Grain::none);
+  t.violation = verify(t.steps());
+}
 template <void (*pass)(steps::Program&)>
 void on_steps(Translation& t) {
   pass(t.steps());
@@ -225,9 +229,14 @@ void for_target(Translation& t) {
   pass(t.steps(), target_of(t));
 }
 void add_in_place(Translation& t) { t.changed = rml::add_in_place(t.steps()); }
+void group_loops(Translation& t) {
+  group_loops(t.steps(), target_of(t));
+  t.violation = verify(t.steps());
+}
 void find_lead(Translation& t) {
   const bool led = !t.steps().lead.statements.empty();
   rml::find_lead(t.steps());
+  t.violation = verify(t.steps());
   t.changed = led || !t.steps().lead.statements.empty();
 }
 void find_windows(Translation& t) {
@@ -367,7 +376,7 @@ constexpr Pass list[] = {
     {"fuse", Form::steps, Form::steps, "elementwise chains in one loop", "lowering/steps/fuse.cc", for_target<fuse>},
     {"group_loops", Form::steps, Form::steps,
      "loops of one shape are one; memories are updated after the last look at them", "lowering/steps/loop_group.cc",
-     for_target<group_loops>},
+     group_loops},
     {"fuse_pools", Form::steps, Form::steps, "convolutions are pooled as they leave the registers",
      "lowering/steps/fuse_pools.cc", on_steps<fuse_pools>},
     {"find_lead", Form::steps, Form::steps, "what needs no input of its cycle is known apart",
