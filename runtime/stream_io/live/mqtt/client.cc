@@ -1,5 +1,6 @@
-// See client.h. Inputs speak MQTT 3.1.1, where a session outlives a connection without further agreement;
-// outputs MQTT 5, where the broker says of each message whether it refuses it, unless they need a session.
+// See client.h. Streams use MQTT 3.1.1, where a session outlives a connection without further agreement, and outputs
+// MQTT 5 if the user asks for it: the broker then says of each message whether it refuses the message. It is not the
+// default, because libmosquitto 2.0.11 ends the process at a property of MQTT 5 that it does not know.
 #include "runtime/stream_io/live/mqtt/client.h"
 
 #include <mqtt_protocol.h>
@@ -102,8 +103,7 @@ MqttClient::MqttClient(const Address& address, Direction direction)
     : api_(libmosquitto(address.name)),
       address_(address),
       direction_(direction),
-      version_(direction == Direction::in || address.version == 3 || address.qos == 2 ? MQTT_PROTOCOL_V311
-                                                                                      : MQTT_PROTOCOL_V5) {
+      version_(direction == Direction::out && address.version == 5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311) {
   if (direction == Direction::in && api_.mosquitto_sub_topic_check(address_.path.c_str()) != MOSQ_ERR_SUCCESS) {
     fail("'" + address_.path + "' is no filter of topics: '+' stands for one level, '#' for all that follow");
   }
@@ -213,7 +213,7 @@ bool MqttClient::attempt(double patience, const Check& check) {
     problem_ = std::string("the broker refuses: ") + (v5 && refusal_ >= 128 ? api_.mosquitto_reason_string(refusal_)
                                                                             : api_.mosquitto_connack_string(refusal_));
     const bool old = refusal_ == CONNACK_REFUSED_PROTOCOL_VERSION || refusal_ == MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION;
-    if (v5 && old) problem_ += " (it may know only MQTT 3.1.1: ?version=3)";
+    if (v5 && old) problem_ += " (it may know only MQTT 3.1.1: leave out ?version=5)";
     if (lasting(version_, refusal_)) fail(problem_);
     return false;
   }

@@ -128,6 +128,7 @@ class MqttOutput final : public ByteOutput {
   }
 
   void close() override {
+    progress_ = Time::now();
     flush();
     client_.disconnect();
   }
@@ -162,6 +163,7 @@ class MqttOutput final : public ByteOutput {
     if (it != open_.end()) {
       open_.erase(it);
       ++done_;
+      if (progress_) progress_ = Time::now();
     } else if (sending_) {
       settled_ = number;
     }
@@ -173,7 +175,11 @@ class MqttOutput final : public ByteOutput {
     if (!refusal_.empty()) {
       throw LostPeer(address_.name, "the broker refuses a row: " + refusal_ + so_far());
     }
-    if (!open_.empty()) check(so_far());
+    if (open_.empty()) return;
+    check(so_far());
+    if (progress_ && client_.connected() && seconds_since(*progress_) >= address_.linger)
+      throw LostPeer(address_.name,
+                     "the broker did not take everything within " + seconds_text(address_.linger) + so_far());
   }
 
   void reconnect() {
@@ -182,6 +188,7 @@ class MqttOutput final : public ByteOutput {
     } catch (const LostPeer& failure) {
       throw LostPeer(address_.name, failure.text() + so_far());
     }
+    if (progress_) progress_ = Time::now();
     if (address_.qos > 0) return;  // the library sends them again
     std::deque<Message> again;
     again.swap(open_);
@@ -212,6 +219,7 @@ class MqttOutput final : public ByteOutput {
   int settled_ = 0;
   std::int64_t done_ = 0;
   std::string refusal_;
+  std::optional<Time::time_point> progress_;  // at the end of the run: when the broker took a row last
   MqttClient client_;
 };
 
