@@ -84,6 +84,7 @@ class KeyedRun {
 
   const rml_program& program_;
   const Options& options_;
+  std::vector<NameLock> locks_;  // until all is written
   const KeyColumn column_;
   const std::uint64_t key_bytes_;
   const std::vector<rml_port> inputs_, outputs_;
@@ -175,7 +176,7 @@ KeyedRun::KeyedRun(const rml_program& program, const Options& options)
   sinks_to_ = plan_endpoints(Direction::out, options.outputs, options.format, own);
   refuse_overlap(inputs, sinks_to_);
   use_texts(texts_, of_files_, inputs, own, sinks_to_);
-  check_files(program, options, inputs, sinks_to_);
+  locks_ = check_files(program, options, inputs, sinks_to_);
   if (!options.resume.empty()) require_continuable(sinks_to_);
   drains_ = any_peer(inputs);
   if (any_peer(sinks_to_)) sinks_.without_thread();

@@ -60,8 +60,8 @@ struct Written {
 
 }  // namespace
 
-void check_files(const rml_program& program, const Options& options, const std::vector<Endpoint>& inputs,
-                 const std::vector<Endpoint>& outputs) {
+std::vector<NameLock> check_files(const rml_program& program, const Options& options,
+                                  const std::vector<Endpoint>& inputs, const std::vector<Endpoint>& outputs) {
   FilesOfRun files;
   files.add("the program itself", identity_of("/proc/self/exe"));
   files.add("the program's source", identity_of(program.source));
@@ -76,6 +76,7 @@ void check_files(const rml_program& program, const Options& options, const std::
     require_savable(program, "--load");
     refuse_special_file("--load", options.load);
   }
+  std::vector<NameLock> locks;
   for (const Endpoint& e : outputs) {
     if (e.path == "-")
       files.add(endpoint, identity_of(STDOUT_FILENO));
@@ -92,10 +93,15 @@ void check_files(const rml_program& program, const Options& options, const std::
     refuse_special_file(w.option, w.path);
     files.write(w.option, w.path, w.except);
     require_writable(w.path, w.in_place);
+    if (options.writes && w.except == loaded) locks.emplace_back(w.path);  // a state
+    if (w.in_place) require_unlocked(w.path);
   }
-  if (options.log.empty()) return;
+  for (const Endpoint& e : outputs)
+    if (!e.peer && e.path != "-") require_unlocked(e.path);
+  if (options.log.empty()) return locks;
   files.write("--log", options.log);
   make_log_folder(options.log);
+  return locks;
 }
 
 }  // namespace rml::rt

@@ -74,7 +74,7 @@ class Run {
     refuse_overlap(inputs, outputs_);
     keep_cells(kept_, inputs, outputs_, own);
     use_texts(texts_, in_, inputs, own, outputs_);
-    check_files(program, options, inputs, outputs_);
+    locks_ = check_files(program, options, inputs, outputs_);
     if (!options.resume.empty()) require_continuable(outputs_);
     drains_ = any_peer(inputs);
     if (any_peer(outputs_)) sinks_.without_thread();
@@ -159,7 +159,8 @@ class Run {
 
   const rml_program& program_;
   const Options& options_;
-  Row in_;  // what the source fills; the program is given source_->row()
+  std::vector<NameLock> locks_;  // until all is written
+  Row in_;                       // what the source fills; the program is given source_->row()
   Row out_;
   const std::string save_to_;
   KeptCells kept_;  // what leaves with its row unread

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "runtime/base/failure.h"
+#include "runtime/base/file_lock.h"
 #include "runtime/base/signals.h"
 
 namespace rml::rt {
@@ -87,13 +88,16 @@ void ByteSink::open_file(const std::string& path) {
   while (true) {
     struct stat status{};
     const bool pipe = ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
-    const int how = pipe ? O_NONBLOCK : O_CREAT | O_TRUNC;
+    const int how = pipe ? O_NONBLOCK : O_CREAT;
     fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | how, 0666);
     if (fd_ >= 0) break;
     if (!(pipe && errno == ENXIO)) fail(std::strerror(errno));
     back_off.pause(check_interrupt);
   }
   owns_fd_ = true;
+  lock_file(fd_, name_);
+  struct stat status{};
+  if (::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && ::ftruncate(fd_, 0) != 0) fail(std::strerror(errno));
 }
 
 ByteSink ByteSink::peer(std::string name, std::unique_ptr<ByteOutput> output) {
@@ -107,6 +111,7 @@ ByteSink ByteSink::open_again(const std::string& path, bool gzip, std::uint64_t 
   sink.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (sink.fd_ < 0) sink.fail(std::strerror(errno));
   sink.owns_fd_ = true;
+  lock_file(sink.fd_, sink.name_);
   sink.start(gzip);
   struct stat status{};
   if (fstat(sink.fd_, &status) != 0) sink.fail(std::strerror(errno));
@@ -251,7 +256,7 @@ void ByteSink::patch(std::uint64_t offset, std::string_view bytes) {
 
 void ByteSink::close() {
   if (output_ && !failed_) {
-    flush();
+    write_buffer();
     failed_ = true;  // whatever becomes of it, this was the end
     output_->close();
   }

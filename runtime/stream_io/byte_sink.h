@@ -20,7 +20,7 @@ namespace rml::rt {
 
 class ByteSink {
  public:
-  // path "-" is standard output. Creates or truncates the file. Throws Failure.
+  // path "-" is standard output. Creates or truncates the file, and locks it (base/file_lock.h). Throws Failure.
   static ByteSink open(const std::string& path, bool gzip);
   static ByteSink peer(std::string name, std::unique_ptr<ByteOutput> output);
   // Cuts an existing file to the length that settle gave, and goes on behind it.
